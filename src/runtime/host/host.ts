@@ -1,0 +1,76 @@
+/**
+ * The host: who is the parent of the application. Two implementations keep this contract: `init.ts` (sexton-init over
+ * its socket) and `execa.ts` (this process itself, where there is no init). `test/runtime/host/contract.ts` runs against both.
+ *
+ * Events come in order, each with a sequence number, and stay queued at the host until a commit acknowledges them.
+ * A commit is a transaction: acknowledgement, memo and commands are applied together or not at all, so a
+ * supervisor that dies between two commits resumes at exactly the state that its host and its child are in.
+ */
+
+/** All times are CLOCK_MONOTONIC milliseconds, taken by the host when the event happened. */
+export type HostEvent =
+  | { readonly type: 'signal'; readonly seq: number; readonly at: number; readonly signal: number; readonly senderPid: number; readonly fromTerminal: boolean }
+  /** A signal that the host forwarded by itself, by the table of `forward`. For the record only. */
+  | { readonly type: 'forwarded'; readonly seq: number; readonly at: number; readonly signal: number; readonly as: number; readonly senderPid: number }
+  | { readonly type: 'spawned'; readonly seq: number; readonly at: number; readonly id: number; readonly pid: number }
+  /** `errno` by name (`ENOENT`), `stage` says what could not be done. */
+  | { readonly type: 'spawnFailed'; readonly seq: number; readonly at: number; readonly id: number; readonly errno: string }
+  /** Reaped. Exactly one of `code` and `signal` is not `undefined`. */
+  | { readonly type: 'exited'; readonly seq: number; readonly at: number; readonly id: number; readonly pid: number; readonly code: number | undefined; readonly signal: number | undefined; readonly core: boolean }
+  /** Nothing is left of the child's process group. Always after `exited` of that id, possibly in the same instant. */
+  | { readonly type: 'groupGone'; readonly seq: number; readonly at: number; readonly id: number };
+
+/**
+ * What to start: the host's own command line from `fromIndex` on, byte for byte (`process.argv` cannot carry what is not UTF-8),
+ * or an argument vector of our own. `argv` is always given, for hosts that have no command line of their own and for messages.
+ */
+export interface Program {
+  /** Index into init's argv, where argv[0] is init itself; 0: use `argv`. */
+  readonly fromIndex: number;
+  readonly argv: readonly [string, ...string[]];
+}
+
+export type HostCommand =
+  /** Start the application as `id`; ids rise from 1. The environment, dispositions, limits and descriptors are those the host was started with. */
+  | { readonly type: 'spawn'; readonly id: number; readonly program: Program }
+  /** Signal the process group of `id`; nothing happens when it is gone. The host sends CONT after TERM, HUP, INT and QUIT. */
+  | { readonly type: 'kill'; readonly id: number; readonly signal: number }
+  /**
+   * From now on the host forwards these signals to the group of `id` by itself, at once. Signals that are not in the table are
+   * queued as `signal`. Replaces the table before it.
+   */
+  | { readonly type: 'forward'; readonly id: number; readonly table: Readonly<Record<number, number>> }
+  /** What the host does alone should the supervisor never come back: forward stop signals as `signal`, KILL after `graceMs` (`undefined`: never). */
+  | { readonly type: 'fallback'; readonly stopSignals: readonly number[]; readonly signal: number | undefined; readonly graceMs: number | undefined }
+  /** Hold the liveness socket at this path (mode 0666), in place of one held before. */
+  | { readonly type: 'listen'; readonly path: string }
+  /** End the host, and with it this container. */
+  | { readonly type: 'exit'; readonly code: number };
+
+export interface Commit {
+  /** All events up to and including this one are done with; `undefined`: none. */
+  readonly ack: number | undefined;
+  /** Handed back in `Hello` to the next supervisor. At most 64 KiB; `undefined`: as it was. */
+  readonly memo: string | undefined;
+  readonly commands: readonly HostCommand[];
+}
+
+export interface Hello {
+  /** 32 hex digits, random per start of the host. */
+  readonly hostId: string;
+  /** CLOCK_MONOTONIC milliseconds at which the host started. */
+  readonly startedAt: number;
+  /** What the last supervisor left; `undefined` at the first start. */
+  readonly memo: string | undefined;
+  readonly isPid1: boolean;
+}
+
+export interface Host {
+  /** What cannot be done here, each a sentence for the log; empty over sexton-init. */
+  readonly limits: readonly string[];
+  /** Resolves with what the host knows, then events flow to `onEvent`, the unacknowledged ones first. */
+  open(onEvent: (event: HostEvent) => void): Promise<Hello>;
+  commit(commit: Commit): void;
+  /** Ends a child outside any commit; resolves once the host is closed. Only for tests and orderly ends. */
+  close(): Promise<void>;
+}
