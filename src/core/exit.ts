@@ -1,0 +1,55 @@
+/**
+ * Exit codes: the one table, and what a container exits with when its member's life is over.
+ */
+import type { MemberConfig } from './config.ts';
+
+/** Whichever of the two ended the process, as waitpid(2) has it. */
+export interface ChildExit {
+  readonly code: number | undefined;
+  readonly signal: number | undefined;
+}
+
+export const EXIT = {
+  ok: 0,
+  /** sexton's own error: bad configuration, a gate that timed out. */
+  sexton: 125,
+  /** The program was found but cannot be executed. */
+  notExecutable: 126,
+  /** The program was not found. */
+  notFound: 127,
+  /** Plus the signal's number: ended by a signal. */
+  signalBase: 128,
+} as const;
+
+/** The shell's convention: the child's code, or 128 + n for signal n. */
+export function statusOf(exit: ChildExit): number {
+  return exit.signal === undefined ? (exit.code ?? EXIT.sexton) : EXIT.signalBase + exit.signal;
+}
+
+/** What a failed execve(2) becomes: ENOENT 127, everything else (EACCES, ENOEXEC, EISDIR, ENOTDIR) 126. */
+export function statusOfErrno(errno: string): number {
+  return errno === 'ENOENT' ? EXIT.notFound : EXIT.notExecutable;
+}
+
+export interface Ending {
+  readonly status: number;
+  /** It was asked to stop or had a reason to: by the platform, or because the mains have finished. */
+  readonly stopped: boolean;
+  /** The stop was the platform's and only our KILL at the deadline ended it: that stays visible. */
+  readonly overdue: boolean;
+}
+
+/** What the container exits with. The tombstone keeps the truth. */
+export function containerStatus(config: MemberConfig, ending: Ending): number {
+  const policy = config.exitCode;
+  switch (policy.kind) {
+    case 'keep':
+      return ending.status;
+    case 'zero-when-stopped':
+      return ending.stopped && !ending.overdue ? EXIT.ok : ending.status;
+    case 'map':
+      return policy.codes[ending.status] ?? ending.status;
+    default:
+      return policy satisfies never;
+  }
+}

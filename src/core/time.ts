@@ -1,0 +1,24 @@
+/**
+ * Time as data. An instant carries both clocks: the monotonic one is for decisions, the wall clock only for the record.
+ */
+
+export interface Instant {
+  /** CLOCK_MONOTONIC, milliseconds. */
+  readonly mono: number;
+  /** Nanoseconds since 1970 as decimal text (a JSON number cannot hold them). */
+  readonly wall: string;
+}
+
+/** RFC 3339 with nanoseconds, UTC: `2026-01-02T03:04:05.000000006Z`. */
+export function rfc3339(wall: string): string {
+  const nanoseconds = BigInt(wall);
+  const milliseconds = nanoseconds / 1_000_000n;
+  const rest = (nanoseconds % 1_000_000_000n).toString().padStart(9, '0');
+  return `${new Date(Number(milliseconds)).toISOString().slice(0, 19)}.${rest}Z`;
+}
+
+/** The same moment on the wall clock for another reading of the monotonic one. */
+export function instantAt(reference: Instant, mono: number): Instant {
+  const shift = BigInt(Math.round((mono - reference.mono) * 1e6));
+  return { mono, wall: (BigInt(reference.wall) + shift).toString() };
+}
