@@ -1,0 +1,212 @@
+/**
+ * The frames between sexton-init and the supervisor, as `src/init/protocol.md` describes them: a 32-bit little-endian
+ * length, then fields that each end with NUL. This is the supervisor's side of it: it encodes commits and
+ * decodes `hello` and events. Whatever breaks a bound is a `ProtocolError`, in both directions: init would end the
+ * connection over it, so it is better refused here, where a stack says who made it.
+ */
+import type { Commit, Hello, HostCommand, HostEvent } from './host.ts';
+
+export const PROTOCOL_VERSION = 1;
+export const MAX_FRAME_BYTES = 1_048_576;
+export const MAX_MEMO_BYTES = 65_536;
+/** `sun_path` of sockaddr_un has 108 bytes, the last is NUL (unix(7)). */
+export const MAX_SOCKET_PATH_BYTES = 107;
+
+const LENGTH_BYTES = 4;
+const MAX_SIGNAL = 64;
+const MAX_PID = 2 ** 31 - 1;
+const MAX_ID = 2 ** 31 - 1;
+
+export class ProtocolError extends Error {
+  override readonly name = 'ProtocolError';
+}
+
+export function encodeCommit(commit: Commit): Buffer {
+  const fields = ['commit'];
+  if (commit.ack !== undefined) fields.push('ack', integer('ack', commit.ack, 0, Number.MAX_SAFE_INTEGER));
+  if (commit.memo !== undefined) fields.push('memo', text('memo', commit.memo, MAX_MEMO_BYTES));
+  for (const command of commit.commands) fields.push(...commandFields(command));
+  return encodeFrame(fields);
+}
+
+export function encodeFrame(fields: readonly string[]): Buffer {
+  const payload = `${fields.join('\0')}\0`;
+  const bytes = Buffer.byteLength(payload);
+  if (bytes > MAX_FRAME_BYTES) {
+    throw new ProtocolError(`cannot send a frame of ${bytes} bytes: at most ${MAX_FRAME_BYTES} are allowed`);
+  }
+  const frame = Buffer.allocUnsafe(LENGTH_BYTES + bytes);
+  frame.writeUInt32LE(bytes, 0);
+  frame.write(payload, LENGTH_BYTES);
+  return frame;
+}
+
+/** Cuts the byte stream into frames, however it is split. After an error the connection is of no more use. */
+export class FrameReader {
+  #pending: Buffer = Buffer.alloc(0);
+
+  /** The frames that this chunk completes, each as its fields. */
+  push(chunk: Buffer): string[][] {
+    const bytes = this.#pending.length === 0 ? chunk : Buffer.concat([this.#pending, chunk]);
+    const frames: string[][] = [];
+    let start = 0;
+    while (bytes.length - start >= LENGTH_BYTES) {
+      const length = bytes.readUInt32LE(start);
+      if (length === 0 || length > MAX_FRAME_BYTES) {
+        throw new ProtocolError(`cannot read a frame of ${length} bytes: 1 to ${MAX_FRAME_BYTES} are allowed`);
+      }
+      const end = start + LENGTH_BYTES + length;
+      if (end > bytes.length) break;
+      if (bytes[end - 1] !== 0) throw new ProtocolError('cannot read a frame: its last byte is not NUL');
+      frames.push(bytes.toString('utf8', start + LENGTH_BYTES, end - 1).split('\0'));
+      start = end;
+    }
+    // A copy, as the socket may use the memory of the chunk again.
+    this.#pending = Buffer.from(bytes.subarray(start));
+    return frames;
+  }
+
+  /** True when the stream ended here it would end inside a frame. */
+  get midFrame(): boolean {
+    return this.#pending.length > 0;
+  }
+}
+
+export function decodeHello(fields: readonly string[]): Hello {
+  const [name, version, hostId = ''] = fields;
+  if (name !== 'hello') throw new ProtocolError(`cannot read frame ${quote(name)}: hello has to come first`);
+  if (version !== String(PROTOCOL_VERSION)) {
+    throw new ProtocolError(
+      `cannot talk to sexton-init: it speaks version ${quote(version)} of the protocol, this supervisor version ` +
+        `${PROTOCOL_VERSION}; install both from the same release`,
+    );
+  }
+  count(fields, 7);
+  if (!/^[0-9a-f]{32}$/.test(hostId)) throw new ProtocolError(`cannot read hello: host id ${quote(hostId)}`);
+  const startedAt = number(fields, 3, 0, Number.MAX_SAFE_INTEGER);
+  const isPid1 = flag(fields, 4);
+  const memo = flag(fields, 5) ? fields[6] : undefined;
+  if (memo === undefined && fields[6] !== '') throw new ProtocolError('cannot read hello: its memo is declared absent');
+  return { hostId, startedAt, memo, isPid1 };
+}
+
+export function decodeEvent(fields: readonly string[]): HostEvent {
+  const base = (length: number): { seq: number; at: number } => {
+    count(fields, length);
+    return { seq: number(fields, 1, 1, Number.MAX_SAFE_INTEGER), at: number(fields, 2, 0, Number.MAX_SAFE_INTEGER) };
+  };
+  const signalAt = (index: number): number => number(fields, index, 1, MAX_SIGNAL);
+  const idAt = (index: number): number => number(fields, index, 1, MAX_ID);
+  switch (fields[0]) {
+    case 'signal': {
+      const event = {
+        type: 'signal',
+        ...base(6),
+        signal: signalAt(3),
+        senderPid: number(fields, 4, 0, MAX_PID),
+      } as const;
+      return { ...event, fromTerminal: flag(fields, 5) };
+    }
+    case 'forwarded': {
+      const event = { type: 'forwarded', ...base(6), signal: signalAt(3), as: signalAt(4) } as const;
+      return { ...event, senderPid: number(fields, 5, 0, MAX_PID) };
+    }
+    case 'spawned':
+      return { type: 'spawned', ...base(5), id: idAt(3), pid: number(fields, 4, 1, MAX_PID) };
+    case 'spawn-failed': {
+      const event = { type: 'spawnFailed', ...base(5), id: idAt(3) } as const;
+      const errno = fields[4] ?? '';
+      if (!/^(?:E[A-Z0-9]+|[0-9]+)$/.test(errno)) throw new ProtocolError(`cannot read an errno from ${quote(errno)}`);
+      return { ...event, errno };
+    }
+    case 'exited': {
+      const event = { type: 'exited', ...base(8), id: idAt(3), pid: number(fields, 4, 1, MAX_PID) } as const;
+      const core = flag(fields, 7);
+      if (fields[5] === 'code') return { ...event, code: number(fields, 6, 0, 255), signal: undefined, core };
+      if (fields[5] === 'signal') return { ...event, code: undefined, signal: signalAt(6), core };
+      throw new ProtocolError(`cannot read an exit from ${quote(fields[5])}: code or signal has to stand there`);
+    }
+    case 'gone':
+      return { type: 'groupGone', ...base(4), id: idAt(3) };
+    default:
+      throw new ProtocolError(`cannot read frame ${quote(fields[0])}: no event has this name`);
+  }
+}
+
+function commandFields(command: HostCommand): string[] {
+  switch (command.type) {
+    case 'spawn': {
+      const { fromIndex, argv } = command.program;
+      const id = integer('child id', command.id, 1, MAX_ID);
+      if (fromIndex > 0) return ['spawn', id, integer('index', fromIndex, 1, MAX_ID), '0'];
+      const words = argv.map((word) => text('argument', word, MAX_FRAME_BYTES));
+      return ['spawn', id, '0', String(words.length), ...words];
+    }
+    case 'kill':
+      return ['kill', integer('child id', command.id, 1, MAX_ID), signalField(command.signal)];
+    case 'forward': {
+      const pairs = Object.entries(command.table);
+      const numbers = pairs.flatMap(([from, to]) => [signalField(Number(from)), signalField(to)]);
+      return ['forward', integer('child id', command.id, 1, MAX_ID), String(pairs.length), ...numbers];
+    }
+    case 'fallback': {
+      const stops = command.stopSignals.map(signalField);
+      const signal = command.signal === undefined ? '0' : signalField(command.signal);
+      const grace =
+        command.graceMs === undefined ? '-1' : integer('grace', command.graceMs, 0, Number.MAX_SAFE_INTEGER);
+      return ['fallback', String(stops.length), ...stops, signal, grace];
+    }
+    case 'listen':
+      return ['listen', text('socket path', command.path, MAX_SOCKET_PATH_BYTES)];
+    case 'exit':
+      return ['exit', integer('exit code', command.code, 0, 255)];
+    default:
+      return command satisfies never;
+  }
+}
+
+function signalField(signal: number): string {
+  return integer('signal', signal, 1, MAX_SIGNAL);
+}
+
+function integer(what: string, value: number, min: number, max: number): string {
+  if (!Number.isInteger(value) || value < min || value > max) {
+    throw new ProtocolError(`cannot send ${what} ${value}: it has to be a whole number from ${min} to ${max}`);
+  }
+  return String(value);
+}
+
+function text(what: string, value: string, maxBytes: number): string {
+  if (value.includes('\0')) throw new ProtocolError(`cannot send a ${what} with a NUL byte in it`);
+  const bytes = Buffer.byteLength(value);
+  if (bytes > maxBytes) {
+    throw new ProtocolError(`cannot send a ${what} of ${bytes} bytes: at most ${maxBytes} are allowed`);
+  }
+  return value;
+}
+
+function count(fields: readonly string[], length: number): void {
+  if (fields.length !== length) {
+    throw new ProtocolError(`cannot read ${quote(fields[0])}: it has ${fields.length} fields in place of ${length}`);
+  }
+}
+
+function number(fields: readonly string[], index: number, min: number, max: number): number {
+  const field = fields[index] ?? '';
+  const value = /^(?:0|[1-9][0-9]{0,15})$/.test(field) ? Number(field) : Number.NaN;
+  if (!(value >= min && value <= max)) {
+    throw new ProtocolError(
+      `cannot read field ${index} of ${quote(fields[0])}: ${quote(field)} is no number from ${min} to ${max}`,
+    );
+  }
+  return value;
+}
+
+function flag(fields: readonly string[], index: number): boolean {
+  return number(fields, index, 0, 1) === 1;
+}
+
+/** Short and printable, as it goes into a message. */
+function quote(field: string | undefined): string {
+  return field === undefined ? 'nothing' : JSON.stringify(field.slice(0, 40));
+}
