@@ -1,0 +1,16 @@
+/**
+ * Where things are, for tests: the repository, what the build lays, and what the fixtures are built into.
+ */
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+
+/** The program that every black-box test starts; `npm run build` lays it. */
+export const SEXTON = join(ROOT, 'dist', 'sexton', 'sexton');
+
+export const FIXTURE_SOURCES = join(ROOT, 'test', 'fixtures');
+export const FIXTURES = join(ROOT, 'dist', '.fixtures');
+
+/** The Node that the tests themselves run on. */
+export const NODE = process.execPath;
