@@ -1,0 +1,251 @@
+/** The frames of the protocol: round trips against a plain version of init's side, every split of the stream, every bound. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import {
+  decodeEvent,
+  decodeHello,
+  encodeCommit,
+  encodeFrame,
+  FrameReader,
+  MAX_FRAME_BYTES,
+  MAX_MEMO_BYTES,
+  MAX_SOCKET_PATH_BYTES,
+  ProtocolError,
+} from '../../../src/runtime/host/frames.ts';
+import type { Commit, Hello, HostCommand, HostEvent } from '../../../src/runtime/host/host.ts';
+import { commitOf, eventFields, frameOf, helloFields } from './initSide.ts';
+
+/** Plain objects, as the code under test makes them. */
+const record = <T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T> =>
+  fc.record(model, { noNullPrototype: true }) as fc.Arbitrary<T>;
+const word = fc.string({ unit: 'binary', maxLength: 30 }).map((text) => text.replaceAll('\0', '').toWellFormed());
+const signal = fc.integer({ min: 1, max: 64 });
+const id = fc.integer({ min: 1, max: 2 ** 31 - 1 });
+const pid = fc.integer({ min: 1, max: 2 ** 31 - 1 });
+const base = { seq: fc.integer({ min: 1, max: 2 ** 40 }), at: fc.maxSafeNat() };
+
+const event: fc.Arbitrary<HostEvent> = fc.oneof(
+  record({ type: fc.constant('signal'), ...base, signal, senderPid: fc.nat(), fromTerminal: fc.boolean() }),
+  record({ type: fc.constant('forwarded'), ...base, signal, as: signal, senderPid: fc.nat() }),
+  record({ type: fc.constant('spawned'), ...base, id, pid }),
+  record({
+    type: fc.constant('spawnFailed'),
+    ...base,
+    id,
+    errno: fc.constantFrom('ENOENT', 'E2BIG', 'EACCES', '133'),
+  }),
+  record({
+    type: fc.constant('exited'),
+    ...base,
+    id,
+    pid,
+    code: fc.integer({ min: 0, max: 255 }),
+    signal: fc.constant(undefined),
+    core: fc.boolean(),
+  }),
+  record({
+    type: fc.constant('exited'),
+    ...base,
+    id,
+    pid,
+    code: fc.constant(undefined),
+    signal,
+    core: fc.boolean(),
+  }),
+  record({ type: fc.constant('groupGone'), ...base, id }),
+);
+
+const hello: fc.Arbitrary<Hello> = record({
+  hostId: fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 32, maxLength: 32 }),
+  startedAt: fc.maxSafeNat(),
+  memo: fc.option(word, { nil: undefined }),
+  isPid1: fc.boolean(),
+});
+
+const argv = fc
+  .tuple(word, fc.array(word, { maxLength: 4 }))
+  .map(([first, rest]): [string, ...string[]] => [first, ...rest]);
+const command: fc.Arbitrary<HostCommand> = fc.oneof(
+  record({ type: fc.constant('spawn'), id, program: record({ fromIndex: fc.constant(0), argv }) }),
+  record({
+    type: fc.constant('spawn'),
+    id,
+    program: record({ fromIndex: fc.integer({ min: 1, max: 99 }), argv: fc.constant<[string]>(['own']) }),
+  }),
+  record({ type: fc.constant('kill'), id, signal }),
+  record({
+    type: fc.constant('forward'),
+    id,
+    table: fc.array(fc.tuple(signal, signal), { maxLength: 6 }).map((pairs) => Object.fromEntries(pairs)),
+  }),
+  record({
+    type: fc.constant('fallback'),
+    stopSignals: fc.array(signal, { maxLength: 4 }),
+    signal: fc.option(signal, { nil: undefined }),
+    graceMs: fc.option(fc.nat(), { nil: undefined }),
+  }),
+  record({
+    type: fc.constant('listen'),
+    path: word.filter((path) => Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES),
+  }),
+  record({ type: fc.constant('exit'), code: fc.integer({ min: 0, max: 255 }) }),
+);
+
+const commit: fc.Arbitrary<Commit> = record({
+  ack: fc.option(fc.maxSafeNat(), { nil: undefined }),
+  memo: fc.option(word, { nil: undefined }),
+  commands: fc.array(command, { maxLength: 6 }),
+});
+
+test('every commit is read by init as it was meant', () => {
+  fc.assert(
+    fc.property(commit, (given) => {
+      const frames = new FrameReader().push(encodeCommit(given));
+      assert.equal(frames.length, 1);
+      assert.deepEqual(commitOf(frames[0] ?? []), given);
+    }),
+  );
+});
+
+test('every event and every hello is read as init meant it', () => {
+  fc.assert(
+    fc.property(event, (given) => {
+      assert.deepEqual(decodeEvent(eventFields(given)), given);
+    }),
+  );
+  fc.assert(
+    fc.property(hello, (given) => {
+      assert.deepEqual(decodeHello(helloFields(given)), given);
+    }),
+  );
+});
+
+test('our frames are, byte for byte, those of a plain encoder', () => {
+  fc.assert(
+    fc.property(fc.array(word, { minLength: 1 }), (fields) => assert.deepEqual(encodeFrame(fields), frameOf(fields))),
+  );
+});
+
+test('a stream cut at any place, or at any two, gives the same frames', () => {
+  const stream = Buffer.concat([
+    frameOf(helloFields({ hostId: '0af3'.repeat(8), startedAt: 12, memo: 'Übergabe €', isPid1: true })),
+    frameOf(eventFields({ type: 'spawned', seq: 1, at: 13, id: 1, pid: 77 })),
+    frameOf(['']),
+    frameOf(eventFields({ type: 'groupGone', seq: 2, at: 14, id: 1 })),
+  ]);
+  const whole = new FrameReader().push(stream);
+  assert.equal(whole.length, 4);
+  for (let first = 0; first <= stream.length; first++) {
+    for (let second = first; second <= stream.length; second++) {
+      const reader = new FrameReader();
+      const parts = [stream.subarray(0, first), stream.subarray(first, second), stream.subarray(second)];
+      assert.deepEqual(
+        parts.flatMap((part) => reader.push(part)),
+        whole,
+      );
+      assert.equal(reader.midFrame, false);
+    }
+  }
+});
+
+test('random frames in random pieces come out whole, and the memory of a chunk may be used again', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.array(word, { minLength: 1 })),
+      fc.infiniteStream(fc.integer({ min: 1, max: 9 })),
+      (sent, sizes) => {
+        const stream = Buffer.concat(sent.map(frameOf));
+        const reader = new FrameReader();
+        const read: string[][] = [];
+        for (let at = 0; at < stream.length; ) {
+          const size = sizes.next().value as number;
+          const piece = Buffer.from(stream.subarray(at, at + size));
+          read.push(...reader.push(piece));
+          piece.fill(0xff);
+          at += size;
+        }
+        assert.deepEqual(read, sent);
+      },
+    ),
+  );
+});
+
+test('a frame that is empty, too long or does not end with NUL ends the reading', () => {
+  const length = (bytes: number): Buffer => {
+    const head = Buffer.alloc(4);
+    head.writeUInt32LE(bytes);
+    return head;
+  };
+  assert.throws(() => new FrameReader().push(length(0)), /cannot read a frame of 0 bytes/);
+  assert.throws(() => new FrameReader().push(length(MAX_FRAME_BYTES + 1)), /cannot read a frame of 1048577 bytes/);
+  assert.deepEqual(new FrameReader().push(length(MAX_FRAME_BYTES)), []);
+  assert.throws(() => new FrameReader().push(Buffer.concat([length(2), Buffer.from('\0a')])), /last byte is not NUL/);
+  const largest = frameOf(['x'.repeat(MAX_FRAME_BYTES - 1)]);
+  assert.equal(new FrameReader().push(largest)[0]?.[0]?.length, MAX_FRAME_BYTES - 1);
+});
+
+test('what init would refuse is refused before it is sent', () => {
+  const send = (commands: HostCommand[], memo?: string, ack?: number) => () => encodeCommit({ ack, memo, commands });
+  assert.throws(send([], 'x'.repeat(MAX_MEMO_BYTES + 1)), /cannot send a memo of 65537 bytes: at most 65536/);
+  assert.doesNotThrow(send([], 'x'.repeat(MAX_MEMO_BYTES)));
+  assert.throws(send([], 'a\0b'), /memo with a NUL byte/);
+  assert.throws(send([], undefined, 1.5), /cannot send ack 1.5/);
+  assert.throws(send([{ type: 'listen', path: 'é'.repeat(54) }]), /socket path of 108 bytes: at most 107/);
+  assert.throws(send([{ type: 'kill', id: 1, signal: 0 }]), /signal 0: it has to be a whole number from 1 to 64/);
+  assert.throws(send([{ type: 'kill', id: 0, signal: 15 }]), /child id 0/);
+  assert.throws(send([{ type: 'forward', id: 1, table: { 65: 1 } }]), /signal 65/);
+  assert.throws(send([{ type: 'exit', code: 256 }]), /exit code 256/);
+  const program = { fromIndex: 0, argv: ['a', 'b\0c'] as const } as const;
+  assert.throws(send([{ type: 'spawn', id: 1, program: { ...program, argv: ['a', 'b\0c'] } }]), /argument with a NUL/);
+  assert.throws(
+    send([{ type: 'spawn', id: 1, program: { fromIndex: 0, argv: ['x'.repeat(MAX_FRAME_BYTES)] } }]),
+    /cannot send a/,
+  );
+});
+
+test('an event with a field too many, too few, out of range or of another form is refused', () => {
+  const wrong = [
+    [],
+    [''],
+    ['Signal', '1', '2', '15', '0', '0'],
+    ['signal', '1', '2', '15', '0'],
+    ['signal', '1', '2', '15', '0', '0', '0'],
+    ['signal', '0', '2', '15', '0', '0'],
+    ['signal', '1', '-2', '15', '0', '0'],
+    ['signal', '1', '2', '0', '0', '0'],
+    ['signal', '1', '2', '65', '0', '0'],
+    ['signal', '1', '2', '15', '0', '2'],
+    ['signal', '1', '2', '15', '0', ''],
+    ['signal', '01', '2', '15', '0', '0'],
+    ['signal', '1', '2', '0xf', '0', '0'],
+    ['signal', '1', '2', ' 15', '0', '0'],
+    ['signal', '99999999999999999', '2', '15', '0', '0'],
+    ['spawned', '1', '2', '1', '0'],
+    ['spawn-failed', '1', '2', '1', 'no such file'],
+    ['exited', '1', '2', '1', '7', 'code', '256', '0'],
+    ['exited', '1', '2', '1', '7', 'signal', '0', '0'],
+    ['exited', '1', '2', '1', '7', 'status', '0', '0'],
+    ['gone', '1', '2', '0'],
+  ];
+  for (const fields of wrong) assert.throws(() => decodeEvent(fields), ProtocolError, JSON.stringify(fields));
+});
+
+test('a hello of another version, or one that is not well formed, is refused with the remedy', () => {
+  const good = ['hello', '1', 'ab'.repeat(16), '5', '1', '0', ''];
+  assert.doesNotThrow(() => decodeHello(good));
+  assert.throws(
+    () => decodeHello(good.with(1, '2')),
+    /speaks version "2" of the protocol, this supervisor version 1; install both/,
+  );
+  assert.throws(() => decodeHello(['spawned']), /hello has to come first/);
+  for (const wrong of [
+    good.with(2, 'AB'.repeat(16)),
+    good.with(4, 'yes'),
+    good.with(6, 'memo'),
+    good.slice(0, 6),
+    [...good, ''],
+  ]) {
+    assert.throws(() => decodeHello(wrong), ProtocolError, JSON.stringify(wrong));
+  }
+});

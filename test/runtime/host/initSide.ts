@@ -1,0 +1,88 @@
+/**
+ * The other end of the protocol, init's, as plainly as it can be written: what the encoder and the decoder of the
+ * supervisor are tested against.
+ */
+import type { Commit, Hello, HostCommand, HostEvent } from '../../../src/runtime/host/host.ts';
+
+export function helloFields(hello: Hello): string[] {
+  const memo = hello.memo === undefined ? ['0', ''] : ['1', hello.memo];
+  return ['hello', '1', hello.hostId, String(hello.startedAt), hello.isPid1 ? '1' : '0', ...memo];
+}
+
+export function eventFields(event: HostEvent): string[] {
+  const base = [String(event.seq), String(event.at)];
+  switch (event.type) {
+    case 'signal':
+      return ['signal', ...base, String(event.signal), String(event.senderPid), event.fromTerminal ? '1' : '0'];
+    case 'forwarded':
+      return ['forwarded', ...base, String(event.signal), String(event.as), String(event.senderPid)];
+    case 'spawned':
+      return ['spawned', ...base, String(event.id), String(event.pid)];
+    case 'spawnFailed':
+      return ['spawn-failed', ...base, String(event.id), event.errno];
+    case 'exited': {
+      const how = event.code === undefined ? ['signal', String(event.signal)] : ['code', String(event.code)];
+      return ['exited', ...base, String(event.id), String(event.pid), ...how, event.core ? '1' : '0'];
+    }
+    case 'groupGone':
+      return ['gone', ...base, String(event.id)];
+    default:
+      return event satisfies never;
+  }
+}
+
+/** The length is checked, nothing else: the encoder is what is tested. */
+export function frameOf(fields: readonly string[]): Buffer {
+  const payload = Buffer.from(fields.map((field) => `${field}\0`).join(''));
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(payload.length);
+  return Buffer.concat([length, payload]);
+}
+
+export function commitOf(fields: readonly string[]): Commit {
+  const words = [...fields];
+  const word = (): string => {
+    const next = words.shift();
+    if (next === undefined) throw new Error('the commit ends inside an operation');
+    return next;
+  };
+  const int = (): number => Number.parseInt(word(), 10);
+  const some = <T>(n: number, read: () => T): T[] => Array.from({ length: n }, read);
+  if (word() !== 'commit') throw new Error('not a commit');
+  let ack: number | undefined;
+  let memo: string | undefined;
+  const commands: HostCommand[] = [];
+  while (words.length > 0) {
+    const operation = word();
+    if (operation === 'ack') ack = int();
+    else if (operation === 'memo') memo = word();
+    else if (operation === 'spawn') {
+      const id = int();
+      const fromIndex = int();
+      const argv = some(int(), word);
+      // init's own command line stands in for what is not sent.
+      commands.push({
+        type: 'spawn',
+        id,
+        program: { fromIndex, argv: fromIndex > 0 ? ['own'] : [argv[0] ?? '', ...argv.slice(1)] },
+      });
+    } else if (operation === 'kill') commands.push({ type: 'kill', id: int(), signal: int() });
+    else if (operation === 'forward') {
+      const id = int();
+      commands.push({ type: 'forward', id, table: Object.fromEntries(some(int(), () => [int(), int()])) });
+    } else if (operation === 'fallback') {
+      const stopSignals = some(int(), int);
+      const signal = int();
+      const graceMs = int();
+      commands.push({
+        type: 'fallback',
+        stopSignals,
+        signal: signal === 0 ? undefined : signal,
+        graceMs: graceMs === -1 ? undefined : graceMs,
+      });
+    } else if (operation === 'listen') commands.push({ type: 'listen', path: word() });
+    else if (operation === 'exit') commands.push({ type: 'exit', code: int() });
+    else throw new Error(`no such operation: ${operation}`);
+  }
+  return { ack, memo, commands };
+}
