@@ -1,0 +1,97 @@
+/**
+ * `npm run build [-- --arch x64|arm64]`: lays the self-contained directory `dist/sexton` (`dist/sexton-arm64` on the other architecture).
+ *
+ *   sexton           the init binary, which is the program that one starts
+ *   bin/node lib/    Node with its own loader and libraries
+ *   app/             launcher, bundle, code cache, and the chunk of the other subcommands
+ *   licenses/        of all that is in it
+ *
+ * What is up to date is left alone, so a second build takes about a second.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { makeBundles, type Release } from './bundles.ts';
+import { makeCache } from './cache.ts';
+import { withLock } from './lock.ts';
+import { placeBy, placeContent, readIfThere } from './place.ts';
+import { type Arch, layNode, type PortableNode } from './portable-node.ts';
+import { printWeights } from './weights.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const DIST = join(ROOT, 'dist');
+
+try {
+  await main();
+} catch (error) {
+  process.stderr.write(`build: ${error instanceof Error ? error.message : error}\n`);
+  process.exitCode = 1;
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { arch: { type: 'string', default: process.arch } } });
+  const { arch } = values;
+  if (arch !== 'x64' && arch !== 'arm64') {
+    throw new Error(`cannot build for ${arch}: sexton is delivered for Linux on x64 and arm64`);
+  }
+  await withLock(join(DIST, '.lock'), () => lay(arch));
+}
+
+async function lay(arch: Arch): Promise<void> {
+  const startedAt = performance.now();
+  const isNative = process.platform === 'linux' && arch === process.arch;
+  const directory = join(DIST, isNative ? 'sexton' : `sexton-${arch}`);
+  await layInit(join(directory, 'sexton'), arch);
+  const node = layNode(directory, arch, join(ROOT, 'node_modules'), join(DIST, '.stamps'));
+  placeContent(join(directory, 'licenses', 'sexton.txt'), readFileSync(join(ROOT, 'LICENSE')));
+  if (node && isNative) checkNode(node);
+  await layApp(directory, node, isNative);
+  if (!node) process.stderr.write(`build: node-linux-${arch} is not installed, so ${directory} has no Node\n`);
+  printWeights(directory, performance.now() - startedAt);
+}
+
+async function layInit(target: string, arch: Arch): Promise<void> {
+  if (!existsSync(join(ROOT, 'src/init/build.ts')))
+    throw new Error('cannot build init: src/init/build.ts is not there');
+  const { buildInit } = await import('../init/build.ts');
+  placeBy(target, 0o755, (temporary) => buildInit(temporary, { arch }));
+}
+
+/** An image without a libc fails at the first start; better that the build fails. */
+function checkNode({ command, version }: PortableNode): void {
+  const [loader, ...rest] = command;
+  const answer = execFileSync(loader, [...rest, '-p', 'process.versions.node'], { env: {}, encoding: 'utf8' });
+  if (answer.trim() !== version) throw new Error(`cannot use bin/node: it says ${answer.trim()}, wanted ${version}`);
+}
+
+async function layApp(directory: string, node: PortableNode | undefined, isNative: boolean): Promise<void> {
+  const app = join(directory, 'app');
+  const bundles = await makeBundles(ROOT, readRelease());
+  // V8 takes a cache only under the version that made it, so Node's version is part of what the mark stands for.
+  const digest = createHash('sha256')
+    .update(bundles.run)
+    .update(node?.version ?? '')
+    .digest('hex');
+  const mark = `//${digest.slice(0, 30)}`;
+  const run = `${mark}\n${bundles.run}`;
+  placeContent(join(directory, 'licenses', 'packages.txt'), bundles.licenses);
+  placeContent(join(app, 'main.cjs'), bundles.launcher);
+  placeContent(join(app, 'tools.cjs'), bundles.tools);
+  placeContent(join(app, 'run.cjs'), run);
+  const cache = join(app, 'run.cache');
+  if (!node || !isNative || readIfThere(cache)?.toString('latin1', 0, mark.length) === mark) return;
+  placeContent(cache, makeCache(directory, run, bundles.cacheMaker));
+}
+
+function readRelease(): Release {
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+  return { version, commit: readCommit() };
+}
+
+/** A source archive has no repository; the version alone must do then. */
+function readCommit(): string {
+  const { status, stdout } = spawnSync('git', ['rev-parse', '--short=12', 'HEAD'], { cwd: ROOT, encoding: 'utf8' });
+  return status === 0 ? stdout.trim() : 'unknown';
+}

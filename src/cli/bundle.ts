@@ -1,0 +1,40 @@
+/**
+ * The delivered bundle, `run.cjs`, and its V8 code cache, `run.cache`.
+ *
+ * The cache is only a matter of speed. Without it, or under another Node than the one that made it, V8 compiles the source.
+ * V8 tells a stale cache by the length of the source alone, so both files begin with a line that names the build; when
+ * these differ (half of an update) the cache is left aside.
+ */
+import { readFileSync } from 'node:fs';
+import { Script } from 'node:vm';
+
+/** Length of the mark: `//` and 30 hex digits. A multiple of 8, or V8 copies the cache to align it. */
+export const MARK_BYTES = 32;
+
+type Body = (exports: object, require: NodeJS.Require, module: object, filename: string, directory: string) => void;
+
+export function compileBundle(directory: string): Script {
+  const filename = `${directory}/run.cjs`;
+  // esbuild writes ASCII, which latin1 reads without a pass of decoding.
+  const source = readFileSync(filename, 'latin1');
+  const cachedData = readCache(`${directory}/run.cache`, source.slice(0, MARK_BYTES));
+  return new Script(`(function(exports,require,module,__filename,__dirname){${source}\n})`, {
+    filename,
+    ...(cachedData && { cachedData }),
+  });
+}
+
+export function enterBundle(script: Script, directory: string, requireFrom: NodeJS.Require): void {
+  const module = { exports: {} };
+  const body = script.runInThisContext() as Body;
+  body(module.exports, requireFrom, module, `${directory}/run.cjs`, directory);
+}
+
+function readCache(path: string, mark: string): Buffer | undefined {
+  try {
+    const file = readFileSync(path);
+    return file.toString('latin1', 0, MARK_BYTES) === mark ? file.subarray(MARK_BYTES) : undefined;
+  } catch {
+    return undefined;
+  }
+}
