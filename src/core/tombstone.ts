@@ -2,7 +2,8 @@
  * A tombstone: one member's record in the graveyard, in the words of the public format.
  *
  * The file is JSON with PascalCase keys, padded with blanks to `RESERVE_BYTES`, so that a later state of it
- * can be written in place when the volume is full.
+ * can be written in place when the volume is full. Every text in it is printable and bounded: tombstones are shown on
+ * terminals and in logs of other containers. `tombstone-parse.ts` reads what this file writes.
  */
 import type { RestartPolicy, Role, StartGate } from './config.ts';
 
@@ -57,4 +58,121 @@ export const MAX_BYTES = 65_536;
 /** Most entries of `History`; beyond, the oldest middle ones go first. */
 export const MAX_HISTORY = 64;
 
-export type Parsed = { readonly ok: true; readonly tombstone: Tombstone } | { readonly ok: false; readonly why: string };
+export type Parsed =
+  | { readonly ok: true; readonly tombstone: Tombstone }
+  | { readonly ok: false; readonly why: string };
+
+/** Most names in `StartAfter`. */
+export const MAX_START_AFTER = 64;
+/** Longest free text (`Session`, `StopReason`, details of the history), in bytes as JSON writes it, without the quotes. */
+export const MAX_TEXT = 256;
+
+/** How many entries at the beginning of a history outlive the trimming: they tell how the member came up. */
+const FIRST_KEPT = 8;
+const MAX_NAME = 63;
+const MAX_DETAILS = 16;
+const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+// Control characters, line separators and direction marks: what could forge a line of a log or of a terminal, and
+// what YAML 1.1 does not allow unescaped.
+const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\uFEFF\uFFFE\uFFFF]/gu;
+
+/** The text of the file: JSON, one key a line, exactly `RESERVE_BYTES` bytes of UTF-8 with the final newline. */
+export function formatTombstone(tombstone: Tombstone): string {
+  const lines = KEYS.flatMap((key) => {
+    const value = keyValue(key, tombstone[key]);
+    return value === undefined ? [] : [`  ${JSON.stringify(key)}: ${value}`];
+  });
+  const body = `{\n${lines.join(',\n')}`;
+  const history = fitHistory(tombstone.History ?? [], RESERVE_BYTES - Buffer.byteLength(body) - '\n}\n'.length);
+  const text = `${body}${history}\n}`;
+  return `${text}${' '.repeat(RESERVE_BYTES - Buffer.byteLength(text) - 1)}\n`;
+}
+
+/** At most `max` entries: the first few and the newest stay, the oldest between them go. */
+export function trimHistory<Entry>(entries: readonly Entry[], max: number = MAX_HISTORY): readonly Entry[] {
+  if (entries.length <= max) return entries;
+  const first = Math.min(FIRST_KEPT, Math.floor(max / 2));
+  return [...entries.slice(0, first), ...entries.slice(entries.length - (max - first))];
+}
+
+/** Whether a member may have this name; such a name is also a harmless file name. */
+export function isMemberName(name: string): boolean {
+  return name.length <= MAX_NAME && NAME.test(name);
+}
+
+/** Printable, well-formed, and at most `maxBytes` bytes inside the quotes of JSON. */
+export function cleanText(text: string, maxBytes: number = MAX_TEXT): string {
+  // Cut first: what comes may be 64 KiB, and a character takes at least one byte.
+  const printable = text.slice(0, maxBytes).toWellFormed().replace(UNPRINTABLE, '?');
+  if (jsonBytes(printable) <= maxBytes) return printable;
+  let bytes = 0;
+  let kept = '';
+  for (const character of printable) {
+    bytes += jsonBytes(character);
+    if (bytes > maxBytes) break;
+    kept += character;
+  }
+  return kept;
+}
+
+/** The order of the file: who it is, how it is, what happened. `History` comes last, it takes what is left. */
+const KEYS = [
+  'Version',
+  'Name',
+  'Role',
+  'Session',
+  'Boot',
+  'Incarnation',
+  'Phase',
+  'RestartPolicy',
+  'StartAfter',
+  'Restarts',
+  'Born',
+  'Started',
+  'Healthy',
+  'StopRequested',
+  'StopReason',
+  'Deadline',
+  'Died',
+  'DiedMonotonic',
+  'ExitCode',
+  'Signal',
+  'Reason',
+  'Final',
+] as const satisfies readonly (keyof Tombstone)[];
+
+function keyValue(key: (typeof KEYS)[number], value: Tombstone[(typeof KEYS)[number]]): string | undefined {
+  if (typeof value === 'object') {
+    return JSON.stringify(value.slice(0, MAX_START_AFTER).map((name) => cleanText(name, MAX_NAME)));
+  }
+  return scalar(value, key === 'Session' || key === 'StopReason' ? MAX_TEXT : MAX_TEXT / 2);
+}
+
+function scalar(value: string | number | boolean | undefined, maxBytes: number): string | undefined {
+  if (typeof value === 'string') return JSON.stringify(cleanText(value, maxBytes));
+  // JSON has no NaN and no Infinity; it would write `null`.
+  if (typeof value === 'number' && !Number.isFinite(value)) return undefined;
+  return value === undefined ? undefined : String(value);
+}
+
+function fitHistory(history: readonly HistoryEntry[], room: number): string {
+  const lines = trimHistory(history).map(entryLine);
+  for (let count = lines.length; count > 0; count--) {
+    const text = `,\n  "History": [\n${trimHistory(lines, count).join(',\n')}\n  ]`;
+    if (Buffer.byteLength(text) <= room) return text;
+  }
+  return '';
+}
+
+function entryLine(entry: HistoryEntry): string {
+  const details = Object.entries(entry).slice(0, MAX_DETAILS);
+  const pairs = details.flatMap(([key, value]) => {
+    const text = scalar(value, MAX_TEXT);
+    return text === undefined ? [] : [`${JSON.stringify(cleanText(key, MAX_NAME))}: ${text}`];
+  });
+  return `    {${pairs.join(', ')}}`;
+}
+
+function jsonBytes(text: string): number {
+  return Buffer.byteLength(JSON.stringify(text)) - 2;
+}

@@ -1,0 +1,21 @@
+/**
+ * What this member knows about another one: the last tombstone that could be read, and whether its writer lives.
+ */
+import type { Tombstone } from './tombstone.ts';
+
+/**
+ * `held`: a connection to the holder of the peer's liveness socket is open. `lost`: it was, and was closed by the other
+ * side. `none`: there never was one in this life of the peer, or it is not followed because its tombstone says it is dead.
+ */
+export type PeerLiveness = 'held' | 'lost' | 'none';
+
+export interface PeerView {
+  readonly tombstone: Tombstone;
+  readonly liveness: PeerLiveness;
+  /** CLOCK_MONOTONIC milliseconds of our clock. Only with `lost`. */
+  readonly lostAt?: number;
+  /** The very first scan found it in this same state: same life, same death. */
+  readonly foundAtStart: boolean;
+  /** The file is gone; the tombstone is the last good view of it. */
+  readonly vanished: boolean;
+}

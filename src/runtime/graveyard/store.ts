@@ -1,0 +1,208 @@
+/**
+ * The own tombstone on the shared volume.
+ *
+ * A carving goes to a temporary file that is then renamed over the tombstone, so no reader sees half of it, and another
+ * uid's file of that name is no obstacle. Where no new file can be had (volume full, quota, directory not ours to write)
+ * the text goes in place over the old one: both have the same padded size, so it needs no space. One carving runs at a
+ * time; of those asked for meanwhile only the last is done. Nothing here throws: a broken graveyard must not stop a
+ * healthy application, so failures are facts for the log, and `tend` tries again. All calls are asynchronous: a file
+ * system that hangs holds up its promises and nothing else.
+ */
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { chmod, lstat, mkdir, open, readdir, rename, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isMemberName } from '../../core/tombstone.ts';
+
+/** What could not be done, and the remedy. */
+export interface Trouble {
+  readonly message: string;
+  readonly error: NodeJS.ErrnoException;
+}
+
+export class Store {
+  readonly path: string;
+  readonly #dir: string;
+  readonly #name: string;
+  /** What the tombstone should say; `undefined`: nothing was carved yet. */
+  #wanted: string | undefined;
+  /** What it says as far as we know. */
+  #carved: string | undefined;
+  #running: Promise<Trouble | undefined> | undefined;
+  #next: Promise<Trouble | undefined> | undefined;
+
+  constructor(dir: string, name: string) {
+    this.path = join(dir, name);
+    this.#dir = dir;
+    this.#name = name;
+  }
+
+  /** Creates the directory if there is none, and removes what an earlier life left half done. */
+  async prepare(): Promise<Trouble | undefined> {
+    try {
+      await createDirectory(this.#dir);
+      const stale = (await readdir(this.#dir)).filter((file) => isTemporaryOf(this.#name, file));
+      for (const file of stale) await unlink(join(this.#dir, file)).catch(() => {});
+      return undefined;
+    } catch (error) {
+      return trouble(`prepare the graveyard ${this.#dir}`, error);
+    }
+  }
+
+  /**
+   * Makes this text the tombstone. Resolves once it, or a later one, is written, with `undefined`; else with what stood
+   * against it. Never rejects.
+   */
+  carve(text: string): Promise<Trouble | undefined> {
+    this.#wanted = text;
+    this.#carved = undefined;
+    return this.#schedule();
+  }
+
+  /** Carves the last text again if that failed or if the file is gone since. To be called now and then. */
+  async tend(): Promise<Trouble | undefined> {
+    if (this.#wanted === undefined || this.#running !== undefined) return undefined;
+    if (this.#carved === this.#wanted && (await exists(this.path))) return undefined;
+    return this.#schedule();
+  }
+
+  /** Removes tombstone and socket of members of another session. Names that are not member names are left alone. */
+  async clear(names: readonly string[]): Promise<Trouble | undefined> {
+    let failed: Trouble | undefined;
+    for (const name of names.filter(isMemberName)) {
+      for (const file of [name, `.${name}.sock`]) {
+        const path = join(this.#dir, file);
+        await unlink(path).catch((error: NodeJS.ErrnoException) => {
+          if (error.code !== 'ENOENT') failed ??= trouble(`remove ${path} of another session`, error);
+        });
+      }
+    }
+    return failed;
+  }
+
+  /** A carving that runs may have begun with an older text, so whoever comes meanwhile shares the one after it. */
+  #schedule(): Promise<Trouble | undefined> {
+    if (this.#running === undefined) {
+      this.#running = this.#write().finally(() => {
+        this.#running = undefined;
+      });
+      return this.#running;
+    }
+    this.#next ??= this.#running.then(() => {
+      this.#next = undefined;
+      return this.#schedule();
+    });
+    return this.#next;
+  }
+
+  async #write(): Promise<Trouble | undefined> {
+    const text = this.#wanted;
+    if (text === undefined) return undefined;
+    try {
+      await this.#replace(text);
+    } catch (replacing) {
+      try {
+        await overwrite(this.path, Buffer.from(text), (replacing as NodeJS.ErrnoException).code);
+      } catch {
+        // The first error tells more: that the file cannot be opened either is only its consequence.
+        return trouble(`carve the tombstone ${this.path}`, replacing);
+      }
+    }
+    this.#carved = text;
+    return undefined;
+  }
+
+  async #replace(text: string): Promise<void> {
+    const temporary = join(this.#dir, `.${this.#name}.${randomBytes(6).toString('hex')}.tmp`);
+    try {
+      await writeNew(temporary, text).catch(async (error: NodeJS.ErrnoException) => {
+        if (error.code !== 'ENOENT') throw error;
+        // The directory was deleted under us.
+        await createDirectory(this.#dir);
+        await writeNew(temporary, text);
+      });
+      await rename(temporary, this.path);
+    } catch (error) {
+      await unlink(temporary).catch(() => {});
+      throw error;
+    }
+  }
+}
+
+async function createDirectory(dir: string): Promise<void> {
+  const created = await mkdir(dir, { recursive: true });
+  // Members run under different uids. mkdir(2) applies the umask, and not everywhere the sticky bit.
+  if (created !== undefined) await chmod(dir, 0o1777);
+}
+
+async function writeNew(path: string, text: string): Promise<void> {
+  const file = await open(path, 'wx', 0o644);
+  try {
+    // open(2) applies the umask; peers of other uids must be able to read.
+    await file.chmod(0o644);
+    await file.writeFile(text);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Errors of making a new file that say nothing against writing into the one that is there. */
+const ONLY_NEW_FILES: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT', 'EACCES', 'EPERM', 'EROFS']);
+
+async function overwrite(path: string, bytes: Buffer, code: string | undefined): Promise<void> {
+  if (!ONLY_NEW_FILES.has(code)) throw new Error('internal error: not to be written in place');
+  // Neither follow a link nor wait for the reader of a FIFO that somebody put there.
+  const flags = constants.O_WRONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  const file = await open(path, flags);
+  try {
+    const { size } = await ownedSize(file);
+    // Growing on a full volume would tear it: the old state is better than half of a new one.
+    const isFull = code === 'ENOSPC' || code === 'EDQUOT';
+    if (isFull && size < bytes.length) throw new Error('the old tombstone is smaller than the new one');
+    await writeAll(file, bytes);
+    if (size > bytes.length) await file.truncate(bytes.length);
+  } finally {
+    await file.close();
+  }
+}
+
+async function ownedSize(file: FileHandle): Promise<{ readonly size: number }> {
+  const stat = await file.stat();
+  if (!stat.isFile() || stat.nlink !== 1) throw new Error('not a plain file');
+  return stat;
+}
+
+async function writeAll(file: FileHandle, bytes: Buffer): Promise<void> {
+  for (let offset = 0; offset < bytes.length; ) {
+    const { bytesWritten } = await file.write(bytes, offset, bytes.length - offset, offset);
+    offset += bytesWritten;
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return lstat(path).then(
+    (stat) => stat.isFile(),
+    (error: NodeJS.ErrnoException) => error.code !== 'ENOENT' && error.code !== 'ENOTDIR',
+  );
+}
+
+function isTemporaryOf(name: string, file: string): boolean {
+  return file.startsWith(`.${name}.`) && /^[0-9a-f]{12}\.tmp$/.test(file.slice(name.length + 2));
+}
+
+const REMEDIES: Readonly<Record<string, string>> = {
+  ENOSPC: 'free space on the volume, or give it a larger sizeLimit',
+  EDQUOT: 'raise the quota of the volume',
+  EACCES: 'make the directory writable for this uid (mode 1777, or fsGroup)',
+  EPERM: 'the file belongs to another uid in a sticky directory: remove it, or give each member a name of its own',
+  EROFS: 'mount the volume without readOnly',
+  EISDIR: 'a directory has the name of this member: remove it or choose another name',
+  ENOTDIR: 'a part of the path is not a directory: mount a volume there',
+};
+
+function trouble(what: string, thrown: unknown): Trouble {
+  const error = thrown as NodeJS.ErrnoException;
+  const remedy = REMEDIES[error.code ?? ''] ?? 'peers see the last state that was written until this ends';
+  return { message: `cannot ${what}: ${error.message}; ${remedy}`, error };
+}
