@@ -35,7 +35,10 @@ export interface Rung {
 export type SignalMap = Readonly<Record<number, number | 'drop'>>;
 
 /** Whether a sidecar that is asked to stop keeps serving while mains live; a duration: only if a main is asked too within it. */
-export type Hold = { readonly kind: 'always' } | { readonly kind: 'never' } | { readonly kind: 'for'; readonly ms: number };
+export type Hold =
+  | { readonly kind: 'always' }
+  | { readonly kind: 'never' }
+  | { readonly kind: 'for'; readonly ms: number };
 
 /** What this container exits with. `map` is consulted after 128+n has been applied. */
 export type ExitCodePolicy =

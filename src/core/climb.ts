@@ -1,0 +1,75 @@
+/**
+ * The climb: the stop ladder under way, rung after rung, and KILL at its end.
+ */
+import { killAtMs, ownKillAtMs } from './deadline.ts';
+import { type Draft, note, reached, say, update } from './draft.ts';
+import { ladderOf } from './ladder.ts';
+import { SIGKILL, SIGTERM, signalName } from './signals.ts';
+import type { Stop } from './state.ts';
+
+/** How long the rest of a group may take to follow its leader before it is told to. */
+const REST_MS = 20;
+
+/** The first rung of a stop. */
+export function beginClimb(draft: Draft, stop: Stop): void {
+  const { climb, now } = draft.state;
+  // What a child has left behind was told already; nobody gets the signal twice.
+  if (climb !== undefined) return update(draft, { climb: { ...climb, why: 'stop' } });
+  const killAt = stop.origin === 'self' ? ownKillAtMs(draft.config, now.mono) : undefined;
+  update(draft, { climb: { why: 'stop', rung: 0, sinceMs: now.mono, killAtMs: killAt, killed: false } });
+  sendRung(draft);
+}
+
+/** What a child leaves behind when it ends gets the same ladder before another life, or the end, may follow. */
+export function clearRest(draft: Draft): void {
+  const { child, climb, now } = draft.state;
+  if (child.is !== 'remnant' || climb !== undefined || !reached(draft, child.sinceMs + REST_MS)) return;
+  const killAt = ownKillAtMs(draft.config, now.mono);
+  update(draft, { climb: { why: 'rest', rung: 0, sinceMs: now.mono, killAtMs: killAt, killed: false } });
+  say(draft, 'info', 'the command has ended, others of its process group are left: stopping them');
+  sendRung(draft);
+}
+
+/** Rung after rung by its own time; KILL when the time is over. */
+export function climbInTime(draft: Draft): void {
+  const { climb, deadline, child } = draft.state;
+  if (climb === undefined || climb.killed || (child.is !== 'alive' && child.is !== 'remnant')) return;
+  if (climb.killAtMs !== undefined && reached(draft, climb.killAtMs)) return killNow(draft, 'the grace period is over');
+  if (deadline?.kills === true && reached(draft, killAtMs(deadline))) return killNow(draft, 'the deadline has come');
+  const rung = rungsOf(draft)[climb.rung];
+  if (rung?.forMs !== undefined && reached(draft, climb.sinceMs + rung.forMs)) climbOn(draft);
+}
+
+/** To the next rung, if there is one. */
+export function climbOn(draft: Draft): void {
+  const { climb, now } = draft.state;
+  if (climb === undefined || climb.killed || rungsOf(draft)[climb.rung + 1] === undefined) return;
+  update(draft, { climb: { ...climb, rung: climb.rung + 1, sinceMs: now.mono } });
+  sendRung(draft);
+}
+
+export function killNow(draft: Draft, why: string): void {
+  const { climb, now } = draft.state;
+  update(draft, { climb: { why: 'stop', rung: 0, sinceMs: now.mono, killAtMs: undefined, ...climb, killed: true } });
+  say(draft, 'warn', `killing: ${why}`);
+  sendSignal(draft, SIGKILL);
+}
+
+export function sendSignal(draft: Draft, signal: number): void {
+  const { child } = draft.state;
+  if (child.is !== 'alive' && child.is !== 'remnant' && child.is !== 'spawning') return;
+  note(draft, 'signal sent', { Signal: signalName(signal) });
+  draft.effects.push({ type: 'signalChild', id: child.id, signal });
+}
+
+function sendRung(draft: Draft): void {
+  const { climb } = draft.state;
+  const rung = climb === undefined ? undefined : rungsOf(draft)[climb.rung];
+  if (climb === undefined || rung === undefined) return;
+  if (rung.signal === SIGKILL) return killNow(draft, 'the last rung of the ladder');
+  sendSignal(draft, rung.signal);
+}
+
+function rungsOf(draft: Draft): ReturnType<typeof ladderOf> {
+  return ladderOf(draft.config, draft.state.stop?.signal ?? SIGTERM);
+}

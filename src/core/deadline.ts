@@ -1,0 +1,63 @@
+/**
+ * The one deadline of a pod's stop, and what is reckoned back from it.
+ *
+ * Every stop that the platform asks for has a budget that runs from the request to the platform's SIGKILL. Members carve the
+ * deadline when its length was declared; whoever is stopping takes the earliest one and never moves it later.
+ */
+import type { MemberConfig } from './config.ts';
+import { isForeign } from './standing.ts';
+import type { Deadline, Peer, State, Stop } from './state.ts';
+
+/** Assumed where no grace period was declared: Kubernetes' and podman's neighbours use 30 s. */
+export const ASSUMED_GRACE_MS = 30_000;
+
+/** What the platform's stop request at `atMs` means. */
+export function platformDeadline(config: MemberConfig, atMs: number): Deadline {
+  const declared = config.gracePeriodMs;
+  return {
+    atMs: atMs + (declared ?? ASSUMED_GRACE_MS),
+    sinceMs: atMs,
+    kills: declared !== undefined,
+    shared: declared !== undefined,
+  };
+}
+
+/** The end of a stop that sexton itself decided: nobody else will end it, so the budget runs from the first rung. */
+export function ownKillAtMs(config: MemberConfig, nowMs: number): number {
+  return nowMs + (config.gracePeriodMs ?? ASSUMED_GRACE_MS);
+}
+
+/** The earlier of two; a soft one that is merely assumed gives way to one that counts. */
+export function earlier(a: Deadline | undefined, b: Deadline): Deadline {
+  if (a === undefined) return b;
+  if (a.kills !== b.kills) return a.kills ? a : b;
+  return b.atMs < a.atMs ? b : a;
+}
+
+/** What the others carved, as far as it matters to a member that is stopping: of those who live and stop in this boot. */
+export function peersDeadline(config: MemberConfig, state: State, stop: Stop): Deadline | undefined {
+  const deadlines = Object.values(state.peers ?? {})
+    .filter((peer) => isStopping(peer) && !isForeign(config, state, peer))
+    .flatMap((peer) => (peer.tombstone.Deadline === undefined ? [] : [peer.tombstone.Deadline]))
+    .filter((atMs) => atMs >= stop.atMs);
+  if (deadlines.length === 0) return undefined;
+  return { atMs: Math.min(...deadlines), sinceMs: stop.atMs, kills: true, shared: true };
+}
+
+/** Whoever still waits for its turn then, stops: 2 s before the deadline, or half of a short budget. */
+export function lastTurnMs(deadline: Deadline): number {
+  return deadline.atMs - Math.min(2_000, budget(deadline) / 2);
+}
+
+/** Our own KILL comes a little before the platform's, so that the death is carved: 500 ms, or a twentieth. */
+export function killAtMs(deadline: Deadline): number {
+  return deadline.atMs - Math.min(500, budget(deadline) / 20);
+}
+
+function budget(deadline: Deadline): number {
+  return Math.max(0, deadline.atMs - deadline.sinceMs);
+}
+
+function isStopping(peer: Peer): boolean {
+  return peer.tombstone.Died === undefined && peer.tombstone.StopRequested !== undefined && peer.liveness === 'held';
+}

@@ -1,0 +1,82 @@
+/**
+ * The end of a child: another life in this container, or the end of the member.
+ */
+import { type Draft, note, reached, say, update } from './draft.ts';
+import { type ChildExit, containerStatus, statusOf } from './exit.ts';
+import { blockersOf } from './order.ts';
+import { backoffAfter, wantsRestart } from './restart.ts';
+import { SIGKILL, signalName } from './signals.ts';
+import type { Child } from './state.ts';
+import { rfc3339 } from './time.ts';
+import type { DeathReason } from './tombstone.ts';
+
+/** The child and all of its group are gone. */
+export function endLife(draft: Draft, child: Child & { is: 'remnant' }): void {
+  const { state, config } = draft;
+  const status = statusOf(child.exit);
+  const leftMs = state.deadline === undefined ? undefined : state.deadline.atMs - state.now.mono;
+  const backoff = backoffAfter(state.backoffMs, child.livedMs, leftMs);
+  if (!isOver(draft) && wantsRestart(config, status, state.stop !== undefined) && backoff !== undefined) {
+    update(draft, {
+      child: { is: 'backoff', untilMs: state.now.mono + backoff.delayMs, exit: child.exit },
+      climb: undefined,
+      backoffMs: backoff.nextMs,
+    });
+    note(draft, 'restart', { DelayMs: backoff.delayMs });
+    say(draft, 'warn', 'restarting in place', { status, delayMs: backoff.delayMs });
+    return;
+  }
+  bury(draft, { status, reason: reasonOf(draft, child.exit), exit: child.exit });
+}
+
+/** Whether no other life may follow: a stop beats every restart, but a sidecar that others still need goes on serving. */
+function isOver(draft: Draft): boolean {
+  const { state, config } = draft;
+  if (state.stop === undefined) return false;
+  if (state.climb?.why === 'stop' || config.role === 'main' || state.stop.requests >= 2) return true;
+  return blockersOf(config, state).names.length === 0;
+}
+
+function reasonOf(draft: Draft, exit: ChildExit): DeathReason {
+  const { stop, climb } = draft.state;
+  if (exit.signal === SIGKILL) return 'killed';
+  if (stop !== undefined && climb?.why === 'stop') return 'stopped';
+  return statusOf(exit) === 0 ? 'completed' : 'error';
+}
+
+export interface Burial {
+  readonly status: number;
+  readonly reason: DeathReason;
+  readonly exit: ChildExit | undefined;
+}
+
+/** The member's life is over: the tombstone gets its last lines, the container its exit code. */
+export function bury(draft: Draft, { status, reason, exit }: Burial): void {
+  const { state, config } = draft;
+  const { stop, climb } = state;
+  const overdue = reason === 'killed' && climb?.killed === true && stop?.origin === 'platform';
+  const code = containerStatus(config, { status, stopped: stop !== undefined, overdue });
+  const final = config.restartPolicy === 'Never' || (config.restartPolicy === 'OnFailure' && code === 0);
+  update(draft, {
+    child: { is: 'gone', status, code, reason, final },
+    climb: undefined,
+    chronicle: { ...state.chronicle, died: rfc3339(state.now.wall), diedMonotonic: state.now.mono, exit },
+  });
+  const signal = exit?.signal === undefined ? {} : { signal: signalName(exit.signal) };
+  say(draft, 'info', 'dead', { reason, status, exitCode: code, ...signal });
+  draft.effects.push({ type: 'exitContainer', code });
+}
+
+/** The stop came while a child was waited for between two lives. */
+export function endInBackoff(draft: Draft, child: Child & { is: 'backoff' }): void {
+  bury(draft, {
+    status: statusOf(child.exit),
+    reason: statusOf(child.exit) === 0 ? 'completed' : 'error',
+    exit: child.exit,
+  });
+}
+
+/** When the next life begins. */
+export function isDue(draft: Draft, child: Child & { is: 'backoff' }): boolean {
+  return reached(draft, child.untilMs);
+}

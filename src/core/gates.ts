@@ -1,0 +1,61 @@
+/**
+ * Start gates: what this member waits for before its child is started.
+ */
+import type { MemberConfig, StartGate } from './config.ts';
+import { standingOf } from './standing.ts';
+import type { State } from './state.ts';
+
+export type GateState =
+  | { readonly is: 'open' }
+  /** `waitsFor` says in words what for. */
+  | { readonly is: 'shut'; readonly waitsFor: string; readonly untilMs: number | undefined }
+  /** It can never open any more. */
+  | { readonly is: 'barred'; readonly why: string };
+
+/** All gates together: the first that is barred, else the first that is shut, else open. */
+export function gatesOf(config: MemberConfig, state: State): GateState {
+  const gates = config.startAfter.map((gate) => gateOf(config, state, gate));
+  return gates.find((gate) => gate.is === 'barred') ?? gates.find((gate) => gate.is === 'shut') ?? { is: 'open' };
+}
+
+function gateOf(config: MemberConfig, state: State, gate: StartGate): GateState {
+  const peer = state.peers?.[gate.name];
+  const standing = standingOf(config, state, peer);
+  const shut = (why: string, untilMs?: number): GateState => ({
+    is: 'shut',
+    waitsFor: `${gate.name}=${gate.condition} (${why})`,
+    untilMs,
+  });
+  switch (standing.is) {
+    case 'absent':
+      return gate.optional ? { is: 'open' } : shut(`no member ${gate.name} has been seen`);
+    case 'waiting':
+      return shut('it waits itself');
+    case 'alive':
+      return gate.condition === 'started' && hasStarted(peer?.tombstone.Phase, peer?.tombstone.Started)
+        ? { is: 'open' }
+        : shut(gate.condition === 'started' ? 'it has not started' : 'it still runs');
+    case 'unsure':
+      return shut('it was found dead, perhaps from an earlier life of this volume', standing.untilMs);
+    case 'dead':
+      if (gate.condition === 'completed' && standing.succeeded && standing.started) return { is: 'open' };
+      if (!standing.final) return shut('it died and will be born again');
+      return {
+        is: 'barred',
+        why: `${gate.name} is dead (${deathInWords(state, gate.name)}), so ${gate.name}=${gate.condition} cannot come true`,
+      };
+    default:
+      return standing satisfies never;
+  }
+}
+
+/** kubexit's format says no more than Born. */
+function hasStarted(phase: string | undefined, started: string | undefined): boolean {
+  return phase === undefined || (started !== undefined && phase !== 'backoff' && phase !== 'starting');
+}
+
+function deathInWords(state: State, name: string): string {
+  const tombstone = state.peers?.[name]?.tombstone;
+  if (tombstone?.Reason === 'never-started') return 'it was never started';
+  return tombstone?.ExitCode === undefined ? 'exit code unknown' : `exit code ${tombstone.ExitCode}`;
+}

@@ -1,0 +1,30 @@
+/**
+ * The stop ladder and the translation of signals.
+ */
+import type { MemberConfig, Rung } from './config.ts';
+import { MAX, SIGCHLD, SIGKILL, SIGSTOP } from './signals.ts';
+
+/** The declared ladder; else one rung, the signal that asked, translated. */
+export function ladderOf(config: MemberConfig, signal: number): readonly [Rung, ...Rung[]] {
+  const [first, ...rest] = config.ladder ?? [];
+  if (first !== undefined) return [first, ...rest];
+  const translated = translate(config, signal);
+  return [{ signal: translated === 'drop' ? signal : translated, forMs: undefined }];
+}
+
+export function translate(config: MemberConfig, signal: number): number | 'drop' {
+  return config.signals[signal] ?? signal;
+}
+
+/** The signals that the host passes on by itself: all but stop requests and those that are dropped. */
+export function forwardTable(config: MemberConfig): Readonly<Record<number, number>> {
+  const table: Record<number, number> = {};
+  for (let signal = 1; signal <= MAX; signal += 1) {
+    if (NEVER_FORWARDED.has(signal) || config.stopSignals.includes(signal)) continue;
+    const translated = translate(config, signal);
+    if (translated !== 'drop') table[signal] = translated;
+  }
+  return table;
+}
+
+const NEVER_FORWARDED: ReadonlySet<number> = new Set([SIGKILL, SIGSTOP, SIGCHLD]);

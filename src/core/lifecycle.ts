@@ -1,0 +1,192 @@
+/**
+ * The lifecycle of one member, as a pure function: what is known and what has happened give what is known next and
+ * what is to be done. Total over all states and events: an event that does not fit the state is late, and changes nothing.
+ *
+ * Theory of operation. An event is first folded into the facts (this file). Then the rules (`rules.ts`) are applied until none
+ * of them has anything to add; they only look at facts and at the time, never at the event. So a rule holds no matter in
+ * which order the facts became known, and a supervisor that resumes with the facts of its predecessor goes on in the same place.
+ */
+import { climbOn, killNow, sendSignal } from './climb.ts';
+import type { MemberConfig } from './config.ts';
+import { earlier, platformDeadline } from './deadline.ts';
+import { type Draft, draftOf, finishDraft, note, say, update } from './draft.ts';
+import { bury, endLife } from './end.ts';
+import { statusOfErrno } from './exit.ts';
+import { forwardTable, translate } from './ladder.ts';
+import type { PeerView } from './peers.ts';
+import { phaseOf } from './phase.ts';
+import { advance } from './rules.ts';
+import { SIGINT, signalName } from './signals.ts';
+import type { Event, Peer, Reduction, State } from './state.ts';
+import { type Instant, rfc3339 } from './time.ts';
+
+export function reduce(config: MemberConfig, state: State, event: Event): Reduction {
+  const now = event.at.mono >= state.now.mono ? event.at : state.now;
+  const draft = draftOf(config, { ...state, now });
+  fold(draft, event);
+  advance(draft);
+  enterPhase(draft);
+  return finishDraft(draft);
+}
+
+function fold(draft: Draft, event: Event): void {
+  switch (event.type) {
+    case 'booted':
+      return resumeEnd(draft);
+    case 'signalReceived':
+      return receiveSignal(draft, event);
+    case 'signalForwarded':
+      return note(draft, 'signal forwarded', {
+        Signal: signalName(event.signal),
+        As: signalName(event.as),
+        Sender: event.senderPid,
+      });
+    case 'childSpawned':
+      return welcome(draft, event.id, event.pid, event.at);
+    case 'childSpawnFailed':
+      if (draft.state.child.is !== 'spawning' && draft.state.child.is !== 'unborn') return;
+      note(draft, 'start failed', { Error: event.errno });
+      say(draft, 'error', 'cannot start the command', { errno: event.errno });
+      return bury(draft, { status: statusOfErrno(event.errno), reason: 'error', exit: undefined });
+    case 'childExited':
+      return mourn(draft, event);
+    case 'groupEmptied':
+      return draft.state.child.is === 'remnant' && draft.state.child.id === event.id
+        ? endLife(draft, draft.state.child)
+        : undefined;
+    case 'peersSeen':
+      return meet(draft, event.peers);
+    case 'ticked':
+      return;
+    default:
+      return event satisfies never;
+  }
+}
+
+/** A supervisor that died between the last carving and its exit finds its work all but done. */
+function resumeEnd(draft: Draft): void {
+  const { child } = draft.state;
+  if (child.is === 'gone') draft.effects.push({ type: 'exitContainer', code: child.code });
+}
+
+function receiveSignal(draft: Draft, event: Event & { type: 'signalReceived' }): void {
+  const { config } = draft;
+  const name = signalName(event.signal);
+  note(draft, 'signal received', { Signal: name, Sender: event.senderPid });
+  if (draft.state.child.is === 'gone') return;
+  const translated = translate(config, event.signal);
+  if (translated === 'drop') return say(draft, 'debug', `dropped ${name}`);
+  if (!config.stopSignals.includes(event.signal)) return sendSignal(draft, translated);
+  requestStop(draft, event);
+}
+
+function requestStop(draft: Draft, event: Event & { type: 'signalReceived' }): void {
+  const { config } = draft;
+  const { stop, climb } = draft.state;
+  const requests = (stop?.requests ?? 0) + 1;
+  if (requests === 1) {
+    const deadline = earlier(draft.state.deadline, platformDeadline(config, event.at.mono));
+    update(draft, { deadline });
+    if (stop === undefined) {
+      const reason = `signal ${signalName(event.signal).slice(3)}`;
+      const earliestMs = event.at.mono + config.drainMs;
+      update(draft, {
+        stop: {
+          origin: 'platform',
+          reason,
+          atMs: event.at.mono,
+          signal: event.signal,
+          requests,
+          earliestMs,
+          waitsFor: undefined,
+        },
+        chronicle: { ...draft.state.chronicle, stopRequested: rfc3339(event.at.wall) },
+      });
+      return say(draft, 'info', 'asked to stop', { signal: signalName(event.signal), sender: event.senderPid });
+    }
+  }
+  if (stop === undefined) throw new Error('internal error: a second stop request without a first');
+  // The platform's first request during a stop of our own moves the deadline; it hurries nobody, the child gets no signal twice.
+  update(draft, { stop: { ...stop, origin: 'platform', requests } });
+  say(draft, 'info', requests === 1 ? 'asked to stop while stopping' : 'asked to stop again', {
+    signal: signalName(event.signal),
+    requests,
+  });
+  if (requests >= 3 && event.fromTerminal && event.signal === SIGINT)
+    return killNow(draft, 'the third interrupt from the terminal');
+  if (requests >= 2 && climb?.why === 'stop') climbOn(draft);
+}
+
+function welcome(draft: Draft, id: number, pid: number, at: Instant): void {
+  const { child } = draft.state;
+  if (child.is !== 'spawning' && child.is !== 'unborn') return;
+  const time = rfc3339(at.wall);
+  update(draft, {
+    births: id,
+    child: { is: 'alive', id, pid, sinceMs: at.mono },
+    chronicle: { ...draft.state.chronicle, born: time, started: time },
+  });
+  note(draft, 'started', { Pid: pid, Incarnation: id });
+  say(draft, 'info', 'started', { pid });
+  draft.effects.push({ type: 'forwardSignals', id, table: forwardTable(draft.config) });
+}
+
+function mourn(draft: Draft, event: Event & { type: 'childExited' }): void {
+  const { child } = draft.state;
+  if (child.is !== 'alive' || child.id !== event.id) return;
+  const { code, signal } = event.exit;
+  note(
+    draft,
+    'exited',
+    signal === undefined ? { ExitCode: code ?? 0 } : { Signal: signalName(signal), Core: event.core },
+  );
+  say(draft, 'info', 'exited', signal === undefined ? { code } : { signal: signalName(signal), core: event.core });
+  const livedMs = event.at.mono - child.sinceMs;
+  update(draft, {
+    child: { is: 'remnant', id: event.id, exit: event.exit, sinceMs: event.at.mono, livedMs },
+    chronicle: { ...draft.state.chronicle, exit: event.exit },
+  });
+}
+
+/** Whoever was seen once stays known: a file that is gone proves nothing, the liveness does. */
+function meet(draft: Draft, views: readonly PeerView[]): void {
+  const known = draft.state.peers ?? {};
+  const peers: Record<string, Peer> = { ...known };
+  for (const view of views) {
+    const { Name } = view.tombstone;
+    if (Name === draft.config.name) continue;
+    const before = known[Name];
+    peers[Name] = {
+      ...view,
+      sinceMs: before !== undefined && sameLife(before, view) ? before.sinceMs : draft.state.now.mono,
+    };
+    if (before !== undefined) lookForRebirth(draft, before, view);
+  }
+  update(draft, { peers });
+}
+
+function sameLife(before: PeerView, view: PeerView): boolean {
+  const [a, b] = [before.tombstone, view.tombstone];
+  return a.Incarnation === b.Incarnation && a.Died === b.Died && before.liveness === view.liveness;
+}
+
+/** A main that comes back after its sidecar has decided that all is over will run without it: nobody can mend that silently. */
+function lookForRebirth(draft: Draft, before: PeerView, view: PeerView): void {
+  const { Name, Role, Died, Incarnation } = view.tombstone;
+  if (draft.state.stop?.origin !== 'self' || Role !== 'main') return;
+  if (before.tombstone.Died === undefined || Died !== undefined || before.tombstone.Incarnation === Incarnation) return;
+  note(draft, 'main born again', { Name });
+  say(
+    draft,
+    'error',
+    `main ${Name} was born again after this sidecar decided to stop: check that --restart-policy is the pod's own`,
+    { main: Name },
+  );
+}
+
+function enterPhase(draft: Draft): void {
+  const phase = phaseOf(draft.state);
+  if (phase === draft.state.phase) return;
+  update(draft, { phase });
+  note(draft, 'phase', { Phase: phase });
+}

@@ -1,0 +1,50 @@
+/**
+ * Stop order is the reverse of start order: a member's turn comes when all who name it in their `StartAfter` are dead,
+ * and a sidecar's not before all mains are.
+ */
+import type { MemberConfig } from './config.ts';
+import { holdsUp, rosterOf } from './finished.ts';
+import { standingOf } from './standing.ts';
+import { MAINS_FINISHED, type State } from './state.ts';
+
+/** The names of those who must be dead before this member stops, and when that may change by time alone. */
+export function blockersOf(
+  config: MemberConfig,
+  state: State,
+): { readonly names: readonly string[]; readonly untilMs: number | undefined } {
+  const peers = state.peers ?? {};
+  const mains = config.role === 'sidecar' ? rosterOf(config, state) : [];
+  // With a quorum of `any` the mains that go on are nobody's reason to wait once one of them has finished.
+  const quorumIsEnough = state.stop?.reason === MAINS_FINISHED && config.when === 'any';
+  const needed = new Set(quorumIsEnough ? [] : mains);
+  for (const [name, peer] of Object.entries(peers)) {
+    const dependsOnUs = peer.tombstone.StartAfter?.includes(config.name) ?? false;
+    if (dependsOnUs && !(quorumIsEnough && mains.includes(name))) needed.add(name);
+  }
+  const standings = [...needed].map((name) => ({ name, standing: standingOf(config, state, peers[name]) }));
+  const unsure = standings.flatMap(({ standing }) => (standing.is === 'unsure' ? [standing.untilMs] : []));
+  return {
+    names: standings.filter(({ standing }) => holdsUp(standing)).map(({ name }) => name),
+    untilMs: unsure.length === 0 ? undefined : Math.min(...unsure),
+  };
+}
+
+/** A circle of start gates through this member, as names from us back to us; undefined: there is none. */
+export function cycleThrough(config: MemberConfig, state: State): readonly string[] | undefined {
+  const after = (name: string): readonly string[] =>
+    name === config.name
+      ? config.startAfter.map((gate) => gate.name)
+      : (state.peers?.[name]?.tombstone.StartAfter ?? []);
+  const seen = new Set<string>();
+  const queue: { name: string; path: readonly string[] }[] = [{ name: config.name, path: [config.name] }];
+  for (let item = queue.shift(); item !== undefined; item = queue.shift()) {
+    for (const next of after(item.name)) {
+      const path = [...item.path, next];
+      if (next === config.name) return path;
+      if (seen.has(next)) continue;
+      seen.add(next);
+      queue.push({ name: next, path });
+    }
+  }
+  return undefined;
+}

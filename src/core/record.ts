@@ -1,0 +1,41 @@
+/**
+ * The tombstone as a projection of the state: nothing is kept for it alone, so it can be carved again at any time.
+ */
+import type { MemberConfig } from './config.ts';
+import { signalName } from './signals.ts';
+import type { State } from './state.ts';
+import type { Tombstone } from './tombstone.ts';
+
+export function tombstoneOf(config: MemberConfig, state: State): Tombstone {
+  const { chronicle, child, stop, deadline } = state;
+  return withoutUndefined({
+    Version: 1,
+    Name: config.name,
+    Role: config.role,
+    Session: config.session,
+    Boot: state.bootId,
+    Incarnation: `${state.hostId}-${state.births}`,
+    Phase: state.phase,
+    RestartPolicy: config.restartPolicy,
+    StartAfter: config.startAfter.map((gate) => gate.name),
+    Restarts: Math.max(0, state.births - 1),
+    Born: chronicle.born,
+    Started: chronicle.started,
+    StopRequested: chronicle.stopRequested,
+    StopReason: stop?.reason,
+    Deadline: deadline?.shared === true ? Math.round(deadline.atMs) : undefined,
+    Died: chronicle.died,
+    DiedMonotonic: chronicle.diedMonotonic,
+    ExitCode: child.is === 'gone' ? child.status : undefined,
+    Signal: child.is === 'gone' && chronicle.exit?.signal !== undefined ? signalName(chronicle.exit.signal) : undefined,
+    Reason: child.is === 'gone' ? child.reason : undefined,
+    Final: child.is === 'gone' ? child.final : undefined,
+    History: chronicle.history,
+  });
+}
+
+type Optional<T> = { [Key in keyof T]: T[Key] | undefined };
+
+function withoutUndefined(fields: Optional<Tombstone>): Tombstone {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as unknown as Tombstone;
+}

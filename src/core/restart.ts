@@ -1,0 +1,43 @@
+/**
+ * Restart in place: whether, and after how long.
+ */
+import type { MemberConfig } from './config.ts';
+import { FIRST_BACKOFF_MS } from './state.ts';
+
+export const LAST_BACKOFF_MS = 10_000;
+/** A life of this length forgives all deaths before it. */
+export const FORGIVEN_AFTER_MS = 60_000;
+/** With no more than this left until the deadline, nothing is started any more. */
+export const TOO_LATE_MS = 1_000;
+
+/**
+ * `auto` restarts only where the platform would not: while the pod stops, under `Never`, and after exit 0 under
+ * `OnFailure`. Elsewhere the container exits with the child's code, so that a crash loop stays visible.
+ */
+export function wantsRestart(config: MemberConfig, status: number, podStops: boolean): boolean {
+  switch (config.restart) {
+    case 'never':
+      return false;
+    case 'always':
+      return true;
+    case 'on-failure':
+      return status !== 0;
+    case 'auto':
+      return podStops || config.restartPolicy === 'Never' || (config.restartPolicy === 'OnFailure' && status === 0);
+    default:
+      return config.restart satisfies never;
+  }
+}
+
+export interface Backoff {
+  readonly delayMs: number;
+  readonly nextMs: number;
+}
+
+/** 100 ms doubling to 10 s; during a stop never more than a tenth of what is left, and undefined when too little is. */
+export function backoffAfter(backoffMs: number, livedMs: number, leftMs: number | undefined): Backoff | undefined {
+  const base = livedMs >= FORGIVEN_AFTER_MS ? FIRST_BACKOFF_MS : backoffMs;
+  const nextMs = Math.min(base * 2, LAST_BACKOFF_MS);
+  if (leftMs === undefined) return { delayMs: base, nextMs };
+  return leftMs <= TOO_LATE_MS ? undefined : { delayMs: Math.min(base, leftMs / 10), nextMs };
+}

@@ -1,0 +1,192 @@
+/**
+ * The rules: from the facts and the time to what is to be done. Applied in this order until none adds anything.
+ */
+import { beginClimb, clearRest, climbInTime } from './climb.ts';
+import { earlier, lastTurnMs, peersDeadline } from './deadline.ts';
+import { type Draft, note, reached, say, sayOnce, update } from './draft.ts';
+import { bury, endInBackoff, isDue } from './end.ts';
+import { EXIT } from './exit.ts';
+import { verdictOf } from './finished.ts';
+import { gatesOf } from './gates.ts';
+import { blockersOf, cycleThrough } from './order.ts';
+import { SIGTERM } from './signals.ts';
+import { MAINS_FINISHED, type Stop } from './state.ts';
+import { rfc3339 } from './time.ts';
+
+export function advance(draft: Draft): void {
+  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+    const before = draft.state;
+    for (const rule of RULES) if (draft.state.child.is !== 'gone') rule(draft);
+    if (draft.state === before) return;
+  }
+  throw new Error('internal error: the rules do not come to rest');
+}
+
+const RULES: readonly ((draft: Draft) => void)[] = [
+  adoptDeadline,
+  decideToStop,
+  beginLife,
+  beginStop,
+  clearRest,
+  climbInTime,
+  rebegin,
+];
+/** Each round changes the facts for good; the longest chain has fewer links than there are rules. */
+const MOST_ROUNDS = 20;
+
+/** A deadline that others have carved counts for whoever is stopping, and only moves ours earlier. */
+function adoptDeadline(draft: Draft): void {
+  const { stop, deadline } = draft.state;
+  const shared = stop === undefined ? undefined : peersDeadline(draft.config, draft.state, stop);
+  if (shared === undefined) return;
+  const next = earlier(deadline, shared);
+  if (next !== deadline) update(draft, { deadline: next });
+}
+
+/** A sidecar lives for its mains. */
+function decideToStop(draft: Draft): void {
+  const { config, state } = draft;
+  if (config.role !== 'sidecar' || state.stop !== undefined || state.peers === undefined || config.solo) return;
+  const verdict = verdictOf(config, state);
+  if (!verdict.finished) {
+    if (verdict.untilMs !== undefined) reached(draft, verdict.untilMs);
+    return nameTheMissing(draft);
+  }
+  const nowMs = state.now.mono;
+  update(draft, {
+    stop: {
+      origin: 'self',
+      reason: MAINS_FINISHED,
+      atMs: nowMs,
+      signal: SIGTERM,
+      requests: 0,
+      earliestMs: nowMs + config.lingerMs,
+      waitsFor: undefined,
+    },
+    chronicle: { ...state.chronicle, stopRequested: rfc3339(state.now.wall) },
+  });
+  say(draft, 'info', 'the mains have finished');
+}
+
+/** One wrong name in the roster would be waited for in silence for ever. */
+function nameTheMissing(draft: Draft): void {
+  const { config, state } = draft;
+  const missing = config.mains.filter((name) => state.peers?.[name] === undefined);
+  if (missing.length === 0 || !reached(draft, state.startedAtMs + NAME_MISSING_AFTER_MS)) return;
+  sayOnce(
+    draft,
+    `missing ${missing.join()}`,
+    'warn',
+    `no main named ${missing.join(', ')} has been seen; check --mains and that main's --name`,
+  );
+}
+const NAME_MISSING_AFTER_MS = 10_000;
+
+function beginLife(draft: Draft): void {
+  const { config, state } = draft;
+  if (state.child.is !== 'unborn') return;
+  if (state.stop !== undefined)
+    return neverStart(draft, state.stop.origin === 'platform' ? EXIT.signalBase + state.stop.signal : EXIT.ok);
+  const looksFirst = config.role === 'sidecar' || config.startAfter.length > 0;
+  if (looksFirst && state.peers === undefined) return;
+  if (looksFirst && !isPassable(draft)) return;
+  spawn(draft);
+}
+
+function isPassable(draft: Draft): boolean {
+  const { config, state } = draft;
+  const cycle = cycleThrough(config, state);
+  if (cycle !== undefined) {
+    refuse(draft, `cannot start: the start gates form a circle, ${cycle.join(' after ')}; take one of them out`);
+    return false;
+  }
+  const gates = gatesOf(config, state);
+  if (gates.is === 'open') return true;
+  const timedOut = reached(draft, state.startedAtMs + config.startTimeoutMs);
+  if (gates.is === 'shut' && !timedOut) {
+    if (gates.untilMs !== undefined) reached(draft, gates.untilMs);
+    sayOnce(draft, `gate ${gates.waitsFor}`, 'info', `waiting for ${gates.waitsFor}`);
+    return false;
+  }
+  const why = gates.is === 'shut' ? `timed out waiting for ${gates.waitsFor}` : gates.why;
+  if (config.startTimeoutAction === 'continue') {
+    sayOnce(draft, `gate passed ${why}`, 'warn', `starting all the same: ${why}`);
+    return true;
+  }
+  refuse(draft, `cannot start: ${why}`);
+  return false;
+}
+
+function refuse(draft: Draft, why: string): void {
+  say(draft, 'error', why);
+  note(draft, 'refused', { Why: why });
+  neverStart(draft, EXIT.sexton);
+}
+
+function neverStart(draft: Draft, status: number): void {
+  bury(draft, { status, reason: 'never-started', exit: undefined });
+}
+
+function spawn(draft: Draft): void {
+  const id = draft.state.births + 1;
+  update(draft, { births: id, child: { is: 'spawning', id } });
+  draft.effects.push({ type: 'spawnChild', id });
+}
+
+/** From the wish to stop to the first rung. */
+function beginStop(draft: Draft): void {
+  const { stop, climb, child } = draft.state;
+  if (stop === undefined || climb?.why === 'stop' || child.is === 'spawning') return;
+  const waitsFor = obstacleTo(draft, stop);
+  // Between two lives only those who still need this member are a reason to go on.
+  if (child.is === 'backoff' && waitsFor !== 'turn') return endInBackoff(draft, child);
+  if (waitsFor !== undefined) {
+    if (waitsFor !== stop.waitsFor) update(draft, { stop: { ...stop, waitsFor } });
+    return;
+  }
+  update(draft, { stop: { ...stop, waitsFor: undefined } });
+  say(draft, 'info', 'stopping', { reason: stop.reason });
+  beginClimb(draft, stop);
+}
+
+/** What still stands between the wish to stop and the ladder. */
+function obstacleTo(draft: Draft, stop: Stop): Stop['waitsFor'] {
+  const { deadline } = draft.state;
+  if (stop.requests >= 2) return undefined;
+  const isHeldUp = holdsBack(draft, stop);
+  // An assumed deadline only ends a hold; a drain that was asked for takes as long as it was told.
+  if (deadline !== undefined && (deadline.kills || isHeldUp) && reached(draft, lastTurnMs(deadline))) return undefined;
+  if (isHeldUp) return 'turn';
+  if (reached(draft, stop.earliestMs)) return undefined;
+  return stop.reason === MAINS_FINISHED ? 'linger' : 'drain';
+}
+
+function holdsBack(draft: Draft, stop: Stop): boolean {
+  const { config, state } = draft;
+  if (state.peers === undefined) return true;
+  const { hold } = config;
+  const mayHold = config.role === 'main' || stop.origin === 'self' || hold.kind !== 'never';
+  if (!mayHold) return false;
+  if (
+    config.role === 'sidecar' &&
+    stop.origin === 'platform' &&
+    hold.kind === 'for' &&
+    !isAnyMainStopping(draft) &&
+    reached(draft, stop.atMs + hold.ms)
+  )
+    return false;
+  const blockers = blockersOf(config, state);
+  if (blockers.untilMs !== undefined) reached(draft, blockers.untilMs);
+  return blockers.names.length > 0;
+}
+
+function isAnyMainStopping(draft: Draft): boolean {
+  const peers = Object.values(draft.state.peers ?? {});
+  return peers.some(({ tombstone }) => tombstone.Role === 'main' && tombstone.StopRequested !== undefined);
+}
+
+/** The next life after a backoff. */
+function rebegin(draft: Draft): void {
+  const { child } = draft.state;
+  if (child.is === 'backoff' && isDue(draft, child)) spawn(draft);
+}

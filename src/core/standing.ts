@@ -1,0 +1,84 @@
+/**
+ * Where another member stands, judged from its tombstone, its liveness handle and the clock.
+ *
+ * Rules: another session's or another boot's tombstone does not exist. A member that vanished without a death is `lost` after
+ * 2 s. With no session to go by, a death or a silence that was found at our own start is believed only after 10 s without a
+ * rebirth: a reused volume looks just like that.
+ */
+import type { MemberConfig, RestartPolicy } from './config.ts';
+import type { Peer, State } from './state.ts';
+
+export type Standing =
+  /** Never heard of in this pod's life. */
+  | { readonly is: 'absent' }
+  /** Waits behind its start gate; it holds nobody up. */
+  | { readonly is: 'waiting' }
+  | { readonly is: 'alive' }
+  /** Counts as alive until the moment has come. */
+  | { readonly is: 'unsure'; readonly untilMs: number; readonly waiting: boolean }
+  | {
+      readonly is: 'dead';
+      readonly final: boolean;
+      readonly succeeded: boolean;
+      readonly started: boolean;
+      readonly lost: boolean;
+    };
+
+export const LOST_AFTER_MS = 2_000;
+export const STALE_AFTER_MS = 10_000;
+
+export function standingOf(config: MemberConfig, state: State, peer: Peer | undefined): Standing {
+  if (peer === undefined || isForeign(config, state, peer)) return { is: 'absent' };
+  const { tombstone } = peer;
+  const now = state.now.mono;
+  const dead = tombstone.Died === undefined ? undefined : deathOf(config.restartPolicy, peer);
+  const settledAtMs = mayBeStale(config, state, peer) ? state.startedAtMs + STALE_AFTER_MS : 0;
+  if (dead !== undefined) return now >= settledAtMs ? dead : { is: 'unsure', untilMs: settledAtMs, waiting: true };
+  const waiting = tombstone.Phase === 'waiting';
+  const vanishedAtMs = vanishing(peer);
+  if (vanishedAtMs === undefined) return waiting ? { is: 'waiting' } : { is: 'alive' };
+  if (now < vanishedAtMs) return { is: 'unsure', untilMs: vanishedAtMs, waiting };
+  return { is: 'dead', final: finalFailure(config.restartPolicy), succeeded: false, started: !waiting, lost: true };
+}
+
+/** From when on a member without a `Died` counts as lost; undefined: as far as is known, it lives. */
+function vanishing(peer: Peer): number | undefined {
+  if (peer.tombstone.Version === 0) return undefined; // kubexit's format has no liveness to lose
+  switch (peer.liveness) {
+    case 'held':
+      return undefined;
+    case 'lost':
+      return (peer.lostAt ?? peer.sinceMs) + LOST_AFTER_MS;
+    case 'none':
+      return peer.sinceMs + STALE_AFTER_MS;
+    default:
+      return peer.liveness satisfies never;
+  }
+}
+
+function deathOf(ownPolicy: RestartPolicy, peer: Peer): Standing {
+  const { ExitCode, Final, Reason } = peer.tombstone;
+  const succeeded = ExitCode === 0;
+  const final = Final ?? (ownPolicy === 'Never' || (ownPolicy === 'OnFailure' && succeeded));
+  return { is: 'dead', final, succeeded, started: Reason !== 'never-started', lost: Reason === 'lost' };
+}
+
+/** A member that vanished can declare nothing any more: the reader's own policy decides. */
+function finalFailure(ownPolicy: RestartPolicy): boolean {
+  return ownPolicy === 'Never';
+}
+
+/** Of another session or another boot. */
+export function isForeign(config: MemberConfig, state: State, peer: Peer): boolean {
+  const { Session, Boot } = peer.tombstone;
+  if (Boot !== undefined && Boot !== state.bootId) return true;
+  return config.session !== undefined && Session !== undefined && Session !== config.session;
+}
+
+/** A death that was there before we looked, and nothing ties it to this pod. */
+function mayBeStale(config: MemberConfig, state: State, peer: Peer): boolean {
+  const { Session, DiedMonotonic } = peer.tombstone;
+  if (!peer.foundAtStart || peer.liveness === 'held') return false;
+  if (config.session !== undefined && Session === config.session) return false;
+  return DiedMonotonic === undefined || DiedMonotonic < state.startedAtMs;
+}
