@@ -1,0 +1,35 @@
+/**
+ * Reads tombstones as any other program would: JSON in a file. Deliberately not through the product's own parser, which
+ * would forgive what nobody else does.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Tombstone } from '../../src/core/tombstone.ts';
+import { waitFor } from './wait.ts';
+
+/** `undefined` while there is none. A file that is no JSON is an error: a tombstone appears whole or not at all. */
+export function readTombstone(graveyard: string, name: string): Tombstone | undefined {
+  let text: string;
+  try {
+    text = readFileSync(join(graveyard, name), 'utf8');
+  } catch {
+    return undefined;
+  }
+  try {
+    return JSON.parse(text) as Tombstone;
+  } catch (cause) {
+    throw new Error(`the tombstone of ${name} is no JSON: ${JSON.stringify(text.slice(0, 200))}`, { cause });
+  }
+}
+
+export function waitForTombstone(
+  graveyard: string,
+  name: string,
+  what: string,
+  holds: (tombstone: Tombstone) => boolean,
+): Promise<Tombstone> {
+  return waitFor(`the tombstone of ${name}: ${what}`, () => {
+    const found = readTombstone(graveyard, name);
+    return found !== undefined && holds(found) ? found : undefined;
+  });
+}

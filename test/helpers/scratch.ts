@@ -1,0 +1,57 @@
+/**
+ * A directory of a test's own: the graveyard, the shared log and whatever else it needs. When the test is over no process
+ * may be left that names it; one that is left is ended and fails the test.
+ */
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { processesNaming, send } from './process.ts';
+import { waitFor } from './wait.ts';
+
+export interface Scratch {
+  readonly dir: string;
+  readonly graveyard: string;
+  /** The log that all members of the test append to. */
+  readonly log: string;
+  path(name: string): string;
+  /** What a failing test shall tell besides its error. */
+  describe(part: () => string): void;
+  /** Done before it is looked at what is left: whoever starts processes again must stop doing so. */
+  beforeClear(step: () => void): void;
+  story(): string;
+}
+
+export async function tempGraveyard(t: TestContext): Promise<Scratch> {
+  // Short: a socket's path has 107 bytes.
+  const dir = await mkdtemp(join(tmpdir(), 'sx-'));
+  const graveyard = join(dir, 'graveyard');
+  // mkdir obeys the umask, chmod does not; containers of other users write here.
+  await mkdir(graveyard);
+  await chmod(dir, 0o777);
+  await chmod(graveyard, 0o1777);
+  const parts: (() => string)[] = [];
+  const steps: (() => void)[] = [];
+  t.after(async () => {
+    for (const step of steps) step();
+    await clear(dir);
+  });
+  return {
+    dir,
+    graveyard,
+    log: join(dir, 'events'),
+    path: (name) => join(dir, name),
+    describe: (part) => parts.push(part),
+    beforeClear: (step) => steps.push(step),
+    story: () => parts.map((part) => part()).join('\n'),
+  };
+}
+
+async function clear(dir: string): Promise<void> {
+  // A process that is just being torn down by the kernel is not a leak.
+  const gone = await waitFor('no process is left', () => processesNaming(dir).length === 0, 2_000).catch(() => false);
+  const left = gone ? [] : processesNaming(dir);
+  for (const { pid } of left) send(pid, 'SIGKILL');
+  await rm(dir, { recursive: true, force: true, maxRetries: 5 });
+  if (left.length > 0) throw new Error(`left behind: ${left.map((it) => `${it.pid} ${it.commandLine}`).join('; ')}`);
+}
