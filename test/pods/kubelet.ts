@@ -169,14 +169,16 @@ export function runPod(scratch: Scratch, pod: Pod): RunningPod {
     delete: async (graceMs = pod.graceMs) => {
       deletion.abort();
       const over = new AbortController();
+      let killing = Promise.resolve();
       const timer = setTimeout(() => {
         over.abort();
-        void killAll();
+        killing = killAll();
       }, graceMs);
       await Promise.all(all.map((record) => Promise.race([terminate(record, over.signal), ended])));
       const phase = await within('the pod ends after its deletion', ended);
       clearTimeout(timer);
       over.abort();
+      await killing;
       return phase;
     },
     rerun: (name) => {
