@@ -157,6 +157,8 @@ function commandFields(command: HostCommand): string[] {
       return ['fallback', String(stops.length), ...stops, signal, grace];
     }
     case 'listen':
+      // An empty path would bind a name of the kernel's choice: unix(7), "autobind".
+      if (command.path === '') throw new ProtocolError('cannot send an empty socket path');
       return ['listen', text('socket path', command.path, MAX_SOCKET_PATH_BYTES)];
     case 'exit':
       return ['exit', integer('exit code', command.code, 0, 255)];

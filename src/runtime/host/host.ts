@@ -9,14 +9,43 @@
 
 /** All times are CLOCK_MONOTONIC milliseconds, taken by the host when the event happened. */
 export type HostEvent =
-  | { readonly type: 'signal'; readonly seq: number; readonly at: number; readonly signal: number; readonly senderPid: number; readonly fromTerminal: boolean }
+  | {
+      readonly type: 'signal';
+      readonly seq: number;
+      readonly at: number;
+      readonly signal: number;
+      readonly senderPid: number;
+      readonly fromTerminal: boolean;
+    }
   /** A signal that the host forwarded by itself, by the table of `forward`. For the record only. */
-  | { readonly type: 'forwarded'; readonly seq: number; readonly at: number; readonly signal: number; readonly as: number; readonly senderPid: number }
+  | {
+      readonly type: 'forwarded';
+      readonly seq: number;
+      readonly at: number;
+      readonly signal: number;
+      readonly as: number;
+      readonly senderPid: number;
+    }
   | { readonly type: 'spawned'; readonly seq: number; readonly at: number; readonly id: number; readonly pid: number }
   /** `errno` by name (`ENOENT`), `stage` says what could not be done. */
-  | { readonly type: 'spawnFailed'; readonly seq: number; readonly at: number; readonly id: number; readonly errno: string }
+  | {
+      readonly type: 'spawnFailed';
+      readonly seq: number;
+      readonly at: number;
+      readonly id: number;
+      readonly errno: string;
+    }
   /** Reaped. Exactly one of `code` and `signal` is not `undefined`. */
-  | { readonly type: 'exited'; readonly seq: number; readonly at: number; readonly id: number; readonly pid: number; readonly code: number | undefined; readonly signal: number | undefined; readonly core: boolean }
+  | {
+      readonly type: 'exited';
+      readonly seq: number;
+      readonly at: number;
+      readonly id: number;
+      readonly pid: number;
+      readonly code: number | undefined;
+      readonly signal: number | undefined;
+      readonly core: boolean;
+    }
   /** Nothing is left of the child's process group. Always after `exited` of that id, possibly in the same instant. */
   | { readonly type: 'groupGone'; readonly seq: number; readonly at: number; readonly id: number };
 
@@ -41,7 +70,12 @@ export type HostCommand =
    */
   | { readonly type: 'forward'; readonly id: number; readonly table: Readonly<Record<number, number>> }
   /** What the host does alone should the supervisor never come back: forward stop signals as `signal`, KILL after `graceMs` (`undefined`: never). */
-  | { readonly type: 'fallback'; readonly stopSignals: readonly number[]; readonly signal: number | undefined; readonly graceMs: number | undefined }
+  | {
+      readonly type: 'fallback';
+      readonly stopSignals: readonly number[];
+      readonly signal: number | undefined;
+      readonly graceMs: number | undefined;
+    }
   /** Hold the liveness socket at this path (mode 0666), in place of one held before. */
   | { readonly type: 'listen'; readonly path: string }
   /** End the host, and with it this container. */

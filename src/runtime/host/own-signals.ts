@@ -1,0 +1,38 @@
+/**
+ * Every signal that Node can take without harm, as Linux's numbers. For a host that is not init: who sent a
+ * signal, and real-time signals at all, are out of Node's reach.
+ */
+import { constants } from 'node:os';
+import { onExit } from 'signal-exit';
+import { signalNumber } from '../../core/signals.ts';
+
+/**
+ * Not taken: KILL and STOP cannot be. A handler for what the CPU raises would be entered again for ever (BUS FPE ILL SEGV). CHLD is
+ * Node's own. PIPE would come from our own writes to a log that nobody reads. TTIN and TTOU have to stop us as job control wants.
+ * PROF belongs to the profiler.
+ */
+const NOT_TAKEN: ReadonlySet<string> = new Set(
+  ['KILL', 'STOP', 'BUS', 'FPE', 'ILL', 'SEGV', 'CHLD', 'PIPE', 'TTIN', 'TTOU', 'PROF'].map((name) => `SIG${name}`),
+);
+
+/** Returns what puts everything back. */
+export function takeSignals(onSignal: (signal: number) => void): () => void {
+  const taken = new Map<NodeJS.Signals, () => void>();
+  const seen = new Set<number>();
+  for (const name of Object.keys(constants.signals) as NodeJS.Signals[]) {
+    const number = signalNumber(name);
+    if (number === undefined || NOT_TAKEN.has(name)) continue;
+    // An alias (IOT, POLL) gets a listener as well, so that nobody finds himself alone on it and dies; it reports nothing.
+    const listener = seen.has(number) ? () => {} : () => onSignal(number);
+    seen.add(number);
+    taken.set(name, listener);
+    process.on(name, listener);
+  }
+  // signal-exit, wherever a library brings it along, sends a signal again to die of it if its listener is the only one.
+  // `true` is its word for "handled"; it comes after our own listeners, as they have to be counted first.
+  const stopHandling = onExit(() => true);
+  return () => {
+    stopHandling();
+    for (const [name, listener] of taken) process.off(name, listener);
+  };
+}

@@ -1,0 +1,64 @@
+/**
+ * The process group of a child, for a host that is its parent but not init: signals to all of it, and whether anybody is left.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, signalName } from '../../core/signals.ts';
+
+const NEEDS_CONT: ReadonlySet<number> = new Set([SIGTERM, SIGHUP, SIGINT, SIGQUIT]);
+
+/** CONT follows what asks for an end: a stopped process would not act on it. */
+export function signalGroup(pgid: number, signal: number): void {
+  send(pgid, signal);
+  if (NEEDS_CONT.has(signal)) send(pgid, SIGCONT);
+}
+
+export function groupIsGone(pgid: number): boolean {
+  return !send(pgid, 0) || (process.platform === 'linux' && onlyZombiesLeft(pgid));
+}
+
+/** Signals are Linux's numbers; `false` when nobody was there to take it. */
+function send(pgid: number, signal: number): boolean {
+  // kill(2): -1 means every process there is, 0 our own group.
+  if (!(pgid > 1)) throw new Error(`internal error: ${pgid} is no process group of a child`);
+  const native = signal === 0 ? 0 : nativeNumber(signal);
+  if (native === undefined) return true;
+  try {
+    process.kill(-pgid, native);
+    return true;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'ESRCH') return false;
+    // Members that changed their user are there, but out of reach. macOS says so of zombies too.
+    if (code === 'EPERM') return process.platform !== 'darwin';
+    throw error;
+  }
+}
+
+/** `undefined`: this system has no such signal. */
+function nativeNumber(signal: number): number | undefined {
+  if (process.platform === 'linux') return signal;
+  return (constants.signals as Readonly<Record<string, number>>)[signalName(signal)];
+}
+
+/**
+ * An orphan that ended stays a zombie where PID 1 does not reap, for instance when we are it; kill(2) still finds
+ * it. Fields after the command are state, parent, group: proc_pid_stat(5).
+ */
+function onlyZombiesLeft(pgid: number): boolean {
+  return readdirSync('/proc')
+    .filter((entry) => /^[0-9]+$/.test(entry))
+    .every((pid) => {
+      const stat = statOf(pid);
+      const [state, , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      return group !== String(pgid) || state === 'Z' || state === 'X';
+    });
+}
+
+function statOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'latin1');
+  } catch {
+    return '';
+  }
+}
