@@ -1,0 +1,86 @@
+/**
+ * The command line: `[run] [flags] [--] command [args...]`. The first word that is no flag begins the command.
+ */
+import { FLAGS, KEYS, keyOfFlag } from './flags.ts';
+import { flagLabel, type Given } from './given.ts';
+import { LATER, laterFlag } from './later.ts';
+import { nearest } from './nearest.ts';
+import { show } from './parse.ts';
+
+export interface CommandLine {
+  readonly given: readonly Given[];
+  readonly config: string | undefined;
+  /** Where the command begins in argv; `undefined`: there is none. */
+  readonly commandAt: number | undefined;
+  readonly problems: readonly string[];
+}
+
+export function readCommandLine(argv: readonly string[]): CommandLine {
+  const given = new Map<string, Given>();
+  const problems: string[] = [];
+  let config: string | undefined;
+  let at = argv[0] === 'run' ? 1 : 0;
+  while (at < argv.length) {
+    const word = argv[at] ?? '';
+    if (word === '--') return done(at + 1);
+    if (!word.startsWith('-') || word === '-') return done(at);
+    const flag = readFlag(word, argv[at + 1]);
+    at += flag.words;
+    const { name, text } = flag;
+    const key = keyOfFlag(name);
+    if (key === undefined && name !== 'config') {
+      problems.push(unknownFlag(flag, word));
+      // The word after it is most likely its value: taken for the command it would hide the flags that follow.
+      if (!word.includes('=') && mayBeValue(argv, at)) at += 1;
+    } else if (text === undefined || text === '') {
+      problems.push(`${word}: needs a value; write --${name} ${takes(name)}`);
+    } else if (name === 'config') {
+      if (config !== undefined) problems.push(`${flagLabel(name, text)}: given twice; give it once`);
+      config = text;
+    } else if (key !== undefined) {
+      const before = given.get(key);
+      if (before) problems.push(`${flagLabel(name, text)}: ${before.label} was given before; give it once`);
+      else given.set(key, { key, text, label: flagLabel(name, text), source: `--${name}` });
+    }
+  }
+  return done(at);
+
+  function done(commandAt: number): CommandLine {
+    return { given: [...given.values()], config, problems, commandAt: commandAt < argv.length ? commandAt : undefined };
+  }
+}
+
+interface FlagWord {
+  readonly name: string;
+  readonly text: string | undefined;
+  /** How many words of argv it took. */
+  readonly words: number;
+}
+
+function readFlag(word: string, next: string | undefined): FlagWord {
+  const [, dashes = '', name = '', text] = /^(--?)([^=]*)(?:=(.*))?$/s.exec(word) ?? [];
+  const isKnown = dashes === '--' && (name === 'config' || keyOfFlag(name) !== undefined);
+  if (text !== undefined || !isKnown) return { name: isKnown ? name : word.replace(/=.*/s, ''), text, words: 1 };
+  const missing = next === undefined || next.startsWith('--');
+  return missing ? { name, text: undefined, words: 1 } : { name, text: next, words: 2 };
+}
+
+function takes(name: string): string {
+  const key = keyOfFlag(name);
+  return key === undefined ? 'FILE' : FLAGS[key].takes;
+}
+
+function unknownFlag(flag: FlagWord, word: string): string {
+  const later = flag.name.startsWith('--') ? laterFlag(flag.name.slice(2)) : undefined;
+  if (later !== undefined) return `${flag.name}: ${later}`;
+  if (flag.name === '--help' || flag.name === '-h') return `${flag.name}: stands alone; run sexton help`;
+  const names = [...KEYS.map((key) => FLAGS[key].name), 'config', ...LATER.flatMap(({ flags }) => flags)];
+  const near = nearest(flag.name, names);
+  const remedy = near === undefined ? 'see sexton help flags, or put -- before the command' : `did you mean --${near}?`;
+  return `${show(word.replace(/=.*/s, ''))}: no such flag; ${remedy}`;
+}
+
+function mayBeValue(argv: readonly string[], at: number): boolean {
+  const word = argv[at];
+  return word !== undefined && !word.startsWith('-') && argv.length > at + 1;
+}

@@ -1,0 +1,116 @@
+/**
+ * What only several settings together can get wrong. A check is left out while one of the settings it needs cannot be
+ * parsed, so one slip does not bring a second message.
+ */
+import { formatDuration } from './duration.ts';
+import type { Key } from './flag.ts';
+import type { Settings } from './settle.ts';
+import { formatSignal } from './signals.ts';
+
+/** What keeps this member from running; empty: nothing. */
+export function findProblems(settings: Settings): readonly string[] {
+  return run(PROBLEMS, settings);
+}
+
+export interface Check {
+  readonly needs: readonly Key[];
+  readonly find: (settings: Settings) => string | undefined;
+}
+
+export function run(checks: readonly Check[], settings: Settings): readonly string[] {
+  return checks
+    .filter(({ needs }) => needs.every((key) => !settings[key].isBroken))
+    .flatMap(({ find }) => find(settings) ?? []);
+}
+
+/** sun_path of unix(7) has 108 bytes, the last of them NUL. */
+const LONGEST_SOCKET = 107;
+
+const PROBLEMS: readonly Check[] = [
+  {
+    needs: ['role', 'graveyard'],
+    find: ({ role, graveyard }) => {
+      if (role.value !== 'sidecar' || graveyard.value !== undefined) return undefined;
+      return `${role.label}: a sidecar needs a graveyard; give --graveyard DIR, a volume that it shares with its mains`;
+    },
+  },
+  {
+    needs: ['startAfter', 'graveyard'],
+    find: ({ startAfter, graveyard }) => {
+      if (startAfter.value === undefined || graveyard.value !== undefined) return undefined;
+      return `${startAfter.label}: needs a graveyard; give --graveyard DIR, a volume that it shares with them`;
+    },
+  },
+  {
+    needs: ['startAfter', 'name'],
+    find: ({ startAfter, name }) => {
+      if (!startAfter.value?.some((gate) => gate.name === name.value)) return undefined;
+      return `${startAfter.label}: ${name.value} is this member itself; leave it out, or give another --name`;
+    },
+  },
+  {
+    needs: ['mains', 'name', 'role'],
+    find: ({ mains, name, role }) => {
+      if (role.value !== 'sidecar' || !mains.value?.some((main) => main === name.value)) return undefined;
+      return `${mains.label}: ${name.value} is this sidecar itself; leave it out, or give another --name`;
+    },
+  },
+  {
+    needs: ['startAfter', 'mains', 'role'],
+    find: ({ startAfter, mains, role }) => {
+      const ended = startAfter.value?.find(
+        (gate) => gate.condition === 'completed' && mains.value?.includes(gate.name),
+      );
+      if (role.value !== 'sidecar' || ended === undefined) return undefined;
+      return `${startAfter.label}: ${ended.name} is also a main, whose end stops this sidecar; write ${ended.name}=started`;
+    },
+  },
+  {
+    needs: ['graveyard', 'name'],
+    find: ({ graveyard, name }) => {
+      if (graveyard.value === undefined || name.value === undefined) return undefined;
+      const bytes = Buffer.byteLength(`${graveyard.value}/.${name.value}.sock`);
+      if (bytes <= LONGEST_SOCKET) return undefined;
+      return `${graveyard.label}: the path of this member's socket in it has ${bytes} bytes, ${LONGEST_SOCKET} are possible; use a shorter one`;
+    },
+  },
+  {
+    needs: ['drain', 'gracePeriod'],
+    find: ({ drain, gracePeriod }) => {
+      if (!isAtLeast(drain.value, gracePeriod.value)) return undefined;
+      return `${drain.label}: not shorter than ${gracePeriod.label}, which leaves no time to stop; write a shorter drain`;
+    },
+  },
+  {
+    needs: ['drain', 'gracePeriod', 'stop'],
+    find: ({ drain, gracePeriod, stop }) => {
+      const rungsMs = (stop.value ?? []).reduce((sum, { forMs = 0 }) => sum + forMs, 0);
+      const drainMs = drain.value ?? 0;
+      if (rungsMs === 0 || gracePeriod.value === undefined || isAtLeast(drainMs, gracePeriod.value)) return undefined;
+      if (rungsMs + drainMs <= gracePeriod.value) return undefined;
+      const withDrain = drainMs === 0 ? '' : ` with ${drain.label}`;
+      const total = formatDuration(rungsMs + drainMs);
+      return `${stop.label}: takes ${total}${withDrain}, longer than ${gracePeriod.label}; shorten the rungs or raise both grace periods`;
+    },
+  },
+  {
+    needs: ['hold', 'gracePeriod'],
+    find: ({ hold, gracePeriod }) => {
+      if (hold.value?.kind !== 'for' || !isAtLeast(hold.value.ms, gracePeriod.value)) return undefined;
+      return `${hold.label}: not shorter than ${gracePeriod.label}, so it never ends in time; write a shorter hold, or always`;
+    },
+  },
+  {
+    needs: ['signals', 'stop', 'stopSignals'],
+    find: ({ signals, stop, stopSignals }) => {
+      const dropped = stopSignals.value?.find((signal) => signals.value?.[signal] === 'drop');
+      if (dropped === undefined || stop.value !== undefined) return undefined;
+      const name = formatSignal(dropped);
+      return `${signals.label}: drops ${name}, which is a stop request; take ${name} out of --stop-signals, or give --stop`;
+    },
+  },
+];
+
+function isAtLeast(a: number | undefined, b: number | undefined): boolean {
+  return a !== undefined && b !== undefined && a >= b;
+}

@@ -1,0 +1,193 @@
+/**
+ * From the command line, the environment and a configuration file to one frozen configuration, or to all that is wrong
+ * with them. Flag beats environment beats file beats default.
+ *
+ * This stands between the start of a container and its command: nothing heavy is imported, and the YAML parser only
+ * when a file needs it.
+ */
+import type { MemberConfig } from '../core/config.ts';
+import type { Program } from '../runtime/host/host.ts';
+import { type CommandLine, readCommandLine } from './argv.ts';
+import { findProblems } from './checks.ts';
+import { type Env, type Environment, readEnvironment } from './env.ts';
+import { type ConfigFile, parseAsJson, readConfigFile } from './file.ts';
+import type { Key, LogFormat, LogLevel, Values } from './flag.ts';
+import { FLAGS, KEYS } from './flags.ts';
+import { readForeign } from './kubexit.ts';
+import type { Parse } from './parse.ts';
+import { type Settings, settle } from './settle.ts';
+import { findWarnings } from './warnings.ts';
+
+export interface RunConfig {
+  readonly member: MemberConfig;
+  readonly graveyard: string | undefined;
+  readonly program: Program;
+  readonly logLevel: LogLevel;
+  readonly logFormat: LogFormat;
+}
+
+/** One row of `explain`. */
+export interface Source {
+  readonly key: string;
+  readonly value: string;
+  readonly source: string;
+}
+
+export type Resolution =
+  | {
+      readonly ok: true;
+      readonly run: RunConfig;
+      readonly warnings: readonly string[];
+      readonly sources: readonly Source[];
+    }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+/** The machine, as far as a configuration depends on it. */
+export interface Files {
+  /** Throws what `fs.readFileSync` throws. */
+  readonly readText: (path: string) => string;
+  readonly isDirectory: (path: string) => boolean;
+  /** Whether stderr is a terminal. */
+  readonly isTerminal: boolean;
+}
+
+/**
+ * `argv` is what follows the program's name, with or without a leading `run`. The answer is a promise only when a
+ * configuration file is in YAML.
+ */
+export function resolveRun(argv: readonly string[], env: Env, files: Files): Resolution | Promise<Resolution> {
+  const line = readCommandLine(argv);
+  const environment = readEnvironment(env);
+  const inputs = { argv, env, files, line, environment };
+  const path = line.config ?? environment.config;
+  if (path === undefined) return resolve(inputs, undefined);
+  const label = line.config === undefined ? `SEXTON_CONFIG=${path}` : `--config ${path}`;
+  let text: string;
+  try {
+    text = files.readText(path);
+  } catch (error) {
+    return resolve(inputs, unreadable(path, `${label}: cannot be read: ${whyUnreadable(error)}`));
+  }
+  const json = parseAsJson(path, text);
+  if (json !== undefined) return resolve(inputs, configFile(path, json));
+  return import('./yaml.ts').then(({ parseYaml }) => resolve(inputs, configFile(path, parseYaml(text))));
+}
+
+interface Inputs {
+  readonly argv: readonly string[];
+  readonly env: Env;
+  readonly files: Files;
+  readonly line: CommandLine;
+  readonly environment: Environment;
+}
+
+function resolve({ argv, env, files, line, environment }: Inputs, file: ConfigFile | undefined): Resolution {
+  const ours: ReadonlySet<Key> = new Set([...line.given, ...environment.given].map(({ key }) => key));
+  const foreign = readForeign(env, ours);
+  const fileGiven = file?.given ?? [];
+  const layers = [line.given, environment.given, foreign.given, fileGiven, environment.implied, foreign.implied];
+  const program = programOf(argv, line, file);
+  const { settings, problems } = settle(layers, { ...files, command: program?.argv[0] });
+  const all = [
+    ...line.problems,
+    ...environment.problems,
+    ...foreign.problems,
+    ...(file?.problems ?? []),
+    ...problems,
+    ...commandProblems(line, program, file),
+    ...findProblems(settings),
+  ];
+  if (all.length > 0 || program === undefined) return { ok: false, problems: all };
+  return {
+    ok: true,
+    run: freeze(runConfig(settings, program)),
+    warnings: [...foreign.warnings, ...(file?.warnings ?? []), ...findWarnings(settings)],
+    sources: [...KEYS.map((key) => sourceOf(key, settings)), commandSource(program, file)],
+  };
+}
+
+function runConfig(settings: Settings, program: Program): RunConfig {
+  const graveyard = settings.graveyard.value;
+  const member: MemberConfig = {
+    name: need(settings, 'name'),
+    role: need(settings, 'role'),
+    restartPolicy: need(settings, 'restartPolicy'),
+    mains: settings.mains.value ?? [],
+    when: need(settings, 'when'),
+    startAfter: settings.startAfter.value ?? [],
+    startTimeoutMs: need(settings, 'startTimeout'),
+    startTimeoutAction: need(settings, 'startTimeoutAction'),
+    signals: settings.signals.value ?? {},
+    ladder: settings.stop.value,
+    stopSignals: need(settings, 'stopSignals'),
+    gracePeriodMs: settings.gracePeriod.value,
+    hold: need(settings, 'hold'),
+    drainMs: need(settings, 'drain'),
+    lingerMs: need(settings, 'linger'),
+    restart: need(settings, 'restart'),
+    exitCode: need(settings, 'exitCode'),
+    session: settings.session.value,
+    solo: graveyard === undefined,
+  };
+  return { member, graveyard, program, logLevel: need(settings, 'logLevel'), logFormat: need(settings, 'logFormat') };
+}
+
+/** The command of the command line replaces `command` and `args` of the file. */
+function programOf(argv: readonly string[], line: CommandLine, file: ConfigFile | undefined): Program | undefined {
+  if (line.commandAt === undefined) return file?.command && { fromIndex: 0, argv: file.command };
+  const [command = '', ...args] = argv.slice(line.commandAt);
+  // init's argv begins with init itself, ours does not.
+  return { fromIndex: line.commandAt + 1, argv: [command, ...args] };
+}
+
+function commandProblems(
+  line: CommandLine,
+  program: Program | undefined,
+  file: ConfigFile | undefined,
+): readonly string[] {
+  if (file?.hasArgsOnly) return [`args in ${file.path}: no command to go with them; write command in the same file`];
+  if (program?.argv[0] === '') return ['the command is an empty text; write sexton [flags] -- COMMAND'];
+  // With an unknown flag, or a file that cannot be used, where the command begins is anyone's guess.
+  const isUnsure = line.problems.length > 0 || (file?.problems.length ?? 0) > 0;
+  if (program !== undefined || isUnsure) return [];
+  return ['no command is given; write sexton [flags] -- COMMAND'];
+}
+
+function sourceOf<K extends Key>(key: K, settings: Settings): Source {
+  const { value, source } = settings[key];
+  const { name, format, defaultNote = 'none' } = FLAGS[key];
+  const none = key === 'graveyard' || key === 'session' ? 'none' : defaultNote;
+  return { key: name, value: value === undefined ? none : format(value as Values[K]), source };
+}
+
+function commandSource(program: Program, file: ConfigFile | undefined): Source {
+  const source = program.fromIndex > 0 ? 'command line' : (file?.path ?? 'command line');
+  return { key: 'command', value: JSON.stringify(program.argv), source };
+}
+
+function configFile(path: string, content: Parse<unknown>): ConfigFile {
+  return content.ok ? readConfigFile(path, content.value) : unreadable(path, `${path}: ${content.why}`);
+}
+
+function unreadable(path: string, problem: string): ConfigFile {
+  return { path, given: [], command: undefined, hasArgsOnly: false, problems: [problem], warnings: [] };
+}
+
+function whyUnreadable(error: unknown): string {
+  const code = (error as NodeJS.ErrnoException).code;
+  if (code === 'ENOENT') return 'no such file; check that its volume is mounted';
+  if (code === 'EISDIR') return 'it is a directory; name the file in it';
+  if (code === 'EACCES') return `permission denied to uid ${process.getuid?.()}; make it readable`;
+  return `${error instanceof Error ? error.message : String(error)}; name a file that can be read`;
+}
+
+function need<K extends Key>(settings: Settings, key: K): Values[K] {
+  const { value } = settings[key];
+  if (value === undefined) throw new Error(`internal error: --${FLAGS[key].name} has no value`);
+  return value;
+}
+
+function freeze<T extends object>(value: T): T {
+  for (const part of Object.values(value)) if (typeof part === 'object' && part !== null) freeze(part);
+  return Object.freeze(value);
+}

@@ -1,0 +1,71 @@
+/**
+ * The environment twins: `SEXTON_` and the flag's name. An empty value counts as not set, since templates leave
+ * variables empty that nobody filled in.
+ */
+import type { Key } from './flag.ts';
+import { FLAGS, KEYS, variableOf } from './flags.ts';
+import { type Given, variableLabel } from './given.ts';
+import { LATER, laterFlag } from './later.ts';
+import { nearest } from './nearest.ts';
+import { show } from './parse.ts';
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+export interface Environment {
+  readonly given: readonly Given[];
+  readonly config: string | undefined;
+  /** What follows from the pod's own variables, where nobody has said otherwise. */
+  readonly implied: readonly Given[];
+  readonly problems: readonly string[];
+}
+
+/** The pod's uid, by the downward API: the default of `--session`. */
+const POD_UID = 'SEXTON_POD_UID';
+
+export function readEnvironment(env: Env): Environment {
+  const given: Given[] = [];
+  const problems: string[] = [];
+  for (const name in env) {
+    const text = env[name];
+    if (!name.startsWith('SEXTON_') || text === undefined || isOwn(name) || isServiceLink(name, text)) continue;
+    const key = keyOfVariable(name);
+    if (key === undefined) problems.push(unknownVariable(name));
+    else if (text !== '') given.push({ key, text, label: variableLabel(name, text), source: name });
+  }
+  const podUid = env[POD_UID];
+  const implied: readonly Given[] = podUid
+    ? [{ key: 'session', text: podUid, label: variableLabel(POD_UID, podUid), source: POD_UID }]
+    : [];
+  return { given, implied, problems, config: env[CONFIG] || undefined };
+}
+
+/**
+ * Kubernetes sets variables such as SEXTON_SERVICE_HOST and SEXTON_PORT_80_TCP in every container of the namespace when
+ * a Service is called `sexton` or `sexton-...`; Docker's links did the same.
+ */
+export function isServiceLink(name: string, text: string): boolean {
+  if (/_SERVICE_(HOST|PORT)(_[A-Z0-9_]+)?$/.test(name)) return true;
+  if (/_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/.test(name)) return true;
+  return name.endsWith('_PORT') && /^(tcp|udp|sctp):\/\//.test(text);
+}
+
+const CONFIG = variableOf('config');
+
+/** Not flags' twins: set by sexton-init for the supervisor, read elsewhere. */
+function isOwn(name: string): boolean {
+  return name === CONFIG || name === POD_UID || name.startsWith('SEXTON_INIT_');
+}
+
+function keyOfVariable(name: string): Key | undefined {
+  return KEYS.find((key) => variableOf(FLAGS[key].name) === name);
+}
+
+function unknownVariable(name: string): string {
+  const later = LATER.flatMap(({ flags }) => flags).find((flag) => variableOf(flag) === name);
+  if (later !== undefined) return `${name}: ${laterFlag(later)}`;
+  // Without the prefix, which would make any short name look near.
+  const near = nearest(name.slice('SEXTON_'.length), [...KEYS.map((key) => FLAGS[key].name), 'config', 'pod-uid']);
+  const remedy =
+    near === undefined ? 'remove it; sexton help environment names them all' : `did you mean ${variableOf(near)}?`;
+  return `${show(name)}: no such variable; ${remedy}`;
+}

@@ -1,0 +1,64 @@
+/**
+ * What a flag is, and what its value is once parsed.
+ */
+import type {
+  ExitCodePolicy,
+  Hold,
+  RestartMode,
+  RestartPolicy,
+  Role,
+  Rung,
+  SignalMap,
+  StartGate,
+} from '../core/config.ts';
+import type { Parse } from './parse.ts';
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+export type LogFormat = 'text' | 'json';
+
+/** What each flag's value is once parsed. Durations are milliseconds. */
+export interface Values {
+  readonly name: string;
+  readonly graveyard: string;
+  readonly role: Role;
+  readonly restartPolicy: RestartPolicy;
+  readonly mains: readonly string[];
+  readonly when: 'all' | 'any';
+  readonly startAfter: readonly StartGate[];
+  readonly startTimeout: number;
+  readonly startTimeoutAction: 'fail' | 'continue';
+  readonly signals: SignalMap;
+  readonly stop: readonly Rung[];
+  readonly gracePeriod: number;
+  readonly stopSignals: readonly number[];
+  readonly hold: Hold;
+  readonly drain: number;
+  readonly linger: number;
+  readonly restart: RestartMode;
+  readonly exitCode: ExitCodePolicy;
+  readonly session: string;
+  readonly logLevel: LogLevel;
+  readonly logFormat: LogFormat;
+}
+
+export type Key = keyof Values;
+
+export interface Flag<T> {
+  readonly name: string;
+  /** What stands for the value in `help`. */
+  readonly takes: string;
+  readonly parse: (text: string) => Parse<T>;
+  /** The inverse of `parse`. */
+  readonly format: (value: T) => string;
+  readonly default?: string | Readonly<Record<Role, string>>;
+  readonly defaultNote?: string;
+  readonly help: string;
+  /** The version that brought it. */
+  readonly since: string;
+  /** The key in a configuration file, where Kubernetes has another name for it. */
+  readonly fileKey?: string;
+  /** In a configuration file a number of seconds, as in a Pod. */
+  readonly fileSeconds?: true;
+  /** How a map in a configuration file joins its keys and values. */
+  readonly pairs?: ':' | '=';
+}

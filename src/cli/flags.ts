@@ -1,0 +1,232 @@
+/**
+ * The one table of flags: parsing of the command line, the environment and the configuration file, `help` and `explain`
+ * all read it. The key is the flag's name in camel case, and the key in a configuration file unless `fileKey` is given.
+ *
+ * A default is written as a user would write it and is parsed like a user's value. Where there is none, or where it depends
+ * on the machine, `defaultNote` says so in words.
+ */
+import { formatDuration, parseDuration, parseSomeTime } from './duration.ts';
+import { formatExitCode, parseExitCode } from './exit-code.ts';
+import type { Flag, Key, Values } from './flag.ts';
+import { formatGates, parseGates } from './gates.ts';
+import { formatLadder, parseLadder } from './ladder.ts';
+import { parseName, parseNames } from './name.ts';
+import { choice } from './parse.ts';
+import { formatSignalMap, formatSignals, parseSignalMap, parseSignals } from './signals.ts';
+import { formatHold, parseDrain, parseGraveyard, parseHold, parseSession } from './values.ts';
+
+const asIs = (text: string): string => text;
+const joined = (names: readonly string[]): string => names.join(',');
+
+export const FLAGS: { readonly [K in Key]: Flag<Values[K]> } = {
+  name: {
+    name: 'name',
+    takes: 'NAME',
+    parse: parseName,
+    format: asIs,
+    since: '0.1.0',
+    defaultNote: 'basename of the command',
+    help: 'Name of this member in the graveyard.',
+  },
+  graveyard: {
+    name: 'graveyard',
+    takes: 'DIR',
+    parse: parseGraveyard,
+    format: asIs,
+    since: '0.1.0',
+    defaultNote: '/graveyard if it exists, else none',
+    help: 'Directory that the members of the pod share. None: a plain init with a drain.',
+  },
+  role: {
+    name: 'role',
+    takes: 'main|sidecar',
+    parse: choice(['main', 'sidecar']),
+    format: asIs,
+    since: '0.1.0',
+    default: 'main',
+    help: 'A main does the work; a sidecar serves it and ends after it.',
+  },
+  restartPolicy: {
+    name: 'restart-policy',
+    takes: 'Never|OnFailure|Always',
+    parse: choice(['Never', 'OnFailure', 'Always']),
+    format: asIs,
+    since: '0.1.0',
+    default: 'Never',
+    help: "The pod's restartPolicy, which a container cannot see.",
+  },
+  mains: {
+    name: 'mains',
+    takes: 'NAME,..',
+    parse: parseNames,
+    format: joined,
+    since: '0.1.0',
+    defaultNote: 'every member with role main',
+    help: 'Sidecar: the members that must have finished before it stops.',
+  },
+  when: {
+    name: 'when',
+    takes: 'all|any',
+    parse: choice(['all', 'any']),
+    format: asIs,
+    since: '0.1.0',
+    default: 'all',
+    help: 'Sidecar: how many of the mains must have finished.',
+  },
+  startAfter: {
+    name: 'start-after',
+    takes: 'NAME=CONDITION,..',
+    parse: parseGates,
+    format: formatGates,
+    since: '0.1.0',
+    pairs: '=',
+    defaultNote: 'none',
+    help: 'Wait for members before the command starts: started, or completed (exit 0); with ? absent is fine.',
+  },
+  startTimeout: {
+    name: 'start-timeout',
+    takes: 'DURATION',
+    parse: parseSomeTime,
+    format: formatDuration,
+    since: '0.1.0',
+    default: '60s',
+    help: 'How long to wait for --start-after.',
+  },
+  startTimeoutAction: {
+    name: 'start-timeout-action',
+    takes: 'fail|continue',
+    parse: choice(['fail', 'continue']),
+    format: asIs,
+    since: '0.1.0',
+    default: 'fail',
+    help: 'What then: exit 125, or start the command anyway.',
+  },
+  signals: {
+    name: 'signals',
+    takes: 'FROM:TO,..',
+    parse: parseSignalMap,
+    format: formatSignalMap,
+    since: '0.1.0',
+    pairs: ':',
+    defaultNote: 'none',
+    help: 'Translate signals on their way to the command; HUP:- drops HUP.',
+  },
+  stop: {
+    name: 'stop',
+    takes: 'LADDER',
+    parse: parseLadder,
+    format: formatLadder,
+    since: '0.1.0',
+    pairs: ':',
+    defaultNote: 'the stop signal that arrived',
+    help: 'How the command is stopped, rung by rung: TERM:20s,INT:5s,KILL.',
+  },
+  gracePeriod: {
+    name: 'grace-period',
+    takes: 'DURATION',
+    parse: parseSomeTime,
+    format: formatDuration,
+    since: '0.1.0',
+    fileKey: 'terminationGracePeriodSeconds',
+    fileSeconds: true,
+    defaultNote: 'not declared',
+    help: "The pod's terminationGracePeriodSeconds: the whole budget from the first stop request to the platform's KILL.",
+  },
+  stopSignals: {
+    name: 'stop-signals',
+    takes: 'SIGNAL,..|none',
+    parse: parseSignals,
+    format: formatSignals,
+    since: '0.1.0',
+    default: 'TERM,INT',
+    help: "Which signals are stop requests. Add the image's STOPSIGNAL.",
+  },
+  hold: {
+    name: 'hold',
+    takes: 'always|never|DURATION',
+    parse: parseHold,
+    format: formatHold,
+    since: '0.1.0',
+    default: 'always',
+    help: 'Sidecar asked to stop: serve on while mains live; a duration: only if a main is asked too within it.',
+  },
+  drain: {
+    name: 'drain',
+    takes: 'DURATION',
+    parse: parseDrain,
+    format: formatDuration,
+    since: '0.1.0',
+    default: '0',
+    help: 'Time between a stop request and the first rung; the command serves on.',
+  },
+  linger: {
+    name: 'linger',
+    takes: 'DURATION',
+    parse: parseDuration,
+    format: formatDuration,
+    since: '0.1.0',
+    default: '0',
+    help: "Sidecar: time between the last main's end and its own stop.",
+  },
+  restart: {
+    name: 'restart',
+    takes: 'auto|never|on-failure|always',
+    parse: choice(['auto', 'never', 'on-failure', 'always']),
+    format: asIs,
+    since: '0.1.0',
+    default: { main: 'never', sidecar: 'auto' },
+    help: 'Restart the command inside this container; auto: only where the platform would not.',
+  },
+  exitCode: {
+    name: 'exit-code',
+    takes: 'keep|zero-when-stopped|CODE=CODE,..',
+    parse: parseExitCode,
+    format: formatExitCode,
+    since: '0.1.0',
+    pairs: '=',
+    default: { main: 'keep', sidecar: 'zero-when-stopped' },
+    help: 'What this container exits with; the tombstone keeps the truth.',
+  },
+  session: {
+    name: 'session',
+    takes: 'ID',
+    parse: parseSession,
+    format: asIs,
+    since: '0.1.0',
+    defaultNote: 'SEXTON_POD_UID, else none',
+    help: 'Ties tombstones to one pod; those of another are ignored.',
+  },
+  logLevel: {
+    name: 'log-level',
+    takes: 'LEVEL',
+    parse: choice(['debug', 'info', 'warn', 'error', 'silent']),
+    format: asIs,
+    since: '0.1.0',
+    default: 'info',
+    help: 'debug, info, warn, error or silent. Logs go to stderr.',
+  },
+  logFormat: {
+    name: 'log-format',
+    takes: 'text|json',
+    parse: choice(['text', 'json']),
+    format: asIs,
+    since: '0.1.0',
+    defaultNote: 'text on a terminal, else json',
+    help: 'How a line of the log is written.',
+  },
+};
+
+export const KEYS = Object.keys(FLAGS) as readonly Key[];
+
+export function keyOfFlag(name: string): Key | undefined {
+  return KEYS.find((key) => FLAGS[key].name === name);
+}
+
+export function fileKeyOf(key: Key): string {
+  return FLAGS[key].fileKey ?? key;
+}
+
+/** `grace-period` -> `SEXTON_GRACE_PERIOD`. */
+export function variableOf(flagName: string): string {
+  return `SEXTON_${flagName.toUpperCase().replaceAll('-', '_')}`;
+}

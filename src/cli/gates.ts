@@ -1,0 +1,39 @@
+/**
+ * Start gates: `proxy=started,migrate=completed?`. A question mark: absent is fine.
+ */
+import type { StartGate } from '../core/config.ts';
+import { parseName } from './name.ts';
+import { nearest } from './nearest.ts';
+import { bad, eachOf, good, type Parse, show } from './parse.ts';
+
+export function parseGates(text: string): Parse<readonly StartGate[]> {
+  const gates = eachOf(text, parseGate);
+  if (!gates.ok) return gates;
+  const names = gates.value.map((gate) => gate.name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  return twice === undefined ? gates : bad(`${twice} is named twice; name it once`);
+}
+
+export function formatGates(gates: readonly StartGate[]): string {
+  return gates.map((gate) => `${gate.name}=${gate.condition}${gate.optional ? '?' : ''}`).join(',');
+}
+
+function parseGate(text: string): Parse<StartGate> {
+  const [nameText = '', conditionText, ...more] = text.split('=');
+  if (conditionText === undefined && text.includes(':')) {
+    return bad(`${show(text)} is not a start gate; write ${text.replace(':', '=')}`);
+  }
+  const name = parseName(nameText.replace(/\?$/, ''));
+  if (!name.ok) return bad(`${show(nameText)} is not a name: ${name.why}`);
+  if (conditionText === undefined || more.length > 0) {
+    return bad(`${show(text)} is not a start gate; write ${name.value}=started or ${name.value}=completed`);
+  }
+  const optional = conditionText.endsWith('?');
+  const word = optional ? conditionText.slice(0, -1) : conditionText;
+  if (word === 'started' || word === 'completed') return good({ name: name.value, condition: word, optional });
+  if (word === 'healthy') return bad(`the condition healthy is not in this version; use ${name.value}=started`);
+  const near = nearest(word, ['started', 'completed']);
+  const remedy =
+    near === undefined ? `write ${name.value}=started or ${name.value}=completed` : `did you mean ${near}?`;
+  return bad(`${show(word)} is not a condition; ${remedy}`);
+}

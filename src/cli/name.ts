@@ -1,0 +1,35 @@
+/**
+ * Member names: a name is also a file name in the graveyard and comes from other containers, so it is a DNS label as
+ * Kubernetes uses it for containers, and nothing else.
+ */
+import { bad, eachOf, good, type Parse, show } from './parse.ts';
+
+export function parseName(text: string): Parse<string> {
+  if (/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(text) && text.length <= LONGEST) return good(text);
+  const meant = makeName(text).replace(/-+/g, '-');
+  const remedy = meant === '' ? 'write one such as web-1' : `write ${meant}`;
+  return bad(`a name is lowercase letters, digits and inner dashes, at most ${LONGEST}; ${remedy}`);
+}
+
+/** `a,b`: no blanks, each once. */
+export function parseNames(text: string): Parse<readonly string[]> {
+  const names = eachOf(text, (part) => {
+    const name = parseName(part);
+    return name.ok ? name : bad(`${show(part)} is not a name: ${name.why}`);
+  });
+  if (!names.ok) return names;
+  const twice = names.value.find((name, index) => names.value.indexOf(name) !== index);
+  return twice === undefined ? names : bad(`${twice} is named twice; name it once`);
+}
+
+/** The name of a member that was given none: the basename of its command, made valid. Never fails. */
+export function nameFromCommand(command: string): string {
+  return makeName(command.slice(command.lastIndexOf('/') + 1)) || 'main';
+}
+
+const LONGEST = 63;
+
+function makeName(text: string): string {
+  const plain = text.toLowerCase().replace(/[^a-z0-9-]/g, '-');
+  return plain.replace(/^-+/, '').slice(0, LONGEST).replace(/-+$/, '');
+}

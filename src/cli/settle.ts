@@ -1,0 +1,90 @@
+/**
+ * One value for each flag, and where it came from: the first source that gave it, else its default.
+ */
+import type { Key, Values } from './flag.ts';
+import { FLAGS, KEYS } from './flags.ts';
+import { type Given, unexpanded } from './given.ts';
+import { nameFromCommand } from './name.ts';
+
+export interface Setting<T> {
+  /** `undefined`: not given and without a default, or broken. */
+  readonly value: T | undefined;
+  /** As a message names it: `--drain 5s`. */
+  readonly label: string;
+  readonly source: string;
+  /** Somebody gave it; `false`: the default. */
+  readonly isGiven: boolean;
+  /** Given, but it cannot be parsed: rules that need it do not apply. */
+  readonly isBroken: boolean;
+}
+
+export type Settings = { readonly [K in Key]: Setting<Values[K]> };
+
+export interface Surroundings {
+  readonly command: string | undefined;
+  readonly isTerminal: boolean;
+  readonly isDirectory: (path: string) => boolean;
+}
+
+/** `layers`: the sources, the strongest first. All that they give is checked, also what a stronger one overrides. */
+export function settle(
+  layers: readonly (readonly Given[])[],
+  around: Surroundings,
+): { readonly settings: Settings; readonly problems: readonly string[] } {
+  const problems: string[] = [];
+  const settings = new Map<Key, Setting<unknown>>();
+  for (const given of layers.flat()) {
+    const setting = parseGiven(given);
+    if (typeof setting === 'string') problems.push(setting);
+    if (settings.has(given.key)) continue;
+    settings.set(given.key, typeof setting === 'string' ? brokenSetting(given) : setting);
+  }
+  const isSidecar = settings.get('role')?.value === 'sidecar';
+  for (const key of KEYS) if (!settings.has(key)) settings.set(key, defaultSetting(key, isSidecar, around));
+  return { settings: Object.fromEntries(settings) as unknown as Settings, problems };
+}
+
+/** The setting, or the problem with it. */
+function parseGiven({ key, text, label, source }: Given): Setting<unknown> | string {
+  const slip = unexpanded(text);
+  if (slip !== undefined) return `${label}: ${slip}`;
+  const parsed = FLAGS[key].parse(text);
+  if (!parsed.ok) return `${label}: ${parsed.why}`;
+  return { value: parsed.value, label, source, isGiven: true, isBroken: false };
+}
+
+function brokenSetting({ label, source }: Given): Setting<unknown> {
+  return { value: undefined, label, source, isGiven: true, isBroken: true };
+}
+
+function defaultSetting(key: Key, isSidecar: boolean, around: Surroundings): Setting<unknown> {
+  const flag = FLAGS[key];
+  const text = typeof flag.default === 'object' ? flag.default[isSidecar ? 'sidecar' : 'main'] : flag.default;
+  if (text !== undefined) return byDefault(parseDefault(key, text), `--${flag.name} ${text}`);
+  switch (key) {
+    case 'name': {
+      const name = around.command === undefined ? undefined : nameFromCommand(around.command);
+      return byDefault(name, `the name ${name}, made from the command`, 'default: the command');
+    }
+    case 'graveyard':
+      return around.isDirectory('/graveyard')
+        ? byDefault('/graveyard', '--graveyard /graveyard', 'default: the directory exists')
+        : byDefault(undefined, 'no graveyard');
+    case 'logFormat':
+      return around.isTerminal
+        ? byDefault('text', '--log-format text', 'default: stderr is a terminal')
+        : byDefault('json', '--log-format json', 'default: stderr is no terminal');
+    default:
+      return byDefault(undefined, `--${flag.name}`);
+  }
+}
+
+function byDefault(value: unknown, label: string, source = 'default'): Setting<unknown> {
+  return { value, label, source, isGiven: false, isBroken: false };
+}
+
+function parseDefault(key: Key, text: string): unknown {
+  const parsed = FLAGS[key].parse(text);
+  if (!parsed.ok) throw new Error(`internal error: the default ${text} of --${FLAGS[key].name}: ${parsed.why}`);
+  return parsed.value;
+}

@@ -1,0 +1,40 @@
+/**
+ * Parsers of the small values that have no file of their own.
+ */
+import type { Hold } from '../core/config.ts';
+import { formatDuration, parseDuration } from './duration.ts';
+import { nearest } from './nearest.ts';
+import { bad, good, type Parse } from './parse.ts';
+
+/** An absolute directory, without trailing slashes. The root is refused: tombstones would lie among the image's files. */
+export function parseGraveyard(text: string): Parse<string> {
+  if (!text.startsWith('/')) return bad(`not an absolute path; write /${text.replace(/^(\.{0,2}\/)+/, '')}`);
+  const path = text.replace(/\/+$/, '');
+  return path === '' ? bad('not the root itself; write a directory such as /graveyard') : good(path);
+}
+
+export function parseHold(text: string): Parse<Hold> {
+  if (text === 'always' || text === 'never') return good({ kind: text });
+  const time = parseDuration(text);
+  if (time.ok && time.value === 0) return bad('a hold of no time is none; write never');
+  if (time.ok) return good({ kind: 'for', ms: time.value });
+  const near = /\d/.test(text) ? undefined : nearest(text, ['always', 'never']);
+  if (near !== undefined) return bad(`not always, never or a duration; did you mean ${near}?`);
+  return /\d/.test(text) ? time : bad('not always, never or a duration; write one of them, such as 2s');
+}
+
+export function formatHold(hold: Hold): string {
+  return hold.kind === 'for' ? formatDuration(hold.ms) : hold.kind;
+}
+
+export function parseDrain(text: string): Parse<number> {
+  if (/(^|,)(min|quiet|max)=/.test(text))
+    return bad('a drain that ends when it is quiet is not in this version; use a duration such as 5s');
+  return parseDuration(text);
+}
+
+/** A pod's uid or anything like it: it stands in every tombstone and in log lines. */
+export function parseSession(text: string): Parse<string> {
+  if (/^[A-Za-z0-9][-A-Za-z0-9_.]{0,127}$/.test(text)) return good(text);
+  return bad("letters, digits, '-', '_' and '.' only, at most 128; write the pod's uid");
+}

@@ -1,0 +1,83 @@
+/**
+ * What is allowed but is most likely not what was meant: each is logged once when the member starts.
+ */
+import { type Check, run } from './checks.ts';
+import { formatDuration } from './duration.ts';
+import type { Key } from './flag.ts';
+import { FLAGS } from './flags.ts';
+import type { Settings } from './settle.ts';
+import { formatSignal } from './signals.ts';
+
+export function findWarnings(settings: Settings): readonly string[] {
+  return run(WARNINGS, settings);
+}
+
+/** What Kubernetes gives a pod that declares no grace period. */
+const USUAL_GRACE_MS = 30_000;
+
+/** Names that say nothing: several containers of one pod are likely to run them. */
+const COMMON_PROGRAMS =
+  /^(sh|bash|ash|dash|zsh|env|node|python[0-9-]*|ruby|perl|php|java|dotnet|bun|deno|npm|npx|yarn)$/;
+
+const WARNINGS: readonly Check[] = [
+  {
+    needs: ['restartPolicy', 'role', 'graveyard'],
+    find: ({ restartPolicy, role, graveyard }) => {
+      if (restartPolicy.isGiven || (role.value === 'main' && graveyard.value === undefined)) return undefined;
+      return "--restart-policy is not declared, Never is assumed; declare the pod's restartPolicy";
+    },
+  },
+  ...(['mains', 'when', 'hold', 'linger'] as const).map(onlyForSidecars),
+  ...(['startTimeout', 'startTimeoutAction'] as const).map(onlyWithStartAfter),
+  {
+    needs: ['drain', 'gracePeriod'],
+    find: ({ drain, gracePeriod }) => {
+      if (gracePeriod.isGiven || (drain.value ?? 0) < USUAL_GRACE_MS) return undefined;
+      const usual = formatDuration(USUAL_GRACE_MS);
+      return `${drain.label}: a pod has ${usual} unless it declares more; declare its grace period with --grace-period`;
+    },
+  },
+  {
+    needs: ['signals', 'stop', 'stopSignals'],
+    find: ({ signals, stop, stopSignals }) => {
+      const idle = stop.value && stopSignals.value?.find((signal) => signals.value?.[signal] !== undefined);
+      if (idle === undefined) return undefined;
+      return `${signals.label}: what it says of ${formatSignal(idle)} has no effect, ${stop.label} begins with its own signal`;
+    },
+  },
+  {
+    needs: ['stop'],
+    find: ({ stop }) => {
+      if (stop.value?.at(-1)?.forMs === undefined) return undefined;
+      return `${stop.label}: nothing follows the last rung, so its time has no effect; add ,KILL to end the command then`;
+    },
+  },
+  {
+    needs: ['name', 'graveyard'],
+    find: ({ name, graveyard }) => {
+      if (name.isGiven || graveyard.value === undefined || !COMMON_PROGRAMS.test(name.value ?? '')) return undefined;
+      return `--name is not declared, ${name.value} is taken from the command; two members of one name overwrite each other`;
+    },
+  },
+];
+
+function onlyForSidecars(key: Key): Check {
+  return {
+    needs: ['role'],
+    find: (settings) => {
+      if (!settings[key].isGiven || settings.role.value === 'sidecar') return undefined;
+      return `${settings[key].label}: has no effect on a main; give --role sidecar or leave it out`;
+    },
+  };
+}
+
+function onlyWithStartAfter(key: Key): Check {
+  return {
+    needs: ['startAfter'],
+    find: (settings) => {
+      // kubexit's default is no one's wish, and comes only with gates.
+      if (!settings[key].isGiven || settings.startAfter.value !== undefined) return undefined;
+      return `${settings[key].label}: has no effect without --${FLAGS.startAfter.name}; leave it out`;
+    },
+  };
+}

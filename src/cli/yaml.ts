@@ -1,0 +1,16 @@
+/**
+ * YAML, in a file of its own since its parser is loaded only when a configuration file needs it.
+ */
+import { parseAllDocuments } from 'yaml';
+import { bad, good, type Parse } from './parse.ts';
+
+export function parseYaml(text: string): Parse<unknown> {
+  const documents = parseAllDocuments(text, { prettyErrors: true });
+  const [document, ...more] = documents;
+  if (document === undefined) return bad('is empty; write one key a line, such as role: sidecar');
+  if (more.length > 0) return bad('holds several documents; keep one of them');
+  const [error] = document.errors;
+  // Only the first line: the rest draws the place with a caret.
+  if (error) return bad(`not YAML: ${error.message.split('\n')[0]?.replace(/:$/, '')}`);
+  return good(document.toJS() as unknown);
+}
