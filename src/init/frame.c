@@ -1,0 +1,260 @@
+#include "frame.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* The largest integer that a JavaScript number holds exactly. */
+static const uint64_t NUMBER_MAX = 9007199254740991U;
+
+static bool next_field(struct fields *fields, const char **text, size_t *length) {
+  if (fields->at == fields->end) return false;
+  const char *nul = memchr(fields->at, 0, (size_t)(fields->end - fields->at));
+  if (!nul) return false;
+  *text = fields->at;
+  *length = (size_t)(nul - fields->at);
+  fields->at = nul + 1;
+  return true;
+}
+
+static bool next_number(struct fields *fields, uint64_t min, uint64_t max, uint64_t *number) {
+  const char *text;
+  size_t length;
+  if (!next_field(fields, &text, &length) || length == 0 || length > 16) return false;
+  if (text[0] == '0' && length > 1) return false;
+  uint64_t value = 0;
+  for (size_t i = 0; i < length; i++) {
+    if (text[i] < '0' || text[i] > '9') return false;
+    value = value * 10 + (uint64_t)(text[i] - '0');
+  }
+  if (value < min || value > max) return false;
+  *number = value;
+  return true;
+}
+
+static bool next_signal(struct fields *fields, uint64_t min, int *number) {
+  uint64_t value;
+  if (!next_number(fields, min, SIGNAL_MAX, &value)) return false;
+  *number = (int)value;
+  return true;
+}
+
+static bool decode_spawn(struct fields *fields, struct operation *op) {
+  uint64_t index, count;
+  if (!next_number(fields, 1, NUMBER_MAX, &op->id)) return false;
+  if (!next_number(fields, 0, INT32_MAX, &index) || !next_number(fields, 0, FRAME_MAX, &count)) return false;
+  if ((index == 0) == (count == 0)) return false;
+  op->index = (uint32_t)index;
+  op->count = (uint32_t)count;
+  op->text = fields->at;
+  for (uint64_t i = 0; i < count; i++) {
+    const char *word;
+    size_t length;
+    if (!next_field(fields, &word, &length)) return false;
+  }
+  op->length = (size_t)(fields->at - op->text);
+  return true;
+}
+
+static bool decode_forward(struct fields *fields, struct operation *op) {
+  uint64_t count;
+  if (!next_number(fields, 1, NUMBER_MAX, &op->id) || !next_number(fields, 0, SIGNAL_MAX, &count)) return false;
+  for (uint64_t i = 0; i < count; i++) {
+    int from, to;
+    if (!next_signal(fields, 1, &from) || !next_signal(fields, 1, &to)) return false;
+    op->table[from] = (uint8_t)to;
+  }
+  return true;
+}
+
+static bool decode_fallback(struct fields *fields, struct operation *op) {
+  uint64_t count, grace;
+  if (!next_number(fields, 0, SIGNAL_MAX, &count)) return false;
+  for (uint64_t i = 0; i < count; i++) {
+    int stop;
+    if (!next_signal(fields, 1, &stop)) return false;
+    op->stops |= UINT64_C(1) << (stop - 1);
+  }
+  if (!next_signal(fields, 0, &op->signal)) return false;
+  struct fields rest = *fields;
+  const char *text;
+  size_t length;
+  if (next_field(&rest, &text, &length) && length == 2 && memcmp(text, "-1", 2) == 0) {
+    op->grace_ms = -1;
+    *fields = rest;
+    return true;
+  }
+  if (!next_number(fields, 0, NUMBER_MAX, &grace)) return false;
+  op->grace_ms = (int64_t)grace;
+  return true;
+}
+
+static bool decode_fields(struct fields *fields, struct operation *op) {
+  uint64_t number;
+  switch (op->kind) {
+    case OP_ACK:
+      return next_number(fields, 0, NUMBER_MAX, &op->seq);
+    case OP_MEMO:
+      return next_field(fields, &op->text, &op->length) && op->length <= MEMO_MAX;
+    case OP_SPAWN:
+      return decode_spawn(fields, op);
+    case OP_KILL:
+      return next_number(fields, 1, NUMBER_MAX, &op->id) && next_signal(fields, 1, &op->signal);
+    case OP_FORWARD:
+      return decode_forward(fields, op);
+    case OP_FALLBACK:
+      return decode_fallback(fields, op);
+    case OP_LISTEN:
+      /* An empty path would bind an abstract socket of the kernel's choice: unix(7), "autobind". */
+      return next_field(fields, &op->text, &op->length) && op->length > 0 && op->length <= SOCKET_PATH_MAX;
+    case OP_EXIT:
+      if (!next_number(fields, 0, 255, &number)) return false;
+      op->code = (int)number;
+      return true;
+  }
+  return false;
+}
+
+enum decoded next_operation(struct fields *fields, struct operation *op) {
+  static const char *const names[] = {
+      [OP_ACK] = "ack",         [OP_MEMO] = "memo",         [OP_SPAWN] = "spawn",   [OP_KILL] = "kill",
+      [OP_FORWARD] = "forward", [OP_FALLBACK] = "fallback", [OP_LISTEN] = "listen", [OP_EXIT] = "exit",
+  };
+  const char *name;
+  size_t length;
+  if (fields->at == fields->end) return DECODED_END;
+  if (!next_field(fields, &name, &length)) return DECODED_BAD;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    if (strcmp(name, names[i]) != 0) continue;
+    *op = (struct operation){.kind = (enum operation_kind)i};
+    return decode_fields(fields, op) ? DECODED_OPERATION : DECODED_BAD;
+  }
+  return DECODED_BAD;
+}
+
+bool commit_begin(struct fields *fields, const char *body, size_t length) {
+  const char *name;
+  size_t name_length;
+  if (length == 0 || length > FRAME_MAX || body[length - 1] != 0) return false;
+  *fields = (struct fields){body, body + length};
+  return next_field(fields, &name, &name_length) && strcmp(name, "commit") == 0;
+}
+
+bool commit_is_valid(const char *body, size_t length, struct bounds bounds) {
+  struct fields fields;
+  struct operation op;
+  if (!commit_begin(&fields, body, length)) return false;
+  for (;;) {
+    switch (next_operation(&fields, &op)) {
+      case DECODED_BAD:
+        return false;
+      case DECODED_END:
+        return true;
+      case DECODED_OPERATION:
+        break;
+    }
+    if (op.kind == OP_ACK && op.seq > bounds.last_event) return false;
+    if (op.kind == OP_SPAWN) {
+      if (op.id <= bounds.last_child || op.index >= bounds.words) return false;
+      bounds.last_child = op.id;
+    }
+  }
+}
+
+uint32_t frame_length(const char header[FRAME_HEADER]) {
+  const unsigned char *byte = (const unsigned char *)header;
+  return (uint32_t)byte[0] | (uint32_t)byte[1] << 8 | (uint32_t)byte[2] << 16 | (uint32_t)byte[3] << 24;
+}
+
+static char *put_bytes(char *out, const char *bytes, size_t length) {
+  memcpy(out, bytes, length);
+  out[length] = 0;
+  return out + length + 1;
+}
+
+static char *put_text(char *out, const char *text) { return put_bytes(out, text, strlen(text)); }
+
+static char *put_number(char *out, uint64_t number) {
+  char digits[20];
+  size_t first = sizeof digits;
+  do {
+    digits[--first] = (char)('0' + number % 10);
+    number /= 10;
+  } while (number);
+  return put_bytes(out, digits + first, sizeof digits - first);
+}
+
+static size_t finish(char *frame, const char *end) {
+  uint32_t length = (uint32_t)(end - frame) - FRAME_HEADER;
+  for (int i = 0; i < FRAME_HEADER; i++) frame[i] = (char)(length >> (8 * i) & 0xff);
+  return (size_t)length + FRAME_HEADER;
+}
+
+static char *put_errno(char *out, int number) {
+  static const struct {
+    int number;
+    const char *name;
+  } known[] = {
+      {ENOENT, "ENOENT"},   {EACCES, "EACCES"},   {ENOEXEC, "ENOEXEC"}, {ENOTDIR, "ENOTDIR"}, {EPERM, "EPERM"},
+      {ENOMEM, "ENOMEM"},   {EAGAIN, "EAGAIN"},   {E2BIG, "E2BIG"},     {ELOOP, "ELOOP"},     {ENAMETOOLONG, "ENAMETOOLONG"},
+      {ETXTBSY, "ETXTBSY"}, {ELIBBAD, "ELIBBAD"}, {EIO, "EIO"},         {EMFILE, "EMFILE"},   {ENFILE, "ENFILE"},
+      {EISDIR, "EISDIR"},   {EINVAL, "EINVAL"},   {ENOSYS, "ENOSYS"},
+  };
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (known[i].number == number) return put_text(out, known[i].name);
+  return put_number(out, (uint64_t)number);
+}
+
+size_t encode_event(char *out, const struct event *event) {
+  static const char *const names[] = {
+      [EV_SIGNAL] = "signal",             [EV_FORWARDED] = "forwarded", [EV_SPAWNED] = "spawned",
+      [EV_SPAWN_FAILED] = "spawn-failed", [EV_EXITED] = "exited",       [EV_KILLED] = "exited",
+      [EV_GONE] = "gone",
+  };
+  char *at = put_text(out + FRAME_HEADER, names[event->kind]);
+  at = put_number(at, event->seq);
+  at = put_number(at, (uint64_t)event->at);
+  switch ((enum event_kind)event->kind) {
+    case EV_SIGNAL:
+      at = put_number(at, (uint64_t)event->value);
+      at = put_number(at, (uint64_t)event->pid);
+      at = put_text(at, event->flag ? "1" : "0");
+      break;
+    case EV_FORWARDED:
+      at = put_number(at, (uint64_t)event->value);
+      at = put_number(at, event->as);
+      at = put_number(at, (uint64_t)event->pid);
+      break;
+    case EV_SPAWNED:
+      at = put_number(at, event->id);
+      at = put_number(at, (uint64_t)event->pid);
+      break;
+    case EV_SPAWN_FAILED:
+      at = put_number(at, event->id);
+      at = put_errno(at, event->value);
+      break;
+    case EV_EXITED:
+    case EV_KILLED:
+      at = put_number(at, event->id);
+      at = put_number(at, (uint64_t)event->pid);
+      at = put_text(at, event->kind == EV_EXITED ? "code" : "signal");
+      at = put_number(at, (uint64_t)event->value);
+      at = put_text(at, event->flag ? "1" : "0");
+      break;
+    case EV_GONE:
+      at = put_number(at, event->id);
+      break;
+  }
+  return finish(out, at);
+}
+
+size_t encode_hello(char *out, const char *host_id, int64_t started_at, bool pid1, const char *memo, size_t memo_length,
+                    bool has_memo) {
+  char *at = put_text(out + FRAME_HEADER, "hello");
+  at = put_text(at, "1");
+  at = put_text(at, host_id);
+  at = put_number(at, (uint64_t)started_at);
+  at = put_text(at, pid1 ? "1" : "0");
+  at = put_text(at, has_memo ? "1" : "0");
+  at = put_bytes(at, memo, memo_length);
+  return finish(out, at);
+}

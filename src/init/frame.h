@@ -1,0 +1,76 @@
+/*
+ * Frames between sexton-init and its supervisor, as protocol.md defines them: the decoder of `commit` and the encoder of
+ * everything that init says. Nothing here allocates, blocks or keeps state, so that the fuzz target runs exactly this code.
+ */
+#ifndef SEXTON_FRAME_H
+#define SEXTON_FRAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+  FRAME_HEADER = 4,
+  FRAME_MAX = 1048576,
+  MEMO_MAX = 65536,
+  SOCKET_PATH_MAX = 107,
+  SIGNAL_MAX = 64,
+};
+
+enum operation_kind { OP_ACK, OP_MEMO, OP_SPAWN, OP_KILL, OP_FORWARD, OP_FALLBACK, OP_LISTEN, OP_EXIT };
+
+/* One operation of a commit. A member means something only for the kinds it names. */
+struct operation {
+  enum operation_kind kind;
+  uint64_t seq;                       /* ack */
+  uint64_t id;                        /* spawn, kill, forward: child id */
+  uint32_t index, count;              /* spawn */
+  const char *text;                   /* memo, listen; spawn: the first of `count` strings that follow one another */
+  size_t length;                      /* of text */
+  uint8_t table[SIGNAL_MAX + 1];      /* forward: table[from] is to, 0 is "not forwarded" */
+  uint64_t stops;                     /* fallback: bit n-1 stands for signal n */
+  int64_t grace_ms;                   /* fallback: -1 is none */
+  int signal;                         /* kill, fallback */
+  int code;                           /* exit */
+};
+
+/* What a commit may refer to: the last event sent, the last child id used, and how many words init's own argv has. */
+struct bounds {
+  uint64_t last_event, last_child;
+  uint32_t words;
+};
+
+struct fields {
+  const char *at, *end;
+};
+
+enum decoded { DECODED_OPERATION, DECODED_END, DECODED_BAD };
+
+/* Whether the frame is a commit whose every operation is in range. Only then may it be decoded and applied. */
+bool commit_is_valid(const char *body, size_t length, struct bounds bounds);
+/* Steps over the name of the frame; false when it is not a commit. */
+bool commit_begin(struct fields *fields, const char *body, size_t length);
+enum decoded next_operation(struct fields *fields, struct operation *op);
+/* Length of the body that a header announces. */
+uint32_t frame_length(const char header[FRAME_HEADER]);
+
+enum event_kind { EV_SIGNAL, EV_FORWARDED, EV_SPAWNED, EV_SPAWN_FAILED, EV_EXITED, EV_KILLED, EV_GONE };
+
+struct event {
+  uint64_t seq, id;
+  int64_t at;
+  int32_t pid;       /* sender of a signal, or the child */
+  int32_t value;     /* signal, errno, exit code or signal of death */
+  uint8_t as;        /* forwarded: the number it was sent as */
+  uint8_t kind;      /* enum event_kind */
+  bool flag;         /* signal: from a terminal; exited, killed: core dumped */
+};
+
+/* No frame but hello is longer. */
+enum { EVENT_FRAME_MAX = 192, HELLO_FRAME_MAX = 192 + MEMO_MAX };
+
+/* Both return the length of the frame with its header. `out` holds EVENT_FRAME_MAX or HELLO_FRAME_MAX bytes. */
+size_t encode_event(char *out, const struct event *event);
+size_t encode_hello(char *out, const char *host_id, int64_t started_at, bool pid1, const char *memo, size_t memo_length, bool has_memo);
+
+#endif
