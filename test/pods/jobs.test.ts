@@ -1,0 +1,191 @@
+/**
+ * J: what a sidecar does when the work has ended, policy by policy. "Nothing" is shown by the sidecar's own log: it gets no
+ * signal and ends as it would have ended alone.
+ */
+import assert from 'node:assert/strict';
+import { describe } from 'node:test';
+import { readTombstone } from '../helpers/grave.ts';
+import { scenario } from '../helpers/scenario.ts';
+import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
+import { waitFor } from '../helpers/wait.ts';
+import { after, cast } from './cast.ts';
+import { runPod } from './kubelet.ts';
+
+/** The sidecar ends by itself and is not started again in place. */
+const ONCE = ['--restart', 'never'];
+
+describe('jobs with sidecars', { concurrency: 4 }, () => {
+  for (const [id, restartPolicy, exit, phase] of [
+    ['J01 J04', 'Never', 0, 'Succeeded'],
+    ['J02', 'Never', 1, 'Failed'],
+    ['J05', 'OnFailure', 0, 'Succeeded'],
+  ] as const) {
+    const then = `and is stopped when it has ended with ${exit}`;
+    scenario(`${id} under ${restartPolicy} a sidecar is left alone while its main runs ${then}`, async (stage) => {
+      const { main, sidecar } = cast(stage);
+      const containers = [main('work', { run: 600, exit }), sidecar('proxy', { loop: 50 })];
+      const pod = runPod(stage.scratch, { restartPolicy, graceMs: 4_000, containers });
+      assert.equal(await pod.end(), phase);
+      const log = readTimeline(stage.scratch.log);
+      log.exitsBeforeSignalTo('work', 'proxy');
+      assert.deepEqual(log.signals('proxy'), [15]);
+      log.notRestarted('proxy');
+      assert.equal(pod.exitOf('proxy'), 0);
+    });
+  }
+
+  scenario('J03 under Never nothing happens when the main and the sidecar have failed', async (stage) => {
+    const { main, sidecar } = cast(stage);
+    const { scratch } = stage;
+    const containers = [main('work', { run: 600, exit: 1 }), sidecar('proxy', { run: 50, exit: 2 }, ONCE)];
+    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 4_000, containers });
+    assert.equal(await pod.end(), 'Failed');
+    assert.deepEqual([pod.state('work').exits, pod.state('proxy').exits], [[1], [2]]);
+    assert.deepEqual(readTimeline(scratch.log).signals('proxy'), []);
+    assert.equal(readTombstone(scratch.graveyard, 'proxy')?.Reason, 'error');
+  });
+
+  scenario('J06 under OnFailure nothing happens when the main failed and the sidecar is done', async (stage) => {
+    const { main, sidecar } = cast(stage);
+    const { scratch } = stage;
+    const failing = { runs: '600,100', exits: '1,0', counter: scratch.path('count') };
+    const containers = [main('work', failing), sidecar('proxy', { run: 50 }, ONCE)];
+    const pod = runPod(scratch, { restartPolicy: 'OnFailure', graceMs: 4_000, containers });
+    assert.equal(await pod.end(), 'Succeeded');
+    assert.deepEqual([pod.state('work').exits, pod.state('proxy').exits], [[1, 0], [0]]);
+    const log = readTimeline(scratch.log);
+    assert.deepEqual([log.signals('work'), log.signals('proxy')], [[], []]);
+    log.notRestarted('proxy');
+  });
+
+  scenario('J07 under OnFailure nothing happens when both ended well', async (stage) => {
+    const { main, sidecar } = cast(stage);
+    const { scratch } = stage;
+    const containers = [main('work', { run: 600 }), sidecar('proxy', { run: 50 }, ONCE)];
+    const pod = runPod(scratch, { restartPolicy: 'OnFailure', graceMs: 4_000, containers });
+    assert.equal(await pod.end(), 'Succeeded');
+    assert.deepEqual(readTimeline(scratch.log).signals('proxy'), []);
+    assert.equal(readTombstone(scratch.graveyard, 'proxy')?.Reason, 'completed');
+  });
+
+  scenario(
+    'J08 when two mains ended well the sidecar that runs and the one that never started both end',
+    async (stage) => {
+      const { main, sidecar } = cast(stage);
+      const { scratch } = stage;
+      const containers = [
+        main('w1', { run: 300 }),
+        main('w2', { run: 500 }),
+        sidecar('s1'),
+        sidecar('s2', {}, after('absent=started')),
+      ];
+      const pod = runPod(scratch, { restartPolicy: 'OnFailure', graceMs: 4_000, containers });
+      assert.equal(await pod.end(), 'Succeeded');
+      const log = readTimeline(scratch.log);
+      log.exitsBeforeSignalTo('w1', 's1');
+      log.exitsBeforeSignalTo('w2', 's1');
+      log.neverStarted('s2');
+      assert.deepEqual([pod.state('s1').exits, pod.state('s2').exits], [[0], [0]]);
+      assert.equal(readTombstone(scratch.graveyard, 's2')?.Reason, 'never-started');
+    },
+  );
+
+  scenario('J09 when one sidecar is done already the other is stopped', async (stage) => {
+    const { main, sidecar } = cast(stage);
+    const { scratch } = stage;
+    const containers = [main('work', { run: 600 }), sidecar('s1', { run: 50 }, ONCE), sidecar('s2')];
+    const pod = runPod(scratch, { restartPolicy: 'OnFailure', graceMs: 4_000, containers });
+    assert.equal(await pod.end(), 'Succeeded');
+    const log = readTimeline(scratch.log);
+    assert.deepEqual([log.signals('s1'), log.signals('s2')], [[], [15]]);
+    log.notRestarted('s1');
+  });
+
+  scenario('J10 a sidecar stays while one of two mains runs, also when the first one failed', async (stage) => {
+    const { main, sidecar } = cast(stage);
+    const { scratch } = stage;
+    const containers = [main('w1', { run: 100, exit: 1 }), main('w2', { run: 1_000 }), sidecar('proxy', { loop: 50 })];
+    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 4_000, containers });
+    assert.equal(await pod.end(), 'Failed');
+    const log = readTimeline(scratch.log);
+    log.exitsBefore('w1', 'w2');
+    log.exitsBeforeSignalTo('w2', 'proxy');
+    assert.deepEqual([pod.exitOf('w1'), pod.exitOf('w2'), pod.exitOf('proxy')], [1, 0, 0]);
+  });
+
+  scenario('J10 with `any` the first of two mains that ends is enough', async (stage) => {
+    const { main, sidecar } = cast(stage);
+    const { scratch } = stage;
+    const roster = ['--mains', 'w1,w2', '--when', 'any'];
+    const containers = [main('w1', { run: 300 }), main('w2', {}), sidecar('proxy', {}, roster)];
+    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 4_000, containers });
+    await waitFor('the sidecar ends', () => pod.state('proxy').exits.length > 0);
+    const log = readTimeline(scratch.log);
+    log.exitsBeforeSignalTo('w1', 'proxy');
+    assert.deepEqual(log.signals('w2'), [], 'nobody touched the other main');
+    await pod.delete();
+  });
+
+  scenario('J11 a main that is born again after the sidecar decided to stop is reported as an error', async (stage) => {
+    const { main, sidecar } = cast(stage);
+    const { scratch } = stage;
+    const containers = [
+      main('work', { runs: '200,300', counter: scratch.path('count') }),
+      sidecar('proxy', { term: 3_000 }),
+    ];
+    const pod = runPod(scratch, { restartPolicy: 'OnFailure', graceMs: 8_000, containers });
+    await waitForEvent(scratch.log, 'proxy', 'Signal');
+    pod.rerun('work');
+    await pod.end();
+    assert.equal(readTimeline(scratch.log).of('work', 'Starting').length, 2);
+    assert.match(pod.current('proxy').stderr(), /"level":"?(error|50)"?.*work/i);
+  });
+
+  scenario('J12 the marker of OpenKruise alone makes a sidecar, in any case of letters', async (stage) => {
+    const { main } = cast(stage);
+    const env = { KRUISE_TERMINATE_SIDECAR_WHEN_JOB_EXIT: 'True' };
+    const containers = [main('work', { run: 300 }), main('proxy', {}, [], { env })];
+    const pod = runPod(stage.scratch, { restartPolicy: 'Never', graceMs: 4_000, containers });
+    assert.equal(await pod.end(), 'Succeeded');
+    readTimeline(stage.scratch.log).exitsBeforeSignalTo('work', 'proxy');
+    assert.equal(readTombstone(stage.scratch.graveyard, 'proxy')?.Role, 'sidecar');
+  });
+
+  scenario('J13 a sidecar whose exit code must not matter fails no pod, stopped or ended by itself', async (stage) => {
+    const { main, sidecar } = cast(stage);
+    const { scratch } = stage;
+    const containers = [
+      main('work', { run: 600 }),
+      sidecar('stopped', { termexit: 7 }),
+      sidecar('alone', { run: 50, exit: 7 }, ['--exit-code', '7=0', ...ONCE]),
+    ];
+    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 4_000, containers });
+    assert.equal(await pod.end(), 'Succeeded');
+    for (const name of ['stopped', 'alone']) assert.equal(readTombstone(scratch.graveyard, name)?.ExitCode, 7, name);
+  });
+
+  scenario('J14 a sidecar that ignores TERM is killed at its deadline and the pod succeeds', async (stage) => {
+    const { main, sidecar } = cast(stage);
+    const { scratch } = stage;
+    const containers = [main('work', { run: 200 }), sidecar('proxy', { ignore: 'TERM' })];
+    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 1_500, containers });
+    assert.equal(await pod.end(), 'Succeeded');
+    const tombstone = readTombstone(scratch.graveyard, 'proxy');
+    assert.deepEqual([tombstone?.Reason, tombstone?.ExitCode, tombstone?.Signal], ['killed', 137, 'SIGKILL']);
+    assert.deepEqual(readTimeline(scratch.log).signals('proxy'), [15]);
+  });
+
+  scenario('J15 under Always no death of a main ends a sidecar', async (stage) => {
+    const { main, sidecar } = cast(stage);
+    const { scratch } = stage;
+    const failing = { runs: '100,100,100,0', exits: '0,1,0,0', counter: scratch.path('count') };
+    const containers = [main('work', failing), sidecar('proxy')];
+    const pod = runPod(scratch, { restartPolicy: 'Always', graceMs: 4_000, containers });
+    await waitForEvent(scratch.log, 'work', 'Started', 4);
+    assert.deepEqual(readTimeline(scratch.log).signals('proxy'), []);
+    await pod.delete();
+    const log = readTimeline(scratch.log);
+    log.notRestarted('proxy');
+    log.exitsBeforeSignalTo('work', 'proxy');
+  });
+});

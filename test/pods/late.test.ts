@@ -1,0 +1,80 @@
+/**
+ * J: sidecars that come too late, mains that the kernel ends, and rosters that name nobody.
+ */
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { describe } from 'node:test';
+import { readTombstone } from '../helpers/grave.ts';
+import { type Stage, scenario } from '../helpers/scenario.ts';
+import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
+import { waitFor } from '../helpers/wait.ts';
+import { cast } from './cast.ts';
+import { runPod } from './kubelet.ts';
+
+describe('jobs that end in other ways', { concurrency: 4 }, () => {
+  scenario('J16 a sidecar that is started after the end exits 0 without starting its child', async (stage) => {
+    const { main, sidecar } = cast(stage);
+    const pod = { restartPolicy: 'Never', graceMs: 4_000, session: 'the-pod' } as const;
+    assert.equal(await runPod(stage.scratch, { ...pod, containers: [main('work', { run: 50 })] }).end(), 'Succeeded');
+    assert.equal(await runPod(stage.scratch, { ...pod, containers: [sidecar('proxy')] }).end(), 'Succeeded');
+    readTimeline(stage.scratch.log).neverStarted('proxy');
+    const tombstone = readTombstone(stage.scratch.graveyard, 'proxy');
+    assert.deepEqual([tombstone?.Reason, tombstone?.StopReason], ['never-started', 'mains finished']);
+  });
+
+  scenario('J17 under Never a main that the OOM killer ended has finished', async (stage) => {
+    const { main, sidecar } = cast(stage);
+    const { command } = main('work', { run: 200, hog: 512 });
+    const containers = [{ ...main('work'), command: limited(stage, command) }, sidecar('proxy')];
+    const pod = runPod(stage.scratch, { restartPolicy: 'Never', graceMs: 4_000, containers });
+    assert.equal(await pod.end(), 'Failed');
+    assert.deepEqual([pod.exitOf('work'), pod.exitOf('proxy')], [137, 0]);
+    const tombstone = readTombstone(stage.scratch.graveyard, 'work');
+    assert.deepEqual([tombstone?.ExitCode, tombstone?.Signal, tombstone?.Final], [137, 'SIGKILL', true]);
+    assert.match(tombstone?.Reason ?? '', /^(oom|killed)$/);
+  });
+
+  scenario('J17 under OnFailure a main that the OOM killer ended will be born again', async (stage) => {
+    const { main, sidecar } = cast(stage);
+    const { scratch } = stage;
+    const { command } = main('work', { run: 200, hog: '512,0', counter: scratch.path('count') });
+    const containers = [{ ...main('work'), command: limited(stage, command) }, sidecar('proxy')];
+    const pod = runPod(scratch, { restartPolicy: 'OnFailure', graceMs: 4_000, containers });
+    assert.equal(await pod.end(), 'Succeeded');
+    assert.deepEqual([pod.state('work').exits, pod.state('proxy').exits], [[137, 0], [0]]);
+    readTimeline(scratch.log).exitsBeforeSignalTo('work', 'proxy');
+  });
+
+  scenario('J18 a roster with one wrong name does not hang silently: the log names it', async (stage) => {
+    const { main, sidecar } = cast(stage);
+    const { scratch } = stage;
+    const containers = [main('work', { run: 200 }), sidecar('proxy', {}, ['--mains', 'wrok'])];
+    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 4_000, containers });
+    await waitForEvent(scratch.log, 'work', 'Exiting');
+    await waitFor('the log names it', () => /wrok/.test(pod.current('proxy').stderr()));
+    assert.deepEqual(readTimeline(scratch.log).signals('proxy'), []);
+    await pod.delete();
+    assert.equal(pod.exitOf('proxy'), 0);
+  });
+});
+
+/** The command in a memory cgroup of its own with 64 MB. */
+function limited({ t, scratch }: Stage, command: readonly string[]): string[] {
+  const v1 = '/sys/fs/cgroup/memory';
+  const isV1 = existsSync(v1);
+  const group = join(isV1 ? v1 : '/sys/fs/cgroup', `sexton-test-${basename(scratch.dir)}`);
+  mkdirSync(group);
+  t.after(() => waitFor('the memory cgroup is empty', () => removed(group)));
+  writeFileSync(join(group, isV1 ? 'memory.limit_in_bytes' : 'memory.max'), String(64 << 20));
+  return ['sh', '-c', 'echo $$ > "$0" && exec "$@"', join(group, 'cgroup.procs'), ...command];
+}
+
+function removed(group: string): boolean {
+  try {
+    rmdirSync(group);
+    return true;
+  } catch {
+    return false;
+  }
+}

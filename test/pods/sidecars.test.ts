@@ -1,0 +1,172 @@
+/**
+ * N: how sidecars end, are started again, and share the one deadline of the pod.
+ */
+import assert from 'node:assert/strict';
+import { describe } from 'node:test';
+import { readTombstone, waitForTombstone } from '../helpers/grave.ts';
+import { send } from '../helpers/process.ts';
+import { scenario } from '../helpers/scenario.ts';
+import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
+import { cast } from './cast.ts';
+import { runPod } from './kubelet.ts';
+
+describe('sidecars', { concurrency: 4 }, () => {
+  for (const restartPolicy of ['Never', 'OnFailure'] as const) {
+    scenario(
+      `N11 under ${restartPolicy} a sidecar that would run for ever lets the pod complete and is not started again`,
+      async (stage) => {
+        const { main, sidecar } = cast(stage);
+        const containers = [sidecar('proxy'), main('work', { run: 200 })];
+        const pod = runPod(stage.scratch, { restartPolicy, graceMs: 4_000, containers });
+        assert.equal(await pod.end(), 'Succeeded');
+        const log = readTimeline(stage.scratch.log);
+        log.exitsBeforeSignalTo('work', 'proxy');
+        log.notRestarted('proxy');
+        assert.deepEqual([pod.exitOf('proxy'), pod.state('proxy').restarts], [0, 0]);
+        const tombstone = readTombstone(stage.scratch.graveyard, 'proxy');
+        assert.deepEqual(
+          [tombstone?.Reason, tombstone?.ExitCode, tombstone?.StopReason],
+          ['stopped', 0, 'mains finished'],
+        );
+      },
+    );
+  }
+
+  for (const restartPolicy of ['Never', 'OnFailure', 'Always'] as const) {
+    for (const exit of [0, 1]) {
+      scenario(
+        `N12 under ${restartPolicy} a sidecar that exits ${exit} again and again is started again before and after the main`,
+        async (stage) => {
+          const { main, sidecar } = cast(stage);
+          const { scratch } = stage;
+          const isEndless = restartPolicy === 'Always';
+          const pod = runPod(scratch, {
+            restartPolicy,
+            graceMs: 6_000,
+            containers: [
+              sidecar('proxy', { run: 50, exit }, ['--mains', 'work']),
+              main('work', { delay: 2_000, run: isEndless ? 0 : 3_000 }),
+            ],
+          });
+          await waitForEvent(scratch.log, 'work', 'Started');
+          const before = readTimeline(scratch.log).of('proxy', 'Starting').length;
+          assert.ok(before > 1, 'it was started again before the main had started');
+          await waitForEvent(scratch.log, 'proxy', 'Starting', before + 1);
+          if (isEndless) await pod.delete();
+          // A sidecar that is between two lives when an endless pod is deleted leaves the code of its last one.
+          else assert.equal(await pod.end(), 'Succeeded');
+          readTimeline(scratch.log).notRestarted('work');
+          assert.equal(pod.exitOf('work'), 0);
+          assert.deepEqual([pod.state('work').killed, pod.state('proxy').killed], [false, false]);
+        },
+      );
+    }
+  }
+
+  scenario('N23 a sidecar that exits non-zero when it is stopped does not fail the pod', async (stage) => {
+    const { main, sidecar } = cast(stage);
+    const containers = [sidecar('proxy', { termexit: 1 }), main('work', { run: 200 })];
+    const pod = runPod(stage.scratch, { restartPolicy: 'OnFailure', graceMs: 4_000, containers });
+    assert.equal(await pod.end(), 'Succeeded');
+    assert.deepEqual(pod.state('proxy').exits, [0]);
+    assert.equal(readTombstone(stage.scratch.graveyard, 'proxy')?.ExitCode, 1, 'the tombstone keeps the truth');
+  });
+
+  scenario(
+    'N25 when the main exceeds the grace period it exits 137 and a sidecar still ends by itself in the tail',
+    async (stage) => {
+      const { main, sidecar } = cast(stage);
+      const { scratch } = stage;
+      const containers = [sidecar('proxy', { term: 500 }), main('work', { ignore: 'TERM' })];
+      const pod = runPod(scratch, { restartPolicy: 'Always', graceMs: 4_000, containers });
+      for (const name of ['proxy', 'work']) await waitForEvent(scratch.log, name, 'Started');
+      assert.equal(await pod.delete(), 'Failed');
+      assert.deepEqual([pod.exitOf('work'), pod.exitOf('proxy')], [137, 0]);
+      const log = readTimeline(scratch.log);
+      assert.deepEqual([log.signals('work'), log.signals('proxy')], [[15], [15]]);
+      assert.equal(log.of('proxy', 'Exiting').length, 1);
+      // Our own KILL comes a little before the platform's, so that the death is carved.
+      const tombstone = readTombstone(scratch.graveyard, 'work');
+      assert.deepEqual([tombstone?.Reason, tombstone?.ExitCode, tombstone?.Signal], ['killed', 137, 'SIGKILL']);
+      assert.equal(pod.state('work').killed, false);
+    },
+  );
+
+  scenario('N26 of three sidecars the one that exceeds the grace period exits 137, the others 0', async (stage) => {
+    const { main, sidecar } = cast(stage);
+    const { scratch } = stage;
+    const containers = [sidecar('s1'), sidecar('s2', { ignore: 'TERM' }), sidecar('s3'), main('work')];
+    const pod = runPod(scratch, { restartPolicy: 'Always', graceMs: 3_000, containers });
+    for (const name of ['s1', 's2', 's3', 'work']) await waitForEvent(scratch.log, name, 'Started');
+    await pod.delete();
+    assert.deepEqual(['s1', 's2', 's3', 'work'].map(pod.exitOf), [0, 137, 0, 0]);
+    assert.equal(readTombstone(scratch.graveyard, 's2')?.Reason, 'killed');
+  });
+
+  scenario('N32 a deadline that another member carves takes effect when it is earlier', async (stage) => {
+    const { main } = cast(stage);
+    const { scratch } = stage;
+    const grace = (ms: number) => ['--grace-period', `${ms}ms`];
+    const pod = runPod(scratch, {
+      restartPolicy: 'Always',
+      graceMs: 40_000,
+      declareGrace: false,
+      containers: [
+        main('work', { ignore: 'TERM' }, grace(20_000)),
+        main('longer', { ignore: 'TERM' }, grace(30_000)),
+        main('shorter', { term: 60_000 }, grace(2_000)),
+      ],
+    });
+    for (const name of ['work', 'longer', 'shorter']) await waitForEvent(scratch.log, name, 'Started');
+    const ask = (name: string) => pod.current(name).signal('SIGTERM');
+    const deadlineOf = async (name: string, holds: (ms: number) => boolean) => {
+      const what = 'carves the deadline';
+      const found = await waitForTombstone(scratch.graveyard, name, what, (it) => holds(it.Deadline ?? 0));
+      return found.Deadline ?? 0;
+    };
+    await ask('work');
+    const first = await deadlineOf('work', (ms) => ms > 0);
+    await ask('longer');
+    const adopted = await deadlineOf('longer', (ms) => ms > 0);
+    assert.equal(readTombstone(scratch.graveyard, 'work')?.Deadline, first, 'a longer one changes nothing');
+    assert.ok(adopted <= first + 10_000);
+    await ask('shorter');
+    const moved = await deadlineOf('shorter', (ms) => ms > 0);
+    assert.ok(moved < first);
+    for (const name of ['work', 'longer']) {
+      const dead = await waitForTombstone(scratch.graveyard, name, 'dies', (it) => it.Died !== undefined);
+      assert.equal(dead.Deadline, moved, name);
+      assert.equal(dead.Reason, 'killed', name);
+      assert.ok((dead.DiedMonotonic ?? Infinity) <= moved, `${name} died before the deadline`);
+    }
+    await pod.delete();
+    for (const name of ['work', 'longer'])
+      assert.deepEqual([pod.state(name).exits[0], pod.state(name).killed], [137, false]);
+  });
+
+  scenario('N33 a supervisor that dies in the middle of a stop keeps the deadline', async (stage) => {
+    const { main, sidecar } = cast(stage);
+    const { scratch } = stage;
+    const containers = [sidecar('proxy'), main('work', { ignore: 'TERM' })];
+    const pod = runPod(scratch, { restartPolicy: 'Always', graceMs: 5_000, containers });
+    for (const name of ['proxy', 'work']) await waitForEvent(scratch.log, name, 'Started');
+    const deletion = pod.delete();
+    const carved = await waitForTombstone(scratch.graveyard, 'work', 'carves', (it) => it.Deadline !== undefined);
+    await waitForTombstone(scratch.graveyard, 'proxy', 'holds', (it) => it.Phase === 'holding');
+    for (const name of ['work', 'proxy']) {
+      const supervisor = await pod.current(name).supervisor();
+      send(supervisor, 'SIGKILL');
+      await pod.current(name).supervisor(supervisor);
+    }
+    await deletion;
+    const dead = readTombstone(scratch.graveyard, 'work');
+    assert.equal(dead?.Deadline, carved.Deadline);
+    assert.equal(dead?.StopRequested, carved.StopRequested);
+    assert.equal(dead?.Reason, 'killed');
+    assert.deepEqual([pod.exitOf('work'), pod.exitOf('proxy')], [137, 0]);
+    assert.deepEqual([pod.state('work').killed, pod.state('proxy').killed], [false, false]);
+    const log = readTimeline(scratch.log);
+    assert.deepEqual([log.signals('work'), log.signals('proxy')], [[15], [15]], 'no signal came twice');
+    for (const name of ['work', 'proxy']) log.notRestarted(name);
+  });
+});
