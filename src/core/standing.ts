@@ -68,10 +68,21 @@ function finalFailure(ownPolicy: RestartPolicy): boolean {
   return ownPolicy === 'Never';
 }
 
+/** Those of other sessions whom nobody holds any more: they can be cleared away. (Another boot may be another node's.) */
+export function strangersAmong(config: MemberConfig, state: State): readonly string[] {
+  return Object.values(state.peers ?? {})
+    .filter((peer) => peer.liveness !== 'held' && isOfAnotherSession(config, peer))
+    .map((peer) => peer.tombstone.Name);
+}
+
 /** Of another session or another boot. */
 export function isForeign(config: MemberConfig, state: State, peer: Peer): boolean {
-  const { Session, Boot } = peer.tombstone;
-  if (Boot !== undefined && Boot !== state.bootId) return true;
+  const { Boot } = peer.tombstone;
+  return (Boot !== undefined && Boot !== state.bootId) || isOfAnotherSession(config, peer);
+}
+
+function isOfAnotherSession(config: MemberConfig, peer: Peer): boolean {
+  const { Session } = peer.tombstone;
   return config.session !== undefined && Session !== undefined && Session !== config.session;
 }
 

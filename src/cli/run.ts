@@ -1,0 +1,76 @@
+/**
+ * `sexton run`: from the command line to a supervisor that runs. What the application does not need is loaded after it was started.
+ */
+import { readFileSync, statSync, writeSync } from 'node:fs';
+import { isatty } from 'node:tty';
+import { EXIT } from '../core/exit.ts';
+import { SystemClock } from '../runtime/clock.ts';
+import type { Host } from '../runtime/host/host.ts';
+import { InitHost } from '../runtime/host/init.ts';
+import { Log } from '../runtime/log.ts';
+import { Supervisor } from '../runtime/supervisor.ts';
+import { type Resolution, type RunConfig, resolveRun } from './config.ts';
+
+/** `argv` is what follows the program's name. */
+export async function run(argv: readonly string[]): Promise<void> {
+  const host = await openHost(process.env);
+  const resolution = await resolveRun(argv, process.env, machine);
+  if (!resolution.ok) return refuse(host, resolution.problems);
+  await supervise(host, resolution.run, resolution.warnings);
+}
+
+async function supervise(
+  host: Host,
+  { member, graveyard, program, logLevel, logFormat }: RunConfig,
+  warnings: readonly string[],
+): Promise<void> {
+  const clock = new SystemClock();
+  const log = new Log({ level: logLevel, format: logFormat, member: member.name });
+  for (const warning of warnings) log.say('warn', warning);
+  const bootId = readBootId();
+  const openPlot =
+    graveyard === undefined
+      ? undefined
+      : async () => {
+          const { Plot } = await import('../runtime/plot.ts');
+          return new Plot({ dir: graveyard, member, clock, log });
+        };
+  await new Supervisor({ member, program, host, clock, log, bootId, openPlot }).start();
+}
+
+/** sexton-init when it started us, else this process itself. */
+async function openHost(env: NodeJS.ProcessEnv): Promise<Host> {
+  const fd = env.SEXTON_INIT_FD;
+  // It is init's word to us and nobody else's: the application gets its environment from init.
+  delete env.SEXTON_INIT_FD;
+  if (fd !== undefined && /^[0-9]{1,4}$/.test(fd)) return new InitHost(Number(fd));
+  const { ExecaHost } = await import('../runtime/host/execa.ts');
+  return new ExecaHost();
+}
+
+/** Everything that is wrong in one message; nothing was started. */
+function refuse(host: Host, problems: readonly string[]): void {
+  writeSync(2, `${message(problems)}\n`);
+  host.commit({ ack: undefined, memo: undefined, commands: [{ type: 'exit', code: EXIT.sexton }] });
+}
+
+function message(problems: readonly string[]): string {
+  return `sexton: cannot start: ${problems.join('\n  ')}`;
+}
+
+const machine = {
+  readText: (path: string) => readFileSync(path, 'utf8'),
+  isDirectory: (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false,
+  isTerminal: isatty(2),
+};
+
+/** Where there is none (not Linux) all that is in the graveyard counts as of this boot. */
+function readBootId(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch {
+    return 'unknown';
+  }
+}
+
+export type { Resolution };

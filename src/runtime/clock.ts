@@ -1,0 +1,25 @@
+/**
+ * The clocks. Decisions are made by CLOCK_MONOTONIC; the wall clock is only written down. Its nanoseconds come from the
+ * monotonic one, so that the times of one supervisor are in order; a wall clock that was set is followed.
+ */
+import type { Instant } from '../core/time.ts';
+
+export interface Clock {
+  now(): Instant;
+}
+
+export class SystemClock implements Clock {
+  #offset = 0n;
+
+  now(): Instant {
+    const mono = process.hrtime.bigint();
+    const wall = BigInt(Date.now()) * NS_PER_MS;
+    const drift = wall - (mono + this.#offset);
+    if (drift > MOST_DRIFT || drift < -MOST_DRIFT) this.#offset = wall - mono;
+    return { mono: Number(mono) / 1e6, wall: (mono + this.#offset).toString() };
+  }
+}
+
+const NS_PER_MS = 1_000_000n;
+/** Date.now() counts whole milliseconds. */
+const MOST_DRIFT = 2n * NS_PER_MS;

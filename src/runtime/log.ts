@@ -1,0 +1,94 @@
+/**
+ * The log: lines on descriptor 2, JSON or text. pino is loaded after the application has been started; what is said before
+ * that is kept until then.
+ *
+ * Never through process.stderr: touching that stream makes an inherited pipe non-blocking for the application too. Writing is
+ * asynchronous and bounded, so that a reader who has stalled costs lines and not signals.
+ */
+import type { Logger } from 'pino';
+
+export type Level = 'debug' | 'info' | 'warn' | 'error';
+
+export interface LogOptions {
+  readonly level: Level | 'silent';
+  readonly format: 'json' | 'text';
+  readonly member: string;
+}
+
+export class Log {
+  readonly #options: LogOptions;
+  #early: { level: Level; message: string; details: object; time: number }[] = [];
+  #logger: Logger | undefined;
+  /** Lines are on their way to descriptor 2. */
+  #isWriting = false;
+  #onDrained: () => void = () => {};
+
+  constructor(options: LogOptions) {
+    this.#options = options;
+  }
+
+  say(level: Level, message: string, details: object = {}): void {
+    const least = this.#options.level;
+    if (least === 'silent' || ORDER.indexOf(level) < ORDER.indexOf(least)) return;
+    if (this.#logger === undefined) this.#early.push({ level, message, details, time: Date.now() });
+    else this.#logger[level]({ ...details, time: new Date().toISOString() }, message);
+  }
+
+  /** Opens the log and writes down what was said so far. */
+  async open(): Promise<void> {
+    const { destination, pino } = await import('pino');
+    const sink = destination({ dest: 2, sync: false, maxLength: MOST_BYTES });
+    // A closed or full descriptor 2 costs lines, nothing else.
+    sink.on('error', () => {});
+    sink.on('drain', () => {
+      this.#isWriting = false;
+      this.#onDrained();
+    });
+    const write = (line: string): boolean => {
+      this.#isWriting = true;
+      return sink.write(line);
+    };
+    const { level, format, member } = this.#options;
+    const stream = { write: (line: string) => write(format === 'json' ? line : textOf(line)) };
+    this.#logger = pino(
+      {
+        level,
+        base: { member },
+        timestamp: false,
+        messageKey: 'message',
+        formatters: { level: (label) => ({ level: label }) },
+      },
+      stream,
+    );
+    const early = this.#early;
+    this.#early = [];
+    for (const { level: at, message, details, time } of early) {
+      this.#logger[at]({ ...details, time: new Date(time).toISOString() }, message);
+    }
+  }
+
+  /** Resolves when all is written, or after `mostMs`. */
+  async close(mostMs: number): Promise<void> {
+    if (this.#logger === undefined) await this.open();
+    if (!this.#isWriting) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, mostMs);
+      this.#onDrained = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}
+
+const ORDER: readonly Level[] = ['debug', 'info', 'warn', 'error'];
+const MOST_BYTES = 256 * 1024;
+
+/** `12:04:05.123 info  web: asked to stop signal=SIGTERM` */
+function textOf(line: string): string {
+  const { level, time, member, message, ...details } = JSON.parse(line) as Record<string, unknown>;
+  const pairs = Object.entries(details).map(
+    ([key, value]) => ` ${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  );
+  return `${String(time).slice(11, 23)} ${String(level).padEnd(5)} ${member}: ${message}${pairs.join('')}\n`;
+}

@@ -1,0 +1,28 @@
+/**
+ * The memo: the core's state as init keeps it for the next supervisor. The peers are not in it, they are read again.
+ */
+import type { State } from '../core/state.ts';
+
+export interface Memo {
+  readonly state: State;
+  /** The host holds the liveness socket. */
+  readonly isHeld: boolean;
+}
+
+export function writeMemo({ state, isHeld }: Memo): string {
+  return JSON.stringify({ format: FORMAT, isHeld, state: { ...state, peers: undefined } });
+}
+
+/** `undefined` when another version of sexton wrote it: then the events that are not acknowledged have to do. */
+export function readMemo(memo: string, hostId: string): Memo | undefined {
+  try {
+    const { format, isHeld, state } = JSON.parse(memo) as Memo & { format: number };
+    return format === FORMAT && state.hostId === hostId ? { isHeld, state: { ...NOTHING, ...state } } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const FORMAT = 1;
+/** JSON leaves out what is undefined. */
+const NOTHING = { stop: undefined, climb: undefined, deadline: undefined, peers: undefined } as const;

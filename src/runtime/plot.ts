@@ -1,0 +1,167 @@
+/**
+ * A plot: this member's place in the graveyard. Carves its tombstone, has its liveness socket held, looks at the others.
+ *
+ * A graveyard that is broken never stops a member: what fails is said once and tried again. Two members of one name would write over
+ * each other's tombstone, so whoever comes second carves nothing until the first is gone.
+ */
+import { lstat } from 'node:fs/promises';
+import { createConnection } from 'node:net';
+import { join } from 'node:path';
+import type { MemberConfig } from '../core/config.ts';
+import type { PeerView } from '../core/peers.ts';
+import { formatTombstone, type Tombstone } from '../core/tombstone.ts';
+import type { Clock } from './clock.ts';
+import { Graveyard } from './graveyard/graveyard.ts';
+import { Store, type Trouble } from './graveyard/store.ts';
+import type { Log } from './log.ts';
+
+export interface PlotOptions {
+  readonly dir: string;
+  readonly member: MemberConfig;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface PlotEvents {
+  /** The host shall hold this socket from now on. */
+  listen(path: string): void;
+  peersSeen(peers: readonly PeerView[]): void;
+}
+
+export class Plot {
+  readonly #options: PlotOptions;
+  readonly #store: Store;
+  readonly #socketPath: string;
+  #graveyard: Graveyard | undefined;
+  #text: string | undefined;
+  #pending: Promise<void> = Promise.resolve();
+  /** Carving is allowed: the name is ours. */
+  #isOurs = false;
+  #trouble: string | undefined;
+  #tending: NodeJS.Timeout | undefined;
+
+  constructor(options: PlotOptions) {
+    this.#options = options;
+    this.#store = new Store(options.dir, options.member.name);
+    this.#socketPath = join(options.dir, `.${options.member.name}.sock`);
+  }
+
+  /** Resolves after the first look at the others. `isHeld`: an earlier supervisor had the host hold the socket already. */
+  async open(events: PlotEvents, isHeld: boolean): Promise<void> {
+    const { dir, member, clock, log } = this.#options;
+    let hasSeen = false;
+    const graveyard = new Graveyard({
+      dir,
+      ownName: member.name,
+      now: () => clock.now().mono,
+      onPeers: (peers) => {
+        hasSeen = true;
+        events.peersSeen(peers);
+      },
+      onTrouble: (message, error) => log.say('warn', message, error === undefined ? {} : { error: String(error) }),
+    });
+    this.#graveyard = graveyard;
+    this.#report(await this.#store.prepare());
+    this.#isOurs = isHeld;
+    if (!isHeld) await this.#claim(events);
+    this.#write();
+    await graveyard.start();
+    if (!hasSeen) events.peersSeen([]);
+    this.#tending = setInterval(() => void this.#tend(events), TEND_MS);
+    this.#tending.unref();
+  }
+
+  /** Never waits; the newest tombstone wins. */
+  carve(tombstone: Tombstone): void {
+    const text = formatTombstone(tombstone);
+    if (text === this.#text) return;
+    this.#text = text;
+    this.#write();
+  }
+
+  async rescan(): Promise<void> {
+    await this.#graveyard?.rescan();
+  }
+
+  /** Removes what other sessions and boots have left. */
+  async clear(names: readonly string[]): Promise<void> {
+    this.#report(await this.#store.clear(names));
+  }
+
+  /** Resolves when the last tombstone is carved, or after `mostMs`. */
+  async settle(mostMs: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, mostMs);
+    });
+    await Promise.race([this.#pending, timeout]);
+    clearTimeout(timer);
+    clearInterval(this.#tending);
+  }
+
+  #write(): void {
+    if (!this.#isOurs || this.#text === undefined) return;
+    this.#pending = this.#store.carve(this.#text).then((trouble) => this.#report(trouble));
+  }
+
+  async #claim(events: PlotEvents): Promise<void> {
+    const { member, dir, log } = this.#options;
+    if (await isHeldByAnother(this.#socketPath)) {
+      const key = 'name taken';
+      if (this.#trouble !== key) {
+        log.say(
+          'error',
+          `another live member is called ${member.name} in ${dir}: give each its own --name; no tombstone is carved until then`,
+        );
+      }
+      this.#trouble = key;
+      return;
+    }
+    this.#isOurs = true;
+    events.listen(this.#socketPath);
+  }
+
+  /** Now and then: the name may be free now, the volume writable again, the directory deleted and made anew. */
+  async #tend(events: PlotEvents): Promise<void> {
+    if (!this.#isOurs) {
+      await this.#claim(events);
+      return this.#write();
+    }
+    this.#report(await this.#store.tend());
+    const isGone = await lstat(this.#socketPath).then(
+      () => false,
+      (error: NodeJS.ErrnoException) => error.code === 'ENOENT',
+    );
+    if (isGone && this.#trouble === undefined) events.listen(this.#socketPath);
+  }
+
+  #report(trouble: Trouble | undefined): void {
+    const { log } = this.#options;
+    if (trouble !== undefined && trouble.message !== this.#trouble) log.say('error', trouble.message);
+    if (trouble === undefined && this.#trouble !== undefined) log.say('info', 'the graveyard can be written again');
+    this.#trouble = trouble?.message;
+  }
+}
+
+const TEND_MS = 5_000;
+const MOST_CONNECTING_MS = 200;
+
+/** A socket file alone proves nothing: the kernel refuses when its holder is gone. */
+async function isHeldByAnother(path: string): Promise<boolean> {
+  const exists = await lstat(path).then(
+    (stat) => stat.isSocket(),
+    () => false,
+  );
+  if (!exists) return false;
+  return new Promise((resolve) => {
+    const socket = createConnection({ path });
+    const end = (isHeld: boolean): void => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(isHeld);
+    };
+    const timer = setTimeout(() => end(false), MOST_CONNECTING_MS);
+    socket.once('connect', () => end(true));
+    socket.once('error', () => end(false));
+  });
+}

@@ -1,0 +1,168 @@
+/**
+ * The supervisor: one member's life, from the first frame of its host to the exit of its container.
+ *
+ * Theory of operation. Everything that happens becomes an event and goes through one queue, which is the event loop itself: an
+ * event is reduced at once and to its end. What follows for the host (acknowledgement, memo, commands) is one commit, which
+ * init applies whole or not at all; so whenever this process dies, init, the child and the memo agree on what has
+ * been done, and the next supervisor goes on there. The tombstone and the log are projections: after a crash they are made again.
+ *
+ * The order is fixed: first the host is told (the application must not wait), then the tombstone is carved, then it is logged.
+ * Only the exit waits for the carving, and not for ever.
+ */
+
+import type { MemberConfig } from '../core/config.ts';
+import { reduce } from '../core/lifecycle.ts';
+import type { PeerView } from '../core/peers.ts';
+import { tombstoneOf } from '../core/record.ts';
+import { strangersAmong } from '../core/standing.ts';
+import { type Event, initialState, type State } from '../core/state.ts';
+import { instantAt } from '../core/time.ts';
+import type { Clock } from './clock.ts';
+import { commandsOf, coreEventOf, fallbackOf } from './effects.ts';
+import type { Host, HostCommand, HostEvent, Program } from './host/host.ts';
+import type { Log } from './log.ts';
+import { readMemo, writeMemo } from './memo.ts';
+import type { Plot, PlotEvents } from './plot.ts';
+
+export interface SupervisorOptions {
+  readonly member: MemberConfig;
+  readonly program: Program;
+  readonly host: Host;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly bootId: string;
+  /** The member's place in a graveyard, loaded once the application was started; undefined: solo. */
+  readonly openPlot: (() => Promise<Plot>) | undefined;
+}
+
+export class Supervisor {
+  readonly #options: SupervisorOptions;
+  #state: State | undefined;
+  #memo = '';
+  #isHeld = false;
+  #plot: Plot | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #leaving = false;
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when all is wired; the rest is events. */
+  async start(): Promise<void> {
+    const { host, member, clock, log, openPlot, bootId } = this.#options;
+    const hello = await host.open((event) => this.#hear(event));
+    const { hostId, startedAt: startedAtMs, memo } = hello;
+    const resumed = memo === undefined ? undefined : readMemo(memo, hostId);
+    const now = clock.now();
+    const state = resumed?.state ?? initialState({ hostId, bootId, startedAtMs, now, solo: member.solo });
+    this.#state = member.solo ? { ...state, peers: {} } : state;
+    this.#isHeld = resumed?.isHeld ?? false;
+    if (resumed !== undefined) log.say('warn', 'the supervisor was started again', { phase: state.phase });
+    this.#dispatch({ type: 'booted', at: now }, undefined, [fallbackOf(member)]);
+    for (const limit of host.limits) log.say('warn', limit);
+    const events: PlotEvents = { listen: (path) => this.#listen(path), peersSeen: (peers) => this.#meet(peers) };
+    await Promise.all([log.open(), openPlot?.().then((plot) => this.#settleIn(plot, events))]);
+    rest();
+  }
+
+  async #settleIn(plot: Plot, events: PlotEvents): Promise<void> {
+    this.#plot = plot;
+    this.#carve();
+    await plot.open(events, this.#isHeld);
+  }
+
+  #listen(path: string): void {
+    this.#isHeld = true;
+    this.#commit(undefined, [{ type: 'listen', path }]);
+  }
+
+  #meet(peers: readonly PeerView[]): void {
+    const { clock, member } = this.#options;
+    const isFirst = this.#state?.peers === undefined;
+    this.#dispatch({ type: 'peersSeen', at: clock.now(), peers });
+    if (!isFirst || this.#state === undefined) return;
+    const foreign = strangersAmong(member, this.#state);
+    if (foreign.length > 0) void this.#plot?.clear(foreign);
+  }
+
+  #hear(event: HostEvent): void {
+    const now = this.#options.clock.now();
+    this.#dispatch(coreEventOf(event, instantAt(now, Math.min(event.at, now.mono))), event.seq);
+  }
+
+  #dispatch(event: Event, ack?: number, also: readonly HostCommand[] = []): void {
+    const { member, program, log } = this.#options;
+    if (this.#state === undefined) throw new Error('internal error: an event before the hello');
+    const { state, effects, wakeAtMs } = reduce(member, this.#state, event);
+    this.#state = state;
+    this.#commit(ack, [...also, ...commandsOf(effects, program)]);
+    this.#carve();
+    for (const effect of effects) {
+      if (effect.type === 'log') log.say(effect.level, effect.message, effect.details);
+      if (effect.type === 'exitContainer') void this.#leave(effect.code);
+    }
+    this.#wakeAt(wakeAtMs);
+  }
+
+  /** One transaction: what is done with, what is known, what is to be done. */
+  #commit(ack: number | undefined, commands: readonly HostCommand[]): void {
+    if (this.#state === undefined) return;
+    const memo = writeMemo({ state: this.#state, isHeld: this.#isHeld });
+    const isNews = memo !== this.#memo;
+    if (ack === undefined && commands.length === 0 && !isNews) return;
+    this.#options.host.commit({ ack, memo: isNews ? memo : undefined, commands });
+    this.#memo = memo;
+  }
+
+  #carve(): void {
+    if (this.#state !== undefined) this.#plot?.carve(tombstoneOf(this.#options.member, this.#state));
+  }
+
+  #wakeAt(wakeAtMs: number | undefined): void {
+    clearTimeout(this.#timer);
+    if (wakeAtMs === undefined || this.#leaving) return;
+    const delay = Math.max(0, wakeAtMs - this.#options.clock.now().mono);
+    // A timer may come a little early (they count whole milliseconds): one more turn then.
+    this.#timer = setTimeout(() => void this.#wake(wakeAtMs), Math.min(Math.ceil(delay), LONGEST_TIMER_MS));
+  }
+
+  /** After a pause of the machine the world is looked at before anything is done that cannot be taken back. */
+  async #wake(dueMs: number): Promise<void> {
+    const { clock } = this.#options;
+    if (clock.now().mono - dueMs > LATE_MS) {
+      await this.#plot?.rescan();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    this.#dispatch({ type: 'ticked', at: clock.now() });
+  }
+
+  async #leave(code: number): Promise<void> {
+    if (this.#leaving) return;
+    this.#leaving = true;
+    clearTimeout(this.#timer);
+    await Promise.all([this.#plot?.settle(MOST_CARVING_MS), this.#options.log.close(MOST_FLUSHING_MS)]);
+    this.#commit(undefined, [{ type: 'exit', code }]);
+  }
+}
+
+/** setTimeout's own limit is 2^31 - 1; a day is enough. */
+const LONGEST_TIMER_MS = 86_400_000;
+/** Later than any load explains: the process or the machine stood still. */
+const LATE_MS = 1_000;
+const MOST_CARVING_MS = 1_000;
+const MOST_FLUSHING_MS = 200;
+/** When start-up's garbage is worth one full collection: nothing happens any more. */
+const REST_AFTER_MS = 1_000;
+
+/** What start-up left behind is given back once: V8 would keep it for as long as nothing happens, which is nearly for ever. */
+function rest(): void {
+  setTimeout(() => {
+    const { setFlagsFromString } = process.getBuiltinModule('node:v8');
+    const { runInNewContext } = process.getBuiltinModule('node:vm');
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as (options: object) => void;
+    setFlagsFromString('--no-expose-gc');
+    collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+  }, REST_AFTER_MS).unref();
+}
