@@ -2,10 +2,11 @@
  * Member names: a name is also a file name in the graveyard and comes from other containers, so it is a DNS label as
  * Kubernetes uses it for containers, and nothing else.
  */
+import { isMemberName } from '../core/tombstone.ts';
 import { bad, eachOf, good, type Parse, show } from './parse.ts';
 
 export function parseName(text: string): Parse<string> {
-  if (/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(text) && text.length <= LONGEST) return good(text);
+  if (isMemberName(text)) return good(text);
   const meant = makeName(text).replace(/-+/g, '-');
   const remedy = meant === '' ? 'write one such as web-1' : `write ${meant}`;
   return bad(`a name is lowercase letters, digits and inner dashes, at most ${LONGEST}; ${remedy}`);

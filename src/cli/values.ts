@@ -35,6 +35,6 @@ export function parseDrain(text: string): Parse<number> {
 
 /** A pod's uid or anything like it: it stands in every tombstone and in log lines. */
 export function parseSession(text: string): Parse<string> {
-  if (/^[A-Za-z0-9][-A-Za-z0-9_.]{0,127}$/.test(text)) return good(text);
+  if (/^[-A-Za-z0-9_.]{1,128}$/.test(text)) return good(text);
   return bad("letters, digits, '-', '_' and '.' only, at most 128; write the pod's uid");
 }

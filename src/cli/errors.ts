@@ -1,0 +1,48 @@
+/**
+ * sexton's own errors: one class, one table from code to message. Each says what cannot be done, why, and the remedy; all end
+ * with exit code 125, so that a code of the application is never mistaken for one of ours.
+ */
+import { writeSync } from 'node:fs';
+
+const MESSAGES = {
+  badConfiguration: ({ problems }: { readonly problems: readonly string[] }) =>
+    problems.length === 1
+      ? `cannot run: ${problems[0]}`
+      : `cannot run, ${problems.length} things are wrong:\n${problems.map((problem) => `  ${problem}`).join('\n')}`,
+  badArguments: ({ subcommand, problem }: { readonly subcommand: string; readonly problem: string }) =>
+    `cannot run sexton ${subcommand}: ${problem}`,
+  unknownSubcommand: ({ word, near }: { readonly word: string; readonly near: string | undefined }) =>
+    `cannot run ${word}: no such subcommand; ${near === undefined ? '' : `did you mean sexton ${near}? `}To run a command: sexton -- ${word}`,
+  unreadableGraveyard: ({ path, why }: { readonly path: string; readonly why: string }) =>
+    `cannot read the graveyard ${path}: ${why}; name the shared directory with --graveyard DIR`,
+} as const;
+
+export type ErrorCode = keyof typeof MESSAGES;
+export type Facts<Code extends ErrorCode> = Parameters<(typeof MESSAGES)[Code]>[0];
+
+export class SextonError<Code extends ErrorCode = ErrorCode> extends Error {
+  override readonly name = 'SextonError';
+  readonly code: Code;
+
+  constructor(code: Code, facts: Facts<Code>, options?: ErrorOptions) {
+    const message = MESSAGES[code] as (facts: Facts<Code>) => string;
+    super(message(facts), options);
+    this.code = code;
+  }
+}
+
+/** What a person is told of any error; whatever is not a SextonError is a defect of ours, told with its place. */
+export function complaintOf(error: unknown): string {
+  if (error instanceof SextonError) return `sexton: ${error.message}\n`;
+  const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return `sexton: internal error: ${detail}\n`;
+}
+
+/** By descriptor: touching process.stderr makes an inherited pipe non-blocking for everyone who shares it. */
+export function complain(error: unknown): void {
+  try {
+    writeSync(2, complaintOf(error));
+  } catch {
+    // Nobody listens: the exit code has to do.
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * `sexton help [topic]`, written from the table of flags.
+ */
+import { SextonError } from './errors.ts';
+import type { Key } from './flag.ts';
+import { FLAGS, fileKeyOf, KEYS, variableOf } from './flags.ts';
+import { nearest } from './nearest.ts';
+import { show } from './parse.ts';
+import { print } from './print.ts';
+import { formatTable } from './table.ts';
+
+export async function help(args: readonly string[]): Promise<void> {
+  await print(helpText(args[0]));
+}
+
+export function helpText(topic: string | undefined): string {
+  if (topic === undefined) return `${USAGE}\n${TOPICS_LINE}\n`;
+  const known = TOPIC_NAMES.find((name) => name === topic);
+  if (known !== undefined) return TOPICS[known]();
+  const near = nearest(topic, TOPIC_NAMES);
+  const remedy = near === undefined ? `topics are ${TOPIC_NAMES.join(', ')}` : `did you mean ${near}?`;
+  throw new SextonError('badArguments', { subcommand: 'help', problem: `${show(topic)}: no such topic; ${remedy}` });
+}
+
+const USAGE = `sexton [run] [flags] [--] command [args...]
+    run a command: pass signals on, drain, stop in order, carve a tombstone
+sexton status [--graveyard DIR] [--format table|json]
+    the members of this pod
+sexton explain [--format table|json] [flags] [--] command [args...]
+    the configuration that run would have here, and where each value came from
+sexton version
+sexton help [topic]
+`;
+
+const TOPICS = {
+  run: flagsText,
+  flags: flagsText,
+  environment: environmentText,
+  config: configText,
+  'exit-codes': () => EXIT_CODES,
+} as const;
+const TOPIC_NAMES = Object.keys(TOPICS) as readonly (keyof typeof TOPICS)[];
+const TOPICS_LINE = `Topics of help: ${TOPIC_NAMES.join(', ')}.`;
+
+const EXIT_CODES = `the command's own code
+128+n  the command was ended by signal n
+125    sexton's own error: bad configuration, a start gate that timed out
+126    the command was found but cannot be executed
+127    the command was not found
+0      a sidecar that was stopped because it should stop
+--exit-code changes what the container exits with.
+`;
+
+function flagsText(): string {
+  const config = `--config FILE\n    YAML or JSON; see sexton help config.\n`;
+  return `A flag beats its environment variable, that beats the file.\n\n${KEYS.map(flagText).join('')}${config}`;
+}
+
+function flagText(key: Key): string {
+  const { name, takes, help } = FLAGS[key];
+  return `--${name} ${takes}\n${wrapped(help)}    Default: ${defaultText(key)}.\n`;
+}
+
+function defaultText(key: Key): string {
+  const { default: value, defaultNote } = FLAGS[key];
+  if (typeof value === 'object') return `main ${value.main}, sidecar ${value.sidecar}`;
+  return value ?? defaultNote ?? 'none';
+}
+
+function environmentText(): string {
+  const rows = [...KEYS.map((key) => FLAGS[key].name), 'config'].map((name) => [variableOf(name), `--${name}`]);
+  return `${formatTable(['VARIABLE', 'TWIN OF'], rows, WIDTH)}
+An empty variable counts as not set. Any other SEXTON_ variable is refused.
+SEXTON_POD_UID (metadata.uid by the downward API) is the default of --session.
+KUBEXIT_NAME, _GRAVEYARD, _DEATH_DEPS, _GRACE_PERIOD, _BIRTH_DEPS and
+_BIRTH_TIMEOUT mean what they mean to kubexit where no twin of them is set.
+KRUISE_TERMINATE_SIDECAR_WHEN_JOB_EXIT=true makes a sidecar.
+`;
+}
+
+function configText(): string {
+  const rows = KEYS.map((key) => [fileKeyOf(key), `--${FLAGS[key].name}`]);
+  return `${formatTable(['KEY', 'TWIN OF'], rows, WIDTH)}
+command and args are lists of texts, as in a Pod. Lists may be written as
+lists, translations and maps as maps. A file in JSON is read a little faster.
+
+command: [nginx, -g, daemon off;]
+terminationGracePeriodSeconds: 30
+drain: 5s
+signals: {TERM: QUIT}
+`;
+}
+
+function wrapped(text: string): string {
+  const lines = text.match(new RegExp(`\\S.{0,${WIDTH - 6}}(?=\\s|$)`, 'g')) ?? [];
+  return lines.map((line) => `    ${line}\n`).join('');
+}
+
+const WIDTH = 80;

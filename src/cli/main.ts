@@ -1,0 +1,34 @@
+/**
+ * The entry of the program: finds the subcommand and loads it. `run` is the one that stands between a container and its
+ * command, so nothing but that decision is loaded before it. process.argv is as sexton-init passes it on: what follows the
+ * program's own name begins at 2.
+ */
+import { EXIT } from '../core/exit.ts';
+import { complain, SextonError } from './errors.ts';
+import { show } from './parse.ts';
+import { subcommandOf } from './subcommand.ts';
+
+main(process.argv.slice(2)).catch((error: unknown) => {
+  complain(error);
+  process.exitCode = EXIT.sexton;
+});
+
+async function main(argv: readonly string[]): Promise<void> {
+  const subcommand = subcommandOf(argv);
+  switch (subcommand.name) {
+    case 'run':
+      return (await import('./run.ts')).run(argv);
+    case 'status':
+      return (await import('./status.ts')).status(subcommand.args, process.env);
+    case 'explain':
+      return (await import('./explain.ts')).explain(subcommand.args, process.env);
+    case 'version':
+      return (await import('./version.ts')).version(subcommand.args);
+    case 'help':
+      return (await import('./help.ts')).help(subcommand.args);
+    case 'unknown':
+      throw new SextonError('unknownSubcommand', { word: show(subcommand.word), near: subcommand.near });
+    default:
+      return subcommand satisfies never;
+  }
+}

@@ -1,0 +1,33 @@
+/**
+ * Which subcommand a command line means. sexton-init decides by the same rule whether it supervises or just runs Node in
+ * its own place: `run`, `--` and flags are supervised; other first words, `--help` and `--version` are not.
+ */
+import { nearest } from './nearest.ts';
+
+export type Subcommand =
+  | { readonly name: 'run' }
+  | { readonly name: 'status' | 'explain' | 'version' | 'help'; readonly args: readonly string[] }
+  | { readonly name: 'unknown'; readonly word: string; readonly near: string | undefined };
+
+export function subcommandOf(argv: readonly string[]): Subcommand {
+  const [first, ...args] = argv;
+  const flag = first === 'run' ? args[0] : first;
+  if (flag === '--help' || flag === '-h') return { name: 'help', args: first === 'run' ? ['flags'] : args };
+  if (flag === '--version' || flag === '-V') return { name: 'version', args: [] };
+  switch (first) {
+    // Without any word too: that no command is given is for `run` to say.
+    case undefined:
+    case 'run':
+      return { name: 'run' };
+    case 'status':
+    case 'explain':
+    case 'version':
+    case 'help':
+      return { name: first, args };
+    default:
+      if (first.startsWith('-')) return { name: 'run' };
+      return { name: 'unknown', word: first, near: nearest(first, SUBCOMMANDS) };
+  }
+}
+
+export const SUBCOMMANDS = ['run', 'status', 'explain', 'version', 'help'] as const;
