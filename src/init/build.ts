@@ -32,8 +32,16 @@ export const WARNINGS = ['-std=c11', '-Wall', '-Wextra', '-Werror', '-Wconversio
 
 /** The files that a program is made of: init, or the fuzz target of its frame decoder. */
 export function sources(program: 'init' | 'fuzz'): string[] {
-  const names = program === 'init' ? ['init.c', 'start.c', 'frame.c'] : ['fuzz.c', 'frame.c'];
-  return names.map((name) => join(import.meta.dirname, name));
+  return FILES[program].map((name) => join(import.meta.dirname, name));
+}
+
+const FILES = {
+  init: ['init', 'supervisor', 'children', 'events', 'liveness', 'alone', 'start', 'node', 'frame', 'encode'].map(withC),
+  fuzz: ['fuzz', 'frame', 'encode'].map(withC),
+};
+
+function withC(name: string): string {
+  return `${name}.c`;
 }
 
 const STATIC = [

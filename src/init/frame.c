@@ -1,6 +1,6 @@
+/* The decoder: strict, bounded, and the only thing in init that reads what the supervisor wrote. */
 #include "frame.h"
 
-#include <errno.h>
 #include <string.h>
 
 /* The largest integer that a JavaScript number holds exactly. */
@@ -163,98 +163,4 @@ bool commit_is_valid(const char *body, size_t length, struct bounds bounds) {
 uint32_t frame_length(const char header[FRAME_HEADER]) {
   const unsigned char *byte = (const unsigned char *)header;
   return (uint32_t)byte[0] | (uint32_t)byte[1] << 8 | (uint32_t)byte[2] << 16 | (uint32_t)byte[3] << 24;
-}
-
-static char *put_bytes(char *out, const char *bytes, size_t length) {
-  memcpy(out, bytes, length);
-  out[length] = 0;
-  return out + length + 1;
-}
-
-static char *put_text(char *out, const char *text) { return put_bytes(out, text, strlen(text)); }
-
-static char *put_number(char *out, uint64_t number) {
-  char digits[20];
-  size_t first = sizeof digits;
-  do {
-    digits[--first] = (char)('0' + number % 10);
-    number /= 10;
-  } while (number);
-  return put_bytes(out, digits + first, sizeof digits - first);
-}
-
-static size_t finish(char *frame, const char *end) {
-  uint32_t length = (uint32_t)(end - frame) - FRAME_HEADER;
-  for (int i = 0; i < FRAME_HEADER; i++) frame[i] = (char)(length >> (8 * i) & 0xff);
-  return (size_t)length + FRAME_HEADER;
-}
-
-static char *put_errno(char *out, int number) {
-  static const struct {
-    int number;
-    const char *name;
-  } known[] = {
-      {ENOENT, "ENOENT"},   {EACCES, "EACCES"},   {ENOEXEC, "ENOEXEC"}, {ENOTDIR, "ENOTDIR"}, {EPERM, "EPERM"},
-      {ENOMEM, "ENOMEM"},   {EAGAIN, "EAGAIN"},   {E2BIG, "E2BIG"},     {ELOOP, "ELOOP"},     {ENAMETOOLONG, "ENAMETOOLONG"},
-      {ETXTBSY, "ETXTBSY"}, {ELIBBAD, "ELIBBAD"}, {EIO, "EIO"},         {EMFILE, "EMFILE"},   {ENFILE, "ENFILE"},
-      {EISDIR, "EISDIR"},   {EINVAL, "EINVAL"},   {ENOSYS, "ENOSYS"},
-  };
-  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-    if (known[i].number == number) return put_text(out, known[i].name);
-  return put_number(out, (uint64_t)number);
-}
-
-size_t encode_event(char *out, const struct event *event) {
-  static const char *const names[] = {
-      [EV_SIGNAL] = "signal",             [EV_FORWARDED] = "forwarded", [EV_SPAWNED] = "spawned",
-      [EV_SPAWN_FAILED] = "spawn-failed", [EV_EXITED] = "exited",       [EV_KILLED] = "exited",
-      [EV_GONE] = "gone",
-  };
-  char *at = put_text(out + FRAME_HEADER, names[event->kind]);
-  at = put_number(at, event->seq);
-  at = put_number(at, (uint64_t)event->at);
-  switch ((enum event_kind)event->kind) {
-    case EV_SIGNAL:
-      at = put_number(at, (uint64_t)event->value);
-      at = put_number(at, (uint64_t)event->pid);
-      at = put_text(at, event->flag ? "1" : "0");
-      break;
-    case EV_FORWARDED:
-      at = put_number(at, (uint64_t)event->value);
-      at = put_number(at, event->as);
-      at = put_number(at, (uint64_t)event->pid);
-      break;
-    case EV_SPAWNED:
-      at = put_number(at, event->id);
-      at = put_number(at, (uint64_t)event->pid);
-      break;
-    case EV_SPAWN_FAILED:
-      at = put_number(at, event->id);
-      at = put_errno(at, event->value);
-      break;
-    case EV_EXITED:
-    case EV_KILLED:
-      at = put_number(at, event->id);
-      at = put_number(at, (uint64_t)event->pid);
-      at = put_text(at, event->kind == EV_EXITED ? "code" : "signal");
-      at = put_number(at, (uint64_t)event->value);
-      at = put_text(at, event->flag ? "1" : "0");
-      break;
-    case EV_GONE:
-      at = put_number(at, event->id);
-      break;
-  }
-  return finish(out, at);
-}
-
-size_t encode_hello(char *out, const char *host_id, int64_t started_at, bool pid1, const char *memo, size_t memo_length,
-                    bool has_memo) {
-  char *at = put_text(out + FRAME_HEADER, "hello");
-  at = put_text(at, "1");
-  at = put_text(at, host_id);
-  at = put_number(at, (uint64_t)started_at);
-  at = put_text(at, pid1 ? "1" : "0");
-  at = put_text(at, has_memo ? "1" : "0");
-  at = put_bytes(at, memo, memo_length);
-  return finish(out, at);
 }

@@ -1,0 +1,83 @@
+/*
+ * The ends: what init does by itself when no supervisor can be started any more, and how it leaves.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "init.h"
+
+void signal_alone(struct init *init, int number) {
+  struct child *child = find_child(init, init->last_child);
+  if (!child) return;
+  if (init->fallback.stops >> (number - 1) & 1) {
+    if (init->kill_at == NEVER && init->fallback.grace_ms >= 0) init->kill_at = now_ms() + init->fallback.grace_ms;
+    signal_group(child, init->fallback.signal ? init->fallback.signal : number);
+    return;
+  }
+  signal_group(child, init->forward[number] ? init->forward[number] : number);
+}
+
+/* The last thing in each turn: when nobody decides any more, the end of the child is our own. */
+void end_alone(struct init *init) {
+  if (init->last_child == 0) leave(init, EXIT_OWN_ERROR);
+  if (init->last_status >= 0) leave(init, init->last_status);
+  if (now_ms() < init->kill_at) return;
+  init->kill_at = NEVER;
+  struct child *child = find_child(init, init->last_child);
+  if (child) signal_group(child, SIGKILL);
+}
+
+void go_on_alone(struct init *init) {
+  init->alone = true;
+  if (init->last_child == 0) say("sexton: cannot start the supervisor: it died ten times in a row; nothing was started\n", "", "");
+  else say("sexton: cannot start the supervisor: it died ten times in a row; the application goes on without it\n", "", "");
+  for (size_t i = 0; i < init->queued; i++)
+    if (init->queue[i].kind == EV_SIGNAL) signal_alone(init, init->queue[i].value);
+  init->queued = 0;
+}
+
+/* KILLs whom the kernel names as our children and returns how many it found. A pid that waitid does not know is not ours. */
+static size_t kill_adopted(void) {
+  char bytes[4096];
+  size_t killed = 0;
+  int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
+  if (fd == -1) return 0;
+  ssize_t length = read(fd, bytes, sizeof bytes);
+  close(fd);
+  pid_t pid = 0;
+  for (ssize_t i = 0; i < length; i++) {
+    if (bytes[i] >= '0' && bytes[i] <= '9') {
+      pid = pid * 10 + (bytes[i] - '0');
+      continue;
+    }
+    siginfo_t info;
+    if (pid > 1 && waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0) {
+      kill(pid, SIGKILL);
+      killed++;
+    }
+    pid = 0;
+  }
+  return killed;
+}
+
+_Noreturn void leave(struct init *init, int code) {
+  if (init->pid1) _exit(code); /* the kernel KILLs the rest of the PID namespace: pid_namespaces(7) */
+  for (size_t i = 0; i < init->child_count; i++) signal_group(&init->children[i], SIGKILL);
+  if (init->supervisor.pid > 0) kill(init->supervisor.pid, SIGKILL);
+  take_terminal(init, init->terminal_owner);
+  /* What dies leaves its own children to us, so once is not enough; a second is, unless the kernel itself is stuck. */
+  for (int round = 0; round < 200; round++) {
+    bool found = kill_adopted() > 0;
+    pid_t pid;
+    while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) found = true;
+    if (pid == -1 && errno == ECHILD) break;
+    if (!found && round > 20) break; /* without /proc there is nobody that we could name */
+    poll(NULL, 0, 5);
+  }
+  _exit(code);
+}

@@ -1,0 +1,143 @@
+/*
+ * What the parts of sexton-init share: one structure that holds all state, and the functions that work on it. Where to look:
+ * init.c entry and loop, supervisor.c commits and respawn, children.c processes and terminal, events.c the queue,
+ * liveness.c the socket for peers, alone.c the end without a supervisor and the end of init.
+ */
+#ifndef SEXTON_INIT_H
+#define SEXTON_INIT_H
+
+#include <poll.h>
+#include <stdalign.h>
+#include <sys/types.h>
+
+#include "frame.h"
+#include "start.h"
+
+enum {
+  CHILDREN_MAX = 256,
+  HELD_MAX = 512,
+  SIGNALS_QUEUED_MAX = 4096,
+  /* Room that signals never take: one for each number, three for each child. */
+  QUEUE_MAX = SIGNALS_QUEUED_MAX + SIGNAL_MAX + 3 * CHILDREN_MAX,
+  FAILED_STARTS_MAX = 10,
+  FIRST_DELAY_MS = 50,
+  LONGEST_DELAY_MS = 5000,
+  SOUND_LIFE_MS = 5000,
+  GROUP_CHECK_MS = 50,
+  ACCEPT_PAUSE_MS = 1000,
+  LARGE_BYTES = 16384,
+  FIRST_HIGH_FD = 100,
+};
+
+#define NEVER INT64_MAX
+
+/* A child whose process group is not known to be empty. */
+struct child {
+  uint64_t id;
+  pid_t pid; /* and the number of its group */
+  bool exited;
+};
+
+struct supervisor {
+  pid_t pid; /* 0: none runs */
+  int fd;    /* -1: no connection */
+  bool committed;
+  int64_t started_at, start_at; /* start_at: when to start the next one */
+  int64_t delay_ms;
+  int failed_starts;
+};
+
+/* What init does by itself when there is no supervisor any more. */
+struct fallback {
+  uint64_t stops;
+  int signal;
+  int64_t grace_ms;
+};
+
+struct init {
+  struct inherited in;
+  struct node_command node;
+  pid_t pid;
+  bool pid1, chld_ignored, alone;
+  int signals;
+  int64_t started_at;
+  char host_id[33];
+  struct supervisor supervisor;
+
+  struct child children[CHILDREN_MAX];
+  size_t child_count;
+  uint64_t last_child;
+  int last_status; /* exit code of the last child; -1 while it lives */
+  uint64_t terminal_owner;
+  int64_t check_groups_at;
+
+  uint64_t forward_to;
+  uint8_t forward[SIGNAL_MAX + 1];
+  struct fallback fallback;
+  int64_t kill_at;
+  int leaving; /* the code of an `exit`; -1: none */
+
+  int listener;
+  int held[HELD_MAX];
+  size_t held_count, held_max;
+  int64_t accept_at;
+
+  uint64_t last_seq, acknowledged;
+  size_t queued, sent; /* events in the queue; how many of them this supervisor was sent */
+  size_t in_used, out_at, out_used, memo_length;
+  bool has_memo;
+  struct event queue[QUEUE_MAX];
+  struct pollfd polled[3 + HELD_MAX];
+  alignas(4096) char memo[MEMO_MAX];
+  alignas(4096) char out[HELLO_FRAME_MAX];
+  alignas(4096) char in_bytes[FRAME_HEADER + FRAME_MAX];
+};
+
+/* The mask that init was started with: the application and the supervisor get it back. */
+extern uint64_t inherited_mask;
+
+/* init.c */
+int64_t now_ms(void);
+void set_mask(uint64_t mask, uint64_t *old);
+/* Away from 0, 1 and 2: a descriptor of ours must not fill a gap there that the application was given. */
+int move_high(int fd);
+
+/* events.c */
+void push(struct init *init, struct event event);
+void acknowledge(struct init *init, uint64_t seq);
+/* Sends what the socket takes now. An error is left for the reading side, which finds the end of the connection. */
+void send_events(struct init *init);
+/* Gives the pages of a large buffer back to the kernel. */
+void forget(char *buffer, size_t used);
+
+/* children.c */
+struct child *find_child(struct init *init, uint64_t id);
+void signal_group(const struct child *child, int number);
+void spawn(struct init *init, uint64_t id, char *const argv[]);
+/* Reports each group that has become empty. There is no event for that in the kernel, so while one is left we look again. */
+void check_groups(struct init *init);
+/* Our child ended or was stopped. */
+void child_changed(struct init *init, struct child *child, int status);
+void give_terminal(struct init *init, const struct child *child);
+void take_terminal(struct init *init, uint64_t id);
+
+/* liveness.c */
+void listen_at(struct init *init, const char *path, size_t length);
+void accept_peers(struct init *init);
+/* Of the held connections that the last poll looked at. */
+void drop_ended_peers(struct init *init, size_t polled);
+
+/* supervisor.c */
+void start_supervisor(struct init *init);
+void supervisor_died(struct init *init);
+/* False at the end of the connection. */
+bool read_commits(struct init *init);
+void disconnect(struct init *init);
+
+/* alone.c */
+void go_on_alone(struct init *init);
+void signal_alone(struct init *init, int number);
+void end_alone(struct init *init);
+_Noreturn void leave(struct init *init, int code);
+
+#endif

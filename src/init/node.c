@@ -1,0 +1,185 @@
+/*
+ * How Node is found and started: beside this program with its own loader and libraries, beside it alone, or in PATH; and
+ * the look-up in PATH itself, which the application's program needs as well.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <poll.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "start.h"
+
+enum { PATH_LIMIT = 4096 };
+
+#if defined(__aarch64__)
+static const char loader_path[] = "/lib/ld-linux-aarch64.so.1";
+#else
+static const char loader_path[] = "/lib/ld-linux-x86-64.so.2";
+#endif
+
+static bool starts_with(const char *text, const char *prefix) { return strncmp(text, prefix, strlen(prefix)) == 0; }
+
+/* The next place where execvp(3) would look, in `out`; false after the last one. Places that are too long are skipped. */
+static bool next_place(const char **path, const char *file, char *out) {
+  while (*path) {
+    const char *dir = *path;
+    const char *colon = strchr(dir, ':');
+    size_t length = colon ? (size_t)(colon - dir) : strlen(dir);
+    size_t file_length = strlen(file);
+    *path = colon ? colon + 1 : NULL;
+    if (length + file_length + 2 > PATH_LIMIT) continue;
+    memcpy(out, dir, length);
+    if (length > 0) out[length++] = '/';
+    memcpy(out + length, file, file_length + 1);
+    return true;
+  }
+  return false;
+}
+
+/* The default is that of execvp(3). */
+static const char *search_path(char *const *env) {
+  for (; *env; env++)
+    if (starts_with(*env, "PATH=")) return *env + 5;
+  return "/bin:/usr/bin";
+}
+
+int exec_in_path(char *const argv[], char *const env[]) {
+  char place[PATH_LIMIT];
+  bool denied = false;
+  if (argv[0][0] == 0) return ENOENT;
+  if (strchr(argv[0], '/')) {
+    execve(argv[0], argv, env);
+    return errno;
+  }
+  errno = ENOENT;
+  for (const char *path = search_path(env); next_place(&path, argv[0], place);) {
+    execve(place, argv, env);
+    if (errno == EACCES) denied = true;
+    else if (errno != ENOENT && errno != ENOTDIR && errno != ENODEV && errno != ESTALE && errno != ETIMEDOUT) return errno;
+  }
+  return denied ? EACCES : ENOENT;
+}
+
+static bool is_program(const char *path) {
+  struct stat st;
+  return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+/* Where this program lies; without /proc, what the kernel was asked to execute. */
+static size_t own_directory(char *dir) {
+  ssize_t length = readlink("/proc/self/exe", dir, PATH_LIMIT / 2);
+  if (length <= 0 || dir[0] != '/') {
+    const char *executed = (const char *)getauxval(AT_EXECFN);
+    length = executed ? (ssize_t)strnlen(executed, PATH_LIMIT / 2) : 0;
+    if (length > 0) memcpy(dir, executed, (size_t)length);
+  }
+  while (length > 0 && dir[length - 1] != '/') length--;
+  if (length == 0) dir[length++] = '.';
+  else if (length > 1) length--;
+  dir[length] = 0;
+  return (size_t)length;
+}
+
+/* Node and its libraries read these: what is meant for the application must not change the supervisor. */
+static bool is_kept_for_node(const char *entry) {
+  static const char *const removed[] = {"NODE_",          "LD_",           "UV_",       "CHOKIDAR_",     "MALLOC_",
+                                        "GLIBC_TUNABLES=", "OPENSSL_CONF=", "SSL_CERT_", "SEXTON_INIT_FD="};
+  for (size_t i = 0; i < sizeof removed / sizeof *removed; i++)
+    if (starts_with(entry, removed[i])) return false;
+  return true;
+}
+
+/* Paths one behind the other, so that a short one does not occupy a page. */
+struct paths {
+  char *next;
+  const char *dir;
+};
+
+static char *path_in(struct paths *paths, const char *rest) {
+  char *path = paths->next;
+  size_t length = strlen(paths->dir);
+  memcpy(path, paths->dir, length);
+  strcpy(path + length, rest);
+  paths->next += length + strlen(rest) + 1;
+  return path;
+}
+
+static char **place_node(char **out, struct paths *paths, const struct inherited *in) {
+  char *loader = path_in(paths, loader_path);
+  char *node = path_in(paths, "/bin/node");
+  if (access(loader, F_OK) == 0) {
+    *out++ = loader;
+    *out++ = (char *)(uintptr_t) "--library-path";
+    *out++ = path_in(paths, "/lib");
+    if (!is_program(node)) {
+      say("sexton: cannot run ", node, ": it is not there; copy the whole sexton directory, not the program alone\n");
+      return NULL;
+    }
+    *out++ = node;
+    return out;
+  }
+  if (is_program(node)) {
+    *out++ = node;
+    return out;
+  }
+  char *found = paths->next;
+  for (const char *path = search_path(in->env); next_place(&path, "node", found);)
+    if (is_program(found)) {
+      paths->next += strlen(found) + 1;
+      *out++ = found;
+      return out;
+    }
+  say("sexton: cannot find Node: neither ", node, " nor a node in PATH is there; install Node 22.22 or newer, or copy the whole sexton directory\n");
+  return NULL;
+}
+
+bool find_node(struct node_command *node, const struct inherited *in, bool supervised) {
+  size_t entries = 0;
+  while (in->env[entries]) entries++;
+  size_t pointers = (entries + (size_t)in->argc + 16) * sizeof(char *);
+  char *block = mmap(NULL, pointers + 8 * (size_t)PATH_LIMIT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (block == MAP_FAILED) {
+    say("sexton: cannot start: out of memory\n", "", "");
+    return false;
+  }
+  struct paths paths = {.dir = block + pointers};
+  paths.next = block + pointers + own_directory(block + pointers) + 1;
+
+  node->argv = (char **)(void *)block;
+  char **at = place_node(node->argv, &paths, in);
+  if (!at) return false;
+  *at++ = (char *)(uintptr_t) "--max-semi-space-size=1";
+  *at++ = (char *)(uintptr_t) "--v8-pool-size=1";
+  char *app = path_in(&paths, "/app/main.cjs");
+  if (access(app, R_OK) == -1) {
+    say("sexton: cannot read ", app, ": the supervisor is not there; copy the whole sexton directory, not the program alone\n");
+    return false;
+  }
+  *at++ = app;
+  for (int i = 1; i < in->argc; i++) *at++ = in->argv[i];
+  *at++ = NULL;
+
+  node->env = at;
+  for (size_t i = 0; i < entries; i++)
+    if (is_kept_for_node(in->env[i])) *at++ = in->env[i];
+  if (supervised) *at++ = (char *)(uintptr_t) "SEXTON_INIT_FD=3";
+  *at = NULL;
+  return true;
+}
+
+void say(const char *first, const char *second, const char *third) {
+  char line[1024];
+  size_t used = 0;
+  const char *parts[] = {first, second, third};
+  for (int i = 0; i < 3; i++)
+    for (const char *at = parts[i]; *at && used < sizeof line - 1; at++) line[used++] = *at;
+  if (used > 0) line[used - 1] = '\n';
+  /* A pipe that polls as writable takes a line of this length whole: pipe(7), PIPE_BUF. */
+  struct pollfd ready = {.fd = STDERR_FILENO, .events = POLLOUT};
+  if (poll(&ready, 1, 0) == 1 && ready.revents & POLLOUT && write(STDERR_FILENO, line, used) < 0) return;
+}
