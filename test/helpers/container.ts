@@ -28,8 +28,10 @@ export interface ContainerOptions {
   /** More flags for `unshare`. */
   readonly unshare?: readonly string[];
   readonly stdio?: StdioOptions;
-  /** Instead of sexton and its flags. */
+  /** The command is PID 1 itself, without sexton. */
   readonly bare?: boolean;
+  /** On a terminal of its own, as `-it` gives it; what is written to `process.stdin` is typed. */
+  readonly terminal?: boolean;
 }
 
 export interface Exit {
@@ -59,10 +61,13 @@ export function startContainer(scratch: Scratch, options: ContainerOptions): Con
   const program = options.bare ? [] : [SEXTON, 'run', ...(options.flags ?? []), '--'];
   const rootless = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'];
   const namespaces = ['--pid', '--fork', '--mount-proc', '--kill-child=KILL', ...rootless, ...(options.unshare ?? [])];
-  const argv = [...namespaces, '--', ...(options.inside ?? []), ...program, ...options.command];
-  const child = spawn('unshare', argv, {
+  const argv = ['unshare', ...namespaces, '--', ...(options.inside ?? []), ...program, ...options.command];
+  const [file, ...rest] = options.terminal
+    ? ['script', '--quiet', '--return', '--command', `exec ${argv.map(quoted).join(' ')}`, '/dev/null']
+    : argv;
+  const child = spawn(file ?? '', rest, {
     env: { PATH: process.env.PATH ?? '/usr/bin:/bin', SCRATCH: scratch.dir, ...options.env },
-    stdio: options.stdio ?? ['ignore', 'pipe', 'pipe'],
+    stdio: options.stdio ?? [options.terminal ? 'pipe' : 'ignore', 'pipe', 'pipe'],
   });
   const ended = new Promise<Exit>((resolve, reject) => {
     child.once('error', reject);
@@ -89,8 +94,9 @@ export function startContainer(scratch: Scratch, options: ContainerOptions): Con
     signal: async (signal) => assert.ok(send(await pid1(), signal), 'PID 1 is gone before its signal'),
     kill: async () => {
       const found = findPid1(child, undefined);
+      const outer = unshareOf(child);
       // By way of unshare: when its PID 1 is killed it reports 1 (signal(2) refuses KILL), when it is killed itself we see that.
-      send(child.pid ?? 0, 'SIGKILL');
+      if (outer !== undefined) send(outer, 'SIGKILL');
       if (found !== undefined) await waitFor('the namespace is gone', () => hasEnded(found));
       return within('the container ends', ended);
     },
@@ -100,12 +106,24 @@ export function startContainer(scratch: Scratch, options: ContainerOptions): Con
 }
 
 /** Looks once. `program`: what PID 1 must be by now; undefined: anything but unshare itself. */
-export function findPid1(unshare: ChildProcess, program: string | undefined): number | undefined {
-  const [pid] = childrenOf(unshare.pid ?? 0);
+export function findPid1(outermost: ChildProcess, program: string | undefined): number | undefined {
+  const outer = unshareOf(outermost);
+  const [pid] = outer === undefined ? [] : childrenOf(outer);
   if (pid === undefined) return undefined;
   const runs = programOf(pid);
   const good = program === undefined ? runs !== '' && !runs.endsWith('/unshare') : runs === program;
   return good ? pid : undefined;
+}
+
+/** What we started, or what `script` started. */
+function unshareOf({ pid, spawnfile }: ChildProcess): number | undefined {
+  if (pid === undefined || spawnfile === 'unshare') return pid;
+  return childrenOf(pid).find((it) => programOf(it).endsWith('/unshare'));
+}
+
+/** For a POSIX shell. */
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 export function isSupervisor(pid: number): boolean {

@@ -198,9 +198,6 @@ describe('start and stop order', { concurrency: 4 }, () => {
           main('migrate', { delay: 300, run: 100 }),
         ],
       } as const;
-      const proxied = pod.containers.map((it) =>
-        it.name === 'proxy' ? { ...it, flags: [...(it.flags ?? []), '--mains', 'work'] } : it,
-      );
       assert.equal(await runPod(scratch, pod).end(), 'Succeeded');
 
       // What a disk keeps through a power cut: deaths of the last boot, and one that was never carved.
