@@ -1,0 +1,38 @@
+/**
+ * Doing something many times, a few at a time, with chance that can be had again: the seed stands in the failure.
+ */
+
+/** SEXTON_ROUNDS, or what suits a run of all tests. */
+export function roundsOr(usual: number): number {
+  return Number(process.env.SEXTON_ROUNDS ?? usual);
+}
+
+export const SEED = Number(process.env.SEXTON_SEED ?? Date.now() % 1_000_000);
+
+/** Numbers from 0 up to 1, the same for the same seed (mulberry32). */
+export function chance(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Runs `round` for 0 to `count` - 1, at most `width` at once. The first failure ends it. */
+export async function inRounds(count: number, width: number, round: (index: number) => Promise<void>): Promise<void> {
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    while (next < count) {
+      const index = next++;
+      await round(index).catch((cause) => {
+        next = count;
+        throw new Error(`round ${index} of ${count}, seed ${SEED}: ${cause instanceof Error ? cause.message : cause}`, {
+          cause,
+        });
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: width }, lane));
+}

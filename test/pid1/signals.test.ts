@@ -1,0 +1,147 @@
+/**
+ * P: signals through a container's PID 1. Under test is the program as it is delivered, from outside.
+ */
+import assert from 'node:assert/strict';
+import { constants } from 'node:os';
+import { describe } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import { findPid1, startContainer } from '../helpers/container.ts';
+import { readTombstone } from '../helpers/grave.ts';
+import { member } from '../helpers/member.ts';
+import { SEXTON } from '../helpers/paths.ts';
+import { send } from '../helpers/process.ts';
+import { inRounds } from '../helpers/rounds.ts';
+import { scenario } from '../helpers/scenario.ts';
+import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
+import { within } from '../helpers/wait.ts';
+
+const { SIGINT, SIGKILL, SIGSTOP, SIGCHLD, SIGTERM, SIGCONT } = constants.signals;
+const ALL = Array.from({ length: 64 }, (_, index) => index + 1);
+const TO_SEND = ALL.filter((it) => ![SIGKILL, SIGSTOP, SIGCHLD].includes(it));
+/** RTMIN+3 as programs see it: the C library keeps 32 and 33. */
+const RTMIN_3 = 37;
+
+describe('signals through PID 1', { concurrency: 2 }, () => {
+  scenario('P02 each signal but KILL, STOP and CHLD arrives once', async (stage) => {
+    const { scratch } = stage;
+    const start = (name: string) => {
+      const command = member(stage, name, { ignore: 'all', trap: 'all' });
+      return startContainer(scratch, { flags: ['--name', name], command });
+    };
+    const all = start('all');
+    await waitForEvent(scratch.log, 'all', 'Started');
+    // A stop request last: it is no forwarding. INT gets a container of its own.
+    const numbers = TO_SEND.filter((it) => it !== SIGINT && it !== SIGTERM && it !== SIGCONT);
+    for (const [index, signal] of [...numbers, SIGTERM].entries()) {
+      await all.signal(signal);
+      const seen = () =>
+        readTimeline(scratch.log)
+          .signals('all')
+          .filter((it) => it !== SIGCONT);
+      while (seen().length <= index) await within(`signal ${signal} arrives`, turn());
+    }
+    // CONT follows several of the others, so only that it comes at all can be said of it.
+    assert.deepEqual(
+      readTimeline(scratch.log)
+        .signals('all')
+        .filter((it) => it !== SIGCONT),
+      [...numbers, SIGTERM],
+    );
+    assert.ok(readTimeline(scratch.log).signals('all').includes(SIGCONT));
+    const int = start('int');
+    await waitForEvent(scratch.log, 'int', 'Started');
+    await int.signal(SIGINT);
+    await waitForEvent(scratch.log, 'int', 'Signal');
+    assert.equal(readTimeline(scratch.log).signals('int')[0], SIGINT);
+    await all.kill();
+    await int.kill();
+  });
+
+  scenario(
+    'P02 K09 of real-time signals sent in a burst none is lost and each number keeps its order',
+    async (stage) => {
+      const { scratch } = stage;
+      const container = startContainer(scratch, { command: member(stage, 'app', { trap: 'all' }) });
+      await waitForEvent(scratch.log, 'app', 'Started');
+      const pid = await container.pid1();
+      const burst = Array.from({ length: 25 }, (_, index) => RTMIN_3 + (index % 5));
+      for (const signal of burst) send(pid, signal);
+      await waitForEvent(scratch.log, 'app', 'Signal', burst.length);
+      const arrived = readTimeline(scratch.log).signals('app');
+      assert.deepEqual(
+        arrived.toSorted((a, b) => a - b),
+        burst.toSorted((a, b) => a - b),
+      );
+      await container.signal('SIGTERM');
+      assert.equal((await container.exit()).status, 0);
+    },
+  );
+
+  const DELAYS_MS = [0, 1, 2, 5, 10, 20, 40, 80];
+  scenario('P03 a TERM sent 0 to 80 ms after the start is never lost (200 rounds)', async (stage) => {
+    const { scratch } = stage;
+    const outcomes = { handled: 0, ended: 0, neverStarted: 0 };
+    await inRounds(200, 3, async (index) => {
+      const name = `app${index}`;
+      // In turn alone, where init may start the application by itself, and with a graveyard, where it may not.
+      const flags = index % 2 === 0 ? [] : ['--name', name, '--graveyard', scratch.graveyard];
+      const container = startContainer(scratch, { flags, command: member(stage, name, { exit: 3 }) });
+      let pid: number | undefined;
+      while (pid === undefined) {
+        await turn();
+        pid = findPid1(container.process, SEXTON);
+      }
+      const at = performance.now() + (DELAYS_MS[Math.floor(index / 2) % DELAYS_MS.length] ?? 0);
+      while (performance.now() < at) await turn();
+      assert.ok(send(pid, SIGTERM), 'it ended before it was asked to');
+      const { status } = await within(`${name} ends`, container.ended, 15_000).catch(async (error) => {
+        await container.kill();
+        throw error;
+      });
+      const log = readTimeline(scratch.log);
+      const tombstone = readTombstone(scratch.graveyard, name);
+      if (log.of(name, 'Starting').length > 0) {
+        outcomes.handled += 1;
+        assert.deepEqual([log.signals(name), status], [[SIGTERM], 3], name);
+        if (tombstone) assert.deepEqual([tombstone.ExitCode, tombstone.Reason], [3, 'stopped'], name);
+      } else {
+        // Either it was never started, or the signal ended it before it had a handler: one and the same to a platform.
+        assert.equal(status, 128 + SIGTERM, name);
+        const isNeverStarted = tombstone?.Reason === 'never-started';
+        outcomes[isNeverStarted ? 'neverStarted' : 'ended'] += 1;
+        if (tombstone && !isNeverStarted) assert.equal(tombstone.Signal, 'SIGTERM', name);
+      }
+      if (index % 2 === 1) assert.ok(tombstone?.Died, `${name} carved its death`);
+    });
+    stage.t.diagnostic(`P03: 0 of 200 lost, ${JSON.stringify(outcomes)}`);
+  });
+
+  scenario('P04 a child killed by each signal gives 128+n, also for real-time ones', async (stage) => {
+    const { SIGURG, SIGWINCH, SIGTSTP, SIGTTIN, SIGTTOU } = constants.signals;
+    // Those that end nothing by default.
+    const harmless = [SIGURG, SIGWINCH, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGSTOP, SIGCHLD];
+    const deadly = ALL.filter((it) => !harmless.includes(it));
+    await inRounds(deadly.length, 3, async (index) => {
+      const signal = deadly[index] ?? 0;
+      const command = member(stage, `s${signal}`, { run: 1, kill: signal });
+      const { status } = await startContainer(stage.scratch, { command }).exit();
+      assert.equal(status, 128 + signal, `signal ${signal}`);
+    });
+    assert.equal(deadly.length, 56);
+  });
+
+  scenario('P04 K05 the tombstone names the signal and keeps 128+n', async (stage) => {
+    for (const [signal, name] of [
+      [15, 'SIGTERM'],
+      [9, 'SIGKILL'],
+      [11, 'SIGSEGV'],
+      [RTMIN_3, 'SIGRTMIN+3'],
+    ] as const) {
+      const flags = ['--name', `s${signal}`, '--graveyard', stage.scratch.graveyard];
+      const command = member(stage, `s${signal}`, { run: 1, kill: signal });
+      const { status } = await startContainer(stage.scratch, { flags, command }).exit();
+      const tombstone = readTombstone(stage.scratch.graveyard, `s${signal}`);
+      assert.deepEqual([status, tombstone?.ExitCode, tombstone?.Signal], [128 + signal, 128 + signal, name]);
+    }
+  });
+});

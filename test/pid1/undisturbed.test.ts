@@ -1,0 +1,136 @@
+/**
+ * P12: the supervisor is killed at any moment and comes back; the application, the tombstone and the exit code do not notice.
+ *
+ * SEXTON_ROUNDS kills in all (60 by default, 500 for the full case), in lives of about five, four at a time.
+ */
+import assert from 'node:assert/strict';
+import { describe } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Container, startContainer } from '../helpers/container.ts';
+import { readTombstone } from '../helpers/grave.ts';
+import { member } from '../helpers/member.ts';
+import { send } from '../helpers/process.ts';
+import { chance, inRounds, roundsOr, SEED } from '../helpers/rounds.ts';
+import { type Stage, scenario } from '../helpers/scenario.ts';
+import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
+
+const KILLS_PER_LIFE = 5;
+const MINUTES = 60_000;
+
+interface Life {
+  readonly stage: Stage;
+  readonly name: string;
+  readonly random: () => number;
+  killed(): void;
+}
+
+describe('a supervisor that is killed', () => {
+  scenario(
+    'P12 leaves application, tombstone and exit code as they were, whenever it happens',
+    async (stage) => {
+      const kills = roundsOr(60);
+      let count = 0;
+      const plots = [endsByItself, isStopped, servesMain];
+      await inRounds(Math.ceil(kills / KILLS_PER_LIFE), 4, async (index) => {
+        const plot = plots[index % plots.length] ?? endsByItself;
+        await plot({ stage, name: `a${index}`, random: chance(SEED + index), killed: () => count++ });
+      });
+      assert.ok(count >= kills * 0.6, `too few kills found a supervisor: ${count} of ${kills}`);
+      stage.t.diagnostic(`P12: ${count} kills, seed ${SEED}`);
+    },
+    6 * MINUTES,
+  );
+});
+
+/** It runs its time and fails with a code of its own. */
+async function endsByItself({ stage, name, random, killed }: Life): Promise<void> {
+  const container = start(stage, name, [], { run: 2_000, exit: 7 });
+  await haunt(container, random, killed);
+  assert.equal((await container.exit()).status, 7, name);
+  checkLife(stage, name, { signals: [], exitCode: 7, reason: 'error' });
+}
+
+/** It is asked to stop at a random moment. */
+async function isStopped({ stage, name, random, killed }: Life): Promise<void> {
+  const { log } = stage.scratch;
+  const container = start(stage, name, [], { term: 700, exit: 7 });
+  await waitForEvent(log, name, 'Started');
+  const haunting = haunt(container, random, killed);
+  await sleep(random() * 1_000);
+  await container.signal('SIGTERM');
+  await haunting;
+  assert.equal((await container.exit()).status, 7, name);
+  checkLife(stage, name, { signals: [15], exitCode: 7, reason: 'stopped' });
+}
+
+/** A sidecar whose main ends; the supervisors of both are killed. */
+async function servesMain({ stage, name, random, killed }: Life): Promise<void> {
+  const roster = ['--role', 'sidecar', '--mains', `${name}-main`];
+  const main = start(stage, `${name}-main`, [], { run: 1_500, exit: 5 });
+  const sidecar = start(stage, name, roster, { term: 300 });
+  const chances = [random, chance(random() * 1e9)] as const;
+  await Promise.all([haunt(main, chances[0], killed, 2), haunt(sidecar, chances[1], killed, 3)]);
+  assert.deepEqual([(await main.exit()).status, (await sidecar.exit()).status], [5, 0], name);
+  checkLife(stage, `${name}-main`, { signals: [], exitCode: 5, reason: 'error' });
+  checkLife(stage, name, { signals: [15], exitCode: 0, reason: 'stopped' });
+  readTimeline(stage.scratch.log).exitsBeforeSignalTo(`${name}-main`, name);
+}
+
+function start(stage: Stage, name: string, flags: readonly string[], options: Record<string, number>): Container {
+  const declared = [
+    '--name',
+    name,
+    '--graveyard',
+    stage.scratch.graveyard,
+    '--restart-policy',
+    'Never',
+    '--session',
+    'pod',
+  ];
+  return startContainer(stage.scratch, {
+    name,
+    flags: [...declared, '--grace-period', '20s', ...flags],
+    command: member(stage, name, options),
+  });
+}
+
+/** Kills the supervisor again and again, each time at a random moment of its life, until the container ends. */
+async function haunt(
+  container: Container,
+  random: () => number,
+  killed: () => void,
+  times = KILLS_PER_LIFE,
+): Promise<void> {
+  let isOver = false;
+  void container.ended.then(() => {
+    isOver = true;
+  });
+  for (let n = 0; n < times && !isOver; n += 1) {
+    // Half of the kills fall into its start.
+    const delayMs = random() < 0.5 ? random() * 150 : random() * 600;
+    const pid = await Promise.race([
+      container.supervisor().catch(() => undefined),
+      container.ended.then(() => undefined),
+    ]);
+    if (pid === undefined) return;
+    await sleep(delayMs);
+    if (send(pid, 'SIGKILL')) killed();
+  }
+}
+
+function checkLife(
+  stage: Stage,
+  name: string,
+  expected: { signals: number[]; exitCode: number; reason: string },
+): void {
+  const log = readTimeline(stage.scratch.log);
+  log.notRestarted(name);
+  assert.deepEqual(log.signals(name), expected.signals, name);
+  const { Died, ExitCode, Reason, Phase, Restarts } = readTombstone(stage.scratch.graveyard, name) ?? {};
+  assert.ok(Died, `${name} has carved its death`);
+  assert.deepEqual(
+    { ExitCode, Reason, Phase, Restarts: Restarts ?? 0 },
+    { ExitCode: expected.exitCode, Reason: expected.reason, Phase: 'dead', Restarts: 0 },
+    name,
+  );
+}
