@@ -14,6 +14,11 @@ export interface PeerView {
   readonly liveness: PeerLiveness;
   /** CLOCK_MONOTONIC milliseconds of our clock. Only with `lost`. */
   readonly lostAt?: number;
+  /**
+   * Only with `none`: its socket is there and nobody holds it. Without this, `none` is no evidence against the peer: not
+   * every volume can carry sockets, and connecting may be denied.
+   */
+  readonly refused?: true;
   /** The very first scan found it in this same state: same life, same death. */
   readonly foundAtStart: boolean;
   /** The file is gone; the tombstone is the last good view of it. */

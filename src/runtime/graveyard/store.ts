@@ -15,6 +15,8 @@ import { chmod, lstat, mkdir, open, readdir, rename, unlink } from 'node:fs/prom
 import { join } from 'node:path';
 import { isMemberName } from '../../core/tombstone.ts';
 
+export { readGraveyard } from './read.ts';
+
 /** What could not be done, and the remedy. */
 export interface Trouble {
   readonly message: string;

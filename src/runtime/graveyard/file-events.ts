@@ -1,0 +1,108 @@
+/**
+ * File events of the graveyard, from chokidar. They are hints only: a name that may have changed, or that anything may
+ * have. When they cannot be had (128 inotify instances per uid is the kernel's default) it is said once, and the
+ * rescans of the watch do the work alone.
+ */
+import { realpath } from 'node:fs/promises';
+import { basename, dirname, resolve } from 'node:path';
+import type { FSWatcher } from 'chokidar';
+import { isMemberName } from '../../core/tombstone.ts';
+
+export interface FileEventsOptions {
+  readonly dir: string;
+  readonly ownName: string;
+  readonly onName: (name: string) => void;
+  readonly onAnything: () => void;
+  readonly onTrouble: (message: string, error: Error | undefined) => void;
+}
+
+export class FileEvents {
+  readonly #options: FileEventsOptions;
+  #watcher: FSWatcher | undefined;
+  /** Rises with each opening and with the closing: what began under an older number is of no interest. */
+  #generation = 0;
+  #hasComplained = false;
+  #hasFailed = false;
+
+  constructor(options: FileEventsOptions) {
+    this.#options = options;
+  }
+
+  get isHealthy(): boolean {
+    return !this.#hasFailed;
+  }
+
+  /** Begins to watch, anew if it did before; `onAnything` is called when nothing is missed any more. Never rejects. */
+  async open(): Promise<void> {
+    const generation = ++this.#generation;
+    this.#hasFailed = false;
+    try {
+      await this.#shut();
+      // Loaded only here: a solo run never pays for it. Its variables are those of the application, not ours.
+      for (const key of Object.keys(process.env)) if (key.startsWith('CHOKIDAR_')) delete process.env[key];
+      const { watch } = await import('chokidar');
+      // A link to the graveyard is fine, links inside are not followed.
+      const dir = await realpath(this.#options.dir).catch(() => resolve(this.#options.dir));
+      if (generation !== this.#generation) return;
+      // `atomic` would hold back a removal for 100 ms; a `depth` would make it blind to a directory that comes back.
+      const watcher = watch(dir, {
+        atomic: false,
+        ignoreInitial: true,
+        followSymlinks: false,
+        ignored: (path, stats) => isOutside(dir, path, stats?.isDirectory() === true),
+      });
+      this.#watcher = watcher;
+      watcher.on('all', (_event, path) => this.#onEvent(dir, path));
+      // Half a millisecond earlier, and also when size and time stamps are still the same.
+      watcher.on('raw', (_event, path, details) => this.#onRaw(dir, path, details));
+      watcher.on('ready', () => this.#options.onAnything());
+      watcher.on('error', (error) => this.#fail(generation, error as Error));
+    } catch (error) {
+      this.#fail(generation, error as Error);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#generation++;
+    await this.#shut().catch(() => {});
+  }
+
+  #onEvent(dir: string, path: string): void {
+    const name = basename(path);
+    if (dirname(path) !== dir) this.#options.onAnything();
+    else if (name !== this.#options.ownName) this.#options.onName(name);
+  }
+
+  #onRaw(dir: string, path: unknown, details: unknown): void {
+    const { watchedPath } = details as { readonly watchedPath?: unknown };
+    if (watchedPath !== dir || typeof path !== 'string') return;
+    if (isMemberName(path) && path !== this.#options.ownName) this.#options.onName(path);
+  }
+
+  #fail(generation: number, error: Error): void {
+    if (generation !== this.#generation) return;
+    this.#hasFailed = true;
+    if (this.#hasComplained) return;
+    this.#hasComplained = true;
+    const { dir, onTrouble } = this.#options;
+    onTrouble(
+      `cannot watch the graveyard ${dir}: ${error.message}; changes are seen late, raise fs.inotify.max_user_instances`,
+      error,
+    );
+  }
+
+  async #shut(): Promise<void> {
+    const watcher = this.#watcher;
+    this.#watcher = undefined;
+    watcher?.removeAllListeners();
+    // close() may still report an error, which without a listener would be thrown.
+    watcher?.on('error', () => {});
+    await watcher?.close();
+  }
+}
+
+function isOutside(dir: string, path: string, isDirectory: boolean): boolean {
+  const below = `${dir}/`;
+  if (!path.startsWith(below)) return false;
+  return isDirectory || !isMemberName(path.slice(below.length));
+}

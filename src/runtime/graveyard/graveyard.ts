@@ -1,0 +1,162 @@
+/**
+ * The other members of the pod: what they carved and whether they live, as one list of views, told whenever it changes.
+ *
+ * A loss belongs to one life of a peer. When its tombstone tells of another start of its init, what was lost is
+ * forgotten; the connection to the new holder is made anew.
+ */
+import type { PeerView } from '../../core/peers.ts';
+import type { Tombstone } from '../../core/tombstone.ts';
+import { Liveness } from './liveness.ts';
+import type { Unreadable } from './read.ts';
+import { type Member, type Snapshot, Watch } from './watch.ts';
+
+export interface GraveyardOptions {
+  readonly dir: string;
+  readonly ownName: string;
+  /** Monotonic milliseconds. */
+  readonly now: () => number;
+  /** All peers by name: once at the start, then after each change. */
+  readonly onPeers: (peers: readonly PeerView[]) => void;
+  /** For the log; each trouble is told once. `error` is undefined for what was merely ignored. */
+  readonly onTrouble: (message: string, error: Error | undefined) => void;
+  /** Default 5,000. */
+  readonly rescanMs?: number;
+}
+
+const RESCAN_MS = 5_000;
+/** A start does not wait longer than this for sockets. */
+const FIRST_CONTACT_MS = 200;
+const MAX_WARNINGS = 32;
+
+export class Graveyard {
+  readonly #options: GraveyardOptions;
+  readonly #watch: Watch;
+  readonly #liveness: Liveness;
+  readonly #warned = new Set<string>();
+  #members: readonly Member[] = [];
+  /** By name, the state in which the first scan found it. */
+  #atStart: ReadonlyMap<string, string> | undefined;
+  #firstContacts: Promise<void> = Promise.resolve();
+  #told: readonly PeerView[] | undefined;
+  #hasStarted = false;
+
+  constructor(options: GraveyardOptions) {
+    this.#options = options;
+    const { dir, ownName, now, onTrouble, rescanMs = RESCAN_MS } = options;
+    this.#liveness = new Liveness({ dir, now, onChange: () => this.#tell() });
+    this.#watch = new Watch({
+      dir,
+      ownName,
+      rescanMs,
+      onSnapshot: (snapshot) => this.#see(snapshot),
+      onRescan: () => void this.#liveness.retry(),
+      onTrouble,
+    });
+  }
+
+  /** Resolves after the first scan and a first try to connect to every member that is not dead; `onPeers` was called by then. */
+  async start(): Promise<void> {
+    await this.#watch.start();
+    let timer: NodeJS.Timeout | undefined;
+    const enough = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, FIRST_CONTACT_MS);
+    });
+    await Promise.race([this.#firstContacts, enough]);
+    clearTimeout(timer);
+    this.#hasStarted = true;
+    this.#tell();
+  }
+
+  /** Looks again at everything; resolves when it was looked at and told. */
+  async rescan(): Promise<void> {
+    await this.#watch.rescan();
+    await this.#liveness.retry();
+  }
+
+  async stop(): Promise<void> {
+    this.#hasStarted = false;
+    this.#liveness.stop();
+    await this.#watch.stop();
+  }
+
+  #see(snapshot: Snapshot): void {
+    const before = new Map(this.#members.map(({ tombstone }) => [tombstone.Name, tombstone]));
+    this.#members = snapshot.members;
+    this.#atStart ??= new Map(snapshot.members.map(({ tombstone }) => [tombstone.Name, stateOf(tombstone)]));
+    for (const unreadable of snapshot.ignored) this.#warn(unreadable);
+    const living = snapshot.members.map(({ tombstone }) => tombstone).filter(isFollowed);
+    const contacts = [this.#firstContacts, this.#liveness.follow(living.map(({ Name }) => Name))];
+    for (const tombstone of living) contacts.push(this.#renew(before.get(tombstone.Name), tombstone));
+    if (!this.#hasStarted) this.#firstContacts = Promise.all(contacts).then(() => {});
+    this.#tell();
+  }
+
+  /** A changed tombstone is a good moment to try again: its writer was alive just now. */
+  async #renew(before: Tombstone | undefined, tombstone: Tombstone): Promise<void> {
+    if (before === undefined || before === tombstone) return;
+    const isLost = this.#liveness.of(tombstone.Name).kind === 'lost';
+    if (isLost && initOf(before) !== initOf(tombstone)) await this.#liveness.restart(tombstone.Name);
+    else await this.#liveness.retry(tombstone.Name);
+  }
+
+  #warn({ name, why }: Unreadable): void {
+    const message = `ignored ${JSON.stringify(name)} in the graveyard ${this.#options.dir}: ${why}`;
+    if (this.#warned.has(message) || this.#warned.size >= MAX_WARNINGS) return;
+    this.#warned.add(message);
+    this.#options.onTrouble(message, undefined);
+  }
+
+  #tell(): void {
+    if (!this.#hasStarted) return;
+    const views = this.#members.map((member) => this.#view(member));
+    const told = this.#told;
+    if (told?.length === views.length && views.every((view, index) => isSame(view, told[index]))) return;
+    this.#told = views;
+    this.#options.onPeers(views);
+  }
+
+  #view({ tombstone, vanished }: Member): PeerView {
+    const contact = this.#liveness.of(tombstone.Name);
+    const foundAtStart = this.#atStart?.get(tombstone.Name) === stateOf(tombstone);
+    const view = { tombstone, foundAtStart, vanished };
+    switch (contact.kind) {
+      case 'held':
+        return { ...view, liveness: 'held' };
+      case 'lost':
+        return { ...view, liveness: 'lost', lostAt: contact.at };
+      case 'refused':
+        return { ...view, liveness: 'none', refused: true };
+      case 'none':
+      case 'denied':
+        return { ...view, liveness: 'none' };
+      default:
+        return contact satisfies never;
+    }
+  }
+}
+
+/** kubexit holds no socket; the dead have let go of theirs, or will not need it. */
+function isFollowed(tombstone: Tombstone): boolean {
+  return tombstone.Version > 0 && tombstone.Died === undefined;
+}
+
+/** `Incarnation` without its count of children: one start of an init, that is one holder of the socket. */
+function initOf({ Incarnation = '' }: Tombstone): string {
+  const end = Incarnation.lastIndexOf('-');
+  return end === -1 ? Incarnation : Incarnation.slice(0, end);
+}
+
+function stateOf({ Incarnation, Born, Died }: Tombstone): string {
+  return JSON.stringify([Incarnation ?? Born, Died]);
+}
+
+function isSame(a: PeerView, b: PeerView | undefined): boolean {
+  return (
+    a.tombstone === b?.tombstone &&
+    a.liveness === b.liveness &&
+    a.lostAt === b.lostAt &&
+    a.refused === b.refused &&
+    a.foundAtStart === b.foundAtStart &&
+    a.vanished === b.vanished
+  );
+}

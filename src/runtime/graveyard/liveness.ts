@@ -1,0 +1,214 @@
+/**
+ * Whether peers live: the holder of a peer's socket (its init) is connected to, and the kernel closes the connection when
+ * that process is gone, however it went. Nothing is ever sent, and what comes is thrown away.
+ *
+ * After a loss it is tried again for two seconds, since a container that restarts has a new holder soon; the same after a
+ * peer is first seen, since a tombstone may be carved before its socket listens. Then it is tried when `retry` is called.
+ */
+import { constants } from 'node:fs';
+import { lstat, open } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+
+/**
+ * Never connected: `none` because there is no socket, `refused` because nobody is behind the one that is there, `denied`
+ * for want of permission. Only `refused` says something about the peer: a volume may be unable to carry sockets.
+ */
+export type Contact =
+  | { readonly kind: 'none' | 'refused' | 'denied' | 'held' }
+  /** Monotonic milliseconds of the loss. */
+  | { readonly kind: 'lost'; readonly at: number };
+
+export interface LivenessOptions {
+  readonly dir: string;
+  readonly now: () => number;
+  readonly onChange: (name: string, contact: Contact) => void;
+}
+
+const RETRY_MS = 200;
+const RETRIES = 10;
+/** A peer that writes more than this is hung up on until the next retry: reading it must not become work. */
+const MAX_RECEIVED = 65_536;
+/** sockaddr_un holds 108 bytes with the final NUL, unix(7). */
+const MAX_SOCKET_PATH = 107;
+
+const MISSES: Readonly<Record<string, 'refused' | 'denied'>> = {
+  ECONNREFUSED: 'refused',
+  EACCES: 'denied',
+  EPERM: 'denied',
+};
+
+export class Liveness {
+  readonly #options: LivenessOptions;
+  readonly #peers = new Map<string, Peer>();
+
+  constructor(options: LivenessOptions) {
+    this.#options = options;
+  }
+
+  /** These names and no others. Resolves when each new one has been tried once. */
+  async follow(names: readonly string[]): Promise<void> {
+    const wanted = new Set(names);
+    for (const [name, peer] of this.#peers) {
+      if (wanted.has(name)) continue;
+      peer.leave();
+      this.#peers.delete(name);
+    }
+    const added = names.filter((name) => !this.#peers.has(name));
+    await Promise.all(added.map((name) => this.#begin(name)));
+  }
+
+  of(name: string): Contact {
+    return this.#peers.get(name)?.contact ?? { kind: 'none' };
+  }
+
+  /** Tries all that are not held, or the one that is named. Resolves when they have been tried. */
+  async retry(name?: string): Promise<void> {
+    const peers = name === undefined ? [...this.#peers.values()] : [this.#peers.get(name)];
+    await Promise.all(peers.map((peer) => peer?.attempt()));
+  }
+
+  /** Forgets a loss: the peer lives a new life, and there is nothing yet to lose. */
+  async restart(name: string): Promise<void> {
+    this.#peers.get(name)?.leave();
+    this.#peers.delete(name);
+    await this.#begin(name);
+  }
+
+  stop(): void {
+    for (const peer of this.#peers.values()) peer.leave();
+    this.#peers.clear();
+  }
+
+  #begin(name: string): Promise<void> {
+    const { dir, now, onChange } = this.#options;
+    const peer = new Peer(dir, name, now, (contact) => onChange(name, contact));
+    this.#peers.set(name, peer);
+    return peer.persist();
+  }
+}
+
+class Peer {
+  contact: Contact = { kind: 'none' };
+  readonly #dir: string;
+  readonly #file: string;
+  readonly #now: () => number;
+  readonly #onChange: (contact: Contact) => void;
+  #socket: Socket | undefined;
+  #attempting: Promise<void> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #retriesLeft = 0;
+  #hasLeft = false;
+
+  constructor(dir: string, name: string, now: () => number, onChange: (contact: Contact) => void) {
+    this.#dir = dir;
+    this.#file = `.${name}.sock`;
+    this.#now = now;
+    this.#onChange = onChange;
+  }
+
+  /** Tries now and, if in vain, every 200 ms for a while. Resolves after the first try. */
+  async persist(): Promise<void> {
+    if (this.#hasLeft) return;
+    this.#retriesLeft = RETRIES;
+    await this.attempt();
+    this.#tryLater();
+  }
+
+  /** One try at a time; nothing when there is a connection. */
+  attempt(): Promise<void> {
+    if (this.#hasLeft || this.#socket !== undefined) return Promise.resolve();
+    this.#attempting ??= this.#attempt().finally(() => {
+      this.#attempting = undefined;
+    });
+    return this.#attempting;
+  }
+
+  leave(): void {
+    this.#hasLeft = true;
+    clearTimeout(this.#timer);
+    this.#socket?.destroy();
+  }
+
+  #tryLater(): void {
+    if (this.#hasLeft || this.#socket !== undefined || this.#timer !== undefined || this.#retriesLeft === 0) return;
+    this.#retriesLeft--;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      void this.attempt().then(() => this.#tryLater());
+    }, RETRY_MS).unref();
+  }
+
+  async #attempt(): Promise<void> {
+    try {
+      const path = join(this.#dir, this.#file);
+      // connect(2) follows links, and on a file system that hangs it would hold up everything: this holds up only itself.
+      if (!(await lstat(path)).isSocket()) this.#miss('none');
+      else if (Buffer.byteLength(path) <= MAX_SOCKET_PATH) this.#hold(await connected(path));
+      else await this.#holdByDirectory();
+    } catch (error) {
+      this.#miss(MISSES[(error as NodeJS.ErrnoException).code ?? ''] ?? 'none');
+    }
+  }
+
+  async #holdByDirectory(): Promise<void> {
+    const directory = await open(this.#dir, constants.O_RDONLY | constants.O_DIRECTORY);
+    try {
+      this.#hold(await connected(`/proc/self/fd/${directory.fd}/${this.#file}`));
+    } finally {
+      await directory.close();
+    }
+  }
+
+  #hold(socket: Socket): void {
+    if (this.#hasLeft) {
+      socket.destroy();
+      return;
+    }
+    this.#socket = socket;
+    let received = 0;
+    let isTalker = false;
+    socket.on('data', (bytes) => {
+      received += bytes.length;
+      if (received <= MAX_RECEIVED) return;
+      isTalker = true;
+      socket.destroy();
+    });
+    // `close` follows and says it.
+    socket.on('error', () => {});
+    socket.once('close', () => this.#lose(isTalker));
+    this.#become({ kind: 'held' });
+  }
+
+  #lose(isTalker: boolean): void {
+    this.#socket = undefined;
+    if (isTalker) {
+      this.#become({ kind: 'none' });
+      return;
+    }
+    this.#become({ kind: 'lost', at: this.#now() });
+    void this.persist();
+  }
+
+  /** What was held once is lost, whatever stands against a new connection. */
+  #miss(kind: 'none' | 'refused' | 'denied'): void {
+    if (this.contact.kind !== 'lost') this.#become({ kind });
+  }
+
+  #become(contact: Contact): void {
+    if (this.#hasLeft || contact.kind === this.contact.kind) return;
+    this.contact = contact;
+    this.#onChange(contact);
+  }
+}
+
+function connected(path: string): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ path });
+    socket.once('error', reject);
+    socket.once('connect', () => {
+      socket.off('error', reject);
+      resolve(socket);
+    });
+  });
+}

@@ -1,0 +1,83 @@
+/** Other members for the tests: their tombstones, written as they would, and what a graveyard tells of them. */
+import assert from 'node:assert/strict';
+import { renameSync, writeFileSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import type { PeerView } from '../../../src/core/peers.ts';
+import { formatTombstone, type Tombstone } from '../../../src/core/tombstone.ts';
+import { Graveyard } from '../../../src/runtime/graveyard/graveyard.ts';
+
+export const TIME = '2026-01-02T03:04:05.678901234Z';
+
+export function carve(dir: string, name: string, more: Partial<Tombstone> = {}): void {
+  const temporary = join(dir, `.${name}.000000000000.tmp`);
+  writeFileSync(temporary, formatTombstone({ Version: 1, Name: name, Incarnation: 'first-1', ...more }));
+  renameSync(temporary, join(dir, name));
+}
+
+/** Holds a liveness socket in this process. */
+export function listen(t: TestContext, path: string, onConnection: (socket: Socket) => void): Promise<Server> {
+  const server = createServer((socket) => {
+    t.after(() => socket.destroy());
+    socket.on('error', () => {});
+    onConnection(socket);
+  });
+  t.after(() => server.close());
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(path, () => resolve(server));
+  });
+}
+
+/** Everything that was told, and a way to wait for what is to be told. */
+export class Told<Item> {
+  readonly items: Item[] = [];
+  #waiting: (() => void)[] = [];
+
+  readonly add = (item: Item): void => {
+    this.items.push(item);
+    for (const look of this.#waiting.splice(0)) look();
+  };
+
+  /** The first item of this kind, told already or still to come. */
+  async until(isIt: (item: Item) => boolean): Promise<Item> {
+    for (let next = 0; ; next++) {
+      if (next === this.items.length) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+      const item = this.items[next];
+      if (item !== undefined && isIt(item)) return item;
+    }
+  }
+}
+
+export interface Watched {
+  readonly graveyard: Graveyard;
+  readonly peers: Told<readonly PeerView[]>;
+  readonly troubles: Told<string>;
+}
+
+/** A graveyard that is stopped with the test. Without `rescanMs` it does not rescan by itself within a test. */
+export function graveyardOf(t: TestContext, dir: string, rescanMs = 1e9): Watched {
+  const peers = new Told<readonly PeerView[]>();
+  const troubles = new Told<string>();
+  const graveyard = new Graveyard({
+    dir,
+    ownName: 'me',
+    now: () => performance.now(),
+    onPeers: peers.add,
+    onTrouble: troubles.add,
+    rescanMs,
+  });
+  t.after(() => graveyard.stop());
+  return { graveyard, peers, troubles };
+}
+
+export function view(peers: readonly PeerView[] | undefined, name: string): PeerView | undefined {
+  return peers?.find(({ tombstone }) => tombstone.Name === name);
+}
+
+export function latest(peers: Told<readonly PeerView[]>, name: string): PeerView {
+  const found = view(peers.items.at(-1), name);
+  assert.ok(found, `${name} is not among the peers`);
+  return found;
+}

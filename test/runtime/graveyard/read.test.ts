@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, linkSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { formatTombstone, MAX_BYTES } from '../../../src/core/tombstone.ts';
+import { readGraveyard, readMember } from '../../../src/runtime/graveyard/read.ts';
+import { carve, listen } from './neighbours.ts';
+import { Helper, needsRoot, temporaryDirectory } from './volume.ts';
+
+describe('readGraveyard', () => {
+  it('reads all members, and says why it did not read the rest', async (t) => {
+    const dir = temporaryDirectory(t);
+    for (const name of ['b', 'a']) carve(dir, name);
+    writeFileSync(join(dir, 'kubexit'), 'Born: 2020-01-02T03:04:05Z\n');
+    writeFileSync(join(dir, '.hidden'), formatTombstone({ Version: 1, Name: 'hidden' }));
+    writeFileSync(join(dir, 'Odd name\n'), 'x');
+    writeFileSync(join(dir, 'empty'), '');
+    writeFileSync(join(dir, 'huge'), `{"Version": 1, "Name": "huge"}${' '.repeat(MAX_BYTES)}`);
+    writeFileSync(join(dir, 'sparse'), '');
+    truncateSync(join(dir, 'sparse'), 2 ** 40);
+    symlinkSync(join(dir, 'a'), join(dir, 'link'));
+    mkdirSync(join(dir, 'folder'));
+    execFileSync('mkfifo', [join(dir, 'fifo')]);
+    await listen(t, join(dir, 'socket'), () => {});
+
+    const { members, unreadable } = await readGraveyard(dir);
+    assert.deepEqual(
+      members.map(({ Name, Version }) => `${Name} ${Version}`),
+      ['a 1', 'b 1', 'kubexit 0'],
+    );
+    const whys = unreadable.map(({ name, why }) => `${name}: ${why}`).sort();
+    assert.deepEqual(whys, [
+      'Odd name\n: not a member name',
+      'empty: empty',
+      'fifo: not a plain file',
+      'folder: not a plain file',
+      `huge: larger than ${MAX_BYTES} bytes`,
+      'link: a symbolic link',
+      'socket: not a plain file',
+      `sparse: larger than ${MAX_BYTES} bytes`,
+    ]);
+  });
+
+  it('reads a file by its name, so a second name of another tombstone is not its member', async (t) => {
+    const dir = temporaryDirectory(t);
+    carve(dir, 'a');
+    linkSync(join(dir, 'a'), join(dir, 'b'));
+    const { members, unreadable } = await readGraveyard(dir);
+    assert.deepEqual(
+      members.map(({ Name }) => Name),
+      ['a'],
+    );
+    assert.deepEqual(unreadable, [{ name: 'b', why: 'Name is not the name of the file' }]);
+  });
+
+  it('takes a graveyard that is not there for an empty one, and rejects one that is no directory', async (t) => {
+    const dir = temporaryDirectory(t);
+    assert.deepEqual(await readGraveyard(join(dir, 'absent')), { members: [], unreadable: [] });
+    writeFileSync(join(dir, 'file'), '');
+    await assert.rejects(readGraveyard(join(dir, 'file')), { code: 'ENOTDIR' });
+  });
+
+  it('reads no more than 1024 members', async (t) => {
+    const dir = temporaryDirectory(t);
+    for (let count = 0; count < 1100; count++) writeFileSync(join(dir, `m${count}`), 'Born: 2020-01-02T03:04:05Z\n');
+    const { members, unreadable } = await readGraveyard(dir);
+    assert.equal(members.length, 1024);
+    assert.deepEqual(new Set(unreadable.map(({ why }) => why)), new Set(['more than 1024 members']));
+  });
+
+  it('says why it cannot read a file of another uid', { skip: needsRoot }, async (t) => {
+    const dir = temporaryDirectory(t);
+    chmodSync(dir, 0o755);
+    carve(dir, 'a');
+    chmodSync(join(dir, 'a'), 0o600);
+    const module = new URL('../../../src/runtime/graveyard/read.ts', import.meta.url).href;
+    const source = `import { readGraveyard } from ${JSON.stringify(module)};
+      console.log(JSON.stringify(await readGraveyard(${JSON.stringify(dir)})));`;
+    const { members, unreadable } = JSON.parse(await new Helper(t, source, { uid: 54_321 }).line());
+    assert.deepEqual(members, []);
+    assert.match(unreadable[0].why, /EACCES/);
+  });
+});
+
+describe('readMember', () => {
+  it('tells what is missing from what is not understood', async (t) => {
+    const dir = temporaryDirectory(t);
+    writeFileSync(join(dir, 'a'), '{"Version": 1, "Na');
+    assert.deepEqual(await readMember(dir, 'a'), { kind: 'unparsable', why: 'not complete JSON' });
+    assert.deepEqual(await readMember(dir, 'b'), { kind: 'missing' });
+  });
+});
