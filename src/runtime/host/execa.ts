@@ -8,7 +8,7 @@
 import { execa, type Options } from 'execa';
 import { SIGKILL, signalNumber } from '../../core/signals.ts';
 import { encodeCommit, ProtocolError } from './frames.ts';
-import { holdSocket } from './held-socket.ts';
+import { HeldSocket } from './held-socket.ts';
 import type { Commit, Hello, Host, HostCommand, HostEvent, Program } from './host.ts';
 import { takeSignals } from './own-signals.ts';
 import { groupIsGone, signalGroup } from './process-group.ts';
@@ -52,13 +52,13 @@ export class ExecaHost implements Host {
   /** Process groups that are not empty, by the id of the child that leads them. */
   readonly #groups = new Map<number, number>();
   readonly #polls = new Map<number, NodeJS.Timeout>();
+  readonly #socket = new HeldSocket();
   #queue: HostEvent[] = [];
   #lastSeq = 0;
   #delivered = 0;
   #lastId = 0;
   #memo: string | undefined;
   #forward: { readonly id: number; readonly table: Readonly<Record<number, number>> } | undefined;
-  #closeSocket: (() => void) | undefined;
   #onEvent: ((event: HostEvent) => void) | undefined;
 
   constructor() {
@@ -87,13 +87,16 @@ export class ExecaHost implements Host {
     if (ack !== undefined) this.#queue = this.#queue.filter((event) => event.seq > ack);
     if (memo !== undefined) this.#memo = memo;
     for (const command of commands) this.#apply(command);
+    // Wherever it stands, it comes last, as with init.
+    const exit = commands.find((command) => command.type === 'exit');
+    if (exit !== undefined) process.exit(exit.code);
   }
 
   async close(): Promise<void> {
     this.#onEvent = undefined;
     this.#killLeftovers();
     for (const poll of this.#polls.values()) clearInterval(poll);
-    this.#closeSocket?.();
+    this.#socket.close();
     this.#giveSignalsBack();
     process.off('exit', this.#killLeftovers);
   }
@@ -114,12 +117,9 @@ export class ExecaHost implements Host {
         // For the time after a supervisor that does not come back; here that is the host itself.
         return;
       case 'listen':
-        // The old one first: closing removes its file, which may be the new one's.
-        this.#closeSocket?.();
-        this.#closeSocket = holdSocket(command.path);
-        return;
+        return this.#socket.listen(command.path);
       case 'exit':
-        return process.exit(command.code);
+        return;
       default:
         command satisfies never;
     }

@@ -3,27 +3,43 @@
  * when this process is gone, whatever ended it.
  */
 import { chmodSync, unlinkSync } from 'node:fs';
-import { createServer, type Socket } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 
-/** Returns what closes the socket and its connections. A socket that cannot be had stops nothing: peers go by the tombstone then. */
-export function holdSocket(path: string): () => void {
-  const held = new Set<Socket>();
-  const server = createServer((socket) => {
-    held.add(socket);
+export class HeldSocket {
+  readonly #held = new Set<Socket>();
+  #server: Server | undefined;
+
+  /** In place of the socket before; its connections stay, as we do. A socket that cannot be had stops nothing: peers go by the tombstone then. */
+  listen(path: string): void {
+    if (this.#server === undefined) this.#bind(path);
+    // Who waits at the old one must not be turned away, so it has one turn of the loop more, in which it accepts.
+    else setImmediate(() => setImmediate(() => this.#bind(path)));
+  }
+
+  close(): void {
+    this.#server?.close();
+    for (const socket of this.#held) socket.destroy();
+  }
+
+  #bind(path: string): void {
+    // Closing removes the file, which may be the new one's: so it comes first.
+    this.#server?.close();
+    attempt(() => unlinkSync(path));
+    const server = createServer((socket) => this.#hold(socket));
+    server.on('error', () => {});
+    // Peers run under other users. listen's own writableAll adds to the mode that bind gave and leaves the file executable.
+    server.on('listening', () => attempt(() => chmodSync(path, 0o666)));
+    server.listen(path);
+    server.unref();
+    this.#server = server;
+  }
+
+  #hold(socket: Socket): void {
+    this.#held.add(socket);
     socket.on('error', () => {});
-    socket.on('close', () => held.delete(socket));
+    socket.on('close', () => this.#held.delete(socket));
     socket.resume();
-  });
-  server.on('error', () => {});
-  // Peers run under other users. listen's own writableAll adds to the mode that bind gave and leaves the file executable.
-  server.on('listening', () => attempt(() => chmodSync(path, 0o666)));
-  attempt(() => unlinkSync(path));
-  server.listen(path);
-  server.unref();
-  return () => {
-    server.close();
-    for (const socket of held) socket.destroy();
-  };
+  }
 }
 
 function attempt(action: () => void): void {

@@ -2,8 +2,8 @@
  * The host over sexton-init: one socket, inherited by descriptor, that carries the frames of `src/init/protocol.md`.
  *
  * This lies on the way to the application's first instruction, and loading `node:net` takes ten times as long as
- * all else here (2.9 ms against 0.3 ms). So the first frames are read and written directly on the descriptor, which blocks; init has
- * sent `hello` before it started us. The socket takes over after that. It stays out of `fs.read` for good, because a
+ * all else here (2.9 ms against 0.3 ms). So the first frames are read and written directly on the descriptor, which blocks; init
+ * sends `hello` at once. The socket takes over after that. It stays out of `fs.read` for good, because a
  * read that waits in the thread pool keeps `process.exit` from ending the process, and a crash would hang in place of being restarted.
  */
 import { closeSync, readSync, writeSync } from 'node:fs';

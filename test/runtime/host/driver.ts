@@ -1,0 +1,86 @@
+/**
+ * The program that stands where the supervisor would: it opens a host, InitHost under sexton-init and else ExecaHost, and does
+ * what the test says over a unix socket, one JSON text a line. What it is told and what it answers are the types below.
+ */
+import { connect } from 'node:net';
+import { createInterface } from 'node:readline';
+import type { Commit, Hello, HostEvent } from '../../../src/runtime/host/host.ts';
+
+export type Order =
+  | { readonly type: 'commit'; readonly commit: Commit }
+  /** Opens the host again, as far as one process can stand for the next supervisor. */
+  | { readonly type: 'reopen' }
+  | { readonly type: 'close' }
+  /** Dies of an exception that nobody catches. */
+  | { readonly type: 'crash' }
+  /** What a careless library does: it sends a signal again to die of it. */
+  | { readonly type: 'loadRaiser' };
+
+export type Answer =
+  | { readonly type: 'hello'; readonly pid: number; readonly hello: Hello; readonly limits: readonly string[] }
+  | { readonly type: 'event'; readonly event: HostEvent }
+  /** The order before it was carried out; `error`: the host threw that. */
+  | { readonly type: 'done'; readonly error: string | undefined };
+
+const host = await makeHost();
+const wire = connect(process.env.SEXTON_TEST_WIRE ?? '');
+// The test is over.
+wire.on('close', () => process.kill(process.pid, 'SIGKILL'));
+wire.on('error', () => {});
+await open();
+createInterface({ input: wire }).on('line', (line) => void obey(JSON.parse(line)));
+
+async function makeHost(): Promise<import('../../../src/runtime/host/host.ts').Host> {
+  const fd = process.env.SEXTON_INIT_FD;
+  if (fd !== undefined) {
+    const { InitHost } = await import('../../../src/runtime/host/init.ts');
+    return new InitHost(Number(fd));
+  }
+  const { ExecaHost } = await import('../../../src/runtime/host/execa.ts');
+  return new ExecaHost();
+}
+
+async function open(): Promise<void> {
+  const hello = await host.open((event) => answer({ type: 'event', event }));
+  answer({ type: 'hello', pid: process.pid, hello, limits: host.limits });
+}
+
+async function obey(order: Order): Promise<void> {
+  if (order.type === 'crash') setImmediate(() => crash());
+  else answer({ type: 'done', error: await tryTo(order) });
+}
+
+async function tryTo(order: Exclude<Order, { type: 'crash' }>): Promise<string | undefined> {
+  try {
+    await carryOut(order);
+    return undefined;
+  } catch (error) {
+    return String(error);
+  }
+}
+
+async function carryOut(order: Exclude<Order, { type: 'crash' }>): Promise<void> {
+  switch (order.type) {
+    case 'commit':
+      return host.commit(order.commit);
+    case 'reopen':
+      return open();
+    case 'close':
+      return host.close();
+    case 'loadRaiser': {
+      const { onExit } = await import('signal-exit');
+      onExit(() => {});
+      return;
+    }
+    default:
+      order satisfies never;
+  }
+}
+
+function crash(): never {
+  throw new Error('a crash that the test asked for');
+}
+
+function answer(message: Answer): void {
+  wire.write(`${JSON.stringify(message)}\n`);
+}

@@ -1,0 +1,43 @@
+/** ExecaHost against the contract, and what only it has to take care of. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { hasEnded } from '../../helpers/process.ts';
+import { waitFor, within } from '../../helpers/wait.ts';
+import { hostContract } from './contract.ts';
+import { Rig } from './rig.ts';
+
+const kind = { name: 'ExecaHost' } as const;
+
+hostContract(kind);
+
+test('a library that sends a signal again to die of it does not end the host', async (t) => {
+  const rig = await Rig.start(t, kind);
+  await rig.supervisor();
+  await rig.order({ type: 'loadRaiser' });
+  for (const signal of [15, 2, 1, 15]) {
+    process.kill(rig.pid, signal);
+    assert.equal((await rig.event('signal')).signal, signal);
+  }
+});
+
+test('a crash ends the application too, as the limits say', async (t) => {
+  const rig = await Rig.start(t, kind);
+  await rig.supervisor();
+  assert.ok(rig.limits.some((limit) => limit.includes('crashes the application is killed')));
+  const { pid } = await rig.shell(1, 'trap "" TERM HUP; echo ready; while :; do sleep 1000; done');
+  await rig.output.next((line) => line === 'ready');
+  rig.say({ type: 'crash' });
+  const { code } = await within('the host ends', rig.ended);
+  assert.equal(code, 1);
+  await waitFor('the application has ended', () => hasEnded(pid));
+});
+
+test('the application finds its standard streams blocking', async (t) => {
+  const rig = await Rig.start(t, kind);
+  await rig.supervisor();
+  await rig.shell(1, 'cat /proc/self/fdinfo/1 /proc/self/fdinfo/2 | grep flags');
+  for (const _ of [1, 2]) {
+    const flags = Number.parseInt((await rig.output.next(() => true)).replace('flags:', ''), 8);
+    assert.equal(flags & 0o4000, 0, 'O_NONBLOCK is set');
+  }
+});

@@ -1,0 +1,52 @@
+/** InitHost over the real init against the contract, and what only it has to take care of. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { buildInit } from '../../../src/init/build.ts';
+import { hasEnded } from '../../helpers/process.ts';
+import { waitFor } from '../../helpers/wait.ts';
+import { hostContract } from './contract.ts';
+import { Rig } from './rig.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'sx-init-'));
+after(() => rmSync(dir, { recursive: true }));
+const kind = { name: 'InitHost', init: join(dir, 'sexton') } as const;
+await buildInit(kind.init);
+
+hostContract(kind);
+
+test('nothing is out of reach over init', async (t) => {
+  const rig = await Rig.start(t, kind);
+  await rig.supervisor();
+  assert.deepEqual(rig.limits, []);
+});
+
+test('a supervisor whose init is gone ends itself and says nothing', async (t) => {
+  const rig = await Rig.start(t, kind);
+  await rig.supervisor();
+  process.kill(rig.pid, 'SIGKILL');
+  await waitFor('the supervisor has ended', () => hasEnded(rig.supervisorPid));
+  await rig.ended;
+  assert.deepEqual(rig.errors, []);
+});
+
+test('a supervisor that crashes is started again, and its crash can be read', async (t) => {
+  const rig = await Rig.start(t, kind);
+  await rig.supervisor();
+  await rig.commit({ memo: 'kept' });
+  rig.say({ type: 'crash' });
+  const hello = await rig.supervisor();
+  assert.equal(hello.memo, 'kept');
+  assert.ok(rig.errors.some((line) => line.includes('a crash that the test asked for')));
+});
+
+test('the command on init’s own command line is started by its index', async (t) => {
+  const rig = await Rig.start(t, kind);
+  await rig.supervisor();
+  // argv: sexton -- /bin/sh -c ...
+  await rig.commit({ commands: [{ type: 'spawn', id: 1, program: { fromIndex: 2, argv: ['/bin/sh'] } }] });
+  assert.equal((await rig.event('spawned')).id, 1);
+  assert.equal(await rig.output.next(() => true), 'own command line');
+});
