@@ -6,9 +6,7 @@ import { writeSync } from 'node:fs';
 
 const MESSAGES = {
   badConfiguration: ({ problems }: { readonly problems: readonly string[] }) =>
-    problems.length === 1
-      ? `cannot run: ${problems[0]}`
-      : `cannot run, ${problems.length} things are wrong:\n${problems.map((problem) => `  ${problem}`).join('\n')}`,
+    `cannot start: ${problems.join('\n  ')}`,
   badArguments: ({ subcommand, problem }: { readonly subcommand: string; readonly problem: string }) =>
     `cannot run sexton ${subcommand}: ${problem}`,
   unknownSubcommand: ({ word, near }: { readonly word: string; readonly near: string | undefined }) =>

@@ -8,7 +8,7 @@ import { formatSignal, parseSignal } from './signals.ts';
 
 export function parseLadder(text: string): Parse<readonly Rung[]> {
   if (/^(auto|preset:.*)$/.test(text)) {
-    return bad('is not in this version; use a ladder such as TERM:20s,KILL');
+    return bad('not in this version; use a ladder such as TERM:20s,KILL');
   }
   const rungs = eachOf(text, parseRung);
   if (!rungs.ok) return rungs;

@@ -3,7 +3,7 @@
  * so that `--gracePeriod` and `--grace_period` find `--grace-period` at distance 0.
  */
 
-/** `undefined` when nothing is near enough to be a likely slip: more than a third of the word would have to change. */
+/** `undefined` when nothing is near: more than a third of the word would have to change, and neither begins the other. */
 export function nearest<const T extends string>(wrong: string, words: readonly T[]): T | undefined {
   const plain = normalise(wrong);
   if (plain === '') return undefined;
@@ -16,7 +16,7 @@ export function nearest<const T extends string>(wrong: string, words: readonly T
       bestDistance = distance;
     }
   }
-  return best ?? words.find((word) => plain.length >= 3 && normalise(word).startsWith(plain));
+  return best ?? words.find((word) => isBeginning(plain, normalise(word)) || isBeginning(normalise(word), plain));
 }
 
 /** Insertions, deletions, substitutions and swaps of neighbours that lead from `a` to `b`. */
@@ -36,6 +36,10 @@ export function editDistance(a: string, b: string): number {
     last = current;
   }
   return at(last, b.length);
+}
+
+function isBeginning(short: string, long: string): boolean {
+  return short.length >= 3 && long.startsWith(short);
 }
 
 function at(row: readonly number[], column: number): number {

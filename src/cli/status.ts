@@ -1,9 +1,9 @@
 /**
  * `sexton status [--graveyard DIR] [--format table|json]`: the members of the pod, as their tombstones tell.
  */
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import type { Tombstone } from '../core/tombstone.ts';
-import { readGraveyard } from '../runtime/graveyard/store.ts';
+import { readGraveyard, type Unreadable } from '../runtime/graveyard/read.ts';
 import type { Env } from './env.ts';
 import { SextonError } from './errors.ts';
 import { show } from './parse.ts';
@@ -32,11 +32,6 @@ export interface Now {
   readonly ms: number;
   readonly mono: number;
   readonly boot: string | undefined;
-}
-
-export interface Unreadable {
-  readonly name: string;
-  readonly why: string;
 }
 
 export function statusTable(
@@ -106,6 +101,8 @@ async function read(path: string): Promise<{ members: readonly Tombstone[]; unre
       problem: `--graveyard ${show(path)}: ${parsed.why}`,
     });
   try {
+    // To read what is not there is no error in a graveyard's life, but here it is most likely the wrong path.
+    await stat(parsed.value);
     return await readGraveyard(parsed.value);
   } catch (error) {
     throw new SextonError('unreadableGraveyard', { path, why: whyNot(error) }, { cause: error });

@@ -1,0 +1,145 @@
+/**
+ * Wrong inputs: the environment and the configuration file.
+ */
+import { DIR, NAME_RULE, type WrongInput } from './wrong.ts';
+
+const IN_FILE = `${DIR}/sexton.yaml`;
+
+export function wrongEnvironments(): readonly WrongInput[] {
+  return [
+    variable(
+      'a misspelt variable',
+      { SEXTON_GRACE_PERIODE: '30s' },
+      'SEXTON_GRACE_PERIODE: no such variable; did you mean SEXTON_GRACE_PERIOD?',
+    ),
+    variable(
+      'a variable that nothing reads',
+      { SEXTON_COLOUR: 'blue' },
+      'SEXTON_COLOUR: no such variable; remove it; sexton help environment names them all',
+    ),
+    variable(
+      'a wrong value in a variable',
+      { SEXTON_ROLE: 'Main' },
+      'SEXTON_ROLE=Main: not one of main, sidecar; did you mean main?',
+    ),
+    variable(
+      'a probe in a variable',
+      { SEXTON_READINESS: 'tcp://:80' },
+      'SEXTON_READINESS: not in this version; use the probes of the Pod, which the kubelet runs',
+    ),
+    variable("K17 kubexit's name", { KUBEXIT_NAME: '../x' }, `KUBEXIT_NAME=../x: ${NAME_RULE}; write x`),
+    variable(
+      "kubexit's grace period without a unit",
+      { KUBEXIT_GRACE_PERIOD: '30' },
+      'KUBEXIT_GRACE_PERIOD=30: a duration needs a unit; write 30s or 30ms',
+    ),
+    variable(
+      "a sidecar by OpenKruise's marker, without a graveyard",
+      { KRUISE_TERMINATE_SIDECAR_WHEN_JOB_EXIT: 'TRUE' },
+      'role sidecar (KRUISE_TERMINATE_SIDECAR_WHEN_JOB_EXIT): a sidecar needs a graveyard; give --graveyard DIR, a volume that it shares with its mains',
+    ),
+    variable(
+      "a pod's uid that was not expanded",
+      { SEXTON_POD_UID: '$(UID)' },
+      "SEXTON_POD_UID=$(UID): $(UID) was not expanded; declare that variable before this one in the Pod's env",
+    ),
+    variable(
+      'a file that is not there',
+      { SEXTON_CONFIG: IN_FILE },
+      `SEXTON_CONFIG=${IN_FILE}: cannot be read: no such file; check that its volume is mounted`,
+    ),
+  ];
+}
+
+export function wrongFiles(): readonly WrongInput[] {
+  return [
+    file(
+      'a directory for a file',
+      undefined,
+      `--config ${DIR}: cannot be read: it is a directory; name the file in it`,
+    ),
+    file(
+      'YAML that is none',
+      'mains: [a, b\nrole: main\n',
+      `${IN_FILE}: not YAML: Flow sequence in block collection must be sufficiently indented and end with a ] at line 2, column 1`,
+    ),
+    file(
+      'a list for a map',
+      '- role: main\n',
+      `${IN_FILE}: not a map of keys; write one key a line, such as role: sidecar`,
+    ),
+    file('two documents', 'role: main\n---\nrole: sidecar\n', `${IN_FILE}: holds several documents; keep one of them`),
+    file(
+      'a whole manifest',
+      'apiVersion: v1\nkind: Pod\n',
+      `${IN_FILE}: a whole manifest; write only the keys of this one container, such as command and role`,
+    ),
+    file(
+      'a misspelt key',
+      'graceperiod: 30\n',
+      `graceperiod in ${IN_FILE}: no such key; did you mean terminationGracePeriodSeconds?`,
+    ),
+    file(
+      'a key in the style of a flag',
+      'start-after: db=started\n',
+      `start-after in ${IN_FILE}: no such key; did you mean startAfter?`,
+    ),
+    file(
+      'a field that only the platform can act on',
+      'image: nginx\n',
+      `image in ${IN_FILE}: the platform's, sexton cannot act on it; leave it in the Pod`,
+    ),
+    file(
+      'a probe',
+      'livenessProbe: {tcpSocket: {port: 80}}\n',
+      `livenessProbe in ${IN_FILE}: not in this version; use the probes of the Pod, which the kubelet runs`,
+    ),
+    file(
+      'a hook',
+      'lifecycle: {preStop: {sleep: {seconds: 5}}}\n',
+      `lifecycle in ${IN_FILE}: not in this version; use drain for a delay, or the Pod's own lifecycle`,
+    ),
+    file(
+      'a grace period with a unit',
+      'terminationGracePeriodSeconds: 30s\n',
+      `terminationGracePeriodSeconds: 30s in ${IN_FILE}: must be a whole number of seconds; write one such as 30`,
+    ),
+    file('a drain without a unit', 'drain: 5\n', `drain: 5 in ${IN_FILE}: a duration needs a unit; write 5s or 5ms`),
+    file(
+      'a key without a value',
+      'mains:\n',
+      `mains: null in ${IN_FILE}: has no value that can be read; write NAME,..`,
+    ),
+    file(
+      'a command as one text',
+      'command: nginx -g x\n',
+      `command: "nginx -g x" in ${IN_FILE}: must be a list of texts; write ["nginx", "-g", "daemon off;"]`,
+    ),
+    file(
+      'arguments without a command',
+      'args: [-v]\n',
+      `args in ${IN_FILE}: no command to go with them; write command in the same file`,
+    ),
+    {
+      title: 'JSON that is cut off',
+      argv: ['--config', `${DIR}/sexton.json`],
+      files: { 'sexton.json': '{"role": ' },
+      message: `${DIR}/sexton.json: not JSON: Unexpected end of JSON input`,
+    },
+    {
+      title: 'a file and a flag that do not go together',
+      argv: ['--config', IN_FILE, '--drain', '20s'],
+      files: { 'sexton.yaml': 'terminationGracePeriodSeconds: 10\n' },
+      message: `--drain 20s: not shorter than terminationGracePeriodSeconds: 10 in ${IN_FILE}, which leaves no time to stop; write a shorter drain`,
+    },
+  ];
+}
+
+function variable(title: string, env: Readonly<Record<string, string>>, message: string): WrongInput {
+  return { title, argv: [], env, message };
+}
+
+function file(title: string, content: string | undefined, message: string): WrongInput {
+  if (content === undefined) return { title, argv: ['--config', DIR], message };
+  return { title: `${title}, in a file`, argv: ['--config', IN_FILE], files: { 'sexton.yaml': content }, message };
+}

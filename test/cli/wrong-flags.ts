@@ -1,0 +1,113 @@
+/**
+ * Wrong inputs: one flag whose value is wrong in itself.
+ */
+import { NAME_RULE, type WrongInput } from './wrong.ts';
+
+export function wrongFlags(): readonly WrongInput[] {
+  return [
+    one('a duration without a unit', 'drain', '5', 'a duration needs a unit; write 5s or 5ms'),
+    one('a negative duration', 'linger', '-5s', 'a duration cannot be negative; write 0 or a time such as 30s'),
+    one('a duration with a fraction', 'drain', '1.5s', 'not a duration; write 1s500ms'),
+    one('a duration in words', 'grace-period', '30sec', 'not a duration; write 30s'),
+    one('no duration at all', 'drain', 'soon', 'not a duration; write one such as 500ms, 30s or 1m30s'),
+    one('a duration beyond all timers', 'drain', '1000h', 'longer than a timer can be; write at most 596h'),
+    one('a grace period of nothing', 'grace-period', '0', 'must be longer than 0; write a time such as 30s'),
+    one('a role that does not exist', 'role', 'sidcar', 'not one of main, sidecar; did you mean sidecar?'),
+    one('a policy in lowercase', 'restart-policy', 'never', 'not one of Never, OnFailure, Always; did you mean Never?'),
+    one(
+      'a restart mode with a capital',
+      'restart',
+      'Always',
+      'not one of auto, never, on-failure, always; did you mean always?',
+    ),
+    one('K17 a name that leads out of the graveyard', 'name', '../x', `${NAME_RULE}; write x`),
+    one('K17 two names for one member', 'name', 'x, main', `${NAME_RULE}; write x-main`),
+    one('K17 a blank in a list of names', 'mains', 'x, main', `" main" is not a name: ${NAME_RULE}; write main`),
+    one('a name twice', 'mains', 'a,b,a', 'a is named twice; name it once'),
+    one('a relative graveyard', 'graveyard', './graves', 'not an absolute path; write /graves'),
+    one('the root as graveyard', 'graveyard', '/', 'not the root itself; write a directory such as /graveyard'),
+    one('a signal that does not exist', 'stop-signals', 'TREM', 'TREM is not a signal; did you mean TERM?'),
+    one(
+      'a signal that cannot be caught',
+      'stop-signals',
+      'TERM,KILL',
+      'KILL cannot be caught, the kernel acts on it; leave it out',
+    ),
+    one('none beside a signal', 'stop-signals', 'none,TERM', 'none stands alone; write none or the signals'),
+    one(
+      'a translation without a target',
+      'signals',
+      'TERM',
+      'TERM is not a translation; write TERM:QUIT, or TERM:- to drop it',
+    ),
+    one('a translation with an equals sign', 'signals', 'TERM=QUIT', 'TERM=QUIT is not a translation; write TERM:QUIT'),
+    one('a signal translated twice', 'signals', 'TERM:QUIT,15:INT', 'TERM is translated twice; translate it once'),
+    one('KILL before the end of the ladder', 'stop', 'KILL,TERM:5s', 'KILL ends the ladder; put it last'),
+    one('KILL with a time', 'stop', 'TERM:5s,KILL:5s', 'KILL takes no time, nothing can follow it; write KILL'),
+    one(
+      'a rung that never ends',
+      'stop',
+      'TERM,KILL',
+      'TERM has no time, so what follows it never comes; write TERM:20s',
+    ),
+    one('a rung without a unit', 'stop', 'TERM:20,KILL', 'TERM:20: a duration needs a unit; write 20s or 20ms'),
+    one('a preset ladder', 'stop', 'auto', 'not in this version; use a ladder such as TERM:20s,KILL'),
+    one(
+      'a drain that waits for quiet',
+      'drain',
+      'min=1s,quiet=2s',
+      'a drain that ends when it is quiet is not in this version; use a duration such as 5s',
+    ),
+    one(
+      'a gate without a condition',
+      'start-after',
+      'proxy',
+      'proxy is not a start gate; write proxy=started or proxy=completed',
+    ),
+    one(
+      'a gate for health',
+      'start-after',
+      'proxy=healthy',
+      'the condition healthy is not in this version; use proxy=started',
+    ),
+    one('a misspelt condition', 'start-after', 'db=complete', 'complete is not a condition; did you mean completed?'),
+    one('an exit code with a colon', 'exit-code', '143:0', '143:0 does not map one code to another; write 143=0'),
+    one('an exit code beyond 255', 'exit-code', '256=0', '256 is no exit code; write one from 0 to 255'),
+    one(
+      'an unknown exit code policy',
+      'exit-code',
+      'zero',
+      'not keep, zero-when-stopped or a map such as 143=0; did you mean zero-when-stopped?',
+    ),
+    one('a hold of no time', 'hold', '0', 'a hold of no time is none; write never'),
+    one(
+      'a log level of another tool',
+      'log-level',
+      'warning',
+      'not one of debug, info, warn, error, silent; did you mean warn?',
+    ),
+    one(
+      'a session with a blank',
+      'session',
+      'my pod',
+      "letters, digits, '-', '_' and '.' only, at most 128; write the pod's uid",
+      '"my pod"',
+    ),
+    one(
+      'a reference that Kubernetes did not expand',
+      'session',
+      '$(POD_UID)',
+      "$(POD_UID) was not expanded; declare that variable before this one in the Pod's env",
+    ),
+  ];
+}
+
+function one(
+  title: string,
+  flag: string,
+  value: string,
+  why: string,
+  shown = /[\s]/.test(value) ? JSON.stringify(value) : value,
+): WrongInput {
+  return { title, argv: [`--${flag}`, value], message: `--${flag} ${shown}: ${why}` };
+}

@@ -1,0 +1,40 @@
+/** Every wrong input against the built program: exit 125, the message once, nothing on stdout, nothing started. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import { describe, it } from 'node:test';
+import { SEXTON } from '../helpers/paths.ts';
+import { tempGraveyard } from '../helpers/scratch.ts';
+import { placed, WRONG_INPUTS } from './wrong-input.ts';
+
+describe('sexton refuses wrong input before anything starts:', { concurrency: 2 }, () => {
+  for (const input of WRONG_INPUTS) {
+    it(input.title, async (t) => {
+      const { dir, path } = await tempGraveyard(t);
+      const { argv, env, files, message } = placed(input, dir);
+      for (const [file, content] of Object.entries(files)) await writeFile(file, content);
+      const { code, stdout, stderr } = await runSexton(argv, { PATH: process.env.PATH ?? '', ...env });
+      assert.equal(stderr, `sexton: cannot start: ${message}\n`);
+      assert.equal(code, 125);
+      assert.equal(stdout, '');
+      assert.equal(existsSync(path('started')), false, 'the command was started');
+    });
+  }
+
+  it('the same command line without the slip does start the command', async (t) => {
+    const { path } = await tempGraveyard(t);
+    const argv = ['--drain', '1ms', '--', '/bin/touch', path('started')];
+    assert.equal((await runSexton(argv, { PATH: process.env.PATH ?? '' })).code, 0);
+    assert.ok(existsSync(path('started')));
+  });
+});
+
+async function runSexton(argv: readonly string[], env: Readonly<Record<string, string>>) {
+  const sexton = spawn(SEXTON, argv, { env: { ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const closed = once(sexton, 'close');
+  const [stdout, stderr, [code]] = await Promise.all([text(sexton.stdout), text(sexton.stderr), closed]);
+  return { stdout, stderr, code: code as number | null };
+}

@@ -1,0 +1,119 @@
+/**
+ * Wrong inputs: command lines that cannot be read, and flags that are right alone and wrong together.
+ */
+import { DIR, type WrongInput } from './wrong.ts';
+
+export function wrongCommandLines(): readonly WrongInput[] {
+  return [
+    {
+      title: 'no command',
+      argv: ['run', '--drain', '5s', '--'],
+      whole: true,
+      message: 'no command is given; write sexton [flags] -- COMMAND',
+    },
+    {
+      title: 'an empty command',
+      argv: ['--', ''],
+      whole: true,
+      message: 'the command is an empty text; write sexton [flags] -- COMMAND',
+    },
+    { title: 'a flag without a value', argv: ['--name'], message: '--name: needs a value; write --name NAME' },
+    {
+      title: 'a flag with an empty value',
+      argv: ['--mains='],
+      message: '--mains=: needs a value; write --mains NAME,..',
+    },
+    {
+      title: 'a flag twice',
+      argv: ['--drain', '5s', '--drain=9s'],
+      message: '--drain 9s: --drain 5s was given before; give it once',
+    },
+    {
+      title: 'a flag in camel case',
+      argv: ['--gracePeriod', '30s'],
+      message: '--gracePeriod: no such flag; did you mean --grace-period?',
+    },
+    { title: 'a flag with one dash', argv: ['-drain', '5s'], message: '-drain: no such flag; did you mean --drain?' },
+    {
+      title: 'a flag of another init',
+      argv: ['-g'],
+      message: '-g: no such flag; see sexton help flags, or put -- before the command',
+    },
+    {
+      title: 'a probe',
+      argv: ['--liveness', 'http://:8080/'],
+      message: '--liveness: not in this version; use the probes of the Pod, which the kubelet runs',
+    },
+    {
+      title: 'a pre-stop hook',
+      argv: ['--pre-stop=sleep:5s'],
+      message: "--pre-stop: not in this version; use --drain for a delay, or the Pod's own lifecycle.preStop",
+    },
+  ];
+}
+
+/** Flags that are right alone and wrong together. */
+export function wrongCombinations(): readonly WrongInput[] {
+  const grave = ['--graveyard', `${DIR}/g`];
+  return [
+    {
+      title: 'K18 a drain as long as the grace period',
+      argv: ['--drain', '30s', '--grace-period', '30s'],
+      message: '--drain 30s: not shorter than --grace-period 30s, which leaves no time to stop; write a shorter drain',
+    },
+    {
+      title: 'K18 a ladder longer than the grace period',
+      argv: ['--stop', 'TERM:20s,INT:15s,KILL', '--grace-period', '30s'],
+      message:
+        '--stop TERM:20s,INT:15s,KILL: takes 35s, longer than --grace-period 30s; shorten the rungs or raise both grace periods',
+    },
+    {
+      title: 'K18 a ladder that is too long after the drain',
+      argv: ['--stop=TERM:20s,KILL', '--drain=15s', '--grace-period=30s'],
+      message:
+        '--stop TERM:20s,KILL: takes 35s with --drain 15s, longer than --grace-period 30s; shorten the rungs or raise both grace periods',
+    },
+    {
+      title: 'a hold as long as the grace period',
+      argv: ['--role', 'sidecar', ...grave, '--hold', '30s', '--grace-period', '30s'],
+      message:
+        '--hold 30s: not shorter than --grace-period 30s, so it never ends in time; write a shorter hold, or always',
+    },
+    {
+      title: 'a sidecar without a graveyard',
+      argv: ['--role', 'sidecar'],
+      message:
+        '--role sidecar: a sidecar needs a graveyard; give --graveyard DIR, a volume that it shares with its mains',
+    },
+    {
+      title: 'a start gate without a graveyard',
+      argv: ['--start-after', 'db=started'],
+      message: '--start-after db=started: needs a graveyard; give --graveyard DIR, a volume that it shares with them',
+    },
+    {
+      title: 'a member that waits for itself',
+      argv: [...grave, '--name', 'web', '--start-after', 'web=started'],
+      message: '--start-after web=started: web is this member itself; leave it out, or give another --name',
+    },
+    {
+      title: 'a sidecar in its own roster, by the name of its command',
+      argv: [...grave, '--role', 'sidecar', '--mains', 'work,touch'],
+      message: '--mains work,touch: touch is this sidecar itself; leave it out, or give another --name',
+    },
+    {
+      title: 'a sidecar that starts after the end that stops it',
+      argv: [...grave, '--role=sidecar', '--mains=work', '--start-after=work=completed'],
+      message: '--start-after work=completed: work is also a main, whose end stops this sidecar; write work=started',
+    },
+    {
+      title: 'a stop request that is dropped',
+      argv: ['--signals', 'TERM:-'],
+      message: '--signals TERM:-: drops TERM, which is a stop request; take TERM out of --stop-signals, or give --stop',
+    },
+    {
+      title: 'a graveyard too deep for a socket',
+      argv: ['--name', 'web', '--graveyard', `/${'deep/'.repeat(20)}g`],
+      message: `--graveyard /${'deep/'.repeat(15)}deep...: the path of this member's socket in it has 112 bytes, 107 are possible; use a shorter one`,
+    },
+  ];
+}
