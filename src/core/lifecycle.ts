@@ -142,8 +142,10 @@ function mourn(draft: Draft, event: Event & { type: 'childExited' }): void {
   );
   say(draft, 'info', 'exited', signal === undefined ? { code } : { signal: signalName(signal), core: event.core });
   const livedMs = event.at.mono - child.sinceMs;
+  // From now on, not from then: word of the whole group comes right behind, however late both are heard.
+  const sinceMs = draft.state.now.mono;
   update(draft, {
-    child: { is: 'remnant', id: event.id, exit: event.exit, sinceMs: event.at.mono, livedMs },
+    child: { is: 'remnant', id: event.id, exit: event.exit, sinceMs, livedMs },
     chronicle: { ...draft.state.chronicle, exit: event.exit },
   });
 }

@@ -153,10 +153,7 @@ bool commit_is_valid(const char *body, size_t length, struct bounds bounds) {
         break;
     }
     if (op.kind == OP_ACK && op.seq > bounds.last_event) return false;
-    if (op.kind == OP_SPAWN) {
-      if (op.id <= bounds.last_child || op.index >= bounds.words) return false;
-      bounds.last_child = op.id;
-    }
+    if (op.kind == OP_SPAWN && op.index >= bounds.words) return false;
   }
 }
 

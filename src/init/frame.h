@@ -36,7 +36,7 @@ struct operation {
 
 /* What a commit may refer to: the last event sent, the last child id used, and how many words init's own argv has. */
 struct bounds {
-  uint64_t last_event, last_child;
+  uint64_t last_event;
   uint32_t words;
 };
 

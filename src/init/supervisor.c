@@ -48,7 +48,8 @@ static void apply(struct init *init, const struct operation *op) {
       init->has_memo = true;
       break;
     case OP_SPAWN:
-      spawn_words(init, op);
+      /* A supervisor that is new does not know what was started at once; the queued `spawned` tells it. */
+      if (op->id > init->last_child) spawn_words(init, op);
       break;
     case OP_KILL:
       if (child) signal_group(child, op->signal);
@@ -73,7 +74,7 @@ static bool apply_commit(struct init *init, const char *body, size_t length) {
   struct operation op;
   struct fields fields;
   uint64_t last_event = init->sent > 0 ? init->queue[init->sent - 1].seq : init->acknowledged;
-  if (!commit_is_valid(body, length, (struct bounds){last_event, init->last_child, (uint32_t)init->in.argc})) return false;
+  if (!commit_is_valid(body, length, (struct bounds){last_event, (uint32_t)init->in.argc})) return false;
   size_t spawns = 0;
   commit_begin(&fields, body, length);
   while (next_operation(&fields, &op) == DECODED_OPERATION) spawns += op.kind == OP_SPAWN;
