@@ -1,0 +1,106 @@
+/** Turns the events of a test run into one line per file, the failures in full, and totals. */
+import type { TestEvent } from 'node:test/reporters';
+import { inspect } from 'node:util';
+
+export interface Totals {
+  passed: number;
+  failed: number;
+  skipped: number;
+}
+
+interface FileReport {
+  readonly totals: Totals;
+  readonly failures: string[];
+  output: string;
+}
+
+/** Only what is read here; the file's own outcome has neither nesting below 0 nor a position of its own. */
+interface Outcome {
+  readonly name: string;
+  readonly file?: string | undefined;
+  readonly skip?: string | boolean | undefined;
+  readonly todo?: string | boolean | undefined;
+  readonly details: { readonly duration_ms: number; readonly type?: string | undefined; readonly error?: Error };
+}
+
+export class FileReports {
+  readonly totals: Totals = { passed: 0, failed: 0, skipped: 0 };
+  readonly #files = new Map<string, FileReport>();
+  readonly #shorten: (file: string) => string;
+
+  constructor(shorten: (file: string) => string) {
+    this.#shorten = shorten;
+  }
+
+  take(event: TestEvent): void {
+    switch (event.type) {
+      case 'test:pass':
+      case 'test:fail':
+        return this.#takeOutcome(event.type === 'test:pass', event.data);
+      case 'test:stdout':
+      case 'test:stderr':
+        this.#report(event.data.file).output += event.data.message;
+        return;
+      case 'test:summary':
+        // One per file and one for all. A file that broke has none and is closed at the end.
+        if (event.data.file !== undefined) this.#close(event.data.file, event.data.duration_ms);
+        return;
+      // What else there is says when tests are queued and begun.
+      default:
+    }
+  }
+
+  /** Ends the reports of the files that did not end by themselves. */
+  end(): void {
+    for (const file of this.#files.keys()) this.#close(file);
+  }
+
+  #takeOutcome(isPass: boolean, { name, file, skip, todo, details }: Outcome): void {
+    // A suite fails when a test in it does: that is counted there.
+    if (details.type === 'suite') return;
+    const { totals, failures } = this.#report(file ?? name);
+    if (skip !== undefined || todo !== undefined) {
+      totals.skipped += 1;
+    } else if (isPass) {
+      totals.passed += 1;
+    } else {
+      totals.failed += 1;
+      failures.push(`not ok: ${this.#title(name, file)}\n${indent(inspect(cause(details.error), { depth: 8 }))}\n`);
+    }
+  }
+
+  #title(name: string, file: string | undefined): string {
+    return name === file ? 'the file as a whole' : name;
+  }
+
+  #close(file: string, durationMs?: number): void {
+    const { totals, failures, output } = this.#report(file);
+    const { passed, failed, skipped } = totals;
+    const counts = [`${passed} passed`, `${failed} failed`, ...(skipped > 0 ? [`${skipped} skipped`] : [])];
+    const head = `${failed > 0 ? 'FAILED' : 'ok    '} ${this.#shorten(file)}: ${counts.join(', ')}`;
+    const said = failed > 0 && output !== '' ? `it said:\n${indent(output)}\n` : '';
+    const took = durationMs === undefined ? '' : ` (${(durationMs / 1000).toFixed(1)} s)`;
+    process.stdout.write(`${head}${took}\n${failures.join('')}${said}`);
+    this.totals.passed += passed;
+    this.totals.failed += failed;
+    this.totals.skipped += skipped;
+    this.#files.delete(file);
+  }
+
+  #report(file: string): FileReport {
+    const known = this.#files.get(file);
+    if (known) return known;
+    const fresh: FileReport = { totals: { passed: 0, failed: 0, skipped: 0 }, failures: [], output: '' };
+    this.#files.set(file, fresh);
+    return fresh;
+  }
+}
+
+/** node:test wraps what was thrown. */
+function cause(error: Error | undefined): unknown {
+  return error?.cause instanceof Error ? error.cause : error;
+}
+
+function indent(text: string): string {
+  return text.trimEnd().replaceAll(/^/gm, '    ');
+}
