@@ -24,10 +24,10 @@ export interface Release {
   readonly commit: string;
 }
 
-/** Packages that no member needs to run its child. */
-const TOOL_PACKAGES: ReadonlySet<string> = new Set(['yaml']);
 /** What `sexton run` enters by; every other dynamic import from `src/cli` is a tool. */
 const RUN_MODULES: ReadonlySet<string> = new Set(['src/cli/run.ts']);
+/** Beside those: what a member needs only where there is no init, which the delivered directory always has. */
+const OTHER_TOOLS: ReadonlySet<string> = new Set(['yaml', 'src/runtime/host/execa.ts']);
 
 export async function makeBundles(root: string, release: Release): Promise<Bundles> {
   const entry = join(root, 'src/cli/main.ts');
@@ -79,7 +79,7 @@ function toolsApart(root: string, lazy: Set<string>): Plugin {
       onResolve({ filter: /^\.|^[a-z]/ }, ({ kind, path, resolveDir }) => {
         if (kind !== 'dynamic-import') return undefined;
         const module = path.startsWith('.') ? relative(root, resolve(resolveDir, path)) : path;
-        const isTool = module.startsWith('src/cli/') ? !RUN_MODULES.has(module) : TOOL_PACKAGES.has(module);
+        const isTool = module.startsWith('src/cli/') ? !RUN_MODULES.has(module) : OTHER_TOOLS.has(module);
         if (!isTool) return undefined;
         lazy.add(module);
         return { path: module, namespace: 'tool' };
