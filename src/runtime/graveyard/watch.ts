@@ -131,6 +131,7 @@ export class Watch {
     this.#all = false;
     this.#dirty.clear();
     const { dir, ownName, onTrouble } = this.#options;
+    void this.#events.check();
     try {
       const { names, ignored } = await listMembers(dir);
       this.#isUnreadable = false;
@@ -170,7 +171,10 @@ export class Watch {
         return;
       case 'missing':
         this.#accept(name);
-        if (view !== undefined && !view.vanished) this.#set(name, { ...view, vanished: true });
+        if (view === undefined || view.vanished) return;
+        this.#set(name, { ...view, vanished: true });
+        // With it the whole directory may be gone.
+        this.#all = true;
         return;
       default:
         reading satisfies never;
