@@ -24,7 +24,7 @@ export function reduce(config: MemberConfig, state: State, event: Event): Reduct
   const now = event.at.mono >= state.now.mono ? event.at : state.now;
   const draft = draftOf(config, { ...state, now });
   fold(draft, event);
-  advance(draft);
+  if (draft.state.isAwake) advance(draft);
   enterPhase(draft);
   return finishDraft(draft);
 }
@@ -32,7 +32,7 @@ export function reduce(config: MemberConfig, state: State, event: Event): Reduct
 function fold(draft: Draft, event: Event): void {
   switch (event.type) {
     case 'booted':
-      return resumeEnd(draft);
+      return wake(draft);
     case 'signalReceived':
       return receiveSignal(draft, event);
     case 'signalForwarded':
@@ -64,8 +64,9 @@ function fold(draft: Draft, event: Event): void {
 }
 
 /** A supervisor that died between the last carving and its exit finds its work all but done. */
-function resumeEnd(draft: Draft): void {
+function wake(draft: Draft): void {
   const { child } = draft.state;
+  update(draft, { isAwake: true });
   if (child.is === 'gone') draft.effects.push({ type: 'exitContainer', code: child.code });
 }
 

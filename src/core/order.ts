@@ -18,7 +18,9 @@ export function blockersOf(
   const quorumIsEnough = state.stop?.reason === MAINS_FINISHED && config.when === 'any';
   const needed = new Set(quorumIsEnough ? [] : mains);
   for (const [name, peer] of Object.entries(peers)) {
-    const dependsOnUs = peer.tombstone.StartAfter?.includes(config.name) ?? false;
+    // A sidecar that started after a main still ends after it: each would wait for the other.
+    const isServant = config.role === 'main' && peer.tombstone.Role === 'sidecar';
+    const dependsOnUs = !isServant && (peer.tombstone.StartAfter?.includes(config.name) ?? false);
     if (dependsOnUs && !(quorumIsEnough && mains.includes(name))) needed.add(name);
   }
   const standings = [...needed].map((name) => ({ name, standing: standingOf(config, state, peers[name]) }));

@@ -5,8 +5,9 @@
  * 2 s. With no session to go by, a death or a silence that was found at our own start is believed only after 10 s without a
  * rebirth: a reused volume looks just like that.
  */
-import type { MemberConfig, RestartPolicy } from './config.ts';
+import type { MemberConfig } from './config.ts';
 import type { Peer, State } from './state.ts';
+import type { Tombstone } from './tombstone.ts';
 
 export type Standing =
   /** Never heard of in this pod's life. */
@@ -31,14 +32,14 @@ export function standingOf(config: MemberConfig, state: State, peer: Peer | unde
   if (peer === undefined || isForeign(config, state, peer)) return { is: 'absent' };
   const { tombstone } = peer;
   const now = state.now.mono;
-  const dead = tombstone.Died === undefined ? undefined : deathOf(config.restartPolicy, peer);
+  const dead = tombstone.Died === undefined ? undefined : deathOf(config, peer);
   const settledAtMs = mayBeStale(config, state, peer) ? state.startedAtMs + STALE_AFTER_MS : 0;
   if (dead !== undefined) return now >= settledAtMs ? dead : { is: 'unsure', untilMs: settledAtMs, waiting: true };
   const waiting = tombstone.Phase === 'waiting';
   const vanishedAtMs = vanishing(peer);
   if (vanishedAtMs === undefined) return waiting ? { is: 'waiting' } : { is: 'alive' };
   if (now < vanishedAtMs) return { is: 'unsure', untilMs: vanishedAtMs, waiting };
-  return { is: 'dead', final: finalFailure(config.restartPolicy), succeeded: false, started: !waiting, lost: true };
+  return { is: 'dead', final: isFinal(config, tombstone, false), succeeded: false, started: !waiting, lost: true };
 }
 
 /** From when on a member without a `Died` counts as lost; undefined: as far as is known, it lives. */
@@ -50,22 +51,24 @@ function vanishing(peer: Peer): number | undefined {
     case 'lost':
       return (peer.lostAt ?? peer.sinceMs) + LOST_AFTER_MS;
     case 'none':
-      return peer.sinceMs + STALE_AFTER_MS;
+      // Only a socket that nobody stands behind is evidence; without one the volume may just carry no sockets.
+      return peer.refused === true ? peer.sinceMs + STALE_AFTER_MS : undefined;
     default:
       return peer.liveness satisfies never;
   }
 }
 
-function deathOf(ownPolicy: RestartPolicy, peer: Peer): Standing {
-  const { ExitCode, Final, Reason } = peer.tombstone;
+function deathOf(config: MemberConfig, { tombstone }: Peer): Standing {
+  const { ExitCode, Final, Reason } = tombstone;
   const succeeded = ExitCode === 0;
-  const final = Final ?? (ownPolicy === 'Never' || (ownPolicy === 'OnFailure' && succeeded));
+  const final = Final ?? isFinal(config, tombstone, succeeded);
   return { is: 'dead', final, succeeded, started: Reason !== 'never-started', lost: Reason === 'lost' };
 }
 
-/** A member that vanished can declare nothing any more: the reader's own policy decides. */
-function finalFailure(ownPolicy: RestartPolicy): boolean {
-  return ownPolicy === 'Never';
+/** Where the dead did not say it: by the policy that it declared while it lived, else by the reader's own. */
+function isFinal(config: MemberConfig, { RestartPolicy }: Tombstone, succeeded: boolean): boolean {
+  const policy = RestartPolicy ?? config.restartPolicy;
+  return policy === 'Never' || (policy === 'OnFailure' && succeeded);
 }
 
 /** Those of other sessions whom nobody holds any more: they can be cleared away. (Another boot may be another node's.) */

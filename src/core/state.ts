@@ -99,6 +99,8 @@ export interface State {
   /** When this container started. */
   readonly startedAtMs: number;
   readonly now: Instant;
+  /** All that happened before this supervisor was there has been folded in: the rules may act. */
+  readonly isAwake: boolean;
   readonly phase: Phase;
   readonly child: Child;
   readonly stop: Stop | undefined;
@@ -116,6 +118,7 @@ export interface State {
 }
 
 export type Event =
+  /** The supervisor is there, and what happened before is told. */
   | { readonly type: 'booted'; readonly at: Instant }
   | {
       readonly type: 'signalReceived';
@@ -186,6 +189,7 @@ export function initialState(origin: Origin): State {
     bootId: origin.bootId,
     startedAtMs: origin.startedAtMs,
     now: origin.now,
+    isAwake: false,
     phase: 'waiting',
     child: { is: 'unborn' },
     stop: undefined,

@@ -17,7 +17,9 @@ export function writeMemo({ state, isHeld }: Memo): string {
 export function readMemo(memo: string, hostId: string): Memo | undefined {
   try {
     const { format, isHeld, state } = JSON.parse(memo) as Memo & { format: number };
-    return format === FORMAT && state.hostId === hostId ? { isHeld, state: { ...NOTHING, ...state } } : undefined;
+    return format === FORMAT && state.hostId === hostId
+      ? { isHeld, state: { ...NOTHING, ...state, ...ASLEEP } }
+      : undefined;
   } catch {
     return undefined;
   }
@@ -26,3 +28,5 @@ export function readMemo(memo: string, hostId: string): Memo | undefined {
 const FORMAT = 1;
 /** JSON leaves out what is undefined. */
 const NOTHING = { stop: undefined, climb: undefined, deadline: undefined, peers: undefined } as const;
+/** Of the next supervisor: it has to hear first what happened meanwhile. */
+const ASLEEP = { isAwake: false } as const;

@@ -59,7 +59,9 @@ export class Supervisor {
     this.#state = member.solo ? { ...state, peers: {} } : state;
     this.#isHeld = resumed?.isHeld ?? false;
     if (resumed !== undefined) log.say('warn', 'the supervisor was started again', { phase: state.phase });
-    this.#dispatch({ type: 'booted', at: now }, undefined, [fallbackOf(member)]);
+    // The host tells in this turn of the loop what was queued before we were there; only then may anything begin.
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#dispatch({ type: 'booted', at: clock.now() }, undefined, [fallbackOf(member)]);
     for (const limit of host.limits) log.say('warn', limit);
     const events: PlotEvents = { listen: (path) => this.#listen(path), peersSeen: (peers) => this.#meet(peers) };
     await Promise.all([log.open(), openPlot?.().then((plot) => this.#settleIn(plot, events))]);

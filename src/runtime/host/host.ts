@@ -102,7 +102,10 @@ export interface Hello {
 export interface Host {
   /** What cannot be done here, each a sentence for the log; empty over sexton-init. */
   readonly limits: readonly string[];
-  /** Resolves with what the host knows, then events flow to `onEvent`, the unacknowledged ones first. */
+  /**
+   * Resolves with what the host knows, then events flow to `onEvent`: in the very next turn of the event loop those that were
+   * queued before, unacknowledged ones first.
+   */
   open(onEvent: (event: HostEvent) => void): Promise<Hello>;
   commit(commit: Commit): void;
   /** Ends a child outside any commit; resolves once the host is closed. Only for tests and orderly ends. */
