@@ -13,7 +13,7 @@ export function parseDuration(text: string): Parse<number> {
   if (text === '' || parts === null) return bad(notADuration(text));
   const [, hours = '0', minutes = '0', seconds = '0', millis = '0'] = parts;
   const ms = Number(hours) * HOUR + Number(minutes) * MINUTE + Number(seconds) * SECOND + Number(millis);
-  return ms <= LONGEST_MS ? good(ms) : bad('longer than a timer can be; write at most 596h');
+  return ms <= LONGEST_MS ? good(ms) : bad(TOO_LONG);
 }
 
 /** A duration that must not be 0. */
@@ -41,17 +41,24 @@ export function formatDuration(ms: number): string {
 
 /** A duration as Go's time.ParseDuration reads it, which kubexit's variables are written in; rounded up to milliseconds. */
 export function parseGoDuration(text: string): Parse<number> {
-  if (text === '0') return good(0);
-  if (!/^(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/.test(text)) return bad(notADuration(text));
-  let ms = 0;
-  for (const [, count = '0', unit = 's'] of text.matchAll(/([\d.]+)([a-zµμ]+)/g)) ms += Number(count) * goUnit(unit);
-  const whole = Math.ceil(Number(ms.toFixed(6)));
-  return whole <= LONGEST_MS ? good(whole) : bad('longer than a timer can be; write at most 596h');
+  const ms = goMilliseconds(text);
+  if (ms === undefined) return bad(notADuration(text));
+  return ms <= LONGEST_MS ? good(ms) : bad(TOO_LONG);
 }
 
+const TOO_LONG = 'longer than a timer can be; write at most 596h';
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
+
+function goMilliseconds(text: string): number | undefined {
+  if (text === '0') return 0;
+  if (!/^(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/.test(text)) return undefined;
+  let ms = 0;
+  for (const [, count = '0', unit = 's'] of text.matchAll(/([\d.]+)([a-zµμ]+)/g)) ms += Number(count) * goUnit(unit);
+  // Sums of fractions are off in the last digits, which must not become a millisecond.
+  return Math.ceil(Number(ms.toFixed(6)));
+}
 
 function goUnit(unit: string): number {
   if (unit === 'h') return HOUR;
@@ -63,14 +70,14 @@ function goUnit(unit: string): number {
 
 /** The reason, with the notation that was probably meant. */
 function notADuration(text: string): string {
-  if (/^\d+$/.test(text)) return `a duration needs a unit; write ${text}s or ${text}ms`;
+  if (/^\d{1,9}$/.test(text)) return `a duration needs a unit; write ${text}s or ${text}ms`;
   if (/^-/.test(text)) return 'a duration cannot be negative; write 0 or a time such as 30s';
   const plain = text
     .toLowerCase()
     .replace(/\s+/g, '')
     .replace(/sec(ond)?s?$/, 's')
     .replace(/min(ute)?s?$/, 'm');
-  const meant = plain === '' || (plain === text && !/\./.test(text)) ? undefined : parseGoDuration(plain);
-  if (meant?.ok && meant.value > 0) return `not a duration; write ${formatDuration(meant.value)}`;
+  const meant = plain === '' || (plain === text && !/\./.test(text)) ? undefined : goMilliseconds(plain);
+  if (meant !== undefined && meant > 0 && meant <= LONGEST_MS) return `not a duration; write ${formatDuration(meant)}`;
   return 'not a duration; write one such as 500ms, 30s or 1m30s';
 }

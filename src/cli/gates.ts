@@ -21,7 +21,7 @@ export function formatGates(gates: readonly StartGate[]): string {
 function parseGate(text: string): Parse<StartGate> {
   const [nameText = '', conditionText, ...more] = text.split('=');
   if (conditionText === undefined && text.includes(':')) {
-    return bad(`${show(text)} is not a start gate; write ${text.replace(':', '=')}`);
+    return bad(`${show(text)} is not a start gate; write ${show(text.replace(':', '='))}`);
   }
   const name = parseName(nameText.replace(/\?$/, ''));
   if (!name.ok) return bad(`${show(nameText)} is not a name: ${name.why}`);

@@ -32,7 +32,7 @@ function parseRung(text: string): Parse<Rung> {
   if (more.length > 0) return bad(`${show(text)} is not a rung; write one such as TERM:20s`);
   const signal = parseSignal(signalText);
   if (!signal.ok)
-    return text.includes('=') ? bad(`${show(text)} is not a rung; write ${text.replace('=', ':')}`) : signal;
+    return text.includes('=') ? bad(`${show(text)} is not a rung; write ${show(text.replace('=', ':'))}`) : signal;
   const name = formatSignal(signal.value);
   if (name === 'STOP' || name === 'CHLD' || name === 'CONT') return bad(`${name} ends no process; leave it out`);
   if (timeText === undefined) return good({ signal: signal.value, forMs: undefined });

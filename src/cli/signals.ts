@@ -71,7 +71,7 @@ const COMMON = [
 function parseTranslation(text: string): Parse<readonly [number, number | 'drop']> {
   const [fromText = '', toText, ...more] = text.split(':');
   if (toText === undefined || more.length > 0) {
-    const pair = text.includes('=') ? text.replace('=', ':') : 'TERM:QUIT, or TERM:- to drop it';
+    const pair = text.includes('=') ? show(text.replace('=', ':')) : 'TERM:QUIT, or TERM:- to drop it';
     return bad(`${show(text)} is not a translation; write ${pair}`);
   }
   const from = parseReceivable(fromText);

@@ -4,11 +4,11 @@
 import type { Hold } from '../core/config.ts';
 import { formatDuration, parseDuration } from './duration.ts';
 import { nearest } from './nearest.ts';
-import { bad, good, type Parse } from './parse.ts';
+import { bad, good, type Parse, show } from './parse.ts';
 
 /** An absolute directory, without trailing slashes. The root is refused: tombstones would lie among the image's files. */
 export function parseGraveyard(text: string): Parse<string> {
-  if (!text.startsWith('/')) return bad(`not an absolute path; write /${text.replace(/^(\.{0,2}\/)+/, '')}`);
+  if (!text.startsWith('/')) return bad(`not an absolute path; write ${show(`/${text.replace(/^(\.{0,2}\/)+/, '')}`)}`);
   const path = text.replace(/\/+$/, '');
   return path === '' ? bad('not the root itself; write a directory such as /graveyard') : good(path);
 }

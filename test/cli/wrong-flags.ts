@@ -11,6 +11,18 @@ export function wrongFlags(): readonly WrongInput[] {
     one('a duration in words', 'grace-period', '30sec', 'not a duration; write 30s'),
     one('no duration at all', 'drain', 'soon', 'not a duration; write one such as 500ms, 30s or 1m30s'),
     one('a duration beyond all timers', 'drain', '1000h', 'longer than a timer can be; write at most 596h'),
+    one(
+      'a grace period beyond all timers',
+      'grace-period',
+      '999999m',
+      'longer than a timer can be; write at most 596h',
+    ),
+    one(
+      'a graveyard that Kubernetes did not expand',
+      'graveyard',
+      '/graves/$(POD)',
+      "$(POD) was not expanded; declare that variable before this one in the Pod's env",
+    ),
     one('a grace period of nothing', 'grace-period', '0', 'must be longer than 0; write a time such as 30s'),
     one('a role that does not exist', 'role', 'sidcar', 'not one of main, sidecar; did you mean sidecar?'),
     one('a policy in lowercase', 'restart-policy', 'never', 'not one of Never, OnFailure, Always; did you mean Never?'),
