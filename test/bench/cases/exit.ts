@@ -1,0 +1,70 @@
+/**
+ * From the end of the application to the end of the container.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Container, withContainer, withContainers } from '../container.ts';
+import { type Case, type Measurement, Samples, type Setup } from '../measurement.ts';
+import { TINI } from '../subjects.ts';
+
+export const exit: Case = {
+  name: 'exit',
+  rounds: 20,
+  async run(setup) {
+    return [
+      await exitAfter(setup, 0, 'as soon as the supervisor has settled'),
+      await exitAfter(setup, IDLE_MS, `after ${IDLE_MS / 1000} s of idleness`),
+      await wholeLife(setup),
+    ];
+  },
+};
+
+async function exitAfter({ programs, subjects, rounds }: Setup, idleMs: number, when: string): Promise<Measurement> {
+  const samples = new Samples();
+  const endAll = async (containers: readonly Container[]): Promise<void> => {
+    for (const container of containers) await container.settled();
+    await sleep(idleMs);
+    for (const { subject, ask } of containers) {
+      const [ns = Number.NaN, status] = await ask('exit');
+      if (status !== 0) throw new Error(`cannot measure the exit of ${subject.name}: its status is ${status}`);
+      samples.add(subject.name, ns);
+    }
+  };
+  const all = [...subjects.inits, subjects.bare];
+  for (let done = 0; done < rounds; done += AT_ONCE) {
+    const batch = Array.from({ length: Math.min(AT_ONCE, rounds - done) }, () => all).flat();
+    await withContainers(programs.launch, batch, () => [programs.first], endAll);
+  }
+  return {
+    title: `exit: last instruction of the application to the end of PID 1, ${when}`,
+    unit: 'ns',
+    figures: samples.figures(),
+    references: [TINI],
+    aims: [],
+    notes: [],
+  };
+}
+
+/** An application that ends at once: sexton then waits for its own supervisor to boot. */
+async function wholeLife({ programs, subjects, rounds }: Setup): Promise<Measurement> {
+  const samples = new Samples();
+  for (let round = 0; round <= rounds; round++) {
+    for (const subject of [...subjects.inits, subjects.bare, subjects.node]) {
+      const command = subject === subjects.node ? ['-e', REPORT] : [programs.first, 'once'];
+      const [ns = Number.NaN] = await withContainer(programs.launch, subject, command, ({ ask }) => ask('whole'));
+      if (round > 0) samples.add(subject.name, ns);
+    }
+  }
+  return {
+    title: 'whole: exec of PID 1 to its end, with an application that ends at once',
+    unit: 'ns',
+    figures: samples.figures(),
+    references: [TINI, subjects.node.name],
+    aims: [],
+    notes: [],
+  };
+}
+
+/** What the launcher waits for; see record.h. */
+const REPORT = `const record = Buffer.alloc(24); record[0] = 102; require('fs').writeSync(3, record)`;
+const IDLE_MS = 2_000;
+const AT_ONCE = 5;

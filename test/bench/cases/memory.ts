@@ -1,0 +1,110 @@
+/**
+ * Memory of an idle container's init, and of the supervisor beside it; the application's own is not in it.
+ *
+ * Two of each run at the same time, as containers of one image on one node do: what the page cache shares between them (program
+ * text, mostly) is resident but not private. Private is Private_Clean + Private_Dirty of smaps_rollup: proc_pid_smaps(5).
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isSupervisor } from '../../helpers/container.ts';
+import { childrenOf } from '../../helpers/process.ts';
+import { type Container, withContainers } from '../container.ts';
+import { type Case, type Measurement, Samples } from '../measurement.ts';
+import { BARE_NODE, SEXTON_NAME, type Subject } from '../subjects.ts';
+import { IDLE } from './start.ts';
+
+export const memory: Case = {
+  name: 'memory',
+  rounds: 3,
+  async run({ programs, subjects, rounds }) {
+    const books: Books = { Rss: new Samples(), Private: new Samples(), Dirty: new Samples() };
+    const dirs: string[] = [];
+    const graveyard = (subject: Subject): Subject => {
+      const dir = mkdtempSync(join(tmpdir(), 'sexton-bench-'));
+      dirs.push(dir);
+      const flags = ['--graveyard', dir, '--name', 'first', '--restart-policy', 'Never'];
+      return { ...subject, name: `${subject.name}, graveyard`, before: [subject.before[0] ?? '', ...flags, '--'] };
+    };
+    try {
+      for (let round = 0; round < rounds; round++) {
+        const sextons = subjects.inits.filter(({ isSexton }) => isSexton);
+        const each = () => [...subjects.inits, ...sextons.map(graveyard), subjects.node];
+        const commandOf = ({ name }: Subject) => (name === BARE_NODE ? ['-e', IDLE] : [programs.first]);
+        await withContainers(programs.launch, [...each(), ...each()], commandOf, async (containers) => {
+          for (const container of containers) await container.settled();
+          await sleep(IDLE_MS);
+          for (const container of containers) note(books, container);
+        });
+      }
+    } finally {
+      for (const dir of dirs) rmSync(dir, { recursive: true, force: true });
+    }
+    return [
+      table('resident memory (Rss)', books.Rss),
+      { ...table('private memory', books.Private), aims: AIMS },
+      table('of it written to (Private_Dirty)', books.Dirty),
+    ];
+  },
+};
+
+interface Books {
+  readonly Rss: Samples;
+  readonly Private: Samples;
+  readonly Dirty: Samples;
+}
+
+interface Amount {
+  readonly rss: number;
+  readonly privateAll: number;
+  readonly dirty: number;
+}
+
+function note(books: Books, { subject, pid1 }: Container): void {
+  const init = amountOf(pid1);
+  if (!subject.isSexton) return enter(books, subject.name, init);
+  const supervisor = childrenOf(pid1).find(isSupervisor);
+  if (supervisor === undefined) throw new Error('cannot measure the supervisor: it is not there');
+  const beside = amountOf(supervisor);
+  enter(books, `${subject.name}: init`, init);
+  enter(books, `${subject.name}: supervisor`, beside);
+  enter(books, subject.name, {
+    rss: init.rss + beside.rss,
+    privateAll: init.privateAll + beside.privateAll,
+    dirty: init.dirty + beside.dirty,
+  });
+}
+
+function enter(books: Books, name: string, { rss, privateAll, dirty }: Amount): void {
+  books.Rss.add(name, rss);
+  books.Private.add(name, privateAll);
+  books.Dirty.add(name, dirty);
+}
+
+function amountOf(pid: number): Amount {
+  const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1');
+  const field = (name: string): number =>
+    Number(new RegExp(`^${name}: +([0-9]+) kB$`, 'm').exec(rollup)?.[1] ?? Number.NaN);
+  const dirty = field('Private_Dirty');
+  return { rss: field('Rss'), privateAll: field('Private_Clean') + dirty, dirty };
+}
+
+function table(what: string, samples: Samples): Measurement {
+  return {
+    title: `memory: ${what} after ${IDLE_MS / 1000} s of idleness`,
+    unit: 'KiB',
+    figures: samples.figures(),
+    references: [BARE_NODE],
+    aims: [],
+    notes: [
+      'two of each run at once, so shared program text is not private; the sum of init and supervisor bears the name alone',
+    ],
+  };
+}
+
+const IDLE_MS = 3_000;
+const AIMS = [
+  { subject: SEXTON_NAME, reference: BARE_NODE, atMost: 1.5 },
+  { subject: `${SEXTON_NAME}, graveyard`, reference: BARE_NODE, atMost: 1.5 },
+];

@@ -1,0 +1,79 @@
+/**
+ * A signal's way from kill(2) on PID 1 to the handler of the application: one that only passes through, and the request to stop,
+ * which in sexton is a decision of the supervisor.
+ */
+import { constants } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Container, withContainers } from '../container.ts';
+import { type Case, type Measurement, Samples, type Setup } from '../measurement.ts';
+import { spreadOf } from '../statistics.ts';
+import { SEXTON_NAME, TINI } from '../subjects.ts';
+
+export const signal: Case = {
+  name: 'signal',
+  rounds: 40,
+  async run({ programs, subjects, rounds }) {
+    const samples = new Samples();
+    const passThrough = async (containers: readonly Container[]): Promise<void> => {
+      for (const container of containers) await container.settled();
+      for (let round = 0; round <= rounds; round++) {
+        for (const { subject, ask } of containers) {
+          const ns = spreadOf(await ask(`signal ${constants.signals.SIGUSR1} ${SIGNALS}`)).median;
+          if (round > 0) samples.add(subject.name, ns);
+        }
+      }
+    };
+    await withContainers(programs.launch, [...subjects.inits, subjects.bare], () => [programs.first], passThrough);
+    return [
+      {
+        title: `signal: kill(2) of USR1 on PID 1 to the application's handler, median of ${SIGNALS} each round`,
+        unit: 'ns',
+        figures: samples.figures(),
+        references: [TINI],
+        aims: [{ subject: SEXTON_NAME, reference: TINI, atMost: 3 }],
+        notes: ['one after the other, each sent when the one before has arrived; bare exec has no init on the way'],
+      },
+    ];
+  },
+};
+
+export const stop: Case = {
+  name: 'stop',
+  rounds: 20,
+  async run(setup) {
+    return [
+      await stopAfter(setup, 0, 'as soon as the supervisor has settled'),
+      await stopAfter(setup, IDLE_MS, `after ${IDLE_MS / 1000} s of idleness`),
+    ];
+  },
+};
+
+/** Only the first one counts in sexton, so each sample takes a container. */
+async function stopAfter({ programs, subjects, rounds }: Setup, idleMs: number, when: string): Promise<Measurement> {
+  const samples = new Samples();
+  const stopAll = async (containers: readonly Container[]): Promise<void> => {
+    for (const container of containers) await container.settled();
+    await sleep(idleMs);
+    for (const { subject, ask } of containers) {
+      const [ns = Number.NaN] = await ask(`signal ${constants.signals.SIGTERM} 1`);
+      samples.add(subject.name, ns);
+    }
+  };
+  for (let done = 0; done < rounds; done += AT_ONCE) {
+    const batch = Array.from({ length: Math.min(AT_ONCE, rounds - done) }, () => subjects.inits).flat();
+    await withContainers(programs.launch, batch, () => [programs.first], stopAll);
+  }
+  return {
+    title: `stop: kill(2) of TERM on PID 1 to the application's handler, ${when}`,
+    unit: 'ns',
+    figures: samples.figures(),
+    references: [TINI],
+    aims: [],
+    notes: ['the first and only signal of its container; in sexton it goes through the supervisor'],
+  };
+}
+
+const SIGNALS = 50;
+/** The supervisor gives memory back after 1 s; what it must then read in again belongs to the figure. */
+const IDLE_MS = 2_000;
+const AT_ONCE = 5;

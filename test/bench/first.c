@@ -1,0 +1,36 @@
+/*
+ * The application of the measurements: stamps its first instruction, its signals and its end.
+ *   first        stays until it is told to end
+ *   first once   ends at once
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <signal.h>
+
+#include "record.h"
+
+static void on_signal(int number) {
+  int64_t at = now_ns();
+  int saved = errno;
+  report('s', at, number);
+  errno = saved;
+}
+
+int main(int argc, char **argv) {
+  int64_t first = now_ns();
+  (void)argv;
+  if (argc > 1) {
+    report('f', first, 0);
+    _exit(0);
+  }
+  struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+  sigaction(SIGUSR1, &action, NULL);
+  sigaction(SIGTERM, &action, NULL);
+  /* Only now: whoever reads this may send a signal at once. */
+  report('f', first, 0);
+  char order;
+  while (read(ORDERS, &order, 1) < 0 && errno == EINTR) {
+  }
+  report('x', now_ns(), 0);
+  _exit(0);
+}

@@ -1,0 +1,54 @@
+/**
+ * What a case of the bench hands back: one table, as numbers.
+ */
+import type { Programs } from './programs.ts';
+import type { Subjects } from './subjects.ts';
+
+export interface Setup {
+  readonly programs: Programs;
+  readonly subjects: Subjects;
+  readonly rounds: number;
+}
+
+export interface Figure {
+  readonly subject: string;
+  /** One for each round, in the order of the rounds. */
+  readonly samples: readonly number[];
+}
+
+export interface Aim {
+  readonly subject: string;
+  readonly reference: string;
+  readonly atMost: number;
+}
+
+export interface Measurement {
+  readonly title: string;
+  readonly unit: 'ns' | 'KiB';
+  readonly figures: readonly Figure[];
+  /** Each gets a column of ratios. */
+  readonly references: readonly string[];
+  readonly aims: readonly Aim[];
+  readonly notes: readonly string[];
+}
+
+export interface Case {
+  readonly name: string;
+  readonly rounds: number;
+  run(setup: Setup): Promise<readonly Measurement[]>;
+}
+
+/** Collects samples by subject; the order of the subjects is that of their first sample. */
+export class Samples {
+  readonly #bySubject = new Map<string, number[]>();
+
+  add(subject: string, sample: number): void {
+    const samples = this.#bySubject.get(subject);
+    if (samples === undefined) this.#bySubject.set(subject, [sample]);
+    else samples.push(sample);
+  }
+
+  figures(): Figure[] {
+    return [...this.#bySubject].map(([subject, samples]) => ({ subject, samples }));
+  }
+}
