@@ -4,8 +4,9 @@
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { chmod, stat, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
 import { SIGHUP, SIGKILL, SIGTERM } from '../../../src/core/signals.ts';
 import { send, stateOf } from '../../helpers/process.ts';
@@ -176,6 +177,8 @@ function groups(kind: HostKind): void {
     await rig.commit({ commands: [{ type: 'kill', id: 1, signal: SIGTERM }] });
     await rig.output.next((line) => line === 'grandchild ends');
     assert.equal((await rig.event('exited')).code, 9);
+    // A sleep that the grandchild began just then did not get the TERM.
+    await rig.commit({ commands: [{ type: 'kill', id: 1, signal: SIGKILL }] });
     await rig.event('groupGone');
   });
 
@@ -251,6 +254,8 @@ function signals(kind: HostKind): void {
     const known = await start(t, kind);
     if (cannot(t, known, /before Node has started/)) return;
     const rig = await Rig.start(t, kind);
+    // Between exec and the first instruction, TERM ends any process that is not PID 1.
+    await waitFor('it has run its first instruction', () => isBlocked(rig.pid, SIGTERM));
     process.kill(rig.pid, 'SIGTERM');
     await rig.supervisor();
     assert.equal((await rig.event('signal')).signal, SIGTERM);
@@ -286,6 +291,12 @@ function signals(kind: HostKind): void {
     await rig.output.next((line) => line === 'got USR1');
     assert.deepEqual(rig.output.all, ['ready', 'got USR2', 'got HUP', 'got USR1']);
   });
+}
+
+/** `SigBlk` of proc_pid_status(5). */
+function isBlocked(pid: number, signal: number): boolean {
+  const mask = /^SigBlk:\s*([0-9a-f]+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? '0';
+  return ((BigInt(`0x${mask}`) >> BigInt(signal - 1)) & 1n) === 1n;
 }
 
 function commits(kind: HostKind): void {
@@ -378,7 +389,7 @@ function liveness(kind: HostKind): void {
     await writeFile(path, 'something stale');
     const peer = await listenAndConnect(rig, path);
     assert.equal((await stat(path)).mode & 0o777, 0o666);
-    const closed = once(peer, 'close');
+    const closed = closing(peer);
     process.kill(rig.pid, 'SIGKILL');
     await within('the connection is closed', closed);
     await rig.ended;
@@ -389,7 +400,7 @@ function liveness(kind: HostKind): void {
     const [first, second] = [rig.scratch.path('live-1'), rig.scratch.path('live-2')];
     const peer = await listenAndConnect(rig, first);
     let isClosed = false;
-    const closed = once(peer, 'close').then(() => {
+    const closed = closing(peer).then(() => {
       isClosed = true;
     });
     const later = await listenAndConnect(rig, second);
@@ -399,7 +410,7 @@ function liveness(kind: HostKind): void {
     const again = await listenAndConnect(rig, second);
     assert.equal(isClosed, false);
     send(rig.pid, 'SIGKILL');
-    await within('all are closed', Promise.all([closed, once(later, 'close'), once(again, 'close')]));
+    await within('all are closed', Promise.all([closed, closing(later), closing(again)]));
     await rig.ended;
   });
 
@@ -410,7 +421,12 @@ function liveness(kind: HostKind): void {
   });
 }
 
-async function listenAndConnect(rig: Rig, path: string): Promise<ReturnType<typeof connect>> {
+/** Also by a reset, which is what a connection gets that the host had no time to accept. */
+function closing(peer: Socket): Promise<void> {
+  return new Promise((resolve) => peer.once('close', () => resolve()));
+}
+
+async function listenAndConnect(rig: Rig, path: string): Promise<Socket> {
   await rig.commit({ commands: [{ type: 'listen', path }] });
   await waitForFile(path);
   // The file is there a moment before somebody listens, and a stale one even longer.

@@ -13,7 +13,7 @@ import { Rig } from './rig.ts';
 const dir = mkdtempSync(join(tmpdir(), 'sx-init-'));
 after(() => rmSync(dir, { recursive: true }));
 const kind = { name: 'InitHost', init: join(dir, 'sexton') } as const;
-await buildInit(kind.init);
+buildInit(kind.init);
 
 hostContract(kind);
 
