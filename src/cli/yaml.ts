@@ -12,5 +12,10 @@ export function parseYaml(text: string): Parse<unknown> {
   const [error] = document.errors;
   // Only the first line: the rest draws the place with a caret.
   if (error) return bad(`not YAML: ${error.message.split('\n')[0]?.replace(/:$/, '')}`);
-  return good(document.toJS() as unknown);
+  try {
+    return good(document.toJS() as unknown);
+  } catch (thrown) {
+    // Aliases are followed only now, and only so many of them.
+    return bad(`not YAML: ${(thrown as Error).message}`);
+  }
 }

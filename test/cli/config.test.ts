@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type Resolution, resolveRun } from '../../src/cli/config.ts';
+import type { Env } from '../../src/cli/env.ts';
+import { FLAGS, KEYS, variableOf } from '../../src/cli/flags.ts';
+import { filesOf } from './files.ts';
+
+type Resolved = Extract<Resolution, { ok: true }>;
+
+/** Without a configuration file in YAML the answer is no promise: the start of a container does not wait for one. */
+function resolved(argv: readonly string[], env: Env = {}, files = filesOf()): Resolved {
+  const resolution = resolveRun(argv, env, files);
+  assert.ok(!(resolution instanceof Promise), 'synchronous');
+  assert.ok(resolution.ok, resolution.ok ? '' : resolution.problems.join('\n'));
+  return resolution;
+}
+
+function sourceOf({ sources }: Resolved, key: string): string {
+  const row = sources.find((source) => source.key === key);
+  return `${row?.value} from ${row?.source}`;
+}
+
+describe('the configuration of `sexton -- command`', () => {
+  it('is complete by defaults alone', () => {
+    assert.deepEqual(resolved(['--', '/bin/Sleep', '9']).run, {
+      member: {
+        name: 'sleep',
+        role: 'main',
+        restartPolicy: 'Never',
+        mains: [],
+        when: 'all',
+        startAfter: [],
+        startTimeoutMs: 60_000,
+        startTimeoutAction: 'fail',
+        signals: {},
+        ladder: undefined,
+        stopSignals: [15, 2],
+        gracePeriodMs: undefined,
+        hold: { kind: 'always' },
+        drainMs: 0,
+        lingerMs: 0,
+        restart: 'never',
+        exitCode: { kind: 'keep' },
+        session: undefined,
+        solo: true,
+      },
+      graveyard: undefined,
+      program: { fromIndex: 2, argv: ['/bin/Sleep', '9'] },
+      logLevel: 'info',
+      logFormat: 'json',
+    });
+  });
+
+  it('is frozen to its last part', () => {
+    const { run } = resolved(['--stop', 'TERM:5s,KILL', '--start-after', 'a=started', '--graveyard', '/g', 'x']);
+    const parts: object[] = [run];
+    for (const part of parts) {
+      assert.ok(Object.isFrozen(part), JSON.stringify(part));
+      parts.push(...Object.values(part).filter((inner) => typeof inner === 'object' && inner !== null));
+    }
+    assert.ok(parts.length > 10);
+  });
+
+  it('of a sidecar has the defaults of a sidecar', () => {
+    const { run } = resolved(['--role', 'sidecar', '--graveyard', '/g', 'x']);
+    assert.equal(run.member.restart, 'auto');
+    assert.deepEqual(run.member.exitCode, { kind: 'zero-when-stopped' });
+  });
+
+  it('takes /graveyard only where it exists', () => {
+    assert.equal(resolved(['x']).run.graveyard, undefined);
+    const { run } = resolved(['x'], {}, filesOf({}, ['/graveyard']));
+    assert.equal(run.graveyard, '/graveyard');
+    assert.equal(run.member.solo, false);
+  });
+
+  it('logs text only on a terminal', () => {
+    assert.equal(resolved(['x'], {}, filesOf({}, [], true)).run.logFormat, 'text');
+    assert.equal(resolved(['x'], {}, filesOf({}, [], false)).run.logFormat, 'json');
+  });
+});
+
+describe('the command', () => {
+  const WHERE: readonly (readonly [readonly string[], number])[] = [
+    [['x', '--drain', '5s'], 1],
+    [['run', 'x'], 2],
+    [['--', '--drain'], 2],
+    [['run', '--drain', '5s', '--linger=1s', '--role=sidecar', '--graveyard', '/g', '--', 'x', '--'], 9],
+    [['--drain', '5s', 'x', '--drain', 'y'], 3],
+    [['-'], 1],
+    [['run', 'run'], 2],
+  ];
+  for (const [argv, index] of WHERE) {
+    it(`of \`sexton ${argv.join(' ')}\` begins at ${index} of the whole command line`, () => {
+      const { program } = resolved(argv).run;
+      assert.equal(program.fromIndex, index);
+      assert.deepEqual(['sexton', ...argv].slice(index), program.argv);
+    });
+  }
+
+  it('of the command line replaces command and args of the file', () => {
+    const files = filesOf({ '/c.json': '{"command": ["nginx"], "args": ["-g", "daemon off;"]}' });
+    assert.deepEqual(resolved(['--config', '/c.json'], {}, files).run.program, {
+      fromIndex: 0,
+      argv: ['nginx', '-g', 'daemon off;'],
+    });
+    assert.deepEqual(resolved(['--config', '/c.json', 'sh'], {}, files).run.program, { fromIndex: 3, argv: ['sh'] });
+  });
+});
+
+describe('a value', () => {
+  const files = filesOf({ '/c.json': '{"drain": "3s", "linger": "3s", "hold": "3s", "mains": ["file"]}' });
+  const argv = ['--graveyard', '/g', '--role=sidecar', '--config', '/c.json', '--drain', '1s', 'x'];
+  const env = { SEXTON_DRAIN: '2s', SEXTON_LINGER: '2s', KUBEXIT_DEATH_DEPS: 'kubexit' };
+  const resolution = resolved(argv, env, files);
+
+  it('comes from the flag before the variable, from that before the file, from that before the default', () => {
+    assert.equal(sourceOf(resolution, 'drain'), '1s from --drain');
+    assert.equal(sourceOf(resolution, 'linger'), '2s from SEXTON_LINGER');
+    assert.equal(sourceOf(resolution, 'hold'), '3s from /c.json');
+    assert.equal(sourceOf(resolution, 'restart'), 'auto from default');
+  });
+
+  it("comes from kubexit's variable before the file, not before a twin of ours", () => {
+    assert.equal(sourceOf(resolution, 'mains'), 'kubexit from KUBEXIT_DEATH_DEPS');
+    const twin = resolved(argv, { ...env, SEXTON_MAINS: 'ours' }, files);
+    assert.equal(sourceOf(twin, 'mains'), 'ours from SEXTON_MAINS');
+    assert.equal(sourceOf(twin, 'when'), 'all from default');
+  });
+
+  it('that another source overrides is checked all the same', () => {
+    const wrong = resolveRun(['--drain', '1s', 'x'], { SEXTON_DRAIN: 'soon' }, filesOf());
+    assert.equal('ok' in wrong && wrong.ok, false);
+  });
+
+  it('can be given in any of the three ways, with one meaning', async () => {
+    const texts: Readonly<Record<string, string>> = {
+      name: 'n',
+      graveyard: '/g',
+      role: 'sidecar',
+      restartPolicy: 'OnFailure',
+      mains: 'a,b',
+      when: 'any',
+      startAfter: 'a=started,c=completed?',
+      startTimeout: '5s',
+      startTimeoutAction: 'continue',
+      signals: 'HUP:USR1,TERM:QUIT',
+      stop: 'QUIT:5s,KILL',
+      gracePeriod: '25s',
+      stopSignals: 'INT,QUIT',
+      hold: '2s',
+      drain: '3s',
+      linger: '4s',
+      restart: 'on-failure',
+      exitCode: '3=0,143=0',
+      session: 's-1',
+      logLevel: 'debug',
+      logFormat: 'text',
+    };
+    assert.deepEqual(Object.keys(texts), [...KEYS]);
+    const byFlags = resolved([...KEYS.flatMap((key) => [`--${FLAGS[key].name}`, texts[key] ?? '']), 'x']);
+    const variables = Object.fromEntries(KEYS.map((key) => [variableOf(FLAGS[key].name), texts[key]]));
+    const byVariables = resolved(['x'], variables);
+    const { gracePeriod: _, ...rest } = texts;
+    const asTexts = JSON.stringify({ ...rest, terminationGracePeriodSeconds: 25 });
+    const asYaml = `
+name: n
+graveyard: /g
+role: sidecar
+restartPolicy: OnFailure
+mains: [a, b]
+when: any
+startAfter: {a: started, c: completed?}
+startTimeout: 5s
+startTimeoutAction: continue
+signals: {HUP: USR1, TERM: QUIT}
+stop: [QUIT:5s, KILL]
+terminationGracePeriodSeconds: 25
+stopSignals: [INT, QUIT]
+hold: 2s
+drain: 3s
+linger: 4s
+restart: on-failure
+exitCode: {3: 0, 143: 0}
+session: s-1
+logLevel: debug
+logFormat: text
+`;
+    const byFile = resolved(['--config', '/c.json', 'x'], {}, filesOf({ '/c.json': asTexts }));
+    const byYaml = await resolveRun(['x'], { SEXTON_CONFIG: '/c' }, filesOf({ '/c': asYaml }));
+    assert.ok(byYaml.ok);
+    for (const other of [byVariables, byFile, byYaml]) {
+      assert.deepEqual(other.run.member, byFlags.run.member);
+      assert.deepEqual(
+        other.sources.map(({ key, value }) => [key, value]),
+        byFlags.sources.map(({ key, value }) => [key, value]),
+      );
+    }
+    assert.ok(byFlags.sources.every(({ key, source }) => source === `--${key}` || key === 'command'));
+  });
+});
+
+describe('explained values', () => {
+  it('read back as the flags they are', () => {
+    const argv = ['--graveyard', '/g', '--signals', '1:-,15:3', '--stop', '15:90s,9', '--exit-code', '143=0', 'x'];
+    const { sources, run } = resolved(argv);
+    const isGiven = (source: string): boolean => source.startsWith('--');
+    const again = sources.filter(({ source }) => isGiven(source)).flatMap(({ key, value }) => [`--${key}`, value]);
+    assert.deepEqual(resolved([...again, 'x']).run.member, run.member);
+  });
+});

@@ -1,0 +1,171 @@
+/** The subcommands that print, from source, as a person calls them. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { describe, it } from 'node:test';
+import { FLAGS, KEYS, variableOf } from '../../src/cli/flags.ts';
+import { formatTombstone } from '../../src/core/tombstone.ts';
+import { NODE, ROOT } from '../helpers/paths.ts';
+import { tempGraveyard } from '../helpers/scratch.ts';
+
+async function sexton(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const child = spawn(NODE, [join(ROOT, 'src/cli/main.ts'), ...args], {
+    env: { ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const closed = once(child, 'close');
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), closed]);
+  return { stdout, stderr, code: code as number | null };
+}
+
+const LONGEST_LINE = 80;
+
+function assertNarrow(output: string): void {
+  for (const line of output.split('\n')) assert.ok(line.length <= LONGEST_LINE, line);
+}
+
+describe('sexton help', { concurrency: 2 }, () => {
+  it('names every flag with its default, in lines of 80 columns', async () => {
+    const { stdout, code } = await sexton(['help', 'flags']);
+    for (const key of KEYS)
+      assert.match(stdout, new RegExp(`^--${FLAGS[key].name} .+\\n( {4}.+\\n)+? {4}Default: .+\\.$`, 'm'));
+    assertNarrow(stdout);
+    assert.equal(code, 0);
+  });
+
+  it('names every variable and every key of a file', async () => {
+    const variables = (await sexton(['help', 'environment'])).stdout;
+    for (const key of KEYS) assert.match(variables, new RegExp(`^${variableOf(FLAGS[key].name)} `, 'm'));
+    const config = (await sexton(['help', 'config'])).stdout;
+    for (const key of KEYS) assert.match(config, new RegExp(`^${FLAGS[key].fileKey ?? key} `, 'm'));
+    assertNarrow(variables + config);
+  });
+
+  it('names its topics, and the nearest one to a slip', async () => {
+    assert.match((await sexton(['--help'])).stdout, /^Topics of help: run, flags, environment, config, exit-codes\.$/m);
+    const { stderr, stdout, code } = await sexton(['help', 'flag']);
+    assert.equal(stderr, 'sexton: cannot run sexton help: flag: no such topic; did you mean flags?\n');
+    assert.equal(stdout, '');
+    assert.equal(code, 125);
+  });
+});
+
+describe('sexton version', { concurrency: 2 }, () => {
+  it('prints the version of the package and where it comes from', async () => {
+    const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+    for (const word of ['version', '--version', '-V']) {
+      assert.deepEqual(await sexton([word]), { stdout: `sexton ${version} (from source)\n`, stderr: '', code: 0 });
+    }
+  });
+});
+
+describe('an unknown subcommand', { concurrency: 2 }, () => {
+  it('is refused with the nearest, and with how to run a command', async () => {
+    assert.deepEqual(await sexton(['stauts']), {
+      stdout: '',
+      stderr:
+        'sexton: cannot run stauts: no such subcommand; did you mean sexton status? To run a command: sexton -- stauts\n',
+      code: 125,
+    });
+    const { stderr } = await sexton(['nginx', '-g', 'daemon off;']);
+    assert.equal(stderr, 'sexton: cannot run nginx: no such subcommand; To run a command: sexton -- nginx\n');
+  });
+});
+
+describe('sexton explain', { concurrency: 2 }, () => {
+  it('prints each value with its source', async () => {
+    const { stdout, code } = await sexton(['explain', '--drain', '5s', '--', 'nginx'], { SEXTON_NAME: 'web' });
+    assert.match(stdout, /^KEY +VALUE +SOURCE$/m);
+    assert.match(stdout, /^drain +5s +--drain$/m);
+    assert.match(stdout, /^name +web +SEXTON_NAME$/m);
+    assert.match(stdout, /^role +main +default$/m);
+    assert.match(stdout, /^command +\["nginx"\] +command line$/m);
+    assertNarrow(stdout);
+    assert.equal(code, 0);
+  });
+
+  it('prints the configuration as JSON', async () => {
+    const { stdout } = await sexton(['explain', '--format=json', 'run', '--grace-period', '20s', 'nginx', '-t']);
+    const { member, command, sources } = JSON.parse(stdout) as Record<string, unknown>;
+    assert.equal((member as { gracePeriodMs: number }).gracePeriodMs, 20_000);
+    assert.deepEqual(command, ['nginx', '-t']);
+    assert.equal((sources as unknown[]).length, KEYS.length + 1);
+  });
+
+  it('refuses what run would refuse, with the same message', async () => {
+    const { stderr, stdout, code } = await sexton(['explain', '--drain', '5', 'x']);
+    assert.equal(stderr, 'sexton: cannot start: --drain 5: a duration needs a unit; write 5s or 5ms\n');
+    assert.equal(stdout, '');
+    assert.equal(code, 125);
+  });
+});
+
+describe('sexton status', { concurrency: 2 }, () => {
+  it('prints the members of the graveyard, and what it cannot read', async (t) => {
+    const { graveyard } = await tempGraveyard(t);
+    const stone = {
+      Version: 1,
+      Name: 'web',
+      Role: 'main',
+      Phase: 'running',
+      Restarts: 2,
+      Born: new Date().toISOString(),
+    } as const;
+    await writeFile(join(graveyard, 'web'), formatTombstone(stone));
+    await writeFile(join(graveyard, 'old'), 'Born: 2020-01-01T00:00:00Z\nDied: 2020-01-01T00:00:01Z\nExitCode: 3\n');
+    await writeFile(join(graveyard, 'half'), '{"Version": 1, "Na');
+    const { stdout, code, stderr } = await sexton(['status'], { SEXTON_GRAVEYARD: graveyard });
+    assert.equal(stderr, '');
+    assert.match(stdout, /^web +main +running +\d+s +2 +- +- +- +-$/m);
+    assert.match(stdout, /^old +- +dead +\d+d\d*h? +0 +3 +/m);
+    assert.match(stdout, /^cannot read half: /m);
+    assertNarrow(stdout);
+    assert.equal(code, 0);
+  });
+
+  it('prints whole tombstones as JSON', async (t) => {
+    const { graveyard } = await tempGraveyard(t);
+    await writeFile(join(graveyard, 'web'), formatTombstone({ Version: 1, Name: 'web', Incarnation: 'abc-1' }));
+    const { stdout } = await sexton(['status', '--graveyard', graveyard, '--format', 'json']);
+    assert.deepEqual(JSON.parse(stdout), {
+      graveyard,
+      members: [{ Version: 1, Name: 'web', Incarnation: 'abc-1' }],
+      unreadable: [],
+    });
+  });
+
+  it('says that an empty graveyard is empty', async (t) => {
+    const { graveyard } = await tempGraveyard(t);
+    assert.equal((await sexton(['status', `--graveyard=${graveyard}`])).stdout, `no tombstones in ${graveyard}\n`);
+  });
+
+  it('ends with 125 and the remedy when there is no graveyard', async (t) => {
+    const { dir } = await tempGraveyard(t);
+    await mkdir(join(dir, 'x'));
+    const { stderr, stdout, code } = await sexton(['status', '--graveyard', join(dir, 'none')]);
+    assert.equal(
+      stderr,
+      `sexton: cannot read the graveyard ${dir}/none: no such directory; name the shared directory with --graveyard DIR\n`,
+    );
+    assert.equal(stdout, '');
+    assert.equal(code, 125);
+  });
+
+  const SLIPS: readonly (readonly [readonly string[], string])[] = [
+    [['--frmat', 'json'], '--frmat: not known to it; did you mean --format?'],
+    [['--format', 'yaml'], '--format yaml: not one of table, json'],
+    [['--graveyard'], '--graveyard: needs a value'],
+    [['--graveyard', 'here'], '--graveyard here: not an absolute path; write /here'],
+    [['web'], 'web: not known to it; it takes only --graveyard and --format'],
+  ];
+  for (const [args, problem] of SLIPS) {
+    it(`refuses \`${args.join(' ')}\``, async () => {
+      const { stderr, code } = await sexton(['status', ...args]);
+      assert.equal(stderr, `sexton: cannot run sexton status: ${problem}\n`);
+      assert.equal(code, 125);
+    });
+  }
+});

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { formatAge, type Now, statusTable } from '../../src/cli/status.ts';
+import type { Tombstone } from '../../src/core/tombstone.ts';
+
+const NOW: Now = { ms: Date.parse('2026-01-02T03:04:05Z'), mono: 100_000, boot: 'boot-1' };
+
+function line(tombstone: Partial<Tombstone>, width = 80): string {
+  const table = statusTable([{ Version: 1, Name: 'web', ...tombstone }], [], NOW, width, '/g');
+  return table.split('\n')[1]?.replace(/ +/g, ' ') ?? '';
+}
+
+describe('a line of the status', () => {
+  it('of a member that stops tells why and how much time is left', () => {
+    const stopping: Partial<Tombstone> = {
+      Role: 'sidecar',
+      Phase: 'holding',
+      Restarts: 1,
+      Boot: 'boot-1',
+      Born: '2026-01-02T03:03:00.123456789Z',
+      StopReason: 'signal TERM',
+      Deadline: 112_500,
+    };
+    assert.equal(line(stopping), 'web sidecar holding 1m4s 1 - - signal TERM 12s');
+    assert.equal(
+      line({ ...stopping, Deadline: 99_000 })
+        .split(' ')
+        .at(-1),
+      'over',
+    );
+  });
+
+  it('of another boot, or of the dead, has no time left to tell', () => {
+    assert.equal(line({ Boot: 'boot-0', Deadline: 112_500 }).split(' ').at(-1), '-');
+    assert.equal(line({ Boot: 'boot-1', Deadline: 112_500, Died: '2026-01-02T03:04:00Z' }).split(' ').at(-1), '-');
+  });
+
+  it('of a dead member tells the code, the signal and the reason', () => {
+    const dead: Partial<Tombstone> = {
+      Role: 'main',
+      Phase: 'dead',
+      Born: '2026-01-01T00:00:00Z',
+      Died: '2026-01-02T03:04:00Z',
+      ExitCode: 137,
+      Signal: 'SIGKILL',
+      Reason: 'oom',
+    };
+    assert.equal(line(dead), 'web main dead 1d3h 0 137 KILL oom - -');
+  });
+
+  it('of the longest member there can be fits into 80 columns', () => {
+    const longest: Tombstone = {
+      Version: 1,
+      Name: 'a'.repeat(63),
+      Role: 'sidecar',
+      Phase: 'starting',
+      Born: '2025-01-02T03:04:05Z',
+      Boot: 'boot-1',
+      Restarts: 123_456,
+      ExitCode: 128 + 64,
+      Signal: 'SIGRTMAX',
+      Reason: 'never-started',
+      StopReason: 'mains finished',
+      Deadline: 4_000_000,
+    };
+    for (const text of statusTable([longest], [], NOW, 80, '/g').split('\n')) assert.ok(text.length <= 80, text);
+  });
+});
+
+describe('the status', () => {
+  it('is sorted by name', () => {
+    const members = ['c', 'a', 'b'].map((Name) => ({ Version: 1, Name }));
+    const names = statusTable(members, [], NOW, 80, '/g')
+      .split('\n')
+      .map((text) => text[0]);
+    assert.deepEqual(names.slice(1, 4), ['a', 'b', 'c']);
+  });
+});
+
+describe('an age', () => {
+  const AGES: Readonly<Record<string, number>> = {
+    '0s': 999,
+    '45s': 45_000,
+    '3m10s': 190_000,
+    '1h': 3_600_000,
+    '5h2m': 18_120_000,
+    '3d4h': 273_600_000,
+    '1d': 86_401_000,
+  };
+  for (const [text, ms] of Object.entries(AGES)) it(`of ${ms} ms is ${text}`, () => assert.equal(formatAge(ms), text));
+});
