@@ -10,93 +10,11 @@ import {
   FrameReader,
   MAX_FRAME_BYTES,
   MAX_MEMO_BYTES,
-  MAX_SOCKET_PATH_BYTES,
   ProtocolError,
 } from '../../../src/runtime/host/frames.ts';
-import type { Commit, Hello, HostCommand, HostEvent } from '../../../src/runtime/host/host.ts';
-import { commitOf, eventFields, frameOf, helloFields } from './initSide.ts';
-
-/** Plain objects, as the code under test makes them. */
-const record = <T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T> =>
-  fc.record(model, { noNullPrototype: true }) as fc.Arbitrary<T>;
-const word = fc.string({ unit: 'binary', maxLength: 30 }).map((text) => text.replaceAll('\0', '').toWellFormed());
-const signal = fc.integer({ min: 1, max: 64 });
-const id = fc.integer({ min: 1, max: 2 ** 31 - 1 });
-const pid = fc.integer({ min: 1, max: 2 ** 31 - 1 });
-const base = { seq: fc.integer({ min: 1, max: 2 ** 40 }), at: fc.maxSafeNat() };
-
-const event: fc.Arbitrary<HostEvent> = fc.oneof(
-  record({ type: fc.constant('signal'), ...base, signal, senderPid: fc.nat(), fromTerminal: fc.boolean() }),
-  record({ type: fc.constant('forwarded'), ...base, signal, as: signal, senderPid: fc.nat() }),
-  record({ type: fc.constant('spawned'), ...base, id, pid }),
-  record({
-    type: fc.constant('spawnFailed'),
-    ...base,
-    id,
-    errno: fc.constantFrom('ENOENT', 'E2BIG', 'EACCES', '133'),
-  }),
-  record({
-    type: fc.constant('exited'),
-    ...base,
-    id,
-    pid,
-    code: fc.integer({ min: 0, max: 255 }),
-    signal: fc.constant(undefined),
-    core: fc.boolean(),
-  }),
-  record({
-    type: fc.constant('exited'),
-    ...base,
-    id,
-    pid,
-    code: fc.constant(undefined),
-    signal,
-    core: fc.boolean(),
-  }),
-  record({ type: fc.constant('groupGone'), ...base, id }),
-);
-
-const hello: fc.Arbitrary<Hello> = record({
-  hostId: fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 32, maxLength: 32 }),
-  startedAt: fc.maxSafeNat(),
-  memo: fc.option(word, { nil: undefined }),
-  isPid1: fc.boolean(),
-});
-
-const argv = fc
-  .tuple(word, fc.array(word, { maxLength: 4 }))
-  .map(([first, rest]): [string, ...string[]] => [first, ...rest]);
-const command: fc.Arbitrary<HostCommand> = fc.oneof(
-  record({ type: fc.constant('spawn'), id, program: record({ fromIndex: fc.constant(0), argv }) }),
-  record({
-    type: fc.constant('spawn'),
-    id,
-    program: record({ fromIndex: fc.integer({ min: 1, max: 99 }), argv: fc.constant<[string]>(['own']) }),
-  }),
-  record({ type: fc.constant('kill'), id, signal }),
-  record({
-    type: fc.constant('forward'),
-    id,
-    table: fc.array(fc.tuple(signal, signal), { maxLength: 6 }).map((pairs) => Object.fromEntries(pairs)),
-  }),
-  record({
-    type: fc.constant('fallback'),
-    stopSignals: fc.array(signal, { maxLength: 4 }),
-    signal: fc.option(signal, { nil: undefined }),
-    graceMs: fc.option(fc.nat(), { nil: undefined }),
-  }),
-  record({
-    type: fc.constant('listen'),
-    path: word.filter((path) => path !== '' && Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES),
-  }),
-  record({ type: fc.constant('exit'), code: fc.integer({ min: 0, max: 255 }) }),
-);
-
-const commit: fc.Arbitrary<Commit> = record({
-  ack: fc.option(fc.maxSafeNat(), { nil: undefined }),
-  memo: fc.option(word, { nil: undefined }),
-  commands: fc.array(command, { maxLength: 6 }),
-});
+import type { HostCommand } from '../../../src/runtime/host/host.ts';
+import { commit, event, hello, word } from './arbitraries.ts';
+import { commitOf, eventFields, frameOf, helloFields } from './init-side.ts';
 
 test('every commit is read by init as it was meant', () => {
   fc.assert(

@@ -8,7 +8,7 @@ import { buildInit } from '../../../src/init/build.ts';
 import { hasEnded } from '../../helpers/process.ts';
 import { waitFor } from '../../helpers/wait.ts';
 import { hostContract } from './contract.ts';
-import { Rig } from './rig.ts';
+import { start } from './rig.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'sx-init-'));
 after(() => rmSync(dir, { recursive: true }));
@@ -18,14 +18,12 @@ buildInit(kind.init);
 hostContract(kind);
 
 test('nothing is out of reach over init', async (t) => {
-  const rig = await Rig.start(t, kind);
-  await rig.supervisor();
+  const rig = await start(t, kind);
   assert.deepEqual(rig.limits, []);
 });
 
 test('a supervisor whose init is gone ends itself and says nothing', async (t) => {
-  const rig = await Rig.start(t, kind);
-  await rig.supervisor();
+  const rig = await start(t, kind);
   process.kill(rig.pid, 'SIGKILL');
   await waitFor('the supervisor has ended', () => hasEnded(rig.supervisorPid));
   await rig.ended;
@@ -33,8 +31,7 @@ test('a supervisor whose init is gone ends itself and says nothing', async (t) =
 });
 
 test('a supervisor that crashes is started again, and its crash can be read', async (t) => {
-  const rig = await Rig.start(t, kind);
-  await rig.supervisor();
+  const rig = await start(t, kind);
   await rig.commit({ memo: 'kept' });
   rig.say({ type: 'crash' });
   const hello = await rig.supervisor();
@@ -43,8 +40,7 @@ test('a supervisor that crashes is started again, and its crash can be read', as
 });
 
 test('the command on init’s own command line is started by its index', async (t) => {
-  const rig = await Rig.start(t, kind);
-  await rig.supervisor();
+  const rig = await start(t, kind);
   // argv: sexton -- /bin/sh -c ...
   await rig.commit({ commands: [{ type: 'spawn', id: 1, program: { fromIndex: 2, argv: ['/bin/sh'] } }] });
   assert.equal((await rig.event('spawned')).id, 1);

@@ -16,7 +16,12 @@ import { within } from '../../helpers/wait.ts';
 import type { Answer, Order } from './driver.ts';
 import { Inbox } from './inbox.ts';
 
-export type HostKind = { readonly name: 'InitHost'; readonly init: string } | { readonly name: 'ExecaHost' };
+export type HostKind =
+  | { readonly name: 'InitHost'; readonly init: string }
+  | { readonly name: 'ExecaHost'; readonly asPid1?: boolean };
+
+/** A shell that lives until it is ended, also by a signal that it traps. */
+export const FOR_EVER = 'while :; do sleep 1000 & wait $!; done';
 
 type EventOf<T> = Extract<HostEvent, { type: T }>;
 
@@ -58,13 +63,10 @@ export class Rig {
     this.scratch = scratch;
     this.#server = server;
     server.on('connection', (wire) => this.#wires.put(wire));
-    const [file, words] =
-      kind.name === 'InitHost'
-        ? [scratch.path('sexton'), []]
-        : [scratch.path('bin/node'), [scratch.path('app/main.cjs')]];
+    const [file = '', ...words] = commandLine(kind, scratch);
     // A variable SEXTON_* also keeps init from starting a program by itself.
     const env = { ...process.env, SEXTON_TEST_WIRE: scratch.path('wire'), SCRATCH: scratch.dir };
-    this.#process = spawn(file, [...words, ...EXAMPLE_COMMAND], { stdio: ['ignore', 'pipe', 'pipe'], env });
+    this.#process = spawn(file, [...words, ...OWN_COMMAND], { stdio: ['ignore', 'pipe', 'pipe'], env });
     this.ended = once(this.#process, 'close').then(([code, signal]) => ({ code, signal }));
     onLines(this.#process.stdout, (line) => this.output.put(line));
     onLines(this.#process.stderr, (line) => this.errors.push(line));
@@ -160,8 +162,29 @@ export class Rig {
   }
 }
 
+export async function start(t: TestContext, kind: HostKind): Promise<Rig> {
+  const rig = await Rig.start(t, kind);
+  await rig.supervisor();
+  return rig;
+}
+
+/** Whether the host says that it cannot; then the test is skipped for that reason. */
+export function cannot(t: TestContext, rig: Rig, what: RegExp): boolean {
+  const limit = rig.limits.find((sentence) => what.test(sentence));
+  if (limit !== undefined) t.skip(limit);
+  return limit !== undefined;
+}
+
 /** Stands for the user's command on the host's own command line. */
-const EXAMPLE_COMMAND = ['--', '/bin/sh', '-c', 'echo own command line'];
+const OWN_COMMAND = ['--', '/bin/sh', '-c', 'echo own command line'];
+
+function commandLine(kind: HostKind, scratch: Scratch): string[] {
+  if (kind.name === 'InitHost') return [scratch.path('sexton')];
+  const node = [scratch.path('bin/node'), scratch.path('app/main.cjs')];
+  if (!kind.asPid1) return node;
+  const rootless = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'];
+  return ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child=KILL', ...rootless, '--', ...node];
+}
 
 export function spawnOf(id: number, ...argv: [string, ...string[]]): HostCommand {
   return { type: 'spawn', id, program: { fromIndex: 0, argv } };
