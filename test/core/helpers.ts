@@ -1,0 +1,136 @@
+/**
+ * Builders for the tests of the core: configurations, states, and other members as the graveyard shows them.
+ */
+import type { MemberConfig } from '../../src/core/config.ts';
+import type { PeerView } from '../../src/core/peers.ts';
+import { SIGINT, SIGTERM } from '../../src/core/signals.ts';
+import { initialState, type Peer, type State } from '../../src/core/state.ts';
+import type { Instant } from '../../src/core/time.ts';
+import type { Tombstone } from '../../src/core/tombstone.ts';
+
+export const BOOT = '5d7c1b52-0000-4000-8000-000000000001';
+export const HOST_ID = '0123456789abcdef0123456789abcdef';
+/** When every container of these tests starts, CLOCK_MONOTONIC milliseconds. */
+export const START = 1_000_000;
+
+export function instant(mono: number): Instant {
+  return { mono, wall: (1_800_000_000_000_000_000n + BigInt(Math.round(mono * 1e6))).toString() };
+}
+
+/** A main with nothing declared. */
+export function mainConfig(change: Partial<MemberConfig> = {}): MemberConfig {
+  return {
+    name: 'self',
+    role: 'main',
+    restartPolicy: 'Never',
+    mains: [],
+    when: 'all',
+    startAfter: [],
+    startTimeoutMs: 60_000,
+    startTimeoutAction: 'fail',
+    signals: {},
+    ladder: undefined,
+    stopSignals: [SIGTERM, SIGINT],
+    gracePeriodMs: undefined,
+    hold: { kind: 'always' },
+    drainMs: 0,
+    lingerMs: 0,
+    restart: 'never',
+    exitCode: { kind: 'keep' },
+    session: undefined,
+    solo: false,
+    ...change,
+  };
+}
+
+/** A sidecar with nothing declared. */
+export function sidecarConfig(change: Partial<MemberConfig> = {}): MemberConfig {
+  return mainConfig({ role: 'sidecar', restart: 'auto', exitCode: { kind: 'zero-when-stopped' }, ...change });
+}
+
+export function stateAt(mono: number, change: Partial<State> = {}): State {
+  const origin = { hostId: HOST_ID, bootId: BOOT, startedAtMs: START, now: instant(mono), solo: false };
+  return { ...initialState(origin), ...change };
+}
+
+/** Those peers, first seen at the start. */
+export function peersOf(...views: readonly PeerView[]): Record<string, Peer> {
+  return Object.fromEntries(views.map((view) => [view.tombstone.Name, { ...view, sinceMs: START }]));
+}
+
+/** A live member that has started; a main unless told otherwise. */
+export function alive(name: string, tombstone: Partial<Tombstone> = {}, view: Partial<PeerView> = {}): PeerView {
+  return {
+    tombstone: {
+      Version: 1,
+      Name: name,
+      Role: 'main',
+      Boot: BOOT,
+      Incarnation: `${name}-1`,
+      Phase: 'running',
+      Born: '2027-01-15T08:00:00.000000000Z',
+      Started: '2027-01-15T08:00:00.000000000Z',
+      ...tombstone,
+    },
+    liveness: 'held',
+    foundAtStart: false,
+    vanished: false,
+    ...view,
+  };
+}
+
+/** Dead in our own lifetime, with that exit code, and what its writer thinks of it (default: nothing). */
+export function dead(
+  name: string,
+  ExitCode: number,
+  tombstone: Partial<Tombstone> = {},
+  view: Partial<PeerView> = {},
+): PeerView {
+  return alive(
+    name,
+    {
+      Phase: 'dead',
+      Died: '2027-01-15T09:00:00.000000000Z',
+      DiedMonotonic: START + 1,
+      Reason: ExitCode === 0 ? 'completed' : 'error',
+      ExitCode,
+      ...tombstone,
+    },
+    { liveness: 'none', ...view },
+  );
+}
+
+/** It waits behind its own start gate. */
+export function waiting(name: string, tombstone: Partial<Tombstone> = {}, view: Partial<PeerView> = {}): PeerView {
+  return withoutBirth(alive(name, { Phase: 'waiting', Incarnation: `${name}-0`, ...tombstone }, view));
+}
+
+/** Its socket was held and is not any more, and it has carved no death. */
+export function lost(name: string, lostAt: number, tombstone: Partial<Tombstone> = {}): PeerView {
+  return alive(name, tombstone, { liveness: 'lost', lostAt });
+}
+
+/** Asked to stop; with a deadline when it was told its grace period. */
+export function stopping(name: string, Deadline?: number, tombstone: Partial<Tombstone> = {}): PeerView {
+  const StopRequested = '2027-01-15T08:30:00.000000000Z';
+  return alive(name, {
+    Phase: 'stopping',
+    StopRequested,
+    StopReason: 'signal TERM',
+    ...(Deadline !== undefined && { Deadline }),
+    ...tombstone,
+  });
+}
+
+/** A member of the format that knows only Born, Died and ExitCode. */
+export function kubexit(name: string, ExitCode?: number): PeerView {
+  const Born = '2027-01-15T08:00:00Z';
+  const end = ExitCode === undefined ? {} : { Died: '2027-01-15T09:00:00Z', ExitCode };
+  const tombstone: Tombstone = { Version: 0, Name: name, Born, ...end };
+  return { tombstone, liveness: 'none', foundAtStart: false, vanished: false };
+}
+
+function withoutBirth(view: PeerView): PeerView {
+  const { Born: _born, Started: _started, ...tombstone } = view.tombstone;
+  return { ...view, tombstone };
+}
