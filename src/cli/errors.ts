@@ -31,9 +31,14 @@ export class SextonError<Code extends ErrorCode = ErrorCode> extends Error {
 
 /** What a person is told of any error; whatever is not a SextonError is a defect of ours, told with its place. */
 export function complaintOf(error: unknown): string {
-  if (error instanceof SextonError) return `sexton: ${error.message}\n`;
+  if (isSextonError(error)) return `sexton: ${error.message}\n`;
   const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return `sexton: internal error: ${detail}\n`;
+}
+
+/** By name: `run` and the other subcommands are bundled apart, each with a class of its own. */
+function isSextonError(error: unknown): error is Error {
+  return error instanceof Error && error.name === 'SextonError';
 }
 
 /** By descriptor: touching process.stderr makes an inherited pipe non-blocking for everyone who shares it. */

@@ -78,7 +78,7 @@ describe("a duration in Go's notation", () => {
     '100us': 1,
     '5s1m': 65_000,
     '1µs': 1,
-    '1.1s': 1100,
+    '1.1h': 3_960_000,
   };
   for (const [text, ms] of Object.entries(RIGHT)) {
     it(`${text} is ${ms} ms, parts of one rounded up`, () => {

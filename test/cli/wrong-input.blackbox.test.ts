@@ -38,3 +38,23 @@ async function runSexton(argv: readonly string[], env: Readonly<Record<string, s
   const [stdout, stderr, [code]] = await Promise.all([text(sexton.stdout), text(sexton.stderr), closed]);
   return { stdout, stderr, code: code as number | null };
 }
+
+describe('the built program', { concurrency: 2 }, () => {
+  it('tells an error of its other subcommands as it tells one of run', async (t) => {
+    const { dir } = await tempGraveyard(t);
+    const { code, stderr } = await runSexton(['status', '--graveyard', `${dir}/none`], {
+      PATH: process.env.PATH ?? '',
+    });
+    const remedy = 'name the shared directory with --graveyard DIR';
+    assert.equal(stderr, `sexton: cannot read the graveyard ${dir}/none: no such directory; ${remedy}\n`);
+    assert.equal(code, 125);
+  });
+
+  it('reads YAML, which its bundle has elsewhere', async (t) => {
+    const { dir, path } = await tempGraveyard(t);
+    await writeFile(path('sexton.yaml'), `command: [/bin/touch, ${path('started')}]\ndrain: 1ms\n`);
+    const { code } = await runSexton(['--config', `${dir}/sexton.yaml`], { PATH: process.env.PATH ?? '' });
+    assert.equal(code, 0);
+    assert.ok(existsSync(path('started')));
+  });
+});
