@@ -109,7 +109,6 @@ class Peer {
 
   /** Tries now and, if in vain, every 200 ms for a while. Resolves after the first try. */
   async persist(): Promise<void> {
-    if (this.#hasLeft) return;
     this.#retriesLeft = RETRIES;
     await this.attempt();
     this.#tryLater();
@@ -187,7 +186,10 @@ class Peer {
       return;
     }
     this.#become({ kind: 'lost', at: this.#now() });
-    void this.persist();
+    // Not at once: a process that is being killed closes its descriptors one by one, and the socket that it listens on
+    // may still take a connection after this one has gone.
+    this.#retriesLeft = RETRIES;
+    this.#tryLater();
   }
 
   /** What was held once is lost, whatever stands against a new connection. */

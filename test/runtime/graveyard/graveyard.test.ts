@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { formatTombstone } from '../../../src/core/tombstone.ts';
 import { carve, graveyardOf, latest, listen, TIME, view } from './neighbours.ts';
-import { Helper, temporaryDirectory } from './volume.ts';
+import { Helper, mountPoint, needsMount, temporaryDirectory, tmpfs } from './volume.ts';
 
 const NODE_MODULES = new URL('../../../', import.meta.url).pathname;
 
@@ -171,6 +171,16 @@ describe('Graveyard', () => {
     }
   });
 
+  it('sees a volume that is mounted over the directory later', { skip: needsMount }, async (t) => {
+    const dir = mountPoint();
+    const { graveyard, peers } = graveyardOf(t, dir, 20);
+    await graveyard.start();
+    // The mount itself makes no event in the directory below.
+    tmpfs(t, 'size=64k', dir);
+    carve(dir, 'a');
+    await peers.until((list) => view(list, 'a') !== undefined);
+  });
+
   it('follows a link to the graveyard', async (t) => {
     const dir = temporaryDirectory(t);
     const link = join(temporaryDirectory(t), 'link');
@@ -195,7 +205,7 @@ describe('Graveyard', () => {
     await peers.until((list) => view(list, 'a') !== undefined);
   });
 
-  it('sees everything by its rescans where inotify has no instance left, and says so once', async (t) => {
+  it('sees everything by its rescans where inotify has no instance left, says so once, and watches when it can', async (t) => {
     const dir = temporaryDirectory(t);
     carve(dir, 'a');
     // Zero instances for a user namespace of its own, which needs no privilege (user_namespaces(7), /proc/sys/user).
@@ -205,11 +215,18 @@ describe('Graveyard', () => {
     const module = new URL('../../../src/runtime/graveyard/graveyard.ts', import.meta.url).href;
     const program = new Helper(
       t,
-      `import { Graveyard } from ${JSON.stringify(module)};
+      `import { readdirSync, readlinkSync, writeFileSync } from 'node:fs';
+       import { Graveyard } from ${JSON.stringify(module)};
        const say = (line: unknown) => console.log(JSON.stringify(line));
        await new Graveyard({ dir: ${JSON.stringify(dir)}, ownName: 'me', now: () => performance.now(), rescanMs: 20,
          onPeers: (peers) => say(['peers', peers]), onTrouble: (message) => say(['trouble', message]) }).start();
-       setInterval(() => {}, 1e6);`,
+       process.stdin.once('data', () => {
+         writeFileSync('/proc/sys/user/max_inotify_instances', '10');
+         setInterval(() => { if (readdirSync('/proc/self/fd').some(isInotify)) { say(['watching']); process.exit(); } }, 5);
+       });
+       function isInotify(fd: string): boolean {
+         try { return readlinkSync('/proc/self/fd/' + fd).includes('inotify'); } catch { return false; }
+       }`,
       { prefix: [...limit, exhaust, 'sh'], cwd: NODE_MODULES },
     );
     const lines: (readonly [string, unknown])[] = [];
@@ -225,6 +242,8 @@ describe('Graveyard', () => {
     const troubles = lines.filter(([kind]) => kind === 'trouble').map(([, message]) => message);
     assert.equal(troubles.length, 1);
     assert.match(String(troubles[0]), /^cannot watch the graveyard .*EMFILE.*raise fs.inotify.max_user_instances$/);
+    program.send('raise');
+    await nextIs(([kind]) => kind === 'watching');
   });
 
   it('watches although the environment of the application asks chokidar for polling', async (t) => {

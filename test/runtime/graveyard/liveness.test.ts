@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { type Contact, Liveness } from '../../../src/runtime/graveyard/liveness.ts';
 import { carve, graveyardOf, latest, listen, TIME, Told, view } from './neighbours.ts';
-import { Helper, needsRoot, temporaryDirectory } from './volume.ts';
+import { Helper, needsMount, needsRoot, readOnlyView, temporaryDirectory } from './volume.ts';
 
 interface Followed {
   readonly liveness: Liveness;
@@ -104,8 +104,8 @@ describe('Liveness', () => {
     await first.kill();
     await told.until(([, kind]) => kind === 'lost');
     assert.deepEqual(liveness.of('a'), { kind: 'lost', at: 4711 });
-    const second = await holder(t, path);
-    assert.equal(await second.line(), 'kept');
+    rmSync(path);
+    await listen(t, path, () => {});
     await told.until(([, kind]) => kind === 'held' && told.items.length === 3);
     assert.deepEqual(
       told.items.map(([, kind]) => kind),
@@ -184,6 +184,19 @@ describe('Graveyard with liveness', () => {
         ],
       ],
     );
+  });
+
+  it('sees carvings and lives of peers through a read-only mount', { skip: needsMount }, async (t) => {
+    const dir = temporaryDirectory(t);
+    carve(dir, 'a');
+    const init = await holder(t, join(dir, '.a.sock'));
+    const { graveyard, peers } = graveyardOf(t, readOnlyView(t, dir));
+    await graveyard.start();
+    assert.equal(latest(peers, 'a').liveness, 'held');
+    carve(dir, 'a', { Phase: 'draining' });
+    await peers.until((list) => view(list, 'a')?.tombstone.Phase === 'draining');
+    await init.kill();
+    await peers.until((list) => view(list, 'a')?.liveness === 'lost');
   });
 
   it('K14 tells of a peer whose holder is killed although its tombstone says nothing', async (t) => {

@@ -18,14 +18,18 @@ export function temporaryDirectory(t: TestContext): string {
   return dir;
 }
 
-/** A volume of its own, unmounted when the test ends. */
-export function tmpfs(t: TestContext, options: string): string {
-  return mounted(t, ['-t', 'tmpfs', '-o', options, 'tmpfs']);
+/** A volume of its own, unmounted when the test ends, together with the directory it is mounted on. */
+export function tmpfs(t: TestContext, options: string, dir: string = mountPoint()): string {
+  return mounted(t, ['-t', 'tmpfs', '-o', options, 'tmpfs'], dir);
+}
+
+export function mountPoint(): string {
+  return mkdtempSync(join(tmpdir(), 'sexton-mount-'));
 }
 
 /** The same directory mounted at a second place, read-only there. */
 export function readOnlyView(t: TestContext, dir: string): string {
-  const view = mounted(t, ['--bind', dir]);
+  const view = mounted(t, ['--bind', dir], mountPoint());
   execFileSync('mount', ['-o', 'remount,bind,ro', view]);
   return view;
 }
@@ -64,8 +68,7 @@ export class Helper {
   }
 }
 
-function mounted(t: TestContext, what: readonly string[]): string {
-  const dir = mkdtempSync(join(tmpdir(), 'sexton-mount-'));
+function mounted(t: TestContext, what: readonly string[], dir: string): string {
   execFileSync('mount', [...what, dir]);
   t.after(() => {
     // Lazily, since a watcher that is stopped by a later hook may still look at it. Never removed recursively.
