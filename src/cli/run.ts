@@ -1,15 +1,16 @@
 /**
  * `sexton run`: from the command line to a supervisor that runs. What the application does not need is loaded after it was started.
  */
-import { readFileSync, statSync, writeSync } from 'node:fs';
-import { isatty } from 'node:tty';
+import { readFileSync } from 'node:fs';
 import { EXIT } from '../core/exit.ts';
 import { SystemClock } from '../runtime/clock.ts';
 import type { Host } from '../runtime/host/host.ts';
 import { InitHost } from '../runtime/host/init.ts';
 import { Log } from '../runtime/log.ts';
 import { Supervisor } from '../runtime/supervisor.ts';
-import { type Resolution, type RunConfig, resolveRun } from './config.ts';
+import { type RunConfig, resolveRun } from './config.ts';
+import { complain, SextonError } from './errors.ts';
+import { machine } from './machine.ts';
 
 /** `argv` is what follows the program's name. */
 export async function run(argv: readonly string[]): Promise<void> {
@@ -50,19 +51,9 @@ async function openHost(env: NodeJS.ProcessEnv): Promise<Host> {
 
 /** Everything that is wrong in one message; nothing was started. */
 function refuse(host: Host, problems: readonly string[]): void {
-  writeSync(2, `${message(problems)}\n`);
+  complain(new SextonError('badConfiguration', { problems }));
   host.commit({ ack: undefined, memo: undefined, commands: [{ type: 'exit', code: EXIT.sexton }] });
 }
-
-function message(problems: readonly string[]): string {
-  return `sexton: cannot start: ${problems.join('\n  ')}`;
-}
-
-const machine = {
-  readText: (path: string) => readFileSync(path, 'utf8'),
-  isDirectory: (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false,
-  isTerminal: isatty(2),
-};
 
 /** Where there is none (not Linux) all that is in the graveyard counts as of this boot. */
 function readBootId(): string {
@@ -72,5 +63,3 @@ function readBootId(): string {
     return 'unknown';
   }
 }
-
-export type { Resolution };
