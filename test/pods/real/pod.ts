@@ -3,7 +3,7 @@
  * test; the volume `$NAME-graveyard` is the graveyard, and `$NAME-log` holds the shared log of the members, `events`.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readTombstone } from '../../helpers/grave.ts';
@@ -37,8 +37,13 @@ export async function withPod(
   const template = await readFile(join(import.meta.dirname, file), 'utf8');
   await writeFile(manifest, fill(template, { ...variables, NAME: name }));
   try {
+    const graveyard = await makeVolume(`${name}-graveyard`);
+    const log = join(await makeVolume(`${name}-log`), 'events');
+    // Members of several users append to it.
+    await writeFile(log, '');
+    await chmod(log, 0o666);
     await podman('kube', 'play', '--network=none', manifest);
-    const pod = await describePod(name);
+    const pod = describePod(name, graveyard, log);
     await body(pod).catch(async (error: unknown) => {
       if (error instanceof Error) error.message += `\n${await pod.story()}`;
       throw error;
@@ -50,6 +55,17 @@ export async function withPod(
   }
 }
 
+/**
+ * Returns where the machine has it. Made before the pod, because an emptyDir of the kubelet is writable for every user, and
+ * what podman makes for one belongs to root.
+ */
+async function makeVolume(volume: string): Promise<string> {
+  await podman('volume', 'create', volume);
+  const mountpoint = await podman('volume', 'inspect', '--format', '{{.Mountpoint}}', volume);
+  await chmod(mountpoint, 0o777);
+  return mountpoint;
+}
+
 function fill(template: string, variables: Readonly<Record<string, string | number>>): string {
   return template.replaceAll(/\$([A-Z]+)/g, (_, key: string) => {
     const value = variables[key];
@@ -58,11 +74,7 @@ function fill(template: string, variables: Readonly<Record<string, string | numb
   });
 }
 
-async function describePod(name: string): Promise<Pod> {
-  const mountOf = (volume: string): Promise<string> =>
-    podman('volume', 'inspect', '--format', '{{.Mountpoint}}', `${name}-${volume}`);
-  const graveyard = await mountOf('graveyard');
-  const log = join(await mountOf('log'), 'events');
+function describePod(name: string, graveyard: string, log: string): Pod {
   const container = (member: string): string => `${name}-${member}`;
   const listed = async (): Promise<string[]> =>
     (await podman('ps', '--all', '--noheading', '--filter', `pod=${name}`, '--format', '{{.Names}}')).split('\n');
