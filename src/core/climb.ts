@@ -50,6 +50,7 @@ export function climbOn(draft: Draft): void {
 
 export function killNow(draft: Draft, why: string): void {
   const { climb, now } = draft.state;
+  if (climb?.killed === true) return;
   update(draft, { climb: { why: 'stop', rung: 0, sinceMs: now.mono, killAtMs: undefined, ...climb, killed: true } });
   say(draft, 'warn', `killing: ${why}`);
   sendSignal(draft, SIGKILL);

@@ -34,7 +34,8 @@ function isOver(draft: Draft): boolean {
   const { state, config } = draft;
   if (state.stop === undefined) return false;
   if (state.climb?.why === 'stop' || config.role === 'main' || state.stop.requests >= 2) return true;
-  return blockersOf(config, state).names.length === 0;
+  // Before the first look at the graveyard nobody knows who needs it.
+  return state.peers !== undefined && blockersOf(config, state).names.length === 0;
 }
 
 function reasonOf(draft: Draft, exit: ChildExit): DeathReason {

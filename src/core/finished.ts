@@ -10,7 +10,7 @@
  * The member that dies judges by its own policy (`Final`); a reader falls back to its own.
  */
 import type { MemberConfig } from './config.ts';
-import { type Standing, standingOf } from './standing.ts';
+import { peerNamed, type Standing, standingOf } from './standing.ts';
 import type { Peer, State } from './state.ts';
 
 export interface Verdict {
@@ -20,7 +20,7 @@ export interface Verdict {
 }
 
 export function verdictOf(config: MemberConfig, state: State): Verdict {
-  const standings = rosterOf(config, state).map((name) => standingOf(config, state, state.peers?.[name]));
+  const standings = rosterOf(config, state).map((name) => standingOf(config, state, peerNamed(state, name)));
   const finished = standings.filter((standing) => standing.is === 'dead' && standing.final).length;
   const unsure = standings.flatMap((standing) => (standing.is === 'unsure' ? [standing.untilMs] : []));
   return {

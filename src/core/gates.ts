@@ -2,7 +2,7 @@
  * Start gates: what this member waits for before its child is started.
  */
 import type { MemberConfig, StartGate } from './config.ts';
-import { standingOf } from './standing.ts';
+import { peerNamed, standingOf } from './standing.ts';
 import type { State } from './state.ts';
 
 export type GateState =
@@ -19,7 +19,7 @@ export function gatesOf(config: MemberConfig, state: State): GateState {
 }
 
 function gateOf(config: MemberConfig, state: State, gate: StartGate): GateState {
-  const peer = state.peers?.[gate.name];
+  const peer = peerNamed(state, gate.name);
   const standing = standingOf(config, state, peer);
   const shut = (why: string, untilMs?: number): GateState => ({
     is: 'shut',
@@ -55,7 +55,7 @@ function hasStarted(phase: string | undefined, started: string | undefined): boo
 }
 
 function deathInWords(state: State, name: string): string {
-  const tombstone = state.peers?.[name]?.tombstone;
+  const tombstone = peerNamed(state, name)?.tombstone;
   if (tombstone?.Reason === 'never-started') return 'it was never started';
   return tombstone?.ExitCode === undefined ? 'exit code unknown' : `exit code ${tombstone.ExitCode}`;
 }

@@ -12,11 +12,13 @@ import { earlier, platformDeadline } from './deadline.ts';
 import { type Draft, draftOf, finishDraft, note, say, update } from './draft.ts';
 import { bury, endLife } from './end.ts';
 import { statusOfErrno } from './exit.ts';
+import { rosterOf } from './finished.ts';
 import { forwardTable, translate } from './ladder.ts';
 import type { PeerView } from './peers.ts';
 import { phaseOf } from './phase.ts';
 import { advance } from './rules.ts';
 import { SIGINT, signalName } from './signals.ts';
+import { peerNamed } from './standing.ts';
 import type { Event, Peer, Reduction, State } from './state.ts';
 import { type Instant, rfc3339 } from './time.ts';
 
@@ -153,12 +155,11 @@ function mourn(draft: Draft, event: Event & { type: 'childExited' }): void {
 
 /** Whoever was seen once stays known: a file that is gone proves nothing, the liveness does. */
 function meet(draft: Draft, views: readonly PeerView[]): void {
-  const known = draft.state.peers ?? {};
-  const peers: Record<string, Peer> = { ...known };
+  const peers: Record<string, Peer> = { ...draft.state.peers };
   for (const view of views) {
     const { Name } = view.tombstone;
     if (Name === draft.config.name) continue;
-    const before = known[Name];
+    const before = peerNamed(draft.state, Name);
     peers[Name] = {
       ...view,
       sinceMs: before !== undefined && sameLife(before, view) ? before.sinceMs : draft.state.now.mono,
@@ -175,9 +176,11 @@ function sameLife(before: PeerView, view: PeerView): boolean {
 
 /** A main that comes back after its sidecar has decided that all is over will run without it: nobody can mend that silently. */
 function lookForRebirth(draft: Draft, before: PeerView, view: PeerView): void {
-  const { Name, Role, Died, Incarnation } = view.tombstone;
-  if (draft.state.stop?.origin !== 'self' || Role !== 'main') return;
-  if (before.tombstone.Died === undefined || Died !== undefined || before.tombstone.Incarnation === Incarnation) return;
+  const { Name, Born, Died, Incarnation } = view.tombstone;
+  if (draft.state.stop?.origin !== 'self' || !rosterOf(draft.config, draft.state).includes(Name)) return;
+  const wasOver = before.tombstone.Died !== undefined || before.liveness === 'lost';
+  const isSame = before.tombstone.Incarnation === Incarnation && before.tombstone.Born === Born;
+  if (!wasOver || Died !== undefined || isSame) return;
   note(draft, 'main born again', { Name });
   say(
     draft,

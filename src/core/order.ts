@@ -4,7 +4,7 @@
  */
 import type { MemberConfig } from './config.ts';
 import { holdsUp, rosterOf } from './finished.ts';
-import { standingOf } from './standing.ts';
+import { peerNamed, standingOf } from './standing.ts';
 import { MAINS_FINISHED, type State } from './state.ts';
 
 /** The names of those who must be dead before this member stops, and when that may change by time alone. */
@@ -23,7 +23,7 @@ export function blockersOf(
     const dependsOnUs = !isServant && (peer.tombstone.StartAfter?.includes(config.name) ?? false);
     if (dependsOnUs && !(quorumIsEnough && mains.includes(name))) needed.add(name);
   }
-  const standings = [...needed].map((name) => ({ name, standing: standingOf(config, state, peers[name]) }));
+  const standings = [...needed].map((name) => ({ name, standing: standingOf(config, state, peerNamed(state, name)) }));
   const unsure = standings.flatMap(({ standing }) => (standing.is === 'unsure' ? [standing.untilMs] : []));
   return {
     names: standings.filter(({ standing }) => holdsUp(standing)).map(({ name }) => name),
@@ -33,10 +33,13 @@ export function blockersOf(
 
 /** A circle of start gates through this member, as names from us back to us; undefined: there is none. */
 export function cycleThrough(config: MemberConfig, state: State): readonly string[] | undefined {
-  const after = (name: string): readonly string[] =>
-    name === config.name
-      ? config.startAfter.map((gate) => gate.name)
-      : (state.peers?.[name]?.tombstone.StartAfter ?? []);
+  const after = (name: string): readonly string[] => {
+    if (name === config.name) return config.startAfter.map((gate) => gate.name);
+    const peer = peerNamed(state, name);
+    // What an earlier life of the volume has left is no reason to refuse this one.
+    const counts = ['waiting', 'alive'].includes(standingOf(config, state, peer).is);
+    return counts ? (peer?.tombstone.StartAfter ?? []) : [];
+  };
   const seen = new Set<string>();
   const queue: { name: string; path: readonly string[] }[] = [{ name: config.name, path: [config.name] }];
   for (let item = queue.shift(); item !== undefined; item = queue.shift()) {

@@ -2,15 +2,17 @@
  * The rules: from the facts and the time to what is to be done. Applied in this order until none adds anything.
  */
 import { beginClimb, clearRest, climbInTime } from './climb.ts';
+import type { MemberConfig } from './config.ts';
 import { earlier, lastTurnMs, peersDeadline } from './deadline.ts';
 import { type Draft, note, reached, say, sayOnce, update } from './draft.ts';
 import { bury, endInBackoff, isDue } from './end.ts';
 import { EXIT } from './exit.ts';
-import { verdictOf } from './finished.ts';
+import { holdsUp, rosterOf, verdictOf } from './finished.ts';
 import { gatesOf } from './gates.ts';
 import { blockersOf, cycleThrough } from './order.ts';
 import { SIGTERM } from './signals.ts';
-import { MAINS_FINISHED, type Stop } from './state.ts';
+import { peerNamed, standingOf } from './standing.ts';
+import { MAINS_FINISHED, type State, type Stop } from './state.ts';
 import { rfc3339 } from './time.ts';
 
 export function advance(draft: Draft): void {
@@ -71,14 +73,15 @@ function decideToStop(draft: Draft): void {
 /** One wrong name in the roster would be waited for in silence for ever. */
 function nameTheMissing(draft: Draft): void {
   const { config, state } = draft;
-  const missing = config.mains.filter((name) => state.peers?.[name] === undefined);
+  const missing = config.mains.filter((name) => standingOf(config, state, peerNamed(state, name)).is === 'absent');
   if (missing.length === 0 || !reached(draft, state.startedAtMs + NAME_MISSING_AFTER_MS)) return;
-  sayOnce(
-    draft,
-    `missing ${missing.join()}`,
-    'warn',
-    `no main named ${missing.join(', ')} has been seen; check --mains and that main's --name`,
-  );
+  for (const name of missing)
+    sayOnce(
+      draft,
+      `missing ${name}`,
+      'warn',
+      `no main named ${name} has been seen; check --mains and that main's --name`,
+    );
 }
 const NAME_MISSING_AFTER_MS = 10_000;
 
@@ -138,8 +141,9 @@ function beginStop(draft: Draft): void {
   const { stop, climb, child } = draft.state;
   if (stop === undefined || climb?.why === 'stop' || child.is === 'spawning') return;
   const waitsFor = obstacleTo(draft, stop);
-  // Between two lives only those who still need this member are a reason to go on.
-  if (child.is === 'backoff' && waitsFor !== 'turn') return endInBackoff(draft, child);
+  // Between two lives only those who still need a sidecar are a reason to go on; a main's stop beats its restart.
+  if (child.is === 'backoff' && (draft.config.role === 'main' || waitsFor !== 'turn'))
+    return endInBackoff(draft, child);
   if (waitsFor !== undefined) {
     if (waitsFor !== stop.waitsFor) update(draft, { stop: { ...stop, waitsFor } });
     return;
@@ -171,7 +175,7 @@ function holdsBack(draft: Draft, stop: Stop): boolean {
     config.role === 'sidecar' &&
     stop.origin === 'platform' &&
     hold.kind === 'for' &&
-    !isAnyMainStopping(draft) &&
+    !isAnyMainStopping(config, state) &&
     reached(draft, stop.atMs + hold.ms)
   )
     return false;
@@ -180,9 +184,9 @@ function holdsBack(draft: Draft, stop: Stop): boolean {
   return blockers.names.length > 0;
 }
 
-function isAnyMainStopping(draft: Draft): boolean {
-  const peers = Object.values(draft.state.peers ?? {});
-  return peers.some(({ tombstone }) => tombstone.Role === 'main' && tombstone.StopRequested !== undefined);
+function isAnyMainStopping(config: MemberConfig, state: State): boolean {
+  const mains = rosterOf(config, state).map((name) => peerNamed(state, name));
+  return mains.some((peer) => peer?.tombstone.StopRequested !== undefined && holdsUp(standingOf(config, state, peer)));
 }
 
 /** The next life after a backoff. */

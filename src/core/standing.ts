@@ -42,6 +42,11 @@ export function standingOf(config: MemberConfig, state: State, peer: Peer | unde
   return { is: 'dead', final: isFinal(config, tombstone, false), succeeded: false, started: !waiting, lost: true };
 }
 
+/** A member by name. Names are others' to choose, and `constructor` is one: only what was put there counts. */
+export function peerNamed(state: State, name: string): Peer | undefined {
+  return state.peers !== undefined && Object.hasOwn(state.peers, name) ? state.peers[name] : undefined;
+}
+
 /** From when on a member without a `Died` counts as lost; undefined: as far as is known, it lives. */
 function vanishing(peer: Peer): number | undefined {
   if (peer.tombstone.Version === 0) return undefined; // kubexit's format has no liveness to lose

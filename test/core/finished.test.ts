@@ -40,6 +40,12 @@ describe('what counts as finished', () => {
     assert.equal(finished(sidecarConfig({ restartPolicy: 'OnFailure' }), dead('work', 1, { Final: true })), true);
   });
 
+  it('J17 a main that vanished is judged by the policy it had declared while it lived', () => {
+    const vanished = (RestartPolicy: RestartPolicy) => lost('work', START - 2_000, { RestartPolicy });
+    assert.equal(finished(sidecarConfig({ restartPolicy: 'Never' }), vanished('OnFailure')), false);
+    assert.equal(finished(sidecarConfig({ restartPolicy: 'OnFailure' }), vanished('Never')), true);
+  });
+
   it('J01, J05 a main that runs, waits or is restarted in place has not finished', () => {
     for (const peer of [alive('work'), waiting('work'), alive('work', { Phase: 'backoff' })])
       assert.equal(finished(sidecarConfig(), peer), false);

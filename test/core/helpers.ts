@@ -50,7 +50,7 @@ export function sidecarConfig(change: Partial<MemberConfig> = {}): MemberConfig 
 
 export function stateAt(mono: number, change: Partial<State> = {}): State {
   const origin = { hostId: HOST_ID, bootId: BOOT, startedAtMs: START, now: instant(mono), solo: false };
-  return { ...initialState(origin), ...change };
+  return { ...initialState(origin), isAwake: true, ...change };
 }
 
 /** Those peers, first seen at the start. */

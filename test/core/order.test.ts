@@ -26,6 +26,11 @@ describe('who must be dead before whom', () => {
     assert.deepEqual(blockers(mainConfig(), [alive('other'), alive('proxy', { Role: 'sidecar' })]), []);
   });
 
+  it('a main does not wait for the sidecars that start after it: they end after the mains', () => {
+    const config = mainConfig({ name: 'db' });
+    assert.deepEqual(blockers(config, [alive('proxy', { Role: 'sidecar', StartAfter: ['db'] })]), []);
+  });
+
   it('N22 who never started holds nobody up', () => {
     const config = sidecarConfig({ mains: ['a', 'b', 'ghost'] });
     assert.deepEqual(blockers(config, [waiting('a'), dead('b', 143, { Reason: 'never-started' })]), []);

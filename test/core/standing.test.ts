@@ -48,6 +48,13 @@ describe('where another member stands', () => {
     assert.equal(standing(kubexit('work'), { at: START + 3_600_000 }).is, 'alive');
   });
 
+  it('a live tombstone whose socket nobody stands behind is lost after 10 s; without a socket nothing is known against it', () => {
+    const refused = alive('work', {}, { liveness: 'none', refused: true });
+    assert.deepEqual(standing(refused), { is: 'unsure', untilMs: START + 10_000, waiting: false });
+    assert.equal(standing(refused, { at: START + 10_000 }).is, 'dead');
+    assert.equal(standing(alive('work', {}, { liveness: 'none' }), { at: START + 3_600_000 }).is, 'alive');
+  });
+
   it('a death in our lifetime counts at once', () => {
     assert.equal(standing(dead('work', 0)).is, 'dead');
     assert.equal(standing(dead('work', 0, { DiedMonotonic: START }, { foundAtStart: true })).is, 'dead');

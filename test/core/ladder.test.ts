@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { forwardTable, ladderOf, translate } from '../../src/core/ladder.ts';
+import { reduce } from '../../src/core/lifecycle.ts';
+import { instant, mainConfig, START, sidecarConfig } from './helpers.ts';
+import { Life } from './life.ts';
+
+const LADDER = [
+  { signal: 15, forMs: 20_000 },
+  { signal: 2, forMs: 5_000 },
+  { signal: 9, forMs: undefined },
+] as const;
+const DEAF = { on: { 15: 'ignores', 2: 'ignores', 3: 'ignores', 10: 'ignores' } } as const;
+
+describe('the ladder', () => {
+  it('without one the signal that asked is the only rung, translated', () => {
+    assert.deepEqual(ladderOf(mainConfig(), 15), [{ signal: 15, forMs: undefined }]);
+    assert.deepEqual(ladderOf(mainConfig({ signals: { 15: 3 } }), 15), [{ signal: 3, forMs: undefined }]);
+    assert.deepEqual(ladderOf(mainConfig({ signals: { 15: 'drop' } }), 15), [{ signal: 15, forMs: undefined }]);
+  });
+
+  it('a declared one replaces the signal that arrived', () => {
+    assert.deepEqual(ladderOf(mainConfig({ ladder: LADDER, signals: { 15: 3 } }), 2), LADDER);
+  });
+
+  it('each rung comes in its time, once', () => {
+    const life = new Life({ config: mainConfig({ ladder: LADDER }), child: DEAF, peers: [] }).pass(1_000).signal(15);
+    life.passUntilGone();
+    assert.deepEqual(life.signals, [
+      [1_000, 15],
+      [21_000, 2],
+      [26_000, 9],
+    ]);
+    assert.equal(life.exitCode, 137);
+  });
+
+  it('the deadline cuts the ladder short', () => {
+    const config = mainConfig({ ladder: LADDER, gracePeriodMs: 10_000 });
+    const life = new Life({ config, child: DEAF, peers: [] }).signal(15).passUntilGone();
+    assert.deepEqual(life.signals, [
+      [0, 15],
+      [9_500, 9],
+    ]);
+  });
+
+  it('the first rung may be KILL', () => {
+    const config = mainConfig({ ladder: [{ signal: 9, forMs: undefined }] });
+    const life = new Life({ config, child: DEAF, peers: [] }).signal(15);
+    assert.deepEqual([life.signals, life.exitCode], [[[0, 9]], 137]);
+  });
+
+  it('an undeclared grace period never ends in our KILL', () => {
+    const life = new Life({ config: mainConfig(), child: DEAF, peers: [] }).signal(15).pass(3_600_000);
+    assert.deepEqual([life.signals, life.phase], [[[0, 15]], 'stopping']);
+  });
+
+  it('a second stop request goes to the next rung, and sends no signal twice', () => {
+    const life = new Life({ config: mainConfig({ ladder: LADDER }), child: DEAF, peers: [] });
+    life.signal(15).pass(1_000).signal(15);
+    assert.deepEqual(life.signals, [
+      [0, 15],
+      [1_000, 2],
+    ]);
+    const alone = new Life({ config: mainConfig(), child: DEAF, peers: [] }).signal(15).signal(15).signal(15);
+    assert.deepEqual(alone.signals, [[0, 15]]);
+  });
+
+  it('a second stop request skips the drain', () => {
+    const life = new Life({ config: mainConfig({ drainMs: 9_000 }), child: DEAF, peers: [] }).signal(15).pass(1_000);
+    assert.deepEqual([life.signals, life.phase], [[], 'draining']);
+    assert.deepEqual(life.signal(15).signals, [[1_000, 15]]);
+  });
+
+  it('the third interrupt from a terminal is KILL; one that nobody typed is not', () => {
+    const life = new Life({ config: mainConfig(), child: DEAF, peers: [] });
+    life.signal(2, { terminal: true }).signal(2, { terminal: true });
+    assert.deepEqual(life.signals, [[0, 2]]);
+    assert.deepEqual(life.fork().signal(2).signals, [[0, 2]]);
+    assert.deepEqual(life.signal(2, { terminal: true }).signals, [
+      [0, 2],
+      [0, 9],
+    ]);
+  });
+
+  it('KILL is sent once though more interrupts come before the child is reaped', () => {
+    const life = new Life({ config: mainConfig(), child: DEAF, peers: [] });
+    const interrupt = {
+      type: 'signalReceived',
+      at: instant(START),
+      signal: 2,
+      senderPid: 0,
+      fromTerminal: true,
+    } as const;
+    const effects = Array.from({ length: 6 }, () => {
+      const { state, effects } = reduce(life.config, life.state, interrupt);
+      life.state = state;
+      return effects;
+    }).flat();
+    const sent = effects.flatMap((effect) => (effect.type === 'signalChild' ? [effect.signal] : []));
+    assert.deepEqual(sent, [2, 9]);
+  });
+
+  it('K12 a Ctrl-C that reaches sexton reaches the child once', () => {
+    const life = new Life({ config: mainConfig(), child: DEAF, peers: [] }).signal(2, { terminal: true }).pass(60_000);
+    assert.deepEqual(life.signals, [[0, 2]]);
+  });
+
+  it('what a child leaves of its group when it ends gets the ladder too, and its end is waited for', () => {
+    const life = new Life({ config: mainConfig(), child: { ...DEAF, leaves: 'untilKilled' }, peers: [] });
+    life.pass(1_000).endChild(4).passUntilGone();
+    assert.deepEqual(life.signals, [
+      [1_020, 15],
+      [31_020, 9],
+    ]);
+    assert.equal(life.exitCode, 4);
+  });
+
+  it('a rest that follows its leader within 20 ms is told nothing', () => {
+    const life = new Life({ config: mainConfig(), child: { leaves: 19 }, peers: [] }).endChild(0).passUntilGone();
+    assert.deepEqual([life.signals, life.exitedAtMs], [[], 19]);
+  });
+
+  it('a rest that was told already is not told again when the stop request comes', () => {
+    const life = new Life({ config: mainConfig(), child: { ...DEAF, leaves: 'untilKilled' }, peers: [] });
+    life.endChild(0).pass(1_000).signal(15).pass(1_000);
+    assert.deepEqual(life.signals, [[20, 15]]);
+  });
+});
+
+describe('the signals that are passed on', () => {
+  it('are all but stop requests, KILL, STOP, CHLD and those that are dropped; 32 and 33 are signals like others', () => {
+    const table = forwardTable(mainConfig({ signals: { 1: 'drop', 10: 12 } }));
+    for (const never of [1, 2, 9, 15, 17, 19]) assert.equal(table[never], undefined, String(never));
+    assert.equal(table[10], 12);
+    for (const as of [3, 12, 28, 32, 33, 34, 37, 64]) assert.equal(table[as], as);
+    assert.equal(Object.keys(table).length, 58);
+  });
+
+  it('translation is not chained', () => {
+    assert.equal(translate(mainConfig({ signals: { 15: 3, 3: 'drop' } }), 15), 3);
+  });
+
+  it('one that is no stop request reaches the child once, translated, in every phase', () => {
+    const config = mainConfig({ signals: { 1: 10, 12: 'drop' } });
+    const life = new Life({ config, child: DEAF, peers: [] }).signal(1).signal(12).signal(37);
+    assert.deepEqual(life.signals, [
+      [0, 10],
+      [0, 37],
+    ]);
+    assert.equal(life.phase === 'running' || life.exitCode !== undefined, true);
+  });
+
+  it('a real-time signal may be a stop request', () => {
+    const life = new Life({ config: mainConfig({ stopSignals: [37], signals: { 37: 15 } }), child: DEAF, peers: [] });
+    life.signal(15).signal(37);
+    assert.deepEqual(life.signals, [
+      [0, 15],
+      [0, 15],
+    ]);
+    assert.equal(life.tombstone.StopReason, 'signal RTMIN+3');
+  });
+
+  it('the host forwards by itself from the start of each child on', () => {
+    const life = new Life({ config: sidecarConfig(), peers: [] }).endChild(0).pass(1_000);
+    const told = life.done.flatMap(({ effect }) => (effect.type === 'forwardSignals' ? [effect.id] : []));
+    assert.deepEqual(told, [1, 2]);
+  });
+});

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { RestartMode, RestartPolicy } from '../../src/core/config.ts';
+import { backoffAfter, wantsRestart } from '../../src/core/restart.ts';
+import { alive, dead, mainConfig, sidecarConfig } from './helpers.ts';
+import { Life } from './life.ts';
+
+describe('whether a child is restarted in place', () => {
+  const wants = (restart: RestartMode, status: number, restartPolicy: RestartPolicy = 'Never', podStops = false) =>
+    wantsRestart(mainConfig({ restart, restartPolicy }), status, podStops);
+
+  it('`never`, `always` and `on-failure` say what they mean under every policy', () => {
+    for (const policy of ['Never', 'OnFailure', 'Always'] as const) {
+      assert.deepEqual([wants('never', 0, policy), wants('never', 1, policy, true)], [false, false]);
+      assert.deepEqual([wants('always', 0, policy), wants('always', 1, policy)], [true, true]);
+      assert.deepEqual([wants('on-failure', 0, policy, true), wants('on-failure', 1, policy)], [false, true]);
+    }
+  });
+
+  it('`auto` restarts only where the platform would not', () => {
+    assert.deepEqual([wants('auto', 0, 'Never'), wants('auto', 1, 'Never')], [true, true]);
+    assert.deepEqual([wants('auto', 0, 'OnFailure'), wants('auto', 1, 'OnFailure')], [true, false]);
+    assert.deepEqual([wants('auto', 0, 'Always'), wants('auto', 1, 'Always')], [false, false]);
+    for (const policy of ['Never', 'OnFailure', 'Always'] as const)
+      assert.deepEqual([wants('auto', 0, policy, true), wants('auto', 1, policy, true)], [true, true]);
+  });
+});
+
+describe('how long until the next life', () => {
+  it('100 ms doubling to 10 s', () => {
+    let backoffMs = 100;
+    const delays = Array.from({ length: 9 }, () => {
+      const backoff = backoffAfter(backoffMs, 0, undefined);
+      backoffMs = backoff?.nextMs ?? 0;
+      return backoff?.delayMs;
+    });
+    assert.deepEqual(delays, [100, 200, 400, 800, 1_600, 3_200, 6_400, 10_000, 10_000]);
+  });
+
+  it('a life of 60 s forgives all deaths before it, one of a little less does not', () => {
+    assert.deepEqual(backoffAfter(6_400, 60_000, undefined), { delayMs: 100, nextMs: 200 });
+    assert.deepEqual(backoffAfter(6_400, 59_999, undefined), { delayMs: 6_400, nextMs: 10_000 });
+  });
+
+  it('during a stop never longer than a tenth of what is left, and not with 1 s or less left', () => {
+    assert.equal(backoffAfter(6_400, 0, 20_000)?.delayMs, 2_000);
+    assert.equal(backoffAfter(100, 0, 20_000)?.delayMs, 100);
+    assert.equal(backoffAfter(100, 0, 1_001)?.delayMs, 100);
+    assert.equal(backoffAfter(100, 0, 1_000), undefined);
+    assert.equal(backoffAfter(100, 0, -5), undefined);
+  });
+});
+
+describe('restarts in a life', () => {
+  it('N12 a sidecar that ends again and again is restarted with growing pauses while its main lives', () => {
+    for (const code of [0, 1]) {
+      const life = new Life({ config: sidecarConfig(), child: { endsAfterMs: 1_000, code }, peers: [alive('work')] });
+      assert.deepEqual(life.pass(8_000).spawns, [0, 1_100, 2_300, 3_700, 5_500]);
+      assert.equal(life.tombstone.Restarts, 4);
+      life.see(dead('work', 0)).passUntilGone();
+      assert.equal(life.exitCode, 0);
+    }
+  });
+
+  it('N12 where the platform restarts it, the container exits with the code of the child', () => {
+    const child = { endsAfterMs: 1_000, code: 3 };
+    for (const restartPolicy of ['OnFailure', 'Always'] as const) {
+      const life = new Life({ config: sidecarConfig({ restartPolicy }), child, peers: [alive('work')] });
+      assert.deepEqual([life.passUntilGone().exitCode, life.spawns.length], [3, 1], restartPolicy);
+    }
+  });
+
+  it('N31 a sidecar that dies while the mains drain is restarted at once, also where the platform would not', () => {
+    for (const restartPolicy of ['Never', 'OnFailure', 'Always'] as const) {
+      const config = sidecarConfig({ restartPolicy, gracePeriodMs: 60_000 });
+      const life = new Life({ config, peers: [alive('work')] }).signal(15).pass(25_000).endChild(1).pass(1_000);
+      assert.deepEqual(life.spawns, [0, 25_100]);
+      assert.equal(life.phase, 'holding');
+      life.see(dead('work', 0)).passUntilGone();
+      assert.deepEqual([life.exitCode, life.exitedAtMs], [0, 26_000]);
+    }
+  });
+
+  it('a sidecar that dies with 1 s or less left is not restarted', () => {
+    const config = sidecarConfig({ gracePeriodMs: 2_000 });
+    const life = new Life({ config, peers: [alive('work')] }).signal(15).pass(1_000);
+    assert.deepEqual(life.pass(10).spawns.length, 1);
+    assert.equal(life.passUntilGone().exitCode, 0);
+  });
+
+  it('a stop of a main beats a restart in flight, also when others still depend on it', () => {
+    const config = mainConfig({ restart: 'always' });
+    for (const peers of [[], [alive('report', { StartAfter: ['self'] })]]) {
+      const life = new Life({ config, peers }).endChild(1).pass(50).signal(15).pass(60_000);
+      assert.deepEqual([life.spawns.length, life.exitCode], [1, 1]);
+    }
+  });
+
+  it('a main that ends by itself after its stop request is not restarted', () => {
+    const config = mainConfig({ restart: 'always', drainMs: 5_000 });
+    const life = new Life({ config, peers: [] }).signal(15).pass(1_000).endChild(0).pass(60_000);
+    assert.deepEqual([life.spawns.length, life.exitCode, life.exitedAtMs], [1, 0, 1_000]);
+  });
+
+  it('a sidecar between two lives ends when its mains have finished, and needs no other life for it', () => {
+    const config = sidecarConfig({ lingerMs: 5_000 });
+    const life = new Life({ config, peers: [alive('work')] }).endChild(1).pass(50).see(dead('work', 0));
+    assert.deepEqual([life.spawns.length, life.exitCode, life.exitedAtMs], [1, 0, 50]);
+  });
+
+  it('a held sidecar whose child died while nobody had looked at the graveyard yet is not given up', () => {
+    const config = sidecarConfig();
+    const life = new Life({ config, peers: [alive('work')] }).signal(15).pass(1_000);
+    life.state = { ...life.state, peers: undefined };
+    life.endChild(1).pass(50);
+    assert.equal(life.exitCode, undefined);
+    life.see(alive('work')).pass(1_000);
+    assert.deepEqual([life.spawns.length, life.phase], [2, 'holding']);
+  });
+
+  it('a long life in between starts the pauses over', () => {
+    const life = new Life({ config: sidecarConfig(), peers: [alive('work')] });
+    for (const ms of [0, 100, 200]) life.pass(ms).endChild(1);
+    life
+      .pass(400 + 60_000)
+      .endChild(1)
+      .pass(100);
+    assert.equal(life.spawns.at(-1), 60_800);
+  });
+});
