@@ -75,7 +75,11 @@ export function startContainer(scratch: Scratch, options: ContainerOptions): Con
     child.once('close', (code, signal) => resolve({ status: statusOf(code, signal), code, signal }));
   });
   const wanted = options.bare ? undefined : realpathSync(SEXTON);
-  const pid1 = (): Promise<number> => waitFor('PID 1 is there', () => findPid1(child, wanted));
+  const pid1 = (): Promise<number> =>
+    waitFor('PID 1 is there', () => {
+      if (child.exitCode !== null || child.signalCode !== null) throw new Error('the container has ended already');
+      return findPid1(child, wanted);
+    });
   const out = collect(child.stdout);
   const err = collect(child.stderr);
   scratch.describe(

@@ -33,3 +33,8 @@ export function waitForTombstone(
     return found !== undefined && holds(found) ? found : undefined;
   });
 }
+
+/** Their children run and their tombstones say so: from then on the others can know. */
+export async function waitForRunning(graveyard: string, names: readonly string[]): Promise<void> {
+  for (const name of names) await waitForTombstone(graveyard, name, 'runs', (it) => it.Phase === 'running');
+}

@@ -2,6 +2,8 @@
  * P: signals through a container's PID 1. Under test is the program as it is delivered, from outside.
  */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { describe } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -87,7 +89,8 @@ describe('signals through PID 1', { concurrency: 2 }, () => {
       const flags = index % 2 === 0 ? [] : ['--name', name, '--graveyard', scratch.graveyard];
       const container = startContainer(scratch, { flags, command: member(stage, name, { exit: 3 }) });
       let pid: number | undefined;
-      while (pid === undefined) {
+      // The kernel names the new program before its first instruction has run; it drops a TERM to PID 1 until then.
+      while (pid === undefined || !isBlockingAll(pid)) {
         await turn();
         pid = findPid1(container.process, SEXTON);
       }
@@ -114,6 +117,17 @@ describe('signals through PID 1', { concurrency: 2 }, () => {
       if (index % 2 === 1) assert.ok(tombstone?.Died, `${name} carved its death`);
     });
     stage.t.diagnostic(`P03: 0 of 200 lost, ${JSON.stringify(outcomes)}`);
+  });
+
+  scenario('P03 its first system call, before any C library starts, blocks all signals', async (stage) => {
+    if (spawnSync('strace', ['-V']).status !== 0) return stage.t.skip('there is no strace on this machine');
+    const trace = stage.scratch.path('trace');
+    const inside = ['strace', '-o', trace];
+    const container = startContainer(stage.scratch, { inside, bare: true, command: [SEXTON, 'run', '--', 'true'] });
+    assert.equal((await container.exit()).status, 0);
+    const [first, second] = readFileSync(trace, 'latin1').split('\n');
+    assert.match(first ?? '', /^execve\(/);
+    assert.match(second ?? '', /^rt_sigprocmask\(SIG_SETMASK, ~\[\],/);
   });
 
   scenario('P04 a child killed by each signal gives 128+n, also for real-time ones', async (stage) => {
@@ -145,3 +159,11 @@ describe('signals through PID 1', { concurrency: 2 }, () => {
     }
   });
 });
+
+function isBlockingAll(pid: number): boolean {
+  try {
+    return /^SigBlk:\s*[7f]ffffff/m.test(readFileSync(`/proc/${pid}/status`, 'latin1'));
+  } catch {
+    return false;
+  }
+}

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import { readTombstone } from '../helpers/grave.ts';
+import { readTombstone, waitForRunning } from '../helpers/grave.ts';
 import { scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
 import { waitFor } from '../helpers/wait.ts';
@@ -182,6 +182,7 @@ describe('jobs with sidecars', { concurrency: 4 }, () => {
     const containers = [main('work', failing), sidecar('proxy')];
     const pod = runPod(scratch, { restartPolicy: 'Always', graceMs: 4_000, containers });
     await waitForEvent(scratch.log, 'work', 'Started', 4);
+    await waitForRunning(scratch.graveyard, ['work']);
     assert.deepEqual(readTimeline(scratch.log).signals('proxy'), []);
     await pod.delete();
     const log = readTimeline(scratch.log);

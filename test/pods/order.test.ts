@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe } from 'node:test';
-import { readTombstone, waitForTombstone } from '../helpers/grave.ts';
+import { readTombstone, waitForRunning, waitForTombstone } from '../helpers/grave.ts';
 import { scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
 import { after, cast } from './cast.ts';
@@ -115,8 +115,10 @@ describe('start and stop order', { concurrency: 4 }, () => {
           main('work', deleted ? { term: 500 } : { run: 200 }, after('s3=started')),
         ],
       });
-      await waitForEvent(scratch.log, 'work', 'Started');
-      if (deleted) await pod.delete();
+      if (deleted) {
+        await waitForRunning(scratch.graveyard, ['s1', 's2', 's3', 'work']);
+        await pod.delete();
+      }
       assert.equal(await pod.end(), 'Succeeded');
       const log = readTimeline(scratch.log);
       for (const [first, next] of [
@@ -171,7 +173,7 @@ describe('start and stop order', { concurrency: 4 }, () => {
         main('work', { term: 300 }, after('s1=started')),
       ],
     });
-    await waitForEvent(scratch.log, 'work', 'Started');
+    await waitForRunning(scratch.graveyard, ['s1', 'work']);
     await waitForTombstone(scratch.graveyard, 'late', 'waits', (it) => it.Phase === 'waiting');
     await pod.delete();
     const log = readTimeline(scratch.log);
