@@ -2,7 +2,7 @@
  * What a case of the bench hands back: one table, as numbers.
  */
 import type { Programs } from './programs.ts';
-import type { Subjects } from './subjects.ts';
+import type { Subject, Subjects } from './subjects.ts';
 
 export interface Setup {
   readonly programs: Programs;
@@ -38,9 +38,13 @@ export interface Case {
   run(setup: Setup): Promise<readonly Measurement[]>;
 }
 
-/** Collects samples by subject; the order of the subjects is that of their first sample. */
+/** Collects samples by subject. In the table those named here come first, in this order, then others as they came. */
 export class Samples {
-  readonly #bySubject = new Map<string, number[]>();
+  readonly #bySubject: Map<string, number[]>;
+
+  constructor(subjects: readonly Subject[]) {
+    this.#bySubject = new Map(subjects.map(({ name }) => [name, []]));
+  }
 
   add(subject: string, sample: number): void {
     const samples = this.#bySubject.get(subject);
@@ -49,6 +53,8 @@ export class Samples {
   }
 
   figures(): Figure[] {
-    return [...this.#bySubject].map(([subject, samples]) => ({ subject, samples }));
+    return [...this.#bySubject]
+      .map(([subject, samples]) => ({ subject, samples }))
+      .filter(({ samples }) => samples.length > 0);
   }
 }

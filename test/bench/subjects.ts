@@ -36,6 +36,12 @@ export function findSubjects(): Subjects {
   return { inits, bare, node: { name: BARE_NODE, before: sameNode(), isSexton: false }, missing };
 }
 
+/** Begins with another one each round, so that nobody always follows the same neighbour. */
+export function rotated<T>(subjects: readonly T[], round: number): T[] {
+  const first = round % Math.max(1, subjects.length);
+  return [...subjects.slice(first), ...subjects.slice(0, first)];
+}
+
 /** The first in PATH; undefined: not installed. */
 export function findProgram(name: string): string | undefined {
   const paths = (process.env.PATH ?? '').split(delimiter).map((dir) => join(dir, name));

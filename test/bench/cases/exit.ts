@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Container, withContainer, withContainers } from '../container.ts';
 import { type Case, type Measurement, Samples, type Setup } from '../measurement.ts';
-import { TINI } from '../subjects.ts';
+import { rotated, TINI } from '../subjects.ts';
 
 export const exit: Case = {
   name: 'exit',
@@ -19,7 +19,8 @@ export const exit: Case = {
 };
 
 async function exitAfter({ programs, subjects, rounds }: Setup, idleMs: number, when: string): Promise<Measurement> {
-  const samples = new Samples();
+  const all = [...subjects.inits, subjects.bare];
+  const samples = new Samples(all);
   const endAll = async (containers: readonly Container[]): Promise<void> => {
     for (const container of containers) await container.settled();
     await sleep(idleMs);
@@ -29,9 +30,8 @@ async function exitAfter({ programs, subjects, rounds }: Setup, idleMs: number, 
       samples.add(subject.name, ns);
     }
   };
-  const all = [...subjects.inits, subjects.bare];
   for (let done = 0; done < rounds; done += AT_ONCE) {
-    const batch = Array.from({ length: Math.min(AT_ONCE, rounds - done) }, () => all).flat();
+    const batch = Array.from({ length: Math.min(AT_ONCE, rounds - done) }, (_, at) => rotated(all, done + at)).flat();
     await withContainers(programs.launch, batch, () => [programs.first], endAll);
   }
   return {
@@ -46,9 +46,10 @@ async function exitAfter({ programs, subjects, rounds }: Setup, idleMs: number, 
 
 /** An application that ends at once: sexton then waits for its own supervisor to boot. */
 async function wholeLife({ programs, subjects, rounds }: Setup): Promise<Measurement> {
-  const samples = new Samples();
+  const all = [...subjects.inits, subjects.bare, subjects.node];
+  const samples = new Samples(all);
   for (let round = 0; round <= rounds; round++) {
-    for (const subject of [...subjects.inits, subjects.bare, subjects.node]) {
+    for (const subject of rotated(all, round)) {
       const command = subject === subjects.node ? ['-e', REPORT] : [programs.first, 'once'];
       const [ns = Number.NaN] = await withContainer(programs.launch, subject, command, ({ ask }) => ask('whole'));
       if (round > 0) samples.add(subject.name, ns);

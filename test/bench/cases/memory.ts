@@ -4,13 +4,12 @@
  * Two of each run at the same time, as containers of one image on one node do: what the page cache shares between them (program
  * text, mostly) is resident but not private. Private is Private_Clean + Private_Dirty of smaps_rollup: proc_pid_smaps(5).
  */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isSupervisor } from '../../helpers/container.ts';
 import { childrenOf } from '../../helpers/process.ts';
 import { type Container, withContainers } from '../container.ts';
+import { Graveyards } from '../graveyards.ts';
 import { type Case, type Measurement, Samples } from '../measurement.ts';
 import { BARE_NODE, SEXTON_NAME, type Subject } from '../subjects.ts';
 import { IDLE } from './start.ts';
@@ -19,18 +18,16 @@ export const memory: Case = {
   name: 'memory',
   rounds: 3,
   async run({ programs, subjects, rounds }) {
-    const books: Books = { Rss: new Samples(), Private: new Samples(), Dirty: new Samples() };
-    const dirs: string[] = [];
-    const graveyard = (subject: Subject): Subject => {
-      const dir = mkdtempSync(join(tmpdir(), 'sexton-bench-'));
-      dirs.push(dir);
-      const flags = ['--graveyard', dir, '--name', 'first', '--restart-policy', 'Never'];
-      return { ...subject, name: `${subject.name}, graveyard`, before: [subject.before[0] ?? '', ...flags, '--'] };
-    };
+    const books: Books = { Rss: new Samples([]), Private: new Samples([]), Dirty: new Samples([]) };
+    const graveyards = new Graveyards();
     try {
       for (let round = 0; round < rounds; round++) {
         const sextons = subjects.inits.filter(({ isSexton }) => isSexton);
-        const each = () => [...subjects.inits, ...sextons.map(graveyard), subjects.node];
+        const each = () => [
+          ...subjects.inits,
+          ...sextons.map((it) => graveyards.member(it, 'graveyard')),
+          subjects.node,
+        ];
         const commandOf = ({ name }: Subject) => (name === BARE_NODE ? ['-e', IDLE] : [programs.first]);
         await withContainers(programs.launch, [...each(), ...each()], commandOf, async (containers) => {
           for (const container of containers) await container.settled();
@@ -39,7 +36,7 @@ export const memory: Case = {
         });
       }
     } finally {
-      for (const dir of dirs) rmSync(dir, { recursive: true, force: true });
+      graveyards.remove();
     }
     return [
       table('resident memory (Rss)', books.Rss),

@@ -3,16 +3,16 @@
  */
 import { withContainer } from '../container.ts';
 import { type Case, Samples } from '../measurement.ts';
-import { TINI } from '../subjects.ts';
+import { rotated, TINI } from '../subjects.ts';
 
 export const orphans: Case = {
   name: 'orphans',
   rounds: 5,
   async run({ programs, subjects, rounds }) {
-    const samples = new Samples();
+    const samples = new Samples(subjects.inits);
     const left = new Set<string>();
     for (let round = 0; round < rounds; round++) {
-      for (const subject of subjects.inits) {
+      for (const subject of rotated(subjects.inits, round)) {
         const command = [programs.orphans, String(ORPHANS)];
         const [ns = Number.NaN, zombies] = await withContainer(programs.launch, subject, command, async (container) => {
           await container.settled();

@@ -7,23 +7,24 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Container, withContainers } from '../container.ts';
 import { type Case, type Measurement, Samples, type Setup } from '../measurement.ts';
 import { spreadOf } from '../statistics.ts';
-import { SEXTON_NAME, TINI } from '../subjects.ts';
+import { rotated, SEXTON_NAME, TINI } from '../subjects.ts';
 
 export const signal: Case = {
   name: 'signal',
   rounds: 40,
   async run({ programs, subjects, rounds }) {
-    const samples = new Samples();
+    const all = [...subjects.inits, subjects.bare];
+    const samples = new Samples(all);
     const passThrough = async (containers: readonly Container[]): Promise<void> => {
       for (const container of containers) await container.settled();
       for (let round = 0; round <= rounds; round++) {
-        for (const { subject, ask } of containers) {
+        for (const { subject, ask } of rotated(containers, round)) {
           const ns = spreadOf(await ask(`signal ${constants.signals.SIGUSR1} ${SIGNALS}`)).median;
           if (round > 0) samples.add(subject.name, ns);
         }
       }
     };
-    await withContainers(programs.launch, [...subjects.inits, subjects.bare], () => [programs.first], passThrough);
+    await withContainers(programs.launch, all, () => [programs.first], passThrough);
     return [
       {
         title: `signal: kill(2) of USR1 on PID 1 to the application's handler, median of ${SIGNALS} each round`,
@@ -50,7 +51,7 @@ export const stop: Case = {
 
 /** Only the first one counts in sexton, so each sample takes a container. */
 async function stopAfter({ programs, subjects, rounds }: Setup, idleMs: number, when: string): Promise<Measurement> {
-  const samples = new Samples();
+  const samples = new Samples(subjects.inits);
   const stopAll = async (containers: readonly Container[]): Promise<void> => {
     for (const container of containers) await container.settled();
     await sleep(idleMs);
@@ -60,7 +61,9 @@ async function stopAfter({ programs, subjects, rounds }: Setup, idleMs: number, 
     }
   };
   for (let done = 0; done < rounds; done += AT_ONCE) {
-    const batch = Array.from({ length: Math.min(AT_ONCE, rounds - done) }, () => subjects.inits).flat();
+    const batch = Array.from({ length: Math.min(AT_ONCE, rounds - done) }, (_, at) =>
+      rotated(subjects.inits, done + at),
+    ).flat();
     await withContainers(programs.launch, batch, () => [programs.first], stopAll);
   }
   return {

@@ -2,21 +2,30 @@
  * From the exec of a container's PID 1 to the first instruction of its application.
  */
 import { withContainer } from '../container.ts';
+import { Graveyards } from '../graveyards.ts';
 import { type Case, Samples } from '../measurement.ts';
-import { BARE_NODE, SEXTON_NAME, TINI } from '../subjects.ts';
+import { BARE_NODE, rotated, SEXTON_NAME, type Subject, TINI } from '../subjects.ts';
 
 export const start: Case = {
   name: 'start',
   rounds: 60,
   async run({ programs, subjects, rounds }) {
-    const samples = new Samples();
-    // The first round finds cold caches and is not counted.
-    for (let round = 0; round <= rounds; round++) {
-      for (const subject of [...subjects.inits, subjects.bare, subjects.node]) {
-        const command = subject.name === BARE_NODE ? ['-e', STAMP] : [programs.first];
-        const ns = await withContainer(programs.launch, subject, command, async ({ firstNs }) => firstNs);
-        if (round > 0) samples.add(subject.name, ns);
+    const graveyards = new Graveyards();
+    const sextons = subjects.inits.filter(({ isSexton }) => isSexton);
+    const sidecar = (it: Subject): Subject => graveyards.member(it, 'sidecar', ['--role', 'sidecar']);
+    const all = (): Subject[] => [...subjects.inits, ...sextons.map(sidecar), subjects.bare, subjects.node];
+    const samples = new Samples(all());
+    try {
+      // The first round finds cold caches and is not counted.
+      for (let round = 0; round <= rounds; round++) {
+        for (const subject of rotated(all(), round)) {
+          const command = subject.name === BARE_NODE ? ['-e', STAMP] : [programs.first];
+          const ns = await withContainer(programs.launch, subject, command, async ({ firstNs }) => firstNs);
+          if (round > 0) samples.add(subject.name, ns);
+        }
       }
+    } finally {
+      graveyards.remove();
     }
     return [
       {
@@ -25,7 +34,10 @@ export const start: Case = {
         figures: samples.figures(),
         references: [TINI],
         aims: [{ subject: SEXTON_NAME, reference: TINI, atMost: 1 }],
-        notes: ['the application is a static C program; that of bare Node is the first line of its script'],
+        notes: [
+          'the application is a static C program; that of bare Node is the first line of its script',
+          'a sidecar is started by the supervisor, after its first look at the graveyard; all else at once by init',
+        ],
       },
     ];
   },
