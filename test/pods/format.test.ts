@@ -1,0 +1,93 @@
+/**
+ * C01, the half that is the format: members under kubexit and members under sexton in one graveyard see each other's deaths.
+ */
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readTombstone, waitForRunning } from '../helpers/grave.ts';
+import { member } from '../helpers/member.ts';
+import { FIXTURE_SOURCES, NODE } from '../helpers/paths.ts';
+import { type Stage, scenario } from '../helpers/scenario.ts';
+import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
+import { cast } from './cast.ts';
+import { type PodContainer, runPod } from './kubelet.ts';
+
+function underKubexit(
+  stage: Stage,
+  name: string,
+  options: Record<string, string | number>,
+  dependencies = '-',
+): PodContainer {
+  const kubexit = [NODE, join(FIXTURE_SOURCES, 'kubexit.ts'), name, stage.scratch.graveyard, dependencies];
+  return { name, bare: true, command: [...kubexit, ...member(stage, name, options)] };
+}
+
+describe('kubexit’s format', { concurrency: 4 }, () => {
+  for (const session of ['a-pod', false] as const) {
+    const declared = session === false ? 'without a session' : 'with a session';
+    scenario(`C01 a sidecar under sexton ends after its main under kubexit, ${declared}`, async (stage) => {
+      const { sidecar } = cast(stage);
+      const containers = [underKubexit(stage, 'work', { run: 1_000 }), sidecar('proxy', {}, ['--mains', 'work'])];
+      const pod = runPod(stage.scratch, { restartPolicy: 'Never', graceMs: 4_000, session, containers });
+      assert.equal(await pod.end(), 'Succeeded');
+      const log = readTimeline(stage.scratch.log);
+      log.exitsBeforeSignalTo('work', 'proxy');
+      log.notRestarted('proxy');
+    });
+  }
+
+  scenario('C01 a sidecar under kubexit ends after its main under sexton', async (stage) => {
+    const { main } = cast(stage);
+    const containers = [main('work', { run: 1_000 }), underKubexit(stage, 'proxy', {}, 'work')];
+    const pod = runPod(stage.scratch, { restartPolicy: 'Never', graceMs: 4_000, containers });
+    assert.equal(await pod.end(), 'Succeeded');
+    readTimeline(stage.scratch.log).exitsBeforeSignalTo('work', 'proxy');
+  });
+
+  scenario('C01 under OnFailure a failure that kubexit carved is not the end', async (stage) => {
+    const { sidecar } = cast(stage);
+    const { scratch } = stage;
+    const failing = { runs: '800,800', exits: '1,0', counter: scratch.path('count') };
+    const containers = [underKubexit(stage, 'work', failing), sidecar('proxy', {}, ['--mains', 'work'])];
+    const pod = runPod(scratch, { restartPolicy: 'OnFailure', graceMs: 4_000, containers });
+    assert.equal(await pod.end(), 'Succeeded');
+    assert.deepEqual([pod.state('work').exits, pod.state('proxy').exits], [[1, 0], [0]]);
+    readTimeline(scratch.log).exitsBeforeSignalTo('work', 'proxy');
+  });
+
+  scenario('a tombstone that is empty or half done is never acted upon', async (stage) => {
+    const { sidecar } = cast(stage);
+    const { scratch } = stage;
+    const work = join(scratch.graveyard, 'work');
+    const born =
+      '{"Version":1,"Name":"work","Role":"main","Session":"pod","Phase":"running","Born":"2026-01-01T00:00:00.000000000Z"';
+    const halves = [
+      '',
+      '{',
+      born,
+      `${born},"Died":"2026-01`,
+      'Born: "2026-01-01T00:00:00Z"\nDied: "2026',
+      'Died',
+      '\0\0\0',
+      '[]',
+      'null',
+      '"Died"',
+    ];
+    writeFileSync(work, 'Born: "2026-01-01T00:00:00Z"\n');
+    const proxy = sidecar('proxy', { trap: 'all' }, ['--mains', 'work']);
+    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 4_000, session: 'pod', containers: [proxy] });
+    await waitForRunning(scratch.graveyard, ['proxy']);
+    for (const half of halves) {
+      writeFileSync(work, half);
+      // Long enough for each of them to be read, watched or not; a reader that acts has acted by then.
+      await sleep(150);
+    }
+    assert.deepEqual(readTimeline(scratch.log).signals('proxy'), []);
+    writeFileSync(work, 'Born: "2026-01-01T00:00:00Z"\nDied: "2026-01-01T00:00:01Z"\nExitCode: 1\n');
+    await waitForEvent(scratch.log, 'proxy', 'Signal');
+    assert.equal(await pod.end(), 'Succeeded');
+    assert.equal(readTombstone(scratch.graveyard, 'proxy')?.StopReason, 'mains finished');
+  });
+});

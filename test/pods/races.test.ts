@@ -1,0 +1,117 @@
+/**
+ * Moments at which members know little of each other: the first of a pod, those after a pause, and those on a volume that
+ * somebody else has used.
+ */
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe } from 'node:test';
+import { readTombstone, waitForRunning, waitForTombstone } from '../helpers/grave.ts';
+import { send } from '../helpers/process.ts';
+import { inRounds } from '../helpers/rounds.ts';
+import { scenario } from '../helpers/scenario.ts';
+import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
+import { after, cast } from './cast.ts';
+import { runPod } from './kubelet.ts';
+
+describe('moments of ignorance', { concurrency: 4 }, () => {
+  for (const [what, gate] of [
+    ['passed its gate', after('proxy=started')],
+    ['started at once', []],
+  ] as const) {
+    scenario(`a sidecar holds when it is asked to stop the moment its main has ${what} (9 rounds)`, async (stage) => {
+      await inRounds(9, 3, async (index) => {
+        const { main, sidecar } = cast(stage);
+        const { scratch } = stage;
+        const names = [`proxy${index}`, `work${index}`] as const;
+        const containers = [
+          sidecar(names[0], {}, ['--mains', names[1]]),
+          main(
+            names[1],
+            { term: 400 },
+            gate.map((it) => it.replace('proxy', names[0])),
+          ),
+        ];
+        const pod = runPod(scratch, { restartPolicy: 'Always', graceMs: 6_000, session: 'pod', containers });
+        for (const name of names) await waitForEvent(scratch.log, name, 'Started');
+        await pod.delete();
+        const log = readTimeline(scratch.log);
+        log.exitsBeforeSignalTo(names[1], names[0]);
+        for (const name of names) assert.deepEqual([log.signals(name), pod.exitOf(name)], [[15], 0], name);
+      });
+    });
+  }
+
+  scenario(
+    'without a session a death that was there before is believed only after 10 s without a rebirth',
+    async (stage) => {
+      const { main, sidecar } = cast(stage);
+      const { scratch } = stage;
+      const pod = { restartPolicy: 'Never', graceMs: 4_000, session: false } as const;
+      await runPod(scratch, { ...pod, containers: [main('work', { run: 300, name: 'old' })] }).end();
+      assert.ok(readTombstone(scratch.graveyard, 'work')?.Died);
+      // Two sidecars find it; the main of one of them is born again, the other one's is not.
+      const again = main('work', { delay: 1_000, run: 13_000 }, []);
+      const stale = join(scratch.graveyard, 'gone');
+      writeFileSync(stale, JSON.stringify({ ...readTombstone(scratch.graveyard, 'work'), Name: 'gone' }));
+      const containers = [
+        sidecar('s1', {}, ['--mains', 'work']),
+        sidecar('s2', { loop: 500 }, ['--mains', 'gone']),
+        again,
+      ];
+      const second = runPod(scratch, { ...pod, containers });
+      assert.equal(await second.end(), 'Succeeded');
+      const log = readTimeline(scratch.log);
+      log.exitsBeforeSignalTo('work', 's1');
+      // A sidecar that must not believe yet serves; that is what it is for.
+      assert.ok(log.of('s2', 'Starting').length <= 1);
+      assert.equal(second.exitOf('s2'), 0);
+      assert.ok(
+        log.last('work', 'Exiting').index > (log.of('s2', 'Exiting')[0]?.index ?? -1),
+        's2 did not wait for a stranger',
+      );
+    },
+  );
+
+  scenario('a supervisor that stood still over its timers reads the graveyard again before it acts', async (stage) => {
+    const { main, sidecar } = cast(stage);
+    const { scratch } = stage;
+    const work = main('work', { runs: '0,5000', counter: scratch.path('count') });
+    const containers = [sidecar('proxy'), work];
+    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 4_000, containers });
+    await waitForRunning(scratch.graveyard, ['proxy', 'work']);
+    const supervisor = await pod.current('proxy').supervisor();
+    const { Incarnation } = readTombstone(scratch.graveyard, 'work') ?? {};
+    // The main vanishes; under Never that is final after 2 s, but by then it has long been born again.
+    send(supervisor, 'SIGSTOP');
+    await pod.current('work').kill();
+    pod.rerun('work');
+    await waitForTombstone(
+      scratch.graveyard,
+      'work',
+      'is born again',
+      (it) => it.Incarnation !== Incarnation && it.Phase === 'running',
+    );
+    const reborn = await waitForEvent(scratch.log, 'work', 'Started', 2);
+    const since = reborn.atMs + 2_300;
+    while (Number(process.hrtime.bigint() / 1_000_000n) < since)
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    send(supervisor, 'SIGCONT');
+    assert.equal(await pod.end(), 'Succeeded');
+    const log = readTimeline(scratch.log);
+    log.exitsBeforeSignalTo('work', 'proxy');
+    log.notRestarted('proxy');
+  });
+
+  scenario('a death is carved before the container has ended', async (stage) => {
+    const { main } = cast(stage);
+    await inRounds(8, 4, async (index) => {
+      const name = `work${index}`;
+      const containers = [main(name, { run: index * 40 + 1, exit: 3 })];
+      const pod = runPod(stage.scratch, { restartPolicy: 'Never', graceMs: 4_000, session: 'pod', containers });
+      await pod.end();
+      const { Died, ExitCode, Final } = readTombstone(stage.scratch.graveyard, name) ?? {};
+      assert.deepEqual([typeof Died, ExitCode, Final], ['string', 3, true], name);
+    });
+  });
+});
