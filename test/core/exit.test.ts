@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { containerStatus, statusOf, statusOfErrno } from '../../src/core/exit.ts';
+import { alive, dead, mainConfig, sidecarConfig } from './helpers.ts';
+import { Life } from './life.ts';
+
+const DEAF = { on: { 15: 'ignores' } } as const;
+
+describe('exit codes', () => {
+  it('P04 K05 the code of the child as it is, and 128+n for every signal, real-time ones too', () => {
+    for (const code of [0, 1, 42, 255]) assert.equal(statusOf({ code, signal: undefined }), code);
+    for (let signal = 1; signal <= 64; signal += 1) assert.equal(statusOf({ code: undefined, signal }), 128 + signal);
+  });
+
+  it('P07 not found 127, anything else that cannot be executed 126', () => {
+    assert.equal(statusOfErrno('ENOENT'), 127);
+    for (const errno of ['EACCES', 'ENOEXEC', 'EISDIR', 'ENOTDIR', '999']) assert.equal(statusOfErrno(errno), 126);
+  });
+
+  it('`keep` keeps, `zero-when-stopped` hides only what was asked for, a map is consulted after 128+n', () => {
+    const status = (exitCode: Parameters<typeof mainConfig>[0] & object, stopped: boolean, overdue = false) =>
+      containerStatus(mainConfig(exitCode), { status: 143, stopped, overdue });
+    assert.equal(status({ exitCode: { kind: 'keep' } }, true), 143);
+    assert.equal(status({ exitCode: { kind: 'zero-when-stopped' } }, true), 0);
+    assert.equal(status({ exitCode: { kind: 'zero-when-stopped' } }, false), 143);
+    assert.equal(status({ exitCode: { kind: 'zero-when-stopped' } }, true, true), 143);
+    assert.equal(status({ exitCode: { kind: 'map', codes: { 143: 0 } } }, false), 0);
+    assert.equal(status({ exitCode: { kind: 'map', codes: { 15: 0 } } }, true), 143);
+  });
+});
+
+describe('what a container exits with', () => {
+  it('a main with the status of its child, stopped or not; the tombstone says the same', () => {
+    const life = new Life({ config: mainConfig(), peers: [] }).signal(15);
+    assert.equal(life.exitCode, 143);
+    const { ExitCode, Signal, Reason } = life.tombstone;
+    assert.deepEqual([ExitCode, Signal, Reason], [143, 'SIGTERM', 'stopped']);
+    assert.equal(new Life({ config: mainConfig(), peers: [] }).endChild(7).exitCode, 7);
+  });
+
+  it('N23, J13 a sidecar that was stopped: 0, whatever its child makes of it; the tombstone keeps the truth', () => {
+    for (const code of [0, 1, 143, 255]) {
+      const child = { on: { 15: { afterMs: 300, code } } };
+      const byMain = new Life({ config: sidecarConfig(), child, peers: [alive('work')] }).see(dead('work', 0));
+      byMain.passUntilGone();
+      assert.deepEqual([byMain.exitCode, byMain.tombstone.ExitCode, byMain.tombstone.Reason], [0, code, 'stopped']);
+      const byPlatform = new Life({ config: sidecarConfig(), child, peers: [] }).signal(15).passUntilGone();
+      assert.equal(byPlatform.exitCode, 0);
+    }
+  });
+
+  it('J14 a sidecar that ignores TERM after the mains have finished is killed in its grace period and exits 0', () => {
+    const config = sidecarConfig({ gracePeriodMs: 4_000 });
+    const life = new Life({ config, child: DEAF, peers: [alive('work')] }).see(dead('work', 0)).passUntilGone();
+    assert.deepEqual([life.exitCode, life.exitedAtMs], [0, 4_000]);
+    assert.deepEqual([life.tombstone.ExitCode, life.tombstone.Reason], [137, 'killed']);
+    const undeclared = new Life({ config: sidecarConfig(), child: DEAF, peers: [dead('x', 1), alive('work')] });
+    assert.equal(undeclared.see(dead('work', 0)).passUntilGone().exitedAtMs, 30_000);
+  });
+
+  it('N26 a sidecar that exceeds the grace period of the platform exits 137', () => {
+    const config = sidecarConfig({ gracePeriodMs: 10_000 });
+    const life = new Life({ config, child: DEAF, peers: [] }).signal(15).passUntilGone();
+    assert.deepEqual([life.exitCode, life.exitedAtMs], [137, 9_500]);
+  });
+
+  it('N25 a main that exceeds the grace period exits 137, its sidecar still exits 0 in the tail', () => {
+    const config = mainConfig({ gracePeriodMs: 10_000 });
+    const main = new Life({ config, child: DEAF, peers: [] }).signal(15).passUntilGone();
+    assert.deepEqual([main.exitCode, main.exitedAtMs, main.tombstone.Reason], [137, 9_500, 'killed']);
+    const handler = { on: { 15: { afterMs: 1_000, code: 0 } } };
+    const own = sidecarConfig({ gracePeriodMs: 10_000 });
+    const sidecar = new Life({ config: own, child: handler, peers: [alive('work')] }).signal(15).passUntilGone();
+    assert.deepEqual([sidecar.exitCode, sidecar.exitedAtMs], [0, 9_000]);
+    assert.deepEqual(sidecar.signals, [[8_000, 15]]);
+  });
+
+  it('P07 a command that cannot be started ends the member with 126 or 127 and a tombstone that says so', () => {
+    for (const [errno, code] of [
+      ['ENOENT', 127],
+      ['EACCES', 126],
+    ] as const) {
+      const life = new Life({ config: mainConfig(), child: { errno }, peers: [] });
+      assert.deepEqual([life.exitCode, life.tombstone.ExitCode, life.tombstone.Reason], [code, code, 'error']);
+      assert.equal(life.tombstone.Born, undefined);
+    }
+  });
+
+  it('a sidecar whose child crashes where the platform restarts it shows the code', () => {
+    const life = new Life({ config: sidecarConfig({ restartPolicy: 'OnFailure' }), peers: [alive('work')] }).endChild(
+      9,
+    );
+    assert.deepEqual([life.exitCode, life.tombstone.Reason], [9, 'error']);
+  });
+
+  it('after the end nothing changes it any more', () => {
+    const life = new Life({ config: mainConfig(), peers: [] }).endChild(3);
+    life.signal(15).see(alive('work')).pass(60_000).signal(15);
+    assert.equal(life.exits.length, 1);
+    assert.deepEqual([life.signals, life.tombstone.ExitCode, life.phase], [[], 3, 'dead']);
+  });
+
+  it('a supervisor that comes back after the last carving says the exit again', () => {
+    const life = new Life({ config: mainConfig(), peers: [] }).endChild(3).feed({ type: 'booted' });
+    assert.deepEqual(
+      life.exits.map(({ code }) => code),
+      [3, 3],
+    );
+  });
+
+  it('what its policy makes of the exit code is what the tombstone calls final', () => {
+    const final = (change: Parameters<typeof mainConfig>[0], code: number) =>
+      new Life({ config: mainConfig(change), peers: [] }).endChild(code).tombstone.Final;
+    assert.deepEqual([final({}, 0), final({}, 1)], [true, true]);
+    assert.deepEqual(
+      [final({ restartPolicy: 'OnFailure' }, 0), final({ restartPolicy: 'OnFailure' }, 1)],
+      [true, false],
+    );
+    assert.deepEqual([final({ restartPolicy: 'Always' }, 0), final({ restartPolicy: 'Always' }, 1)], [false, false]);
+    const map = { kind: 'map', codes: { 3: 0 } } as const;
+    assert.equal(final({ restartPolicy: 'OnFailure', exitCode: map }, 3), true);
+  });
+});

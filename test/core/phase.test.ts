@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { phaseOf } from '../../src/core/phase.ts';
+import type { Child, Climb, Stop } from '../../src/core/state.ts';
+import { alive, dead, mainConfig, START, sidecarConfig } from './helpers.ts';
+import { Life } from './life.ts';
+
+const exit = { code: 0, signal: undefined };
+const climb: Climb = { why: 'stop', rung: 0, sinceMs: START, killAtMs: undefined, killed: false };
+const gone = { is: 'gone', status: 0, code: 0, reason: 'completed', final: true } as const;
+const stop = (waitsFor: Stop['waitsFor']): Stop => ({
+  origin: 'platform',
+  reason: 'signal TERM',
+  atMs: START,
+  signal: 15,
+  requests: 1,
+  earliestMs: START,
+  waitsFor,
+});
+const running: Child = { is: 'alive', id: 1, pid: 100, sinceMs: START };
+const remnant: Child = { is: 'remnant', id: 1, exit, sinceMs: START, livedMs: 0 };
+
+describe('the phase', () => {
+  const phase = (child: Child, wish?: Stop, done?: Climb) => phaseOf({ child, stop: wish, climb: done });
+
+  it('follows from what the child is', () => {
+    assert.equal(phase({ is: 'unborn' }), 'waiting');
+    assert.equal(phase({ is: 'spawning', id: 1 }), 'starting');
+    assert.equal(phase(running), 'running');
+    assert.equal(phase(remnant), 'running');
+    assert.equal(phase({ is: 'backoff', untilMs: START, exit }), 'backoff');
+    assert.equal(phase(gone), 'dead');
+  });
+
+  it('of a living child follows from what is wanted and done', () => {
+    for (const child of [running, remnant]) {
+      assert.equal(phase(child, stop('turn')), 'holding');
+      assert.equal(phase(child, stop('linger')), 'holding');
+      assert.equal(phase(child, stop('drain')), 'draining');
+      assert.equal(phase(child, stop(undefined), climb), 'stopping');
+      assert.equal(phase(child, undefined, { ...climb, why: 'rest' }), 'stopping');
+    }
+  });
+
+  it('goes through a life in order, and each change is in the history', () => {
+    const config = sidecarConfig({ drainMs: 4_000 });
+    const life = new Life({ config, peers: [alive('work')] })
+      .pass(1_000)
+      .endChild(1)
+      .pass(1_000)
+      .signal(15)
+      .pass(1_000);
+    life.see(dead('work', 0)).passUntilGone();
+    const phases = life.tombstone.History?.filter(({ Event }) => Event === 'phase').map(({ Phase }) => Phase);
+    const born = ['starting', 'running'];
+    assert.deepEqual(phases, [...born, 'backoff', ...born, 'holding', 'draining', 'stopping', 'dead']);
+  });
+
+  it('of a member that never starts goes from waiting to dead', () => {
+    const gate = { name: 'db', condition: 'started', optional: false } as const;
+    const life = new Life({ config: mainConfig({ startAfter: [gate] }), peers: [] });
+    assert.equal(life.phase, 'waiting');
+    assert.equal(life.signal(15).phase, 'dead');
+  });
+});
