@@ -3,7 +3,7 @@
  */
 import { type Draft, note, reached, say, update } from './draft.ts';
 import { type ChildExit, containerStatus, statusOf } from './exit.ts';
-import { blockersOf } from './order.ts';
+import { holdsBack } from './hold.ts';
 import { backoffAfter, wantsRestart } from './restart.ts';
 import { SIGKILL, signalName } from './signals.ts';
 import type { Child } from './state.ts';
@@ -34,8 +34,7 @@ function isOver(draft: Draft): boolean {
   const { state, config } = draft;
   if (state.stop === undefined) return false;
   if (state.climb?.why === 'stop' || config.role === 'main' || state.stop.requests >= 2) return true;
-  // Before the first look at the graveyard nobody knows who needs it.
-  return state.peers !== undefined && blockersOf(config, state).names.length === 0;
+  return !holdsBack(draft, state.stop);
 }
 
 function reasonOf(draft: Draft, exit: ChildExit): DeathReason {

@@ -48,7 +48,6 @@ function fold(draft: Draft, event: Event): void {
     case 'childSpawnFailed':
       if (draft.state.child.is !== 'spawning' && draft.state.child.is !== 'unborn') return;
       note(draft, 'start failed', { Error: event.errno });
-      say(draft, 'error', 'cannot start the command', { errno: event.errno });
       return bury(draft, { status: statusOfErrno(event.errno), reason: 'error', exit: undefined });
     case 'childExited':
       return mourn(draft, event);
@@ -171,7 +170,12 @@ function meet(draft: Draft, views: readonly PeerView[]): void {
 
 function sameLife(before: PeerView, view: PeerView): boolean {
   const [a, b] = [before.tombstone, view.tombstone];
-  return a.Incarnation === b.Incarnation && a.Died === b.Died && before.liveness === view.liveness;
+  return (
+    a.Incarnation === b.Incarnation &&
+    a.Died === b.Died &&
+    before.liveness === view.liveness &&
+    before.refused === view.refused
+  );
 }
 
 /** A main that comes back after its sidecar has decided that all is over will run without it: nobody can mend that silently. */

@@ -2,17 +2,17 @@
  * The rules: from the facts and the time to what is to be done. Applied in this order until none adds anything.
  */
 import { beginClimb, clearRest, climbInTime } from './climb.ts';
-import type { MemberConfig } from './config.ts';
 import { earlier, lastTurnMs, peersDeadline } from './deadline.ts';
 import { type Draft, note, reached, say, sayOnce, update } from './draft.ts';
 import { bury, endInBackoff, isDue } from './end.ts';
 import { EXIT } from './exit.ts';
-import { holdsUp, rosterOf, verdictOf } from './finished.ts';
+import { verdictOf } from './finished.ts';
 import { gatesOf } from './gates.ts';
-import { blockersOf, cycleThrough } from './order.ts';
+import { holdsBack } from './hold.ts';
+import { cycleThrough } from './order.ts';
 import { SIGTERM } from './signals.ts';
 import { peerNamed, standingOf } from './standing.ts';
-import { MAINS_FINISHED, type State, type Stop } from './state.ts';
+import { MAINS_FINISHED, type Stop } from './state.ts';
 import { rfc3339 } from './time.ts';
 
 export function advance(draft: Draft): void {
@@ -163,30 +163,6 @@ function obstacleTo(draft: Draft, stop: Stop): Stop['waitsFor'] {
   if (isHeldUp) return 'turn';
   if (reached(draft, stop.earliestMs)) return undefined;
   return stop.reason === MAINS_FINISHED ? 'linger' : 'drain';
-}
-
-function holdsBack(draft: Draft, stop: Stop): boolean {
-  const { config, state } = draft;
-  if (state.peers === undefined) return true;
-  const { hold } = config;
-  const mayHold = config.role === 'main' || stop.origin === 'self' || hold.kind !== 'never';
-  if (!mayHold) return false;
-  if (
-    config.role === 'sidecar' &&
-    stop.origin === 'platform' &&
-    hold.kind === 'for' &&
-    !isAnyMainStopping(config, state) &&
-    reached(draft, stop.atMs + hold.ms)
-  )
-    return false;
-  const blockers = blockersOf(config, state);
-  if (blockers.untilMs !== undefined) reached(draft, blockers.untilMs);
-  return blockers.names.length > 0;
-}
-
-function isAnyMainStopping(config: MemberConfig, state: State): boolean {
-  const mains = rosterOf(config, state).map((name) => peerNamed(state, name));
-  return mains.some((peer) => peer?.tombstone.StopRequested !== undefined && holdsUp(standingOf(config, state, peer)));
 }
 
 /** The next life after a backoff. */

@@ -13,6 +13,7 @@ import { formatTombstone, type Tombstone } from '../core/tombstone.ts';
 import type { Clock } from './clock.ts';
 import { Graveyard } from './graveyard/graveyard.ts';
 import { Store, type Trouble } from './graveyard/store.ts';
+import { isLate } from './late.ts';
 import type { Log } from './log.ts';
 
 export interface PlotOptions {
@@ -46,29 +47,32 @@ export class Plot {
     this.#socketPath = join(options.dir, `.${options.member.name}.sock`);
   }
 
-  /** Resolves after the first look at the others. `isHeld`: an earlier supervisor had the host hold the socket already. */
-  async open(events: PlotEvents, isHeld: boolean): Promise<void> {
-    const { dir, member, clock, log } = this.#options;
-    let hasSeen = false;
-    const graveyard = new Graveyard({
-      dir,
-      ownName: member.name,
-      now: () => clock.now().mono,
-      onPeers: (peers) => {
-        hasSeen = true;
-        events.peersSeen(peers);
-      },
-      onTrouble: (message, error) => log.say('warn', message, error === undefined ? {} : { error: String(error) }),
-    });
-    this.#graveyard = graveyard;
+  /** Resolves when the name is claimed and the tombstone carved. `isHeld`: an earlier supervisor had the host hold the socket already. */
+  async claim(events: PlotEvents, isHeld: boolean): Promise<void> {
     this.#report(await this.#store.prepare());
     this.#isOurs = isHeld;
     if (!isHeld) await this.#claim(events);
     this.#write();
-    await graveyard.start();
-    if (!hasSeen) events.peersSeen([]);
+    await this.#pending;
     this.#tending = setInterval(() => void this.#tend(events), TEND_MS);
     this.#tending.unref();
+  }
+
+  /** Resolves after the first look at the others. A file system that hangs is not waited for: a member must start. */
+  async watch(events: PlotEvents): Promise<void> {
+    const { dir, member, clock, log } = this.#options;
+    const graveyard = new Graveyard({
+      dir,
+      ownName: member.name,
+      now: () => clock.now().mono,
+      onPeers: (peers) => events.peersSeen(peers),
+      onTrouble: (message, error) => log.say('warn', message, error === undefined ? {} : { error: String(error) }),
+    });
+    this.#graveyard = graveyard;
+    if (await isLate(graveyard.start(), MOST_LOOKING_MS)) {
+      log.say('error', `the graveyard ${dir} does not answer: going on without the others until it does`);
+      events.peersSeen([]);
+    }
   }
 
   /** Never waits; the newest tombstone wins. */
@@ -88,15 +92,10 @@ export class Plot {
     this.#report(await this.#store.clear(names));
   }
 
-  /** Resolves when the last tombstone is carved, or after `mostMs`. */
-  async settle(mostMs: number): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, mostMs);
-    });
-    await Promise.race([this.#pending, timeout]);
-    clearTimeout(timer);
+  /** Resolves when the last tombstone is carved. */
+  async settle(): Promise<void> {
     clearInterval(this.#tending);
+    await this.#pending;
   }
 
   #write(): void {
@@ -145,6 +144,7 @@ export class Plot {
 
 const TEND_MS = 5_000;
 const MOST_CONNECTING_MS = 200;
+const MOST_LOOKING_MS = 5_000;
 
 /** A socket file alone proves nothing: the kernel refuses when its holder is gone. */
 async function isHeldByAnother(path: string): Promise<boolean> {

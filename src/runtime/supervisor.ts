@@ -20,6 +20,7 @@ import { instantAt } from '../core/time.ts';
 import type { Clock } from './clock.ts';
 import { commandsOf, coreEventOf, fallbackOf } from './effects.ts';
 import type { Host, HostCommand, HostEvent, Program } from './host/host.ts';
+import { isLate } from './late.ts';
 import type { Log } from './log.ts';
 import { readMemo, writeMemo } from './memo.ts';
 import type { Plot, PlotEvents } from './plot.ts';
@@ -43,6 +44,7 @@ export class Supervisor {
   #plot: Plot | undefined;
   #timer: NodeJS.Timeout | undefined;
   #leaving = false;
+  #claimed: Promise<void> | undefined;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
@@ -64,14 +66,18 @@ export class Supervisor {
     this.#dispatch({ type: 'booted', at: clock.now() }, undefined, [fallbackOf(member)]);
     for (const limit of host.limits) log.say('warn', limit);
     const events: PlotEvents = { listen: (path) => this.#listen(path), peersSeen: (peers) => this.#meet(peers) };
-    await Promise.all([log.open(), openPlot?.().then((plot) => this.#settleIn(plot, events))]);
+    this.#claimed = openPlot === undefined ? undefined : this.#claim(openPlot, events);
+    await Promise.all([log.open(), isLate(Promise.resolve(this.#claimed), MOST_CLAIMING_MS)]);
+    // A member that is on its way out is not interested in the others any more.
+    if (!this.#leaving) await this.#plot?.watch(events);
     rest();
   }
 
-  async #settleIn(plot: Plot, events: PlotEvents): Promise<void> {
+  async #claim(openPlot: () => Promise<Plot>, events: PlotEvents): Promise<void> {
+    const plot = await openPlot();
     this.#plot = plot;
     this.#carve();
-    await plot.open(events, this.#isHeld);
+    await plot.claim(events, this.#isHeld);
   }
 
   #listen(path: string): void {
@@ -89,8 +95,14 @@ export class Supervisor {
   }
 
   #hear(event: HostEvent): void {
+    if (event.type === 'spawnFailed') this.#complain(event.errno);
     const now = this.#options.clock.now();
     this.#dispatch(coreEventOf(event, instantAt(now, Math.min(event.at, now.mono))), event.seq);
+  }
+
+  #complain(errno: string): void {
+    const { program, log } = this.#options;
+    log.say('error', `cannot start ${program.argv[0]}: ${REASONS[errno] ?? errno}`);
   }
 
   #dispatch(event: Event, ack?: number, also: readonly HostCommand[] = []): void {
@@ -140,18 +152,32 @@ export class Supervisor {
   }
 
   async #leave(code: number): Promise<void> {
+    const { log } = this.#options;
     if (this.#leaving) return;
     this.#leaving = true;
     clearTimeout(this.#timer);
-    await Promise.all([this.#plot?.settle(MOST_CARVING_MS), this.#options.log.close(MOST_FLUSHING_MS)]);
+    // A life that was over before its plot was opened is carved like any other.
+    const carved = Promise.resolve(this.#claimed).then(() => this.#plot?.settle());
+    if (await isLate(carved, MOST_CARVING_MS))
+      log.say('error', 'the graveyard does not answer: leaving without the last tombstone');
+    await log.close(MOST_FLUSHING_MS);
     this.#commit(undefined, [{ type: 'exit', code }]);
   }
 }
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'not found; check the spelling, the PATH and, for a script, the interpreter in its first line',
+  EACCES: 'not executable, or a directory; check the mode of the file',
+  ENOEXEC: 'not a program that the kernel can run; a script needs a first line like #!/bin/sh',
+  ENOTDIR: 'a part of its path is not a directory',
+};
 
 /** setTimeout's own limit is 2^31 - 1; a day is enough. */
 const LONGEST_TIMER_MS = 86_400_000;
 /** Later than any load explains: the process or the machine stood still. */
 const LATE_MS = 1_000;
+/** A file system that hangs must not keep a sidecar from starting. */
+const MOST_CLAIMING_MS = 5_000;
 const MOST_CARVING_MS = 1_000;
 const MOST_FLUSHING_MS = 200;
 /** When start-up's garbage is worth one full collection: nothing happens any more. */
