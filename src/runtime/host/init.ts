@@ -95,7 +95,9 @@ function readNow(fd: number, chunk: Buffer): number | undefined {
   } catch (error) {
     if (hasCode(error, 'EAGAIN')) return undefined;
     if (isDisconnect(error)) return 0;
-    throw error;
+    throw new Error(`cannot hear from sexton-init on descriptor ${fd}: unset SEXTON_INIT_FD, which only init sets`, {
+      cause: error,
+    });
   }
 }
 
