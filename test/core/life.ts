@@ -203,10 +203,9 @@ export class Life {
 
   #strike(id: number, signal: number): void {
     if (signal === SIGKILL) {
-      const { child } = this.state;
       this.#end(id, { code: undefined, signal }, this.nowMs);
-      if (child.is === 'remnant' && child.id === id) this.#later(0, { type: 'groupEmptied', id });
-      return;
+      this.#due = this.#due.filter(({ event }) => event.type !== 'groupEmptied' || event.id !== id);
+      return this.#later(0, { type: 'groupEmptied', id });
     }
     const reaction = this.#script.on?.[signal];
     if (reaction === 'ignores' || (reaction === undefined && HARMLESS.has(signal))) return;

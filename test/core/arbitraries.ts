@@ -1,0 +1,194 @@
+/**
+ * Random configurations, worlds and schedules for the properties of the core. Times are odd on purpose: nothing happens in
+ * the same millisecond by accident.
+ */
+import fc from 'fast-check';
+import type { MemberConfig } from '../../src/core/config.ts';
+import type { PeerView } from '../../src/core/peers.ts';
+import { alive, dead, kubexit, lost, mainConfig, START, stopping, waiting } from './helpers.ts';
+import type { ChildScript, EventOf, Life } from './life.ts';
+
+/** What the world does to a member; `at` counts from the action before it. */
+export type Action =
+  | { readonly do: 'pass'; readonly ms: number }
+  | { readonly do: 'see'; readonly peers: readonly PeerView[] }
+  | { readonly do: 'signal'; readonly signal: number; readonly terminal: boolean }
+  | { readonly do: 'end'; readonly code: number }
+  /** Something that does not fit: late, doubled, or never to be. */
+  | { readonly do: 'stray'; readonly event: EventOf };
+
+export const NAMES = ['a', 'b', 'constructor'] as const;
+const policy = fc.constantFrom('Never' as const, 'OnFailure' as const, 'Always' as const);
+const duration = fc.constantFrom(0, 1, 97, 1_013, 4_999, 31_337);
+const grace = fc.option(fc.constantFrom(0, 101, 1_009, 5_003, 20_011, 60_013), { nil: undefined });
+
+export const config: fc.Arbitrary<MemberConfig> = fc
+  .record({
+    role: fc.constantFrom('main' as const, 'sidecar' as const),
+    restartPolicy: policy,
+    mains: fc.subarray([...NAMES]),
+    when: fc.constantFrom('all' as const, 'any' as const),
+    startAfter: fc.array(
+      fc.record({
+        name: fc.constantFrom(...NAMES),
+        condition: fc.constantFrom('started' as const, 'completed' as const),
+        optional: fc.boolean(),
+      }),
+      { maxLength: 1 },
+    ),
+    startTimeoutMs: fc.constantFrom(503, 60_000),
+    startTimeoutAction: fc.constantFrom('fail' as const, 'continue' as const),
+    signals: fc.constantFrom({}, { 15: 3 }, { 10: 'drop' as const, 1: 12 }, { 2: 'drop' as const }),
+    ladder: fc.constantFrom(
+      undefined,
+      [{ signal: 9, forMs: undefined }],
+      [
+        { signal: 15, forMs: 1_511 },
+        { signal: 2, forMs: 707 },
+        { signal: 9, forMs: undefined },
+      ],
+      [
+        { signal: 3, forMs: 907 },
+        { signal: 15, forMs: undefined },
+      ],
+    ),
+    gracePeriodMs: grace,
+    hold: fc.constantFrom({ kind: 'always' as const }, { kind: 'never' as const }, { kind: 'for' as const, ms: 1_999 }),
+    drainMs: duration,
+    lingerMs: duration,
+    restart: fc.constantFrom('auto' as const, 'never' as const, 'on-failure' as const, 'always' as const),
+    exitCode: fc.constantFrom(
+      { kind: 'keep' as const },
+      { kind: 'zero-when-stopped' as const },
+      { kind: 'map' as const, codes: { 143: 0, 1: 7 } },
+    ),
+    session: fc.constantFrom(undefined, 'ours'),
+  })
+  .map((change) => mainConfig(change));
+
+const reaction = fc.oneof(
+  fc.constant('ignores' as const),
+  fc.record({ afterMs: fc.constantFrom(0, 11, 2_003, 40_009), code: fc.constantFrom(0, 1, 143) }),
+);
+
+export const child: fc.Arbitrary<ChildScript> = fc
+  .record(
+    {
+      endsAfterMs: fc.constantFrom(0, 53, 3_001, 70_001),
+      code: fc.constantFrom(0, 1, 3),
+      on: fc.record({ 2: reaction, 3: reaction, 15: reaction }, { requiredKeys: [] }),
+      leaves: fc.constantFrom('untilKilled' as const, 3, 1_601),
+      errno: fc.constantFrom('ENOENT', 'EACCES'),
+    },
+    { requiredKeys: [] },
+  )
+  .map(({ errno, ...script }) => ({ ...script, ...(errno !== undefined && script.code === 3 && { errno }) }));
+
+const peer: fc.Arbitrary<PeerView> = fc
+  .record({
+    name: fc.constantFrom(...NAMES),
+    role: fc.constantFrom('main' as const, 'sidecar' as const),
+    is: fc.constantFrom('alive', 'dead', 'waiting', 'lost', 'stopping', 'kubexit', 'stale', 'backoff', 'starting'),
+    life: fc.integer({ min: 1, max: 3 }),
+    code: fc.constantFrom(0, 1, 137),
+    final: fc.constantFrom(undefined, true, false),
+    session: fc.constantFrom(undefined, undefined, 'ours', 'theirs'),
+    dependsOnUs: fc.boolean(),
+    ms: fc.constantFrom(0, 2_011, 9_007, 33_013),
+  })
+  .map(({ name, role, is, life, code, final, session, dependsOnUs, ms }) => {
+    const tombstone = {
+      Role: role,
+      Incarnation: `${name}-${life}`,
+      ...(session !== undefined && { Session: session }),
+      ...(dependsOnUs && { StartAfter: ['self'] }),
+    };
+    const end = { ...tombstone, ...(final !== undefined && { Final: final }) };
+    switch (is) {
+      case 'dead':
+        return dead(name, code, { ...end, DiedMonotonic: START + ms });
+      case 'stale':
+        return dead(name, code, { ...end, DiedMonotonic: START - 1 }, { foundAtStart: true });
+      case 'waiting':
+        return waiting(name, tombstone);
+      case 'lost':
+        return lost(name, START + ms, tombstone);
+      case 'stopping':
+        return stopping(name, START + ms, tombstone);
+      case 'kubexit':
+        return kubexit(name, ms === 0 ? undefined : code);
+      case 'backoff':
+        return alive(name, { ...tombstone, Phase: 'backoff' });
+      case 'starting':
+        return alive(name, { ...tombstone, Phase: 'starting' });
+      default:
+        return alive(name, tombstone);
+    }
+  });
+
+export const peers = fc.uniqueArray(peer, { selector: (view) => view.tombstone.Name, maxLength: 3 });
+
+const exit = fc.constantFrom({ code: 0, signal: undefined }, { code: undefined, signal: 9 });
+const id = fc.integer({ min: 0, max: 3 });
+const stray: fc.Arbitrary<EventOf> = fc.oneof(
+  fc.record({ type: fc.constant('booted' as const) }),
+  fc.record({ type: fc.constant('ticked' as const) }),
+  fc.record({ type: fc.constant('groupEmptied' as const), id }),
+  fc.record({ type: fc.constant('childExited' as const), id, exit, core: fc.boolean() }),
+  fc.record({ type: fc.constant('childSpawned' as const), id, pid: fc.nat() }),
+  fc.record({ type: fc.constant('childSpawnFailed' as const), id, errno: fc.constant('ENOENT') }),
+  fc.record({
+    type: fc.constant('signalForwarded' as const),
+    signal: fc.integer({ min: 1, max: 64 }),
+    as: fc.integer({ min: 1, max: 64 }),
+    senderPid: fc.nat(),
+  }),
+);
+
+const usual: fc.Arbitrary<Action> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.constantFrom(1, 19, 211, 1_709, 9_601, 61_001).map((ms) => ({ do: 'pass' as const, ms })),
+  },
+  { weight: 3, arbitrary: peers.map((views) => ({ do: 'see' as const, peers: views })) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .record({ signal: fc.constantFrom(15, 15, 2, 10, 1, 37), terminal: fc.boolean() })
+      .map((from) => ({ do: 'signal' as const, ...from })),
+  },
+  { weight: 1, arbitrary: fc.constantFrom(0, 1, 3).map((code) => ({ do: 'end' as const, code })) },
+);
+
+/** What may really happen. */
+export const schedule = fc.array(usual, { maxLength: 14 });
+/** And what may not. */
+export const chaos = fc.array(
+  fc.oneof(
+    { weight: 3, arbitrary: usual },
+    { weight: 1, arbitrary: stray.map((event) => ({ do: 'stray' as const, event })) },
+  ),
+  { maxLength: 20 },
+);
+
+export function perform(life: Life, action: Action): void {
+  switch (action.do) {
+    case 'pass':
+      life.pass(action.ms);
+      return;
+    case 'see':
+      life.see(...action.peers);
+      return;
+    case 'signal':
+      life.signal(action.signal, { terminal: action.terminal });
+      return;
+    case 'end':
+      if (life.state.child.is === 'alive') life.endChild(action.code);
+      return;
+    case 'stray':
+      life.feed(action.event);
+      return;
+    default:
+      return action satisfies never;
+  }
+}

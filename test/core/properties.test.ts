@@ -1,0 +1,270 @@
+/**
+ * What holds for every configuration, every child and every schedule. fast-check prints the seed of a run that fails.
+ */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { killAtMs } from '../../src/core/deadline.ts';
+import { reduce } from '../../src/core/lifecycle.ts';
+import type { PeerView } from '../../src/core/peers.ts';
+import type { Peer, State } from '../../src/core/state.ts';
+import { MAX_HISTORY } from '../../src/core/tombstone.ts';
+import { readMemo, writeMemo } from '../../src/runtime/memo.ts';
+import { type Action, chaos, child, config, peers, perform, schedule } from './arbitraries.ts';
+import { alive, dead, HOST_ID, sidecarConfig } from './helpers.ts';
+import { Life, type LifeOptions, type Step } from './life.ts';
+
+const RUNS = { numRuns: 600 };
+
+describe('in every life', () => {
+  it('no event in any state throws, and the state stays data', () => {
+    check(chaos, ({ after }) =>
+      assert.deepEqual(revive(after), asJson({ ...after, peers: undefined, isAwake: false })),
+    );
+  });
+
+  it('the container ends once, and after that nothing is done any more', () => {
+    check(schedule, ({ before, event, effects }) => {
+      if (before.child.is !== 'gone') return;
+      const done = effects.filter((effect) => !(effect.type === 'log' && effect.message.includes('born again')));
+      assert.deepEqual(done, event.type === 'booted' ? [{ type: 'exitContainer', code: before.child.code }] : []);
+    });
+    check(chaos, ({ before, event, effects }) => {
+      const ends = effects.filter(({ type }) => type === 'exitContainer').length;
+      assert.ok(ends <= (before.child.is === 'gone' && event.type !== 'booted' ? 0 : 1));
+    });
+  });
+
+  it('the memo gives back what the next step needs: the same effects, the same wish to wake', () => {
+    check(schedule, ({ before, event, after, effects, wakeAtMs }, { config: member }) => {
+      const peersBefore = JSON.parse(JSON.stringify(before.peers ?? null)) as Record<string, Peer> | null;
+      const resumed = { ...revive(before), isAwake: before.isAwake, peers: peersBefore ?? undefined };
+      const again = reduce(member, resumed, event);
+      assert.deepEqual([again.effects, again.wakeAtMs], [effects, wakeAtMs]);
+      assert.deepEqual(revive(again.state), revive(after));
+    });
+  });
+
+  it('the memo stays under 64 KiB, the history at 64 entries', () => {
+    check(chaos, ({ after }) => {
+      assert.ok(Buffer.byteLength(writeMemo({ state: after, isHeld: true })) < 65_536);
+      assert.ok(after.chronicle.history.length <= MAX_HISTORY);
+    });
+  });
+
+  it('a deadline that counts never moves later and never goes away', () => {
+    check(schedule, ({ before, after }) => {
+      if (before.deadline === undefined) return;
+      assert.ok(after.deadline !== undefined);
+      if (before.deadline.kills) assert.ok(after.deadline.kills && after.deadline.atMs <= before.deadline.atMs);
+      else assert.ok(after.deadline.kills || after.deadline.atMs <= before.deadline.atMs);
+    });
+  });
+
+  it('KILL comes only when a rung, a deadline or the end of an own budget says so, or a third interrupt, and once', () => {
+    check(schedule, ({ before, event, after, effects }, { config: member }) => {
+      const kills = effects.filter((effect) => effect.type === 'signalChild' && effect.signal === 9);
+      assert.ok(kills.length <= 1);
+      if (kills.length === 0) return;
+      assert.ok(before.climb?.killed !== true, 'KILL a second time');
+      const { climb, deadline, now, stop } = after;
+      const isRung = climb !== undefined && member.ladder?.[climb.rung]?.signal === 9;
+      const isOverdue = deadline?.kills === true && now.mono >= killAtMs(deadline);
+      const isOwnEnd = climb?.killAtMs !== undefined && now.mono >= climb.killAtMs;
+      const isImpatient = event.type === 'signalReceived' && event.fromTerminal && (stop?.requests ?? 0) >= 3;
+      assert.ok(isRung || isOverdue || isOwnEnd || isImpatient);
+    });
+  });
+
+  it('no rung is sent twice in one life of the child', () => {
+    check(schedule, ({ effects, event }, { config: member }, memory) => {
+      const passedOn = event.type === 'signalReceived' && !member.stopSignals.includes(event.signal);
+      for (const effect of effects) {
+        if (effect.type !== 'signalChild' || passedOn) continue;
+        const key = `${effect.id} ${effect.signal}`;
+        assert.ok(!memory.has(key), `signal ${effect.signal} to child ${effect.id} again`);
+        memory.add(key);
+      }
+    });
+  });
+
+  it('a stop beats every restart: after the stop request of a main, or a second one, nothing is started', () => {
+    check(schedule, ({ before, effects }, { config: member }) => {
+      const isOver = before.stop !== undefined && (member.role === 'main' || before.stop.requests >= 2);
+      if (isOver) assert.ok(!effects.some(({ type }) => type === 'spawnChild'));
+    });
+  });
+
+  it('never two children at a time', () => {
+    check(schedule, ({ before, effects }) => {
+      const starts = effects.filter(({ type }) => type === 'spawnChild').length;
+      assert.ok(starts <= 1);
+      if (starts === 1) assert.ok(['unborn', 'backoff', 'remnant'].includes(before.child.is), before.child.is);
+    });
+  });
+
+  it('a wish to stop never goes away, and nobody but the platform counts requests', () => {
+    check(schedule, ({ before, event, after }) => {
+      if (before.stop === undefined) return;
+      assert.ok(after.stop !== undefined && after.stop.reason === before.stop.reason);
+      const isRequest = event.type === 'signalReceived';
+      assert.ok(after.stop.requests - before.stop.requests <= (isRequest ? 1 : 0));
+    });
+  });
+
+  it('a main is stopped by the platform only', () => {
+    check(schedule, ({ after }, { config: member }) => {
+      if (member.role === 'main') assert.ok(after.stop === undefined || after.stop.origin === 'platform');
+    });
+  });
+});
+
+describe('of two lives', () => {
+  it('late and doubled ticks and looks at the graveyard change nothing', () => {
+    fc.assert(
+      fc.property(config, child, peers, schedule, fc.nat(3), (member, script, found, actions, every) => {
+        const plain = new Life({ config: member, child: script, peers: found });
+        const noisy = new Life({ config: member, child: script, peers: found });
+        let seen: readonly PeerView[] = found;
+        for (const [index, action] of actions.entries()) {
+          perform(plain, action);
+          if (action.do === 'see') seen = action.peers;
+          perform(noisy, action);
+          if (index % (every + 1) === 0)
+            noisy
+              .feed({ type: 'ticked' })
+              .see(...seen)
+              .feed({ type: 'ticked' });
+        }
+        plain.pass(200_000);
+        for (let step = 0; step < 20; step += 1) noisy.pass(10_000).feed({ type: 'ticked' });
+        assert.deepEqual(outcome(noisy), outcome(plain));
+      }),
+      RUNS,
+    );
+  });
+
+  it('the order in which a look lists the members changes nothing', () => {
+    fc.assert(
+      fc.property(config, child, peers, schedule, (member, script, found, actions) => {
+        const forth = new Life({ config: member, child: script, peers: found });
+        const back = new Life({ config: member, child: script, peers: found.toReversed() });
+        for (const action of actions) {
+          perform(forth, action);
+          perform(back, action.do === 'see' ? { ...action, peers: action.peers.toReversed() } : action);
+        }
+        assert.deepEqual(outcome(back.pass(100_000)), outcome(forth.pass(100_000)));
+      }),
+      RUNS,
+    );
+  });
+
+  it('a supervisor that was away comes to the same end as one that was not', () => {
+    fc.assert(
+      fc.property(config, child, peers, schedule, fc.nat(13), (member, script, found, actions, when) => {
+        const plain = new Life({ config: member, child: script, peers: found });
+        const resumed = new Life({ config: member, child: script, peers: found });
+        let seen = new Map(found.map((view) => [view.tombstone.Name, view]));
+        for (const [index, action] of actions.entries()) {
+          perform(plain, action);
+          perform(resumed, action);
+          if (action.do === 'see')
+            seen = new Map([...seen, ...action.peers.map((v) => [v.tombstone.Name, v] as const)]);
+          if (index !== when || resumed.exitCode !== undefined) continue;
+          const isKnown = resumed.state.peers;
+          resumed.state = { ...revive(resumed.state), peers: isKnown };
+          resumed.feed({ type: 'booted' }).see(...seen.values());
+        }
+        assert.deepEqual(outcome(resumed.pass(100_000)), outcome(plain.pass(100_000)));
+      }),
+      RUNS,
+    );
+  });
+});
+
+describe('in the end', () => {
+  it('once all mains are dead and final a sidecar that nobody depends on is gone within linger, grace and a second', () => {
+    fc.assert(
+      fc.property(config, child, schedule, (change, script, actions) => {
+        const member = sidecarConfig({ ...change, role: 'sidecar', mains: ['a', 'b'], startAfter: [] });
+        const life = new Life({ config: member, child: script, peers: [alive('a'), alive('b')] });
+        for (const action of actions) if (action.do !== 'see') perform(life, action);
+        life.see(dead('a', 0, { Final: true }), dead('b', 1, { Final: true }));
+        if (life.state.stop?.origin === 'platform' && life.state.deadline?.kills !== true) return;
+        const rest = script.leaves === undefined ? 0 : 1 + (member.gracePeriodMs ?? 30_000);
+        const drain = life.state.stop?.origin === 'platform' ? member.drainMs : 0;
+        life.pass(Math.max(member.lingerMs, drain) + (member.gracePeriodMs ?? 30_000) + rest + 1_000);
+        assert.notEqual(life.exitCode, undefined);
+      }),
+      RUNS,
+    );
+  });
+
+  it('a sidecar under `Never` does not end before its mains unless it is asked to, fails to start, or may not be restarted', () => {
+    fc.assert(
+      fc.property(config, child, schedule, (change, { errno: _errno, ...script }, actions) => {
+        const member = sidecarConfig({
+          ...change,
+          role: 'sidecar',
+          mains: ['a'],
+          startAfter: [],
+          restartPolicy: 'Never',
+        });
+        const life = new Life({ config: { ...member, restart: 'auto' }, child: script, peers: [alive('a')] });
+        for (const action of actions) if (action.do === 'pass' || action.do === 'end') perform(life, action);
+        assert.equal(life.exitCode, undefined);
+        assert.equal(life.state.stop, undefined);
+      }),
+      RUNS,
+    );
+  });
+
+  it('whoever was asked to stop in a declared grace period is gone within it', () => {
+    fc.assert(
+      fc.property(config, child, peers, schedule, (member, script, found, actions) => {
+        const life = new Life({ config: { ...member, gracePeriodMs: 10_007 }, child: script, peers: found });
+        for (const action of actions) perform(life, action);
+        life.feed({ type: 'signalReceived', signal: 15, senderPid: 0, fromTerminal: false }).pass(10_007);
+        assert.notEqual(life.exitCode, undefined);
+      }),
+      RUNS,
+    );
+  });
+});
+
+/** Every step of random lives. The memory is one life's. */
+function check(
+  actions: fc.Arbitrary<Action[]>,
+  observe: (step: Step, life: Pick<LifeOptions, 'config'>, memory: Set<string>) => void,
+): void {
+  fc.assert(
+    fc.property(config, child, fc.option(peers, { nil: undefined }), actions, (member, script, found, todo) => {
+      const memory = new Set<string>();
+      const life = new Life({
+        config: member,
+        child: script,
+        peers: found,
+        observe: (step) => observe(step, { config: member }, memory),
+      });
+      for (const action of todo) perform(life, action);
+      life.pass(100_003);
+    }),
+    RUNS,
+  );
+}
+
+function revive(state: State): State {
+  const memo = readMemo(writeMemo({ state, isHeld: false }), HOST_ID);
+  assert.ok(memo !== undefined);
+  return asJson(memo.state);
+}
+
+function asJson(state: State): State {
+  return JSON.parse(JSON.stringify(state)) as State;
+}
+
+function outcome(life: Life): object {
+  const { exits, signals, spawns, phase } = life;
+  const { History: _history, ...tombstone } = life.tombstone;
+  return { exits, signals, spawns, phase, tombstone };
+}
