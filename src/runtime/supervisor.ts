@@ -44,7 +44,7 @@ export class Supervisor {
   #plot: Plot | undefined;
   #timer: NodeJS.Timeout | undefined;
   #leaving = false;
-  #claimed: Promise<void> | undefined;
+  readonly #claimed = Promise.withResolvers<void>();
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
@@ -66,8 +66,8 @@ export class Supervisor {
     this.#dispatch({ type: 'booted', at: clock.now() }, undefined, [fallbackOf(member)]);
     for (const limit of host.limits) log.say('warn', limit);
     const events: PlotEvents = { listen: (path) => this.#listen(path), peersSeen: (peers) => this.#meet(peers) };
-    this.#claimed = openPlot === undefined ? undefined : this.#claim(openPlot, events);
-    await Promise.all([log.open(), isLate(Promise.resolve(this.#claimed), MOST_CLAIMING_MS)]);
+    this.#claimed.resolve(openPlot === undefined ? undefined : this.#claim(openPlot, events));
+    await Promise.all([log.open(), isLate(this.#claimed.promise, MOST_CLAIMING_MS)]);
     // A member that is on its way out is not interested in the others any more.
     if (!this.#leaving) await this.#plot?.watch(events);
     rest();
@@ -157,7 +157,7 @@ export class Supervisor {
     this.#leaving = true;
     clearTimeout(this.#timer);
     // A life that was over before its plot was opened is carved like any other.
-    const carved = Promise.resolve(this.#claimed).then(() => this.#plot?.settle());
+    const carved = this.#claimed.promise.then(() => this.#plot?.settle());
     if (await isLate(carved, MOST_CARVING_MS))
       log.say('error', 'the graveyard does not answer: leaving without the last tombstone');
     await log.close(MOST_FLUSHING_MS);
