@@ -18,6 +18,8 @@ interface FileReport {
 interface Outcome {
   readonly name: string;
   readonly file?: string | undefined;
+  /** The file that was run; `file` is where the test is defined, which may be a helper. */
+  readonly entryFile?: string | undefined;
   readonly skip?: string | boolean | undefined;
   readonly todo?: string | boolean | undefined;
   readonly details: { readonly duration_ms: number; readonly type?: string | undefined; readonly error?: Error };
@@ -55,10 +57,10 @@ export class FileReports {
     for (const file of this.#files.keys()) this.#close(file);
   }
 
-  #takeOutcome(isPass: boolean, { name, file, skip, todo, details }: Outcome): void {
+  #takeOutcome(isPass: boolean, { name, file, entryFile, skip, todo, details }: Outcome): void {
     // A suite fails when a test in it does: that is counted there.
     if (details.type === 'suite') return;
-    const { totals, failures } = this.#report(file ?? name);
+    const { totals, failures } = this.#report(entryFile ?? file ?? name);
     if (skip !== undefined || todo !== undefined) {
       totals.skipped += 1;
     } else if (isPass) {
