@@ -119,7 +119,7 @@ export class Life {
     const untilMs = this.nowMs + ms;
     for (let turn = 0; turn < 10_000; turn += 1) {
       const next = this.#due[0];
-      const dueMs = Math.min(next?.atMs ?? Number.POSITIVE_INFINITY, this.wakeAtMs ?? Number.POSITIVE_INFINITY);
+      const dueMs = this.nextMs ?? Number.POSITIVE_INFINITY;
       if (dueMs > untilMs) {
         this.nowMs = untilMs;
         return this;
@@ -137,11 +137,17 @@ export class Life {
   passUntilGone(mostMs = 300_000): this {
     const endMs = this.nowMs + mostMs;
     while (this.exitCode === undefined) {
-      const dueMs = Math.min(this.#due[0]?.atMs ?? endMs + 1, this.wakeAtMs ?? endMs + 1);
+      const dueMs = this.nextMs ?? endMs + 1;
       assert.ok(dueMs <= endMs, `not gone after ${mostMs} ms: ${this.state.phase}`);
-      this.pass(Math.max(0, dueMs - this.nowMs));
+      this.pass(dueMs - this.nowMs);
     }
     return this;
+  }
+
+  /** When something is next to happen by itself; undefined: nothing ever. */
+  get nextMs(): number | undefined {
+    const moments = [this.#due[0]?.atMs, this.wakeAtMs].filter((atMs) => atMs !== undefined);
+    return moments.length === 0 ? undefined : Math.min(...moments);
   }
 
   get exits(): readonly { readonly atMs: number; readonly code: number }[] {

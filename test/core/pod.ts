@@ -1,0 +1,92 @@
+/**
+ * Several lives over one graveyard on one fake clock: what one carves the others see in the same millisecond.
+ */
+import type { MemberConfig } from '../../src/core/config.ts';
+import type { PeerView } from '../../src/core/peers.ts';
+import { START } from './helpers.ts';
+import { type ChildScript, Life } from './life.ts';
+
+export interface MemberScript {
+  readonly config: MemberConfig;
+  readonly child?: ChildScript;
+}
+
+export class Pod {
+  readonly lives: ReadonlyMap<string, Life>;
+  /** Killed with the whole container, without a word. */
+  readonly #killed = new Map<string, number>();
+  /** What each has been shown last. */
+  readonly #shown = new Map<string, string>();
+  readonly #ended: string[] = [];
+  #nowMs = START;
+
+  constructor(members: readonly MemberScript[]) {
+    this.lives = new Map(members.map((member) => [member.config.name, new Life(member)]));
+    this.#settle();
+  }
+
+  /** TERM to all at once, as a platform ends a pod. */
+  delete(): this {
+    for (const [name, life] of this.lives) if (!this.#killed.has(name) && life.exitCode === undefined) life.signal(15);
+    return this.#settle();
+  }
+
+  /** The container is killed as a whole: its liveness ends, its tombstone stays as it was. */
+  kill(name: string): this {
+    this.#killed.set(name, this.#nowMs);
+    return this.#settle();
+  }
+
+  pass(ms: number): this {
+    const untilMs = this.#nowMs + ms;
+    for (;;) {
+      const nextMs = Math.min(...this.#living().map(([, life]) => life.nextMs ?? Number.POSITIVE_INFINITY));
+      this.#nowMs = Math.min(Math.max(nextMs, this.#nowMs), untilMs);
+      for (const [, life] of this.#living()) life.pass(this.#nowMs - life.nowMs);
+      this.#settle();
+      if (nextMs > untilMs) return this;
+    }
+  }
+
+  of(name: string): Life {
+    const life = this.lives.get(name);
+    if (life === undefined) throw new Error(`nobody is called ${name}`);
+    return life;
+  }
+
+  /** `name code` of all that have ended, in the order of their ends. */
+  get ends(): readonly string[] {
+    return this.#ended.map((name) => `${name} ${this.of(name).exitCode}`);
+  }
+
+  #living(): readonly (readonly [string, Life])[] {
+    return [...this.lives].filter(([name]) => !this.#killed.has(name));
+  }
+
+  /** Until nobody has anything new to see. */
+  #settle(): this {
+    for (let isNews = true; isNews; ) {
+      isNews = false;
+      for (const [name, life] of this.lives)
+        if (life.exitCode !== undefined && !this.#ended.includes(name)) this.#ended.push(name);
+      const views = [...this.lives].map(([name, life]) => this.#view(name, life));
+      for (const [name, life] of this.#living()) {
+        const others = views.filter((view) => view.tombstone.Name !== name);
+        const text = JSON.stringify(others);
+        if (this.#shown.get(name) === text) continue;
+        this.#shown.set(name, text);
+        life.see(...others);
+        isNews = true;
+      }
+    }
+    return this;
+  }
+
+  #view(name: string, life: Life): PeerView {
+    const { History: _history, ...tombstone } = life.tombstone;
+    const lostAt = this.#killed.get(name);
+    const view = { tombstone, foundAtStart: false, vanished: false };
+    if (tombstone.Died !== undefined) return { ...view, liveness: 'none' };
+    return lostAt === undefined ? { ...view, liveness: 'held' } : { ...view, liveness: 'lost', lostAt };
+  }
+}
