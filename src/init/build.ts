@@ -36,7 +36,9 @@ export function sources(program: 'init' | 'fuzz'): string[] {
 }
 
 const FILES = {
-  init: ['init', 'supervisor', 'children', 'events', 'liveness', 'alone', 'start', 'node', 'frame', 'encode'].map(withC),
+  init: ['init', 'supervisor', 'children', 'events', 'liveness', 'alone', 'start', 'node', 'frame', 'encode'].map(
+    withC,
+  ),
   fuzz: ['fuzz', 'frame', 'encode'].map(withC),
 };
 

@@ -34,7 +34,7 @@ struct operation {
   int code;                           /* exit */
 };
 
-/* What a commit may refer to: the last event sent, the last child id used, and how many words init's own argv has. */
+/* What a commit may refer to: the last event sent, and how many words init's own argv has. */
 struct bounds {
   uint64_t last_event;
   uint32_t words;

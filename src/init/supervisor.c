@@ -43,6 +43,7 @@ static void apply(struct init *init, const struct operation *op) {
       acknowledge(init, op->seq);
       break;
     case OP_MEMO:
+      forget(init->memo, init->memo_length);
       memcpy(init->memo, op->text, op->length);
       init->memo_length = op->length;
       init->has_memo = true;
@@ -167,10 +168,8 @@ void start_supervisor(struct init *init) {
 void supervisor_died(struct init *init) {
   struct supervisor *supervisor = &init->supervisor;
   supervisor->pid = 0;
-  for (size_t used = 0; supervisor->fd != -1 && used < FRAME_MAX;) {
-    used = init->in_used;
-    if (!read_commits(init) || init->in_used == used) break;
-  }
+  /* Bounded, because a process that it left behind may hold the socket open; one read takes all that a socket can hold. */
+  for (int reads = 0; reads < 4 && read_commits(init); reads++) continue;
   disconnect(init);
   int64_t now = now_ms();
   if (!supervisor->committed && ++supervisor->failed_starts >= FAILED_STARTS_MAX) {

@@ -1,0 +1,89 @@
+/*
+ * Fuzz target of the commit decoder: the only code in init that reads what another process wrote. The first two bytes of the
+ * input are the bounds, the rest is the body of a frame. What is checked besides memory: a body that validates decodes to the end
+ * without an error, always to the same operations, each in the range that protocol.md gives, and what they refer to lies in the body.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "frame.h"
+
+enum { BOUNDS_BYTES = 2 };
+
+static void require(bool holds) {
+  if (!holds) abort();
+}
+
+static void check_text(const struct operation *op, const char *body, size_t length) {
+  require(op->text >= body && op->text + op->length <= body + length);
+}
+
+static void check_operation(const struct operation *op, const char *body, size_t length, const struct bounds *bounds) {
+  switch (op->kind) {
+    case OP_ACK:
+      require(op->seq <= bounds->last_event);
+      break;
+    case OP_MEMO:
+      check_text(op, body, length);
+      require(op->length <= MEMO_MAX && strlen(op->text) == op->length);
+      break;
+    case OP_SPAWN: {
+      check_text(op, body, length);
+      require(op->id >= 1 && op->index < bounds->words && (op->index == 0) != (op->count == 0));
+      const char *word = op->text;
+      for (uint32_t i = 0; i < op->count; i++) word += strlen(word) + 1;
+      require(word == op->text + op->length);
+      break;
+    }
+    case OP_KILL:
+      require(op->id >= 1 && op->signal >= 1 && op->signal <= SIGNAL_MAX);
+      break;
+    case OP_FORWARD:
+      for (int from = 0; from <= SIGNAL_MAX; from++) require(op->table[from] <= SIGNAL_MAX);
+      require(op->id >= 1 && op->table[0] == 0);
+      break;
+    case OP_FALLBACK:
+      require(op->signal >= 0 && op->signal <= SIGNAL_MAX && op->grace_ms >= -1);
+      break;
+    case OP_LISTEN:
+      check_text(op, body, length);
+      require(op->length >= 1 && op->length <= SOCKET_PATH_MAX && strlen(op->text) == op->length);
+      break;
+    case OP_EXIT:
+      require(op->code >= 0 && op->code <= 255);
+      break;
+  }
+}
+
+static void check_commit(const char *body, size_t length, struct bounds bounds) {
+  struct fields first, second;
+  struct operation op, again;
+  require(commit_begin(&first, body, length) && commit_begin(&second, body, length));
+  for (;;) {
+    enum decoded decoded = next_operation(&first, &op);
+    require(decoded != DECODED_BAD && next_operation(&second, &again) == decoded && first.at == second.at);
+    if (decoded == DECODED_END) break;
+    require(op.kind == again.kind && op.id == again.id && op.text == again.text && op.length == again.length);
+    require(memcmp(op.table, again.table, sizeof op.table) == 0 && op.stops == again.stops);
+    check_operation(&op, body, length, &bounds);
+  }
+  require(first.at == body + length);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  if (size < BOUNDS_BYTES) return 0;
+  struct bounds bounds = {.last_event = data[0], .words = data[1]};
+  size_t length = size - BOUNDS_BYTES;
+  /* A block of exactly this size, so that a read behind its end is seen. */
+  char *body = malloc(length ? length : 1);
+  if (!body) return 0;
+  memcpy(body, data + BOUNDS_BYTES, length);
+  bool valid = commit_is_valid(body, length, bounds);
+  require(valid == commit_is_valid(body, length, bounds));
+  if (valid) check_commit(body, length, bounds);
+  if (length >= FRAME_HEADER) (void)frame_length(body);
+  free(body);
+  return 0;
+}

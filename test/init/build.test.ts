@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { statSync } from 'node:fs';
+import { type TestContext, test } from 'node:test';
+import { built, STATIC } from './builds.ts';
+import { AGENT, layBench } from './scripted.ts';
+
+const QEMU = 'qemu-aarch64-static';
+const CROSS = 'aarch64-linux-gnu-gcc';
+
+test('sexton-init is one static file of less than 60 KB with musl', (t) => {
+  if (spawnSync('musl-gcc', ['--version']).error) return t.skip('musl-gcc is not installed');
+  const bytes = statSync(STATIC.path).size;
+  t.diagnostic(`${bytes} bytes`);
+  assert.ok(bytes < 60_000, `${bytes} bytes`);
+  const file = spawnSync('readelf', ['-ld', STATIC.path], { encoding: 'utf8' });
+  if (file.status === 0) assert.doesNotMatch(file.stdout, /INTERP|NEEDED/);
+});
+
+test('an idle init keeps less than 100 KB resident', async (t) => {
+  if (spawnSync('musl-gcc', ['--version']).error) return t.skip('musl-gcc is not installed');
+  const bench = await layBench(t, STATIC);
+  const init = bench.start(['--', ...AGENT]);
+  const supervisor = await init.supervisor();
+  await supervisor.expect('hello');
+  await supervisor.expect('spawned');
+  const large = 'm'.repeat(65_000);
+  supervisor.commit('memo', large, 'memo', 'small', 'spawn', 2, 0, 1, 'true', 'ack', 1);
+  await supervisor.expect('spawned');
+  await supervisor.expect('exited');
+  await supervisor.expect('gone');
+  const status = spawnSync('grep', ['VmRSS', `/proc/${init.pid}/status`], { encoding: 'utf8' }).stdout;
+  t.diagnostic(status.trim());
+  assert.ok(Number(/(\d+) kB/.exec(status)?.[1]) < 100, status);
+});
+
+test('the arm64 build starts, reports and is signalled under emulation', async (t: TestContext) => {
+  if (spawnSync(QEMU, ['--version']).error) return t.skip(`${QEMU} is not installed`);
+  if (spawnSync(CROSS, ['--version']).error) return t.skip(`${CROSS} is not installed`);
+  const bench = await layBench(t, { name: 'arm64', path: built('arm64', { arch: 'arm64' }) });
+  const init = bench.start(['--', 'sh', '-c', 'trap "echo term; exit 3" TERM; echo up; while :; do read -r l; done'], {
+    launcher: [QEMU],
+  });
+  const supervisor = await init.supervisor();
+  await supervisor.expect('hello');
+  await supervisor.expect('spawned');
+  await init.says('up');
+  supervisor.commit('kill', 1, 15);
+  await init.says('term');
+  assert.deepEqual((await supervisor.expect('exited')).slice(2), ['code', '3', '0']);
+  await supervisor.expect('gone');
+  init.process.kill('SIGUSR1');
+  assert.equal((await supervisor.expect('signal'))[0], '10');
+  supervisor.commit('spawn', 2, 0, 1, '/does/not/exist');
+  assert.deepEqual(await supervisor.expect('spawn-failed'), ['2', 'ENOENT']);
+  supervisor.commit('exit', 4);
+  assert.deepEqual(await init.ended, { code: 4, signal: null });
+});

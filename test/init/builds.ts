@@ -1,0 +1,39 @@
+/**
+ * The builds of sexton-init that every test runs against, compiled when a source has changed.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { type BuildInitOptions, buildInit } from '../../src/init/build.ts';
+import { ROOT } from '../helpers/paths.ts';
+
+export interface Build {
+  readonly name: string;
+  readonly path: string;
+}
+
+const SOURCE = join(ROOT, 'src/init');
+export const CACHE = join(ROOT, 'dist/.cache/init');
+
+export const STATIC: Build = { name: 'static', path: built('static', {}) };
+export const SANITIZED: Build = { name: 'sanitized', path: built('sanitized', { sanitize: true }) };
+export const BUILDS: readonly Build[] = [STATIC, SANITIZED];
+
+/** Test files run at the same time: each compiles under a name of its own and renames. */
+export function built(name: string, options: BuildInitOptions): string {
+  const path = join(CACHE, `${name}-${sourceDigest()}`);
+  if (existsSync(path)) return path;
+  mkdirSync(CACHE, { recursive: true });
+  const temporary = `${path}.${process.pid}`;
+  buildInit(temporary, options);
+  renameSync(temporary, path);
+  return path;
+}
+
+function sourceDigest(): string {
+  const hash = createHash('sha256');
+  for (const name of readdirSync(SOURCE).sort()) {
+    if (/\.(c|h|ts)$/.test(name)) hash.update(readFileSync(join(SOURCE, name)));
+  }
+  return hash.digest('hex').slice(0, 16);
+}

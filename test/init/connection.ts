@@ -1,0 +1,103 @@
+/**
+ * The supervisor's end of the protocol, in the hands of a test: frames as fields, and bytes where a frame would be too well formed.
+ */
+import type { Socket } from 'node:net';
+import { encodeFrame, FrameReader } from '../../src/runtime/host/frames.ts';
+import { send } from '../helpers/process.ts';
+import { waitFor } from '../helpers/wait.ts';
+
+export interface About {
+  readonly pid: number;
+  /** Init, unless that is in a PID namespace of its own. */
+  readonly ppid: number;
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export class Supervisor {
+  readonly #socket: Socket;
+  readonly #reader = new FrameReader();
+  readonly #frames: string[][] = [];
+  #head = Buffer.alloc(0);
+  #about: About | undefined;
+  #taken = false;
+  #ended = false;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.on('data', (chunk) => this.#take(chunk));
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      this.#ended = true;
+    });
+  }
+
+  get taken(): boolean {
+    return this.#taken;
+  }
+
+  get about(): About {
+    if (!this.#about) throw new Error('the relay has not said who it is');
+    return this.#about;
+  }
+
+  /** Resolves once the process has said who it is. */
+  async take(): Promise<void> {
+    this.#taken = true;
+    await waitFor('the relay says who it is', () => this.#about !== undefined);
+  }
+
+  /** The next frame that init sent. */
+  async next(): Promise<string[]> {
+    return waitFor('a frame comes', () => {
+      if (this.#frames.length === 0 && this.#ended) throw new Error('the connection has ended');
+      return this.#frames.shift();
+    });
+  }
+
+  /** The next frame, which has to have this name, without sequence and time. */
+  async expect(name: string): Promise<string[]> {
+    const [got, ...fields] = await this.next();
+    if (got !== name) throw new Error(`expected ${name}, got ${[got, ...fields].join(' ')}`);
+    return name === 'hello' ? fields : fields.slice(2);
+  }
+
+  commit(...fields: readonly (string | number)[]): void {
+    this.raw(encodeFrame(['commit', ...fields.map(String)]));
+  }
+
+  /** Acknowledges everything that was sent up to this sequence number. */
+  ack(seq: string | number): void {
+    this.commit('ack', seq);
+  }
+
+  raw(bytes: Buffer): void {
+    this.#socket.write(bytes);
+  }
+
+  /** Dies as by a crash. */
+  async kill(): Promise<void> {
+    send(this.about.pid, 'SIGKILL');
+    await this.closed();
+  }
+
+  async closed(): Promise<void> {
+    await waitFor('the connection ends', () => this.#ended);
+  }
+
+  end(): void {
+    this.#socket.destroy();
+  }
+
+  #take(chunk: Buffer): void {
+    if (this.#about) {
+      this.#frames.push(...this.#reader.push(chunk));
+      return;
+    }
+    this.#head = Buffer.concat([this.#head, chunk]);
+    const newline = this.#head.indexOf(10);
+    if (newline === -1) return;
+    this.#about = JSON.parse(this.#head.subarray(0, newline).toString());
+    this.#frames.push(...this.#reader.push(this.#head.subarray(newline + 1)));
+  }
+}

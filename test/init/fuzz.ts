@@ -1,0 +1,88 @@
+/**
+ * `node test/init/fuzz.ts [SECONDS]`: builds the fuzz target of the frame decoder with clang's libFuzzer under AddressSanitizer and
+ * UndefinedBehaviorSanitizer and runs it, 60 s without an argument, from a corpus of valid commits. Prints how many inputs were
+ * executed; exits 1 on a crash, whose input it leaves in dist/.cache/init, and 2 when it could not run at all.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sources, WARNINGS } from '../../src/init/build.ts';
+import { encodeFrame } from '../../src/runtime/host/frames.ts';
+import { ROOT } from '../helpers/paths.ts';
+
+const SANITIZERS = '-fsanitize=fuzzer,address,undefined';
+
+const seconds = Number(process.argv[2] ?? '60');
+if (!Number.isInteger(seconds) || seconds < 1) {
+  process.stderr.write('usage: node test/init/fuzz.ts [SECONDS]\n');
+  process.exitCode = 2;
+} else if (spawnSync('clang', ['--version']).status !== 0) {
+  process.stderr.write('cannot fuzz the frame decoder: clang is not there; install clang\n');
+  process.exitCode = 2;
+} else {
+  process.exitCode = await fuzz(seconds);
+}
+
+async function fuzz(limit: number): Promise<number> {
+  const dir = mkdtempSync(join(tmpdir(), 'sexton-fuzz-'));
+  const crashes = join(ROOT, 'dist/.cache/init');
+  try {
+    mkdirSync(crashes, { recursive: true });
+    const target = join(dir, 'fuzz');
+    const built = spawnSync(
+      'clang',
+      [...WARNINGS, '-O1', '-g', SANITIZERS, '-fno-sanitize-recover=all', ...sources('fuzz'), '-o', target],
+      { stdio: 'inherit' },
+    );
+    if (built.status !== 0) return 2;
+    const corpus = join(dir, 'corpus');
+    mkdirSync(corpus);
+    for (const [index, seed] of seeds().entries()) writeFileSync(join(corpus, String(index)), seed);
+    return await run(target, [
+      `-max_total_time=${limit}`,
+      '-print_final_stats=1',
+      `-artifact_prefix=${crashes}/`,
+      corpus,
+    ]);
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+function run(target: string, args: readonly string[]): Promise<number> {
+  const child = spawn(target, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  let output = '';
+  child.stderr.on('data', (chunk) => {
+    output = (output + chunk).slice(-20_000);
+  });
+  return new Promise((resolve) => {
+    child.on('close', (code) => {
+      const executions = /number_of_executed_units: (\d+)/.exec(output)?.[1];
+      process.stdout.write(
+        `${executions ?? 'an unknown number of'} executions, ${code === 0 ? 'no crash' : 'CRASH'}\n`,
+      );
+      if (code !== 0) process.stderr.write(output);
+      resolve(code === 0 ? 0 : 1);
+    });
+  });
+}
+
+/** Bounds (last event, words), then a commit with each operation, alone and together. */
+function seeds(): Buffer[] {
+  const operations = [
+    ['ack', '7'],
+    ['memo', '{"phase":"running"}'],
+    ['memo', ''],
+    ['spawn', '3', '2', '0'],
+    ['spawn', '4', '0', '3', 'sh', '-c', 'exit 3'],
+    ['kill', '1', '15'],
+    ['forward', '1', '2', '1', '10', '34', '64'],
+    ['fallback', '2', '15', '2', '0', '30000'],
+    ['fallback', '0', '9', '-1'],
+    ['listen', '/graveyard/.web.sock'],
+    ['exit', '143'],
+  ];
+  const commits = [[], ...operations, operations.flat()];
+  return commits.map((fields) => Buffer.from([9, 5, ...encodeFrame(['commit', ...fields]).subarray(4)]));
+}

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { lstatSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { constants } from 'node:os';
+import { send } from '../helpers/process.ts';
+import { waitFor } from '../helpers/wait.ts';
+import { eachBuild, layBench } from './scripted.ts';
+
+const { SIGUSR1 } = constants.signals;
+
+eachBuild('K14 peers that hold a connection see its end when init is killed, and not before', async (t, build) => {
+  const bench = await layBench(t, build);
+  const init = bench.start(['--frobnicate']);
+  const supervisor = await init.supervisor();
+  await supervisor.expect('hello');
+  writeFileSync(bench.path('live'), 'what was here before');
+  supervisor.commit('listen', bench.path('live'));
+  const peers = [await peer(bench.path('live')), await peer(bench.path('live'))];
+  assert.equal(lstatSync(bench.path('live')).mode & 0o7777, 0o666);
+  await supervisor.kill();
+  await (await init.supervisor()).expect('hello');
+  assert.ok(
+    peers.every((it) => !it.closed),
+    'the death of the supervisor is not a death',
+  );
+  send(init.pid, 'SIGKILL');
+  await waitFor('all peers see it', () => peers.every((it) => it.closed));
+});
+
+eachBuild('a socket that is listened at again takes new peers and keeps the old', async (t, build) => {
+  const bench = await layBench(t, build);
+  const init = bench.start(['--frobnicate']);
+  const supervisor = await init.supervisor();
+  await supervisor.expect('hello');
+  supervisor.commit('listen', bench.path('live'));
+  const before = await peer(bench.path('live'));
+  const inode = lstatSync(bench.path('live')).ino;
+  supervisor.commit('listen', bench.path('live'));
+  await waitFor('it is a new socket', () => lstatSync(bench.path('live'), { throwIfNoEntry: false })?.ino !== inode);
+  const after = await peer(bench.path('live'));
+  assert.ok(!before.closed && !after.closed);
+  after.socket.destroy();
+  before.socket.write('noise that nobody reads');
+  send(init.pid, SIGUSR1);
+  await supervisor.expect('signal');
+  assert.ok(!before.closed);
+});
+
+eachBuild('where it cannot listen init says so once and goes on', async (t, build) => {
+  const bench = await layBench(t, build);
+  const init = bench.start(['--frobnicate']);
+  const supervisor = await init.supervisor();
+  await supervisor.expect('hello');
+  mkdirSync(bench.path('directory'));
+  symlinkSync('elsewhere', bench.path('link'));
+  supervisor.commit(
+    'listen',
+    bench.path('absent/live'),
+    'listen',
+    bench.path('directory'),
+    'listen',
+    bench.path('link'),
+  );
+  await peer(bench.path('link'));
+  assert.ok(lstatSync(bench.path('link')).isSocket(), 'a link is replaced and not followed');
+  assert.deepEqual(init.stderr().match(/cannot listen at \S+/g), [
+    `cannot listen at ${bench.path('absent/live')}:`,
+    `cannot listen at ${bench.path('directory')}:`,
+  ]);
+});
+
+eachBuild(
+  'peers beyond the bound wait, none is turned away, and they do not use up what init needs itself',
+  async (t, build) => {
+    const bench = await layBench(t, build);
+    const init = bench.start(['--frobnicate'], { launcher: ['sh', '-c', 'ulimit -n 64; exec "$@"', 'sh'] });
+    const supervisor = await init.supervisor();
+    await supervisor.expect('hello');
+    supervisor.commit('listen', bench.path('live'));
+    const peers: Peer[] = [];
+    for (let i = 0; i < 80; i++) peers.push(await peer(bench.path('live')));
+    supervisor.commit('spawn', 1, 0, 1, 'true');
+    await supervisor.expect('spawned');
+    await supervisor.expect('exited');
+    await supervisor.expect('gone');
+    await supervisor.kill();
+    const next = await init.supervisor();
+    await next.expect('hello');
+    assert.ok(peers.every((it) => !it.closed));
+    for (const it of peers.slice(0, 60)) it.socket.destroy();
+    send(init.pid, 'SIGKILL');
+    await waitFor('the rest see the end', () => peers.every((it) => it.closed));
+  },
+);
+
+interface Peer {
+  readonly socket: Socket;
+  readonly closed: boolean;
+}
+
+/** Connects once somebody listens there. */
+async function peer(path: string): Promise<Peer> {
+  const socket = await waitFor(`somebody listens at ${path}`, () => {
+    const attempt = connect(path);
+    return new Promise<Socket | false>((resolve) => {
+      attempt.once('connect', () => resolve(attempt));
+      attempt.once('error', () => resolve(false));
+    });
+  });
+  socket.on('error', () => {});
+  socket.resume();
+  return {
+    socket,
+    get closed() {
+      return socket.closed;
+    },
+  };
+}

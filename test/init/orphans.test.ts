@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { argumentsOf, childrenOf, stateOf } from '../helpers/process.ts';
+import { waitFor } from '../helpers/wait.ts';
+import { AGENT, eachBuild, layBench } from './scripted.ts';
+
+const NAMESPACE = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
+const COUNT = 10_000;
+
+eachBuild(`P01 ${COUNT} orphans are reaped as PID 1, and the supervisor hears of none of them`, async (t, build) => {
+  if (!canUnshare()) return t.skip('a PID namespace cannot be made here');
+  const bench = await layBench(t, build);
+  const init = bench.start(['--', makeOrphans(bench.dir), String(COUNT)], { launcher: NAMESPACE });
+  const supervisor = await init.supervisor();
+  assert.equal((await supervisor.expect('hello'))[3], '1', 'it is PID 1');
+  assert.deepEqual(await supervisor.expect('spawned'), ['1', '2']);
+  await init.says('made');
+  const [pid = 0] = childrenOf(init.pid);
+  await waitFor('only the application and the supervisor are left', () => childrenOf(pid).length === 2);
+  init.process.stdin?.end();
+  assert.equal((await supervisor.expect('exited'))[3], '0');
+  await supervisor.expect('gone');
+  supervisor.commit('exit', 5);
+  assert.deepEqual(await init.ended, { code: 5, signal: null });
+});
+
+eachBuild('as PID 1 the end of init is the end of the whole namespace, with its code', async (t, build) => {
+  if (!canUnshare()) return t.skip('a PID namespace cannot be made here');
+  const bench = await layBench(t, build);
+  const init = bench.start(['--', 'sh', '-c', 'setsid sleep 600 & sleep 600 & echo up; wait'], { launcher: NAMESPACE });
+  const supervisor = await init.supervisor();
+  await supervisor.expect('hello');
+  await supervisor.expect('spawned');
+  await init.says('up');
+  supervisor.commit('exit', 17);
+  assert.deepEqual(await init.ended, { code: 17, signal: null });
+  await supervisor.closed();
+});
+
+eachBuild('elsewhere init adopts orphans as a subreaper and reaps them silently', async (t, build) => {
+  const bench = await layBench(t, build);
+  const init = bench.start(['--', ...AGENT]);
+  const supervisor = await init.supervisor();
+  await supervisor.expect('hello');
+  const [, application] = await supervisor.expect('spawned');
+  await init.says('up');
+  init.write('(setsid sh -c "echo born; read l </dev/zero" &)\n');
+  await init.says('born');
+  const orphan = await waitFor('it is adopted', () =>
+    childrenOf(init.pid).find((pid) => pid !== Number(application) && argumentsOf(pid)[0] === 'sh'),
+  );
+  process.kill(orphan, 'SIGKILL');
+  await waitFor('it is reaped', () => stateOf(orphan) === undefined);
+  init.write('exit 0\n');
+  await supervisor.expect('exited');
+});
+
+function makeOrphans(dir: string): string {
+  const path = join(dir, 'orphans');
+  const { status, stderr } = spawnSync('cc', ['-O1', '-o', path, join(import.meta.dirname, 'orphans.c')], {
+    encoding: 'utf8',
+  });
+  assert.equal(status, 0, stderr);
+  return path;
+}
+
+function canUnshare(): boolean {
+  return spawnSync(NAMESPACE[0] ?? '', [...NAMESPACE.slice(1), 'true']).status === 0;
+}

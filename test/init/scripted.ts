@@ -1,0 +1,155 @@
+/**
+ * sexton-init under test: a directory with the binary, Node, and in place of the supervisor a relay, so that the test itself
+ * speaks the protocol. Each start of a supervisor arrives here as a `Supervisor`.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import test, { type TestContext } from 'node:test';
+import { NODE } from '../helpers/paths.ts';
+import { programOf, send } from '../helpers/process.ts';
+import { tempGraveyard } from '../helpers/scratch.ts';
+import { waitFor, within } from '../helpers/wait.ts';
+import { BUILDS, type Build } from './builds.ts';
+import { Supervisor } from './connection.ts';
+
+/** Runs the test once for each build of init. */
+export function eachBuild(title: string, body: (t: TestContext, build: Build) => Promise<void>): void {
+  for (const build of BUILDS) test(`${title} (${build.name})`, (t) => body(t, build));
+}
+
+export interface StartOptions {
+  /** Put before the program, such as `env --block-signal=USR2`; it has to exec. */
+  readonly launcher?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+}
+
+export interface Bench {
+  readonly dir: string;
+  readonly sexton: string;
+  path(name: string): string;
+  start(words: readonly string[], options?: StartOptions): Init;
+  /** Starts something else, which starts init by itself. */
+  launch(command: readonly string[], options?: StartOptions): Init;
+}
+
+export interface End {
+  readonly code: number | null;
+  readonly signal: string | null;
+}
+
+export interface Init {
+  readonly pid: number;
+  readonly process: ChildProcess;
+  readonly ended: Promise<End>;
+  /** All that the application has written to stdout, and what came on stderr. */
+  stdout(): string;
+  stderr(): string;
+  /** The next supervisor that init starts. */
+  supervisor(): Promise<Supervisor>;
+  /** Waits until stdout contains this. */
+  says(text: string): Promise<void>;
+  write(text: string): void;
+}
+
+/** What the test's application is called with: a shell that does what its stdin says. */
+export const AGENT = ['sh', '-c', 'echo up; while read -r line; do eval "$line"; done'] as const;
+
+export async function layBench(t: TestContext, build: Build): Promise<Bench> {
+  const scratch = await tempGraveyard(t);
+  const sexton = scratch.path('sexton');
+  mkdirSync(scratch.path('app'));
+  mkdirSync(scratch.path('bin'));
+  copyFileSync(build.path, sexton);
+  symlinkSync(NODE, scratch.path('bin/node'));
+  writeFileSync(scratch.path('app/main.cjs'), RELAY);
+
+  const waiting: Supervisor[] = [];
+  const server = createServer((socket) => waiting.push(new Supervisor(socket)));
+  await new Promise<void>((resolve) => server.listen(scratch.path('control'), resolve));
+  scratch.beforeClear(() => {
+    server.close();
+    for (const supervisor of waiting) {
+      // Where a shell started init, ending the shell does not end it: a hangup is for the supervisor to decide.
+      if (supervisor.taken && programOf(supervisor.about.ppid) === sexton) send(supervisor.about.ppid, 'SIGKILL');
+      supervisor.end();
+    }
+  });
+
+  return {
+    dir: scratch.dir,
+    sexton,
+    path: (name) => scratch.path(name),
+    start: (words, options = {}) => launch([...(options.launcher ?? []), sexton, ...words], options),
+    launch,
+  };
+
+  function launch(command: readonly string[], options: StartOptions = {}): Init {
+    const init = startInit(scratch.dir, command, options, waiting);
+    scratch.describe(() => `stderr of init: ${init.stderr()}`);
+    scratch.beforeClear(() => {
+      init.process.stdin?.destroy();
+      init.process.kill('SIGKILL');
+    });
+    t.after(() => {
+      if (/AddressSanitizer|runtime error/.test(init.stderr())) throw new Error(init.stderr());
+    });
+    return init;
+  }
+}
+
+function startInit(dir: string, words: readonly string[], options: StartOptions, waiting: Supervisor[]): Init {
+  const [program = '', ...rest] = words;
+  const env = { PATH: process.env.PATH ?? '', SX_DIR: dir, ...options.env };
+  const child = spawn(program, rest, { env, cwd: options.cwd ?? dir, stdio: 'pipe' });
+  const output = { stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk) => {
+    output.stdout += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    output.stderr += chunk;
+  });
+  child.stdin.on('error', () => {});
+  const ended = new Promise<End>((resolve) => child.on('close', (code, signal) => resolve({ code, signal })));
+  return {
+    pid: child.pid ?? 0,
+    process: child,
+    get ended() {
+      return within('init ends', ended);
+    },
+    stdout: () => output.stdout,
+    stderr: () => output.stderr,
+    supervisor: async () => {
+      const next = await waitFor('a supervisor connects', () => waiting.find((it) => !it.taken));
+      await next.take();
+      return next;
+    },
+    says: async (text) => {
+      await waitFor(`stdout contains ${JSON.stringify(text)}`, () => output.stdout.includes(text));
+    },
+    write: (text) => {
+      child.stdin.write(text);
+    },
+  };
+}
+
+/** Passes bytes between init and the test. Without a connection to init, it tells how it was started and exits. */
+const RELAY = `
+const net = require('node:net');
+const fs = require('node:fs');
+const about = JSON.stringify({ pid: process.pid, ppid: process.ppid, argv: process.argv, env: process.env });
+if (!process.env.SEXTON_INIT_FD) {
+  fs.writeSync(1, about);
+  process.exit(42);
+}
+const init = new net.Socket({ fd: Number(process.env.SEXTON_INIT_FD) });
+const control = net.connect(require('node:path').join(__dirname, '../control'));
+control.write(about + '\\n');
+init.pipe(control);
+let passed = 0;
+control.on('data', (bytes) =>
+  init.write(bytes, () => fs.writeFileSync(require('node:path').join(__dirname, '../passed-' + process.pid), String((passed += bytes.length)))),
+);
+for (const end of [init, control]) end.on('error', () => {}).on('close', () => process.exit(0));
+`;

@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { renameSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import test from 'node:test';
+import { NODE } from '../helpers/paths.ts';
+import { childrenOf, send } from '../helpers/process.ts';
+import { waitFor } from '../helpers/wait.ts';
+import { STATIC } from './builds.ts';
+import { AGENT, type Bench, eachBuild, type Init, layBench } from './scripted.ts';
+
+const { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD, SIGKILL, SIGSTOP, SIGCONT } = constants.signals;
+
+/** All that a process can be sent and see; CHLD is init's own business. */
+const ALL = Array.from({ length: 64 }, (_, index) => index + 1).filter(
+  (number) => ![SIGKILL, SIGSTOP, SIGCHLD].includes(number),
+);
+
+eachBuild('P02 every signal that can be taken is reported once, with its sender', async (t, build) => {
+  const bench = await layBench(t, build);
+  const init = bench.start(['--frobnicate']);
+  const supervisor = await init.supervisor();
+  await supervisor.expect('hello');
+  for (const number of ALL) {
+    sendNumber(init.pid, number);
+    assert.deepEqual(await supervisor.expect('signal'), [String(number), String(process.pid), '0']);
+  }
+  sendNumber(init.pid, SIGCHLD);
+  sendNumber(init.pid, SIGUSR1);
+  assert.deepEqual((await supervisor.expect('signal'))[0], String(SIGUSR1), 'CHLD is not reported');
+});
+
+eachBuild('real-time signals are each reported, however many come at once', async (t, build) => {
+  const bench = await layBench(t, build);
+  const init = bench.start(['--frobnicate']);
+  const supervisor = await init.supervisor();
+  await supervisor.expect('hello');
+  for (let i = 0; i < 200; i++) sendNumber(init.pid, 40);
+  for (let i = 0; i < 200; i++) assert.equal((await supervisor.expect('signal'))[0], '40');
+});
+
+eachBuild('P03 signals that come before the supervisor has said a word wait for it in order', async (t, build) => {
+  const bench = await layBench(t, build);
+  const release = holdSupervisor(bench);
+  const init = bench.start(['--', ...AGENT]);
+  await init.says('up');
+  for (const number of [SIGUSR2, SIGTERM, 50, SIGUSR1]) await takenBy(init, number);
+  release();
+  const supervisor = await init.supervisor();
+  await supervisor.expect('hello');
+  await supervisor.expect('spawned');
+  for (const number of [SIGUSR2, SIGTERM, 50, SIGUSR1]) {
+    assert.equal((await supervisor.expect('signal'))[0], String(number));
+  }
+});
+
+eachBuild('sequence numbers rise by one and times never fall', async (t, build) => {
+  const bench = await layBench(t, build);
+  const init = bench.start(['--', 'true']);
+  const supervisor = await init.supervisor();
+  const [, , startedAt] = await supervisor.expect('hello');
+  sendNumber(init.pid, SIGUSR1);
+  let last = Number(startedAt);
+  for (let seq = 1; seq <= 4; seq++) {
+    const [, number, at] = await supervisor.next();
+    assert.equal(number, String(seq));
+    assert.ok(Number(at) >= last);
+    last = Number(at);
+  }
+});
+
+eachBuild('kill reaches every process of the group, and a stopped one wakes up to it', async (t, build) => {
+  const bench = await layBench(t, build);
+  const trap = (name: string): string =>
+    `trap 'echo ${name} term' TERM; echo ${name} ready; while :; do sleep 60 & wait $!; done`;
+  const init = bench.start(['--', 'sh', '-c', `sh -c "${trap('second')}" & ${trap('first')}`]);
+  const supervisor = await init.supervisor();
+  await supervisor.expect('hello');
+  const [, pid] = await supervisor.expect('spawned');
+  await init.says('first ready');
+  await init.says('second ready');
+  sendNumber(Number(pid), SIGSTOP);
+  supervisor.commit('kill', 1, SIGTERM);
+  await init.says('first term');
+  await init.says('second term');
+  supervisor.commit('kill', 1, SIGKILL);
+  assert.deepEqual((await supervisor.expect('exited')).slice(2), ['signal', String(SIGKILL), '0']);
+  await supervisor.expect('gone');
+});
+
+for (const signal of [SIGTERM, SIGHUP, SIGINT, SIGQUIT]) {
+  eachBuild(`CONT follows ${signal}, so that a stopped application can act on it`, async (t, build) => {
+    const bench = await layBench(t, build);
+    const init = bench.start(['--', ...AGENT]);
+    const supervisor = await init.supervisor();
+    await supervisor.expect('hello');
+    const [, pid] = await supervisor.expect('spawned');
+    await init.says('up');
+    sendNumber(Number(pid), SIGSTOP);
+    supervisor.commit('kill', 1, signal);
+    assert.deepEqual((await supervisor.expect('exited')).slice(2, 4), ['signal', String(signal)]);
+  });
+}
+
+eachBuild(
+  'gone comes only when the last process of the group has ended, and kill still reaches those left',
+  async (t, build) => {
+    const bench = await layBench(t, build);
+    const init = bench.start(['--', 'sh', '-c', 'sleep 600 & echo left $!']);
+    const supervisor = await init.supervisor();
+    await supervisor.expect('hello');
+    await supervisor.expect('spawned');
+    await supervisor.expect('exited');
+    sendNumber(init.pid, SIGUSR1);
+    assert.equal((await supervisor.expect('signal'))[0], String(SIGUSR1), 'one is left');
+    supervisor.commit('kill', 1, SIGTERM);
+    assert.deepEqual(await supervisor.expect('gone'), ['1']);
+    supervisor.commit('kill', 1, SIGTERM, 'kill', 77, SIGTERM);
+    sendNumber(init.pid, SIGUSR1);
+    await supervisor.expect('signal');
+  },
+);
+
+eachBuild('the forward table acts without the supervisor, and what is not in it is reported', async (t, build) => {
+  const bench = await layBench(t, build);
+  const init = bench.start([
+    '--',
+    'sh',
+    '-c',
+    'trap "echo got usr1" USR1; trap "echo got rt" 50; echo up; while :; do read l; done',
+  ]);
+  const supervisor = await init.supervisor();
+  await supervisor.expect('hello');
+  await supervisor.expect('spawned');
+  await init.says('up');
+  supervisor.commit('forward', 1, 2, SIGHUP, SIGUSR1, 64, 50);
+  sendNumber(init.pid, SIGUSR2);
+  await supervisor.expect('signal');
+  sendNumber(init.pid, SIGHUP);
+  assert.deepEqual(await supervisor.expect('forwarded'), [String(SIGHUP), String(SIGUSR1), String(process.pid)]);
+  await init.says('got usr1');
+  sendNumber(init.pid, 64);
+  assert.deepEqual(await supervisor.expect('forwarded'), ['64', '50', String(process.pid)]);
+  await init.says('got rt');
+  supervisor.commit('forward', 1, 0, 'kill', 1, SIGKILL);
+  await supervisor.expect('exited');
+  await supervisor.expect('gone');
+  sendNumber(init.pid, SIGHUP);
+  assert.equal((await supervisor.expect('signal'))[0], String(SIGHUP));
+});
+
+eachBuild('a signal for a group that is gone is reported and not lost in the forward table', async (t, build) => {
+  const bench = await layBench(t, build);
+  const init = bench.start(['--', 'true']);
+  const supervisor = await init.supervisor();
+  await supervisor.expect('hello');
+  await supervisor.expect('spawned');
+  await supervisor.expect('exited');
+  await supervisor.expect('gone');
+  supervisor.commit('forward', 1, 1, SIGHUP, SIGUSR1, 'spawn', 2, 0, 1, 'true');
+  await supervisor.expect('spawned');
+  sendNumber(init.pid, SIGHUP);
+  const frames = [await supervisor.next(), await supervisor.next(), await supervisor.next()];
+  assert.ok(frames.some(([name, , , number]) => name === 'signal' && number === String(SIGHUP)));
+});
+
+eachBuild(
+  'the queue is bounded: beyond 4096 events a signal stands for others of its number, and no exit is lost',
+  async (t, build) => {
+    const bench = await layBench(t, build);
+    const release = holdSupervisor(bench);
+    const init = bench.start(['--', ...AGENT]);
+    await init.says('up');
+    // The shell sends them: the kernel keeps as many real-time signals as RLIMIT_SIGPENDING allows.
+    init.write(
+      'i=0; while [ $i -lt 5000 ]; do kill -60 $PPID; i=$((i+1)); done; kill -61 $PPID; kill -62 $PPID; exit 3\n',
+    );
+    await waitFor('all signals have been taken', () => pendingOf(init.pid) === 0n && childrenOf(init.pid).length === 1);
+    release();
+    const supervisor = await init.supervisor();
+    await supervisor.expect('hello');
+    const names: string[] = [];
+    let acked = 0;
+    for (;;) {
+      const [name = '', seq = '', , number = ''] = await supervisor.next();
+      names.push(name === 'signal' ? number : name);
+      if (name === 'gone') break;
+      if (Number(seq) - acked === 500) {
+        supervisor.ack(seq);
+        acked = Number(seq);
+      }
+    }
+    assert.deepEqual(names.slice(0, 2), ['spawned', '60']);
+    assert.deepEqual(names.slice(-4), ['61', '62', 'exited', 'gone']);
+    assert.equal(names.filter((it) => it === '60').length, 4095);
+  },
+);
+
+test('signals are blocked by the first system call of the program', (t) => {
+  if (spawnSync('strace', ['-V']).error) return t.skip('strace is not installed');
+  const { stderr } = spawnSync('strace', [STATIC.path, '--help'], { encoding: 'utf8' });
+  const [, second] = stderr.split('\n');
+  assert.match(second ?? '', /^rt_sigprocmask\(SIG_SETMASK, ~\[(RTMIN.*)?\], \[\], 8\) = 0$/);
+});
+
+eachBuild('CONT and STOP from outside leave init as it was', async (t, build) => {
+  const bench = await layBench(t, build);
+  const init = bench.start(['--', 'sh', '-c', 'read l; exit 5']);
+  const supervisor = await init.supervisor();
+  await supervisor.expect('hello');
+  await supervisor.expect('spawned');
+  sendNumber(init.pid, SIGSTOP);
+  init.write('\n');
+  sendNumber(init.pid, SIGCONT);
+  const names = [(await supervisor.next())[0], (await supervisor.next())[0], (await supervisor.next())[0]];
+  assert.deepEqual(names.sort(), ['exited', 'gone', 'signal']);
+});
+
+/** Puts a program in the place of Node that waits until it is released; the application has started long before. */
+function holdSupervisor(bench: Bench): () => void {
+  const gate = bench.path('gate');
+  renameSync(bench.path('bin/node'), bench.path('bin/real-node'));
+  writeFileSync(
+    bench.path('bin/node'),
+    `#!/bin/sh\nwhile [ ! -e '${gate}' ]; do sleep 0.02; done\nexec '${NODE}' "$@"\n`,
+    { mode: 0o755 },
+  );
+  return () => writeFileSync(gate, '');
+}
+
+function sendNumber(pid: number, number: number): void {
+  assert.ok(send(pid, number));
+}
+
+/** Sends a signal and waits until init has read it, so that the next one is later also for the kernel. */
+async function takenBy(init: Init, number: number): Promise<void> {
+  sendNumber(init.pid, number);
+  await waitFor(`signal ${number} is taken`, () => pendingOf(init.pid) === 0n);
+}
+
+function pendingOf(pid: number): bigint {
+  const status = spawnSync('grep', ['-E', '^(SigPnd|ShdPnd)', `/proc/${pid}/status`], { encoding: 'utf8' }).stdout;
+  return status.split('\n').reduce((sum, line) => sum | BigInt(`0x${line.split('\t')[1] ?? '0'}`), 0n);
+}

@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { AGENT, eachBuild, layBench } from './scripted.ts';
+
+/** Dying of these is what they do by default: signal(7). 32 and 33 belong to the C libraries and no shell sends them. */
+const DEADLY = Array.from({ length: 64 }, (_, index) => index + 1).filter(
+  (number) => ![17, 18, 19, 20, 21, 22, 23, 28, 32, 33].includes(number),
+);
+
+eachBuild(
+  'P04 a child killed by each signal is reported with exactly that signal, real-time ones too',
+  async (t, build) => {
+    const bench = await layBench(t, build);
+    const init = bench.start(['--name', 'x', '--frobnicate', '--', 'true']);
+    const supervisor = await init.supervisor();
+    await supervisor.expect('hello');
+    let seq = 0;
+    for (const [index, number] of DEADLY.entries()) {
+      const id = index + 1;
+      supervisor.commit('ack', seq, 'spawn', id, 0, 3, 'sh', '-c', `ulimit -c 0; kill -${number} $$`);
+      const [, pid] = await supervisor.expect('spawned');
+      assert.deepEqual(await supervisor.expect('exited'), [String(id), pid, 'signal', String(number), '0']);
+      assert.deepEqual(await supervisor.expect('gone'), [String(id)]);
+      seq += 3;
+    }
+    supervisor.commit('exit', 0);
+    assert.deepEqual(await init.ended, { code: 0, signal: null });
+  },
+);
+
+eachBuild('a child that dumps core is reported so', async (t, build) => {
+  if (readFileSync('/proc/sys/kernel/core_pattern', 'latin1').trim() !== 'core')
+    return t.skip('core files go elsewhere here');
+  const bench = await layBench(t, build);
+  const init = bench.start(['--', 'sh', '-c', 'ulimit -c unlimited && kill -QUIT $$'], { cwd: bench.dir });
+  const supervisor = await init.supervisor();
+  await supervisor.expect('hello');
+  await supervisor.expect('spawned');
+  const exited = await supervisor.expect('exited');
+  assert.deepEqual(exited.slice(2), ['signal', String(constants.signals.SIGQUIT), '1']);
+});
+
+eachBuild('exit codes come through unchanged', async (t, build) => {
+  const bench = await layBench(t, build);
+  const init = bench.start(['--frobnicate']);
+  const supervisor = await init.supervisor();
+  await supervisor.expect('hello');
+  for (const [index, code] of [0, 1, 125, 126, 127, 128, 143, 255].entries()) {
+    supervisor.commit('spawn', index + 1, 0, 3, 'sh', '-c', `exit ${code}`);
+    await supervisor.expect('spawned');
+    assert.deepEqual((await supervisor.expect('exited')).slice(2), ['code', String(code), '0']);
+    await supervisor.expect('gone');
+  }
+});
+
+eachBuild('P07 each way in which a program cannot be executed has its errno', async (t, build) => {
+  const bench = await layBench(t, build);
+  mkdirSync(bench.path('first'));
+  mkdirSync(bench.path('second'));
+  writeFileSync(bench.path('plain'), 'x', { mode: 0o644 });
+  writeFileSync(bench.path('first/denied'), '#!/bin/sh\n', { mode: 0o644 });
+  writeFileSync(bench.path('first/shadowed'), '#!/bin/sh\n', { mode: 0o644 });
+  writeFileSync(bench.path('second/shadowed'), '#!/bin/sh\nexit 9\n');
+  writeFileSync(bench.path('unformatted'), 'echo never\n');
+  writeFileSync(bench.path('no-interpreter'), '#!/does/not/exist\n');
+  symlinkSync('loop', bench.path('loop'));
+  for (const name of ['second/shadowed', 'unformatted', 'no-interpreter']) chmodSync(bench.path(name), 0o755);
+  const init = bench.start(['--frobnicate'], {
+    env: { PATH: `${bench.path('first')}:${bench.path('plain')}:${bench.path('second')}` },
+  });
+  const supervisor = await init.supervisor();
+  await supervisor.expect('hello');
+  const cases: readonly (readonly [string, string])[] = [
+    [bench.path('absent'), 'ENOENT'],
+    ['absent', 'ENOENT'],
+    ['', 'ENOENT'],
+    [bench.path('plain'), 'EACCES'],
+    ['denied', 'EACCES'],
+    [bench.path('first'), 'EACCES'],
+    [bench.path('unformatted'), 'ENOEXEC'],
+    [bench.path('no-interpreter'), 'ENOENT'],
+    [bench.path('plain/below'), 'ENOTDIR'],
+    [bench.path('loop'), 'ELOOP'],
+    [`/${'n'.repeat(300)}`, 'ENAMETOOLONG'],
+  ];
+  for (const [index, [program, errno]] of cases.entries()) {
+    supervisor.commit('spawn', index + 1, 0, 1, program);
+    assert.deepEqual(await supervisor.expect('spawn-failed'), [String(index + 1), errno], program);
+  }
+  // As execvp does: one that may not be executed does not hide the next in PATH.
+  supervisor.commit('spawn', 50, 0, 1, 'shadowed');
+  await supervisor.expect('spawned');
+  assert.deepEqual((await supervisor.expect('exited')).slice(2), ['code', '9', '0']);
+});
+
+/** The application writes what it sees to a file, once started by init and once without it. */
+const LOOK = {
+  descriptors: 'for f in /proc/$$/fd/*; do basename $f; done',
+  state:
+    'grep -E "^(SigPnd|SigBlk|SigIgn|SigCgt|NoNewPrivs|Seccomp)" /proc/self/status; cat /proc/self/limits; umask; pwd',
+  environment: 'tr "\\0" "\\n" < /proc/$$/environ',
+} as const;
+
+const LAUNCHERS: Readonly<Record<string, readonly string[]>> = {
+  plain: [],
+  'stdin closed': ['sh', '-c', 'exec "$@" <&-', 'sh'],
+  'stdout closed': ['sh', '-c', 'exec "$@" >&-', 'sh'],
+  'all closed': ['sh', '-c', 'exec "$@" <&- >&- 2>&-', 'sh'],
+  'two more': ['sh', '-c', 'exec "$@" 5</dev/null 9>/dev/null', 'sh'],
+  'few allowed': ['sh', '-c', 'ulimit -n 64; exec "$@" 5</dev/null', 'sh'],
+  'signals ignored': ['env', '--ignore-signal=PIPE,CHLD,USR1,RTMIN+3'],
+  'signals blocked': ['env', '--block-signal=USR2,TERM,RTMIN+1'],
+  'soft limits lowered': ['sh', '-c', 'ulimit -Sn 300; ulimit -Sc 0; umask 027; exec "$@"', 'sh'],
+};
+
+for (const [how, launcher] of Object.entries(LAUNCHERS)) {
+  for (const [what, script] of Object.entries(LOOK)) {
+    const id = what === 'descriptors' ? 'P10' : what === 'state' ? 'P13' : 'P09';
+    eachBuild(`${id} the application has the ${what} of a direct start: ${how}`, async (t, build) => {
+      const bench = await layBench(t, build);
+      const env = { LD_UNUSED: '1', NODE_OPTIONS: '--no-warnings', UV_X: '1', MALLOC_ARENA_MAX: '2' };
+      const words = ['sh', '-c', `{ ${script}; } >"$SX_DIR/$0"`];
+      const direct = spawnSync(launcher[0] ?? 'env', [...launcher.slice(1), ...words, 'direct'], {
+        env: { PATH: process.env.PATH ?? '', SX_DIR: bench.dir, ...env },
+        cwd: bench.dir,
+        stdio: 'pipe',
+      });
+      assert.equal(direct.status, 0, String(direct.stderr));
+      const init = bench.start(['--', ...words, 'supervised'], { launcher, env });
+      const supervisor = await init.supervisor();
+      await supervisor.expect('hello');
+      await supervisor.expect('spawned');
+      assert.deepEqual((await supervisor.expect('exited')).slice(2), ['code', '0', '0']);
+      assert.equal(readFileSync(bench.path('supervised'), 'latin1'), readFileSync(bench.path('direct'), 'latin1'));
+    });
+  }
+}
+
+eachBuild('P11 arguments are handed on byte for byte, from the command line and from a frame', async (t, build) => {
+  const bench = await layBench(t, build);
+  const long = 'x'.repeat(100_000);
+  // Node cannot pass bytes that are not UTF-8, a shell can.
+  const launcher = ['sh', '-c', 'exec "$@" "$(printf "\\377\\376")" ""', 'sh'];
+  const init = bench.start(['--frobnicate', '--', 'sh', '-c', 'printf "%s|" "$@" >"$SX_DIR/$0"', 'own', long], {
+    launcher,
+  });
+  const supervisor = await init.supervisor();
+  await supervisor.expect('hello');
+  supervisor.commit('spawn', 1, 3, 0);
+  await supervisor.expect('spawned');
+  await supervisor.expect('exited');
+  assert.equal(readFileSync(bench.path('own'), 'latin1'), `${long}|\xff\xfe||`);
+  supervisor.commit('spawn', 2, 0, 6, 'sh', '-c', 'printf "%s|" "$@" >"$SX_DIR/$0"', 'framed', long, 'grün');
+  await supervisor.expect('gone');
+  await supervisor.expect('spawned');
+  await supervisor.expect('exited');
+  assert.equal(readFileSync(bench.path('framed'), 'utf8'), `${long}|grün|`);
+});
+
+eachBuild('the application leads a process group of its own in the session of init', async (t, build) => {
+  const bench = await layBench(t, build);
+  const init = bench.start(['--', ...AGENT]);
+  const supervisor = await init.supervisor();
+  await supervisor.expect('hello');
+  const [, pid] = await supervisor.expect('spawned');
+  await init.says('up');
+  assert.equal(groupAndSession(Number(pid))[0], Number(pid));
+  assert.equal(groupAndSession(Number(pid))[1], groupAndSession(init.pid)[1]);
+});
+
+eachBuild(
+  'the supervisor has a session of its own, nothing to read or write but stderr, and a cleaned environment',
+  async (t, build) => {
+    const bench = await layBench(t, build);
+    const launcher = ['sh', '-c', 'exec "$@" 7</dev/zero', 'sh'];
+    const env = {
+      NODE_OPTIONS: '--nonsense',
+      LD_BIND_NOW: '1',
+      UV_THREADPOOL_SIZE: '9',
+      CHOKIDAR_USEPOLLING: '1',
+      GLIBC_TUNABLES: 'a',
+      MALLOC_X: '1',
+      OPENSSL_CONF: '/x',
+      SSL_CERT_FILE: '/x',
+      SEXTON_INIT_FD: '77',
+      SEXTON_NAME: 'kept',
+      NODENAME: 'kept',
+    };
+    const init = bench.start(['run', '--', 'true'], { launcher, env });
+    const { about } = await init.supervisor();
+    const { PATH: _, SX_DIR: __, PWD: ___, ...rest } = about.env;
+    assert.deepEqual(rest, { SEXTON_INIT_FD: '3', SEXTON_NAME: 'kept', NODENAME: 'kept' });
+    assert.deepEqual(about.argv.slice(1), [bench.path('app/main.cjs'), 'run', '--', 'true']);
+    assert.equal(groupAndSession(about.pid)[1], about.pid);
+    const links = spawnSync('sh', [
+      '-c',
+      `readlink /proc/${about.pid}/fd/0 /proc/${about.pid}/fd/1; readlink -q /proc/${about.pid}/fd/7`,
+    ]);
+    const [stdin, stdout, seventh] = String(links.stdout).split('\n');
+    assert.deepEqual([stdin, stdout], ['/dev/null', '/dev/null']);
+    assert.notEqual(seventh, '/dev/zero');
+  },
+);
+
+/** Fields 5 and 6 of proc_pid_stat(5). */
+function groupAndSession(pid: number): [number, number] {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return [Number(fields[2]), Number(fields[3])];
+}

@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { NODE } from '../helpers/paths.ts';
+import { send } from '../helpers/process.ts';
+import { eachBuild, layBench } from './scripted.ts';
+
+const COMMAND = ['sh', '-c', 'exit 3'];
+
+const AT_ONCE: readonly (readonly string[])[] = [
+  ['--', ...COMMAND],
+  ['run', '--', ...COMMAND],
+  ['run', ...COMMAND],
+  ['--name', 'web-1', ...COMMAND],
+  ['--name=web', '--role', 'main', '--', ...COMMAND],
+  ['--restart-policy', 'OnFailure', '--', ...COMMAND],
+  ['--restart-policy=Always', '--grace-period', '30s', '--graveyard', '/graveyard', '--', ...COMMAND],
+  ['--grace-period=001500ms', '--', ...COMMAND],
+  ['--drain', '0s', '--', ...COMMAND],
+  ['--session', '9C-uid', '--log-level', 'debug', '--log-format', 'json', ...COMMAND],
+];
+
+const WAITS: readonly (readonly string[])[] = [
+  ['--'],
+  ['--', ''],
+  ['--name', 'x'],
+  ['--name'],
+  ['--name', 'x', '--name', 'y', '--', ...COMMAND],
+  ['--name=x', '--name', 'x', '--', ...COMMAND],
+  ['--name', 'Web', '--', ...COMMAND],
+  ['--name', '-x', '--', ...COMMAND],
+  ['--name', 'x-', '--', ...COMMAND],
+  ['--name', '', '--', ...COMMAND],
+  ['--name', '../x', '--', ...COMMAND],
+  ['--name', 'a'.repeat(64), '--', ...COMMAND],
+  ['--names', 'x', '--', ...COMMAND],
+  ['--nam', 'x', '--', ...COMMAND],
+  ['--role', 'sidecar', '--', ...COMMAND],
+  ['--role', 'Main', '--', ...COMMAND],
+  ['--restart-policy', 'never', '--', ...COMMAND],
+  ['--grace-period', '0s', '--', ...COMMAND],
+  ['--grace-period', '000ms', '--', ...COMMAND],
+  ['--grace-period', '30', '--', ...COMMAND],
+  ['--grace-period', '1m30s', '--', ...COMMAND],
+  ['--grace-period', '1000000s', '--', ...COMMAND],
+  ['--grace-period', '-1s', '--', ...COMMAND],
+  ['--grace-period', '30s', '--drain', '5s', '--', ...COMMAND],
+  ['--drain', 'min=1s', '--', ...COMMAND],
+  ['--graveyard', 'relative', '--', ...COMMAND],
+  ['--session', 'a b', '--', ...COMMAND],
+  ['--session', 's'.repeat(65), '--', ...COMMAND],
+  ['--log-level', 'trace', '--', ...COMMAND],
+  ['--log-format', 'yaml', '--', ...COMMAND],
+  ['--start-after', 'x', '--', ...COMMAND],
+  ['--stop', 'TERM', '--', ...COMMAND],
+  ['-x', ...COMMAND],
+];
+
+eachBuild(
+  'the application starts before the supervisor where nothing on the command line can be wrong',
+  async (t, build) => {
+    const bench = await layBench(t, build);
+    for (const words of AT_ONCE) {
+      const init = bench.start(words);
+      const supervisor = await init.supervisor();
+      await supervisor.expect('hello');
+      assert.equal((await supervisor.expect('spawned'))[0], '1', words.join(' '));
+      assert.deepEqual((await supervisor.expect('exited')).slice(2), ['code', '3', '0'], words.join(' '));
+      await supervisor.expect('gone');
+      supervisor.commit('exit', 0);
+      await init.ended;
+    }
+  },
+);
+
+eachBuild('anything else waits for the supervisor', async (t, build) => {
+  const bench = await layBench(t, build);
+  for (const words of WAITS) await expectNothing(bench.start(words), words.join(' '));
+});
+
+eachBuild('a variable that configures sexton makes it wait for the supervisor', async (t, build) => {
+  const bench = await layBench(t, build);
+  for (const variable of ['SEXTON_NAME', 'SEXTON_', 'KUBEXIT_NAME', 'KRUISE_TERMINATE_SIDECAR_WHEN_JOB_EXIT']) {
+    await expectNothing(bench.start(['--', ...COMMAND], { env: { [variable]: '' } }), variable);
+  }
+  for (const variable of ['SEXTON', 'XSEXTON_NAME', 'KRUISE_TERMINATE_SIDECAR_WHEN_JOB_EXITED']) {
+    const init = bench.start(['--', ...COMMAND], { env: { [variable]: '1' } });
+    const supervisor = await init.supervisor();
+    await supervisor.expect('hello');
+    await supervisor.expect('spawned');
+    send(init.pid, 'SIGKILL');
+    await init.ended;
+  }
+});
+
+eachBuild('a program that cannot be started at once is reported like any other', async (t, build) => {
+  const bench = await layBench(t, build);
+  const supervisor = await bench.start(['--', '/does/not/exist']).supervisor();
+  await supervisor.expect('hello');
+  assert.deepEqual(await supervisor.expect('spawn-failed'), ['1', 'ENOENT']);
+});
+
+eachBuild('a stop request that is already pending keeps the application from starting', async (t, build) => {
+  const bench = await layBench(t, build);
+  // Blocked by the launcher, the signal that it was sent is still pending when it has become init.
+  const launcher = ['env', '--block-signal=TERM', 'sh', '-c', 'kill -TERM $$ & wait $!; exec "$@"', 'sh'];
+  const init = bench.start(['--', ...COMMAND], { launcher });
+  const supervisor = await init.supervisor();
+  await supervisor.expect('hello');
+  assert.equal((await supervisor.expect('signal'))[0], '15');
+});
+
+eachBuild('subcommands, help and version are Node in the place of init, unsupervised', async (t, build) => {
+  const bench = await layBench(t, build);
+  for (const words of [
+    [],
+    ['run'],
+    ['status', '--json'],
+    ['--help'],
+    ['-h'],
+    ['--version'],
+    ['-V'],
+    ['run', '--help'],
+    ['explain', '--', 'x'],
+  ]) {
+    const init = bench.start(words, { env: { NODE_OPTIONS: '--nonsense', SEXTON_INIT_FD: '9' } });
+    assert.deepEqual(await init.ended, { code: 42, signal: null }, init.stderr());
+    const about = JSON.parse(init.stdout());
+    assert.equal(about.pid, init.pid);
+    assert.deepEqual(about.argv.slice(1), [bench.path('app/main.cjs'), ...words]);
+    assert.deepEqual([about.env.NODE_OPTIONS, about.env.SEXTON_INIT_FD], [undefined, undefined]);
+  }
+});
+
+eachBuild(
+  'without Node or without the supervisor nothing is started: one line with the path and the remedy, and 125',
+  async (t, build) => {
+    const bench = await layBench(t, build);
+    const expectRefusal = async (path: string): Promise<void> => {
+      for (const words of [['--', 'sh', '-c', 'echo started'], ['status']]) {
+        const init = bench.start(words, { env: { PATH: bench.path('empty') } });
+        assert.deepEqual(await init.ended, { code: 125, signal: null });
+        assert.match(init.stderr(), /^sexton: cannot [^\n]*; (copy|install) [^\n]*\n$/);
+        assert.ok(init.stderr().includes(path), init.stderr());
+        assert.equal(init.stdout(), '');
+      }
+    };
+    renameSync(bench.path('app/main.cjs'), bench.path('app/other.cjs'));
+    await expectRefusal(bench.path('app/main.cjs'));
+    renameSync(bench.path('app/other.cjs'), bench.path('app/main.cjs'));
+    rmSync(bench.path('bin/node'));
+    await expectRefusal(bench.path('bin/node'));
+    mkdirSync(bench.path('lib'));
+    const loader = process.arch === 'arm64' ? 'lib/ld-linux-aarch64.so.1' : 'lib/ld-linux-x86-64.so.2';
+    writeFileSync(bench.path(loader), '');
+    await expectRefusal(bench.path('bin/node'));
+  },
+);
+
+eachBuild(
+  'Node is found in PATH when there is none beside init, and the directory through a link',
+  async (t, build) => {
+    const bench = await layBench(t, build);
+    rmSync(bench.path('bin/node'));
+    mkdirSync(bench.path('links'));
+    symlinkSync(bench.sexton, bench.path('links/sexton'));
+    const init = bench.launch(['sexton', 'status'], {
+      cwd: '/',
+      env: { PATH: `${bench.path('links')}:${dirname(NODE)}:${process.env.PATH}` },
+    });
+    assert.deepEqual(await init.ended, { code: 42, signal: null }, init.stderr());
+    assert.deepEqual(JSON.parse(init.stdout()).argv.slice(1), [bench.path('app/main.cjs'), 'status']);
+  },
+);
+
+eachBuild('Node is started by its own loader when that lies beside it', async (t, build) => {
+  const bench = await layBench(t, build);
+  mkdirSync(bench.path('lib'));
+  const loader = process.arch === 'arm64' ? 'ld-linux-aarch64.so.1' : 'ld-linux-x86-64.so.2';
+  writeFileSync(bench.path(`lib/${loader}`), '#!/bin/sh\necho "$@"\n');
+  chmodSync(bench.path(`lib/${loader}`), 0o755);
+  const init = bench.start(['status']);
+  await init.ended;
+  const expected = [
+    '--library-path',
+    bench.path('lib'),
+    bench.path('bin/node'),
+    '--max-semi-space-size=1',
+    '--v8-pool-size=1',
+  ];
+  assert.equal(init.stdout().trim(), [...expected, bench.path('app/main.cjs'), 'status'].join(' '));
+});
+
+/** A child that had been started would stand in the queue before the signal. */
+async function expectNothing(
+  init: ReturnType<Awaited<ReturnType<typeof layBench>>['start']>,
+  what: string,
+): Promise<void> {
+  const supervisor = await init.supervisor();
+  await supervisor.expect('hello');
+  send(init.pid, 'SIGUSR1');
+  assert.equal((await supervisor.next())[0], 'signal', what);
+  supervisor.commit('exit', 0);
+  await init.ended;
+}

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { stateOf } from '../helpers/process.ts';
+import { waitFor } from '../helpers/wait.ts';
+import { type Bench, eachBuild, type Init, layBench } from './scripted.ts';
+
+const { SIGINT, SIGCONT } = constants.signals;
+const CTRL_C = '\x03';
+const CTRL_Z = '\x1a';
+
+/** `script` makes a pseudoterminal whose other side is our pipe, and runs a shell on it. */
+function onTerminal(bench: Bench, command: string): Init {
+  return bench.launch(['script', '-qefc', command, '/dev/null']);
+}
+
+/** An application that counts its interrupts and ends with their number. */
+function layCounter(bench: Bench): string {
+  const path = bench.path('counter');
+  writeFileSync(
+    path,
+    'n=0; trap "n=\\$((n+1)); echo int \\$n" INT; echo up\nwhile :; do read -r l && [ "$l" = end ] && exit $n; done\n',
+  );
+  return `sh ${path}`;
+}
+
+function layReader(bench: Bench): string {
+  const path = bench.path('reader');
+  writeFileSync(path, 'echo up; read -r l; echo "got $l"; exit 0\n');
+  return `sh ${path}`;
+}
+
+eachBuild('P05 K12 Ctrl-C reaches the application once, and init not at all', async (t, build) => {
+  const bench = await layBench(t, build);
+  const init = onTerminal(bench, `exec ${bench.sexton} -- ${layCounter(bench)}`);
+  const supervisor = await init.supervisor();
+  await supervisor.expect('hello');
+  const [, pid] = await supervisor.expect('spawned');
+  await init.says('up');
+  assert.equal(foregroundOf(supervisor.about.ppid), Number(pid));
+  init.write(CTRL_C);
+  await init.says('int 1');
+  init.write('end\n');
+  assert.deepEqual((await supervisor.expect('exited')).slice(2), ['code', '1', '0']);
+  assert.equal(foregroundOf(supervisor.about.ppid), supervisor.about.ppid, 'the foreground is ours again');
+  await supervisor.expect('gone');
+  supervisor.commit('exit', 9);
+  assert.equal((await init.ended).code, 9);
+});
+
+eachBuild('P14 K12 as PID 1 on a terminal: Ctrl-C reaches the application once', async (t, build) => {
+  const namespace = 'unshare --pid --fork --kill-child --mount-proc';
+  if (spawnSync('sh', ['-c', `${namespace} true`]).status !== 0) return t.skip('a PID namespace cannot be made here');
+  const bench = await layBench(t, build);
+  const init = onTerminal(bench, `exec ${namespace} ${bench.sexton} -- ${layCounter(bench)}`);
+  const supervisor = await init.supervisor();
+  assert.equal((await supervisor.expect('hello'))[3], '1');
+  await supervisor.expect('spawned');
+  await init.says('up');
+  init.write(CTRL_C);
+  await init.says('int 1');
+  init.write('end\n');
+  assert.deepEqual((await supervisor.expect('exited')).slice(2), ['code', '1', '0']);
+  await supervisor.expect('gone');
+  supervisor.commit('exit', 9);
+  assert.equal((await init.ended).code, 9);
+});
+
+eachBuild('what the terminal sends to init itself is marked; a change of its size is not told', async (t, build) => {
+  const bench = await layBench(t, build);
+  const init = onTerminal(bench, `exec ${bench.sexton} --frobnicate`);
+  const supervisor = await init.supervisor();
+  await supervisor.expect('hello');
+  const terminal = readlinkSync(`/proc/${supervisor.about.ppid}/fd/0`);
+  assert.equal(spawnSync('stty', ['-F', terminal, 'cols', '99', 'rows', '33']).status, 0);
+  init.write(CTRL_C);
+  const [name, seq, , ...rest] = await supervisor.next();
+  assert.deepEqual([name, seq, ...rest], ['signal', '1', String(SIGINT), '0', '1']);
+});
+
+eachBuild('P05 Ctrl-Z stops the application and init with it, and fg continues both', async (t, build) => {
+  const bench = await layBench(t, build);
+  const shell = onTerminal(bench, 'exec bash --norc --noprofile -i');
+  shell.write(`${bench.sexton} -- ${layReader(bench)}\n`);
+  const supervisor = await shell.supervisor();
+  await supervisor.expect('hello');
+  const [, pid] = await supervisor.expect('spawned');
+  await shell.says('up\r\n');
+  shell.write(CTRL_Z);
+  await shell.says('Stopped');
+  assert.deepEqual([stateOf(supervisor.about.ppid), stateOf(Number(pid))], ['T', 'T']);
+  shell.write('fg\n');
+  assert.equal((await supervisor.expect('signal'))[0], String(SIGCONT));
+  await waitFor('the application has the foreground', () => foregroundOf(supervisor.about.ppid) === Number(pid));
+  shell.write('hello\n');
+  await shell.says('got hello');
+  await supervisor.expect('exited');
+  supervisor.commit('exit', 0);
+  shell.write('echo "prompt is back"; exit\n');
+  await shell.says('\nprompt is back');
+});
+
+eachBuild(
+  'P05 started in the background init leaves the terminal to the shell, and fg gives it to the application',
+  async (t, build) => {
+    const bench = await layBench(t, build);
+    const shell = onTerminal(bench, 'exec bash --norc --noprofile -i');
+    shell.write(`${bench.sexton} -- ${layReader(bench)} &\n`);
+    const supervisor = await shell.supervisor();
+    await supervisor.expect('hello');
+    const [, pid] = await supervisor.expect('spawned');
+    await waitFor('reading from the background has stopped both', () =>
+      [supervisor.about.ppid, Number(pid)].every((it) => stateOf(it) === 'T'),
+    );
+    shell.write('echo "shell still reads"\n');
+    await shell.says('\nshell still reads');
+    shell.write('fg\n');
+    await waitFor('the application has the foreground', () => foregroundOf(supervisor.about.ppid) === Number(pid));
+    shell.write('hello\n');
+    await shell.says('got hello');
+  },
+);
+
+/** The foreground group of a process's terminal: field 8 of proc_pid_stat(5). */
+function foregroundOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[5]);
+}
