@@ -1,5 +1,6 @@
 /** The contract of a host: starting programs, how they end, and their process groups. */
 import assert from 'node:assert/strict';
+import { statSync } from 'node:fs';
 import { chmod, writeFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { SIGKILL, SIGTERM, SIGWINCH } from '../../../src/core/signals.ts';
@@ -107,10 +108,13 @@ function ending(kind: HostKind): void {
 
   test('an exit comes after all else in its commit', async (t) => {
     const rig = await start(t, kind);
-    const marker = rig.scratch.path('socket');
-    const commands = [{ type: 'exit', code: 3 } as const, { type: 'listen', path: marker } as const];
+    const path = rig.scratch.path('live');
+    await writeFile(path, 'something stale');
+    const commands = [{ type: 'exit', code: 3 } as const, { type: 'listen', path } as const];
     rig.say({ type: 'commit', commit: { ack: undefined, memo: undefined, commands } });
     assert.deepEqual(await within('the host ends', rig.ended), { code: 3, signal: null });
+    // To listen is to remove what is there; whether the socket itself is still there makes no difference.
+    assert.equal(statSync(path, { throwIfNoEntry: false })?.isFile() ?? false, false);
   });
 }
 

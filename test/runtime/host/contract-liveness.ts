@@ -18,7 +18,7 @@ export function livenessContract(kind: HostKind): void {
     const closed = closing(peer);
     process.kill(rig.pid, 'SIGKILL');
     await within('the connection is closed', closed);
-    await rig.ended;
+    await within('the host ends', rig.ended);
   });
 
   test('another path replaces the first, and the connections stay', async (t) => {
@@ -37,7 +37,7 @@ export function livenessContract(kind: HostKind): void {
     assert.equal(isClosed, false);
     send(rig.pid, 'SIGKILL');
     await within('all are closed', Promise.all([closed, closing(later), closing(again)]));
-    await rig.ended;
+    await within('the host ends', rig.ended);
   });
 
   test('a path where nothing can be bound does no harm', async (t) => {

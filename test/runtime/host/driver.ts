@@ -14,7 +14,9 @@ export type Order =
   /** Dies of an exception that nobody catches. */
   | { readonly type: 'crash' }
   /** What a careless library does: it sends a signal again to die of it. */
-  | { readonly type: 'loadRaiser' };
+  | { readonly type: 'loadRaiser' }
+  /** And worse: it takes away the listener that was there first. */
+  | { readonly type: 'dropListener'; readonly signal: NodeJS.Signals };
 
 export type Answer =
   | { readonly type: 'hello'; readonly pid: number; readonly hello: Hello; readonly limits: readonly string[] }
@@ -70,6 +72,11 @@ async function carryOut(order: Exclude<Order, { type: 'crash' }>): Promise<void>
     case 'loadRaiser': {
       const { onExit } = await import('signal-exit');
       onExit(() => {});
+      return;
+    }
+    case 'dropListener': {
+      const [first] = process.listeners(order.signal);
+      if (first !== undefined) process.off(order.signal, first);
       return;
     }
     default:

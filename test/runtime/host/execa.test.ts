@@ -18,6 +18,11 @@ test('a library that sends a signal again to die of it does not end the host', a
     process.kill(rig.pid, signal);
     assert.equal((await rig.event('signal')).signal, signal);
   }
+  // The HUP is lost then, but nobody dies of it.
+  await rig.order({ type: 'dropListener', signal: 'SIGHUP' });
+  process.kill(rig.pid, 'SIGHUP');
+  process.kill(rig.pid, 'SIGTERM');
+  assert.equal((await rig.event('signal')).signal, 15);
 });
 
 test('a crash ends the application too, as the limits say', async (t) => {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { buildInit } from '../../../src/init/build.ts';
 import { hasEnded } from '../../helpers/process.ts';
-import { waitFor } from '../../helpers/wait.ts';
+import { waitFor, within } from '../../helpers/wait.ts';
 import { hostContract } from './contract.ts';
 import { start } from './rig.ts';
 
@@ -26,7 +26,7 @@ test('a supervisor whose init is gone ends itself and says nothing', async (t) =
   const rig = await start(t, kind);
   process.kill(rig.pid, 'SIGKILL');
   await waitFor('the supervisor has ended', () => hasEnded(rig.supervisorPid));
-  await rig.ended;
+  await within('the host ends', rig.ended);
   assert.deepEqual(rig.errors, []);
 });
 
