@@ -5,7 +5,7 @@ import { killAtMs, ownKillAtMs } from './deadline.ts';
 import { type Draft, note, reached, say, update } from './draft.ts';
 import { ladderOf } from './ladder.ts';
 import { SIGKILL, SIGTERM, signalName } from './signals.ts';
-import type { Stop } from './state.ts';
+import type { Child, Stop } from './state.ts';
 
 /** How long the rest of a group may take to follow its leader before it is told to. */
 const REST_MS = 20;
@@ -49,8 +49,8 @@ export function climbOn(draft: Draft): void {
 }
 
 export function killNow(draft: Draft, why: string): void {
-  const { climb, now } = draft.state;
-  if (climb?.killed === true) return;
+  const { climb, child, now } = draft.state;
+  if (climb?.killed === true || !isThere(child)) return;
   update(draft, { climb: { why: 'stop', rung: 0, sinceMs: now.mono, killAtMs: undefined, ...climb, killed: true } });
   say(draft, 'warn', `killing: ${why}`);
   sendSignal(draft, SIGKILL);
@@ -58,9 +58,13 @@ export function killNow(draft: Draft, why: string): void {
 
 export function sendSignal(draft: Draft, signal: number): void {
   const { child } = draft.state;
-  if (child.is !== 'alive' && child.is !== 'remnant' && child.is !== 'spawning') return;
+  if (!isThere(child)) return;
   note(draft, 'signal sent', { Signal: signalName(signal) });
   draft.effects.push({ type: 'signalChild', id: child.id, signal });
+}
+
+function isThere(child: Child): child is Child & { is: 'spawning' | 'alive' | 'remnant' } {
+  return child.is === 'spawning' || child.is === 'alive' || child.is === 'remnant';
 }
 
 function sendRung(draft: Draft): void {
