@@ -1,0 +1,74 @@
+/** What `npm run build` has laid. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { ROOT, SEXTON } from '../helpers/paths.ts';
+
+const DELIVERED = dirname(SEXTON);
+const LIB = join(DELIVERED, 'lib');
+const LOADER = readdirSync(LIB).find((name) => name.startsWith('ld-linux-')) ?? '';
+const NODE = [join(LIB, LOADER), '--library-path', LIB, join(DELIVERED, 'bin', 'node')];
+
+/** On the delivered Node, with the flags that init gives it. */
+function node(...args: readonly string[]): string {
+  const [file = '', ...rest] = [...NODE, '--max-semi-space-size=1', '--v8-pool-size=1', ...args];
+  return execFileSync(file, rest, { env: {}, encoding: 'utf8' });
+}
+
+/** Whether V8 refused the code cache in that directory; `undefined`: none was given to it. */
+function isRejected(app: string): string {
+  const compile = `import { compileBundle } from ${JSON.stringify(join(ROOT, 'src/cli/bundle.ts'))};
+    process.stdout.write(String(compileBundle(${JSON.stringify(app)}).cachedDataRejected));`;
+  return node('--input-type=module', '--eval', compile);
+}
+
+test('the delivered Node runs on its own loader with an empty environment', () => {
+  assert.equal(node('--print', '1'), '1\n');
+});
+
+test('lib holds every library that the delivered Node loads, and no other', () => {
+  const [file = '', ...rest] = NODE;
+  const listed = execFileSync(file, ['--list', ...rest], { env: {}, encoding: 'utf8' });
+  const loaded = [...listed.matchAll(/(\/\S+) \(0x/g)].map(([, path = '']) => path);
+  assert.deepEqual(new Set(loaded.map((path) => dirname(path))), new Set([LIB]));
+  const names = new Set([...loaded.map((path) => basename(path)), LOADER]);
+  assert.deepEqual([...names].sort(), readdirSync(LIB).sort());
+});
+
+test('V8 takes the delivered code cache under the flags that init gives Node', () => {
+  assert.equal(isRejected(join(DELIVERED, 'app')), 'false');
+});
+
+test('a code cache of another build is left aside, although V8 would take it', async (t) => {
+  const app = await mkdtemp(join(tmpdir(), 'sx-app-'));
+  t.after(() => rm(app, { recursive: true }));
+  cpSync(join(DELIVERED, 'app'), app, { recursive: true });
+  const path = join(app, 'run.cjs');
+  // As long as before, which is all that V8 looks at.
+  writeFileSync(path, readFileSync(path, 'latin1').replace(/^\/\/.{30}/, `//${'0'.repeat(30)}`));
+  assert.equal(isRejected(app), 'undefined');
+});
+
+test('without a code cache, or with a damaged one, the launcher runs the bundle all the same', async (t) => {
+  const app = await mkdtemp(join(tmpdir(), 'sx-app-'));
+  t.after(() => rm(app, { recursive: true }));
+  cpSync(join(DELIVERED, 'app'), app, { recursive: true });
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+  const cache = readFileSync(join(app, 'run.cache'));
+  writeFileSync(join(app, 'run.cache'), cache.fill(0, 40));
+  assert.match(node(join(app, 'main.cjs'), 'version'), new RegExp(`^sexton ${version} `));
+  await rm(join(app, 'run.cache'));
+  assert.match(node(join(app, 'main.cjs'), 'version'), new RegExp(`^sexton ${version} `));
+});
+
+test('the bundle of run loads neither execa nor the YAML parser', () => {
+  const run = readFileSync(join(DELIVERED, 'app', 'run.cjs'), 'latin1');
+  const tools = readFileSync(join(DELIVERED, 'app', 'tools.cjs'), 'latin1');
+  for (const mark of ['forceKillAfterDelay', 'YAMLParseError']) {
+    assert.ok(!run.includes(mark) && tools.includes(mark), mark);
+  }
+});
