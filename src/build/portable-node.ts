@@ -18,33 +18,9 @@ export interface PortableNode {
   readonly command: readonly [string, ...string[]];
 }
 
-interface Toolchain {
-  readonly strip: readonly string[];
-  readonly libraries: readonly string[];
-}
-
-const TOOLCHAINS: Readonly<Record<Arch, Toolchain>> = {
-  x64: {
-    strip: ['strip', 'x86_64-linux-gnu-strip', 'llvm-strip'],
-    libraries: [
-      '/lib/x86_64-linux-gnu',
-      '/usr/lib/x86_64-linux-gnu',
-      '/lib64',
-      '/usr/lib64',
-      '/usr/x86_64-linux-gnu/lib',
-    ],
-  },
-  arm64: {
-    strip: ['aarch64-linux-gnu-strip', 'llvm-strip'],
-    libraries: [
-      '/usr/aarch64-linux-gnu/lib',
-      '/lib/aarch64-linux-gnu',
-      '/usr/lib/aarch64-linux-gnu',
-      '/lib64',
-      '/usr/lib64',
-    ],
-  },
-};
+const TRIPLES: Readonly<Record<Arch, string>> = { x64: 'x86_64-linux-gnu', arm64: 'aarch64-linux-gnu' };
+/** Debian's packages of what is in `lib`, for their licences, which are the same on every architecture. */
+const LIBRARY_PACKAGES = ['libc6', 'libstdc++6'];
 
 /** Returns `undefined` when no Node for that architecture is installed. */
 export function layNode(directory: string, arch: Arch, modules: string, stamps: string): PortableNode | undefined {
@@ -55,13 +31,14 @@ export function layNode(directory: string, arch: Arch, modules: string, stamps: 
   layProgram(directory, arch, source, version, stamps);
   const loader = layLibraries(directory, arch, source);
   placeContent(join(directory, 'licenses', 'node.txt'), readFileSync(join(packageDirectory, 'LICENSE')));
+  layLibraryLicenses(directory);
   const lib = join(directory, 'lib');
   return { version, command: [join(lib, loader), '--library-path', lib, join(directory, 'bin', 'node')] };
 }
 
 function layProgram(directory: string, arch: Arch, source: string, version: string, stamps: string): void {
   const target = join(directory, 'bin', 'node');
-  const strip = firstInPath(TOOLCHAINS[arch].strip);
+  const strip = firstInPath([...(arch === process.arch ? ['strip'] : []), `${TRIPLES[arch]}-strip`, 'llvm-strip']);
   const stamp = JSON.stringify({ version, strip: strip ?? 'none' });
   const stampPath = join(stamps, `node-${arch}.json`);
   if (existsSync(target) && readIfThere(stampPath)?.toString() === stamp) return;
@@ -89,13 +66,24 @@ function layLibraries(directory: string, arch: Arch, program: string): string {
 }
 
 function findLibrary(name: string, arch: Arch): string {
-  const { libraries } = TOOLCHAINS[arch];
-  const found = libraries.map((place) => join(place, name)).find((path) => existsSync(path));
+  const triple = TRIPLES[arch];
+  // Where Debian has them, where others have them, and where Debian's cross compilers have them.
+  const native = arch === process.arch ? ['/lib64', '/usr/lib64', '/lib', '/usr/lib'] : [];
+  const places = [`/lib/${triple}`, `/usr/lib/${triple}`, ...native, `/usr/${triple}/lib`];
+  const found = places.map((place) => join(place, name)).find((path) => existsSync(path));
   if (!found) {
-    const remedy = arch === 'arm64' ? 'install libc6-arm64-cross and libstdc++6-arm64-cross' : 'install libstdc++6';
-    throw new Error(`cannot find ${name} for ${arch} in ${libraries.join(', ')}: ${remedy}`);
+    const remedy = arch === process.arch ? 'install libstdc++6' : `install g++-${triple.replace('_', '-')}`;
+    throw new Error(`cannot find ${name} for ${arch} in ${places.join(', ')}: ${remedy}`);
   }
   return realpathSync(found);
+}
+
+/** Elsewhere than on Debian the distribution's own package says under which licence it is. */
+function layLibraryLicenses(directory: string): void {
+  for (const name of LIBRARY_PACKAGES) {
+    const text = readIfThere(`/usr/share/doc/${name}/copyright`);
+    if (text) placeContent(join(directory, 'licenses', `${name}.txt`), text);
+  }
 }
 
 function firstInPath(names: readonly string[]): string | undefined {
