@@ -27,6 +27,14 @@ const mark = randomBytes(8).toString('hex');
 process.env[MARKER] = mark;
 process.chdir(ROOT);
 
+// Broken off: what the tests started must go as well.
+for (const [signal, code] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const) {
+  process.once(signal, () => void killLeftovers(`${MARKER}=${mark}`).then(() => process.exit(code)));
+}
+
 const files = globSync('test/**/*.test.ts')
   .sort()
   .filter((file) => file.startsWith(CONTAINERS) === values.containers)
