@@ -11,7 +11,11 @@ import type { Socket } from 'node:net';
 import { decodeEvent, decodeHello, encodeCommit, FrameReader } from './frames.ts';
 import type { Commit, Hello, Host, HostEvent } from './host.ts';
 
-const CHUNK_BYTES = 65_536;
+/**
+ * More than a socket holds, so that one read takes `hello` and all that init could send before we were there: some 190
+ * events beside the largest memo, by the kernel's way of counting small writes. Should more be queued, they follow.
+ */
+const CHUNK_BYTES = 262_144;
 
 export class InitHost implements Host {
   readonly limits: readonly string[] = [];
@@ -29,8 +33,9 @@ export class InitHost implements Host {
     const hello = decodeHello(first);
     // Whoever awaits us goes on first, then events flow.
     setImmediate(() => {
-      this.#attach(onEvent);
       for (const fields of rest) onEvent(decodeEvent(fields));
+      // A turn later, so that what these events lead to is committed before `node:net` is loaded.
+      setImmediate(() => this.#attach(onEvent));
     });
     return hello;
   }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { constants } from 'node:os';
 import { test } from 'node:test';
 import { SIGKILL, SIGTERM } from '../../../src/core/signals.ts';
+import { MAX_MEMO_BYTES } from '../../../src/runtime/host/frames.ts';
 import { cannot, FOR_EVER, type HostKind, Rig, start } from './rig.ts';
 
 const { SIGUSR1 } = constants.signals;
@@ -44,6 +45,20 @@ function commits(kind: HostKind): void {
     const later = await rig.shell(2, 'exit 0');
     assert.equal(later.seq, gone.seq + 1);
     assert.match(hello.hostId, /^[0-9a-f]{32}$/);
+  });
+
+  test('a supervisor hears all that was queued before anything else can begin', async (t) => {
+    const rig = await start(t, kind);
+    assert.equal(await rig.heardAtOnce(), 0);
+    const memo = 'x'.repeat(MAX_MEMO_BYTES);
+    await rig.commit({ memo });
+    for (let id = 1; id <= 40; id++) {
+      await rig.shell(id, 'exit 0');
+      await rig.event('exited');
+      await rig.event('groupGone');
+    }
+    assert.equal((await rig.nextSupervisor()).memo, memo);
+    assert.equal(await rig.heardAtOnce(), 120);
   });
 
   test('the memo is handed to the next supervisor', async (t) => {

@@ -21,6 +21,8 @@ export type Order =
 export type Answer =
   | { readonly type: 'hello'; readonly pid: number; readonly hello: Hello; readonly limits: readonly string[] }
   | { readonly type: 'event'; readonly event: HostEvent }
+  /** One turn of the event loop after `hello`: so many events had been heard. */
+  | { readonly type: 'heard'; readonly count: number }
   /** The order before it was carried out; `error`: the host threw that. */
   | { readonly type: 'done'; readonly error: string | undefined };
 
@@ -43,8 +45,14 @@ async function makeHost(): Promise<import('../../../src/runtime/host/host.ts').H
 }
 
 async function open(): Promise<void> {
-  const hello = await host.open((event) => answer({ type: 'event', event }));
+  let count = 0;
+  const hello = await host.open((event) => {
+    count += 1;
+    answer({ type: 'event', event });
+  });
   answer({ type: 'hello', pid: process.pid, hello, limits: host.limits });
+  await new Promise((resolve) => setImmediate(resolve));
+  answer({ type: 'heard', count });
 }
 
 async function obey(order: Order): Promise<void> {

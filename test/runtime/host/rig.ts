@@ -105,6 +105,12 @@ export class Rig {
     return this.#awaitHello();
   }
 
+  /** How many events this supervisor heard in the turn of the loop after `hello`. */
+  async heardAtOnce(): Promise<number> {
+    const answer = await this.#answers.next((it) => it.type === 'heard');
+    return answer.type === 'heard' ? answer.count : 0;
+  }
+
   async commit(commit: Partial<Commit>): Promise<void> {
     const error = await this.order({
       type: 'commit',
