@@ -45,6 +45,36 @@ describe('a sidecar that is asked to stop while mains live', () => {
     assert.deepEqual(life.signals, [[2_000, 15]]);
   });
 
+  describe('that sees nobody to serve', () => {
+    it('waits a moment for a main to show itself: 1 s, or a tenth of a short budget', () => {
+      for (const [gracePeriodMs, moment] of [
+        [undefined, 1_000],
+        [30_000, 1_000],
+        [4_000, 400],
+      ] as const) {
+        const life = new Life({ config: sidecarConfig({ gracePeriodMs }), peers: [waiting('a')] })
+          .signal(15)
+          .pass(5_000);
+        assert.deepEqual(life.signals, [[moment, 15]]);
+      }
+    });
+
+    it('holds when one does', () => {
+      const life = new Life({ config: sidecarConfig(), peers: [] }).signal(15).pass(900).see(alive('a')).pass(20_000);
+      assert.deepEqual([life.signals, life.phase], [[], 'holding']);
+    });
+
+    it('does not wait when all mains are dead for good, when nobody is shared with, or when it decided itself', () => {
+      const atOnce = [[0, 15]];
+      const over = new Life({ config: sidecarConfig({ lingerMs: 60_000 }), peers: [alive('a')] }).see(dead('a', 0));
+      assert.deepEqual(over.signal(15).signal(15).signals, atOnce);
+      assert.deepEqual(new Life({ config: sidecarConfig({ solo: true }) }).signal(15).signals, atOnce);
+      assert.deepEqual(new Life({ config: sidecarConfig(), peers: [alive('a')] }).see(dead('a', 0)).signals, atOnce);
+      const born = dead('a', 1, { Final: false });
+      assert.deepEqual(new Life({ config: sidecarConfig(), peers: [born] }).signal(15).signals, []);
+    });
+  });
+
   it('with `never` does not hold, but drains', () => {
     const config = sidecarConfig({ hold: { kind: 'never' }, drainMs: 500 });
     const life = new Life({ config, peers: [alive('a')] }).signal(15);

@@ -100,6 +100,7 @@ describe('restarts in a life', () => {
     const config = mainConfig({ restart: 'always', drainMs: 5_000 });
     const life = new Life({ config, peers: [] }).signal(15).pass(1_000).endChild(0).pass(60_000);
     assert.deepEqual([life.spawns.length, life.exitCode, life.exitedAtMs], [1, 0, 1_000]);
+    assert.ok(!life.logs.some((line) => line.includes('restarting')));
   });
 
   it('a sidecar between two lives ends when its mains have finished, and needs no other life for it', () => {
