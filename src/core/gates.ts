@@ -36,7 +36,12 @@ function gateOf(config: MemberConfig, state: State, gate: StartGate): GateState 
         ? { is: 'open' }
         : shut(gate.condition === 'started' ? 'it has not started' : 'it still runs');
     case 'unsure':
-      return shut('it was found dead, perhaps from an earlier life of this volume', standing.untilMs);
+      return shut(
+        peer?.tombstone.Died === undefined
+          ? 'it has vanished'
+          : 'it was found dead, perhaps from an earlier life of this volume',
+        standing.untilMs,
+      );
     case 'dead':
       if (gate.condition === 'completed' && standing.succeeded && standing.started) return { is: 'open' };
       if (!standing.final) return shut('it died and will be born again');

@@ -57,7 +57,13 @@ describe('one start gate', () => {
     const stale = dead('db', 0, { DiedMonotonic: START - 5 }, { foundAtStart: true });
     const shut = gateState('completed', stale);
     assert.ok(shut.is === 'shut');
-    assert.equal(shut.untilMs, START + 10_000);
+    assert.deepEqual([shut.untilMs, /found dead/.test(shut.waitsFor)], [START + 10_000, true]);
+  });
+
+  it('a member that has just vanished is not called dead yet', () => {
+    const shut = gateState('started', lost('db', START));
+    assert.ok(shut.is === 'shut');
+    assert.deepEqual([shut.untilMs, shut.waitsFor], [START + 2_000, 'db=started (it has vanished)']);
   });
 
   it('a gate on a member called `constructor` waits for it', () => {
