@@ -7,6 +7,7 @@ import { SIGINT, SIGTERM } from '../../src/core/signals.ts';
 import { initialState, type Peer, type State } from '../../src/core/state.ts';
 import type { Instant } from '../../src/core/time.ts';
 import type { Tombstone } from '../../src/core/tombstone.ts';
+import { readMemo, writeMemo } from '../../src/runtime/memo.ts';
 
 export const BOOT = '5d7c1b52-0000-4000-8000-000000000001';
 export const HOST_ID = '0123456789abcdef0123456789abcdef';
@@ -128,6 +129,17 @@ export function kubexit(name: string, ExitCode?: number): PeerView {
   const end = ExitCode === undefined ? {} : { Died: '2027-01-15T09:00:00Z', ExitCode };
   const tombstone: Tombstone = { Version: 0, Name: name, Born, ...end };
   return { tombstone, liveness: 'none', foundAtStart: false, vanished: false };
+}
+
+/** What a memo gives back of a state, as plain JSON. */
+export function revived(state: State): State {
+  const memo = readMemo(writeMemo({ state, isHeld: false }), HOST_ID);
+  if (memo === undefined) throw new Error('this memo is not read');
+  return asJson(memo.state);
+}
+
+export function asJson(state: State): State {
+  return JSON.parse(JSON.stringify(state)) as State;
 }
 
 function withoutBirth(view: PeerView): PeerView {

@@ -6,12 +6,11 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { killAtMs } from '../../src/core/deadline.ts';
 import { reduce } from '../../src/core/lifecycle.ts';
-import type { PeerView } from '../../src/core/peers.ts';
-import type { Peer, State } from '../../src/core/state.ts';
+import type { Peer } from '../../src/core/state.ts';
 import { MAX_HISTORY } from '../../src/core/tombstone.ts';
-import { readMemo, writeMemo } from '../../src/runtime/memo.ts';
+import { writeMemo } from '../../src/runtime/memo.ts';
 import { type Action, chaos, child, config, peers, perform, schedule } from './arbitraries.ts';
-import { alive, dead, HOST_ID, sidecarConfig } from './helpers.ts';
+import { alive, asJson, dead, revived, sidecarConfig } from './helpers.ts';
 import { Life, type LifeOptions, type Step } from './life.ts';
 
 const RUNS = { numRuns: 600 };
@@ -19,7 +18,7 @@ const RUNS = { numRuns: 600 };
 describe('in every life', () => {
   it('no event in any state throws, and the state stays data', () => {
     check(chaos, ({ after }) =>
-      assert.deepEqual(revive(after), asJson({ ...after, peers: undefined, isAwake: false })),
+      assert.deepEqual(revived(after), asJson({ ...after, peers: undefined, isAwake: false })),
     );
   });
 
@@ -38,10 +37,10 @@ describe('in every life', () => {
   it('the memo gives back what the next step needs: the same effects, the same wish to wake', () => {
     check(schedule, ({ before, event, after, effects, wakeAtMs }, { config: member }) => {
       const peersBefore = JSON.parse(JSON.stringify(before.peers ?? null)) as Record<string, Peer> | null;
-      const resumed = { ...revive(before), isAwake: before.isAwake, peers: peersBefore ?? undefined };
+      const resumed = { ...revived(before), isAwake: before.isAwake, peers: peersBefore ?? undefined };
       const again = reduce(member, resumed, event);
       assert.deepEqual([again.effects, again.wakeAtMs], [effects, wakeAtMs]);
-      assert.deepEqual(revive(again.state), revive(after));
+      assert.deepEqual(revived(again.state), revived(after));
     });
   });
 
@@ -119,69 +118,6 @@ describe('in every life', () => {
   });
 });
 
-describe('of two lives', () => {
-  it('late and doubled ticks and looks at the graveyard change nothing', () => {
-    fc.assert(
-      fc.property(config, child, peers, schedule, fc.nat(3), (member, script, found, actions, every) => {
-        const plain = new Life({ config: member, child: script, peers: found });
-        const noisy = new Life({ config: member, child: script, peers: found });
-        let seen: readonly PeerView[] = found;
-        for (const [index, action] of actions.entries()) {
-          perform(plain, action);
-          if (action.do === 'see') seen = action.peers;
-          perform(noisy, action);
-          if (index % (every + 1) === 0)
-            noisy
-              .feed({ type: 'ticked' })
-              .see(...seen)
-              .feed({ type: 'ticked' });
-        }
-        plain.pass(200_000);
-        for (let step = 0; step < 20; step += 1) noisy.pass(10_000).feed({ type: 'ticked' });
-        assert.deepEqual(outcome(noisy), outcome(plain));
-      }),
-      RUNS,
-    );
-  });
-
-  it('the order in which a look lists the members changes nothing', () => {
-    fc.assert(
-      fc.property(config, child, peers, schedule, (member, script, found, actions) => {
-        const forth = new Life({ config: member, child: script, peers: found });
-        const back = new Life({ config: member, child: script, peers: found.toReversed() });
-        for (const action of actions) {
-          perform(forth, action);
-          perform(back, action.do === 'see' ? { ...action, peers: action.peers.toReversed() } : action);
-        }
-        assert.deepEqual(outcome(back.pass(100_000)), outcome(forth.pass(100_000)));
-      }),
-      RUNS,
-    );
-  });
-
-  it('a supervisor that was away comes to the same end as one that was not', () => {
-    fc.assert(
-      fc.property(config, child, peers, schedule, fc.nat(13), (member, script, found, actions, when) => {
-        const plain = new Life({ config: member, child: script, peers: found });
-        const resumed = new Life({ config: member, child: script, peers: found });
-        let seen = new Map(found.map((view) => [view.tombstone.Name, view]));
-        for (const [index, action] of actions.entries()) {
-          perform(plain, action);
-          perform(resumed, action);
-          if (action.do === 'see')
-            seen = new Map([...seen, ...action.peers.map((v) => [v.tombstone.Name, v] as const)]);
-          if (index !== when || resumed.exitCode !== undefined) continue;
-          const isKnown = resumed.state.peers;
-          resumed.state = { ...revive(resumed.state), peers: isKnown };
-          resumed.feed({ type: 'booted' }).see(...seen.values());
-        }
-        assert.deepEqual(outcome(resumed.pass(100_000)), outcome(plain.pass(100_000)));
-      }),
-      RUNS,
-    );
-  });
-});
-
 describe('in the end', () => {
   it('once all mains are dead and final a sidecar that nobody depends on is gone within linger, grace and a second', () => {
     fc.assert(
@@ -251,20 +187,4 @@ function check(
     }),
     RUNS,
   );
-}
-
-function revive(state: State): State {
-  const memo = readMemo(writeMemo({ state, isHeld: false }), HOST_ID);
-  assert.ok(memo !== undefined);
-  return asJson(memo.state);
-}
-
-function asJson(state: State): State {
-  return JSON.parse(JSON.stringify(state)) as State;
-}
-
-function outcome(life: Life): object {
-  const { exits, signals, spawns, phase } = life;
-  const { History: _history, ...tombstone } = life.tombstone;
-  return { exits, signals, spawns, phase, tombstone };
 }
