@@ -144,6 +144,22 @@ describe('random pods', () => {
       { numRuns: 200 },
     );
   });
+
+  it('end under Never though a main is killed with its whole container, and sidecars crash on and on', () => {
+    fc.assert(
+      fc.property(size, choice, fc.integer({ min: 0, max: 30_000 }), (members, stream, at) => {
+        const crashing = random(members, stream, {}).map(({ config, child = {} }, index) => {
+          const isShaky = config.role === 'sidecar' && index % 2 === 0;
+          return { config, child: isShaky ? { ...child, endsAfterMs: 1_300, code: 1 } : child };
+        });
+        const pod = new Pod(crashing).pass(at).kill('m0').pass(200_000);
+        const others = pod.ends.filter((end) => !end.startsWith('m0'));
+        assert.equal(others.length, members.mains + members.sidecars - 1);
+        for (const end of others) if (end.startsWith('s')) assert.match(end, / (0|125)$/);
+      }),
+      { numRuns: 200 },
+    );
+  });
 });
 
 /** Mains m0.. and sidecars s0..; a sidecar starts after some with a lower number, a main after some sidecars. */
