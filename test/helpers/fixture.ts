@@ -16,7 +16,15 @@ export interface Fixtures {
   readonly member: string;
 }
 
-export async function buildFixtures(): Promise<Fixtures> {
+/** Once per process, however many tests ask for them. */
+export function buildFixtures(): Promise<Fixtures> {
+  built ??= buildAll();
+  return built;
+}
+
+let built: Promise<Fixtures> | undefined;
+
+async function buildAll(): Promise<Fixtures> {
   await mkdir(FIXTURES, { recursive: true });
   return { member: await build('member.c') };
 }

@@ -20,11 +20,16 @@ export function chance(seed: number): () => number {
   };
 }
 
-/** Runs `round` for 0 to `count` - 1, at most `width` at once. The first failure ends it. */
-export async function inRounds(count: number, width: number, round: (index: number) => Promise<void>): Promise<void> {
+/** Runs `round` for 0 to `count` - 1 or until it is enough, at most `width` at once. The first failure ends it. */
+export async function inRounds(
+  count: number,
+  width: number,
+  round: (index: number) => Promise<void>,
+  isEnough: () => boolean = () => false,
+): Promise<void> {
   let next = 0;
   const lane = async (): Promise<void> => {
-    while (next < count) {
+    while (next < count && !isEnough()) {
       const index = next++;
       await round(index).catch((cause) => {
         next = count;

@@ -10,6 +10,9 @@ export type More = Partial<PodContainer>;
 export interface Cast {
   main(name: string, options?: MemberOptions, flags?: readonly string[], more?: More): PodContainer;
   sidecar(name: string, options?: MemberOptions, flags?: readonly string[], more?: More): PodContainer;
+  /** A barrier: the run= of a main with `...served` counts from when the sidecar with `...serves` has started. */
+  readonly served: MemberOptions;
+  readonly serves: MemberOptions;
 }
 
 export function cast(stage: Stage): Cast {
@@ -21,7 +24,13 @@ export function cast(stage: Stage): Cast {
       ...more,
     });
   };
-  return { main: container([]), sidecar: container(['--role', 'sidecar']) };
+  const barrier = stage.scratch.path('barrier');
+  return {
+    main: container([]),
+    sidecar: container(['--role', 'sidecar']),
+    served: { after: barrier },
+    serves: { ready: barrier },
+  };
 }
 
 /** `--start-after` with these gates. */

@@ -22,8 +22,8 @@ describe('jobs with sidecars', { concurrency: 4 }, () => {
   ] as const) {
     const then = `and is stopped when it has ended with ${exit}`;
     scenario(`${id} under ${restartPolicy} a sidecar is left alone while its main runs ${then}`, async (stage) => {
-      const { main, sidecar } = cast(stage);
-      const containers = [main('work', { run: 600, exit }), sidecar('proxy', { loop: 50 })];
+      const { main, sidecar, served, serves } = cast(stage);
+      const containers = [main('work', { run: 300, exit, ...served }), sidecar('proxy', { loop: 50, ...serves })];
       const pod = runPod(stage.scratch, { restartPolicy, graceMs: 4_000, containers });
       assert.equal(await pod.end(), phase);
       const log = readTimeline(stage.scratch.log);
@@ -35,9 +35,12 @@ describe('jobs with sidecars', { concurrency: 4 }, () => {
   }
 
   scenario('J03 under Never nothing happens when the main and the sidecar have failed', async (stage) => {
-    const { main, sidecar } = cast(stage);
+    const { main, sidecar, served, serves } = cast(stage);
     const { scratch } = stage;
-    const containers = [main('work', { run: 600, exit: 1 }), sidecar('proxy', { run: 50, exit: 2 }, ONCE)];
+    const containers = [
+      main('work', { run: 600, exit: 1, ...served }),
+      sidecar('proxy', { run: 50, exit: 2, ...serves }, ONCE),
+    ];
     const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 4_000, containers });
     assert.equal(await pod.end(), 'Failed');
     assert.deepEqual([pod.state('work').exits, pod.state('proxy').exits], [[1], [2]]);
@@ -46,10 +49,10 @@ describe('jobs with sidecars', { concurrency: 4 }, () => {
   });
 
   scenario('J06 under OnFailure nothing happens when the main failed and the sidecar is done', async (stage) => {
-    const { main, sidecar } = cast(stage);
+    const { main, sidecar, served, serves } = cast(stage);
     const { scratch } = stage;
-    const failing = { runs: '600,100', exits: '1,0', counter: scratch.path('count') };
-    const containers = [main('work', failing), sidecar('proxy', { run: 50 }, ONCE)];
+    const failing = { runs: '600,100', exits: '1,0', counter: scratch.path('count'), ...served };
+    const containers = [main('work', failing), sidecar('proxy', { run: 50, ...serves }, ONCE)];
     const pod = runPod(scratch, { restartPolicy: 'OnFailure', graceMs: 4_000, containers });
     assert.equal(await pod.end(), 'Succeeded');
     assert.deepEqual([pod.state('work').exits, pod.state('proxy').exits], [[1, 0], [0]]);
@@ -59,9 +62,9 @@ describe('jobs with sidecars', { concurrency: 4 }, () => {
   });
 
   scenario('J07 under OnFailure nothing happens when both ended well', async (stage) => {
-    const { main, sidecar } = cast(stage);
+    const { main, sidecar, served, serves } = cast(stage);
     const { scratch } = stage;
-    const containers = [main('work', { run: 600 }), sidecar('proxy', { run: 50 }, ONCE)];
+    const containers = [main('work', { run: 600, ...served }), sidecar('proxy', { run: 50, ...serves }, ONCE)];
     const pod = runPod(scratch, { restartPolicy: 'OnFailure', graceMs: 4_000, containers });
     assert.equal(await pod.end(), 'Succeeded');
     assert.deepEqual(readTimeline(scratch.log).signals('proxy'), []);
@@ -71,12 +74,12 @@ describe('jobs with sidecars', { concurrency: 4 }, () => {
   scenario(
     'J08 when two mains ended well the sidecar that runs and the one that never started both end',
     async (stage) => {
-      const { main, sidecar } = cast(stage);
+      const { main, sidecar, served, serves } = cast(stage);
       const { scratch } = stage;
       const containers = [
-        main('w1', { run: 300 }),
-        main('w2', { run: 500 }),
-        sidecar('s1'),
+        main('w1', { run: 300, ...served }),
+        main('w2', { run: 500, ...served }),
+        sidecar('s1', serves),
         sidecar('s2', {}, after('absent=started')),
       ];
       const pod = runPod(scratch, { restartPolicy: 'OnFailure', graceMs: 4_000, containers });
@@ -91,9 +94,13 @@ describe('jobs with sidecars', { concurrency: 4 }, () => {
   );
 
   scenario('J09 when one sidecar is done already the other is stopped', async (stage) => {
-    const { main, sidecar } = cast(stage);
+    const { main, sidecar, served, serves } = cast(stage);
     const { scratch } = stage;
-    const containers = [main('work', { run: 600 }), sidecar('s1', { run: 50 }, ONCE), sidecar('s2')];
+    const containers = [
+      main('work', { run: 600, ...served }),
+      sidecar('s1', { run: 50, ...serves }, ONCE),
+      sidecar('s2'),
+    ];
     const pod = runPod(scratch, { restartPolicy: 'OnFailure', graceMs: 4_000, containers });
     assert.equal(await pod.end(), 'Succeeded');
     const log = readTimeline(scratch.log);
@@ -102,9 +109,13 @@ describe('jobs with sidecars', { concurrency: 4 }, () => {
   });
 
   scenario('J10 a sidecar stays while one of two mains runs, also when the first one failed', async (stage) => {
-    const { main, sidecar } = cast(stage);
+    const { main, sidecar, served, serves } = cast(stage);
     const { scratch } = stage;
-    const containers = [main('w1', { run: 100, exit: 1 }), main('w2', { run: 1_000 }), sidecar('proxy', { loop: 50 })];
+    const containers = [
+      main('w1', { run: 100, exit: 1, ...served }),
+      main('w2', { run: 800, ...served }),
+      sidecar('proxy', { loop: 50, ...serves }),
+    ];
     const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 4_000, containers });
     assert.equal(await pod.end(), 'Failed');
     const log = readTimeline(scratch.log);
@@ -114,10 +125,10 @@ describe('jobs with sidecars', { concurrency: 4 }, () => {
   });
 
   scenario('J10 with `any` the first of two mains that ends is enough', async (stage) => {
-    const { main, sidecar } = cast(stage);
+    const { main, sidecar, served, serves } = cast(stage);
     const { scratch } = stage;
     const roster = ['--mains', 'w1,w2', '--when', 'any'];
-    const containers = [main('w1', { run: 300 }), main('w2', {}), sidecar('proxy', {}, roster)];
+    const containers = [main('w1', { run: 300, ...served }), main('w2', {}), sidecar('proxy', serves, roster)];
     const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 4_000, containers });
     await waitFor('the sidecar ends', () => pod.state('proxy').exits.length > 0);
     const log = readTimeline(scratch.log);
@@ -127,11 +138,11 @@ describe('jobs with sidecars', { concurrency: 4 }, () => {
   });
 
   scenario('J11 a main that is born again after the sidecar decided to stop is reported as an error', async (stage) => {
-    const { main, sidecar } = cast(stage);
+    const { main, sidecar, served, serves } = cast(stage);
     const { scratch } = stage;
     const containers = [
-      main('work', { runs: '200,300', counter: scratch.path('count') }),
-      sidecar('proxy', { term: 3_000 }),
+      main('work', { runs: '200,300', counter: scratch.path('count'), ...served }),
+      sidecar('proxy', { term: 3_000, ...serves }),
     ];
     const pod = runPod(scratch, { restartPolicy: 'OnFailure', graceMs: 8_000, containers });
     await waitForEvent(scratch.log, 'proxy', 'Signal');
@@ -142,9 +153,9 @@ describe('jobs with sidecars', { concurrency: 4 }, () => {
   });
 
   scenario('J12 the marker of OpenKruise alone makes a sidecar, in any case of letters', async (stage) => {
-    const { main } = cast(stage);
+    const { main, served, serves } = cast(stage);
     const env = { KRUISE_TERMINATE_SIDECAR_WHEN_JOB_EXIT: 'True' };
-    const containers = [main('work', { run: 300 }), main('proxy', {}, [], { env })];
+    const containers = [main('work', { run: 300, ...served }), main('proxy', serves, [], { env })];
     const pod = runPod(stage.scratch, { restartPolicy: 'Never', graceMs: 4_000, containers });
     assert.equal(await pod.end(), 'Succeeded');
     readTimeline(stage.scratch.log).exitsBeforeSignalTo('work', 'proxy');
@@ -152,11 +163,11 @@ describe('jobs with sidecars', { concurrency: 4 }, () => {
   });
 
   scenario('J13 a sidecar whose exit code must not matter fails no pod, stopped or ended by itself', async (stage) => {
-    const { main, sidecar } = cast(stage);
+    const { main, sidecar, served, serves } = cast(stage);
     const { scratch } = stage;
     const containers = [
-      main('work', { run: 600 }),
-      sidecar('stopped', { termexit: 7 }),
+      main('work', { run: 1_000, ...served }),
+      sidecar('stopped', { termexit: 7, ...serves }),
       sidecar('alone', { run: 50, exit: 7 }, ['--exit-code', '7=0', ...ONCE]),
     ];
     const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 4_000, containers });
@@ -165,9 +176,9 @@ describe('jobs with sidecars', { concurrency: 4 }, () => {
   });
 
   scenario('J14 a sidecar that ignores TERM is killed at its deadline and the pod succeeds', async (stage) => {
-    const { main, sidecar } = cast(stage);
+    const { main, sidecar, served, serves } = cast(stage);
     const { scratch } = stage;
-    const containers = [main('work', { run: 200 }), sidecar('proxy', { ignore: 'TERM' })];
+    const containers = [main('work', { run: 200, ...served }), sidecar('proxy', { ignore: 'TERM', ...serves })];
     const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 1_500, containers });
     assert.equal(await pod.end(), 'Succeeded');
     const tombstone = readTombstone(scratch.graveyard, 'proxy');

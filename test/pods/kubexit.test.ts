@@ -126,9 +126,9 @@ describe('what goes wrong with kubexit', { concurrency: 4 }, () => {
   );
 
   scenario('K13 a child that is being stopped gets no second TERM when the pod is deleted then', async (stage) => {
-    const { main, sidecar } = cast(stage);
+    const { main, sidecar, served, serves } = cast(stage);
     const { scratch } = stage;
-    const containers = [sidecar('proxy', { term: 800 }), main('work', { run: 300 })];
+    const containers = [sidecar('proxy', { term: 800, ...serves }), main('work', { run: 300, ...served })];
     const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 6_000, containers });
     await waitForEvent(scratch.log, 'proxy', 'Signal');
     await pod.delete();

@@ -24,9 +24,9 @@ describe('jobs that end in other ways', { concurrency: 4 }, () => {
   });
 
   scenario('J17 under Never a main that the OOM killer ended has finished', async (stage) => {
-    const { main, sidecar } = cast(stage);
-    const { command } = main('work', { run: 200, hog: 512 });
-    const containers = [{ ...main('work'), command: limited(stage, command) }, sidecar('proxy')];
+    const { main, sidecar, served, serves } = cast(stage);
+    const { command } = main('work', { run: 200, hog: 512, ...served });
+    const containers = [{ ...main('work'), command: limited(stage, command) }, sidecar('proxy', serves)];
     const pod = runPod(stage.scratch, { restartPolicy: 'Never', graceMs: 4_000, containers });
     assert.equal(await pod.end(), 'Failed');
     assert.deepEqual([pod.exitOf('work'), pod.exitOf('proxy')], [137, 0]);
@@ -36,10 +36,10 @@ describe('jobs that end in other ways', { concurrency: 4 }, () => {
   });
 
   scenario('J17 under OnFailure a main that the OOM killer ended will be born again', async (stage) => {
-    const { main, sidecar } = cast(stage);
+    const { main, sidecar, served, serves } = cast(stage);
     const { scratch } = stage;
-    const { command } = main('work', { run: 200, hog: '512,0', counter: scratch.path('count') });
-    const containers = [{ ...main('work'), command: limited(stage, command) }, sidecar('proxy')];
+    const { command } = main('work', { run: 200, hog: '512,0', counter: scratch.path('count'), ...served });
+    const containers = [{ ...main('work'), command: limited(stage, command) }, sidecar('proxy', serves)];
     const pod = runPod(scratch, { restartPolicy: 'OnFailure', graceMs: 4_000, containers });
     assert.equal(await pod.end(), 'Succeeded');
     assert.deepEqual([pod.state('work').exits, pod.state('proxy').exits], [[137, 0], [0]]);

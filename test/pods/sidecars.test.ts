@@ -7,6 +7,7 @@ import { readTombstone, waitForRunning, waitForTombstone } from '../helpers/grav
 import { send } from '../helpers/process.ts';
 import { scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
+import { waitFor } from '../helpers/wait.ts';
 import { cast } from './cast.ts';
 import { runPod } from './kubelet.ts';
 
@@ -15,8 +16,8 @@ describe('sidecars', { concurrency: 4 }, () => {
     scenario(
       `N11 under ${restartPolicy} a sidecar that would run for ever lets the pod complete and is not started again`,
       async (stage) => {
-        const { main, sidecar } = cast(stage);
-        const containers = [sidecar('proxy'), main('work', { run: 200 })];
+        const { main, sidecar, served, serves } = cast(stage);
+        const containers = [sidecar('proxy', serves), main('work', { run: 200, ...served })];
         const pod = runPod(stage.scratch, { restartPolicy, graceMs: 4_000, containers });
         assert.equal(await pod.end(), 'Succeeded');
         const log = readTimeline(stage.scratch.log);
@@ -64,8 +65,8 @@ describe('sidecars', { concurrency: 4 }, () => {
   }
 
   scenario('N23 a sidecar that exits non-zero when it is stopped does not fail the pod', async (stage) => {
-    const { main, sidecar } = cast(stage);
-    const containers = [sidecar('proxy', { termexit: 1 }), main('work', { run: 200 })];
+    const { main, sidecar, served, serves } = cast(stage);
+    const containers = [sidecar('proxy', { termexit: 1, ...serves }), main('work', { run: 200, ...served })];
     const pod = runPod(stage.scratch, { restartPolicy: 'OnFailure', graceMs: 4_000, containers });
     assert.equal(await pod.end(), 'Succeeded');
     assert.deepEqual(pod.state('proxy').exits, [0]);
@@ -150,8 +151,11 @@ describe('sidecars', { concurrency: 4 }, () => {
     const pod = runPod(scratch, { restartPolicy: 'Always', graceMs: 5_000, containers });
     await waitForRunning(scratch.graveyard, ['proxy', 'work']);
     const deletion = pod.delete();
-    const carved = await waitForTombstone(scratch.graveyard, 'work', 'carves', (it) => it.Deadline !== undefined);
-    await waitForTombstone(scratch.graveyard, 'proxy', 'holds', (it) => it.Phase === 'holding');
+    const held = await waitForTombstone(scratch.graveyard, 'proxy', 'holds', (it) => it.Phase === 'holding');
+    const carved = await waitFor('both know one deadline', () => {
+      const [proxy, work] = ['proxy', 'work'].map((name) => readTombstone(scratch.graveyard, name));
+      return work?.Deadline !== undefined && work.Deadline === proxy?.Deadline ? work : undefined;
+    });
     for (const name of ['work', 'proxy']) {
       const supervisor = await pod.current(name).supervisor();
       send(supervisor, 'SIGKILL');
@@ -161,6 +165,7 @@ describe('sidecars', { concurrency: 4 }, () => {
     const dead = readTombstone(scratch.graveyard, 'work');
     assert.equal(dead?.Deadline, carved.Deadline);
     assert.equal(dead?.StopRequested, carved.StopRequested);
+    assert.equal(readTombstone(scratch.graveyard, 'proxy')?.StopRequested, held.StopRequested);
     assert.equal(dead?.Reason, 'killed');
     assert.deepEqual([pod.exitOf('work'), pod.exitOf('proxy')], [137, 0]);
     assert.deepEqual([pod.state('work').killed, pod.state('proxy').killed], [false, false]);
