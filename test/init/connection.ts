@@ -22,6 +22,7 @@ export class Supervisor {
   #about: About | undefined;
   #taken = false;
   #ended = false;
+  #sent = 0;
 
   constructor(socket: Socket) {
     this.#socket = socket;
@@ -30,6 +31,11 @@ export class Supervisor {
     socket.on('close', () => {
       this.#ended = true;
     });
+  }
+
+  /** How many bytes the test has sent to init. */
+  get sent(): number {
+    return this.#sent;
   }
 
   get taken(): boolean {
@@ -72,6 +78,7 @@ export class Supervisor {
   }
 
   raw(bytes: Buffer): void {
+    this.#sent += bytes.length;
     this.#socket.write(bytes);
   }
 

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { lstatSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { constants } from 'node:os';
+import { encodeFrame } from '../../src/runtime/host/frames.ts';
 import { send } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
-import { eachBuild, layBench } from './scripted.ts';
+import { eachBuild, hasPassed, layBench } from './scripted.ts';
 
 const { SIGUSR1 } = constants.signals;
 
@@ -44,6 +45,27 @@ eachBuild('a socket that is listened at again takes new peers and keeps the old'
   send(init.pid, SIGUSR1);
   await supervisor.expect('signal');
   assert.ok(!before.closed);
+});
+
+eachBuild('a peer that still waits to be accepted is not turned away by a new socket', async (t, build) => {
+  const bench = await layBench(t, build);
+  const init = bench.start(['--frobnicate']);
+  const supervisor = await init.supervisor();
+  await supervisor.expect('hello');
+  supervisor.commit('listen', bench.path('live'));
+  await peer(bench.path('live'));
+  // Stopped, init cannot accept; the kernel completes the connection without it.
+  send(init.pid, 'SIGSTOP');
+  const waiting = await peer(bench.path('live'));
+  const commit = encodeFrame(['commit', 'listen', bench.path('live')]);
+  const before = supervisor.sent;
+  supervisor.raw(commit);
+  await hasPassed(bench, supervisor, before + commit.length);
+  send(init.pid, 'SIGCONT');
+  await supervisor.expect('signal');
+  assert.ok(!waiting.closed);
+  send(init.pid, 'SIGKILL');
+  await waitFor('it sees the end', () => waiting.closed);
 });
 
 eachBuild('where it cannot listen init says so once and goes on', async (t, build) => {

@@ -3,7 +3,7 @@
  * speaks the protocol. Each start of a supervisor arrives here as a `Supervisor`.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import test, { type TestContext } from 'node:test';
 import { NODE } from '../helpers/paths.ts';
@@ -132,6 +132,15 @@ function startInit(dir: string, words: readonly string[], options: StartOptions,
       child.stdin.write(text);
     },
   };
+}
+
+/** Waits until the relay has written this many bytes to init's socket. */
+export async function hasPassed(bench: Bench, supervisor: Supervisor, bytes: number): Promise<void> {
+  const path = bench.path(`passed-${supervisor.about.pid}`);
+  await waitFor(
+    `${bytes} bytes are passed on`,
+    () => existsSync(path) && Number(readFileSync(path, 'latin1')) >= bytes,
+  );
 }
 
 /** Passes bytes between init and the test. Without a connection to init, it tells how it was started and exits. */

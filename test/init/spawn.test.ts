@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { AGENT, eachBuild, layBench } from './scripted.ts';
 
@@ -137,6 +137,37 @@ for (const [how, launcher] of Object.entries(LAUNCHERS)) {
     });
   }
 }
+
+/** Shells clear the mask for themselves, so here no shell is between. */
+for (const how of ['plain', 'signals ignored', 'signals blocked']) {
+  eachBuild(`P13 mask and dispositions reach a program that is not a shell: ${how}`, async (t, build) => {
+    const bench = await layBench(t, build);
+    const launcher = LAUNCHERS[how] ?? [];
+    const words = ['grep', '-E', '^(SigPnd|ShdPnd|SigBlk|SigIgn|SigCgt)', '/proc/self/status'];
+    const direct = spawnSync('env', [...launcher, ...words], { encoding: 'utf8' });
+    assert.equal(direct.status, 0, direct.stderr);
+    const init = bench.start(['--', ...words], { launcher: ['env', ...launcher] });
+    const supervisor = await init.supervisor();
+    await supervisor.expect('hello');
+    await supervisor.expect('spawned');
+    await supervisor.expect('exited');
+    supervisor.commit('exit', 0);
+    await init.ended;
+    assert.equal(init.stdout(), direct.stdout);
+  });
+}
+
+eachBuild('P10 init fills none of the gaps at 0, 1 and 2 with descriptors of its own', async (t, build) => {
+  const bench = await layBench(t, build);
+  const init = bench.start(['--', 'true'], { launcher: LAUNCHERS['all closed'] ?? [] });
+  const supervisor = await init.supervisor();
+  await supervisor.expect('hello');
+  await supervisor.expect('spawned');
+  supervisor.commit('listen', bench.path('live'), 'kill', 1, 9);
+  await supervisor.expect('exited');
+  const open = readdirSync(`/proc/${init.pid}/fd`).map(Number);
+  assert.ok(open.length >= 2 && open.every((fd) => fd > 2), String(open));
+});
 
 eachBuild('P11 arguments are handed on byte for byte, from the command line and from a frame', async (t, build) => {
   const bench = await layBench(t, build);

@@ -103,7 +103,7 @@ eachBuild('a program that cannot be started at once is reported like any other',
 eachBuild('a stop request that is already pending keeps the application from starting', async (t, build) => {
   const bench = await layBench(t, build);
   // Blocked by the launcher, the signal that it was sent is still pending when it has become init.
-  const launcher = ['env', '--block-signal=TERM', 'sh', '-c', 'kill -TERM $$ & wait $!; exec "$@"', 'sh'];
+  const launcher = ['env', '--block-signal=TERM', 'sh', '-c', '(kill -TERM $$); exec "$@"', 'sh'];
   const init = bench.start(['--', ...COMMAND], { launcher });
   const supervisor = await init.supervisor();
   await supervisor.expect('hello');

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { encodeFrame } from '../../src/runtime/host/frames.ts';
 import { childrenOf, hasEnded, send } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
-import type { Supervisor } from './connection.ts';
-import { AGENT, type Bench, eachBuild, layBench } from './scripted.ts';
+import { AGENT, eachBuild, hasPassed, layBench } from './scripted.ts';
 
 const { SIGTERM, SIGINT, SIGUSR1, SIGUSR2, SIGKILL } = constants.signals;
 
@@ -327,15 +326,6 @@ eachBuild('exit: the code is that of init, and neither the group nor what left i
   assert.deepEqual(await init.ended, { code: 42, signal: null });
   for (const left of all) assert.ok(hasEnded(left), `${left} has ended`);
 });
-
-/** Waits until the relay has written this many bytes to init's socket. */
-async function hasPassed(bench: Bench, supervisor: Supervisor, bytes: number): Promise<void> {
-  const path = bench.path(`passed-${supervisor.about.pid}`);
-  await waitFor(
-    `${bytes} bytes are passed on`,
-    () => existsSync(path) && Number(readFileSync(path, 'latin1')) >= bytes,
-  );
-}
 
 function descendants(pid: number): number[] {
   const found = childrenOf(pid);
