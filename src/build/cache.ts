@@ -30,11 +30,28 @@ export function makeCache(directory: string, run: string, maker: string): Buffer
   }
 }
 
+/**
+ * What the command of that run does, so that the supervisor lives through what a sidecar lives through: a death and a
+ * restart in place, a stop request that it holds out against, its main's end, the ladder, and a group that outlives its leader. The
+ * second is for the supervisor to settle; everything else follows from events.
+ */
+const LIFE = `
+  if [ ! -e "$1/once" ]; then : > "$1/once"; exit 3; fi
+  trap '(trap "" TERM; exec sleep 0.2) & exit 0' TERM
+  sleep 1
+  kill -TERM "$PPID"
+  sleep 0.2
+  printf 'Died: 2026-01-01T00:00:01Z\nExitCode: 0\n' >> "$1/graveyard/main"
+  while :; do sleep 0.05; done
+`;
+
 /** Returns what it wrote to stderr. */
 function runOnce(work: string): string {
-  const flags = ['--name', 'warm', '--graveyard', join(work, 'graveyard'), '--restart-policy', 'Never'];
-  // Long enough for the supervisor to be up before the child ends, which it must live through as well.
-  const child = ['/bin/sh', '-c', 'sleep 1'];
+  const graveyard = join(work, 'graveyard');
+  writeFileSync(join(graveyard, 'main'), 'Born: 2026-01-01T00:00:00Z\n');
+  const sidecar = ['--name', 'warm', '--role', 'sidecar', '--mains', 'main', '--start-after', 'main=started'];
+  const flags = [...sidecar, '--graveyard', graveyard, '--restart-policy', 'Never', '--grace-period', '10s'];
+  const child = ['/bin/sh', '-c', LIFE, 'sh', work];
   const { error, status, signal, stderr } = spawnSync(join(work, 'sexton'), ['run', ...flags, '--', ...child], {
     env: { PATH: process.env.PATH ?? '/bin' },
     stdio: ['ignore', 'ignore', 'pipe'],
