@@ -75,11 +75,14 @@ export function startContainer(scratch: Scratch, options: ContainerOptions): Con
     child.once('close', (code, signal) => resolve({ status: statusOf(code, signal), code, signal }));
   });
   const wanted = options.bare ? undefined : realpathSync(SEXTON);
-  const pid1 = (): Promise<number> =>
-    waitFor('PID 1 is there', () => {
-      if (child.exitCode !== null || child.signalCode !== null) throw new Error('the container has ended already');
-      return findPid1(child, wanted);
+  /** Nothing is waited for that cannot come any more. */
+  const whileItRuns = <T>(what: string, probe: () => T | undefined): Promise<T> =>
+    waitFor(what, () => {
+      if (child.exitCode !== null || child.signalCode !== null)
+        throw new Error(`the container has ended before ${what}`);
+      return probe();
     });
+  const pid1 = (): Promise<number> => whileItRuns('PID 1 is there', () => findPid1(child, wanted));
   const out = collect(child.stdout);
   const err = collect(child.stderr);
   scratch.describe(
@@ -93,7 +96,8 @@ export function startContainer(scratch: Scratch, options: ContainerOptions): Con
     pid1,
     supervisor: async (not) => {
       const parent = await pid1();
-      return waitFor('the supervisor is there', () => childrenOf(parent).find((it) => it !== not && isSupervisor(it)));
+      const find = () => childrenOf(parent).find((it) => it !== not && isSupervisor(it));
+      return whileItRuns('the supervisor is there', find);
     },
     signal: async (signal) => assert.ok(send(await pid1(), signal), 'PID 1 is gone before its signal'),
     kill: async () => {

@@ -85,16 +85,18 @@ describe('signals through PID 1', { concurrency: 2 }, () => {
     const outcomes = { handled: 0, ended: 0, neverStarted: 0 };
     await inRounds(200, 3, async (index) => {
       const name = `app${index}`;
-      // In turn alone, where init may start the application by itself, and with a graveyard, where it may not.
-      const flags = index % 2 === 0 ? [] : ['--name', name, '--graveyard', scratch.graveyard];
-      const container = startContainer(scratch, { flags, command: member(stage, name, { exit: 3 }) });
+      // In turn: alone, with a graveyard, and with a variable that makes init wait for the supervisor before it starts anything.
+      const kind = index % 3;
+      const flags = kind === 0 ? [] : ['--name', name, '--graveyard', scratch.graveyard];
+      const env: Record<string, string> = kind === 2 ? { SEXTON_LOG_LEVEL: 'info' } : {};
+      const container = startContainer(scratch, { flags, env, command: member(stage, name, { exit: 3 }) });
       let pid: number | undefined;
       // The kernel names the new program before its first instruction has run; it drops a TERM to PID 1 until then.
       while (pid === undefined || !isBlockingAll(pid)) {
         await turn();
         pid = findPid1(container.process, SEXTON);
       }
-      const at = performance.now() + (DELAYS_MS[Math.floor(index / 2) % DELAYS_MS.length] ?? 0);
+      const at = performance.now() + (DELAYS_MS[Math.floor(index / 3) % DELAYS_MS.length] ?? 0);
       while (performance.now() < at) await turn();
       assert.ok(send(pid, SIGTERM), 'it ended before it was asked to');
       const { status } = await within(`${name} ends`, container.ended, 15_000).catch(async (error) => {
@@ -114,7 +116,7 @@ describe('signals through PID 1', { concurrency: 2 }, () => {
         outcomes[isNeverStarted ? 'neverStarted' : 'ended'] += 1;
         if (tombstone && !isNeverStarted) assert.equal(tombstone.Signal, 'SIGTERM', name);
       }
-      if (index % 2 === 1) assert.ok(tombstone?.Died, `${name} carved its death`);
+      if (kind > 0) assert.ok(tombstone?.Died, `${name} carved its death`);
     });
     stage.t.diagnostic(`P03: 0 of 200 lost, ${JSON.stringify(outcomes)}`);
   });
