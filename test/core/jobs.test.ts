@@ -92,6 +92,13 @@ describe('a job with sidecars', () => {
     assert.deepEqual([retried.pass(60_000).phase, retried.signals], ['running', []]);
   });
 
+  it('a main whose socket nobody stands behind is lost 10 s after it was first seen so, however often it is seen', () => {
+    const refused = alive('work', {}, { liveness: 'none', refused: true });
+    const life = new Life({ config: sidecarConfig(), peers: [refused] });
+    for (let second = 1; second < 10; second += 1) life.pass(1_000).see(refused);
+    assert.deepEqual([life.signals, life.passUntilGone().exitedAtMs], [[], 10_000]);
+  });
+
   it('a main that vanished and is back within 2 s has not finished', () => {
     const life = new Life({ config: sidecarConfig(), peers: [alive('work')] }).see(lost('work', START)).pass(1_999);
     assert.deepEqual(life.see(alive('work')).pass(60_000).signals, []);
@@ -158,6 +165,17 @@ describe('between the last main’s end and the sidecar’s own', () => {
       [0, 15],
       [20_000, 9],
     ]);
+  });
+
+  it('K13 the platform’s first TERM goes to no further rung of a stop under way, its second does', () => {
+    const ladder = [
+      { signal: 15, forMs: 20_000 },
+      { signal: 2, forMs: undefined },
+    ];
+    const child = { on: { 15: 'ignores', 2: 'ignores' } } as const;
+    const life = new Life({ config: sidecarConfig({ ladder }), child, peers: [alive('work')] }).see(dead('work', 0));
+    assert.deepEqual(life.pass(1_000).signal(15).signals, [[0, 15]]);
+    assert.deepEqual(life.pass(1_000).signal(15).signals.at(-1), [2_000, 2]);
   });
 
   it('the platform’s first TERM does not cut the linger short, its second does', () => {

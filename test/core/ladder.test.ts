@@ -120,6 +120,13 @@ describe('the ladder', () => {
     assert.deepEqual([life.signals, life.exitedAtMs], [[], 19]);
   });
 
+  it('word of the group of an earlier child ends nobody', () => {
+    const life = new Life({ config: mainConfig(), child: { leaves: 15 }, peers: [] }).endChild(0);
+    life.feed({ type: 'groupEmptied', id: 7 });
+    assert.equal(life.exitCode, undefined);
+    assert.equal(life.passUntilGone().exitedAtMs, 15);
+  });
+
   it('a rest that was told already is not told again when the stop request comes', () => {
     const life = new Life({ config: mainConfig(), child: { ...DEAF, leaves: 'untilKilled' }, peers: [] });
     life.endChild(0).pass(1_000).signal(15).pass(1_000);

@@ -101,6 +101,9 @@ describe('restarts in a life', () => {
     const life = new Life({ config, peers: [] }).signal(15).pass(1_000).endChild(0).pass(60_000);
     assert.deepEqual([life.spawns.length, life.exitCode, life.exitedAtMs], [1, 0, 1_000]);
     assert.ok(!life.logs.some((line) => line.includes('restarting')));
+    const needed = new Life({ config, peers: [alive('report', { StartAfter: ['self'] })] }).signal(15).endChild(0);
+    assert.equal(needed.exitCode, 0);
+    assert.ok(!needed.logs.some((line) => line.includes('restarting')));
   });
 
   it('a sidecar between two lives ends when its mains have finished, and needs no other life for it', () => {
