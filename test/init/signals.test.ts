@@ -173,9 +173,13 @@ eachBuild(
     await init.says('up');
     // The shell sends them: the kernel keeps as many real-time signals as RLIMIT_SIGPENDING allows.
     init.write(
-      'i=0; while [ $i -lt 5000 ]; do kill -60 $PPID; i=$((i+1)); done; kill -61 $PPID; kill -62 $PPID; exit 3\n',
+      'i=0; while [ $i -lt 5000 ]; do kill -60 $PPID; i=$((i+1)); done; kill -61 $PPID; kill -62 $PPID; echo sent\n',
     );
-    await waitFor('all signals have been taken', () => pendingOf(init.pid) === 0n && childrenOf(init.pid).length === 1);
+    await init.says('sent');
+    // Not before: the kernel hands out CHLD ahead of all signals with a higher number.
+    await waitFor('all signals have been taken', () => pendingOf(init.pid) === 0n);
+    init.write('exit 3\n');
+    await waitFor('only the supervisor is left', () => childrenOf(init.pid).length === 1);
     release();
     const supervisor = await init.supervisor();
     await supervisor.expect('hello');

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { rmSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { encodeFrame } from '../../src/runtime/host/frames.ts';
+import { childrenOf, hasEnded, send } from '../helpers/process.ts';
+import { waitFor } from '../helpers/wait.ts';
+import { eachBuild, hasPassed, layBench } from './scripted.ts';
+
+const { SIGTERM, SIGINT, SIGUSR1, SIGUSR2, SIGKILL } = constants.signals;
+
+eachBuild(
+  'after ten failed starts init goes on alone, and acts on a stop request that was never seen',
+  async (t, build) => {
+    const bench = await layBench(t, build);
+    rmSync(bench.path('bin/node'));
+    writeFileSync(bench.path('bin/node'), '#!/bin/sh\necho started >>"$SX_DIR/starts"\nexit 1\n', { mode: 0o755 });
+    const init = bench.start([
+      '--',
+      'sh',
+      '-c',
+      'trap "echo term; exit 7" TERM; echo up; while read l; do :; done; while :; do sleep 1; done',
+    ]);
+    await init.says('up');
+    send(init.pid, SIGTERM);
+    await init.says('term');
+    assert.deepEqual(await init.ended, { code: 7, signal: null });
+    assert.match(init.stderr(), /cannot start the supervisor: it died ten times in a row/);
+  },
+);
+
+eachBuild(
+  'alone, init forwards by the tables it was given, KILLs when the grace is over, and exits with 128+n',
+  async (t, build) => {
+    const bench = await layBench(t, build);
+    const init = bench.start([
+      '--',
+      'sh',
+      '-c',
+      'trap "echo int" INT; trap "echo usr2" USR2; echo up; while :; do read l; done',
+    ]);
+    const supervisor = await init.supervisor();
+    await supervisor.expect('hello');
+    await supervisor.expect('spawned');
+    await init.says('up');
+    send(init.pid, 40);
+    await supervisor.expect('signal');
+    const fallback = ['fallback', 1, SIGTERM, SIGINT, 300, 'forward', 1, 1, SIGUSR1, SIGUSR2];
+    const commit = encodeFrame(['commit', 'ack', '2', ...fallback.map(String)]);
+    supervisor.raw(commit);
+    await hasPassed(bench, supervisor, commit.length);
+    rmSync(bench.path('bin/node'));
+    await supervisor.kill();
+    await waitFor('init goes on alone', () => init.stderr().includes('goes on without it'));
+    send(init.pid, SIGUSR1);
+    await init.says('usr2');
+    send(init.pid, SIGTERM);
+    await init.says('int');
+    assert.deepEqual(await init.ended, { code: 128 + SIGKILL, signal: null });
+  },
+);
+
+eachBuild('alone and without an application init exits 125', async (t, build) => {
+  const bench = await layBench(t, build);
+  rmSync(bench.path('bin/node'));
+  writeFileSync(bench.path('bin/node'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+  const init = bench.start(['--frobnicate']);
+  assert.deepEqual(await init.ended, { code: 125, signal: null });
+  assert.match(init.stderr(), /nothing was started/);
+});
+
+eachBuild('exit: the code is that of init, and neither the group nor what left it stays behind', async (t, build) => {
+  const bench = await layBench(t, build);
+  const init = bench.start([
+    '--',
+    'sh',
+    '-c',
+    'setsid sh -c "sleep 600 & echo daemon; wait" & sleep 600 & echo up; wait',
+  ]);
+  const supervisor = await init.supervisor();
+  await supervisor.expect('hello');
+  const [, pid] = await supervisor.expect('spawned');
+  await init.says('daemon');
+  const all = descendants(init.pid);
+  assert.ok(all.includes(Number(pid)) && all.length >= 5, String(all));
+  supervisor.commit('exit', 42);
+  assert.deepEqual(await init.ended, { code: 42, signal: null });
+  for (const left of all) assert.ok(hasEnded(left), `${left} has ended`);
+});
+
+function descendants(pid: number): number[] {
+  const found = childrenOf(pid);
+  for (const child of found) found.push(...childrenOf(child));
+  return found;
+}
