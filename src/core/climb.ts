@@ -3,12 +3,16 @@
  */
 import { killAtMs, ownKillAtMs } from './deadline.ts';
 import { type Draft, note, reached, say, update } from './draft.ts';
+import { endLife } from './end.ts';
 import { ladderOf } from './ladder.ts';
 import { SIGKILL, SIGTERM, signalName } from './signals.ts';
 import type { Child, Stop } from './state.ts';
 
 /** How long the rest of a group may take to follow its leader before it is told to. */
 const REST_MS = 20;
+const UNDEAD_MS = 2_000;
+/** What it takes to write down a death, on a slow day. */
+const CARVING_MS = 100;
 
 /** The first rung of a stop. */
 export function beginClimb(draft: Draft, stop: Stop): void {
@@ -40,6 +44,19 @@ export function climbInTime(draft: Draft): void {
   if (rung?.forMs !== undefined && reached(draft, climb.sinceMs + rung.forMs)) climbOn(draft);
 }
 
+/**
+ * KILL ends no zombie whose parent does not reap it and nobody who sleeps in the kernel: once the leader was reaped such a rest is
+ * waited for 2 s, and in a pod's stop only so long that the death is still carved.
+ */
+export function leaveTheUndead(draft: Draft): void {
+  const { child, climb, deadline } = draft.state;
+  if (child.is !== 'remnant' || climb?.killed !== true) return;
+  const lastMs = deadline?.kills === true ? deadline.atMs - CARVING_MS : Number.POSITIVE_INFINITY;
+  if (!reached(draft, Math.max(climb.sinceMs + CARVING_MS, Math.min(climb.sinceMs + UNDEAD_MS, lastMs)))) return;
+  say(draft, 'warn', 'some of the process group outlived KILL: leaving without them');
+  endLife(draft, child);
+}
+
 /** To the next rung, if there is one. */
 export function climbOn(draft: Draft): void {
   const { climb, now } = draft.state;
@@ -51,7 +68,7 @@ export function climbOn(draft: Draft): void {
 export function killNow(draft: Draft, why: string): void {
   const { climb, child, now } = draft.state;
   if (climb?.killed === true || !isThere(child)) return;
-  update(draft, { climb: { why: 'stop', rung: 0, sinceMs: now.mono, killAtMs: undefined, ...climb, killed: true } });
+  update(draft, { climb: { why: 'stop', rung: 0, killAtMs: undefined, ...climb, sinceMs: now.mono, killed: true } });
   say(draft, 'warn', `killing: ${why}`);
   sendSignal(draft, SIGKILL);
 }

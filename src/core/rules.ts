@@ -1,7 +1,7 @@
 /**
  * The rules: from the facts and the time to what is to be done. Applied in this order until none adds anything.
  */
-import { beginClimb, clearRest, climbInTime } from './climb.ts';
+import { beginClimb, clearRest, climbInTime, leaveTheUndead } from './climb.ts';
 import { earlier, lastTurnMs, peersDeadline } from './deadline.ts';
 import { type Draft, note, reached, say, sayOnce, update } from './draft.ts';
 import { bury, endInBackoff, isDue } from './end.ts';
@@ -31,6 +31,7 @@ const RULES: readonly ((draft: Draft) => void)[] = [
   beginStop,
   clearRest,
   climbInTime,
+  leaveTheUndead,
   rebegin,
 ];
 /** Each round changes the facts for good; the longest chain has fewer links than there are rules. */
@@ -100,7 +101,10 @@ function isPassable(draft: Draft): boolean {
   const { config, state } = draft;
   const cycle = cycleThrough(config, state);
   if (cycle !== undefined) {
-    refuse(draft, `cannot start: the start gates form a circle, ${cycle.join(' after ')}; take one of them out`);
+    refuse(
+      draft,
+      `cannot start: the start gates form a circle, ${cycle.slice(0, MOST_NAMED).join(' after ')}; take one of them out`,
+    );
     return false;
   }
   const gates = gatesOf(config, state);
@@ -119,6 +123,9 @@ function isPassable(draft: Draft): boolean {
   refuse(draft, `cannot start: ${why}`);
   return false;
 }
+
+/** A circle may be as long as somebody else's files make it; the memo and the log are not. */
+const MOST_NAMED = 16;
 
 function refuse(draft: Draft, why: string): void {
   say(draft, 'error', why);

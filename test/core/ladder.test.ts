@@ -105,6 +105,19 @@ describe('the ladder', () => {
     assert.deepEqual(life.signals, [[0, 2]]);
   });
 
+  it('a rest that outlives KILL is not waited for: 2 s, and in a stop of the pod only until the deadline', () => {
+    const child = { on: { 15: 'ignores' }, leaves: 'undead' } as const;
+    const alone = new Life({ config: mainConfig({ gracePeriodMs: 5_000 }), child, peers: [] });
+    alone.endChild(0).passUntilGone();
+    // 20 ms for it to follow its leader, TERM, 5 s, KILL, 2 s.
+    assert.equal(alone.exitedAtMs, 20 + 5_000 + 2_000);
+    assert.equal(alone.exitCode, 0);
+    const stopped = new Life({ config: mainConfig({ gracePeriodMs: 5_000 }), child, peers: [] }).signal(15);
+    stopped.passUntilGone();
+    assert.equal(stopped.exitedAtMs, 5_000 - 100);
+    assert.equal(stopped.exitCode, 137);
+  });
+
   it('what a child leaves of its group when it ends gets the ladder too, and its end is waited for', () => {
     const life = new Life({ config: mainConfig(), child: { ...DEAF, leaves: 'untilKilled' }, peers: [] });
     life.pass(1_000).endChild(4).passUntilGone();

@@ -22,8 +22,8 @@ export interface ChildScript {
   readonly code?: number;
   /** By signal number. */
   readonly on?: Readonly<Record<number, Reaction>>;
-  /** Others of its group outlive it, until KILL, or for so long after its end. */
-  readonly leaves?: 'untilKilled' | number;
+  /** Others of its group outlive it: until KILL, for so long after its end, or even KILL (a zombie that nobody reaps). */
+  readonly leaves?: 'untilKilled' | 'undead' | number;
   /** It cannot be started. */
   readonly errno?: string;
 }
@@ -211,7 +211,8 @@ export class Life {
     if (signal === SIGKILL) {
       this.#end(id, { code: undefined, signal }, this.nowMs);
       this.#due = this.#due.filter(({ event }) => event.type !== 'groupEmptied' || event.id !== id);
-      return this.#later(0, { type: 'groupEmptied', id });
+      if (this.#script.leaves !== 'undead') this.#later(0, { type: 'groupEmptied', id });
+      return;
     }
     const reaction = this.#script.on?.[signal];
     if (reaction === 'ignores' || (reaction === undefined && HARMLESS.has(signal))) return;
@@ -230,6 +231,7 @@ export class Life {
     this.#later(atMs - this.nowMs, { type: 'childExited', id, exit, core: false });
     const { leaves = 0 } = this.#script;
     const isKilled = exit.signal === SIGKILL;
+    if (leaves === 'undead') return;
     if (leaves !== 'untilKilled' || isKilled)
       this.#later(atMs - this.nowMs + (leaves === 'untilKilled' || isKilled ? 0 : leaves), {
         type: 'groupEmptied',
