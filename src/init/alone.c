@@ -34,8 +34,8 @@ void end_alone(struct init *init) {
 
 void go_on_alone(struct init *init) {
   init->alone = true;
-  if (init->last_child == 0) say("sexton: cannot start the supervisor: it died ten times in a row; nothing was started\n", "", "");
-  else say("sexton: cannot start the supervisor: it died ten times in a row; the application goes on without it\n", "", "");
+  if (init->last_child == 0) say("sexton: cannot start the supervisor: it died five times in a row; nothing was started\n", "", "");
+  else say("sexton: cannot start the supervisor: it died five times in a row; the application goes on without it\n", "", "");
   for (size_t i = 0; i < init->queued; i++)
     if (init->queue[i].kind == EV_SIGNAL) signal_alone(init, init->queue[i].value);
   init->queued = 0;

@@ -19,7 +19,7 @@ enum {
   SIGNALS_QUEUED_MAX = 4096,
   /* Room that signals never take: one for each number, three for each child. */
   QUEUE_MAX = SIGNALS_QUEUED_MAX + SIGNAL_MAX + 3 * CHILDREN_MAX,
-  FAILED_STARTS_MAX = 10,
+  FAILED_STARTS_MAX = 5,
   FIRST_DELAY_MS = 50,
   LONGEST_DELAY_MS = 5000,
   SOUND_LIFE_MS = 5000,

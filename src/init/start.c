@@ -39,12 +39,17 @@ static bool is_policy(const char *text) {
 static bool is_duration(const char *text) {
   size_t digits = strspn(text, "0123456789");
   const char *unit = text + digits;
-  return digits >= 1 && digits <= 6 && (strcmp(unit, "ms") == 0 || strcmp(unit, "s") == 0 || strcmp(unit, "m") == 0);
+  if (strcmp(unit, "m") == 0) return digits >= 1 && digits <= 4; /* the longest duration is 2^31 - 1 ms */
+  return digits >= 1 && digits <= 6 && (strcmp(unit, "ms") == 0 || strcmp(unit, "s") == 0);
 }
 
 static bool is_grace(const char *text) { return is_duration(text) && text[strspn(text, "0")] >= '1' && text[strspn(text, "0")] <= '9'; }
 
-static bool is_directory_name(const char *text) { return text[0] == '/'; }
+/* Short enough for a liveness socket of the longest name in it: 107 bytes less "/.", 63 of name and ".sock". */
+static bool is_directory_name(const char *text) {
+  static const char set[] = "/._-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+  return text[0] == '/' && strlen(text) <= 37 && all_of(text, set) && text[strspn(text, "/")] != 0;
+}
 
 static bool is_session(const char *text) {
   static const char set[] = "-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
