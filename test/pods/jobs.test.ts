@@ -121,6 +121,8 @@ describe('jobs with sidecars', { concurrency: 4 }, () => {
     const log = readTimeline(scratch.log);
     log.exitsBefore('w1', 'w2');
     log.exitsBeforeSignalTo('w2', 'proxy');
+    const [proxy, w2] = ['proxy', 'w2'].map((name) => readTombstone(scratch.graveyard, name));
+    assert.ok((proxy?.StopRequested ?? '') >= (w2?.Died ?? '?'), 'the first death decided nothing');
     assert.deepEqual([pod.exitOf('w1'), pod.exitOf('w2'), pod.exitOf('proxy')], [1, 0, 0]);
   });
 
