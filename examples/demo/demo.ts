@@ -51,7 +51,7 @@ async function demo(): Promise<number> {
   writeFileSync(join(dir, 'log'), '');
   console.log('A pod of one main (report) and two sidecars (proxy, shipper), restartPolicy Never.\n');
   const statuses = await Promise.all(POD.map(start));
-  const tombstones = POD.map(({ name }): Tombstone => JSON.parse(readFileSync(join(graveyard, name), 'utf8')));
+  const tombstones = POD.map(({ name }) => readTombstone(name));
   printHistory(tombstones);
   printEnd(tombstones, statuses);
   return statuses.every((status) => status === 0) ? 0 : 1;
@@ -66,7 +66,7 @@ function start({ name, flags, command }: Member): Promise<number> {
     {
       stdio: ['ignore', 'ignore', 'inherit'],
       env: {
-        ...process.env,
+        ...withoutSettings(process.env),
         DEMO_LOG: join(dir, 'log'),
         DEMO_SHIPPED: join(dir, 'shipped'),
         DEMO_SOCKET: join(dir, 'proxy.sock'),
@@ -83,6 +83,19 @@ function start({ name, flags, command }: Member): Promise<number> {
       resolve(code ?? 137);
     });
   });
+}
+
+/** What this shell has set for sexton is not meant for the demo. */
+function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([key]) => !/^(SEXTON|KUBEXIT|KRUISE)_/.test(key)));
+}
+
+function readTombstone(name: string): Tombstone {
+  try {
+    return JSON.parse(readFileSync(join(graveyard, name), 'utf8'));
+  } catch (cause) {
+    throw new Error(`cannot read the tombstone of ${name}: its sexton did not get as far, see above`, { cause });
+  }
 }
 
 function printHistory(tombstones: readonly Tombstone[]): void {
