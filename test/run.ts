@@ -16,7 +16,7 @@ import { FileReports } from './run/reports.ts';
 const ROOT = join(import.meta.dirname, '..');
 const CONTAINERS = 'test/pods/real/';
 const FILE_LIMIT_MS = 600_000;
-const MARKER = 'SEXTON_TEST_RUN';
+const MARKER = 'TEST_RUN_MARK';
 
 const { values, positionals } = parseArgs({
   options: { containers: { type: 'boolean', default: false }, grep: { type: 'string' } },

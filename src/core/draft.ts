@@ -4,18 +4,20 @@
  */
 import type { MemberConfig } from './config.ts';
 import type { Effect, Reduction, State } from './state.ts';
-import { rfc3339 } from './time.ts';
+import { type Instant, rfc3339 } from './time.ts';
 import { trimHistory } from './tombstone.ts';
 
 export interface Draft {
   readonly config: MemberConfig;
   state: State;
+  /** What is written down happened then: while an event is folded in its own time, which may be some while ago; else now. */
+  at: Instant;
   readonly effects: Effect[];
   wakeAtMs: number | undefined;
 }
 
 export function draftOf(config: MemberConfig, state: State): Draft {
-  return { config, state, effects: [], wakeAtMs: undefined };
+  return { config, state, at: state.now, effects: [], wakeAtMs: undefined };
 }
 
 export function finishDraft(draft: Draft): Reduction {
@@ -39,8 +41,8 @@ export function note(
   event: string,
   details: Readonly<Record<string, string | number | boolean>> = {},
 ): void {
-  const { chronicle, now } = draft.state;
-  const entry = { At: rfc3339(now.wall), Event: event, ...details };
+  const { chronicle } = draft.state;
+  const entry = { At: rfc3339(draft.at.wall), Event: event, ...details };
   update(draft, { chronicle: { ...chronicle, history: trimHistory([...chronicle.history, entry]) } });
 }
 

@@ -60,7 +60,7 @@ export function bury(draft: Draft, { status, reason, exit }: Burial): void {
   update(draft, {
     child: { is: 'gone', status, code, reason, final },
     climb: undefined,
-    chronicle: { ...state.chronicle, died: rfc3339(state.now.wall), diedMonotonic: state.now.mono, exit },
+    chronicle: { ...state.chronicle, died: rfc3339(draft.at.wall), diedMonotonic: draft.at.mono, exit },
   });
   const signal = exit?.signal === undefined ? {} : { signal: signalName(exit.signal) };
   say(draft, 'info', 'dead', { reason, status, exitCode: code, ...signal });

@@ -25,7 +25,9 @@ import { type Instant, rfc3339 } from './time.ts';
 export function reduce(config: MemberConfig, state: State, event: Event): Reduction {
   const now = event.at.mono >= state.now.mono ? event.at : state.now;
   const draft = draftOf(config, { ...state, now });
+  draft.at = event.at;
   fold(draft, event);
+  draft.at = now;
   if (draft.state.isAwake) advance(draft);
   enterPhase(draft);
   return finishDraft(draft);

@@ -39,5 +39,5 @@ export function backoffAfter(backoffMs: number, livedMs: number, leftMs: number 
   const base = livedMs >= FORGIVEN_AFTER_MS ? FIRST_BACKOFF_MS : backoffMs;
   const nextMs = Math.min(base * 2, LAST_BACKOFF_MS);
   if (leftMs === undefined) return { delayMs: base, nextMs };
-  return leftMs <= TOO_LATE_MS ? undefined : { delayMs: Math.min(base, leftMs / 10), nextMs };
+  return leftMs <= TOO_LATE_MS ? undefined : { delayMs: Math.min(base, Math.floor(leftMs / 10)), nextMs };
 }

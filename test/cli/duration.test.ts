@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { formatDuration, LONGEST_MS, parseDuration, parseGoDuration, parseSomeTime } from '../../src/cli/duration.ts';
+import '../helpers/seeded.ts';
 
 describe('a duration', () => {
   const RIGHT: Readonly<Record<string, number>> = {

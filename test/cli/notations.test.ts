@@ -10,6 +10,7 @@ import { formatLadder, parseLadder } from '../../src/cli/ladder.ts';
 import { nameFromCommand, parseName } from '../../src/cli/name.ts';
 import { formatSignalMap, formatSignals, parseSignal, parseSignalMap, parseSignals } from '../../src/cli/signals.ts';
 import type { Rung } from '../../src/core/config.ts';
+import '../helpers/seeded.ts';
 
 const [HUP, KILL, TERM, CHLD, CONT, STOP] = [1, 9, 15, 17, 18, 19];
 const signal = fc.integer({ min: 1, max: 64 });

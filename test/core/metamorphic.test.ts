@@ -8,6 +8,7 @@ import type { PeerView } from '../../src/core/peers.ts';
 import { child, config, peers, perform, schedule } from './arbitraries.ts';
 import { revived } from './helpers.ts';
 import { Life } from './life.ts';
+import '../helpers/seeded.ts';
 
 const RUNS = { numRuns: 600 };
 

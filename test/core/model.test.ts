@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { alive, dead, mainConfig, sidecarConfig } from './helpers.ts';
 import { Life } from './life.ts';
 import { type End, foretell, type Scene } from './model.ts';
+import '../helpers/seeded.ts';
 
 const UNTIL_MS = 120_000;
 /** Fractions of a millisecond add up over restarts. */

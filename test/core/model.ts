@@ -73,7 +73,7 @@ export function foretell(scene: Scene, untilMs: number): End {
       const code = isSidecar && (isAsked || decidedAt !== undefined) ? 0 : lastCode;
       if (!wants || isTooLate || isOver) return end(now, code);
       if (lived >= 60_000) pause = 100;
-      nextStartAt = now + (deadline === undefined ? pause : Math.min(pause, (deadline - now) / 10));
+      nextStartAt = now + (deadline === undefined ? pause : Math.min(pause, Math.floor((deadline - now) / 10)));
       pause = Math.min(pause * 2, 10_000);
     }
 

@@ -5,6 +5,7 @@ import type { MemberConfig } from '../../src/core/config.ts';
 import { mainConfig, sidecarConfig } from './helpers.ts';
 import type { ChildScript } from './life.ts';
 import { type MemberScript, Pod } from './pod.ts';
+import '../helpers/seeded.ts';
 
 const after = (...names: readonly string[]) =>
   names.map((name) => ({ name, condition: 'started', optional: false }) as const);

@@ -12,6 +12,7 @@ import { writeMemo } from '../../src/runtime/memo.ts';
 import { type Action, chaos, child, config, peers, perform, schedule } from './arbitraries.ts';
 import { alive, asJson, dead, revived, sidecarConfig } from './helpers.ts';
 import { Life, type LifeOptions, type Step } from './life.ts';
+import '../helpers/seeded.ts';
 
 const RUNS = { numRuns: 600 };
 

@@ -9,6 +9,7 @@ import { readMemo, writeMemo } from '../../src/runtime/memo.ts';
 import { child, config, peers, perform, schedule } from './arbitraries.ts';
 import { alive, dead, HOST_ID, mainConfig, START, sidecarConfig } from './helpers.ts';
 import { Life } from './life.ts';
+import '../helpers/seeded.ts';
 
 const DEAF = { on: { 15: 'ignores' } } as const;
 

@@ -13,6 +13,7 @@ import {
   trimHistory,
 } from '../../src/core/tombstone.ts';
 import { parseTombstone } from '../../src/core/tombstone-parse.ts';
+import '../helpers/seeded.ts';
 
 const TIME = '2026-01-02T03:04:05.678901234Z';
 

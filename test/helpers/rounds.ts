@@ -2,12 +2,12 @@
  * Doing something many times, a few at a time, with chance that can be had again: the seed stands in the failure.
  */
 
-/** SEXTON_ROUNDS, or what suits a run of all tests. */
+/** TEST_ROUNDS, or what suits a run of all tests. */
 export function roundsOr(usual: number): number {
-  return Number(process.env.SEXTON_ROUNDS ?? usual);
+  return Number(process.env.TEST_ROUNDS ?? usual);
 }
 
-export const SEED = Number(process.env.SEXTON_SEED ?? Date.now() % 1_000_000);
+export const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
 
 /** Numbers from 0 up to 1, the same for the same seed (mulberry32). */
 export function chance(seed: number): () => number {

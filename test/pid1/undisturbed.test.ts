@@ -1,7 +1,7 @@
 /**
  * P12: the supervisor is killed at any moment and comes back; the application, the tombstone and the exit code do not notice.
  *
- * SEXTON_ROUNDS kills in all (60 by default, 500 for the full case), in lives of about five, four at a time.
+ * TEST_ROUNDS kills in all (60 by default, 500 for the full case), in lives of about five, four at a time.
  */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';

@@ -27,7 +27,7 @@ export type Answer =
   | { readonly type: 'done'; readonly error: string | undefined };
 
 const host = await makeHost();
-const wire = connect(process.env.SEXTON_TEST_WIRE ?? '');
+const wire = connect(process.env.TEST_WIRE ?? '');
 // The test is over.
 wire.on('close', () => process.kill(process.pid, 'SIGKILL'));
 wire.on('error', () => {});

@@ -15,6 +15,7 @@ import {
 import type { HostCommand } from '../../../src/runtime/host/host.ts';
 import { commit, event, hello, word } from './arbitraries.ts';
 import { commitOf, eventFields, frameOf, helloFields } from './init-side.ts';
+import '../../helpers/seeded.ts';
 
 test('every commit is read by init as it was meant', () => {
   fc.assert(
