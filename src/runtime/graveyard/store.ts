@@ -15,8 +15,6 @@ import { chmod, lstat, mkdir, open, readdir, rename, unlink } from 'node:fs/prom
 import { join } from 'node:path';
 import { isMemberName } from '../../core/tombstone.ts';
 
-export { readGraveyard } from './read.ts';
-
 /** What could not be done, and the remedy. */
 export interface Trouble {
   readonly message: string;
@@ -206,5 +204,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
 function trouble(what: string, thrown: unknown): Trouble {
   const error = thrown as NodeJS.ErrnoException;
   const remedy = REMEDIES[error.code ?? ''] ?? 'peers see the last state that was written until this ends';
-  return { message: `cannot ${what}: ${error.message}; ${remedy}`, error };
+  // Without the call and its paths: the name of a temporary file is another one each time, and what is the same is said once.
+  const reason = error.message.replace(/, [a-z]+ '.*$/s, '');
+  return { message: `cannot ${what}: ${reason}; ${remedy}`, error };
 }

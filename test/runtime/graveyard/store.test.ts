@@ -145,6 +145,15 @@ describe('Store.carve', () => {
     assert.deepEqual(readdirSync(dir), ['a']);
   });
 
+  it('tells of the same trouble in the same words, so that it can be said once', async (t) => {
+    const file = join(temporaryDirectory(t), 'file');
+    writeFileSync(file, '');
+    const store = new Store(file, 'a');
+    const [first, second] = [await store.carve(stone('a')), await store.carve(stone('a', { Restarts: 1 }))];
+    assert.match(first?.message ?? '', /^cannot carve the tombstone .*ENOTDIR: not a directory; a part of the path/);
+    assert.equal(first?.message, second?.message);
+  });
+
   it('creates a deleted directory again', async (t) => {
     const dir = join(temporaryDirectory(t), 'graveyard');
     const store = new Store(dir, 'a');
