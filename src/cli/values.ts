@@ -8,6 +8,8 @@ import { bad, good, type Parse, show } from './parse.ts';
 
 /** An absolute directory, without trailing slashes. The root is refused: tombstones would lie among the image's files. */
 export function parseGraveyard(text: string): Parse<string> {
+  // Only a file can say it, and a path ends there.
+  if (text.includes('\0')) return bad('no path has a NUL byte in it; write a directory such as /graveyard');
   if (!text.startsWith('/')) return bad(`not an absolute path; write ${show(`/${text.replace(/^(\.{0,2}\/)+/, '')}`)}`);
   const path = text.replace(/\/+$/, '');
   return path === '' ? bad('not the root itself; write a directory such as /graveyard') : good(path);

@@ -120,6 +120,11 @@ export function wrongFiles(): readonly WrongInput[] {
       'args: [-v]\n',
       `args in ${IN_FILE}: no command to go with them; write command in the same file`,
     ),
+    file(
+      'a graveyard with a NUL byte',
+      'graveyard: "/g\\0y"\n',
+      `graveyard: "/g\\u0000y" in ${IN_FILE}: no path has a NUL byte in it; write a directory such as /graveyard`,
+    ),
     {
       title: 'JSON that is cut off',
       argv: ['--config', `${DIR}/sexton.json`],
