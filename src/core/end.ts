@@ -4,7 +4,7 @@
 import { type Draft, note, reached, say, update } from './draft.ts';
 import { type ChildExit, containerStatus, statusOf } from './exit.ts';
 import { holdsBack } from './hold.ts';
-import { backoffAfter, wantsRestart } from './restart.ts';
+import { backoffAfter, isFinalUnder, wantsRestart } from './restart.ts';
 import { SIGKILL, signalName } from './signals.ts';
 import type { Child } from './state.ts';
 import { rfc3339 } from './time.ts';
@@ -56,7 +56,7 @@ export function bury(draft: Draft, { status, reason, exit }: Burial): void {
   const { stop, climb } = state;
   const overdue = reason === 'killed' && climb?.killed === true && stop?.origin === 'platform';
   const code = containerStatus(config, { status, stopped: stop !== undefined, overdue });
-  const final = config.restartPolicy === 'Never' || (config.restartPolicy === 'OnFailure' && code === 0);
+  const final = isFinalUnder(config.restartPolicy, code === 0);
   update(draft, {
     child: { is: 'gone', status, code, reason, final },
     climb: undefined,

@@ -1,14 +1,19 @@
 /**
- * Restart in place: whether, and after how long.
+ * Restart: when the platform gives a member that ended no other life, and whether and after how long it gets one in place.
  */
-import type { MemberConfig } from './config.ts';
+import type { MemberConfig, RestartPolicy } from './config.ts';
 import { FIRST_BACKOFF_MS } from './state.ts';
 
-export const LAST_BACKOFF_MS = 10_000;
+const LAST_BACKOFF_MS = 10_000;
 /** A life of this length forgives all deaths before it. */
-export const FORGIVEN_AFTER_MS = 60_000;
+const FORGIVEN_AFTER_MS = 60_000;
 /** With no more than this left until the deadline, nothing is started any more. */
-export const TOO_LATE_MS = 1_000;
+const TOO_LATE_MS = 1_000;
+
+/** Whether a container that ended so stays ended, under the pod's policy. */
+export function isFinalUnder(policy: RestartPolicy, succeeded: boolean): boolean {
+  return policy === 'Never' || (policy === 'OnFailure' && succeeded);
+}
 
 /**
  * `auto` restarts only where the platform would not: while the pod stops, under `Never`, and after exit 0 under
@@ -23,7 +28,7 @@ export function wantsRestart(config: MemberConfig, status: number, podStops: boo
     case 'on-failure':
       return status !== 0;
     case 'auto':
-      return podStops || config.restartPolicy === 'Never' || (config.restartPolicy === 'OnFailure' && status === 0);
+      return podStops || isFinalUnder(config.restartPolicy, status === 0);
     default:
       return config.restart satisfies never;
   }

@@ -6,6 +6,7 @@
  * rebirth: a reused volume looks just like that.
  */
 import type { MemberConfig } from './config.ts';
+import { isFinalUnder } from './restart.ts';
 import type { Peer, State } from './state.ts';
 import type { Tombstone } from './tombstone.ts';
 
@@ -25,8 +26,8 @@ export type Standing =
       readonly lost: boolean;
     };
 
-export const LOST_AFTER_MS = 2_000;
-export const STALE_AFTER_MS = 10_000;
+const LOST_AFTER_MS = 2_000;
+const STALE_AFTER_MS = 10_000;
 
 export function standingOf(config: MemberConfig, state: State, peer: Peer | undefined): Standing {
   if (peer === undefined || isForeign(config, state, peer)) return { is: 'absent' };
@@ -72,8 +73,7 @@ function deathOf(config: MemberConfig, { tombstone }: Peer): Standing {
 
 /** Where the dead did not say it: by the policy that it declared while it lived, else by the reader's own. */
 function isFinal(config: MemberConfig, { RestartPolicy }: Tombstone, succeeded: boolean): boolean {
-  const policy = RestartPolicy ?? config.restartPolicy;
-  return policy === 'Never' || (policy === 'OnFailure' && succeeded);
+  return isFinalUnder(RestartPolicy ?? config.restartPolicy, succeeded);
 }
 
 /** Those of other sessions whom nobody holds any more: they can be cleared away. (Another boot may be another node's.) */
