@@ -2,14 +2,14 @@
  * Member names: a name is also a file name in the graveyard and comes from other containers, so it is a DNS label as
  * Kubernetes uses it for containers, and nothing else.
  */
-import { isMemberName } from '../core/tombstone.ts';
+import { isMemberName, MAX_NAME } from '../core/tombstone.ts';
 import { bad, eachOf, good, type Parse, show } from './parse.ts';
 
 export function parseName(text: string): Parse<string> {
   if (isMemberName(text)) return good(text);
   const meant = makeName(text).replace(/-+/g, '-');
   const remedy = meant === '' ? 'write one such as web-1' : `write ${meant}`;
-  return bad(`a name is lowercase letters, digits and inner dashes, at most ${LONGEST}; ${remedy}`);
+  return bad(`a name is lowercase letters, digits and inner dashes, at most ${MAX_NAME}; ${remedy}`);
 }
 
 /** `a,b`: no blanks, each once. */
@@ -28,9 +28,7 @@ export function nameFromCommand(command: string): string {
   return makeName(command.slice(command.lastIndexOf('/') + 1)) || 'main';
 }
 
-const LONGEST = 63;
-
 function makeName(text: string): string {
   const plain = text.toLowerCase().replace(/[^a-z0-9-]/g, '-');
-  return plain.replace(/^-+/, '').slice(0, LONGEST).replace(/-+$/, '');
+  return plain.replace(/^-+/, '').slice(0, MAX_NAME).replace(/-+$/, '');
 }

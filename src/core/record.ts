@@ -4,12 +4,12 @@
 import type { MemberConfig } from './config.ts';
 import { signalName } from './signals.ts';
 import type { State } from './state.ts';
-import type { Tombstone } from './tombstone.ts';
+import { type Tombstone, VERSION } from './tombstone.ts';
 
 export function tombstoneOf(config: MemberConfig, state: State): Tombstone {
   const { chronicle, child, stop, deadline } = state;
   return withoutUndefined({
-    Version: 1,
+    Version: VERSION,
     Name: config.name,
     Role: config.role,
     Session: config.session,

@@ -8,10 +8,8 @@
  */
 import type { RestartPolicy, Role } from './config.ts';
 import type { DeathReason, HistoryEntry, Parsed, Phase, Tombstone } from './tombstone.ts';
-import { cleanText, isMemberName, MAX_BYTES, MAX_START_AFTER, trimHistory } from './tombstone.ts';
+import { cleanText, isMemberName, MAX_BYTES, MAX_DETAILS, MAX_START_AFTER, trimHistory, VERSION } from './tombstone.ts';
 
-const VERSION = 1;
-const MAX_DETAILS = 16;
 /** Entries beyond are not even looked at. */
 const MAX_READ_HISTORY = 1024;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;

@@ -51,6 +51,8 @@ export interface Tombstone {
   readonly History?: readonly HistoryEntry[];
 }
 
+/** The version of the format that this sexton writes. */
+export const VERSION = 1;
 /** Bytes a tombstone always occupies. */
 export const RESERVE_BYTES = 8192;
 /** A larger file is not read. */
@@ -67,10 +69,12 @@ export const MAX_START_AFTER = 64;
 /** Longest free text (`Session`, `StopReason`, details of the history), in bytes as JSON writes it, without the quotes. */
 export const MAX_TEXT = 256;
 
+/** Longest name of a member: it is a DNS label, RFC 1123. */
+export const MAX_NAME = 63;
+/** Most details of an entry of the history. */
+export const MAX_DETAILS = 16;
 /** How many entries at the beginning of a history outlive the trimming: they tell how the member came up. */
 const FIRST_KEPT = 8;
-const MAX_NAME = 63;
-const MAX_DETAILS = 16;
 const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 // Control characters, line separators and direction marks: what could forge a line of a log or of a terminal, and
 // what YAML 1.1 does not allow unescaped.
