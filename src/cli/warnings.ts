@@ -1,6 +1,7 @@
 /**
  * What is allowed but is most likely not what was meant: each is logged once when the member starts.
  */
+import { ASSUMED_GRACE_MS } from '../core/deadline.ts';
 import { type Check, run } from './checks.ts';
 import { formatDuration } from './duration.ts';
 import type { Key } from './flag.ts';
@@ -11,9 +12,6 @@ import { formatSignal } from './signals.ts';
 export function findWarnings(settings: Settings): readonly string[] {
   return run(WARNINGS, settings);
 }
-
-/** What Kubernetes gives a pod that declares no grace period. */
-const USUAL_GRACE_MS = 30_000;
 
 /** Names that say nothing: several containers of one pod are likely to run them. */
 const COMMON_PROGRAMS =
@@ -32,9 +30,9 @@ const WARNINGS: readonly Check[] = [
   {
     needs: ['drain', 'gracePeriod'],
     find: ({ drain, gracePeriod }) => {
-      if (gracePeriod.isGiven || (drain.value ?? 0) < USUAL_GRACE_MS) return undefined;
-      const usual = formatDuration(USUAL_GRACE_MS);
-      return `${drain.label}: a pod has ${usual} unless it declares more; declare its grace period with --grace-period`;
+      if (gracePeriod.isGiven || (drain.value ?? 0) < ASSUMED_GRACE_MS) return undefined;
+      const assumed = formatDuration(ASSUMED_GRACE_MS);
+      return `${drain.label}: a pod has ${assumed} unless it declares more; declare its grace period with --grace-period`;
     },
   },
   {

@@ -8,7 +8,7 @@ import type { MemberConfig } from './config.ts';
 import { isForeign } from './standing.ts';
 import type { Deadline, Peer, State, Stop } from './state.ts';
 
-/** Assumed where no grace period was declared: Kubernetes' and podman's neighbours use 30 s. */
+/** Assumed where no grace period was declared: what Kubernetes gives a pod that declares none. */
 export const ASSUMED_GRACE_MS = 30_000;
 
 /** What the platform's stop request at `atMs` means. */
