@@ -2,6 +2,7 @@
  * What only several settings together can get wrong. A check is left out while one of the settings it needs cannot be
  * parsed, so one slip does not bring a second message.
  */
+import { handleOf, MAX_SOCKET_PATH_BYTES } from '../core/handle.ts';
 import { formatDuration } from './duration.ts';
 import type { Key } from './flag.ts';
 import type { Settings } from './settle.ts';
@@ -22,9 +23,6 @@ export function run(checks: readonly Check[], settings: Settings): readonly stri
     .filter(({ needs }) => needs.every((key) => !settings[key].isBroken))
     .flatMap(({ find }) => find(settings) ?? []);
 }
-
-/** sun_path of unix(7) has 108 bytes, the last of them NUL. */
-const LONGEST_SOCKET = 107;
 
 const PROBLEMS: readonly Check[] = [
   {
@@ -69,9 +67,9 @@ const PROBLEMS: readonly Check[] = [
     needs: ['graveyard', 'name'],
     find: ({ graveyard, name }) => {
       if (graveyard.value === undefined || name.value === undefined) return undefined;
-      const bytes = Buffer.byteLength(`${graveyard.value}/.${name.value}.sock`);
-      if (bytes <= LONGEST_SOCKET) return undefined;
-      return `${graveyard.label}: the path of this member's socket in it has ${bytes} bytes, ${LONGEST_SOCKET} are possible; use a shorter one`;
+      const bytes = Buffer.byteLength(`${graveyard.value}/${handleOf(name.value)}`);
+      if (bytes <= MAX_SOCKET_PATH_BYTES) return undefined;
+      return `${graveyard.label}: the path of this member's socket in it has ${bytes} bytes, ${MAX_SOCKET_PATH_BYTES} are possible; use a shorter one`;
     },
   },
   {

@@ -8,6 +8,7 @@ import { lstat } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import type { MemberConfig } from '../core/config.ts';
+import { handleOf } from '../core/handle.ts';
 import type { PeerView } from '../core/peers.ts';
 import { formatTombstone, type Tombstone } from '../core/tombstone.ts';
 import type { Clock } from './clock.ts';
@@ -44,7 +45,7 @@ export class Plot {
   constructor(options: PlotOptions) {
     this.#options = options;
     this.#store = new Store(options.dir, options.member.name);
-    this.#socketPath = join(options.dir, `.${options.member.name}.sock`);
+    this.#socketPath = join(options.dir, handleOf(options.member.name));
   }
 
   /** Resolves when the name is claimed and the tombstone carved. `isHeld`: an earlier supervisor had the host hold the socket already. */
@@ -87,7 +88,7 @@ export class Plot {
     await this.#graveyard?.rescan();
   }
 
-  /** Removes what other sessions and boots have left. */
+  /** Removes what other sessions have left. */
   async clear(names: readonly string[]): Promise<void> {
     this.#report(await this.#store.clear(names));
   }

@@ -9,6 +9,7 @@ import { constants } from 'node:fs';
 import { lstat, open } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { handleOf, MAX_SOCKET_PATH_BYTES } from '../../core/handle.ts';
 
 /**
  * Never connected: `none` because there is no socket, `refused` because nobody is behind the one that is there, `denied`
@@ -29,8 +30,6 @@ const RETRY_MS = 200;
 const RETRIES = 10;
 /** A peer that writes more than this is hung up on until the next retry: reading it must not become work. */
 const MAX_RECEIVED = 65_536;
-/** sockaddr_un holds 108 bytes with the final NUL, unix(7). */
-const MAX_SOCKET_PATH = 107;
 
 const MISSES: Readonly<Record<string, 'refused' | 'denied'>> = {
   ECONNREFUSED: 'refused',
@@ -102,7 +101,7 @@ class Peer {
 
   constructor(dir: string, name: string, now: () => number, onChange: (contact: Contact) => void) {
     this.#dir = dir;
-    this.#file = `.${name}.sock`;
+    this.#file = handleOf(name);
     this.#now = now;
     this.#onChange = onChange;
   }
@@ -143,7 +142,7 @@ class Peer {
       const path = join(this.#dir, this.#file);
       // connect(2) follows links, and on a file system that hangs it would hold up everything: this holds up only itself.
       if (!(await lstat(path)).isSocket()) this.#miss('none');
-      else if (Buffer.byteLength(path) <= MAX_SOCKET_PATH) this.#hold(await connected(path));
+      else if (Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES) this.#hold(await connected(path));
       else await this.#holdByDirectory();
     } catch (error) {
       this.#miss(MISSES[(error as NodeJS.ErrnoException).code ?? ''] ?? 'none');

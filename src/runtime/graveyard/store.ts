@@ -13,6 +13,7 @@ import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { chmod, lstat, mkdir, open, readdir, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { handleOf } from '../../core/handle.ts';
 import { isMemberName } from '../../core/tombstone.ts';
 
 /** What could not be done, and the remedy. */
@@ -71,7 +72,7 @@ export class Store {
   async clear(names: readonly string[]): Promise<Trouble | undefined> {
     let failed: Trouble | undefined;
     for (const name of names.filter(isMemberName)) {
-      for (const file of [name, `.${name}.sock`]) {
+      for (const file of [name, handleOf(name)]) {
         const path = join(this.#dir, file);
         await unlink(path).catch((error: NodeJS.ErrnoException) => {
           if (error.code !== 'ENOENT') failed ??= trouble(`remove ${path} of another session`, error);

@@ -4,13 +4,12 @@
  * decodes `hello` and events. Whatever breaks a bound is a `ProtocolError`, in both directions: init would end the
  * connection over it, so it is better refused here, where a stack says who made it.
  */
+import { MAX_SOCKET_PATH_BYTES } from '../../core/handle.ts';
 import type { Commit, Hello, HostCommand, HostEvent } from './host.ts';
 
-export const PROTOCOL_VERSION = 1;
+const PROTOCOL_VERSION = 1;
 export const MAX_FRAME_BYTES = 1_048_576;
 export const MAX_MEMO_BYTES = 65_536;
-/** `sun_path` of sockaddr_un has 108 bytes, the last is NUL (unix(7)). */
-export const MAX_SOCKET_PATH_BYTES = 107;
 
 const LENGTH_BYTES = 4;
 const MAX_SIGNAL = 64;

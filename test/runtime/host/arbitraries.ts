@@ -1,6 +1,6 @@
 /** Everything that the protocol can say, at random. */
 import fc from 'fast-check';
-import { MAX_SOCKET_PATH_BYTES } from '../../../src/runtime/host/frames.ts';
+import { MAX_SOCKET_PATH_BYTES } from '../../../src/core/handle.ts';
 import type { Commit, Hello, HostCommand, HostEvent } from '../../../src/runtime/host/host.ts';
 
 /** Plain objects, as the code under test makes them. */
