@@ -1,8 +1,8 @@
 /**
  * `sexton run`: from the command line to a supervisor that runs. What the application does not need is loaded after it was started.
  */
-import { readFileSync } from 'node:fs';
 import { EXIT } from '../core/exit.ts';
+import { readBootId } from '../runtime/boot-id.ts';
 import { SystemClock } from '../runtime/clock.ts';
 import type { Host } from '../runtime/host/host.ts';
 import { InitHost } from '../runtime/host/init.ts';
@@ -53,13 +53,4 @@ async function openHost(env: NodeJS.ProcessEnv): Promise<Host> {
 function refuse(host: Host, problems: readonly string[]): void {
   complain(new SextonError('badConfiguration', { problems }));
   host.commit({ ack: undefined, memo: undefined, commands: [{ type: 'exit', code: EXIT.sexton }] });
-}
-
-/** Where there is none (not Linux) all that is in the graveyard counts as of this boot. */
-function readBootId(): string {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-  } catch {
-    return 'unknown';
-  }
 }

@@ -1,8 +1,9 @@
 /**
  * `sexton status [--graveyard DIR] [--format table|json]`: the members of the pod, as their tombstones tell.
  */
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import type { Tombstone } from '../core/tombstone.ts';
+import { readBootId } from '../runtime/boot-id.ts';
 import { readGraveyard, type Unreadable } from '../runtime/graveyard/read.ts';
 import type { Env } from './env.ts';
 import { SextonError } from './errors.ts';
@@ -18,7 +19,7 @@ export async function status(args: readonly string[], env: Env): Promise<void> {
   const format = formatOf('status', flags.format);
   const path = flags.graveyard ?? (env.SEXTON_GRAVEYARD || env.KUBEXIT_GRAVEYARD || '/graveyard');
   const { members, unreadable } = await read(path);
-  const now = { ms: Date.now(), mono: Number(process.hrtime.bigint() / 1_000_000n), boot: await bootId() };
+  const now = { ms: Date.now(), mono: Number(process.hrtime.bigint() / 1_000_000n), boot: readBootId() };
   if (format === 'json') {
     const withTimes = members.map((member) => ({ ...member, AgeMs: ageMs(member, now), LeftMs: leftMs(member, now) }));
     await print(`${JSON.stringify({ graveyard: path, members: withTimes, unreadable }, undefined, 2)}\n`);
@@ -31,7 +32,7 @@ export async function status(args: readonly string[], env: Env): Promise<void> {
 export interface Now {
   readonly ms: number;
   readonly mono: number;
-  readonly boot: string | undefined;
+  readonly boot: string;
 }
 
 export function statusTable(
@@ -114,9 +115,4 @@ function whyNot(error: unknown): string {
   if (code === 'ENOENT') return 'no such directory';
   if (code === 'ENOTDIR') return 'not a directory';
   return code === 'EACCES' ? 'permission denied' : message;
-}
-
-async function bootId(): Promise<string | undefined> {
-  const text = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => undefined);
-  return text?.trim();
 }
