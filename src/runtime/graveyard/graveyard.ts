@@ -6,6 +6,7 @@
  */
 import type { PeerView } from '../../core/peers.ts';
 import type { Tombstone } from '../../core/tombstone.ts';
+import { isLate } from '../late.ts';
 import { Liveness } from './liveness.ts';
 import type { Unreadable } from './read.ts';
 import { type Member, type Snapshot, Watch } from './watch.ts';
@@ -57,12 +58,7 @@ export class Graveyard {
   /** Resolves after the first scan and a first try to connect to every member that is not dead; `onPeers` was called by then. */
   async start(): Promise<void> {
     await this.#watch.start();
-    let timer: NodeJS.Timeout | undefined;
-    const enough = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, FIRST_CONTACT_MS);
-    });
-    await Promise.race([this.#firstContacts, enough]);
-    clearTimeout(timer);
+    await isLate(this.#firstContacts, FIRST_CONTACT_MS);
     this.#hasStarted = true;
     this.#tell();
   }
