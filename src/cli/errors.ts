@@ -30,7 +30,7 @@ export class SextonError<Code extends ErrorCode = ErrorCode> extends Error {
 }
 
 /** What a person is told of any error; whatever is not a SextonError is a defect of ours, told with its place. */
-export function complaintOf(error: unknown): string {
+function complaintOf(error: unknown): string {
   if (isSextonError(error)) return `sexton: ${error.message}\n`;
   const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return `sexton: internal error: ${detail}\n`;

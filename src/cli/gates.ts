@@ -4,13 +4,12 @@
 import type { StartGate } from '../core/config.ts';
 import { parseName } from './name.ts';
 import { nearest } from './nearest.ts';
-import { bad, eachOf, good, type Parse, show } from './parse.ts';
+import { bad, eachOf, good, type Parse, repeated, show } from './parse.ts';
 
 export function parseGates(text: string): Parse<readonly StartGate[]> {
   const gates = eachOf(text, parseGate);
   if (!gates.ok) return gates;
-  const names = gates.value.map((gate) => gate.name);
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  const twice = repeated(gates.value.map((gate) => gate.name));
   return twice === undefined ? gates : bad(`${twice} is named twice; name it once`);
 }
 

@@ -13,7 +13,7 @@ export async function help(args: readonly string[]): Promise<void> {
   await print(helpText(args[0]));
 }
 
-export function helpText(topic: string | undefined): string {
+function helpText(topic: string | undefined): string {
   if (topic === undefined) return `${USAGE}\n${TOPICS_LINE}\n`;
   const known = TOPIC_NAMES.find((name) => name === topic);
   if (known !== undefined) return TOPICS[known]();

@@ -3,7 +3,7 @@
  * Kubernetes uses it for containers, and nothing else.
  */
 import { isMemberName, MAX_NAME } from '../core/tombstone.ts';
-import { bad, eachOf, good, type Parse, show } from './parse.ts';
+import { bad, eachOf, good, type Parse, repeated, show } from './parse.ts';
 
 export function parseName(text: string): Parse<string> {
   if (isMemberName(text)) return good(text);
@@ -19,7 +19,7 @@ export function parseNames(text: string): Parse<readonly string[]> {
     return name.ok ? name : bad(`${show(part)} is not a name: ${name.why}`);
   });
   if (!names.ok) return names;
-  const twice = names.value.find((name, index) => names.value.indexOf(name) !== index);
+  const twice = repeated(names.value);
   return twice === undefined ? names : bad(`${twice} is named twice; name it once`);
 }
 

@@ -35,6 +35,11 @@ export function eachOf<T>(text: string, parsePart: (part: string) => Parse<T>): 
   return good(values);
 }
 
+/** The first value that is there twice. */
+export function repeated<T>(values: readonly T[]): T | undefined {
+  return values.find((value, index) => values.indexOf(value) !== index);
+}
+
 const LONGEST_SHOWN = 80;
 
 /** A value as a message shows it: as it is where that is unmistakable, else quoted, and never longer than a line. */

@@ -4,7 +4,7 @@
 import type { SignalMap } from '../core/config.ts';
 import { signalName, signalNumber } from '../core/signals.ts';
 import { nearest } from './nearest.ts';
-import { bad, eachOf, good, type Parse, show } from './parse.ts';
+import { bad, eachOf, good, type Parse, repeated, show } from './parse.ts';
 
 export function parseSignal(text: string): Parse<number> {
   const number = signalNumber(text);
@@ -20,7 +20,7 @@ export function parseSignals(text: string): Parse<readonly number[]> {
   if (text.split(',').includes('none')) return bad('none stands alone; write none or the signals');
   const signals = eachOf(text, parseReceivable);
   if (!signals.ok) return signals;
-  const twice = signals.value.find((signal, index) => signals.value.indexOf(signal) !== index);
+  const twice = repeated(signals.value);
   return twice === undefined ? signals : bad(`${formatSignal(twice)} is named twice; name it once`);
 }
 
@@ -76,8 +76,8 @@ function parseTranslation(text: string): Parse<readonly [number, number | 'drop'
   }
   const from = parseReceivable(fromText);
   if (!from.ok) return from;
-  if (toText === '-') return good([from.value, 'drop']);
-  if (toText === '0') return good([from.value, 'drop']);
+  // dumb-init drops by 0.
+  if (toText === '-' || toText === '0') return good([from.value, 'drop']);
   const to = parseSignal(toText);
   return to.ok ? good([from.value, to.value]) : to;
 }

@@ -30,4 +30,4 @@ export function subcommandOf(argv: readonly string[]): Subcommand {
   }
 }
 
-export const SUBCOMMANDS = ['run', 'status', 'explain', 'version', 'help'] as const;
+const SUBCOMMANDS = ['run', 'status', 'explain', 'version', 'help'] as const;
