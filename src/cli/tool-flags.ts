@@ -1,5 +1,5 @@
 /**
- * The few flags of the subcommands that print: `--flag value` and `--flag=value`, each once.
+ * The few flags of the subcommands that print: `--flag value` and `--flag=value`; of two the last counts.
  */
 import { SextonError } from './errors.ts';
 import { nearest } from './nearest.ts';

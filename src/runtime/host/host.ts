@@ -27,7 +27,7 @@ export type HostEvent =
       readonly senderPid: number;
     }
   | { readonly type: 'spawned'; readonly seq: number; readonly at: number; readonly id: number; readonly pid: number }
-  /** `errno` by name (`ENOENT`), `stage` says what could not be done. */
+  /** `errno` by name (`ENOENT`), or its number where the host does not know the name. */
   | {
       readonly type: 'spawnFailed';
       readonly seq: number;
@@ -108,6 +108,6 @@ export interface Host {
    */
   open(onEvent: (event: HostEvent) => void): Promise<Hello>;
   commit(commit: Commit): void;
-  /** Ends a child outside any commit; resolves once the host is closed. Only for tests and orderly ends. */
+  /** Only for tests: lets go of init; where this process is the host itself, its children end with it. Resolves once that is done. */
   close(): Promise<void>;
 }
