@@ -19,7 +19,7 @@ import { phaseOf } from './phase.ts';
 import { advance } from './rules.ts';
 import { SIGINT, signalName } from './signals.ts';
 import { peerNamed } from './standing.ts';
-import type { Event, Peer, Reduction, State } from './state.ts';
+import type { Event, Peer, Reduction, State, Stop } from './state.ts';
 import { type Instant, rfc3339 } from './time.ts';
 
 export function reduce(config: MemberConfig, state: State, event: Event): Reduction {
@@ -85,32 +85,35 @@ function receiveSignal(draft: Draft, event: Event & { type: 'signalReceived' }):
 }
 
 function requestStop(draft: Draft, event: Event & { type: 'signalReceived' }): void {
-  const { config } = draft;
-  const { stop, climb } = draft.state;
-  const requests = (stop?.requests ?? 0) + 1;
-  if (requests === 1) {
-    const deadline = earlier(draft.state.deadline, platformDeadline(config, event.at.mono));
-    update(draft, { deadline });
-    if (stop === undefined) {
-      const reason = `signal ${signalName(event.signal).slice(3)}`;
-      const earliestMs = event.at.mono + config.drainMs;
-      update(draft, {
-        stop: {
-          origin: 'platform',
-          reason,
-          atMs: event.at.mono,
-          signal: event.signal,
-          requests,
-          earliestMs,
-          waitsFor: undefined,
-        },
-        chronicle: { ...draft.state.chronicle, stopRequested: rfc3339(event.at.wall) },
-      });
-      return say(draft, 'info', 'asked to stop', { signal: signalName(event.signal), sender: event.senderPid });
-    }
-  }
-  if (stop === undefined) throw new Error('internal error: a second stop request without a first');
-  // The platform's first request during a stop of our own moves the deadline; it hurries nobody, the child gets no signal twice.
+  const { deadline, stop } = draft.state;
+  // The platform's first request moves the deadline, also during a stop of our own.
+  if (stop === undefined || stop.requests === 0)
+    update(draft, { deadline: earlier(deadline, platformDeadline(draft.config, event.at.mono)) });
+  if (stop === undefined) return wishToStop(draft, event);
+  askAgain(draft, event, stop);
+}
+
+function wishToStop(draft: Draft, event: Event & { type: 'signalReceived' }): void {
+  const { mono, wall } = event.at;
+  update(draft, {
+    stop: {
+      origin: 'platform',
+      reason: `signal ${signalName(event.signal).slice(3)}`,
+      atMs: mono,
+      signal: event.signal,
+      requests: 1,
+      earliestMs: mono + draft.config.drainMs,
+      waitsFor: undefined,
+    },
+    chronicle: { ...draft.state.chronicle, stopRequested: rfc3339(wall) },
+  });
+  say(draft, 'info', 'asked to stop', { signal: signalName(event.signal), sender: event.senderPid });
+}
+
+/** The first request during a stop of our own hurries nobody and the child gets no signal twice; every later one does hurry. */
+function askAgain(draft: Draft, event: Event & { type: 'signalReceived' }, stop: Stop): void {
+  const { climb } = draft.state;
+  const requests = stop.requests + 1;
   update(draft, { stop: { ...stop, origin: 'platform', requests } });
   say(draft, 'info', requests === 1 ? 'asked to stop while stopping' : 'asked to stop again', {
     signal: signalName(event.signal),
