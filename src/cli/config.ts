@@ -11,7 +11,7 @@ import { type CommandLine, readCommandLine } from './argv.ts';
 import { findProblems } from './checks.ts';
 import { type Env, type Environment, readEnvironment } from './env.ts';
 import { type ConfigFile, parseAsJson, readConfigFile } from './file.ts';
-import type { Key, LogFormat, LogLevel, Values } from './flag.ts';
+import type { Key, Values } from './flag.ts';
 import { FLAGS, KEYS } from './flags.ts';
 import { readForeign } from './kubexit.ts';
 import type { Parse } from './parse.ts';
@@ -22,8 +22,8 @@ export interface RunConfig {
   readonly member: MemberConfig;
   readonly graveyard: string | undefined;
   readonly program: Program;
-  readonly logLevel: LogLevel;
-  readonly logFormat: LogFormat;
+  readonly logLevel: Values['logLevel'];
+  readonly logFormat: Values['logFormat'];
 }
 
 /** One row of `explain`. */

@@ -11,10 +11,8 @@ import type {
   SignalMap,
   StartGate,
 } from '../core/config.ts';
+import type { LogOptions } from '../runtime/log.ts';
 import type { Parse } from './parse.ts';
-
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
-export type LogFormat = 'text' | 'json';
 
 /** What each flag's value is once parsed. Durations are milliseconds. */
 export interface Values {
@@ -37,8 +35,8 @@ export interface Values {
   readonly restart: RestartMode;
   readonly exitCode: ExitCodePolicy;
   readonly session: string;
-  readonly logLevel: LogLevel;
-  readonly logFormat: LogFormat;
+  readonly logLevel: LogOptions['level'];
+  readonly logFormat: LogOptions['format'];
 }
 
 export type Key = keyof Values;

@@ -3,7 +3,7 @@
  * Waiting for a moment is asking `reached`: the earliest moment that was asked for and lies ahead is when to tick next.
  */
 import type { MemberConfig } from './config.ts';
-import type { Effect, Reduction, State } from './state.ts';
+import type { Effect, LogLevel, Reduction, State } from './state.ts';
 import { type Instant, rfc3339 } from './time.ts';
 import { trimHistory } from './tombstone.ts';
 
@@ -48,7 +48,7 @@ export function note(
 
 export function say(
   draft: Draft,
-  level: 'debug' | 'info' | 'warn' | 'error',
+  level: LogLevel,
   message: string,
   details: Readonly<Record<string, unknown>> = {},
 ): void {
@@ -56,7 +56,7 @@ export function say(
 }
 
 /** Says a thing once in a container's life, also across supervisors. */
-export function sayOnce(draft: Draft, key: string, level: 'info' | 'warn' | 'error', message: string): void {
+export function sayOnce(draft: Draft, key: string, level: LogLevel, message: string): void {
   if (draft.state.said.includes(key)) return;
   update(draft, { said: [...draft.state.said, key].slice(-MOST_SAID) });
   say(draft, level, message);

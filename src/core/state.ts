@@ -149,6 +149,8 @@ export type Event =
   /** Time has passed. A late or needless one changes nothing. */
   | { readonly type: 'ticked'; readonly at: Instant };
 
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
 export type Effect =
   | { readonly type: 'spawnChild'; readonly id: number }
   | { readonly type: 'signalChild'; readonly id: number; readonly signal: number }
@@ -156,7 +158,7 @@ export type Effect =
   | { readonly type: 'forwardSignals'; readonly id: number; readonly table: Readonly<Record<number, number>> }
   | {
       readonly type: 'log';
-      readonly level: 'debug' | 'info' | 'warn' | 'error';
+      readonly level: LogLevel;
       readonly message: string;
       readonly details: Readonly<Record<string, unknown>>;
     }

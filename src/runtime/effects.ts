@@ -1,7 +1,6 @@
 /**
  * From what the core wants done to what the host is told, and from what the host reports to what the core understands.
  */
-
 import type { MemberConfig } from '../core/config.ts';
 import { ladderOf } from '../core/ladder.ts';
 import { SIGTERM } from '../core/signals.ts';

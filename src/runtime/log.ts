@@ -6,18 +6,17 @@
  * asynchronous and bounded, so that a reader who has stalled costs lines and not signals.
  */
 import type { Logger } from 'pino';
-
-export type Level = 'debug' | 'info' | 'warn' | 'error';
+import type { LogLevel } from '../core/state.ts';
 
 export interface LogOptions {
-  readonly level: Level | 'silent';
+  readonly level: LogLevel | 'silent';
   readonly format: 'json' | 'text';
   readonly member: string;
 }
 
 export class Log {
   readonly #options: LogOptions;
-  #early: { level: Level; message: string; details: object; time: number }[] = [];
+  #early: { level: LogLevel; message: string; details: object; time: number }[] = [];
   #logger: Logger | undefined;
   /** Lines are on their way to descriptor 2. */
   #isWriting = false;
@@ -27,7 +26,7 @@ export class Log {
     this.#options = options;
   }
 
-  say(level: Level, message: string, details: object = {}): void {
+  say(level: LogLevel, message: string, details: object = {}): void {
     const least = this.#options.level;
     if (least === 'silent' || ORDER.indexOf(level) < ORDER.indexOf(least)) return;
     if (this.#logger === undefined) this.#early.push({ level, message, details, time: Date.now() });
@@ -81,7 +80,7 @@ export class Log {
   }
 }
 
-const ORDER: readonly Level[] = ['debug', 'info', 'warn', 'error'];
+const ORDER: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 const MOST_BYTES = 256 * 1024;
 
 /** `12:04:05.123 info  web: asked to stop signal=SIGTERM` */

@@ -9,7 +9,6 @@
  * The order is fixed: first the host is told (the application must not wait), then the tombstone is carved, then it is logged.
  * Only the exit waits for the carving, and not for ever.
  */
-
 import type { MemberConfig } from '../core/config.ts';
 import { reduce } from '../core/lifecycle.ts';
 import type { PeerView } from '../core/peers.ts';
