@@ -22,7 +22,7 @@ static const char loader_path[] = "/lib/ld-linux-aarch64.so.1";
 static const char loader_path[] = "/lib/ld-linux-x86-64.so.2";
 #endif
 
-static bool starts_with(const char *text, const char *prefix) { return strncmp(text, prefix, strlen(prefix)) == 0; }
+bool starts_with(const char *text, const char *prefix) { return strncmp(text, prefix, strlen(prefix)) == 0; }
 
 /* The next place where execvp(3) would look, in `out`; false after the last one. Places that are too long are skipped. */
 static bool next_place(const char **path, const char *file, char *out) {

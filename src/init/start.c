@@ -8,8 +8,6 @@
 #include <stddef.h>
 #include <string.h>
 
-static bool starts_with(const char *text, const char *prefix) { return strncmp(text, prefix, strlen(prefix)) == 0; }
-
 bool wants_foreground(const struct inherited *in) {
   static const char *const informative[] = {"--help", "-h", "--version", "-V"};
   int first = 1;

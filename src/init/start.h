@@ -28,6 +28,7 @@ int command_at_once(const struct inherited *in);
 bool find_node(struct node_command *node, const struct inherited *in, bool supervised);
 /* As execvp(3), but a file without a known format is an error and not a shell script. Returns the errno. */
 int exec_in_path(char *const argv[], char *const env[]);
+bool starts_with(const char *text, const char *prefix);
 /* One line on stderr, from up to three parts; dropped when stderr is stalled, because init never blocks. */
 void say(const char *first, const char *second, const char *third);
 
