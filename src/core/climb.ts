@@ -15,13 +15,13 @@ const UNDEAD_MS = 2_000;
 const CARVING_MS = 100;
 
 /** The first rung of a stop. */
-export function beginClimb(draft: Draft, stop: Stop): void {
+export function beginClimb(draft: Draft, stop: Stop, firstRung: 'toSend' | 'sent' = 'toSend'): void {
   const { climb, now } = draft.state;
   // What a child has left behind was told already; nobody gets the signal twice.
   if (climb !== undefined) return update(draft, { climb: { ...climb, why: 'stop' } });
   const killAt = stop.origin === 'self' ? ownKillAtMs(draft.config, now.mono) : undefined;
   update(draft, { climb: { why: 'stop', rung: 0, sinceMs: now.mono, killAtMs: killAt, killed: false } });
-  sendRung(draft);
+  if (firstRung === 'toSend') sendRung(draft);
 }
 
 /** What a child leaves behind when it ends gets the same ladder before another life, or the end, may follow. */

@@ -27,4 +27,14 @@ export function forwardTable(config: MemberConfig): Readonly<Record<number, numb
   return table;
 }
 
+/** What the first rung makes of each stop signal, where that is a signal that a child can take. */
+export function stopTable(config: MemberConfig): Readonly<Record<number, number>> {
+  const table: Record<number, number> = {};
+  for (const signal of config.stopSignals) {
+    const first = ladderOf(config, signal)[0].signal;
+    if (!NEVER_FORWARDED.has(first) && translate(config, signal) !== 'drop') table[signal] = first;
+  }
+  return table;
+}
+
 const NEVER_FORWARDED: ReadonlySet<number> = new Set([SIGKILL, SIGSTOP, SIGCHLD]);

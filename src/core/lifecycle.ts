@@ -1,25 +1,16 @@
-/**
- * The lifecycle of one member, as a pure function: what is known and what has happened give what is known next and
- * what is to be done. Total over all states and events: an event that does not fit the state is late, and changes nothing.
- *
- * Theory of operation. An event is first folded into the facts (this file). Then the rules (`rules.ts`) are applied until none
- * of them has anything to add; they only look at facts and at the time, never at the event. So a rule holds no matter in
- * which order the facts became known, and a supervisor that resumes with the facts of its predecessor goes on in the same place.
- */
-import { climbOn, killNow, sendSignal } from './climb.ts';
 import type { MemberConfig } from './config.ts';
-import { earlier, platformDeadline } from './deadline.ts';
 import { type Draft, draftOf, finishDraft, note, say, update } from './draft.ts';
 import { bury, endLife } from './end.ts';
 import { statusOfErrno } from './exit.ts';
 import { rosterOf } from './finished.ts';
-import { forwardTable, translate } from './ladder.ts';
+import { forwardTable } from './ladder.ts';
 import type { PeerView } from './peers.ts';
 import { phaseOf } from './phase.ts';
+import { hearForwarded, receiveSignal } from './request.ts';
 import { advance } from './rules.ts';
-import { SIGINT, signalName } from './signals.ts';
+import { signalName } from './signals.ts';
 import { peerNamed } from './standing.ts';
-import type { Event, Peer, Reduction, State, Stop } from './state.ts';
+import type { Event, Peer, Reduction, State } from './state.ts';
 import { type Instant, rfc3339 } from './time.ts';
 
 export function reduce(config: MemberConfig, state: State, event: Event): Reduction {
@@ -40,11 +31,7 @@ function fold(draft: Draft, event: Event): void {
     case 'signalReceived':
       return receiveSignal(draft, event);
     case 'signalForwarded':
-      return note(draft, 'signal forwarded', {
-        Signal: signalName(event.signal),
-        As: signalName(event.as),
-        Sender: event.senderPid,
-      });
+      return hearForwarded(draft, event);
     case 'childSpawned':
       return welcome(draft, event.id, event.pid, event.at);
     case 'childSpawnFailed':
@@ -71,57 +58,6 @@ function wake(draft: Draft): void {
   const { child } = draft.state;
   update(draft, { isAwake: true });
   if (child.is === 'gone') draft.effects.push({ type: 'exitContainer', code: child.code });
-}
-
-function receiveSignal(draft: Draft, event: Event & { type: 'signalReceived' }): void {
-  const { config } = draft;
-  const name = signalName(event.signal);
-  note(draft, 'signal received', { Signal: name, Sender: event.senderPid });
-  if (draft.state.child.is === 'gone') return;
-  const translated = translate(config, event.signal);
-  if (translated === 'drop') return say(draft, 'debug', `dropped ${name}`);
-  if (!config.stopSignals.includes(event.signal)) return sendSignal(draft, translated);
-  requestStop(draft, event);
-}
-
-function requestStop(draft: Draft, event: Event & { type: 'signalReceived' }): void {
-  const { deadline, stop } = draft.state;
-  // The platform's first request moves the deadline, also during a stop of our own.
-  if (stop === undefined || stop.requests === 0)
-    update(draft, { deadline: earlier(deadline, platformDeadline(draft.config, event.at.mono)) });
-  if (stop === undefined) return wishToStop(draft, event);
-  askAgain(draft, event, stop);
-}
-
-function wishToStop(draft: Draft, event: Event & { type: 'signalReceived' }): void {
-  const { mono, wall } = event.at;
-  update(draft, {
-    stop: {
-      origin: 'platform',
-      reason: `signal ${signalName(event.signal).slice(3)}`,
-      atMs: mono,
-      signal: event.signal,
-      requests: 1,
-      earliestMs: mono + draft.config.drainMs,
-      waitsFor: undefined,
-    },
-    chronicle: { ...draft.state.chronicle, stopRequested: rfc3339(wall) },
-  });
-  say(draft, 'info', 'asked to stop', { signal: signalName(event.signal), sender: event.senderPid });
-}
-
-/** The first request during a stop of our own hurries nobody and the child gets no signal twice; every later one does hurry. */
-function askAgain(draft: Draft, event: Event & { type: 'signalReceived' }, stop: Stop): void {
-  const { climb } = draft.state;
-  const requests = stop.requests + 1;
-  update(draft, { stop: { ...stop, origin: 'platform', requests } });
-  say(draft, 'info', requests === 1 ? 'asked to stop while stopping' : 'asked to stop again', {
-    signal: signalName(event.signal),
-    requests,
-  });
-  if (requests >= 3 && event.fromTerminal && event.signal === SIGINT)
-    return killNow(draft, 'the third interrupt from the terminal');
-  if (requests >= 2 && climb?.why === 'stop') climbOn(draft);
 }
 
 function welcome(draft: Draft, id: number, pid: number, at: Instant): void {

@@ -10,6 +10,7 @@ import { verdictOf } from './finished.ts';
 import { gatesOf } from './gates.ts';
 import { holdsBack } from './hold.ts';
 import { cycleThrough } from './order.ts';
+import { offerPromptStop } from './prompt.ts';
 import { SIGTERM } from './signals.ts';
 import { peerNamed, standingOf } from './standing.ts';
 import { MAINS_FINISHED, type Stop } from './state.ts';
@@ -33,6 +34,7 @@ const RULES: readonly ((draft: Draft) => void)[] = [
   climbInTime,
   leaveTheUndead,
   rebegin,
+  offerPromptStop,
 ];
 /** Each round changes the facts for good; the longest chain has fewer links than there are rules. */
 const MOST_ROUNDS = 20;

@@ -108,6 +108,8 @@ export interface State {
   readonly deadline: Deadline | undefined;
   /** Children started so far: the id of the last one. */
   readonly births: number;
+  /** The child to which the host passes on the next stop request by itself; undefined: it asks us first. */
+  readonly promptFor: number | undefined;
   /** The next wait between a death and the rebirth. */
   readonly backoffMs: number;
   /** Things said once. */
@@ -154,6 +156,8 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 export type Effect =
   | { readonly type: 'spawnChild'; readonly id: number }
   | { readonly type: 'signalChild'; readonly id: number; readonly signal: number }
+  /** The first of these stop signals is passed on by the host itself, at once; an empty table: none. */
+  | { readonly type: 'forwardStopOnce'; readonly id: number; readonly table: Readonly<Record<number, number>> }
   /** These signals are forwarded by the host itself from now on. */
   | { readonly type: 'forwardSignals'; readonly id: number; readonly table: Readonly<Record<number, number>> }
   | {
@@ -198,6 +202,7 @@ export function initialState(origin: Origin): State {
     climb: undefined,
     deadline: undefined,
     births: 0,
+    promptFor: undefined,
     backoffMs: FIRST_BACKOFF_MS,
     said: [],
     chronicle: {

@@ -11,11 +11,15 @@
 
 #include "init.h"
 
+static void count_down(struct init *init) {
+  if (init->kill_at == NEVER && init->fallback.grace_ms >= 0) init->kill_at = now_ms() + init->fallback.grace_ms;
+}
+
 void signal_alone(struct init *init, int number) {
   struct child *child = find_child(init, init->last_child);
   if (!child) return;
   if (init->fallback.stops >> (number - 1) & 1) {
-    if (init->kill_at == NEVER && init->fallback.grace_ms >= 0) init->kill_at = now_ms() + init->fallback.grace_ms;
+    count_down(init);
     signal_group(child, init->fallback.signal ? init->fallback.signal : number);
     return;
   }
@@ -36,8 +40,11 @@ void go_on_alone(struct init *init) {
   init->alone = true;
   if (init->last_child == 0) say("sexton: cannot start the supervisor: it died five times in a row; nothing was started\n", "", "");
   else say("sexton: cannot start the supervisor: it died five times in a row; the application goes on without it\n", "", "");
-  for (size_t i = 0; i < init->queued; i++)
+  for (size_t i = 0; i < init->queued; i++) {
     if (init->queue[i].kind == EV_SIGNAL) signal_alone(init, init->queue[i].value);
+    /* The child has it, the grace runs from now. */
+    if (init->queue[i].kind == EV_FORWARDED && init->queue[i].flag) count_down(init);
+  }
   init->queued = 0;
 }
 

@@ -12,7 +12,7 @@
 void push(struct init *init, struct event event) {
   if (init->alone) return;
   if (init->queued >= SIGNALS_QUEUED_MAX) {
-    if (event.kind == EV_FORWARDED) return;
+    if (event.kind == EV_FORWARDED && !event.flag) return;
     if (event.kind == EV_SIGNAL)
       for (size_t i = 0; i < init->queued; i++)
         if (init->queue[i].kind == EV_SIGNAL && init->queue[i].value == event.value) return;

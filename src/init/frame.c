@@ -100,6 +100,7 @@ static bool decode_fields(struct fields *fields, struct operation *op) {
     case OP_KILL:
       return next_number(fields, 1, NUMBER_MAX, &op->id) && next_signal(fields, 1, &op->signal);
     case OP_FORWARD:
+    case OP_ONCE:
       return decode_forward(fields, op);
     case OP_FALLBACK:
       return decode_fallback(fields, op);
@@ -116,8 +117,8 @@ static bool decode_fields(struct fields *fields, struct operation *op) {
 
 enum decoded next_operation(struct fields *fields, struct operation *op) {
   static const char *const names[] = {
-      [OP_ACK] = "ack",         [OP_MEMO] = "memo",         [OP_SPAWN] = "spawn",   [OP_KILL] = "kill",
-      [OP_FORWARD] = "forward", [OP_FALLBACK] = "fallback", [OP_LISTEN] = "listen", [OP_EXIT] = "exit",
+      [OP_ACK] = "ack",   [OP_MEMO] = "memo",         [OP_SPAWN] = "spawn",   [OP_KILL] = "kill", [OP_FORWARD] = "forward",
+      [OP_ONCE] = "once", [OP_FALLBACK] = "fallback", [OP_LISTEN] = "listen", [OP_EXIT] = "exit",
   };
   const char *name;
   size_t length;

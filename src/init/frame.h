@@ -17,17 +17,17 @@ enum {
   SIGNAL_MAX = 64,
 };
 
-enum operation_kind { OP_ACK, OP_MEMO, OP_SPAWN, OP_KILL, OP_FORWARD, OP_FALLBACK, OP_LISTEN, OP_EXIT };
+enum operation_kind { OP_ACK, OP_MEMO, OP_SPAWN, OP_KILL, OP_FORWARD, OP_ONCE, OP_FALLBACK, OP_LISTEN, OP_EXIT };
 
 /* One operation of a commit. A member means something only for the kinds it names. */
 struct operation {
   enum operation_kind kind;
   uint64_t seq;                       /* ack */
-  uint64_t id;                        /* spawn, kill, forward: child id */
+  uint64_t id;                        /* spawn, kill, forward, once: child id */
   uint32_t index, count;              /* spawn */
   const char *text;                   /* memo, listen; spawn: the first of `count` strings that follow one another */
   size_t length;                      /* of text */
-  uint8_t table[SIGNAL_MAX + 1];      /* forward: table[from] is to, 0 is "not forwarded" */
+  uint8_t table[SIGNAL_MAX + 1];      /* forward, once: table[from] is to, 0 is "not forwarded" */
   uint64_t stops;                     /* fallback: bit n-1 stands for signal n */
   int64_t grace_ms;                   /* fallback: -1 is none */
   int signal;                         /* kill, fallback */
@@ -63,7 +63,7 @@ struct event {
   int32_t value;     /* signal, errno, exit code or signal of death */
   uint8_t as;        /* forwarded: the number it was sent as */
   uint8_t kind;      /* enum event_kind */
-  bool flag;         /* signal: from a terminal; exited, killed: core dumped */
+  bool flag;         /* signal: from a terminal; forwarded: by `once`; exited, killed: core dumped */
 };
 
 /* No frame but hello is longer. */

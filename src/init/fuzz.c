@@ -39,6 +39,7 @@ static void check_operation(const struct operation *op, const char *body, size_t
       require(op->id >= 1 && op->signal >= 1 && op->signal <= SIGNAL_MAX);
       break;
     case OP_FORWARD:
+    case OP_ONCE:
       for (int from = 0; from <= SIGNAL_MAX; from++) require(op->table[from] <= SIGNAL_MAX);
       require(op->id >= 1 && op->table[0] == 0);
       break;

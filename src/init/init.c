@@ -82,6 +82,16 @@ int move_high(int fd) {
   return high;
 }
 
+/* Passes the signal on at once when the table says so, and makes a record of its event. */
+static bool forward(const struct child *child, const uint8_t table[SIGNAL_MAX + 1], struct event *event) {
+  if (!child || !table[event->value]) return false;
+  event->as = table[event->value];
+  event->kind = EV_FORWARDED;
+  event->flag = false;
+  signal_group(child, event->as);
+  return true;
+}
+
 static void signal_arrived(struct init *init, const struct signalfd_siginfo *info) {
   int number = (int)info->ssi_signo;
   bool from_terminal = info->ssi_code == SI_KERNEL;
@@ -95,11 +105,11 @@ static void signal_arrived(struct init *init, const struct signalfd_siginfo *inf
     return;
   }
   struct event event = {.kind = EV_SIGNAL, .value = number, .pid = (int32_t)info->ssi_pid, .flag = from_terminal};
-  child = find_child(init, init->forward_to);
-  if (child && init->forward[number]) {
-    signal_group(child, init->forward[number]);
-    event.kind = EV_FORWARDED;
-    event.as = init->forward[number];
+  if (!forward(find_child(init, init->once_to), init->once, &event)) {
+    forward(find_child(init, init->forward_to), init->forward, &event);
+  } else {
+    memset(init->once, 0, sizeof init->once);
+    event.flag = true; /* nobody else knows of it: this record is never dropped */
   }
   push(init, event);
 }

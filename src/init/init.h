@@ -17,8 +17,8 @@ enum {
   CHILDREN_MAX = 256,
   HELD_MAX = 512,
   SIGNALS_QUEUED_MAX = 4096,
-  /* Room that signals never take: one for each number, three for each child. */
-  QUEUE_MAX = SIGNALS_QUEUED_MAX + SIGNAL_MAX + 3 * CHILDREN_MAX,
+  /* Room that signals never take: one for each number, three for each child and one for what was forwarded once. */
+  QUEUE_MAX = SIGNALS_QUEUED_MAX + SIGNAL_MAX + 3 * CHILDREN_MAX + 1,
   FAILED_STARTS_MAX = 5,
   FIRST_DELAY_MS = 50,
   LONGEST_DELAY_MS = 5000,
@@ -73,6 +73,8 @@ struct init {
 
   uint64_t forward_to;
   uint8_t forward[SIGNAL_MAX + 1];
+  uint64_t once_to;
+  uint8_t once[SIGNAL_MAX + 1];
   struct fallback fallback;
   int64_t kill_at;
   int leaving; /* the code of an `exit`; -1: none */

@@ -59,6 +59,10 @@ static void apply(struct init *init, const struct operation *op) {
       init->forward_to = op->id;
       memcpy(init->forward, op->table, sizeof init->forward);
       break;
+    case OP_ONCE:
+      init->once_to = op->id;
+      memcpy(init->once, op->table, sizeof init->once);
+      break;
     case OP_FALLBACK:
       init->fallback = (struct fallback){op->stops, op->signal, op->grace_ms};
       break;

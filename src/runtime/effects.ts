@@ -15,6 +15,8 @@ export function commandsOf(effects: readonly Effect[], program: Program): readon
         return [{ type: 'spawn', id: effect.id, program }];
       case 'signalChild':
         return [{ type: 'kill', id: effect.id, signal: effect.signal }];
+      case 'forwardStopOnce':
+        return [{ type: 'once', id: effect.id, table: effect.table }];
       case 'forwardSignals':
         return [{ type: 'forward', id: effect.id, table: effect.table }];
       // Said and done by the supervisor itself; leaving waits for the tombstone.

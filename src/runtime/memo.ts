@@ -27,6 +27,12 @@ export function readMemo(memo: string, hostId: string): Memo | undefined {
 
 const FORMAT = 1;
 /** JSON leaves out what is undefined. */
-const NOTHING = { stop: undefined, climb: undefined, deadline: undefined, peers: undefined } as const;
+const NOTHING = {
+  promptFor: undefined,
+  stop: undefined,
+  climb: undefined,
+  deadline: undefined,
+  peers: undefined,
+} as const;
 /** Of the next supervisor: it has to hear first what happened meanwhile. */
 const ASLEEP = { isAwake: false } as const;

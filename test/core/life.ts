@@ -68,6 +68,8 @@ export class Life {
   wakeAtMs: number | undefined;
   done: readonly Done[] = [];
   #due: readonly Due[] = [];
+  /** The stop signals that the host may pass on by itself. */
+  #once: { readonly id: number; readonly table: Readonly<Record<number, number>> } = { id: 0, table: {} };
 
   constructor(options: LifeOptions, from?: Life) {
     const { config, child = {}, peers, queued = [], observe } = options;
@@ -81,6 +83,7 @@ export class Life {
       this.wakeAtMs = from.wakeAtMs;
       this.done = from.done;
       this.#due = from.#due;
+      this.#once = from.#once;
       return;
     }
     for (const event of queued) this.feed(event);
@@ -100,7 +103,15 @@ export class Life {
   }
 
   signal(signal: number, from: { readonly terminal?: boolean } = {}): this {
-    return this.feed({ type: 'signalReceived', signal, senderPid: 0, fromTerminal: from.terminal ?? false });
+    const as = this.#once.table[signal];
+    if (as === undefined || this.state.child.is !== 'alive')
+      return this.feed({ type: 'signalReceived', signal, senderPid: 0, fromTerminal: from.terminal ?? false });
+    // As a host does: the child first, then word of it.
+    const { id } = this.#once;
+    this.#once = { id, table: {} };
+    this.done = [...this.done, { atMs: this.nowMs - START, effect: { type: 'signalChild', id, signal: as } }];
+    this.#strike(id, as);
+    return this.feed({ type: 'signalForwarded', signal, as, senderPid: 0 });
   }
 
   see(...peers: readonly PeerView[]): this {
@@ -204,6 +215,7 @@ export class Life {
       this.#later(0, { type: 'childSpawned', id, pid: 100 + id });
       if (endsAfterMs !== undefined) this.#end(id, { code, signal: undefined }, this.nowMs + endsAfterMs);
     }
+    if (effect.type === 'forwardStopOnce') this.#once = effect;
     if (effect.type === 'signalChild') this.#strike(effect.id, effect.signal);
   }
 

@@ -39,6 +39,7 @@ const LIMITS = [
   'The application starts with default signal dispositions, the limit of open files that Node raised, no descriptors but 0, 1 and 2, and with arguments and environment that are not UTF-8 altered.',
 ];
 
+type Forwarding = Pick<HostCommand & { type: 'forward' }, 'id' | 'table'>;
 type Unnumbered<E> = E extends HostEvent ? Omit<E, 'seq' | 'at'> : never;
 type Report = Unnumbered<HostEvent>;
 
@@ -58,7 +59,8 @@ export class ExecaHost implements Host {
   #delivered = 0;
   #lastId = 0;
   #memo: string | undefined;
-  #forward: { readonly id: number; readonly table: Readonly<Record<number, number>> } | undefined;
+  #forward: Forwarding | undefined;
+  #once: Forwarding | undefined;
   #onEvent: ((event: HostEvent) => void) | undefined;
 
   constructor() {
@@ -113,6 +115,9 @@ export class ExecaHost implements Host {
       case 'forward':
         this.#forward = command;
         return;
+      case 'once':
+        this.#once = command;
+        return;
       case 'fallback':
         // For the time after a supervisor that does not come back; here that is the host itself.
         return;
@@ -158,14 +163,18 @@ export class ExecaHost implements Host {
   }
 
   #take(signal: number): void {
-    const as = this.#forward?.table[signal];
-    const pgid = this.#forward === undefined ? undefined : this.#groups.get(this.#forward.id);
-    if (as === undefined || pgid === undefined) {
+    if (this.#passOn(this.#once, signal)) this.#once = undefined;
+    else if (!this.#passOn(this.#forward, signal))
       this.#report({ type: 'signal', signal, senderPid: 0, fromTerminal: false });
-      return;
-    }
+  }
+
+  #passOn(forwarding: Forwarding | undefined, signal: number): boolean {
+    const as = forwarding?.table[signal];
+    const pgid = forwarding === undefined ? undefined : this.#groups.get(forwarding.id);
+    if (as === undefined || pgid === undefined) return false;
     signalGroup(pgid, as);
     this.#report({ type: 'forwarded', signal, as, senderPid: 0 });
+    return true;
   }
 
   #report(report: Report): void {

@@ -143,10 +143,11 @@ function commandFields(command: HostCommand): string[] {
     }
     case 'kill':
       return ['kill', integer('child id', command.id, 1, MAX_ID), signalField(command.signal)];
-    case 'forward': {
+    case 'forward':
+    case 'once': {
       const pairs = Object.entries(command.table);
       const numbers = pairs.flatMap(([from, to]) => [signalField(Number(from)), signalField(to)]);
-      return ['forward', integer('child id', command.id, 1, MAX_ID), String(pairs.length), ...numbers];
+      return [command.type, integer('child id', command.id, 1, MAX_ID), String(pairs.length), ...numbers];
     }
     case 'fallback': {
       const stops = command.stopSignals.map(signalField);

@@ -69,6 +69,11 @@ export type HostCommand =
    * queued as `signal`. Replaces the table before it.
    */
   | { readonly type: 'forward'; readonly id: number; readonly table: Readonly<Record<number, number>> }
+  /**
+   * The first of these signals is forwarded at once, like those of `forward`, and told as `forwarded`; then all of them are out of
+   * this table again. So a stop request reaches a child that nothing has to be waited for, however slow the supervisor is, once.
+   */
+  | { readonly type: 'once'; readonly id: number; readonly table: Readonly<Record<number, number>> }
   /** What the host does alone should the supervisor never come back: forward stop signals as `signal`, KILL after `graceMs` (`undefined`: never). */
   | {
       readonly type: 'fallback';

@@ -64,7 +64,7 @@ const command: fc.Arbitrary<HostCommand> = fc.oneof(
   }),
   record({ type: fc.constant('kill'), id, signal }),
   record({
-    type: fc.constant('forward'),
+    type: fc.constantFrom('forward', 'once'),
     id,
     table: fc.array(fc.tuple(signal, signal), { maxLength: 6 }).map((pairs) => Object.fromEntries(pairs)),
   }),

@@ -88,6 +88,28 @@ export function signalsContract(kind: HostKind): void {
     await rig.output.next((line) => line === 'got USR1');
     assert.deepEqual(rig.output.all, ['ready', 'got USR2', 'got HUP', 'got USR1']);
   });
+
+  test('K13 of the signals in `once` the first is forwarded and recorded; then they are out of it, and the table counts', async (t) => {
+    const rig = await start(t, kind);
+    await rig.shell(1, `trap "echo got USR1" USR1; trap "echo got USR2" USR2; echo ready; ${FOR_EVER}`);
+    await rig.output.next((line) => line === 'ready');
+    const once = { type: 'once', id: 1, table: { [SIGTERM]: SIGUSR1, [SIGHUP]: SIGUSR1 } } as const;
+    await rig.commit({ commands: [once, { type: 'forward', id: 1, table: { [SIGHUP]: SIGUSR2 } }] });
+    process.kill(rig.pid, 'SIGTERM');
+    const first = await rig.event('forwarded');
+    assert.deepEqual([first.signal, first.as], [SIGTERM, SIGUSR1]);
+    await rig.output.next((line) => line === 'got USR1');
+    process.kill(rig.pid, 'SIGTERM');
+    assert.equal((await rig.event('signal')).signal, SIGTERM);
+    process.kill(rig.pid, 'SIGHUP');
+    assert.equal((await rig.event('forwarded')).as, SIGUSR2);
+    await rig.output.next((line) => line === 'got USR2');
+    // An empty table takes it back.
+    await rig.commit({ commands: [once, { type: 'once', id: 1, table: {} }] });
+    process.kill(rig.pid, 'SIGTERM');
+    assert.equal((await rig.event('signal')).signal, SIGTERM);
+    assert.deepEqual(rig.output.all, ['ready', 'got USR1', 'got USR2']);
+  });
 }
 
 /** `SigBlk` of proc_pid_status(5). */

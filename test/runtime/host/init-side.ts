@@ -67,9 +67,9 @@ export function commitOf(fields: readonly string[]): Commit {
         program: { fromIndex, argv: fromIndex > 0 ? ['own'] : [argv[0] ?? '', ...argv.slice(1)] },
       });
     } else if (operation === 'kill') commands.push({ type: 'kill', id: int(), signal: int() });
-    else if (operation === 'forward') {
+    else if (operation === 'forward' || operation === 'once') {
       const id = int();
-      commands.push({ type: 'forward', id, table: Object.fromEntries(some(int(), () => [int(), int()])) });
+      commands.push({ type: operation, id, table: Object.fromEntries(some(int(), () => [int(), int()])) });
     } else if (operation === 'fallback') {
       const stopSignals = some(int(), int);
       const signal = int();

@@ -1,0 +1,32 @@
+/**
+ * The prompt stop. A main that nothing has to be waited for, no drain and nobody who started after it, is stopped by its host: the
+ * first stop request goes on to the child at once, as under a plain init, and is told to us behind. So a stop does not wait
+ * for a supervisor that is slow, that is being started again, or that hangs.
+ */
+import { beginClimb } from './climb.ts';
+import { type Draft, update } from './draft.ts';
+import { stopTable } from './ladder.ts';
+import { blockersOf } from './order.ts';
+
+/** Offers it to the host while it holds, and takes it back when it does not. */
+export function offerPromptStop(draft: Draft): void {
+  const { config, state } = draft;
+  const { child, promptFor } = state;
+  if (child.is !== 'alive') return;
+  const isFree = isFreeToStop(draft);
+  if (isFree === (promptFor === child.id)) return;
+  update(draft, { promptFor: isFree ? child.id : undefined });
+  draft.effects.push({ type: 'forwardStopOnce', id: child.id, table: isFree ? stopTable(config) : {} });
+}
+
+/** The host has passed the request on: the first rung is behind us. */
+export function beginPromptly(draft: Draft): void {
+  const { stop, child } = draft.state;
+  update(draft, { promptFor: undefined });
+  if (stop !== undefined && (child.is === 'alive' || child.is === 'remnant')) beginClimb(draft, stop, 'sent');
+}
+
+function isFreeToStop({ config, state }: Draft): boolean {
+  if (config.role !== 'main' || config.drainMs > 0 || state.peers === undefined) return false;
+  return state.stop === undefined && state.climb === undefined && blockersOf(config, state).names.length === 0;
+}

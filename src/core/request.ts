@@ -1,0 +1,77 @@
+/**
+ * Signals that arrive: dropped, passed on, or a request to stop.
+ */
+import { climbOn, killNow, sendSignal } from './climb.ts';
+import { earlier, platformDeadline } from './deadline.ts';
+import { type Draft, note, say, update } from './draft.ts';
+import { translate } from './ladder.ts';
+import { beginPromptly } from './prompt.ts';
+import { SIGINT, signalName } from './signals.ts';
+import type { Event, Stop } from './state.ts';
+import { rfc3339 } from './time.ts';
+
+export function receiveSignal(draft: Draft, event: Event & { type: 'signalReceived' }): void {
+  const { config } = draft;
+  const name = signalName(event.signal);
+  note(draft, 'signal received', { Signal: name, Sender: event.senderPid });
+  if (draft.state.child.is === 'gone') return;
+  const translated = translate(config, event.signal);
+  if (translated === 'drop') return say(draft, 'debug', `dropped ${name}`);
+  if (!config.stopSignals.includes(event.signal)) return sendSignal(draft, translated);
+  requestStop(draft, event);
+}
+
+/** What the host has passed on by itself: for the record, but the first stop request of a main that was free to stop. */
+export function hearForwarded(draft: Draft, event: Event & { type: 'signalForwarded' }): void {
+  const { signal, as, senderPid } = event;
+  const [Signal, As] = [signalName(signal), signalName(as)];
+  if (!draft.config.stopSignals.includes(signal))
+    return note(draft, 'signal forwarded', { Signal, As, Sender: senderPid });
+  note(draft, 'signal received', { Signal, Sender: senderPid });
+  note(draft, 'signal sent', { Signal: As });
+  if (draft.state.child.is === 'gone') return;
+  requestStop(draft, { ...event, fromTerminal: false });
+  beginPromptly(draft);
+}
+
+type Request = Omit<Event & { type: 'signalReceived' }, 'type'>;
+
+function requestStop(draft: Draft, event: Request): void {
+  const { deadline, stop } = draft.state;
+  // The platform's first request moves the deadline, also during a stop of our own.
+  if (stop === undefined || stop.requests === 0)
+    update(draft, { deadline: earlier(deadline, platformDeadline(draft.config, event.at.mono)) });
+  if (stop === undefined) return wishToStop(draft, event);
+  askAgain(draft, event, stop);
+}
+
+function wishToStop(draft: Draft, event: Request): void {
+  const { mono, wall } = event.at;
+  update(draft, {
+    stop: {
+      origin: 'platform',
+      reason: `signal ${signalName(event.signal).slice(3)}`,
+      atMs: mono,
+      signal: event.signal,
+      requests: 1,
+      earliestMs: mono + draft.config.drainMs,
+      waitsFor: undefined,
+    },
+    chronicle: { ...draft.state.chronicle, stopRequested: rfc3339(wall) },
+  });
+  say(draft, 'info', 'asked to stop', { signal: signalName(event.signal), sender: event.senderPid });
+}
+
+/** The first request during a stop of our own hurries nobody and the child gets no signal twice; every later one does hurry. */
+function askAgain(draft: Draft, event: Request, stop: Stop): void {
+  const { climb } = draft.state;
+  const requests = stop.requests + 1;
+  update(draft, { stop: { ...stop, origin: 'platform', requests } });
+  say(draft, 'info', requests === 1 ? 'asked to stop while stopping' : 'asked to stop again', {
+    signal: signalName(event.signal),
+    requests,
+  });
+  if (requests >= 3 && event.fromTerminal && event.signal === SIGINT)
+    return killNow(draft, 'the third interrupt from the terminal');
+  if (requests >= 2 && climb?.why === 'stop') climbOn(draft);
+}
