@@ -16,6 +16,11 @@ export function translate(config: MemberConfig, signal: number): number | 'drop'
   return config.signals[signal] ?? signal;
 }
 
+/** A stop signal that is dropped asks for nothing, unless a declared ladder says what to do in its place. */
+export function isStopRequest(config: MemberConfig, signal: number): boolean {
+  return config.stopSignals.includes(signal) && (translate(config, signal) !== 'drop' || config.ladder !== undefined);
+}
+
 /** The signals that the host passes on by itself: all but stop requests and those that are dropped. */
 export function forwardTable(config: MemberConfig): Readonly<Record<number, number>> {
   const table: Record<number, number> = {};
@@ -32,7 +37,7 @@ export function stopTable(config: MemberConfig): Readonly<Record<number, number>
   const table: Record<number, number> = {};
   for (const signal of config.stopSignals) {
     const first = ladderOf(config, signal)[0].signal;
-    if (!NEVER_FORWARDED.has(first) && translate(config, signal) !== 'drop') table[signal] = first;
+    if (isStopRequest(config, signal) && !NEVER_FORWARDED.has(first)) table[signal] = first;
   }
   return table;
 }

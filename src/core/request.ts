@@ -4,7 +4,7 @@
 import { climbOn, killNow, sendSignal } from './climb.ts';
 import { earlier, platformDeadline } from './deadline.ts';
 import { type Draft, note, say, update } from './draft.ts';
-import { translate } from './ladder.ts';
+import { isStopRequest, translate } from './ladder.ts';
 import { beginPromptly } from './prompt.ts';
 import { SIGINT, signalName } from './signals.ts';
 import type { Event, Stop } from './state.ts';
@@ -15,18 +15,17 @@ export function receiveSignal(draft: Draft, event: Event & { type: 'signalReceiv
   const name = signalName(event.signal);
   note(draft, 'signal received', { Signal: name, Sender: event.senderPid });
   if (draft.state.child.is === 'gone') return;
+  if (isStopRequest(config, event.signal)) return requestStop(draft, event);
   const translated = translate(config, event.signal);
   if (translated === 'drop') return say(draft, 'debug', `dropped ${name}`);
-  if (!config.stopSignals.includes(event.signal)) return sendSignal(draft, translated);
-  requestStop(draft, event);
+  sendSignal(draft, translated);
 }
 
 /** What the host has passed on by itself: for the record, but the first stop request of a main that was free to stop. */
 export function hearForwarded(draft: Draft, event: Event & { type: 'signalForwarded' }): void {
   const { signal, as, senderPid } = event;
   const [Signal, As] = [signalName(signal), signalName(as)];
-  if (!draft.config.stopSignals.includes(signal))
-    return note(draft, 'signal forwarded', { Signal, As, Sender: senderPid });
+  if (!isStopRequest(draft.config, signal)) return note(draft, 'signal forwarded', { Signal, As, Sender: senderPid });
   note(draft, 'signal received', { Signal, Sender: senderPid });
   note(draft, 'signal sent', { Signal: As });
   if (draft.state.child.is === 'gone') return;

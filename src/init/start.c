@@ -52,7 +52,7 @@ static bool is_directory_name(const char *text) {
 static bool is_session(const char *text) {
   static const char set[] = "-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
   size_t length = strlen(text);
-  return length > 0 && length <= 64 && all_of(text, set);
+  return length > 0 && length <= 64 && all_of(text, set) && text[0] != '-';
 }
 
 static bool is_level(const char *text) {

@@ -23,6 +23,14 @@ describe('the ladder', () => {
     assert.deepEqual(ladderOf(mainConfig({ ladder: LADDER, signals: { 15: 3 } }), 2), LADDER);
   });
 
+  it('a stop signal that is dropped asks for nothing, but with a declared ladder it is only replaced', () => {
+    const dropped = new Life({ config: mainConfig({ signals: { 15: 'drop' } }), peers: [] }).signal(15).pass(60_000);
+    assert.deepEqual([dropped.phase, dropped.signals], ['running', []]);
+    const ladder = [{ signal: 3, forMs: undefined }];
+    const replaced = new Life({ config: mainConfig({ signals: { 15: 'drop' }, ladder }), peers: [] }).signal(15);
+    assert.deepEqual(replaced.signals, [[0, 3]]);
+  });
+
   it('each rung comes in its time, once', () => {
     const life = new Life({ config: mainConfig({ ladder: LADDER }), child: DEAF, peers: [] }).pass(1_000).signal(15);
     life.passUntilGone();

@@ -52,6 +52,7 @@ const WAITS: readonly (readonly string[])[] = [
   ['--graveyard', '/a/directory/whose/name/is/too/long/xy', '--', ...COMMAND],
   ['--drain', '99999m', '--', ...COMMAND],
   ['--session', 'a b', '--', ...COMMAND],
+  ['--session', '---', ...COMMAND],
   ['--session', 's'.repeat(65), '--', ...COMMAND],
   ['--log-level', 'trace', '--', ...COMMAND],
   ['--log-format', 'yaml', '--', ...COMMAND],

@@ -72,7 +72,7 @@ async function stopAfter({ programs, subjects, rounds }: Setup, idleMs: number, 
     figures: samples.figures(),
     references: [TINI],
     aims: [],
-    notes: ['the first and only signal of its container; in sexton it goes through the supervisor'],
+    notes: ['the first and only signal of its container; sexton-init passes it on and tells the supervisor'],
   };
 }
 
