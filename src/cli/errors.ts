@@ -2,7 +2,7 @@
  * sexton's own errors: one class, one table from code to message. Each says what cannot be done, why, and the remedy; all end
  * with exit code 125, so that a code of the application is never mistaken for one of ours.
  */
-import { writeSync } from 'node:fs';
+import { write, writeSync } from 'node:fs';
 
 const MESSAGES = {
   badConfiguration: ({ problems }: { readonly problems: readonly string[] }) =>
@@ -48,4 +48,9 @@ export function complain(error: unknown): void {
   } catch {
     // Nobody listens: the exit code has to do.
   }
+}
+
+/** The same without waiting in the way of everything else; resolves when it is written or cannot be. */
+export function complainInTime(error: unknown): Promise<void> {
+  return new Promise((resolve) => write(2, complaintOf(error), () => resolve()));
 }

@@ -6,14 +6,16 @@ import { readBootId } from '../runtime/boot-id.ts';
 import { SystemClock } from '../runtime/clock.ts';
 import type { Host } from '../runtime/host/host.ts';
 import { InitHost } from '../runtime/host/init.ts';
+import { isLate } from '../runtime/late.ts';
 import { Log } from '../runtime/log.ts';
 import { Supervisor } from '../runtime/supervisor.ts';
 import { type RunConfig, resolveRun } from './config.ts';
-import { complain, SextonError } from './errors.ts';
+import { complainInTime, SextonError } from './errors.ts';
 import { machine } from './machine.ts';
 
 /** `argv` is what follows the program's name. */
 export async function run(argv: readonly string[]): Promise<void> {
+  keepToOurselves();
   const host = await openHost(process.env);
   const resolution = await resolveRun(argv, process.env, machine);
   if (!resolution.ok) return refuse(host, resolution.problems);
@@ -49,8 +51,25 @@ async function openHost(env: NodeJS.ProcessEnv): Promise<Host> {
   return new ExecaHost();
 }
 
-/** Everything that is wrong in one message; nothing was started. */
-function refuse(host: Host, problems: readonly string[]): void {
-  complain(new SextonError('badConfiguration', { problems }));
+/**
+ * Whoever evaluates process.stdout or process.stderr makes the pipe behind it non-blocking, for the application as well, which then
+ * loses output with EAGAIN; and Node's own `assert`, which pino loads, is one of those. So in a supervisor both lead nowhere; what
+ * there is to say goes to descriptor 2. And a limit on the size of files (RLIMIT_FSIZE) is a trouble of the graveyard, not our death.
+ */
+function keepToOurselves(): void {
+  for (const [name, fd] of [
+    ['stdout', 1],
+    ['stderr', 2],
+  ] as const) {
+    Object.defineProperty(process, name, { value: { fd, isTTY: false, write: () => true }, configurable: true });
+  }
+  process.on('SIGXFSZ', () => {});
+}
+
+/** Everything that is wrong in one message; nothing was started. A reader who has stalled must not keep the container. */
+async function refuse(host: Host, problems: readonly string[]): Promise<void> {
+  await isLate(complainInTime(new SextonError('badConfiguration', { problems })), MOST_COMPLAINING_MS);
   host.commit({ ack: undefined, memo: undefined, commands: [{ type: 'exit', code: EXIT.sexton }] });
 }
+
+const MOST_COMPLAINING_MS = 200;

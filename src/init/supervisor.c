@@ -133,6 +133,9 @@ static _Noreturn void become_supervisor(const struct init *init, int fd) {
     dup2(null, STDIN_FILENO);
     dup2(null, STDOUT_FILENO);
   }
+  /* Node aborts when one of these is closed and there is no /dev/null to put there. */
+  for (int low = STDIN_FILENO; low <= STDERR_FILENO; low++)
+    if (fcntl(low, F_GETFD) == -1) dup2(null != -1 ? null : fd, low);
   if (fd == 3) fcntl(fd, F_SETFD, 0);
   else dup2(fd, 3);
   if (syscall(SYS_close_range, 4U, ~0U, 0U) == -1) /* before Linux 5.9; our own descriptors close with exec */

@@ -29,12 +29,13 @@ export function commandsOf(effects: readonly Effect[], program: Program): readon
   });
 }
 
-/** What the host does should no supervisor ever come back. */
+/** What the host does should no supervisor ever come back: the ladder has but its first rung then. */
 export function fallbackOf(config: MemberConfig): HostCommand {
+  const [{ signal }] = ladderOf(config, SIGTERM);
   return {
     type: 'fallback',
     stopSignals: config.stopSignals,
-    signal: config.ladder === undefined ? undefined : ladderOf(config, SIGTERM)[0].signal,
+    signal: config.ladder === undefined && signal === SIGTERM ? undefined : signal,
     graceMs: config.gracePeriodMs,
   };
 }

@@ -1,0 +1,82 @@
+/**
+ * What the supervisor shares with the application: the pipe behind stderr, and whoever reads it, or does not.
+ */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, openSync, read, readFileSync, writeSync } from 'node:fs';
+import { type TestContext, test } from 'node:test';
+import { promisify } from 'node:util';
+import { startContainer } from '../helpers/container.ts';
+import { type Scratch, tempGraveyard } from '../helpers/scratch.ts';
+import { within } from '../helpers/wait.ts';
+
+const FLAGS = [[], ['--graveyard', 'GRAVEYARD', '--name', 'main', '--restart-policy', 'Never']];
+
+for (const flags of FLAGS) {
+  test(`P06 the pipe that the application has as stderr stays blocking: ${flags.join(' ') || 'solo'}`, async (t) => {
+    const scratch = await tempGraveyard(t);
+    const pipe = openPipe(t, scratch);
+    const own = flags.map((flag) => (flag === 'GRAVEYARD' ? scratch.graveyard : flag));
+    const container = startContainer(scratch, {
+      flags: own,
+      command: ['sleep', '60'],
+      stdio: ['ignore', 'ignore', pipe],
+    });
+    const { bytesRead, buffer } = await within(
+      'the log begins',
+      promisify(read)(pipe, Buffer.alloc(4_096), 0, 4_096, null),
+    );
+    assert.match(buffer.toString('utf8', 0, bytesRead), /"started"/);
+    assert.equal(isBlocking(pipe), true);
+    await container.kill();
+  });
+}
+
+for (const flags of [['--nosuch'], ['--config', '/nowhere']]) {
+  test(`P06 a refusal ends the container although nobody reads its stderr: ${flags.join(' ')}`, async (t) => {
+    const scratch = await tempGraveyard(t);
+    const pipe = openPipe(t, scratch);
+    fill(pipe);
+    const { status } = await startContainer(scratch, {
+      flags,
+      command: ['true'],
+      stdio: ['ignore', 'ignore', pipe],
+    }).exit();
+    assert.equal(status, 125);
+  });
+}
+
+/** A pipe that this process holds both ends of: reading and writing, and the very description that the container gets. */
+function openPipe(t: TestContext, scratch: Scratch): number {
+  const path = scratch.path('pipe');
+  execFileSync('mkfifo', [path]);
+  const pipe = openSync(path, 'r+');
+  t.after(() => closeSync(pipe));
+  return pipe;
+}
+
+/** `flags` of proc_pid_fdinfo(5), octal: those of the open file description, which all who inherited it share. */
+function isBlocking(fd: number): boolean {
+  const flags = /^flags:\s*([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1'))?.[1];
+  assert.ok(flags !== undefined);
+  return (Number.parseInt(flags, 8) & constants.O_NONBLOCK) === 0;
+}
+
+/** To the last byte, by another description, so that nothing of `fd` is changed. */
+function fill(fd: number): void {
+  const filler = openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK);
+  try {
+    for (const size of [4_096, 1]) for (;;) if (!writes(filler, size)) break;
+  } finally {
+    closeSync(filler);
+  }
+}
+
+function writes(fd: number, size: number): boolean {
+  try {
+    return writeSync(fd, Buffer.alloc(size, 'x')) > 0;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return false;
+    throw error;
+  }
+}
