@@ -1,3 +1,11 @@
+/**
+ * The lifecycle of one member, as a pure function: what is known and what has happened give what is known next and
+ * what is to be done. Total over all states and events: an event that does not fit the state is late, and changes nothing.
+ *
+ * Theory of operation. An event is first folded into the facts (this file, signals in `request.ts`). Then the rules (`rules.ts`) are
+ * applied until none of them has anything to add; they only look at facts and at the time, never at the event. So a rule holds no
+ * matter in which order the facts became known, and a supervisor that resumes with the facts of its predecessor goes on in the same place.
+ */
 import type { MemberConfig } from './config.ts';
 import { type Draft, draftOf, finishDraft, note, say, update } from './draft.ts';
 import { bury, endLife } from './end.ts';
