@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,18 +16,24 @@ static void count_down(struct init *init) {
   if (init->kill_at == NEVER && init->fallback.grace_ms >= 0) init->kill_at = now_ms() + init->fallback.grace_ms;
 }
 
-void signal_alone(struct init *init, int number) {
+void signal_alone(struct init *init, struct event *event) {
   struct child *child = find_child(init, init->last_child);
+  int number = event->value;
   if (!child) return;
-  if (init->fallback.stops >> (number - 1) & 1) {
+  bool stops = init->fallback.stops >> (number - 1) & 1;
+  if (stops) {
     count_down(init);
-    signal_group(child, init->fallback.signal ? init->fallback.signal : number);
-    return;
+    memset(init->once, 0, sizeof init->once);
   }
-  signal_group(child, init->forward[number] ? init->forward[number] : number);
+  int as = stops ? init->fallback.signal : init->forward[number];
+  /* For the supervisor that may come back after all: this one was passed on. */
+  event->kind = EV_FORWARDED;
+  event->as = (uint8_t)(as ? as : number);
+  event->flag = stops;
+  signal_group(child, event->as);
 }
 
-/* The last thing in each turn: when nobody decides any more, the end of the child is our own. */
+/* The last thing in each turn: while nobody decides, the end of the child is our own. */
 void end_alone(struct init *init) {
   if (init->last_child == 0) leave(init, EXIT_OWN_ERROR);
   if (init->last_status >= 0) leave(init, init->last_status);
@@ -39,13 +46,17 @@ void end_alone(struct init *init) {
 void go_on_alone(struct init *init) {
   init->alone = true;
   if (init->last_child == 0) say("sexton: cannot start the supervisor: it died five times in a row; nothing was started\n", "", "");
-  else say("sexton: cannot start the supervisor: it died five times in a row; the application goes on without it\n", "", "");
+  else say("sexton: cannot start the supervisor: it died five times in a row; the application goes on without it, and it is tried again\n", "", "");
   for (size_t i = 0; i < init->queued; i++) {
-    if (init->queue[i].kind == EV_SIGNAL) signal_alone(init, init->queue[i].value);
+    if (init->queue[i].kind == EV_SIGNAL) signal_alone(init, &init->queue[i]);
     /* The child has it, the grace runs from now. */
     if (init->queue[i].kind == EV_FORWARDED && init->queue[i].flag) count_down(init);
   }
-  init->queued = 0;
+}
+
+void end_being_alone(struct init *init) {
+  init->alone = false;
+  init->kill_at = NEVER;
 }
 
 /* KILLs whom the kernel names as our children and returns how many it found. A pid that waitid does not know is not ours. */

@@ -10,12 +10,11 @@
 #include "init.h"
 
 void push(struct init *init, struct event event) {
-  if (init->alone) return;
   if (init->queued >= SIGNALS_QUEUED_MAX) {
     if (event.kind == EV_FORWARDED && !event.flag) return;
-    if (event.kind == EV_SIGNAL)
+    if (event.kind == EV_SIGNAL || event.kind == EV_FORWARDED)
       for (size_t i = 0; i < init->queued; i++)
-        if (init->queue[i].kind == EV_SIGNAL && init->queue[i].value == event.value) return;
+        if (init->queue[i].kind == event.kind && init->queue[i].value == event.value) return;
   }
   if (init->queued == QUEUE_MAX) return; /* cannot be: spawn leaves room for all that a child can cause */
   event.seq = ++init->last_seq;

@@ -100,12 +100,10 @@ static void signal_arrived(struct init *init, const struct signalfd_siginfo *inf
   if (from_terminal && number == SIGWINCH) return; /* the child in the foreground got it from the kernel */
   struct child *child = find_child(init, init->last_child);
   if (number == SIGCONT && child && init->terminal_owner == 0) give_terminal(init, child);
-  if (init->alone) {
-    signal_alone(init, number);
-    return;
-  }
   struct event event = {.kind = EV_SIGNAL, .value = number, .pid = (int32_t)info->ssi_pid, .flag = from_terminal};
-  if (!forward(find_child(init, init->once_to), init->once, &event)) {
+  if (init->alone) {
+    signal_alone(init, &event);
+  } else if (!forward(find_child(init, init->once_to), init->once, &event)) {
     forward(find_child(init, init->forward_to), init->forward, &event);
   } else {
     memset(init->once, 0, sizeof init->once);

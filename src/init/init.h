@@ -138,7 +138,9 @@ void disconnect(struct init *init);
 
 /* alone.c */
 void go_on_alone(struct init *init);
-void signal_alone(struct init *init, int number);
+/* Passes a signal on, and makes of its event a record of that. */
+void signal_alone(struct init *init, struct event *event);
+void end_being_alone(struct init *init);
 void end_alone(struct init *init);
 _Noreturn void leave(struct init *init, int code);
 

@@ -88,6 +88,7 @@ static bool apply_commit(struct init *init, const char *body, size_t length) {
   while (next_operation(&fields, &op) == DECODED_OPERATION) apply(init, &op);
   init->supervisor.committed = true;
   init->supervisor.failed_starts = 0;
+  if (init->alone) end_being_alone(init);
   if (init->leaving >= 0) leave(init, init->leaving);
   return true;
 }
@@ -180,7 +181,8 @@ void supervisor_died(struct init *init) {
   disconnect(init);
   int64_t now = now_ms();
   if (!supervisor->committed && ++supervisor->failed_starts >= FAILED_STARTS_MAX) {
-    go_on_alone(init);
+    if (!init->alone) go_on_alone(init);
+    supervisor->start_at = now + LONGEST_DELAY_MS; /* what starved it may pass */
     return;
   }
   if (supervisor->committed && now - supervisor->started_at >= SOUND_LIFE_MS) supervisor->delay_ms = 0;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { rmSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { encodeFrame } from '../../src/runtime/host/frames.ts';
 import { childrenOf, hasEnded, send } from '../helpers/process.ts';
@@ -58,6 +58,33 @@ eachBuild(
     assert.deepEqual(await init.ended, { code: 128 + SIGKILL, signal: null });
   },
 );
+
+eachBuild('P12 alone, init tries again, and whoever comes hears what was passed on without it', async (t, build) => {
+  const bench = await layBench(t, build);
+  const node = bench.path('bin/node');
+  const init = bench.start(['--', 'sh', '-c', 'trap "echo term" TERM; echo up; while :; do read l; done']);
+  const first = await init.supervisor();
+  await first.expect('hello');
+  await first.expect('spawned');
+  await init.says('up');
+  renameSync(node, `${node}.away`);
+  await first.kill();
+  await waitFor('init goes on alone', () => init.stderr().includes('goes on without it'));
+  send(init.pid, SIGTERM);
+  await init.says('term');
+  renameSync(`${node}.away`, node);
+  const second = await init.supervisor();
+  await second.expect('hello');
+  await second.expect('spawned');
+  const [signal, as] = await second.expect('forwarded');
+  assert.deepEqual([signal, as], [String(SIGTERM), String(SIGTERM)]);
+  // With its first commit it decides again.
+  second.commit('ack', 2);
+  send(init.pid, SIGUSR1);
+  assert.equal((await second.expect('signal'))[0], String(SIGUSR1));
+  second.commit('exit', 5);
+  assert.deepEqual(await init.ended, { code: 5, signal: null });
+});
 
 eachBuild('alone and without an application init exits 125', async (t, build) => {
   const bench = await layBench(t, build);
