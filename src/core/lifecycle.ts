@@ -129,11 +129,12 @@ function sameLife(before: PeerView, view: PeerView): boolean {
 
 /** A main that comes back after its sidecar has decided that all is over will run without it: nobody can mend that silently. */
 function lookForRebirth(draft: Draft, before: PeerView, view: PeerView): void {
-  const { Name, Born, Died, Incarnation } = view.tombstone;
+  const { Name, Born, Incarnation, Reason } = view.tombstone;
   if (draft.state.stop?.origin !== 'self' || !rosterOf(draft.config, draft.state).includes(Name)) return;
   const wasOver = before.tombstone.Died !== undefined || before.liveness === 'lost';
   const isSame = before.tombstone.Incarnation === Incarnation && before.tombstone.Born === Born;
-  if (!wasOver || Died !== undefined || isSame) return;
+  // A short life may be over before its first tombstone is carved: that it was lived is the news.
+  if (!wasOver || isSame || Reason === 'never-started') return;
   note(draft, 'main born again', { Name });
   say(
     draft,

@@ -65,6 +65,16 @@ describe('a job with sidecars', () => {
     }
   });
 
+  it('J11 a rebirth whose whole life was over before anything of it was seen is told as well', () => {
+    const over = (Reason: 'completed' | 'never-started') => dead('work', 0, { Incarnation: 'again-1', Reason });
+    const errorsAfter = (Reason: 'completed' | 'never-started') =>
+      new Life({ config: sidecarConfig(), child: DEAF, peers: [alive('work')] })
+        .see(dead('work', 0))
+        .see(over(Reason))
+        .logs.filter((line) => line.startsWith('error'));
+    assert.deepEqual([errorsAfter('completed').length, errorsAfter('never-started').length], [1, 0]);
+  });
+
   it('J11 a rebirth before the decision, or of one who is no main of ours, is nothing to be said', () => {
     const config = sidecarConfig({ restartPolicy: 'OnFailure', mains: ['work'] });
     const life = new Life({ config, child: DEAF, peers: [alive('work'), alive('other')] });
