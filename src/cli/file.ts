@@ -95,7 +95,8 @@ function unknownKey(path: string, fileKey: string): string {
 function textOf(key: Key, value: unknown): Parse<string> {
   const flag = FLAGS[key];
   if (flag.fileSeconds) {
-    return Number.isSafeInteger(value)
+    // From YAML every scalar comes as its text.
+    return Number.isSafeInteger(value) || (typeof value === 'string' && /^[0-9]{1,9}$/.test(value))
       ? good(`${value}s`)
       : bad('must be a whole number of seconds; write one such as 30');
   }

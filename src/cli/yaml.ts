@@ -1,11 +1,12 @@
 /**
- * YAML, in a file of its own since its parser is loaded only when a configuration file needs it.
+ * YAML, in a file of its own since its parser is loaded only when a configuration file needs it. Every scalar is its text: a session
+ * `0123` must be the one that SEXTON_SESSION=0123 names, and not 123.
  */
 import { parseAllDocuments } from 'yaml';
 import { bad, good, type Parse } from './parse.ts';
 
 export function parseYaml(text: string): Parse<unknown> {
-  const documents = parseAllDocuments(text, { prettyErrors: true });
+  const documents = parseAllDocuments(text, { prettyErrors: true, schema: 'failsafe' });
   const [document, ...more] = documents;
   if (document === undefined) return bad('is empty; write one key a line, such as role: sidecar');
   if (more.length > 0) return bad('holds several documents; keep one of them');

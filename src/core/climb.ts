@@ -3,13 +3,14 @@
  */
 import { killAtMs, ownKillAtMs } from './deadline.ts';
 import { type Draft, note, reached, say, update } from './draft.ts';
-import { endLife } from './end.ts';
+import { endLife, livesAgain } from './end.ts';
 import { ladderOf } from './ladder.ts';
 import { SIGKILL, SIGTERM, signalName } from './signals.ts';
 import type { Child, Stop } from './state.ts';
 
 /** How long the rest of a group may take to follow its leader before it is told to. */
 const REST_MS = 20;
+const REST_BEFORE_LIFE_MS = 2_000;
 const UNDEAD_MS = 2_000;
 /** What it takes to write down a death, on a slow day. */
 const CARVING_MS = 100;
@@ -28,7 +29,9 @@ export function beginClimb(draft: Draft, stop: Stop, firstRung: 'toSend' | 'sent
 export function clearRest(draft: Draft): void {
   const { child, climb, now } = draft.state;
   if (child.is !== 'remnant' || climb !== undefined || !reached(draft, child.sinceMs + REST_MS)) return;
-  const killAt = ownKillAtMs(draft.config, now.mono);
+  const ownAtMs = ownKillAtMs(draft.config, now.mono);
+  // Somebody waits for the next life: what the last one left may not take the whole budget.
+  const killAt = livesAgain(draft, child) ? Math.min(ownAtMs, now.mono + REST_BEFORE_LIFE_MS) : ownAtMs;
   update(draft, { climb: { why: 'rest', rung: 0, sinceMs: now.mono, killAtMs: killAt, killed: false } });
   say(draft, 'info', 'the command has ended, others of its process group are left: stopping them');
   sendRung(draft);

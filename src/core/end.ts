@@ -6,17 +6,17 @@ import { type ChildExit, containerStatus, statusOf } from './exit.ts';
 import { holdsBack } from './hold.ts';
 import { backoffAfter, isFinalUnder, wantsRestart } from './restart.ts';
 import { SIGKILL, signalName } from './signals.ts';
-import type { Child } from './state.ts';
+import { type Child, MAINS_FINISHED } from './state.ts';
 import { rfc3339 } from './time.ts';
 import type { DeathReason } from './tombstone.ts';
 
 /** The child and all of its group are gone. */
 export function endLife(draft: Draft, child: Child & { is: 'remnant' }): void {
-  const { state, config } = draft;
+  const { state } = draft;
   const status = statusOf(child.exit);
   const leftMs = state.deadline === undefined ? undefined : state.deadline.atMs - state.now.mono;
   const backoff = backoffAfter(state.backoffMs, child.livedMs, leftMs);
-  if (!isOver(draft) && wantsRestart(config, status, state.stop !== undefined) && backoff !== undefined) {
+  if (livesAgain(draft, child) && backoff !== undefined) {
     update(draft, {
       child: { is: 'backoff', untilMs: state.now.mono + backoff.delayMs, exit: child.exit },
       climb: undefined,
@@ -26,7 +26,12 @@ export function endLife(draft: Draft, child: Child & { is: 'remnant' }): void {
     say(draft, 'warn', 'restarting in place', { status, delayMs: backoff.delayMs });
     return;
   }
-  bury(draft, { status, reason: reasonOf(draft, child.exit), exit: child.exit });
+  bury(draft, { status, reason: reasonOf(draft, child), exit: child.exit });
+}
+
+/** Whether another life follows this one, in time's favour. */
+export function livesAgain(draft: Draft, child: Child & { is: 'remnant' }): boolean {
+  return !isOver(draft) && wantsRestart(draft.config, statusOf(child.exit), draft.state.stop !== undefined);
 }
 
 /** Whether no other life may follow: a stop beats every restart, but a sidecar that others still need goes on serving. */
@@ -37,10 +42,11 @@ function isOver(draft: Draft): boolean {
   return !holdsBack(draft, state.stop);
 }
 
-function reasonOf(draft: Draft, exit: ChildExit): DeathReason {
+function reasonOf(draft: Draft, { exit, sinceMs }: Child & { is: 'remnant' }): DeathReason {
   const { stop, climb } = draft.state;
   if (exit.signal === SIGKILL) return 'killed';
-  if (stop !== undefined && climb?.why === 'stop') return 'stopped';
+  // Who had ended before the stop was not stopped by it, however long the rest of its group took.
+  if (stop !== undefined && climb?.why === 'stop' && sinceMs >= stop.atMs) return 'stopped';
   return statusOf(exit) === 0 ? 'completed' : 'error';
 }
 
@@ -54,7 +60,8 @@ export interface Burial {
 export function bury(draft: Draft, { status, reason, exit }: Burial): void {
   const { state, config } = draft;
   const { stop, climb } = state;
-  const overdue = reason === 'killed' && climb?.killed === true && stop?.origin === 'platform';
+  const isThePlatforms = stop?.origin === 'platform' && stop.reason !== MAINS_FINISHED;
+  const overdue = reason === 'killed' && climb?.killed === true && isThePlatforms;
   const code = containerStatus(config, { status, stopped: stop !== undefined, overdue });
   const final = isFinalUnder(config.restartPolicy, code === 0);
   update(draft, {

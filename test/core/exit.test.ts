@@ -30,6 +30,19 @@ describe('exit codes', () => {
 });
 
 describe('what a container exits with', () => {
+  it('J14 a sidecar KILLed because its mains have finished exits 0, also when the platform asks it meanwhile', () => {
+    const peers = [dead('main', 0, { Final: true })];
+    const life = new Life({ config: sidecarConfig({ gracePeriodMs: 5_000 }), child: DEAF, peers: [alive('main')] });
+    life
+      .pass(1_000)
+      .see(...peers)
+      .pass(1_000)
+      .signal(15)
+      .passUntilGone();
+    assert.equal(life.tombstone.ExitCode, 137);
+    assert.equal(life.exitCode, 0);
+  });
+
   it('a main with the status of its child, stopped or not; the tombstone says the same', () => {
     const life = new Life({ config: mainConfig(), peers: [] }).signal(15);
     assert.equal(life.exitCode, 143);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { forwardTable, ladderOf, translate } from '../../src/core/ladder.ts';
 import { reduce } from '../../src/core/lifecycle.ts';
-import { instant, mainConfig, START, sidecarConfig } from './helpers.ts';
+import { alive, instant, mainConfig, START, sidecarConfig } from './helpers.ts';
 import { Life } from './life.ts';
 
 const LADDER = [
@@ -111,6 +111,14 @@ describe('the ladder', () => {
   it('K12 a Ctrl-C that reaches sexton reaches the child once', () => {
     const life = new Life({ config: mainConfig(), child: DEAF, peers: [] }).signal(2, { terminal: true }).pass(60_000);
     assert.deepEqual(life.signals, [[0, 2]]);
+  });
+
+  it('N31 what a sidecar leaves behind when it dies keeps the next life waiting for 2 s and no longer', () => {
+    const child = { ...DEAF, leaves: 'untilKilled' } as const;
+    const life = new Life({ config: sidecarConfig({ gracePeriodMs: 20_000 }), child, peers: [alive('main')] });
+    life.pass(1_000).endChild(1).pass(2_500);
+    assert.equal(life.spawns.length, 2);
+    assert.ok((life.spawns[1] ?? 0) < 1_000 + 2_300, `started again after ${life.spawns[1]} ms`);
   });
 
   it('a rest that outlives KILL is not waited for: 2 s, and in a stop of the pod only until the deadline', () => {

@@ -79,7 +79,9 @@ eachBuild('P12 alone, init tries again, and whoever comes hears what was passed 
   const [signal, as] = await second.expect('forwarded');
   assert.deepEqual([signal, as], [String(SIGTERM), String(SIGTERM)]);
   // With its first commit it decides again.
-  second.commit('ack', 2);
+  const commit = encodeFrame(['commit', 'ack', '2']);
+  second.raw(commit);
+  await hasPassed(bench, second, commit.length);
   send(init.pid, SIGUSR1);
   assert.equal((await second.expect('signal'))[0], String(SIGUSR1));
   second.commit('exit', 5);

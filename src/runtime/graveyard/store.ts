@@ -133,8 +133,9 @@ export class Store {
 
 async function createDirectory(dir: string): Promise<void> {
   const created = await mkdir(dir, { recursive: true });
-  // Members run under different uids. mkdir(2) applies the umask, and not everywhere the sticky bit.
-  if (created !== undefined) await chmod(dir, 0o1777);
+  // Members run under different uids, so mkdir(2)'s umask must not count; as with an emptyDir there is no sticky bit, or the next
+  // container of this name could not replace the tombstone of one that ran under another uid.
+  if (created !== undefined) await chmod(dir, 0o777);
 }
 
 async function writeNew(path: string, text: string): Promise<void> {
@@ -195,7 +196,7 @@ function isTemporaryOf(name: string, file: string): boolean {
 const REMEDIES: Readonly<Record<string, string>> = {
   ENOSPC: 'free space on the volume, or give it a larger sizeLimit',
   EDQUOT: 'raise the quota of the volume',
-  EACCES: 'make the directory writable for this uid (mode 1777, or fsGroup)',
+  EACCES: 'make the directory writable for this uid (mode 0777, or fsGroup)',
   EPERM: 'the file belongs to another uid in a sticky directory: remove it, or give each member a name of its own',
   EROFS: 'mount the volume without readOnly',
   EISDIR: 'a directory has the name of this member: remove it or choose another name',

@@ -49,7 +49,7 @@ async function carveAs(t: Parameters<typeof temporaryDirectory>[0], dir: string,
 }
 
 describe('Store.prepare', () => {
-  it('creates a missing directory with mode 1777 whatever the umask', async (t) => {
+  it('creates a missing directory with mode 0777 whatever the umask', async (t) => {
     const dir = join(temporaryDirectory(t), 'deep', 'graveyard');
     const before = process.umask(0o077);
     try {
@@ -57,7 +57,7 @@ describe('Store.prepare', () => {
     } finally {
       process.umask(before);
     }
-    assert.equal(mode(dir), '1777');
+    assert.equal(mode(dir), '777');
   });
 
   it('leaves a directory as it was found', async (t) => {
@@ -162,7 +162,7 @@ describe('Store.carve', () => {
     rmSync(dir, { recursive: true });
     assert.equal(await store.carve(stone('a', { Restarts: 1 })), undefined);
     assert.equal(readFileSync(join(dir, 'a'), 'utf8'), stone('a', { Restarts: 1 }));
-    assert.equal(mode(dir), '1777');
+    assert.equal(mode(dir), '777');
   });
 
   it('K08 carves a death on a full volume, in place over its reserve', { skip: needsMount }, async (t) => {
