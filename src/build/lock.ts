@@ -49,7 +49,8 @@ function readOwner(path: string): number | undefined {
 function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
-  } catch {
-    return false;
+  } catch (error) {
+    // EPERM: it lives, under another user.
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
   }
 }

@@ -4,8 +4,7 @@
  * A graveyard that is broken never stops a member: what fails is said once and tried again. Two members of one name would write over
  * each other's tombstone, so whoever comes second carves nothing until the first is gone.
  */
-import { lstat } from 'node:fs/promises';
-import { createConnection } from 'node:net';
+import { lstat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MemberConfig } from '../core/config.ts';
 import { handleOf } from '../core/handle.ts';
@@ -13,6 +12,7 @@ import type { PeerView } from '../core/peers.ts';
 import { formatTombstone, type Tombstone } from '../core/tombstone.ts';
 import type { Clock } from './clock.ts';
 import { Graveyard } from './graveyard/graveyard.ts';
+import { appears, isHeldByAnother } from './graveyard/own-handle.ts';
 import { Store, type Trouble } from './graveyard/store.ts';
 import { isLate } from './late.ts';
 import type { Log } from './log.ts';
@@ -90,7 +90,8 @@ export class Plot {
 
   /** Removes what other sessions have left. */
   async clear(names: readonly string[]): Promise<void> {
-    this.#report(await this.#store.clear(names));
+    const trouble = await this.#store.clear(names);
+    if (trouble !== undefined) this.#options.log.say('warn', trouble.message);
   }
 
   /** Resolves when the last tombstone is carved. */
@@ -118,7 +119,10 @@ export class Plot {
       return;
     }
     this.#isOurs = true;
+    // Whoever reads the tombstone must find its handle, or a KILL in between would leave a member that nobody can call dead.
+    await unlink(this.#socketPath).catch(() => {});
     events.listen(this.#socketPath);
+    await appears(this.#socketPath, MOST_LISTENING_MS);
   }
 
   /** Now and then: the name may be free now, the volume writable again, the directory deleted and made anew. */
@@ -127,7 +131,8 @@ export class Plot {
       await this.#claim(events);
       return this.#write();
     }
-    this.#report(await this.#store.tend());
+    const tended = await this.#store.tend();
+    if (tended !== 'idle') this.#report(tended);
     const isGone = await lstat(this.#socketPath).then(
       () => false,
       (error: NodeJS.ErrnoException) => error.code === 'ENOENT',
@@ -144,25 +149,5 @@ export class Plot {
 }
 
 const TEND_MS = 5_000;
-const MOST_CONNECTING_MS = 200;
+const MOST_LISTENING_MS = 200;
 const MOST_LOOKING_MS = 5_000;
-
-/** A socket file alone proves nothing: the kernel refuses when its holder is gone. */
-async function isHeldByAnother(path: string): Promise<boolean> {
-  const exists = await lstat(path).then(
-    (stat) => stat.isSocket(),
-    () => false,
-  );
-  if (!exists) return false;
-  return new Promise((resolve) => {
-    const socket = createConnection({ path });
-    const end = (isHeld: boolean): void => {
-      clearTimeout(timer);
-      socket.destroy();
-      resolve(isHeld);
-    };
-    const timer = setTimeout(() => end(false), MOST_CONNECTING_MS);
-    socket.once('connect', () => end(true));
-    socket.once('error', () => end(false));
-  });
-}

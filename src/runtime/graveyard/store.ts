@@ -62,9 +62,9 @@ export class Store {
   }
 
   /** Carves the last text again if that failed or if the file is gone since. To be called now and then. */
-  async tend(): Promise<Trouble | undefined> {
-    if (this.#wanted === undefined || this.#running !== undefined) return undefined;
-    if (this.#carved === this.#wanted && (await exists(this.path))) return undefined;
+  async tend(): Promise<Trouble | undefined | 'idle'> {
+    if (this.#wanted === undefined || this.#running !== undefined) return 'idle';
+    if (this.#carved === this.#wanted && (await exists(this.path))) return 'idle';
     return this.#schedule();
   }
 
