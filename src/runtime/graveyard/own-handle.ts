@@ -1,0 +1,37 @@
+/**
+ * The own liveness handle, seen from outside: the host holds it.
+ */
+import { lstat } from 'node:fs/promises';
+import { createConnection } from 'node:net';
+
+const MOST_CONNECTING_MS = 200;
+const LOOK_AGAIN_MS = 2;
+
+/** A socket file alone proves nothing: the kernel refuses when its holder is gone. */
+export async function isHeldByAnother(path: string): Promise<boolean> {
+  if (!(await isSocket(path))) return false;
+  return new Promise((resolve) => {
+    const socket = createConnection({ path });
+    const end = (isHeld: boolean): void => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(isHeld);
+    };
+    const timer = setTimeout(() => end(false), MOST_CONNECTING_MS);
+    socket.once('connect', () => end(true));
+    socket.once('error', () => end(false));
+  });
+}
+
+/** Resolves once the socket is there, or after about `mostMs`: the host may not be able to make one. */
+export async function appears(path: string, mostMs: number): Promise<void> {
+  for (let waitedMs = 0; waitedMs < mostMs && !(await isSocket(path)); waitedMs += LOOK_AGAIN_MS)
+    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+}
+
+function isSocket(path: string): Promise<boolean> {
+  return lstat(path).then(
+    (stat) => stat.isSocket(),
+    () => false,
+  );
+}
