@@ -1,20 +1,25 @@
 /**
  * `node test/run.ts [--containers] [--grep PATTERN] [PATH ...]`: runs the test files whose path contains one of PATH (all
- * without), two at a time. `--containers` takes those that need a container engine, which are left out otherwise.
+ * without), two at a time. `--containers` takes those that need a container engine, which are left out otherwise, and then the
+ * tests of pods and of PID 1 again, one file at a time, with podman's containers in place of namespaces.
  *
  * The last line is `N passed, N failed`, with `, N skipped` when there are any. The run fails when a test failed, when nothing
- * ran, and when a process that was started below it is still there.
+ * ran, and when a process or container that was started below it is still there.
  */
 import { randomBytes } from 'node:crypto';
 import { globSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { run } from 'node:test';
 import { parseArgs } from 'node:util';
+import { buildImages, type Images } from '../docker/build.ts';
+import { buildFixtures } from './helpers/fixture.ts';
+import { LABEL, removeContainers } from './helpers/podman.ts';
 import { killLeftovers } from './run/leftovers.ts';
-import { FileReports } from './run/reports.ts';
+import { FileReports, type Totals } from './run/reports.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const CONTAINERS = 'test/pods/real/';
+const ON_EITHER_ENGINE = /^test\/(pods|pid1)\/[^/]+$/;
 const FILE_LIMIT_MS = 600_000;
 const MARKER = 'TEST_RUN_MARK';
 
@@ -32,29 +37,54 @@ for (const [signal, code] of [
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ] as const) {
-  process.once(signal, () => void killLeftovers(`${MARKER}=${mark}`).then(() => process.exit(code)));
+  process.once(signal, () => void clear().then(() => process.exit(code)));
 }
 
-const files = globSync('test/**/*.test.ts')
+const all = globSync('test/**/*.test.ts')
   .sort()
-  .filter((file) => file.startsWith(CONTAINERS) === values.containers)
   .filter((file) => positionals.length === 0 || positionals.some((part) => file.includes(part)));
-const reports = new FileReports((file) => relative(ROOT, file));
+const totals: Totals = { passed: 0, failed: 0, skipped: 0 };
+let images: Images | undefined;
+if (values.containers) {
+  images = await buildImages((await buildFixtures()).member);
+  process.env.TEST_IMAGE = images.busybox;
+  process.env.TEST_IMAGE_BARE = images.bare;
+  await runFiles(all.filter((file) => file.startsWith(CONTAINERS)));
+  process.env.TEST_ENGINE = 'podman';
+  await runFiles(
+    all.filter((file) => ON_EITHER_ENGINE.test(file)),
+    ' in podman',
+    1,
+  );
+} else {
+  await runFiles(all.filter((file) => !file.startsWith(CONTAINERS)));
+}
 
-if (files.length > 0) {
+const leftovers = await clear();
+const { passed, failed, skipped } = totals;
+for (const it of leftovers) process.stdout.write(`left running, killed: ${it}\n`);
+if (passed + failed === 0) process.stdout.write('no test ran\n');
+process.stdout.write(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`);
+process.exitCode = failed > 0 || passed === 0 || leftovers.length > 0 ? 1 : 0;
+
+async function runFiles(files: readonly string[], where = '', concurrency = 2): Promise<void> {
+  if (files.length === 0) return;
+  const reports = new FileReports((file) => `${relative(ROOT, file)}${where}`);
   const events = run({
     files: files.map((file) => join(ROOT, file)),
-    concurrency: 2,
+    concurrency,
     timeout: FILE_LIMIT_MS,
     ...(values.grep !== undefined && { testNamePatterns: [new RegExp(values.grep)] }),
   });
   for await (const event of events) reports.take(event);
   reports.end();
+  for (const key of ['passed', 'failed', 'skipped'] as const) totals[key] += reports.totals[key];
 }
 
-const { passed, failed, skipped } = reports.totals;
-const leftovers = await killLeftovers(`${MARKER}=${mark}`);
-for (const { pid, command } of leftovers) process.stdout.write(`left running, killed: ${pid} ${command}\n`);
-if (passed + failed === 0) process.stdout.write('no test ran\n');
-process.stdout.write(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`);
-process.exitCode = failed > 0 || passed === 0 || leftovers.length > 0 ? 1 : 0;
+/** Ends what is left and says what it was. */
+async function clear(): Promise<string[]> {
+  const processes = await killLeftovers(`${MARKER}=${mark}`);
+  const containers = values.containers ? await removeContainers(`${LABEL}=${mark}`) : [];
+  await images?.remove();
+  return [...processes.map(({ pid, command }) => `${pid} ${command}`), ...containers.map((it) => `container ${it}`)];
+}

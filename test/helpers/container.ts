@@ -1,16 +1,16 @@
 /**
- * A container as the kernel knows it: a PID namespace of its own with its own /proc, and `dist/sexton/sexton` as its PID 1.
- *
- * util-linux `unshare` makes it. It waits for PID 1 and ends as PID 1 ended; when `unshare` itself is killed the whole
- * namespace goes with it, so nothing can outlive a test.
+ * One container with `dist/sexton/sexton` as its PID 1, by the engine of the run: a PID namespace, or a container of podman.
  */
 import assert from 'node:assert/strict';
-import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
+import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { realpathSync } from 'node:fs';
 import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
+import { byEngine } from './engine.ts';
+import { launchInNamespaces } from './namespaces.ts';
 import { SEXTON } from './paths.ts';
-import { childrenOf, environmentOf, hasEnded, programOf, send } from './process.ts';
+import { launchInPodman } from './podman.ts';
+import { childrenOf, environmentOf, hasEnded, send } from './process.ts';
 import type { Scratch } from './scratch.ts';
 import { waitFor, within } from './wait.ts';
 
@@ -21,17 +21,25 @@ export interface ContainerOptions {
   readonly flags?: readonly string[];
   /** What it runs. */
   readonly command: readonly string[];
-  /** The whole environment but PATH and the mark by which leaks are found. */
+  /** The whole environment but PATH, the mark by which leaks are found, and what an engine cannot leave out. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Run inside the namespace before sexton, which it must exec: `['setpriv', '--reuid', '12345', '--']`. */
+  /** Run in the container before sexton, which it must exec: `['sh', '-c', 'exec "$@" <&-', 'sh']`. */
   readonly inside?: readonly string[];
-  /** More flags for `unshare`. */
-  readonly unshare?: readonly string[];
   readonly stdio?: StdioOptions;
   /** The command is PID 1 itself, without sexton. */
   readonly bare?: boolean;
   /** On a terminal of its own, as `-it` gives it; what is written to `process.stdin` is typed. */
   readonly terminal?: boolean;
+  /** The uid and gid of PID 1. */
+  readonly user?: number;
+  /** For a `user`: read-only root, no capabilities, no new privileges, and nobody else's processes in /proc. */
+  readonly hardened?: boolean;
+  /** A directory in which a file system of 64 KiB in memory is mounted. */
+  readonly tmpfs?: string;
+  /** Only an engine with images can limit a container as a whole. */
+  readonly memoryMb?: number;
+  /** What it needs of this machine besides the build and the test's directory, where it would not see it. */
+  readonly sees?: readonly string[];
 }
 
 export interface Exit {
@@ -50,25 +58,33 @@ export interface Container {
   pid1(): Promise<number>;
   /** The Node process beside PID 1; not the one of `not`. */
   supervisor(not?: number): Promise<number>;
+  /** Looks once whether PID 1 is that program by now. */
+  findPid1(program: string): number | undefined;
   signal(signal: number | NodeJS.Signals): Promise<void>;
-  /** KILL to PID 1, and by that to all that is in the namespace. */
-  kill(): Promise<Exit>;
+  /** KILL to PID 1, and by that to all that is in the namespace. `wasKilled` is false when it had ended before. */
+  kill(): Promise<Exit & { readonly wasKilled: boolean }>;
   stdout(): string;
   stderr(): string;
 }
 
 export function startContainer(scratch: Scratch, options: ContainerOptions): Container {
   const program = options.bare ? [] : [SEXTON, 'run', ...(options.flags ?? []), '--'];
-  const rootless = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'];
-  const namespaces = ['--pid', '--fork', '--mount-proc', '--kill-child=KILL', ...rootless, ...(options.unshare ?? [])];
-  const argv = ['unshare', ...namespaces, '--', ...(options.inside ?? []), ...program, ...options.command];
-  const [file, ...rest] = options.terminal
-    ? ['script', '--quiet', '--return', '--command', `exec ${argv.map(quoted).join(' ')}`, '/dev/null']
-    : argv;
-  const child = spawn(file ?? '', rest, {
+  const terminal = options.terminal ?? false;
+  const launch = byEngine({ namespaces: launchInNamespaces, podman: launchInPodman });
+  const launched = launch({
+    argv: [...(options.inside ?? []), ...program, ...options.command],
     env: { PATH: process.env.PATH ?? '/usr/bin:/bin', SCRATCH: scratch.dir, ...options.env },
-    stdio: options.stdio ?? [options.terminal ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+    dir: scratch.dir,
+    stdio: options.stdio ?? [terminal ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+    terminal,
+    user: options.user,
+    hardened: options.hardened ?? false,
+    tmpfs: options.tmpfs,
+    memoryMb: options.memoryMb,
+    sees: options.sees ?? [],
   });
+  const child = launched.process;
+  scratch.clearAlso(() => launched.clear());
   const ended = new Promise<Exit>((resolve, reject) => {
     child.once('error', reject);
     // 'close' and not 'exit': what it wrote last is read by then.
@@ -82,7 +98,7 @@ export function startContainer(scratch: Scratch, options: ContainerOptions): Con
         throw new Error(`the container has ended before ${what}`);
       return probe();
     });
-  const pid1 = (): Promise<number> => whileItRuns('PID 1 is there', () => findPid1(child, wanted));
+  const pid1 = (): Promise<number> => whileItRuns('PID 1 is there', () => launched.findPid1(wanted));
   const out = collect(child.stdout);
   const err = collect(child.stderr);
   scratch.describe(
@@ -100,38 +116,14 @@ export function startContainer(scratch: Scratch, options: ContainerOptions): Con
       return whileItRuns('the supervisor is there', find);
     },
     signal: async (signal) => assert.ok(send(await pid1(), signal), 'PID 1 is gone before its signal'),
+    findPid1: launched.findPid1,
     kill: async () => {
-      const found = findPid1(child, undefined);
-      const outer = unshareOf(child);
-      // By way of unshare: when its PID 1 is killed it reports 1 (signal(2) refuses KILL), when it is killed itself we see that.
-      if (outer !== undefined) send(outer, 'SIGKILL');
-      if (found !== undefined) await waitFor('the namespace is gone', () => hasEnded(found));
-      return within('the container ends', ended);
+      const wasKilled = await launched.kill();
+      return { ...(await within('the container ends', ended)), wasKilled };
     },
     stdout: out,
     stderr: err,
   };
-}
-
-/** Looks once. `program`: what PID 1 must be by now; undefined: anything but unshare itself. */
-export function findPid1(outermost: ChildProcess, program: string | undefined): number | undefined {
-  const outer = unshareOf(outermost);
-  const [pid] = outer === undefined ? [] : childrenOf(outer);
-  if (pid === undefined) return undefined;
-  const runs = programOf(pid);
-  const good = program === undefined ? runs !== '' && !runs.endsWith('/unshare') : runs === program;
-  return good ? pid : undefined;
-}
-
-/** What we started, or what `script` started. */
-function unshareOf({ pid, spawnfile }: ChildProcess): number | undefined {
-  if (pid === undefined || spawnfile === 'unshare') return pid;
-  return childrenOf(pid).find((it) => programOf(it).endsWith('/unshare'));
-}
-
-/** For a POSIX shell. */
-function quoted(word: string): string {
-  return `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 export function isSupervisor(pid: number): boolean {

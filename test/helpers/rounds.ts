@@ -2,9 +2,11 @@
  * Doing something many times, a few at a time, with chance that can be had again: the seed stands in the failure.
  */
 
+import { atOnce, byEngine } from './engine.ts';
+
 /** TEST_ROUNDS, or what suits a run of all tests. */
-export function roundsOr(usual: number): number {
-  return Number(process.env.TEST_ROUNDS ?? usual);
+export function roundsOr(usual: number, inPodman: number): number {
+  return Number(process.env.TEST_ROUNDS ?? byEngine({ namespaces: usual, podman: inPodman }));
 }
 
 export const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
@@ -39,5 +41,5 @@ export async function inRounds(
       });
     }
   };
-  await Promise.all(Array.from({ length: width }, lane));
+  await Promise.all(Array.from({ length: atOnce(width) }, lane));
 }

@@ -3,6 +3,7 @@
  * went wrong once in a hundred runs is not to be guessed at.
  */
 import { type TestContext, test } from 'node:test';
+import { ENGINE, titled } from './engine.ts';
 import { buildFixtures, type Fixtures } from './fixture.ts';
 import { type Scratch, tempGraveyard } from './scratch.ts';
 import { readTimeline } from './timeline.ts';
@@ -16,8 +17,19 @@ export interface Stage {
   readonly fixtures: Fixtures;
 }
 
-export function scenario(title: string, body: (stage: Stage) => Promise<void>, timeoutMs: number = TIMEOUT_MS): void {
-  test(title, { timeout: timeoutMs }, async (t) => {
+export interface ScenarioOptions {
+  readonly timeoutMs?: number;
+  /** Why it cannot run in containers of podman. */
+  readonly notInPodman?: string;
+}
+
+export function scenario(
+  title: string,
+  body: (stage: Stage) => Promise<void>,
+  { timeoutMs = TIMEOUT_MS, notInPodman }: ScenarioOptions = {},
+): void {
+  const skip = ENGINE === 'podman' && notInPodman !== undefined ? notInPodman : false;
+  test(titled(title), { timeout: timeoutMs, skip }, async (t) => {
     const fixtures = await buildFixtures();
     const scratch = await tempGraveyard(t);
     try {

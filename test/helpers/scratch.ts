@@ -19,6 +19,8 @@ export interface Scratch {
   describe(part: () => string): void;
   /** Done before it is looked at what is left: whoever starts processes again must stop doing so. */
   beforeClear(step: () => void): void;
+  /** Ends what is no process of this machine's own, and says what had to be ended. */
+  clearAlso(step: () => Promise<string | undefined>): void;
   story(): string;
 }
 
@@ -32,9 +34,14 @@ export async function tempGraveyard(t: TestContext): Promise<Scratch> {
   await chmod(graveyard, 0o1777);
   const parts: (() => string)[] = [];
   const steps: (() => void)[] = [];
+  const others: (() => Promise<string | undefined>)[] = [];
   t.after(async () => {
     for (const step of steps) step();
-    await clear(dir);
+    const left = await Promise.all(others.map((step) => step()));
+    await clear(
+      dir,
+      left.filter((it) => it !== undefined),
+    );
   });
   return {
     dir,
@@ -43,15 +50,17 @@ export async function tempGraveyard(t: TestContext): Promise<Scratch> {
     path: (name) => join(dir, name),
     describe: (part) => parts.push(part),
     beforeClear: (step) => steps.push(step),
+    clearAlso: (step) => others.push(step),
     story: () => parts.map((part) => part()).join('\n'),
   };
 }
 
-async function clear(dir: string): Promise<void> {
+async function clear(dir: string, others: readonly string[]): Promise<void> {
   // A process that is just being torn down by the kernel is not a leak.
   const gone = await waitFor('no process is left', () => processesNaming(dir).length === 0, 2_000).catch(() => false);
   const left = gone ? [] : processesNaming(dir);
   for (const { pid } of left) send(pid, 'SIGKILL');
   await rm(dir, { recursive: true, force: true, maxRetries: 5 });
-  if (left.length > 0) throw new Error(`left behind: ${left.map((it) => `${it.pid} ${it.commandLine}`).join('; ')}`);
+  const all = [...others, ...left.map((it) => `${it.pid} ${it.commandLine}`)];
+  if (all.length > 0) throw new Error(`left behind: ${all.join('; ')}`);
 }

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe } from 'node:test';
 import { startContainer } from '../helpers/container.ts';
+import { atOnce, byEngine } from '../helpers/engine.ts';
 import { readTombstone } from '../helpers/grave.ts';
 import { member } from '../helpers/member.ts';
 import { childrenOf, hasEnded } from '../helpers/process.ts';
@@ -12,7 +13,7 @@ import { type Stage, scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
 import { waitFor } from '../helpers/wait.ts';
 
-describe('processes under PID 1', { concurrency: 2 }, () => {
+describe('processes under PID 1', { concurrency: atOnce(2) }, () => {
   scenario('P01 K10 of 10,000 orphans no zombie is left a second later', async (stage) => {
     const { scratch } = stage;
     const container = startContainer(scratch, { command: member(stage, 'app', { orphan: 10_000, exit: 3 }) });
@@ -57,19 +58,13 @@ describe('processes under PID 1', { concurrency: 2 }, () => {
     }
   });
 
-  const HARDENED = [
-    'mount --bind "$SCRATCH" "$SCRATCH"',
-    'mount -o remount,bind,ro /',
-    'mount -o remount,hidepid=2 /proc',
-    'exec setpriv --reuid 12345 --regid 12345 --clear-groups --bounding-set=-all --inh-caps=-all --no-new-privs -- "$@"',
-  ].join(' && ');
   scenario('P08 it runs as uid 12345 without capabilities, with a read-only root and a hidden /proc', async (stage) => {
     const { scratch } = stage;
-    const inside = ['sh', '-c', HARDENED, 'sh'];
+    const surroundings = { user: 12345, hardened: true } as const;
     const state = scratch.path('state');
     const start = (name: string, flags: readonly string[]) => {
       const command = member(stage, name, { mode: 'state,run', out: `${state}-${name}` });
-      return startContainer(scratch, { inside, flags: ['--name', name, ...flags], command });
+      return startContainer(scratch, { ...surroundings, flags: ['--name', name, ...flags], command });
     };
     const containers = [start('alone', []), start('main', ['--graveyard', scratch.graveyard])] as const;
     for (const name of ['alone', 'main']) await waitForEvent(scratch.log, name, 'Started');
@@ -80,12 +75,12 @@ describe('processes under PID 1', { concurrency: 2 }, () => {
     }
     assert.deepEqual(readTimeline(scratch.log).signals('main'), [15]);
     assert.equal(readTombstone(scratch.graveyard, 'main')?.Reason, 'stopped');
-    const writing = startContainer(scratch, { inside, command: ['sh', '-c', ': > /etc/sexton-was-here'] });
+    const writing = startContainer(scratch, { ...surroundings, command: ['sh', '-c', ': > /etc/sexton-was-here'] });
     assert.notEqual((await writing.exit()).status, 0, 'the root is really read-only');
   });
 });
 
-describe('what the application inherits', { concurrency: 2 }, () => {
+describe('what the application inherits', { concurrency: atOnce(2) }, () => {
   /** What it sees alone and under sexton, from the same surroundings. */
   async function both(
     stage: Stage,
@@ -117,12 +112,14 @@ describe('what the application inherits', { concurrency: 2 }, () => {
   scenario('P10 it has exactly the descriptors that sexton inherited', async (stage) => {
     for (const shell of [
       'exec "$@"',
-      'exec 3</dev/zero 7<>/dev/null 9</etc/passwd; exec "$@"',
+      'exec 3</dev/zero 7<>/dev/null 9</etc/hosts; exec "$@"',
       'exec 0<&- 4</dev/zero; exec "$@"',
     ]) {
       const [alone, under] = await both(stage, 'fds', shell);
       assert.ok(alone.length > 0);
-      assert.equal(under.toString('latin1'), alone.toString('latin1'), shell);
+      // A pipe of one container has another number than that of the next.
+      const [seen, expected] = [under, alone].map((it) => it.toString('latin1').replaceAll(/\[\d+\]/g, '[]'));
+      assert.equal(seen, expected, shell);
     }
   });
 
@@ -137,8 +134,12 @@ describe('what the application inherits', { concurrency: 2 }, () => {
   });
 
   scenario('P13 ignored signals, mask and limits are those sexton was started with', async (stage) => {
-    const shell =
-      'ulimit -Sn 1234; ulimit -Sc 0; umask 037; cd /usr; exec nice -n 3 env --block-signal=USR1,44 --ignore-signal=USR2,HUP,50 "$@"';
+    const limits = 'ulimit -Sn 1234; ulimit -Sc 0; umask 037; cd /dev';
+    const shell = byEngine({
+      namespaces: `${limits}; exec nice -n 3 env --block-signal=USR1,44 --ignore-signal=USR2,HUP,50 "$@"`,
+      // Nothing in the image sets a mask or a priority: these are what the runtime gives.
+      podman: `${limits}; trap '' USR2 HUP; exec "$@"`,
+    });
     const inherited = (state: Buffer) => {
       const kept = /^(blocked|ignored|limit\d+|umask|nice|cwd|uid|gid|stdin) /;
       return state
@@ -152,6 +153,9 @@ describe('what the application inherits', { concurrency: 2 }, () => {
     }
     const [alone] = await both(stage, 'state', shell);
     assert.match(alone.toString('latin1'), /^limit7 1234 /m, 'the surroundings are what they shall be');
-    assert.doesNotMatch(alone.toString('latin1'), /^(ignored|blocked) 0+$/m);
+    assert.doesNotMatch(
+      alone.toString('latin1'),
+      byEngine({ namespaces: /^(ignored|blocked) 0+$/m, podman: /^ignored 0+$/m }),
+    );
   });
 });

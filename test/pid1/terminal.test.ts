@@ -1,13 +1,13 @@
 /**
  * P: with a terminal and with none, and with streams that are closed or stand still.
  *
- * The terminal is that of `script`; `setsid --ctty` makes PID 1 the leader of its session, as a container runtime does for `-t`.
+ * The terminal is one that `script` makes, or the container's own, which podman connects to that.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readlinkSync } from 'node:fs';
 import { describe } from 'node:test';
 import { type Container, startContainer } from '../helpers/container.ts';
+import { atOnce, byEngine } from '../helpers/engine.ts';
 import { member } from '../helpers/member.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
@@ -18,7 +18,7 @@ const CTRL_Z = '\x1a';
 
 function onTerminal(stage: Stage, command: readonly string[], flags: readonly string[] = []): Container {
   const env = { PS1: '$ ', TERM: 'dumb', ENV: '' };
-  return startContainer(stage.scratch, { terminal: true, inside: ['setsid', '--ctty'], flags, command, env });
+  return startContainer(stage.scratch, { terminal: true, flags, command, env });
 }
 
 function type(container: Container, text: string): void {
@@ -30,12 +30,15 @@ function screen(container: Container, pattern: RegExp): Promise<unknown> {
   return waitFor(`the screen shows ${pattern}`, () => pattern.test(container.stdout()));
 }
 
-describe('terminals and streams', { concurrency: 2 }, () => {
+describe('terminals and streams', { concurrency: atOnce(2) }, () => {
   scenario(
     'P05 P14 an interactive shell has Ctrl-C, Ctrl-Z, its jobs, the window size and its own exit code',
     async (stage) => {
       const { scratch } = stage;
-      const shell = onTerminal(stage, ['bash', '--norc', '--noprofile', '-i']);
+      const shell = onTerminal(
+        stage,
+        byEngine({ namespaces: ['bash', '--norc', '--noprofile', '-i'], podman: ['sh', '-i'] }),
+      );
       const inForeground = member(stage, 'first', { stop: 'INT', exit: 9 }).join(' ');
       type(shell, `${inForeground}; echo first ended by $((0 + $?))\n`);
       await waitForEvent(scratch.log, 'first', 'Started');
@@ -50,7 +53,7 @@ describe('terminals and streams', { concurrency: 2 }, () => {
       type(shell, 'jobs; echo jobs $((1 + 1))\n');
       await screen(shell, /jobs 2/);
       type(shell, 'fg\n');
-      const pty = readlinkSync(`/proc/${await shell.pid1()}/fd/0`);
+      const pty = `/proc/${await shell.pid1()}/fd/0`;
       await waitFor('the job is in the foreground again', () => {
         execFileSync('stty', ['-F', pty, 'rows', '41', 'columns', String(90 + Math.floor(performance.now() % 9))]);
         return readTimeline(scratch.log).signals('second').includes(28);

@@ -1,8 +1,10 @@
 /**
  * The people of the pod tests: mains and sidecars that run the fixture application under sexton.
  */
+import { writeFileSync } from 'node:fs';
 import { type MemberOptions, member } from '../helpers/member.ts';
 import type { Stage } from '../helpers/scenario.ts';
+import { waitForEvent } from '../helpers/timeline.ts';
 import type { PodContainer } from './kubelet.ts';
 
 export type More = Partial<PodContainer>;
@@ -13,6 +15,8 @@ export interface Cast {
   /** A barrier: the run= of a main with `...served` counts from when the sidecar with `...serves` has started. */
   readonly served: MemberOptions;
   readonly serves: MemberOptions;
+  /** Opens the same barrier, when each of these has happened, in place of a sidecar that serves. */
+  open(...events: readonly (readonly [name: string, event: string])[]): Promise<void>;
 }
 
 export function cast(stage: Stage): Cast {
@@ -30,6 +34,10 @@ export function cast(stage: Stage): Cast {
     sidecar: container(['--role', 'sidecar']),
     served: { after: barrier },
     serves: { ready: barrier },
+    open: async (...events) => {
+      for (const [name, event] of events) await waitForEvent(stage.scratch.log, name, event);
+      writeFileSync(barrier, '');
+    },
   };
 }
 

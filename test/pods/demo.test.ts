@@ -6,11 +6,14 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { ENGINE, titled } from '../helpers/engine.ts';
 import { NODE, ROOT } from '../helpers/paths.ts';
 import { processesNaming } from '../helpers/process.ts';
 import { tempGraveyard } from '../helpers/scratch.ts';
 
-test('the demo’s main ends, its sidecars follow in reverse order, and all succeed', async (t) => {
+const skip = ENGINE === 'podman' ? 'the demo is for machines without an engine' : false;
+
+test(titled('the demo’s main ends, its sidecars follow in reverse order, and all succeed'), { skip }, async (t) => {
   const scratch = await tempGraveyard(t);
   const temporary = scratch.path('tmp');
   mkdirSync(temporary);

@@ -6,13 +6,19 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { atOnce, byEngine } from '../helpers/engine.ts';
 import { readTombstone, waitForRunning } from '../helpers/grave.ts';
 import { member } from '../helpers/member.ts';
-import { FIXTURE_SOURCES, NODE } from '../helpers/paths.ts';
+import { FIXTURE_SOURCES, NODE, PORTABLE_NODE, ROOT } from '../helpers/paths.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
 import { cast } from './cast.ts';
 import { type PodContainer, runPod } from './kubelet.ts';
+
+/** A Node that runs where the members do: the images have no C library for the tests' own. */
+function nodeCommand(): readonly string[] {
+  return byEngine({ namespaces: [NODE], podman: PORTABLE_NODE });
+}
 
 function underKubexit(
   stage: Stage,
@@ -20,11 +26,11 @@ function underKubexit(
   options: Record<string, string | number>,
   dependencies = '-',
 ): PodContainer {
-  const kubexit = [NODE, join(FIXTURE_SOURCES, 'kubexit.ts'), name, stage.scratch.graveyard, dependencies];
-  return { name, bare: true, command: [...kubexit, ...member(stage, name, options)] };
+  const kubexit = [...nodeCommand(), join(FIXTURE_SOURCES, 'kubexit.ts'), name, stage.scratch.graveyard, dependencies];
+  return { name, bare: true, command: [...kubexit, ...member(stage, name, options)], sees: [ROOT] };
 }
 
-describe('kubexit’s format', { concurrency: 4 }, () => {
+describe('kubexit’s format', { concurrency: atOnce(4) }, () => {
   for (const session of ['a-pod', false] as const) {
     const declared = session === false ? 'without a session' : 'with a session';
     scenario(`C01 a sidecar under sexton ends after its main under kubexit, ${declared}`, async (stage) => {

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
+import { atOnce } from '../helpers/engine.ts';
 import { readTombstone, waitForRunning } from '../helpers/grave.ts';
 import { scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
@@ -14,7 +15,7 @@ import { runPod } from './kubelet.ts';
 /** The sidecar ends by itself and is not started again in place. */
 const ONCE = ['--restart', 'never'];
 
-describe('jobs with sidecars', { concurrency: 4 }, () => {
+describe('jobs with sidecars', { concurrency: atOnce(4) }, () => {
   for (const [id, restartPolicy, exit, phase] of [
     ['J01 J04', 'Never', 0, 'Succeeded'],
     ['J02', 'Never', 1, 'Failed'],
@@ -94,14 +95,11 @@ describe('jobs with sidecars', { concurrency: 4 }, () => {
   );
 
   scenario('J09 when one sidecar is done already the other is stopped', async (stage) => {
-    const { main, sidecar, served, serves } = cast(stage);
+    const { main, sidecar, served, open } = cast(stage);
     const { scratch } = stage;
-    const containers = [
-      main('work', { run: 600, ...served }),
-      sidecar('s1', { run: 50, ...serves }, ONCE),
-      sidecar('s2'),
-    ];
+    const containers = [main('work', { run: 200, ...served }), sidecar('s1', { run: 50 }, ONCE), sidecar('s2')];
     const pod = runPod(scratch, { restartPolicy: 'OnFailure', graceMs: 4_000, containers });
+    await open(['s1', 'Exiting'], ['s2', 'Started']);
     assert.equal(await pod.end(), 'Succeeded');
     const log = readTimeline(scratch.log);
     assert.deepEqual([log.signals('s1'), log.signals('s2')], [[], [15]]);
@@ -109,14 +107,15 @@ describe('jobs with sidecars', { concurrency: 4 }, () => {
   });
 
   scenario('J10 a sidecar stays while one of two mains runs, also when the first one failed', async (stage) => {
-    const { main, sidecar, served, serves } = cast(stage);
+    const { main, sidecar, served, open } = cast(stage);
     const { scratch } = stage;
     const containers = [
       main('w1', { run: 100, exit: 1, ...served }),
       main('w2', { run: 800, ...served }),
-      sidecar('proxy', { loop: 50, ...serves }),
+      sidecar('proxy', { loop: 50 }),
     ];
     const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 4_000, containers });
+    await open(['w1', 'Started'], ['w2', 'Started'], ['proxy', 'Started']);
     assert.equal(await pod.end(), 'Failed');
     const log = readTimeline(scratch.log);
     log.exitsBefore('w1', 'w2');
@@ -165,14 +164,15 @@ describe('jobs with sidecars', { concurrency: 4 }, () => {
   });
 
   scenario('J13 a sidecar whose exit code must not matter fails no pod, stopped or ended by itself', async (stage) => {
-    const { main, sidecar, served, serves } = cast(stage);
+    const { main, sidecar, served, open } = cast(stage);
     const { scratch } = stage;
     const containers = [
-      main('work', { run: 1_000, ...served }),
-      sidecar('stopped', { termexit: 7, ...serves }),
+      main('work', { run: 200, ...served }),
+      sidecar('stopped', { termexit: 7 }),
       sidecar('alone', { run: 50, exit: 7 }, ['--exit-code', '7=0', ...ONCE]),
     ];
     const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 4_000, containers });
+    await open(['alone', 'Exiting'], ['stopped', 'Started']);
     assert.equal(await pod.end(), 'Succeeded');
     for (const name of ['stopped', 'alone']) assert.equal(readTombstone(scratch.graveyard, name)?.ExitCode, 7, name);
   });

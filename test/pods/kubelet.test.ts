@@ -3,7 +3,9 @@
  * here run the fixture application as PID 1, without sexton.
  */
 import assert from 'node:assert/strict';
+import { readlinkSync } from 'node:fs';
 import { describe } from 'node:test';
+import { atOnce } from '../helpers/engine.ts';
 import { member } from '../helpers/member.ts';
 import { hasEnded, processesNaming } from '../helpers/process.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
@@ -14,7 +16,7 @@ function bare(stage: Stage, name: string, options: Record<string, string | numbe
   return { name, bare: true, command: member(stage, name, options), ...more };
 }
 
-describe('the stand-in kubelet', { concurrency: 4 }, () => {
+describe('the stand-in kubelet', { concurrency: atOnce(4) }, () => {
   scenario('runs predecessors one by one and then all others', async (stage) => {
     const { scratch } = stage;
     const pod = runPod(scratch, {
@@ -101,12 +103,16 @@ describe('the stand-in kubelet', { concurrency: 4 }, () => {
     });
     await waitForEvent(scratch.log, 'main', 'Started');
     const pid = await pod.current('main').pid1();
-    assert.equal(processesNaming(scratch.dir).length, 3, 'unshare, the member and its child run');
+    const inside = () => processesNaming(scratch.dir).filter((it) => namespaceOf(it.pid) === namespace);
+    const namespace = namespaceOf(pid);
+    const all = inside();
+    assert.equal(all.length, 2, 'the member and its child run');
     assert.equal(await pod.delete(), 'Failed');
     assert.equal(pod.exitOf('main'), 137);
     assert.ok(pod.state('main').killed);
     assert.ok(hasEnded(pid));
-    assert.deepEqual(processesNaming(scratch.dir), []);
+    assert.ok(all.every((it) => hasEnded(it.pid)));
+    assert.deepEqual(inside(), []);
     assert.deepEqual(readTimeline(scratch.log).signals('main'), [15]);
   });
 
@@ -123,3 +129,12 @@ describe('the stand-in kubelet', { concurrency: 4 }, () => {
     assert.deepEqual([pod.exitOf('a'), pod.exitOf('b')], [137, 137]);
   });
 });
+
+function namespaceOf(pid: number): string {
+  try {
+    return readlinkSync(`/proc/${pid}/ns/pid`);
+  } catch {
+    // It has ended meanwhile.
+    return '';
+  }
+}

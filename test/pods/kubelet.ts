@@ -4,7 +4,7 @@
  * Theory of operation: predecessors (`init`) run one by one, each until it exits 0; then all other containers start at
  * once and each is started again as the pod's restartPolicy says, with a short backoff. A deletion ends all restarting,
  * sends TERM to every PID 1 at once (to one with a preStop only after that) and kills at the grace period what is left,
- * each container's whole PID namespace. A container is a PID namespace with `dist/sexton/sexton` as its PID 1.
+ * each container's whole PID namespace. What a container is the engine of the run says; its PID 1 is `dist/sexton/sexton`.
  *
  * As no container can see its pod, what the pod declares is handed over as flags: restart policy, grace period, session.
  */
@@ -25,6 +25,8 @@ export interface PodContainer {
   /** The command is PID 1 itself, without sexton. */
   readonly bare?: boolean;
   readonly env?: Readonly<Record<string, string>>;
+  readonly memoryMb?: number;
+  readonly sees?: readonly string[];
 }
 
 export interface Pod {
@@ -142,9 +144,9 @@ export function runPod(scratch: Scratch, pod: Pod): RunningPod {
   const killAll = async (): Promise<void> => {
     const left = all.filter((it) => it.running !== undefined);
     await Promise.all(
-      left.map((record) => {
-        record.killed = true;
-        return record.running?.kill();
+      left.map(async (record) => {
+        const outcome = await record.running?.kill();
+        record.killed = outcome?.wasKilled ?? false;
       }),
     );
   };

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { describe } from 'node:test';
+import { atOnce } from '../helpers/engine.ts';
 import { readTombstone, waitForRunning, waitForTombstone } from '../helpers/grave.ts';
 import { send } from '../helpers/process.ts';
 import { inRounds } from '../helpers/rounds.ts';
@@ -13,7 +14,7 @@ import { waitFor } from '../helpers/wait.ts';
 import { after, cast } from './cast.ts';
 import { runPod } from './kubelet.ts';
 
-describe('what goes wrong with kubexit', { concurrency: 4 }, () => {
+describe('what goes wrong with kubexit', { concurrency: atOnce(4) }, () => {
   scenario('K01 a death before the watch has started is seen', async (stage) => {
     const { main, sidecar } = cast(stage);
     const { scratch } = stage;

@@ -6,13 +6,14 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe } from 'node:test';
+import { atOnce } from '../helpers/engine.ts';
 import { readTombstone, waitForRunning, waitForTombstone } from '../helpers/grave.ts';
 import { scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
 import { after, cast } from './cast.ts';
 import { runPod } from './kubelet.ts';
 
-describe('start and stop order', { concurrency: 4 }, () => {
+describe('start and stop order', { concurrency: atOnce(4) }, () => {
   scenario('N01 start gates run predecessors one by one before the mains', async (stage) => {
     const { main } = cast(stage);
     const pod = runPod(stage.scratch, {

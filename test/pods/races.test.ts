@@ -7,6 +7,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { atOnce } from '../helpers/engine.ts';
 import { readTombstone, waitForRunning, waitForTombstone } from '../helpers/grave.ts';
 import { send } from '../helpers/process.ts';
 import { inRounds } from '../helpers/rounds.ts';
@@ -15,7 +16,7 @@ import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
 import { after, cast } from './cast.ts';
 import { runPod } from './kubelet.ts';
 
-describe('moments of ignorance', { concurrency: 4 }, () => {
+describe('moments of ignorance', { concurrency: atOnce(4) }, () => {
   for (const [what, gate] of [
     ['passed its gate', after('proxy=started')],
     ['started at once', []],

@@ -1,4 +1,4 @@
-/** Turns the events of a test run into one line per file, the failures in full, and totals. */
+/** Turns the events of a test run into one line per file, the failures in full, what was skipped and why, and totals. */
 import type { TestEvent } from 'node:test/reporters';
 import { inspect } from 'node:util';
 
@@ -11,6 +11,7 @@ export interface Totals {
 interface FileReport {
   readonly totals: Totals;
   readonly failures: string[];
+  readonly skips: string[];
   output: string;
 }
 
@@ -60,9 +61,12 @@ export class FileReports {
   #takeOutcome(isPass: boolean, { name, file, entryFile, skip, todo, details }: Outcome): void {
     // A suite fails when a test in it does: that is counted there.
     if (details.type === 'suite') return;
-    const { totals, failures } = this.#report(entryFile ?? file ?? name);
+    // A file without any test that was asked for passes as a whole; that is no test.
+    if (isPass && name === (entryFile ?? file ?? name)) return;
+    const { totals, failures, skips } = this.#report(entryFile ?? file ?? name);
     if (skip !== undefined || todo !== undefined) {
       totals.skipped += 1;
+      skips.push(`skipped: ${name}: ${skip ?? todo}\n`);
     } else if (isPass) {
       totals.passed += 1;
     } else {
@@ -76,13 +80,13 @@ export class FileReports {
   }
 
   #close(file: string, durationMs?: number): void {
-    const { totals, failures, output } = this.#report(file);
+    const { totals, failures, skips, output } = this.#report(file);
     const { passed, failed, skipped } = totals;
     const counts = [`${passed} passed`, `${failed} failed`, ...(skipped > 0 ? [`${skipped} skipped`] : [])];
     const head = `${failed > 0 ? 'FAILED' : 'ok    '} ${this.#shorten(file)}: ${counts.join(', ')}`;
     const said = failed > 0 && output !== '' ? `it said:\n${indent(output)}\n` : '';
     const took = durationMs === undefined ? '' : ` (${(durationMs / 1000).toFixed(1)} s)`;
-    process.stdout.write(`${head}${took}\n${failures.join('')}${said}`);
+    process.stdout.write(`${head}${took}\n${skips.join('')}${failures.join('')}${said}`);
     this.totals.passed += passed;
     this.totals.failed += failed;
     this.totals.skipped += skipped;
@@ -92,7 +96,7 @@ export class FileReports {
   #report(file: string): FileReport {
     const known = this.#files.get(file);
     if (known) return known;
-    const fresh: FileReport = { totals: { passed: 0, failed: 0, skipped: 0 }, failures: [], output: '' };
+    const fresh: FileReport = { totals: { passed: 0, failed: 0, skipped: 0 }, failures: [], skips: [], output: '' };
     this.#files.set(file, fresh);
     return fresh;
   }

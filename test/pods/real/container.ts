@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { type MemberOptions, member } from '../../helpers/member.ts';
+import { podman } from '../../helpers/podman.ts';
 import type { Stage } from '../../helpers/scenario.ts';
 import { waitFor } from '../../helpers/wait.ts';
-import { podman } from './podman.ts';
 
 export interface RealContainer {
   readonly name: string;

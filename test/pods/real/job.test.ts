@@ -9,9 +9,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { readTombstone } from '../../helpers/grave.ts';
+import { podman } from '../../helpers/podman.ts';
 import { readTimeline } from '../../helpers/timeline.ts';
+import { sharedImages } from './images.ts';
 import { withPod } from './pod.ts';
-import { podman, sharedImages } from './podman.ts';
 
 const images = sharedImages();
 

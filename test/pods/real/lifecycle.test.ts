@@ -4,9 +4,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readTombstone } from '../../helpers/grave.ts';
+import { podman } from '../../helpers/podman.ts';
 import { readTimeline, waitForEvent } from '../../helpers/timeline.ts';
+import { sharedImages } from './images.ts';
 import { withPod } from './pod.ts';
-import { podman, sharedImages } from './podman.ts';
 
 const images = sharedImages();
 

@@ -7,12 +7,13 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readTombstone } from '../../helpers/grave.ts';
+import { podman } from '../../helpers/podman.ts';
 import { send } from '../../helpers/process.ts';
 import { type Stage, scenario } from '../../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../../helpers/timeline.ts';
 import { waitFor, waitForFile, within } from '../../helpers/wait.ts';
 import { application, withContainer } from './container.ts';
-import { podman, sharedImages } from './podman.ts';
+import { sharedImages } from './images.ts';
 
 const SIGHUP = 1;
 const SIGTERM = 15;

@@ -7,7 +7,7 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readTombstone } from '../../helpers/grave.ts';
-import { podman } from './podman.ts';
+import { podman } from '../../helpers/podman.ts';
 
 export interface Pod {
   readonly name: string;

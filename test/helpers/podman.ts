@@ -1,0 +1,121 @@
+/**
+ * A container of podman: an image with busybox, no network, the test's directory and the build at the paths that they have
+ * on this machine. Signals come from outside, to the PID that its PID 1 has on the machine.
+ *
+ * `node test/run.ts --containers` builds the image and removes it; TEST_IMAGE names it.
+ */
+import { execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Launched, Order } from './engine.ts';
+import { quoted } from './namespaces.ts';
+import { FIXTURES, SEXTON } from './paths.ts';
+import { hasEnded, programOf, send } from './process.ts';
+import { waitFor } from './wait.ts';
+
+const run = promisify(execFile);
+/** One call, not one test: `podman wait` waits for a pod to end. */
+const CALL_LIMIT_MS = 90_000;
+/** As long as other engines' processes may take to be gone after their test. */
+const SETTLE_MS = 2_000;
+/** The containers of one run of the tests carry its mark under this key. */
+export const LABEL = 'sexton-test';
+/** What podman puts into every environment, whatever is asked for. */
+export const PODMANS_OWN = ['HOME', 'HOSTNAME'];
+
+/** Resolves to its stdout without the last line feed; rejects with what it said when it failed. */
+export async function podman(...args: string[]): Promise<string> {
+  const { stdout } = await run('podman', args, { timeout: CALL_LIMIT_MS, maxBuffer: 16 << 20 });
+  return stdout.trimEnd();
+}
+
+/** Those that carry the label, running or not. Resolves to their names. */
+export async function removeContainers(label: string): Promise<string[]> {
+  const listed = await podman('ps', '--all', '--noheading', `--filter=label=${label}`, '--format={{.Names}}');
+  const names = listed.split('\n').filter(Boolean);
+  if (names.length > 0) await podman('rm', '--force', '--ignore', '--time=0', ...names);
+  return names;
+}
+
+export function launchInPodman(order: Order): Launched {
+  const name = `sx-${randomBytes(6).toString('hex')}`;
+  // Not in the test's directory: whoever names that is taken for a part of the test, and podman's monitor outlives the container.
+  const pidFile = join(tmpdir(), `${name}.pid`);
+  const argv = ['podman', 'run', ...optionsOf(order, name, pidFile), imageOf(), ...order.argv];
+  const [file, ...rest] = order.terminal
+    ? ['script', '--quiet', '--return', '--command', `exec ${argv.map(quoted).join(' ')}`, '/dev/null']
+    : argv;
+  const child = spawn(file ?? '', rest, { stdio: order.stdio });
+  let isOver = false;
+  const over = new Promise<void>((resolve) => {
+    for (const event of ['close', 'error'])
+      child.once(event, () => {
+        isOver = true;
+        resolve();
+      });
+  });
+  const find = (program: string | undefined): number | undefined => findPid1(pidFile, program);
+  return {
+    process: child,
+    findPid1: find,
+    kill: async () => {
+      // Podman itself must not be killed: it would leave a container behind that nobody runs.
+      const found = await waitFor('the container runs or has ended', () => isOver || find(undefined));
+      if (typeof found !== 'number' || !send(found, 'SIGKILL')) return false;
+      await waitFor('PID 1 is gone', () => hasEnded(found));
+      return true;
+    },
+    clear: async () => {
+      const ended = await waitFor('the container has ended', () => isOver, SETTLE_MS).catch(() => false);
+      if (!ended) await podman('rm', '--force', '--ignore', '--time=0', name);
+      await over;
+      rmSync(pidFile, { force: true });
+      return ended ? undefined : `container ${name}: ${order.argv.join(' ')}`;
+    },
+  };
+}
+
+function optionsOf(order: Order, name: string, pidFile: string): string[] {
+  const { terminal, dir, user, hardened, tmpfs, memoryMb, stdio } = order;
+  // The image has its programs in /bin and nowhere else.
+  const env = Object.entries({ ...order.env, PATH: '/bin' });
+  const isFed = !terminal && (stdio === 'pipe' || (Array.isArray(stdio) && stdio[0] === 'pipe'));
+  const readOnly = [dirname(dirname(SEXTON)), dirname(FIXTURES), ...order.sees];
+  return [
+    ...['--rm', '--pull=never', `--name=${name}`, `--label=${LABEL}=${process.env.TEST_RUN_MARK ?? ''}`],
+    ...[`--pidfile=${pidFile}`, '--network=none', '--log-driver=none', '--sig-proxy=false', '--pids-limit=-1'],
+    // What is compared between two containers must not have their names in it.
+    ...['--hostname=sexton', '--unsetenv-all', '--entrypoint='],
+    ...env.map(([key, value]) => `--env=${key}=${value}`),
+    `--volume=${dir}:${dir}`,
+    ...[...new Set(readOnly)].map((path) => `--volume=${path}:${path}:ro`),
+    ...(terminal ? ['-it'] : isFed ? ['-i'] : []),
+    ...(user === undefined ? [] : [`--user=${user}:${user}`]),
+    ...(hardened ? ['--read-only', '--read-only-tmpfs=false', '--cap-drop=all'] : []),
+    ...(hardened ? ['--security-opt=no-new-privileges', '--security-opt=proc-opts=hidepid=2'] : []),
+    ...(tmpfs === undefined ? [] : [`--mount=type=tmpfs,tmpfs-size=64k,destination=${tmpfs}`]),
+    ...(memoryMb === undefined ? [] : [`--memory=${memoryMb}m`]),
+  ];
+}
+
+function imageOf(): string {
+  const image = process.env.TEST_IMAGE;
+  if (image) return image;
+  throw new Error('TEST_IMAGE names no image: start these tests by `node test/run.ts --containers PATH`');
+}
+
+/** The runtime's own program waits under this number until the container is started, and then becomes that of the image. */
+function findPid1(pidFile: string, program: string | undefined): number | undefined {
+  let pid: number;
+  try {
+    pid = Number(readFileSync(pidFile, 'latin1'));
+  } catch {
+    return undefined;
+  }
+  const runs = pid > 1 ? programOf(pid) : '';
+  const good = program === undefined ? runs !== '' && !/runc|crun/.test(runs) : runs === program;
+  return good ? pid : undefined;
+}
