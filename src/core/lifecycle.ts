@@ -43,9 +43,7 @@ function fold(draft: Draft, event: Event): void {
     case 'childSpawned':
       return welcome(draft, event.id, event.pid, event.at);
     case 'childSpawnFailed':
-      if (draft.state.child.is !== 'spawning' && draft.state.child.is !== 'unborn') return;
-      note(draft, 'start failed', { Error: event.errno });
-      return bury(draft, { status: statusOfErrno(event.errno), reason: 'error', exit: undefined });
+      return missBirth(draft, event);
     case 'childExited':
       return mourn(draft, event);
     case 'groupEmptied':
@@ -67,6 +65,19 @@ function wake(draft: Draft): void {
   update(draft, { isAwake: true });
   if (child.is === 'gone') draft.effects.push({ type: 'exitContainer', code: child.code });
 }
+
+/** A command that cannot be started at all is the end; one that was started before and lacks but room now is like one that died. */
+function missBirth(draft: Draft, { id, errno }: Event & { type: 'childSpawnFailed' }): void {
+  if (draft.state.child.is !== 'spawning' && draft.state.child.is !== 'unborn') return;
+  note(draft, 'start failed', { Error: errno });
+  const status = statusOfErrno(errno);
+  if (id === 1 || !PASSING.has(errno)) return bury(draft, { status, reason: 'error', exit: undefined });
+  const exit = { code: status, signal: undefined };
+  endLife(draft, { is: 'remnant', id, exit, sinceMs: draft.state.now.mono, livedMs: 0 });
+}
+
+/** No process, memory or descriptor left, or the program is being replaced: clone(2), execve(2). */
+const PASSING: ReadonlySet<string> = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE', 'ETXTBSY']);
 
 function welcome(draft: Draft, id: number, pid: number, at: Instant): void {
   const { child } = draft.state;

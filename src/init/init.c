@@ -140,11 +140,23 @@ static void read_signals(struct init *init) {
   if (child_changed_state) reap(init);
 }
 
+/*
+ * A supervisor that lives but does not take what has happened (stopped, or in a file operation that never ends) must not take a
+ * stop request with it. It is killed like one that crashed, and the next one goes on in its place.
+ */
+static int64_t patience_ends(const struct init *init) {
+  const struct supervisor *supervisor = &init->supervisor;
+  if (supervisor->pid == 0 || supervisor->given_up || init->queued == 0) return NEVER;
+  int64_t since = init->queue[0].at > supervisor->started_at ? init->queue[0].at : supervisor->started_at;
+  return since + PATIENCE_MS;
+}
+
 static int timeout(const struct init *init) {
   int64_t next = init->check_groups_at;
   if (init->supervisor.start_at < next) next = init->supervisor.start_at;
   if (init->alone && init->kill_at < next) next = init->kill_at;
   if (init->accept_at < next) next = init->accept_at;
+  if (patience_ends(init) < next) next = patience_ends(init);
   if (next == NEVER) return -1;
   int64_t left = next - now_ms();
   return left < 0 ? 0 : left > 3600000 ? 3600000 : (int)left;
@@ -168,6 +180,10 @@ static _Noreturn void run(struct init *init) {
     if (init->supervisor.start_at <= now_ms()) start_supervisor(init);
     if (init->check_groups_at <= now_ms()) check_groups(init);
     if (init->accept_at <= now_ms()) init->accept_at = NEVER;
+    if (patience_ends(init) <= now_ms()) {
+      init->supervisor.given_up = true;
+      kill(init->supervisor.pid, SIGKILL);
+    }
     if (init->alone) end_alone(init);
     send_events(init);
     wait_for_anything(init);

@@ -23,6 +23,7 @@ enum {
   FIRST_DELAY_MS = 50,
   LONGEST_DELAY_MS = 5000,
   SOUND_LIFE_MS = 5000,
+  PATIENCE_MS = 10000,
   GROUP_CHECK_MS = 50,
   ACCEPT_PAUSE_MS = 1000,
   LARGE_BYTES = 16384,
@@ -41,7 +42,7 @@ struct child {
 struct supervisor {
   pid_t pid; /* 0: none runs */
   int fd;    /* -1: no connection */
-  bool committed;
+  bool committed, given_up;
   int64_t started_at, start_at; /* start_at: when to start the next one */
   int64_t delay_ms;
   int failed_starts;

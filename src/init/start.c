@@ -8,11 +8,18 @@
 #include <stddef.h>
 #include <string.h>
 
+static bool has_value(char *const *env, const char *variable) {
+  for (; *env; env++)
+    if (starts_with(*env, variable) && (*env)[strlen(variable)] != 0) return true;
+  return false;
+}
+
 bool wants_foreground(const struct inherited *in) {
   static const char *const informative[] = {"--help", "-h", "--version", "-V"};
   int first = 1;
   if (in->argc > 1 && strcmp(in->argv[1], "run") == 0) first = 2;
-  if (first >= in->argc) return true;
+  /* Nothing but `run`: help, unless a configuration file may name the command. */
+  if (first >= in->argc) return !has_value(in->env, "SEXTON_CONFIG=");
   const char *word = in->argv[first];
   if (first == 1 && word[0] != '-') return true;
   for (size_t i = 0; i < sizeof informative / sizeof *informative; i++)

@@ -151,7 +151,7 @@ void start_supervisor(struct init *init) {
   struct supervisor *supervisor = &init->supervisor;
   int pair[2];
   supervisor->start_at = NEVER;
-  supervisor->committed = false;
+  supervisor->committed = supervisor->given_up = false;
   supervisor->started_at = now_ms();
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == -1) {
     supervisor_died(init);

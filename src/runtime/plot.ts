@@ -12,7 +12,7 @@ import type { PeerView } from '../core/peers.ts';
 import { formatTombstone, type Tombstone } from '../core/tombstone.ts';
 import type { Clock } from './clock.ts';
 import { Graveyard } from './graveyard/graveyard.ts';
-import { appears, isHeldByAnother } from './graveyard/own-handle.ts';
+import { appears, isHeldByAnother } from './graveyard/held.ts';
 import { Store, type Trouble } from './graveyard/store.ts';
 import { isLate } from './late.ts';
 import type { Log } from './log.ts';

@@ -169,6 +169,8 @@ const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'not executable, or a directory; check the mode of the file',
   ENOEXEC: 'not a program that the kernel can run; a script needs a first line like #!/bin/sh',
   ENOTDIR: 'a part of its path is not a directory',
+  EAGAIN: 'no more processes are allowed; raise the pids limit of the container',
+  ENOMEM: 'out of memory; raise the memory limit of the container',
 };
 
 /** setTimeout's own limit is 2^31 - 1; a day is enough. */

@@ -132,3 +132,24 @@ describe('restarts in a life', () => {
     assert.equal(life.spawns.at(-1), 60_800);
   });
 });
+
+describe('a restart that cannot be made', () => {
+  const failed = (errno: string): Life => {
+    const life = new Life({ config: sidecarConfig(), peers: [alive('main')] }).pass(1_000).endChild(1).pass(99);
+    assert.equal(life.phase, 'backoff');
+    const { births } = life.state;
+    // The next start fails; the scripted host of this life knows only successes.
+    const state = { ...life.state, births: births + 1, child: { is: 'spawning', id: births + 1 } } as const;
+    life.state = state;
+    return life.feed({ type: 'childSpawnFailed', id: births + 1, errno });
+  };
+
+  it('for want of room is tried again after a backoff, as after a death', () => {
+    for (const errno of ['EAGAIN', 'ENOMEM', 'ETXTBSY']) assert.equal(failed(errno).phase, 'backoff', errno);
+  });
+
+  it('for any other reason is the end', () => {
+    const life = failed('ENOENT');
+    assert.deepEqual([life.phase, life.exitCode], ['dead', 127]);
+  });
+});

@@ -191,3 +191,21 @@ eachBuild('a supervisor that exits 0 without an exit operation is started again'
   await supervisor.closed();
   await (await init.supervisor()).expect('hello');
 });
+
+eachBuild(
+  'a supervisor that takes no notice of what has happened is ended after a while and replaced',
+  async (t, build) => {
+    const bench = await layBench(t, build);
+    const init = bench.start(['--', ...AGENT]);
+    const first = await init.supervisor();
+    await first.expect('hello');
+    await first.expect('spawned');
+    // It acknowledges nothing, as one that is stopped or hangs.
+    const second = await init.supervisor();
+    await second.expect('hello');
+    await second.expect('spawned');
+    assert.ok(hasEnded(first.about.pid), 'the first one was ended');
+    second.commit('exit', 9);
+    assert.deepEqual(await init.ended, { code: 9, signal: null });
+  },
+);

@@ -1,5 +1,5 @@
 /**
- * The own liveness handle, seen from outside: the host holds it.
+ * A liveness handle, looked at once: whether somebody holds it.
  */
 import { lstat } from 'node:fs/promises';
 import { createConnection } from 'node:net';
@@ -21,6 +21,11 @@ export async function isHeldByAnother(path: string): Promise<boolean> {
     socket.once('connect', () => end(true));
     socket.once('error', () => end(false));
   });
+}
+
+/** The socket is there and nobody stands behind it: its holder is gone. */
+export async function isAbandoned(path: string): Promise<boolean> {
+  return (await isSocket(path)) && !(await isHeldByAnother(path));
 }
 
 /** Resolves once the socket is there, or after about `mostMs`: the host may not be able to make one. */
