@@ -88,6 +88,8 @@ eachBuild('a variable that configures sexton makes it wait for the supervisor', 
   for (const variable of ['SEXTON_NAME', 'SEXTON_', 'KUBEXIT_NAME', 'KRUISE_TERMINATE_SIDECAR_WHEN_JOB_EXIT']) {
     await expectNothing(bench.start(['--', ...COMMAND], { env: { [variable]: '' } }), variable);
   }
+  // The command may stand in the file: that is no call for help.
+  await expectNothing(bench.start(['run'], { env: { SEXTON_CONFIG: '/etc/sexton.yaml' } }), 'SEXTON_CONFIG');
   for (const variable of ['SEXTON', 'XSEXTON_NAME', 'KRUISE_TERMINATE_SIDECAR_WHEN_JOB_EXITED']) {
     const init = bench.start(['--', ...COMMAND], { env: { [variable]: '1' } });
     const supervisor = await init.supervisor();
