@@ -99,18 +99,40 @@ static int take_simple_flag(const struct inherited *in, int *at) {
   return -1;
 }
 
-static bool environment_decides(char *const *env) {
-  for (; *env; env++)
-    if (starts_with(*env, "SEXTON_") || starts_with(*env, "KUBEXIT_") ||
-        starts_with(*env, "KRUISE_TERMINATE_SIDECAR_WHEN_JOB_EXIT="))
-      return true;
+/* Whether `entry` is the variable of that flag, `SEXTON_LOG_LEVEL=` of `--log-level`; its value then, else NULL. */
+static const char *value_of_twin(const char *entry, const char *flag) {
+  static const char prefix[] = "SEXTON_";
+  const char *at = entry + strlen(prefix);
+  for (flag += 2; *flag; flag++, at++)
+    if (*at != (*flag == '-' ? '_' : *flag - 'a' + 'A')) return NULL;
+  return *at == '=' ? at + 1 : NULL;
+}
+
+/* Takes a variable of sexton's whose value is as plain as that of a simple flag. */
+static bool take_simple_variable(const char *entry, unsigned *seen) {
+  static const char pod_uid[] = "SEXTON_POD_UID=";
+  if (starts_with(entry, pod_uid)) return is_session(entry + strlen(pod_uid));
+  for (size_t i = 0; i < sizeof simple_flags / sizeof *simple_flags; i++) {
+    const char *value = value_of_twin(entry, simple_flags[i].flag);
+    if (!value) continue;
+    *seen |= 1U << i;
+    return simple_flags[i].accepts(value);
+  }
+  return false;
+}
+
+static bool environment_decides(char *const *env, unsigned *seen) {
+  for (; *env; env++) {
+    if (starts_with(*env, "KUBEXIT_") || starts_with(*env, "KRUISE_TERMINATE_SIDECAR_WHEN_JOB_EXIT=")) return true;
+    if (starts_with(*env, "SEXTON_") && !take_simple_variable(*env, seen)) return true;
+  }
   return false;
 }
 
 int command_at_once(const struct inherited *in) {
-  unsigned seen = 0;
+  unsigned seen = 0, in_environment = 0;
   int at = in->argc > 1 && strcmp(in->argv[1], "run") == 0 ? 2 : 1;
-  if (environment_decides(in->env)) return 0;
+  if (environment_decides(in->env, &in_environment)) return 0;
   while (at < in->argc && in->argv[at][0] == '-') {
     if (strcmp(in->argv[at], "--") == 0) {
       at++;
@@ -121,6 +143,7 @@ int command_at_once(const struct inherited *in) {
     seen |= 1U << flag;
   }
   if (at >= in->argc || in->argv[at][0] == 0) return 0;
+  seen |= in_environment;
   if (seen & 1U << GRACE_FLAG && seen & 1U << DRAIN_FLAG) return 0;
   return at;
 }

@@ -83,11 +83,38 @@ eachBuild('anything else waits for the supervisor', async (t, build) => {
   for (const words of WAITS) await expectNothing(bench.start(words), words.join(' '));
 });
 
-eachBuild('a variable that configures sexton makes it wait for the supervisor', async (t, build) => {
+eachBuild('variables as plain as the flags of the list do not make it wait', async (t, build) => {
+  const bench = await layBench(t, build);
+  const uid = '1f0c6b0e-7c53-4b4b-8a60-3c2f1f3b2a11';
+  const plain = { SEXTON_POD_UID: uid, SEXTON_NAME: 'web', SEXTON_ROLE: 'main', SEXTON_RESTART_POLICY: 'OnFailure' };
+  const init = bench.start(['--', ...COMMAND], {
+    env: { ...plain, SEXTON_GRACE_PERIOD: '30s', SEXTON_LOG_LEVEL: 'warn' },
+  });
+  const supervisor = await init.supervisor();
+  await supervisor.expect('hello');
+  await supervisor.expect('spawned');
+  supervisor.commit('exit', 0);
+  await init.ended;
+});
+
+eachBuild('any other variable that configures sexton makes it wait for the supervisor', async (t, build) => {
   const bench = await layBench(t, build);
   for (const variable of ['SEXTON_NAME', 'SEXTON_', 'KUBEXIT_NAME', 'KRUISE_TERMINATE_SIDECAR_WHEN_JOB_EXIT']) {
     await expectNothing(bench.start(['--', ...COMMAND], { env: { [variable]: '' } }), variable);
   }
+  const telling: readonly Readonly<Record<string, string>>[] = [
+    { SEXTON_ROLE: 'sidecar' },
+    { SEXTON_STOP: 'TERM' },
+    { SEXTON_POD_UID: 'a b' },
+    { SEXTON_NAMES: 'web' },
+    { SEXTON_NAM: 'web' },
+    { SEXTON_DRAIN: '5s', SEXTON_GRACE_PERIOD: '30s' },
+  ];
+  for (const env of telling) await expectNothing(bench.start(['--', ...COMMAND], { env }), JSON.stringify(env));
+  await expectNothing(
+    bench.start(['--drain', '5s', '--', ...COMMAND], { env: { SEXTON_GRACE_PERIOD: '30s' } }),
+    'both',
+  );
   // The command may stand in the file: that is no call for help.
   await expectNothing(bench.start(['run'], { env: { SEXTON_CONFIG: '/etc/sexton.yaml' } }), 'SEXTON_CONFIG');
   for (const variable of ['SEXTON', 'XSEXTON_NAME', 'KRUISE_TERMINATE_SIDECAR_WHEN_JOB_EXITED']) {

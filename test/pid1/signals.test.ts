@@ -90,7 +90,7 @@ describe('signals through PID 1', { concurrency: atOnce(2) }, () => {
       // In turn: alone, with a graveyard, and with a variable that makes init wait for the supervisor before it starts anything.
       const kind = index % 3;
       const flags = kind === 0 ? [] : ['--name', name, '--graveyard', scratch.graveyard];
-      const env: Record<string, string> = kind === 2 ? { SEXTON_LOG_LEVEL: 'info' } : {};
+      const env: Record<string, string> = kind === 2 ? { SEXTON_STOP: 'TERM' } : {};
       const container = startContainer(scratch, { flags, env, command: member(stage, name, { exit: 3 }) });
       let pid: number | undefined;
       // The kernel names the new program before its first instruction has run; it drops a TERM to PID 1 until then.

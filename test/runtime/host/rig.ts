@@ -65,7 +65,7 @@ export class Rig {
     server.on('connection', (wire) => this.#wires.put(wire));
     const [file = '', ...words] = commandLine(kind, scratch);
     // With a variable SEXTON_* init leaves the start to the supervisor, which is what the contract is about.
-    const env = { ...process.env, SEXTON_NAME: 'rig', TEST_WIRE: scratch.path('wire'), SCRATCH: scratch.dir };
+    const env = { ...process.env, SEXTON_STOP: 'TERM', TEST_WIRE: scratch.path('wire'), SCRATCH: scratch.dir };
     this.#process = spawn(file, [...words, ...OWN_COMMAND], { stdio: ['ignore', 'pipe', 'pipe'], env });
     this.ended = once(this.#process, 'close').then(([code, signal]) => ({ code, signal }));
     onLines(this.#process.stdout, (line) => this.output.put(line));
