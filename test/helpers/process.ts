@@ -21,10 +21,10 @@ export function hasEnded(pid: number): boolean {
   return state === undefined || state === 'Z' || state === 'X';
 }
 
-/** The program that runs; '' when it cannot be told. */
+/** The program that runs; '' when it cannot be told. A build may have replaced its file in the meantime. */
 export function programOf(pid: number): string {
   try {
-    return readlinkSync(`/proc/${pid}/exe`);
+    return readlinkSync(`/proc/${pid}/exe`).replace(/ \(deleted\)$/, '');
   } catch {
     return '';
   }

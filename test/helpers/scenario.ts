@@ -35,8 +35,12 @@ export function scenario(
     try {
       await body({ t, scratch, fixtures });
     } catch (error) {
-      if (error instanceof Error)
-        error.message += `\n--- events\n${readTimeline(scratch.log)}--- members\n${scratch.story()}`;
+      if (error instanceof Error) {
+        const story = `\n--- events\n${readTimeline(scratch.log)}--- members\n${scratch.story()}`;
+        error.message += story;
+        // What is shown of an error is its stack, which keeps the message that it was made with.
+        error.stack += story;
+      }
       throw error;
     }
   });
