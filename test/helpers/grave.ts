@@ -2,6 +2,7 @@
  * Reads tombstones as any other program would: JSON in a file. Deliberately not through the product's own parser, which
  * would forgive what nobody else does.
  */
+import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Tombstone } from '../../src/core/tombstone.ts';
@@ -37,4 +38,14 @@ export function waitForTombstone(
 /** Their children run and their tombstones say so: from then on the others can know. */
 export async function waitForRunning(graveyard: string, names: readonly string[]): Promise<void> {
   for (const name of names) await waitForTombstone(graveyard, name, 'runs', (it) => it.Phase === 'running');
+}
+
+/**
+ * That a start gate on `started` was kept: the one was born after the other had started. Told by the tombstones, because a command's own
+ * first words may come later than all of that on a busy machine. Each writer's wall clock is right to 2 ms.
+ */
+export function assertStartedBefore(graveyard: string, first: string, next: string): void {
+  const started = Date.parse(readTombstone(graveyard, first)?.Started ?? '');
+  const born = Date.parse(readTombstone(graveyard, next)?.Born ?? '');
+  assert.ok(born >= started - 3, `${next} was born ${started - born} ms before ${first} had started`);
 }

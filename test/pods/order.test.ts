@@ -7,7 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe } from 'node:test';
 import { atOnce } from '../helpers/engine.ts';
-import { readTombstone, waitForRunning, waitForTombstone } from '../helpers/grave.ts';
+import { assertStartedBefore, readTombstone, waitForRunning, waitForTombstone } from '../helpers/grave.ts';
 import { scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
 import { after, cast } from './cast.ts';
@@ -89,9 +89,9 @@ describe('start and stop order', { concurrency: atOnce(4) }, () => {
       assert.equal(await pod.end(), 'Succeeded');
       const log = readTimeline(stage.scratch.log);
       log.endsBeforeStartOf('p1', 's1');
-      log.startsBefore('s1', 'p2');
+      assertStartedBefore(stage.scratch.graveyard, 's1', 'p2');
       log.endsBeforeStartOf('p2', 's2');
-      log.startsBefore('s2', 'p3');
+      assertStartedBefore(stage.scratch.graveyard, 's2', 'p3');
       log.endsBeforeStartOf('p3', 'work');
       for (const name of ['s1', 's2']) {
         log.runTogether(name, 'work');
@@ -127,7 +127,7 @@ describe('start and stop order', { concurrency: atOnce(4) }, () => {
         ['s2', 's3'],
         ['s3', 'work'],
       ] as const)
-        log.startsBefore(first, next);
+        assertStartedBefore(scratch.graveyard, first, next);
       for (const [first, next] of [
         ['work', 's3'],
         ['s3', 's2'],
@@ -217,7 +217,7 @@ describe('start and stop order', { concurrency: atOnce(4) }, () => {
       assert.equal(await runPod(scratch, pod).end(), 'Succeeded');
       const log = readTimeline(scratch.log);
       log.endsBeforeStartOf('migrate', 'proxy');
-      log.startsBefore('proxy', 'work');
+      assertStartedBefore(scratch.graveyard, 'proxy', 'work');
       log.exitsBeforeSignalTo('work', 'proxy');
       for (const name of ['proxy', 'work', 'migrate']) log.notRestarted(name);
     },
