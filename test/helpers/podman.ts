@@ -48,7 +48,8 @@ export function launchInPodman(order: Order): Launched {
   const [file, ...rest] = order.terminal
     ? ['script', '--quiet', '--return', '--command', `exec ${argv.map(quoted).join(' ')}`, '/dev/null']
     : argv;
-  const child = spawn(file ?? '', rest, { stdio: order.stdio });
+  // conmon leaves a file `oom` in its working directory when the kernel had to kill.
+  const child = spawn(file ?? '', rest, { stdio: order.stdio, cwd: tmpdir() });
   let isOver = false;
   const over = new Promise<void>((resolve) => {
     for (const event of ['close', 'error'])
