@@ -34,7 +34,9 @@ describe('moments of ignorance', { concurrency: atOnce(4) }, () => {
             gate.map((it) => it.replace('proxy', names[0])),
           ),
         ];
-        const pod = runPod(scratch, { restartPolicy: 'Always', graceMs: 6_000, session: 'pod', containers });
+        // A main that init starts at once is unknown until its supervisor is up; how long a sidecar allows for that, up to a
+        // second, is a tenth of this.
+        const pod = runPod(scratch, { restartPolicy: 'Always', graceMs: 12_000, session: 'pod', containers });
         for (const name of names) await waitForEvent(scratch.log, name, 'Started');
         await pod.delete();
         const log = readTimeline(scratch.log);
