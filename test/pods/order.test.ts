@@ -196,7 +196,8 @@ describe('start and stop order', { concurrency: atOnce(4) }, () => {
         graceMs: 6_000,
         session: 'one-and-the-same-pod',
         containers: [
-          sidecar('proxy', {}, after('migrate=completed')),
+          // By name: until the work is seen the migration alone would be the roster.
+          sidecar('proxy', {}, ['--mains', 'work', ...after('migrate=completed')]),
           main('work', { delay: 200, run: 200 }, after('proxy=started')),
           main('migrate', { delay: 300, run: 100 }),
         ],
