@@ -19,7 +19,7 @@ import { waitFor } from './wait.ts';
 const run = promisify(execFile);
 /** One call, not one test: `podman wait` waits for a pod to end. */
 const CALL_LIMIT_MS = 90_000;
-/** As long as other engines' processes may take to be gone after their test. */
+/** As long as the processes of namespaces may take to be gone after their test. */
 const SETTLE_MS = 2_000;
 /** The containers of one run of the tests carry its mark under this key. */
 export const LABEL = 'sexton-test';
@@ -37,13 +37,13 @@ export async function removeContainers(label: string): Promise<string[]> {
   const listed = await podman('ps', '--all', '--noheading', `--filter=label=${label}`, '--format={{.Names}}');
   const names = listed.split('\n').filter(Boolean);
   if (names.length > 0) await podman('rm', '--force', '--ignore', '--time=0', ...names);
+  for (const name of names) rmSync(pidFileOf(name), { force: true });
   return names;
 }
 
 export function launchInPodman(order: Order): Launched {
   const name = `sx-${randomBytes(6).toString('hex')}`;
-  // Not in the test's directory: whoever names that is taken for a part of the test, and podman's monitor outlives the container.
-  const pidFile = join(tmpdir(), `${name}.pid`);
+  const pidFile = pidFileOf(name);
   const argv = ['podman', 'run', ...optionsOf(order, name, pidFile), imageOf(), ...order.argv];
   const [file, ...rest] = order.terminal
     ? ['script', '--quiet', '--return', '--command', `exec ${argv.map(quoted).join(' ')}`, '/dev/null']
@@ -100,6 +100,11 @@ function optionsOf(order: Order, name: string, pidFile: string): string[] {
     ...(tmpfs === undefined ? [] : [`--mount=type=tmpfs,tmpfs-size=64k,destination=${tmpfs}`]),
     ...(memoryMb === undefined ? [] : [`--memory=${memoryMb}m`]),
   ];
+}
+
+/** Not in the test's directory: whoever names that is taken for a part of the test, and podman's monitor outlives the container. */
+function pidFileOf(name: string): string {
+  return join(tmpdir(), `${name}.pid`);
 }
 
 function imageOf(): string {
