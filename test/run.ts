@@ -13,7 +13,7 @@ import { run } from 'node:test';
 import { parseArgs } from 'node:util';
 import { buildImages, type Images } from '../docker/build.ts';
 import { buildFixtures } from './helpers/fixture.ts';
-import { LABEL, removeContainers } from './helpers/podman.ts';
+import { removeContainers } from './helpers/podman.ts';
 import { killLeftovers } from './run/leftovers.ts';
 import { FileReports, type Totals } from './run/reports.ts';
 
@@ -84,7 +84,7 @@ async function runFiles(files: readonly string[], where = '', concurrency = 2): 
 /** Ends what is left and says what it was. */
 async function clear(): Promise<string[]> {
   const processes = await killLeftovers(`${MARKER}=${mark}`);
-  const containers = values.containers ? await removeContainers(`${LABEL}=${mark}`) : [];
+  const containers = values.containers ? await removeContainers(mark) : [];
   await images?.remove();
   return [...processes.map(({ pid, command }) => `${pid} ${command}`), ...containers.map((it) => `container ${it}`)];
 }

@@ -6,7 +6,7 @@
  */
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readFileSync, rmSync } from 'node:fs';
+import { globSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -22,7 +22,7 @@ const CALL_LIMIT_MS = 90_000;
 /** As long as the processes of namespaces may take to be gone after their test. */
 const SETTLE_MS = 2_000;
 /** The containers of one run of the tests carry its mark under this key. */
-export const LABEL = 'sexton-test';
+const LABEL = 'sexton-test';
 /** What podman puts into every environment, whatever is asked for. */
 export const PODMANS_OWN = ['HOME', 'HOSTNAME'];
 
@@ -32,17 +32,18 @@ export async function podman(...args: string[]): Promise<string> {
   return stdout.trimEnd();
 }
 
-/** Those that carry the label, running or not. Resolves to their names. */
-export async function removeContainers(label: string): Promise<string[]> {
-  const listed = await podman('ps', '--all', '--noheading', `--filter=label=${label}`, '--format={{.Names}}');
+/** Removes the containers of that run of the tests, running or not, and their PID files. Resolves to their names. */
+export async function removeContainers(mark: string): Promise<string[]> {
+  const listed = await podman('ps', '--all', '--noheading', `--filter=label=${LABEL}=${mark}`, '--format={{.Names}}');
   const names = listed.split('\n').filter(Boolean);
   if (names.length > 0) await podman('rm', '--force', '--ignore', '--time=0', ...names);
-  for (const name of names) rmSync(pidFileOf(name), { force: true });
+  for (const file of globSync(pidFileOf(`sx-${mark}-*`))) rmSync(file, { force: true });
   return names;
 }
 
 export function launchInPodman(order: Order): Launched {
-  const name = `sx-${randomBytes(6).toString('hex')}`;
+  const mark = process.env.TEST_RUN_MARK ?? '';
+  const name = `sx-${mark}-${randomBytes(4).toString('hex')}`;
   const pidFile = pidFileOf(name);
   const argv = ['podman', 'run', ...optionsOf(order, name, pidFile), imageOf(), ...order.argv];
   const [file, ...rest] = order.terminal
