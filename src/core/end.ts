@@ -1,7 +1,7 @@
 /**
  * The end of a child: another life in this container, or the end of the member.
  */
-import { type Draft, note, reached, say, update } from './draft.ts';
+import { type Draft, note, say, update } from './draft.ts';
 import { type ChildExit, containerStatus, statusOf } from './exit.ts';
 import { holdsBack } from './hold.ts';
 import { backoffAfter, isFinalUnder, wantsRestart } from './restart.ts';
@@ -29,7 +29,7 @@ export function endLife(draft: Draft, child: Child & { is: 'remnant' }): void {
   bury(draft, { status, reason: reasonOf(draft, child), exit: child.exit });
 }
 
-/** Whether another life follows this one, in time's favour. */
+/** Whether another life shall follow this one; the deadline may still be too near for it. */
 export function livesAgain(draft: Draft, child: Child & { is: 'remnant' }): boolean {
   return !isOver(draft) && wantsRestart(draft.config, statusOf(child.exit), draft.state.stop !== undefined);
 }
@@ -47,6 +47,11 @@ function reasonOf(draft: Draft, { exit, sinceMs }: Child & { is: 'remnant' }): D
   if (exit.signal === SIGKILL) return 'killed';
   // Who had ended before the stop was not stopped by it, however long the rest of its group took.
   if (stop !== undefined && climb?.why === 'stop' && sinceMs >= stop.atMs) return 'stopped';
+  return ownReason(exit);
+}
+
+/** Of a child that nobody stopped. */
+function ownReason(exit: ChildExit): DeathReason {
   return statusOf(exit) === 0 ? 'completed' : 'error';
 }
 
@@ -78,12 +83,7 @@ export function bury(draft: Draft, { status, reason, exit }: Burial): void {
 export function endInBackoff(draft: Draft, child: Child & { is: 'backoff' }): void {
   bury(draft, {
     status: statusOf(child.exit),
-    reason: statusOf(child.exit) === 0 ? 'completed' : 'error',
+    reason: ownReason(child.exit),
     exit: child.exit,
   });
-}
-
-/** When the next life begins. */
-export function isDue(draft: Draft, child: Child & { is: 'backoff' }): boolean {
-  return reached(draft, child.untilMs);
 }

@@ -4,7 +4,7 @@
 import { beginClimb, clearRest, climbInTime, leaveTheUndead } from './climb.ts';
 import { earlier, lastTurnMs, peersDeadline } from './deadline.ts';
 import { type Draft, note, reached, say, sayOnce, update } from './draft.ts';
-import { bury, endInBackoff, isDue } from './end.ts';
+import { bury, endInBackoff } from './end.ts';
 import { EXIT } from './exit.ts';
 import { verdictOf } from './finished.ts';
 import { gatesOf } from './gates.ts';
@@ -177,5 +177,5 @@ function obstacleTo(draft: Draft, stop: Stop): Stop['waitsFor'] {
 /** The next life after a backoff. */
 function rebegin(draft: Draft): void {
   const { child } = draft.state;
-  if (child.is === 'backoff' && isDue(draft, child)) spawn(draft);
+  if (child.is === 'backoff' && reached(draft, child.untilMs)) spawn(draft);
 }

@@ -118,11 +118,11 @@ export class Plot {
       this.#trouble = key;
       return;
     }
-    this.#isOurs = true;
     // Whoever reads the tombstone must find its handle, or a KILL in between would leave a member that nobody can call dead.
     await unlink(this.#socketPath).catch(() => {});
     events.listen(this.#socketPath);
     await appears(this.#socketPath, MOST_LISTENING_MS);
+    this.#isOurs = true;
   }
 
   /** Now and then: the name may be free now, the volume writable again, the directory deleted and made anew. */

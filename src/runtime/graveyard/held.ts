@@ -9,7 +9,21 @@ const LOOK_AGAIN_MS = 2;
 
 /** A socket file alone proves nothing: the kernel refuses when its holder is gone. */
 export async function isHeldByAnother(path: string): Promise<boolean> {
-  if (!(await isSocket(path))) return false;
+  return (await isSocket(path)) && connects(path);
+}
+
+/** The socket is there and nobody stands behind it: its holder is gone. */
+export async function isAbandoned(path: string): Promise<boolean> {
+  return (await isSocket(path)) && !(await connects(path));
+}
+
+/** Resolves once the socket is there, or after about `mostMs`: the host may not be able to make one. */
+export async function appears(path: string, mostMs: number): Promise<void> {
+  for (let waitedMs = 0; waitedMs < mostMs && !(await isSocket(path)); waitedMs += LOOK_AGAIN_MS)
+    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+}
+
+function connects(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createConnection({ path });
     const end = (isHeld: boolean): void => {
@@ -21,17 +35,6 @@ export async function isHeldByAnother(path: string): Promise<boolean> {
     socket.once('connect', () => end(true));
     socket.once('error', () => end(false));
   });
-}
-
-/** The socket is there and nobody stands behind it: its holder is gone. */
-export async function isAbandoned(path: string): Promise<boolean> {
-  return (await isSocket(path)) && !(await isHeldByAnother(path));
-}
-
-/** Resolves once the socket is there, or after about `mostMs`: the host may not be able to make one. */
-export async function appears(path: string, mostMs: number): Promise<void> {
-  for (let waitedMs = 0; waitedMs < mostMs && !(await isSocket(path)); waitedMs += LOOK_AGAIN_MS)
-    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
 }
 
 function isSocket(path: string): Promise<boolean> {
