@@ -12,8 +12,8 @@ export type RestartPolicy = 'Never' | 'OnFailure' | 'Always';
 /** Whether the child is restarted in place, inside this container. */
 export type RestartMode = 'auto' | 'never' | 'on-failure' | 'always';
 
-/** When a start gate opens: the other member has started, or has ended with exit code 0. */
-export type GateCondition = 'started' | 'completed';
+/** When a start gate opens: the other member has started, is ready to serve, or has ended with exit code 0. */
+export type GateCondition = 'started' | 'healthy' | 'completed';
 
 export interface StartGate {
   readonly name: string;
@@ -46,6 +46,73 @@ export type ExitCodePolicy =
   | { readonly kind: 'zero-when-stopped' }
   | { readonly kind: 'map'; readonly codes: Readonly<Record<number, number>> };
 
+/** A program and its arguments, started without a shell, with the application's environment. */
+export interface ExecAction {
+  readonly kind: 'exec';
+  readonly argv: readonly [string, ...string[]];
+}
+
+/** Success is a status from 200 to 399, as for the kubelet; certificates are not checked. */
+export interface HttpAction {
+  readonly kind: 'http';
+  readonly method: 'GET' | 'POST';
+  readonly scheme: 'http' | 'https';
+  readonly host: string;
+  readonly port: number;
+  /** With the query, if any; begins with `/`. */
+  readonly path: string;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+}
+
+/** Success is a connection that is accepted. */
+export interface TcpAction {
+  readonly kind: 'tcp';
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Success is SERVING from grpc.health.v1.Health/Check. */
+export interface GrpcAction {
+  readonly kind: 'grpc';
+  readonly host: string;
+  readonly port: number;
+  /** Empty: the server as a whole. */
+  readonly service: string;
+}
+
+export interface SleepAction {
+  readonly kind: 'sleep';
+  readonly ms: number;
+}
+
+export type ProbeAction = ExecAction | HttpAction | TcpAction | GrpcAction;
+export type HookAction = ExecAction | HttpAction | TcpAction | SleepAction;
+
+/** A probe with the meaning and the defaults of Kubernetes: every 10 s, 1 s each, 3 failures, 1 success, no delay. */
+export interface Probe {
+  readonly action: ProbeAction;
+  readonly periodMs: number;
+  readonly timeoutMs: number;
+  /** So many failures in a row count as one. */
+  readonly failures: number;
+  /** So many successes in a row count as one; 1 for startup and liveness. */
+  readonly successes: number;
+  /** From the start of the child to the first probe. */
+  readonly delayMs: number;
+  /** Startup and liveness: the budget of the stop that a failure leads to, in place of the grace period. */
+  readonly graceMs: number | undefined;
+}
+
+export type ProbeKind = 'startup' | 'readiness' | 'liveness';
+
+/** A file or directory whose change is told to the child by a signal. */
+export interface Reload {
+  readonly path: string;
+  readonly signal: number;
+  /** Must exit with 0, or the signal is not sent. */
+  readonly validate: ExecAction | undefined;
+}
+
 export interface MemberConfig {
   readonly name: string;
   readonly role: Role;
@@ -66,6 +133,10 @@ export interface MemberConfig {
   readonly hold: Hold;
   readonly drainMs: number;
   readonly lingerMs: number;
+  readonly probes: Readonly<Record<ProbeKind, Probe | undefined>>;
+  readonly postStart: HookAction | undefined;
+  readonly preStop: HookAction | undefined;
+  readonly reload: readonly Reload[];
   readonly restart: RestartMode;
   readonly exitCode: ExitCodePolicy;
   readonly session: string | undefined;

@@ -52,6 +52,10 @@ function fold(draft: Draft, event: Event): void {
         : undefined;
     case 'peersSeen':
       return meet(draft, event.peers);
+    case 'straysGone':
+    case 'actionEnded':
+    case 'stopAsked':
+    case 'fileChanged':
     case 'ticked':
       return;
     default:

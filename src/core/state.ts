@@ -4,6 +4,7 @@
  *
  * Desired and actual are apart: `child` is what is, `stop` is what is wanted, `climb` is what is being done about it.
  */
+import type { HookAction, ProbeAction, SleepAction } from './config.ts';
 import type { ChildExit } from './exit.ts';
 import type { PeerView } from './peers.ts';
 import type { Instant } from './time.ts';
@@ -144,8 +145,30 @@ export type Event =
       readonly id: number;
       readonly exit: ChildExit;
       readonly core: boolean;
+      /** The kernel's OOM killer was at work in this cgroup while the child lived. */
+      readonly oom: boolean;
     }
-  | { readonly type: 'groupEmptied'; readonly at: Instant; readonly id: number }
+  /** `strays`: so many processes are left that have left the group and lost their parent. */
+  | { readonly type: 'groupEmptied'; readonly at: Instant; readonly id: number; readonly strays: number }
+  | { readonly type: 'straysGone'; readonly at: Instant }
+  /** A probe, a hook or a validation has ended. `detail` says how in a few words: `exit code 1`, `status 503`, `timed out`. */
+  | {
+      readonly type: 'actionEnded';
+      readonly at: Instant;
+      readonly id: number;
+      readonly ok: boolean;
+      readonly detail: string;
+      readonly output: string;
+    }
+  /** Somebody in the pod ran `sexton stop`. `among`: whom it named; undefined: all members. */
+  | {
+      readonly type: 'stopAsked';
+      readonly at: Instant;
+      readonly graceMs: number | undefined;
+      readonly among: readonly string[] | undefined;
+    }
+  /** The file of `config.reload[index]` has another content. */
+  | { readonly type: 'fileChanged'; readonly at: Instant; readonly index: number }
   /** All of the graveyard, as it is now. */
   | { readonly type: 'peersSeen'; readonly at: Instant; readonly peers: readonly PeerView[] }
   /** Time has passed. A late or needless one changes nothing. */
@@ -166,6 +189,17 @@ export type Effect =
       readonly message: string;
       readonly details: Readonly<Record<string, unknown>>;
     }
+  /** Run this probe or hook; `actionEnded` of the same id follows, after `timeoutMs` at the latest if there is such. Never a sleep. */
+  | {
+      readonly type: 'runAction';
+      readonly id: number;
+      readonly action: Exclude<HookAction | ProbeAction, SleepAction>;
+      readonly timeoutMs: number | undefined;
+    }
+  /** Ends an action that still runs; `actionEnded` may follow all the same. */
+  | { readonly type: 'endAction'; readonly id: number }
+  /** Signals all processes that have left the group; `straysGone` follows when there is none. */
+  | { readonly type: 'sweepStrays'; readonly signal: number }
   /** The member's life is over: carve, then leave with this code. */
   | { readonly type: 'exitContainer'; readonly code: number };
 

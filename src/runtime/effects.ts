@@ -19,6 +19,10 @@ export function commandsOf(effects: readonly Effect[], program: Program): readon
         return [{ type: 'once', id: effect.id, table: effect.table }];
       case 'forwardSignals':
         return [{ type: 'forward', id: effect.id, table: effect.table }];
+      case 'sweepStrays':
+        return [{ type: 'sweep', signal: effect.signal }];
+      case 'runAction':
+      case 'endAction':
       // Said and done by the supervisor itself; leaving waits for the tombstone.
       case 'log':
       case 'exitContainer':
@@ -63,9 +67,14 @@ export function coreEventOf(event: HostEvent, at: Instant): Event {
         id: event.id,
         exit: { code: event.code, signal: event.signal },
         core: event.core,
+        oom: false,
       };
     case 'groupGone':
-      return { type: 'groupEmptied', at, id: event.id };
+      return { type: 'groupEmptied', at, id: event.id, strays: event.strays };
+    case 'straysGone':
+      return { type: 'straysGone', at };
+    case 'helperEnded':
+      return { type: 'actionEnded', at, id: event.id, ok: event.code === 0, detail: '', output: event.output };
     default:
       return event satisfies never;
   }

@@ -56,6 +56,10 @@ export const config: fc.Arbitrary<MemberConfig> = fc
     hold: fc.constantFrom({ kind: 'always' as const }, { kind: 'never' as const }, { kind: 'for' as const, ms: 1_999 }),
     drainMs: duration,
     lingerMs: duration,
+    probes: fc.constant({ startup: undefined, readiness: undefined, liveness: undefined }),
+    postStart: fc.constant(undefined),
+    preStop: fc.constant(undefined),
+    reload: fc.constant([]),
     restart: fc.constantFrom('auto' as const, 'never' as const, 'on-failure' as const, 'always' as const),
     exitCode: fc.constantFrom(
       { kind: 'keep' as const },
@@ -133,8 +137,8 @@ const id = fc.integer({ min: 0, max: 3 });
 const stray: fc.Arbitrary<EventOf> = fc.oneof(
   fc.record({ type: fc.constant('booted' as const) }),
   fc.record({ type: fc.constant('ticked' as const) }),
-  fc.record({ type: fc.constant('groupEmptied' as const), id }),
-  fc.record({ type: fc.constant('childExited' as const), id, exit, core: fc.boolean() }),
+  fc.record({ type: fc.constant('groupEmptied' as const), id, strays: fc.constant(0) }),
+  fc.record({ type: fc.constant('childExited' as const), id, exit, core: fc.boolean(), oom: fc.boolean() }),
   fc.record({ type: fc.constant('childSpawned' as const), id, pid: fc.nat() }),
   fc.record({ type: fc.constant('childSpawnFailed' as const), id, errno: fc.constant('ENOENT') }),
   fc.record({

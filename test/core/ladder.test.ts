@@ -151,7 +151,7 @@ describe('the ladder', () => {
 
   it('word of the group of an earlier child ends nobody', () => {
     const life = new Life({ config: mainConfig(), child: { leaves: 15 }, peers: [] }).endChild(0);
-    life.feed({ type: 'groupEmptied', id: 7 });
+    life.feed({ type: 'groupEmptied', id: 7, strays: 0 });
     assert.equal(life.exitCode, undefined);
     assert.equal(life.passUntilGone().exitedAtMs, 15);
   });

@@ -223,7 +223,7 @@ export class Life {
     if (signal === SIGKILL) {
       this.#end(id, { code: undefined, signal }, this.nowMs);
       this.#due = this.#due.filter(({ event }) => event.type !== 'groupEmptied' || event.id !== id);
-      if (this.#script.leaves !== 'undead') this.#later(0, { type: 'groupEmptied', id });
+      if (this.#script.leaves !== 'undead') this.#later(0, { type: 'groupEmptied', id, strays: 0 });
       return;
     }
     const reaction = this.#script.on?.[signal];
@@ -240,7 +240,7 @@ export class Life {
     if (this.#due.some((due) => isExit(due) && due.atMs <= atMs)) return;
     const isOfIt = (due: Due): boolean => isExit(due) || (due.event.type === 'groupEmptied' && due.event.id === id);
     this.#due = this.#due.filter((due) => !isOfIt(due));
-    this.#later(atMs - this.nowMs, { type: 'childExited', id, exit, core: false });
+    this.#later(atMs - this.nowMs, { type: 'childExited', id, exit, core: false, oom: false });
     const { leaves = 0 } = this.#script;
     const isKilled = exit.signal === SIGKILL;
     if (leaves === 'undead') return;
@@ -248,6 +248,7 @@ export class Life {
       this.#later(atMs - this.nowMs + (leaves === 'untilKilled' || isKilled ? 0 : leaves), {
         type: 'groupEmptied',
         id,
+        strays: 0,
       });
   }
 

@@ -121,6 +121,13 @@ export class ExecaHost implements Host {
       case 'fallback':
         // For the time after a supervisor that does not come back; here that is the host itself.
         return;
+      case 'exec':
+      case 'endHelper':
+      case 'sweep':
+      case 'single':
+      case 'parentDeath':
+      case 'tellReaped':
+        return;
       case 'listen':
         return this.#socket.listen(command.path);
       case 'exit':
@@ -156,7 +163,7 @@ export class ExecaHost implements Host {
       clearInterval(this.#polls.get(id));
       this.#polls.delete(id);
       this.#groups.delete(id);
-      this.#report({ type: 'groupGone', id });
+      this.#report({ type: 'groupGone', id, strays: 0 });
       return true;
     };
     if (!check()) this.#polls.set(id, setInterval(check, GROUP_POLL_MS));

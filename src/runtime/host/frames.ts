@@ -126,11 +126,14 @@ export function decodeEvent(fields: readonly string[]): HostEvent {
       throw new ProtocolError(`cannot read an exit from ${quote(fields[5])}: code or signal has to stand there`);
     }
     case 'gone':
-      return { type: 'groupGone', ...base(4), id: idAt(3) };
+      return { type: 'groupGone', ...base(4), id: idAt(3), strays: 0 };
     default:
       throw new ProtocolError(`cannot read frame ${quote(fields[0])}: no event has this name`);
   }
 }
+
+/** Of what a helper wrote, as much as a line of the log can carry. */
+const MAX_OUTPUT_BYTES = 4096;
 
 function commandFields(command: HostCommand): string[] {
   switch (command.type) {
@@ -160,6 +163,21 @@ function commandFields(command: HostCommand): string[] {
       // An empty path would bind a name of the kernel's choice: unix(7), "autobind".
       if (command.path === '') throw new ProtocolError('cannot send an empty socket path');
       return ['listen', text('socket path', command.path, MAX_SOCKET_PATH_BYTES)];
+    case 'exec': {
+      const words = command.argv.map((word) => text('argument', word, MAX_FRAME_BYTES));
+      const limit = integer('output limit', command.outputLimit, 0, MAX_OUTPUT_BYTES);
+      return ['exec', integer('helper id', command.id, 1, MAX_ID), limit, String(words.length), ...words];
+    }
+    case 'endHelper':
+      return ['end-helper', integer('helper id', command.id, 1, MAX_ID)];
+    case 'sweep':
+      return ['sweep', signalField(command.signal)];
+    case 'single':
+      return ['single', integer('child id', command.id, 1, MAX_ID)];
+    case 'parentDeath':
+      return ['parent-death', signalField(command.signal)];
+    case 'tellReaped':
+      return ['tell-reaped'];
     case 'exit':
       return ['exit', integer('exit code', command.code, 0, 255)];
     default:

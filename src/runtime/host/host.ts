@@ -46,8 +46,33 @@ export type HostEvent =
       readonly signal: number | undefined;
       readonly core: boolean;
     }
-  /** Nothing is left of the child's process group. Always after `exited` of that id, possibly in the same instant. */
-  | { readonly type: 'groupGone'; readonly seq: number; readonly at: number; readonly id: number };
+  /**
+   * Nothing is left of the child's process group. Always after `exited` of that id, possibly in the same instant. `strays`: how
+   * many processes the host has then that left the group and lost their parent (a daemon, say); 0 where it cannot be told.
+   */
+  | {
+      readonly type: 'groupGone';
+      readonly seq: number;
+      readonly at: number;
+      readonly id: number;
+      readonly strays: number;
+    }
+  /** After a `sweep`: no stray is left. */
+  | { readonly type: 'straysGone'; readonly seq: number; readonly at: number }
+  /**
+   * A helper of `exec` has ended, and with it all of its process group. Exactly one of `code`, `signal` and `errno` (it could not
+   * be started) is not `undefined`. `output`: the first bytes of what it wrote to stdout and stderr, lossily decoded as UTF-8.
+   */
+  | {
+      readonly type: 'helperEnded';
+      readonly seq: number;
+      readonly at: number;
+      readonly id: number;
+      readonly code: number | undefined;
+      readonly signal: number | undefined;
+      readonly errno: string | undefined;
+      readonly output: string;
+    };
 
 /**
  * What to start: the host's own command line from `fromIndex` on, byte for byte (`process.argv` cannot carry what is not UTF-8),
@@ -83,6 +108,28 @@ export type HostCommand =
     }
   /** Hold the liveness socket at this path (mode 0666), in place of one held before. */
   | { readonly type: 'listen'; readonly path: string }
+  /**
+   * Start a helper: a probe's or a hook's command, beside the application and never in its place. Helper ids rise from 1 and are
+   * not those of children. It gets the application's environment, mask and limits, a session of its own, /dev/null as
+   * stdin; the first `outputLimit` bytes (0..4096) of stdout and stderr are kept, the rest is read and dropped. When its first
+   * process ends the host KILLs what is left of its group.
+   */
+  | {
+      readonly type: 'exec';
+      readonly id: number;
+      readonly argv: readonly [string, ...string[]];
+      readonly outputLimit: number;
+    }
+  /** KILL the whole group of that helper; nothing happens when it has ended. `helperEnded` follows. */
+  | { readonly type: 'endHelper'; readonly id: number }
+  /** Signal every stray and its process group, also those that turn up later; `straysGone` follows when none is left, at once if there is none. */
+  | { readonly type: 'sweep'; readonly signal: number }
+  /** From now on `kill`, `forward` and `once` reach only the first process of `id` while it lives, in place of its group. */
+  | { readonly type: 'single'; readonly id: number }
+  /** The host itself gets this signal when its parent dies: prctl(2), PR_SET_PDEATHSIG. */
+  | { readonly type: 'parentDeath'; readonly signal: number }
+  /** From now on the host says on stderr which orphans it reaps. */
+  | { readonly type: 'tellReaped' }
   /** End the host, and with it this container. */
   | { readonly type: 'exit'; readonly code: number };
 

@@ -42,7 +42,7 @@ export const event: fc.Arbitrary<HostEvent> = fc.oneof(
     signal,
     core: fc.boolean(),
   }),
-  record({ type: fc.constant('groupGone'), ...base, id }),
+  record({ type: fc.constant('groupGone'), ...base, id, strays: fc.constant(0) }),
 );
 
 export const hello: fc.Arbitrary<Hello> = record({

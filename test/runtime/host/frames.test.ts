@@ -51,7 +51,7 @@ test('a stream cut at any place, or at any two, gives the same frames', () => {
     frameOf(helloFields({ hostId: '0af3'.repeat(8), startedAt: 12, memo: 'Übergabe €', isPid1: true })),
     frameOf(eventFields({ type: 'spawned', seq: 1, at: 13, id: 1, pid: 77 })),
     frameOf(['']),
-    frameOf(eventFields({ type: 'groupGone', seq: 2, at: 14, id: 1 })),
+    frameOf(eventFields({ type: 'groupGone', seq: 2, at: 14, id: 1, strays: 0 })),
   ]);
   const whole = new FrameReader().push(stream);
   assert.equal(whole.length, 4);

@@ -24,6 +24,10 @@ export function eventFields(event: HostEvent): string[] {
       const how = event.code === undefined ? ['signal', String(event.signal)] : ['code', String(event.code)];
       return ['exited', ...base, String(event.id), String(event.pid), ...how, event.core ? '1' : '0'];
     }
+    case 'straysGone':
+      return ['strays-gone', ...base];
+    case 'helperEnded':
+      throw new Error('not yet');
     case 'groupGone':
       return ['gone', ...base, String(event.id)];
     default:
