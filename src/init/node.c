@@ -1,10 +1,11 @@
 /*
- * How Node is found and started: beside this program with its own loader and libraries, beside it alone, or in PATH; and
- * the look-up in PATH itself, which the application's program needs as well.
+ * How Node is found and started: beside this program with its own loader and libraries, beside it alone, as it was told, or
+ * in PATH; and the look-up in PATH itself, which the application's program needs as well.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -109,7 +110,39 @@ static char *path_in(struct paths *paths, const char *rest) {
   return path;
 }
 
-static char **place_node(char **out, struct paths *paths, const struct inherited *in) {
+/* Two bytes of UTF-8 for each byte that is not ASCII, back to that byte: the characters up to U+00FF. */
+static void decode_bytes(char *text) {
+  char *out = text;
+  for (const char *at = text; *at; out++) {
+    unsigned char lead = (unsigned char)*at++;
+    *out = (char)(lead < 0x80 || *at == 0 ? lead : (lead & 3) << 6 | (*at++ & 0x3f));
+  }
+  *out = 0;
+}
+
+/*
+ * In the npm package a JavaScript program becomes init by execve(2), and says in this variable which Node it ran on. What that
+ * Node has changed in its process and would leave to the application is put back: it ignores PIPE and XFSZ. And it can
+ * pass on text only, so command line and environment come as "latin1:" says when a byte in them is not UTF-8.
+ */
+static char *take_told_node(const struct inherited *in) {
+  static const char variable[] = "SEXTON_NODE=", encoding[] = "latin1:";
+  char **entry = in->env;
+  while (*entry && !starts_with(*entry, variable)) entry++;
+  if (!*entry) return NULL;
+  char *told = *entry + strlen(variable);
+  for (char **at = entry; *at; at++) at[0] = at[1]; /* the application never sees it */
+  signal(SIGPIPE, SIG_DFL);
+  signal(SIGXFSZ, SIG_DFL);
+  if (!starts_with(told, encoding)) return told;
+  told += strlen(encoding);
+  decode_bytes(told);
+  for (char **at = in->env; *at; at++) decode_bytes(*at);
+  for (int i = 0; i < in->argc; i++) decode_bytes(in->argv[i]);
+  return told;
+}
+
+static char **place_node(char **out, struct paths *paths, const struct inherited *in, char *told) {
   char *loader = path_in(paths, loader_path);
   char *node = path_in(paths, "/bin/node");
   if (access(loader, F_OK) == 0) {
@@ -127,6 +160,10 @@ static char **place_node(char **out, struct paths *paths, const struct inherited
     *out++ = node;
     return out;
   }
+  if (told) {
+    *out++ = told;
+    return out;
+  }
   char *found = paths->next;
   for (const char *path = search_path(in->env); next_place(&path, "node", found);)
     if (is_program(found)) {
@@ -139,6 +176,7 @@ static char **place_node(char **out, struct paths *paths, const struct inherited
 }
 
 bool find_node(struct node_command *node, const struct inherited *in, bool supervised) {
+  char *told = take_told_node(in);
   size_t entries = 0;
   while (in->env[entries]) entries++;
   size_t pointers = (entries + (size_t)in->argc + 16) * sizeof(char *);
@@ -151,7 +189,7 @@ bool find_node(struct node_command *node, const struct inherited *in, bool super
   paths.next = block + pointers + own_directory(block + pointers) + 1;
 
   node->argv = (char **)(void *)block;
-  char **at = place_node(node->argv, &paths, in);
+  char **at = place_node(node->argv, &paths, in, told);
   if (!at) return false;
   *at++ = (char *)(uintptr_t) "--max-semi-space-size=1";
   *at++ = (char *)(uintptr_t) "--v8-pool-size=1";

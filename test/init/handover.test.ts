@@ -1,0 +1,68 @@
+/** The way in from the npm package: a JavaScript program that has become init by execve(2) and says which Node it ran on. */
+import assert from 'node:assert/strict';
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { NODE } from '../helpers/paths.ts';
+import { eachBuild, layBench } from './scripted.ts';
+
+eachBuild('Node is the one that it was told of, and not one in PATH', async (t, build) => {
+  const bench = await layBench(t, build);
+  rmSync(bench.path('bin/node'));
+  mkdirSync(bench.path('other'));
+  symlinkSync('/bin/false', bench.path('other/node'));
+  const init = bench.start(['status'], { env: { PATH: bench.path('other'), SEXTON_NODE: NODE } });
+  assert.deepEqual(await init.ended, { code: 42, signal: null }, init.stderr());
+  const about = JSON.parse(init.stdout());
+  assert.equal(about.env.SEXTON_NODE, undefined);
+  assert.deepEqual(about.argv.slice(1), [bench.path('app/main.cjs'), 'status']);
+});
+
+eachBuild('the application does not see which Node that was, and starts at once all the same', async (t, build) => {
+  const bench = await layBench(t, build);
+  const init = bench.start(['--', 'sh', '-c', 'echo "told: $SEXTON_NODE, $LAST"'], {
+    env: { SEXTON_NODE: NODE, LAST: 'kept' },
+  });
+  const supervisor = await init.supervisor();
+  await supervisor.expect('hello');
+  await supervisor.expect('spawned');
+  await init.says('told: , kept\n');
+  supervisor.commit('exit', 0);
+  await init.ended;
+});
+
+eachBuild('P11 bytes that are not UTF-8 come through Node in an encoding that init takes off', async (t, build) => {
+  const bench = await layBench(t, build);
+  rmSync(bench.path('bin/node'));
+  const bytes = Buffer.from(Array.from({ length: 255 }, (_, index) => index + 1));
+  const text = bytes.toString('latin1');
+  const show = 'printf %s "$1" | od -An -v -tx1; printf %s "$BYTES" | od -An -v -tx1; echo done';
+  const init = bench.start(['--', 'sh', '-c', show, 'sh', text], {
+    env: { BYTES: text, SEXTON_NODE: `latin1:${Buffer.from(NODE).toString('latin1')}` },
+  });
+  const supervisor = await init.supervisor();
+  await init.says('done');
+  assert.equal(init.stdout().replace('done', '').replace(/\s/g, ''), bytes.toString('hex').repeat(2));
+  supervisor.commit('exit', 0);
+  await init.ended;
+});
+
+for (const [told, ignored] of [
+  [true, '0000000000000000'],
+  [false, '0000000001001000'],
+] as const) {
+  eachBuild(
+    `P13 PIPE and XFSZ, which Node ignores, ${told ? 'are as by default after a Node' : 'stay ignored after another program'}`,
+    async (t, build) => {
+      const bench = await layBench(t, build);
+      const launcher = ['env', '--default-signal', '--ignore-signal=PIPE', '--ignore-signal=XFSZ'];
+      const init = bench.start(['--', 'sh', '-c', 'grep SigIgn /proc/self/status; echo done'], {
+        launcher,
+        env: told ? { SEXTON_NODE: NODE } : {},
+      });
+      const supervisor = await init.supervisor();
+      await init.says('done');
+      assert.match(init.stdout(), new RegExp(`SigIgn:\\s+${ignored}`));
+      supervisor.commit('exit', 0);
+      await init.ended;
+    },
+  );
+}
