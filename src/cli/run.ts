@@ -6,6 +6,7 @@ import { readBootId } from '../runtime/boot-id.ts';
 import { SystemClock } from '../runtime/clock.ts';
 import type { Host } from '../runtime/host/host.ts';
 import { InitHost } from '../runtime/host/init.ts';
+import { whyWithoutInit } from '../runtime/host/without-init.ts';
 import { isLate } from '../runtime/late.ts';
 import { Log } from '../runtime/log.ts';
 import { Supervisor } from '../runtime/supervisor.ts';
@@ -48,7 +49,7 @@ async function openHost(env: NodeJS.ProcessEnv): Promise<Host> {
   delete env.SEXTON_INIT_FD;
   if (fd !== undefined && /^[0-9]{1,4}$/.test(fd)) return new InitHost(Number(fd));
   const { ExecaHost } = await import('../runtime/host/execa.ts');
-  return new ExecaHost();
+  return new ExecaHost(whyWithoutInit());
 }
 
 /**

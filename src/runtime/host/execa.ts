@@ -27,24 +27,28 @@ const OPTIONS = {
 
 const GROUP_POLL_MS = 50;
 
-const LIMITS = [
-  'A signal that arrives before Node has started ends sexton: nothing can be queued yet.',
-  'Real-time signals cannot be received, and a program that one of them ended is reported as exit code 0.',
-  'BUS, FPE, ILL, PIPE, PROF, SEGV, TTIN and TTOU are not forwarded: Node cannot take them safely.',
-  'The sender of a signal is not known, nor whether the program dumped core.',
-  'Orphaned processes are not adopted or reaped; their zombies stay until PID 1 of this system reaps them.',
-  'If the supervisor crashes the application is killed, and nobody resumes; if the supervisor is killed the application runs on alone.',
-  'The liveness socket closes with the supervisor.',
-  'The application has no controlling terminal, so an interactive shell has no job control.',
-  'The application starts with default signal dispositions, the limit of open files that Node raised, no descriptors but 0, 1 and 2, and with arguments and environment that are not UTF-8 altered.',
-];
+/** One line, whatever is missing: a warning that fills the screen is not read. */
+function limitsOf(why: string | undefined): string {
+  const missing = [
+    'a signal before Node has started ends sexton',
+    'real-time signals are not received, and a program that one ended counts as exit code 0',
+    'BUS, FPE, ILL, PIPE, PROF, SEGV, TTIN and TTOU are not forwarded',
+    'the sender of a signal and core dumps are not known',
+    'orphans are not reaped',
+    'if the supervisor crashes the application is killed, if it is killed the application runs on alone',
+    'the liveness socket closes with the supervisor',
+    'the application has no controlling terminal',
+    'the application does not inherit signal dispositions, the limit of open files, descriptors above 2 and what is not UTF-8',
+  ];
+  return `running without sexton-init${why === undefined ? '' : ` (${why})`}: ${missing.join('; ')}`;
+}
 
 type Forwarding = Pick<HostCommand & { type: 'forward' }, 'id' | 'table'>;
 type Unnumbered<E> = E extends HostEvent ? Omit<E, 'seq' | 'at'> : never;
 type Report = Unnumbered<HostEvent>;
 
 export class ExecaHost implements Host {
-  readonly limits: readonly string[] = LIMITS;
+  readonly limits: readonly string[];
   readonly #hostId = crypto.randomUUID().replaceAll('-', '');
   readonly #startedAt = Math.floor(monotonicMs() - process.uptime() * 1000);
   readonly #environment = { ...process.env };
@@ -63,7 +67,9 @@ export class ExecaHost implements Host {
   #once: Forwarding | undefined;
   #onEvent: ((event: HostEvent) => void) | undefined;
 
-  constructor() {
+  /** `why`: why there is no sexton-init, for `limits`. */
+  constructor(why?: string) {
+    this.limits = [limitsOf(why)];
     this.#giveSignalsBack = takeSignals((signal) => this.#take(signal));
     process.on('exit', this.#killLeftovers);
   }

@@ -176,7 +176,7 @@ export async function start(t: TestContext, kind: HostKind): Promise<Rig> {
 
 /** Whether the host says that it cannot; then the test is skipped for that reason. */
 export function cannot(t: TestContext, rig: Rig, what: RegExp): boolean {
-  const limit = rig.limits.find((sentence) => what.test(sentence));
+  const limit = rig.limits.flatMap((sentence) => sentence.split(/: |; /)).find((part) => what.test(part));
   if (limit !== undefined) t.skip(limit);
   return limit !== undefined;
 }
