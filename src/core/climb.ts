@@ -6,7 +6,7 @@ import { type Draft, note, reached, say, update } from './draft.ts';
 import { endLife, livesAgain } from './end.ts';
 import { ladderOf } from './ladder.ts';
 import { SIGKILL, SIGTERM, signalName } from './signals.ts';
-import type { Child, Stop } from './state.ts';
+import type { Child, Climb } from './state.ts';
 
 /** How long the rest of a group may take to follow its leader before it is told to. */
 const REST_MS = 20;
@@ -15,13 +15,16 @@ const UNDEAD_MS = 2_000;
 /** What it takes to write down a death, on a slow day. */
 const CARVING_MS = 100;
 
-/** The first rung of a stop. */
-export function beginClimb(draft: Draft, stop: Stop, firstRung: 'toSend' | 'sent' = 'toSend'): void {
+/** The first rung. */
+export function beginClimb(
+  draft: Draft,
+  { why, killAtMs }: Pick<Climb, 'why' | 'killAtMs'>,
+  firstRung: 'toSend' | 'sent' = 'toSend',
+): void {
   const { climb, now } = draft.state;
-  // What a child has left behind was told already; nobody gets the signal twice.
-  if (climb !== undefined) return update(draft, { climb: { ...climb, why: 'stop' } });
-  const killAt = stop.origin === 'self' ? ownKillAtMs(draft.config, now.mono) : undefined;
-  update(draft, { climb: { why: 'stop', rung: 0, sinceMs: now.mono, killAtMs: killAt, killed: false } });
+  // What a child has left behind was told already, and a child that has failed too; nobody gets the signal twice.
+  if (climb !== undefined) return update(draft, { climb: { ...climb, why } });
+  update(draft, { climb: { why, rung: 0, sinceMs: now.mono, killAtMs, killed: false } });
   if (firstRung === 'toSend') sendRung(draft);
 }
 
@@ -32,9 +35,17 @@ export function clearRest(draft: Draft): void {
   const ownAtMs = ownKillAtMs(draft.config, now.mono);
   // Somebody waits for the next life: what the last one left may not take the whole budget.
   const killAt = livesAgain(draft, child) ? Math.min(ownAtMs, now.mono + REST_BEFORE_LIFE_MS) : ownAtMs;
-  update(draft, { climb: { why: 'rest', rung: 0, sinceMs: now.mono, killAtMs: killAt, killed: false } });
-  say(draft, 'info', 'the command has ended, others of its process group are left: stopping them');
-  sendRung(draft);
+  say(draft, 'info', 'the command has ended, others that it has started are left: stopping them');
+  beginClimb(draft, { why: 'rest', killAtMs: killAt });
+}
+
+/** The group is empty, and those that have left it are told what it was told. */
+export function turnToStrays(draft: Draft, child: Child & { is: 'remnant' }): void {
+  const { climb } = draft.state;
+  update(draft, { child: { ...child, strays: true, sinceMs: draft.state.now.mono } });
+  if (climb === undefined) return;
+  const signal = climb.killed ? SIGKILL : rungsOf(draft)[climb.rung]?.signal;
+  if (signal !== undefined) sendSignal(draft, signal);
 }
 
 /** Rung after rung by its own time; KILL when the time is over. */
@@ -56,7 +67,7 @@ export function leaveTheUndead(draft: Draft): void {
   if (child.is !== 'remnant' || climb?.killed !== true) return;
   const lastMs = deadline?.kills === true ? deadline.atMs - CARVING_MS : Number.POSITIVE_INFINITY;
   if (!reached(draft, Math.max(climb.sinceMs + CARVING_MS, Math.min(climb.sinceMs + UNDEAD_MS, lastMs)))) return;
-  say(draft, 'warn', 'some of the process group outlived KILL: leaving without them');
+  say(draft, 'warn', 'some of its processes outlived KILL: leaving without them');
   endLife(draft, child);
 }
 
@@ -80,7 +91,8 @@ export function sendSignal(draft: Draft, signal: number): void {
   const { child } = draft.state;
   if (!isThere(child)) return;
   note(draft, 'signal sent', { Signal: signalName(signal) });
-  draft.effects.push({ type: 'signalChild', id: child.id, signal });
+  if (child.is === 'remnant' && child.strays) draft.effects.push({ type: 'sweepStrays', signal });
+  else draft.effects.push({ type: 'signalChild', id: child.id, signal });
 }
 
 function isThere(child: Child): child is Child & { is: 'spawning' | 'alive' | 'remnant' } {

@@ -22,6 +22,12 @@ export function platformDeadline(config: MemberConfig, atMs: number): Deadline {
   };
 }
 
+/** What `sexton stop` means: the same for the whole pod, and nobody else will end it. */
+export function requestDeadline(config: MemberConfig, atMs: number, graceMs: number | undefined): Deadline {
+  const budgetMs = graceMs ?? config.gracePeriodMs ?? ASSUMED_GRACE_MS;
+  return { atMs: atMs + budgetMs, sinceMs: atMs, kills: true, shared: true };
+}
+
 /** The end of a stop that sexton itself decided: nobody else will end it, so the budget runs from the first rung. */
 export function ownKillAtMs(config: MemberConfig, nowMs: number): number {
   return nowMs + (config.gracePeriodMs ?? ASSUMED_GRACE_MS);
@@ -45,7 +51,7 @@ export function peersDeadline(config: MemberConfig, state: State, stop: Stop): D
 }
 
 /** Whoever still waits for its turn then, stops: 2 s before the deadline, or half of a short budget. */
-export function lastTurnMs(deadline: Deadline): number {
+export function lastTurnMs(deadline: Pick<Deadline, 'sinceMs' | 'atMs'>): number {
   return deadline.atMs - Math.min(2_000, budget(deadline) / 2);
 }
 
@@ -54,7 +60,7 @@ export function killAtMs(deadline: Deadline): number {
   return deadline.atMs - Math.min(500, budget(deadline) / 20);
 }
 
-function budget(deadline: Deadline): number {
+function budget(deadline: Pick<Deadline, 'sinceMs' | 'atMs'>): number {
   return Math.max(0, deadline.atMs - deadline.sinceMs);
 }
 

@@ -3,7 +3,8 @@
  * Waiting for a moment is asking `reached`: the earliest moment that was asked for and lies ahead is when to tick next.
  */
 import type { MemberConfig } from './config.ts';
-import type { Effect, LogLevel, Reduction, State } from './state.ts';
+import type { Effect, LogLevel } from './events.ts';
+import type { Reduction, State } from './state.ts';
 import { type Instant, rfc3339 } from './time.ts';
 import { trimHistory } from './tombstone.ts';
 

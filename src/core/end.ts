@@ -7,6 +7,7 @@ import { holdsBack } from './hold.ts';
 import { backoffAfter, isFinalUnder, wantsRestart } from './restart.ts';
 import { SIGKILL, signalName } from './signals.ts';
 import { type Child, MAINS_FINISHED } from './state.ts';
+import { dropTasks } from './tasks.ts';
 import { rfc3339 } from './time.ts';
 import type { DeathReason } from './tombstone.ts';
 
@@ -16,10 +17,14 @@ export function endLife(draft: Draft, child: Child & { is: 'remnant' }): void {
   const status = statusOf(child.exit);
   const leftMs = state.deadline === undefined ? undefined : state.deadline.atMs - state.now.mono;
   const backoff = backoffAfter(state.backoffMs, child.livedMs, leftMs);
+  dropTasks(draft);
   if (livesAgain(draft, child) && backoff !== undefined) {
+    const last = { at: rfc3339(draft.at.wall), status, reason: reasonOf(draft, child) };
     update(draft, {
       child: { is: 'backoff', untilMs: state.now.mono + backoff.delayMs, exit: child.exit },
       climb: undefined,
+      ...NOTHING_KNOWN,
+      chronicle: { ...state.chronicle, healthy: undefined, last },
       backoffMs: backoff.nextMs,
     });
     note(draft, 'restart', { DelayMs: backoff.delayMs });
@@ -31,7 +36,9 @@ export function endLife(draft: Draft, child: Child & { is: 'remnant' }): void {
 
 /** Whether another life shall follow this one; the deadline may still be too near for it. */
 export function livesAgain(draft: Draft, child: Child & { is: 'remnant' }): boolean {
-  return !isOver(draft) && wantsRestart(draft.config, statusOf(child.exit), draft.state.stop !== undefined);
+  const { stop, failing } = draft.state;
+  const death = { status: statusOf(child.exit), podStops: stop !== undefined, failed: failing !== undefined };
+  return !isOver(draft) && wantsRestart(draft.config, death);
 }
 
 /** Whether no other life may follow: a stop beats every restart, but a sidecar that others still need goes on serving. */
@@ -42,9 +49,14 @@ function isOver(draft: Draft): boolean {
   return !holdsBack(draft, state.stop);
 }
 
-function reasonOf(draft: Draft, { exit, sinceMs }: Child & { is: 'remnant' }): DeathReason {
+/** Of a new life. */
+const NOTHING_KNOWN = { failing: undefined, hooks: {}, vitals: {} } as const;
+
+function reasonOf(draft: Draft, { exit, sinceMs, oom }: Child & { is: 'remnant' }): DeathReason {
   const { stop, climb } = draft.state;
+  if (oom) return 'oom';
   if (exit.signal === SIGKILL) return 'killed';
+  if (climb?.why === 'failing') return 'stopped';
   // Who had ended before the stop was not stopped by it, however long the rest of its group took.
   if (stop !== undefined && climb?.why === 'stop' && sinceMs >= stop.atMs) return 'stopped';
   return ownReason(exit);
@@ -72,7 +84,13 @@ export function bury(draft: Draft, { status, reason, exit }: Burial): void {
   update(draft, {
     child: { is: 'gone', status, code, reason, final },
     climb: undefined,
-    chronicle: { ...state.chronicle, died: rfc3339(draft.at.wall), diedMonotonic: draft.at.mono, exit },
+    chronicle: {
+      ...state.chronicle,
+      healthy: undefined,
+      died: rfc3339(draft.at.wall),
+      diedMonotonic: draft.at.mono,
+      exit,
+    },
   });
   const signal = exit?.signal === undefined ? {} : { signal: signalName(exit.signal) };
   say(draft, 'info', 'dead', { reason, status, exitCode: code, ...signal });

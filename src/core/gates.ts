@@ -4,6 +4,7 @@
 import type { MemberConfig, StartGate } from './config.ts';
 import { peerNamed, standingOf } from './standing.ts';
 import type { State } from './state.ts';
+import type { Tombstone } from './tombstone.ts';
 
 export type GateState =
   | { readonly is: 'open' }
@@ -32,9 +33,7 @@ function gateOf(config: MemberConfig, state: State, gate: StartGate): GateState 
     case 'waiting':
       return shut('it waits itself');
     case 'alive':
-      return gate.condition === 'started' && hasStarted(peer?.tombstone.Phase, peer?.tombstone.Started)
-        ? { is: 'open' }
-        : shut(gate.condition === 'started' ? 'it has not started' : 'it still runs');
+      return isMet(gate.condition, peer?.tombstone) ? { is: 'open' } : shut(NOT_YET[gate.condition]);
     case 'unsure':
       return shut(
         peer?.tombstone.Died === undefined
@@ -54,9 +53,19 @@ function gateOf(config: MemberConfig, state: State, gate: StartGate): GateState 
   }
 }
 
-/** kubexit's format says no more than Born. */
-function hasStarted(phase: string | undefined, started: string | undefined): boolean {
-  return phase === undefined || (started !== undefined && phase !== 'backoff' && phase !== 'starting');
+const NOT_YET: Readonly<Record<StartGate['condition'], string>> = {
+  started: 'it has not started',
+  healthy: 'it is not healthy',
+  completed: 'it still runs',
+};
+
+/** Of a member that lives. kubexit's format says no more than Born. */
+function isMet(condition: StartGate['condition'], tombstone: Tombstone | undefined): boolean {
+  const { Phase, Started, Healthy } = tombstone ?? {};
+  if (condition === 'completed') return false;
+  if (Phase === undefined) return true;
+  const time = condition === 'healthy' ? Healthy : Started;
+  return time !== undefined && Phase !== 'backoff' && Phase !== 'starting';
 }
 
 function deathInWords(state: State, name: string): string {

@@ -10,7 +10,7 @@ import { type Draft, reached } from './draft.ts';
 import { holdsUp, rosterOf } from './finished.ts';
 import { blockersOf } from './order.ts';
 import { peerNamed, standingOf } from './standing.ts';
-import type { State, Stop } from './state.ts';
+import type { FailingWhy, Peer, State, Stop } from './state.ts';
 
 /** How long a main may take to show itself: 1 s, or a tenth of a short budget. */
 const MOMENT_MS = 1_000;
@@ -41,12 +41,19 @@ function holds(draft: Draft, stop: Stop): boolean {
 
 function isAnyMainStopping(config: MemberConfig, state: State): boolean {
   const mains = rosterOf(config, state).map((name) => peerNamed(state, name));
-  return mains.some((peer) => peer?.tombstone.StopRequested !== undefined && holdsUp(standingOf(config, state, peer)));
+  return mains.some((peer) => peer !== undefined && isAsked(peer) && holdsUp(standingOf(config, state, peer)));
 }
+
+/** A life that has failed is ended alone: that is not the pod's stop. */
+function isAsked({ tombstone }: Peer): boolean {
+  return tombstone.StopRequested !== undefined && !FAILURES.has(tombstone.StopReason ?? '');
+}
+
+const FAILURES: ReadonlySet<string> = new Set<FailingWhy>(['startup', 'liveness', 'post-start']);
 
 function mayNotHaveSeenAll(draft: Draft, stop: Stop): boolean {
   const { config, state } = draft;
-  if (stop.origin === 'self' || config.solo) return false;
+  if (stop.origin === 'self' || stop.among !== undefined || config.solo) return false;
   const standings = rosterOf(config, state).map((name) => standingOf(config, state, peerNamed(state, name)));
   const areAllDead = standings.length > 0 && standings.every((standing) => standing.is === 'dead' && standing.final);
   const moment = Math.min(MOMENT_MS, (config.gracePeriodMs ?? ASSUMED_GRACE_MS) / 10);

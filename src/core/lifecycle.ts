@@ -6,19 +6,25 @@
  * applied until none of them has anything to add; they only look at facts and at the time, never at the event. So a rule holds no
  * matter in which order the facts became known, and a supervisor that resumes with the facts of its predecessor goes on in the same place.
  */
+
+import { turnToStrays } from './climb.ts';
 import type { MemberConfig } from './config.ts';
 import { type Draft, draftOf, finishDraft, note, say, update } from './draft.ts';
 import { bury, endLife } from './end.ts';
+import type { Event } from './events.ts';
 import { statusOfErrno } from './exit.ts';
 import { rosterOf } from './finished.ts';
 import { forwardTable } from './ladder.ts';
 import type { PeerView } from './peers.ts';
 import { phaseOf } from './phase.ts';
-import { hearForwarded, receiveSignal } from './request.ts';
+import { hearOfChange } from './reloading.ts';
+import { askToStop, hearForwarded, receiveSignal } from './request.ts';
+import { hearOfEnd } from './results.ts';
 import { advance } from './rules.ts';
-import { signalName } from './signals.ts';
+import { SIGKILL, signalName } from './signals.ts';
 import { peerNamed } from './standing.ts';
-import type { Event, Peer, Reduction, State } from './state.ts';
+import type { Peer, Reduction, State } from './state.ts';
+import { resumeTasks } from './tasks.ts';
 import { type Instant, rfc3339 } from './time.ts';
 
 export function reduce(config: MemberConfig, state: State, event: Event): Reduction {
@@ -47,15 +53,19 @@ function fold(draft: Draft, event: Event): void {
     case 'childExited':
       return mourn(draft, event);
     case 'groupEmptied':
-      return draft.state.child.is === 'remnant' && draft.state.child.id === event.id
-        ? endLife(draft, draft.state.child)
-        : undefined;
+      return emptyGroup(draft, event);
     case 'peersSeen':
       return meet(draft, event.peers);
     case 'straysGone':
+      return draft.state.child.is === 'remnant' && draft.state.child.strays
+        ? endLife(draft, draft.state.child)
+        : undefined;
     case 'actionEnded':
+      return hearOfEnd(draft, event);
     case 'stopAsked':
+      return askToStop(draft, event);
     case 'fileChanged':
+      return hearOfChange(draft, event.index);
     case 'ticked':
       return;
     default:
@@ -67,7 +77,8 @@ function fold(draft: Draft, event: Event): void {
 function wake(draft: Draft): void {
   const { child } = draft.state;
   update(draft, { isAwake: true });
-  if (child.is === 'gone') draft.effects.push({ type: 'exitContainer', code: child.code });
+  if (child.is === 'gone') return void draft.effects.push({ type: 'exitContainer', code: child.code });
+  resumeTasks(draft);
 }
 
 /** A command that cannot be started at all is the end; one that was started before and lacks but room now is like one that died. */
@@ -77,7 +88,8 @@ function missBirth(draft: Draft, { id, errno }: Event & { type: 'childSpawnFaile
   const status = statusOfErrno(errno);
   if (id === 1 || !PASSING.has(errno)) return bury(draft, { status, reason: 'error', exit: undefined });
   const exit = { code: status, signal: undefined };
-  endLife(draft, { is: 'remnant', id, exit, sinceMs: draft.state.now.mono, livedMs: 0 });
+  const sinceMs = draft.state.now.mono;
+  endLife(draft, { is: 'remnant', id, exit, sinceMs, livedMs: 0, oom: false, strays: false });
 }
 
 /** No process, memory or descriptor left, or the program is being replaced: clone(2), execve(2). */
@@ -87,10 +99,13 @@ function welcome(draft: Draft, id: number, pid: number, at: Instant): void {
   const { child } = draft.state;
   if (child.is !== 'spawning' && child.is !== 'unborn') return;
   const time = rfc3339(at.wall);
+  const { probes, postStart } = draft.config;
+  const started = probes.startup === undefined && postStart === undefined ? time : undefined;
+  const healthy = probes.readiness === undefined ? started : undefined;
   update(draft, {
     births: id,
     child: { is: 'alive', id, pid, sinceMs: at.mono },
-    chronicle: { ...draft.state.chronicle, born: time, started: time },
+    chronicle: { ...draft.state.chronicle, born: time, started, healthy },
   });
   note(draft, 'started', { Pid: pid, Incarnation: id });
   say(draft, 'info', 'started', { pid });
@@ -98,22 +113,33 @@ function welcome(draft: Draft, id: number, pid: number, at: Instant): void {
 }
 
 function mourn(draft: Draft, event: Event & { type: 'childExited' }): void {
-  const { child } = draft.state;
+  const { child, climb } = draft.state;
   if (child.is !== 'alive' || child.id !== event.id) return;
   const { code, signal } = event.exit;
+  const oom = signal === SIGKILL && event.oom && climb?.killed !== true;
+  const by = signal !== SIGKILL ? {} : { By: climb?.killed === true ? 'sexton' : oom ? 'OOM killer' : 'somebody else' };
   note(
     draft,
     'exited',
-    signal === undefined ? { ExitCode: code ?? 0 } : { Signal: signalName(signal), Core: event.core },
+    signal === undefined ? { ExitCode: code ?? 0 } : { Signal: signalName(signal), Core: event.core, ...by },
   );
-  say(draft, 'info', 'exited', signal === undefined ? { code } : { signal: signalName(signal), core: event.core });
+  if (signal === undefined) say(draft, 'info', 'exited', { code });
+  else say(draft, oom ? 'error' : 'info', 'exited', { signal: signalName(signal), core: event.core, ...by });
   const livedMs = event.at.mono - child.sinceMs;
   // From now on, not from then: word of the whole group comes right behind, however late both are heard.
   const sinceMs = draft.state.now.mono;
   update(draft, {
-    child: { is: 'remnant', id: event.id, exit: event.exit, sinceMs, livedMs },
-    chronicle: { ...draft.state.chronicle, exit: event.exit },
+    child: { is: 'remnant', id: event.id, exit: event.exit, sinceMs, livedMs, oom, strays: false },
+    chronicle: { ...draft.state.chronicle, healthy: undefined, exit: event.exit },
   });
+}
+
+/** Nobody is left of the group; those that have left it before are not forgotten. */
+function emptyGroup(draft: Draft, { id, strays }: Event & { type: 'groupEmptied' }): void {
+  const { child } = draft.state;
+  if (child.is !== 'remnant' || child.id !== id || child.strays) return;
+  if (strays > 0) return turnToStrays(draft, child);
+  endLife(draft, child);
 }
 
 /** Whoever was seen once stays known: a file that is gone proves nothing, the liveness does. */

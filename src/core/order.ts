@@ -23,7 +23,9 @@ export function blockersOf(
     const dependsOnUs = !isServant && (peer.tombstone.StartAfter?.includes(config.name) ?? false);
     if (dependsOnUs && !(quorumIsEnough && mains.includes(name))) needed.add(name);
   }
-  const standings = [...needed].map((name) => ({ name, standing: standingOf(config, state, peerNamed(state, name)) }));
+  const { among } = state.stop ?? {};
+  const waitedFor = [...needed].filter((name) => among === undefined || among.includes(name));
+  const standings = waitedFor.map((name) => ({ name, standing: standingOf(config, state, peerNamed(state, name)) }));
   const unsure = standings.flatMap(({ standing }) => (standing.is === 'unsure' ? [standing.untilMs] : []));
   return {
     names: standings.filter(({ standing }) => holdsUp(standing)).map(({ name }) => name),

@@ -4,7 +4,9 @@
 import type { State } from './state.ts';
 import type { Phase } from './tombstone.ts';
 
-export function phaseOf({ child, stop, climb }: Pick<State, 'child' | 'stop' | 'climb'>): Phase {
+type Known = Pick<State, 'child' | 'stop' | 'climb' | 'failing' | 'chronicle'>;
+
+export function phaseOf({ child, stop, climb, failing, chronicle }: Known): Phase {
   switch (child.is) {
     case 'unborn':
       return 'waiting';
@@ -16,9 +18,9 @@ export function phaseOf({ child, stop, climb }: Pick<State, 'child' | 'stop' | '
       return 'dead';
     case 'alive':
     case 'remnant':
-      if (climb !== undefined) return 'stopping';
-      if (stop === undefined) return 'running';
-      return stop.waitsFor === 'drain' ? 'draining' : 'holding';
+      if (climb !== undefined || failing !== undefined) return 'stopping';
+      if (stop === undefined) return chronicle.started === undefined ? 'starting' : 'running';
+      return stop.waitsFor === 'drain' || stop.waitsFor === 'pre-stop' ? 'draining' : 'holding';
     default:
       return child satisfies never;
   }

@@ -1,5 +1,5 @@
 /**
- * The prompt stop. A main that nothing has to be waited for, no drain and nobody who started after it, is stopped by its host: the
+ * The prompt stop. A main that nothing has to be waited for, no drain, no pre-stop and nobody who started after it, is stopped by its host: the
  * first stop request goes on to the child at once, as under a plain init, and is told to us behind. So a stop does not wait
  * for a supervisor that is slow, that is being started again, or that hangs.
  */
@@ -23,10 +23,12 @@ export function offerPromptStop(draft: Draft): void {
 export function beginPromptly(draft: Draft): void {
   const { stop, child } = draft.state;
   update(draft, { promptFor: undefined });
-  if (stop !== undefined && (child.is === 'alive' || child.is === 'remnant')) beginClimb(draft, stop, 'sent');
+  if (stop !== undefined && (child.is === 'alive' || child.is === 'remnant'))
+    beginClimb(draft, { why: 'stop', killAtMs: undefined }, 'sent');
 }
 
 function isFreeToStop({ config, state }: Draft): boolean {
-  if (config.role !== 'main' || config.drainMs > 0 || state.peers === undefined) return false;
+  if (config.role !== 'main' || config.drainMs > 0 || config.preStop !== undefined || state.peers === undefined)
+    return false;
   return state.stop === undefined && state.climb === undefined && blockersOf(config, state).names.length === 0;
 }

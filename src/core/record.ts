@@ -7,7 +7,7 @@ import type { State } from './state.ts';
 import { type Tombstone, VERSION } from './tombstone.ts';
 
 export function tombstoneOf(config: MemberConfig, state: State): Tombstone {
-  const { chronicle, child, stop, deadline } = state;
+  const { chronicle, child, stop, failing, deadline } = state;
   return withoutUndefined({
     Version: VERSION,
     Name: config.name,
@@ -21,8 +21,12 @@ export function tombstoneOf(config: MemberConfig, state: State): Tombstone {
     Restarts: Math.max(0, state.births - 1),
     Born: chronicle.born,
     Started: chronicle.started,
-    StopRequested: chronicle.stopRequested,
-    StopReason: stop?.reason,
+    Healthy: chronicle.healthy,
+    LastDied: chronicle.last?.at,
+    LastExitCode: chronicle.last?.status,
+    LastReason: chronicle.last?.reason,
+    StopRequested: chronicle.stopRequested ?? failing?.since,
+    StopReason: stop?.reason ?? failing?.why,
     Deadline: deadline?.shared === true ? Math.round(deadline.atMs) : undefined,
     Died: chronicle.died,
     DiedMonotonic: chronicle.diedMonotonic,

@@ -2,12 +2,13 @@
  * Signals that arrive: dropped, passed on, or a request to stop.
  */
 import { climbOn, killNow, sendSignal } from './climb.ts';
-import { earlier, platformDeadline } from './deadline.ts';
+import { earlier, platformDeadline, requestDeadline } from './deadline.ts';
 import { type Draft, note, say, update } from './draft.ts';
+import type { Event } from './events.ts';
 import { isStopRequest, translate } from './ladder.ts';
 import { beginPromptly } from './prompt.ts';
-import { SIGINT, signalName } from './signals.ts';
-import type { Event, Stop } from './state.ts';
+import { SIGINT, SIGTERM, signalName } from './signals.ts';
+import { REQUEST, type Stop } from './state.ts';
 import { rfc3339 } from './time.ts';
 
 export function receiveSignal(draft: Draft, event: Event & { type: 'signalReceived' }): void {
@@ -31,6 +32,31 @@ export function hearForwarded(draft: Draft, event: Event & { type: 'signalForwar
   if (draft.state.child.is === 'gone') return;
   requestStop(draft, { ...event, fromTerminal: false });
   beginPromptly(draft);
+}
+
+/**
+ * `sexton stop`. The platform knows nothing of it, so what ends it is our own KILL; and the platform's first request afterwards, should
+ * there be one, is not a second one. Asked again, only the deadline may move, earlier.
+ */
+export function askToStop(draft: Draft, { at, graceMs, among }: Event & { type: 'stopAsked' }): void {
+  const { config, state } = draft;
+  if (state.child.is === 'gone') return;
+  if (state.stop === undefined || graceMs !== undefined)
+    update(draft, { deadline: earlier(state.deadline, requestDeadline(config, at.mono, graceMs)) });
+  if (state.stop !== undefined) return;
+  const stop = {
+    origin: 'platform',
+    reason: REQUEST,
+    signal: SIGTERM,
+    requests: 0,
+    waitsFor: undefined,
+    among,
+  } as const;
+  update(draft, {
+    stop: { ...stop, atMs: at.mono, earliestMs: at.mono + config.drainMs },
+    chronicle: { ...state.chronicle, stopRequested: rfc3339(at.wall) },
+  });
+  say(draft, 'info', 'asked to stop by sexton stop', graceMs === undefined ? {} : { graceMs });
 }
 
 type Request = Omit<Event & { type: 'signalReceived' }, 'type'>;

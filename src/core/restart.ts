@@ -15,18 +15,25 @@ export function isFinalUnder(policy: RestartPolicy, succeeded: boolean): boolean
   return policy === 'Never' || (policy === 'OnFailure' && succeeded);
 }
 
+export interface Death {
+  readonly status: number;
+  readonly podStops: boolean;
+  /** A probe or post-start has ended this life: that is no success, whatever the code. */
+  readonly failed: boolean;
+}
+
 /**
  * `auto` restarts only where the platform would not: while the pod stops, under `Never`, and after exit 0 under
  * `OnFailure`. Elsewhere the container exits with the child's code, so that a crash loop stays visible.
  */
-export function wantsRestart(config: MemberConfig, status: number, podStops: boolean): boolean {
+export function wantsRestart(config: MemberConfig, { status, podStops, failed }: Death): boolean {
   switch (config.restart) {
     case 'never':
       return false;
     case 'always':
       return true;
     case 'on-failure':
-      return status !== 0;
+      return status !== 0 || failed;
     case 'auto':
       return podStops || isFinalUnder(config.restartPolicy, status === 0);
     default:

@@ -6,11 +6,15 @@ import { earlier, lastTurnMs, peersDeadline } from './deadline.ts';
 import { type Draft, note, reached, say, sayOnce, update } from './draft.ts';
 import { bury, endInBackoff } from './end.ts';
 import { EXIT } from './exit.ts';
+import { decideToFail, endFailing } from './failing.ts';
 import { verdictOf } from './finished.ts';
 import { gatesOf } from './gates.ts';
 import { holdsBack } from './hold.ts';
+import { type Budget, beginPostStart, endPreStop, ownBudget, preStopIsOver } from './hooks.ts';
 import { cycleThrough } from './order.ts';
+import { markHealth, probe } from './probing.ts';
 import { offerPromptStop } from './prompt.ts';
+import { settleTasks } from './results.ts';
 import { SIGTERM } from './signals.ts';
 import { peerNamed, standingOf } from './standing.ts';
 import { MAINS_FINISHED, type Stop } from './state.ts';
@@ -29,7 +33,13 @@ const RULES: readonly ((draft: Draft) => void)[] = [
   adoptDeadline,
   decideToStop,
   beginLife,
+  beginPostStart,
+  settleTasks,
+  markHealth,
+  decideToFail,
   beginStop,
+  endFailing,
+  probe,
   clearRest,
   climbInTime,
   leaveTheUndead,
@@ -37,7 +47,7 @@ const RULES: readonly ((draft: Draft) => void)[] = [
   offerPromptStop,
 ];
 /** Each round changes the facts for good; the longest chain has fewer links than there are rules. */
-const MOST_ROUNDS = 20;
+const MOST_ROUNDS = 40;
 
 /** A deadline that others have carved counts for whoever is stopping, and only moves ours earlier. */
 function adoptDeadline(draft: Draft): void {
@@ -149,7 +159,7 @@ function spawn(draft: Draft): void {
 function beginStop(draft: Draft): void {
   const { stop, climb, child } = draft.state;
   if (stop === undefined || climb?.why === 'stop' || child.is === 'spawning') return;
-  const waitsFor = obstacleTo(draft, stop);
+  const waitsFor = stop.waitsFor === 'pre-stop' ? undefined : obstacleTo(draft, stop);
   // Between two lives only those who still need a sidecar are a reason to go on; a main's stop beats its restart.
   if (child.is === 'backoff' && (draft.config.role === 'main' || waitsFor !== 'turn'))
     return endInBackoff(draft, child);
@@ -157,9 +167,28 @@ function beginStop(draft: Draft): void {
     if (waitsFor !== stop.waitsFor) update(draft, { stop: { ...stop, waitsFor } });
     return;
   }
+  if (climb === undefined && !preStopLetsPass(draft, stop)) {
+    if (stop.waitsFor !== 'pre-stop') update(draft, { stop: { ...stop, waitsFor: 'pre-stop' } });
+    return;
+  }
   update(draft, { stop: { ...stop, waitsFor: undefined } });
   say(draft, 'info', 'stopping', { reason: stop.reason });
-  beginClimb(draft, stop);
+  beginClimb(draft, { why: 'stop', killAtMs: stop.origin === 'self' ? ownBudget(draft).atMs : undefined });
+}
+
+function preStopLetsPass(draft: Draft, stop: Stop): boolean {
+  if (stop.requests >= 2) {
+    endPreStop(draft, 'asked to stop again');
+    return true;
+  }
+  return preStopIsOver(draft, budgetOf(draft, stop));
+}
+
+/** A platform's stop without a declared grace period is never ended by us. */
+function budgetOf(draft: Draft, stop: Stop): Budget | undefined {
+  const { deadline } = draft.state;
+  if (deadline?.kills === true) return deadline;
+  return stop.origin === 'self' ? ownBudget(draft) : undefined;
 }
 
 /** What still stands between the wish to stop and the ladder. */

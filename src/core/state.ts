@@ -1,10 +1,11 @@
 /**
- * The vocabulary of the lifecycle: what a member's supervisor knows (State), what can happen to it (Event) and what it can do
- * (Effect). All three are plain data. State but its `peers` is the memo that init keeps for a supervisor that comes back.
+ * What a member's supervisor knows: plain data. State but its `peers` is the memo that init keeps for a supervisor that comes back.
+ * What can happen to it and what it can do stands in `events.ts`.
  *
  * Desired and actual are apart: `child` is what is, `stop` is what is wanted, `climb` is what is being done about it.
  */
-import type { HookAction, ProbeAction, SleepAction } from './config.ts';
+import type { ProbeKind } from './config.ts';
+import type { Effect } from './events.ts';
 import type { ChildExit } from './exit.ts';
 import type { PeerView } from './peers.ts';
 import type { Instant } from './time.ts';
@@ -16,13 +17,17 @@ export type Child =
   | { readonly is: 'unborn' }
   | { readonly is: 'spawning'; readonly id: number }
   | { readonly is: 'alive'; readonly id: number; readonly pid: number; readonly sinceMs: number }
-  /** The process was reaped, others of its group are left. */
+  /** The process was reaped, others that it has started are left. */
   | {
       readonly is: 'remnant';
       readonly id: number;
       readonly exit: ChildExit;
       readonly sinceMs: number;
       readonly livedMs: number;
+      /** The kernel ended it for want of memory. */
+      readonly oom: boolean;
+      /** Its group is empty; those that are left have left the group before. */
+      readonly strays: boolean;
     }
   | { readonly is: 'backoff'; readonly untilMs: number; readonly exit: ChildExit }
   /** `status` is the truth, `code` what the container exits with. */
@@ -49,13 +54,55 @@ export interface Stop {
   readonly requests: number;
   /** Drain or linger lasts until then. */
   readonly earliestMs: number;
+  /** Whom `sexton stop` named together: nobody else is waited for. undefined: all members, or a stop of another origin. */
+  readonly among?: readonly string[] | undefined;
   /** What it waits for now; undefined: nothing, the ladder has begun. */
-  readonly waitsFor: 'turn' | 'drain' | 'linger' | undefined;
+  readonly waitsFor: 'turn' | 'drain' | 'linger' | 'pre-stop' | undefined;
 }
 
-/** The ladder under way: for a stop, or only to clear away what a child left of its group when it ended. */
+/** Why this life of the child is to end although the member is not to stop. */
+export type FailingWhy = 'startup' | 'liveness' | 'post-start';
+
+export interface Failing {
+  readonly why: FailingWhy;
+  readonly sinceMs: number;
+  /** RFC 3339. */
+  readonly since: string;
+  /** When the child is killed. */
+  readonly killAtMs: number;
+}
+
+export type HookKind = 'postStart' | 'preStop';
+export type TaskKey = HookKind | ProbeKind | `reload ${number}`;
+
+/** An action that runs: a probe, a hook, the validation of a reload. */
+export interface Task {
+  readonly key: TaskKey;
+  readonly id: number;
+  readonly sinceMs: number;
+  /** When it is ended, if it has a time of its own. */
+  readonly untilMs: number | undefined;
+  /** It was told to end. */
+  readonly ending: boolean;
+}
+
+export interface Hook {
+  readonly ok: boolean;
+  readonly sinceMs: number;
+}
+
+/** What is known of a child by one of its probes. */
+export interface Vital {
+  readonly verdict: 'unknown' | 'up' | 'down';
+  /** How many results in a row were like the last one. */
+  readonly run: number;
+  readonly lastOk: boolean | undefined;
+  readonly nextAtMs: number;
+}
+
+/** The ladder under way: for a stop, to end a life that has failed, or only to clear away what a child left when it ended. */
 export interface Climb {
-  readonly why: 'stop' | 'rest';
+  readonly why: 'stop' | 'rest' | 'failing';
   readonly rung: number;
   readonly sinceMs: number;
   /** The end of a climb that sexton itself decided on; undefined: only the pod's deadline ends it. */
@@ -78,13 +125,24 @@ export interface Deadline {
 /** What is only for the record. */
 export interface Chronicle {
   readonly born: string | undefined;
+  /** Of this life: startup probe and post-start are done. */
   readonly started: string | undefined;
+  /** Since when this life is started and ready. */
+  readonly healthy: string | undefined;
+  /** How the life before this one ended. */
+  readonly last: LastLife | undefined;
   readonly stopRequested: string | undefined;
   readonly died: string | undefined;
   readonly diedMonotonic: number | undefined;
   /** The last exit of the child. */
   readonly exit: ChildExit | undefined;
   readonly history: readonly HistoryEntry[];
+}
+
+export interface LastLife {
+  readonly at: string;
+  readonly status: number;
+  readonly reason: DeathReason;
 }
 
 /** A peer as last seen, and since when it has been seen in just this life and death. */
@@ -111,6 +169,13 @@ export interface State {
   readonly births: number;
   /** The child to which the host passes on the next stop request by itself; undefined: it asks us first. */
   readonly promptFor: number | undefined;
+  /** Of this life of the child; all is forgotten with it. */
+  readonly failing: Failing | undefined;
+  readonly hooks: Readonly<Partial<Record<HookKind, Hook>>>;
+  readonly vitals: Readonly<Partial<Record<ProbeKind, Vital>>>;
+  readonly tasks: readonly Task[];
+  /** Actions begun so far: the id of the last one. */
+  readonly actions: number;
   /** The next wait between a death and the rebirth. */
   readonly backoffMs: number;
   /** Things said once. */
@@ -119,89 +184,6 @@ export interface State {
   /** By name; undefined: the graveyard was not read yet. Not part of the memo. */
   readonly peers: Readonly<Record<string, Peer>> | undefined;
 }
-
-export type Event =
-  /** The supervisor is there, and what happened before is told. */
-  | { readonly type: 'booted'; readonly at: Instant }
-  | {
-      readonly type: 'signalReceived';
-      readonly at: Instant;
-      readonly signal: number;
-      readonly senderPid: number;
-      readonly fromTerminal: boolean;
-    }
-  | {
-      readonly type: 'signalForwarded';
-      readonly at: Instant;
-      readonly signal: number;
-      readonly as: number;
-      readonly senderPid: number;
-    }
-  | { readonly type: 'childSpawned'; readonly at: Instant; readonly id: number; readonly pid: number }
-  | { readonly type: 'childSpawnFailed'; readonly at: Instant; readonly id: number; readonly errno: string }
-  | {
-      readonly type: 'childExited';
-      readonly at: Instant;
-      readonly id: number;
-      readonly exit: ChildExit;
-      readonly core: boolean;
-      /** The kernel's OOM killer was at work in this cgroup while the child lived. */
-      readonly oom: boolean;
-    }
-  /** `strays`: so many processes are left that have left the group and lost their parent. */
-  | { readonly type: 'groupEmptied'; readonly at: Instant; readonly id: number; readonly strays: number }
-  | { readonly type: 'straysGone'; readonly at: Instant }
-  /** A probe, a hook or a validation has ended. `detail` says how in a few words: `exit code 1`, `status 503`, `timed out`. */
-  | {
-      readonly type: 'actionEnded';
-      readonly at: Instant;
-      readonly id: number;
-      readonly ok: boolean;
-      readonly detail: string;
-      readonly output: string;
-    }
-  /** Somebody in the pod ran `sexton stop`. `among`: whom it named; undefined: all members. */
-  | {
-      readonly type: 'stopAsked';
-      readonly at: Instant;
-      readonly graceMs: number | undefined;
-      readonly among: readonly string[] | undefined;
-    }
-  /** The file of `config.reload[index]` has another content. */
-  | { readonly type: 'fileChanged'; readonly at: Instant; readonly index: number }
-  /** All of the graveyard, as it is now. */
-  | { readonly type: 'peersSeen'; readonly at: Instant; readonly peers: readonly PeerView[] }
-  /** Time has passed. A late or needless one changes nothing. */
-  | { readonly type: 'ticked'; readonly at: Instant };
-
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
-
-export type Effect =
-  | { readonly type: 'spawnChild'; readonly id: number }
-  | { readonly type: 'signalChild'; readonly id: number; readonly signal: number }
-  /** The first of these stop signals is passed on by the host itself, at once; an empty table: none. */
-  | { readonly type: 'forwardStopOnce'; readonly id: number; readonly table: Readonly<Record<number, number>> }
-  /** These signals are forwarded by the host itself from now on. */
-  | { readonly type: 'forwardSignals'; readonly id: number; readonly table: Readonly<Record<number, number>> }
-  | {
-      readonly type: 'log';
-      readonly level: LogLevel;
-      readonly message: string;
-      readonly details: Readonly<Record<string, unknown>>;
-    }
-  /** Run this probe or hook; `actionEnded` of the same id follows, after `timeoutMs` at the latest if there is such. Never a sleep. */
-  | {
-      readonly type: 'runAction';
-      readonly id: number;
-      readonly action: Exclude<HookAction | ProbeAction, SleepAction>;
-      readonly timeoutMs: number | undefined;
-    }
-  /** Ends an action that still runs; `actionEnded` may follow all the same. */
-  | { readonly type: 'endAction'; readonly id: number }
-  /** Signals all processes that have left the group; `straysGone` follows when there is none. */
-  | { readonly type: 'sweepStrays'; readonly signal: number }
-  /** The member's life is over: carve, then leave with this code. */
-  | { readonly type: 'exitContainer'; readonly code: number };
 
 export interface Reduction {
   readonly state: State;
@@ -222,6 +204,8 @@ export interface Origin {
 export const FIRST_BACKOFF_MS = 100;
 /** The stop reason of a sidecar whose work is done. */
 export const MAINS_FINISHED = 'mains finished';
+/** The stop reason of `sexton stop`. */
+export const REQUEST = 'request';
 
 export function initialState(origin: Origin): State {
   return {
@@ -237,11 +221,18 @@ export function initialState(origin: Origin): State {
     deadline: undefined,
     births: 0,
     promptFor: undefined,
+    failing: undefined,
+    hooks: {},
+    vitals: {},
+    tasks: [],
+    actions: 0,
     backoffMs: FIRST_BACKOFF_MS,
     said: [],
     chronicle: {
       born: undefined,
       started: undefined,
+      healthy: undefined,
+      last: undefined,
       stopRequested: undefined,
       died: undefined,
       diedMonotonic: undefined,

@@ -36,6 +36,8 @@ export function parseTombstone(name: string, text: string): Parsed {
   return readKeys(name, version, value, Object.keys(READERS) as readonly ReadKey[]);
 }
 
+const REASONS = ['completed', 'error', 'stopped', 'killed', 'oom', 'never-started', 'lost'] as const;
+
 type ReadKey = Exclude<keyof Tombstone, 'Version' | 'Name'>;
 
 /** One reader a key; `undefined` means that the value is not understood. */
@@ -51,6 +53,9 @@ const READERS: { readonly [Key in ReadKey]: (value: unknown) => Tombstone[Key] |
   Born: time,
   Started: time,
   Healthy: time,
+  LastDied: time,
+  LastExitCode: (value) => (isCount(value) && value <= 255 ? value : undefined),
+  LastReason: oneOf<DeathReason>(REASONS),
   StopRequested: time,
   StopReason: text,
   Deadline: milliseconds,
@@ -59,7 +64,7 @@ const READERS: { readonly [Key in ReadKey]: (value: unknown) => Tombstone[Key] |
   // kubexit writes -1 for a child that a signal killed.
   ExitCode: (value) => ((isCount(value) && value <= 255) || value === -1 ? (value as number) : undefined),
   Signal: (value) => (typeof value === 'string' && /^SIG[A-Z0-9+-]{1,13}$/.test(value) ? value : undefined),
-  Reason: oneOf<DeathReason>(['completed', 'error', 'stopped', 'killed', 'oom', 'never-started', 'lost']),
+  Reason: oneOf<DeathReason>(REASONS),
   Final: (value) => (typeof value === 'boolean' ? value : undefined),
   History: history,
 };

@@ -34,7 +34,12 @@ export interface Tombstone {
   readonly Restarts?: number;
   readonly Born?: string;
   readonly Started?: string;
+  /** Since when it is started and ready; absent while it is not. */
   readonly Healthy?: string;
+  /** How the life before this one ended, of a command that was restarted in place. */
+  readonly LastDied?: string;
+  readonly LastExitCode?: number;
+  readonly LastReason?: DeathReason;
   readonly StopRequested?: string;
   readonly StopReason?: string;
   /** CLOCK_MONOTONIC milliseconds of `Boot`. Only a declared one is carved. */
@@ -134,6 +139,9 @@ const KEYS = [
   'Born',
   'Started',
   'Healthy',
+  'LastDied',
+  'LastExitCode',
+  'LastReason',
   'StopRequested',
   'StopReason',
   'Deadline',

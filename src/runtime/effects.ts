@@ -2,9 +2,9 @@
  * From what the core wants done to what the host is told, and from what the host reports to what the core understands.
  */
 import type { MemberConfig } from '../core/config.ts';
+import type { Effect, Event } from '../core/events.ts';
 import { ladderOf } from '../core/ladder.ts';
-import { SIGTERM } from '../core/signals.ts';
-import type { Effect, Event } from '../core/state.ts';
+import { SIGTERM, signalName } from '../core/signals.ts';
 import type { Instant } from '../core/time.ts';
 import type { HostCommand, HostEvent, Program } from './host/host.ts';
 
@@ -21,8 +21,14 @@ export function commandsOf(effects: readonly Effect[], program: Program): readon
         return [{ type: 'forward', id: effect.id, table: effect.table }];
       case 'sweepStrays':
         return [{ type: 'sweep', signal: effect.signal }];
+      // The host runs commands; what goes over the network is done by the supervisor itself.
       case 'runAction':
+        return effect.action.kind === 'exec'
+          ? [{ type: 'exec', id: effect.id, argv: effect.action.argv, outputLimit: MOST_OUTPUT_BYTES }]
+          : [];
+      // Nothing happens when it is none of the host's.
       case 'endAction':
+        return [{ type: 'endHelper', id: effect.id }];
       // Said and done by the supervisor itself; leaving waits for the tombstone.
       case 'log':
       case 'exitContainer':
@@ -44,7 +50,11 @@ export function fallbackOf(config: MemberConfig): HostCommand {
   };
 }
 
-export function coreEventOf(event: HostEvent, at: Instant): Event {
+/** Of what a probe or a hook writes. */
+const MOST_OUTPUT_BYTES = 4096;
+
+/** `oom`: the kernel's OOM killer was at work since the last time that was asked. */
+export function coreEventOf(event: HostEvent, at: Instant, oom: boolean): Event {
   switch (event.type) {
     case 'signal':
       return {
@@ -67,15 +77,41 @@ export function coreEventOf(event: HostEvent, at: Instant): Event {
         id: event.id,
         exit: { code: event.code, signal: event.signal },
         core: event.core,
-        oom: false,
+        oom,
       };
     case 'groupGone':
       return { type: 'groupEmptied', at, id: event.id, strays: event.strays };
     case 'straysGone':
       return { type: 'straysGone', at };
     case 'helperEnded':
-      return { type: 'actionEnded', at, id: event.id, ok: event.code === 0, detail: '', output: event.output };
+      return {
+        type: 'actionEnded',
+        at,
+        id: event.id,
+        ok: event.code === 0,
+        detail: endOf(event),
+        output: event.output,
+      };
     default:
       return event satisfies never;
   }
 }
+
+function endOf({ code, signal, errno }: HostEvent & { type: 'helperEnded' }): string {
+  if (errno !== undefined) return `cannot be started: ${reasonOf(errno)}`;
+  return signal === undefined ? `exit code ${code}` : `killed by ${signalName(signal)}`;
+}
+
+/** Why a program cannot be started, in words. */
+export function reasonOf(errno: string): string {
+  return REASONS[errno] ?? errno;
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'not found; check the spelling, the PATH and, for a script, the interpreter in its first line',
+  EACCES: 'not executable, or a directory; check the mode of the file',
+  ENOEXEC: 'not a program that the kernel can run; a script needs a first line like #!/bin/sh',
+  ENOTDIR: 'a part of its path is not a directory',
+  EAGAIN: 'no more processes are allowed; raise the pids limit of the container',
+  ENOMEM: 'out of memory; raise the memory limit of the container',
+};

@@ -6,7 +6,7 @@
  * asynchronous and bounded, so that a reader who has stalled costs lines and not signals.
  */
 import type { Logger } from 'pino';
-import type { LogLevel } from '../core/state.ts';
+import type { LogLevel } from '../core/events.ts';
 
 export interface LogOptions {
   readonly level: LogLevel | 'silent';

@@ -31,6 +31,7 @@ const NOTHING = {
   promptFor: undefined,
   stop: undefined,
   climb: undefined,
+  failing: undefined,
   deadline: undefined,
   peers: undefined,
 } as const;

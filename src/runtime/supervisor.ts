@@ -10,14 +10,15 @@
  * Only the exit waits for the carving, and not for ever.
  */
 import type { MemberConfig } from '../core/config.ts';
+import type { Event } from '../core/events.ts';
 import { reduce } from '../core/lifecycle.ts';
 import type { PeerView } from '../core/peers.ts';
 import { tombstoneOf } from '../core/record.ts';
 import { strangersAmong } from '../core/standing.ts';
-import { type Event, initialState, type State } from '../core/state.ts';
+import { initialState, type State } from '../core/state.ts';
 import { instantAt } from '../core/time.ts';
 import type { Clock } from './clock.ts';
-import { commandsOf, coreEventOf, fallbackOf } from './effects.ts';
+import { commandsOf, coreEventOf, fallbackOf, reasonOf } from './effects.ts';
 import type { Host, HostCommand, HostEvent, Program } from './host/host.ts';
 import { isLate } from './late.ts';
 import type { Log } from './log.ts';
@@ -96,12 +97,12 @@ export class Supervisor {
   #hear(event: HostEvent): void {
     if (event.type === 'spawnFailed') this.#complain(event.errno);
     const now = this.#options.clock.now();
-    this.#dispatch(coreEventOf(event, instantAt(now, Math.min(event.at, now.mono))), event.seq);
+    this.#dispatch(coreEventOf(event, instantAt(now, Math.min(event.at, now.mono)), false), event.seq);
   }
 
   #complain(errno: string): void {
     const { program, log } = this.#options;
-    log.say('error', `cannot start ${program.argv[0]}: ${REASONS[errno] ?? errno}`);
+    log.say('error', `cannot start ${program.argv[0]}: ${reasonOf(errno)}`);
   }
 
   #dispatch(event: Event, ack?: number, also: readonly HostCommand[] = []): void {
@@ -163,15 +164,6 @@ export class Supervisor {
     this.#commit(undefined, [{ type: 'exit', code }]);
   }
 }
-
-const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'not found; check the spelling, the PATH and, for a script, the interpreter in its first line',
-  EACCES: 'not executable, or a directory; check the mode of the file',
-  ENOEXEC: 'not a program that the kernel can run; a script needs a first line like #!/bin/sh',
-  ENOTDIR: 'a part of its path is not a directory',
-  EAGAIN: 'no more processes are allowed; raise the pids limit of the container',
-  ENOMEM: 'out of memory; raise the memory limit of the container',
-};
 
 /** setTimeout's own limit is 2^31 - 1; a day is enough. */
 const LONGEST_TIMER_MS = 86_400_000;

@@ -4,12 +4,13 @@
  */
 import assert from 'node:assert/strict';
 import type { MemberConfig } from '../../src/core/config.ts';
+import type { Effect, Event } from '../../src/core/events.ts';
 import type { ChildExit } from '../../src/core/exit.ts';
 import { reduce } from '../../src/core/lifecycle.ts';
 import type { PeerView } from '../../src/core/peers.ts';
 import { tombstoneOf } from '../../src/core/record.ts';
 import { SIGCHLD, SIGCONT, SIGKILL, SIGWINCH } from '../../src/core/signals.ts';
-import { type Effect, type Event, initialState, type State } from '../../src/core/state.ts';
+import { initialState, type State } from '../../src/core/state.ts';
 import type { Tombstone } from '../../src/core/tombstone.ts';
 import { BOOT, HOST_ID, instant, START } from './helpers.ts';
 

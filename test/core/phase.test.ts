@@ -18,10 +18,13 @@ const stop = (waitsFor: Stop['waitsFor']): Stop => ({
   waitsFor,
 });
 const running: Child = { is: 'alive', id: 1, pid: 100, sinceMs: START };
-const remnant: Child = { is: 'remnant', id: 1, exit, sinceMs: START, livedMs: 0 };
+const remnant: Child = { is: 'remnant', id: 1, exit, sinceMs: START, livedMs: 0, oom: false, strays: false };
 
 describe('the phase', () => {
-  const phase = (child: Child, wish?: Stop, done?: Climb) => phaseOf({ child, stop: wish, climb: done });
+  const { chronicle } = new Life({ config: mainConfig() }).state;
+  const up = { ...chronicle, started: '2026-01-01T00:00:00.000000000Z' };
+  const phase = (child: Child, wish?: Stop, done?: Climb) =>
+    phaseOf({ child, stop: wish, climb: done, failing: undefined, chronicle: up });
 
   it('follows from what the child is', () => {
     assert.equal(phase({ is: 'unborn' }), 'waiting');

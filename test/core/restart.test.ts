@@ -7,7 +7,7 @@ import { Life } from './life.ts';
 
 describe('whether a child is restarted in place', () => {
   const wants = (restart: RestartMode, status: number, restartPolicy: RestartPolicy = 'Never', podStops = false) =>
-    wantsRestart(mainConfig({ restart, restartPolicy }), status, podStops);
+    wantsRestart(mainConfig({ restart, restartPolicy }), { status, podStops, failed: false });
 
   it('`never`, `always` and `on-failure` say what they mean under every policy', () => {
     for (const policy of ['Never', 'OnFailure', 'Always'] as const) {

@@ -1,0 +1,90 @@
+/**
+ * What can happen to a member (Event) and what its supervisor can do (Effect). Both are plain data.
+ */
+import type { HookAction, ProbeAction, SleepAction } from './config.ts';
+import type { ChildExit } from './exit.ts';
+import type { PeerView } from './peers.ts';
+import type { Instant } from './time.ts';
+
+export type Event =
+  /** The supervisor is there, and what happened before is told. */
+  | { readonly type: 'booted'; readonly at: Instant }
+  | {
+      readonly type: 'signalReceived';
+      readonly at: Instant;
+      readonly signal: number;
+      readonly senderPid: number;
+      readonly fromTerminal: boolean;
+    }
+  | {
+      readonly type: 'signalForwarded';
+      readonly at: Instant;
+      readonly signal: number;
+      readonly as: number;
+      readonly senderPid: number;
+    }
+  | { readonly type: 'childSpawned'; readonly at: Instant; readonly id: number; readonly pid: number }
+  | { readonly type: 'childSpawnFailed'; readonly at: Instant; readonly id: number; readonly errno: string }
+  | {
+      readonly type: 'childExited';
+      readonly at: Instant;
+      readonly id: number;
+      readonly exit: ChildExit;
+      readonly core: boolean;
+      /** The kernel's OOM killer was at work in this cgroup while the child lived. */
+      readonly oom: boolean;
+    }
+  /** `strays`: so many processes are left that have left the group and lost their parent. */
+  | { readonly type: 'groupEmptied'; readonly at: Instant; readonly id: number; readonly strays: number }
+  | { readonly type: 'straysGone'; readonly at: Instant }
+  /** A probe, a hook or a validation has ended. `detail` says how in a few words: `exit code 1`, `status 503`, `timed out`. */
+  | {
+      readonly type: 'actionEnded';
+      readonly at: Instant;
+      readonly id: number;
+      readonly ok: boolean;
+      readonly detail: string;
+      readonly output: string;
+    }
+  /** Somebody in the pod ran `sexton stop`. `among`: whom it named; undefined: all members. */
+  | {
+      readonly type: 'stopAsked';
+      readonly at: Instant;
+      readonly graceMs: number | undefined;
+      readonly among: readonly string[] | undefined;
+    }
+  /** The file of `config.reload[index]` has another content. */
+  | { readonly type: 'fileChanged'; readonly at: Instant; readonly index: number }
+  /** All of the graveyard, as it is now. */
+  | { readonly type: 'peersSeen'; readonly at: Instant; readonly peers: readonly PeerView[] }
+  /** Time has passed. A late or needless one changes nothing. */
+  | { readonly type: 'ticked'; readonly at: Instant };
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+export type Effect =
+  | { readonly type: 'spawnChild'; readonly id: number }
+  | { readonly type: 'signalChild'; readonly id: number; readonly signal: number }
+  /** The first of these stop signals is passed on by the host itself, at once; an empty table: none. */
+  | { readonly type: 'forwardStopOnce'; readonly id: number; readonly table: Readonly<Record<number, number>> }
+  /** These signals are forwarded by the host itself from now on. */
+  | { readonly type: 'forwardSignals'; readonly id: number; readonly table: Readonly<Record<number, number>> }
+  | {
+      readonly type: 'log';
+      readonly level: LogLevel;
+      readonly message: string;
+      readonly details: Readonly<Record<string, unknown>>;
+    }
+  /** Run this probe or hook; `actionEnded` of the same id follows, after `timeoutMs` at the latest if there is such. Never a sleep. */
+  | {
+      readonly type: 'runAction';
+      readonly id: number;
+      readonly action: Exclude<HookAction | ProbeAction, SleepAction>;
+      readonly timeoutMs: number | undefined;
+    }
+  /** Ends an action that still runs; `actionEnded` may follow all the same. */
+  | { readonly type: 'endAction'; readonly id: number }
+  /** Signals all processes that have left the group; `straysGone` follows when there is none. */
+  | { readonly type: 'sweepStrays'; readonly signal: number }
+  /** The member's life is over: carve, then leave with this code. */
+  | { readonly type: 'exitContainer'; readonly code: number };

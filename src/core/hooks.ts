@@ -1,0 +1,75 @@
+/**
+ * Hooks. Post-start runs beside the child from its start on, and `Started` waits for it. Pre-stop runs before the ladder, while the child
+ * serves on, once in a life: for a stop as well as for a failed probe. Both share the time of what they belong to: a hook that does not end
+ * is ended, in time for the ladder.
+ */
+import { ASSUMED_GRACE_MS, lastTurnMs } from './deadline.ts';
+import { type Draft, note, reached, say, update } from './draft.ts';
+import type { Hook, HookKind, Task } from './state.ts';
+import { beginTask, dropTask, taskOf } from './tasks.ts';
+
+/** As soon as the child lives. */
+export function beginPostStart(draft: Draft): void {
+  const { config, state } = draft;
+  if (config.postStart === undefined || state.child.is !== 'alive' || state.climb !== undefined) return;
+  if (state.hooks.postStart !== undefined || taskOf(state, 'postStart') !== undefined) return;
+  note(draft, 'hook', { Hook: 'post-start' });
+  beginTask(draft, 'postStart');
+}
+
+/** When pre-stop has to be over: what it belongs to is over at `atMs`. */
+export interface Budget {
+  readonly sinceMs: number;
+  readonly atMs: number;
+}
+
+/** Runs the pre-stop hook, if there is one and somebody to run it for. Whether the ladder may begin. */
+export function preStopIsOver(draft: Draft, budget: Budget | undefined): boolean {
+  const { config, state } = draft;
+  if (config.preStop === undefined || state.child.is !== 'alive' || state.hooks.preStop !== undefined) return true;
+  const task = taskOf(state, 'preStop');
+  if (task === undefined) {
+    note(draft, 'hook', { Hook: 'pre-stop' });
+    say(draft, 'info', 'running the pre-stop hook');
+    beginTask(draft, 'preStop');
+  }
+  if (budget === undefined || !reached(draft, lastTurnMs(budget))) return false;
+  endPreStop(draft, 'its time is over');
+  return true;
+}
+
+/** Somebody is in a hurry, or there is no more time. */
+export function endPreStop(draft: Draft, why: string): void {
+  const task = taskOf(draft.state, 'preStop');
+  if (task === undefined) return;
+  say(draft, 'warn', `ending the pre-stop hook: ${why}`);
+  dropTask(draft, 'preStop');
+  recordHook(draft, 'preStop', { ok: false, sinceMs: task.sinceMs });
+}
+
+export function hearOfHook(
+  draft: Draft,
+  kind: HookKind,
+  { sinceMs }: Task,
+  { ok, detail, output }: { readonly ok: boolean; readonly detail: string; readonly output: string },
+): void {
+  const name = NAMES[kind];
+  recordHook(draft, kind, { ok, sinceMs });
+  note(draft, 'hook ended', { Hook: name, Result: ok ? 'success' : 'failure', Detail: detail });
+  const details = { detail, ...(output === '' ? {} : { output }) };
+  if (ok) return say(draft, 'info', `the ${name} hook has ended`, details);
+  say(draft, kind === 'preStop' ? 'warn' : 'error', `the ${name} hook failed`, details);
+}
+
+/** The budget of a stop that sexton itself decided on runs from the hook on, not from the first rung. */
+export function ownBudget(draft: Draft): Budget {
+  const { config, state } = draft;
+  const sinceMs = taskOf(state, 'preStop')?.sinceMs ?? state.hooks.preStop?.sinceMs ?? state.now.mono;
+  return { sinceMs, atMs: sinceMs + (config.gracePeriodMs ?? ASSUMED_GRACE_MS) };
+}
+
+function recordHook(draft: Draft, kind: HookKind, hook: Hook): void {
+  update(draft, { hooks: { ...draft.state.hooks, [kind]: hook } });
+}
+
+const NAMES = { postStart: 'post-start', preStop: 'pre-stop' } as const satisfies Record<HookKind, string>;

@@ -1,0 +1,37 @@
+/**
+ * Reload: a file has another content, and the child is told by a signal, once per change; where a validation is declared,
+ * only after that has approved of it. A child that is not there reads the new content when it starts.
+ */
+import { sendSignal } from './climb.ts';
+import { type Draft, note, say } from './draft.ts';
+import type { Task } from './state.ts';
+import { beginTask, dropTask } from './tasks.ts';
+
+export function hearOfChange(draft: Draft, index: number): void {
+  const reload = draft.config.reload[index];
+  if (reload === undefined || draft.state.child.is !== 'alive') return;
+  note(draft, 'file changed', { Path: reload.path });
+  if (reload.validate === undefined) return tell(draft, index);
+  // The content that is being looked at is not the one that counts any more.
+  dropTask(draft, `reload ${index}`);
+  beginTask(draft, `reload ${index}`);
+}
+
+export function hearOfValidation(
+  draft: Draft,
+  { key }: Task,
+  { ok, detail, output }: { readonly ok: boolean; readonly detail: string; readonly output: string },
+): void {
+  const index = Number(key.slice('reload '.length));
+  if (ok) return tell(draft, index);
+  const path = draft.config.reload[index]?.path;
+  note(draft, 'reload refused', { Path: path ?? '', Detail: detail });
+  say(draft, 'error', `not telling the command that ${path} has changed: its validation failed`, { detail, output });
+}
+
+function tell(draft: Draft, index: number): void {
+  const reload = draft.config.reload[index];
+  if (reload === undefined || draft.state.child.is !== 'alive') return;
+  say(draft, 'info', `${reload.path} has changed: telling the command`);
+  sendSignal(draft, reload.signal);
+}

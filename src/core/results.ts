@@ -1,0 +1,34 @@
+/**
+ * The ends of tasks, whether an event or the clock tells of them.
+ */
+import type { Draft } from './draft.ts';
+import { say } from './draft.ts';
+import type { Event } from './events.ts';
+import { hearOfHook } from './hooks.ts';
+import { type Result, takeResult } from './probing.ts';
+import { hearOfValidation } from './reloading.ts';
+import type { Task } from './state.ts';
+import { forgetTask, isProbe, tasksOver } from './tasks.ts';
+
+export function hearOfEnd(draft: Draft, event: Event & { type: 'actionEnded' }): void {
+  const task = draft.state.tasks.find(({ id }) => id === event.id);
+  if (task === undefined) return;
+  const isLate = task.untilMs !== undefined && event.at.mono > task.untilMs;
+  settle(draft, task, isLate ? { ...event, ok: false, detail: TIMED_OUT } : event);
+}
+
+export function settleTasks(draft: Draft): void {
+  for (const { task, ok } of tasksOver(draft)) {
+    if (!ok) say(draft, 'warn', `the ${task.key} action does not end: going on without it`);
+    settle(draft, task, { ok, detail: ok ? '' : TIMED_OUT, output: '' });
+  }
+}
+
+const TIMED_OUT = 'timed out';
+
+function settle(draft: Draft, task: Task, result: Result): void {
+  forgetTask(draft, task);
+  if (task.key === 'postStart' || task.key === 'preStop') return hearOfHook(draft, task.key, task, result);
+  if (isProbe(task.key)) return takeResult(draft, task.key, task, result);
+  hearOfValidation(draft, task, result);
+}

@@ -1,0 +1,92 @@
+/**
+ * Tasks: the actions that run beside the child, at most one for each probe, hook and reload. Their ends come as events; one that
+ * takes longer than it may is told to end, and is given up when even that does not help.
+ */
+import type { ExecAction, HookAction, MemberConfig, ProbeAction, ProbeKind } from './config.ts';
+import { type Draft, reached, update } from './draft.ts';
+import type { State, Task, TaskKey } from './state.ts';
+
+/** How long after its end was told a helper may take to be gone: KILL ends nobody who sleeps in the kernel. */
+const GIVE_UP_MS = 2_000;
+const VALIDATION_MS = 30_000;
+
+export function taskOf(state: State, key: TaskKey): Task | undefined {
+  return state.tasks.find((task) => task.key === key);
+}
+
+export function beginTask(draft: Draft, key: TaskKey): void {
+  const { state, config } = draft;
+  const action = actionOf(config, key);
+  if (action === undefined || taskOf(state, key) !== undefined) return;
+  const id = state.actions + 1;
+  const sinceMs = state.now.mono;
+  const timeoutMs = action.kind === 'sleep' ? action.ms : timeoutOf(config, key);
+  const untilMs = timeoutMs === undefined ? undefined : sinceMs + timeoutMs;
+  update(draft, { actions: id, tasks: [...state.tasks, { key, id, sinceMs, untilMs, ending: false }] });
+  if (action.kind !== 'sleep') draft.effects.push({ type: 'runAction', id, action, timeoutMs });
+}
+
+/** Ends it and forgets it: nobody is interested in its end any more. */
+export function dropTask(draft: Draft, key: TaskKey): void {
+  const task = taskOf(draft.state, key);
+  if (task === undefined) return;
+  forgetTask(draft, task);
+  if (actionOf(draft.config, key)?.kind !== 'sleep') draft.effects.push({ type: 'endAction', id: task.id });
+}
+
+export function forgetTask(draft: Draft, { id }: Task): void {
+  update(draft, { tasks: draft.state.tasks.filter((task) => task.id !== id) });
+}
+
+/** With the child its probes and hooks are over. */
+export function dropTasks(draft: Draft): void {
+  for (const { key } of draft.state.tasks) dropTask(draft, key);
+}
+
+/** The tasks that are over without an event: a sleep that has lasted long enough, an action that does not end. */
+export function tasksOver(draft: Draft): readonly { readonly task: Task; readonly ok: boolean }[] {
+  const over: { task: Task; ok: boolean }[] = [];
+  for (const task of draft.state.tasks) {
+    if (task.untilMs === undefined || !reached(draft, task.untilMs)) continue;
+    if (actionOf(draft.config, task.key)?.kind === 'sleep') over.push({ task, ok: true });
+    else if (!task.ending) tellToEnd(draft, task);
+    else if (reached(draft, task.untilMs + GIVE_UP_MS)) over.push({ task, ok: false });
+  }
+  return over;
+}
+
+/** What only this process knew of is begun again by the next one; the host goes on with the rest. */
+export function resumeTasks(draft: Draft): void {
+  const { config, state } = draft;
+  for (const { id, key, untilMs } of state.tasks) {
+    const action = actionOf(config, key);
+    if (action === undefined || action.kind === 'sleep' || action.kind === 'exec') continue;
+    const timeoutMs = untilMs === undefined ? undefined : Math.max(1, untilMs - state.now.mono);
+    draft.effects.push({ type: 'runAction', id, action, timeoutMs });
+  }
+}
+
+/** It may have ended by itself just now; what counts is when it ended, so that its event still decides. */
+function tellToEnd(draft: Draft, { id }: Task): void {
+  const { tasks } = draft.state;
+  update(draft, { tasks: tasks.map((task) => (task.id === id ? { ...task, ending: true } : task)) });
+  draft.effects.push({ type: 'endAction', id });
+}
+
+function actionOf(config: MemberConfig, key: TaskKey): HookAction | ProbeAction | undefined {
+  if (key === 'postStart' || key === 'preStop') return config[key];
+  return isProbe(key) ? config.probes[key]?.action : validationOf(config, key);
+}
+
+function timeoutOf(config: MemberConfig, key: TaskKey): number | undefined {
+  if (key === 'postStart' || key === 'preStop') return undefined;
+  return isProbe(key) ? config.probes[key]?.timeoutMs : VALIDATION_MS;
+}
+
+function validationOf(config: MemberConfig, key: `reload ${number}`): ExecAction | undefined {
+  return config.reload[Number(key.slice('reload '.length))]?.validate;
+}
+
+export function isProbe(key: TaskKey): key is ProbeKind {
+  return key === 'startup' || key === 'readiness' || key === 'liveness';
+}
