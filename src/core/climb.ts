@@ -42,7 +42,7 @@ export function clearRest(draft: Draft): void {
 /** The group is empty, and those that have left it are told what it was told. */
 export function turnToStrays(draft: Draft, child: Child & { is: 'remnant' }): void {
   const { climb } = draft.state;
-  update(draft, { child: { ...child, strays: true, sinceMs: draft.state.now.mono } });
+  update(draft, { child: { ...child, strays: true } });
   if (climb === undefined) return;
   const signal = climb.killed ? SIGKILL : rungsOf(draft)[climb.rung]?.signal;
   if (signal !== undefined) sendSignal(draft, signal);
