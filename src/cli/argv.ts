@@ -3,7 +3,6 @@
  */
 import { FLAGS, KEYS, keyOfFlag } from './flags.ts';
 import { flagLabel, type Given } from './given.ts';
-import { LATER, laterFlag } from './later.ts';
 import { nearest } from './nearest.ts';
 import { show } from './parse.ts';
 
@@ -16,7 +15,7 @@ export interface CommandLine {
 }
 
 export function readCommandLine(argv: readonly string[]): CommandLine {
-  const given = new Map<string, Given>();
+  const given: Given[] = [];
   const problems: string[] = [];
   let config: string | undefined;
   let at = argv[0] === 'run' ? 1 : 0;
@@ -38,15 +37,16 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
       if (config !== undefined) problems.push(`${flagLabel(name, text)}: given twice; give it once`);
       config = text;
     } else if (key !== undefined) {
-      const before = given.get(key);
-      if (before) problems.push(`${flagLabel(name, text)}: ${before.label} was given before; give it once`);
-      else given.set(key, { key, text, label: flagLabel(name, text), source: `--${name}` });
+      const before = given.find((one) => one.key === key);
+      if (before && !FLAGS[key].repeats)
+        problems.push(`${flagLabel(name, text)}: ${before.label} was given before; give it once`);
+      else given.push({ key, text, label: flagLabel(name, text), source: `--${name}` });
     }
   }
   return done(at);
 
   function done(commandAt: number): CommandLine {
-    return { given: [...given.values()], config, problems, commandAt: commandAt < argv.length ? commandAt : undefined };
+    return { given, config, problems, commandAt: commandAt < argv.length ? commandAt : undefined };
   }
 }
 
@@ -71,10 +71,8 @@ function takes(name: string): string {
 }
 
 function unknownFlag(flag: FlagWord, word: string): string {
-  const later = flag.name.startsWith('--') ? laterFlag(flag.name.slice(2)) : undefined;
-  if (later !== undefined) return `${flag.name}: ${later}`;
   if (flag.name === '--help' || flag.name === '-h') return `${flag.name}: stands alone; run sexton help`;
-  const names = [...KEYS.map((key) => FLAGS[key].name), 'config', ...LATER.flatMap(({ flags }) => flags)];
+  const names = [...KEYS.map((key) => FLAGS[key].name), 'config'];
   const near = nearest(flag.name, names);
   const remedy = near === undefined ? 'see sexton help flags, or put -- before the command' : `did you mean --${near}?`;
   return `${show(word.replace(/=.*/s, ''))}: no such flag; ${remedy}`;

@@ -5,7 +5,6 @@
 import type { Key } from './flag.ts';
 import { FLAGS, KEYS, variableOf } from './flags.ts';
 import { type Given, variableLabel } from './given.ts';
-import { LATER, laterFlag } from './later.ts';
 import { nearest } from './nearest.ts';
 import { show } from './parse.ts';
 
@@ -63,8 +62,6 @@ function keyOfVariable(name: string): Key | undefined {
 }
 
 function unknownVariable(name: string): string {
-  const later = LATER.flatMap(({ flags }) => flags).find((flag) => variableOf(flag) === name);
-  if (later !== undefined) return `${name}: ${laterFlag(later)}`;
   // Without the prefix, which would make any short name look near.
   const near = nearest(name.slice('SEXTON_'.length), [...KEYS.map((key) => FLAGS[key].name), 'config', 'pod-uid']);
   const remedy =

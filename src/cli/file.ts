@@ -5,7 +5,6 @@
 import type { Key } from './flag.ts';
 import { FLAGS, fileKeyOf, KEYS } from './flags.ts';
 import { type Given, unexpanded } from './given.ts';
-import { laterFileKey } from './later.ts';
 import { nearest } from './nearest.ts';
 import { bad, good, type Parse, show } from './parse.ts';
 
@@ -78,8 +77,6 @@ function shapeProblem(content: unknown): string | undefined {
 
 function unknownKey(path: string, fileKey: string): string {
   const where = `${show(fileKey)} in ${path}`;
-  const later = laterFileKey(fileKey);
-  if (later !== undefined) return `${where}: ${later}`;
   if (OF_CONTAINERS.includes(fileKey)) return `${where}: the platform's, sexton cannot act on it; leave it in the Pod`;
   // A flag's own name, or its key in camel case, finds the key that the file has for it.
   const names = new Map<string, string>([

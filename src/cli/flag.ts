@@ -4,6 +4,9 @@
 import type {
   ExitCodePolicy,
   Hold,
+  HookAction,
+  Probe,
+  Reload,
   RestartMode,
   RestartPolicy,
   Role,
@@ -32,6 +35,12 @@ export interface Values {
   readonly hold: Hold;
   readonly drain: number;
   readonly linger: number;
+  readonly startup: Probe;
+  readonly readiness: Probe;
+  readonly liveness: Probe;
+  readonly postStart: HookAction;
+  readonly preStop: HookAction;
+  readonly reload: readonly Reload[];
   readonly restart: RestartMode;
   readonly exitCode: ExitCodePolicy;
   readonly session: string;
@@ -57,6 +66,10 @@ export interface Flag<T> {
   readonly fileKey?: string;
   /** In a configuration file a number of seconds, as in a Pod. */
   readonly fileSeconds?: true;
+  /** May hold a command, in which `$(NAME)` is for a shell and no slip. */
+  readonly hasCommand?: true;
+  /** May be given several times; its value is a list, which the parts make together. */
+  readonly repeats?: true;
   /** How a map in a configuration file joins its keys and values. */
   readonly pairs?: ':' | '=';
 }

@@ -10,6 +10,7 @@ import { formatExitCode, parseExitCode } from './exit-code.ts';
 import type { Flag, Key, Values } from './flag.ts';
 import { formatGates, parseGates } from './gates.ts';
 import { formatLadder, parseLadder } from './ladder.ts';
+import { LIFECYCLE_FLAGS } from './lifecycle-flags.ts';
 import { parseName, parseNames } from './name.ts';
 import { choice } from './parse.ts';
 import { formatSignalMap, formatSignals, parseSignalMap, parseSignals } from './signals.ts';
@@ -81,7 +82,7 @@ export const FLAGS: { readonly [K in Key]: Flag<Values[K]> } = {
     since: '0.1.0',
     pairs: '=',
     defaultNote: 'none',
-    help: 'Wait for members before the command starts: started, or completed (exit 0); with ? absent is fine.',
+    help: 'Wait for members before the command starts: started, healthy, or completed (exit 0); with ? absent is fine.',
   },
   startTimeout: {
     name: 'start-timeout',
@@ -168,6 +169,7 @@ export const FLAGS: { readonly [K in Key]: Flag<Values[K]> } = {
     default: '0',
     help: "Sidecar: time between the last main's end and its own stop.",
   },
+  ...LIFECYCLE_FLAGS,
   restart: {
     name: 'restart',
     takes: 'auto|never|on-failure|always',

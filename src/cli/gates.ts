@@ -1,7 +1,7 @@
 /**
  * Start gates: `proxy=started,migrate=completed?`. A question mark: absent is fine.
  */
-import type { StartGate } from '../core/config.ts';
+import type { GateCondition, StartGate } from '../core/config.ts';
 import { parseName } from './name.ts';
 import { nearest } from './nearest.ts';
 import { bad, eachOf, good, type Parse, repeated, show } from './parse.ts';
@@ -25,14 +25,27 @@ function parseGate(text: string): Parse<StartGate> {
   const name = parseName(nameText.replace(/\?$/, ''));
   if (!name.ok) return bad(`${show(nameText)} is not a name: ${name.why}`);
   if (conditionText === undefined || more.length > 0) {
-    return bad(`${show(text)} is not a start gate; write ${name.value}=started or ${name.value}=completed`);
+    return bad(`${show(text)} is not a start gate; write ${choices(name.value)}`);
   }
   const optional = conditionText.endsWith('?');
   const word = optional ? conditionText.slice(0, -1) : conditionText;
-  if (word === 'started' || word === 'completed') return good({ name: name.value, condition: word, optional });
-  if (word === 'healthy') return bad(`the condition healthy is not in this version; use ${name.value}=started`);
-  const near = nearest(word, ['started', 'completed']);
-  const remedy =
-    near === undefined ? `write ${name.value}=started or ${name.value}=completed` : `did you mean ${near}?`;
+  const condition = CONDITIONS.find((one) => one === word);
+  if (condition !== undefined) return good({ name: name.value, condition, optional });
+  const near = ALIASES[word.toLowerCase()] ?? nearest(word, CONDITIONS);
+  const remedy = near === undefined ? `write ${choices(name.value)}` : `did you mean ${near}?`;
   return bad(`${show(word)} is not a condition; ${remedy}`);
+}
+
+const CONDITIONS: readonly GateCondition[] = ['started', 'healthy', 'completed'];
+
+/** What other tools call them. */
+const ALIASES: Readonly<Partial<Record<string, GateCondition>>> = {
+  ready: 'healthy',
+  service_started: 'started',
+  service_healthy: 'healthy',
+  service_completed_successfully: 'completed',
+};
+
+function choices(name: string): string {
+  return `${name}=started, ${name}=healthy or ${name}=completed`;
 }

@@ -33,11 +33,16 @@ export function settle(
 ): { readonly settings: Settings; readonly problems: readonly string[] } {
   const problems: string[] = [];
   const settings = new Map<Key, Setting<unknown>>();
-  for (const given of layers.flat()) {
-    const setting = parseGiven(given);
-    if (typeof setting === 'string') problems.push(setting);
-    if (settings.has(given.key)) continue;
-    settings.set(given.key, typeof setting === 'string' ? brokenSetting(given) : setting);
+  for (const layer of layers) {
+    const stronger = new Set(settings.keys());
+    for (const given of layer) {
+      const parsed = parseGiven(given);
+      if (typeof parsed === 'string') problems.push(parsed);
+      const setting = typeof parsed === 'string' ? brokenSetting(given) : parsed;
+      const before = settings.get(given.key);
+      if (before === undefined) settings.set(given.key, setting);
+      else if (FLAGS[given.key].repeats && !stronger.has(given.key)) settings.set(given.key, together(before, setting));
+    }
   }
   const isSidecar = settings.get('role')?.value === 'sidecar';
   for (const key of KEYS) if (!settings.has(key)) settings.set(key, defaultSetting(key, isSidecar, around));
@@ -46,11 +51,17 @@ export function settle(
 
 /** The setting, or the problem with it. */
 function parseGiven({ key, text, label, source }: Given): Setting<unknown> | string {
-  const slip = unexpanded(text);
+  const slip = FLAGS[key].hasCommand ? undefined : unexpanded(text);
   if (slip !== undefined) return `${label}: ${slip}`;
   const parsed = FLAGS[key].parse(text);
   if (!parsed.ok) return `${label}: ${parsed.why}`;
   return { value: parsed.value, label, source, isGiven: true, isBroken: false };
+}
+
+/** Two parts of one list. */
+function together(one: Setting<unknown>, other: Setting<unknown>): Setting<unknown> {
+  if (one.isBroken || other.isBroken) return { ...one, value: undefined, isBroken: true };
+  return { ...one, value: [...(one.value as readonly unknown[]), ...(other.value as readonly unknown[])] };
 }
 
 function brokenSetting({ label, source }: Given): Setting<unknown> {

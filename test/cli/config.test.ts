@@ -155,6 +155,12 @@ describe('a value', () => {
       hold: '2s',
       drain: '3s',
       linger: '4s',
+      startup: 'tcp://127.0.0.1:5432,failures=30',
+      readiness: 'http://127.0.0.1:8080/healthz,period=2s,timeout=500ms,successes=2',
+      liveness: "exec:sh -c 'test -e /tmp/alive, || exit 1',delay=5s,grace=3s",
+      postStart: 'POST http://127.0.0.1:8080/started',
+      preStop: 'sleep:5s',
+      reload: "/etc/app,d=HUP,validate=sh -c 'app --check, /etc/app,d'",
       restart: 'on-failure',
       exitCode: '3=0,143=0',
       session: 's-1',
@@ -184,6 +190,12 @@ stopSignals: [INT, QUIT]
 hold: 2s
 drain: 3s
 linger: 4s
+startup: tcp://127.0.0.1:5432,failures=30
+readiness: http://127.0.0.1:8080/healthz,period=2s,timeout=500ms,successes=2
+liveness: exec:sh -c 'test -e /tmp/alive, || exit 1',delay=5s,grace=3s
+postStart: POST http://127.0.0.1:8080/started
+preStop: sleep:5s
+reload: /etc/app,d=HUP,validate=sh -c 'app --check, /etc/app,d'
 restart: on-failure
 exitCode: {3: 0, 143: 0}
 session: s-1

@@ -85,7 +85,7 @@ describe('a ladder', () => {
 
 describe('start gates', () => {
   it('come back the same', () => {
-    const condition = fc.constantFrom('started' as const, 'completed' as const);
+    const condition = fc.constantFrom('started' as const, 'healthy' as const, 'completed' as const);
     const gate = fc.record({ name, condition, optional: fc.boolean() }, { noNullPrototype: true });
     fc.assert(
       fc.property(fc.uniqueArray(gate, { minLength: 1, selector: (one) => one.name }), (gates) => {
@@ -161,6 +161,15 @@ describe('every flag', () => {
         'a',
         '?',
         '/',
+        'exec:',
+        'http:',
+        'tcp:',
+        '//:80',
+        'period',
+        'validate',
+        "'",
+        '"',
+        '\\\\',
         'KILL',
         'started',
         '\n',

@@ -24,8 +24,8 @@ export function wrongEnvironments(): readonly WrongInput[] {
     ),
     variable(
       'a probe in a variable',
-      { SEXTON_READINESS: 'tcp://:80' },
-      'SEXTON_READINESS: not in this version; use the probes of the Pod, which the kubelet runs',
+      { SEXTON_READINESS: 'tcp:80' },
+      'SEXTON_READINESS=tcp:80: tcp:80 has no // after tcp:; write one such as tcp://:8080',
     ),
     variable("K17 kubexit's name", { KUBEXIT_NAME: '../x' }, `KUBEXIT_NAME=../x: ${NAME_RULE}; write x`),
     variable(
@@ -88,16 +88,6 @@ export function wrongFiles(): readonly WrongInput[] {
       'a field that only the platform can act on',
       'image: nginx\n',
       `image in ${IN_FILE}: the platform's, sexton cannot act on it; leave it in the Pod`,
-    ),
-    file(
-      'a probe',
-      'livenessProbe: {tcpSocket: {port: 80}}\n',
-      `livenessProbe in ${IN_FILE}: not in this version; use the probes of the Pod, which the kubelet runs`,
-    ),
-    file(
-      'a hook',
-      'lifecycle: {preStop: {sleep: {seconds: 5}}}\n',
-      `lifecycle in ${IN_FILE}: not in this version; use drain for a delay, or the Pod's own lifecycle`,
     ),
     file(
       'a grace period with a unit',

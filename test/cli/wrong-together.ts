@@ -39,16 +39,6 @@ export function wrongCommandLines(): readonly WrongInput[] {
       argv: ['-g'],
       message: '-g: no such flag; see sexton help flags, or put -- before the command',
     },
-    {
-      title: 'a probe',
-      argv: ['--liveness', 'http://:8080/'],
-      message: '--liveness: not in this version; use the probes of the Pod, which the kubelet runs',
-    },
-    {
-      title: 'a pre-stop hook',
-      argv: ['--pre-stop=sleep:5s'],
-      message: "--pre-stop: not in this version; use --drain for a delay, or the Pod's own lifecycle.preStop",
-    },
   ];
 }
 

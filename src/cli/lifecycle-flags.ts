@@ -1,0 +1,74 @@
+/**
+ * The part of the table of flags that says what happens while the command runs: probes, hooks, reloads.
+ */
+import type { ProbeKind } from '../core/config.ts';
+import type { Flag, Values } from './flag.ts';
+import { formatHook, parseHook } from './hook.ts';
+import { formatProbe, probeParser } from './probe.ts';
+import { formatReloads, parseReloads } from './reload.ts';
+
+type LifecycleKey = ProbeKind | 'postStart' | 'preStop' | 'reload';
+
+export const LIFECYCLE_FLAGS: { readonly [K in LifecycleKey]: Flag<Values[K]> } = {
+  startup: {
+    name: 'startup',
+    takes: 'PROBE',
+    parse: probeParser('startup'),
+    format: formatProbe,
+    since: '0.2.0',
+    hasCommand: true,
+    defaultNote: 'none',
+    help: 'Probe until it succeeds once: only then has the command started. Failed: it is stopped and restarted.',
+  },
+  readiness: {
+    name: 'readiness',
+    takes: 'PROBE',
+    parse: probeParser('readiness'),
+    format: formatProbe,
+    since: '0.2.0',
+    hasCommand: true,
+    defaultNote: 'none',
+    help: 'Probe whether the command can serve, which opens the gate NAME=healthy of others.',
+  },
+  liveness: {
+    name: 'liveness',
+    takes: 'PROBE',
+    parse: probeParser('liveness'),
+    format: formatProbe,
+    since: '0.2.0',
+    hasCommand: true,
+    defaultNote: 'none',
+    help: 'Probe whether the command still works. Failed: it is stopped and restarted.',
+  },
+  postStart: {
+    name: 'post-start',
+    takes: 'HOOK',
+    parse: parseHook,
+    format: formatHook,
+    since: '0.2.0',
+    hasCommand: true,
+    defaultNote: 'none',
+    help: 'Run beside the command when it was spawned; it has started when both say so. Failed: the command is stopped.',
+  },
+  preStop: {
+    name: 'pre-stop',
+    takes: 'HOOK',
+    parse: parseHook,
+    format: formatHook,
+    since: '0.2.0',
+    hasCommand: true,
+    defaultNote: 'none',
+    help: 'Run after the drain and before the first rung, within the grace period. A failure is logged.',
+  },
+  reload: {
+    name: 'reload',
+    takes: 'PATH=SIGNAL[,validate=CMD]',
+    parse: parseReloads,
+    format: formatReloads,
+    since: '0.2.0',
+    hasCommand: true,
+    repeats: true,
+    defaultNote: 'none',
+    help: 'Send the signal when the file or directory changes, if CMD exits 0. May be given several times.',
+  },
+};
