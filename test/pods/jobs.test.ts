@@ -77,11 +77,13 @@ describe('jobs with sidecars', { concurrency: atOnce(4) }, () => {
     async (stage) => {
       const { main, sidecar, served, serves } = cast(stage);
       const { scratch } = stage;
+      // By name: a main that is still to be seen would not be waited for.
+      const roster = ['--mains', 'w1,w2'];
       const containers = [
         main('w1', { run: 300, ...served }),
         main('w2', { run: 500, ...served }),
-        sidecar('s1', serves),
-        sidecar('s2', {}, after('absent=started')),
+        sidecar('s1', serves, roster),
+        sidecar('s2', {}, [...roster, ...after('absent=started')]),
       ];
       const pod = runPod(scratch, { restartPolicy: 'OnFailure', graceMs: 4_000, containers });
       assert.equal(await pod.end(), 'Succeeded');
