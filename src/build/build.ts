@@ -1,23 +1,28 @@
 /**
- * `npm run build [-- --arch x64|arm64]`: lays the self-contained directory `dist/sexton` (`dist/sexton-arm64` on the other architecture).
+ * `npm run build [-- --arch x64|arm64] [--node PREFIX] [--commit ID]`: lays the self-contained directory `dist/sexton`
+ * (`dist/sexton-arm64` on the other architecture).
  *
  *   sexton           the init binary, which is the program that one starts
  *   bin/node lib/    Node with its own loader and libraries
  *   app/             launcher, bundle, code cache, and the chunk of the other subcommands
  *   licenses/        of all that is in it
+ *   inventory        all of these, with their digests
  *
- * What is up to date is left alone, so a second build takes about a second.
+ * `--node` takes Node from an installation (PREFIX/bin/node, PREFIX/LICENSE) instead of the package node-linux-ARCH. What is
+ * up to date is left alone, so a second build takes about a second. The same sources, Node and tools give the same bytes.
  */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { makeBundles, type Release } from './bundles.ts';
 import { makeCache } from './cache.ts';
+import { layInventory } from './inventory.ts';
 import { withLock } from './lock.ts';
 import { placeBy, placeContent, readIfThere } from './place.ts';
-import { type Arch, layNode, type PortableNode } from './portable-node.ts';
+import { type Arch, findNode, layNode, type PortableNode } from './portable-node.ts';
+import { readRelease } from './release.ts';
 import { printWeights } from './weights.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -31,25 +36,36 @@ try {
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { arch: { type: 'string', default: process.arch } } });
-  const { arch } = values;
+  const { values } = parseArgs({
+    options: { arch: { type: 'string', default: process.arch }, node: { type: 'string' }, commit: { type: 'string' } },
+  });
+  const { arch, node, commit } = values;
   if (arch !== 'x64' && arch !== 'arm64') {
     throw new Error(`cannot build for ${arch}: sexton is delivered for Linux on x64 and arm64`);
   }
-  await withLock(join(DIST, '.lock'), () => lay(arch));
+  await withLock(join(DIST, '.lock'), () => lay({ arch, prefix: node, commit }));
 }
 
-async function lay(arch: Arch): Promise<void> {
+interface Wishes {
+  readonly arch: Arch;
+  /** Of an installed Node; none: the package of the lock file. */
+  readonly prefix: string | undefined;
+  /** Where there is no repository to tell it. */
+  readonly commit: string | undefined;
+}
+
+async function lay({ arch, prefix, commit }: Wishes): Promise<void> {
   const startedAt = performance.now();
   const isNative = process.platform === 'linux' && arch === process.arch;
   const directory = join(DIST, isNative ? 'sexton' : `sexton-${arch}`);
   await layInit(join(directory, 'sexton'), arch);
-  const node = layNode(directory, arch, join(ROOT, 'node_modules'), join(DIST, '.stamps'));
+  const node = layNode(directory, arch, findNode(arch, join(ROOT, 'node_modules'), prefix), join(DIST, '.stamps'));
   placeContent(join(directory, 'licenses', 'sexton.txt'), readFileSync(join(ROOT, 'LICENSE')));
   if (node && isNative) checkNode(node);
-  await layApp(directory, node, isNative);
+  await layApp(directory, node, isNative, readRelease(ROOT, commit));
   if (!node) process.stderr.write(`build: node-linux-${arch} is not installed, so ${directory} has no Node\n`);
-  printWeights(directory, performance.now() - startedAt);
+  const digest = layInventory(directory);
+  printWeights(directory, digest, performance.now() - startedAt);
 }
 
 async function layInit(target: string, arch: Arch): Promise<void> {
@@ -66,9 +82,14 @@ function checkNode({ command, version }: PortableNode): void {
   if (answer.trim() !== version) throw new Error(`cannot use bin/node: it says ${answer.trim()}, wanted ${version}`);
 }
 
-async function layApp(directory: string, node: PortableNode | undefined, isNative: boolean): Promise<void> {
+async function layApp(
+  directory: string,
+  node: PortableNode | undefined,
+  isNative: boolean,
+  release: Release,
+): Promise<void> {
   const app = join(directory, 'app');
-  const bundles = await makeBundles(ROOT, readRelease());
+  const bundles = await makeBundles(ROOT, release);
   // V8 takes a cache only under the version that made it, so Node's version is part of what the mark stands for.
   const digest = createHash('sha256')
     .update(bundles.run)
@@ -82,16 +103,5 @@ async function layApp(directory: string, node: PortableNode | undefined, isNativ
   placeContent(join(app, 'run.cjs'), run);
   const cache = join(app, 'run.cache');
   if (!node || !isNative || readIfThere(cache)?.toString('latin1', 0, mark.length) === mark) return;
-  placeContent(cache, makeCache(directory, run, bundles.cacheMaker));
-}
-
-function readRelease(): Release {
-  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
-  return { version, commit: readCommit() };
-}
-
-/** A source archive has no repository; the version alone must do then. */
-function readCommit(): string {
-  const { status, stdout } = spawnSync('git', ['rev-parse', '--short=12', 'HEAD'], { cwd: ROOT, encoding: 'utf8' });
-  return status === 0 ? stdout.trim() : 'unknown';
+  placeContent(cache, makeCache(node, run));
 }

@@ -13,8 +13,6 @@ export interface Bundles {
   readonly run: string;
   readonly tools: string;
   readonly launcher: string;
-  /** Stands in the launcher's place while the code cache is made. */
-  readonly cacheMaker: string;
   /** Licence texts of the packages in the bundles, one section each. */
   readonly licenses: string;
 }
@@ -61,12 +59,10 @@ export async function makeBundles(root: string, release: Release): Promise<Bundl
     plugins: [withoutWorkers],
   });
   const launcher = await build({ ...common, entryPoints: [join(root, 'src/cli/launcher.ts')] });
-  const cacheMaker = await build({ ...common, entryPoints: [join(root, 'src/build/make-cache.ts')] });
   return {
     run: textOf(run.outputFiles),
     tools: textOf(tools.outputFiles),
     launcher: textOf(launcher.outputFiles),
-    cacheMaker: textOf(cacheMaker.outputFiles),
     licenses: licensesOf(root, [run.metafile, tools.metafile]),
   };
 }
@@ -133,8 +129,9 @@ function licenseOf(root: string, directory: string): string {
   return `${name} ${version}\n\n${text}\n`;
 }
 
+/** In ASCII, since the launcher reads it as latin1: esbuild escapes what is in strings, but not what is in regular expressions. */
 function textOf(files: readonly { readonly text: string }[]): string {
   const [file] = files;
   if (!file) throw new Error('internal error: esbuild wrote nothing');
-  return file.text;
+  return file.text.replaceAll(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

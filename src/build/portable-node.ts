@@ -22,15 +22,36 @@ const TRIPLES: Readonly<Record<Arch, string>> = { x64: 'x86_64-linux-gnu', arm64
 /** Debian's packages of what is in `lib`, for their licences, which are the same on every architecture. */
 const LIBRARY_PACKAGES = ['libc6', 'libstdc++6'];
 
-/** Returns `undefined` when no Node for that architecture is installed. */
-export function layNode(directory: string, arch: Arch, modules: string, stamps: string): PortableNode | undefined {
-  const packageDirectory = join(modules, `node-linux-${arch}`);
-  const source = join(packageDirectory, 'bin', 'node');
-  if (!existsSync(source)) return undefined;
-  const { version } = JSON.parse(readFileSync(join(packageDirectory, 'package.json'), 'utf8')) as { version: string };
+/** A Node as it is installed: PREFIX/bin/node and PREFIX/LICENSE. */
+export interface InstalledNode {
+  readonly prefix: string;
+  readonly version: string;
+}
+
+/** The one of `prefix`, else the package of the lock file; `undefined` when that is not there for the architecture. */
+export function findNode(arch: Arch, modules: string, prefix: string | undefined): InstalledNode | undefined {
+  if (prefix !== undefined) {
+    const version = execFileSync(join(prefix, 'bin', 'node'), ['-p', 'process.versions.node'], { encoding: 'utf8' });
+    return { prefix, version: version.trim() };
+  }
+  const directory = join(modules, `node-linux-${arch}`);
+  if (!existsSync(join(directory, 'bin', 'node'))) return undefined;
+  const { version } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8')) as { version: string };
+  return { prefix: directory, version };
+}
+
+export function layNode(
+  directory: string,
+  arch: Arch,
+  installed: InstalledNode | undefined,
+  stamps: string,
+): PortableNode | undefined {
+  if (!installed) return undefined;
+  const { prefix, version } = installed;
+  const source = join(prefix, 'bin', 'node');
   layProgram(directory, arch, source, version, stamps);
   const loader = layLibraries(directory, arch, source);
-  placeContent(join(directory, 'licenses', 'node.txt'), readFileSync(join(packageDirectory, 'LICENSE')));
+  placeContent(join(directory, 'licenses', 'node.txt'), readFileSync(join(prefix, 'LICENSE')));
   layLibraryLicenses(directory);
   const lib = join(directory, 'lib');
   return { version, command: [join(lib, loader), '--library-path', lib, join(directory, 'bin', 'node')] };
@@ -39,7 +60,7 @@ export function layNode(directory: string, arch: Arch, modules: string, stamps: 
 function layProgram(directory: string, arch: Arch, source: string, version: string, stamps: string): void {
   const target = join(directory, 'bin', 'node');
   const strip = firstInPath([...(arch === process.arch ? ['strip'] : []), `${TRIPLES[arch]}-strip`, 'llvm-strip']);
-  const stamp = JSON.stringify({ version, strip: strip ?? 'none' });
+  const stamp = JSON.stringify({ version, source, strip: strip ?? 'none' });
   const stampPath = join(stamps, `node-${arch}.json`);
   if (existsSync(target) && readIfThere(stampPath)?.toString() === stamp) return;
   if (!strip) process.stderr.write(`build: no strip for ${arch}: bin/node keeps its symbols\n`);

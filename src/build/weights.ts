@@ -1,15 +1,16 @@
-/** Says what each part of the delivered directory weighs. */
+/** Says what each part of the delivered directory weighs, and the digest of the whole. */
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-export function printWeights(directory: string, tookMs: number): void {
+export function printWeights(directory: string, digest: string, tookMs: number): void {
   const files = readdirSync(directory, { recursive: true, encoding: 'utf8' })
     .filter((name) => statSync(join(directory, name)).isFile())
     .sort();
   const lines = files.map((name) => weigh(statSync(join(directory, name)).size, name));
   const total = files.reduce((sum, name) => sum + statSync(join(directory, name)).size, 0);
   const seconds = (tookMs / 1000).toFixed(1);
-  process.stdout.write(`${[...lines, weigh(total, `${directory}, laid in ${seconds} s`)].join('\n')}\n`);
+  const whole = weigh(total, `${directory}, laid in ${seconds} s, digest ${digest}`);
+  process.stdout.write(`${[...lines, whole].join('\n')}\n`);
 }
 
 function weigh(bytes: number, name: string): string {

@@ -9,14 +9,14 @@ import { readFileSync } from 'node:fs';
 import { Script } from 'node:vm';
 
 /** Length of the mark: `//` and 30 hex digits. A multiple of 8, or V8 copies the cache to align it. */
-export const MARK_BYTES = 32;
+const MARK_BYTES = 32;
 
 type Body = (exports: object, require: NodeJS.Require, module: object, filename: string, directory: string) => void;
 
-export function compileBundle(directory: string): Script {
-  const filename = `${directory}/run.cjs`;
+/** `filename`: what stack traces call it. */
+export function compileBundle(directory: string, filename = `${directory}/run.cjs`): Script {
   // esbuild writes ASCII, which latin1 reads without a pass of decoding.
-  const source = readFileSync(filename, 'latin1');
+  const source = readFileSync(`${directory}/run.cjs`, 'latin1');
   const cachedData = readCache(`${directory}/run.cache`, source.slice(0, MARK_BYTES));
   return new Script(`(function(exports,require,module,__filename,__dirname){${source}\n})`, {
     filename,
@@ -28,6 +28,11 @@ export function enterBundle(script: Script, directory: string, requireFrom: Node
   const module = { exports: {} };
   const body = script.runInThisContext() as Body;
   body(module.exports, requireFrom, module, `${directory}/run.cjs`, directory);
+}
+
+/** The line by which the bundle and its cache know each other. */
+export function readMark(directory: string): Buffer {
+  return readFileSync(`${directory}/run.cjs`).subarray(0, MARK_BYTES);
 }
 
 function readCache(path: string, mark: string): Buffer | undefined {

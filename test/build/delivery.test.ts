@@ -1,11 +1,14 @@
 /** What `npm run build` has laid. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
+import { makeCache } from '../../src/build/cache.ts';
+import { layInventory } from '../../src/build/inventory.ts';
+import { inventoryDigest, parseInventory } from '../../src/cli/inventory.ts';
 import { ROOT, SEXTON } from '../helpers/paths.ts';
 
 const DELIVERED = dirname(SEXTON);
@@ -43,6 +46,29 @@ test('V8 takes the delivered code cache under the flags that init gives Node', (
   assert.equal(isRejected(join(DELIVERED, 'app')), 'false');
 });
 
+test('the code cache is the same whenever it is made', () => {
+  const [loader = '', ...rest] = NODE;
+  const app = join(DELIVERED, 'app');
+  const run = readFileSync(join(app, 'run.cjs'), 'utf8');
+  const cache = makeCache({ version: '', command: [loader, ...rest] }, run);
+  assert.ok(cache.equals(readFileSync(join(app, 'run.cache'))));
+});
+
+test('the inventory lists every file that is delivered but itself, and its digest is of all of them', async (t) => {
+  const text = readFileSync(join(DELIVERED, 'inventory'), 'utf8');
+  const listed = parseInventory(text).map(({ path }) => path);
+  const files = readdirSync(DELIVERED, { recursive: true, withFileTypes: true })
+    .filter((it) => it.isFile())
+    .map((it) => join(relative(DELIVERED, it.parentPath), it.name));
+  assert.deepEqual([...listed, 'inventory'].sort(), files.sort());
+  const copy = await mkdtemp(join(tmpdir(), 'sx-copy-'));
+  t.after(() => rm(copy, { recursive: true }));
+  cpSync(DELIVERED, copy, { recursive: true });
+  assert.equal(layInventory(copy), inventoryDigest(text));
+  chmodSync(join(copy, 'app', 'main.cjs'), 0o600);
+  assert.notEqual(layInventory(copy), inventoryDigest(text));
+});
+
 test('a code cache of another build is left aside, although V8 would take it', async (t) => {
   const app = await mkdtemp(join(tmpdir(), 'sx-app-'));
   t.after(() => rm(app, { recursive: true }));
@@ -71,4 +97,9 @@ test('the bundle of run loads neither execa nor the YAML parser', () => {
   for (const mark of ['forceKillAfterDelay', 'YAMLParseError']) {
     assert.ok(!run.includes(mark) && tools.includes(mark), mark);
   }
+});
+
+test('the bundles are ASCII, as the launcher reads them', () => {
+  for (const name of ['run.cjs', 'tools.cjs', 'main.cjs'])
+    assert.doesNotMatch(readFileSync(join(DELIVERED, 'app', name), 'latin1'), /[\x80-\xff]/, name);
 });
