@@ -1,13 +1,10 @@
 /**
  * `sexton status [--graveyard DIR] [--format table|json]`: the members of the pod, as their tombstones tell.
  */
-import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import { handleOf } from '../core/handle.ts';
 import type { Tombstone } from '../core/tombstone.ts';
 import { readBootId } from '../runtime/boot-id.ts';
-import { isAbandoned } from '../runtime/graveyard/held.ts';
-import { readGraveyard, type Unreadable } from '../runtime/graveyard/read.ts';
+import { type Members, readMembers } from '../runtime/graveyard/members.ts';
+import type { Unreadable } from '../runtime/graveyard/read.ts';
 import type { Env } from './env.ts';
 import { SextonError } from './errors.ts';
 import { show } from './parse.ts';
@@ -21,8 +18,7 @@ export async function status(args: readonly string[], env: Env): Promise<void> {
   refuseRest('status', rest, ['graveyard', 'format']);
   const format = formatOf('status', flags.format);
   const path = flags.graveyard ?? (env.SEXTON_GRAVEYARD || env.KUBEXIT_GRAVEYARD || '/graveyard');
-  const { members: carved, unreadable } = await read(path);
-  const members = await Promise.all(carved.map((member) => withLoss(path, member)));
+  const { members, unreadable } = await read(path);
   const now = { ms: Date.now(), mono: Number(process.hrtime.bigint() / 1_000_000n), boot: readBootId() };
   if (format === 'json') {
     const withTimes = members.map((member) => ({ ...member, AgeMs: ageMs(member, now), LeftMs: leftMs(member, now) }));
@@ -30,12 +26,6 @@ export async function status(args: readonly string[], env: Env): Promise<void> {
     return;
   }
   await print(statusTable(members, unreadable, now, outputWidth(), path));
-}
-
-/** Whoever was killed with its whole container could not carve it. */
-async function withLoss(dir: string, member: Tombstone): Promise<Tombstone> {
-  if (member.Version === 0 || member.Died !== undefined) return member;
-  return (await isAbandoned(join(dir, handleOf(member.Name)))) ? { ...member, Reason: 'lost' } : member;
 }
 
 /** The two clocks that tombstones are written by, and the boot that the monotonic one counts from. */
@@ -104,7 +94,7 @@ export function formatAge(ms: number): string {
   return parts.slice(0, 2).join('') || '0s';
 }
 
-async function read(path: string): Promise<{ members: readonly Tombstone[]; unreadable: readonly Unreadable[] }> {
+async function read(path: string): Promise<Members> {
   const parsed = parseGraveyard(path);
   if (!parsed.ok)
     throw new SextonError('badArguments', {
@@ -112,9 +102,7 @@ async function read(path: string): Promise<{ members: readonly Tombstone[]; unre
       problem: `--graveyard ${show(path)}: ${parsed.why}`,
     });
   try {
-    // To read what is not there is no error in a graveyard's life, but here it is most likely the wrong path.
-    await stat(parsed.value);
-    return await readGraveyard(parsed.value);
+    return await readMembers(parsed.value);
   } catch (error) {
     throw new SextonError('unreadableGraveyard', { path, why: whyNot(error) }, { cause: error });
   }
