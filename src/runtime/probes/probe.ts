@@ -1,0 +1,86 @@
+/**
+ * Probes and hooks that go over the network: one is started, and its end is told once. A connection is made for each and
+ * closed with it; nothing is kept from one to the next, as a kept connection would tell of an older moment.
+ *
+ * Loaded when the first one is run. None of it touches process.stdout or process.stderr.
+ */
+import type { GrpcAction, HttpAction, TcpAction } from '../../core/config.ts';
+import { formatMs } from './detail.ts';
+import { attemptGrpc } from './grpc.ts';
+import { attemptHttp } from './http.ts';
+import { attemptTcp } from './tcp.ts';
+
+export type NetworkAction = HttpAction | TcpAction | GrpcAction;
+
+export interface ActionEnd {
+  readonly ok: boolean;
+  /** A few printable words: `status 503`, `connection refused`, `timed out after 1s`. */
+  readonly detail: string;
+  /** Always empty here: what a server answers may be a secret and is nobody's log. */
+  readonly output: string;
+}
+
+export interface RunningAction {
+  /** Closes the connection now; `onEnd` is not called any more. Needless after the end. */
+  end(): void;
+}
+
+export interface ActionOptions {
+  /** undefined: it takes as long as it takes. */
+  readonly timeoutMs: number | undefined;
+  /** Called once, never before `startAction` has returned; by then no socket and no timer is left. */
+  readonly onEnd: (end: ActionEnd) => void;
+}
+
+/** How an attempt tells its one result. Whoever is told closes it. */
+export type Tell = (ok: boolean, detail: string) => void;
+
+/** A connection under way. `close` leaves nothing behind, and tells nothing. */
+export interface Attempt {
+  close(): void;
+  /** What it has come to so far, for when its time is over. */
+  readonly sofar?: { readonly ok: boolean; readonly detail: string } | undefined;
+}
+
+/** Never throws; what goes wrong is a failure of the action. */
+export function startAction(action: NetworkAction, { timeoutMs, onEnd }: ActionOptions): RunningAction {
+  let attempt: Attempt | undefined;
+  let isOver = false;
+  let timer: NodeJS.Timeout | undefined;
+  const end = (): void => {
+    isOver = true;
+    clearTimeout(timer);
+    attempt?.close();
+  };
+  const tell: Tell = (ok, detail) => {
+    if (isOver) return;
+    end();
+    onEnd({ ok, detail, output: '' });
+  };
+  if (timeoutMs !== undefined) {
+    timer = setTimeout(() => {
+      const { ok, detail } = attempt?.sofar ?? { ok: false, detail: `timed out after ${formatMs(timeoutMs)}` };
+      tell(ok, detail);
+    }, timeoutMs);
+  }
+  try {
+    attempt = begin(action, tell);
+  } catch (error) {
+    const { message } = error as Error;
+    queueMicrotask(() => tell(false, `internal error: ${message}`));
+  }
+  return { end };
+}
+
+function begin(action: NetworkAction, tell: Tell): Attempt {
+  switch (action.kind) {
+    case 'http':
+      return attemptHttp(action, tell);
+    case 'tcp':
+      return attemptTcp(action, tell);
+    case 'grpc':
+      return attemptGrpc(action, tell);
+    default:
+      return action satisfies never;
+  }
+}

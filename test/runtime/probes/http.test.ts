@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import type { Socket } from 'node:net';
+import { test } from 'node:test';
+import { startAction } from '../../../src/runtime/probes/probe.ts';
+import { badCertificate } from './certificate.ts';
+import { closedPort, httpAction, httpServer, listen, rawServer, run } from './servers.ts';
+
+const ok = (detail: string) => ({ ok: true, detail, output: '' });
+const failed = (detail: string) => ({ ok: false, detail, output: '' });
+
+test('a status from 200 to 399 is a success, any other is not', async (t) => {
+  const port = await httpServer(t, ({ url }, response) => response.writeHead(Number(url?.slice(1))).end('body'));
+  for (const status of [200, 204, 299, 300, 304, 399]) {
+    assert.deepEqual(await run(httpAction(port, { path: `/${status}` })), ok(`status ${status}`));
+  }
+  for (const status of [400, 404, 500, 503, 599]) {
+    assert.deepEqual(await run(httpAction(port, { path: `/${status}` })), failed(`status ${status}`));
+  }
+});
+
+test('the request is that of a prober: its own agent, any content, no kept connection, Host with the port', async (t) => {
+  const { seen, port } = await recordingServer(t);
+  await run(httpAction(port, { path: '/healthz?full=1' }));
+  const [{ method, url, headers } = {}] = seen;
+  assert.equal(`${method} ${url}`, 'GET /healthz?full=1');
+  const { 'user-agent': agent = '', ...others } = headers ?? {};
+  assert.match(agent, /^sexton-probe\//);
+  assert.deepEqual(others, { host: `127.0.0.1:${port}`, accept: '*/*', connection: 'close' });
+});
+
+test('headers of the user are sent, also Host; an empty User-Agent or Accept is left out; Connection stays ours', async (t) => {
+  const { seen, port } = await recordingServer(t);
+  const headers: [string, string][] = [
+    ['Host', 'app.example'],
+    ['X-Token', 'a'],
+    ['X-Token', 'b'],
+    ['accept', ''],
+    ['User-Agent', ''],
+    ['Connection', 'keep-alive'],
+    ['Content-Length', '7'],
+  ];
+  await run(httpAction(port, { headers }));
+  assert.deepEqual(seen[0]?.headers, { host: 'app.example', 'x-token': 'a, b', connection: 'close' });
+});
+
+test('a header or a path cannot begin a line of its own', async (t) => {
+  const { seen, port } = await recordingServer(t);
+  await run(httpAction(port, { headers: [['X-A', 'a\r\nX-B: b']], path: '/a b\r\nX-C: ü%20#part' }));
+  assert.equal(seen[0]?.headers['x-a'], 'a X-B: b');
+  assert.equal(seen[0]?.headers['x-b'], undefined);
+  assert.equal(seen[0]?.url, '/a%20b%0D%0AX-C:%20%C3%BC%20');
+});
+
+test('a hook may POST; its body is empty', async (t) => {
+  const { seen, port } = await recordingServer(t);
+  assert.deepEqual(await run(httpAction(port, { method: 'POST' }), undefined), ok('status 200'));
+  assert.equal(seen[0]?.method, 'POST');
+  assert.equal(seen[0]?.headers['content-length'], '0');
+});
+
+test('https: the certificate is not checked', async (t) => {
+  const server = createHttpsServer(badCertificate(), (_, response) => response.writeHead(201).end());
+  const port = await listen(t, server);
+  assert.deepEqual(await run(httpAction(port, { scheme: 'https' })), ok('status 201'));
+  assert.deepEqual(await run(httpAction(port, { scheme: 'https', host: 'localhost' })), ok('status 201'));
+});
+
+test('https to a server that does not speak TLS fails', async (t) => {
+  const port = await httpServer(t, (_, response) => response.end());
+  const { ok: isOk, detail } = await run(httpAction(port, { scheme: 'https' }));
+  assert.equal(isOk, false);
+  assert.match(detail, /TLS/);
+});
+
+test('http to a server that speaks TLS fails', async (t) => {
+  const port = await listen(t, createHttpsServer(badCertificate()));
+  assert.equal((await run(httpAction(port))).ok, false);
+});
+
+test('an IPv6 address is reached with and without brackets', async (t) => {
+  const seen: (string | undefined)[] = [];
+  const port = await httpServer(
+    t,
+    ({ headers }, response) => {
+      seen.push(headers.host);
+      response.end();
+    },
+    '::1',
+  );
+  for (const host of ['::1', '[::1]']) assert.deepEqual(await run(httpAction(port, { host })), ok('status 200'));
+  assert.deepEqual(seen, [`[::1]:${port}`, `[::1]:${port}`]);
+});
+
+test('proxy variables of the environment are not heeded', async (t) => {
+  const port = await httpServer(t, (_, response) => response.end());
+  const proxy = `http://127.0.0.1:${await closedPort(t)}`;
+  const before = process.env.http_proxy;
+  process.env.http_proxy = proxy;
+  t.after(() => {
+    if (before === undefined) delete process.env.http_proxy;
+    else process.env.http_proxy = before;
+  });
+  assert.deepEqual(await run(httpAction(port)), ok('status 200'));
+});
+
+test('nobody listens: connection refused', async (t) => {
+  assert.deepEqual(await run(httpAction(await closedPort(t))), failed('connection refused'));
+});
+
+test('a server that does not answer: timed out, and no connection is left', async (t) => {
+  const sockets: Socket[] = [];
+  const port = await rawServer(t, '', { onSocket: (socket) => sockets.push(socket) });
+  assert.deepEqual(await run(httpAction(port), 300), failed('timed out after 300ms'));
+  // It may not even have been accepted yet.
+  for (const socket of sockets) if (!socket.closed) await once(socket, 'close');
+});
+
+test('a head that never ends: timed out', async (t) => {
+  const port = await rawServer(t, 'HTTP/1.1 200 OK\r\nX: y\r\n');
+  assert.deepEqual(await run(httpAction(port), 300), failed('timed out after 300ms'));
+});
+
+test('a connection that is closed or reset without an answer fails', async (t) => {
+  assert.deepEqual(
+    await run(httpAction(await rawServer(t, '', { closes: true }))),
+    failed('connection closed without an answer'),
+  );
+  assert.deepEqual(
+    await run(httpAction(await rawServer(t, 'HTTP/1.1 20', { closes: true }))),
+    failed('connection closed without an answer'),
+  );
+  const port = await rawServer(t, '', { onSocket: (socket) => socket.on('data', () => socket.resetAndDestroy()) });
+  assert.deepEqual(await run(httpAction(port)), failed('connection reset'));
+});
+
+test('what is not an HTTP/1 answer is malformed, also when nothing follows it', async (t) => {
+  for (const bytes of ['SSH-2.0-x\r\n', '\x00', 'HTTP/1.1 2000 OK\r\n\r\n', 'HTTP/1.1 200\tOK\r\n\r\n']) {
+    const { ok: isOk, detail } = await run(httpAction(await rawServer(t, bytes)));
+    assert.deepEqual({ isOk, detail }, { isOk: false, detail: 'malformed answer: not HTTP/1' }, JSON.stringify(bytes));
+  }
+  const endless = await rawServer(t, `HTTP/1.1 200 OK\r\n${'X-Y: z\r\n'.repeat(20_000)}`);
+  assert.deepEqual(await run(httpAction(endless)), failed('malformed answer: its head is too long'));
+});
+
+test('interim answers are not the answer', async (t) => {
+  const port = await rawServer(
+    t,
+    'HTTP/1.1 103 Hints\r\nLink: x\r\n\r\nHTTP/1.1 100 Go on\r\n\r\nHTTP/1.1 503 No\r\n\r\n',
+    {
+      closes: true,
+    },
+  );
+  assert.deepEqual(await run(httpAction(port)), failed('status 503'));
+});
+
+test('a body without an end is not waited for, nor one of many megabytes read', async (t) => {
+  const silent = await rawServer(t, 'HTTP/1.1 200 OK\r\n\r\nhello');
+  assert.deepEqual(await run(httpAction(silent), undefined), ok('status 200'));
+  const cut = await rawServer(t, 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello');
+  assert.deepEqual(await run(httpAction(cut), 300), ok('status 200'), 'the status counts when its time is over');
+  const { socket, port } = await flood(t);
+  assert.deepEqual(await run(httpAction(port)), ok('status 200'));
+  const flooded = await socket;
+  if (!flooded.closed) await new Promise((resolve) => flooded.once('close', resolve));
+});
+
+test('a server whose answer ends is not cut off: whole body, chunked or not', async (t) => {
+  const errors: unknown[] = [];
+  const port = await httpServer(t, ({ url, socket }, response) => {
+    socket.on('error', (error) => errors.push(error));
+    response.on('error', (error) => errors.push(error));
+    if (url === '/chunked') response.write('x'.repeat(3_000));
+    response.end('y'.repeat(3_000));
+  });
+  for (const path of ['/chunked', '/known']) assert.equal((await run(httpAction(port, { path }))).ok, true);
+  assert.deepEqual(errors, []);
+});
+
+test('end() closes the connection and tells nothing', async (t) => {
+  const accepted = Promise.withResolvers<Socket>();
+  const port = await rawServer(t, '', { onSocket: accepted.resolve });
+  let told = 0;
+  const running = startAction(httpAction(port), { timeoutMs: undefined, onEnd: () => told++ });
+  const socket = await accepted.promise;
+  running.end();
+  running.end();
+  await once(socket, 'close');
+  assert.equal(told, 0);
+});
+
+async function recordingServer(t: Parameters<typeof httpServer>[0]) {
+  const seen: IncomingMessage[] = [];
+  const port = await httpServer(t, (request, response) => {
+    seen.push(request);
+    response.end();
+  });
+  return { seen, port };
+}
+
+/** Writes as fast as it is read. */
+async function flood(t: Parameters<typeof httpServer>[0]) {
+  const accepted = Promise.withResolvers<Socket>();
+  const port = await rawServer(t, 'HTTP/1.1 200 OK\r\n\r\n', {
+    onSocket: (socket) => {
+      const block = Buffer.alloc(65_536);
+      const pour = (): void => {
+        while (!socket.destroyed && socket.write(block));
+      };
+      socket.once('data', pour).on('drain', pour);
+      accepted.resolve(socket);
+    },
+  });
+  return { port, socket: accepted.promise };
+}

@@ -1,0 +1,89 @@
+/** What a redirect does to an HTTP probe: the rules of Go's client and of the kubelet's RedirectChecker (pkg/probe/http). */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { httpAction, httpServer, run } from './servers.ts';
+
+const ok = (detail: string) => ({ ok: true, detail, output: '' });
+const failed = (detail: string) => ({ ok: false, detail, output: '' });
+
+test('a redirect on the same host is followed, and what it leads to counts', async (t) => {
+  const port = await httpServer(t, ({ url }, response) => {
+    const [, status, location] = /^\/([0-9]+)\?(.*)$/.exec(url ?? '') ?? [];
+    if (location === undefined) response.writeHead(url === '/fine' ? 200 : 500).end();
+    else response.writeHead(Number(status), { location }).end('moved');
+  });
+  for (const status of [301, 302, 303, 307, 308]) {
+    assert.deepEqual(await run(httpAction(port, { path: `/${status}?/fine` })), ok('status 200'));
+    assert.deepEqual(await run(httpAction(port, { path: `/${status}?broken` })), failed('status 500'));
+    assert.deepEqual(
+      await run(httpAction(port, { path: `/${status}?http://127.0.0.1:${port}/broken` })),
+      failed('status 500'),
+    );
+  }
+});
+
+test('another port of the same host is the same host', async (t) => {
+  const other = await httpServer(t, (_, response) => response.writeHead(418).end());
+  const port = await httpServer(t, (_, response) =>
+    response.writeHead(302, { location: `//127.0.0.1:${other}/` }).end(),
+  );
+  assert.deepEqual(await run(httpAction(port)), failed('status 418'));
+});
+
+test('a redirect to another host is a success and not followed', async (t) => {
+  const asked: (string | undefined)[] = [];
+  const port = await httpServer(t, ({ url }, response) => {
+    asked.push(url);
+    response.writeHead(302, { location: `http://localhost:${port}/elsewhere` }).end();
+  });
+  assert.deepEqual(await run(httpAction(port)), ok('status 302, redirects to another host'));
+  assert.deepEqual(asked, ['/']);
+});
+
+test('the tenth redirect in a row is a failure', async (t) => {
+  let asked = 0;
+  const port = await httpServer(t, ({ url }, response) => {
+    asked++;
+    const left = Number(url?.slice(1));
+    if (left === 0) response.end();
+    else response.writeHead(302, { location: `/${left - 1}` }).end();
+  });
+  assert.deepEqual(await run(httpAction(port, { path: '/9' })), ok('status 200'));
+  asked = 0;
+  assert.deepEqual(await run(httpAction(port, { path: '/10' })), failed('stopped after 10 redirects'));
+  assert.equal(asked, 10);
+});
+
+test('a status that asks for no redirect, or one without a location, is taken as it is', async (t) => {
+  const port = await httpServer(t, ({ url }, response) => {
+    if (url === '/304') response.writeHead(304, { location: '/500' }).end();
+    else response.writeHead(302).end();
+  });
+  assert.deepEqual(await run(httpAction(port, { path: '/304' })), ok('status 304'));
+  assert.deepEqual(await run(httpAction(port, { path: '/302' })), ok('status 302'));
+});
+
+test('a location that leads nowhere is a failure', async (t) => {
+  const port = await httpServer(t, ({ url }, response) =>
+    response.writeHead(302, { location: url === '/scheme' ? 'ftp://127.0.0.1/' : 'http://[' }).end(),
+  );
+  assert.deepEqual(await run(httpAction(port, { path: '/scheme' })), failed('status 302 with an unusable location'));
+  assert.deepEqual(await run(httpAction(port)), failed('status 302 with an unusable location'));
+});
+
+test('the Host of the user is kept when the location is relative, and a POST when the status says so', async (t) => {
+  const asked: string[] = [];
+  const port = await httpServer(t, ({ method, url, headers }, response) => {
+    asked.push(`${method} ${url} ${headers.host?.replace(/:[0-9]+$/, '')}`);
+    const [, status, location] = /^\/([0-9]+)\?(.*)$/.exec(url ?? '') ?? [];
+    if (status === undefined) response.end();
+    else response.writeHead(Number(status), { location }).end();
+  });
+  const headers: [string, string][] = [['Host', 'app.example']];
+  await run(httpAction(port, { headers, method: 'POST', path: '/307?/a' }));
+  await run(httpAction(port, { headers, method: 'POST', path: `/302?http://127.0.0.1:${port}/b` }));
+  assert.deepEqual(
+    asked.filter((line) => !line.includes('?')),
+    ['POST /a app.example', 'GET /b 127.0.0.1'],
+  );
+});

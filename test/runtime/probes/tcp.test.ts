@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import { test } from 'node:test';
+import { closedPort, listen, run } from './servers.ts';
+
+test('a connection that is accepted is a success, and is closed at once without a byte', async (t) => {
+  const accepted = Promise.withResolvers<Socket>();
+  const port = await listen(t, createServer(accepted.resolve));
+  assert.deepEqual(await run({ kind: 'tcp', host: '127.0.0.1', port }), { ok: true, detail: 'connected', output: '' });
+  const socket = await accepted.promise;
+  let bytes = 0;
+  socket.on('data', (chunk) => {
+    bytes += chunk.length;
+  });
+  // Closed, not reset: a reset would be an error here.
+  await once(socket, 'end');
+  assert.equal(bytes, 0);
+});
+
+test('a name is looked up, and each of its addresses tried', async (t) => {
+  const port = await listen(t, createServer());
+  assert.equal((await run({ kind: 'tcp', host: 'localhost', port })).ok, true);
+});
+
+test('nobody listens: connection refused, by address and by name', async (t) => {
+  const port = await closedPort(t);
+  for (const host of ['127.0.0.1', '::1', '[::1]', 'localhost']) {
+    const end = await run({ kind: 'tcp', host, port });
+    assert.deepEqual(end, { ok: false, detail: 'connection refused', output: '' }, host);
+  }
+});
+
+test('a host that is not there is said to be not found', async () => {
+  const { ok, detail } = await run({ kind: 'tcp', host: 'no-such-host.invalid', port: 80 });
+  assert.equal(ok, false);
+  // A machine without a name server cannot know.
+  assert.match(detail, /^(host not found|host name cannot be resolved now)$/);
+});
