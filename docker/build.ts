@@ -60,7 +60,7 @@ async function stage(context: string, member: string): Promise<void> {
 }
 
 async function build(context: string, target: string, tag: string): Promise<void> {
-  const file = join(ROOT, 'docker', 'Dockerfile');
+  const file = join(ROOT, 'docker', 'test.Dockerfile');
   const args = ['build', '--quiet', '--pull=never', '--file', file, '--target', target, '--tag', tag, context];
   await run('podman', args);
 }
