@@ -2,17 +2,21 @@
  * A plot: this member's place in the graveyard. Carves its tombstone, has its liveness socket held, looks at the others.
  *
  * A graveyard that is broken never stops a member: what fails is said once and tried again. Two members of one name would write over
- * each other's tombstone, so whoever comes second carves nothing until the first is gone.
+ * each other's tombstone, so whoever comes second carves nothing until the first is gone; of two that came at the same moment, and
+ * find that out by what is carved, the one with the greater host id gives way.
  */
 import { lstat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MemberConfig } from '../core/config.ts';
 import { handleOf } from '../core/handle.ts';
+import { hostOf } from '../core/incarnation.ts';
 import type { PeerView } from '../core/peers.ts';
 import { formatTombstone, type Tombstone } from '../core/tombstone.ts';
 import type { Clock } from './clock.ts';
 import { Graveyard } from './graveyard/graveyard.ts';
 import { appears, isHeldByAnother } from './graveyard/held.ts';
+import type { Ask, Self } from './graveyard/inbox.ts';
+import { readMember } from './graveyard/read.ts';
 import { Store, type Trouble } from './graveyard/store.ts';
 import { isLate } from './late.ts';
 import type { Log } from './log.ts';
@@ -28,6 +32,8 @@ export interface PlotEvents {
   /** The host shall hold this socket from now on. */
   listen(path: string): void;
   peersSeen(peers: readonly PeerView[]): void;
+  /** Once per request; again when the supervisor died before it could be removed. */
+  stopAsked?(ask: Ask): void;
 }
 
 export class Plot {
@@ -35,6 +41,8 @@ export class Plot {
   readonly #store: Store;
   readonly #socketPath: string;
   #graveyard: Graveyard | undefined;
+  /** As last carved, or to be carved. */
+  #own: Tombstone | undefined;
   #text: string | undefined;
   #pending: Promise<void> = Promise.resolve();
   /** Carving is allowed: the name is ours. */
@@ -55,6 +63,7 @@ export class Plot {
     if (!isHeld) await this.#claim(events);
     this.#write();
     await this.#pending;
+    await this.#defend(events);
     this.#tending = setInterval(() => void this.#tend(events), TEND_MS);
     this.#tending.unref();
   }
@@ -67,6 +76,7 @@ export class Plot {
       ownName: member.name,
       now: () => clock.now().mono,
       onPeers: (peers) => events.peersSeen(peers),
+      inbox: { self: () => this.#self(), onAsked: (ask) => this.#hearOf(ask, events) },
       onTrouble: (message, error) => log.say('warn', message, error === undefined ? {} : { error: String(error) }),
     });
     this.#graveyard = graveyard;
@@ -79,6 +89,7 @@ export class Plot {
   /** Never waits; the newest tombstone wins. */
   carve(tombstone: Tombstone): void {
     const text = formatTombstone(tombstone);
+    this.#own = tombstone;
     if (text === this.#text) return;
     this.#text = text;
     this.#write();
@@ -100,24 +111,25 @@ export class Plot {
     await this.#pending;
   }
 
+  /** Who asks means whom it saw in the tombstone: whose name is taken has none. */
+  #self(): Self | undefined {
+    const { Boot, Incarnation } = this.#own ?? {};
+    if (!this.#isOurs || Boot === undefined || Incarnation === undefined) return undefined;
+    return { boot: Boot, host: hostOf(Incarnation) };
+  }
+
+  #hearOf(ask: Ask, events: PlotEvents): void {
+    this.#options.log.say('debug', 'a stop request came', { by: ask.by });
+    events.stopAsked?.(ask);
+  }
+
   #write(): void {
     if (!this.#isOurs || this.#text === undefined) return;
     this.#pending = this.#store.carve(this.#text).then((trouble) => this.#report(trouble));
   }
 
   async #claim(events: PlotEvents): Promise<void> {
-    const { member, dir, log } = this.#options;
-    if (await isHeldByAnother(this.#socketPath)) {
-      const key = 'name taken';
-      if (this.#trouble !== key) {
-        log.say(
-          'error',
-          `another live member is called ${member.name} in ${dir}: give each its own --name; no tombstone is carved until then`,
-        );
-      }
-      this.#trouble = key;
-      return;
-    }
+    if (await isHeldByAnother(this.#socketPath)) return this.#giveWay();
     // Whoever reads the tombstone must find its handle, or a KILL in between would leave a member that nobody can call dead.
     await unlink(this.#socketPath).catch(() => {});
     events.listen(this.#socketPath);
@@ -133,11 +145,50 @@ export class Plot {
     }
     const tended = await this.#store.tend();
     if (tended !== 'idle') this.#report(tended);
+    await this.#defend(events);
+    if (!this.#isOurs) return;
     const isGone = await lstat(this.#socketPath).then(
       () => false,
       (error: NodeJS.ErrnoException) => error.code === 'ENOENT',
     );
     if (isGone && this.#trouble === undefined) events.listen(this.#socketPath);
+  }
+
+  /**
+   * Two who claim the name within the same moment both find it free. What is carved over our own tombstone shows the other one; both
+   * compare the same two ids, so one of them stays.
+   */
+  async #defend(events: PlotEvents): Promise<void> {
+    const self = this.#self();
+    if (self === undefined || this.#trouble !== undefined) return;
+    const { name } = this.#options.member;
+    const reading = await readMember(this.#options.dir, name);
+    const rival = reading.kind === 'tombstone' ? reading.tombstone : undefined;
+    if (rival?.Incarnation === undefined || hostOf(rival.Incarnation) === self.host) return;
+    // The dead only wrote their last word over ours.
+    if (rival.Died !== undefined) return this.#write();
+    if (self.host > hostOf(rival.Incarnation)) {
+      this.#isOurs = false;
+      this.#giveWay();
+      // The handle may be ours or the other's, which makes its own anew.
+      return void (await unlink(this.#socketPath).catch(() => {}));
+    }
+    this.#complain('this one keeps the name');
+    events.listen(this.#socketPath);
+    this.#write();
+  }
+
+  #giveWay(): void {
+    if (this.#trouble !== NAME_TAKEN) this.#complain('no tombstone is carved until then');
+    this.#trouble = NAME_TAKEN;
+  }
+
+  #complain(consequence: string): void {
+    const { member, dir, log } = this.#options;
+    log.say(
+      'error',
+      `another live member is called ${member.name} in ${dir}: give each its own --name; ${consequence}`,
+    );
   }
 
   #report(trouble: Trouble | undefined): void {
@@ -148,6 +199,7 @@ export class Plot {
   }
 }
 
+const NAME_TAKEN = 'name taken';
 const TEND_MS = 5_000;
 const MOST_LISTENING_MS = 200;
 const MOST_LOOKING_MS = 5_000;

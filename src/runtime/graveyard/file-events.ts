@@ -6,11 +6,13 @@
 import { realpath, stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import type { FSWatcher } from 'chokidar';
+import { isRequestFor } from '../../core/stop-request.ts';
 import { isMemberName } from '../../core/tombstone.ts';
 
 export interface FileEventsOptions {
   readonly dir: string;
   readonly ownName: string;
+  /** A member's name, or the file of a stop request to us. */
   readonly onName: (name: string) => void;
   readonly onAnything: () => void;
   readonly onTrouble: (message: string, error: Error | undefined) => void;
@@ -52,7 +54,7 @@ export class FileEvents {
         atomic: false,
         ignoreInitial: true,
         followSymlinks: false,
-        ignored: (path, stats) => isOutside(dir, path, stats?.isDirectory() === true),
+        ignored: (path, stats) => this.#isOutside(dir, path, stats?.isDirectory() === true),
       });
       this.#watcher = watcher;
       watcher.on('all', (_event, path) => this.#onEvent(dir, path));
@@ -92,7 +94,17 @@ export class FileEvents {
   #onRaw(dir: string, path: unknown, details: unknown): void {
     const { watchedPath } = details as { readonly watchedPath?: unknown };
     if (watchedPath !== dir || typeof path !== 'string') return;
-    if (isMemberName(path) && path !== this.#options.ownName) this.#options.onName(path);
+    if (this.#isOfInterest(path) && path !== this.#options.ownName) this.#options.onName(path);
+  }
+
+  #isOutside(dir: string, path: string, isDirectory: boolean): boolean {
+    const below = `${dir}/`;
+    if (!path.startsWith(below)) return false;
+    return isDirectory || !this.#isOfInterest(path.slice(below.length));
+  }
+
+  #isOfInterest(file: string): boolean {
+    return isMemberName(file) || isRequestFor(this.#options.ownName, file);
   }
 
   #fail(generation: number, error: Error): void {
@@ -115,12 +127,6 @@ export class FileEvents {
     watcher?.on('error', () => {});
     await watcher?.close();
   }
-}
-
-function isOutside(dir: string, path: string, isDirectory: boolean): boolean {
-  const below = `${dir}/`;
-  if (!path.startsWith(below)) return false;
-  return isDirectory || !isMemberName(path.slice(below.length));
 }
 
 interface Place {

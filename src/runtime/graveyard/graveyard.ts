@@ -4,9 +4,11 @@
  * A loss belongs to one life of a peer. When its tombstone tells of another start of its init, what was lost is
  * forgotten; the connection to the new holder is made anew.
  */
+import { hostOf } from '../../core/incarnation.ts';
 import type { PeerView } from '../../core/peers.ts';
 import type { Tombstone } from '../../core/tombstone.ts';
 import { isLate } from '../late.ts';
+import { Inbox, type InboxOptions } from './inbox.ts';
 import { Liveness } from './liveness.ts';
 import type { Unreadable } from './read.ts';
 import { type Member, type Snapshot, Watch } from './watch.ts';
@@ -20,6 +22,8 @@ export interface GraveyardOptions {
   readonly onPeers: (peers: readonly PeerView[]) => void;
   /** For the log; each trouble is told once. `error` is undefined for what was merely ignored. */
   readonly onTrouble: (message: string, error: Error | undefined) => void;
+  /** For a member: stop requests to it. An onlooker gets none. */
+  readonly inbox?: Pick<InboxOptions, 'self' | 'onAsked'>;
   /** Default 5,000. */
   readonly rescanMs?: number;
 }
@@ -44,6 +48,7 @@ export class Graveyard {
   constructor(options: GraveyardOptions) {
     this.#options = options;
     const { dir, ownName, now, onTrouble, rescanMs = RESCAN_MS } = options;
+    const inbox = options.inbox && new Inbox({ dir, onTrouble, ...options.inbox });
     this.#liveness = new Liveness({ dir, now, onChange: () => this.#tell() });
     this.#watch = new Watch({
       dir,
@@ -51,6 +56,7 @@ export class Graveyard {
       rescanMs,
       onSnapshot: (snapshot) => this.#see(snapshot),
       onRescan: () => void this.#liveness.retry(),
+      onRequests: async (files, areAll) => inbox?.look(files, areAll),
       onTrouble,
     });
   }
@@ -91,7 +97,8 @@ export class Graveyard {
   async #renew(before: Tombstone | undefined, tombstone: Tombstone): Promise<void> {
     if (before === undefined || before === tombstone) return;
     const isLost = this.#liveness.of(tombstone.Name).kind === 'lost';
-    if (isLost && initOf(before) !== initOf(tombstone)) await this.#liveness.restart(tombstone.Name);
+    if (isLost && hostOf(before.Incarnation) !== hostOf(tombstone.Incarnation))
+      await this.#liveness.restart(tombstone.Name);
     else await this.#liveness.retry(tombstone.Name);
   }
 
@@ -134,12 +141,6 @@ export class Graveyard {
 /** kubexit holds no socket; the dead have let go of theirs, or will not need it. */
 function isFollowed(tombstone: Tombstone): boolean {
   return tombstone.Version > 0 && tombstone.Died === undefined;
-}
-
-/** `Incarnation` without its count of children: one start of an init, that is one holder of the socket. */
-function initOf({ Incarnation = '' }: Tombstone): string {
-  const end = Incarnation.lastIndexOf('-');
-  return end === -1 ? Incarnation : Incarnation.slice(0, end);
 }
 
 function stateOf({ Incarnation, Born, Died }: Tombstone): string {

@@ -22,9 +22,17 @@ export type Reading =
   | { readonly kind: 'ignored'; readonly why: string }
   | { readonly kind: 'missing' };
 
+export type PlainReading =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'ignored'; readonly why: string }
+  | { readonly kind: 'failed'; readonly why: string }
+  | { readonly kind: 'missing' };
+
 export interface Listing {
   /** Sorted names of members, whatever is behind them. */
   readonly names: readonly string[];
+  /** Files that begin with a dot and are wanted all the same. */
+  readonly hidden: readonly string[];
   readonly ignored: readonly Unreadable[];
 }
 
@@ -32,6 +40,7 @@ const MAX_MEMBERS = 1024;
 /** Looking stops after that many directory entries. */
 const MAX_ENTRIES = 16_384;
 const MAX_IGNORED = 32;
+const MAX_HIDDEN = 256;
 
 /** All that can be read, once. A graveyard that is not there is empty; one that cannot be read rejects. */
 export async function readGraveyard(
@@ -48,57 +57,66 @@ export async function readGraveyard(
   return { members, unreadable };
 }
 
-/** Dotfiles (sockets, temporary files) are passed over in silence. */
-export async function listMembers(dir: string): Promise<Listing> {
+/** Dotfiles (sockets, temporary files, others' stop requests) are passed over in silence. */
+export async function listMembers(dir: string, isWanted: (file: string) => boolean = () => false): Promise<Listing> {
   const names: string[] = [];
+  const hidden: string[] = [];
   const ignored: Unreadable[] = [];
   let entries = 0;
   for await (const { name } of await openDirectory(dir)) {
     if (++entries > MAX_ENTRIES) break;
-    if (name.startsWith('.')) continue;
-    if (isMemberName(name) && names.length < MAX_MEMBERS) names.push(name);
+    if (name.startsWith('.')) {
+      if (hidden.length < MAX_HIDDEN && isWanted(name)) hidden.push(name);
+    } else if (isMemberName(name) && names.length < MAX_MEMBERS) names.push(name);
     else if (ignored.length < MAX_IGNORED) {
       ignored.push({ name, why: isMemberName(name) ? `more than ${MAX_MEMBERS} members` : 'not a member name' });
     }
   }
-  return { names: names.sort(), ignored };
+  return { names: names.sort(), hidden, ignored };
 }
 
 /** Never rejects. One thread of the pool at a time is all that a file system that hangs can hold. */
 export async function readMember(dir: string, name: string): Promise<Reading> {
-  const path = join(dir, name);
+  const read = await readPlainFile(join(dir, name), MAX_BYTES);
+  if (read.kind === 'failed') return { kind: 'unparsable', why: read.why };
+  if (read.kind !== 'text') return read;
+  const parsed = parseTombstone(name, read.text);
+  if (!parsed.ok) return { kind: 'unparsable', why: parsed.why };
+  return { kind: 'tombstone', tombstone: parsed.tombstone, text: read.text };
+}
+
+/** Any file of the graveyard, trusted with nothing. Never rejects. */
+export async function readPlainFile(path: string, maxBytes: number): Promise<PlainReading> {
   try {
     // Before open(2), which acts on a device.
-    const odd = oddity(await lstat(path));
+    const odd = oddity(await lstat(path), maxBytes);
     if (odd !== undefined) return { kind: 'ignored', why: odd };
     const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
-      return await readOpened(name, file);
+      return await readOpened(file, maxBytes);
     } finally {
       await file.close();
     }
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'missing' };
-    return { kind: 'unparsable', why: message };
+    return { kind: 'failed', why: message };
   }
 }
 
-async function readOpened(name: string, file: FileHandle): Promise<Reading> {
+async function readOpened(file: FileHandle, maxBytes: number): Promise<PlainReading> {
   // Again, of what was really opened.
-  const odd = oddity(await file.stat());
+  const odd = oddity(await file.stat(), maxBytes);
   if (odd !== undefined) return { kind: 'ignored', why: odd };
-  const buffer = Buffer.allocUnsafe(MAX_BYTES + 1);
+  const buffer = Buffer.allocUnsafe(maxBytes + 1);
   let length = 0;
   while (length < buffer.length) {
     const { bytesRead } = await file.read(buffer, length, buffer.length - length, length);
     if (bytesRead === 0) break;
     length += bytesRead;
   }
-  if (length > MAX_BYTES) return { kind: 'ignored', why: tooLarge() };
-  const text = buffer.toString('utf8', 0, length);
-  const parsed = parseTombstone(name, text);
-  return parsed.ok ? { kind: 'tombstone', tombstone: parsed.tombstone, text } : { kind: 'unparsable', why: parsed.why };
+  if (length > maxBytes) return { kind: 'ignored', why: tooLarge(maxBytes) };
+  return { kind: 'text', text: buffer.toString('utf8', 0, length) };
 }
 
 async function openDirectory(dir: string): Promise<AsyncIterable<{ readonly name: string }>> {
@@ -110,12 +128,12 @@ async function openDirectory(dir: string): Promise<AsyncIterable<{ readonly name
   }
 }
 
-function oddity(stat: Stats): string | undefined {
+function oddity(stat: Stats, maxBytes: number): string | undefined {
   if (stat.isSymbolicLink()) return 'a symbolic link';
   if (!stat.isFile()) return 'not a plain file';
-  return stat.size > MAX_BYTES ? tooLarge() : undefined;
+  return stat.size > maxBytes ? tooLarge(maxBytes) : undefined;
 }
 
-function tooLarge(): string {
-  return `larger than ${MAX_BYTES} bytes`;
+function tooLarge(maxBytes: number): string {
+  return `larger than ${maxBytes} bytes`;
 }

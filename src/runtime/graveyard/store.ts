@@ -138,7 +138,8 @@ async function createDirectory(dir: string): Promise<void> {
   if (created !== undefined) await chmod(dir, 0o777);
 }
 
-async function writeNew(path: string, text: string): Promise<void> {
+/** A file that all may read, and that was not there before. */
+export async function writeNew(path: string, text: string): Promise<void> {
   const file = await open(path, 'wx', 0o644);
   try {
     // open(2) applies the umask; peers of other uids must be able to read.
@@ -203,7 +204,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   ENOTDIR: 'a part of the path is not a directory: mount a volume there',
 };
 
-function trouble(what: string, thrown: unknown): Trouble {
+export function trouble(what: string, thrown: unknown): Trouble {
   const error = thrown as NodeJS.ErrnoException;
   const remedy = REMEDIES[error.code ?? ''] ?? 'peers see the last state that was written until this ends';
   // Without the call and its paths: the name of a temporary file is another one each time, and what is the same is said once.

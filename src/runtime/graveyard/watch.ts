@@ -8,6 +8,7 @@
  * A file that does not parse may be half written: the last good view of it stays, and it is read again soon. A file that
  * is gone leaves its last good view behind, marked so. Neither is ever news of a death.
  */
+import { isRequestFor } from '../../core/stop-request.ts';
 import type { Tombstone } from '../../core/tombstone.ts';
 import { FileEvents } from './file-events.ts';
 import { listMembers, type Reading, readMember, type Unreadable } from './read.ts';
@@ -31,6 +32,8 @@ export interface WatchOptions {
   /** Called after the first scan, then whenever something is different. */
   readonly onSnapshot: (snapshot: Snapshot) => void;
   readonly onRescan: () => void;
+  /** Stop requests to us, by file name, each time they are seen; `areAll`: there are no others. */
+  readonly onRequests: (files: readonly string[], areAll: boolean) => Promise<void>;
   readonly onTrouble: (message: string, error: Error | undefined) => void;
 }
 
@@ -114,8 +117,13 @@ export class Watch {
     this.#isWorking = true;
     while (!this.#isStopped && (this.#all || this.#dirty.size > 0)) {
       const waiting = this.#waiting.splice(0);
-      const names = this.#all ? await this.#list() : [...this.#dirty];
-      for (const name of names) {
+      const areAll = this.#all;
+      const files = areAll ? await this.#list() : [...this.#dirty];
+      const requests = files.filter((file) => isRequestFor(this.#options.ownName, file));
+      for (const file of requests) this.#dirty.delete(file);
+      if (requests.length > 0 || areAll) await this.#options.onRequests(requests, areAll);
+      for (const name of files) {
+        if (requests.includes(name)) continue;
         // Before the reading: an event that comes during it is news.
         this.#dirty.delete(name);
         this.#handle(name, await readMember(this.#options.dir, name));
@@ -126,18 +134,18 @@ export class Watch {
     this.#isWorking = false;
   }
 
-  /** The names to be read for a full scan: those that are there, and those that were. */
+  /** What is to be read for a full scan: those that are there, those that were, and requests to us. */
   async #list(): Promise<readonly string[]> {
     this.#all = false;
     this.#dirty.clear();
     const { dir, ownName, onTrouble } = this.#options;
     void this.#events.check();
     try {
-      const { names, ignored } = await listMembers(dir);
+      const { names, hidden, ignored } = await listMembers(dir, (file) => isRequestFor(ownName, file));
       this.#isUnreadable = false;
       this.#note(names, ignored);
       const known = [...this.#views].filter(([, view]) => !view.vanished).map(([name]) => name);
-      return [...new Set([...names, ...known])].filter((name) => name !== ownName);
+      return [...hidden, ...new Set([...names, ...known])].filter((name) => name !== ownName);
     } catch (error) {
       const { message } = error as Error;
       if (!this.#isUnreadable)

@@ -1,0 +1,26 @@
+/**
+ * Leaving a stop request for a member in the graveyard: whole or not at all, under a name that nobody else takes.
+ */
+import { randomBytes } from 'node:crypto';
+import { rename, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { formatRequest, requestFileOf, type StopRequest } from '../../core/stop-request.ts';
+import { type Trouble, trouble, writeNew } from './store.ts';
+
+export type Left = { readonly ok: true; readonly path: string } | { readonly ok: false; readonly trouble: Trouble };
+
+/** Never rejects. */
+export async function leaveRequest(dir: string, name: string, request: StopRequest): Promise<Left> {
+  const mark = randomBytes(6).toString('hex');
+  // The member's own next start clears away what is left of such a name.
+  const temporary = join(dir, `.${name}.${mark}.tmp`);
+  const path = join(dir, requestFileOf(name, mark));
+  try {
+    await writeNew(temporary, formatRequest(request));
+    await rename(temporary, path);
+    return { ok: true, path };
+  } catch (error) {
+    await unlink(temporary).catch(() => {});
+    return { ok: false, trouble: trouble(`ask ${name} to stop`, error) };
+  }
+}

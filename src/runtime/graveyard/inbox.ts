@@ -1,0 +1,108 @@
+/**
+ * The stop requests that others leave for this member in the graveyard (`stop-request.ts`). Each is handed up once and removed
+ * after that, so that a supervisor that dies in between has its successor hear of it again; to be asked twice changes nothing.
+ *
+ * One that cannot be removed (another uid's, in a sticky directory) is remembered by its name, which is random. What is
+ * not understood is left where it is and said once. What was meant for an earlier life of this container is removed.
+ */
+import { unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isMeantFor, MAX_REQUEST_BYTES, parseRequest, type StopRequest } from '../../core/stop-request.ts';
+import { readPlainFile } from './read.ts';
+
+export interface Ask {
+  readonly graceMs: number | undefined;
+  readonly among: readonly string[] | undefined;
+  /** When it was asked, CLOCK_MONOTONIC milliseconds: the grace runs from then on. */
+  readonly atMs: number;
+  /** Who asked, for the record. */
+  readonly by: string;
+}
+
+/** Who we are: a request is meant for one life of a container. */
+export interface Self {
+  readonly boot: string;
+  readonly host: string;
+}
+
+export interface InboxOptions {
+  readonly dir: string;
+  /** undefined: not known yet, nothing is taken. */
+  readonly self: () => Self | undefined;
+  readonly onAsked: (ask: Ask) => void;
+  readonly onTrouble: (message: string, error: Error | undefined) => void;
+}
+
+/** Beyond, a file is forgotten and may be told of again. */
+const MAX_REMEMBERED = 1024;
+
+export class Inbox {
+  readonly #options: InboxOptions;
+  /** Done with, but still there. */
+  #done = new Set<string>();
+  #complaints = 0;
+
+  constructor(options: InboxOptions) {
+    this.#options = options;
+  }
+
+  /** Never rejects. `areAll`: no others are there, so what was remembered of others can be forgotten. */
+  async look(files: readonly string[], areAll: boolean): Promise<void> {
+    if (areAll) this.#done = new Set(files.filter((file) => this.#done.has(file)));
+    for (const file of files) if (!this.#done.has(file)) await this.#take(file);
+  }
+
+  async #take(file: string): Promise<void> {
+    const self = this.#options.self();
+    if (self === undefined) return;
+    const reading = await readPlainFile(join(this.#options.dir, file), MAX_REQUEST_BYTES);
+    switch (reading.kind) {
+      case 'missing':
+        return;
+      case 'ignored':
+        return this.#ignore(file, reading.why);
+      case 'failed':
+        // It may be readable the next time.
+        return this.#complain(file, reading.why);
+      case 'text': {
+        const parsed = parseRequest(reading.text);
+        if (!parsed.ok) return this.#ignore(file, parsed.why);
+        if (isMeantFor(parsed.request, self)) this.#options.onAsked(askOf(parsed.request));
+        return this.#remove(file);
+      }
+      default:
+        reading satisfies never;
+    }
+  }
+
+  async #remove(file: string): Promise<void> {
+    // Before the removal, which another look may come into.
+    this.#remember(file);
+    await unlink(join(this.#options.dir, file)).then(
+      () => this.#done.delete(file),
+      () => {},
+    );
+  }
+
+  #ignore(file: string, why: string): void {
+    this.#remember(file);
+    this.#complain(file, why);
+  }
+
+  #remember(file: string): void {
+    if (this.#done.size >= MAX_REMEMBERED) this.#done.clear();
+    this.#done.add(file);
+  }
+
+  #complain(file: string, why: string): void {
+    if (this.#complaints++ >= MAX_COMPLAINTS) return;
+    this.#options.onTrouble(`ignored the stop request ${JSON.stringify(file)} in the graveyard: ${why}`, undefined);
+  }
+}
+
+/** Whoever can write to the graveyard could fill the log otherwise. */
+const MAX_COMPLAINTS = 8;
+
+function askOf({ GraceMs, Among, RequestedMonotonic, By }: StopRequest): Ask {
+  return { graceMs: GraceMs, among: Among, atMs: RequestedMonotonic, by: By };
+}
