@@ -24,8 +24,10 @@ function helpText(topic: string | undefined): string {
 
 const USAGE = `sexton [run] [flags] [--] command [args...]
     run a command: pass signals on, drain, stop in order, carve a tombstone
-sexton status [--graveyard DIR] [--format table|json]
+sexton status [--graveyard DIR] [--format table|json] [--wide]
     the members of this pod
+sexton stop [--grace 5s] [--no-wait] [--graveyard DIR] [NAME...]
+    ask all members of this pod, or those named, to stop, and wait for it
 sexton explain [--format table|json] [flags] [--] command [args...]
     the configuration that run would have here, and where each value came from
 sexton version
@@ -38,6 +40,7 @@ const TOPICS = {
   environment: environmentText,
   config: configText,
   'exit-codes': () => EXIT_CODES,
+  stop: () => STOP,
 } as const;
 const TOPIC_NAMES = Object.keys(TOPICS) as readonly (keyof typeof TOPICS)[];
 const TOPICS_LINE = `Topics of help: ${TOPIC_NAMES.join(', ')}.`;
@@ -49,6 +52,20 @@ const EXIT_CODES = `the command's own code
 127    the command was not found
 0      a sidecar that was stopped because it should stop
 --exit-code changes what the container exits with.
+`;
+
+const STOP = `sexton stop asks by a file in the graveyard, so it works in any container of
+the pod and under any uid that may write there. Members that are asked together
+stop in order and within one deadline, as when the pod is deleted: the declared
+grace period, or --grace; a shorter one that comes later counts, a longer one
+does not. Members that are not named go on.
+
+One line per member that has died; --no-wait only asks.
+Exit code 0: all are dead. 1: the grace period is over and one still lives.
+125: nobody to ask, an unknown name, a graveyard that cannot be written.
+
+Called by a process of a member that it stops, it may be ended with it while it
+waits. The platform may start containers again that were stopped in this way.
 `;
 
 function flagsText(): string {

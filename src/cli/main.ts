@@ -20,6 +20,8 @@ async function main(argv: readonly string[]): Promise<void> {
       return (await import('./run.ts')).run(argv);
     case 'status':
       return (await import('./status.ts')).status(subcommand.args, process.env);
+    case 'stop':
+      return (await import('./stop.ts')).stop(subcommand.args, process.env);
     case 'explain':
       return (await import('./explain.ts')).explain(subcommand.args, process.env);
     case 'version':

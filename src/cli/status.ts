@@ -1,31 +1,36 @@
 /**
- * `sexton status [--graveyard DIR] [--format table|json]`: the members of the pod, as their tombstones tell.
+ * `sexton status [--graveyard DIR] [--format table|json] [--wide]`: the members of the pod, as their tombstones tell.
  */
 import type { Tombstone } from '../core/tombstone.ts';
 import { readBootId } from '../runtime/boot-id.ts';
-import { type Members, readMembers } from '../runtime/graveyard/members.ts';
 import type { Unreadable } from '../runtime/graveyard/read.ts';
 import type { Env } from './env.ts';
-import { SextonError } from './errors.ts';
+import { findHere, readHere } from './here.ts';
 import { show } from './parse.ts';
 import { outputWidth, print } from './print.ts';
 import { formatTable } from './table.ts';
 import { formatOf, refuseRest, takeToolFlags } from './tool-flags.ts';
-import { parseGraveyard } from './values.ts';
 
 export async function status(args: readonly string[], env: Env): Promise<void> {
-  const { flags, rest } = takeToolFlags('status', args, ['graveyard', 'format']);
-  refuseRest('status', rest, ['graveyard', 'format']);
+  const isWide = args.includes('--wide');
+  const others = args.filter((word) => word !== '--wide');
+  const { flags, rest } = takeToolFlags('status', others, ['graveyard', 'format']);
+  refuseRest('status', rest, ['graveyard', 'format', 'wide']);
   const format = formatOf('status', flags.format);
-  const path = flags.graveyard ?? (env.SEXTON_GRAVEYARD || env.KUBEXIT_GRAVEYARD || '/graveyard');
-  const { members, unreadable } = await read(path);
+  const here = await findHere('status', flags.graveyard, env);
+  const { members, unreadable } = await readHere(here);
   const now = { ms: Date.now(), mono: Number(process.hrtime.bigint() / 1_000_000n), boot: readBootId() };
   if (format === 'json') {
-    const withTimes = members.map((member) => ({ ...member, AgeMs: ageMs(member, now), LeftMs: leftMs(member, now) }));
-    await print(`${JSON.stringify({ graveyard: path, members: withTimes, unreadable }, undefined, 2)}\n`);
+    const withMore = members.map((member) => ({
+      ...member,
+      AgeMs: ageMs(member, now),
+      LeftMs: leftMs(member, now),
+      LastExit: lastExit(member),
+    }));
+    await print(`${JSON.stringify({ graveyard: here.dir, members: withMore, unreadable }, undefined, 2)}\n`);
     return;
   }
-  await print(statusTable(members, unreadable, now, outputWidth(), path));
+  await print(statusTable(members, unreadable, now, isWide ? Number.POSITIVE_INFINITY : outputWidth(), here.dir));
 }
 
 /** The two clocks that tombstones are written by, and the boot that the monotonic one counts from. */
@@ -47,7 +52,7 @@ export function statusTable(
   return `${table}${unreadable.map(({ name, why }) => `cannot read ${show(name)}: ${why}\n`).join('')}`;
 }
 
-const HEADER = ['NAME', 'ROLE', 'PHASE', 'AGE', 'RESTARTS', 'EXIT', 'REASON', 'STOP', 'LEFT'] as const;
+const HEADER = ['NAME', 'ROLE', 'PHASE', 'UP', 'AGE', 'RESTARTS', 'LAST EXIT', 'STOP', 'LEFT'] as const;
 
 function row(member: Tombstone, now: Now): readonly string[] {
   const age = ageMs(member, now);
@@ -57,13 +62,47 @@ function row(member: Tombstone, now: Now): readonly string[] {
     member.Role ?? '-',
     // kubexit's tombstones know only born and died.
     member.Phase ?? (member.Died === undefined ? 'running' : 'dead'),
+    upOf(member),
     age === undefined ? '-' : formatAge(age),
     String(member.Restarts ?? 0),
-    [member.ExitCode, member.Signal?.replace(/^SIG/, '')].filter((part) => part !== undefined).join(' ') || '-',
-    member.Reason ?? '-',
+    exitText(member, now),
     member.StopReason ?? '-',
     left === undefined ? '-' : left > 0 ? formatAge(left) : 'over',
   ];
+}
+
+/** How far it has come: started means startup probe and post-start are done, healthy that it is ready to serve as well. */
+function upOf({ Died, Started, Healthy, Reason }: Tombstone): string {
+  if (Died !== undefined || Reason === 'lost') return '-';
+  if (Healthy !== undefined) return 'healthy';
+  return Started === undefined ? '-' : 'started';
+}
+
+type LastExit = Pick<Partial<Tombstone>, 'ExitCode' | 'Signal' | 'Reason' | 'Died'>;
+
+/** The end of this member; while it lives, that of its command's life before this one. */
+function lastExit(member: Tombstone): LastExit | undefined {
+  const { ExitCode, Signal, Reason, Died, LastExitCode, LastReason, LastDied } = member;
+  const isOver = Died !== undefined || Reason !== undefined;
+  const exit = isOver
+    ? { ExitCode, Signal, Reason, Died }
+    : { ExitCode: LastExitCode, Reason: LastReason, Died: LastDied };
+  const known = Object.entries(exit).filter(([, value]) => value !== undefined);
+  return known.length === 0 ? undefined : (Object.fromEntries(known) as LastExit);
+}
+
+/** `137 KILL oom 3m ago`. A reason that the code says already is left out. */
+function exitText(member: Tombstone, now: Now): string {
+  const exit = lastExit(member);
+  if (exit === undefined) return '-';
+  const reason = exit.Reason === 'completed' || exit.Reason === 'error' ? undefined : exit.Reason;
+  const at = Date.parse(exit.Died ?? '');
+  const ago = Number.isNaN(at) ? undefined : `${largestUnit(formatAge(Math.max(0, now.ms - at)))} ago`;
+  return [exit.ExitCode, exit.Signal?.replace(/^SIG/, ''), reason, ago].filter((part) => part !== undefined).join(' ');
+}
+
+function largestUnit(age: string): string {
+  return /^\d+[a-z]/.exec(age)?.[0] ?? age;
 }
 
 function ageMs(member: Tombstone, now: Now): number | undefined {
@@ -92,25 +131,4 @@ export function formatAge(ms: number): string {
     if (count > 0 || parts.length > 0) parts.push(count > 0 ? `${count}${unit}` : '');
   }
   return parts.slice(0, 2).join('') || '0s';
-}
-
-async function read(path: string): Promise<Members> {
-  const parsed = parseGraveyard(path);
-  if (!parsed.ok)
-    throw new SextonError('badArguments', {
-      subcommand: 'status',
-      problem: `--graveyard ${show(path)}: ${parsed.why}`,
-    });
-  try {
-    return await readMembers(parsed.value);
-  } catch (error) {
-    throw new SextonError('unreadableGraveyard', { path, why: whyNot(error) }, { cause: error });
-  }
-}
-
-function whyNot(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException;
-  if (code === 'ENOENT') return 'no such directory';
-  if (code === 'ENOTDIR') return 'not a directory';
-  return code === 'EACCES' ? 'permission denied' : message;
 }

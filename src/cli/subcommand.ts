@@ -6,7 +6,7 @@ import { nearest } from './nearest.ts';
 
 export type Subcommand =
   | { readonly name: 'run' }
-  | { readonly name: 'status' | 'explain' | 'version' | 'help'; readonly args: readonly string[] }
+  | { readonly name: 'status' | 'stop' | 'explain' | 'version' | 'help'; readonly args: readonly string[] }
   | { readonly name: 'unknown'; readonly word: string; readonly near: string | undefined };
 
 export function subcommandOf(argv: readonly string[]): Subcommand {
@@ -20,6 +20,7 @@ export function subcommandOf(argv: readonly string[]): Subcommand {
     case 'run':
       return { name: 'run' };
     case 'status':
+    case 'stop':
     case 'explain':
     case 'version':
     case 'help':
@@ -30,4 +31,4 @@ export function subcommandOf(argv: readonly string[]): Subcommand {
   }
 }
 
-const SUBCOMMANDS = ['run', 'status', 'explain', 'version', 'help'] as const;
+const SUBCOMMANDS = ['run', 'status', 'stop', 'explain', 'version', 'help'] as const;

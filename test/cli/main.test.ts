@@ -45,7 +45,10 @@ describe('sexton help', { concurrency: 2 }, () => {
   });
 
   it('names its topics, and the nearest one to a slip', async () => {
-    assert.match((await sexton(['--help'])).stdout, /^Topics of help: run, flags, environment, config, exit-codes\.$/m);
+    assert.match(
+      (await sexton(['--help'])).stdout,
+      /^Topics of help: run, flags, environment, config, exit-codes, stop\.$/m,
+    );
     const { stderr, stdout, code } = await sexton(['help', 'flag']);
     assert.equal(stderr, 'sexton: cannot run sexton help: flag: no such topic; did you mean flags?\n');
     assert.equal(stdout, '');
@@ -119,8 +122,8 @@ describe('sexton status', { concurrency: 2 }, () => {
     await writeFile(join(graveyard, 'half'), '{"Version": 1, "Na');
     const { stdout, code, stderr } = await sexton(['status'], { SEXTON_GRAVEYARD: graveyard });
     assert.equal(stderr, '');
-    assert.match(stdout, /^web +main +running +\d+s +2 +- +- +- +-$/m);
-    assert.match(stdout, /^old +- +dead +\d+d\d*h? +0 +3 +/m);
+    assert.match(stdout, /^web +main +running +- +\d+s +2 +- +- +-$/m);
+    assert.match(stdout, /^old +- +dead +- +\d+d\d*h? +0 +3 \d+d ago +/m);
     assert.match(stdout, /^cannot read half: /m);
     assertNarrow(stdout);
     assert.equal(code, 0);
@@ -159,7 +162,7 @@ describe('sexton status', { concurrency: 2 }, () => {
     [['--format', 'yaml'], '--format yaml: not one of table, json'],
     [['--graveyard'], '--graveyard: needs a value'],
     [['--graveyard', 'here'], '--graveyard here: not an absolute path; write /here'],
-    [['web'], 'web: not known to it; it takes only --graveyard and --format'],
+    [['web'], 'web: not known to it; it takes only --graveyard and --format and --wide'],
   ];
   for (const [args, problem] of SLIPS) {
     it(`refuses \`${args.join(' ')}\``, async () => {

@@ -21,7 +21,7 @@ describe('a line of the status', () => {
       StopReason: 'signal TERM',
       Deadline: 112_500,
     };
-    assert.equal(line(stopping), 'web sidecar holding 1m4s 1 - - signal TERM 12s');
+    assert.equal(line(stopping), 'web sidecar holding - 1m4s 1 - signal TERM 12s');
     assert.equal(
       line({ ...stopping, Deadline: 99_000 })
         .split(' ')
@@ -45,7 +45,30 @@ describe('a line of the status', () => {
       Signal: 'SIGKILL',
       Reason: 'oom',
     };
-    assert.equal(line(dead), 'web main dead 1d3h 0 137 KILL oom - -');
+    assert.equal(line(dead), 'web main dead - 1d3h 0 137 KILL oom 5s ago - -');
+    const { Signal: _, ...well } = { ...dead, ExitCode: 0, Reason: 'completed' } as const;
+    assert.equal(line(well), 'web main dead - 1d3h 0 0 5s ago - -');
+  });
+
+  it('of a member that runs again tells how its last life ended, and how far this one has come', () => {
+    const again: Partial<Tombstone> = {
+      Role: 'sidecar',
+      Phase: 'running',
+      Born: '2026-01-02T03:04:00Z',
+      Started: '2026-01-02T03:04:01Z',
+      Restarts: 2,
+      LastDied: '2026-01-02T03:01:00Z',
+      LastExitCode: 137,
+      LastReason: 'oom',
+    };
+    assert.equal(line(again), 'web sidecar running started 5s 2 137 oom 3m ago - -');
+    const ready = line({ ...again, Healthy: '2026-01-02T03:04:02Z' });
+    assert.equal(ready, 'web sidecar running healthy 5s 2 137 oom 3m ago - -');
+  });
+
+  it('of a member that was killed with its whole container says that it is lost, not how it was before', () => {
+    const lost: Partial<Tombstone> = { Phase: 'running', Healthy: '2026-01-02T03:04:02Z', Reason: 'lost' };
+    assert.equal(line(lost), 'web - running - - 0 lost - -');
   });
 
   it('of the longest member there can be fits into 80 columns', () => {
@@ -63,7 +86,9 @@ describe('a line of the status', () => {
       StopReason: 'mains finished',
       Deadline: 4_000_000,
     };
-    for (const text of statusTable([longest], [], NOW, 80, '/g').split('\n')) assert.ok(text.length <= 80, text);
+    const dead: Tombstone = { ...longest, Name: 'b'.repeat(63), Died: '2025-01-02T03:04:05Z' };
+    for (const text of statusTable([longest, dead], [], NOW, 80, '/g').split('\n')) assert.ok(text.length <= 80, text);
+    assert.match(statusTable([longest], [], NOW, Number.POSITIVE_INFINITY, '/g'), /^a{63} .* mains finished /m);
   });
 });
 
