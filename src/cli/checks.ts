@@ -5,6 +5,7 @@
 import { handleOf, MAX_SOCKET_PATH_BYTES } from '../core/handle.ts';
 import { formatDuration } from './duration.ts';
 import type { Key } from './flag.ts';
+import { repeated, show } from './parse.ts';
 import type { Settings } from './settle.ts';
 import { formatSignal } from './signals.ts';
 
@@ -80,15 +81,33 @@ const PROBLEMS: readonly Check[] = [
     },
   },
   {
-    needs: ['drain', 'gracePeriod', 'stop'],
-    find: ({ drain, gracePeriod, stop }) => {
+    needs: ['drain', 'gracePeriod', 'preStop'],
+    find: ({ drain, gracePeriod, preStop }) => {
+      const { beforeMs, sleepMs } = beforeRungs(drain, preStop);
+      if (sleepMs === 0 || isAtLeast(drain.value, gracePeriod.value) || !isAtLeast(beforeMs, gracePeriod.value)) {
+        return undefined;
+      }
+      const total = beforeMs === sleepMs ? '' : `takes ${formatDuration(beforeMs)} with ${drain.label}, `;
+      return `${preStop.label}: ${total}not shorter than ${gracePeriod.label}, which leaves no time to stop; write a shorter sleep`;
+    },
+  },
+  {
+    needs: ['drain', 'gracePeriod', 'stop', 'preStop'],
+    find: ({ drain, gracePeriod, stop, preStop }) => {
       const rungsMs = (stop.value ?? []).reduce((sum, { forMs = 0 }) => sum + forMs, 0);
-      const drainMs = drain.value ?? 0;
-      if (rungsMs === 0 || gracePeriod.value === undefined || isAtLeast(drainMs, gracePeriod.value)) return undefined;
-      if (rungsMs + drainMs <= gracePeriod.value) return undefined;
-      const withDrain = drainMs === 0 ? '' : ` with ${drain.label}`;
-      const total = formatDuration(rungsMs + drainMs);
-      return `${stop.label}: takes ${total}${withDrain}, longer than ${gracePeriod.label}; shorten the rungs or raise both grace periods`;
+      const { beforeMs, labels } = beforeRungs(drain, preStop);
+      if (rungsMs === 0 || gracePeriod.value === undefined || isAtLeast(beforeMs, gracePeriod.value)) return undefined;
+      if (rungsMs + beforeMs <= gracePeriod.value) return undefined;
+      const withOthers = labels.length === 0 ? '' : ` with ${labels.join(' and ')}`;
+      const total = formatDuration(rungsMs + beforeMs);
+      return `${stop.label}: takes ${total}${withOthers}, longer than ${gracePeriod.label}; shorten the rungs or raise both grace periods`;
+    },
+  },
+  {
+    needs: ['reload'],
+    find: ({ reload }) => {
+      const twice = repeated((reload.value ?? []).map(({ path }) => path));
+      return twice === undefined ? undefined : `--reload: ${show(twice)} is named twice; name it once`;
     },
   },
   {
@@ -108,6 +127,14 @@ const PROBLEMS: readonly Check[] = [
     },
   },
 ];
+
+/** What of the budget is spent before the first rung; how long a hook takes is known only of a sleep. */
+function beforeRungs(drain: Settings['drain'], preStop: Settings['preStop']) {
+  const drainMs = drain.value ?? 0;
+  const sleepMs = preStop.value?.kind === 'sleep' ? preStop.value.ms : 0;
+  const labels = [...(drainMs > 0 ? [drain.label] : []), ...(sleepMs > 0 ? [preStop.label] : [])];
+  return { beforeMs: drainMs + sleepMs, sleepMs, labels };
+}
 
 function isAtLeast(a: number | undefined, b: number | undefined): boolean {
   return a !== undefined && b !== undefined && a >= b;

@@ -2,11 +2,16 @@
  * The configuration file: one object, shaped like a container of a Pod where Kubernetes has the field, and in the
  * flags' names in camel case for the rest. Its values are brought to the flags' notation and parsed by the flags' parsers.
  */
+import { CONTAINER, type Container, type ContainerKey, lifecycleOf } from './container.ts';
+import { type FileKeys, keysOfFile } from './file-keys.ts';
+import { describe, textOf } from './file-text.ts';
 import type { Key } from './flag.ts';
-import { FLAGS, fileKeyOf, KEYS } from './flags.ts';
+import { FLAGS } from './flags.ts';
 import { type Given, unexpanded } from './given.ts';
-import { nearest } from './nearest.ts';
 import { bad, good, type Parse, show } from './parse.ts';
+import { platformWarnings } from './platform.ts';
+import { readReloads } from './reload-shape.ts';
+import { isMap, type Report } from './shape.ts';
 
 export interface ConfigFile {
   readonly path: string;
@@ -31,117 +36,106 @@ export function parseAsJson(path: string, text: string): Parse<unknown> | undefi
 }
 
 export function readConfigFile(path: string, content: unknown): ConfigFile {
-  const given: Given[] = [];
-  const problems: string[] = [];
   const wrongShape = shapeProblem(content);
-  if (wrongShape !== undefined) {
-    return { path, given, command: undefined, hasArgsOnly: false, warnings: [], problems: [`${path}: ${wrongShape}`] };
+  if (wrongShape !== undefined || !isMap(content)) {
+    const problems = [`${path}: ${wrongShape}`];
+    return { path, given: [], command: undefined, hasArgsOnly: false, warnings: [], problems };
   }
-  const fields = content as Readonly<Record<string, unknown>>;
-  for (const [fileKey, value] of Object.entries(fields)) {
-    if (fileKey === 'command' || fileKey === 'args') continue;
-    const key = KEYS.find((candidate) => fileKeyOf(candidate) === fileKey);
-    if (key === undefined) {
-      problems.push(unknownKey(path, fileKey));
-      continue;
-    }
-    const text = textOf(key, value);
-    const label = `${fileKey}: ${show(text.ok ? shownValue(key, text.value) : describe(value))} in ${path}`;
-    if (text.ok) given.push({ key, text: text.value, label, source: path });
-    else problems.push(`${label}: ${text.why}`);
-  }
-  const command = words(path, 'command', fields.command, problems);
-  const args = words(path, 'args', fields.args, problems);
+  const problems: string[] = [];
+  const report: Report = (at, why, value) => {
+    problems.push(`${at}${value === undefined ? '' : `: ${show(describe(value))}`} in ${path}: ${why}`);
+  };
+  const keys = keysOfFile(content, report);
+  const given = [...ownValues(path, content, keys, report), ...podValues(path, content, keys, report)];
+  const command = words('command', content.command, report);
+  const args = words('args', content.args, report);
   const [program, ...rest] = command;
+  const unread = [...command, ...args, ...given.flatMap(({ value }) => wordsWithoutShell(value))];
   return {
     path,
     given,
     problems,
     command: program === undefined ? undefined : [program, ...rest, ...args],
     hasArgsOnly: program === undefined && args.length > 0,
-    warnings: [...command, ...args].flatMap((word) => {
-      return unexpanded(word) ? [`${show(word)} in ${path}: $(NAME) is not expanded here; write the value`] : [];
-    }),
+    warnings: [
+      ...platformWarnings(path, keys.platform),
+      ...unread.flatMap((word) => {
+        return unexpanded(word) ? [`${show(word)} in ${path}: $(NAME) is not expanded here; write the value`] : [];
+      }),
+    ],
   };
 }
 
-function shapeProblem(content: unknown): string | undefined {
-  if (typeof content !== 'object' || content === null || Array.isArray(content)) {
-    return 'not a map of keys; write one key a line, such as role: sidecar';
+/** What is in the notation of the flags. */
+function ownValues(
+  path: string,
+  content: Readonly<Record<string, unknown>>,
+  { own }: FileKeys,
+  report: Report,
+): readonly Given[] {
+  return own.flatMap(({ key, fileKey }): readonly Given[] => {
+    const value = content[fileKey];
+    if (key === 'reload') {
+      const reloads = readReloads(value, fileKey, report);
+      return reloads ? [{ key, text: '', value: reloads, label: `${fileKey} in ${path}`, source: path }] : [];
+    }
+    const text = textOf(key, value);
+    const shown = text.ok ? shownValue(key, text.value) : describe(value);
+    if (text.ok) return [{ key, text: text.value, label: `${fileKey}: ${show(shown)} in ${path}`, source: path }];
+    report(fileKey, text.why, value);
+    return [];
+  });
+}
+
+/** What is in the shape of a Pod. */
+function podValues(
+  path: string,
+  content: Readonly<Record<string, unknown>>,
+  { container }: FileKeys,
+  report: Report,
+): readonly Given[] {
+  const read: Partial<Record<ContainerKey, unknown>> = {};
+  for (const key of container) {
+    const { read: readShape } = CONTAINER[key];
+    const value = readShape(content[key], key, report);
+    // With ports that cannot be read every name of one would be wrong as well.
+    if (value === undefined && key === 'ports') return [];
+    if (value !== undefined) read[key] = value;
   }
-  if ('kind' in content || 'apiVersion' in content || 'spec' in content) {
+  const { probes, postStart, preStop } = lifecycleOf(read as Container, report);
+  const values: Readonly<Partial<Record<Key, unknown>>> = { ...probes, postStart, preStop };
+  return (Object.keys(values) as Key[]).flatMap((key) => {
+    const value = values[key];
+    return value === undefined
+      ? []
+      : [{ key, text: '', value, label: `${FLAGS[key].podKey} in ${path}`, source: path }];
+  });
+}
+
+function shapeProblem(content: unknown): string | undefined {
+  if (!isMap(content)) return 'not a map of keys; write one key a line, such as role: sidecar';
+  if (['kind', 'apiVersion', 'spec', 'containers'].some((key) => key in content)) {
     return 'a whole manifest; write only the keys of this one container, such as command and role';
   }
   return undefined;
-}
-
-function unknownKey(path: string, fileKey: string): string {
-  const where = `${show(fileKey)} in ${path}`;
-  if (OF_CONTAINERS.includes(fileKey)) return `${where}: the platform's, sexton cannot act on it; leave it in the Pod`;
-  // A flag's own name, or its key in camel case, finds the key that the file has for it.
-  const names = new Map<string, string>([
-    ['command', 'command'],
-    ['args', 'args'],
-  ]);
-  for (const key of KEYS) for (const name of [fileKeyOf(key), key, FLAGS[key].name]) names.set(name, fileKeyOf(key));
-  const near = nearest(fileKey, [...names.keys()]);
-  return `${where}: no such key; ${near === undefined ? 'see sexton help config' : `did you mean ${names.get(near)}?`}`;
-}
-
-/** A value in the notation of its flag. */
-function textOf(key: Key, value: unknown): Parse<string> {
-  const flag = FLAGS[key];
-  if (flag.fileSeconds) {
-    // From YAML every scalar comes as its text.
-    return Number.isSafeInteger(value) || (typeof value === 'string' && /^[0-9]{1,9}$/.test(value))
-      ? good(`${value}s`)
-      : bad('must be a whole number of seconds; write one such as 30');
-  }
-  if (isScalar(value)) return value === '' ? bad(`has no value; write ${flag.takes}`) : good(String(value));
-  if (Array.isArray(value) && value.length > 0 && value.every(isScalar)) return good(value.join(','));
-  const { pairs } = flag;
-  if (pairs !== undefined && typeof value === 'object' && value !== null && !Array.isArray(value)) {
-    const entries = Object.entries(value);
-    if (entries.length > 0 && entries.every(([, to]) => isScalar(to))) {
-      return good(entries.map(([from, to]) => `${from}${pairs}${String(to)}`).join(','));
-    }
-  }
-  return bad(`has no value that can be read; write ${flag.takes}`);
 }
 
 function shownValue(key: Key, text: string): string {
   return FLAGS[key].fileSeconds ? text.replace(/s$/, '') : text;
 }
 
-function words(path: string, key: 'command' | 'args', value: unknown, problems: string[]): readonly string[] {
+function words(key: 'command' | 'args', value: unknown, report: Report): readonly string[] {
   if (value === undefined) return [];
   const isList = Array.isArray(value) && value.every((word) => typeof word === 'string' && !word.includes('\0'));
   if (isList && (key === 'args' || (value.length > 0 && value[0] !== ''))) return value as string[];
-  problems.push(
-    `${key}: ${show(describe(value))} in ${path}: must be a list of texts; write ["nginx", "-g", "daemon off;"]`,
-  );
+  report(key, 'must be a list of texts; write ["nginx", "-g", "daemon off;"]', value);
   return [];
 }
 
-function isScalar(value: unknown): value is string | number | boolean {
-  return ['string', 'number', 'boolean'].includes(typeof value);
+/** The words of a probe's or a hook's command; to a shell $(NAME) is one of its own. */
+function wordsWithoutShell(value: unknown): readonly string[] {
+  const action = isMap(value) && isMap(value.action) ? value.action : value;
+  if (!isMap(action) || action.kind !== 'exec') return [];
+  const argv = action.argv as readonly string[];
+  return argv.some((word) => /(^|\/)(ba|da|a|z|k)?sh$/.test(word)) ? [] : argv;
 }
-
-function describe(value: unknown): string {
-  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
-}
-
-/** Fields of a container in a Pod that only the platform can act on. */
-const OF_CONTAINERS: readonly string[] = [
-  ...['image', 'imagePullPolicy', 'workingDir', 'ports', 'env', 'envFrom', 'resources', 'resizePolicy', 'volumeMounts'],
-  ...[
-    'volumeDevices',
-    'securityContext',
-    'stdin',
-    'stdinOnce',
-    'tty',
-    'terminationMessagePath',
-    'terminationMessagePolicy',
-  ],
-  'restartPolicyRules',
-];

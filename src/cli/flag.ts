@@ -64,6 +64,8 @@ export interface Flag<T> {
   readonly since: string;
   /** The key in a configuration file, where Kubernetes has another name for it. */
   readonly fileKey?: string;
+  /** Where a configuration file has it in the shape of a Pod; the key of its own takes it as a text. */
+  readonly podKey?: string;
   /** In a configuration file a number of seconds, as in a Pod. */
   readonly fileSeconds?: true;
   /** May hold a command, in which `$(NAME)` is for a shell and no slip. */

@@ -7,6 +7,8 @@ import { show } from './parse.ts';
 export interface Given {
   readonly key: Key;
   readonly text: string;
+  /** Where a file has it in a shape of its own, it is parsed already. */
+  readonly value?: unknown;
   /** How a message names it, with its value: `--drain 5s`, `SEXTON_DRAIN=5s`, `drain: 5s in /etc/sexton.yaml`. */
   readonly label: string;
   /** How `explain` names where it came from: `--drain`, `SEXTON_DRAIN`, `/etc/sexton.yaml`. */

@@ -50,7 +50,8 @@ export function settle(
 }
 
 /** The setting, or the problem with it. */
-function parseGiven({ key, text, label, source }: Given): Setting<unknown> | string {
+function parseGiven({ key, text, value, label, source }: Given): Setting<unknown> | string {
+  if (value !== undefined) return { value, label, source, isGiven: true, isBroken: false };
   const slip = FLAGS[key].hasCommand ? undefined : unexpanded(text);
   if (slip !== undefined) return `${label}: ${slip}`;
   const parsed = FLAGS[key].parse(text);

@@ -38,9 +38,9 @@ describe('a configuration file', () => {
   });
 
   it('tells all that is wrong in it at once', async () => {
-    const problems = await problemsOf('/c.yaml', 'drain: 5\nrole: 7\nport: 80\n');
+    const problems = await problemsOf('/c.yaml', 'drain: 5\nrole: 7\ncolour: 80\n');
     assert.deepEqual(problems, [
-      'port in /c.yaml: no such key; see sexton help config',
+      'colour in /c.yaml: no such key; see sexton help config',
       'drain: 5 in /c.yaml: a duration needs a unit; write 5s or 5ms',
       'role: 7 in /c.yaml: not one of main, sidecar',
     ]);

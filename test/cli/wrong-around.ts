@@ -3,7 +3,7 @@
  */
 import { DIR, NAME_RULE, type WrongInput } from './wrong.ts';
 
-const IN_FILE = `${DIR}/sexton.yaml`;
+export const IN_FILE = `${DIR}/sexton.yaml`;
 
 export function wrongEnvironments(): readonly WrongInput[] {
   return [
@@ -86,8 +86,8 @@ export function wrongFiles(): readonly WrongInput[] {
     ),
     file(
       'a field that only the platform can act on',
-      'image: nginx\n',
-      `image in ${IN_FILE}: the platform's, sexton cannot act on it; leave it in the Pod`,
+      'env: [{name: A, value: b}]\n',
+      `env in ${IN_FILE}: the platform's, sexton sets no variables; leave it in the Pod`,
     ),
     file(
       'a grace period with a unit',
@@ -130,7 +130,7 @@ function variable(title: string, env: Readonly<Record<string, string>>, message:
   return { title, argv: [], env, message };
 }
 
-function file(title: string, content: string | undefined, message: string): WrongInput {
+export function file(title: string, content: string | undefined, message: string): WrongInput {
   if (content === undefined) return { title, argv: ['--config', DIR], message };
   return { title: `${title}, in a file`, argv: ['--config', IN_FILE], files: { 'sexton.yaml': content }, message };
 }

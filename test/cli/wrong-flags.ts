@@ -114,7 +114,7 @@ export function wrongFlags(): readonly WrongInput[] {
   ];
 }
 
-function one(
+export function one(
   title: string,
   flag: string,
   value: string,

@@ -5,7 +5,10 @@
  */
 import { DIR, NAME_RULE, type WrongInput } from './wrong.ts';
 import { wrongEnvironments, wrongFiles } from './wrong-around.ts';
+import { wrongContainers } from './wrong-containers.ts';
 import { wrongFlags } from './wrong-flags.ts';
+import { wrongHooks } from './wrong-hooks.ts';
+import { wrongProbes } from './wrong-probes.ts';
 import { wrongCombinations, wrongCommandLines } from './wrong-together.ts';
 
 /** What no wrong input may start. */
@@ -28,6 +31,9 @@ export const WRONG_INPUTS: readonly WrongInput[] = [
   ...wrongCombinations(),
   ...wrongEnvironments(),
   ...wrongFiles(),
+  ...wrongProbes(),
+  ...wrongHooks(),
+  ...wrongContainers(),
   {
     title: 'several things at once, in one message',
     argv: ['--drian', '5s', '--role', 'helper', '--name', 'Web'],

@@ -1,0 +1,36 @@
+/**
+ * A value of a configuration file in the notation of its flag: lists are joined by commas, maps as pairs.
+ */
+import type { Key } from './flag.ts';
+import { FLAGS } from './flags.ts';
+import { bad, good, type Parse } from './parse.ts';
+
+export function textOf(key: Key, value: unknown): Parse<string> {
+  const flag = FLAGS[key];
+  if (flag.fileSeconds) {
+    // From YAML every scalar comes as its text.
+    return Number.isSafeInteger(value) || (typeof value === 'string' && /^[0-9]{1,9}$/.test(value))
+      ? good(`${value}s`)
+      : bad('must be a whole number of seconds; write one such as 30');
+  }
+  if (isScalar(value)) return value === '' ? bad(`has no value; write ${flag.takes}`) : good(String(value));
+  if (flag.podKey !== undefined)
+    return bad(`must be a text, write ${flag.takes}; the shape of a Pod goes to ${flag.podKey}`);
+  if (Array.isArray(value) && value.length > 0 && value.every(isScalar)) return good(value.join(','));
+  const { pairs } = flag;
+  if (pairs !== undefined && typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    const entries = Object.entries(value);
+    if (entries.length > 0 && entries.every(([, to]) => isScalar(to))) {
+      return good(entries.map(([from, to]) => `${from}${pairs}${String(to)}`).join(','));
+    }
+  }
+  return bad(`has no value that can be read; write ${flag.takes}`);
+}
+
+export function describe(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+}
+
+function isScalar(value: unknown): value is string | number | boolean {
+  return ['string', 'number', 'boolean'].includes(typeof value);
+}

@@ -1,0 +1,22 @@
+/**
+ * Fields of a container in a Pod that only the platform can act on. What has no say in how the command runs may stand in a
+ * configuration file, for a container that is pasted whole, and is named in one warning. What has is refused: who writes it there
+ * expects sexton to do it.
+ */
+export const PLATFORM_KEYS: readonly string[] = [
+  ...['image', 'imagePullPolicy', 'resources', 'resizePolicy', 'volumeMounts', 'volumeDevices', 'securityContext'],
+  ...['stdin', 'stdinOnce', 'tty', 'terminationMessagePath', 'terminationMessagePolicy'],
+];
+
+export const REFUSED_KEYS: Readonly<Record<string, string>> = {
+  env: "the platform's, sexton sets no variables; leave it in the Pod",
+  envFrom: "the platform's, sexton sets no variables; leave it in the Pod",
+  workingDir: "the platform's, the command starts where sexton does; leave it in the Pod",
+  restartPolicyRules: "the platform's, sexton restarts by restart and exitCode; leave it in the Pod",
+};
+
+export function platformWarnings(path: string, keys: readonly string[]): readonly string[] {
+  if (keys.length === 0) return [];
+  const them = keys.length === 1 ? 'it' : 'them';
+  return [`${keys.join(', ')} in ${path}: no effect here, only the platform acts on ${them}; keep ${them} in the Pod`];
+}

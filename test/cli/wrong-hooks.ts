@@ -1,0 +1,100 @@
+/**
+ * Wrong inputs: hooks, reloads and healthy gates, as flags and as variables.
+ */
+import { DIR, type WrongInput } from './wrong.ts';
+import { one } from './wrong-flags.ts';
+import { SHELL } from './wrong-probes.ts';
+
+const HOOKS = 'exec:CMD, http://:8080/stop, "POST http://:8080/stop" or sleep:5s';
+
+export function wrongHooks(): readonly WrongInput[] {
+  return [
+    one('a hook of no kind', 'pre-stop', 'nginx -s quit', `not a hook; write one such as ${HOOKS}`),
+    one('a hook by grpc', 'post-start', 'grpc://:80', `a hook cannot be grpc; write one such as ${HOOKS}`),
+    one(
+      'a hook that deletes',
+      'pre-stop',
+      'DELETE http://:80/',
+      'DELETE is not possible for a hook; write GET or POST',
+    ),
+    one('a hook that posts a command', 'pre-stop', 'POST exec:up', 'POST goes before http:// only; leave it out'),
+    one('a sleep without a unit', 'pre-stop', 'sleep:5', 'a duration needs a unit; write 5s or 5ms'),
+    one(
+      'a hook with a timeout',
+      'pre-stop',
+      'exec:up,timeout=5s',
+      'timeout: a hook has no such option, its time is the grace period; leave it out (if it is part of the action: quote it)',
+    ),
+    {
+      title: 'K18 a hook that sleeps as long as the grace period',
+      argv: ['--pre-stop', 'sleep:30s', '--grace-period', '30s'],
+      message:
+        '--pre-stop sleep:30s: not shorter than --grace-period 30s, which leaves no time to stop; write a shorter sleep',
+    },
+    {
+      title: 'K18 a hook and a drain that leave no time',
+      argv: ['--pre-stop=sleep:20s', '--drain=15s', '--grace-period=30s'],
+      message:
+        '--pre-stop sleep:20s: takes 35s with --drain 15s, not shorter than --grace-period 30s, which leaves no time to stop; write a shorter sleep',
+    },
+    {
+      title: 'K18 a ladder that is too long after a hook',
+      argv: ['--stop=TERM:20s,KILL', '--pre-stop=sleep:15s', '--grace-period=30s'],
+      message:
+        '--stop TERM:20s,KILL: takes 35s with --pre-stop sleep:15s, longer than --grace-period 30s; shorten the rungs or raise both grace periods',
+    },
+    one('a reload without a signal', 'reload', '/etc/app', 'the signal is missing; write /etc/app=HUP'),
+    one(
+      'a reload of a relative path',
+      'reload',
+      'app.conf=HUP',
+      'app.conf is not an absolute path; write one such as /etc/app.conf',
+    ),
+    one(
+      'a reload by KILL',
+      'reload',
+      '/etc/app=KILL',
+      'KILL makes no program read its files again; write one such as HUP',
+    ),
+    one('a reload by a signal that does not exist', 'reload', '/etc/app=HPU', 'HPU is not a signal; did you mean HUP?'),
+    one(
+      'a reload with a misspelt option',
+      'reload',
+      '/a=HUP,valdate=x',
+      'valdate is not an option; only ,validate=COMMAND can follow the signal',
+    ),
+    one('a reload with a check that needs a shell', 'reload', '/a=HUP,validate=a&&b', `validate: & ${SHELL}`),
+    {
+      title: 'a reload twice',
+      argv: ['--reload', '/a=HUP', '--reload', '/a=USR1'],
+      message: '--reload: /a is named twice; name it once',
+    },
+    {
+      title: 'the second of two reloads',
+      argv: ['--reload', '/a=HUP', '--reload', '/b'],
+      message: '--reload /b: the signal is missing; write /b=HUP',
+    },
+    {
+      title: 'one of several reloads in a variable',
+      argv: [],
+      env: { SEXTON_RELOAD: '/a=HUP\n/b' },
+      message: 'SEXTON_RELOAD="/a=HUP\\n/b": /b: the signal is missing; write /b=HUP',
+    },
+    {
+      title: 'a member that waits for its own health',
+      argv: ['--graveyard', `${DIR}/g`, '--name', 'web', '--start-after', 'db=started,web=healthy?'],
+      message: '--start-after db=started,web=healthy?: web is this member itself; leave it out, or give another --name',
+    },
+    {
+      title: 'a gate of health named twice',
+      argv: ['--graveyard', `${DIR}/g`, '--start-after', 'db=started,db=healthy'],
+      message: '--start-after db=started,db=healthy: db is named twice; name it once',
+    },
+    {
+      title: 'a healthy gate without a graveyard',
+      argv: ['--start-after', 'db=healthy'],
+      message: '--start-after db=healthy: needs a graveyard; give --graveyard DIR, a volume that it shares with them',
+    },
+    one('a misspelt health', 'start-after', 'db=helthy', 'helthy is not a condition; did you mean healthy?'),
+  ];
+}
