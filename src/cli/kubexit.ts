@@ -25,7 +25,7 @@ export function readForeign(env: Env, taken: ReadonlySet<Key>): Foreign {
   take('KUBEXIT_NAME', 'name');
   take('KUBEXIT_GRAVEYARD', 'graveyard');
   takeDuration('KUBEXIT_GRACE_PERIOD', 'gracePeriod');
-  const hasBirths = take('KUBEXIT_BIRTH_DEPS', 'startAfter', startedGates);
+  const hasBirths = take('KUBEXIT_BIRTH_DEPS', 'startAfter', birthGates);
   takeDuration('KUBEXIT_BIRTH_TIMEOUT', 'startTimeout');
   const hasDeaths = take('KUBEXIT_DEATH_DEPS', 'mains');
   // kubexit stops at the first death among its dependencies.
@@ -72,10 +72,15 @@ const KNOWN = [
 /** kubexit asks the API server and logs by these; here nothing needs them. */
 const NEEDLESS = ['KUBEXIT_POD_NAME', 'KUBEXIT_NAMESPACE', 'KUBEXIT_VERBOSE_LEVEL'] as const;
 
-function startedGates(text: string): string {
+/**
+ * kubexit starts its child when the pod's status calls every one of these containers ready, not merely born. A member of sexton is
+ * healthy by the kubelet's rule: its readiness probe has succeeded, or it has none and has started. A tombstone of kubexit tells
+ * nothing but the birth, with which the gate opens.
+ */
+function birthGates(text: string): string {
   return text
     .split(',')
-    .map((name) => `${name}=started`)
+    .map((name) => `${name}=healthy`)
     .join(',');
 }
 

@@ -37,8 +37,8 @@ describe("kubexit's variables", () => {
     const { run } = await resolved({ KUBEXIT_NAME: 'work', KUBEXIT_BIRTH_DEPS: 'proxy,db', KUBEXIT_GRAVEYARD: '/g/' });
     assert.equal(run.member.role, 'main');
     assert.deepEqual(run.member.startAfter, [
-      { name: 'proxy', condition: 'started', optional: false },
-      { name: 'db', condition: 'started', optional: false },
+      { name: 'proxy', condition: 'healthy', optional: false },
+      { name: 'db', condition: 'healthy', optional: false },
     ]);
     assert.equal(run.member.startTimeoutMs, 30_000);
     assert.equal(run.graveyard, '/g');
