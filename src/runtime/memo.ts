@@ -7,18 +7,20 @@ export interface Memo {
   readonly state: State;
   /** The host holds the liveness socket. */
   readonly isHeld: boolean;
+  /** OOM kills seen so far in this container; undefined: that cannot be read. */
+  readonly oomKills?: number | undefined;
 }
 
-export function writeMemo({ state, isHeld }: Memo): string {
-  return JSON.stringify({ format: FORMAT, isHeld, state: { ...state, peers: undefined } });
+export function writeMemo({ state, isHeld, oomKills }: Memo): string {
+  return JSON.stringify({ format: FORMAT, isHeld, oomKills, state: { ...state, peers: undefined } });
 }
 
 /** `undefined` when another version of sexton wrote it: then the events that are not acknowledged have to do. */
 export function readMemo(memo: string, hostId: string): Memo | undefined {
   try {
-    const { format, isHeld, state } = JSON.parse(memo) as Memo & { format: number };
+    const { format, isHeld, oomKills, state } = JSON.parse(memo) as Memo & { format: number };
     return format === FORMAT && state.hostId === hostId
-      ? { isHeld, state: { ...NOTHING, ...state, ...ASLEEP } }
+      ? { isHeld, oomKills, state: { ...NOTHING, ...state, ...ASLEEP } }
       : undefined;
   } catch {
     return undefined;

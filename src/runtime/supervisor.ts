@@ -14,15 +14,19 @@ import type { Event } from '../core/events.ts';
 import { reduce } from '../core/lifecycle.ts';
 import type { PeerView } from '../core/peers.ts';
 import { tombstoneOf } from '../core/record.ts';
+import { SIGKILL } from '../core/signals.ts';
 import { strangersAmong } from '../core/standing.ts';
 import { initialState, type State } from '../core/state.ts';
 import { instantAt } from '../core/time.ts';
+import { Actions } from './actions.ts';
 import type { Clock } from './clock.ts';
 import { commandsOf, coreEventOf, fallbackOf, reasonOf } from './effects.ts';
+import type { Ask } from './graveyard/inbox.ts';
 import type { Host, HostCommand, HostEvent, Program } from './host/host.ts';
 import { isLate } from './late.ts';
 import type { Log } from './log.ts';
 import { readMemo, writeMemo } from './memo.ts';
+import { readOomKills } from './oom.ts';
 import type { Plot, PlotEvents } from './plot.ts';
 
 export interface SupervisorOptions {
@@ -45,9 +49,13 @@ export class Supervisor {
   #timer: NodeJS.Timeout | undefined;
   #leaving = false;
   readonly #claimed = Promise.withResolvers<void>();
+  readonly #actions: Actions;
+  #oomKills: number | undefined;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
+    const { clock } = options;
+    this.#actions = new Actions((id, end) => this.#dispatch({ type: 'actionEnded', at: clock.now(), id, ...end }));
   }
 
   /** Resolves when all is wired; the rest is events. */
@@ -61,11 +69,16 @@ export class Supervisor {
     this.#state = member.solo ? { ...state, peers: {} } : state;
     this.#isHeld = resumed?.isHeld ?? false;
     if (resumed !== undefined) log.say('warn', 'the supervisor was started again', { phase: state.phase });
+    this.#oomKills = resumed === undefined ? readOomKills() : resumed.oomKills;
     // The host tells in this turn of the loop what was queued before we were there; only then may anything begin.
     await new Promise((resolve) => setImmediate(resolve));
     this.#dispatch({ type: 'booted', at: clock.now() }, undefined, [fallbackOf(member)]);
     for (const limit of host.limits) log.say('warn', limit);
-    const events: PlotEvents = { listen: (path) => this.#listen(path), peersSeen: (peers) => this.#meet(peers) };
+    const events: PlotEvents = {
+      listen: (path) => this.#listen(path),
+      peersSeen: (peers) => this.#meet(peers),
+      stopAsked: (ask) => this.#askToStop(ask),
+    };
     this.#claimed.resolve(openPlot === undefined ? undefined : this.#claim(openPlot, events));
     await Promise.all([log.open(), isLate(this.#claimed.promise, MOST_CLAIMING_MS)]);
     // A member that is on its way out is not interested in the others any more.
@@ -94,10 +107,25 @@ export class Supervisor {
     if (foreign.length > 0) void this.#plot?.clear(foreign);
   }
 
+  /** The time of the request counts, so that all who were asked together have the same deadline. */
+  #askToStop({ atMs, graceMs, among }: Ask): void {
+    const now = this.#options.clock.now();
+    this.#dispatch({ type: 'stopAsked', at: instantAt(now, Math.min(atMs, now.mono)), graceMs, among });
+  }
+
   #hear(event: HostEvent): void {
     if (event.type === 'spawnFailed') this.#complain(event.errno);
     const now = this.#options.clock.now();
-    this.#dispatch(coreEventOf(event, instantAt(now, Math.min(event.at, now.mono)), false), event.seq);
+    const at = instantAt(now, Math.min(event.at, now.mono));
+    const isKill = event.type === 'exited' && event.signal === SIGKILL;
+    this.#dispatch(coreEventOf(event, at, isKill && this.#hasSeenOom()), event.seq);
+  }
+
+  /** Whether the kernel has killed somebody of this container for want of memory since we last looked. */
+  #hasSeenOom(): boolean {
+    const before = this.#oomKills;
+    this.#oomKills = readOomKills();
+    return before !== undefined && this.#oomKills !== undefined && this.#oomKills > before;
   }
 
   #complain(errno: string): void {
@@ -114,6 +142,8 @@ export class Supervisor {
     this.#carve();
     for (const effect of effects) {
       if (effect.type === 'log') log.say(effect.level, effect.message, effect.details);
+      if (effect.type === 'runAction') void this.#actions.run(effect);
+      if (effect.type === 'endAction') this.#actions.end(effect.id);
       if (effect.type === 'exitContainer') void this.#leave(effect.code);
     }
     this.#wakeAt(wakeAtMs);
@@ -122,7 +152,7 @@ export class Supervisor {
   /** One transaction: what is done with, what is known, what is to be done. */
   #commit(ack: number | undefined, commands: readonly HostCommand[]): void {
     if (this.#state === undefined) return;
-    const memo = writeMemo({ state: this.#state, isHeld: this.#isHeld });
+    const memo = writeMemo({ state: this.#state, isHeld: this.#isHeld, oomKills: this.#oomKills });
     const isNews = memo !== this.#memo;
     if (ack === undefined && commands.length === 0 && !isNews) return;
     this.#options.host.commit({ ack, memo: isNews ? memo : undefined, commands });
@@ -156,6 +186,7 @@ export class Supervisor {
     if (this.#leaving) return;
     this.#leaving = true;
     clearTimeout(this.#timer);
+    this.#actions.endAll();
     // A life that was over before its plot was opened is carved like any other.
     const carved = this.#claimed.promise.then(() => this.#plot?.settle());
     if (await isLate(carved, MOST_CARVING_MS))
