@@ -58,8 +58,8 @@ export interface Container {
   pid1(): Promise<number>;
   /** The Node process beside PID 1; not the one of `not`. */
   supervisor(not?: number): Promise<number>;
-  /** Looks once whether PID 1 is that program by now. */
-  findPid1(program: string): number | undefined;
+  /** Looks once whether PID 1 is that program by now; without one, whether it is the one that was asked for. */
+  findNow(program?: string): number | undefined;
   signal(signal: number | NodeJS.Signals): Promise<void>;
   /** KILL to PID 1, and by that to all that is in the namespace. `wasKilled` is false when it had ended before. */
   kill(): Promise<Exit & { readonly wasKilled: boolean }>;
@@ -116,7 +116,7 @@ export function startContainer(scratch: Scratch, options: ContainerOptions): Con
       return whileItRuns('the supervisor is there', find);
     },
     signal: async (signal) => assert.ok(send(await pid1(), signal), 'PID 1 is gone before its signal'),
-    findPid1: launched.findPid1,
+    findNow: (program = wanted) => launched.findPid1(program),
     kill: async () => {
       const wasKilled = await launched.kill();
       return { ...(await within('the container ends', ended)), wasKilled };

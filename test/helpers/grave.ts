@@ -35,6 +35,11 @@ export function waitForTombstone(
   });
 }
 
+/** From then on the others can know that it has ended. */
+export function waitForDeath(graveyard: string, name: string): Promise<Tombstone> {
+  return waitForTombstone(graveyard, name, 'is dead', (it) => it.Died !== undefined);
+}
+
 /** Their children run and their tombstones say so: from then on the others can know. */
 export async function waitForRunning(graveyard: string, names: readonly string[]): Promise<void> {
   for (const name of names) await waitForTombstone(graveyard, name, 'runs', (it) => it.Phase === 'running');

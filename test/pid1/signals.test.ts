@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { describe } from 'node:test';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { startContainer } from '../helpers/container.ts';
 import { atOnce, byEngine } from '../helpers/engine.ts';
 import { readTombstone } from '../helpers/grave.ts';
@@ -16,7 +16,7 @@ import { send } from '../helpers/process.ts';
 import { inRounds } from '../helpers/rounds.ts';
 import { scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
-import { within } from '../helpers/wait.ts';
+import { waitFor, within } from '../helpers/wait.ts';
 
 const { SIGINT, SIGKILL, SIGSTOP, SIGCHLD, SIGTERM, SIGCONT } = constants.signals;
 const ALL = Array.from({ length: 64 }, (_, index) => index + 1);
@@ -41,7 +41,7 @@ describe('signals through PID 1', { concurrency: atOnce(2) }, () => {
         readTimeline(scratch.log)
           .signals('all')
           .filter((it) => it !== SIGCONT);
-      while (seen().length <= index) await within(`signal ${signal} arrives`, turn());
+      await waitFor(`signal ${signal} arrives`, () => seen().length > index);
     }
     // CONT follows several of the others, so only that it comes at all can be said of it.
     assert.deepEqual(
@@ -96,12 +96,11 @@ describe('signals through PID 1', { concurrency: atOnce(2) }, () => {
       // The kernel names the new program before its first instruction has run; it drops a TERM to PID 1 until then.
       while (pid === undefined || !isBlockingAll(pid)) {
         await turn();
-        pid = container.findPid1(SEXTON);
+        pid = container.findNow(SEXTON);
       }
-      const at = performance.now() + (DELAYS_MS[Math.floor(index / 3) % DELAYS_MS.length] ?? 0);
-      while (performance.now() < at) await turn();
+      await sleep(DELAYS_MS[Math.floor(index / 3) % DELAYS_MS.length]);
       assert.ok(send(pid, SIGTERM), 'it ended before it was asked to');
-      const { status } = await within(`${name} ends`, container.ended, 15_000).catch(async (error) => {
+      const { status } = await within(`${name} ends`, container.ended).catch(async (error) => {
         await container.kill();
         throw error;
       });

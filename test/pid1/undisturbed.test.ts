@@ -8,7 +8,7 @@ import { describe } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Container, startContainer } from '../helpers/container.ts';
 import { readTombstone } from '../helpers/grave.ts';
-import { member } from '../helpers/member.ts';
+import { type MemberOptions, member } from '../helpers/member.ts';
 import { send } from '../helpers/process.ts';
 import { chance, inRounds, roundsOr, SEED } from '../helpers/rounds.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
@@ -68,8 +68,10 @@ async function isStopped({ stage, name, random, killed }: Life): Promise<void> {
 /** A sidecar whose main ends; the supervisors of both are killed. */
 async function servesMain({ stage, name, random, killed }: Life): Promise<void> {
   const roster = ['--role', 'sidecar', '--mains', `${name}-main`];
-  const main = start(stage, `${name}-main`, [], { run: 1_500, exit: 5 });
-  const sidecar = start(stage, name, roster, { term: 300 });
+  // Its time counts from when the sidecar is there: else that would not be started any more.
+  const begun = stage.scratch.path(`${name}-begun`);
+  const main = start(stage, `${name}-main`, [], { run: 1_500, exit: 5, after: begun });
+  const sidecar = start(stage, name, roster, { term: 300, ready: begun });
   const chances = [random, chance(random() * 1e9)] as const;
   await Promise.all([haunt(main, chances[0], killed, 2), haunt(sidecar, chances[1], killed, 3)]);
   assert.deepEqual([(await main.exit()).status, (await sidecar.exit()).status], [5, 0], name);
@@ -78,7 +80,7 @@ async function servesMain({ stage, name, random, killed }: Life): Promise<void> 
   readTimeline(stage.scratch.log).exitsBeforeSignalTo(`${name}-main`, name);
 }
 
-function start(stage: Stage, name: string, flags: readonly string[], options: Record<string, number>): Container {
+function start(stage: Stage, name: string, flags: readonly string[], options: MemberOptions): Container {
   const declared = [
     '--name',
     name,

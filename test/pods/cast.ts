@@ -2,6 +2,7 @@
  * The people of the pod tests: mains and sidecars that run the fixture application under sexton.
  */
 import { writeFileSync } from 'node:fs';
+import { waitForRunning } from '../helpers/grave.ts';
 import { type MemberOptions, member } from '../helpers/member.ts';
 import type { Stage } from '../helpers/scenario.ts';
 import { waitForEvent } from '../helpers/timeline.ts';
@@ -15,9 +16,14 @@ export interface Cast {
   /** A barrier: the run= of a main with `...served` counts from when the sidecar with `...serves` has started. */
   readonly served: MemberOptions;
   readonly serves: MemberOptions;
-  /** Opens the same barrier, when each of these has happened, in place of a sidecar that serves. */
-  open(...events: readonly (readonly [name: string, event: string])[]): Promise<void>;
+  /** Opens the same barrier in place of a sidecar that serves. */
+  open(): void;
+  /** Waits until these run by their tombstones, which the others can see, and by their own words: they take signals. */
+  running(...names: readonly string[]): Promise<void>;
 }
+
+/** A grace period that is not what its test is about: far longer than all that happens in it, on a slow machine, too. */
+export const AMPLE_MS = 40_000;
 
 export function cast(stage: Stage): Cast {
   const container = (role: readonly string[]): Cast['main'] => {
@@ -34,9 +40,10 @@ export function cast(stage: Stage): Cast {
     sidecar: container(['--role', 'sidecar']),
     served: { after: barrier },
     serves: { ready: barrier },
-    open: async (...events) => {
-      for (const [name, event] of events) await waitForEvent(stage.scratch.log, name, event);
-      writeFileSync(barrier, '');
+    open: () => writeFileSync(barrier, ''),
+    running: async (...names) => {
+      await waitForRunning(stage.scratch.graveyard, names);
+      for (const name of names) await waitForEvent(stage.scratch.log, name, 'Started');
     },
   };
 }

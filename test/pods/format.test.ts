@@ -7,12 +7,12 @@ import { join } from 'node:path';
 import { describe } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atOnce, byEngine } from '../helpers/engine.ts';
-import { readTombstone, waitForRunning } from '../helpers/grave.ts';
+import { readTombstone } from '../helpers/grave.ts';
 import { member } from '../helpers/member.ts';
 import { FIXTURE_SOURCES, NODE, PORTABLE_NODE, ROOT } from '../helpers/paths.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
-import { cast } from './cast.ts';
+import { AMPLE_MS, cast } from './cast.ts';
 import { type PodContainer, runPod } from './kubelet.ts';
 
 /** A Node that runs where the members do: the images have no C library for the tests' own. */
@@ -34,9 +34,10 @@ describe('kubexit’s format', { concurrency: atOnce(4) }, () => {
   for (const session of ['a-pod', false] as const) {
     const declared = session === false ? 'without a session' : 'with a session';
     scenario(`C01 a sidecar under sexton ends after its main under kubexit, ${declared}`, async (stage) => {
-      const { sidecar } = cast(stage);
-      const containers = [underKubexit(stage, 'work', { run: 1_000 }), sidecar('proxy', {}, ['--mains', 'work'])];
-      const pod = runPod(stage.scratch, { restartPolicy: 'Never', graceMs: 4_000, session, containers });
+      const { sidecar, served, serves } = cast(stage);
+      const work = underKubexit(stage, 'work', { run: 300, ...served });
+      const containers = [work, sidecar('proxy', serves, ['--mains', 'work'])];
+      const pod = runPod(stage.scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, session, containers });
       assert.equal(await pod.end(), 'Succeeded');
       const log = readTimeline(stage.scratch.log);
       log.exitsBeforeSignalTo('work', 'proxy');
@@ -45,26 +46,26 @@ describe('kubexit’s format', { concurrency: atOnce(4) }, () => {
   }
 
   scenario('C01 a sidecar under kubexit ends after its main under sexton', async (stage) => {
-    const { main } = cast(stage);
-    const containers = [main('work', { run: 1_000 }), underKubexit(stage, 'proxy', {}, 'work')];
-    const pod = runPod(stage.scratch, { restartPolicy: 'Never', graceMs: 4_000, containers });
+    const { main, served, serves } = cast(stage);
+    const containers = [main('work', { run: 300, ...served }), underKubexit(stage, 'proxy', serves, 'work')];
+    const pod = runPod(stage.scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
     assert.equal(await pod.end(), 'Succeeded');
     readTimeline(stage.scratch.log).exitsBeforeSignalTo('work', 'proxy');
   });
 
   scenario('C01 under OnFailure a failure that kubexit carved is not the end', async (stage) => {
-    const { sidecar } = cast(stage);
+    const { sidecar, served, serves } = cast(stage);
     const { scratch } = stage;
-    const failing = { runs: '800,800', exits: '1,0', counter: scratch.path('count') };
-    const containers = [underKubexit(stage, 'work', failing), sidecar('proxy', {}, ['--mains', 'work'])];
-    const pod = runPod(scratch, { restartPolicy: 'OnFailure', graceMs: 4_000, containers });
+    const failing = { run: 300, exits: '1,0', counter: scratch.path('count'), ...served };
+    const containers = [underKubexit(stage, 'work', failing), sidecar('proxy', serves, ['--mains', 'work'])];
+    const pod = runPod(scratch, { restartPolicy: 'OnFailure', graceMs: AMPLE_MS, containers });
     assert.equal(await pod.end(), 'Succeeded');
     assert.deepEqual([pod.state('work').exits, pod.state('proxy').exits], [[1, 0], [0]]);
     readTimeline(scratch.log).exitsBeforeSignalTo('work', 'proxy');
   });
 
   scenario('a tombstone that is empty or half done is never acted upon', async (stage) => {
-    const { sidecar } = cast(stage);
+    const { sidecar, running } = cast(stage);
     const { scratch } = stage;
     const work = join(scratch.graveyard, 'work');
     const born =
@@ -83,8 +84,8 @@ describe('kubexit’s format', { concurrency: atOnce(4) }, () => {
     ];
     writeFileSync(work, 'Born: "2026-01-01T00:00:00Z"\n');
     const proxy = sidecar('proxy', { trap: 'all' }, ['--mains', 'work']);
-    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 4_000, session: 'pod', containers: [proxy] });
-    await waitForRunning(scratch.graveyard, ['proxy']);
+    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, session: 'pod', containers: [proxy] });
+    await running('proxy');
     for (const half of halves) {
       writeFileSync(work, half);
       // Long enough for each of them to be read, watched or not; a reader that acts has acted by then.

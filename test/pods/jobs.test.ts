@@ -3,13 +3,14 @@
  * signal and ends as it would have ended alone.
  */
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { describe } from 'node:test';
 import { atOnce } from '../helpers/engine.ts';
-import { readTombstone, waitForRunning } from '../helpers/grave.ts';
+import { readTombstone, waitForDeath } from '../helpers/grave.ts';
 import { scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
 import { waitFor } from '../helpers/wait.ts';
-import { after, cast } from './cast.ts';
+import { AMPLE_MS, after, cast } from './cast.ts';
 import { runPod } from './kubelet.ts';
 
 /** The sidecar ends by itself and is not started again in place. */
@@ -25,7 +26,7 @@ describe('jobs with sidecars', { concurrency: atOnce(4) }, () => {
     scenario(`${id} under ${restartPolicy} a sidecar is left alone while its main runs ${then}`, async (stage) => {
       const { main, sidecar, served, serves } = cast(stage);
       const containers = [main('work', { run: 300, exit, ...served }), sidecar('proxy', { loop: 50, ...serves })];
-      const pod = runPod(stage.scratch, { restartPolicy, graceMs: 4_000, containers });
+      const pod = runPod(stage.scratch, { restartPolicy, graceMs: AMPLE_MS, containers });
       assert.equal(await pod.end(), phase);
       const log = readTimeline(stage.scratch.log);
       log.exitsBeforeSignalTo('work', 'proxy');
@@ -36,13 +37,12 @@ describe('jobs with sidecars', { concurrency: atOnce(4) }, () => {
   }
 
   scenario('J03 under Never nothing happens when the main and the sidecar have failed', async (stage) => {
-    const { main, sidecar, served, serves } = cast(stage);
+    const { main, sidecar, served, open } = cast(stage);
     const { scratch } = stage;
-    const containers = [
-      main('work', { run: 600, exit: 1, ...served }),
-      sidecar('proxy', { run: 50, exit: 2, ...serves }, ONCE),
-    ];
-    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 4_000, containers });
+    const containers = [main('work', { run: 1, exit: 1, ...served }), sidecar('proxy', { run: 50, exit: 2 }, ONCE)];
+    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
+    await waitForDeath(scratch.graveyard, 'proxy');
+    open();
     assert.equal(await pod.end(), 'Failed');
     assert.deepEqual([pod.state('work').exits, pod.state('proxy').exits], [[1], [2]]);
     assert.deepEqual(readTimeline(scratch.log).signals('proxy'), []);
@@ -50,11 +50,13 @@ describe('jobs with sidecars', { concurrency: atOnce(4) }, () => {
   });
 
   scenario('J06 under OnFailure nothing happens when the main failed and the sidecar is done', async (stage) => {
-    const { main, sidecar, served, serves } = cast(stage);
+    const { main, sidecar, served, open } = cast(stage);
     const { scratch } = stage;
-    const failing = { runs: '600,100', exits: '1,0', counter: scratch.path('count'), ...served };
-    const containers = [main('work', failing), sidecar('proxy', { run: 50, ...serves }, ONCE)];
-    const pod = runPod(scratch, { restartPolicy: 'OnFailure', graceMs: 4_000, containers });
+    const failing = { run: 1, exits: '1,0', counter: scratch.path('count'), ...served };
+    const containers = [main('work', failing), sidecar('proxy', { run: 50 }, ONCE)];
+    const pod = runPod(scratch, { restartPolicy: 'OnFailure', graceMs: AMPLE_MS, containers });
+    await waitForDeath(scratch.graveyard, 'proxy');
+    open();
     assert.equal(await pod.end(), 'Succeeded');
     assert.deepEqual([pod.state('work').exits, pod.state('proxy').exits], [[1, 0], [0]]);
     const log = readTimeline(scratch.log);
@@ -63,10 +65,12 @@ describe('jobs with sidecars', { concurrency: atOnce(4) }, () => {
   });
 
   scenario('J07 under OnFailure nothing happens when both ended well', async (stage) => {
-    const { main, sidecar, served, serves } = cast(stage);
+    const { main, sidecar, served, open } = cast(stage);
     const { scratch } = stage;
-    const containers = [main('work', { run: 600, ...served }), sidecar('proxy', { run: 50, ...serves }, ONCE)];
-    const pod = runPod(scratch, { restartPolicy: 'OnFailure', graceMs: 4_000, containers });
+    const containers = [main('work', { run: 1, ...served }), sidecar('proxy', { run: 50 }, ONCE)];
+    const pod = runPod(scratch, { restartPolicy: 'OnFailure', graceMs: AMPLE_MS, containers });
+    await waitForDeath(scratch.graveyard, 'proxy');
+    open();
     assert.equal(await pod.end(), 'Succeeded');
     assert.deepEqual(readTimeline(scratch.log).signals('proxy'), []);
     assert.equal(readTombstone(scratch.graveyard, 'proxy')?.Reason, 'completed');
@@ -85,7 +89,7 @@ describe('jobs with sidecars', { concurrency: atOnce(4) }, () => {
         sidecar('s1', serves, roster),
         sidecar('s2', {}, [...roster, ...after('absent=started')]),
       ];
-      const pod = runPod(scratch, { restartPolicy: 'OnFailure', graceMs: 4_000, containers });
+      const pod = runPod(scratch, { restartPolicy: 'OnFailure', graceMs: AMPLE_MS, containers });
       assert.equal(await pod.end(), 'Succeeded');
       const log = readTimeline(scratch.log);
       log.exitsBeforeSignalTo('w1', 's1');
@@ -97,11 +101,13 @@ describe('jobs with sidecars', { concurrency: atOnce(4) }, () => {
   );
 
   scenario('J09 when one sidecar is done already the other is stopped', async (stage) => {
-    const { main, sidecar, served, open } = cast(stage);
+    const { main, sidecar, served, open, running } = cast(stage);
     const { scratch } = stage;
     const containers = [main('work', { run: 200, ...served }), sidecar('s1', { run: 50 }, ONCE), sidecar('s2')];
-    const pod = runPod(scratch, { restartPolicy: 'OnFailure', graceMs: 4_000, containers });
-    await open(['s1', 'Exiting'], ['s2', 'Started']);
+    const pod = runPod(scratch, { restartPolicy: 'OnFailure', graceMs: AMPLE_MS, containers });
+    await waitForDeath(scratch.graveyard, 's1');
+    await running('s2');
+    open();
     assert.equal(await pod.end(), 'Succeeded');
     const log = readTimeline(scratch.log);
     assert.deepEqual([log.signals('s1'), log.signals('s2')], [[], [15]]);
@@ -109,15 +115,22 @@ describe('jobs with sidecars', { concurrency: atOnce(4) }, () => {
   });
 
   scenario('J10 a sidecar stays while one of two mains runs, also when the first one failed', async (stage) => {
-    const { main, sidecar, served, open } = cast(stage);
+    const { main, sidecar, served, open, running } = cast(stage);
     const { scratch } = stage;
+    const enough = scratch.path('enough');
     const containers = [
-      main('w1', { run: 100, exit: 1, ...served }),
-      main('w2', { run: 800, ...served }),
-      sidecar('proxy', { loop: 50 }),
+      main('w1', { run: 1, exit: 1, ...served }),
+      main('w2', { run: 1, after: enough }),
+      // It does not know the mains by name, and who has passed these gates has seen them both.
+      sidecar('proxy', { loop: 50 }, after('w1=started', 'w2=started')),
     ];
-    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 4_000, containers });
-    await open(['w1', 'Started'], ['w2', 'Started'], ['proxy', 'Started']);
+    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
+    await running('w1', 'w2', 'proxy');
+    open();
+    await waitForDeath(scratch.graveyard, 'w1');
+    // A second in which a sidecar that took this for the end would be stopped.
+    await waitForEvent(scratch.log, 'proxy', 'Looping', readTimeline(scratch.log).of('proxy', 'Looping').length + 20);
+    writeFileSync(enough, '');
     assert.equal(await pod.end(), 'Failed');
     const log = readTimeline(scratch.log);
     log.exitsBefore('w1', 'w2');
@@ -128,11 +141,13 @@ describe('jobs with sidecars', { concurrency: atOnce(4) }, () => {
   });
 
   scenario('J10 with `any` the first of two mains that ends is enough', async (stage) => {
-    const { main, sidecar, served, serves } = cast(stage);
+    const { main, sidecar, served, open, running } = cast(stage);
     const { scratch } = stage;
     const roster = ['--mains', 'w1,w2', '--when', 'any'];
-    const containers = [main('w1', { run: 300, ...served }), main('w2', {}), sidecar('proxy', serves, roster)];
-    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 4_000, containers });
+    const containers = [main('w1', { run: 1, ...served }), main('w2', {}), sidecar('proxy', {}, roster)];
+    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
+    await running('w1', 'w2', 'proxy');
+    open();
     await waitFor('the sidecar ends', () => pod.state('proxy').exits.length > 0);
     const log = readTimeline(scratch.log);
     log.exitsBeforeSignalTo('w1', 'proxy');
@@ -143,38 +158,45 @@ describe('jobs with sidecars', { concurrency: atOnce(4) }, () => {
   scenario('J11 a main that is born again after the sidecar decided to stop is reported as an error', async (stage) => {
     const { main, sidecar, served, serves } = cast(stage);
     const { scratch } = stage;
+    const until = scratch.path('until');
     const containers = [
-      main('work', { runs: '200,300', counter: scratch.path('count'), ...served }),
-      sidecar('proxy', { term: 3_000, ...serves }),
+      main('work', { runs: '1,0', counter: scratch.path('count'), ...served }),
+      sidecar('proxy', { until, ...serves }),
     ];
-    const pod = runPod(scratch, { restartPolicy: 'OnFailure', graceMs: 8_000, containers });
+    const pod = runPod(scratch, { restartPolicy: 'OnFailure', graceMs: AMPLE_MS, containers });
     await waitForEvent(scratch.log, 'proxy', 'Signal');
+    await waitFor('the main has ended', () => !pod.state('work').running);
     pod.rerun('work');
-    await pod.end();
+    const errors = /"level":"?(error|50)"?.*work/i;
+    await waitFor('the log names it', () => errors.test(pod.current('proxy').stderr()));
     assert.equal(readTimeline(scratch.log).of('work', 'Starting').length, 2);
-    assert.match(pod.current('proxy').stderr(), /"level":"?(error|50)"?.*work/i);
+    writeFileSync(until, '');
+    await waitFor('the sidecar ends', () => !pod.state('proxy').running);
+    await pod.delete();
   });
 
   scenario('J12 the marker of OpenKruise alone makes a sidecar, in any case of letters', async (stage) => {
     const { main, served, serves } = cast(stage);
     const env = { KRUISE_TERMINATE_SIDECAR_WHEN_JOB_EXIT: 'True' };
     const containers = [main('work', { run: 300, ...served }), main('proxy', serves, [], { env })];
-    const pod = runPod(stage.scratch, { restartPolicy: 'Never', graceMs: 4_000, containers });
+    const pod = runPod(stage.scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
     assert.equal(await pod.end(), 'Succeeded');
     readTimeline(stage.scratch.log).exitsBeforeSignalTo('work', 'proxy');
     assert.equal(readTombstone(stage.scratch.graveyard, 'proxy')?.Role, 'sidecar');
   });
 
   scenario('J13 a sidecar whose exit code must not matter fails no pod, stopped or ended by itself', async (stage) => {
-    const { main, sidecar, served, open } = cast(stage);
+    const { main, sidecar, served, open, running } = cast(stage);
     const { scratch } = stage;
     const containers = [
       main('work', { run: 200, ...served }),
       sidecar('stopped', { termexit: 7 }),
       sidecar('alone', { run: 50, exit: 7 }, ['--exit-code', '7=0', ...ONCE]),
     ];
-    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 4_000, containers });
-    await open(['alone', 'Exiting'], ['stopped', 'Started']);
+    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
+    await waitForDeath(scratch.graveyard, 'alone');
+    await running('stopped');
+    open();
     assert.equal(await pod.end(), 'Succeeded');
     for (const name of ['stopped', 'alone']) assert.equal(readTombstone(scratch.graveyard, name)?.ExitCode, 7, name);
   });
@@ -191,13 +213,13 @@ describe('jobs with sidecars', { concurrency: atOnce(4) }, () => {
   });
 
   scenario('J15 under Always no death of a main ends a sidecar', async (stage) => {
-    const { main, sidecar } = cast(stage);
+    const { main, sidecar, running } = cast(stage);
     const { scratch } = stage;
     const failing = { runs: '100,100,100,0', exits: '0,1,0,0', counter: scratch.path('count') };
-    const containers = [main('work', failing), sidecar('proxy')];
-    const pod = runPod(scratch, { restartPolicy: 'Always', graceMs: 4_000, containers });
+    const containers = [main('work', failing, after('proxy=started')), sidecar('proxy')];
+    const pod = runPod(scratch, { restartPolicy: 'Always', graceMs: AMPLE_MS, containers });
     await waitForEvent(scratch.log, 'work', 'Started', 4);
-    await waitForRunning(scratch.graveyard, ['work']);
+    await running('work', 'proxy');
     assert.deepEqual(readTimeline(scratch.log).signals('proxy'), []);
     await pod.delete();
     const log = readTimeline(scratch.log);

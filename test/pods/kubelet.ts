@@ -2,32 +2,28 @@
  * A stand-in for the kubelet: what it does to the containers of one pod, and nothing else.
  *
  * Theory of operation: predecessors (`init`) run one by one, each until it exits 0; then all other containers start at
- * once and each is started again as the pod's restartPolicy says, with a short backoff. A deletion ends all restarting,
- * sends TERM to every PID 1 at once (to one with a preStop only after that) and kills at the grace period what is left,
- * each container's whole PID namespace. What a container is the engine of the run says; its PID 1 is `dist/sexton/sexton`.
+ * once and each is started again as the pod's restartPolicy says, after a back-off that doubles. A deletion ends all restarting
+ * and stops all containers side by side, each in the way that `kept.ts` tells. A deletion that comes later may only shorten the
+ * grace period, and nobody gets a second TERM by it. What a container is the engine of the run says; its PID 1 is
+ * `dist/sexton/sexton`.
  *
  * As no container can see its pod, what the pod declares is handed over as flags: restart policy, grace period, session.
+ *
+ * A node that reboots is a crash and then a pod with the same session over the same graveyard. Only the kernel makes a boot
+ * id, so it is the tombstones that are made older: see `ageGraveyard`.
+ *
+ * A container that runs on when its test is over fails that test.
  */
 import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Container, type Exit, startContainer } from '../helpers/container.ts';
-import { send } from '../helpers/process.ts';
+import { type Container, startContainer } from '../helpers/container.ts';
 import type { Scratch } from '../helpers/scratch.ts';
-import { waitFor, within } from '../helpers/wait.ts';
+import { FAR_MS, waitFor, within } from '../helpers/wait.ts';
+import { aborted, type ContainerState, Kept, type PodContainer } from './kept.ts';
 
-export interface PodContainer {
-  readonly name: string;
-  /** Flags of sexton besides those that the pod declares. */
-  readonly flags?: readonly string[];
-  readonly command: readonly string[];
-  readonly preStopMs?: number;
-  readonly init?: boolean;
-  /** The command is PID 1 itself, without sexton. */
-  readonly bare?: boolean;
-  readonly env?: Readonly<Record<string, string>>;
-  readonly memoryMb?: number;
-  readonly sees?: readonly string[];
-}
+export type { PodContainer } from './kept.ts';
 
 export interface Pod {
   readonly restartPolicy: 'Never' | 'OnFailure' | 'Always';
@@ -39,17 +35,8 @@ export interface Pod {
   readonly declareGrace?: boolean;
 }
 
-export type Phase = 'Running' | 'Succeeded' | 'Failed';
-
-export interface ContainerState {
-  readonly name: string;
-  readonly running: boolean;
-  /** The status of each life that ended. */
-  readonly exits: readonly number[];
-  readonly restarts: number;
-  /** The grace period ended it. */
-  readonly killed: boolean;
-}
+/** Pending: a predecessor has not ended yet. */
+export type Phase = 'Pending' | 'Running' | 'Succeeded' | 'Failed';
 
 export interface RunningPod {
   /** No container runs and none will be started again. */
@@ -63,132 +50,93 @@ export interface RunningPod {
   /** The life that runs, or the last one. */
   current(name: string): Container;
   delete(graceMs?: number): Promise<Phase>;
+  /** A deletion by the node itself, with a grace period of its own; the pod has failed, whatever its containers say. */
+  evict(graceMs: number): Promise<Phase>;
+  /** What a failed liveness probe does: stops this container alone, and it is started again unless the policy is `Never`. */
+  replace(name: string, graceMs?: number): Promise<void>;
   /** What an operator's restart of one container does: one more life, whatever the policy. */
   rerun(name: string): void;
   /** The node loses power: everything ends in the same instant and nothing comes back. */
   crash(): Promise<void>;
 }
 
-interface Kept {
-  readonly spec: PodContainer;
-  readonly exits: number[];
-  lives: number;
-  killed: boolean;
-  running: Container | undefined;
-  last: Container | undefined;
-}
-
 const BACKOFF_MS = { first: 100, most: 1_000 };
 
 export function runPod(scratch: Scratch, pod: Pod): RunningPod {
-  const records = new Map<string, Kept>();
-  for (const spec of pod.containers) {
-    const fresh = { spec, exits: [], lives: 0, killed: false, running: undefined, last: undefined };
-    records.set(spec.name, fresh);
-  }
   const session = pod.session ?? randomUUID();
+  const launch = (spec: PodContainer): Container =>
+    startContainer(scratch, { ...spec, flags: flagsOf(pod, spec, scratch.graveyard, session) });
+  const all = pod.containers.map((spec) => new Kept(spec, launch));
   const deletion = new AbortController();
   scratch.beforeClear(() => deletion.abort());
+  const replaced = new Set<Kept>();
 
-  const startOne = async (record: Kept): Promise<Exit> => {
-    const container = startContainer(scratch, {
-      ...record.spec,
-      flags: flagsOf(pod, record.spec, scratch.graveyard, session),
-    });
-    record.lives += 1;
-    record.running = container;
-    record.last = container;
-    const exit = await container.ended;
-    record.running = undefined;
-    record.exits.push(exit.status);
-    return exit;
-  };
-  const live = async (record: Kept): Promise<void> => {
+  const live = async (kept: Kept): Promise<void> => {
     for (let backoffMs = BACKOFF_MS.first; ; backoffMs = Math.min(backoffMs * 2, BACKOFF_MS.most)) {
-      const exit = await startOne(record);
-      if (deletion.signal.aborted || !runsAgain(pod, record.spec, exit.status)) return;
-      await sleep(backoffMs, undefined, { signal: deletion.signal }).catch(() => {});
-      if (deletion.signal.aborted) return;
+      const { status } = await kept.live();
+      const isReplaced = replaced.delete(kept) && pod.restartPolicy !== 'Never';
+      if (deletion.signal.aborted || !(isReplaced || runsAgain(pod, kept.spec, status))) break;
+      await Promise.race([kept.spec.backoff?.(kept.lives + 1) ?? sleep(backoffMs), aborted(deletion.signal)]);
+      if (deletion.signal.aborted) break;
     }
+    kept.close();
   };
-  const extra: Promise<void>[] = [];
-  const all = [...records.values()];
+  const extra: Promise<unknown>[] = [];
+  let phase: Phase = 'Pending';
   const work = async (): Promise<Phase> => {
-    for (const record of all.filter((it) => it.spec.init)) {
-      await live(record);
-      if (deletion.signal.aborted || record.exits.at(-1) !== 0) return 'Failed';
+    for (const kept of all.filter((it) => it.spec.init)) {
+      await live(kept);
+      if (deletion.signal.aborted || kept.lastStatus !== 0) return 'Failed';
     }
+    phase = 'Running';
     await Promise.all(all.filter((it) => !it.spec.init).map(live));
     for (let next = extra.shift(); next !== undefined; next = extra.shift()) await next;
-    return phaseOf(all);
+    return all.every((it) => it.exits.at(-1) === 0) ? 'Succeeded' : 'Failed';
   };
-  const ended = work();
-  let isEnded = false;
-  void ended.then(() => {
-    isEnded = true;
+  let isEvicted = false;
+  const ended = work().then((found) => {
+    phase = isEvicted ? 'Failed' : found;
+    return phase;
   });
+  scratch.clearAlso(() => clear(all, scratch.settleMs));
 
   const get = (name: string): Kept => {
-    const found = records.get(name);
+    const found = all.find((it) => it.spec.name === name);
     if (found === undefined) throw new Error(`internal error: the pod has no container ${name}`);
     return found;
   };
-  const terminate = async (record: Kept, isOver: AbortSignal): Promise<void> => {
-    const { running, spec } = record;
-    if (running === undefined) return;
-    await sleep(spec.preStopMs ?? 0, undefined, { signal: isOver }).catch(() => {});
-    // The runtime starts a container before it can be signalled; a namespace whose PID 1 is not yet sexton is not started.
-    const pid = await Promise.race([running.pid1().catch(() => undefined), running.ended.then(() => undefined)]);
-    if (pid !== undefined && record.running === running && !isOver.aborted) send(pid, 'SIGTERM');
-  };
-  const killAll = async (): Promise<void> => {
-    const left = all.filter((it) => it.running !== undefined);
-    await Promise.all(
-      left.map(async (record) => {
-        const outcome = await record.running?.kill();
-        record.killed = outcome?.wasKilled ?? false;
-      }),
-    );
+  const over = new AbortController();
+  const terminate = async (graceMs: number): Promise<Phase> => {
+    const isFirst = !deletion.signal.aborted;
+    deletion.abort();
+    const timer = setTimeout(() => over.abort(), graceMs);
+    if (isFirst) void Promise.all(all.map((kept) => kept.stop(over.signal)));
+    const found = await within('the pod ends after its deletion', ended, graceMs + FAR_MS);
+    clearTimeout(timer);
+    return found;
   };
   return {
     ended,
     end: () => within('the pod ends', ended),
-    phase: () => (isEnded ? phaseOf(all) : 'Running'),
-    state: (name) => {
-      const { spec, running, exits, lives, killed } = get(name);
-      return { name: spec.name, running: running !== undefined, exits: [...exits], restarts: lives - 1, killed };
+    phase: () => phase,
+    state: (name) => get(name).state,
+    exitOf: (name) => get(name).lastStatus,
+    current: (name) => get(name).last,
+    delete: (graceMs = pod.graceMs) => terminate(graceMs),
+    evict: (graceMs) => {
+      isEvicted = true;
+      return terminate(graceMs);
     },
-    exitOf: (name) => {
-      const last = get(name).exits.at(-1);
-      if (last === undefined) throw new Error(`${name} has not ended`);
-      return last;
-    },
-    current: (name) => {
-      const { last } = get(name);
-      if (last === undefined) throw new Error(`${name} was not started`);
-      return last;
-    },
-    delete: async (graceMs = pod.graceMs) => {
-      deletion.abort();
-      const over = new AbortController();
-      let killing = Promise.resolve();
-      const timer = setTimeout(() => {
-        over.abort();
-        killing = killAll();
-      }, graceMs);
-      await Promise.all(all.map((record) => Promise.race([terminate(record, over.signal), ended])));
-      const phase = await within('the pod ends after its deletion', ended);
-      clearTimeout(timer);
-      over.abort();
-      await killing;
-      return phase;
+    replace: (name, graceMs = pod.graceMs) => {
+      replaced.add(get(name));
+      return get(name).stop(AbortSignal.timeout(graceMs));
     },
     rerun: (name) => {
-      extra.push(startOne(get(name)).then(() => {}));
+      extra.push(get(name).live());
     },
     crash: async () => {
       deletion.abort();
-      await killAll();
+      await Promise.all(all.map((kept) => kept.kill()));
       await ended;
     },
   };
@@ -197,11 +145,27 @@ export function runPod(scratch: Scratch, pod: Pod): RunningPod {
 /** Waits until each of these is a process that sexton runs as. */
 export function waitForContainers(pod: RunningPod, names: readonly string[]): Promise<unknown> {
   return waitFor(`${names.join(', ')} run`, async () => {
-    const states = names.map((name) => pod.state(name).running);
-    if (!states.every(Boolean)) return false;
+    if (!names.every((name) => pod.state(name).running)) return false;
     await Promise.all(names.map((name) => pod.current(name).pid1()));
     return true;
   });
+}
+
+/** Makes all tombstones those of another boot, as a disk keeps them through a reboot. */
+export function ageGraveyard(graveyard: string): void {
+  for (const name of readdirSync(graveyard).filter((it) => !it.startsWith('.'))) {
+    const file = join(graveyard, name);
+    const old = { ...JSON.parse(readFileSync(file, 'utf8')), Boot: '00000000-0000-4000-8000-000000000000' };
+    writeFileSync(file, JSON.stringify(old));
+  }
+}
+
+/** What just ends is given the time to. */
+async function clear(all: readonly Kept[], settleMs: number): Promise<string | undefined> {
+  await waitFor('no container runs', () => all.every((it) => !it.isRunning), settleMs).catch(() => {});
+  const left = all.filter((it) => it.isRunning);
+  await Promise.all(left.map((kept) => kept.kill()));
+  return left.length === 0 ? undefined : `the pod still ran: ${left.map((it) => it.spec.name).join(', ')}`;
 }
 
 function flagsOf(pod: Pod, spec: PodContainer, graveyard: string, session: string | false): string[] {
@@ -222,8 +186,4 @@ function runsAgain(pod: Pod, spec: PodContainer, status: number): boolean {
     default:
       return pod.restartPolicy satisfies never;
   }
-}
-
-function phaseOf(records: readonly Kept[]): Phase {
-  return records.every((it) => it.exits.at(-1) === 0) ? 'Succeeded' : 'Failed';
 }

@@ -2,30 +2,31 @@
  * K: what goes wrong with kubexit around start gates, deaths and stops, shown to go right here.
  */
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { describe } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { atOnce } from '../helpers/engine.ts';
-import { readTombstone, waitForRunning, waitForTombstone } from '../helpers/grave.ts';
+import { readTombstone, waitForDeath, waitForTombstone } from '../helpers/grave.ts';
 import { send } from '../helpers/process.ts';
 import { inRounds } from '../helpers/rounds.ts';
 import { scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
 import { waitFor } from '../helpers/wait.ts';
-import { after, cast } from './cast.ts';
+import { AMPLE_MS, after, cast } from './cast.ts';
 import { runPod } from './kubelet.ts';
 
 describe('what goes wrong with kubexit', { concurrency: atOnce(4) }, () => {
   scenario('K01 a death before the watch has started is seen', async (stage) => {
-    const { main, sidecar } = cast(stage);
+    const { main, sidecar, running } = cast(stage);
     const { scratch } = stage;
     const containers = [sidecar('proxy'), main('work')];
-    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 4_000, containers });
+    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
     // The sidecar's supervisor stands still before it can watch; meanwhile its main lives and dies.
     const supervisor = await pod.current('proxy').supervisor();
     send(supervisor, 'SIGSTOP');
-    await waitForRunning(scratch.graveyard, ['work']);
+    await running('work');
     await pod.current('work').signal('SIGTERM');
-    await waitForTombstone(scratch.graveyard, 'work', 'is dead', (it) => it.Died !== undefined);
+    await waitForDeath(scratch.graveyard, 'work');
     send(supervisor, 'SIGCONT');
     assert.equal(await pod.end(), 'Succeeded');
   });
@@ -35,19 +36,19 @@ describe('what goes wrong with kubexit', { concurrency: atOnce(4) }, () => {
       const { main, sidecar } = cast(stage);
       const names = [`work${index}`, `proxy${index}`] as const;
       const containers = [sidecar(names[1], {}, ['--mains', names[0]]), main(names[0], { run: 1 + index * 25 })];
-      const pod = runPod(stage.scratch, { restartPolicy: 'Never', graceMs: 4_000, session: 'pod', containers });
+      const pod = runPod(stage.scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, session: 'pod', containers });
       assert.equal(await pod.end(), 'Succeeded');
       assert.ok(readTombstone(stage.scratch.graveyard, names[0])?.Died, names[0]);
     });
   });
 
   scenario('K02 when the main dies during the sidecar’s start gate the child is not started', async (stage) => {
-    const { main, sidecar } = cast(stage);
+    const { main, sidecar, running } = cast(stage);
     const { scratch } = stage;
-    const containers = [sidecar('proxy', {}, after('absent=started')), main('work', { ready: scratch.path('ready') })];
-    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 4_000, containers });
+    const containers = [sidecar('proxy', {}, after('absent=started')), main('work')];
+    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
     await waitForTombstone(scratch.graveyard, 'proxy', 'waits', (it) => it.Phase === 'waiting');
-    await waitForRunning(scratch.graveyard, ['work']);
+    await running('work');
     await pod.current('work').signal('SIGTERM');
     assert.equal(await pod.end(), 'Succeeded');
     readTimeline(scratch.log).neverStarted('proxy');
@@ -57,12 +58,13 @@ describe('what goes wrong with kubexit', { concurrency: atOnce(4) }, () => {
   scenario(
     'K03 a TERM during the start gate starts no child, even when the gate opens in the same moment',
     async (stage) => {
-      const { main } = cast(stage);
+      const { main, running } = cast(stage);
       const { scratch } = stage;
-      const containers = [main('work', {}, after('other=completed')), main('other', { run: 0 })];
-      const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 4_000, containers });
+      // In this order they get their TERM.
+      const containers = [main('work', {}, after('other=completed')), main('other')];
+      const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
       await waitForTombstone(scratch.graveyard, 'work', 'waits', (it) => it.Phase === 'waiting');
-      await waitForRunning(scratch.graveyard, ['other']);
+      await running('other');
       await pod.delete();
       assert.deepEqual([pod.exitOf('work'), pod.exitOf('other')], [143, 0]);
       readTimeline(scratch.log).neverStarted('work');
@@ -75,7 +77,7 @@ describe('what goes wrong with kubexit', { concurrency: atOnce(4) }, () => {
       const { scratch } = stage;
       const names = [`gate${index}`, `work${index}`] as const;
       const containers = [main(names[0], { run: 150 }), main(names[1], { exit: 3 }, after(`${names[0]}=completed`))];
-      const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 4_000, session: 'pod', containers });
+      const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, session: 'pod', containers });
       await waitForEvent(scratch.log, names[1], 'Started');
       await pod.current(names[1]).signal('SIGTERM');
       await pod.end();
@@ -90,14 +92,14 @@ describe('what goes wrong with kubexit', { concurrency: atOnce(4) }, () => {
       const { main, sidecar } = cast(stage);
       const { scratch } = stage;
       const socket = scratch.path('socket');
-      const options = { use: socket, runs: '400,400', exits: '1,0', counter: scratch.path('count') };
+      const options = { use: socket, want: 5, run: 1, exits: '1,0', counter: scratch.path('count') };
       const containers = [sidecar('proxy', { serve: socket }), main('work', options, after('proxy=started'))];
-      const pod = runPod(scratch, { restartPolicy: 'OnFailure', graceMs: 4_000, containers });
+      const pod = runPod(scratch, { restartPolicy: 'OnFailure', graceMs: AMPLE_MS, containers });
       assert.equal(await pod.end(), 'Succeeded');
       const log = readTimeline(scratch.log);
       assert.deepEqual([pod.state('work').exits, pod.state('proxy').exits], [[1, 0], [0]]);
       assert.equal(log.of('work', 'Refused').length, 0, 'it was served the whole time');
-      assert.ok(log.of('work', 'Served').every((it) => Number(it.detail) > 3));
+      assert.ok(log.of('work', 'Served').every((it) => Number(it.detail) >= 5));
       log.notRestarted('proxy');
       log.exitsBeforeSignalTo('work', 'proxy');
       assert.deepEqual(log.signals('proxy'), [15]);
@@ -107,12 +109,19 @@ describe('what goes wrong with kubexit', { concurrency: atOnce(4) }, () => {
   scenario(
     'K06 OnFailure: a sidecar that was restarted itself does not take the main’s first death for the last one',
     async (stage) => {
-      const { main, sidecar } = cast(stage);
+      const { main, sidecar, served, open, running } = cast(stage);
       const { scratch } = stage;
-      const options = { runs: '300,1500', exits: '1,0', counter: scratch.path('count') };
-      const flaky = { runs: '500,0', exits: '1,0', counter: scratch.path('flaky') };
-      const containers = [sidecar('proxy', flaky, ['--restart', 'never']), main('work', options)];
-      const pod = runPod(scratch, { restartPolicy: 'OnFailure', graceMs: 4_000, containers });
+      const failed = scratch.path('failed');
+      const options = { run: 1, exits: '1,0', counter: scratch.path('count'), ...served };
+      const flaky = { runs: '1,0', exits: '1,0', after: failed, counter: scratch.path('flaky') };
+      // The main stays dead until the sidecar has found it so and serves again all the same.
+      const backoff = () => waitForEvent(scratch.log, 'proxy', 'Started', 2);
+      const containers = [sidecar('proxy', flaky, ['--restart', 'never']), main('work', options, [], { backoff })];
+      const pod = runPod(scratch, { restartPolicy: 'OnFailure', graceMs: AMPLE_MS, containers });
+      await running('proxy', 'work');
+      open();
+      await waitForDeath(scratch.graveyard, 'work');
+      writeFileSync(failed, '');
       assert.equal(await pod.end(), 'Succeeded');
       const log = readTimeline(scratch.log);
       assert.deepEqual(
@@ -129,24 +138,28 @@ describe('what goes wrong with kubexit', { concurrency: atOnce(4) }, () => {
   scenario('K13 a child that is being stopped gets no second TERM when the pod is deleted then', async (stage) => {
     const { main, sidecar, served, serves } = cast(stage);
     const { scratch } = stage;
-    const containers = [sidecar('proxy', { term: 800, ...serves }), main('work', { run: 300, ...served })];
-    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 6_000, containers });
+    const until = scratch.path('until');
+    const containers = [sidecar('proxy', { until, ...serves }), main('work', { run: 1, ...served })];
+    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
     await waitForEvent(scratch.log, 'proxy', 'Signal');
-    await pod.delete();
+    const deletion = pod.delete();
+    await waitFor('the TERM has come', () => /asked to stop/.test(pod.current('proxy').stderr()));
+    writeFileSync(until, '');
+    await deletion;
     assert.deepEqual(readTimeline(scratch.log).signals('proxy'), [15]);
     assert.equal(pod.exitOf('proxy'), 0);
     assert.equal(readTombstone(scratch.graveyard, 'proxy')?.StopReason, 'mains finished');
   });
 
   scenario('K14 when a main vanishes with its whole container its sidecar ends', async (stage) => {
-    const { main, sidecar } = cast(stage);
+    const { main, sidecar, running } = cast(stage);
     const { scratch } = stage;
     const pod = runPod(scratch, {
       restartPolicy: 'Never',
-      graceMs: 4_000,
+      graceMs: AMPLE_MS,
       containers: [sidecar('proxy'), main('work')],
     });
-    await waitForRunning(scratch.graveyard, ['proxy', 'work']);
+    await running('proxy', 'work');
     await pod.current('work').kill();
     assert.equal(await pod.end(), 'Failed');
     assert.deepEqual([pod.exitOf('work'), pod.exitOf('proxy')], [137, 0]);
@@ -155,11 +168,17 @@ describe('what goes wrong with kubexit', { concurrency: atOnce(4) }, () => {
   });
 
   scenario('K14 under OnFailure a main that vanished is waited for', async (stage) => {
-    const { main, sidecar } = cast(stage);
+    const { main, sidecar, running } = cast(stage);
     const { scratch } = stage;
-    const work = main('work', { runs: '0,600', counter: scratch.path('count') });
-    const pod = runPod(scratch, { restartPolicy: 'OnFailure', graceMs: 4_000, containers: [sidecar('proxy'), work] });
-    await waitForRunning(scratch.graveyard, ['proxy', 'work']);
+    // It is away for longer than the 2 s after which it counts as lost.
+    const backoff = () => sleep(3_000);
+    const work = main('work', { runs: '0,1', counter: scratch.path('count') }, [], { backoff });
+    const pod = runPod(scratch, {
+      restartPolicy: 'OnFailure',
+      graceMs: AMPLE_MS,
+      containers: [sidecar('proxy'), work],
+    });
+    await running('proxy', 'work');
     await pod.current('work').kill();
     assert.equal(await pod.end(), 'Succeeded');
     const log = readTimeline(scratch.log);
@@ -168,19 +187,18 @@ describe('what goes wrong with kubexit', { concurrency: atOnce(4) }, () => {
   });
 
   scenario('K14 when only the main’s supervisor is killed nobody is the wiser', async (stage) => {
-    const { main, sidecar } = cast(stage);
+    const { main, sidecar, served, open, running } = cast(stage);
     const { scratch } = stage;
-    const pod = runPod(scratch, {
-      restartPolicy: 'Never',
-      graceMs: 6_000,
-      containers: [sidecar('proxy'), main('work', { run: 3_500 })],
-    });
-    await waitForRunning(scratch.graveyard, ['proxy', 'work']);
+    const containers = [sidecar('proxy'), main('work', { run: 1, ...served })];
+    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
+    await running('proxy', 'work');
     const supervisor = await pod.current('work').supervisor();
     send(supervisor, 'SIGKILL');
     await pod.current('work').supervisor(supervisor);
-    assert.equal(await pod.end(), 'Succeeded');
     // More than the 2 s after which a member without a sign of life counts as lost.
+    await sleep(3_000);
+    open();
+    assert.equal(await pod.end(), 'Succeeded');
     readTimeline(scratch.log).exitsBeforeSignalTo('work', 'proxy');
     assert.equal(readTombstone(scratch.graveyard, 'work')?.Reason, 'completed');
   });
@@ -189,7 +207,7 @@ describe('what goes wrong with kubexit', { concurrency: atOnce(4) }, () => {
     const { main } = cast(stage);
     const { scratch } = stage;
     const flags = ['--start-timeout', '300ms', ...after('absent=started')];
-    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 4_000, containers: [main('work', {}, flags)] });
+    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers: [main('work', {}, flags)] });
     assert.equal(await pod.end(), 'Failed');
     assert.equal(pod.exitOf('work'), 125);
     const tombstone = readTombstone(scratch.graveyard, 'work');
@@ -199,26 +217,25 @@ describe('what goes wrong with kubexit', { concurrency: atOnce(4) }, () => {
   });
 
   scenario('K18 two sidecars with grace periods of their own share the earlier deadline', async (stage) => {
-    const { main, sidecar } = cast(stage);
+    const { main, sidecar, running } = cast(stage);
     const { scratch } = stage;
     const grace = (ms: number) => ['--grace-period', `${ms}ms`];
     const pod = runPod(scratch, {
       restartPolicy: 'Always',
-      graceMs: 30_000,
+      graceMs: 60_000,
       declareGrace: false,
       containers: [
-        sidecar('s1', {}, grace(20_000)),
-        sidecar('s2', {}, grace(3_000)),
-        main('work', { ignore: 'TERM', ready: scratch.path('ready') }, grace(20_000)),
+        sidecar('s1', {}, grace(AMPLE_MS)),
+        sidecar('s2', {}, grace(6_000)),
+        main('work', { ignore: 'TERM' }, grace(AMPLE_MS)),
       ],
     });
-    await waitForRunning(scratch.graveyard, ['s1', 's2', 'work']);
+    await running('s1', 's2', 'work');
     await pod.delete();
     const deadlines = ['s1', 's2', 'work'].map((name) => readTombstone(scratch.graveyard, name)?.Deadline);
     assert.equal(new Set(deadlines).size, 1, `they differ: ${deadlines}`);
     assert.deepEqual(['s1', 's2', 'work'].map(pod.exitOf), [0, 0, 137]);
     assert.equal(pod.state('work').killed, false);
-    assert.ok(existsSync(scratch.path('ready')));
     await waitFor('all are dead', () => pod.phase() !== 'Running');
   });
 });

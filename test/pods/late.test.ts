@@ -10,13 +10,13 @@ import { readTombstone } from '../helpers/grave.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
 import { waitFor } from '../helpers/wait.ts';
-import { cast } from './cast.ts';
+import { AMPLE_MS, cast } from './cast.ts';
 import { type PodContainer, runPod } from './kubelet.ts';
 
 describe('jobs that end in other ways', { concurrency: atOnce(4) }, () => {
   scenario('J16 a sidecar that is started after the end exits 0 without starting its child', async (stage) => {
     const { main, sidecar } = cast(stage);
-    const pod = { restartPolicy: 'Never', graceMs: 4_000, session: 'the-pod' } as const;
+    const pod = { restartPolicy: 'Never', graceMs: AMPLE_MS, session: 'the-pod' } as const;
     assert.equal(await runPod(stage.scratch, { ...pod, containers: [main('work', { run: 50 })] }).end(), 'Succeeded');
     assert.equal(await runPod(stage.scratch, { ...pod, containers: [sidecar('proxy')] }).end(), 'Succeeded');
     readTimeline(stage.scratch.log).neverStarted('proxy');
@@ -28,7 +28,7 @@ describe('jobs that end in other ways', { concurrency: atOnce(4) }, () => {
     const { main, sidecar, served, serves } = cast(stage);
     const { command } = main('work', { run: 200, hog: 512, ...served });
     const containers = [{ ...main('work'), ...limited(stage, command) }, sidecar('proxy', serves)];
-    const pod = runPod(stage.scratch, { restartPolicy: 'Never', graceMs: 4_000, containers });
+    const pod = runPod(stage.scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
     assert.equal(await pod.end(), 'Failed');
     assert.deepEqual([pod.exitOf('work'), pod.exitOf('proxy')], [137, 0]);
     const tombstone = readTombstone(stage.scratch.graveyard, 'work');
@@ -41,7 +41,7 @@ describe('jobs that end in other ways', { concurrency: atOnce(4) }, () => {
     const { scratch } = stage;
     const { command } = main('work', { run: 200, hog: '512,0', counter: scratch.path('count'), ...served });
     const containers = [{ ...main('work'), ...limited(stage, command) }, sidecar('proxy', serves)];
-    const pod = runPod(scratch, { restartPolicy: 'OnFailure', graceMs: 4_000, containers });
+    const pod = runPod(scratch, { restartPolicy: 'OnFailure', graceMs: AMPLE_MS, containers });
     assert.equal(await pod.end(), 'Succeeded');
     assert.deepEqual([pod.state('work').exits, pod.state('proxy').exits], [[137, 0], [0]]);
     readTimeline(scratch.log).exitsBeforeSignalTo('work', 'proxy');
@@ -51,7 +51,7 @@ describe('jobs that end in other ways', { concurrency: atOnce(4) }, () => {
     const { main, sidecar } = cast(stage);
     const { scratch } = stage;
     const containers = [main('work', { run: 200 }), sidecar('proxy', {}, ['--mains', 'wrok'])];
-    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 4_000, containers });
+    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
     await waitForEvent(scratch.log, 'work', 'Exiting');
     await waitFor('the log names it', () => /wrok/.test(pod.current('proxy').stderr()));
     assert.deepEqual(readTimeline(scratch.log).signals('proxy'), []);

@@ -7,18 +7,18 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe } from 'node:test';
 import { atOnce } from '../helpers/engine.ts';
-import { assertStartedBefore, readTombstone, waitForRunning, waitForTombstone } from '../helpers/grave.ts';
+import { assertStartedBefore, readTombstone, waitForTombstone } from '../helpers/grave.ts';
 import { scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
-import { after, cast } from './cast.ts';
-import { runPod } from './kubelet.ts';
+import { AMPLE_MS, after, cast } from './cast.ts';
+import { ageGraveyard, runPod } from './kubelet.ts';
 
 describe('start and stop order', { concurrency: atOnce(4) }, () => {
   scenario('N01 start gates run predecessors one by one before the mains', async (stage) => {
     const { main } = cast(stage);
     const pod = runPod(stage.scratch, {
       restartPolicy: 'Never',
-      graceMs: 4_000,
+      graceMs: AMPLE_MS,
       containers: [
         main('work', { run: 50 }, after('p3=completed')),
         main('p3', { run: 100 }, after('p2=completed')),
@@ -39,7 +39,7 @@ describe('start and stop order', { concurrency: atOnce(4) }, () => {
     const { scratch } = stage;
     const pod = runPod(scratch, {
       restartPolicy: 'Never',
-      graceMs: 4_000,
+      graceMs: AMPLE_MS,
       containers: [main('migrate', { run: 50, exit: 1 }), main('work', { run: 50 }, after('migrate=completed'))],
     });
     assert.equal(await pod.end(), 'Failed');
@@ -56,7 +56,7 @@ describe('start and stop order', { concurrency: atOnce(4) }, () => {
     const failing = { runs: '100,100,0', exit: 1, counter: scratch.path('count') };
     const pod = runPod(scratch, {
       restartPolicy: 'Always',
-      graceMs: 4_000,
+      graceMs: AMPLE_MS,
       containers: [main('migrate', { run: 50 }, [], { init: true }), main('work', failing, after('migrate=completed'))],
     });
     await waitForEvent(scratch.log, 'work', 'Started', 3);
@@ -72,20 +72,22 @@ describe('start and stop order', { concurrency: atOnce(4) }, () => {
   scenario(
     'N10 under Never three predecessors and two sidecars start in order and run together, and the pod succeeds',
     async (stage) => {
-      const { main, sidecar } = cast(stage);
+      const { main, sidecar, served, open, running } = cast(stage);
       const roster = ['--mains', 'work'];
       const pod = runPod(stage.scratch, {
         restartPolicy: 'Never',
-        graceMs: 4_000,
+        graceMs: AMPLE_MS,
         containers: [
           main('p1', { run: 50 }),
           sidecar('s1', {}, [...roster, ...after('p1=completed')]),
           main('p2', { run: 50 }, after('s1=started')),
           sidecar('s2', {}, [...roster, ...after('p2=completed')]),
           main('p3', { run: 50 }, after('s2=started')),
-          main('work', { run: 200 }, after('p3=completed')),
+          main('work', { run: 1, ...served }, after('p3=completed')),
         ],
       });
+      await running('s1', 's2', 'work');
+      open();
       assert.equal(await pod.end(), 'Succeeded');
       const log = readTimeline(stage.scratch.log);
       log.endsBeforeStartOf('p1', 's1');
@@ -104,22 +106,22 @@ describe('start and stop order', { concurrency: atOnce(4) }, () => {
   for (const deleted of [false, true]) {
     const cause = deleted ? 'when the pod is deleted' : 'when the work is done';
     scenario(`N18 three sidecars end in reverse order after all mains ${cause}`, async (stage) => {
-      const { main, sidecar } = cast(stage);
+      const { main, sidecar, served, open, running } = cast(stage);
       const { scratch } = stage;
       const pod = runPod(scratch, {
         restartPolicy: 'Never',
-        graceMs: 8_000,
+        graceMs: AMPLE_MS,
         containers: [
           sidecar('s1', { term: 500 }),
           sidecar('s2', { term: 500 }, after('s1=started')),
           sidecar('s3', { term: 500 }, after('s2=started')),
-          main('work', deleted ? { term: 500 } : { run: 200 }, after('s3=started')),
+          main('work', deleted ? { term: 500 } : { run: 1, ...served }, after('s3=started')),
         ],
       });
-      if (deleted) {
-        await waitForRunning(scratch.graveyard, ['s1', 's2', 's3', 'work']);
-        await pod.delete();
-      }
+      await running('s1', 's2', 's3', 'work');
+      // Before the members' own last turn: who is done by then has waited for nothing but its turn.
+      if (deleted) await pod.delete(AMPLE_MS - 10_000);
+      else open();
       assert.equal(await pod.end(), 'Succeeded');
       const log = readTimeline(scratch.log);
       for (const [first, next] of [
@@ -147,13 +149,13 @@ describe('start and stop order', { concurrency: atOnce(4) }, () => {
     const { scratch } = stage;
     const pod = runPod(scratch, {
       restartPolicy: 'Always',
-      graceMs: 30_000,
+      graceMs: AMPLE_MS,
       containers: [main('work', {}, after('absent=started')), sidecar('proxy', {}, after('absent=started'))],
     });
     for (const name of ['work', 'proxy'])
       await waitForTombstone(scratch.graveyard, name, 'waits', (it) => it.Phase === 'waiting');
-    // Shorter than the deadline of 30 s that the members know: only who does not wait gets away without a KILL.
-    await pod.delete(3_000);
+    // Before the members' own last turn: only who does not wait for it gets away without a KILL.
+    await pod.delete(AMPLE_MS - 10_000);
     for (const name of ['work', 'proxy']) {
       assert.equal(pod.state(name).killed, false, name);
       assert.equal(readTombstone(scratch.graveyard, name)?.Reason, 'never-started', name);
@@ -163,20 +165,20 @@ describe('start and stop order', { concurrency: atOnce(4) }, () => {
   });
 
   scenario('N22 a member that never started holds up nobody who must outlive it', async (stage) => {
-    const { main, sidecar } = cast(stage);
+    const { main, sidecar, running } = cast(stage);
     const { scratch } = stage;
     const pod = runPod(scratch, {
       restartPolicy: 'Never',
-      graceMs: 8_000,
+      graceMs: AMPLE_MS,
       containers: [
         sidecar('s1', {}, ['--mains', 'work']),
         sidecar('late', {}, ['--mains', 'work', ...after('s1=started', 'absent=started')]),
         main('work', { term: 300 }, after('s1=started')),
       ],
     });
-    await waitForRunning(scratch.graveyard, ['s1', 'work']);
+    await running('s1', 'work');
     await waitForTombstone(scratch.graveyard, 'late', 'waits', (it) => it.Phase === 'waiting');
-    await pod.delete();
+    await pod.delete(AMPLE_MS - 10_000);
     const log = readTimeline(scratch.log);
     log.neverStarted('late');
     log.exitsBeforeSignalTo('work', 's1');
@@ -191,31 +193,27 @@ describe('start and stop order', { concurrency: atOnce(4) }, () => {
     async (stage) => {
       const { main, sidecar } = cast(stage);
       const { scratch } = stage;
-      const pod = {
-        restartPolicy: 'Never',
-        graceMs: 6_000,
-        session: 'one-and-the-same-pod',
-        containers: [
+      const session = 'one-and-the-same-pod';
+      const start = (boot: number) => {
+        const up = scratch.path(`up-${boot}`);
+        const containers = [
           // By name: until the work is seen the migration alone would be the roster.
-          sidecar('proxy', {}, ['--mains', 'work', ...after('migrate=completed')]),
-          main('work', { delay: 200, run: 200 }, after('proxy=started')),
+          sidecar('proxy', { ready: up }, ['--mains', 'work', ...after('migrate=completed')]),
+          main('work', { delay: 200, run: 1, after: up }, after('proxy=started')),
           main('migrate', { delay: 300, run: 100 }),
-        ],
-      } as const;
-      assert.equal(await runPod(scratch, pod).end(), 'Succeeded');
+        ];
+        return runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, session, containers });
+      };
+      assert.equal(await start(1).end(), 'Succeeded');
 
       // What a disk keeps through a power cut: deaths of the last boot, and one that was never carved.
-      for (const name of ['proxy', 'work', 'migrate']) {
-        const file = join(scratch.graveyard, name);
-        const old = { ...JSON.parse(readFileSync(file, 'utf8')), Boot: '00000000-0000-4000-8000-000000000000' };
-        if (name === 'proxy') {
-          for (const key of ['Died', 'DiedMonotonic', 'ExitCode', 'Signal', 'Reason', 'Final']) delete old[key];
-          old.Phase = 'running';
-        }
-        writeFileSync(file, JSON.stringify(old));
-      }
+      ageGraveyard(scratch.graveyard);
+      const file = join(scratch.graveyard, 'proxy');
+      const { Died, DiedMonotonic, ExitCode, Signal, Reason, Final, ...old } = JSON.parse(readFileSync(file, 'utf8'));
+      assert.ok(Died && DiedMonotonic && Reason && Final && ExitCode === 0 && Signal === undefined);
+      writeFileSync(file, JSON.stringify({ ...old, Phase: 'running' }));
       writeFileSync(scratch.log, '');
-      assert.equal(await runPod(scratch, pod).end(), 'Succeeded');
+      assert.equal(await start(2).end(), 'Succeeded');
       const log = readTimeline(scratch.log);
       log.endsBeforeStartOf('migrate', 'proxy');
       assertStartedBefore(scratch.graveyard, 'proxy', 'work');

@@ -10,7 +10,7 @@ export interface Leftover {
 }
 
 /** What a test has just killed may take this long to be gone. */
-const SETTLE_MS = 2_000;
+const SETTLE_MS = 10_000;
 const POLL_MS = 50;
 
 /** Linux only: elsewhere there is no /proc, and nothing is found. */

@@ -13,9 +13,9 @@ const images = sharedImages();
 
 test('N18 K13 the pod is deleted: the sidecars serve until the main has ended, then end in reverse order, each asked once', async () => {
   await withPod('deletion.yaml', { IMAGE: images().bare }, async (pod) => {
-    await waitForEvent(pod.log, 'work', 'Looping');
-    await pod.stop(20);
     const members = ['work', 'third', 'second', 'first'];
+    for (const member of members) await waitForEvent(pod.log, member, 'Started');
+    await pod.stop(60);
     const log = readTimeline(pod.log);
     for (const [index, member] of members.entries()) {
       assert.deepEqual(log.signals(member), [15]);
@@ -46,7 +46,7 @@ test('J15 under Always no end of the main ends the sidecar, only the deletion of
   await withPod('retry.yaml', { IMAGE: images().bare, POLICY: 'Always', EXITS: '0,1,0' }, async (pod) => {
     await waitForEvent(pod.log, 'work', 'Starting', 3);
     assert.deepEqual(readTimeline(pod.log).signals('proxy'), []);
-    await pod.stop(20);
+    await pod.stop(60);
     const log = readTimeline(pod.log);
     log.notRestarted('proxy');
     assert.deepEqual(log.signals('proxy'), [15]);
@@ -56,7 +56,7 @@ test('J15 under Always no end of the main ends the sidecar, only the deletion of
 
 test('K14 a main whose whole container is killed is missed by a sidecar in another container under another user', async () => {
   await withPod('strangers.yaml', { IMAGE: images().bare }, async (pod) => {
-    await waitForEvent(pod.log, 'work', 'Looping');
+    for (const member of ['work', 'proxy']) await waitForEvent(pod.log, member, 'Started');
     await podman('kill', '--signal', 'KILL', pod.container('work'));
     assert.equal(await pod.exitOf('work'), 137);
     assert.equal(await pod.exitOf('proxy'), 0);
