@@ -56,7 +56,7 @@ function isSame(raw: readonly Buffer[], argv: readonly string[]): boolean {
 }
 
 function variablesOf(env: Started['env']): Buffer[] {
-  return Object.entries(env).map(([name, value]) => Buffer.from(`${name}=${value}`));
+  return Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [Buffer.from(`${name}=${value}`)]));
 }
 
 /** A name that comes twice keeps its first value, which is the one that getenv(3) finds. */

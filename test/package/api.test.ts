@@ -1,0 +1,105 @@
+/** `import { readGraveyard, parseTombstone } from 'sexton'`. */
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { Tombstone as Carved, Parsed as OwnParsed } from '../../src/core/tombstone.ts';
+import { formatTombstone } from '../../src/core/tombstone.ts';
+import { type Graveyard, type Parsed, readGraveyard, type Tombstone } from '../../src/package/index.ts';
+import type { Members } from '../../src/runtime/graveyard/members.ts';
+import { NODE, ROOT } from '../helpers/paths.ts';
+import { tempGraveyard } from '../helpers/scratch.ts';
+import { environmentOn, installInto, MAJORS } from './installed.ts';
+
+type Same<A, B> = [A, B] extends [B, A] ? ([keyof A, keyof B] extends [keyof B, keyof A] ? true : false) : false;
+
+test('the published types are those that sexton reads and writes', () => {
+  // The compiler is what checks here; a key that is in one of them only makes `false`.
+  const same: [Same<Tombstone, Carved>, Same<Parsed, OwnParsed>, Same<Graveyard, Members>] = [true, true, true];
+  assert.ok(same);
+});
+
+const USE = `
+  const parsed = parseTombstone('app', 'Born: 2026-01-02T03:04:05Z\\nDied: 2026-01-02T03:04:06Z\\nExitCode: 3\\n');
+  if (!parsed.ok) throw new Error(parsed.why);
+  readGraveyard(process.argv[2]).then(
+    ({ members }) => console.log(JSON.stringify([parsed.tombstone.ExitCode, members.map(({ Name }) => Name)])),
+    ({ code }) => console.log(code),
+  );
+`;
+
+for (const major of MAJORS) {
+  test(`on Node ${major} both functions can be imported and required, without a warning`, async (t) => {
+    const scratch = await tempGraveyard(t);
+    const folder = scratch.path('folder');
+    mkdirSync(folder);
+    installInto(folder);
+    writeFileSync(scratch.path('graveyard/web'), formatTombstone({ Version: 1, Name: 'web' }));
+    writeFileSync(join(folder, 'a.mjs'), `import { parseTombstone, readGraveyard } from 'sexton';${USE}`);
+    writeFileSync(join(folder, 'a.cjs'), `const { parseTombstone, readGraveyard } = require('sexton');${USE}`);
+    for (const [dir, says] of [
+      [scratch.graveyard, '[3,["web"]]\n'],
+      [scratch.path('nowhere'), 'ENOENT\n'],
+    ] as const) {
+      for (const file of ['a.mjs', 'a.cjs']) {
+        const ran = spawnSync('node', [file, dir], { cwd: folder, env: environmentOn(major), encoding: 'utf8' });
+        assert.deepEqual([ran.stdout, ran.stderr], [says, ''], file);
+      }
+    }
+  });
+}
+
+test('the declarations serve ESM, CommonJS and a bundler, in strict TypeScript, without @types/node', async (t) => {
+  const scratch = await tempGraveyard(t);
+  const folder = scratch.path('folder');
+  mkdirSync(folder);
+  installInto(folder);
+  const use = `
+    import { type DeathReason, type HistoryEntry, parseTombstone, type Phase, readGraveyard, type Tombstone } from 'sexton';
+    export async function main(): Promise<readonly Tombstone[]> {
+      const { members, unreadable } = await readGraveyard('/graveyard');
+      const reason: DeathReason | undefined = members[0]?.Reason;
+      const phase: Phase | undefined = members[0]?.Phase;
+      const entry: HistoryEntry | undefined = members[0]?.History?.[0];
+      const parsed = parseTombstone('name', 'text');
+      const why: string | undefined = parsed.ok ? undefined : parsed.why;
+      // @ts-expect-error: a failed parse has no tombstone
+      parsed.tombstone;
+      return reason || phase || entry || why || unreadable[0]?.why ? members : [];
+    }`;
+  for (const name of ['a.mts', 'b.cts']) writeFileSync(join(folder, name), use);
+  const check = (module: string, resolution: string): void => {
+    const flags = ['--strict', '--noEmit', '--types', '', '--target', 'es2024', '--exactOptionalPropertyTypes'];
+    const tsc = [join(ROOT, 'node_modules/.bin/tsc'), ...flags, '--module', module, '--moduleResolution', resolution];
+    execFileSync(process.execPath, [...tsc, 'a.mts', ...(module === 'nodenext' ? ['b.cts'] : [])], {
+      cwd: folder,
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
+  };
+  check('nodenext', 'nodenext');
+  check('esnext', 'bundler');
+});
+
+test('a member that is gone without a word is lost, one whose container lives is not', async (t) => {
+  const { graveyard } = await tempGraveyard(t);
+  for (const Name of ['alive', 'gone']) {
+    writeFileSync(join(graveyard, Name), formatTombstone({ Version: 1, Name, Phase: 'running' }));
+  }
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(join(graveyard, '.alive.sock'), resolve));
+  t.after(() => server.close());
+  const killed = `require('node:net').createServer().listen(process.argv[1], () => process.kill(process.pid, 'SIGKILL'))`;
+  assert.equal(spawnSync(NODE, ['--eval', killed, join(graveyard, '.gone.sock')]).signal, 'SIGKILL');
+  writeFileSync(join(graveyard, 'Broken Name'), '');
+  const { members, unreadable } = await readGraveyard(graveyard);
+  assert.deepEqual(
+    members.map(({ Name, Reason }) => [Name, Reason]),
+    [
+      ['alive', undefined],
+      ['gone', 'lost'],
+    ],
+  );
+  assert.deepEqual(unreadable, [{ name: 'Broken Name', why: 'not a member name' }]);
+});

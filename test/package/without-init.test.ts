@@ -1,0 +1,74 @@
+/** The npm package where there is no init to become, and where Node is too old: what still works, and the one line that says what does not. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, cpSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { NODE } from '../helpers/paths.ts';
+import { tempGraveyard } from '../helpers/scratch.ts';
+import { MAJORS, nodeDirectory, packed, TOO_OLD } from './installed.ts';
+
+const INIT = `lib/sexton-linux-${process.arch}`;
+const COMMAND = ['run', '--log-format', 'json', '--', 'sh', '-c', 'echo "ran $(env | grep -c ^SEXTON_)"; exit 5'];
+
+/** Ran as it should, and one warning says that there is no init, why, and what is missing. */
+function assertWithoutInit(ran: ReturnType<typeof spawnSync>, why: RegExp): void {
+  assert.deepEqual([ran.status, String(ran.stdout)], [5, 'ran 0\n'], String(ran.stderr));
+  const lines = String(ran.stderr).trim().split('\n');
+  const warnings = lines.map((line) => JSON.parse(line)).filter(({ level }) => level !== 'info');
+  assert.equal(warnings.length, 1);
+  const [{ message }] = warnings;
+  assert.match(message, /^running without sexton-init \(.*\): .*real-time signals.*; orphans are not reaped; /);
+  assert.match(message, why);
+}
+
+test('where the package has no init for the machine, Node itself is the supervisor and says what is missing', async (t) => {
+  const scratch = await tempGraveyard(t);
+  const copy = scratch.path('sexton');
+  cpSync(packed().directory, copy, { recursive: true });
+  rmSync(join(copy, INIT));
+  for (const major of MAJORS) {
+    const ran = spawnSync(join(nodeDirectory(major), 'node'), [join(copy, 'bin/sexton.cjs'), ...COMMAND]);
+    assertWithoutInit(ran, new RegExp(`\\(the package has none for linux ${process.arch}\\)`));
+  }
+});
+
+test('where its init may not be executed, too', async (t) => {
+  const scratch = await tempGraveyard(t);
+  const copy = scratch.path('sexton');
+  cpSync(packed().directory, copy, { recursive: true });
+  chmodSync(join(copy, INIT), 0o644);
+  assertWithoutInit(spawnSync(NODE, [join(copy, 'bin/sexton.cjs'), ...COMMAND]), /may not be executed \(noexec/);
+});
+
+test('on a file system that is mounted noexec, too', async (t) => {
+  const scratch = await tempGraveyard(t);
+  const rootless = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'];
+  const mounted = 'mount -t tmpfs -o noexec none "$1" && cp -r "$2" "$1/sexton" && shift 2 && exec "$@"';
+  const sexton = [NODE, join(scratch.graveyard, 'sexton/bin/sexton.cjs'), ...COMMAND];
+  const shell = ['sh', '-c', mounted, 'sh', scratch.graveyard, packed().directory, ...sexton];
+  assertWithoutInit(spawnSync('unshare', ['--mount', ...rootless, ...shell]), /may not be executed \(noexec/);
+});
+
+for (const [what, change, why] of [
+  [
+    'on another platform',
+    'Object.defineProperty(process, "platform", { value: "darwin" })',
+    /the package has none for darwin/,
+  ],
+  ['under a Node that cannot become another program', 'process.execve = undefined', /has no process\.execve/],
+] as const) {
+  test(`${what}, too`, async (t) => {
+    const scratch = await tempGraveyard(t);
+    writeFileSync(scratch.path('change.cjs'), change);
+    const sexton = ['--require', scratch.path('change.cjs'), join(packed().directory, 'bin/sexton.cjs'), ...COMMAND];
+    assertWithoutInit(spawnSync(NODE, sexton), why);
+  });
+}
+
+test('a Node that is too old is told in one line with what is needed, and nothing is started', () => {
+  const old = join(nodeDirectory(TOO_OLD), 'node');
+  const ran = spawnSync(old, [join(packed().directory, 'bin/sexton.cjs'), ...COMMAND], { encoding: 'utf8' });
+  assert.deepEqual([ran.status, ran.stdout], [125, '']);
+  assert.match(ran.stderr, /^sexton: cannot run on Node 20\.[0-9.]+: install Node 22\.22 or newer\n$/);
+});
