@@ -13,6 +13,10 @@ const MESSAGES = {
     `cannot run ${word}: no such subcommand; ${near === undefined ? '' : `did you mean sexton ${near}? `}To run a command: sexton -- ${word}`,
   unreadableGraveyard: ({ path, why }: { readonly path: string; readonly why: string }) =>
     `cannot read the graveyard ${path}: ${why}; name the shared directory with --graveyard DIR`,
+  cannotInstall: ({ target, why }: { readonly target: string; readonly why: string }) =>
+    `cannot install to ${target}: ${why}`,
+  notInstallable: ({ source, why }: { readonly source: string; readonly why: string }) =>
+    `cannot install from ${source}: ${why}; run this command from the image of sexton, or from what npm run build has laid`,
 } as const;
 
 export type ErrorCode = keyof typeof MESSAGES;

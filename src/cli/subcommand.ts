@@ -6,7 +6,7 @@ import { nearest } from './nearest.ts';
 
 export type Subcommand =
   | { readonly name: 'run' }
-  | { readonly name: 'status' | 'stop' | 'explain' | 'version' | 'help'; readonly args: readonly string[] }
+  | { readonly name: 'status' | 'stop' | 'install' | 'explain' | 'version' | 'help'; readonly args: readonly string[] }
   | { readonly name: 'unknown'; readonly word: string; readonly near: string | undefined };
 
 export function subcommandOf(argv: readonly string[]): Subcommand {
@@ -21,6 +21,7 @@ export function subcommandOf(argv: readonly string[]): Subcommand {
       return { name: 'run' };
     case 'status':
     case 'stop':
+    case 'install':
     case 'explain':
     case 'version':
     case 'help':
@@ -31,4 +32,4 @@ export function subcommandOf(argv: readonly string[]): Subcommand {
   }
 }
 
-const SUBCOMMANDS = ['run', 'status', 'stop', 'explain', 'version', 'help'] as const;
+const SUBCOMMANDS = ['run', 'status', 'stop', 'install', 'explain', 'version', 'help'] as const;

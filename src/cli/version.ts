@@ -15,7 +15,7 @@ export async function version(args: readonly string[]): Promise<void> {
 declare const __SEXTON_VERSION__: string | undefined;
 declare const __SEXTON_COMMIT__: string | undefined;
 
-function versionNumber(): string {
+export function versionNumber(): string {
   if (typeof __SEXTON_VERSION__ === 'string') return __SEXTON_VERSION__;
   const text = readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8');
   return (JSON.parse(text) as { readonly version: string }).version;

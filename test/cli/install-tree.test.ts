@@ -1,0 +1,179 @@
+/** What an installation lays, on small directories with an inventory of their own. */
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { layInventory } from '../../src/build/inventory.ts';
+import { type Installed, installTree } from '../../src/cli/install-tree.ts';
+import { NODE, ROOT } from '../helpers/paths.ts';
+import { waitFor } from '../helpers/wait.ts';
+import { temporaryDirectory } from '../runtime/graveyard/volume.ts';
+
+const FILES = {
+  sexton: '#!/bin/sh\necho $0 $(cat "$(dirname "$(readlink -f "$0")")/app/run.cjs")\n',
+  'app/run.cjs': 'one',
+};
+
+function makeSource(t: TestContext, files: Readonly<Record<string, string>> = FILES): string {
+  const source = temporaryDirectory(t);
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(source, path)), { recursive: true });
+    writeFileSync(join(source, path), content);
+    chmodSync(join(source, path), path === 'sexton' ? 0o755 : 0o644);
+  }
+  layInventory(source);
+  return source;
+}
+
+function install(source: string, target: string, version = '1.0.0', removeOld = false): Promise<Installed> {
+  return installTree({ source, target, version, removeOld });
+}
+
+function run(target: string): string {
+  return execFileSync(join(target, 'sexton'), { encoding: 'utf8' }).split(' ')[1] ?? '';
+}
+
+/** Everything but directories. */
+function listed(target: string): string[] {
+  const found = readdirSync(target, { recursive: true, withFileTypes: true });
+  return found.filter((it) => !it.isDirectory()).map((it) => it.name);
+}
+
+test('an installation has the files, modes and contents of its source, and a link to its program', async (t) => {
+  const source = makeSource(t);
+  const target = temporaryDirectory(t);
+  const { files, placed, others } = await install(source, target);
+  assert.deepEqual([files, placed.files, others], [3, 3, []]);
+  assert.equal(run(target), 'one\n');
+  const version = dirname(join(target, readlinkSync(join(target, 'sexton'))));
+  for (const path of [...Object.keys(FILES), 'inventory']) {
+    assert.equal(readFileSync(join(version, path), 'utf8'), readFileSync(join(source, path), 'utf8'));
+    assert.equal(statSync(join(version, path)).mode, statSync(join(source, path)).mode, path);
+  }
+  assert.deepEqual(listed(target).sort(), ['inventory', 'run.cjs', 'sexton', 'sexton']);
+});
+
+test('a second installation writes nothing; one that was damaged is mended, file by file', async (t) => {
+  const source = makeSource(t);
+  const target = temporaryDirectory(t);
+  await install(source, target);
+  const { placed } = await install(source, target);
+  assert.equal(placed.files, 0);
+  const version = dirname(join(target, readlinkSync(join(target, 'sexton'))));
+  const damages: (() => void)[] = [
+    () => writeFileSync(join(version, 'app/run.cjs'), 'eno'),
+    () => chmodSync(join(version, 'app/run.cjs'), 0o600),
+    () => unlinkSync(join(version, 'app/run.cjs')),
+    () => rmSync(join(version, 'app'), { recursive: true }),
+    () => {
+      unlinkSync(join(version, 'app/run.cjs'));
+      symlinkSync('/etc/passwd', join(version, 'app/run.cjs'));
+    },
+    () => {
+      rmSync(join(version, 'app'), { recursive: true });
+      symlinkSync('/tmp', join(version, 'app'));
+    },
+  ];
+  for (const damage of damages) {
+    damage();
+    assert.equal((await install(source, target)).placed.files, 1);
+    assert.equal((await install(source, target)).placed.files, 0);
+    assert.equal(run(target), 'one\n');
+  }
+});
+
+test('another version takes the name over, the old one stays until its removal is asked for', async (t) => {
+  const target = temporaryDirectory(t);
+  await install(makeSource(t), target, '1.0.0');
+  const old = join(target, readlinkSync(join(target, 'sexton')));
+  const source = makeSource(t, { ...FILES, 'app/run.cjs': 'two' });
+  const { others } = await install(source, target, '1.0.0');
+  assert.equal(run(target), 'two\n');
+  assert.deepEqual(others, [old.split('/').at(-2)]);
+  assert.ok(existsSync(old));
+  assert.deepEqual((await install(source, target, '1.0.0', true)).others, []);
+  assert.ok(!existsSync(old));
+  assert.equal(run(target), 'two\n');
+});
+
+test('one that is killed in the middle has no program by its name; the next one goes on and leaves nothing behind', async (t) => {
+  const source = makeSource(t);
+  const target = temporaryDirectory(t);
+  // A pipe that nobody writes to: there the copying stops.
+  const path = join(source, 'app/run.cjs');
+  renameSync(path, `${path}.real`);
+  execFileSync('mkfifo', [path]);
+  const call = `import { installTree } from ${JSON.stringify(join(ROOT, 'src/cli/install-tree.ts'))};
+    await installTree(${JSON.stringify({ source, target, version: '1.0.0', removeOld: false })});`;
+  const child = spawn(NODE, ['--input-type=module', '--eval', call], { stdio: 'inherit' });
+  t.after(() => child.kill('SIGKILL'));
+  await waitFor('the directory is begun', () => globSync(join(target, 'versions/*/app')).length > 0);
+  writeFileSync(join(dirname(globSync(join(target, 'versions/*/app'))[0] ?? ''), '.sexton-0-sexton'), 'half');
+  child.kill('SIGKILL');
+  await once(child, 'close');
+  assert.ok(!existsSync(join(target, 'sexton')));
+  renameSync(`${path}.real`, path);
+  await install(source, target);
+  assert.equal(run(target), 'one\n');
+  assert.deepEqual(listed(target).sort(), ['inventory', 'run.cjs', 'sexton', 'sexton']);
+});
+
+test('several at a time give one whole installation', async (t) => {
+  const source = makeSource(t);
+  const target = temporaryDirectory(t);
+  await Promise.all([1, 2, 3, 4].map(() => install(source, target)));
+  assert.equal(run(target), 'one\n');
+  assert.deepEqual(listed(target).sort(), ['inventory', 'run.cjs', 'sexton', 'sexton']);
+});
+
+test('a source that is not what its inventory says is refused, and no name is made', async (t) => {
+  const cases: [RegExp, (source: string) => void][] = [
+    [/a copy of it is not what the inventory says/, (it) => writeFileSync(join(it, 'app/run.cjs'), 'two')],
+    [/it is in the inventory, but not there/, (it) => unlinkSync(join(it, 'app/run.cjs'))],
+    [/it has no inventory/, (it) => unlinkSync(join(it, 'inventory'))],
+    [/its inventory is damaged: .* cut off/, (it) => writeFileSync(join(it, 'inventory'), '0644 1')],
+  ];
+  for (const [why, damage] of cases) {
+    const source = makeSource(t);
+    const target = temporaryDirectory(t);
+    damage(source);
+    await assert.rejects(install(source, target), why);
+    assert.ok(!existsSync(join(target, 'sexton')));
+    assert.ok(!listed(target).some((name) => name.startsWith('.')));
+  }
+});
+
+test('a directory that others use, or that is none, is refused and left as it was', async (t) => {
+  const source = makeSource(t);
+  const target = temporaryDirectory(t);
+  writeFileSync(join(target, 'data'), '');
+  await assert.rejects(install(source, target), /holds "data", which is not of an installation/);
+  assert.deepEqual(readdirSync(target), ['data']);
+  await assert.rejects(install(source, join(target, 'data')), /not a directory/);
+  await assert.rejects(install(source, join(target, 'data', 'x')), /not a directory/);
+  await assert.rejects(install(source, join(target, 'not', 'there')), /is not there; mount the volume/);
+  // A copy that was made by other means.
+  await assert.rejects(install(source, source), /not of an installation/);
+  // What a disk of its own begins with, and a directory that is to be made.
+  const disk = temporaryDirectory(t);
+  mkdirSync(join(disk, 'lost+found'));
+  await install(source, disk);
+  await install(source, join(target, 'made'));
+  assert.equal(run(disk) + run(join(target, 'made')), 'one\none\n');
+});

@@ -1,0 +1,127 @@
+/** `sexton install` of the delivered directory, as an init container calls it. */
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, cpSync, existsSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { layInventory } from '../../src/build/inventory.ts';
+import { startContainer } from '../helpers/container.ts';
+import { member } from '../helpers/member.ts';
+import { ROOT, SEXTON } from '../helpers/paths.ts';
+import { argumentsOf, send } from '../helpers/process.ts';
+import { scenario } from '../helpers/scenario.ts';
+import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
+import { needsMount, needsRoot, readOnlyView, temporaryDirectory, tmpfs } from '../runtime/graveyard/volume.ts';
+
+interface Result {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly status: number | null;
+}
+
+function install(args: readonly string[], options: { uid?: number; program?: string } = {}): Result {
+  const { uid, program = SEXTON } = options;
+  const own = uid === undefined ? {} : { uid, gid: uid };
+  const { stdout, stderr, status } = spawnSync(program, ['install', ...args], { env: {}, encoding: 'utf8', ...own });
+  return { stdout, stderr, status };
+}
+
+test('what is installed is whole, says so in one line, and a second time only looks', (t) => {
+  const target = temporaryDirectory(t);
+  const first = install([target]);
+  assert.match(
+    first.stdout,
+    /^installed sexton \S+ \([0-9a-f]{12}\) in \S+: (\d+) files, \S+ MiB, of which \1 files, .* s\n$/,
+  );
+  assert.deepEqual([first.stderr, first.status], ['', 0]);
+  assert.equal(spawnSync(join(target, 'sexton'), ['run', '--', 'sh', '-c', 'exit 7'], { stdio: 'ignore' }).status, 7);
+  const again = install([target]);
+  assert.match(
+    again.stdout,
+    /^sexton \S+ \([0-9a-f]{12}\) was in \S+ already: \d+ files, \S+ MiB, all as they should be\n$/,
+  );
+  // From there on to the next volume.
+  assert.equal(install([temporaryDirectory(t)], { program: join(target, 'sexton') }).status, 0);
+});
+
+test('another user installs into a directory that all may write, for all users', { skip: needsRoot }, (t) => {
+  const target = temporaryDirectory(t);
+  chmodSync(target, 0o777);
+  assert.equal(install([target], { uid: 12345 }).status, 0);
+  const ran = spawnSync(join(target, 'sexton'), ['version'], { uid: 23456, gid: 23456, encoding: 'utf8' });
+  assert.match(ran.stdout, /^sexton /);
+  const closed = temporaryDirectory(t);
+  const { stderr, status } = install([closed], { uid: 12345 });
+  assert.match(stderr, /^sexton: cannot install to \S+: uid 12345 may not write there; .*\n$/);
+  assert.equal(status, 125);
+});
+
+test('too small a volume is refused before anything is written', { skip: needsMount }, (t) => {
+  const target = tmpfs(t, 'size=20m,mode=777');
+  const { stderr, stdout, status } = install([target]);
+  assert.match(
+    stderr,
+    /^sexton: cannot install to \S+: it needs 1\d\d\.\d MiB and 20\.0 MiB are free; give the volume more room\n$/,
+  );
+  assert.deepEqual([stdout, status], ['', 125]);
+  assert.equal(execFileSync('find', [target, '-type', 'f'], { encoding: 'utf8' }), '');
+});
+
+test('a read-only volume is refused, unless all is there already', { skip: needsMount }, (t) => {
+  const target = temporaryDirectory(t);
+  const view = readOnlyView(t, target);
+  const { stderr, status } = install([view]);
+  assert.match(stderr, /^sexton: cannot install to \S+: the file system is read-only; mount the volume writable .*\n$/);
+  assert.equal(status, 125);
+  install([target]);
+  assert.equal(install([view]).status, 0);
+});
+
+test('without a directory, with two, and with a flag it does not know, it says what it takes', () => {
+  for (const args of [[], ['/a', '/b'], ['--force', '/a']]) {
+    const { stderr, status } = install(args);
+    assert.match(stderr, /^sexton: cannot run sexton install: .*\n$/);
+    assert.equal(status, 125);
+  }
+});
+
+test('run from the repository it says what to run instead', (t) => {
+  const main = join(ROOT, 'src/cli/main.ts');
+  const target = temporaryDirectory(t);
+  const { stderr, status } = spawnSync(process.execPath, [main, 'install', target], { encoding: 'utf8' });
+  assert.match(stderr, /^sexton: cannot install from \S+: it has no inventory; run this command from the image/);
+  assert.equal(status, 125);
+});
+
+scenario('what runs from a version that was replaced goes on, also when its supervisor dies', async (stage) => {
+  const { scratch, t } = stage;
+  const target = temporaryDirectory(t);
+  install([target]);
+  const old = dirname(readlinkSync(join(target, 'sexton')));
+  // The program is named in `inside`: the helper's own is that of the build.
+  const container = startContainer(scratch, {
+    bare: true,
+    command: [join(target, 'sexton'), 'run', '--', ...member(stage, 'app', { exit: 3 })],
+  });
+  await waitForEvent(scratch.log, 'app', 'Started');
+  const next = temporaryDirectory(t);
+  cpSync(dirname(SEXTON), next, { recursive: true });
+  writeFileSync(join(next, 'licenses', 'sexton.txt'), 'another');
+  layInventory(next);
+  const { stdout } = install([target], { program: join(next, 'sexton') });
+  assert.match(stdout, new RegExp(`; kept ${old.split('/').at(-1)}, from which something may still run\n$`));
+  assert.notEqual(dirname(readlinkSync(join(target, 'sexton'))), old);
+  const first = await container.supervisor();
+  assert.ok(send(first, 'SIGKILL'));
+  const second = await container.supervisor(first);
+  assert.ok(argumentsOf(second).some((it) => it.startsWith(join(target, old))));
+  await container.signal('SIGTERM');
+  assert.equal((await container.exit()).status, 3);
+  assert.deepEqual(readTimeline(scratch.log).signals('app'), [15]);
+  assert.equal(install(['--remove-old', target], { program: join(next, 'sexton') }).status, 0);
+  assert.ok(!existsSync(join(target, old)));
+  assert.equal(
+    readFileSync(join(target, dirname(readlinkSync(join(target, 'sexton'))), 'licenses/sexton.txt'), 'utf8'),
+    'another',
+  );
+});
