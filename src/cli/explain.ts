@@ -22,7 +22,8 @@ export async function explain(args: readonly string[], env: Env): Promise<void> 
     await print(`${JSON.stringify({ ...rest, command: program.argv, sources, warnings }, undefined, 2)}\n`);
     return;
   }
-  const rows = sources.map(({ key, value, source }) => [key, value, source]);
+  // A list of several lines is a row each.
+  const rows = sources.flatMap(({ key, value, source }) => value.split('\n').map((line) => [key, line, source]));
   const table = formatTable(['KEY', 'VALUE', 'SOURCE'], rows, outputWidth());
   await print(`${table}${warnings.map((warning) => `warning: ${warning}\n`).join('')}`);
 }

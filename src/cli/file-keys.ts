@@ -35,7 +35,7 @@ export function keysOfFile(content: Readonly<Record<string, unknown>>, report: R
       else report(fileKey, `must be a map as in a Pod; for a text write ${short}`, content[fileKey]);
     } else if (PLATFORM_KEYS.includes(fileKey)) platform.push(fileKey);
     else if (refused !== undefined) report(show(fileKey), refused);
-    else if (fileKey !== 'command' && fileKey !== 'args') report(show(fileKey), unknownKey(fileKey));
+    else if (!OTHERS.includes(fileKey)) report(show(fileKey), unknownKey(fileKey));
   }
   return { own, container, platform };
 }
@@ -55,9 +55,12 @@ function shortFormOf(fileKey: string, value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' && key !== undefined ? key : undefined;
 }
 
+/** `$schema` is for editors. */
+const OTHERS: readonly string[] = ['command', 'args', '$schema'];
+
 function unknownKey(fileKey: string): string {
   // A flag's own name, or its key in camel case, finds the key that the file has for it.
-  const names = new Map(['command', 'args', ...Object.keys(CONTAINER), ...PLATFORM_KEYS].map((name) => [name, name]));
+  const names = new Map([...OTHERS, ...Object.keys(CONTAINER), ...PLATFORM_KEYS].map((name) => [name, name]));
   for (const key of KEYS) for (const name of [fileKeyOf(key), key, FLAGS[key].name]) names.set(name, fileKeyOf(key));
   const near = nearest(fileKey, [...names.keys()]);
   return `no such key; ${near === undefined ? 'see sexton help config' : `did you mean ${names.get(near)}?`}`;

@@ -16,7 +16,7 @@ export function textOf(key: Key, value: unknown): Parse<string> {
   if (isScalar(value)) return value === '' ? bad(`has no value; write ${flag.takes}`) : good(String(value));
   if (flag.podKey !== undefined)
     return bad(`must be a text, write ${flag.takes}; the shape of a Pod goes to ${flag.podKey}`);
-  if (Array.isArray(value) && value.length > 0 && value.every(isScalar)) return good(value.join(','));
+  if (takesList(key) && Array.isArray(value) && value.length > 0 && value.every(isScalar)) return good(value.join(','));
   const { pairs } = flag;
   if (pairs !== undefined && typeof value === 'object' && value !== null && !Array.isArray(value)) {
     const entries = Object.entries(value);
@@ -25,6 +25,11 @@ export function textOf(key: Key, value: unknown): Parse<string> {
     }
   }
   return bad(`has no value that can be read; write ${flag.takes}`);
+}
+
+/** Whether the value may be a list. */
+export function takesList(key: Key): boolean {
+  return FLAGS[key].pairs !== undefined || FLAGS[key].takes.includes(',..');
 }
 
 export function describe(value: unknown): string {

@@ -54,6 +54,8 @@ export interface Flag<T> {
   readonly name: string;
   /** What stands for the value in `help`. */
   readonly takes: string;
+  /** Where only a few words are right: these. */
+  readonly choices?: readonly string[];
   readonly parse: (text: string) => Parse<T>;
   /** The inverse of `parse`. */
   readonly format: (value: T) => string;

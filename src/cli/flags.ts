@@ -17,6 +17,10 @@ import { formatSignalMap, formatSignals, parseSignalMap, parseSignals } from './
 import { formatHold, parseDrain, parseGraveyard, parseHold, parseSession } from './values.ts';
 
 const asIs = (text: string): string => text;
+/** One word out of a few. */
+function oneOf<const T extends string>(choices: readonly T[]): Pick<Flag<T>, 'choices' | 'parse' | 'format'> {
+  return { choices, parse: choice(choices), format: (value) => value };
+}
 const joined = (names: readonly string[]): string => names.join(',');
 
 export const FLAGS: { readonly [K in Key]: Flag<Values[K]> } = {
@@ -41,8 +45,7 @@ export const FLAGS: { readonly [K in Key]: Flag<Values[K]> } = {
   role: {
     name: 'role',
     takes: 'main|sidecar',
-    parse: choice(['main', 'sidecar']),
-    format: asIs,
+    ...oneOf(['main', 'sidecar']),
     since: '0.1.0',
     default: 'main',
     help: 'A main does the work; a sidecar serves it and ends after it.',
@@ -50,8 +53,7 @@ export const FLAGS: { readonly [K in Key]: Flag<Values[K]> } = {
   restartPolicy: {
     name: 'restart-policy',
     takes: 'Never|OnFailure|Always',
-    parse: choice(['Never', 'OnFailure', 'Always']),
-    format: asIs,
+    ...oneOf(['Never', 'OnFailure', 'Always']),
     since: '0.1.0',
     default: 'Never',
     help: "The pod's restartPolicy, which a container cannot see.",
@@ -68,8 +70,7 @@ export const FLAGS: { readonly [K in Key]: Flag<Values[K]> } = {
   when: {
     name: 'when',
     takes: 'all|any',
-    parse: choice(['all', 'any']),
-    format: asIs,
+    ...oneOf(['all', 'any']),
     since: '0.1.0',
     default: 'all',
     help: 'Sidecar: how many of the mains must have finished.',
@@ -96,8 +97,7 @@ export const FLAGS: { readonly [K in Key]: Flag<Values[K]> } = {
   startTimeoutAction: {
     name: 'start-timeout-action',
     takes: 'fail|continue',
-    parse: choice(['fail', 'continue']),
-    format: asIs,
+    ...oneOf(['fail', 'continue']),
     since: '0.1.0',
     default: 'fail',
     help: 'What then: exit 125, or start the command anyway.',
@@ -173,8 +173,7 @@ export const FLAGS: { readonly [K in Key]: Flag<Values[K]> } = {
   restart: {
     name: 'restart',
     takes: 'auto|never|on-failure|always',
-    parse: choice(['auto', 'never', 'on-failure', 'always']),
-    format: asIs,
+    ...oneOf(['auto', 'never', 'on-failure', 'always']),
     since: '0.1.0',
     default: { main: 'never', sidecar: 'auto' },
     help: 'Restart the command inside this container; auto: only where the platform would not.',
@@ -201,8 +200,7 @@ export const FLAGS: { readonly [K in Key]: Flag<Values[K]> } = {
   logLevel: {
     name: 'log-level',
     takes: 'LEVEL',
-    parse: choice(['debug', 'info', 'warn', 'error', 'silent']),
-    format: asIs,
+    ...oneOf(['debug', 'info', 'warn', 'error', 'silent']),
     since: '0.1.0',
     default: 'info',
     help: 'debug, info, warn, error or silent. Logs go to stderr.',
@@ -210,8 +208,7 @@ export const FLAGS: { readonly [K in Key]: Flag<Values[K]> } = {
   logFormat: {
     name: 'log-format',
     takes: 'text|json',
-    parse: choice(['text', 'json']),
-    format: asIs,
+    ...oneOf(['text', 'json']),
     since: '0.1.0',
     defaultNote: 'text on a terminal, else json',
     help: 'How a line of the log is written.',

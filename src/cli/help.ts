@@ -4,6 +4,7 @@
 import { SextonError } from './errors.ts';
 import type { Key } from './flag.ts';
 import { FLAGS, fileKeyOf, KEYS, variableOf } from './flags.ts';
+import { PROBES_TEXT } from './help-probes.ts';
 import { nearest } from './nearest.ts';
 import { show } from './parse.ts';
 import { print } from './print.ts';
@@ -30,8 +31,8 @@ sexton stop [--grace 5s] [--no-wait] [--graveyard DIR] [NAME...]
     ask all members of this pod, or those named, to stop, and wait for it
 sexton explain [--format table|json] [flags] [--] command [args...]
     the configuration that run would have here, and where each value came from
-sexton install [--remove-old] DIR
-    copy this sexton onto a volume, for other containers to run DIR/sexton
+sexton schema
+    the JSON Schema of a configuration file, for editors
 sexton version
 sexton help [topic]
 `;
@@ -41,6 +42,7 @@ const TOPICS = {
   flags: flagsText,
   environment: environmentText,
   config: configText,
+  probes: () => PROBES_TEXT,
   'exit-codes': () => EXIT_CODES,
   stop: () => STOP,
 } as const;
@@ -102,11 +104,17 @@ function configText(): string {
   return `${formatTable(['KEY', 'TWIN OF'], rows, WIDTH)}
 command and args are lists of texts, as in a Pod. Lists may be written as
 lists, translations and maps as maps. A file in JSON is read a little faster.
+startupProbe, readinessProbe, livenessProbe, lifecycle and ports are as in a
+Pod, key for key, in place of the keys above that take a text. sexton schema
+prints a JSON Schema, by which an editor completes the file:
+# yaml-language-server: $schema=sexton.schema.json
 
 command: [nginx, -g, daemon off;]
 terminationGracePeriodSeconds: 30
 drain: 5s
 signals: {TERM: QUIT}
+readinessProbe: {httpGet: {path: /healthz, port: 8080}, periodSeconds: 5}
+reload: [{path: /etc/nginx, signal: HUP, validate: [nginx, -t]}]
 `;
 }
 

@@ -22,10 +22,10 @@ async function main(argv: readonly string[]): Promise<void> {
       return (await import('./status.ts')).status(subcommand.args, process.env);
     case 'stop':
       return (await import('./stop.ts')).stop(subcommand.args, process.env);
-    case 'install':
-      return (await import('./install.ts')).install(subcommand.args);
     case 'explain':
       return (await import('./explain.ts')).explain(subcommand.args, process.env);
+    case 'schema':
+      return (await import('./schema.ts')).schema(subcommand.args);
     case 'version':
       return (await import('./version.ts')).version(subcommand.args);
     case 'help':

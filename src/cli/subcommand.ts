@@ -6,7 +6,10 @@ import { nearest } from './nearest.ts';
 
 export type Subcommand =
   | { readonly name: 'run' }
-  | { readonly name: 'status' | 'stop' | 'install' | 'explain' | 'version' | 'help'; readonly args: readonly string[] }
+  | {
+      readonly name: 'status' | 'stop' | 'explain' | 'schema' | 'version' | 'help';
+      readonly args: readonly string[];
+    }
   | { readonly name: 'unknown'; readonly word: string; readonly near: string | undefined };
 
 export function subcommandOf(argv: readonly string[]): Subcommand {
@@ -21,8 +24,8 @@ export function subcommandOf(argv: readonly string[]): Subcommand {
       return { name: 'run' };
     case 'status':
     case 'stop':
-    case 'install':
     case 'explain':
+    case 'schema':
     case 'version':
     case 'help':
       return { name: first, args };
@@ -32,4 +35,4 @@ export function subcommandOf(argv: readonly string[]): Subcommand {
   }
 }
 
-const SUBCOMMANDS = ['run', 'status', 'stop', 'install', 'explain', 'version', 'help'] as const;
+const SUBCOMMANDS = ['run', 'status', 'stop', 'explain', 'schema', 'version', 'help'] as const;

@@ -47,7 +47,7 @@ describe('sexton help', { concurrency: 2 }, () => {
   it('names its topics, and the nearest one to a slip', async () => {
     assert.match(
       (await sexton(['--help'])).stdout,
-      /^Topics of help: run, flags, environment, config, exit-codes, stop\.$/m,
+      /^Topics of help: run, flags, environment, config, probes, exit-codes, stop\.$/m,
     );
     const { stderr, stdout, code } = await sexton(['help', 'flag']);
     assert.equal(stderr, 'sexton: cannot run sexton help: flag: no such topic; did you mean flags?\n');

@@ -13,6 +13,7 @@ describe('the command line', () => {
     '-': 'run',
     status: 'status',
     'explain x': 'explain',
+    schema: 'schema',
     version: 'version',
     '--version': 'version',
     '-V': 'version',
