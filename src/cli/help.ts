@@ -31,6 +31,8 @@ sexton stop [--grace 5s] [--no-wait] [--graveyard DIR] [NAME...]
     ask all members of this pod, or those named, to stop, and wait for it
 sexton explain [--format table|json] [flags] [--] command [args...]
     the configuration that run would have here, and where each value came from
+sexton install [--remove-old] DIR
+    copy this sexton onto a volume, for other containers to run DIR/sexton
 sexton schema
     the JSON Schema of a configuration file, for editors
 sexton version

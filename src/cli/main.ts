@@ -22,6 +22,8 @@ async function main(argv: readonly string[]): Promise<void> {
       return (await import('./status.ts')).status(subcommand.args, process.env);
     case 'stop':
       return (await import('./stop.ts')).stop(subcommand.args, process.env);
+    case 'install':
+      return (await import('./install.ts')).install(subcommand.args);
     case 'explain':
       return (await import('./explain.ts')).explain(subcommand.args, process.env);
     case 'schema':
