@@ -26,6 +26,8 @@ export interface PlotOptions {
   readonly member: MemberConfig;
   readonly clock: Clock;
   readonly log: Log;
+  /** How often it is looked whether all is as it should be; default 5,000. */
+  readonly tendMs?: number;
 }
 
 export interface PlotEvents {
@@ -64,7 +66,7 @@ export class Plot {
     this.#write();
     await this.#pending;
     await this.#defend(events);
-    this.#tending = setInterval(() => void this.#tend(events), TEND_MS);
+    this.#tending = setInterval(() => void this.#tend(events), this.#options.tendMs ?? TEND_MS);
     this.#tending.unref();
   }
 
@@ -121,6 +123,12 @@ export class Plot {
   #hearOf(ask: Ask, events: PlotEvents): void {
     this.#options.log.say('debug', 'a stop request came', { by: ask.by });
     events.stopAsked?.(ask);
+  }
+
+  /** Settles, and lets go of the others; whoever ends with its process need not. */
+  async close(): Promise<void> {
+    await this.settle();
+    await this.#graveyard?.stop();
   }
 
   #write(): void {

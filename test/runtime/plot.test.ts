@@ -1,0 +1,159 @@
+/**
+ * Two members of one name, and requests to stop, as a member's plot has them.
+ */
+import assert from 'node:assert/strict';
+import { readdirSync, unlinkSync } from 'node:fs';
+import type { Server } from 'node:net';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { asked } from '../../src/core/stop-request.ts';
+import type { Tombstone } from '../../src/core/tombstone.ts';
+import { SystemClock } from '../../src/runtime/clock.ts';
+import { leaveRequest } from '../../src/runtime/graveyard/ask.ts';
+import type { Ask } from '../../src/runtime/graveyard/inbox.ts';
+import { Log } from '../../src/runtime/log.ts';
+import { Plot } from '../../src/runtime/plot.ts';
+import { mainConfig } from '../core/helpers.ts';
+import { readTombstone, waitForTombstone } from '../helpers/grave.ts';
+import { listen, Told } from './graveyard/neighbours.ts';
+import { temporaryDirectory } from './graveyard/volume.ts';
+
+const BOOT = 'boot-1';
+
+class Heard extends Log {
+  readonly errors = new Told<string>();
+
+  constructor() {
+    super({ level: 'silent', format: 'json', member: 'web' });
+  }
+
+  override say(level: string, message: string): void {
+    if (level === 'error') this.errors.add(message);
+  }
+}
+
+interface Member {
+  readonly plot: Plot;
+  readonly errors: Told<string>;
+  readonly asks: Told<Ask>;
+  claim(): Promise<void>;
+  /** The host of this member binds its liveness socket anew, as init does. */
+  bind(path: string): Promise<void>;
+  carve(more?: Partial<Tombstone>): void;
+  leave(): Promise<void>;
+}
+
+/** `onListen`: what is done when the plot asks for its socket; by default it is bound at once. */
+function memberOf(t: TestContext, dir: string, host: string, onListen?: (bind: () => void) => void): Member {
+  const log = new Heard();
+  const asks = new Told<Ask>();
+  const plot = new Plot({ dir, member: mainConfig({ name: 'web' }), clock: new SystemClock(), log, tendMs: 50 });
+  let server: Server | undefined;
+  const bind = async (path: string): Promise<void> => {
+    server?.close();
+    try {
+      unlinkSync(path);
+    } catch {
+      // There was none.
+    }
+    server = await listen(t, path, () => {});
+  };
+  const events = {
+    listen: (path: string) => (onListen ?? ((now) => now()))(() => void bind(path)),
+    peersSeen: () => {},
+    stopAsked: asks.add,
+  };
+  const carve = (more: Partial<Tombstone> = {}): void =>
+    plot.carve({ Version: 1, Name: 'web', Boot: BOOT, Incarnation: `${host}-1`, Phase: 'running', ...more });
+  carve();
+  t.after(() => plot.close());
+  return {
+    plot,
+    errors: log.errors,
+    asks,
+    bind,
+    carve,
+    claim: async () => {
+      await plot.claim(events, false);
+      await plot.watch(events);
+    },
+    leave: async () => {
+      await plot.close();
+      server?.close();
+    },
+  };
+}
+
+describe('two members of one name', () => {
+  it('that claim it in the same moment: the one with the greater id says so and carves nothing any more', async (t) => {
+    const dir = temporaryDirectory(t);
+    // Neither binds its socket before the other has found the name free.
+    const waiting: (() => void)[] = [];
+    const together = (bind: () => void): void => {
+      if (waiting.length === 2) return bind();
+      waiting.push(bind);
+      if (waiting.length === 2) for (const both of waiting) both();
+    };
+    const first = memberOf(t, dir, 'host-a', together);
+    const second = memberOf(t, dir, 'host-b', together);
+    await Promise.all([first.claim(), second.claim()]);
+    assert.match(
+      await second.errors.until((message) => message.includes('another live member')),
+      /^another live member is called web in .*: give each its own --name; no tombstone is carved until then$/,
+    );
+    first.carve({ Restarts: 7 });
+    await waitForTombstone(
+      dir,
+      'web',
+      'is that of the first',
+      (it) => it.Incarnation === 'host-a-1' && it.Restarts === 7,
+    );
+    second.carve({ Restarts: 8 });
+    await second.plot.settle();
+    assert.equal(readTombstone(dir, 'web')?.Restarts, 7);
+  });
+
+  it('one of which overwrites the other’s tombstone later: the one with the lesser id has it back and says so', async (t) => {
+    const dir = temporaryDirectory(t);
+    const first = memberOf(t, dir, 'host-a');
+    await first.claim();
+    // As if it had found no socket.
+    const rival = memberOf(t, dir, 'host-b', () => {});
+    unlinkSync(join(dir, '.web.sock'));
+    await rival.claim();
+    await first.errors.until((message) => message.endsWith('this one keeps the name'));
+    await rival.errors.until((message) => message.endsWith('no tombstone is carved until then'));
+    await waitForTombstone(dir, 'web', 'is that of the first', (it) => it.Incarnation === 'host-a-1');
+    await first.leave();
+    await waitForTombstone(dir, 'web', 'is that of the second', (it) => it.Incarnation === 'host-b-1');
+  });
+
+  it('one of which is dead: its last word is written over and nothing is said', async (t) => {
+    const dir = temporaryDirectory(t);
+    const member = memberOf(t, dir, 'host-b');
+    await member.claim();
+    const late = memberOf(t, dir, 'host-a', () => {});
+    late.carve({ Died: '2026-01-02T03:04:05Z', Phase: 'dead' });
+    unlinkSync(join(dir, '.web.sock'));
+    await late.plot.claim({ listen: () => {}, peersSeen: () => {} }, true);
+    await late.plot.settle();
+    await waitForTombstone(dir, 'web', 'is that of the living', (it) => it.Incarnation === 'host-b-1');
+    assert.deepEqual(member.errors.items, []);
+  });
+});
+
+describe('a request to stop', () => {
+  it('reaches the member that carved its life, and no other', async (t) => {
+    const dir = temporaryDirectory(t);
+    const member = memberOf(t, dir, 'host-a');
+    await member.claim();
+    const now = asked({ mono: 5, wall: '1800000000000000000' });
+    await leaveRequest(dir, 'web', { ...now, Boot: BOOT, Incarnation: 'host-b', By: 'a test', GraceMs: 1 });
+    await leaveRequest(dir, 'web', { ...now, Boot: BOOT, Incarnation: 'host-a', By: 'a test', GraceMs: 2 });
+    const ask = await member.asks.until(() => true);
+    assert.deepEqual(ask, { graceMs: 2, among: undefined, atMs: 5, by: 'a test' });
+    await member.plot.rescan();
+    assert.equal(member.asks.items.length, 1);
+    assert.deepEqual(readdirSync(dir).sort(), ['.web.sock', 'web']);
+  });
+});
