@@ -35,7 +35,7 @@ export interface PlotEvents {
   listen(path: string): void;
   peersSeen(peers: readonly PeerView[]): void;
   /** Once per request; again when the supervisor died before it could be removed. */
-  stopAsked?(ask: Ask): void;
+  stopAsked(ask: Ask): void;
 }
 
 export class Plot {
@@ -122,7 +122,7 @@ export class Plot {
 
   #hearOf(ask: Ask, events: PlotEvents): void {
     this.#options.log.say('debug', 'a stop request came', { by: ask.by });
-    events.stopAsked?.(ask);
+    events.stopAsked(ask);
   }
 
   /** Settles, and lets go of the others; whoever ends with its process need not. */

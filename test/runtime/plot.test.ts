@@ -135,7 +135,7 @@ describe('two members of one name', () => {
     const late = memberOf(t, dir, 'host-a', () => {});
     late.carve({ Died: '2026-01-02T03:04:05Z', Phase: 'dead' });
     unlinkSync(join(dir, '.web.sock'));
-    await late.plot.claim({ listen: () => {}, peersSeen: () => {} }, true);
+    await late.plot.claim({ listen: () => {}, peersSeen: () => {}, stopAsked: () => {} }, true);
     await late.plot.settle();
     await waitForTombstone(dir, 'web', 'is that of the living', (it) => it.Incarnation === 'host-b-1');
     assert.deepEqual(member.errors.items, []);
