@@ -3,7 +3,6 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -30,7 +29,7 @@ void signal_alone(struct init *init, struct event *event) {
   event->kind = EV_FORWARDED;
   event->as = (uint8_t)(as ? as : number);
   event->flag = stops;
-  signal_group(child, event->as);
+  signal_child(init, child, event->as);
 }
 
 /* The last thing in each turn: while nobody decides, the end of the child is our own. */
@@ -45,6 +44,7 @@ void end_alone(struct init *init) {
 
 void go_on_alone(struct init *init) {
   init->alone = true;
+  end_helpers(init); /* nobody waits for them, nor ends them in time */
   if (init->last_child == 0) say("sexton: cannot start the supervisor: it died five times in a row; nothing was started\n", "", "");
   else say("sexton: cannot start the supervisor: it died five times in a row; the application goes on without it, and it is tried again\n", "", "");
   for (size_t i = 0; i < init->queued; i++) {
@@ -59,38 +59,20 @@ void end_being_alone(struct init *init) {
   init->kill_at = NEVER;
 }
 
-/* KILLs whom the kernel names as our children and returns how many it found. A pid that waitid does not know is not ours. */
-static size_t kill_adopted(void) {
-  char bytes[4096];
-  size_t killed = 0;
-  int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
-  if (fd == -1) return 0;
-  ssize_t length = read(fd, bytes, sizeof bytes);
-  close(fd);
-  pid_t pid = 0;
-  for (ssize_t i = 0; i < length; i++) {
-    if (bytes[i] >= '0' && bytes[i] <= '9') {
-      pid = pid * 10 + (bytes[i] - '0');
-      continue;
-    }
-    siginfo_t info;
-    if (pid > 1 && waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0) {
-      kill(pid, SIGKILL);
-      killed++;
-    }
-    pid = 0;
-  }
-  return killed;
+static bool kill_child(struct init *init, pid_t pid) {
+  (void)init;
+  return kill(pid, SIGKILL) == 0;
 }
 
 _Noreturn void leave(struct init *init, int code) {
   if (init->pid1) _exit(code); /* the kernel KILLs the rest of the PID namespace: pid_namespaces(7) */
   for (size_t i = 0; i < init->child_count; i++) signal_group(&init->children[i], SIGKILL);
+  end_helpers(init);
   if (init->supervisor.pid > 0) kill(init->supervisor.pid, SIGKILL);
   take_terminal(init, init->terminal_owner);
   /* What dies leaves its own children to us, so once is not enough; a second is, unless the kernel itself is stuck. */
   for (int round = 0; round < 200; round++) {
-    bool found = kill_adopted() > 0;
+    bool found = each_living_child(init, kill_child) > 0;
     pid_t pid;
     while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) found = true;
     if (pid == -1 && errno == ECHILD) break;

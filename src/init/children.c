@@ -1,6 +1,6 @@
 /*
  * Children: a process group each, the foreground of the terminal while they live, and their end told exactly. Whoever
- * addresses a child addresses its group, also when the first process of it has ended and others are left.
+ * addresses a child addresses its group, also when the first process of it has ended and others are left; `single` changes that.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -27,10 +27,17 @@ void take_terminal(struct init *init, uint64_t id) {
   init->terminal_owner = 0;
 }
 
-void signal_group(const struct child *child, int number) {
-  if (child->pid <= 1) return;
-  kill(-child->pid, number);
-  if (number == SIGTERM || number == SIGHUP || number == SIGINT || number == SIGQUIT) kill(-child->pid, SIGCONT);
+void signal_target(pid_t target, int number) {
+  if (target >= -1 && target <= 1) return; /* everybody, our own group, or PID 1: kill(2) */
+  kill(target, number);
+  if (number == SIGTERM || number == SIGHUP || number == SIGINT || number == SIGQUIT) kill(target, SIGCONT);
+}
+
+void signal_group(const struct child *child, int number) { signal_target(-child->pid, number); }
+
+void signal_child(const struct init *init, const struct child *child, int number) {
+  bool alone = child->id == init->single && !child->exited;
+  signal_target(alone ? child->pid : -child->pid, number);
 }
 
 struct child *find_child(struct init *init, uint64_t id) {
@@ -39,10 +46,21 @@ struct child *find_child(struct init *init, uint64_t id) {
   return NULL;
 }
 
-/* The child's side of a spawn. After vfork it shares our memory: it only makes system calls and uses its own part of the stack. */
-static _Noreturn void become(const struct init *init, char *const argv[], bool foreground, int report) {
+struct child *find_living(struct init *init, pid_t pid) {
+  for (size_t i = 0; i < init->child_count; i++)
+    if (init->children[i].pid == pid && !init->children[i].exited) return &init->children[i];
+  return NULL;
+}
+
+static int take_childs_place(int foreground) {
   int error = setpgid(0, 0) == -1 ? errno : 0;
   if (foreground) tcsetpgrp(STDIN_FILENO, getpid());
+  return error;
+}
+
+/* The other side of vfork. It shares our memory: it only makes system calls and uses its own part of the stack. */
+static _Noreturn void become(const struct init *init, char *const argv[], int (*take_place)(int), int with, int report) {
+  int error = take_place(with);
   if (init->chld_ignored) signal(SIGCHLD, SIG_IGN);
   set_mask(inherited_mask, NULL);
   if (error == 0) error = exec_in_path(argv, init->in.env);
@@ -51,15 +69,16 @@ static _Noreturn void become(const struct init *init, char *const argv[], bool f
 }
 
 /*
- * Starts a program and returns 0 and its pid, or the errno. The errno comes through a pipe, which the exec closes, and not through
- * the memory that vfork shares: where vfork is emulated as fork (qemu's user mode) nothing is shared.
+ * The errno comes through a pipe, which the exec closes, and not through the memory that vfork shares: where vfork is emulated as
+ * fork (qemu's user mode) nothing is shared.
  */
-static int start_program(const struct init *init, char *const argv[], bool foreground, pid_t *pid) {
+int start_program(const struct init *init, char *const argv[], int (*take_place)(int), int with, pid_t *pid) {
   int report[2];
   int error = 0;
   if (pipe2(report, O_CLOEXEC) == -1) return errno;
+  report[1] = move_high(report[1]); /* out of the way of what take_place puts on 0 to 2 */
   *pid = vfork();
-  if (*pid == 0) become(init, argv, foreground, report[1]);
+  if (*pid == 0) become(init, argv, take_place, with, report[1]);
   int fork_error = errno;
   close(report[1]);
   if (*pid == -1) {
@@ -76,7 +95,7 @@ static int start_program(const struct init *init, char *const argv[], bool foreg
 void spawn(struct init *init, uint64_t id, char *const argv[]) {
   bool foreground = holds_foreground();
   pid_t pid = 0;
-  int error = init->child_count == CHILDREN_MAX ? EAGAIN : start_program(init, argv, foreground, &pid);
+  int error = !argv ? ENOMEM : init->child_count == CHILDREN_MAX ? EAGAIN : start_program(init, argv, take_childs_place, foreground, &pid);
   init->last_child = id;
   if (foreground) init->terminal_owner = id;
   if (error) {
@@ -96,7 +115,7 @@ void check_groups(struct init *init) {
   for (size_t i = 0; i < init->child_count; i++) {
     struct child child = init->children[i];
     if (child.exited && kill(-child.pid, 0) == -1 && errno == ESRCH) {
-      push(init, (struct event){.kind = EV_GONE, .id = child.id});
+      push(init, (struct event){.kind = EV_GONE, .id = child.id, .value = (int32_t)count_strays(init)});
       continue;
     }
     if (child.exited) init->check_groups_at = now_ms() + GROUP_CHECK_MS;

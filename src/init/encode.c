@@ -43,11 +43,19 @@ static char *put_errno(char *out, int number) {
   return put_number(out, (uint64_t)number);
 }
 
-size_t encode_event(char *out, const struct event *event) {
+size_t encode_event(char *out, const struct event *event, const char *output, size_t length) {
   static const char *const names[] = {
-      [EV_SIGNAL] = "signal",             [EV_FORWARDED] = "forwarded", [EV_SPAWNED] = "spawned",
-      [EV_SPAWN_FAILED] = "spawn-failed", [EV_EXITED] = "exited",       [EV_KILLED] = "exited",
+      [EV_SIGNAL] = "signal",
+      [EV_FORWARDED] = "forwarded",
+      [EV_SPAWNED] = "spawned",
+      [EV_SPAWN_FAILED] = "spawn-failed",
+      [EV_EXITED] = "exited",
+      [EV_KILLED] = "exited",
       [EV_GONE] = "gone",
+      [EV_STRAYS_GONE] = "strays-gone",
+      [EV_HELPER_EXITED] = "helper-ended",
+      [EV_HELPER_KILLED] = "helper-ended",
+      [EV_HELPER_FAILED] = "helper-ended",
   };
   char *at = put_text(out + FRAME_HEADER, names[event->kind]);
   at = put_number(at, event->seq);
@@ -81,6 +89,22 @@ size_t encode_event(char *out, const struct event *event) {
       break;
     case EV_GONE:
       at = put_number(at, event->id);
+      at = put_number(at, (uint64_t)event->value);
+      break;
+    case EV_STRAYS_GONE:
+      break;
+    case EV_HELPER_EXITED:
+    case EV_HELPER_KILLED:
+      at = put_number(at, event->id);
+      at = put_text(at, event->kind == EV_HELPER_EXITED ? "code" : "signal");
+      at = put_number(at, (uint64_t)event->value);
+      at = put_bytes(at, output, length);
+      break;
+    case EV_HELPER_FAILED:
+      at = put_number(at, event->id);
+      at = put_text(at, "errno");
+      at = put_errno(at, event->value);
+      at = put_bytes(at, output, length);
       break;
   }
   return finish(out, at);

@@ -12,11 +12,11 @@
 void push(struct init *init, struct event event) {
   if (init->queued >= SIGNALS_QUEUED_MAX) {
     if (event.kind == EV_FORWARDED && !event.flag) return;
-    if (event.kind == EV_SIGNAL || event.kind == EV_FORWARDED)
+    if (event.kind == EV_SIGNAL || event.kind == EV_FORWARDED || event.kind == EV_STRAYS_GONE)
       for (size_t i = 0; i < init->queued; i++)
         if (init->queue[i].kind == event.kind && init->queue[i].value == event.value) return;
   }
-  if (init->queued == QUEUE_MAX) return; /* cannot be: spawn leaves room for all that a child can cause */
+  if (init->queued == QUEUE_MAX) return; /* cannot be: a commit leaves room for all that it can cause */
   event.seq = ++init->last_seq;
   event.at = now_ms();
   init->queue[init->queued++] = event;
@@ -25,6 +25,8 @@ void push(struct init *init, struct event event) {
 void acknowledge(struct init *init, uint64_t seq) {
   size_t done = 0;
   while (done < init->queued && init->queue[done].seq <= seq) done++;
+  for (size_t i = 0; i < done; i++)
+    if (init->queue[i].kind >= EV_HELPER_EXITED) release_helper(init, init->queue[i].id);
   memmove(init->queue, init->queue + done, (init->queued - done) * sizeof *init->queue);
   init->queued -= done;
   init->sent -= done;
@@ -37,7 +39,10 @@ void send_events(struct init *init) {
       forget(init->out, init->out_used);
       init->out_at = init->out_used = 0;
       if (init->sent == init->queued) return;
-      init->out_used = encode_event(init->out, &init->queue[init->sent++]);
+      size_t length;
+      const struct event *event = &init->queue[init->sent++];
+      const char *output = output_of(init, event, &length);
+      init->out_used = encode_event(init->out, event, output, length);
     }
     ssize_t n = send(init->supervisor.fd, init->out + init->out_at, init->out_used - init->out_at, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (n < 0) return;

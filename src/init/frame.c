@@ -38,12 +38,10 @@ static bool next_signal(struct fields *fields, uint64_t min, int *number) {
   return true;
 }
 
-static bool decode_spawn(struct fields *fields, struct operation *op) {
-  uint64_t index, count;
-  if (!next_number(fields, 1, NUMBER_MAX, &op->id)) return false;
-  if (!next_number(fields, 0, INT32_MAX, &index) || !next_number(fields, 0, FRAME_MAX, &count)) return false;
-  if ((index == 0) == (count == 0)) return false;
-  op->index = (uint32_t)index;
+/* The number of words, and as many words. */
+static bool next_words(struct fields *fields, struct operation *op) {
+  uint64_t count;
+  if (!next_number(fields, 0, FRAME_MAX, &count)) return false;
   op->count = (uint32_t)count;
   op->text = fields->at;
   for (uint64_t i = 0; i < count; i++) {
@@ -53,6 +51,20 @@ static bool decode_spawn(struct fields *fields, struct operation *op) {
   }
   op->length = (size_t)(fields->at - op->text);
   return true;
+}
+
+static bool decode_spawn(struct fields *fields, struct operation *op) {
+  uint64_t index;
+  if (!next_number(fields, 1, NUMBER_MAX, &op->id) || !next_number(fields, 0, INT32_MAX, &index)) return false;
+  op->index = (uint32_t)index;
+  return next_words(fields, op) && (op->index == 0) != (op->count == 0);
+}
+
+static bool decode_exec(struct fields *fields, struct operation *op) {
+  uint64_t limit;
+  if (!next_number(fields, 1, NUMBER_MAX, &op->id) || !next_number(fields, 0, OUTPUT_MAX, &limit)) return false;
+  op->limit = (uint32_t)limit;
+  return next_words(fields, op) && op->count > 0;
 }
 
 static bool decode_forward(struct fields *fields, struct operation *op) {
@@ -107,6 +119,16 @@ static bool decode_fields(struct fields *fields, struct operation *op) {
     case OP_LISTEN:
       /* An empty path would bind an abstract socket of the kernel's choice: unix(7), "autobind". */
       return next_field(fields, &op->text, &op->length) && op->length > 0 && op->length <= SOCKET_PATH_MAX;
+    case OP_EXEC:
+      return decode_exec(fields, op);
+    case OP_END_HELPER:
+    case OP_SINGLE:
+      return next_number(fields, 1, NUMBER_MAX, &op->id);
+    case OP_SWEEP:
+    case OP_PARENT_DEATH:
+      return next_signal(fields, 1, &op->signal);
+    case OP_TELL_REAPED:
+      return true;
     case OP_EXIT:
       if (!next_number(fields, 0, 255, &number)) return false;
       op->code = (int)number;
@@ -117,8 +139,21 @@ static bool decode_fields(struct fields *fields, struct operation *op) {
 
 enum decoded next_operation(struct fields *fields, struct operation *op) {
   static const char *const names[] = {
-      [OP_ACK] = "ack",   [OP_MEMO] = "memo",         [OP_SPAWN] = "spawn",   [OP_KILL] = "kill", [OP_FORWARD] = "forward",
-      [OP_ONCE] = "once", [OP_FALLBACK] = "fallback", [OP_LISTEN] = "listen", [OP_EXIT] = "exit",
+      [OP_ACK] = "ack",
+      [OP_MEMO] = "memo",
+      [OP_SPAWN] = "spawn",
+      [OP_KILL] = "kill",
+      [OP_FORWARD] = "forward",
+      [OP_ONCE] = "once",
+      [OP_FALLBACK] = "fallback",
+      [OP_LISTEN] = "listen",
+      [OP_EXEC] = "exec",
+      [OP_END_HELPER] = "end-helper",
+      [OP_SWEEP] = "sweep",
+      [OP_SINGLE] = "single",
+      [OP_PARENT_DEATH] = "parent-death",
+      [OP_TELL_REAPED] = "tell-reaped",
+      [OP_EXIT] = "exit",
   };
   const char *name;
   size_t length;

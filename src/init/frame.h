@@ -15,22 +15,40 @@ enum {
   MEMO_MAX = 65536,
   SOCKET_PATH_MAX = 107,
   SIGNAL_MAX = 64,
+  OUTPUT_MAX = 4096,
 };
 
-enum operation_kind { OP_ACK, OP_MEMO, OP_SPAWN, OP_KILL, OP_FORWARD, OP_ONCE, OP_FALLBACK, OP_LISTEN, OP_EXIT };
+enum operation_kind {
+  OP_ACK,
+  OP_MEMO,
+  OP_SPAWN,
+  OP_KILL,
+  OP_FORWARD,
+  OP_ONCE,
+  OP_FALLBACK,
+  OP_LISTEN,
+  OP_EXEC,
+  OP_END_HELPER,
+  OP_SWEEP,
+  OP_SINGLE,
+  OP_PARENT_DEATH,
+  OP_TELL_REAPED,
+  OP_EXIT,
+};
 
 /* One operation of a commit. A member means something only for the kinds it names. */
 struct operation {
   enum operation_kind kind;
   uint64_t seq;                       /* ack */
-  uint64_t id;                        /* spawn, kill, forward, once: child id */
-  uint32_t index, count;              /* spawn */
-  const char *text;                   /* memo, listen; spawn: the first of `count` strings that follow one another */
+  uint64_t id;                        /* spawn, kill, forward, once, single: child id; exec, end-helper: helper id */
+  uint32_t index, count;              /* spawn; exec: count */
+  uint32_t limit;                     /* exec */
+  const char *text;                   /* memo, listen; spawn, exec: the first of `count` strings that follow one another */
   size_t length;                      /* of text */
   uint8_t table[SIGNAL_MAX + 1];      /* forward, once: table[from] is to, 0 is "not forwarded" */
   uint64_t stops;                     /* fallback: bit n-1 stands for signal n */
   int64_t grace_ms;                   /* fallback: -1 is none */
-  int signal;                         /* kill, fallback */
+  int signal;                         /* kill, fallback, sweep, parent-death */
   int code;                           /* exit */
 };
 
@@ -54,23 +72,38 @@ enum decoded next_operation(struct fields *fields, struct operation *op);
 /* Length of the body that a header announces. */
 uint32_t frame_length(const char header[FRAME_HEADER]);
 
-enum event_kind { EV_SIGNAL, EV_FORWARDED, EV_SPAWNED, EV_SPAWN_FAILED, EV_EXITED, EV_KILLED, EV_GONE };
+enum event_kind {
+  EV_SIGNAL,
+  EV_FORWARDED,
+  EV_SPAWNED,
+  EV_SPAWN_FAILED,
+  EV_EXITED,
+  EV_KILLED,
+  EV_GONE,
+  EV_STRAYS_GONE,
+  EV_HELPER_EXITED,
+  EV_HELPER_KILLED,
+  EV_HELPER_FAILED,
+};
 
 struct event {
   uint64_t seq, id;
   int64_t at;
   int32_t pid;       /* sender of a signal, or the child */
-  int32_t value;     /* signal, errno, exit code or signal of death */
+  int32_t value;     /* signal, errno, exit code, signal of death or number of strays */
   uint8_t as;        /* forwarded: the number it was sent as */
   uint8_t kind;      /* enum event_kind */
   bool flag;         /* signal: from a terminal; forwarded: by `once`; exited, killed: core dumped */
 };
 
 /* No frame but hello is longer. */
-enum { EVENT_FRAME_MAX = 192, HELLO_FRAME_MAX = 192 + MEMO_MAX };
+enum { EVENT_FRAME_MAX = 192 + OUTPUT_MAX, HELLO_FRAME_MAX = 192 + MEMO_MAX };
 
-/* Both return the length of the frame with its header. `out` holds EVENT_FRAME_MAX or HELLO_FRAME_MAX bytes. */
-size_t encode_event(char *out, const struct event *event);
+/*
+ * Both return the length of the frame with its header. `out` holds EVENT_FRAME_MAX or HELLO_FRAME_MAX bytes. `output` is what a
+ * helper wrote, without NUL; empty for all other events.
+ */
+size_t encode_event(char *out, const struct event *event, const char *output, size_t length);
 size_t encode_hello(char *out, const char *host_id, int64_t started_at, bool pid1, const char *memo, size_t memo_length, bool has_memo);
 
 #endif

@@ -18,6 +18,13 @@ static void check_text(const struct operation *op, const char *body, size_t leng
   require(op->text >= body && op->text + op->length <= body + length);
 }
 
+static void check_words(const struct operation *op, const char *body, size_t length) {
+  check_text(op, body, length);
+  const char *word = op->text;
+  for (uint32_t i = 0; i < op->count; i++) word += strlen(word) + 1;
+  require(word == op->text + op->length);
+}
+
 static void check_operation(const struct operation *op, const char *body, size_t length, const struct bounds *bounds) {
   switch (op->kind) {
     case OP_ACK:
@@ -27,14 +34,24 @@ static void check_operation(const struct operation *op, const char *body, size_t
       check_text(op, body, length);
       require(op->length <= MEMO_MAX && strlen(op->text) == op->length);
       break;
-    case OP_SPAWN: {
-      check_text(op, body, length);
+    case OP_SPAWN:
+      check_words(op, body, length);
       require(op->id >= 1 && op->index < bounds->words && (op->index == 0) != (op->count == 0));
-      const char *word = op->text;
-      for (uint32_t i = 0; i < op->count; i++) word += strlen(word) + 1;
-      require(word == op->text + op->length);
       break;
-    }
+    case OP_EXEC:
+      check_words(op, body, length);
+      require(op->id >= 1 && op->count >= 1 && op->limit <= OUTPUT_MAX);
+      break;
+    case OP_END_HELPER:
+    case OP_SINGLE:
+      require(op->id >= 1);
+      break;
+    case OP_SWEEP:
+    case OP_PARENT_DEATH:
+      require(op->signal >= 1 && op->signal <= SIGNAL_MAX);
+      break;
+    case OP_TELL_REAPED:
+      break;
     case OP_KILL:
       require(op->id >= 1 && op->signal >= 1 && op->signal <= SIGNAL_MAX);
       break;

@@ -83,12 +83,12 @@ int move_high(int fd) {
 }
 
 /* Passes the signal on at once when the table says so, and makes a record of its event. */
-static bool forward(const struct child *child, const uint8_t table[SIGNAL_MAX + 1], struct event *event) {
+static bool forward(const struct init *init, const struct child *child, const uint8_t table[SIGNAL_MAX + 1], struct event *event) {
   if (!child || !table[event->value]) return false;
   event->as = table[event->value];
   event->kind = EV_FORWARDED;
   event->flag = false;
-  signal_group(child, event->as);
+  signal_child(init, child, event->as);
   return true;
 }
 
@@ -103,8 +103,8 @@ static void signal_arrived(struct init *init, const struct signalfd_siginfo *inf
   struct event event = {.kind = EV_SIGNAL, .value = number, .pid = (int32_t)info->ssi_pid, .flag = from_terminal};
   if (init->alone) {
     signal_alone(init, &event);
-  } else if (!forward(find_child(init, init->once_to), init->once, &event)) {
-    forward(find_child(init, init->forward_to), init->forward, &event);
+  } else if (!forward(init, find_child(init, init->once_to), init->once, &event)) {
+    forward(init, find_child(init, init->forward_to), init->forward, &event);
   } else {
     memset(init->once, 0, sizeof init->once);
     event.flag = true; /* nobody else knows of it: this record is never dropped */
@@ -112,7 +112,21 @@ static void signal_arrived(struct init *init, const struct signalfd_siginfo *inf
   push(init, event);
 }
 
-/* Takes everything that has ended: our children, the supervisor, and silently the orphans that we have adopted. */
+void take_signal(struct init *init, int number) {
+  struct signalfd_siginfo info = {.ssi_signo = (uint32_t)number, .ssi_code = SI_USER};
+  signal_arrived(init, &info);
+}
+
+static void orphan_reaped(const struct init *init, pid_t pid) {
+  char digits[12];
+  char *at = digits + sizeof digits;
+  if (!init->tell_reaped) return;
+  *--at = 0;
+  for (; pid > 0; pid /= 10) *--at = (char)('0' + pid % 10);
+  say("sexton: reaped an orphan, pid ", at, "\n");
+}
+
+/* Takes everything that has ended: our children, helpers, the supervisor, and the orphans that we have adopted. */
 static void reap(struct init *init) {
   int status;
   for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0;) {
@@ -120,13 +134,13 @@ static void reap(struct init *init) {
       if (!WIFSTOPPED(status)) supervisor_died(init);
       continue;
     }
-    for (size_t i = 0; i < init->child_count; i++)
-      if (init->children[i].pid == pid && !init->children[i].exited) {
-        child_changed(init, &init->children[i], status);
-        break;
-      }
+    struct child *child = find_living(init, pid);
+    if (child) child_changed(init, child, status);
+    else if (!helper_changed(init, pid, status) && !WIFSTOPPED(status)) orphan_reaped(init, pid);
   }
+  check_helpers(init);
   check_groups(init);
+  look_for_strays(init);
 }
 
 static void read_signals(struct init *init) {
@@ -153,6 +167,8 @@ static int64_t patience_ends(const struct init *init) {
 
 static int timeout(const struct init *init) {
   int64_t next = init->check_groups_at;
+  if (init->check_helpers_at < next) next = init->check_helpers_at;
+  if (init->sweep_at < next) next = init->sweep_at;
   if (init->supervisor.start_at < next) next = init->supervisor.start_at;
   if (init->alone && init->kill_at < next) next = init->kill_at;
   if (init->accept_at < next) next = init->accept_at;
@@ -171,14 +187,17 @@ static void wait_for_anything(struct init *init) {
   polled[2] = (struct pollfd){.fd = accepting ? init->listener : -1, .events = POLLIN};
   /* Of a held connection only its end matters, and that is always reported: poll(2). */
   for (size_t i = 0; i < init->held_count; i++) polled[3 + i] = (struct pollfd){.fd = init->held[i]};
-  if (poll(polled, (nfds_t)(3 + init->held_count), timeout(init)) < 0)
-    for (size_t i = 0; i < 3 + init->held_count; i++) polled[i].revents = 0;
+  size_t count = poll_helpers(init, 3 + init->held_count);
+  if (poll(polled, (nfds_t)count, timeout(init)) < 0)
+    for (size_t i = 0; i < count; i++) polled[i].revents = 0;
 }
 
 static _Noreturn void run(struct init *init) {
   for (;;) {
     if (init->supervisor.start_at <= now_ms()) start_supervisor(init);
     if (init->check_groups_at <= now_ms()) check_groups(init);
+    if (init->check_helpers_at <= now_ms()) check_helpers(init);
+    if (init->sweep_at <= now_ms()) look_for_strays(init);
     if (init->accept_at <= now_ms()) init->accept_at = NEVER;
     if (patience_ends(init) <= now_ms()) {
       init->supervisor.given_up = true;
@@ -194,6 +213,7 @@ static _Noreturn void run(struct init *init) {
       if (init->supervisor.pid > 0) kill(init->supervisor.pid, SIGKILL);
     }
     drop_ended_peers(init, held);
+    read_helpers(init);
     if (init->polled[2].revents) accept_peers(init);
     if (init->polled[0].revents) read_signals(init);
   }
@@ -257,12 +277,13 @@ int main(int argc, char **argv, char **env) {
 #ifndef SEXTON_ENTRY
   set_mask(~UINT64_C(0), &inherited_mask);
 #endif
-  init->check_groups_at = init->kill_at = init->accept_at = NEVER;
+  init->check_groups_at = init->check_helpers_at = init->sweep_at = init->kill_at = init->accept_at = NEVER;
   init->supervisor.fd = init->listener = init->leaving = init->last_status = -1;
   init->fallback.stops = UINT64_C(1) << (SIGTERM - 1) | UINT64_C(1) << (SIGINT - 1);
   init->fallback.grace_ms = -1;
   init->in = (struct inherited){argc, argv, env};
   init->pid = getpid();
+  init->parent = getppid();
   bool foreground = wants_foreground(&init->in);
   if (!find_node(&init->node, &init->in, !foreground)) _exit(EXIT_OWN_ERROR);
   if (foreground) run_in_foreground(init);

@@ -1,13 +1,8 @@
-/*
- * The supervisor: started, believed while it keeps to the protocol, and started again when it dies. A commit is checked whole
- * before any of it is applied, so that it is applied whole or not at all.
- */
+/* The supervisor: started, believed while it keeps to the protocol, and started again when it dies. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -17,97 +12,6 @@
 #ifndef SYS_close_range
 #define SYS_close_range 436
 #endif
-
-static void spawn_words(struct init *init, const struct operation *op) {
-  if (op->index > 0) {
-    spawn(init, op->id, init->in.argv + op->index);
-    return;
-  }
-  size_t size = ((size_t)op->count + 1) * sizeof(char *);
-  char **argv = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (argv == MAP_FAILED) {
-    init->last_child = op->id;
-    push(init, (struct event){.kind = EV_SPAWN_FAILED, .id = op->id, .value = ENOMEM});
-    return;
-  }
-  const char *word = op->text;
-  for (uint32_t i = 0; i < op->count; i++, word += strlen(word) + 1) argv[i] = (char *)(uintptr_t)word;
-  spawn(init, op->id, argv);
-  munmap(argv, size);
-}
-
-static void apply(struct init *init, const struct operation *op) {
-  struct child *child = find_child(init, op->id);
-  switch (op->kind) {
-    case OP_ACK:
-      acknowledge(init, op->seq);
-      break;
-    case OP_MEMO:
-      forget(init->memo, init->memo_length);
-      memcpy(init->memo, op->text, op->length);
-      init->memo_length = op->length;
-      init->has_memo = true;
-      break;
-    case OP_SPAWN:
-      /* A supervisor that is new does not know what was started at once; the queued `spawned` tells it. */
-      if (op->id > init->last_child) spawn_words(init, op);
-      break;
-    case OP_KILL:
-      if (child) signal_group(child, op->signal);
-      break;
-    case OP_FORWARD:
-      init->forward_to = op->id;
-      memcpy(init->forward, op->table, sizeof init->forward);
-      break;
-    case OP_ONCE:
-      init->once_to = op->id;
-      memcpy(init->once, op->table, sizeof init->once);
-      break;
-    case OP_FALLBACK:
-      init->fallback = (struct fallback){op->stops, op->signal, op->grace_ms};
-      break;
-    case OP_LISTEN:
-      listen_at(init, op->text, op->length);
-      break;
-    case OP_EXIT:
-      init->leaving = op->code;
-      break;
-  }
-}
-
-static bool apply_commit(struct init *init, const char *body, size_t length) {
-  struct operation op;
-  struct fields fields;
-  uint64_t last_event = init->sent > 0 ? init->queue[init->sent - 1].seq : init->acknowledged;
-  if (!commit_is_valid(body, length, (struct bounds){last_event, (uint32_t)init->in.argc})) return false;
-  size_t spawns = 0;
-  commit_begin(&fields, body, length);
-  while (next_operation(&fields, &op) == DECODED_OPERATION) spawns += op.kind == OP_SPAWN;
-  if (spawns > 0 && init->queued + spawns > SIGNALS_QUEUED_MAX) return false; /* it acknowledges nothing */
-  commit_begin(&fields, body, length);
-  while (next_operation(&fields, &op) == DECODED_OPERATION) apply(init, &op);
-  init->supervisor.committed = true;
-  init->supervisor.failed_starts = 0;
-  if (init->alone) end_being_alone(init);
-  if (init->leaving >= 0) leave(init, init->leaving);
-  return true;
-}
-
-/* Applies every whole frame that has arrived; false when one is wrong. */
-static bool apply_frames(struct init *init) {
-  size_t at = 0;
-  while (init->in_used - at >= FRAME_HEADER) {
-    size_t length = frame_length(init->in_bytes + at);
-    if (length == 0 || length > FRAME_MAX) return false;
-    if (init->in_used - at - FRAME_HEADER < length) break;
-    if (!apply_commit(init, init->in_bytes + at + FRAME_HEADER, length)) return false;
-    at += FRAME_HEADER + length;
-  }
-  memmove(init->in_bytes, init->in_bytes + at, init->in_used - at);
-  if (at == init->in_used) forget(init->in_bytes, at);
-  init->in_used -= at;
-  return true;
-}
 
 void disconnect(struct init *init) {
   if (init->supervisor.fd != -1) close(init->supervisor.fd);

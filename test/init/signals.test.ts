@@ -114,7 +114,7 @@ eachBuild(
     sendNumber(init.pid, SIGUSR1);
     assert.equal((await supervisor.expect('signal'))[0], String(SIGUSR1), 'one is left');
     supervisor.commit('kill', 1, SIGTERM);
-    assert.deepEqual(await supervisor.expect('gone'), ['1']);
+    assert.deepEqual(await supervisor.expect('gone'), ['1', '0']);
     supervisor.commit('kill', 1, SIGTERM, 'kill', 77, SIGTERM);
     sendNumber(init.pid, SIGUSR1);
     await supervisor.expect('signal');

@@ -22,7 +22,7 @@ eachBuild(
       supervisor.commit('ack', seq, 'spawn', id, 0, 3, 'sh', '-c', `ulimit -c 0; kill -${number} $$`);
       const [, pid] = await supervisor.expect('spawned');
       assert.deepEqual(await supervisor.expect('exited'), [String(id), pid, 'signal', String(number), '0']);
-      assert.deepEqual(await supervisor.expect('gone'), [String(id)]);
+      assert.deepEqual(await supervisor.expect('gone'), [String(id), '0']);
       seq += 3;
     }
     supervisor.commit('exit', 0);

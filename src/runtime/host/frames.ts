@@ -114,22 +114,39 @@ export function decodeEvent(fields: readonly string[]): HostEvent {
       return { type: 'spawned', ...base(5), id: idAt(3), pid: number(fields, 4, 1, MAX_PID) };
     case 'spawn-failed': {
       const event = { type: 'spawnFailed', ...base(5), id: idAt(3) } as const;
-      const errno = fields[4] ?? '';
-      if (!/^(?:E[A-Z0-9]+|[0-9]+)$/.test(errno)) throw new ProtocolError(`cannot read an errno from ${quote(errno)}`);
-      return { ...event, errno };
+      return { ...event, errno: errnoFrom(fields[4]) };
     }
     case 'exited': {
       const event = { type: 'exited', ...base(8), id: idAt(3), pid: number(fields, 4, 1, MAX_PID) } as const;
-      const core = flag(fields, 7);
-      if (fields[5] === 'code') return { ...event, code: number(fields, 6, 0, 255), signal: undefined, core };
-      if (fields[5] === 'signal') return { ...event, code: undefined, signal: signalAt(6), core };
-      throw new ProtocolError(`cannot read an exit from ${quote(fields[5])}: code or signal has to stand there`);
+      return { ...event, ...exitAt(fields, 5), core: flag(fields, 7) };
     }
     case 'gone':
-      return { type: 'groupGone', ...base(4), id: idAt(3), strays: 0 };
+      return { type: 'groupGone', ...base(5), id: idAt(3), strays: number(fields, 4, 0, MAX_PID) };
+    case 'strays-gone':
+      return { type: 'straysGone', ...base(3) };
+    case 'helper-ended':
+      return { type: 'helperEnded', ...base(7), id: idAt(3), ...helperEnd(fields), output: fields[6] ?? '' };
     default:
       throw new ProtocolError(`cannot read frame ${quote(fields[0])}: no event has this name`);
   }
+}
+
+type Exit = { readonly code: number | undefined; readonly signal: number | undefined };
+
+function exitAt(fields: readonly string[], index: number): Exit {
+  if (fields[index] === 'code') return { code: number(fields, index + 1, 0, 255), signal: undefined };
+  if (fields[index] === 'signal') return { code: undefined, signal: number(fields, index + 1, 1, MAX_SIGNAL) };
+  throw new ProtocolError(`cannot read an exit from ${quote(fields[index])}: code or signal has to stand there`);
+}
+
+function helperEnd(fields: readonly string[]): Exit & { readonly errno: string | undefined } {
+  if (fields[4] === 'errno') return { code: undefined, signal: undefined, errno: errnoFrom(fields[5]) };
+  return { ...exitAt(fields, 4), errno: undefined };
+}
+
+function errnoFrom(field: string | undefined): string {
+  if (field !== undefined && /^(?:E[A-Z0-9]+|[0-9]+)$/.test(field)) return field;
+  throw new ProtocolError(`cannot read an errno from ${quote(field)}`);
 }
 
 /** Of what a helper wrote, as much as a line of the log can carry. */

@@ -14,6 +14,14 @@ const id = fc.integer({ min: 1, max: 2 ** 31 - 1 });
 const pid = fc.integer({ min: 1, max: 2 ** 31 - 1 });
 const base = { seq: fc.integer({ min: 1, max: 2 ** 40 }), at: fc.maxSafeNat() };
 
+const nothing = fc.constant(undefined);
+
+type Ended = Extract<HostEvent, { type: 'helperEnded' }>;
+
+function helperEnded(how: { [K in 'code' | 'signal' | 'errno']: fc.Arbitrary<Ended[K]> }): fc.Arbitrary<Ended> {
+  return record({ type: fc.constant('helperEnded'), ...base, id, ...how, output: word });
+}
+
 export const event: fc.Arbitrary<HostEvent> = fc.oneof(
   record({ type: fc.constant('signal'), ...base, signal, senderPid: fc.nat(), fromTerminal: fc.boolean() }),
   record({ type: fc.constant('forwarded'), ...base, signal, as: signal, senderPid: fc.nat() }),
@@ -42,7 +50,13 @@ export const event: fc.Arbitrary<HostEvent> = fc.oneof(
     signal,
     core: fc.boolean(),
   }),
-  record({ type: fc.constant('groupGone'), ...base, id, strays: fc.constant(0) }),
+  record({ type: fc.constant('groupGone'), ...base, id, strays: fc.nat() }),
+  record({ type: fc.constant('straysGone'), ...base }),
+  fc.oneof(
+    helperEnded({ code: fc.integer({ min: 0, max: 255 }), signal: nothing, errno: nothing }),
+    helperEnded({ code: nothing, signal, errno: nothing }),
+    helperEnded({ code: nothing, signal: nothing, errno: fc.constantFrom('ENOENT', 'EAGAIN', '133') }),
+  ),
 );
 
 export const hello: fc.Arbitrary<Hello> = record({
@@ -78,6 +92,10 @@ const command: fc.Arbitrary<HostCommand> = fc.oneof(
     type: fc.constant('listen'),
     path: word.filter((path) => path !== '' && Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES),
   }),
+  record({ type: fc.constant('exec'), id, argv, outputLimit: fc.integer({ min: 0, max: 4096 }) }),
+  record({ type: fc.constantFrom('endHelper', 'single'), id }),
+  record({ type: fc.constantFrom('sweep', 'parentDeath'), signal }),
+  record({ type: fc.constant('tellReaped') }),
   record({ type: fc.constant('exit'), code: fc.integer({ min: 0, max: 255 }) }),
 );
 

@@ -115,6 +115,12 @@ test('what init would refuse is refused before it is sent', () => {
   assert.throws(send([{ type: 'kill', id: 0, signal: 15 }]), /child id 0/);
   assert.throws(send([{ type: 'forward', id: 1, table: { 65: 1 } }]), /signal 65/);
   assert.throws(send([{ type: 'exit', code: 256 }]), /exit code 256/);
+  assert.throws(send([{ type: 'exec', id: 0, argv: ['true'], outputLimit: 1 }]), /helper id 0/);
+  assert.throws(send([{ type: 'exec', id: 1, argv: ['true'], outputLimit: 4097 }]), /output limit 4097/);
+  assert.throws(send([{ type: 'exec', id: 1, argv: ['a\0b'], outputLimit: 1 }]), /argument with a NUL/);
+  assert.throws(send([{ type: 'sweep', signal: 0 }]), /signal 0/);
+  assert.throws(send([{ type: 'parentDeath', signal: 65 }]), /signal 65/);
+  assert.throws(send([{ type: 'single', id: 0 }]), /child id 0/);
   assert.throws(send([{ type: 'listen', path: '' }]), /empty socket path/);
   assert.throws(
     send([{ type: 'spawn', id: 1, program: { fromIndex: 0, argv: ['a', 'b\0c'] } }]),
@@ -148,7 +154,17 @@ test('an event with a field too many, too few, out of range or of another form i
     ['exited', '1', '2', '1', '7', 'code', '256', '0'],
     ['exited', '1', '2', '1', '7', 'signal', '0', '0'],
     ['exited', '1', '2', '1', '7', 'status', '0', '0'],
-    ['gone', '1', '2', '0'],
+    ['gone', '1', '2', '0', '0'],
+    ['gone', '1', '2', '1'],
+    ['gone', '1', '2', '1', '-1'],
+    ['strays-gone', '1'],
+    ['strays-gone', '1', '2', '0'],
+    ['helper-ended', '1', '2', '3', 'code', '0'],
+    ['helper-ended', '1', '2', '3', 'code', '256', ''],
+    ['helper-ended', '1', '2', '3', 'signal', '0', ''],
+    ['helper-ended', '1', '2', '3', 'errno', 'no such file', ''],
+    ['helper-ended', '1', '2', '3', 'status', '0', ''],
+    ['helper-ended', '1', '2', '0', 'code', '0', ''],
   ];
   for (const fields of wrong) assert.throws(() => decodeEvent(fields), ProtocolError, JSON.stringify(fields));
 });

@@ -27,12 +27,17 @@ export function eventFields(event: HostEvent): string[] {
     case 'straysGone':
       return ['strays-gone', ...base];
     case 'helperEnded':
-      throw new Error('not yet');
+      return ['helper-ended', ...base, String(event.id), ...helperEnd(event), event.output];
     case 'groupGone':
-      return ['gone', ...base, String(event.id)];
+      return ['gone', ...base, String(event.id), String(event.strays)];
     default:
       return event satisfies never;
   }
+}
+
+function helperEnd(event: Extract<HostEvent, { type: 'helperEnded' }>): string[] {
+  if (event.errno !== undefined) return ['errno', event.errno];
+  return event.code === undefined ? ['signal', String(event.signal)] : ['code', String(event.code)];
 }
 
 /** The length is checked, nothing else: the encoder is what is tested. */
@@ -85,6 +90,16 @@ export function commitOf(fields: readonly string[]): Commit {
         graceMs: graceMs === -1 ? undefined : graceMs,
       });
     } else if (operation === 'listen') commands.push({ type: 'listen', path: word() });
+    else if (operation === 'exec') {
+      const id = int();
+      const outputLimit = int();
+      const [file = '', ...rest] = some(int(), word);
+      commands.push({ type: 'exec', id, argv: [file, ...rest], outputLimit });
+    } else if (operation === 'end-helper') commands.push({ type: 'endHelper', id: int() });
+    else if (operation === 'sweep') commands.push({ type: 'sweep', signal: int() });
+    else if (operation === 'single') commands.push({ type: 'single', id: int() });
+    else if (operation === 'parent-death') commands.push({ type: 'parentDeath', signal: int() });
+    else if (operation === 'tell-reaped') commands.push({ type: 'tellReaped' });
     else if (operation === 'exit') commands.push({ type: 'exit', code: int() });
     else throw new Error(`no such operation: ${operation}`);
   }

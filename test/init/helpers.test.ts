@@ -1,0 +1,214 @@
+/** Helpers: the commands of probes and hooks, beside the application. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { childrenOf, hasEnded, stateOf } from '../helpers/process.ts';
+import { waitFor, waitForFile } from '../helpers/wait.ts';
+import type { Supervisor } from './connection.ts';
+import { AGENT, type Bench, eachBuild, type Init, layBench, type StartOptions } from './scripted.ts';
+
+eachBuild('a helper’s end is told with its code, signal or errno and what it wrote', async (t, build) => {
+  const { supervisor } = await begin(await layBench(t, build));
+  sh(supervisor, 1, 'echo one; echo two >&2; exit 3');
+  assert.deepEqual(await supervisor.expect('helper-ended'), ['1', 'code', '3', 'one\ntwo\n']);
+  sh(supervisor, 2, 'kill -34 $$');
+  assert.deepEqual(await supervisor.expect('helper-ended'), ['2', 'signal', '34', '']);
+  supervisor.commit('exec', 3, 4096, 1, 'there-is-no-such-program');
+  assert.deepEqual(await supervisor.expect('helper-ended'), ['3', 'errno', 'ENOENT', '']);
+  supervisor.commit('exec', 4, 4096, 1, '/');
+  assert.deepEqual(await supervisor.expect('helper-ended'), ['4', 'errno', 'EACCES', '']);
+  sh(supervisor, 5, String.raw`printf 'a\0b\377'`);
+  assert.deepEqual(await supervisor.expect('helper-ended'), ['5', 'code', '0', 'a?b\ufffd']);
+});
+
+eachBuild('a helper is started once, whatever is committed again', async (t, build) => {
+  const { supervisor } = await begin(await layBench(t, build));
+  sh(supervisor, 7, 'echo first');
+  assert.deepEqual(await supervisor.expect('helper-ended'), ['7', 'code', '0', 'first\n']);
+  sh(supervisor, 7, 'echo again');
+  sh(supervisor, 3, 'echo late');
+  sh(supervisor, 8, 'echo next');
+  assert.deepEqual(await supervisor.expect('helper-ended'), ['8', 'code', '0', 'next\n']);
+});
+
+eachBuild(
+  'P13 a helper has a session of its own and the application’s environment, mask and ignored signals',
+  async (t, build) => {
+    const bench = await layBench(t, build);
+    const launcher = ['env', '--block-signal=USR2', '--ignore-signal=PIPE', '--ignore-signal=CHLD'];
+    const { init, supervisor } = await begin(bench, { launcher, env: { ODD: 'a b\n"c' } });
+    const own = 'cut -d" " -f 5,6 /proc/$$/stat | tr " " "\\n" | sort -u | sed "s/^$$\\$/leads/"';
+    // Not by a shell, which changes its mask.
+    supervisor.commit('exec', 1, 4096, 4, 'grep', '-E', '^Sig(Blk|Ign)', '/proc/self/status');
+    const masks = 'SigBlk:\t0000000000000800\nSigIgn:\t0000000000011000\n';
+    assert.equal((await supervisor.expect('helper-ended'))[3], masks);
+    const show = 'tr "\\0" "\\1" </proc/$$/environ; grep "Max open" /proc/$$/limits';
+    init.write(`${show}; echo done\n`);
+    await init.says('done\n');
+    sh(supervisor, 4, show);
+    assert.equal((await supervisor.expect('helper-ended'))[3], init.stdout().slice(3, -5));
+    sh(supervisor, 5, own);
+    assert.equal((await supervisor.expect('helper-ended'))[3], 'leads\n');
+    sh(supervisor, 6, 'for fd in /proc/$$/fd/*; do readlink $fd; done');
+    assert.match((await supervisor.expect('helper-ended'))[3] ?? '', /^\/dev\/null\n(pipe:\[\d+\])\n\1\n$/);
+  },
+);
+
+eachBuild('what is beyond the limit of the output is read and dropped', async (t, build) => {
+  const { supervisor } = await begin(await layBench(t, build));
+  sh(supervisor, 1, 'head -c 10000000 /dev/zero | tr "\\0" x; exit 4', 4096);
+  assert.deepEqual(await supervisor.expect('helper-ended'), ['1', 'code', '4', 'x'.repeat(4096)]);
+  sh(supervisor, 2, 'echo abcdef', 3);
+  assert.deepEqual(await supervisor.expect('helper-ended'), ['2', 'code', '0', 'abc']);
+  sh(supervisor, 3, 'echo abcdef', 0);
+  assert.deepEqual(await supervisor.expect('helper-ended'), ['3', 'code', '0', '']);
+});
+
+eachBuild('a helper that closes its output goes on, and its end is told', async (t, build) => {
+  const { supervisor, bench } = await begin(await layBench(t, build));
+  sh(supervisor, 1, 'mkfifo go; echo before; exec >&- 2>&-; read line <go; exit 6');
+  await waitForFile(bench.path('go'));
+  sh(supervisor, 2, 'echo now >go');
+  const ends = [await supervisor.expect('helper-ended'), await supervisor.expect('helper-ended')].sort();
+  assert.deepEqual(ends, [
+    ['1', 'code', '6', 'before\n'],
+    ['2', 'code', '0', ''],
+  ]);
+});
+
+eachBuild(
+  'the end of a helper is the end of its group, and does not wait for who escaped with the pipe',
+  async (t, build) => {
+    const { supervisor } = await begin(await layBench(t, build));
+    sh(
+      supervisor,
+      1,
+      'sleep 1000 & echo $!; setsid sh -c "echo out; exec sleep 1000" & while :; do read state </proc/$!/comm; case $state in sleep) break;; esac; done; echo $!',
+    );
+    const [id, how, value, output = ''] = await supervisor.expect('helper-ended');
+    assert.deepEqual([id, how, value], ['1', 'code', '0']);
+    const [inside, out, escaped] = output.trim().split('\n');
+    assert.equal(out, 'out');
+    assert.ok(hasEnded(Number(inside)), 'the group is empty');
+    assert.equal(stateOf(Number(escaped)), 'S');
+    process.kill(Number(escaped), 'SIGKILL');
+    await waitFor('it is reaped', () => stateOf(Number(escaped)) === undefined);
+  },
+);
+
+eachBuild('a helper that is ended takes its group with it and is told once', async (t, build) => {
+  const { supervisor, bench } = await begin(await layBench(t, build));
+  sh(supervisor, 1, 'trap "" TERM HUP INT; sleep 1000 & echo $!; touch up; wait; sleep 1000');
+  await waitForFile(bench.path('up'));
+  supervisor.commit('end-helper', 2, 'end-helper', 1, 'end-helper', 1);
+  const [id, how, value, output] = await supervisor.expect('helper-ended');
+  assert.deepEqual([id, how, value], ['1', 'signal', '9']);
+  assert.ok(hasEnded(Number(output)));
+  supervisor.commit('end-helper', 1);
+  sh(supervisor, 2, 'echo next');
+  assert.equal((await supervisor.expect('helper-ended'))[3], 'next\n');
+});
+
+eachBuild('a helper is never taken for the application', async (t, build) => {
+  const { init, supervisor, bench } = await begin(await layBench(t, build));
+  sh(supervisor, 1, 'trap "touch got" TERM; touch up; while :; do sleep 1000 & wait $!; done');
+  await waitForFile(bench.path('up'));
+  supervisor.commit('forward', 1, 1, 15, 15);
+  init.write('exit 5\n');
+  assert.deepEqual((await supervisor.expect('exited')).slice(2, 4), ['code', '5']);
+  assert.deepEqual(await supervisor.expect('gone'), ['1', '0'], 'and it is no stray');
+  process.kill(init.pid, 'SIGTERM');
+  assert.equal((await supervisor.expect('signal'))[0], '15', 'there is nobody to forward it to');
+  supervisor.commit('end-helper', 1);
+  assert.deepEqual(await supervisor.expect('helper-ended'), ['1', 'signal', '9', '']);
+  assert.ok(!readdirSync(bench.dir).includes('got'));
+});
+
+eachBuild('of 16 helpers and more those find no place that come when none has been acknowledged', async (t, build) => {
+  const { supervisor } = await begin(await layBench(t, build));
+  for (let id = 1; id <= 16; id++) supervisor.commit('exec', id, 10, 2, 'echo', id);
+  let last = '0';
+  const ended = new Set<string>();
+  for (let n = 1; n <= 16; n++) {
+    const [, seq = '', , id = '', , , output] = await supervisor.next();
+    assert.equal(output, `${id}\n`);
+    ended.add(id);
+    last = seq;
+  }
+  assert.equal(ended.size, 16);
+  supervisor.commit('exec', 17, 10, 1, 'true', 'exec', 18, 10, 1, 'true');
+  assert.deepEqual(await supervisor.expect('helper-ended'), ['17', 'errno', 'EAGAIN', '']);
+  assert.deepEqual(await supervisor.expect('helper-ended'), ['18', 'errno', 'EAGAIN', '']);
+  supervisor.commit('ack', last, 'exec', 19, 10, 2, 'echo', 19);
+  assert.deepEqual(await supervisor.expect('helper-ended'), ['19', 'code', '0', '19\n']);
+});
+
+eachBuild('K01 the end of a helper is heard by the next supervisor, with its output', async (t, build) => {
+  const { init, supervisor, bench } = await begin(await layBench(t, build));
+  sh(supervisor, 1, 'mkfifo go; echo before; touch up; read line <go; echo after');
+  sh(supervisor, 2, 'echo told');
+  assert.equal((await supervisor.expect('helper-ended'))[0], '2');
+  await waitForFile(bench.path('up'));
+  await supervisor.kill();
+  const next = await init.supervisor();
+  await next.expect('hello');
+  await next.expect('spawned');
+  assert.deepEqual(await next.expect('helper-ended'), ['2', 'code', '0', 'told\n'], 'it was not acknowledged');
+  next.commit('exec', 3, 10, 3, 'sh', '-c', 'echo now >go');
+  const ends = [await next.expect('helper-ended'), await next.expect('helper-ended')].sort();
+  assert.deepEqual(ends[0], ['1', 'code', '0', 'before\nafter\n']);
+});
+
+eachBuild('when init leaves, its helpers and all of their groups are ended', async (t, build) => {
+  const { init, supervisor, bench } = await begin(await layBench(t, build));
+  sh(supervisor, 1, 'trap "" TERM; echo $$ >pids; sleep 1000 & echo $! >>pids; touch up; wait; sleep 1000');
+  await waitForFile(bench.path('up'));
+  supervisor.commit('exit', 9);
+  assert.deepEqual(await init.ended, { code: 9, signal: null });
+  for (const pid of readFileSync(bench.path('pids'), 'utf8').trim().split('\n')) assert.ok(hasEnded(Number(pid)), pid);
+});
+
+eachBuild(
+  'when init goes on alone its helpers are ended, and a supervisor that comes back hears of it',
+  async (t, build) => {
+    const { init, supervisor, bench } = await begin(await layBench(t, build));
+    sh(supervisor, 1, 'touch up; echo $$; exec sleep 1000');
+    await waitForFile(bench.path('up'));
+    await supervisor.kill();
+    for (let start = 1; start <= 5; start++) await (await init.supervisor()).kill();
+    await waitFor('it goes on alone', () => init.stderr().includes('goes on without it'));
+    const back = await init.supervisor();
+    await back.expect('hello');
+    await back.expect('spawned');
+    const [id, how, value] = await back.expect('helper-ended');
+    assert.deepEqual([id, how, value], ['1', 'signal', '9']);
+  },
+);
+
+eachBuild('1,000 helpers leave no descriptor and no process', async (t, build) => {
+  const { init, supervisor } = await begin(await layBench(t, build));
+  const before = readdirSync(`/proc/${init.pid}/fd`).length;
+  for (let id = 1; id <= 1000; id++) {
+    supervisor.commit('exec', id, 100, 2, 'echo', id);
+    const [, seq = '', , told, how, code, output] = await supervisor.next();
+    assert.deepEqual([told, how, code, output], [String(id), 'code', '0', `${id}\n`]);
+    supervisor.ack(seq);
+  }
+  assert.equal(readdirSync(`/proc/${init.pid}/fd`).length, before);
+  assert.equal(childrenOf(init.pid).length, 2);
+});
+
+async function begin(
+  bench: Bench,
+  options: StartOptions = {},
+): Promise<{ bench: Bench; init: Init; supervisor: Supervisor }> {
+  const init = bench.start(['--', ...AGENT], options);
+  const supervisor = await init.supervisor();
+  await supervisor.expect('hello');
+  await supervisor.expect('spawned');
+  await init.says('up');
+  return { bench, init, supervisor };
+}
+
+function sh(supervisor: Supervisor, id: number, script: string, limit = 4096): void {
+  supervisor.commit('exec', id, limit, 3, 'sh', '-c', script);
+}

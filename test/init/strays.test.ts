@@ -1,0 +1,178 @@
+/** Strays: processes that left the application's group and lost their parent. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { hasEnded, stateOf } from '../helpers/process.ts';
+import { waitFor, waitForFile } from '../helpers/wait.ts';
+import type { Supervisor } from './connection.ts';
+import { AGENT, type Bench, eachBuild, type Init, layBench, type StartOptions } from './scripted.ts';
+
+const [TERM, KILL] = ['15', '9'];
+/** A shell that waits for ever and survives what it traps. */
+const STAY = 'while :; do sleep 1000 & wait $!; done';
+
+eachBuild('the end of a group tells how many strays are left, and a sweep ends them', async (t, build) => {
+  const { supervisor, pids } = await withStrays(await layBench(t, build), ['exec sleep 1000', 'exec sleep 1000']);
+  supervisor.commit('sweep', TERM);
+  assert.deepEqual(await supervisor.expect('strays-gone'), []);
+  for (const pid of pids) assert.equal(stateOf(pid), undefined);
+});
+
+eachBuild('a sweep when there is no stray is over at once', async (t, build) => {
+  const { init, supervisor } = await begin(await layBench(t, build));
+  supervisor.commit('exec', 1, 0, 2, 'sleep', 1000);
+  supervisor.commit('sweep', KILL);
+  assert.deepEqual(await supervisor.expect('strays-gone'), [], 'child, helper and supervisor are none');
+  init.write('exit 0\n');
+  await supervisor.expect('exited');
+  assert.deepEqual(await supervisor.expect('gone'), ['1', '0']);
+  supervisor.commit('sweep', TERM);
+  await supervisor.expect('strays-gone');
+  supervisor.commit('end-helper', 1);
+  await supervisor.expect('helper-ended');
+});
+
+eachBuild('a sweep sends its signal once, with CONT, and another replaces it', async (t, build) => {
+  const bench = await layBench(t, build);
+  const script = `trap "echo TERM >>got" TERM; kill -STOP $$; ${STAY}`;
+  const { supervisor, pids } = await withStrays(bench, [script]);
+  await waitFor('it is stopped', () => stateOf(pids[0] ?? 0) === 'T');
+  supervisor.commit('sweep', TERM);
+  await waitForFile(bench.path('got'));
+  await lookAgain(supervisor);
+  assert.equal(readFileSync(bench.path('got'), 'utf8'), 'TERM\n');
+  supervisor.commit('sweep', KILL);
+  await supervisor.expect('strays-gone');
+  assert.ok(pids.every(hasEnded));
+});
+
+eachBuild('a sweep reaches the group of a stray, and who turns up as a stray only later', async (t, build) => {
+  const bench = await layBench(t, build);
+  // One in its group, and one that is in a session of its own and whose parent is the stray.
+  const script = `sleep 1000 & echo $! >>more; setsid sh -c "echo \\$\\$ >>more; exec sleep 1000" & while [ $(wc -l <more) != 2 ]; do :; done; touch all; wait`;
+  const { supervisor, pids } = await withStrays(bench, [script], 'all');
+  const more = readFileSync(bench.path('more'), 'utf8').trim().split('\n').map(Number);
+  assert.deepEqual(more.map(stateOf), ['S', 'S']);
+  supervisor.commit('sweep', TERM);
+  await supervisor.expect('strays-gone');
+  assert.ok([...pids, ...more].every(hasEnded));
+});
+
+eachBuild('a group whose leader has ended gets the signal once, however many strays are in it', async (t, build) => {
+  const bench = await layBench(t, build);
+  const member = `sh -c 'trap "echo TERM >>got" TERM; echo $$ >>members; ${STAY}' &`;
+  const script = `${member} ${member} ${member} while [ "$(wc -l 2>/dev/null <members)" != 3 ]; do :; done; touch all; exit`;
+  const { supervisor } = await withStrays(bench, [script], 'all', '3');
+  const members = readFileSync(bench.path('members'), 'utf8').trim().split('\n').map(Number);
+  supervisor.commit('sweep', TERM);
+  const lines = (): string[] =>
+    existsSync(bench.path('got')) ? readFileSync(bench.path('got'), 'utf8').split('\n') : [];
+  await waitFor('each has one', () => lines().length >= 4);
+  await lookAgain(supervisor);
+  assert.equal(lines().length, 4);
+  supervisor.commit('sweep', KILL);
+  await supervisor.expect('strays-gone');
+  assert.ok(members.every(hasEnded));
+});
+
+eachBuild('what a helper left behind in a session of its own is a stray', async (t, build) => {
+  const { init, supervisor, bench } = await begin(await layBench(t, build));
+  supervisor.commit(
+    'exec',
+    1,
+    0,
+    3,
+    'sh',
+    '-c',
+    'setsid sh -c "echo $$ >pid; touch up; exec sleep 1000" & while [ ! -e up ]; do :; done',
+  );
+  await supervisor.expect('helper-ended');
+  init.write('exit 0\n');
+  await supervisor.expect('exited');
+  assert.deepEqual(await supervisor.expect('gone'), ['1', '1']);
+  supervisor.commit('sweep', TERM);
+  await supervisor.expect('strays-gone');
+  assert.ok(hasEnded(Number(readFileSync(bench.path('pid'), 'utf8'))));
+});
+
+eachBuild('300 strays are swept, also those beyond what is remembered', async (t, build) => {
+  const { init, supervisor } = await begin(await layBench(t, build));
+  init.write('for i in $(seq 300); do (setsid sleep 1000 &); done; exit 0\n');
+  await supervisor.expect('exited');
+  const [, strays] = await supervisor.expect('gone');
+  assert.equal(strays, '300');
+  supervisor.commit('sweep', TERM);
+  await supervisor.expect('strays-gone');
+});
+
+eachBuild('K01 a sweep goes on when its supervisor dies', async (t, build) => {
+  const bench = await layBench(t, build);
+  const { init, supervisor, pids } = await withStrays(bench, [`trap "touch got" TERM; ${STAY}`]);
+  supervisor.commit('sweep', TERM);
+  await waitForFile(bench.path('got'));
+  await supervisor.kill();
+  const next = await init.supervisor();
+  for (const name of ['hello', 'spawned', 'exited', 'gone']) await next.expect(name);
+  process.kill(-(pids[0] ?? Number.NaN), 'SIGKILL');
+  await next.expect('strays-gone');
+});
+
+eachBuild('strays are found also where the kernel does not list children', async (t, build) => {
+  const bench = await layBench(t, build);
+  if (spawnSync('unshare', ['--mount', 'true']).status !== 0) return t.skip('a mount namespace cannot be made here');
+  mkdirSync(bench.path('empty'));
+  const { init, supervisor } = await begin(bench, { launcher: ['unshare', '--mount'] });
+  const hide = spawnSync('nsenter', [
+    ...['--mount', `--target=${init.pid}`, 'mount', '--bind', bench.path('empty'), `/proc/${init.pid}/task`],
+  ]);
+  if (hide.status !== 0) return t.skip(`the list of children cannot be hidden: ${hide.stderr}`);
+  init.write('setsid sh -c "touch up; exec sleep 1000" & while [ ! -e up ]; do :; done; exit 0\n');
+  await supervisor.expect('exited');
+  assert.deepEqual(await supervisor.expect('gone'), ['1', '1']);
+  supervisor.commit('sweep', TERM);
+  await supervisor.expect('strays-gone');
+});
+
+/** Init looks for strays whenever it has reaped something, here two helpers; the second comes after that of the first. */
+async function lookAgain(supervisor: Supervisor): Promise<void> {
+  for (const id of [101, 102]) {
+    supervisor.commit('exec', id, 0, 1, 'true');
+    await supervisor.expect('helper-ended');
+  }
+}
+
+/** The application leaves one stray for each script and ends; `ready` is the file that says that all is set up. */
+async function withStrays(
+  bench: Bench,
+  scripts: readonly string[],
+  ready?: string,
+  count = String(scripts.length),
+): Promise<{ init: Init; supervisor: Supervisor; pids: number[] }> {
+  const { init, supervisor } = await begin(bench);
+  for (const [index, script] of scripts.entries()) {
+    const text = `echo $$ >pid-${index}; mv pid-${index} stray-${index}; ${script}`;
+    init.write(`setsid sh -c '${text.replaceAll("'", `'\\''`)}' &\n`);
+  }
+  for (const index of scripts.keys()) await waitForFile(bench.path(`stray-${index}`));
+  if (ready !== undefined) await waitForFile(bench.path(ready));
+  init.write('exit 0\n');
+  await supervisor.expect('exited');
+  assert.deepEqual(await supervisor.expect('gone'), ['1', count]);
+  return {
+    init,
+    supervisor,
+    pids: scripts.map((_, index) => Number(readFileSync(bench.path(`stray-${index}`), 'utf8'))),
+  };
+}
+
+async function begin(
+  bench: Bench,
+  options: StartOptions = {},
+): Promise<{ bench: Bench; init: Init; supervisor: Supervisor }> {
+  const init = bench.start(['--', ...AGENT], options);
+  const supervisor = await init.supervisor();
+  await supervisor.expect('hello');
+  await supervisor.expect('spawned');
+  await init.says('up');
+  return { bench, init, supervisor };
+}
