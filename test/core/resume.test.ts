@@ -5,9 +5,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { PeerView } from '../../src/core/peers.ts';
-import { readMemo, writeMemo } from '../../src/runtime/memo.ts';
 import { child, config, peers, perform, schedule } from './arbitraries.ts';
-import { alive, dead, HOST_ID, mainConfig, START, sidecarConfig } from './helpers.ts';
+import { alive, dead, mainConfig, START, sidecarConfig } from './helpers.ts';
 import { Life } from './life.ts';
 import '../helpers/seeded.ts';
 
@@ -16,7 +15,7 @@ const DEAF = { on: { 15: 'ignores' } } as const;
 describe('a supervisor that comes back', () => {
   it('N33 keeps the deadline of a stop under way, and sends nothing again', () => {
     const life = new Life({ config: mainConfig({ gracePeriodMs: 10_000 }), child: DEAF, peers: [] }).signal(15);
-    back(die(life.pass(4_000)).pass(1_000));
+    back(life.pass(4_000).loseSupervisor().pass(1_000));
     assert.equal(life.deadlineMs, 10_000);
     life.passUntilGone();
     assert.deepEqual(life.signals, [
@@ -27,14 +26,14 @@ describe('a supervisor that comes back', () => {
 
   it('after the deadline has passed meanwhile, KILLs at once', () => {
     const life = new Life({ config: mainConfig({ gracePeriodMs: 10_000 }), child: DEAF, peers: [] }).signal(15);
-    back(die(life.pass(4_000)).pass(20_000));
+    back(life.pass(4_000).loseSupervisor().pass(20_000));
     assert.deepEqual(life.signals.at(-1), [24_000, 9]);
     assert.equal(life.exitCode, 137);
   });
 
   it('takes a stop request that came meanwhile from when it came', () => {
     const life = new Life({ config: mainConfig({ gracePeriodMs: 10_000, drainMs: 3_000 }), child: DEAF, peers: [] });
-    die(life.pass(1_000)).signal(15);
+    life.pass(1_000).loseSupervisor().signal(15);
     assert.deepEqual(life.pass(2_000).signals, []);
     back(life);
     assert.equal(life.deadlineMs, 11_000);
@@ -43,12 +42,12 @@ describe('a supervisor that comes back', () => {
 
   it('does not start a child again between two lives when a stop request came meanwhile', () => {
     const life = new Life({ config: mainConfig({ restart: 'always' }), peers: [] }).endChild(1);
-    back(die(life).pass(500).signal(15));
+    back(life.loseSupervisor().pass(500).signal(15));
     assert.deepEqual([life.spawns.length, life.exitCode], [1, 1]);
   });
 
   it('starts nothing again though three interrupts were typed between two lives', () => {
-    const life = die(new Life({ config: mainConfig({ restart: 'always' }), peers: [] }).endChild(1));
+    const life = new Life({ config: mainConfig({ restart: 'always' }), peers: [] }).endChild(1).loseSupervisor();
     for (let count = 0; count < 3; count += 1) life.signal(2, { terminal: true });
     back(life).pass(60_000);
     assert.deepEqual([life.spawns.length, life.exitCode], [1, 1]);
@@ -56,28 +55,30 @@ describe('a supervisor that comes back', () => {
 
   it('buries a child that ended meanwhile, with its own code', () => {
     const life = new Life({ config: mainConfig(), peers: [] });
-    back(die(life.pass(100)).endChild(42).pass(1_000));
+    back(life.pass(100).loseSupervisor().endChild(42).pass(1_000));
     assert.equal(life.exitCode, 42);
   });
 
   it('restarts a held sidecar’s child that died meanwhile once it has seen that mains live', () => {
     const life = new Life({ config: sidecarConfig(), peers: [alive('work')] }).signal(15).pass(1_000);
-    die(life).endChild(1).pass(3_000);
+    life.loseSupervisor().endChild(1).pass(3_000);
     assert.equal(life.spawns.length, 1);
     back(life, [alive('work')]).pass(1_000);
     assert.deepEqual([life.spawns.length, life.phase], [2, 'holding']);
-    assert.equal(back(die(life), [dead('work', 0)]).exitCode, 0);
+    assert.equal(back(life.loseSupervisor(), [dead('work', 0)]).exitCode, 0);
   });
 
   it('sees a main’s end that happened meanwhile', () => {
     const life = new Life({ config: sidecarConfig(), peers: [alive('work')] });
-    back(die(life).pass(7_000), [dead('work', 0, { DiedMonotonic: START + 3_000 }, { foundAtStart: true })]);
+    back(life.loseSupervisor().pass(7_000), [
+      dead('work', 0, { DiedMonotonic: START + 3_000 }, { foundAtStart: true }),
+    ]);
     assert.deepEqual([life.signals, life.exitCode], [[[7_000, 15]], 0]);
   });
 
   it('says a thing once in the whole life of the container', () => {
     const life = new Life({ config: sidecarConfig({ mains: ['wrok'] }), peers: [] }).pass(20_000);
-    back(die(life).pass(1_000), []).pass(20_000);
+    back(life.loseSupervisor().pass(1_000), []).pass(20_000);
     assert.equal(life.logs.filter((line) => line.includes('no main named wrok')).length, 1);
   });
 
@@ -99,7 +100,7 @@ describe('a supervisor that comes back', () => {
               seen = new Map([...seen, ...action.peers.map((view) => [view.tombstone.Name, view] as const)]);
           }
           if (life.exitCode !== undefined) return;
-          die(life);
+          life.loseSupervisor();
           for (const action of meanwhile) if (action.do !== 'see') perform(life, action);
           const wasGone = life.exitCode !== undefined;
           const asked = life.state.stop;
@@ -119,15 +120,6 @@ describe('a supervisor that comes back', () => {
     );
   });
 });
-
-/** The supervisor is killed; its memo is all that is left of it. */
-function die(life: Life): Life {
-  const memo = readMemo(writeMemo({ state: life.state, isHeld: true }), HOST_ID);
-  assert.ok(memo !== undefined);
-  life.state = memo.state;
-  life.wakeAtMs = undefined;
-  return life;
-}
 
 /** The next one is there: it hears what was queued, boots, and looks at the graveyard. */
 function back(life: Life, found: readonly PeerView[] = []): Life {

@@ -1,0 +1,198 @@
+/**
+ * The world of one member, by script: the child, what it leaves behind, the actions beside it. It does for the effects of the core what a host
+ * would do, and keeps what is to happen by itself.
+ */
+import type { HookAction, ProbeAction } from '../../src/core/config.ts';
+import type { Effect, Event } from '../../src/core/events.ts';
+import type { ChildExit } from '../../src/core/exit.ts';
+import { SIGCHLD, SIGCONT, SIGKILL, SIGWINCH } from '../../src/core/signals.ts';
+
+/** After a while, with a code; by default a signal ends a process at once. */
+export type Reaction = 'ignores' | { readonly afterMs: number; readonly code: number };
+
+/** One run of an action. `never`: until it is told to end. `deaf`: not even then. */
+export type Run = { readonly afterMs: number; readonly ok: boolean } | 'never' | 'deaf';
+
+export interface ChildScript {
+  /** It ends by itself this long after each start. */
+  readonly endsAfterMs?: number;
+  readonly code?: number;
+  /** By signal number. */
+  readonly on?: Readonly<Record<number, Reaction>>;
+  /** Others of its group outlive it: until KILL, for so long after its end, or even KILL (a zombie that nobody reaps). */
+  readonly leaves?: 'untilKilled' | 'undead' | number;
+  /** One has left the group: it ends by any signal, by KILL only, not at all, or by itself so long after the group. */
+  readonly stray?: 'untilAsked' | 'untilKilled' | 'undead' | number;
+  /** It cannot be started. */
+  readonly errno?: string;
+  /** By the name of the action: how its runs end, the last one again and again. Without: at once, well. */
+  readonly actions?: Readonly<Record<string, readonly Run[]>>;
+}
+
+type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
+export type EventOf = DistributiveOmit<Event, 'at'>;
+
+interface Due {
+  readonly atMs: number;
+  readonly event: EventOf;
+}
+
+interface Running {
+  readonly id: number;
+  readonly action: HookAction | ProbeAction;
+  readonly run: Run;
+}
+
+export class ScriptedHost {
+  readonly #script: ChildScript;
+  #nowMs = 0;
+  #due: readonly Due[] = [];
+  /** The stop signals that the host may pass on by itself. */
+  #once: { readonly id: number; readonly table: Readonly<Record<number, number>> } = { id: 0, table: {} };
+  /** The last child that was reaped. */
+  #reaped = 0;
+  #running: readonly Running[] = [];
+  #counts: Readonly<Record<string, number>> = {};
+
+  constructor(script: ChildScript, from?: ScriptedHost) {
+    this.#script = script;
+    if (from === undefined) return;
+    this.#due = from.#due;
+    this.#once = from.#once;
+    this.#reaped = from.#reaped;
+    this.#running = from.#running;
+    this.#counts = from.#counts;
+  }
+
+  fork(): ScriptedHost {
+    return new ScriptedHost(this.#script, this);
+  }
+
+  get nextMs(): number | undefined {
+    return this.#due[0]?.atMs;
+  }
+
+  /** What is to happen by itself, and in how long. */
+  dueFrom(nowMs: number): readonly (readonly [number, EventOf])[] {
+    return this.#due.map(({ atMs, event }) => [atMs - nowMs, event]);
+  }
+
+  /** What happens next by itself. */
+  take(): EventOf | undefined {
+    const [next, ...rest] = this.#due;
+    this.#due = rest;
+    if (next?.event.type === 'childExited') this.#reaped = next.event.id;
+    return next?.event;
+  }
+
+  obey(effect: Effect, nowMs: number): void {
+    this.#nowMs = nowMs;
+    if (effect.type === 'spawnChild') this.#spawn(effect.id);
+    if (effect.type === 'forwardStopOnce') this.#once = effect;
+    if (effect.type === 'signalChild') this.#strike(effect.id, effect.signal);
+    if (effect.type === 'sweepStrays') this.#sweep(effect.signal);
+    if (effect.type === 'runAction') this.#run(effect.id, effect.action);
+    if (effect.type === 'endAction') this.#endAction(effect.id);
+  }
+
+  /** The child first, then word of it; undefined: the core is asked first. */
+  passOn(signal: number, nowMs: number): { readonly id: number; readonly as: number } | undefined {
+    const { id, table } = this.#once;
+    const as = table[signal];
+    if (as === undefined) return undefined;
+    this.#nowMs = nowMs;
+    this.#once = { id, table: {} };
+    this.#strike(id, as);
+    return { id, as };
+  }
+
+  /** The earliest end counts: what was to come later of the same child does not come. */
+  end(id: number, exit: ChildExit, atMs: number, oom = false): void {
+    if (id <= this.#reaped) return;
+    const isExit = ({ event }: Due): boolean => event.type === 'childExited' && event.id === id;
+    if (this.#due.some((due) => isExit(due) && due.atMs <= atMs)) return;
+    const isOfIt = (due: Due): boolean => isExit(due) || (due.event.type === 'groupEmptied' && due.event.id === id);
+    this.#due = this.#due.filter((due) => !isOfIt(due));
+    this.#at(atMs, { type: 'childExited', id, exit, core: false, oom });
+    const { leaves = 0 } = this.#script;
+    const isKilled = exit.signal === SIGKILL && !oom;
+    if (leaves === 'undead' || (leaves === 'untilKilled' && !isKilled)) return;
+    this.#empty(id, leaves === 'untilKilled' || isKilled ? atMs : atMs + leaves);
+  }
+
+  /** The supervisor is gone, and with it what only it knew of: the host goes on with commands. */
+  loseSupervisor(): void {
+    const lost = this.#running.filter(({ action }) => action.kind !== 'exec').map(({ id }) => id);
+    this.#running = this.#running.filter(({ id }) => !lost.includes(id));
+    this.#due = this.#due.filter(({ event }) => event.type !== 'actionEnded' || !lost.includes(event.id));
+  }
+
+  #spawn(id: number): void {
+    const { errno, endsAfterMs, code = 0 } = this.#script;
+    if (errno !== undefined) return this.#at(this.#nowMs, { type: 'childSpawnFailed', id, errno });
+    this.#at(this.#nowMs, { type: 'childSpawned', id, pid: 100 + id });
+    if (endsAfterMs !== undefined) this.end(id, { code, signal: undefined }, this.#nowMs + endsAfterMs);
+  }
+
+  #strike(id: number, signal: number): void {
+    if (signal === SIGKILL) {
+      this.end(id, { code: undefined, signal }, this.#nowMs);
+      this.#due = this.#due.filter(({ event }) => event.type !== 'groupEmptied' || event.id !== id);
+      if (this.#script.leaves !== 'undead') this.#empty(id, this.#nowMs);
+      return;
+    }
+    const reaction = this.#script.on?.[signal];
+    if (reaction === 'ignores' || (reaction === undefined && HARMLESS.has(signal))) return;
+    if (reaction === undefined) return this.end(id, { code: undefined, signal }, this.#nowMs);
+    this.end(id, { code: reaction.code, signal: undefined }, this.#nowMs + reaction.afterMs);
+  }
+
+  #empty(id: number, atMs: number): void {
+    const { stray } = this.#script;
+    this.#at(atMs, { type: 'groupEmptied', id, strays: stray === undefined ? 0 : 1 });
+    if (typeof stray === 'number') this.#at(atMs + stray, { type: 'straysGone' });
+  }
+
+  #sweep(signal: number): void {
+    const { stray } = this.#script;
+    const isGone = stray === 'untilAsked' || (stray !== 'undead' && signal === SIGKILL);
+    if (isGone) this.#at(this.#nowMs, { type: 'straysGone' });
+  }
+
+  #run(id: number, action: HookAction | ProbeAction): void {
+    const name = nameOf(action);
+    const nth = this.#counts[name] ?? 0;
+    this.#counts = { ...this.#counts, [name]: nth + 1 };
+    const runs = this.#script.actions?.[name] ?? [];
+    const run = runs[nth] ?? runs.at(-1) ?? { afterMs: 0, ok: true };
+    this.#running = [...this.#running, { id, action, run }];
+    if (typeof run === 'object') this.#at(this.#nowMs + run.afterMs, endOf(id, run.ok));
+  }
+
+  #endAction(id: number): void {
+    const running = this.#running.find((one) => one.id === id);
+    this.#running = this.#running.filter((one) => one.id !== id);
+    if (running === undefined || running.run === 'deaf') return;
+    const isEnd = ({ event }: Due): boolean => event.type === 'actionEnded' && event.id === id;
+    this.#due = this.#due.filter((due) => !isEnd(due));
+    this.#at(this.#nowMs, endOf(id, false));
+  }
+
+  #at(atMs: number, event: EventOf): void {
+    this.#due = [...this.#due, { atMs, event }].sort((a, b) => a.atMs - b.atMs);
+  }
+}
+
+/** What the script calls it: the command, the path, or the port. */
+export function nameOf(action: HookAction | ProbeAction): string {
+  if (action.kind === 'exec') return action.argv[0];
+  if (action.kind === 'http') return action.path;
+  return action.kind === 'sleep' ? 'sleep' : `${action.kind}:${action.port}`;
+}
+
+function endOf(id: number, ok: boolean): EventOf {
+  return { type: 'actionEnded', id, ok, detail: ok ? '' : 'exit code 1', output: '' };
+}
+
+/** What by default does not end a process, signal(7). */
+const HARMLESS: ReadonlySet<number> = new Set([SIGCHLD, SIGCONT, SIGWINCH, 23]);
