@@ -41,6 +41,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
   ENOSPC: ', raise fs.inotify.max_user_watches',
 };
 
+type Trouble = 'watching' | 'looking' | 'too much';
+
 interface Watched {
   readonly index: number;
   readonly path: string;
@@ -57,8 +59,8 @@ interface Watched {
   wasFresh: boolean;
   isDue: boolean;
   timer: NodeJS.Timeout | undefined;
-  /** Troubles said already. */
-  readonly said: Set<string>;
+  /** The kinds of trouble that were said. */
+  readonly said: Set<Trouble>;
 }
 
 export class ReloadWatch {
@@ -90,7 +92,11 @@ export class ReloadWatch {
   #watchedOf(path: string, index: number): Watched {
     const onTrouble = (dir: string, error: NodeJS.ErrnoException): void => {
       const remedy = REMEDIES[error.code ?? ''] ?? '';
-      this.#complain(index, `cannot watch ${dir}: ${error.message}; changes of ${path} are seen late${remedy}`);
+      this.#complain(
+        index,
+        'watching',
+        `cannot watch ${dir}: ${error.message}; changes of ${path} are seen late${remedy}`,
+      );
     };
     return {
       index,
@@ -131,7 +137,11 @@ export class ReloadWatch {
       try {
         await this.#look(it);
       } catch (error) {
-        this.#complain(it.index, `cannot look at ${it.path}: ${(error as Error).message}; it is tried again`);
+        this.#complain(
+          it.index,
+          'looking',
+          `cannot look at ${it.path}: ${(error as Error).message}; it is tried again`,
+        );
       }
     }
     this.#isWorking = false;
@@ -145,7 +155,7 @@ export class ReloadWatch {
     const seen = await this.#survey(it);
     const isAtStart = it.isFirstLook;
     it.isFirstLook = false;
-    if (seen.isCut) this.#complain(it.index, `${it.path} has too many files: not all of them are watched`);
+    if (seen.isCut) this.#complain(it.index, 'too much', `${it.path} has too many files: not all of them are watched`);
     const hasChanged = seen.signature !== it.signature;
     it.signature = seen.signature;
     if (seen.signature === undefined) it.unsettledSinceMs = undefined;
@@ -185,10 +195,10 @@ export class ReloadWatch {
     return seen;
   }
 
-  #complain(index: number, message: string): void {
+  #complain(index: number, trouble: Trouble, message: string): void {
     const said = this.#watched[index]?.said;
-    if (said === undefined || said.has(message) || this.#isClosed) return;
-    said.add(message);
+    if (said === undefined || said.has(trouble) || this.#isClosed) return;
+    said.add(trouble);
     this.#options.onTrouble(message);
   }
 }

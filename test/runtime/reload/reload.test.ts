@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { SIGHUP } from '../../../src/core/signals.ts';
+import { ReloadWatch } from '../../../src/runtime/reload.ts';
+import { temporaryDirectory, Volume, Watching } from './watching.ts';
+
+test('a file that is written in place is one change, also in several writes', async (t) => {
+  const path = join(temporaryDirectory(t), 'app.conf');
+  writeFileSync(path, 'one');
+  const watching = await Watching.begin(t, [path]);
+  writeFileSync(path, 'two');
+  assert.deepEqual(await watching.told(1), [0]);
+  for (const part of ['th', 're', 'e']) appendFileSync(path, part);
+  assert.deepEqual(await watching.told(1), [0]);
+});
+
+test('a file that is replaced by a rename is one change, each time', async (t) => {
+  const dir = temporaryDirectory(t);
+  const path = join(dir, 'app.conf');
+  writeFileSync(path, 'one');
+  const watching = await Watching.begin(t, [path]);
+  for (const content of ['two', 'six', 'ten']) {
+    writeFileSync(join(dir, 'new'), content);
+    renameSync(join(dir, 'new'), path);
+    assert.deepEqual(await watching.told(1), [0]);
+  }
+});
+
+test('the same content is no change: touched, chmodded, rewritten, replaced, removed and made again', async (t) => {
+  const dir = temporaryDirectory(t);
+  const path = join(dir, 'app.conf');
+  writeFileSync(path, 'one');
+  const watching = await Watching.begin(t, [path]);
+  utimesSync(path, 1, 1);
+  await watching.settle();
+  chmodSync(path, 0o600);
+  await watching.settle();
+  writeFileSync(path, 'one');
+  await watching.settle();
+  writeFileSync(join(dir, 'new'), 'one');
+  renameSync(join(dir, 'new'), path);
+  await watching.settle();
+  rmSync(path);
+  await watching.settle();
+  writeFileSync(path, 'one');
+  assert.deepEqual(await watching.told(0), []);
+  writeFileSync(path, 'two');
+  assert.deepEqual(await watching.told(1), [0]);
+});
+
+test('a file that comes back with another content is a change, one that only goes is not', async (t) => {
+  const path = join(temporaryDirectory(t), 'app.conf');
+  writeFileSync(path, 'one');
+  const watching = await Watching.begin(t, [path]);
+  rmSync(path);
+  assert.deepEqual(await watching.told(0), []);
+  writeFileSync(path, 'two');
+  assert.deepEqual(await watching.told(1), [0]);
+});
+
+test('a path that was not there: its first content is no change, the next one is; also below directories that come late', async (t) => {
+  const dir = temporaryDirectory(t);
+  const path = join(dir, 'a/b/app.conf');
+  const watching = await Watching.begin(t, [path]);
+  mkdirSync(join(dir, 'a'));
+  await watching.settle();
+  mkdirSync(join(dir, 'a/b'));
+  writeFileSync(path, 'one');
+  assert.deepEqual(await watching.told(0), []);
+  writeFileSync(path, 'two');
+  assert.deepEqual(await watching.told(1), [0]);
+});
+
+test('a swap of ..data is one change for a file in the volume whose content is another, and for none else', async (t) => {
+  const volume = new Volume(join(temporaryDirectory(t), 'config'), {
+    'app.conf': 'one',
+    'other.conf': 'same',
+    'in/deep': '1',
+  });
+  const paths = ['app.conf', 'other.conf', 'in/deep'].map((name) => join(volume.dir, name));
+  const watching = await Watching.begin(t, paths);
+  volume.update({ 'app.conf': 'two', 'other.conf': 'same', 'in/deep': '1' });
+  assert.deepEqual(await watching.told(1), [0]);
+  volume.update({ 'app.conf': 'two', 'other.conf': 'same', 'in/deep': '2' });
+  assert.deepEqual(await watching.told(1), [2]);
+  volume.update({ 'app.conf': 'two', 'other.conf': 'same', 'in/deep': '2' });
+  assert.deepEqual(await watching.told(0), []);
+});
+
+test('a volume that is watched as a directory changes once per swap, however many files are others', async (t) => {
+  const volume = new Volume(join(temporaryDirectory(t), 'token'), {
+    token: 'one',
+    'ca.crt': 'a',
+    namespace: 'default',
+  });
+  const watching = await Watching.begin(t, [volume.dir]);
+  volume.update({ token: 'two', 'ca.crt': 'b', namespace: 'default' });
+  assert.deepEqual(await watching.told(1), [0]);
+  volume.update({ token: 'two', 'ca.crt': 'b', namespace: 'default' });
+  assert.deepEqual(await watching.told(0), []);
+});
+
+test('a directory changes with any file in it and below: changed, added, removed', async (t) => {
+  const dir = temporaryDirectory(t);
+  mkdirSync(join(dir, 'conf.d/sub'), { recursive: true });
+  const root = join(dir, 'conf.d');
+  writeFileSync(join(root, 'a.conf'), 'one');
+  writeFileSync(join(root, 'sub/b.conf'), 'one');
+  const watching = await Watching.begin(t, [root]);
+  writeFileSync(join(root, 'sub/b.conf'), 'two');
+  assert.deepEqual(await watching.told(1), [0]);
+  writeFileSync(join(root, 'c.conf'), '');
+  assert.deepEqual(await watching.told(1), [0]);
+  rmSync(join(root, 'a.conf'));
+  assert.deepEqual(await watching.told(1), [0]);
+  writeFileSync(join(dir, 'beside'), 'x');
+  assert.deepEqual(await watching.told(0), []);
+});
+
+test('a link on the way that leads elsewhere is a change if the content is another', async (t) => {
+  const dir = temporaryDirectory(t);
+  for (const [release, content] of Object.entries({ r1: 'one', r2: 'two', r3: 'two' })) {
+    mkdirSync(join(dir, release));
+    writeFileSync(join(dir, release, 'app.conf'), content);
+  }
+  const lead = (to: string): void => {
+    symlinkSync(to, join(dir, 'next'));
+    renameSync(join(dir, 'next'), join(dir, 'current'));
+  };
+  lead('r1');
+  const watching = await Watching.begin(t, [join(dir, 'current/app.conf'), join(dir, 'current')]);
+  lead('r2');
+  assert.deepEqual((await watching.told(2)).toSorted(), [0, 1]);
+  lead('r3');
+  assert.deepEqual(await watching.told(0), []);
+  writeFileSync(join(dir, 'r3/app.conf'), 'three');
+  assert.deepEqual((await watching.told(2)).toSorted(), [0, 1], 'what the link leads to now is watched');
+});
+
+test('a directory on the way that another takes the place of is watched anew', async (t) => {
+  const dir = temporaryDirectory(t);
+  const path = join(dir, 'conf/app.conf');
+  mkdirSync(join(dir, 'conf'));
+  writeFileSync(path, 'one');
+  const watching = await Watching.begin(t, [path]);
+  mkdirSync(join(dir, 'new'));
+  writeFileSync(join(dir, 'new/app.conf'), 'two');
+  renameSync(join(dir, 'conf'), join(dir, 'old'));
+  renameSync(join(dir, 'new'), join(dir, 'conf'));
+  assert.deepEqual(await watching.told(1), [0]);
+  writeFileSync(path, 'three');
+  assert.deepEqual(await watching.told(1), [0]);
+});
+
+test('a content of the same length within the same tick of the clock is a change', async (t) => {
+  const path = join(temporaryDirectory(t), 'app.conf');
+  writeFileSync(path, 'one');
+  const watching = await Watching.begin(t, [path], 50);
+  for (const content of ['two', 'six', 'ten', 'one']) {
+    writeFileSync(path, content);
+    assert.deepEqual(await watching.told(1), [0]);
+  }
+});
+
+test('a file of more than 1 MiB is not read: its size, time and inode tell of a change', async (t) => {
+  const path = join(temporaryDirectory(t), 'big');
+  writeFileSync(path, 'x');
+  truncateSync(path, 3_000_000_000);
+  const watching = await Watching.begin(t, [path]);
+  utimesSync(path, 1_000, 1_000);
+  assert.deepEqual(await watching.told(1), [0]);
+  truncateSync(path, 3_000_000_001);
+  assert.deepEqual(await watching.told(1), [0]);
+});
+
+test('a pipe, a device or a link that leads to itself is neither opened nor a trouble', async (t) => {
+  const dir = temporaryDirectory(t);
+  symlinkSync('self', join(dir, 'self'));
+  execFileSync('mkfifo', [join(dir, 'pipe')]);
+  const watching = await Watching.begin(t, [join(dir, 'self'), join(dir, 'pipe'), '/dev/zero', dir]);
+  assert.deepEqual(await watching.told(0), []);
+  assert.deepEqual(watching.troubles, []);
+});
+
+test('after close() nothing is told and nothing is left', async (t) => {
+  const path = join(temporaryDirectory(t), 'app.conf');
+  writeFileSync(path, 'one');
+  const changes: number[] = [];
+  const reloads = [{ path, signal: SIGHUP, validate: undefined }];
+  const other = new ReloadWatch({ reloads, onChanged: (it) => changes.push(it), onTrouble: () => {} });
+  other.start();
+  const watching = await Watching.begin(t, [path]);
+  other.close();
+  writeFileSync(path, 'two');
+  assert.deepEqual(await watching.told(1), [0]);
+  assert.deepEqual(changes, []);
+});

@@ -1,0 +1,100 @@
+/** A watch of real files, and the volumes that Kubernetes makes. */
+import { mkdirSync, mkdtempSync, readlinkSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { SIGHUP } from '../../../src/core/signals.ts';
+import { ReloadWatch } from '../../../src/runtime/reload.ts';
+import { waitFor } from '../../helpers/wait.ts';
+
+export function temporaryDirectory(t: TestContext): string {
+  const dir = mkdtempSync(join(tmpdir(), 'sexton-reload-'));
+  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+/**
+ * Watches `paths`. The last of its changes is always that of a file of its own: when that one has been told, all before it
+ * has been looked at, so that what was not told then is not told at all.
+ */
+export class Watching {
+  readonly changes: number[] = [];
+  readonly troubles: string[] = [];
+  readonly #marker: string;
+  readonly #watch: ReloadWatch;
+  #marks = 0;
+
+  private constructor(t: TestContext, paths: readonly string[], pollMs: number | undefined) {
+    this.#marker = join(temporaryDirectory(t), 'marker');
+    writeFileSync(this.#marker, 'mark 0');
+    const reloads = [...paths, this.#marker].map((path) => ({ path, signal: SIGHUP, validate: undefined }));
+    this.#watch = new ReloadWatch({
+      reloads,
+      onChanged: (index) => (index === paths.length ? this.#marks++ : this.changes.push(index)),
+      onTrouble: (message) => this.troubles.push(message),
+      ...(pollMs !== undefined && { pollMs }),
+    });
+    this.#watch.start();
+    t.after(() => this.#watch.close());
+  }
+
+  /** Resolves when all has been looked at once. */
+  static async begin(t: TestContext, paths: readonly string[], pollMs?: number): Promise<Watching> {
+    const watching = new Watching(t, paths, pollMs);
+    // The marker is the last one: as soon as its change is told the first look at all of them is over.
+    await watching.settle();
+    return watching;
+  }
+
+  /** What has changed until `count` changes were told, and then nothing more was. */
+  async told(count: number): Promise<readonly number[]> {
+    await waitFor(`${count} changes`, () => this.changes.length >= count);
+    await this.settle();
+    return this.changes.splice(0);
+  }
+
+  /** Twice: what is looked at together with the marker may settle a round later. */
+  async settle(): Promise<void> {
+    for (let round = 0; round < 2; round++) {
+      const marks = this.#marks;
+      let nextMs = 0;
+      let waitMs = 300;
+      await waitFor('the change of the marker', () => {
+        // Again, as the first one may be what the others are compared with; ever more seldom, as a change must settle.
+        if (performance.now() > nextMs) {
+          writeFileSync(this.#marker, `${marks} ${Math.random()}`);
+          nextMs = performance.now() + waitMs;
+          waitMs *= 2;
+        }
+        return this.#marks > marks;
+      });
+    }
+  }
+}
+
+/** A ConfigMap, Secret or projected volume, updated as the kubelet's atomic writer does it. */
+export class Volume {
+  readonly dir: string;
+  #updates = 0;
+
+  constructor(dir: string, files: Readonly<Record<string, string>>) {
+    this.dir = dir;
+    mkdirSync(dir, { recursive: true });
+    this.update(files);
+    for (const name of new Set(Object.keys(files).map((path) => path.split('/')[0] ?? ''))) {
+      symlinkSync(`..data/${name}`, join(dir, name));
+    }
+  }
+
+  update(files: Readonly<Record<string, string>>): void {
+    const stamp = `..2024_01_01_00_00_00.${this.#updates++}`;
+    for (const [name, content] of Object.entries(files)) {
+      mkdirSync(join(this.dir, stamp, name, '..'), { recursive: true });
+      writeFileSync(join(this.dir, stamp, name), content);
+    }
+    const old = this.#updates > 1 ? readlinkSync(join(this.dir, '..data')) : undefined;
+    symlinkSync(stamp, join(this.dir, '..data_tmp'));
+    renameSync(join(this.dir, '..data_tmp'), join(this.dir, '..data'));
+    if (old !== undefined) rmSync(join(this.dir, old), { recursive: true });
+  }
+}
