@@ -28,6 +28,7 @@ import type { Log } from './log.ts';
 import { readMemo, writeMemo } from './memo.ts';
 import { readOomKills } from './oom.ts';
 import type { Plot, PlotEvents } from './plot.ts';
+import type { ReloadWatch } from './reload.ts';
 
 export interface SupervisorOptions {
   readonly member: MemberConfig;
@@ -51,6 +52,7 @@ export class Supervisor {
   readonly #claimed = Promise.withResolvers<void>();
   readonly #actions: Actions;
   #oomKills: number | undefined;
+  #reload: ReloadWatch | undefined;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
@@ -81,6 +83,7 @@ export class Supervisor {
     };
     this.#claimed.resolve(openPlot === undefined ? undefined : this.#claim(openPlot, events));
     await Promise.all([log.open(), isLate(this.#claimed.promise, MOST_CLAIMING_MS)]);
+    await this.#watchFiles();
     // A member that is on its way out is not interested in the others any more.
     if (!this.#leaving) await this.#plot?.watch(events);
     rest();
@@ -91,6 +94,18 @@ export class Supervisor {
     this.#plot = plot;
     this.#carve();
     await plot.claim(events, this.#isHeld);
+  }
+
+  async #watchFiles(): Promise<void> {
+    const { member, clock, log } = this.#options;
+    if (member.reload.length === 0 || this.#leaving) return;
+    const { ReloadWatch } = await import('./reload.ts');
+    this.#reload = new ReloadWatch({
+      reloads: member.reload,
+      onChanged: (index) => this.#dispatch({ type: 'fileChanged', at: clock.now(), index }),
+      onTrouble: (message) => log.say('warn', message),
+    });
+    this.#reload.start();
   }
 
   #listen(path: string): void {
@@ -187,6 +202,7 @@ export class Supervisor {
     this.#leaving = true;
     clearTimeout(this.#timer);
     this.#actions.endAll();
+    this.#reload?.close();
     // A life that was over before its plot was opened is carved like any other.
     const carved = this.#claimed.promise.then(() => this.#plot?.settle());
     if (await isLate(carved, MOST_CARVING_MS))
