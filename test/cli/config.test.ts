@@ -216,6 +216,15 @@ logFormat: text
   });
 });
 
+describe('a flag that repeats', () => {
+  it('makes one list of all that one source gives, and a weaker source adds nothing', () => {
+    const env = { SEXTON_RELOAD: '/c=HUP\n/d=HUP' };
+    const paths = (resolution: Resolved) => resolution.run.member.reload.map(({ path }) => path);
+    assert.deepEqual(paths(resolved(['--reload', '/a=HUP', '--reload=/b=USR1', 'x'], env)), ['/a', '/b']);
+    assert.deepEqual(paths(resolved(['x'], env)), ['/c', '/d']);
+  });
+});
+
 describe('explained values', () => {
   it('read back as the flags they are', () => {
     const argv = ['--graveyard', '/g', '--signals', '1:-,15:3', '--stop', '15:90s,9', '--exit-code', '143=0', 'x'];

@@ -9,7 +9,7 @@ import { filesOf } from './files.ts';
 
 describe('docs/config.md', () => {
   it('has a file that is right and brings no warning', async () => {
-    const [, yaml = ''] = /```yaml\n([^]*?)```/.exec(readFileSync(join(ROOT, 'docs/config.md'), 'utf8')) ?? [];
+    const [, yaml = ''] = /```yaml\n(.*?)```/s.exec(readFileSync(join(ROOT, 'docs/config.md'), 'utf8')) ?? [];
     const resolution = await resolveRun(['--config', '/c.yaml'], {}, filesOf({ '/c.yaml': yaml }));
     assert.ok(resolution.ok, resolution.ok ? '' : resolution.problems.join('\n'));
     assert.deepEqual(resolution.warnings, []);
