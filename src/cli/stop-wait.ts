@@ -36,6 +36,7 @@ export async function waitForEnds({ dir, targets, graceMs, now, onEnd }: Waiting
   const askedMs = now();
   const liveness = new Liveness({ dir, now, onChange: () => {} });
   const alive = new Map(targets.map((target) => [target.name, target]));
+  const silentSince = new Map<string, number>();
   try {
     await liveness.follow([...alive.keys()]);
     for (;;) {
@@ -44,7 +45,9 @@ export async function waitForEnds({ dir, targets, graceMs, now, onEnd }: Waiting
       for (const target of [...alive.values()]) {
         const reading = await readMember(dir, target.name);
         const tombstone = reading.kind === 'tombstone' ? reading.tombstone : undefined;
-        const end = endOf(target, tombstone, lostMs(liveness, target.name, now()));
+        if (!isSilent(liveness, target.name)) silentSince.delete(target.name);
+        else if (!silentSince.has(target.name)) silentSince.set(target.name, now());
+        const end = endOf(target, tombstone, now() - (silentSince.get(target.name) ?? now()));
         if (end !== undefined) {
           alive.delete(target.name);
           await onEnd(target, end, now() - askedMs);
@@ -63,15 +66,16 @@ export async function waitForEnds({ dir, targets, graceMs, now, onEnd }: Waiting
   }
 }
 
-function endOf(target: Target, tombstone: Tombstone | undefined, lostForMs: number): End | undefined {
+function endOf(target: Target, tombstone: Tombstone | undefined, silentForMs: number): End | undefined {
   if (tombstone !== undefined && hostOf(tombstone.Incarnation) !== target.host) return { is: 'reborn' };
   if (tombstone?.Died !== undefined) return { is: 'dead', tombstone };
-  return lostForMs >= LOST_AFTER_MS ? { is: 'lost' } : undefined;
+  return silentForMs >= LOST_AFTER_MS ? { is: 'lost' } : undefined;
 }
 
-function lostMs(liveness: Liveness, name: string, nowMs: number): number {
-  const contact = liveness.of(name);
-  return contact.kind === 'lost' ? nowMs - contact.at : 0;
+/** Nobody stands behind its handle any more, whether it was let go of before or after we came. */
+function isSilent(liveness: Liveness, name: string): boolean {
+  const { kind } = liveness.of(name);
+  return kind === 'lost' || kind === 'refused';
 }
 
 /** A death is carved before the handle is let go of; what comes later than this does not come. */

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { findHere, type Process, readHere } from '../../src/cli/here.ts';
+import { temporaryDirectory } from '../runtime/graveyard/volume.ts';
+
+const SH: Process = { argv: ['/bin/sh'], env: {} };
+
+function pid1(flags: readonly string[], env: Readonly<Record<string, string>> | undefined = {}): Process {
+  return { argv: ['/sexton/sexton', 'run', ...flags, '--', '/bin/web'], env };
+}
+
+describe('the graveyard that is meant inside a container', () => {
+  it('is that of PID 1: its flag, its variable, its file, kubexit’s variable', async (t) => {
+    const flag = await findHere('status', undefined, {}, pid1(['--graveyard', '/a'], { SEXTON_GRAVEYARD: '/b' }));
+    assert.deepEqual(flag, { dir: '/a', source: '--graveyard of PID 1', member: 'web' });
+    const env = { SEXTON_GRAVEYARD: '/b' };
+    const variable = await findHere('status', undefined, env, pid1([], env));
+    assert.deepEqual(variable, { dir: '/b', source: 'SEXTON_GRAVEYARD of PID 1', member: 'web' });
+    const file = join(temporaryDirectory(t), 'sexton.json');
+    writeFileSync(file, '{"graveyard": "/c", "name": "other"}');
+    const { dir, member } = await findHere('status', undefined, {}, pid1(['--config', file]));
+    assert.deepEqual([dir, member], ['/c', 'other']);
+    const kubexit = await findHere('status', undefined, {}, pid1([], { KUBEXIT_GRAVEYARD: '/d' }));
+    assert.equal(kubexit.dir, '/d');
+  });
+
+  it('is what the caller says, by a flag before a variable that it has set for this call', async () => {
+    const env = { SEXTON_GRAVEYARD: '/mine' };
+    const other = pid1(['--graveyard', '/a'], { SEXTON_GRAVEYARD: '/b' });
+    assert.equal((await findHere('status', '/f', env, other)).dir, '/f');
+    assert.deepEqual(await findHere('status', undefined, env, other), {
+      dir: '/mine',
+      source: 'SEXTON_GRAVEYARD',
+      member: 'web',
+    });
+  });
+
+  it('is that of the variables, or the default, where PID 1 is something else', async () => {
+    assert.equal((await findHere('status', undefined, { SEXTON_GRAVEYARD: '/v/' }, SH)).dir, '/v');
+    assert.equal((await findHere('status', undefined, {}, SH)).dir, '/graveyard');
+  });
+
+  it('is taken from the command line of a PID 1 of another uid, whose variables cannot be read', async () => {
+    const { dir } = await findHere('status', undefined, {}, { ...pid1(['--graveyard', '/a']), env: undefined });
+    assert.equal(dir, '/a');
+    const env = { SEXTON_GRAVEYARD: '/b' };
+    assert.equal((await findHere('status', undefined, env, { ...pid1([]), env: undefined })).dir, '/b');
+  });
+
+  it('is none where PID 1 has none, which is said', async () => {
+    await assert.rejects(findHere('stop', undefined, {}, { argv: ['sexton', '--', 'x'], env: {} }), {
+      message:
+        'cannot run sexton stop: PID 1 of this container runs without a graveyard; name the shared directory with --graveyard DIR',
+    });
+  });
+
+  it('that is wrong is named as what it was given as', async () => {
+    await assert.rejects(findHere('status', undefined, { SEXTON_GRAVEYARD: 'rel' }, SH), {
+      message: 'cannot run sexton status: SEXTON_GRAVEYARD=rel: not an absolute path; write /rel',
+    });
+    const here = await findHere('status', undefined, { SEXTON_GRAVEYARD: '/not/there' }, SH);
+    await assert.rejects(readHere(here), {
+      message:
+        'cannot read the graveyard /not/there (SEXTON_GRAVEYARD): no such directory; name the shared directory with --graveyard DIR',
+    });
+  });
+});

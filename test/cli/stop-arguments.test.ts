@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { readStopArguments } from '../../src/cli/stop-arguments.ts';
+
+describe('the words of sexton stop', () => {
+  it('are flags and names in any order', () => {
+    const plain = { names: [], graceMs: undefined, waits: true, graveyard: undefined };
+    assert.deepEqual(readStopArguments([]), plain);
+    assert.deepEqual(readStopArguments(['web', '--grace', '5s', 'proxy', '--no-wait', '--graveyard=/g']), {
+      names: ['web', 'proxy'],
+      graceMs: 5_000,
+      waits: false,
+      graveyard: '/g',
+    });
+  });
+
+  const WRONG: readonly (readonly [words: string, problem: string])[] = [
+    ['--grace', '--grace: needs a value'],
+    ['--grace=', '--grace: needs a value'],
+    ['--grace 5', '--grace 5: a duration needs a unit; write 5s or 5ms'],
+    ['--grace 0', '--grace 0: must be longer than 0; write a time such as 30s'],
+    ['--no-wait=yes', '--no-wait: takes no value'],
+    ['--nowait', '--nowait: not known to it; did you mean --no-wait?'],
+    ['--grace-period 5s', '--grace-period: not known to it; did you mean --grace?'],
+    ['-f', '-f: not known to it; it takes only --grace, --no-wait, --graveyard and names'],
+    ['web web', 'web is named twice; name it once'],
+    ['Web', 'Web: a name is lowercase letters, digits and inner dashes, at most 63; write web'],
+    ['../x', '../x: a name is lowercase letters, digits and inner dashes, at most 63; write x'],
+  ];
+  for (const [words, problem] of WRONG) {
+    it(`\`${words}\` are refused`, () =>
+      assert.throws(() => readStopArguments(words.split(' ')), { message: `cannot run sexton stop: ${problem}` }));
+  }
+});

@@ -1,0 +1,286 @@
+/**
+ * `sexton stop` against pods of real members.
+ */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { describe } from 'node:test';
+import { readTombstone, waitForRunning, waitForTombstone } from '../helpers/grave.ts';
+import { SEXTON } from '../helpers/paths.ts';
+import { send } from '../helpers/process.ts';
+import { type Stage, scenario } from '../helpers/scenario.ts';
+import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
+import { waitFor, within } from '../helpers/wait.ts';
+import { after, cast } from '../pods/cast.ts';
+import { runPod } from '../pods/kubelet.ts';
+
+interface Outcome {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly code: number | null;
+}
+
+/** `before`: what is run in front of it, such as `nsenter`. */
+async function sexton(
+  { scratch }: Stage,
+  args: readonly string[],
+  { before = [] as readonly string[], env = {} as Readonly<Record<string, string>> } = {},
+): Promise<Outcome> {
+  const [file = '', ...rest] = [...before, SEXTON, ...args];
+  const child = spawn(file, rest, {
+    env: { PATH: process.env.PATH ?? '', SCRATCH: scratch.dir, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const closed = once(child, 'close');
+  const [stdout, stderr, [code]] = await within(
+    `sexton ${args.join(' ')} ends`,
+    Promise.all([text(child.stdout), text(child.stderr), closed]),
+  );
+  return { stdout, stderr, code: code as number | null };
+}
+
+function stop(stage: Stage, ...args: readonly string[]): Promise<Outcome> {
+  return sexton(stage, ['stop', '--graveyard', stage.scratch.graveyard, ...args]);
+}
+
+function requestsIn({ scratch }: Stage): string[] {
+  return readdirSync(scratch.graveyard).filter((file) => file.endsWith('.stop'));
+}
+
+function assertLines(stdout: string, ...patterns: readonly RegExp[]): void {
+  const lines = stdout.split('\n').slice(0, -1);
+  assert.equal(lines.length, patterns.length, stdout);
+  for (const pattern of patterns) assert.match(stdout, pattern);
+}
+
+describe('sexton stop', { concurrency: 3 }, () => {
+  scenario('stops a whole pod in order, within one deadline, and tells of each death', async (stage) => {
+    const { main, sidecar } = cast(stage);
+    const { scratch } = stage;
+    const pod = runPod(scratch, {
+      restartPolicy: 'Never',
+      graceMs: 20_000,
+      containers: [
+        sidecar('db'),
+        sidecar('proxy', {}, after('db=started')),
+        main('work', { term: 300, exit: 3 }, after('proxy=started')),
+      ],
+    });
+    await waitForRunning(scratch.graveyard, ['db', 'proxy', 'work']);
+    const { stdout, stderr, code } = await stop(stage);
+    assert.deepEqual([stderr, code], ['', 0], stdout);
+    assertLines(
+      stdout,
+      /^work stopped, exit code 3, after \d+\w*$/m,
+      /^proxy stopped, exit code 0, after /m,
+      /^db stopped, exit code 0, after /m,
+    );
+    await pod.end();
+    const log = readTimeline(scratch.log);
+    log.exitsBeforeSignalTo('work', 'proxy');
+    log.exitsBeforeSignalTo('proxy', 'db');
+    const stones = ['db', 'proxy', 'work'].map((name) => readTombstone(scratch.graveyard, name));
+    assert.deepEqual(new Set(stones.map((it) => it?.StopReason)), new Set(['request']));
+    const [deadline, ...others] = new Set(stones.map((it) => it?.Deadline));
+    assert.deepEqual([typeof deadline, others], ['number', []]);
+    assert.deepEqual([pod.exitOf('db'), pod.exitOf('proxy'), pod.exitOf('work')], [0, 0, 3]);
+    for (const name of ['db', 'proxy', 'work']) assert.deepEqual(log.signals(name), [15], name);
+    assert.deepEqual(requestsIn(stage), []);
+  });
+
+  scenario('N32 of several requests a shorter grace takes effect and a longer one does not', async (stage) => {
+    const { main } = cast(stage);
+    const { scratch } = stage;
+    const pod = runPod(scratch, {
+      restartPolicy: 'Never',
+      graceMs: 300_000,
+      containers: [main('work', { ignore: 'TERM' })],
+    });
+    await waitForRunning(scratch.graveyard, ['work']);
+    const asked = await stop(stage, '--no-wait', '--grace', '100s');
+    assert.deepEqual(asked, { stdout: 'asked to stop: work\n', stderr: '', code: 0 });
+    const stopping = await waitForTombstone(
+      scratch.graveyard,
+      'work',
+      'has a deadline',
+      (it) => it.Deadline !== undefined,
+    );
+    // The longer one comes as a shorter one does, so word of the second one means that the first one was heard, too.
+    await stop(stage, '--no-wait', '--grace', '200s');
+    await waitFor('the longer one is taken', () => requestsIn(stage).length === 0);
+    await stop(stage, '--no-wait', '--grace=90s');
+    const shorter = await waitForTombstone(
+      scratch.graveyard,
+      'work',
+      'has another deadline',
+      (it) => it.Deadline !== stopping.Deadline,
+    );
+    assert.ok((shorter.Deadline ?? 0) < (stopping.Deadline ?? 0), 'it moved earlier');
+    const { stdout, code } = await stop(stage, '--grace', '1s', 'work');
+    assert.match(stdout, /^work killed, exit code 137, SIGKILL, after /);
+    assert.equal(code, 0);
+    await pod.end();
+    assert.equal(pod.exitOf('work'), 137);
+    assert.deepEqual(readTimeline(scratch.log).signals('work'), [15]);
+  });
+
+  scenario('ends a start gate at once, and the command never runs', async (stage) => {
+    const { main, sidecar } = cast(stage);
+    const { scratch } = stage;
+    const pod = runPod(scratch, {
+      restartPolicy: 'Never',
+      graceMs: 300_000,
+      containers: [main('work', {}, after('absent=started')), sidecar('proxy', {}, after('work=started'))],
+    });
+    for (const name of ['work', 'proxy'])
+      await waitForTombstone(scratch.graveyard, name, 'waits', (it) => it.Phase === 'waiting');
+    const { stdout, code } = await stop(stage);
+    assert.equal(code, 0, stdout);
+    assertLines(stdout, /^work never-started, /m, /^proxy never-started, /m);
+    await pod.end();
+    for (const name of ['work', 'proxy']) readTimeline(scratch.log).neverStarted(name);
+    assert.equal(pod.exitOf('proxy'), 0);
+  });
+
+  scenario('stops one named sidecar while its main, and a sidecar that was not named, go on', async (stage) => {
+    const { main, sidecar } = cast(stage);
+    const { scratch } = stage;
+    const pod = runPod(scratch, {
+      restartPolicy: 'Never',
+      graceMs: 20_000,
+      containers: [
+        sidecar('proxy'),
+        sidecar('logs'),
+        main('work', { after: scratch.path('enough'), run: 1 }, after('proxy=started')),
+      ],
+    });
+    await waitForRunning(scratch.graveyard, ['proxy', 'logs', 'work']);
+    const { stdout, code } = await stop(stage, 'proxy');
+    assert.equal(code, 0, stdout);
+    assertLines(stdout, /^proxy stopped, exit code 0, after /);
+    await waitFor('its container has ended', () => !pod.state('proxy').running);
+    for (const name of ['work', 'logs']) {
+      const { Phase, StopRequested } = readTombstone(scratch.graveyard, name) ?? {};
+      assert.deepEqual([Phase, StopRequested], ['running', undefined], name);
+    }
+    assert.match((await stop(stage, 'proxy')).stdout, /^proxy was dead already: stopped, exit code 0\n$/);
+    writeFileSync(scratch.path('enough'), '');
+    assert.equal(await pod.end(), 'Succeeded');
+    readTimeline(scratch.log).exitsBeforeSignalTo('work', 'logs');
+    readTimeline(scratch.log).notRestarted('proxy');
+  });
+
+  scenario(
+    'called without flags inside a container finds the graveyard of its PID 1, as status does',
+    async (stage) => {
+      const { main } = cast(stage);
+      const { scratch } = stage;
+      const pod = runPod(scratch, {
+        restartPolicy: 'Never',
+        graceMs: 20_000,
+        containers: [main('work'), main('other')],
+      });
+      await waitForRunning(scratch.graveyard, ['work', 'other']);
+      const before = ['nsenter', '--target', String(await pod.current('work').pid1()), '--pid', '--mount', '--'];
+      const seen = await sexton(stage, ['status'], { before });
+      assert.match(seen.stdout, /^work +main +running +healthy /m, seen.stderr);
+      const { stdout, code } = await sexton(stage, ['stop', 'other'], { before });
+      assert.match(stdout, /^other stopped, exit code 0, after /);
+      assert.equal(code, 0);
+      await pod.delete();
+    },
+  );
+
+  scenario(
+    'is heard by the next supervisor when one dies before it could hear it, and the command gets one signal',
+    async (stage) => {
+      const { main } = cast(stage);
+      const { scratch } = stage;
+      const pod = runPod(scratch, {
+        restartPolicy: 'Never',
+        graceMs: 20_000,
+        containers: [main('work', { term: 100 })],
+      });
+      await waitForRunning(scratch.graveyard, ['work']);
+      const supervisor = await pod.current('work').supervisor();
+      send(supervisor, 'SIGSTOP');
+      assert.equal((await stop(stage, '--no-wait')).code, 0);
+      assert.equal(requestsIn(stage).length, 1);
+      send(supervisor, 'SIGKILL');
+      assert.equal(await pod.end(), 'Succeeded');
+      assert.deepEqual(readTimeline(scratch.log).signals('work'), [15]);
+      assert.equal(readTombstone(scratch.graveyard, 'work')?.StopReason, 'request');
+    },
+  );
+
+  scenario('ends with 1 and names who still lives when the grace is over', async (stage) => {
+    const { main } = cast(stage);
+    const { scratch } = stage;
+    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 20_000, containers: [main('work'), main('deaf')] });
+    await waitForRunning(scratch.graveyard, ['work', 'deaf']);
+    const supervisor = await pod.current('deaf').supervisor();
+    send(supervisor, 'SIGSTOP');
+    const { stdout, stderr, code } = await stop(stage, '--grace', '200ms');
+    assertLines(stdout, /^work stopped, exit code 0, after /);
+    assert.match(stderr, /^sexton: the grace period is over and not dead: deaf \(running\); see sexton status/);
+    assert.equal(code, 1);
+    // The request is still there, and a supervisor that comes to itself hears it.
+    send(supervisor, 'SIGCONT');
+    await pod.end();
+    assert.equal(readTombstone(scratch.graveyard, 'deaf')?.StopReason, 'request');
+  });
+
+  scenario('tells of a member that is killed while it is waited for', async (stage) => {
+    const { main } = cast(stage);
+    const { scratch } = stage;
+    const pod = runPod(scratch, {
+      restartPolicy: 'Never',
+      graceMs: 300_000,
+      containers: [main('work', { ignore: 'TERM' })],
+    });
+    await waitForRunning(scratch.graveyard, ['work']);
+    const stopped = stop(stage);
+    await waitForEvent(scratch.log, 'work', 'Signal');
+    await pod.current('work').kill();
+    const { stdout, code } = await stopped;
+    assert.match(stdout, /^work lost, exit code unknown, after /);
+    assert.equal(code, 0);
+    await pod.end();
+    assert.match((await stop(stage)).stderr, /nobody is alive in the graveyard/);
+  });
+
+  scenario('refuses what cannot be asked, and asks nobody then', async (stage) => {
+    const { main } = cast(stage);
+    const { scratch } = stage;
+    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 20_000, containers: [main('work')] });
+    await waitForRunning(scratch.graveyard, ['work']);
+    writeFileSync(join(scratch.graveyard, 'old'), 'Born: 2020-01-01T00:00:00Z\n');
+    const wrong = async (...args: readonly string[]): Promise<string> => {
+      const { stdout, stderr, code } = await stop(stage, ...args);
+      assert.deepEqual([stdout, code], ['', 125], stderr);
+      return stderr.replace(/^sexton: cannot run sexton stop: (.*)\n$/, '$1');
+    };
+    assert.equal(await wrong('wrok'), 'wrok: no such member; did you mean work?');
+    assert.equal(await wrong('work', 'zzz'), 'zzz: no such member; there are old, work');
+    assert.equal(
+      await wrong('work', 'old'),
+      'old cannot be asked: run by kubexit, which knows no requests; stop its container instead',
+    );
+    chmodSync(scratch.graveyard, 0o755);
+    const before = ['setpriv', '--reuid', '54321', '--regid', '54321', '--clear-groups', '--'];
+    const denied = await sexton(stage, ['stop', '--graveyard', scratch.graveyard], { before });
+    assert.match(denied.stderr, /cannot ask work to stop: EACCES: .*; make the directory writable for this uid/);
+    assert.equal(denied.code, 125);
+    const { Phase, StopRequested } = readTombstone(scratch.graveyard, 'work') ?? {};
+    assert.deepEqual([Phase, StopRequested, requestsIn(stage)], ['running', undefined, []]);
+    const { stdout, stderr, code } = await stop(stage);
+    assert.match(stdout, /^work stopped, exit code 0, after /);
+    assert.equal(stderr, 'sexton: old cannot be asked: run by kubexit, which knows no requests\n');
+    assert.equal(code, 0);
+    assert.match(await wrong(), /^old cannot be asked: .*, and nobody else is alive$/);
+    await pod.end();
+  });
+});
