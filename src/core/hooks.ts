@@ -56,7 +56,7 @@ export function hearOfHook(
   const name = NAMES[kind];
   recordHook(draft, kind, { ok, sinceMs });
   note(draft, 'hook ended', { Hook: name, Result: ok ? 'success' : 'failure', Detail: detail });
-  const details = { detail, ...(output === '' ? {} : { output }) };
+  const details = { detail, ...(output === '' ? {} : { output: output.trimEnd() }) };
   if (ok) return say(draft, 'info', `the ${name} hook has ended`, details);
   say(draft, kind === 'preStop' ? 'warn' : 'error', `the ${name} hook failed`, details);
 }

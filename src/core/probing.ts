@@ -46,7 +46,7 @@ export function takeResult(draft: Draft, kind: ProbeKind, { sinceMs }: Task, { o
   const verdict = isEnough ? (ok ? 'up' : 'down') : before.verdict;
   const nextAtMs = Math.max(sinceMs + declared.periodMs, state.now.mono);
   update(draft, { vitals: { ...state.vitals, [kind]: { verdict, run, lastOk: ok, nextAtMs } } });
-  const details = { detail, ...(output === '' ? {} : { output: output.slice(0, MOST_OUTPUT) }) };
+  const details = { detail, ...(output === '' ? {} : { output: output.trimEnd().slice(0, MOST_OUTPUT) }) };
   if (verdict === before.verdict) return ok ? undefined : say(draft, 'debug', `${kind} probe failed`, details);
   note(draft, 'probe', { Probe: kind, Result: ok ? 'success' : 'failure', Detail: detail });
   say(draft, ok ? 'info' : 'warn', `${kind} probe: ${ok ? 'success' : 'failure'}`, details);

@@ -87,7 +87,12 @@ const MOST_BYTES = 256 * 1024;
 function textOf(line: string): string {
   const { level, time, member, message, ...details } = JSON.parse(line) as Record<string, unknown>;
   const pairs = Object.entries(details).map(
-    ([key, value]) => ` ${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+    ([key, value]) => ` ${key}=${typeof value === 'string' ? plain(value) : JSON.stringify(value)}`,
   );
   return `${String(time).slice(11, 23)} ${String(level).padEnd(5)} ${member}: ${message}${pairs.join('')}\n`;
+}
+
+/** What a hook wrote may have line ends in it; a line of the log is one line. */
+function plain(text: string): string {
+  return /[\p{Cc}\p{Zl}\p{Zp}]/u.test(text) ? JSON.stringify(text) : text;
 }
