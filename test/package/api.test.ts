@@ -1,7 +1,7 @@
 /** `import { readGraveyard, parseTombstone } from 'sexton'`. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -11,7 +11,7 @@ import { type Graveyard, type Parsed, readGraveyard, type Tombstone } from '../.
 import type { Members } from '../../src/runtime/graveyard/members.ts';
 import { NODE, ROOT } from '../helpers/paths.ts';
 import { tempGraveyard } from '../helpers/scratch.ts';
-import { environmentOn, installInto, MAJORS } from './installed.ts';
+import { environmentOn, installInto, MAJORS, packed } from './installed.ts';
 
 type Same<A, B> = [A, B] extends [B, A] ? ([keyof A, keyof B] extends [keyof B, keyof A] ? true : false) : false;
 
@@ -19,6 +19,22 @@ test('the published types are those that sexton reads and writes', () => {
   // The compiler is what checks here; a key that is in one of them only makes `false`.
   const same: [Same<Tombstone, Carved>, Same<Parsed, OwnParsed>, Same<Graveyard, Members>] = [true, true, true];
   assert.ok(same);
+});
+
+test('the documentation names every key of a tombstone, every phase and every reason', () => {
+  const declared = readFileSync(join(packed().directory, 'lib/index.d.ts'), 'utf8');
+  const [, tombstone = ''] = /interface Tombstone \{([\s\S]*?)\n\}/.exec(declared) ?? [];
+  const keys = [...tombstone.matchAll(/readonly (\w+)\??:/g)].map(([, key = '']) => key);
+  const words = [...declared.matchAll(/type (?:Phase|DeathReason) = (.*);/g)].flatMap(([, union = '']) =>
+    union.replaceAll("'", '').split(' | '),
+  );
+  assert.deepEqual([keys.length > 20, words.length], [true, 15]);
+  const said = readFileSync(join(ROOT, 'docs/api.md'), 'utf8');
+  const [, table = ''] = /## `Tombstone`([\s\S]*)$/.exec(said) ?? [];
+  assert.deepEqual(
+    [...keys, ...words].filter((word) => !new RegExp(`[\`| ]${word}[\`| ]`).test(table)),
+    [],
+  );
 });
 
 const USE = `
