@@ -1,7 +1,7 @@
 /**
  * Builders for the tests of the core: configurations, states, and other members as the graveyard shows them.
  */
-import type { MemberConfig } from '../../src/core/config.ts';
+import type { ExecAction, MemberConfig, Probe, ProbeAction, ProbeKind } from '../../src/core/config.ts';
 import type { PeerView } from '../../src/core/peers.ts';
 import { SIGINT, SIGTERM } from '../../src/core/signals.ts';
 import { initialState, type Peer, type State } from '../../src/core/state.ts';
@@ -51,6 +51,34 @@ export function mainConfig(change: Partial<MemberConfig> = {}): MemberConfig {
 /** A sidecar with nothing declared. */
 export function sidecarConfig(change: Partial<MemberConfig> = {}): MemberConfig {
   return mainConfig({ role: 'sidecar', restart: 'auto', exitCode: { kind: 'zero-when-stopped' }, ...change });
+}
+
+/** A command, called like what it is for. */
+export function command(name: string): ExecAction {
+  return { kind: 'exec', argv: [name] };
+}
+
+/** A probe with the defaults of Kubernetes. */
+export function probe(action: ProbeAction, change: Partial<Probe> = {}): Probe {
+  return {
+    action,
+    periodMs: 10_000,
+    timeoutMs: 1_000,
+    failures: 3,
+    successes: 1,
+    delayMs: 0,
+    graceMs: undefined,
+    ...change,
+  };
+}
+
+/** Probes by commands of their kinds' names, every second unless told otherwise. */
+export function probes(declared: Readonly<Partial<Record<ProbeKind, Partial<Probe>>>>): Pick<MemberConfig, 'probes'> {
+  const of = (kind: ProbeKind): Probe | undefined => {
+    const change = declared[kind];
+    return change === undefined ? undefined : probe(command(kind), { periodMs: 1_000, ...change });
+  };
+  return { probes: { startup: of('startup'), readiness: of('readiness'), liveness: of('liveness') } };
 }
 
 export function stateAt(mono: number, change: Partial<State> = {}): State {
