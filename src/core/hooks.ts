@@ -27,14 +27,22 @@ export interface Budget {
 export function preStopIsOver(draft: Draft, budget: Budget | undefined): boolean {
   const { config, state } = draft;
   if (config.preStop === undefined || state.child.is !== 'alive' || state.hooks.preStop !== undefined) return true;
-  const task = taskOf(state, 'preStop');
-  if (task === undefined) {
+  const isTimeOver = budget !== undefined && reached(draft, lastTurnMs(budget));
+  if (taskOf(state, 'preStop') === undefined) {
+    if (isTimeOver) return skipPreStop(draft);
     note(draft, 'hook', { Hook: 'pre-stop' });
     say(draft, 'info', 'running the pre-stop hook');
     beginTask(draft, 'preStop');
   }
-  if (budget === undefined || !reached(draft, lastTurnMs(budget))) return false;
+  if (!isTimeOver) return false;
   endPreStop(draft, 'its time is over');
+  return true;
+}
+
+/** Who was waited for until the last moment leaves no time to begin it. */
+function skipPreStop(draft: Draft): true {
+  say(draft, 'warn', 'not running the pre-stop hook: its time is over');
+  recordHook(draft, 'preStop', { ok: false, sinceMs: draft.state.now.mono });
   return true;
 }
 
