@@ -18,7 +18,7 @@ function assertWithoutInit(ran: ReturnType<typeof spawnSync>, why: RegExp): void
   const warnings = lines.map((line) => JSON.parse(line)).filter(({ level }) => level !== 'info');
   assert.equal(warnings.length, 1);
   const [{ message }] = warnings;
-  assert.match(message, /^running without sexton-init \(.*\): .*real-time signals.*; orphans are not reaped; /);
+  assert.match(message, /^running without sexton-init \(.*\): .*real-time signals.*; orphans are not reaped\b/);
   assert.match(message, why);
 }
 
