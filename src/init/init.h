@@ -89,14 +89,11 @@ struct init {
 
   uint64_t last_helper;
   int64_t check_helpers_at;
-  struct helper helpers[HELPERS_MAX];
 
   int sweep; /* the signal that strays get; 0: none */
   int64_t sweep_at;
   size_t swept_count;
-  pid_t swept[SWEPT_MAX]; /* who has had it: pids and negative groups */
 
-  struct child children[CHILDREN_MAX];
   size_t child_count;
   uint64_t last_child;
   int last_status; /* exit code of the last child; -1 while it lives */
@@ -113,7 +110,6 @@ struct init {
   int leaving; /* the code of an `exit`; -1: none */
 
   int listener;
-  int held[HELD_MAX];
   size_t held_count, held_max;
   int64_t accept_at;
 
@@ -121,6 +117,12 @@ struct init {
   size_t queued, sent; /* events in the queue; how many of them this supervisor was sent */
   size_t in_used, out_at, out_used, memo_length;
   bool has_memo;
+
+  /* What is small first and what is long last, so that the pages that are in use are few. */
+  struct helper helpers[HELPERS_MAX];
+  struct child children[CHILDREN_MAX];
+  pid_t swept[SWEPT_MAX]; /* who has had the signal of the sweep: pids and negative groups */
+  int held[HELD_MAX];
   struct event queue[QUEUE_MAX];
   struct pollfd polled[3 + HELD_MAX + HELPERS_MAX];
   alignas(4096) char outputs[HELPERS_MAX][OUTPUT_MAX];

@@ -80,6 +80,12 @@ function seeds(): Buffer[] {
     ['forward', '1', '2', '1', '10', '34', '64'],
     ['fallback', '2', '15', '2', '0', '30000'],
     ['fallback', '0', '9', '-1'],
+    ['exec', '1', '4096', '3', 'sh', '-c', 'true'],
+    ['end-helper', '1'],
+    ['sweep', '15'],
+    ['single', '1'],
+    ['parent-death', '9'],
+    ['tell-reaped'],
     ['listen', '/graveyard/.web.sock'],
     ['exit', '143'],
   ];

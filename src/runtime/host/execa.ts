@@ -5,25 +5,15 @@
  *
  * The child gets a session of its own, so a Ctrl-C at the terminal reaches this process only and is forwarded once.
  */
-import { execa, type Options } from 'execa';
+import { execa } from 'execa';
 import { SIGKILL, signalNumber } from '../../core/signals.ts';
 import { encodeCommit, ProtocolError } from './frames.ts';
 import { HeldSocket } from './held-socket.ts';
+import { Helpers } from './helpers.ts';
 import type { Commit, Hello, Host, HostCommand, HostEvent, Program } from './host.ts';
 import { takeSignals } from './own-signals.ts';
-import { groupIsGone, signalGroup } from './process-group.ts';
-
-/** execa's defaults would KILL after 5 s, and take signals for itself. `verbose`: else NODE_DEBUG=execa writes to stderr. */
-const OPTIONS = {
-  stdio: 'inherit',
-  buffer: false,
-  cleanup: false,
-  reject: false,
-  forceKillAfterDelay: false,
-  detached: true,
-  extendEnv: false,
-  verbose: 'none',
-} as const satisfies Options;
+import { groupIsGone, signalGroup, signalProcess } from './process-group.ts';
+import { errnoOf, PLAIN } from './spawning.ts';
 
 const GROUP_POLL_MS = 50;
 
@@ -34,7 +24,8 @@ function limitsOf(why: string | undefined): string {
     'real-time signals are not received, and a program that one ended counts as exit code 0',
     'BUS, FPE, ILL, PIPE, PROF, SEGV, TTIN and TTOU are not forwarded',
     'the sender of a signal and core dumps are not known',
-    'orphans are not reaped',
+    'orphans are not reaped, counted or swept',
+    'the death of the parent is not noticed',
     'if the supervisor crashes the application is killed, if it is killed the application runs on alone',
     'the liveness socket closes with the supervisor',
     'the application has no controlling terminal',
@@ -53,9 +44,15 @@ export class ExecaHost implements Host {
   readonly #startedAt = Math.floor(monotonicMs() - process.uptime() * 1000);
   readonly #environment = { ...process.env };
   readonly #giveSignalsBack: () => void;
-  readonly #killLeftovers = (): void => this.#groups.forEach((pgid) => void signalGroup(pgid, SIGKILL));
+  readonly #helpers = new Helpers(this.#environment, (ended) => this.#report(ended));
+  readonly #killLeftovers = (): void => {
+    for (const pgid of this.#groups.values()) signalGroup(pgid, SIGKILL);
+    this.#helpers.endAll();
+  };
   /** Process groups that are not empty, by the id of the child that leads them. */
   readonly #groups = new Map<number, number>();
+  /** Those whose first process lives. */
+  readonly #living = new Set<number>();
   readonly #polls = new Map<number, NodeJS.Timeout>();
   readonly #socket = new HeldSocket();
   #queue: HostEvent[] = [];
@@ -65,6 +62,7 @@ export class ExecaHost implements Host {
   #memo: string | undefined;
   #forward: Forwarding | undefined;
   #once: Forwarding | undefined;
+  #single: number | undefined;
   #onEvent: ((event: HostEvent) => void) | undefined;
 
   /** `why`: why there is no sexton-init, for `limits`. */
@@ -113,11 +111,9 @@ export class ExecaHost implements Host {
     switch (command.type) {
       case 'spawn':
         return this.#spawn(command.id, command.program);
-      case 'kill': {
-        const pgid = this.#groups.get(command.id);
-        if (pgid !== undefined) signalGroup(pgid, command.signal);
+      case 'kill':
+        this.#signal(command.id, command.signal);
         return;
-      }
       case 'forward':
         this.#forward = command;
         return;
@@ -128,11 +124,18 @@ export class ExecaHost implements Host {
         // For the time after a supervisor that does not come back; here that is the host itself.
         return;
       case 'exec':
+        return this.#helpers.exec(command);
       case 'endHelper':
+        return this.#helpers.end(command.id);
       case 'sweep':
+        // Whoever lost his parent went to another.
+        return this.#report({ type: 'straysGone' });
       case 'single':
+        this.#single = command.id;
+        return;
       case 'parentDeath':
       case 'tellReaped':
+        // Out of reach, as `limits` says.
         return;
       case 'listen':
         return this.#socket.listen(command.path);
@@ -147,15 +150,17 @@ export class ExecaHost implements Host {
     if (id <= this.#lastId) return;
     this.#lastId = id;
     const [file, ...words] = program.argv;
-    const child = execa(file, words, { ...OPTIONS, env: this.#environment });
+    const child = execa(file, words, { ...PLAIN, stdio: 'inherit', env: this.#environment });
     const { pid } = child;
     if (pid === undefined) {
       void child.then((result) => this.#report({ type: 'spawnFailed', id, errno: errnoOf(result.code) }));
       return;
     }
     this.#groups.set(id, pid);
+    this.#living.add(id);
     this.#report({ type: 'spawned', id, pid });
     void child.then((result) => {
+      this.#living.delete(id);
       const signal = result.signal === undefined ? undefined : signalNumber(result.signal);
       const code = signal === undefined ? (result.exitCode ?? 0) : undefined;
       this.#report({ type: 'exited', id, pid, code, signal, core: false });
@@ -183,10 +188,17 @@ export class ExecaHost implements Host {
 
   #passOn(forwarding: Forwarding | undefined, signal: number): boolean {
     const as = forwarding?.table[signal];
-    const pgid = forwarding === undefined ? undefined : this.#groups.get(forwarding.id);
-    if (as === undefined || pgid === undefined) return false;
-    signalGroup(pgid, as);
+    if (forwarding === undefined || as === undefined || !this.#signal(forwarding.id, as)) return false;
     this.#report({ type: 'forwarded', signal, as, senderPid: 0 });
+    return true;
+  }
+
+  /** False when the group is gone. */
+  #signal(id: number, signal: number): boolean {
+    const pgid = this.#groups.get(id);
+    if (pgid === undefined) return false;
+    if (id === this.#single && this.#living.has(id)) signalProcess(pgid, signal);
+    else signalGroup(pgid, signal);
     return true;
   }
 
@@ -204,12 +216,6 @@ export class ExecaHost implements Host {
       this.#onEvent(next);
     }
   }
-}
-
-/** Node refuses some names before the kernel can (ERR_INVALID_ARG_VALUE for an empty one); execve(2) says ENOENT to that. */
-function errnoOf(code: string | undefined): string {
-  if (code === 'ERR_INVALID_ARG_VALUE') return 'ENOENT';
-  return code !== undefined && /^E[A-Z0-9]+$/.test(code) ? code : 'EINVAL';
 }
 
 /** libuv's clock: CLOCK_MONOTONIC on Linux. */

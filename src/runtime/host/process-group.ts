@@ -9,22 +9,28 @@ const NEEDS_CONT: ReadonlySet<number> = new Set([SIGTERM, SIGHUP, SIGINT, SIGQUI
 
 /** CONT follows what asks for an end: a stopped process would not act on it. */
 export function signalGroup(pgid: number, signal: number): void {
-  send(pgid, signal);
-  if (NEEDS_CONT.has(signal)) send(pgid, SIGCONT);
+  send(-pgid, signal);
+  if (NEEDS_CONT.has(signal)) send(-pgid, SIGCONT);
+}
+
+/** Only this process. */
+export function signalProcess(pid: number, signal: number): void {
+  send(pid, signal);
+  if (NEEDS_CONT.has(signal)) send(pid, SIGCONT);
 }
 
 export function groupIsGone(pgid: number): boolean {
-  return !send(pgid, 0) || (process.platform === 'linux' && onlyZombiesLeft(pgid));
+  return !send(-pgid, 0) || (process.platform === 'linux' && onlyZombiesLeft(pgid));
 }
 
 /** Signals are Linux's numbers; `false` when nobody was there to take it. */
-function send(pgid: number, signal: number): boolean {
+function send(target: number, signal: number): boolean {
   // kill(2): -1 means every process there is, 0 our own group.
-  if (!(pgid > 1)) throw new Error(`internal error: ${pgid} is no process group of a child`);
+  if (!(Math.abs(target) > 1)) throw new Error(`internal error: ${target} is no child and no group of one`);
   const native = signal === 0 ? 0 : nativeNumber(signal);
   if (native === undefined) return true;
   try {
-    process.kill(-pgid, native);
+    process.kill(target, native);
     return true;
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;

@@ -5,7 +5,9 @@
 import { describe } from 'node:test';
 import { childrenContract } from './contract-children.ts';
 import { commitsContract } from './contract-commits.ts';
+import { helpersContract } from './contract-helpers.ts';
 import { livenessContract } from './contract-liveness.ts';
+import { modesContract } from './contract-modes.ts';
 import { signalsContract } from './contract-signals.ts';
 import type { HostKind } from './rig.ts';
 
@@ -15,5 +17,7 @@ export function hostContract(kind: HostKind): void {
     signalsContract(kind);
     commitsContract(kind);
     livenessContract(kind);
+    helpersContract(kind);
+    modesContract(kind);
   });
 }

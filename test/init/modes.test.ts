@@ -1,0 +1,63 @@
+/** What a commit can switch on for good, as far as the contract of hosts cannot show it. */
+import assert from 'node:assert/strict';
+import { childrenOf, send } from '../helpers/process.ts';
+import { waitFor } from '../helpers/wait.ts';
+import type { Supervisor } from './connection.ts';
+import { type Bench, eachBuild, layBench } from './scripted.ts';
+
+const [USR1, USR2] = ['10', '12'];
+
+eachBuild('C04 init gets the signal that it asked for when its parent dies', async (t, build) => {
+  const { supervisor, parent } = await belowShell(await layBench(t, build));
+  await applied(supervisor, 'parent-death', USR1);
+  assert.ok(send(parent, 'SIGKILL'));
+  assert.equal((await supervisor.expect('signal'))[0], USR1);
+  supervisor.commit('exit', 0);
+  await supervisor.closed();
+});
+
+eachBuild('C04 a parent that has died before is told at once, and only once', async (t, build) => {
+  const { supervisor, parent } = await belowShell(await layBench(t, build));
+  const init = supervisor.about.ppid;
+  assert.ok(send(parent, 'SIGKILL'));
+  await waitFor('init has another parent', () => !childrenOf(parent).includes(init));
+  supervisor.commit('parent-death', USR1);
+  assert.equal((await supervisor.expect('signal'))[0], USR1);
+  supervisor.commit('parent-death', USR1);
+  assert.ok(send(init, Number(USR2)));
+  assert.equal((await supervisor.expect('signal'))[0], USR2);
+  supervisor.commit('exit', 0);
+  await supervisor.closed();
+});
+
+eachBuild('C04 with single the signals that init passes on alone reach the first process only', async (t, build) => {
+  const bench = await layBench(t, build);
+  const stay = 'while :; do sleep 1000 & wait $!; done';
+  const second = `sh -c 'trap "echo second got TERM" TERM; echo up; ${stay}' &`;
+  const init = bench.start(['--', 'sh', '-c', `${second} trap "exit 7" TERM; ${stay}`]);
+  const supervisor = await init.supervisor();
+  await supervisor.expect('hello');
+  await init.says('up');
+  await supervisor.expect('spawned');
+  await applied(supervisor, 'single', 1, 'fallback', 1, 15, 0, -1);
+  await supervisor.kill();
+  for (let start = 1; start <= 5; start++) await (await init.supervisor()).kill();
+  await waitFor('it goes on alone', () => init.stderr().includes('goes on without it'));
+  assert.ok(send(init.pid, 'SIGTERM'));
+  assert.deepEqual(await init.ended, { code: 7, signal: null });
+  assert.equal(init.stdout(), 'up\n');
+});
+
+async function applied(supervisor: Supervisor, ...fields: readonly (string | number)[]): Promise<void> {
+  supervisor.commit(...fields, 'exec', 1, 0, 1, 'true');
+  await supervisor.expect('helper-ended');
+}
+
+/** A shell that waits for init; init’s own parent, unlike the test, may die. */
+async function belowShell(bench: Bench): Promise<{ supervisor: Supervisor; parent: number }> {
+  const shell = bench.launch(['sh', '-c', '"$@" & wait', 'sh', bench.sexton, '--', 'sleep', '1000']);
+  const supervisor = await shell.supervisor();
+  await supervisor.expect('hello');
+  await supervisor.expect('spawned');
+  return { supervisor, parent: shell.pid };
+}
