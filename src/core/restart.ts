@@ -53,3 +53,10 @@ export function backoffAfter(backoffMs: number, livedMs: number, leftMs: number 
   if (leftMs === undefined) return { delayMs: base, nextMs };
   return leftMs <= TOO_LATE_MS ? undefined : { delayMs: Math.min(base, Math.floor(leftMs / 10)), nextMs };
 }
+
+/** A stop that comes between two lives shortens the wait by the same rule; undefined: it leaves too little for another life. */
+export function rebirthAtMs(untilMs: number, nowMs: number, deadlineAtMs: number | undefined): number | undefined {
+  if (deadlineAtMs === undefined) return untilMs;
+  const leftMs = deadlineAtMs - nowMs;
+  return leftMs <= TOO_LATE_MS ? undefined : Math.min(untilMs, nowMs + Math.floor(leftMs / 10));
+}

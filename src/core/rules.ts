@@ -14,6 +14,7 @@ import { type Budget, beginPostStart, endPreStop, ownBudget, preStopIsOver } fro
 import { cycleThrough } from './order.ts';
 import { markHealth, probe } from './probing.ts';
 import { offerPromptStop } from './prompt.ts';
+import { rebirthAtMs } from './restart.ts';
 import { settleTasks } from './results.ts';
 import { SIGTERM } from './signals.ts';
 import { peerNamed, standingOf } from './standing.ts';
@@ -205,6 +206,10 @@ function obstacleTo(draft: Draft, stop: Stop): Stop['waitsFor'] {
 
 /** The next life after a backoff. */
 function rebegin(draft: Draft): void {
-  const { child } = draft.state;
-  if (child.is === 'backoff' && reached(draft, child.untilMs)) spawn(draft);
+  const { child, deadline, now } = draft.state;
+  if (child.is !== 'backoff') return;
+  const untilMs = rebirthAtMs(child.untilMs, now.mono, deadline?.atMs);
+  if (untilMs === undefined) return;
+  if (untilMs < child.untilMs) update(draft, { child: { ...child, untilMs } });
+  if (reached(draft, untilMs)) spawn(draft);
 }

@@ -115,8 +115,12 @@ export function foretell(scene: Scene, untilMs: number): End {
     }
     if (aliveSince !== undefined && termAt === now && scene.termMs === 0) return end(now, 0);
 
-    // Another life.
-    if (nextStartAt !== undefined && aliveSince === undefined && now >= nextStartAt) {
+    // Another life: in a stop after a tenth of what is left at the latest, and not when nothing is.
+    const leftMs = deadline === undefined ? undefined : deadline - now;
+    if (nextStartAt !== undefined && leftMs !== undefined)
+      nextStartAt = Math.min(nextStartAt, now + Math.floor(leftMs / 10));
+    const isStartTooLate = leftMs !== undefined && leftMs <= 1_000;
+    if (nextStartAt !== undefined && aliveSince === undefined && now >= nextStartAt && !isStartTooLate) {
       aliveSince = now;
       nextStartAt = undefined;
       starts += 1;

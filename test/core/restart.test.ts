@@ -81,6 +81,22 @@ describe('restarts in a life', () => {
     }
   });
 
+  it('N31 a stop that finds a sidecar between two lives makes it wait no longer than a tenth of what is left', () => {
+    const config = sidecarConfig({ gracePeriodMs: 20_000 });
+    const life = new Life({ config, child: { endsAfterMs: 0, code: 1 }, peers: [alive('work')] }).pass(13_000);
+    assert.deepEqual(life.spawns.slice(-2), [6_300, 12_700]);
+    life.signal(15).pass(1_999);
+    assert.deepEqual([life.spawns.length, life.phase], [8, 'backoff']);
+    assert.equal(life.pass(1).spawns.at(-1), 15_000);
+  });
+
+  it('a sidecar between two lives is not started again when a nearer deadline leaves it 1 s or less', () => {
+    const config = sidecarConfig({ gracePeriodMs: 20_000 });
+    const life = new Life({ config, peers: [alive('work')] }).signal(15).pass(1_000).endChild(1).askToStop(1_000);
+    assert.deepEqual(life.passUntilGone().spawns, [0]);
+    assert.deepEqual([life.exitCode, life.exitedAtMs], [0, 1_500]);
+  });
+
   it('a sidecar that dies with 1 s or less left is not restarted', () => {
     const config = sidecarConfig({ gracePeriodMs: 2_000 });
     const life = new Life({ config, peers: [alive('work')] }).signal(15).pass(1_000);
