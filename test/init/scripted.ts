@@ -3,7 +3,7 @@
  * speaks the protocol. Each start of a supervisor arrives here as a `Supervisor`.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import test, { type TestContext } from 'node:test';
 import { NODE } from '../helpers/paths.ts';
@@ -32,6 +32,8 @@ export interface Bench {
   start(words: readonly string[], options?: StartOptions): Init;
   /** Starts something else, which starts init by itself. */
   launch(command: readonly string[], options?: StartOptions): Init;
+  /** Puts a program in the place of Node that waits until it is released; the application has started long before. */
+  holdSupervisor(): () => void;
 }
 
 export interface End {
@@ -83,6 +85,7 @@ export async function layBench(t: TestContext, build: Build): Promise<Bench> {
     path: (name) => scratch.path(name),
     start: (words, options = {}) => launch([...(options.launcher ?? []), sexton, ...words], options),
     launch,
+    holdSupervisor: () => holdSupervisor(scratch.path('bin/node'), scratch.path('gate')),
   };
 
   function launch(command: readonly string[], options: StartOptions = {}): Init {
@@ -97,6 +100,13 @@ export async function layBench(t: TestContext, build: Build): Promise<Bench> {
     });
     return init;
   }
+}
+
+function holdSupervisor(node: string, gate: string): () => void {
+  rmSync(node);
+  const script = `#!/bin/sh\nwhile [ ! -e '${gate}' ]; do sleep 0.02; done\nexec '${NODE}' "$@"\n`;
+  writeFileSync(node, script, { mode: 0o755 });
+  return () => writeFileSync(gate, '');
 }
 
 function startInit(dir: string, words: readonly string[], options: StartOptions, waiting: Supervisor[]): Init {

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { renameSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import test from 'node:test';
-import { NODE } from '../helpers/paths.ts';
 import { childrenOf, send } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { STATIC } from './builds.ts';
-import { AGENT, type Bench, eachBuild, type Init, layBench } from './scripted.ts';
+import { AGENT, eachBuild, type Init, layBench } from './scripted.ts';
 
 const { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD, SIGKILL, SIGSTOP, SIGCONT } = constants.signals;
 
@@ -41,7 +39,7 @@ eachBuild('real-time signals are each reported, however many come at once', asyn
 
 eachBuild('P03 signals that come before the supervisor has said a word wait for it in order', async (t, build) => {
   const bench = await layBench(t, build);
-  const release = holdSupervisor(bench);
+  const release = bench.holdSupervisor();
   const init = bench.start(['--', ...AGENT]);
   await init.says('up');
   for (const number of [SIGUSR2, SIGTERM, 50, SIGUSR1]) await takenBy(init, number);
@@ -168,7 +166,7 @@ eachBuild(
   'the queue is bounded: beyond 4096 events a signal stands for others of its number, and no exit is lost',
   async (t, build) => {
     const bench = await layBench(t, build);
-    const release = holdSupervisor(bench);
+    const release = bench.holdSupervisor();
     const init = bench.start(['--', ...AGENT]);
     await init.says('up');
     // The shell sends them: the kernel keeps as many real-time signals as RLIMIT_SIGPENDING allows.
@@ -219,18 +217,6 @@ eachBuild('CONT and STOP from outside leave init as it was', async (t, build) =>
   const names = [(await supervisor.next())[0], (await supervisor.next())[0], (await supervisor.next())[0]];
   assert.deepEqual(names.sort(), ['exited', 'gone', 'signal']);
 });
-
-/** Puts a program in the place of Node that waits until it is released; the application has started long before. */
-function holdSupervisor(bench: Bench): () => void {
-  const gate = bench.path('gate');
-  renameSync(bench.path('bin/node'), bench.path('bin/real-node'));
-  writeFileSync(
-    bench.path('bin/node'),
-    `#!/bin/sh\nwhile [ ! -e '${gate}' ]; do sleep 0.02; done\nexec '${NODE}' "$@"\n`,
-    { mode: 0o755 },
-  );
-  return () => writeFileSync(gate, '');
-}
 
 function sendNumber(pid: number, number: number): void {
   assert.ok(send(pid, number));

@@ -1,0 +1,46 @@
+/** The bound of the queue of events, where helpers and sweeps meet signals that nobody has taken. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { waitFor } from '../helpers/wait.ts';
+import type { Supervisor } from './connection.ts';
+import { AGENT, eachBuild, layBench } from './scripted.ts';
+
+const PLACES = 16;
+
+eachBuild('a full queue has room for the helpers that find a place and for the end of a sweep', async (t, build) => {
+  const bench = await layBench(t, build);
+  const release = bench.holdSupervisor();
+  const init = bench.start(['--', ...AGENT]);
+  await init.says('up');
+  init.write('i=0; while [ $i -lt 4200 ]; do kill -60 $PPID; i=$((i+1)); done; echo sent\n');
+  await init.says('sent');
+  await waitFor('all signals have been taken', () => nothingPending(init.pid));
+  release();
+  const refused = await init.supervisor();
+  execMany(refused, PLACES + 1);
+  await refused.closed();
+  const supervisor = await init.supervisor();
+  supervisor.commit('sweep', 15, 'sweep', 15, 'sweep', 9);
+  execMany(supervisor, PLACES);
+  const ended = new Set<string>();
+  let sweeps = 0;
+  for (let acked = 0; ended.size < PLACES || sweeps === 0; ) {
+    const [name, seq = '', , id = '', , , output] = await supervisor.next();
+    if (name === 'helper-ended') ended.add(`${id} ${output}`);
+    if (name === 'strays-gone') sweeps += 1;
+    if (name === 'hello' || Number(seq) - acked < 500) continue;
+    supervisor.ack(seq);
+    acked = Number(seq);
+  }
+  assert.deepEqual([...ended].sort(), Array.from({ length: PLACES }, (_, id) => `${id + 1} ${id + 1}\n`).sort());
+  assert.equal(sweeps, 1, 'one stands for the others');
+});
+
+function execMany(supervisor: Supervisor, count: number): void {
+  supervisor.commit(...Array.from({ length: count }, (_, id) => ['exec', id + 1, 10, 2, 'echo', id + 1]).flat());
+}
+
+function nothingPending(pid: number): boolean {
+  const { stdout } = spawnSync('grep', ['-E', '^(SigPnd|ShdPnd)', `/proc/${pid}/status`], { encoding: 'utf8' });
+  return /^(\w+:\s+0+\n){2}$/.test(stdout);
+}
