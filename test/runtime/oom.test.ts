@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { candidatesIn, countIn, readOomKills } from '../../src/runtime/oom.ts';
+import { waitFor, within } from '../helpers/wait.ts';
+import { Helper } from './graveyard/volume.ts';
+
+const OOM = join(import.meta.dirname, '../../src/runtime/oom.ts');
+const MEMORY_V1 = '/sys/fs/cgroup/memory';
+const ROOT_V2 = '/sys/fs/cgroup';
+
+test('the count is read from memory.events and from memory.oom_control', () => {
+  assert.equal(countIn('low 0\nhigh 0\nmax 12\noom 3\noom_kill 2\noom_group_kill 1\n'), 2);
+  assert.equal(countIn('oom_kill_disable 0\nunder_oom 0\noom_kill 7\n'), 7);
+  assert.equal(countIn('oom_kill_disable 0\nunder_oom 0\n'), undefined, 'Linux before 4.13');
+  assert.equal(countIn(''), undefined);
+});
+
+test('the file is looked for where the cgroup is, and at the root of the mount, as in a container', () => {
+  const v1 = '9:name=systemd:/docker/a\n4:memory:/docker/a\n0::/';
+  assert.deepEqual(candidatesIn(v1), [
+    '/sys/fs/cgroup/memory/docker/a/memory.oom_control',
+    '/sys/fs/cgroup/memory/memory.oom_control',
+  ]);
+  assert.deepEqual(candidatesIn('6:cpu,memory:/\n'), ['/sys/fs/cgroup/memory/memory.oom_control']);
+  assert.deepEqual(candidatesIn('0::/kubepods/pod1/c:1\n'), [
+    '/sys/fs/cgroup/kubepods/pod1/c:1/memory.events',
+    '/sys/fs/cgroup/memory.events',
+  ]);
+  assert.deepEqual(candidatesIn('0::/\n'), ['/sys/fs/cgroup/memory.events']);
+  assert.deepEqual(candidatesIn('0::/../other\n'), ['/sys/fs/cgroup/memory.events']);
+  assert.deepEqual(candidatesIn(''), []);
+  assert.deepEqual(candidatesIn('nonsense'), []);
+});
+
+test('it can be read here without an error, whatever this machine has', () => {
+  const kills = readOomKills();
+  assert.ok(kills === undefined || Number.isInteger(kills));
+});
+
+const controller = memoryController();
+
+test('the kernel kills somebody in this cgroup for want of memory: one more', { skip: controller.why }, async (t) => {
+  const helper = new Helper(t, eater());
+  // After the helper, so that it is removed after that has ended.
+  const group = memoryGroup(t, 128 * 1024 * 1024);
+  // Nobody eats before he is in the group with the limit.
+  assert.equal(await within('the first line', helper.line()), 'here');
+  writeFileSync(join(group, 'cgroup.procs'), String(helper.process.pid));
+  helper.send('count');
+  assert.equal(await within('the first count', helper.line()), '0');
+  helper.send('eat');
+  assert.equal(await within('the end of the eater', helper.line()), 'SIGKILL');
+  assert.equal(await within('the count after it', helper.line()), '1');
+});
+
+/** Eats in a child, which the kernel prefers as it is the larger one. */
+function eater(): string {
+  return `
+    import { spawn } from 'node:child_process';
+    import { createInterface } from 'node:readline';
+    import { readOomKills } from ${JSON.stringify(OOM)};
+    console.log('here');
+    createInterface({ input: process.stdin }).on('line', (line) => {
+      if (line === 'count') return console.log(readOomKills());
+      const child = spawn('sh', ['-c', 'echo 1000 >/proc/self/oom_score_adj; exec tail /dev/zero'], { stdio: 'ignore' });
+      child.on('exit', (code, signal) => {
+        console.log(signal ?? code);
+        console.log(readOomKills());
+      });
+    });`;
+}
+
+function memoryGroup(t: TestContext, limitBytes: number): string {
+  const group = join(controller.dir, `sexton-test-${process.pid}`);
+  mkdirSync(group);
+  t.after(() => waitFor('the group is empty', () => isRemoved(group)));
+  writeFileSync(join(group, controller.limit), String(limitBytes));
+  return group;
+}
+
+function isRemoved(group: string): boolean {
+  try {
+    rmdirSync(group);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+interface Controller {
+  readonly dir: string;
+  readonly limit: string;
+  readonly why: string | false;
+}
+
+function memoryController(): Controller {
+  const isV1 = existsSync(join(MEMORY_V1, 'memory.oom_control'));
+  const dir = isV1 ? MEMORY_V1 : ROOT_V2;
+  const limit = isV1 ? 'memory.limit_in_bytes' : 'memory.max';
+  const probe = join(dir, `sexton-probe-${process.pid}`);
+  try {
+    mkdirSync(probe);
+    const why = existsSync(join(probe, limit)) ? false : 'needs the memory controller for a cgroup of its own';
+    rmdirSync(probe);
+    return { dir, limit, why };
+  } catch {
+    return { dir, limit, why: 'needs the right to make a cgroup' };
+  }
+}
