@@ -111,7 +111,7 @@ export function foretell(scene: Scene, untilMs: number): End {
       (scene.termMs !== 0 || termAt < now)
     ) {
       kills += 1;
-      return end(now, isSidecar && !isAsked ? 0 : 137);
+      return end(now, isSidecar && decidedAt !== undefined ? 0 : 137);
     }
     if (aliveSince !== undefined && termAt === now && scene.termMs === 0) return end(now, 0);
 
