@@ -132,6 +132,7 @@ function runConfig(settings: Settings, program: Program): RunConfig {
     postStart: settings.postStart.value,
     preStop: settings.preStop.value,
     reload: settings.reload.value ?? [],
+    quit: settings.quit.value ?? [],
     restart: need(settings, 'restart'),
     exitCode: need(settings, 'exitCode'),
     session: settings.session.value,

@@ -6,6 +6,7 @@ import type {
   Hold,
   HookAction,
   Probe,
+  QuitAction,
   Reload,
   RestartMode,
   RestartPolicy,
@@ -41,6 +42,7 @@ export interface Values {
   readonly postStart: HookAction;
   readonly preStop: HookAction;
   readonly reload: readonly Reload[];
+  readonly quit: readonly QuitAction[];
   readonly restart: RestartMode;
   readonly exitCode: ExitCodePolicy;
   readonly session: string;

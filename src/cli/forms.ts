@@ -5,6 +5,7 @@
 import { RTMIN, signalName } from '../core/signals.ts';
 import type { Key } from './flag.ts';
 import { FLAGS } from './flags.ts';
+import { PRESETS } from './quit-presets.ts';
 import type { Schema } from './shape.ts';
 
 export interface Form {
@@ -36,6 +37,7 @@ const PORT = '0*[1-9][0-9]{0,4}';
 const COMMAND = 'exec:\\s*[^\\s|&;<>()$`][^\\u0000]*';
 const HTTP = `https?://${HOST}:${PORT}([/?,].*)?`;
 const PROBE = `(${COMMAND}|${HTTP}|tcp://${HOST}:${PORT}(,.*)?|grpc://${HOST}:${PORT}([/,].*)?)`;
+const QUIT = `(${HTTP}|(${Object.keys(PRESETS).join('|')})(:${PORT})?)`;
 const HOOK = `(${COMMAND}|((GET|POST) +)?${HTTP}|tcp://${HOST}:${PORT}|sleep:(0|${TIME}))`;
 
 const names: Form = { pattern: listed(NAME), numbers: { minimum: 0 } };
@@ -79,6 +81,7 @@ export const FORMS: Readonly<Record<Key, Form>> = {
   preStop: { pattern: HOOK },
   // It has a shape of its own.
   reload: { pattern: '' },
+  quit: { pattern: listed(QUIT) },
   restart: choices('restart'),
   exitCode: {
     pattern: `(keep|zero-when-stopped|${listed(`${CODE}=${CODE}`)})`,

@@ -29,6 +29,8 @@ sexton status [--graveyard DIR] [--format table|json] [--wide]
     the members of this pod
 sexton stop [--grace 5s] [--no-wait] [--graveyard DIR] [NAME...]
     ask all members of this pod, or those named, to stop, and wait for it
+sexton quit [--timeout 10s] PRESET|URL...
+    ask sidecars that run without sexton to leave: istio, linkerd, ..
 sexton explain [--format table|json] [flags] [--] command [args...]
     the configuration that run would have here, and where each value came from
 sexton install [--remove-old] DIR

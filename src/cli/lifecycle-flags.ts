@@ -5,9 +5,10 @@ import type { ProbeKind } from '../core/config.ts';
 import type { Flag, Values } from './flag.ts';
 import { formatHook, parseHook } from './hook.ts';
 import { formatProbe, probeParser } from './probe.ts';
+import { formatQuits, parseQuits } from './quit-presets.ts';
 import { formatReloads, parseReloads } from './reload.ts';
 
-type LifecycleKey = ProbeKind | 'postStart' | 'preStop' | 'reload';
+type LifecycleKey = ProbeKind | 'postStart' | 'preStop' | 'reload' | 'quit';
 
 export const LIFECYCLE_FLAGS: { readonly [K in LifecycleKey]: Flag<Values[K]> } = {
   startup: {
@@ -75,5 +76,14 @@ export const LIFECYCLE_FLAGS: { readonly [K in LifecycleKey]: Flag<Values[K]> } 
     repeats: true,
     defaultNote: 'none',
     help: 'Send the signal when the file or directory changes, if CMD exits 0. May be given several times.',
+  },
+  quit: {
+    name: 'quit',
+    takes: 'PRESET|URL,..',
+    parse: parseQuits,
+    format: formatQuits,
+    since: '0.2.0',
+    defaultNote: 'none',
+    help: 'Main: sidecars that run without sexton (istio, linkerd, ..) and are asked to leave when it has ended for good.',
   },
 };

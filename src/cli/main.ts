@@ -22,6 +22,8 @@ async function main(argv: readonly string[]): Promise<void> {
       return (await import('./status.ts')).status(subcommand.args, process.env);
     case 'stop':
       return (await import('./stop.ts')).stop(subcommand.args, process.env);
+    case 'quit':
+      return (await import('./quit.ts')).quit(subcommand.args);
     case 'install':
       return (await import('./install.ts')).install(subcommand.args);
     case 'explain':

@@ -7,7 +7,7 @@ import { nearest } from './nearest.ts';
 export type Subcommand =
   | { readonly name: 'run' }
   | {
-      readonly name: 'status' | 'stop' | 'install' | 'explain' | 'schema' | 'version' | 'help';
+      readonly name: 'status' | 'stop' | 'quit' | 'install' | 'explain' | 'schema' | 'version' | 'help';
       readonly args: readonly string[];
     }
   | { readonly name: 'unknown'; readonly word: string; readonly near: string | undefined };
@@ -24,6 +24,7 @@ export function subcommandOf(argv: readonly string[]): Subcommand {
       return { name: 'run' };
     case 'status':
     case 'stop':
+    case 'quit':
     case 'install':
     case 'explain':
     case 'schema':
@@ -36,4 +37,4 @@ export function subcommandOf(argv: readonly string[]): Subcommand {
   }
 }
 
-const SUBCOMMANDS = ['run', 'status', 'stop', 'install', 'explain', 'schema', 'version', 'help'] as const;
+const SUBCOMMANDS = ['run', 'status', 'stop', 'quit', 'install', 'explain', 'schema', 'version', 'help'] as const;

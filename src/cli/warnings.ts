@@ -26,6 +26,13 @@ const WARNINGS: readonly Check[] = [
     },
   },
   ...(['mains', 'when', 'hold', 'linger'] as const).map(onlyForSidecars),
+  {
+    needs: ['quit', 'role'],
+    find: ({ quit, role }) =>
+      quit.isGiven && role.value === 'sidecar'
+        ? `${quit.label}: has no effect on a sidecar, only a main makes quit calls; give it to the main`
+        : undefined,
+  },
   ...(['startTimeout', 'startTimeoutAction'] as const).map(onlyWithStartAfter),
   {
     needs: ['drain', 'gracePeriod'],

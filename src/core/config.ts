@@ -105,6 +105,16 @@ export interface Probe {
 
 export type ProbeKind = 'startup' | 'readiness' | 'liveness';
 
+/** Asks a process in another container to leave, by HTTP calls one after the other, and waits until its port is closed. */
+export interface QuitAction {
+  readonly kind: 'quit';
+  /** As the user wrote it: a preset or a URL. */
+  readonly name: string;
+  readonly calls: readonly [HttpAction, ...HttpAction[]];
+  /** What to say when it answers 404: where that is switched on. */
+  readonly hint: string | undefined;
+}
+
 /** A file or directory whose change is told to the child by a signal. */
 export interface Reload {
   readonly path: string;
@@ -137,6 +147,8 @@ export interface MemberConfig {
   readonly postStart: HookAction | undefined;
   readonly preStop: HookAction | undefined;
   readonly reload: readonly Reload[];
+  /** Whom a main asks to leave when its life is over for good. */
+  readonly quit: readonly QuitAction[];
   readonly restart: RestartMode;
   readonly exitCode: ExitCodePolicy;
   readonly session: string | undefined;

@@ -4,6 +4,7 @@
 import { type Draft, note, say, update } from './draft.ts';
 import { type ChildExit, containerStatus, statusOf } from './exit.ts';
 import { holdsBack } from './hold.ts';
+import { leaveContainer } from './quitting.ts';
 import { backoffAfter, isFinalUnder, wantsRestart } from './restart.ts';
 import { SIGKILL, signalName } from './signals.ts';
 import { type Child, MAINS_FINISHED } from './state.ts';
@@ -94,7 +95,7 @@ export function bury(draft: Draft, { status, reason, exit }: Burial): void {
   });
   const signal = exit?.signal === undefined ? {} : { signal: signalName(exit.signal) };
   say(draft, 'info', 'dead', { reason, status, exitCode: code, ...signal });
-  draft.effects.push({ type: 'exitContainer', code });
+  leaveContainer(draft, code);
 }
 
 /** The stop came while a child was waited for between two lives. */

@@ -17,6 +17,7 @@ import { rosterOf } from './finished.ts';
 import { forwardTable } from './ladder.ts';
 import type { PeerView } from './peers.ts';
 import { phaseOf } from './phase.ts';
+import { isQuitting } from './quitting.ts';
 import { hearOfChange } from './reloading.ts';
 import { askToStop, hearForwarded, receiveSignal } from './request.ts';
 import { hearOfEnd } from './results.ts';
@@ -77,7 +78,7 @@ function fold(draft: Draft, event: Event): void {
 function wake(draft: Draft): void {
   const { child } = draft.state;
   update(draft, { isAwake: true });
-  if (child.is === 'gone') return void draft.effects.push({ type: 'exitContainer', code: child.code });
+  if (child.is === 'gone' && !isQuitting(draft.state)) draft.effects.push({ type: 'exitContainer', code: child.code });
   resumeTasks(draft);
 }
 

@@ -5,7 +5,7 @@
 import { sendSignal } from './climb.ts';
 import { type Draft, note, say } from './draft.ts';
 import type { Task } from './state.ts';
-import { beginTask, dropTask } from './tasks.ts';
+import { beginTask, dropTask, indexOf } from './tasks.ts';
 
 export function hearOfChange(draft: Draft, index: number): void {
   const reload = draft.config.reload[index];
@@ -22,7 +22,7 @@ export function hearOfValidation(
   { key }: Task,
   { ok, detail, output }: { readonly ok: boolean; readonly detail: string; readonly output: string },
 ): void {
-  const index = Number(key.slice('reload '.length));
+  const index = indexOf(key);
   if (ok) return tell(draft, index);
   const path = draft.config.reload[index]?.path;
   note(draft, 'reload refused', { Path: path ?? '', Detail: detail });

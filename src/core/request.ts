@@ -7,6 +7,7 @@ import { type Draft, note, say, update } from './draft.ts';
 import type { Event } from './events.ts';
 import { isStopRequest, translate } from './ladder.ts';
 import { beginPromptly } from './prompt.ts';
+import { leaveNow } from './quitting.ts';
 import { SIGINT, SIGTERM, signalName } from './signals.ts';
 import { REQUEST, type Stop } from './state.ts';
 import { rfc3339 } from './time.ts';
@@ -15,7 +16,7 @@ export function receiveSignal(draft: Draft, event: Event & { type: 'signalReceiv
   const { config } = draft;
   const name = signalName(event.signal);
   note(draft, 'signal received', { Signal: name, Sender: event.senderPid });
-  if (draft.state.child.is === 'gone') return;
+  if (draft.state.child.is === 'gone') return isStopRequest(config, event.signal) ? leaveNow(draft) : undefined;
   if (isStopRequest(config, event.signal)) return requestStop(draft, event);
   const translated = translate(config, event.signal);
   if (translated === 'drop') return say(draft, 'debug', `dropped ${name}`);

@@ -6,9 +6,10 @@ import { say } from './draft.ts';
 import type { Event } from './events.ts';
 import { hearOfHook } from './hooks.ts';
 import { type Result, takeResult } from './probing.ts';
+import { hearOfQuit } from './quitting.ts';
 import { hearOfValidation } from './reloading.ts';
 import type { Task } from './state.ts';
-import { forgetTask, isProbe, tasksOver } from './tasks.ts';
+import { forgetTask, isProbe, isQuit, tasksOver } from './tasks.ts';
 
 export function hearOfEnd(draft: Draft, event: Event & { type: 'actionEnded' }): void {
   const task = draft.state.tasks.find(({ id }) => id === event.id);
@@ -30,5 +31,6 @@ function settle(draft: Draft, task: Task, result: Result): void {
   forgetTask(draft, task);
   if (task.key === 'postStart' || task.key === 'preStop') return hearOfHook(draft, task.key, task, result);
   if (isProbe(task.key)) return takeResult(draft, task.key, task, result);
+  if (isQuit(task.key)) return hearOfQuit(draft, task, result);
   hearOfValidation(draft, task, result);
 }

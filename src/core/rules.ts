@@ -22,12 +22,17 @@ import { MAINS_FINISHED, type Stop } from './state.ts';
 import { rfc3339 } from './time.ts';
 
 export function advance(draft: Draft): void {
+  if (isGone(draft)) return settleTasks(draft);
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
     const before = draft.state;
-    for (const rule of RULES) if (draft.state.child.is !== 'gone') rule(draft);
+    for (const rule of RULES) if (!isGone(draft)) rule(draft);
     if (draft.state === before) return;
   }
   throw new Error('internal error: the rules do not come to rest');
+}
+
+function isGone({ state }: Draft): boolean {
+  return state.child.is === 'gone';
 }
 
 const RULES: readonly ((draft: Draft) => void)[] = [

@@ -73,7 +73,7 @@ export interface Failing {
 }
 
 export type HookKind = 'postStart' | 'preStop';
-export type TaskKey = HookKind | ProbeKind | `reload ${number}`;
+export type TaskKey = HookKind | ProbeKind | `reload ${number}` | `quit ${number}`;
 
 /** An action that runs: a probe, a hook, the validation of a reload. */
 export interface Task {

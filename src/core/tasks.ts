@@ -2,13 +2,15 @@
  * Tasks: the actions that run beside the child, at most one for each probe, hook and reload. Their ends come as events; one that
  * takes longer than it may is told to end, and is given up when even that does not help.
  */
-import type { ExecAction, HookAction, MemberConfig, ProbeAction, ProbeKind } from './config.ts';
+import type { HookAction, MemberConfig, ProbeAction, ProbeKind, QuitAction } from './config.ts';
 import { type Draft, reached, update } from './draft.ts';
 import type { State, Task, TaskKey } from './state.ts';
 
 /** How long after its end was told a helper may take to be gone: KILL ends nobody who sleeps in the kernel. */
 const GIVE_UP_MS = 2_000;
 const VALIDATION_MS = 30_000;
+/** A proxy may drain for some seconds before it leaves. */
+export const QUIT_MS = 10_000;
 
 export function taskOf(state: State, key: TaskKey): Task | undefined {
   return state.tasks.find((task) => task.key === key);
@@ -73,18 +75,25 @@ function tellToEnd(draft: Draft, { id }: Task): void {
   draft.effects.push({ type: 'endAction', id });
 }
 
-function actionOf(config: MemberConfig, key: TaskKey): HookAction | ProbeAction | undefined {
+function actionOf(config: MemberConfig, key: TaskKey): HookAction | ProbeAction | QuitAction | undefined {
   if (key === 'postStart' || key === 'preStop') return config[key];
-  return isProbe(key) ? config.probes[key]?.action : validationOf(config, key);
+  if (isProbe(key)) return config.probes[key]?.action;
+  return isQuit(key) ? config.quit[indexOf(key)] : config.reload[indexOf(key)]?.validate;
 }
 
 function timeoutOf(config: MemberConfig, key: TaskKey): number | undefined {
   if (key === 'postStart' || key === 'preStop') return undefined;
-  return isProbe(key) ? config.probes[key]?.timeoutMs : VALIDATION_MS;
+  if (isProbe(key)) return config.probes[key]?.timeoutMs;
+  return isQuit(key) ? QUIT_MS : VALIDATION_MS;
 }
 
-function validationOf(config: MemberConfig, key: `reload ${number}`): ExecAction | undefined {
-  return config.reload[Number(key.slice('reload '.length))]?.validate;
+/** Which of several it is: of `reload 2` the 2. */
+export function indexOf(key: TaskKey): number {
+  return Number(key.slice(key.indexOf(' ') + 1));
+}
+
+export function isQuit(key: TaskKey): key is `quit ${number}` {
+  return key.startsWith('quit ');
 }
 
 export function isProbe(key: TaskKey): key is ProbeKind {

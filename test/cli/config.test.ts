@@ -43,6 +43,7 @@ describe('the configuration of `sexton -- command`', () => {
         postStart: undefined,
         preStop: undefined,
         reload: [],
+        quit: [],
         restart: 'never',
         exitCode: { kind: 'keep' },
         session: undefined,
@@ -161,6 +162,7 @@ describe('a value', () => {
       postStart: 'POST http://127.0.0.1:8080/started',
       preStop: 'sleep:5s',
       reload: "/etc/app,d=HUP,validate=sh -c 'app --check, /etc/app,d'",
+      quit: 'istio,envoy:9902,http://127.0.0.1:8080/quit',
       restart: 'on-failure',
       exitCode: '3=0,143=0',
       session: 's-1',
@@ -196,6 +198,7 @@ liveness: exec:sh -c 'test -e /tmp/alive, || exit 1',delay=5s,grace=3s
 postStart: POST http://127.0.0.1:8080/started
 preStop: sleep:5s
 reload: /etc/app,d=HUP,validate=sh -c 'app --check, /etc/app,d'
+quit: istio,envoy:9902,http://127.0.0.1:8080/quit
 restart: on-failure
 exitCode: {3: 0, 143: 0}
 session: s-1

@@ -9,6 +9,16 @@ const HOOKS = 'exec:CMD, http://:8080/stop, "POST http://:8080/stop" or sleep:5s
 
 export function wrongHooks(): readonly WrongInput[] {
   return [
+    one('a quit call to nobody', 'quit', 'isto', 'isto is nobody that sexton knows; did you mean istio?'),
+    one(
+      'a quit call to a stranger',
+      'quit',
+      'zzz',
+      'zzz is nobody that sexton knows; write one of istio, linkerd, cloud-sql-proxy, dapr, vault-agent, envoy, consul-dataplane, or a URL',
+    ),
+    one('a quit call to no port', 'quit', 'istio:0', '0 is no port; write a number from 1 to 65535'),
+    one('a quit call by ftp', 'quit', 'ftp://x:1/', 'not a quit call; write one such as http://127.0.0.1:8080/quit'),
+    one('two quit calls to one', 'quit', 'istio,istio', 'istio is given twice'),
     one('a hook of no kind', 'pre-stop', 'nginx -s quit', `not a hook; write one such as ${HOOKS}`),
     one('a hook by grpc', 'post-start', 'grpc://:80', `a hook cannot be grpc; write one such as ${HOOKS}`),
     one(

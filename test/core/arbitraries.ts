@@ -60,6 +60,7 @@ export const config: fc.Arbitrary<MemberConfig> = fc
     postStart: fc.constant(undefined),
     preStop: fc.constant(undefined),
     reload: fc.constant([]),
+    quit: fc.constant([]),
     restart: fc.constantFrom('auto' as const, 'never' as const, 'on-failure' as const, 'always' as const),
     exitCode: fc.constantFrom(
       { kind: 'keep' as const },

@@ -40,6 +40,7 @@ export function mainConfig(change: Partial<MemberConfig> = {}): MemberConfig {
     postStart: undefined,
     preStop: undefined,
     reload: [],
+    quit: [],
     restart: 'never',
     exitCode: { kind: 'keep' },
     session: undefined,

@@ -4,13 +4,14 @@
  *
  * Loaded when the first one is run. None of it touches process.stdout or process.stderr.
  */
-import type { GrpcAction, HttpAction, TcpAction } from '../../core/config.ts';
+import type { GrpcAction, HttpAction, QuitAction, TcpAction } from '../../core/config.ts';
 import { formatMs } from './detail.ts';
 import { attemptGrpc } from './grpc.ts';
 import { attemptHttp } from './http.ts';
+import { attemptQuit } from './quit.ts';
 import { attemptTcp } from './tcp.ts';
 
-export type NetworkAction = HttpAction | TcpAction | GrpcAction;
+export type NetworkAction = HttpAction | TcpAction | GrpcAction | QuitAction;
 
 export interface ActionEnd {
   readonly ok: boolean;
@@ -80,6 +81,8 @@ function begin(action: NetworkAction, tell: Tell): Attempt {
       return attemptTcp(action, tell);
     case 'grpc':
       return attemptGrpc(action, tell);
+    case 'quit':
+      return attemptQuit(action, tell);
     default:
       return action satisfies never;
   }

@@ -1,0 +1,46 @@
+/**
+ * Quit calls: when a main's life is over for good, sidecars that cannot be wrapped are asked to leave, all at the same time. Its death is
+ * carved by then; only the exit of the container waits, so that the calls can still be made, and not for ever.
+ */
+import { type Draft, note, say } from './draft.ts';
+import type { State, Task } from './state.ts';
+import { beginTask, dropTasks, indexOf, isQuit } from './tasks.ts';
+
+/** The end of the container, as soon as all have been asked who are to be asked. */
+export function leaveContainer(draft: Draft, code: number): void {
+  const { config, state } = draft;
+  const isAMainsEnd = config.role === 'main' && state.births > 0 && state.child.is === 'gone' && state.child.final;
+  if (isAMainsEnd) for (const index of config.quit.keys()) beginTask(draft, `quit ${index}`);
+  if (!isQuitting(draft.state)) draft.effects.push({ type: 'exitContainer', code });
+}
+
+export function hearOfQuit(
+  draft: Draft,
+  { key }: Task,
+  { ok, detail }: { readonly ok: boolean; readonly detail: string },
+): void {
+  const quit = draft.config.quit[indexOf(key)];
+  note(draft, 'quit', { Name: quit?.name ?? '', Result: ok ? 'success' : 'failure', Detail: detail });
+  if (ok) say(draft, 'info', `${quit?.name} was asked to leave`, { detail });
+  else
+    say(draft, 'error', `cannot make ${quit?.name} leave: its container may run on and keep the pod from ending`, {
+      detail,
+    });
+  leaveIfDone(draft);
+}
+
+/** Somebody is in a hurry. */
+export function leaveNow(draft: Draft): void {
+  if (!isQuitting(draft.state)) return;
+  dropTasks(draft);
+  leaveIfDone(draft);
+}
+
+export function isQuitting({ tasks }: State): boolean {
+  return tasks.some(({ key }) => isQuit(key));
+}
+
+function leaveIfDone(draft: Draft): void {
+  const { child } = draft.state;
+  if (child.is === 'gone' && !isQuitting(draft.state)) draft.effects.push({ type: 'exitContainer', code: child.code });
+}
