@@ -1,0 +1,68 @@
+/** Thousands of probes leave nothing behind: no descriptor and no timer, and nothing on the standard streams. */
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { createServer as createHttp2Server } from 'node:http2';
+import { createServer as createTcpServer } from 'node:net';
+import { test } from 'node:test';
+import type { NetworkAction } from '../../../src/runtime/probes/probe.ts';
+import { waitFor } from '../../helpers/wait.ts';
+import { closedPort, httpAction, httpServer, listen, rawServer, run } from './servers.ts';
+
+const ROUNDS = 250;
+
+test('2,000 probes of all kinds and ends leave no descriptor and no timer', async (t) => {
+  const http = await httpServer(t, ({ url }, response) => {
+    if (url === '/away') response.writeHead(302, { location: '/' });
+    response.end('fine');
+  });
+  const silent = await rawServer(t, '');
+  const closed = await closedPort(t);
+  const grpc = createHttp2Server((_, response) => response.writeHead(404).end());
+  const local = { host: '127.0.0.1' } as const;
+  const kinds: [NetworkAction, number | undefined][] = [
+    [httpAction(http), undefined],
+    [httpAction(http, { path: '/away' }), 40_000],
+    [httpAction(silent), 5],
+    [httpAction(closed), undefined],
+    [{ kind: 'tcp', port: await listen(t, createTcpServer()), ...local }, undefined],
+    [{ kind: 'tcp', port: closed, ...local }, undefined],
+    [{ kind: 'grpc', service: '', port: await listen(t, grpc), ...local }, undefined],
+    [{ kind: 'grpc', service: '', port: silent, ...local }, 5],
+  ];
+  const round = () => Promise.all(kinds.map(([action, timeoutMs]) => run(action, timeoutMs)));
+  // The first one loads what it takes.
+  await round();
+  const before = await settled();
+  for (let count = 0; count < ROUNDS; count++) await round();
+  await waitFor('as many descriptors and timers as before', () => {
+    const now = held();
+    return now.descriptors <= before.descriptors && now.timers <= before.timers;
+  });
+});
+
+interface Held {
+  readonly descriptors: number;
+  readonly timers: number;
+}
+
+function held(): Held {
+  const timers = process.getActiveResourcesInfo().filter((it) => it === 'Timeout').length;
+  return { descriptors: readdirSync('/proc/self/fd').length, timers };
+}
+
+/** What the servers of this process still hold open is gone when two looks in a row are the same. */
+async function settled(): Promise<Held> {
+  let last = held();
+  return waitFor('all quiet', () => {
+    const now = held();
+    const isSame = now.descriptors === last.descriptors && now.timers === last.timers;
+    last = now;
+    return isSame ? now : undefined;
+  });
+}
+
+test('standard output and error are left alone', () => {
+  for (const name of ['stdout', 'stderr'] as const) {
+    assert.equal(Object.getOwnPropertyDescriptor(process, name)?.get !== undefined, true, `${name} is not yet made`);
+  }
+});
