@@ -36,7 +36,7 @@ export function sources(program: 'init' | 'fuzz'): string[] {
 }
 
 const FILES = {
-  init: 'init supervisor commit children helpers strays events liveness alone start node frame encode'
+  init: 'init supervisor commit children helpers strays events liveness alone start dropin node exec frame encode'
     .split(' ')
     .map(withC),
   fuzz: ['fuzz', 'frame', 'encode'].map(withC),

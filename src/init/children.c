@@ -63,7 +63,7 @@ static _Noreturn void become(const struct init *init, char *const argv[], int (*
   int error = take_place(with);
   if (init->chld_ignored) signal(SIGCHLD, SIG_IGN);
   set_mask(inherited_mask, NULL);
-  if (error == 0) error = exec_in_path(argv, init->in.env);
+  if (error == 0) error = exec_in_path(&init->in, argv);
   ssize_t written = write(report, &error, sizeof error);
   _exit(written == sizeof error ? EXIT_OWN_ERROR : EXIT_OWN_ERROR + 1);
 }

@@ -110,6 +110,9 @@ static void signal_arrived(struct init *init, const struct signalfd_siginfo *inf
     event.flag = true; /* nobody else knows of it: this record is never dropped */
   }
   push(init, event);
+  /* As dumb-init does, for the shell that waits for it; PID 1 the kernel lets go on. What is sent by then is not repeated. */
+  bool is_from_terminal = number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
+  if (is_from_terminal && init->in.drop_in.as == AS_DUMB_INIT) kill(init->pid, SIGSTOP);
 }
 
 void take_signal(struct init *init, int number) {
@@ -267,8 +270,23 @@ static void prepare(struct init *init) {
     say("sexton: cannot receive signals: signalfd failed; raise the limit of open files\n", "", "");
     _exit(EXIT_OWN_ERROR);
   }
-  if (!init->pid1 && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == -1)
+  if (!init->pid1 && init->in.drop_in.subreaper && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == -1)
     say("sexton: cannot become a subreaper: orphans of the application will not be reaped here\n", "", "");
+}
+
+static void start_at_once(struct init *init) {
+  const struct drop_in *drop_in = &init->in.drop_in;
+  int command = command_at_once(&init->in);
+  if (command == 0 || (!drop_in->plain && stop_is_pending())) return;
+  spawn(init, 1, init->in.argv + command);
+  if (!drop_in->plain) return;
+  /* Here a stop request is a signal like any other: it is passed on from the first moment, and so is what is pending. */
+  init->forward_to = 1;
+  memcpy(init->forward, drop_in->forward, sizeof init->forward);
+  if (drop_in->single) init->single = 1;
+  init->fallback.stops = 0;
+  /* As dumb-init does, so that it keeps no file system busy. Nothing is started after this but Node. */
+  if (drop_in->as == AS_DUMB_INIT && init->node.anywhere && chdir("/") == -1) return;
 }
 
 int main(int argc, char **argv, char **env) {
@@ -281,7 +299,8 @@ int main(int argc, char **argv, char **env) {
   init->supervisor.fd = init->listener = init->leaving = init->last_status = -1;
   init->fallback.stops = UINT64_C(1) << (SIGTERM - 1) | UINT64_C(1) << (SIGINT - 1);
   init->fallback.grace_ms = -1;
-  init->in = (struct inherited){argc, argv, env};
+  init->in = (struct inherited){.argc = argc, .argv = argv, .env = env};
+  init->in.drop_in = read_drop_in(&init->in);
   init->pid = getpid();
   init->parent = getppid();
   bool foreground = wants_foreground(&init->in);
@@ -289,8 +308,7 @@ int main(int argc, char **argv, char **env) {
   if (foreground) run_in_foreground(init);
   prepare(init);
   init->started_at = now_ms();
-  int command = command_at_once(&init->in);
-  if (command > 0 && !stop_is_pending()) spawn(init, 1, argv + command);
+  start_at_once(init);
   make_host_id(init->host_id);
   run(init);
 }

@@ -1,9 +1,8 @@
 /*
  * How Node is found and started: beside this program with its own loader and libraries, beside it alone, as it was told, or
- * in PATH; and the look-up in PATH itself, which the application's program needs as well.
+ * in PATH.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
@@ -15,8 +14,6 @@
 
 #include "start.h"
 
-enum { PATH_LIMIT = 4096 };
-
 #if defined(__aarch64__)
 static const char loader_path[] = "/lib/ld-linux-aarch64.so.1";
 #else
@@ -24,47 +21,6 @@ static const char loader_path[] = "/lib/ld-linux-x86-64.so.2";
 #endif
 
 bool starts_with(const char *text, const char *prefix) { return strncmp(text, prefix, strlen(prefix)) == 0; }
-
-/* The next place where execvp(3) would look, in `out`; false after the last one. Places that are too long are skipped. */
-static bool next_place(const char **path, const char *file, char *out) {
-  while (*path) {
-    const char *dir = *path;
-    const char *colon = strchr(dir, ':');
-    size_t length = colon ? (size_t)(colon - dir) : strlen(dir);
-    size_t file_length = strlen(file);
-    *path = colon ? colon + 1 : NULL;
-    if (length + file_length + 2 > PATH_LIMIT) continue;
-    memcpy(out, dir, length);
-    if (length > 0) out[length++] = '/';
-    memcpy(out + length, file, file_length + 1);
-    return true;
-  }
-  return false;
-}
-
-/* The default is that of execvp(3). */
-static const char *search_path(char *const *env) {
-  for (; *env; env++)
-    if (starts_with(*env, "PATH=")) return *env + 5;
-  return "/bin:/usr/bin";
-}
-
-int exec_in_path(char *const argv[], char *const env[]) {
-  char place[PATH_LIMIT];
-  bool denied = false;
-  if (argv[0][0] == 0) return ENOENT;
-  if (strchr(argv[0], '/')) {
-    execve(argv[0], argv, env);
-    return errno;
-  }
-  errno = ENOENT;
-  for (const char *path = search_path(env); next_place(&path, argv[0], place);) {
-    execve(place, argv, env);
-    if (errno == EACCES) denied = true;
-    else if (errno != ENOENT && errno != ENOTDIR && errno != ENODEV && errno != ESTALE && errno != ETIMEDOUT) return errno;
-  }
-  return denied ? EACCES : ENOENT;
-}
 
 static bool is_program(const char *path) {
   struct stat st;
@@ -86,10 +42,20 @@ static size_t own_directory(char *dir) {
   return (size_t)length;
 }
 
+/* A copy of the program alone, under the name of another in an image without a shell, belongs to the usual directory. */
+static size_t home_directory(char *dir) {
+  static const char app[] = "/app/main.cjs", usual[] = "/sexton", usual_app[] = "/sexton/app/main.cjs";
+  size_t length = own_directory(dir);
+  strcpy(dir + length, app);
+  if (access(dir, F_OK) == -1 && access(usual_app, F_OK) == 0) length = strlen(strcpy(dir, usual));
+  dir[length] = 0;
+  return length;
+}
+
 /* Node and its libraries read these: what is meant for the application must not change the supervisor. */
 static bool is_kept_for_node(const char *entry) {
   static const char *const removed[] = {"NODE_",          "LD_",           "UV_",       "CHOKIDAR_",     "MALLOC_",
-                                        "GLIBC_TUNABLES=", "OPENSSL_CONF=", "SSL_CERT_", "SEXTON_INIT_FD="};
+                                        "GLIBC_TUNABLES=", "OPENSSL_CONF=", "SSL_CERT_", "SEXTON_INIT_"};
   for (size_t i = 0; i < sizeof removed / sizeof *removed; i++)
     if (starts_with(entry, removed[i])) return false;
   return true;
@@ -175,6 +141,10 @@ static char **place_node(char **out, struct paths *paths, const struct inherited
   return NULL;
 }
 
+/* Node does not see the name that a program was started under. */
+static const char *const called[] = {
+    [AS_TINI] = "SEXTON_INIT_AS=tini", [AS_DUMB_INIT] = "SEXTON_INIT_AS=dumb-init", [AS_KUBEXIT] = "SEXTON_INIT_AS=kubexit"};
+
 bool find_node(struct node_command *node, const struct inherited *in, bool supervised) {
   char *told = take_told_node(in);
   size_t entries = 0;
@@ -186,7 +156,7 @@ bool find_node(struct node_command *node, const struct inherited *in, bool super
     return false;
   }
   struct paths paths = {.dir = block + pointers};
-  paths.next = block + pointers + own_directory(block + pointers) + 1;
+  paths.next = block + pointers + home_directory(block + pointers) + 1;
 
   node->argv = (char **)(void *)block;
   char **at = place_node(node->argv, &paths, in, told);
@@ -199,6 +169,7 @@ bool find_node(struct node_command *node, const struct inherited *in, bool super
     return false;
   }
   *at++ = app;
+  node->anywhere = app[0] == '/' && node->argv[0][0] == '/';
   for (int i = 1; i < in->argc; i++) *at++ = in->argv[i];
   *at++ = NULL;
 
@@ -206,6 +177,7 @@ bool find_node(struct node_command *node, const struct inherited *in, bool super
   for (size_t i = 0; i < entries; i++)
     if (is_kept_for_node(in->env[i])) *at++ = in->env[i];
   if (supervised) *at++ = (char *)(uintptr_t) "SEXTON_INIT_FD=3";
+  if (in->drop_in.as != AS_SEXTON) *at++ = (char *)(uintptr_t)called[in->drop_in.as];
   *at = NULL;
   return true;
 }

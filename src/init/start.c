@@ -17,6 +17,7 @@ static bool has_value(char *const *env, const char *variable) {
 bool wants_foreground(const struct inherited *in) {
   static const char *const informative[] = {"--help", "-h", "--version", "-V"};
   int first = 1;
+  if (in->drop_in.as != AS_SEXTON) return in->drop_in.command == 0;
   if (in->argc > 1 && strcmp(in->argv[1], "run") == 0) first = 2;
   /* Nothing but `run`: help, unless a configuration file may name the command. */
   if (first >= in->argc) return !has_value(in->env, "SEXTON_CONFIG=");
@@ -68,7 +69,7 @@ static bool is_level(const char *text) {
 
 static bool is_format(const char *text) { return strcmp(text, "json") == 0 || strcmp(text, "text") == 0; }
 
-enum { GRACE_FLAG = 3, DRAIN_FLAG = 4 };
+enum { GRACE_FLAG = 3, DRAIN_FLAG = 4, LEVEL_FLAG = 7, FORMAT_FLAG = 8 };
 
 static const struct {
   const char *flag;
@@ -81,8 +82,8 @@ static const struct {
     [DRAIN_FLAG] = {"--drain", is_duration},
     {"--graveyard", is_directory_name},
     {"--session", is_session},
-    {"--log-level", is_level},
-    {"--log-format", is_format},
+    [LEVEL_FLAG] = {"--log-level", is_level},
+    [FORMAT_FLAG] = {"--log-format", is_format},
 };
 
 /* Takes the flag at *at with its value, moves *at behind both and returns its number in the list; -1: not on the list. */
@@ -129,8 +130,16 @@ static bool environment_decides(char *const *env, unsigned *seen) {
   return false;
 }
 
+bool is_configured(char *const *env) {
+  unsigned seen = 0;
+  for (; *env; env++)
+    if (starts_with(*env, "SEXTON_") && !take_simple_variable(*env, &seen)) return true;
+  return seen & ~(1U << LEVEL_FLAG | 1U << FORMAT_FLAG);
+}
+
 int command_at_once(const struct inherited *in) {
   unsigned seen = 0, in_environment = 0;
+  if (in->drop_in.as != AS_SEXTON) return in->drop_in.plain ? in->drop_in.command : 0;
   int at = in->argc > 1 && strcmp(in->argv[1], "run") == 0 ? 2 : 1;
   if (environment_decides(in->env, &in_environment)) return 0;
   while (at < in->argc && in->argv[at][0] == '-') {

@@ -1,33 +1,62 @@
 /*
- * What init decides before anything runs, by looking at its own command line, environment and directory: whether a
- * subcommand is run in the foreground, whether the application can be started at once, and how Node is to be started.
+ * What init decides before anything runs, by looking at its own command line, environment and directory: under which name it
+ * was started, whether a subcommand is run in the foreground, whether the application can be started at once, and how Node is to
+ * be started.
  */
 #ifndef SEXTON_START_H
 #define SEXTON_START_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
-enum { EXIT_OWN_ERROR = 125 };
+enum { EXIT_OWN_ERROR = 125, SIGNALS = 65, PATH_LIMIT = 4096 };
+
+/* The program whose place init takes, by the name under which it was started. */
+enum called_as { AS_SEXTON, AS_TINI, AS_DUMB_INIT, AS_KUBEXIT };
+
+/* What that program's own command line and variables ask of init. */
+struct drop_in {
+  enum called_as as;
+  int command;     /* index of the application's first word; 0: nothing to start, but help or an error to print */
+  bool plain;      /* no variable of sexton's asks for more than that program does: signals are only passed on */
+  bool single;     /* to the first process of the application, not to its group */
+  bool subreaper;
+  uint8_t forward[SIGNALS]; /* as what each signal is passed on; 0: not at all */
+};
 
 /* What init was started with. Never changed: the application gets exactly this environment. */
 struct inherited {
   int argc;
   char **argv, **env;
+  struct drop_in drop_in;
 };
 
 /* How Node is started. Lives in one mapping of its own for as long as init does. */
 struct node_command {
   char **argv, **env;
+  bool anywhere; /* found by absolute paths, so that our own directory does not matter */
 };
+
+/* dropin.c */
+struct drop_in read_drop_in(const struct inherited *in);
 
 /* `sexton status`, `sexton --help` and the like: Node in the place of init, with nothing to supervise. */
 bool wants_foreground(const struct inherited *in);
+/* Whether a variable of sexton's is set but those that only say how to log and in which pod this is. */
+bool is_configured(char *const *env);
 /* Index of the application's first word when it may be started before the supervisor runs; else 0. */
 int command_at_once(const struct inherited *in);
 /* Finds Node and the bundle; when one of them is missing says so on stderr and returns false. */
 bool find_node(struct node_command *node, const struct inherited *in, bool supervised);
-/* As execvp(3), but a file without a known format is an error and not a shell script. Returns the errno. */
-int exec_in_path(char *const argv[], char *const env[]);
+/*
+ * As execvp(3) with the inherited environment, but a file without a known format is a shell script only where init stands for
+ * a program to which it is one. Returns the errno.
+ */
+int exec_in_path(const struct inherited *in, char *const argv[]);
+/* The value of PATH; where there is none, the default of execvp(3). */
+const char *search_path(char *const *env);
+/* The next place in `path` to look for the file, in `out`; false after the last one. Places that are too long are skipped. */
+bool next_place(const char **path, const char *file, char out[PATH_LIMIT]);
 bool starts_with(const char *text, const char *prefix);
 /* One line on stderr, from up to three parts; dropped when stderr is stalled, because init never blocks. */
 void say(const char *first, const char *second, const char *third);

@@ -1,0 +1,182 @@
+/*
+ * The command lines of the programs in whose place init may be put by a link of their name: tini, dumb-init and kubexit. What
+ * is read here is only what must not wait for the supervisor: whether and where there is a command, and as what each signal
+ * is passed on to it. The supervisor reads the same line again by the same rules, `src/cli/dropin.ts`.
+ */
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "start.h"
+
+static enum called_as name_called(const char *name) {
+  const char *slash = strrchr(name, '/');
+  if (slash) name = slash + 1;
+  /* Both are also delivered as tini-static-amd64 and dumb-init_1.2.5_x86_64. */
+  if (strcmp(name, "tini") == 0 || starts_with(name, "tini-")) return AS_TINI;
+  if (strcmp(name, "dumb-init") == 0 || starts_with(name, "dumb-init_")) return AS_DUMB_INIT;
+  return strcmp(name, "kubexit") == 0 ? AS_KUBEXIT : AS_SEXTON;
+}
+
+static const char *value_of(char *const *env, const char *variable) {
+  for (; *env; env++)
+    if (starts_with(*env, variable)) return *env + strlen(variable);
+  return NULL;
+}
+
+/* A place in the words, and the value of the option that was read last. */
+struct options {
+  char *const *argv;
+  int argc, at;
+  const char *cluster, *value;
+};
+
+enum { NO_MORE = 0, WRONG = '?' };
+
+static int with_value(struct options *o, int letter, bool takes, const char *joined) {
+  if (!takes) return joined ? WRONG : letter;
+  o->value = joined ? joined : o->at < o->argc ? o->argv[o->at++] : NULL;
+  return o->value ? letter : WRONG;
+}
+
+/* A long option of dumb-init's as the letter of its short twin. As for getopt_long(3) the beginning of its name will do. */
+static int next_long(struct options *o, const char *text) {
+  static const char *const names[] = {"help", "verbose", "version", "single-child", "rewrite"};
+  const char *end = strchrnul(text, '=');
+  size_t length = (size_t)(end - text);
+  int found = -1;
+  for (int i = 0; i < 5; i++) {
+    if (strncmp(names[i], text, length) != 0) continue;
+    if (found >= 0) return WRONG;
+    found = i;
+  }
+  if (found < 0) return WRONG;
+  return with_value(o, "hvVcr"[found], found == 4, *end ? end + 1 : NULL);
+}
+
+/* The letter of the next option as getopt(3) finds it, up to the first word that is none. */
+static int next_option(struct options *o, const char *letters, bool has_long) {
+  if (*o->cluster == 0) {
+    const char *word = o->at < o->argc ? o->argv[o->at] : "";
+    if (word[0] != '-' || word[1] == 0) return NO_MORE;
+    o->at++;
+    if (strcmp(word, "--") == 0) return NO_MORE;
+    if (word[1] == '-') return has_long ? next_long(o, word + 2) : WRONG;
+    o->cluster = word + 1;
+  }
+  const char *found = *o->cluster == ':' ? NULL : strchr(letters, *o->cluster);
+  o->cluster++;
+  if (!found) return WRONG;
+  if (found[1] != ':') return *found;
+  const char *joined = *o->cluster ? o->cluster : NULL;
+  o->cluster = "";
+  return with_value(o, *found, true, joined);
+}
+
+/* A decimal number as scanf(3) takes it, moving `at` behind it; -1: none, or none that is small. */
+static int number_at(const char **at) {
+  int number = 0;
+  *at += strspn(*at, " \t\n\v\f\r");
+  if (**at == '+') ++*at;
+  size_t digits = strspn(*at, "0123456789");
+  if (digits == 0) return -1;
+  for (size_t i = 0; i < digits; i++)
+    if (number < 1000) number = 10 * number + (*at)[i] - '0';
+  *at += digits;
+  return number;
+}
+
+static bool is_exit_code(const char *text) {
+  if (*text == 0) return true; /* which tini takes for 0 */
+  int number = number_at(&text);
+  return number >= 0 && number <= 255 && *text == 0;
+}
+
+static bool is_signal_name(const char *text) {
+  static const char names[] =
+      " SIGHUP SIGINT SIGQUIT SIGILL SIGTRAP SIGABRT SIGBUS SIGFPE SIGKILL SIGUSR1 SIGSEGV SIGUSR2 SIGPIPE SIGALRM SIGTERM"
+      " SIGCHLD SIGCONT SIGSTOP SIGTSTP SIGTTIN SIGTTOU SIGURG SIGXCPU SIGXFSZ SIGVTALRM SIGPROF SIGWINCH SIGSYS ";
+  const char *found = strstr(names, text);
+  return starts_with(text, "SIG") && !strchr(text, ' ') && found && found[strlen(text)] == ' ';
+}
+
+/* `15:3`; what follows is not looked at. */
+static bool rewrite(struct drop_in *line, const char *text) {
+  int from = number_at(&text);
+  if (from < 1 || from > 31 || *text++ != ':') return false;
+  int to = number_at(&text);
+  if (to < 0 || to > 31) return false;
+  if (from != SIGKILL && from != SIGSTOP && from != SIGCHLD) line->forward[from] = (uint8_t)to;
+  return true;
+}
+
+static void forward_all(struct drop_in *line) {
+  for (int number = 1; number < SIGNALS; number++) line->forward[number] = (uint8_t)number;
+  line->forward[SIGKILL] = line->forward[SIGSTOP] = line->forward[SIGCHLD] = 0;
+}
+
+/* False where there is nothing to start. */
+static bool read_tini(struct drop_in *line, struct options *o, char *const *env) {
+  line->single = !value_of(env, "TINI_KILL_PROCESS_GROUP=");
+  line->subreaper = value_of(env, "TINI_SUBREAPER=");
+  for (int letter; (letter = next_option(o, "p:hvwgle:s", false)) != NO_MORE;) {
+    if (letter == 's') line->subreaper = true;
+    else if (letter == 'g') line->single = false;
+    else if (letter == 'e' && !is_exit_code(o->value)) return false;
+    else if (letter == 'p' && !is_signal_name(o->value)) return false;
+    else if (letter == 'h' || letter == 'l' || letter == WRONG) return false;
+  }
+  return true;
+}
+
+static bool read_dumb_init(struct drop_in *line, struct options *o, char *const *env) {
+  static const int from_terminal[] = {SIGTSTP, SIGTTIN, SIGTTOU};
+  const char *session = value_of(env, "DUMB_INIT_SETSID=");
+  bool rewritten[SIGNALS] = {false};
+  line->single = session && strcmp(session, "0") == 0;
+  for (int letter; (letter = next_option(o, "hvVcr:", true)) != NO_MORE;) {
+    if (letter == 'c') line->single = true;
+    else if (letter == 'r') {
+      const char *value = o->value;
+      if (!rewrite(line, o->value)) return false;
+      rewritten[number_at(&value)] = true;
+    } else if (letter != 'v') return false;
+  }
+  /* In a session of its own nobody would continue what these have stopped, so it may not ignore them: as STOP. */
+  for (int i = 0; i < 3 && !line->single; i++)
+    if (!rewritten[from_terminal[i]]) line->forward[from_terminal[i]] = SIGSTOP;
+  return true;
+}
+
+static bool read_kubexit(const struct options *o) {
+  static const char *const informative[] = {"--help", "-h", "--version", "-V"};
+  for (size_t i = 0; i < sizeof informative / sizeof *informative; i++)
+    if (o->argc > 1 && strcmp(o->argv[1], informative[i]) == 0) return false;
+  return true;
+}
+
+struct drop_in read_drop_in(const struct inherited *in) {
+  struct options o = {.argv = in->argv, .argc = in->argc, .at = 1, .cluster = ""};
+  struct drop_in line = {.as = in->argc > 0 ? name_called(in->argv[0]) : AS_SEXTON, .subreaper = true};
+  bool starts = false;
+  forward_all(&line);
+  switch (line.as) {
+    case AS_SEXTON:
+      return line;
+    case AS_TINI:
+      starts = read_tini(&line, &o, in->env);
+      break;
+    case AS_DUMB_INIT:
+      line.subreaper = false;
+      starts = read_dumb_init(&line, &o, in->env);
+      break;
+    case AS_KUBEXIT:
+      starts = read_kubexit(&o);
+      if (in->argc > 1 && strcmp(in->argv[1], "--") == 0) o.at++;
+      break;
+  }
+  line.plain = line.as != AS_KUBEXIT && !is_configured(in->env);
+  if (starts && o.at < in->argc) line.command = o.at;
+  return line;
+}
