@@ -18,7 +18,8 @@ import { killLeftovers } from './run/leftovers.ts';
 import { FileReports, type Totals } from './run/reports.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-const CONTAINERS = 'test/pods/real/';
+/** What needs a container engine. */
+const CONTAINERS = /^test\/(pods\/real|docker)\//;
 const ON_EITHER_ENGINE = /^test\/(pods|pid1)\/[^/]+$/;
 const FILE_LIMIT_MS = 600_000;
 const MARKER = 'TEST_RUN_MARK';
@@ -49,7 +50,7 @@ if (values.containers) {
   images = await buildImages((await buildFixtures()).member);
   process.env.TEST_IMAGE = images.busybox;
   process.env.TEST_IMAGE_BARE = images.bare;
-  await runFiles(all.filter((file) => file.startsWith(CONTAINERS)));
+  await runFiles(all.filter((file) => CONTAINERS.test(file)));
   process.env.TEST_ENGINE = 'podman';
   await runFiles(
     all.filter((file) => ON_EITHER_ENGINE.test(file)),
@@ -57,7 +58,7 @@ if (values.containers) {
     1,
   );
 } else {
-  await runFiles(all.filter((file) => !file.startsWith(CONTAINERS)));
+  await runFiles(all.filter((file) => !CONTAINERS.test(file)));
 }
 
 const leftovers = await clear();

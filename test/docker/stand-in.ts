@@ -16,7 +16,7 @@ const run = promisify(execFile);
 
 const SUITE = 'trixie';
 const MIRROR = 'http://deb.debian.org/debian';
-const PACKAGES = ['ca-certificates', 'libstdc++6', 'gcc', 'libc6-dev', 'musl-tools', 'binutils'];
+const PACKAGES = ['busybox-static', 'ca-certificates', 'libstdc++6', 'gcc', 'libc6-dev', 'musl-tools', 'binutils'];
 /** Where this machine has the certificates that it trusts. */
 const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt';
 const TRUST = {

@@ -1,6 +1,6 @@
 /**
  * A pod that podman plays from YAML. In the file `$NAME` stands for the pod's unique name and `$KEY` for each variable of the
- * test; the volume `$NAME-graveyard` is the graveyard, and `$NAME-log` holds the shared log of the members, `events`.
+ * test; the volume `$NAME-graveyard` is the graveyard, and `$NAME-log` holds the shared log of the members, `events`. Other volumes `$NAME-...` are made like these.
  */
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -36,7 +36,10 @@ export async function withPod(
   const manifest = join(dir, 'pod.yaml');
   const template = await readFile(join(import.meta.dirname, file), 'utf8');
   await writeFile(manifest, fill(template, { ...variables, NAME: name }));
+  const named = [...template.matchAll(/\$NAME-([a-z]+)/g)].map(([, volume]) => `${name}-${volume}`);
+  const others = [...new Set(named)].filter((it) => it !== `${name}-graveyard` && it !== `${name}-log`);
   try {
+    for (const volume of others) await makeVolume(volume);
     const graveyard = await makeVolume(`${name}-graveyard`);
     const log = join(await makeVolume(`${name}-log`), 'events');
     // Members of several users append to it.
@@ -50,7 +53,7 @@ export async function withPod(
     });
   } finally {
     await podman('pod', 'rm', '--force', '--ignore', '--time=0', name);
-    await podman('volume', 'rm', '--force', `${name}-graveyard`, `${name}-log`);
+    await podman('volume', 'rm', '--force', `${name}-graveyard`, `${name}-log`, ...others);
     await rm(dir, { recursive: true, force: true });
   }
 }
