@@ -55,7 +55,7 @@ eachBuild(
 
 eachBuild('what is beyond the limit of the output is read and dropped', async (t, build) => {
   const { supervisor } = await begin(await layBench(t, build));
-  sh(supervisor, 1, 'head -c 10000000 /dev/zero | tr "\\0" x; exit 4', 4096);
+  sh(supervisor, 1, 'head -c 10000000 /dev/zero | tr "\\0" x && exit 4', 4096);
   assert.deepEqual(await supervisor.expect('helper-ended'), ['1', 'code', '4', 'x'.repeat(4096)]);
   sh(supervisor, 2, 'echo abcdef', 3);
   assert.deepEqual(await supervisor.expect('helper-ended'), ['2', 'code', '0', 'abc']);

@@ -50,7 +50,7 @@ eachBuild('a sweep reaches the group of a stray, and who turns up as a stray onl
   const bench = await layBench(t, build);
   // One in its group, and one that is in a session of its own and whose parent is the stray.
   const script = `sleep 1000 & echo $! >>more; setsid sh -c "echo \\$\\$ >>more; exec sleep 1000" & while [ $(wc -l <more) != 2 ]; do :; done; touch all; wait`;
-  const { supervisor, pids } = await withStrays(bench, [script], 'all');
+  const { supervisor, pids } = await withStrays(bench, [script], () => waitForFile(bench.path('all')));
   const more = readFileSync(bench.path('more'), 'utf8').trim().split('\n').map(Number);
   assert.deepEqual(more.map(stateOf), ['S', 'S']);
   supervisor.commit('sweep', TERM);
@@ -58,11 +58,32 @@ eachBuild('a sweep reaches the group of a stray, and who turns up as a stray onl
   assert.ok([...pids, ...more].every(hasEnded));
 });
 
+eachBuild('a sweep reaches also who becomes a stray of a living application while it is on', async (t, build) => {
+  const { init, supervisor, bench } = await begin(await layBench(t, build));
+  const stray = (name: string): string => `(setsid sh -c 'trap "touch ${name}" TERM; touch ${name}.up; ${STAY}' &)\n`;
+  init.write(stray('first'));
+  await waitForFile(bench.path('first.up'));
+  supervisor.commit('sweep', TERM);
+  await waitForFile(bench.path('first'));
+  // Its parent ends, whom the application reaps and not init.
+  init.write(stray('second'));
+  await waitForFile(bench.path('second'));
+  supervisor.commit('sweep', KILL);
+  await supervisor.expect('strays-gone');
+  init.write('exit 0\n');
+  assert.equal((await supervisor.expect('exited'))[2], 'code', 'it was not touched');
+});
+
 eachBuild('a group whose leader has ended gets the signal once, however many strays are in it', async (t, build) => {
   const bench = await layBench(t, build);
   const member = `sh -c 'trap "echo TERM >>got" TERM; echo $$ >>members; ${STAY}' &`;
-  const script = `${member} ${member} ${member} while [ "$(wc -l 2>/dev/null <members)" != 3 ]; do :; done; touch all; exit`;
-  const { supervisor } = await withStrays(bench, [script], 'all', '3');
+  const script = `${member} ${member} ${member} while [ "$(wc -l 2>/dev/null <members)" != 3 ]; do :; done; exit`;
+  const { supervisor } = await withStrays(
+    bench,
+    [script],
+    ([leader = 0]) => waitFor('the leader has ended', () => hasEnded(leader)),
+    '3',
+  );
   const members = readFileSync(bench.path('members'), 'utf8').trim().split('\n').map(Number);
   supervisor.commit('sweep', TERM);
   const lines = (): string[] =>
@@ -141,11 +162,11 @@ async function lookAgain(supervisor: Supervisor): Promise<void> {
   }
 }
 
-/** The application leaves one stray for each script and ends; `ready` is the file that says that all is set up. */
+/** The application leaves one stray for each script and ends once `ready` says that all is set up. */
 async function withStrays(
   bench: Bench,
   scripts: readonly string[],
-  ready?: string,
+  ready: (pids: readonly number[]) => Promise<unknown> = async () => {},
   count = String(scripts.length),
 ): Promise<{ init: Init; supervisor: Supervisor; pids: number[] }> {
   const { init, supervisor } = await begin(bench);
@@ -154,15 +175,12 @@ async function withStrays(
     init.write(`setsid sh -c '${text.replaceAll("'", `'\\''`)}' &\n`);
   }
   for (const index of scripts.keys()) await waitForFile(bench.path(`stray-${index}`));
-  if (ready !== undefined) await waitForFile(bench.path(ready));
+  const pids = scripts.map((_, index) => Number(readFileSync(bench.path(`stray-${index}`), 'utf8')));
+  await ready(pids);
   init.write('exit 0\n');
   await supervisor.expect('exited');
   assert.deepEqual(await supervisor.expect('gone'), ['1', count]);
-  return {
-    init,
-    supervisor,
-    pids: scripts.map((_, index) => Number(readFileSync(bench.path(`stray-${index}`), 'utf8'))),
-  };
+  return { init, supervisor, pids };
 }
 
 async function begin(

@@ -48,7 +48,7 @@ function running(kind: HostKind): void {
 
   test('what a helper writes beyond the limit is dropped, and it does not stall', async (t) => {
     const rig = await start(t, kind);
-    const [, code, , , output] = await helped(rig, 1, 'head -c 10000000 /dev/zero | tr "\\0" x; exit 4', 4096);
+    const [, code, , , output] = await helped(rig, 1, 'head -c 10000000 /dev/zero | tr "\\0" x && exit 4', 4096);
     assert.deepEqual([code, output], [4, 'x'.repeat(4096)]);
     assert.equal((await helped(rig, 2, 'echo abcdef', 3))[4], 'abc');
     assert.equal((await helped(rig, 3, 'echo abcdef', 0))[4], '');
