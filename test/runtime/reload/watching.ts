@@ -1,5 +1,15 @@
 /** A watch of real files, and the volumes that Kubernetes makes. */
-import { mkdirSync, mkdtempSync, readlinkSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -11,6 +21,23 @@ export function temporaryDirectory(t: TestContext): string {
   const dir = mkdtempSync(join(tmpdir(), 'sexton-reload-'));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
   return dir;
+}
+
+/** An ext4 with small inodes has no room for fractions of a second. */
+export function coarseVolume(t: TestContext): string {
+  const dir = mkdtempSync(join(tmpdir(), 'sexton-reload-'));
+  const [image, mounted] = [join(dir, 'image'), join(dir, 'mounted')];
+  mkdirSync(mounted);
+  writeFileSync(image, '');
+  truncateSync(image, 8 * 1024 * 1024);
+  execFileSync('mkfs.ext4', ['-q', '-I', '128', image], { stdio: 'ignore' });
+  execFileSync('mount', ['-o', 'loop', image, mounted]);
+  t.after(() => {
+    // Lazily, as a watch may still hold it.
+    execFileSync('umount', ['-l', mounted]);
+    rmSync(dir, { recursive: true });
+  });
+  return mounted;
 }
 
 /**
