@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { exit } from './cases/exit.ts';
 import { memory } from './cases/memory.ts';
 import { orphans } from './cases/orphans.ts';
+import { probes } from './cases/probes.ts';
 import { signal, stop } from './cases/signal.ts';
 import { start } from './cases/start.ts';
 import type { Case, Measurement } from './measurement.ts';
@@ -14,7 +15,7 @@ import { buildPrograms } from './programs.ts';
 import { jsonOf, machineLine, tableOf } from './report.ts';
 import { findSubjects } from './subjects.ts';
 
-const CASES: readonly Case[] = [start, signal, stop, exit, memory, orphans];
+const CASES: readonly Case[] = [start, signal, stop, exit, memory, orphans, probes];
 
 async function bench(
   wanted: readonly Case[],
