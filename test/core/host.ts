@@ -25,8 +25,8 @@ export interface ChildScript {
   readonly stray?: 'untilAsked' | 'untilKilled' | 'undead' | number;
   /** It cannot be started. */
   readonly errno?: string;
-  /** By the name of the action: how its runs end, the last one again and again. Without: at once, well. */
-  readonly actions?: Readonly<Record<string, readonly Run[]>>;
+  /** By the name of the action: how its runs end, the last one again and again, or by when it begins. Without: at once, well. */
+  readonly actions?: Readonly<Record<string, readonly Run[] | ((atMs: number) => Run)>>;
 }
 
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
@@ -164,7 +164,8 @@ export class ScriptedHost {
     const nth = this.#counts[name] ?? 0;
     this.#counts = { ...this.#counts, [name]: nth + 1 };
     const runs = this.#script.actions?.[name] ?? [];
-    const run = runs[nth] ?? runs.at(-1) ?? { afterMs: 0, ok: true };
+    const scripted = typeof runs === 'function' ? runs(this.#nowMs) : (runs[nth] ?? runs.at(-1));
+    const run = scripted ?? { afterMs: 0, ok: true };
     this.#running = [...this.#running, { id, action, run }];
     if (typeof run === 'object') this.#at(this.#nowMs + run.afterMs, endOf(id, run.ok));
   }
