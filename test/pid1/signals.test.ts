@@ -23,6 +23,7 @@ const ALL = Array.from({ length: 64 }, (_, index) => index + 1);
 const TO_SEND = ALL.filter((it) => ![SIGKILL, SIGSTOP, SIGCHLD].includes(it));
 /** RTMIN+3 as programs see it: the C library keeps 32 and 33. */
 const RTMIN_3 = 37;
+const MINUTES = 60_000;
 
 describe('signals through PID 1', { concurrency: atOnce(2) }, () => {
   scenario('P02 each signal but KILL, STOP and CHLD arrives once', async (stage) => {
@@ -82,45 +83,49 @@ describe('signals through PID 1', { concurrency: atOnce(2) }, () => {
 
   const DELAYS_MS = [0, 1, 2, 5, 10, 20, 40, 80];
   const rounds = byEngine({ namespaces: 200, podman: 48 });
-  scenario(`P03 a TERM sent 0 to 80 ms after the start is never lost (${rounds} rounds)`, async (stage) => {
-    const { scratch } = stage;
-    const outcomes = { handled: 0, ended: 0, neverStarted: 0 };
-    await inRounds(rounds, 3, async (index) => {
-      const name = `app${index}`;
-      // In turn: alone, with a graveyard, and with a variable that makes init wait for the supervisor before it starts anything.
-      const kind = index % 3;
-      const flags = kind === 0 ? [] : ['--name', name, '--graveyard', scratch.graveyard];
-      const env: Record<string, string> = kind === 2 ? { SEXTON_STOP: 'TERM' } : {};
-      const container = startContainer(scratch, { flags, env, command: member(stage, name, { exit: 3 }) });
-      let pid: number | undefined;
-      // The kernel names the new program before its first instruction has run; it drops a TERM to PID 1 until then.
-      while (pid === undefined || !isBlockingAll(pid)) {
-        await turn();
-        pid = container.findNow(SEXTON);
-      }
-      await sleep(DELAYS_MS[Math.floor(index / 3) % DELAYS_MS.length]);
-      assert.ok(send(pid, SIGTERM), 'it ended before it was asked to');
-      const { status } = await within(`${name} ends`, container.ended).catch(async (error) => {
-        await container.kill();
-        throw error;
+  scenario(
+    `P03 a TERM sent 0 to 80 ms after the start is never lost (${rounds} rounds)`,
+    async (stage) => {
+      const { scratch } = stage;
+      const outcomes = { handled: 0, ended: 0, neverStarted: 0 };
+      await inRounds(rounds, 3, async (index) => {
+        const name = `app${index}`;
+        // In turn: alone, with a graveyard, and with a variable that makes init wait for the supervisor before it starts anything.
+        const kind = index % 3;
+        const flags = kind === 0 ? [] : ['--name', name, '--graveyard', scratch.graveyard];
+        const env: Record<string, string> = kind === 2 ? { SEXTON_STOP: 'TERM' } : {};
+        const container = startContainer(scratch, { flags, env, command: member(stage, name, { exit: 3 }) });
+        let pid: number | undefined;
+        // The kernel names the new program before its first instruction has run; it drops a TERM to PID 1 until then.
+        while (pid === undefined || !isBlockingAll(pid)) {
+          await turn();
+          pid = container.findNow(SEXTON);
+        }
+        await sleep(DELAYS_MS[Math.floor(index / 3) % DELAYS_MS.length]);
+        assert.ok(send(pid, SIGTERM), 'it ended before it was asked to');
+        const { status } = await within(`${name} ends`, container.ended).catch(async (error) => {
+          await container.kill();
+          throw error;
+        });
+        const log = readTimeline(scratch.log);
+        const tombstone = readTombstone(scratch.graveyard, name);
+        if (log.of(name, 'Starting').length > 0) {
+          outcomes.handled += 1;
+          assert.deepEqual([log.signals(name), status], [[SIGTERM], 3], name);
+          if (tombstone) assert.deepEqual([tombstone.ExitCode, tombstone.Reason], [3, 'stopped'], name);
+        } else {
+          // Either it was never started, or the signal ended it before it had a handler: one and the same to a platform.
+          assert.equal(status, 128 + SIGTERM, name);
+          const isNeverStarted = tombstone?.Reason === 'never-started';
+          outcomes[isNeverStarted ? 'neverStarted' : 'ended'] += 1;
+          if (tombstone && !isNeverStarted) assert.equal(tombstone.Signal, 'SIGTERM', name);
+        }
+        if (kind > 0) assert.ok(tombstone?.Died, `${name} carved its death`);
       });
-      const log = readTimeline(scratch.log);
-      const tombstone = readTombstone(scratch.graveyard, name);
-      if (log.of(name, 'Starting').length > 0) {
-        outcomes.handled += 1;
-        assert.deepEqual([log.signals(name), status], [[SIGTERM], 3], name);
-        if (tombstone) assert.deepEqual([tombstone.ExitCode, tombstone.Reason], [3, 'stopped'], name);
-      } else {
-        // Either it was never started, or the signal ended it before it had a handler: one and the same to a platform.
-        assert.equal(status, 128 + SIGTERM, name);
-        const isNeverStarted = tombstone?.Reason === 'never-started';
-        outcomes[isNeverStarted ? 'neverStarted' : 'ended'] += 1;
-        if (tombstone && !isNeverStarted) assert.equal(tombstone.Signal, 'SIGTERM', name);
-      }
-      if (kind > 0) assert.ok(tombstone?.Died, `${name} carved its death`);
-    });
-    stage.t.diagnostic(`P03: 0 of ${rounds} lost, ${JSON.stringify(outcomes)}`);
-  });
+      stage.t.diagnostic(`P03: 0 of ${rounds} lost, ${JSON.stringify(outcomes)}`);
+    },
+    { timeoutMs: 6 * MINUTES },
+  );
 
   scenario(
     'P03 its first system call, before any C library starts, blocks all signals',

@@ -7,6 +7,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Tombstone } from '../../src/core/tombstone.ts';
 import { atOnce } from '../helpers/engine.ts';
 import { readTombstone, waitForTombstone } from '../helpers/grave.ts';
 import { send } from '../helpers/process.ts';
@@ -54,16 +55,24 @@ describe('moments of ignorance', { concurrency: atOnce(4) }, () => {
       const { scratch } = stage;
       const pod = { restartPolicy: 'Never', graceMs: AMPLE_MS, session: false } as const;
       await runPod(scratch, { ...pod, containers: [main('work', { run: 300, name: 'old' })] }).end();
-      assert.ok(readTombstone(scratch.graveyard, 'work')?.Died);
+      const dead = readTombstone(scratch.graveyard, 'work');
+      assert.ok(dead?.Died);
       const stale = join(scratch.graveyard, 'gone');
-      writeFileSync(stale, JSON.stringify({ ...readTombstone(scratch.graveyard, 'work'), Name: 'gone' }));
+      writeFileSync(stale, JSON.stringify({ ...dead, Name: 'gone' }));
       // Two sidecars find a death each; one of the dead is born again after some seconds, the other one never.
       const sidecars = [sidecar('s1', {}, ['--mains', 'work']), sidecar('s2', {}, ['--mains', 'gone'])];
-      // CLOCK_MONOTONIC, as in the log.
-      const beforeMs = Number(process.hrtime.bigint() / 1_000_000n);
+      const beforeMs = monotonicMs();
       const serving = runPod(scratch, { ...pod, containers: sidecars });
-      await running('s1', 's2');
+      await running('s1');
+      // It stands still meanwhile, so that the rebirth may take as long as it does.
+      const supervisor = await serving.current('s1').supervisor();
+      send(supervisor, 'SIGSTOP');
       const reborn = runPod(scratch, { ...pod, containers: [main('work', { after: scratch.path('enough'), run: 1 })] });
+      await waitForRebirth(scratch.graveyard, dead);
+      // In the second after the ten it may still believe what it knows; who comes to it later looks again first.
+      if (monotonicMs() > beforeMs + 9_000)
+        await sleep(Math.max(0, readTimeline(scratch.log).at('s1', 'Starting').atMs + 11_500 - monotonicMs()));
+      send(supervisor, 'SIGCONT');
       const stopped = await waitForEvent(scratch.log, 's2', 'Signal');
       assert.ok(stopped.atMs - beforeMs >= 10_000, 'it was not believed at once');
       // Found at the same time as the other; were it believed as well, it would be believed by now.
@@ -84,17 +93,12 @@ describe('moments of ignorance', { concurrency: atOnce(4) }, () => {
     const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
     await running('proxy', 'work');
     const supervisor = await pod.current('proxy').supervisor();
-    const { Incarnation } = readTombstone(scratch.graveyard, 'work') ?? {};
+    const before = readTombstone(scratch.graveyard, 'work');
     // The main vanishes; under Never that is final after 2 s, but by then it has long been born again.
     send(supervisor, 'SIGSTOP');
     await pod.current('work').kill();
     pod.rerun('work');
-    await waitForTombstone(
-      scratch.graveyard,
-      'work',
-      'is born again',
-      (it) => it.Incarnation !== Incarnation && it.Phase === 'running',
-    );
+    await waitForRebirth(scratch.graveyard, before);
     await sleep(2_500);
     send(supervisor, 'SIGCONT');
     // Long enough for the sidecar that its supervisor stops, and no longer than a slow machine likes: then this shows less.
@@ -118,3 +122,13 @@ describe('moments of ignorance', { concurrency: atOnce(4) }, () => {
     });
   });
 });
+
+function waitForRebirth(graveyard: string, before: Tombstone | undefined): Promise<Tombstone> {
+  const isReborn = (it: Tombstone) => it.Incarnation !== before?.Incarnation && it.Phase === 'running';
+  return waitForTombstone(graveyard, 'work', 'is born again', isReborn);
+}
+
+/** By the clock of the log. */
+function monotonicMs(): number {
+  return Number(process.hrtime.bigint() / 1_000_000n);
+}
