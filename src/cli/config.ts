@@ -7,8 +7,8 @@
  */
 import type { MemberConfig } from '../core/config.ts';
 import type { Program } from '../runtime/host/host.ts';
-import { type CommandLine, readCommandLine } from './argv.ts';
 import { findProblems } from './checks.ts';
+import { type DropIn, type HostWishes, type Place, takePlace } from './dropin.ts';
 import { type Env, type Environment, readEnvironment } from './env.ts';
 import { type ConfigFile, parseAsJson, readConfigFile } from './file.ts';
 import type { Key, Values } from './flag.ts';
@@ -24,6 +24,7 @@ export interface RunConfig {
   readonly program: Program;
   readonly logLevel: Values['logLevel'];
   readonly logFormat: Values['logFormat'];
+  readonly host: HostWishes;
 }
 
 /** One row of `explain`. */
@@ -52,13 +53,19 @@ export interface Files {
 }
 
 /**
- * `argv` is what follows the program's name, with or without a leading `run`. The answer is a promise only when a
- * configuration file is in YAML.
+ * `argv` is what follows the program's name, with or without a leading `run`; `as`: that name, where it is another
+ * program's. The answer is a promise only when a configuration file is in YAML.
  */
-export function resolveRun(argv: readonly string[], env: Env, files: Files): Resolution | Promise<Resolution> {
-  const line = readCommandLine(argv);
+export function resolveRun(
+  argv: readonly string[],
+  env: Env,
+  files: Files,
+  as?: DropIn,
+): Resolution | Promise<Resolution> {
   const environment = readEnvironment(env);
-  const inputs = { argv, env, files, line, environment };
+  const place = takePlace(as, argv, env, environment);
+  const { line } = place;
+  const inputs = { argv, env, files, place, environment };
   const path = line.config ?? environment.config;
   if (path === undefined) return resolve(inputs, undefined);
   const label = line.config === undefined ? `SEXTON_CONFIG=${path}` : `--config ${path}`;
@@ -77,36 +84,38 @@ interface Inputs {
   readonly argv: readonly string[];
   readonly env: Env;
   readonly files: Files;
-  readonly line: CommandLine;
+  readonly place: Place;
   readonly environment: Environment;
 }
 
-function resolve({ argv, env, files, line, environment }: Inputs, file: ConfigFile | undefined): Resolution {
+function resolve({ argv, env, files, place, environment }: Inputs, file: ConfigFile | undefined): Resolution {
+  const { line } = place;
   const ours: ReadonlySet<Key> = new Set([...line.given, ...environment.given].map(({ key }) => key));
-  const foreign = readForeign(env, ours);
-  const fileGiven = file?.given ?? [];
-  const layers = [line.given, environment.given, foreign.given, fileGiven, environment.implied, foreign.implied];
+  const foreign = readForeign(place.ignoresKubexit ? {} : env, ours);
+  const given = [line.given, environment.given, foreign.given, file?.given ?? []];
+  const layers = [...given, environment.implied, foreign.implied, place.implied];
   const program = programOf(argv, line, file);
-  const { settings, problems } = settle(layers, { ...files, command: program?.argv[0] });
+  const isDirectory = place.isPlain ? () => false : files.isDirectory;
+  const { settings, problems } = settle(layers, { ...files, isDirectory, command: program?.argv[0] });
   const all = [
     ...line.problems,
     ...environment.problems,
     ...foreign.problems,
     ...(file?.problems ?? []),
     ...problems,
-    ...commandProblems(line, program, file),
+    ...commandProblems(place, program, file),
     ...findProblems(settings),
   ];
   if (all.length > 0 || program === undefined) return { ok: false, problems: all };
   return {
     ok: true,
-    run: freeze(runConfig(settings, program)),
+    run: freeze(runConfig(settings, program, place)),
     warnings: [...foreign.warnings, ...(file?.warnings ?? []), ...findWarnings(settings)],
     sources: [...KEYS.map((key) => sourceOf(key, settings)), commandSource(program, file)],
   };
 }
 
-function runConfig(settings: Settings, program: Program): RunConfig {
+function runConfig(settings: Settings, program: Program, { host, startFailureCode }: Place): RunConfig {
   const graveyard = settings.graveyard.value;
   const member: MemberConfig = {
     name: need(settings, 'name'),
@@ -135,14 +144,16 @@ function runConfig(settings: Settings, program: Program): RunConfig {
     quit: settings.quit.value ?? [],
     restart: need(settings, 'restart'),
     exitCode: need(settings, 'exitCode'),
+    startFailureCode,
     session: settings.session.value,
     solo: graveyard === undefined,
   };
-  return { member, graveyard, program, logLevel: need(settings, 'logLevel'), logFormat: need(settings, 'logFormat') };
+  const log = { logLevel: need(settings, 'logLevel'), logFormat: need(settings, 'logFormat') };
+  return { member, graveyard, program, ...log, host };
 }
 
 /** The command of the command line replaces `command` and `args` of the file. */
-function programOf(argv: readonly string[], line: CommandLine, file: ConfigFile | undefined): Program | undefined {
+function programOf(argv: readonly string[], line: Place['line'], file: ConfigFile | undefined): Program | undefined {
   if (line.commandAt === undefined) return file?.command && { fromIndex: 0, argv: file.command };
   const [command = '', ...args] = argv.slice(line.commandAt);
   // init's argv begins with init itself, ours does not.
@@ -150,12 +161,13 @@ function programOf(argv: readonly string[], line: CommandLine, file: ConfigFile 
 }
 
 function commandProblems(
-  line: CommandLine,
+  { line, isPlain }: Place,
   program: Program | undefined,
   file: ConfigFile | undefined,
 ): readonly string[] {
   if (file?.hasArgsOnly) return [`args in ${file.path}: no command to go with them; write command in the same file`];
-  if (program?.argv[0] === '') return ['the command is an empty text; write sexton [flags] -- COMMAND'];
+  // Where nothing is decided here, it is the system that does not find it.
+  if (program?.argv[0] === '' && !isPlain) return ['the command is an empty text; write sexton [flags] -- COMMAND'];
   // With an unknown flag, or a file that cannot be used, where the command begins is anyone's guess.
   const isUnsure = line.problems.length > 0 || (file?.problems.length ?? 0) > 0;
   if (program !== undefined || isUnsure) return [];

@@ -5,10 +5,11 @@
  * configuration of PID 1 is resolved again where PID 1 is sexton and may be read (same uid). A variable that the caller has set
  * for this one call counts more than that, a flag most.
  */
-import { readFileSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { basename } from 'node:path';
 import { type Members, readMembers } from '../runtime/graveyard/members.ts';
 import { resolveRun } from './config.ts';
+import { dropInOf } from './dropin.ts';
 import type { Env } from './env.ts';
 import { SextonError } from './errors.ts';
 import { flagLabel, variableLabel } from './given.ts';
@@ -24,6 +25,8 @@ export interface Here {
 }
 
 export interface Process {
+  /** What it runs: another's name may be a link to us, or that program itself. */
+  readonly program?: string | undefined;
   readonly argv: readonly string[];
   /** undefined: another uid's, not to be read. */
   readonly env: Env | undefined;
@@ -69,10 +72,10 @@ interface First {
 }
 
 async function firstMember(pid1: Process | undefined, env: Env): Promise<First | undefined> {
-  if (pid1 === undefined || !isSexton(pid1.argv)) return undefined;
+  if (pid1 === undefined || !isSexton(pid1)) return undefined;
   // Its variables are most likely ours where they cannot be read: both are the container's.
   const { SEXTON_NODE: _, ...rest } = pid1.env ?? env;
-  const resolution = await resolveRun(pid1.argv.slice(1), rest, machine);
+  const resolution = await resolveRun(pid1.argv.slice(1), rest, machine, dropInOf(pid1.argv[0]));
   // It runs, so it was right when it started; a file may have changed since.
   if (!resolution.ok) return undefined;
   const { run, sources } = resolution;
@@ -80,7 +83,8 @@ async function firstMember(pid1: Process | undefined, env: Env): Promise<First |
   return { dir: run.graveyard, source: `${source} of PID 1`, member: run.member.name };
 }
 
-function isSexton([program = '', word = '']: readonly string[]): boolean {
+function isSexton({ program: runs, argv: [program = '', word = ''] }: Process): boolean {
+  if (dropInOf(program) !== undefined) return basename(runs ?? '') === 'sexton';
   const isRun = word === 'run' || word.startsWith('-') || word === '';
   return isRun && ['sexton', 'sexton-init'].includes(basename(program));
 }
@@ -93,7 +97,15 @@ function readProcess(pid: number): Process | undefined {
     const end = entry.indexOf('=');
     return [entry.slice(0, end), entry.slice(end + 1)] as const;
   });
-  return { argv, env: entries && Object.fromEntries(entries) };
+  return { program: programOf(pid), argv, env: entries && Object.fromEntries(entries) };
+}
+
+function programOf(pid: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/exe`);
+  } catch {
+    return undefined;
+  }
 }
 
 function wordsOf(path: string): readonly string[] | undefined {

@@ -4,6 +4,7 @@
  * program's own name begins at 2.
  */
 import { EXIT } from '../core/exit.ts';
+import { type DropIn, dropInOf } from './dropin.ts';
 import { complain, SextonError } from './errors.ts';
 import { show } from './parse.ts';
 import { subcommandOf } from './subcommand.ts';
@@ -14,6 +15,8 @@ main(process.argv.slice(2)).catch((error: unknown) => {
 });
 
 async function main(argv: readonly string[]): Promise<void> {
+  const as = dropInOf(process.env.SEXTON_INIT_AS);
+  if (as !== undefined) return start(as, argv);
   const subcommand = subcommandOf(argv);
   switch (subcommand.name) {
     case 'run':
@@ -39,4 +42,10 @@ async function main(argv: readonly string[]): Promise<void> {
     default:
       return subcommand satisfies never;
   }
+}
+
+/** Under another program's name there are no subcommands; init supervises whatever is a command and leaves the rest to us. */
+async function start(as: DropIn, argv: readonly string[]): Promise<void> {
+  if (process.env.SEXTON_INIT_FD !== undefined) return (await import('./run.ts')).run(argv, as);
+  return (await import('./dropin-answer.ts')).answer(as, argv, process.env);
 }

@@ -11,26 +11,29 @@ import { isLate } from '../runtime/late.ts';
 import { Log } from '../runtime/log.ts';
 import { Supervisor } from '../runtime/supervisor.ts';
 import { type RunConfig, resolveRun } from './config.ts';
+import type { DropIn } from './dropin.ts';
 import { complainInTime, SextonError } from './errors.ts';
 import { machine } from './machine.ts';
 
-/** `argv` is what follows the program's name. */
-export async function run(argv: readonly string[]): Promise<void> {
+/** `argv` is what follows the program's name; `as`: that name, where it is another program's. */
+export async function run(argv: readonly string[], as?: DropIn): Promise<void> {
   keepToOurselves();
   const host = await openHost(process.env);
-  const resolution = await resolveRun(argv, process.env, machine);
+  const resolution = await resolveRun(argv, process.env, machine, as);
   if (!resolution.ok) return refuse(host, resolution.problems);
   await supervise(host, resolution.run, resolution.warnings);
 }
 
 async function supervise(
   host: Host,
-  { member, graveyard, program, logLevel, logFormat }: RunConfig,
+  { member, graveyard, program, logLevel, logFormat, host: wishes }: RunConfig,
   warnings: readonly string[],
 ): Promise<void> {
   const clock = new SystemClock();
   const log = new Log({ level: logLevel, format: logFormat, member: member.name });
   for (const warning of warnings) log.say('warn', warning);
+  // init is our parent.
+  if (wishes.missesOrphans && process.ppid !== 1) log.say('warn', NOT_REAPED);
   const bootId = readBootId();
   const openPlot =
     graveyard === undefined
@@ -39,7 +42,7 @@ async function supervise(
           const { Plot } = await import('../runtime/plot.ts');
           return new Plot({ dir: graveyard, member, clock, log });
         };
-  await new Supervisor({ member, program, host, clock, log, bootId, openPlot }).start();
+  await new Supervisor({ member, program, host, wishes, clock, log, bootId, openPlot }).start();
 }
 
 /** sexton-init when it started us, else this process itself. */
@@ -47,6 +50,7 @@ async function openHost(env: NodeJS.ProcessEnv): Promise<Host> {
   const fd = env.SEXTON_INIT_FD;
   // It is init's word to us and nobody else's: the application gets its environment from init.
   delete env.SEXTON_INIT_FD;
+  delete env.SEXTON_INIT_AS;
   if (fd !== undefined && /^[0-9]{1,4}$/.test(fd)) return new InitHost(Number(fd));
   const { ExecaHost } = await import('../runtime/host/execa.ts');
   return new ExecaHost(whyWithoutInit());
@@ -74,3 +78,5 @@ async function refuse(host: Host, problems: readonly string[]): Promise<void> {
 }
 
 const MOST_COMPLAINING_MS = 200;
+const NOT_REAPED =
+  'orphans are not reaped here: this is not PID 1 and no subreaper; add -s, set TINI_SUBREAPER, or make it PID 1';

@@ -151,6 +151,8 @@ export interface MemberConfig {
   readonly quit: readonly QuitAction[];
   readonly restart: RestartMode;
   readonly exitCode: ExitCodePolicy;
+  /** What a command that cannot be started counts as; `undefined`: 127 not found, 126 not executable. */
+  readonly startFailureCode: number | undefined;
   readonly session: string | undefined;
   /** No graveyard: nothing is shared, no peer is waited for. */
   readonly solo: boolean;

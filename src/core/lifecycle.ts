@@ -86,7 +86,7 @@ function wake(draft: Draft): void {
 function missBirth(draft: Draft, { id, errno }: Event & { type: 'childSpawnFailed' }): void {
   if (draft.state.child.is !== 'spawning' && draft.state.child.is !== 'unborn') return;
   note(draft, 'start failed', { Error: errno });
-  const status = statusOfErrno(errno);
+  const status = draft.config.startFailureCode ?? statusOfErrno(errno);
   if (id === 1 || !PASSING.has(errno)) return bury(draft, { status, reason: 'error', exit: undefined });
   const exit = { code: status, signal: undefined };
   const sinceMs = draft.state.now.mono;

@@ -82,4 +82,7 @@ export const SIGTERM = 15;
 export const SIGCHLD = 17;
 export const SIGCONT = 18;
 export const SIGSTOP = 19;
+export const SIGTSTP = 20;
+export const SIGTTIN = 21;
+export const SIGTTOU = 22;
 export const SIGWINCH = 28;

@@ -8,7 +8,8 @@ import { SIGTERM, signalName } from '../core/signals.ts';
 import type { Instant } from '../core/time.ts';
 import type { HostCommand, HostEvent, Program } from './host/host.ts';
 
-export function commandsOf(effects: readonly Effect[], program: Program): readonly HostCommand[] {
+/** `single`: signals are for the first process of the application, not for its group. */
+export function commandsOf(effects: readonly Effect[], program: Program, single: boolean): readonly HostCommand[] {
   return effects.flatMap((effect): HostCommand[] => {
     switch (effect.type) {
       case 'spawnChild':
@@ -18,7 +19,10 @@ export function commandsOf(effects: readonly Effect[], program: Program): readon
       case 'forwardStopOnce':
         return [{ type: 'once', id: effect.id, table: effect.table }];
       case 'forwardSignals':
-        return [{ type: 'forward', id: effect.id, table: effect.table }];
+        return [
+          ...(single ? [{ type: 'single', id: effect.id } as const] : []),
+          { type: 'forward', id: effect.id, table: effect.table },
+        ];
       case 'sweepStrays':
         return [{ type: 'sweep', signal: effect.signal }];
       // The host runs commands; what goes over the network is done by the supervisor itself.

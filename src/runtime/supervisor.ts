@@ -34,6 +34,8 @@ export interface SupervisorOptions {
   readonly member: MemberConfig;
   readonly program: Program;
   readonly host: Host;
+  /** What is asked of the host beside the lifecycle. */
+  readonly wishes: { readonly single: boolean; readonly commands: readonly HostCommand[] };
   readonly clock: Clock;
   readonly log: Log;
   readonly bootId: string;
@@ -62,7 +64,7 @@ export class Supervisor {
 
   /** Resolves when all is wired; the rest is events. */
   async start(): Promise<void> {
-    const { host, member, clock, log, openPlot, bootId } = this.#options;
+    const { host, wishes, member, clock, log, openPlot, bootId } = this.#options;
     const hello = await host.open((event) => this.#hear(event));
     const { hostId, startedAt: startedAtMs, memo } = hello;
     const resumed = memo === undefined ? undefined : readMemo(memo, hostId);
@@ -74,7 +76,7 @@ export class Supervisor {
     this.#oomKills = resumed === undefined ? readOomKills() : resumed.oomKills;
     // The host tells in this turn of the loop what was queued before we were there; only then may anything begin.
     await new Promise((resolve) => setImmediate(resolve));
-    this.#dispatch({ type: 'booted', at: clock.now() }, undefined, [fallbackOf(member)]);
+    this.#dispatch({ type: 'booted', at: clock.now() }, undefined, [fallbackOf(member), ...wishes.commands]);
     for (const limit of host.limits) log.say('warn', limit);
     const events: PlotEvents = {
       listen: (path) => this.#listen(path),
@@ -149,11 +151,11 @@ export class Supervisor {
   }
 
   #dispatch(event: Event, ack?: number, also: readonly HostCommand[] = []): void {
-    const { member, program, log } = this.#options;
+    const { member, program, log, wishes } = this.#options;
     if (this.#state === undefined) throw new Error('internal error: an event before the hello');
     const { state, effects, wakeAtMs } = reduce(member, this.#state, event);
     this.#state = state;
-    this.#commit(ack, [...also, ...commandsOf(effects, program)]);
+    this.#commit(ack, [...also, ...commandsOf(effects, program, wishes.single)]);
     this.#carve();
     for (const effect of effects) {
       if (effect.type === 'log') log.say(effect.level, effect.message, effect.details);

@@ -46,6 +46,7 @@ describe('the configuration of `sexton -- command`', () => {
         quit: [],
         restart: 'never',
         exitCode: { kind: 'keep' },
+        startFailureCode: undefined,
         session: undefined,
         solo: true,
       },
@@ -53,6 +54,7 @@ describe('the configuration of `sexton -- command`', () => {
       program: { fromIndex: 2, argv: ['/bin/Sleep', '9'] },
       logLevel: 'info',
       logFormat: 'json',
+      host: { single: false, missesOrphans: false, commands: [] },
     });
   });
 

@@ -42,6 +42,7 @@ export function mainConfig(change: Partial<MemberConfig> = {}): MemberConfig {
     reload: [],
     quit: [],
     restart: 'never',
+    startFailureCode: undefined,
     exitCode: { kind: 'keep' },
     session: undefined,
     solo: false,
