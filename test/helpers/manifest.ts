@@ -1,0 +1,97 @@
+/**
+ * The manifests of the examples and of the docs, as a reader of them would find them: every YAML file, and every YAML block of a
+ * Markdown page, that says what kind of object it is.
+ */
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import { ROOT } from './paths.ts';
+
+export interface Manifest {
+  /** File and line, for messages. */
+  readonly from: string;
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly content: Readonly<Record<string, unknown>>;
+}
+
+export interface Volume {
+  name: string;
+  readonly [kind: string]: unknown;
+}
+
+export interface Container {
+  readonly name: string;
+  image: string;
+  command?: readonly string[];
+  args?: readonly string[];
+  readonly volumeMounts?: readonly { name: string; readonly mountPath: string }[];
+  readonly [key: string]: unknown;
+}
+
+export interface PodSpec {
+  readonly restartPolicy?: 'Always' | 'OnFailure' | 'Never';
+  readonly terminationGracePeriodSeconds?: number;
+  readonly initContainers?: readonly Container[];
+  readonly containers: readonly Container[];
+  readonly volumes?: readonly Volume[];
+  readonly [key: string]: unknown;
+}
+
+/** Of the whole repository. */
+export function allManifests(): Manifest[] {
+  const files = globSync(['examples/**/*.{yaml,yml,md}', 'docs/**/*.{yaml,yml,md}', '*.md'], { cwd: ROOT });
+  return files.sort().flatMap(readManifests);
+}
+
+/** Of one file, named from the repository's root. What has no apiVersion or no kind is none of Kubernetes' and left out. */
+export function readManifests(file: string): Manifest[] {
+  const text = readFileSync(join(ROOT, file), 'utf8');
+  const blocks = file.endsWith('.md') ? yamlBlocks(text) : [{ line: 1, text }];
+  return blocks.flatMap(({ line, text }) => parseManifests(text, `${file}:${line}`));
+}
+
+export function parseManifests(text: string, from: string): Manifest[] {
+  // kubectl reads YAML 1.1, in which `yes` is no text.
+  return parseAllDocuments(text, { version: '1.1', merge: true }).flatMap((document) => {
+    const [problem] = document.errors;
+    if (problem) throw new Error(`cannot read the YAML of ${from}: ${problem.message}`);
+    const content: unknown = document.toJS();
+    if (!isObject(content)) return [];
+    const { apiVersion, kind } = content;
+    return typeof apiVersion === 'string' && typeof kind === 'string' ? [{ from, apiVersion, kind, content }] : [];
+  });
+}
+
+/** Of a Pod, or of what makes pods. A copy, which may be changed. */
+export function podSpecOf({ kind, content }: Manifest): PodSpec | undefined {
+  const path = PATHS[kind];
+  if (path === undefined) return undefined;
+  let found: unknown = content;
+  for (const key of path) found = isObject(found) ? found[key] : undefined;
+  return structuredClone(found) as PodSpec | undefined;
+}
+
+const TEMPLATE = ['spec', 'template', 'spec'];
+
+const PATHS: Readonly<Record<string, readonly string[]>> = {
+  Pod: ['spec'],
+  Job: TEMPLATE,
+  Deployment: TEMPLATE,
+  StatefulSet: TEMPLATE,
+  DaemonSet: TEMPLATE,
+  CronJob: ['spec', 'jobTemplate', ...TEMPLATE],
+};
+
+function yamlBlocks(markdown: string): { readonly line: number; readonly text: string }[] {
+  return [...markdown.matchAll(/^([ \t]*)```ya?ml\n(.*?)^\1```$/gms)].map(
+    ({ index, 1: indent = '', 2: text = '' }) => ({
+      line: markdown.slice(0, index).split('\n').length + 1,
+      text: text.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+    }),
+  );
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
