@@ -2,6 +2,7 @@
  * What `sexton install` lays into a directory, which may be the mount point of a volume:
  *
  *   sexton                     a link to the program in the version that is installed
+ *   tini dumb-init kubexit     the same, for those whose entrypoint has this name
  *   versions/VERSION-DIGEST/   one whole directory, as the inventory in it says
  *
  * Each file is written beside its place, read back, compared with the inventory and renamed into its place; the link follows
@@ -13,6 +14,7 @@
 import { randomBytes } from 'node:crypto';
 import { lstat, mkdir, readdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { DropIn } from './dropin.ts';
 import { SextonError } from './errors.ts';
 import { isInPlace, putInPlace, syncDirectory } from './install-file.ts';
 import { haveRoom, ownDirectory, whyNot } from './install-target.ts';
@@ -38,6 +40,7 @@ export interface Installed {
 }
 
 const LINK = 'sexton';
+const OTHER_NAMES: readonly string[] = ['tini', 'dumb-init', 'kubexit'] satisfies readonly DropIn[];
 const VERSIONS = 'versions';
 /** Begins the names of what is not finished. */
 const PARTIAL = '.sexton-';
@@ -47,13 +50,13 @@ export async function installTree({ source, target, version, removeOld }: Instal
   const name = `${version}-${digest.slice(0, 16)}`;
   const place = join(target, VERSIONS, name);
   try {
-    await ownDirectory(target, (it) => it === VERSIONS || it.startsWith(PARTIAL));
+    await ownDirectory(target, (it) => [VERSIONS, ...OTHER_NAMES].includes(it) || it.startsWith(PARTIAL));
     const missing = await notInPlace(place, files);
     await haveRoom(target, missing);
     for (const directory of directoriesOf(target, place, missing)) await ensureDirectory(directory);
     for (const file of missing) await putInPlace(join(source, file.path), join(place, file.path), file, PARTIAL);
     await removeUnknown(place, files);
-    await point(target, join(VERSIONS, name, LINK));
+    for (const link of [...OTHER_NAMES, LINK]) await point(join(target, link), join(VERSIONS, name, LINK));
     const others = (await readdir(join(target, VERSIONS))).filter((it) => it !== name).sort();
     if (removeOld) for (const it of others) await rm(join(target, VERSIONS, it), { recursive: true, force: true });
     return {
@@ -119,9 +122,9 @@ async function removeUnknown(place: string, files: readonly InventoryFile[]): Pr
   for (const it of [...directories, place]) await syncDirectory(it);
 }
 
-/** Makes the program's name mean that version, from one moment to the next. */
-async function point(target: string, to: string): Promise<void> {
-  const link = join(target, LINK);
+/** Makes one of the program's names mean that version, from one moment to the next. */
+async function point(link: string, to: string): Promise<void> {
+  const target = dirname(link);
   if ((await readlink(link).catch(() => undefined)) === to) return;
   await syncDirectory(join(target, VERSIONS));
   const partial = join(target, `${PARTIAL}${randomBytes(6).toString('hex')}`);

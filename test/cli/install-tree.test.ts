@@ -66,7 +66,7 @@ test('an installation has the files, modes and contents of its source, and a lin
     assert.equal(readFileSync(join(version, path), 'utf8'), readFileSync(join(source, path), 'utf8'));
     assert.equal(statSync(join(version, path)).mode, statSync(join(source, path)).mode, path);
   }
-  assert.deepEqual(listed(target).sort(), ['inventory', 'run.cjs', 'sexton', 'sexton']);
+  assert.deepEqual(listed(target).sort(), INSTALLED);
 });
 
 test('a second installation writes nothing; one that was damaged is mended, file by file', async (t) => {
@@ -131,15 +131,18 @@ test('one that is killed in the middle has no program by its name; the next one 
   renameSync(`${path}.real`, path);
   await install(source, target);
   assert.equal(run(target), 'one\n');
-  assert.deepEqual(listed(target).sort(), ['inventory', 'run.cjs', 'sexton', 'sexton']);
+  assert.deepEqual(listed(target).sort(), INSTALLED);
 });
+
+/** Each file, and each name of the program. */
+const INSTALLED = ['dumb-init', 'inventory', 'kubexit', 'run.cjs', 'sexton', 'sexton', 'tini'];
 
 test('several at a time give one whole installation', async (t) => {
   const source = makeSource(t);
   const target = temporaryDirectory(t);
   await Promise.all([1, 2, 3, 4].map(() => install(source, target)));
   assert.equal(run(target), 'one\n');
-  assert.deepEqual(listed(target).sort(), ['inventory', 'run.cjs', 'sexton', 'sexton']);
+  assert.deepEqual(listed(target).sort(), INSTALLED);
 });
 
 test('a source that is not what its inventory says is refused, and no name is made', async (t) => {
