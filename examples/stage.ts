@@ -1,0 +1,85 @@
+/**
+ * What the examples that run as plain processes on this machine share: a directory of their own, the processes that they start,
+ * and the promise that nothing of either is left behind, whatever happens.
+ */
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { constants, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { formatTable } from '../src/cli/table.ts';
+
+export const SEXTON = join(import.meta.dirname, '..', 'dist', 'sexton', 'sexton');
+export const NODE = process.execPath;
+
+export interface Actor {
+  readonly process: ChildProcess;
+  /** The exit code as a platform would report it, 128 + n for signal n. */
+  readonly ended: Promise<number>;
+}
+
+export interface Stage {
+  /** A new directory that goes when the example ends. */
+  folder(name: string): string;
+  launch(file: string, args: readonly string[], env?: Readonly<Record<string, string>>): Actor;
+}
+
+/** Exits with 0 when what was shown is what the example claims, and says so with `true`. */
+export async function onStage(name: string, play: (stage: Stage) => Promise<boolean>): Promise<void> {
+  const dir = mkdtempSync(join(tmpdir(), `sexton-${name}-`));
+  const running = new Set<ChildProcess>();
+  const folder = (part: string): string => {
+    const path = join(dir, part);
+    mkdirSync(path, { recursive: true });
+    return path;
+  };
+  const launch = (file: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Actor => {
+    // What this shell has set for sexton is not meant for the example.
+    const plain = Object.entries(process.env).filter(([key]) => !/^(SEXTON|KUBEXIT|KRUISE)_/.test(key));
+    const stdio: StdioOptions = ['ignore', 'ignore', 'inherit'];
+    const child = spawn(file, args, { env: { ...Object.fromEntries(plain), ...env }, stdio });
+    running.add(child);
+    const ended = new Promise<number>((resolve, reject) => {
+      child.once('error', (cause) => reject(new Error(`cannot start ${file}: run npm run build first`, { cause })));
+      child.once('exit', (code, signal) => {
+        running.delete(child);
+        resolve(code ?? 128 + constants.signals[signal ?? 'SIGKILL']);
+      });
+    });
+    return { process: child, ended };
+  };
+  const leave = (): void => {
+    for (const child of running) child.kill('SIGKILL');
+    rmSync(dir, { recursive: true, force: true });
+  };
+  // Ctrl-C: those under sexton got it as well, by the terminal, and are ended here if they do not end by it.
+  process.once('SIGINT', () => process.exit(130));
+  process.once('exit', leave);
+  try {
+    process.exitCode = (await play({ folder, launch })) ? 0 : 1;
+  } finally {
+    leave();
+  }
+}
+
+/** For what no event tells: a file that another process writes. */
+export async function until(what: string, condition: () => boolean): Promise<void> {
+  for (let tries = 0; !condition(); tries += 1) {
+    if (tries > 3_000) throw new Error(`waited a minute for this: ${what}; see the messages above`);
+    await sleep(20);
+  }
+}
+
+export function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
+
+export function printTable(header: readonly string[], rows: readonly (readonly string[])[]): void {
+  console.log(formatTable(header, rows, Number.POSITIVE_INFINITY));
+}
