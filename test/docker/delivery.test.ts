@@ -18,7 +18,7 @@ import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
 import { application, withContainer } from '../pods/real/container.ts';
 import { withPod } from '../pods/real/pod.ts';
 import { buildDeliveryImages, buildSexton, type DeliveryImages, removeImages, TARGETS } from './images.ts';
-import { type Delivered, deliver, installTo, LOCKED, WAYS, type Way } from './ways.ts';
+import { type Delivered, deliver, installTo, LOCKED, WAYS, waysInto } from './ways.ts';
 
 const SIGUSR1 = 10;
 const MIB = 1 << 20;
@@ -37,9 +37,9 @@ after(async () => {
 });
 
 for (const target of TARGETS) {
-  for (const [way, shown] of Object.entries(WAYS) as [Way, string][]) {
+  for (const way of waysInto(target)) {
     scenario(
-      `C in an image of kind ${target} by ${shown}: TERM is translated, the code is kept, as root and locked down`,
+      `C in an image of kind ${target} by ${WAYS[way]}: TERM is translated, the code is kept, as root and locked down`,
       async (stage) => {
         // Members of several users append to it.
         writeFileSync(stage.scratch.log, '');

@@ -7,6 +7,7 @@ export const WAYS = {
   copy: 'COPY --from in its Dockerfile',
   init: 'an init container and sexton install',
   image: 'an image volume',
+  npm: 'npm install --global',
 } as const;
 export type Way = keyof typeof WAYS;
 
@@ -16,6 +17,11 @@ export interface Delivered {
   readonly options: readonly string[];
   /** Where it lies in the container. */
   readonly program: string;
+}
+
+/** npm needs an image that has Node. */
+export function waysInto(target: Target): Way[] {
+  return (Object.keys(WAYS) as Way[]).filter((way) => way !== 'npm' || target === 'debian');
 }
 
 /** `volume`: where `installTo` has been. */
@@ -31,6 +37,8 @@ export function deliver(way: Way, target: Target, images: DeliveryImages, volume
       const mount = `--mount=type=image,source=${images.sexton},destination=/image`;
       return { image, options: [mount], program: '/image/sexton/sexton' };
     }
+    case 'npm':
+      return { image: images.npm, options: [], program: 'sexton' };
     default:
       return way satisfies never;
   }
