@@ -1,0 +1,100 @@
+/**
+ * The cells of the table: what becomes of a state, and what is done.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { Effect } from '../../../src/core/events.ts';
+import { reduce } from '../../../src/core/lifecycle.ts';
+import { signalName } from '../../../src/core/signals.ts';
+import type { State } from '../../../src/core/state.ts';
+import type { Phase } from '../../../src/core/tombstone.ts';
+import { nameOf } from '../host.ts';
+import type { Column } from './columns.ts';
+import type { Row } from './rows.ts';
+
+export interface Cell {
+  readonly from: Phase;
+  readonly to: Phase;
+  /** As the table shows it. */
+  readonly text: string;
+}
+
+/** undefined: that cannot come in this state. */
+export function cellOf(row: Row, column: Column): Cell | undefined {
+  const events = column.events(row);
+  if (events.length === 0) return undefined;
+  let state = row.state;
+  const steps: string[] = [];
+  for (const event of events) {
+    const before = state;
+    const reduction = reduce(row.config, state, event);
+    state = reduction.state;
+    steps.push(...reduction.effects.flatMap((effect) => wordsOf(before, effect)));
+  }
+  const [before, after] = [placeOf(row.state), placeOf(state)];
+  const place = before === after ? [] : [`**${after}**`];
+  const isKept = isDeepStrictEqual(essence(row.state), essence(state));
+  const parts = [...place, ...steps];
+  const text = parts.length > 0 ? parts.join(', ') : isKept ? '-' : 'noted';
+  return { from: row.state.phase, to: state.phase, text };
+}
+
+/** Where in its life a member is: finer than its phase. */
+export function placeOf(state: State): string {
+  const { child, stop, climb, failing } = state;
+  switch (child.is) {
+    case 'unborn':
+      return 'waiting';
+    case 'spawning':
+      return 'spawning';
+    case 'backoff':
+      return 'backoff';
+    case 'gone':
+      return state.tasks.length > 0 ? 'dead, quitting' : 'dead';
+    case 'remnant':
+      return child.strays ? 'strays left' : 'group left';
+    case 'alive':
+      if (climb !== undefined) return climb.why === 'failing' ? 'failing' : 'stopping';
+      if (failing !== undefined && stop?.waitsFor !== 'pre-stop') return 'failing';
+      if (stop === undefined) return state.phase;
+      return { turn: 'holding', drain: 'draining', linger: 'lingering', 'pre-stop': 'pre-stop' }[
+        stop.waitsFor ?? 'turn'
+      ];
+    default:
+      return child satisfies never;
+  }
+}
+
+function wordsOf(before: State, effect: Effect): readonly string[] {
+  switch (effect.type) {
+    case 'spawnChild':
+      return ['spawn'];
+    case 'signalChild':
+      return [`signal ${signalName(effect.signal).slice(3)}`];
+    case 'sweepStrays':
+      return [`sweep ${signalName(effect.signal).slice(3)}`];
+    case 'runAction':
+      return [`run ${effect.action.kind === 'quit' ? 'quit' : nameOf(effect.action)}`];
+    case 'endAction':
+      return [`end ${wordOf(before, effect.id)}`];
+    case 'exitContainer':
+      return [`exit ${effect.code}`];
+    // What init may do by itself from now on, and what is written: nothing is done by them.
+    case 'forwardStopOnce':
+    case 'forwardSignals':
+    case 'log':
+      return [];
+    default:
+      return effect satisfies never;
+  }
+}
+
+function wordOf({ tasks }: State, action: number): string {
+  const key = tasks.find(({ id }) => id === action)?.key ?? '';
+  return key === 'preStop' ? 'pre-stop' : key.replace(/ \d+$/, '');
+}
+
+/** What decides about what comes next; not what was only written down, and not the time. */
+function essence(state: State): object {
+  const { now: _now, said: _said, chronicle: _chronicle, peers: _peers, isAwake: _awake, ...rest } = state;
+  return rest;
+}

@@ -1,0 +1,113 @@
+/**
+ * The columns of the table: everything that can happen.
+ */
+
+import { lastTurnMs } from '../../../src/core/deadline.ts';
+import type { Event } from '../../../src/core/events.ts';
+import { alive, dead, instant } from '../helpers.ts';
+import type { EventOf } from '../host.ts';
+import type { Row } from './rows.ts';
+
+export interface Column {
+  readonly title: string;
+  /** As few words as an arrow of the picture can carry. */
+  readonly short: string;
+  /** What happens, all in one moment; nothing: it cannot come in this state. */
+  readonly events: (row: Row) => readonly Event[];
+}
+
+export interface Group {
+  readonly title: string;
+  readonly columns: readonly Column[];
+}
+
+export const GROUPS: readonly Group[] = [
+  {
+    title: 'Requests',
+    columns: [
+      column('a stop request', 'stop request', () => [signal(15)]),
+      column('a stop request that init has passed on by itself', 'stop request', ({ state }) =>
+        state.promptFor === undefined ? [] : [{ type: 'signalForwarded', signal: 15, as: 15, senderPid: 0 }],
+      ),
+      column('`sexton stop`', 'sexton stop', () => [{ type: 'stopAsked', graceMs: undefined, among: undefined }]),
+      column('another signal, HUP', 'another signal', () => [signal(1)]),
+      column('a watched file has changed', 'file changed', () => [{ type: 'fileChanged', index: 0 }]),
+      column('a new supervisor is there', 'new supervisor', () => [{ type: 'booted' }]),
+    ],
+  },
+  {
+    title: 'The child',
+    columns: [
+      column('it was spawned', 'spawned', (row) =>
+        ofChild(row, ['spawning'], (id) => [{ type: 'childSpawned', id, pid: 101 }]),
+      ),
+      column('it cannot be spawned', 'cannot be spawned', (row) =>
+        ofChild(row, ['spawning'], (id) => [{ type: 'childSpawnFailed', id, errno: 'ENOENT' }]),
+      ),
+      column('it exited with 0, nobody is left', 'exit 0', (row) =>
+        ofChild(row, ['alive'], (id) => [exited(id, 0), emptied(id, 0)]),
+      ),
+      column('it exited with 1, nobody is left', 'exit 1', (row) =>
+        ofChild(row, ['alive'], (id) => [exited(id, 1), emptied(id, 0)]),
+      ),
+      column('it exited with 1, others of its group are left', 'exit 1', (row) =>
+        ofChild(row, ['alive'], (id) => [exited(id, 1)]),
+      ),
+      column('its group is empty', 'group empty', (row) => ofChild(row, ['remnant'], (id) => [emptied(id, 0)])),
+      column('its group is empty, strays are left', 'strays left', (row) =>
+        ofChild(row, ['remnant'], (id) => [emptied(id, 1)]),
+      ),
+      column('the strays are gone', 'strays gone', (row) => ofChild(row, ['remnant'], () => [{ type: 'straysGone' }])),
+    ],
+  },
+  {
+    title: 'Actions, the others, time',
+    columns: [
+      column('its action has succeeded', 'action ok', (row) => actionEnded(row, true)),
+      column('its action has failed', 'action failed', (row) => actionEnded(row, false)),
+      column('the others live', 'others live', () => [{ type: 'peersSeen', peers: [alive('db'), alive('work')] }]),
+      column('the mains have finished', 'mains finished', () => [{ type: 'peersSeen', peers: [dead('work', 0)] }]),
+      {
+        title: 'the next moment that it waits for',
+        short: 'time',
+        events: ({ wakeAtMs }) => (wakeAtMs === undefined ? [] : [{ type: 'ticked', at: instant(wakeAtMs) }]),
+      },
+      {
+        title: '2 s before the deadline',
+        short: '2 s before the deadline',
+        events: ({ state }) =>
+          state.deadline === undefined ? [] : [{ type: 'ticked', at: instant(lastTurnMs(state.deadline)) }],
+      },
+    ],
+  },
+];
+
+function column(title: string, short: string, events: (row: Row) => readonly EventOf[]): Column {
+  return { title, short, events: (row) => events(row).map((event) => ({ ...event, at: row.state.now }) as Event) };
+}
+
+function signal(number: number): EventOf {
+  return { type: 'signalReceived', signal: number, senderPid: 0, fromTerminal: false };
+}
+
+/** Of a child only that can come which it still has before it; word of an earlier one is late and changes nothing. */
+function ofChild(
+  { state: { child, births } }: Row,
+  kinds: readonly string[],
+  events: (id: number) => readonly EventOf[],
+): readonly EventOf[] {
+  return kinds.includes(child.is) ? events(births) : [];
+}
+
+function exited(id: number, code: number): EventOf {
+  return { type: 'childExited', id, exit: { code, signal: undefined }, core: false, oom: false };
+}
+
+function emptied(id: number, strays: number): EventOf {
+  return { type: 'groupEmptied', id, strays };
+}
+
+function actionEnded({ state }: Row, ok: boolean): readonly EventOf[] {
+  const task = state.tasks[0];
+  return task === undefined ? [] : [{ type: 'actionEnded', id: task.id, ok, detail: '', output: '' }];
+}

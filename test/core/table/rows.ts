@@ -1,0 +1,114 @@
+/**
+ * The rows of the table: a member in every state that there is, led there by events as they come. Two members, a main and a sidecar, with
+ * everything declared that makes a difference.
+ */
+import type { MemberConfig } from '../../../src/core/config.ts';
+import { reduce } from '../../../src/core/lifecycle.ts';
+import { initialState, type State } from '../../../src/core/state.ts';
+import { alive, BOOT, command, dead, HOST_ID, instant, mainConfig, probes, START, sidecarConfig } from '../helpers.ts';
+import type { EventOf } from '../host.ts';
+
+export interface Row {
+  readonly title: string;
+  readonly config: MemberConfig;
+  readonly state: State;
+  readonly wakeAtMs: number | undefined;
+}
+
+const COMMON = {
+  gracePeriodMs: 30_000,
+  preStop: command('pre-stop'),
+  reload: [{ path: '/etc/app.conf', signal: 1, validate: undefined }],
+} as const;
+const MAIN = mainConfig({
+  ...COMMON,
+  ...probes({ startup: { failures: 1 }, liveness: { failures: 1 } }),
+  startAfter: [{ name: 'db', condition: 'started', optional: false }],
+  drainMs: 5_000,
+  restart: 'on-failure',
+  quit: [
+    {
+      kind: 'quit',
+      name: 'proxy',
+      calls: [{ kind: 'http', method: 'POST', scheme: 'http', host: '127.0.0.1', port: 1, path: '/quit', headers: [] }],
+      hint: undefined,
+    },
+  ],
+});
+const FREE = mainConfig({ gracePeriodMs: 30_000 });
+const SIDECAR = sidecarConfig({
+  ...COMMON,
+  ...probes({ liveness: { failures: 1, timeoutMs: 60_000 } }),
+  mains: ['work'],
+  lingerMs: 2_000,
+});
+
+type Told = readonly (readonly [afterMs: number, event: EventOf])[];
+const TERM: EventOf = { type: 'signalReceived', signal: 15, senderPid: 0, fromTerminal: false };
+const BOOTED: EventOf = { type: 'booted' };
+const OPEN: EventOf = { type: 'peersSeen', peers: [alive('db'), alive('work')] };
+const SHUT: EventOf = { type: 'peersSeen', peers: [] };
+const OVER: EventOf = { type: 'peersSeen', peers: [dead('work', 0)] };
+const SPAWNED: EventOf = { type: 'childSpawned', id: 1, pid: 101 };
+const GROUP: EventOf = { type: 'groupEmptied', id: 1, strays: 0 };
+const STRAYS: EventOf = { type: 'groupEmptied', id: 1, strays: 1 };
+const ended = (id: number, ok: boolean): EventOf => ({ type: 'actionEnded', id, ok, detail: '', output: '' });
+const exited = (code: number): EventOf => {
+  const exit = { code, signal: undefined };
+  return { type: 'childExited', id: 1, exit, core: false, oom: false };
+};
+const SPAWNING: Told = [[0, BOOTED], [0, OPEN]]; // biome-ignore format: a path is a line
+const STARTING: Told = [...SPAWNING, [0, SPAWNED]];
+const RUNNING: Told = [...STARTING, [100, ended(1, true)]];
+const DRAINING: Told = [...RUNNING, [100, TERM]];
+const FAILING: Told = [...RUNNING, [100, ended(2, false)]];
+const SERVING: Told = [[0, BOOTED], [0, OPEN], [0, SPAWNED]]; // biome-ignore format: a path is a line
+const HOLDING: Told = [...SERVING, [100, TERM]];
+
+export function rows(): readonly Row[] {
+  return [
+    row('main, waiting at its gate', MAIN, [
+      [0, BOOTED],
+      [0, SHUT],
+    ]),
+    row('main, being spawned', MAIN, SPAWNING),
+    row('main, starting', MAIN, STARTING),
+    row('main, running', MAIN, RUNNING),
+    row('main, running, nothing to wait for', FREE, SERVING),
+    row('main, draining', MAIN, DRAINING),
+    row('main, in pre-stop', MAIN, [...DRAINING, [5_000, { type: 'ticked' }]]),
+    row('main, on the ladder', MAIN, [...DRAINING, [5_000, { type: 'ticked' }], [100, ended(3, true)]]),
+    row('main, failed, in pre-stop', MAIN, FAILING),
+    row('main, failed, on the ladder', MAIN, [...FAILING, [100, ended(3, true)]]),
+    row('main, its group left behind', MAIN, [...RUNNING, [100, exited(1)]]),
+    row('main, strays left behind', MAIN, [...RUNNING, [100, exited(1)], [0, STRAYS]]),
+    row('main, between two lives', MAIN, [...RUNNING, [100, exited(1)], [0, GROUP]]),
+    row('main, dead, quit calls under way', MAIN, [...RUNNING, [100, exited(0)], [0, GROUP]]),
+    row('main, dead', FREE, [...SERVING, [100, exited(0)], [0, GROUP]]),
+    row('sidecar, running', SIDECAR, SERVING),
+    row('sidecar, holding', SIDECAR, HOLDING),
+    row('sidecar, holding, failed, in pre-stop', SIDECAR, [...HOLDING, [100, ended(1, false)]]),
+    row('sidecar, holding, between two lives', SIDECAR, [...HOLDING, [100, exited(0)], [0, GROUP]]),
+    row('sidecar, lingering', SIDECAR, [...SERVING, [100, OVER]]),
+    row('sidecar, in pre-stop', SIDECAR, [...HOLDING, [100, OVER]]),
+  ];
+}
+
+function row(title: string, config: MemberConfig, told: Told): Row {
+  const now = instant(START);
+  let state = initialState({ hostId: HOST_ID, bootId: BOOT, startedAtMs: START, now, solo: false });
+  let wakeAtMs: number | undefined;
+  for (const [afterMs, event] of told) {
+    const at = instant(state.now.mono + afterMs);
+    ({ state, wakeAtMs } = reduce(config, state, { ...event, at }));
+  }
+  return { title, config, state, wakeAtMs: nextTurn(config, state, wakeAtMs) };
+}
+
+/** A tick may be needless; the moment that is waited for is the first at which something happens. */
+function nextTurn(config: MemberConfig, state: State, wakeAtMs: number | undefined): number | undefined {
+  if (wakeAtMs === undefined) return undefined;
+  const next = reduce(config, state, { type: 'ticked', at: instant(wakeAtMs) });
+  const isNews = next.effects.length > 0 || next.state.phase !== state.phase || next.state.stop !== state.stop;
+  return isNews ? wakeAtMs : nextTurn(config, state, next.wakeAtMs);
+}
