@@ -39,7 +39,7 @@ after(async () => {
 for (const target of TARGETS) {
   for (const way of waysInto(target)) {
     scenario(
-      `C in an image of kind ${target} by ${WAYS[way]}: TERM is translated, the code is kept, as root and locked down`,
+      `in an image of kind ${target} by ${WAYS[way]}: TERM is translated, the code is kept, as root and locked down`,
       async (stage) => {
         // Members of several users append to it.
         writeFileSync(stage.scratch.log, '');
