@@ -3,7 +3,7 @@
  * and the promise that nothing of either is left behind, whatever happens.
  */
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,7 +50,9 @@ export async function onStage(name: string, play: (stage: Stage) => Promise<bool
     return { process: child, ended };
   };
   const leave = (): void => {
-    for (const child of running) child.kill('SIGKILL');
+    // All before any is killed: who loses its parent can no longer be found.
+    const left = [...running].flatMap(({ pid = 0 }) => familyOf(pid));
+    for (const pid of left) end(pid);
     rmSync(dir, { recursive: true, force: true });
   };
   // Ctrl-C: those under sexton got it as well, by the terminal, and are ended here if they do not end by it.
@@ -60,6 +62,21 @@ export async function onStage(name: string, play: (stage: Stage) => Promise<bool
     process.exitCode = (await play({ folder, launch })) ? 0 : 1;
   } finally {
     leave();
+  }
+}
+
+/** The process and all that it has started, which run on when sexton is killed outside of a container. */
+function familyOf(pid: number): number[] {
+  const path = `/proc/${pid}/task/${pid}/children`;
+  const children = existsSync(path) ? readFileSync(path, 'utf8').split(' ').map(Number) : [];
+  return [pid, ...children.filter((child) => child > 1).flatMap(familyOf)];
+}
+
+function end(pid: number): void {
+  try {
+    if (pid > 1) process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has gone in the meantime.
   }
 }
 
