@@ -1,0 +1,24 @@
+/**
+ * An example that runs as plain processes of this machine and judges itself by its exit code. It must clear everything away.
+ */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { NODE, ROOT } from '../helpers/paths.ts';
+import { processesNaming } from '../helpers/process.ts';
+import { tempGraveyard } from '../helpers/scratch.ts';
+
+/** Returns what it printed. */
+export async function runExample(t: TestContext, name: string, ...args: string[]): Promise<string> {
+  const temporary = (await tempGraveyard(t)).path('tmp');
+  mkdirSync(temporary);
+  const env = { ...process.env, TMPDIR: temporary };
+  const example = join(ROOT, 'examples', name, 'run.ts');
+  const { status, stdout, stderr } = spawnSync(NODE, [example, ...args], { env, encoding: 'utf8' });
+  assert.equal(status, 0, stdout + stderr);
+  assert.deepEqual(readdirSync(temporary), []);
+  assert.deepEqual(processesNaming(temporary), []);
+  return stdout;
+}
