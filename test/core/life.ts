@@ -52,6 +52,7 @@ export class Life {
   nowMs = START;
   wakeAtMs: number | undefined;
   done: readonly Done[] = [];
+  exits: readonly { readonly atMs: number; readonly code: number }[] = [];
 
   constructor(options: LifeOptions, from?: Life) {
     const { config, child = {}, peers, queued = [], observe } = options;
@@ -64,6 +65,7 @@ export class Life {
       this.nowMs = from.nowMs;
       this.wakeAtMs = from.wakeAtMs;
       this.done = from.done;
+      this.exits = from.exits;
       return;
     }
     for (const event of queued) this.feed(event);
@@ -152,11 +154,6 @@ export class Life {
     return moments.length === 0 ? undefined : Math.min(...moments);
   }
 
-  get exits(): readonly { readonly atMs: number; readonly code: number }[] {
-    return this.done.flatMap(({ atMs, effect }) =>
-      effect.type === 'exitContainer' ? [{ atMs, code: effect.code }] : [],
-    );
-  }
   get exitCode(): number | undefined {
     return this.exits[0]?.code;
   }
@@ -224,7 +221,10 @@ export class Life {
     assert.ok(wakeAtMs === undefined || wakeAtMs > state.now.mono, 'a moment to wake that has passed already');
     this.state = state;
     this.wakeAtMs = wakeAtMs;
-    this.done = [...this.done, ...effects.map((effect) => ({ atMs: this.nowMs - START, effect }))];
+    const atMs = this.nowMs - START;
+    this.done = [...this.done, ...effects.map((effect) => ({ atMs, effect }))];
+    for (const effect of effects)
+      if (effect.type === 'exitContainer') this.exits = [...this.exits, { atMs, code: effect.code }];
     for (const effect of effects) this.host.obey(effect, this.nowMs);
     this.#observe?.({ before, event, after: state, effects, wakeAtMs });
   }

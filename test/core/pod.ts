@@ -3,26 +3,58 @@
  */
 import type { MemberConfig } from '../../src/core/config.ts';
 import type { PeerView } from '../../src/core/peers.ts';
+import type { State } from '../../src/core/state.ts';
 import { START } from './helpers.ts';
-import { type ChildScript, Life } from './life.ts';
+import { type ChildScript, Life, type LifeOptions } from './life.ts';
 
 export interface MemberScript {
   readonly config: MemberConfig;
   readonly child?: ChildScript;
+  readonly observe?: LifeOptions['observe'];
 }
 
 export class Pod {
   readonly lives: ReadonlyMap<string, Life>;
   /** Killed with the whole container, without a word. */
-  readonly #killed = new Map<string, number>();
+  readonly #killed: Map<string, number>;
   /** What each has been shown last. */
-  readonly #shown = new Map<string, string>();
-  readonly #ended: string[] = [];
-  #nowMs = START;
+  readonly #shown: Map<string, string>;
+  readonly #ended: string[];
+  #nowMs: number;
 
-  constructor(members: readonly MemberScript[]) {
-    this.lives = new Map(members.map((member) => [member.config.name, new Life(member)]));
-    this.#settle();
+  constructor(members: readonly MemberScript[], from?: Pod) {
+    if (from === undefined) {
+      this.lives = new Map(members.map((member) => [member.config.name, new Life(member)]));
+      this.#killed = new Map();
+      this.#shown = new Map();
+      this.#ended = [];
+      this.#nowMs = START;
+      this.#settle();
+      return;
+    }
+    this.lives = new Map([...from.lives].map(([name, life]) => [name, life.fork()]));
+    this.#killed = new Map(from.#killed);
+    this.#shown = new Map(from.#shown);
+    this.#ended = [...from.#ended];
+    this.#nowMs = from.#nowMs;
+  }
+
+  /** The same pod from here on, twice. */
+  fork(): Pod {
+    return new Pod([], this);
+  }
+
+  /** Something happens to one of them. */
+  act(name: string, does: (life: Life) => void): this {
+    const life = this.of(name);
+    if (life.exitCode === undefined) does(life);
+    return this.#settle();
+  }
+
+  /** To the next moment at which something happens by itself, if there is one. */
+  passOn(): this {
+    const nextMs = this.#nextMs;
+    return Number.isFinite(nextMs) ? this.pass(nextMs - this.#nowMs) : this;
   }
 
   /** TERM to all at once, as a platform ends a pod. */
@@ -40,7 +72,7 @@ export class Pod {
   pass(ms: number): this {
     const untilMs = this.#nowMs + ms;
     for (;;) {
-      const nextMs = Math.min(...this.#living().map(([, life]) => life.nextMs ?? Number.POSITIVE_INFINITY));
+      const nextMs = this.#nextMs;
       this.#nowMs = Math.min(Math.max(nextMs, this.#nowMs), untilMs);
       for (const [, life] of this.#living()) life.pass(this.#nowMs - life.nowMs);
       this.#settle();
@@ -59,6 +91,14 @@ export class Pod {
     return this.#ended.map((name) => `${name} ${this.of(name).exitCode}`);
   }
 
+  get nowMs(): number {
+    return this.#nowMs;
+  }
+
+  get #nextMs(): number {
+    return Math.min(...this.#living().map(([, life]) => life.nextMs ?? Number.POSITIVE_INFINITY));
+  }
+
   #living(): readonly (readonly [string, Life])[] {
     return [...this.lives].filter(([name]) => !this.#killed.has(name));
   }
@@ -69,24 +109,41 @@ export class Pod {
       isNews = false;
       for (const [name, life] of this.lives)
         if (life.exitCode !== undefined && !this.#ended.includes(name)) this.#ended.push(name);
-      const views = [...this.lives].map(([name, life]) => this.#view(name, life));
+      const shown = [...this.lives].map(([name, life]) => ({ name, ...this.#view(name, life) }));
       for (const [name, life] of this.#living()) {
-        const others = views.filter((view) => view.tombstone.Name !== name);
-        const text = JSON.stringify(others);
+        const others = shown.filter((other) => other.name !== name);
+        const text = others.map((other) => other.text).join();
         if (this.#shown.get(name) === text) continue;
         this.#shown.set(name, text);
-        life.see(...others);
+        life.see(...others.map(({ view }) => view));
         isNews = true;
       }
     }
     return this;
   }
 
-  #view(name: string, life: Life): PeerView {
-    const { History: _history, ...tombstone } = life.tombstone;
+  #view(name: string, life: Life): Shown {
     const lostAt = this.#killed.get(name);
-    const view = { tombstone, foundAtStart: false, vanished: false };
-    if (tombstone.Died !== undefined) return { ...view, liveness: 'none' };
-    return lostAt === undefined ? { ...view, liveness: 'held' } : { ...view, liveness: 'lost', lostAt };
+    const known = VIEWS.get(life.state);
+    if (known !== undefined && lostAt === undefined) return known;
+    const { History: _history, ...tombstone } = life.tombstone;
+    const liveness: Partial<PeerView> & Pick<PeerView, 'liveness'> =
+      tombstone.Died !== undefined
+        ? { liveness: 'none' }
+        : lostAt === undefined
+          ? { liveness: 'held' }
+          : { liveness: 'lost', lostAt };
+    const view: PeerView = { tombstone, foundAtStart: false, vanished: false, ...liveness };
+    const shown = { view, text: JSON.stringify(view) };
+    if (lostAt === undefined) VIEWS.set(life.state, shown);
+    return shown;
   }
 }
+
+interface Shown {
+  readonly view: PeerView;
+  readonly text: string;
+}
+
+/** What a state looks like from outside, worked out once: whoever tries everything comes by many times. */
+const VIEWS = new WeakMap<State, Shown>();
