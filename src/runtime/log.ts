@@ -48,7 +48,7 @@ export class Log {
       return sink.write(line);
     };
     const { level, format, member } = this.#options;
-    const stream = { write: (line: string) => write(format === 'json' ? line : textOf(line)) };
+    const stream = { write: (line: string) => write(harmless(format === 'json' ? line : textOf(line))) };
     this.#logger = pino(
       {
         level,
@@ -87,12 +87,23 @@ const MOST_BYTES = 256 * 1024;
 function textOf(line: string): string {
   const { level, time, member, message, ...details } = JSON.parse(line) as Record<string, unknown>;
   const pairs = Object.entries(details).map(
-    ([key, value]) => ` ${key}=${typeof value === 'string' ? plain(value) : JSON.stringify(value)}`,
+    ([key, value]) => ` ${key}=${typeof value === 'string' && !AMBIGUOUS.test(value) ? value : JSON.stringify(value)}`,
   );
-  return `${String(time).slice(11, 23)} ${String(level).padEnd(5)} ${member}: ${message}${pairs.join('')}\n`;
+  const words = String(message);
+  const said = UNPRINTABLE.test(words) ? JSON.stringify(words) : words;
+  return `${String(time).slice(11, 23)} ${String(level).padEnd(5)} ${member}: ${said}${pairs.join('')}\n`;
 }
 
-/** What a hook wrote may have line ends in it; a line of the log is one line. */
-function plain(text: string): string {
-  return /[\p{Cc}\p{Zl}\p{Zp}]/u.test(text) ? JSON.stringify(text) : text;
+/** What a hook wrote may have line ends in it, or look like further pairs; a line of the log is one line, and says who said what. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+const AMBIGUOUS = /["=\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+
+/** JSON leaves as they are what a terminal still acts on, and what some readers take for the end of a line. */
+function harmless(line: string): string {
+  return line.replaceAll(/[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+    character
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
+  );
 }

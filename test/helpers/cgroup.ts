@@ -1,0 +1,92 @@
+/**
+ * A cgroup of a test's own with a limit, into which all processes of a container are put; of version 1 or 2, whatever this machine has.
+ *
+ * What works on either engine: a container has PIDs of this machine, and what its processes start later is in their cgroup.
+ */
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { childrenOf } from './process.ts';
+import type { Scratch } from './scratch.ts';
+import { waitFor } from './wait.ts';
+
+export type Controller = 'memory' | 'pids';
+
+export interface Cgroup {
+  /** Its directory, for whoever goes in by himself. */
+  readonly dir: string;
+  /** `max` (of `pids`): without a limit. */
+  limit(value: number | 'max'): void;
+  /** PID 1 and all that live below it now. */
+  take(pid1: number): void;
+  /** How many processes and threads are in it; of `pids`. */
+  count(): number;
+}
+
+const ROOT = '/sys/fs/cgroup';
+const FILES = {
+  memory: { v1: 'memory.limit_in_bytes', v2: 'memory.max' },
+  pids: { v1: 'pids.max', v2: 'pids.max' },
+} as const satisfies Record<Controller, object>;
+
+/** Why there can be none on this machine; undefined: there can. */
+export function whyNoCgroup(controller: Controller): string | undefined {
+  const dir = join(placeOf(controller), `sexton-test-${process.pid}`);
+  try {
+    mkdirSync(dir);
+    const isThere = existsSync(join(dir, fileOf(controller)));
+    rmdirSync(dir);
+    return isThere ? undefined : `needs the ${controller} controller for a cgroup of its own`;
+  } catch {
+    return 'needs the right to make a cgroup';
+  }
+}
+
+export function makeCgroup(scratch: Scratch, controller: Controller): Cgroup {
+  const dir = join(placeOf(controller), scratch.dir.replaceAll('/', '-').slice(1));
+  mkdirSync(dir);
+  const enter = (pid: number): void => {
+    try {
+      writeFileSync(join(dir, 'cgroup.procs'), String(pid));
+    } catch {
+      // It has ended meanwhile.
+    }
+  };
+  scratch.clearAlso(async () => {
+    const isGone = await waitFor('the cgroup is empty', () => remove(dir), scratch.settleMs).catch(() => false);
+    return isGone ? undefined : `cgroup ${dir} with ${readFileSync(join(dir, 'cgroup.procs'), 'latin1').trim()}`;
+  });
+  return {
+    dir,
+    limit: (value) => writeFileSync(join(dir, fileOf(controller)), String(value)),
+    take: (pid1) => {
+      enter(pid1);
+      for (const pid of below(pid1)) enter(pid);
+    },
+    count: () => Number(readFileSync(join(dir, 'pids.current'), 'latin1')),
+  };
+}
+
+function below(pid: number): number[] {
+  return childrenOf(pid).flatMap((it) => [it, ...below(it)]);
+}
+
+function remove(dir: string): boolean {
+  try {
+    rmdirSync(dir);
+    return true;
+  } catch {
+    return !existsSync(dir);
+  }
+}
+
+function isV1(): boolean {
+  return !existsSync(join(ROOT, 'cgroup.controllers'));
+}
+
+function placeOf(controller: Controller): string {
+  return isV1() ? join(ROOT, controller) : ROOT;
+}
+
+function fileOf(controller: Controller): string {
+  return FILES[controller][isV1() ? 'v1' : 'v2'];
+}
