@@ -35,8 +35,8 @@ interface Budget {
 
 const SPARE_MS = 5_000;
 const HERE = join(ROOT, 'examples', 'pdb-demo');
-const { spec }: Deployment = manifest('deployment.yaml');
-const budgets: readonly Budget[] = ['pdb.yaml', 'pdb-if-healthy-budget.yaml'].map(manifest);
+const { spec } = manifest<Deployment>('deployment.yaml');
+const budgets: readonly Budget[] = ['pdb.yaml', 'pdb-if-healthy-budget.yaml'].map((name) => manifest<Budget>(name));
 
 test('the grace period that sexton is told is the pod’s, and drain and rungs leave some of it', () => {
   const [container] = spec.template.spec.containers;
