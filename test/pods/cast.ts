@@ -16,6 +16,10 @@ export interface Cast {
   /** A barrier: the run= of a main with `...served` counts from when the sidecar with `...serves` has started. */
   readonly served: MemberOptions;
   readonly serves: MemberOptions;
+  /** A hook that is the fixture application, too, under a name of its own. */
+  hook(name: string, options?: MemberOptions): string;
+  /** A probe that is good as long as the file is there, and logs each time under a name of its own. */
+  probe(name: string, file: string, options?: string): string;
   /** Opens the same barrier in place of a sidecar that serves. */
   open(): void;
   /** Waits until these run by their tombstones, which the others can see, and by their own words: they take signals. */
@@ -40,6 +44,9 @@ export function cast(stage: Stage): Cast {
     sidecar: container(['--role', 'sidecar']),
     served: { after: barrier },
     serves: { ready: barrier },
+    hook: (name, options = {}) => `exec:${member(stage, name, options).join(' ')}`,
+    probe: (name, file, options = 'period=100ms,timeout=30s,failures=1') =>
+      `exec:${member(stage, name, { exists: file }).join(' ')},${options}`,
     open: () => writeFileSync(barrier, ''),
     running: async (...names) => {
       await waitForRunning(stage.scratch.graveyard, names);
@@ -51,4 +58,9 @@ export function cast(stage: Stage): Cast {
 /** `--start-after` with these gates. */
 export function after(...gates: readonly string[]): string[] {
   return ['--start-after', gates.join(',')];
+}
+
+/** The fixture application as PID 1, without sexton. */
+export function bare(stage: Stage, name: string, options: MemberOptions = {}, more: More = {}): PodContainer {
+  return { name, bare: true, command: member(stage, name, options), ...more };
 }

@@ -2,16 +2,15 @@
  * J: sidecars that come too late, mains that the kernel ends, and rosters that name nobody.
  */
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
 import { describe } from 'node:test';
-import { atOnce, ENGINE } from '../helpers/engine.ts';
+import { atOnce } from '../helpers/engine.ts';
 import { readTombstone } from '../helpers/grave.ts';
-import { type Stage, scenario } from '../helpers/scenario.ts';
+import { scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { AMPLE_MS, cast } from './cast.ts';
-import { type PodContainer, runPod } from './kubelet.ts';
+import { runPod } from './kubelet.ts';
+import { limited } from './memory.ts';
 
 describe('jobs that end in other ways', { concurrency: atOnce(4) }, () => {
   scenario('J16 a sidecar that is started after the end exits 0 without starting its child', async (stage) => {
@@ -59,30 +58,3 @@ describe('jobs that end in other ways', { concurrency: atOnce(4) }, () => {
     assert.equal(pod.exitOf('proxy'), 0);
   });
 });
-
-/**
- * The command with little memory: in a cgroup of its own, or, as a pod has it, with its supervisor in the container's. The
- * kernel ends the one that takes most.
- */
-function limited(stage: Stage, command: readonly string[]): Pick<PodContainer, 'command' | 'memoryMb'> {
-  return ENGINE === 'podman' ? { command, memoryMb: 160 } : { command: inOwnGroup(stage, command) };
-}
-
-function inOwnGroup({ t, scratch }: Stage, command: readonly string[]): string[] {
-  const v1 = '/sys/fs/cgroup/memory';
-  const isV1 = existsSync(v1);
-  const group = join(isV1 ? v1 : '/sys/fs/cgroup', `sexton-test-${basename(scratch.dir)}`);
-  mkdirSync(group);
-  t.after(() => waitFor('the memory cgroup is empty', () => removed(group)));
-  writeFileSync(join(group, isV1 ? 'memory.limit_in_bytes' : 'memory.max'), String(64 << 20));
-  return ['sh', '-c', 'echo $$ > "$0" && exec "$@"', join(group, 'cgroup.procs'), ...command];
-}
-
-function removed(group: string): boolean {
-  try {
-    rmdirSync(group);
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -1,6 +1,6 @@
 /**
- * N: who starts and who ends before whom, in pods of real processes. Under test is what the kubelet does for init
- * containers and native sidecars, done from inside the containers.
+ * N: who ends before whom, in pods of real processes. Under test is what the kubelet does for native sidecars, done from inside
+ * the containers.
  */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -9,100 +9,11 @@ import { describe } from 'node:test';
 import { atOnce } from '../helpers/engine.ts';
 import { assertStartedBefore, readTombstone, waitForTombstone } from '../helpers/grave.ts';
 import { scenario } from '../helpers/scenario.ts';
-import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
+import { readTimeline } from '../helpers/timeline.ts';
 import { AMPLE_MS, after, cast } from './cast.ts';
 import { ageGraveyard, runPod } from './kubelet.ts';
 
-describe('start and stop order', { concurrency: atOnce(4) }, () => {
-  scenario('N01 start gates run predecessors one by one before the mains', async (stage) => {
-    const { main } = cast(stage);
-    const pod = runPod(stage.scratch, {
-      restartPolicy: 'Never',
-      graceMs: AMPLE_MS,
-      containers: [
-        main('work', { run: 50 }, after('p3=completed')),
-        main('p3', { run: 100 }, after('p2=completed')),
-        main('p2', { run: 100 }, after('p1=completed')),
-        main('p1', { run: 100 }),
-      ],
-    });
-    assert.equal(await pod.end(), 'Succeeded');
-    const log = readTimeline(stage.scratch.log);
-    log.endsBeforeStartOf('p1', 'p2');
-    log.endsBeforeStartOf('p2', 'p3');
-    log.endsBeforeStartOf('p3', 'work');
-    for (const name of ['p1', 'p2', 'p3', 'work']) log.notRestarted(name);
-  });
-
-  scenario('N02 a main whose predecessor failed is not started', async (stage) => {
-    const { main } = cast(stage);
-    const { scratch } = stage;
-    const pod = runPod(scratch, {
-      restartPolicy: 'Never',
-      graceMs: AMPLE_MS,
-      containers: [main('migrate', { run: 50, exit: 1 }), main('work', { run: 50 }, after('migrate=completed'))],
-    });
-    assert.equal(await pod.end(), 'Failed');
-    assert.deepEqual([pod.exitOf('migrate'), pod.exitOf('work')], [1, 125]);
-    readTimeline(scratch.log).neverStarted('work');
-    const tombstone = readTombstone(scratch.graveyard, 'work');
-    assert.equal(tombstone?.Reason, 'never-started');
-    assert.match(pod.current('work').stderr(), /migrate/, 'it says why');
-  });
-
-  scenario('N05 under Always a failing member is started again, its completed predecessor is not', async (stage) => {
-    const { main } = cast(stage);
-    const { scratch } = stage;
-    const failing = { runs: '100,100,0', exit: 1, counter: scratch.path('count') };
-    const pod = runPod(scratch, {
-      restartPolicy: 'Always',
-      graceMs: AMPLE_MS,
-      containers: [main('migrate', { run: 50 }, [], { init: true }), main('work', failing, after('migrate=completed'))],
-    });
-    await waitForEvent(scratch.log, 'work', 'Started', 3);
-    await pod.delete();
-    const log = readTimeline(scratch.log);
-    log.endsBeforeStartOf('migrate', 'work');
-    log.restarted('work');
-    log.notRestarted('migrate');
-    assert.deepEqual(pod.state('work').exits.slice(0, 2), [1, 1]);
-    assert.equal(pod.state('work').killed, false);
-  });
-
-  scenario(
-    'N10 under Never three predecessors and two sidecars start in order and run together, and the pod succeeds',
-    async (stage) => {
-      const { main, sidecar, served, open, running } = cast(stage);
-      const roster = ['--mains', 'work'];
-      const pod = runPod(stage.scratch, {
-        restartPolicy: 'Never',
-        graceMs: AMPLE_MS,
-        containers: [
-          main('p1', { run: 50 }),
-          sidecar('s1', {}, [...roster, ...after('p1=completed')]),
-          main('p2', { run: 50 }, after('s1=started')),
-          sidecar('s2', {}, [...roster, ...after('p2=completed')]),
-          main('p3', { run: 50 }, after('s2=started')),
-          main('work', { run: 1, ...served }, after('p3=completed')),
-        ],
-      });
-      await running('s1', 's2', 'work');
-      open();
-      assert.equal(await pod.end(), 'Succeeded');
-      const log = readTimeline(stage.scratch.log);
-      log.endsBeforeStartOf('p1', 's1');
-      assertStartedBefore(stage.scratch.graveyard, 's1', 'p2');
-      log.endsBeforeStartOf('p2', 's2');
-      assertStartedBefore(stage.scratch.graveyard, 's2', 'p3');
-      log.endsBeforeStartOf('p3', 'work');
-      for (const name of ['s1', 's2']) {
-        log.runTogether(name, 'work');
-        log.exitsBeforeSignalTo('work', name);
-        log.notRestarted(name);
-      }
-    },
-  );
-
+describe('stop order', { concurrency: atOnce(4) }, () => {
   for (const deleted of [false, true]) {
     const cause = deleted ? 'when the pod is deleted' : 'when the work is done';
     scenario(`N18 three sidecars end in reverse order after all mains ${cause}`, async (stage) => {

@@ -10,7 +10,7 @@ import { send } from '../helpers/process.ts';
 import { scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
 import { waitFor } from '../helpers/wait.ts';
-import { AMPLE_MS, cast } from './cast.ts';
+import { AMPLE_MS, after, cast } from './cast.ts';
 import { runPod } from './kubelet.ts';
 
 describe('sidecars', { concurrency: atOnce(4) }, () => {
@@ -108,6 +108,39 @@ describe('sidecars', { concurrency: atOnce(4) }, () => {
     await pod.delete(AMPLE_MS);
     assert.deepEqual(['s1', 's2', 's3', 'work'].map(pod.exitOf), [0, 137, 0, 0]);
     assert.equal(readTombstone(scratch.graveyard, 's2')?.Reason, 'killed');
+  });
+
+  scenario('N31 a sidecar that dies while its main drains is restarted and serves the last requests', async (stage) => {
+    const { main, sidecar, running } = cast(stage);
+    const { scratch } = stage;
+    const [socket, die, until] = [scratch.path('socket'), scratch.path('die'), scratch.path('until')];
+    const serving = { serve: socket, after: die, runs: '1,0', exits: '1,0', counter: scratch.path('count') };
+    const pod = runPod(scratch, {
+      restartPolicy: 'Always',
+      graceMs: AMPLE_MS,
+      containers: [sidecar('proxy', serving), main('work', { use: socket, until }, after('proxy=started'))],
+    });
+    await running('proxy', 'work');
+    const deletion = pod.delete(AMPLE_MS - 10_000);
+    await waitForEvent(scratch.log, 'work', 'Signal');
+    await waitForTombstone(scratch.graveyard, 'proxy', 'holds', (it) => it.Phase === 'holding');
+    writeFileSync(die, '');
+    await waitForEvent(scratch.log, 'proxy', 'Started', 2);
+    await waitFor('the main is served again', () => {
+      const words = readTimeline(scratch.log)
+        .of('work')
+        .filter((it) => /^(Refused|Restored)$/.test(it.event));
+      return words.at(-1)?.event !== 'Refused';
+    });
+    writeFileSync(until, '');
+    assert.equal(await deletion, 'Succeeded');
+    const log = readTimeline(scratch.log);
+    assert.deepEqual([log.of('proxy', 'Starting').length, log.signals('proxy')], [2, [15]]);
+    log.exitsBefore('work', 'proxy');
+    assert.deepEqual([pod.exitOf('work'), pod.exitOf('proxy')], [0, 0]);
+    for (const name of ['work', 'proxy'])
+      assert.deepEqual([pod.state(name).killed, pod.state(name).restarts], [false, 0]);
+    assert.equal(readTombstone(scratch.graveyard, 'proxy')?.Restarts, 1);
   });
 
   scenario('N32 a deadline that another member carves takes effect when it is earlier', async (stage) => {
