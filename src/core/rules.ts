@@ -22,10 +22,11 @@ import { MAINS_FINISHED, type Stop } from './state.ts';
 import { rfc3339 } from './time.ts';
 
 export function advance(draft: Draft): void {
-  if (isGone(draft)) return settleTasks(draft);
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
     const before = draft.state;
-    for (const rule of RULES) if (!isGone(draft)) rule(draft);
+    // Of a member that is over quit calls may be left.
+    if (isGone(draft)) settleTasks(draft);
+    else for (const rule of RULES) if (!isGone(draft)) rule(draft);
     if (draft.state === before) return;
   }
   throw new Error('internal error: the rules do not come to rest');

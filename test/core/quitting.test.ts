@@ -30,6 +30,15 @@ describe('quit calls', () => {
     }
   });
 
+  it('that do not even end are given up: one alone, and one that a stop between two lives has led to', () => {
+    const child: ChildScript = { actions: { istio: ['deaf'] } };
+    const config = mainConfig({ quit: [quitOf('istio')], restart: 'always' });
+    const alone = new Life({ config: { ...config, restart: 'never' }, child, peers: [] }).endChild(0).passUntilGone();
+    assert.deepEqual([alone.exitCode, alone.exitedAtMs], [0, 12_000]);
+    const between = new Life({ config, child, peers: [] }).endChild(0).signal(SIGTERM).passUntilGone();
+    assert.deepEqual([between.exitCode, between.exitedAtMs], [0, 12_000]);
+  });
+
   it('that are never answered keep the container for 10 s', () => {
     const child: ChildScript = { endsAfterMs: 100, actions: { istio: ['never'], dapr: ['deaf'] } };
     const life = new Life({ config: mainConfig({ quit }), child, peers: [] }).passUntilGone();
