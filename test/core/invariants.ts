@@ -11,7 +11,7 @@ export function isSoundStep(config: MemberConfig, step: Step): void {
   endsOnce(step);
   killsInTime(config, step);
   startsRightly(config, step);
-  runsRightly(config, step);
+  runsRightly(step);
   keepsTheDeadline(step);
 }
 
@@ -57,13 +57,13 @@ function startsRightly(config: MemberConfig, { before, after, effects }: Step): 
 }
 
 /** Actions belong to a child that lives; quit calls to a member that is over. Pre-stop runs once in a life. */
-function runsRightly(config: MemberConfig, { before, event, after, effects }: Step): void {
+function runsRightly({ before, event, after, effects }: Step): void {
   const isAlive = after.child.is === 'alive' || before.child.is === 'alive';
   for (const effect of effects) {
     if (effect.type !== 'runAction') continue;
     const isBegunAgain = event.type === 'booted';
     assert.ok(isAlive || effect.action.kind === 'quit' || isBegunAgain, 'an action without a child');
-    const isPreStop = effect.action === config.preStop;
+    const isPreStop = after.tasks.some(({ id, key }) => id === effect.id && key === 'preStop');
     const isSameLife = before.child.is === 'alive' && !isBegunAgain;
     assert.ok(!(isPreStop && isSameLife && before.hooks.preStop !== undefined), 'pre-stop a second time');
     assert.ok(
