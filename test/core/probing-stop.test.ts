@@ -39,6 +39,12 @@ describe('a main that is asked to stop', () => {
     }
   });
 
+  it('ends its liveness probe also while it waits for one that started after it', () => {
+    const config = mainConfig({ ...LIVE, gracePeriodMs: 60_000 });
+    const life = new Life({ config, peers: [alive('report', { StartAfter: ['self'] })] }).pass(500).signal(15);
+    assert.deepEqual([life.pass(5_000).phase, life.runsOf('liveness')], ['holding', [0]]);
+  });
+
   it('does not fail any more by what a probe says a moment later', () => {
     const config = mainConfig({ ...probes({ liveness: { failures: 1, timeoutMs: 60_000 } }), drainMs: 5_000 });
     const life = new Life({ config, peers: [], child: { actions: { liveness: ['deaf'] } } }).signal(15);
