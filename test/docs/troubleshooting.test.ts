@@ -1,0 +1,83 @@
+/**
+ * A person on call searches for the line that stands in the log, so each line that the page shows is one that sexton prints; and no link
+ * in it leads nowhere.
+ */
+import assert from 'node:assert/strict';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { ROOT } from '../helpers/paths.ts';
+
+const PAGE = readFileSync(join(ROOT, 'docs', 'troubleshooting.md'), 'utf8');
+/** What is open and has fewer letters than these fits nearly any line. */
+const FEWEST_LETTERS = 5;
+const DETAILS = / (reason|signal|status|phase|detail)=.*$/;
+
+test('every line of the log on the page is one that the program prints', () => {
+  const templates = sources().flatMap(templatesOf);
+  const lines = shownLines();
+  assert.ok(lines.length >= 20, `${lines.length} lines were found`);
+  const unknown = lines.filter((line) => !templates.some((template) => template.test(line)));
+  assert.deepEqual(unknown, []);
+});
+
+test('a line that the program does not print is seen', () => {
+  const templates = sources().flatMap(templatesOf);
+  for (const line of ['the mains are finished', 'no main named work was seen; check --mains'])
+    assert.ok(!templates.some((template) => template.test(line)), line);
+});
+
+test('every link of the page leads to one of its headings, or to a file', () => {
+  const headings = [...PAGE.matchAll(/^#+ (.*)$/gm)].map(([, text = '']) => anchorOf(text));
+  const links = [...PAGE.matchAll(/\]\(([^)]+)\)/g)].map(([, target = '']) => target);
+  assert.ok(links.length > 0);
+  const dead = links.filter((target) =>
+    target.startsWith('#') ? !headings.includes(target.slice(1)) : !existsSync(join(ROOT, 'docs', target)),
+  );
+  assert.deepEqual(dead, []);
+});
+
+/** Messages without level, member and details. */
+function shownLines(): string[] {
+  const blocks = [...PAGE.matchAll(/^ *```log\n(.*?)^ *```$/gms)].map(([, block = '']) => block);
+  const lines = blocks.flatMap((block) => block.split('\n').filter((line) => line.trim() !== ''));
+  return lines.map((line) =>
+    line
+      .trim()
+      .replace(/^(info|warn|error) +\S+: /, '')
+      .replace(DETAILS, ''),
+  );
+}
+
+function sources(): string[] {
+  const files = globSync('src/**/*.{ts,c}', { cwd: ROOT });
+  return files.map((file) => readFileSync(join(ROOT, file), 'utf8'));
+}
+
+/** Every text of the source, with what is filled in left open. What follows `cannot` may be made of two of them. */
+function templatesOf(source: string): RegExp[] {
+  // In C the parts of a line are arguments, one after the other.
+  const joined = source.replace(/", [a-z>.[\]0-9_-]+, "/g, '$${}').replaceAll('\\n"', '"');
+  const texts = [...joined.matchAll(/'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\\n]|\\.)*)`/g)];
+  return texts
+    .map(([, a, b, c]) => (a ?? b ?? c ?? '').split(/\$\{(?:[^{}]|\{[^}]*\})*\}/))
+    .filter((parts) => parts.length === 1 || lettersOf(parts) >= FEWEST_LETTERS)
+    .filter((parts) => parts[0] !== 'cannot ')
+    .map((parts) => new RegExp(`^(cannot )?${parts.map(quoted).join('.+')}(: .*)?$`));
+}
+
+function lettersOf(parts: readonly string[]): number {
+  return parts.join('').replace(/[^a-z]/gi, '').length;
+}
+
+function quoted(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+}
+
+/** As the usual viewers of Markdown make them. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^a-z0-9 -]/g, '')
+    .replaceAll(' ', '-');
+}
