@@ -123,6 +123,7 @@ static bool read_tini(struct drop_in *line, struct options *o, char *const *env)
   for (int letter; (letter = next_option(o, "p:hvwgle:s", false)) != NO_MORE;) {
     if (letter == 's') line->subreaper = true;
     else if (letter == 'g') line->single = false;
+    else if (letter == 'w') line->tells_reaped = true;
     else if (letter == 'e' && !is_exit_code(o->value)) return false;
     else if (letter == 'p' && !is_signal_name(o->value)) return false;
     else if (letter == 'h' || letter == 'l' || letter == WRONG) return false;

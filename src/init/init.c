@@ -284,6 +284,7 @@ static void start_at_once(struct init *init) {
   init->forward_to = 1;
   memcpy(init->forward, drop_in->forward, sizeof init->forward);
   if (drop_in->single) init->single = 1;
+  init->tell_reaped = drop_in->tells_reaped;
   init->fallback.stops = 0;
   /* As dumb-init does, so that it keeps no file system busy. Nothing is started after this but Node. */
   if (drop_in->as == AS_DUMB_INIT && init->node.anywhere && chdir("/") == -1) return;

@@ -21,6 +21,7 @@ struct drop_in {
   bool plain;      /* no variable of sexton's asks for more than that program does: signals are only passed on */
   bool single;     /* to the first process of the application, not to its group */
   bool subreaper;
+  bool tells_reaped; /* says which orphans it reaps */
   uint8_t forward[SIGNALS]; /* as what each signal is passed on; 0: not at all */
 };
 

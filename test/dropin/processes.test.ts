@@ -1,0 +1,238 @@
+/**
+ * C03, C04, P11: what a command is started with, what it ends with, and what becomes of the processes around it.
+ */
+import assert from 'node:assert/strict';
+import { chmodSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { describe } from 'node:test';
+import { member } from '../helpers/member.ts';
+import { childrenOf, hasEnded, send } from '../helpers/process.ts';
+import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
+import { waitFor } from '../helpers/wait.ts';
+import { contain, launch, type PeerName, sideBySide } from './peers.ts';
+
+const NAMES: readonly (readonly [PeerName, string])[] = [
+  ['tini', 'C04'],
+  ['dumb-init', 'C03'],
+];
+
+/** Where it is no PID 1 tini warns unless it reaps. */
+const QUIET: Readonly<Record<PeerName, readonly string[]>> = { tini: ['-s'], 'dumb-init': [] };
+
+describe('commands under the name of another program', { concurrency: 2 }, () => {
+  for (const [name, id] of NAMES) {
+    sideBySide(
+      name,
+      `${id} ${name} ends with the command's code, or with 128+n, and says nothing`,
+      async (stage, peer) => {
+        for (const [script, code] of [
+          ['exit 0', 0],
+          ['exit 7', 7],
+          ['exit 255', 255],
+          ['kill -TERM $$', 143],
+          ['kill -KILL $$', 137],
+          ['kill -SEGV $$', 139],
+        ] as const) {
+          const run = launch(stage, peer, [...QUIET[name], '--', 'sh', '-c', script]);
+          assert.deepEqual(await run.end(), { code, signal: null }, script);
+          assert.deepEqual([run.stdout().toString(), run.stderr()], ['', ''], script);
+        }
+      },
+    );
+
+    sideBySide(
+      name,
+      `${id} a script without a first line is run by the shell, as ${name} does it`,
+      async (stage, peer) => {
+        const script = stage.scratch.path('script');
+        writeFileSync(script, 'echo "$0 $#: $*"; exit 4\n');
+        chmodSync(script, 0o755);
+        const env = { PATH: `${stage.scratch.dir}:${process.env.PATH}` };
+        for (const [word, shown] of [
+          [script, script],
+          ['script', script],
+        ] as const) {
+          const run = launch(stage, peer, [...QUIET[name], word, 'a b', 'c'], { env });
+          assert.deepEqual(await run.end(), { code: 4, signal: null });
+          assert.equal(run.stdout().toString(), `${shown} 2: a b c\n`);
+        }
+      },
+    );
+
+    sideBySide(
+      name,
+      `P11 P09 100 KB, bytes that are no UTF-8 and every variable arrive under the name ${name}`,
+      async (stage, peer) => {
+        const { scratch } = stage;
+        // Only a shell's own words carry such bytes here, and no word of execve(2) may have more than 128 KiB.
+        const long = 'x'.repeat(100_000);
+        writeFileSync(scratch.path('long'), long);
+        const prelude = `ODD="$(printf 'a\\377\\300z')" LONG=$(cat "$SCRATCH/long"); export ODD LONG`;
+        const shell = (command: string): string[] => ['sh', '-c', `${prelude}; ${command}`, 'sh'];
+        const words = member(stage, 'app', { mode: 'argv' });
+        const launcher = shell('exec "$@" "$ODD" "$LONG"');
+        const first = launch(stage, peer, [...QUIET[name], '--', ...words], { launcher });
+        assert.deepEqual(await first.end(), { code: 0, signal: null });
+        const bytes = Buffer.from('a\xff\xc0z', 'latin1');
+        const argv = Buffer.concat(words.map((word) => Buffer.from(`${word}\0`)));
+        const expected = Buffer.concat([argv, bytes, Buffer.from(`\0${long}\0`)]);
+        assert.ok(first.stdout().equals(expected), first.stdout().toString('latin1').slice(0, 500));
+
+        const readEnv = ['sh', '-c', 'cat /proc/self/environ'];
+        const outer = launch(stage, peer, [...QUIET[name], '--', ...readEnv], {
+          launcher: shell('env -0 >"$SCRATCH/before"; exec "$@"'),
+          env: { TINI_VERBOSITY: '0', DUMB_INIT_DEBUG: '0', NODE_OPTIONS: '--nonsense', SEXTON_LOG_LEVEL: 'silent' },
+        });
+        assert.deepEqual(await outer.end(), { code: 0, signal: null });
+        assert.deepEqual(sorted(outer.stdout()), sorted(readFileSync(scratch.path('before'))));
+      },
+    );
+
+    sideBySide(name, `${id} orphans are reaped when ${name} is PID 1`, async (stage, peer) => {
+      const { scratch } = stage;
+      const words = member(stage, 'app', { orphan: 50, orphanfor: 1, exit: 5 });
+      const container = contain(stage, peer, words);
+      await waitForEvent(scratch.log, 'app', 'Started');
+      const pid = await container.pid1();
+      await waitFor('nobody but the command and its supervisor is left', () => childrenOf(pid).length <= 2);
+      assert.ok(childrenOf(pid).every((it) => !hasEnded(it)));
+      await container.signal('SIGTERM');
+      assert.equal((await container.exit()).status, 5);
+    });
+  }
+
+  sideBySide('tini', 'C04 -e makes 0 of each code that it names, also of 128+n', async (stage, peer) => {
+    for (const [flags, script, code] of [
+      [['-e', '143'], 'kill -TERM $$', 0],
+      [['-e', '143'], 'exit 143', 0],
+      [['-e', '1', '-e2'], 'exit 2', 0],
+      [['-e', '1', '-e2'], 'exit 1', 0],
+      [['-e', '1', '-e2'], 'exit 3', 3],
+      [['-e', '255'], 'exit 255', 0],
+    ] as const) {
+      const run = launch(stage, peer, ['-s', ...flags, '--', 'sh', '-c', script]);
+      assert.deepEqual(await run.end(), { code, signal: null }, `${flags.join(' ')} ${script}`);
+    }
+  });
+
+  for (const [flags, env] of [
+    [['-s'], {}],
+    [[], { TINI_SUBREAPER: '' }],
+  ] as const) {
+    const shown = flags[0] ?? 'TINI_SUBREAPER';
+    sideBySide(
+      'tini',
+      `C04 with ${shown} orphans come to a tini that is not PID 1, without it they do not`,
+      async (stage, peer) => {
+        const script = '(sleep 30 & echo $! >"$SCRATCH/orphan"); : >"$SCRATCH/ready"; exec sleep 30';
+        for (const adopts of [true, false]) {
+          const run = launch(stage, peer, [...(adopts ? flags : []), '--', 'sh', '-c', script], {
+            env: adopts ? env : {},
+          });
+          const orphan = await waitFor(
+            'there is an orphan',
+            () => Number(read(stage.scratch.path('orphan'))) || undefined,
+          );
+          await waitFor(
+            'its parent is another',
+            () => parentOf(orphan) !== undefined && (parentOf(orphan) !== run.pid) !== adopts,
+          );
+          send(orphan, 'SIGKILL');
+          await waitFor('it is gone', () => hasEnded(orphan));
+          assert.ok(send(run.pid, 'SIGTERM'));
+          assert.deepEqual(await run.end(), { code: 143, signal: null });
+          assert.equal(/reap/i.test(run.stderr()), !adopts, 'it says so only when it does not reap');
+          writeFileSync(stage.scratch.path('orphan'), '');
+        }
+      },
+    );
+  }
+
+  sideBySide('tini', 'C04 -w tells of each orphan that was reaped, with its pid', async (stage, peer) => {
+    const script = '(sh -c "echo \\$\\$" & ); sleep 1';
+    const run = launch(stage, peer, ['-s', '-w', '--', 'sh', '-c', script]);
+    assert.deepEqual(await run.end(), { code: 0, signal: null });
+    const pid = run.stdout().toString().trim();
+    assert.match(run.stderr(), new RegExp(`[Rr]eaped.*${pid}`));
+  });
+
+  sideBySide('tini', 'C04 -p brings a signal to the command when the parent dies', async (stage, peer) => {
+    const { scratch } = stage;
+    const launcher = ['sh', '-c', '"$@" & echo $! >"$SCRATCH/init"; wait', 'sh'];
+    const words = member(stage, 'app', { stop: 'USR1' });
+    const run = launch(stage, peer, ['-s', '-p', 'SIGUSR1', '--', ...words], { launcher });
+    await waitForEvent(scratch.log, 'app', 'Started');
+    const init = await waitFor('it is known', () => Number(read(scratch.path('init'))) || undefined);
+    if (peer.isOurs) await waitFor('the supervisor has asked for it', () => childrenOf(init).length === 2);
+    assert.ok(send(run.pid, 'SIGKILL'));
+    await waitForEvent(scratch.log, 'app', 'Exiting');
+    assert.deepEqual(readTimeline(scratch.log).signals('app'), [10]);
+    await waitFor('it has ended', () => hasEnded(init));
+  });
+
+  for (const [name, id, own] of [
+    ['dumb-init', 'C03', '/'],
+    ['tini', 'C04', undefined],
+  ] as const) {
+    sideBySide(
+      name,
+      `${id} the command stays where it was started; ${name} itself is in ${own ?? 'the same place'}`,
+      async (stage, peer) => {
+        const { scratch } = stage;
+        const run = launch(stage, peer, [...QUIET[name], ...member(stage, 'app')]);
+        await waitForEvent(scratch.log, 'app', 'Started');
+        const [child = 0] = childrenOf(run.pid);
+        assert.equal(readlinkSync(`/proc/${child}/cwd`), scratch.dir);
+        await waitFor('it is there', () => readlinkSync(`/proc/${run.pid}/cwd`) === (own ?? scratch.dir));
+        assert.ok(send(run.pid, 'SIGTERM'));
+        assert.deepEqual(await run.end(), { code: 0, signal: null });
+      },
+    );
+  }
+
+  for (const [name, id, flags, only] of [
+    ['dumb-init', 'C03', [], 'both'],
+    ['dumb-init', 'C03', ['-c'], 'sexton'],
+    ['tini', 'C04', [], 'sexton'],
+  ] as const) {
+    const shown = [name, ...flags].join(' ');
+    sideBySide(
+      name,
+      `${id} what the command leaves behind gets TERM under ${shown}`,
+      async (stage, peer) => {
+        const { scratch } = stage;
+        const left = member(stage, 'left', { term: 100, exit: 0, ready: scratch.path('ready') }).join(' ');
+        const work = member(stage, 'work', { after: scratch.path('ready'), run: 1, exit: 6 }).join(' ');
+        const container = contain(stage, peer, [...flags, '--', 'sh', '-c', `${left} & exec ${work}`]);
+        assert.equal((await container.exit()).status, 6);
+        await waitForEvent(scratch.log, 'left', 'Signal').catch(() => undefined);
+        assert.deepEqual(readTimeline(scratch.log).signals('left').slice(0, 1), [15]);
+        // It may finish here; dumb-init is gone by then, and as PID 1 it takes everybody with it.
+        if (peer.isOurs) assert.equal(readTimeline(scratch.log).of('left', 'Exiting').length, 1);
+      },
+      // Whether it still sees the TERM before the KILL of the kernel is a matter of luck there.
+      only === 'both' ? 'sexton' : only,
+    );
+  }
+});
+
+function sorted(environment: Buffer): string[] {
+  // The shell's own differ from one to the next.
+  return environment
+    .toString('latin1')
+    .split('\0')
+    .filter((it) => it !== '' && !/^(_|PWD|OLDPWD|SHLVL)=/.test(it))
+    .sort();
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function parentOf(pid: number): number | undefined {
+  const parent = /^PPid:\s*(\d+)/m.exec(read(`/proc/${pid}/status`))?.[1];
+  return parent === undefined ? undefined : Number(parent);
+}
