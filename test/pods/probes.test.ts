@@ -67,10 +67,11 @@ describe('probes', { concurrency: atOnce(4) }, () => {
   scenario('N09 a sidecar’s liveness goes on during a main’s pre-stop, and it is restarted', async (stage) => {
     const { main, sidecar, hook, probe, running } = cast(stage);
     const { scratch } = stage;
-    const [good, go] = [scratch.path('good'), scratch.path('go')];
+    const [good, go, goOn] = [scratch.path('good'), scratch.path('go'), scratch.path('go-on')];
     writeFileSync(good, '');
+    const ending = ['--pre-stop', hook('proxy.hook', { after: goOn, run: 1 })];
     const containers = [
-      sidecar('proxy', {}, ['--liveness', probe('proxy.liveness', good)]),
+      sidecar('proxy', {}, ['--liveness', probe('proxy.liveness', good), ...ending]),
       main('work', {}, ['--pre-stop', hook('work.hook', { after: go, run: 1 })]),
     ];
     const pod = runPod(scratch, { restartPolicy: 'Always', graceMs: AMPLE_MS, containers });
@@ -79,8 +80,10 @@ describe('probes', { concurrency: atOnce(4) }, () => {
     await waitForEvent(scratch.log, 'work.hook', 'Started');
     await waitForTombstone(scratch.graveyard, 'proxy', 'holds', (it) => it.Phase === 'holding');
     rmSync(good);
-    await waitForEvent(scratch.log, 'proxy', 'Signal');
+    // Good again before the next life begins, or that would fail as well.
+    await waitForEvent(scratch.log, 'proxy.hook', 'Started');
     writeFileSync(good, '');
+    writeFileSync(goOn, '');
     await waitForEvent(scratch.log, 'proxy', 'Started', 2);
     // The second life is probed as well, and good.
     const runs = readTimeline(scratch.log).of('proxy.liveness', 'Probed').length;
@@ -149,19 +152,20 @@ describe('probes', { concurrency: atOnce(4) }, () => {
   scenario('N17 when liveness fails: pre-stop, restart, and the main still starts', async (stage) => {
     const { main, sidecar, hook, probe, served, open, running } = cast(stage);
     const { scratch } = stage;
-    const [good, ready] = [scratch.path('good'), scratch.path('ready')];
+    const [good, ready, goOn] = [scratch.path('good'), scratch.path('ready'), scratch.path('go-on')];
     writeFileSync(good, '');
     const probes = ['--liveness', probe('proxy.liveness', good), '--readiness', probe('proxy.readiness', ready)];
     const containers = [
-      sidecar('proxy', {}, [...probes, '--pre-stop', hook('proxy.hook', { run: 1 })]),
+      sidecar('proxy', {}, [...probes, '--pre-stop', hook('proxy.hook', { after: goOn, run: 1 })]),
       main('work', { run: 1, ...served }, after('proxy=healthy')),
     ];
     const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
     await waitForEvent(scratch.log, 'proxy', 'Started');
     await waitForRunning(scratch.graveyard, ['proxy']);
     rmSync(good);
-    await waitForEvent(scratch.log, 'proxy', 'Signal');
+    await waitForEvent(scratch.log, 'proxy.hook', 'Started');
     writeFileSync(good, '');
+    writeFileSync(goOn, '');
     await waitForEvent(scratch.log, 'proxy', 'Started', 2);
     readTimeline(scratch.log).neverStarted('work');
     writeFileSync(ready, '');
