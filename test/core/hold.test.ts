@@ -75,6 +75,17 @@ describe('a sidecar that is asked to stop while mains live', () => {
     });
   });
 
+  it('with a duration holds for no main whose life has merely failed: that is no stop of the pod', () => {
+    const config = sidecarConfig({ hold: { kind: 'for', ms: 2_000 } });
+    for (const [StopReason, signals] of [
+      ['liveness', [[2_000, 15]]],
+      ['signal TERM', []],
+    ] as const) {
+      const life = new Life({ config, peers: [stopping('a', undefined, { StopReason })] }).signal(15).pass(5_000);
+      assert.deepEqual(life.signals, signals, StopReason);
+    }
+  });
+
   it('with `never` does not hold, but drains', () => {
     const config = sidecarConfig({ hold: { kind: 'never' }, drainMs: 500 });
     const life = new Life({ config, peers: [alive('a')] }).signal(15);

@@ -95,7 +95,9 @@ describe('a probe that takes too long', () => {
       [1_400, true],
       [1_401, false],
     ] as const) {
-      const life = probed('readiness', ['deaf'], { failures: 1, timeoutMs: 1_400 }).pass(2_000);
+      const life = probed('readiness', ['deaf'], { failures: 1, timeoutMs: 1_400 })
+        .pass(2_000)
+        .feed({ type: 'ticked' });
       const { state } = life;
       const id = state.tasks[0]?.id ?? 0;
       const nowMs = life.nowMs;
