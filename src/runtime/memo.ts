@@ -9,18 +9,22 @@ export interface Memo {
   readonly isHeld: boolean;
   /** OOM kills seen so far in this container; undefined: that cannot be read. */
   readonly oomKills?: number | undefined;
+  /** The last content that was seen of each `config.reload`; a change while there is no supervisor is one, too. */
+  readonly digests?: Digests;
 }
 
-export function writeMemo({ state, isHeld, oomKills }: Memo): string {
-  return JSON.stringify({ format: FORMAT, isHeld, oomKills, state: { ...state, peers: undefined } });
+export type Digests = Readonly<Record<number, string>>;
+
+export function writeMemo({ state, isHeld, oomKills, digests }: Memo): string {
+  return JSON.stringify({ format: FORMAT, isHeld, oomKills, digests, state: { ...state, peers: undefined } });
 }
 
 /** `undefined` when another version of sexton wrote it: then the events that are not acknowledged have to do. */
 export function readMemo(memo: string, hostId: string): Memo | undefined {
   try {
-    const { format, isHeld, oomKills, state } = JSON.parse(memo) as Memo & { format: number };
+    const { format, isHeld, oomKills, digests = {}, state } = JSON.parse(memo) as Memo & { format: number };
     return format === FORMAT && state.hostId === hostId
-      ? { isHeld, oomKills, state: { ...NOTHING, ...state, ...ASLEEP } }
+      ? { isHeld, oomKills, digests, state: { ...NOTHING, ...state, ...ASLEEP } }
       : undefined;
   } catch {
     return undefined;

@@ -3,8 +3,8 @@
  *
  * What counts is the content: one call for each change of it, however it came about: written in place in several writes, replaced
  * by a rename, a link that leads elsewhere, a Kubernetes volume whose `..data` was swapped. A directory is all the files in it.
- * The first content that is seen is what later ones are compared with, so a path that appears late is no change; nor is one that
- * vanishes, or comes back as it was.
+ * The first content that is seen, also by a predecessor, is what later ones are compared with, so a path that appears late is no
+ * change; nor is one that vanishes, or comes back as it was.
  *
  * Events only say when to look. A look compares stats; when they are different and have been the same for a while, the
  * content is read. Every few seconds it is looked without an event, as events are missing on some volumes and when inotify's limits are reached.
@@ -17,8 +17,10 @@ import { type Survey, survey } from './reload/survey.ts';
 
 export interface ReloadWatchOptions {
   readonly reloads: readonly Reload[];
-  /** `config.reload[index]` has another content. */
-  readonly onChanged: (index: number) => void;
+  /** By index of `reloads`: the content that a predecessor has seen last. */
+  readonly known?: Readonly<Record<number, string>>;
+  /** `reloads[index]` has a content that was not seen before; `isChange`: in place of another. */
+  readonly onContent: (index: number, digest: string, isChange: boolean) => void;
   readonly onTrouble: (message: string) => void;
   /** How often it is looked without an event. */
   readonly pollMs?: number;
@@ -102,7 +104,7 @@ export class ReloadWatch {
       index,
       path,
       places: new Places({ onHint: () => this.#lookSoon(index, HINT_MS), onTrouble }),
-      digest: undefined,
+      digest: this.#options.known?.[index],
       signature: undefined,
       isFirstLook: true,
       unsettledSinceMs: undefined,
@@ -183,7 +185,7 @@ export class ReloadWatch {
     it.wasFresh = isFresh(seen);
     const before = it.digest;
     it.digest = content;
-    if (before !== undefined && before !== content) this.#options.onChanged(it.index);
+    if (before !== content) this.#options.onContent(it.index, content, before !== undefined);
   }
 
   /** With all its directories watched, so that what changes from now on is told. */

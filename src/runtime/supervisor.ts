@@ -25,7 +25,7 @@ import type { Ask } from './graveyard/inbox.ts';
 import type { Host, HostCommand, HostEvent, Program } from './host/host.ts';
 import { isLate } from './late.ts';
 import type { Log } from './log.ts';
-import { readMemo, writeMemo } from './memo.ts';
+import { type Digests, readMemo, writeMemo } from './memo.ts';
 import { readOomKills } from './oom.ts';
 import type { Plot, PlotEvents } from './plot.ts';
 import type { ReloadWatch } from './reload.ts';
@@ -55,6 +55,7 @@ export class Supervisor {
   readonly #actions: Actions;
   #oomKills: number | undefined;
   #reload: ReloadWatch | undefined;
+  #digests: Digests = {};
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
@@ -74,6 +75,7 @@ export class Supervisor {
     this.#isHeld = resumed?.isHeld ?? false;
     if (resumed !== undefined) log.say('warn', 'the supervisor was started again', { phase: state.phase });
     this.#oomKills = resumed === undefined ? readOomKills() : resumed.oomKills;
+    this.#digests = resumed?.digests ?? {};
     // The host tells in this turn of the loop what was queued before we were there; only then may anything begin.
     await new Promise((resolve) => setImmediate(resolve));
     this.#dispatch({ type: 'booted', at: clock.now() }, undefined, [fallbackOf(member), ...wishes.commands]);
@@ -104,7 +106,13 @@ export class Supervisor {
     const { ReloadWatch } = await import('./reload.ts');
     this.#reload = new ReloadWatch({
       reloads: member.reload,
-      onChanged: (index) => this.#dispatch({ type: 'fileChanged', at: clock.now(), index }),
+      known: this.#digests,
+      onContent: (index, digest, isChange) => {
+        this.#digests = { ...this.#digests, [index]: digest };
+        // With what follows from the change in one commit, so that it is told once.
+        if (isChange) this.#dispatch({ type: 'fileChanged', at: clock.now(), index });
+        else this.#commit(undefined, []);
+      },
       onTrouble: (message) => log.say('warn', message),
     });
     this.#reload.start();
@@ -169,7 +177,8 @@ export class Supervisor {
   /** One transaction: what is done with, what is known, what is to be done. */
   #commit(ack: number | undefined, commands: readonly HostCommand[]): void {
     if (this.#state === undefined) return;
-    const memo = writeMemo({ state: this.#state, isHeld: this.#isHeld, oomKills: this.#oomKills });
+    const [isHeld, oomKills, digests] = [this.#isHeld, this.#oomKills, this.#digests];
+    const memo = writeMemo({ state: this.#state, isHeld, oomKills, digests });
     const isNews = memo !== this.#memo;
     if (ack === undefined && commands.length === 0 && !isNews) return;
     this.#options.host.commit({ ack, memo: isNews ? memo : undefined, commands });

@@ -16,7 +16,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SIGHUP } from '../../../src/core/signals.ts';
 import { ReloadWatch } from '../../../src/runtime/reload.ts';
-import { waitFor } from '../../helpers/wait.ts';
+import { waitFor, within } from '../../helpers/wait.ts';
 import { needsMount } from '../graveyard/volume.ts';
 import { coarseVolume, temporaryDirectory, Volume, Watching } from './watching.ts';
 
@@ -230,11 +230,34 @@ test('after close() nothing is told and nothing is left', async (t) => {
   writeFileSync(path, 'one');
   const changes: number[] = [];
   const reloads = [{ path, signal: SIGHUP, validate: undefined }];
-  const other = new ReloadWatch({ reloads, onChanged: (it) => changes.push(it), onTrouble: () => {} });
+  const other = new ReloadWatch({
+    reloads,
+    onContent: (it, _digest, isChange) => isChange && changes.push(it),
+    onTrouble: () => {},
+  });
   other.start();
   const watching = await Watching.begin(t, [path]);
   other.close();
   writeFileSync(path, 'two');
   assert.deepEqual(await watching.told(1), [0]);
   assert.deepEqual(changes, []);
+});
+
+test('a change since a predecessor has looked last is told, no change is not', async (t) => {
+  const path = join(temporaryDirectory(t), 'app.conf');
+  writeFileSync(path, 'one');
+  const reloads = [{ path, signal: SIGHUP, validate: undefined }];
+  const look = async (known?: Record<number, string>): Promise<[string, boolean]> => {
+    const seen = Promise.withResolvers<[string, boolean]>();
+    const options = { reloads, onTrouble: seen.reject, ...(known && { known }) };
+    const watch = new ReloadWatch({ ...options, onContent: (_, ...it) => seen.resolve(it) });
+    watch.start();
+    const found = await within('a content is seen', seen.promise);
+    watch.close();
+    return found;
+  };
+  const [digest, isChange] = await look();
+  assert.equal(isChange, false, 'nothing was known');
+  writeFileSync(path, 'two');
+  assert.equal((await look({ 0: digest }))[1], true);
 });

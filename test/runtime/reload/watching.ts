@@ -57,7 +57,9 @@ export class Watching {
     const reloads = [...paths, this.#marker].map((path) => ({ path, signal: SIGHUP, validate: undefined }));
     this.#watch = new ReloadWatch({
       reloads,
-      onChanged: (index) => (index === paths.length ? this.#marks++ : this.changes.push(index)),
+      onContent: (index, _digest, isChange) => {
+        if (isChange) index === paths.length ? this.#marks++ : this.changes.push(index);
+      },
       onTrouble: (message) => this.troubles.push(message),
       ...(pollMs !== undefined && { pollMs }),
     });

@@ -48,7 +48,8 @@ function watcher(paths: readonly string[]): string {
     new ReloadWatch({
       reloads,
       pollMs: 100,
-      onChanged: (index) => {
+      onContent: (index, digest, isChange) => {
+        if (!isChange) return;
         if (index !== reloads.length - 1) return say('changed ' + index);
         clearInterval(poke);
         say('ready');

@@ -1,0 +1,118 @@
+/**
+ * P12 with probes and hooks: the supervisor is killed at any moment while they run. The hook is run once and its end is heard, the stop
+ * keeps its deadline, probes go on, and nobody restarts anything.
+ *
+ * TEST_ROUNDS lives (12 by default, 4 in podman), TEST_SEED for the same ones again.
+ */
+import assert from 'node:assert/strict';
+import { describe } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Container, startContainer } from '../helpers/container.ts';
+import { readTombstone, waitForTombstone } from '../helpers/grave.ts';
+import { type MemberOptions, member } from '../helpers/member.ts';
+import { argumentsOf, childrenOf, send } from '../helpers/process.ts';
+import { chance, inRounds, roundsOr, SEED } from '../helpers/rounds.ts';
+import { type Stage, scenario } from '../helpers/scenario.ts';
+import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
+import { waitFor } from '../helpers/wait.ts';
+
+const MINUTES = 60_000;
+const GRACE_MS = 25_000;
+const KILLS = 3;
+
+describe('a supervisor that is killed while probes and hooks run', () => {
+  scenario(
+    'P12 N33 the pre-stop hook runs once and is heard, the deadline stays, probes go on, nothing is restarted',
+    async (stage) => {
+      const rounds = roundsOr(12, 4);
+      await inRounds(rounds, 3, (index) => live(stage, `a${index}`, chance(SEED + index)));
+      stage.t.diagnostic(`P12: ${rounds} lives, seed ${SEED}`);
+    },
+    { timeoutMs: 6 * MINUTES },
+  );
+});
+
+async function live(stage: Stage, name: string, random: () => number): Promise<void> {
+  const { log } = stage.scratch;
+  // Of its own: members of one graveyard share the earliest deadline.
+  const graveyard = stage.scratch.path(`graveyard-${name}`);
+  const command = (part: string, options: MemberOptions) => member(stage, `${name}.${part}`, options).join(' ');
+  const probe = `exec:${command('probe', { run: 1 })},period=300ms,timeout=30s`;
+  const flags = [
+    ...['--name', name, '--graveyard', graveyard, '--restart-policy', 'Never', '--grace-period', `${GRACE_MS}ms`],
+    ...[
+      '--restart',
+      'always',
+      '--liveness',
+      probe,
+      '--readiness',
+      `exec:${command('slow', { run: 400 })},period=500ms,timeout=30s`,
+    ],
+    ...[
+      '--post-start',
+      `exec:${command('begin', { run: 400 })}`,
+      '--pre-stop',
+      `exec:${command('bye', { run: 1_200 })}`,
+    ],
+  ];
+  const container = startContainer(stage.scratch, {
+    name,
+    flags,
+    command: member(stage, name, { term: 100, exit: 7 }),
+  });
+
+  await haunt(container, random);
+  await waitForTombstone(graveyard, name, 'is healthy', (it) => it.Healthy !== undefined);
+  const before = readTimeline(log).of(`${name}.probe`, 'Starting').length;
+  await waitForEvent(log, `${name}.probe`, 'Starting', before + 2);
+  const pid1 = await container.pid1();
+  const helpers = () => childrenOf(pid1).filter((pid) => argumentsOf(pid).some((it) => it.startsWith(`name=${name}.`)));
+  // Those that were begun before a kill end as well; between two probes there is none.
+  await waitFor('no command of a probe or hook is left', () => helpers().length === 0);
+
+  await sleep(random() * 300);
+  await container.signal('SIGTERM');
+  const haunting = haunt(container, random);
+  const { Deadline } = await waitForTombstone(graveyard, name, 'has a deadline', (it) => it.Deadline !== undefined);
+  await haunting;
+  assert.equal((await container.exit()).status, 7, name);
+
+  const timeline = readTimeline(log);
+  timeline.notRestarted(name);
+  for (const part of ['begin', 'bye'])
+    assert.deepEqual(
+      ['Starting', 'Exiting'].map((event) => timeline.of(`${name}.${part}`, event).length),
+      [1, 1],
+      `${name}.${part}`,
+    );
+  timeline.exitsBeforeSignalTo(`${name}.bye`, name);
+  assert.deepEqual(timeline.signals(name), [15], name);
+  const tombstone = readTombstone(graveyard, name);
+  assert.equal(tombstone?.Deadline, Deadline, name);
+  assert.deepEqual([tombstone?.Reason, tombstone?.ExitCode, tombstone?.Restarts ?? 0], ['stopped', 7, 0], name);
+  const ends = (tombstone?.History ?? []).filter((it) => it.Event === 'hook ended');
+  assert.deepEqual(
+    ends.map(({ Hook, Result }) => [Hook, Result]),
+    [
+      ['post-start', 'success'],
+      ['pre-stop', 'success'],
+    ],
+    name,
+  );
+}
+
+/** Kills the supervisor a few times, half of them in its start, unless the container ends. */
+async function haunt(container: Container, random: () => number): Promise<void> {
+  let isOver = false;
+  void container.ended.then(() => {
+    isOver = true;
+  });
+  for (let n = 0; n < KILLS && !isOver; n += 1) {
+    const delayMs = random() < 0.5 ? random() * 150 : random() * 600;
+    const found = container.supervisor().catch(() => undefined);
+    const pid = await Promise.race([found, container.ended.then(() => undefined)]);
+    if (pid === undefined) return;
+    await sleep(delayMs);
+    send(pid, 'SIGKILL');
+  }
+}
