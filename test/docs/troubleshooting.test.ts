@@ -1,9 +1,8 @@
 /**
- * A person on call searches for the line that stands in the log, so each line that the page shows is one that sexton prints; and no link
- * in it leads nowhere.
+ * A person on call searches for the line that stands in the log, so each line that the page shows is one that sexton prints.
  */
 import assert from 'node:assert/strict';
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { ROOT } from '../helpers/paths.ts';
@@ -25,16 +24,6 @@ test('a line that the program does not print is seen', () => {
   const templates = sources().flatMap(templatesOf);
   for (const line of ['the mains are finished', 'no main named work was seen; check --mains'])
     assert.ok(!templates.some((template) => template.test(line)), line);
-});
-
-test('every link of the page leads to one of its headings, or to a file', () => {
-  const headings = [...PAGE.matchAll(/^#+ (.*)$/gm)].map(([, text = '']) => anchorOf(text));
-  const links = [...PAGE.matchAll(/\]\(([^)]+)\)/g)].map(([, target = '']) => target);
-  assert.ok(links.length > 0);
-  const dead = links.filter((target) =>
-    target.startsWith('#') ? !headings.includes(target.slice(1)) : !existsSync(join(ROOT, 'docs', target)),
-  );
-  assert.deepEqual(dead, []);
 });
 
 /** Messages without level, member and details. */
@@ -72,12 +61,4 @@ function lettersOf(parts: readonly string[]): number {
 
 function quoted(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
-}
-
-/** As the usual viewers of Markdown make them. */
-function anchorOf(heading: string): string {
-  return heading
-    .toLowerCase()
-    .replace(/[^a-z0-9 -]/g, '')
-    .replaceAll(' ', '-');
 }
