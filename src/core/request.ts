@@ -92,7 +92,8 @@ function wishToStop(draft: Draft, event: Request): void {
 function askAgain(draft: Draft, event: Request, stop: Stop): void {
   const { climb } = draft.state;
   const requests = stop.requests + 1;
-  update(draft, { stop: { ...stop, origin: 'platform', requests } });
+  // Now it is the pod that stops: all are waited for.
+  update(draft, { stop: { ...stop, origin: 'platform', requests, among: undefined } });
   say(draft, 'info', requests === 1 ? 'asked to stop while stopping' : 'asked to stop again', {
     signal: signalName(event.signal),
     requests,

@@ -112,6 +112,14 @@ describe('sexton stop', () => {
 });
 
 describe('sexton stop of some', () => {
+  it('waits for all after all once the platform stops the pod', () => {
+    const config = sidecarConfig({ name: 'proxy', gracePeriodMs: 30_000 });
+    const log = alive('log', { Role: 'sidecar', StartAfter: ['proxy'] });
+    const life = new Life({ config, peers: [alive('work'), log] }).askToStop(undefined, ['proxy', 'log']).signal(15);
+    assert.deepEqual([life.see(dead('log', 0)).phase, life.signals], ['holding', []]);
+    assert.deepEqual(life.pass(3_000).see(dead('work', 0)).signals, [[3_000, 15]]);
+  });
+
   it('does not wait for those it did not name', () => {
     const config = sidecarConfig({ name: 'proxy', gracePeriodMs: 30_000 });
     const log = alive('log', { Role: 'sidecar', StartAfter: ['proxy'] });
