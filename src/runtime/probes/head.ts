@@ -48,8 +48,9 @@ function readHeaders(lines: readonly string[]): ReadonlyMap<string, string> | un
   const headers = new Map<string, string>();
   for (const line of lines) {
     if (/^[ \t]/.test(line) && line !== lines[0]) continue;
-    const [, name = '', value = ''] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
+    const [start = '', name = ''] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):/.exec(line) ?? [];
     if (name === '') return undefined;
+    const value = withoutBlanks(line.slice(start.length));
     const key = name.toLowerCase();
     if (!OF_INTEREST.has(key)) continue;
     // Two lengths: nobody can say where the body ends.
@@ -57,6 +58,18 @@ function readHeaders(lines: readonly string[]): ReadonlyMap<string, string> | un
     if (!headers.has(key)) headers.set(key, value);
   }
   return headers;
+}
+
+/** By hand: a pattern tries the blanks in the midst of a long value again from each of them, and `trim` takes more than blanks. */
+function withoutBlanks(text: string): string {
+  let [start, end] = [0, text.length];
+  while (start < end && isBlank(text[start])) start += 1;
+  while (end > start && isBlank(text[end - 1])) end -= 1;
+  return text.slice(start, end);
+}
+
+function isBlank(character: string | undefined): boolean {
+  return character === ' ' || character === '\t';
 }
 
 const OF_INTEREST: ReadonlySet<string> = new Set(['location', 'content-length', 'transfer-encoding']);
