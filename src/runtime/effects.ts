@@ -57,7 +57,7 @@ export function fallbackOf(config: MemberConfig): HostCommand {
 /** Of what a probe or a hook writes. */
 const MOST_OUTPUT_BYTES = 4096;
 
-/** `oom`: the kernel's OOM killer was at work since the last time that was asked. */
+/** `oom`: of a KILL, the kernel's OOM killer was at work since the last one. */
 export function coreEventOf(event: HostEvent, at: Instant, oom: boolean): Event {
   switch (event.type) {
     case 'signal':
@@ -93,7 +93,7 @@ export function coreEventOf(event: HostEvent, at: Instant, oom: boolean): Event 
         at,
         id: event.id,
         ok: event.code === 0,
-        detail: endOf(event),
+        detail: endOf(event, oom),
         output: event.output,
       };
     default:
@@ -101,8 +101,9 @@ export function coreEventOf(event: HostEvent, at: Instant, oom: boolean): Event 
   }
 }
 
-function endOf({ code, signal, errno }: HostEvent & { type: 'helperEnded' }): string {
+function endOf({ code, signal, errno }: HostEvent & { type: 'helperEnded' }, oom: boolean): string {
   if (errno !== undefined) return `cannot be started: ${reasonOf(errno)}`;
+  if (oom) return 'killed by the OOM killer; raise the memory limit of the container';
   return signal === undefined ? `exit code ${code}` : `killed by ${signalName(signal)}`;
 }
 

@@ -142,15 +142,17 @@ export class Supervisor {
     if (event.type === 'spawnFailed') this.#complain(event.errno);
     const now = this.#options.clock.now();
     const at = instantAt(now, Math.min(event.at, now.mono));
-    const isKill = event.type === 'exited' && event.signal === SIGKILL;
-    this.#dispatch(coreEventOf(event, at, isKill && this.#hasSeenOom()), event.seq);
+    this.#dispatch(coreEventOf(event, at, this.#isOomKill(event)), event.seq);
   }
 
   /** Whether the kernel has killed somebody of this container for want of memory since we last looked. */
-  #hasSeenOom(): boolean {
-    const before = this.#oomKills;
-    this.#oomKills = readOomKills();
-    return before !== undefined && this.#oomKills !== undefined && this.#oomKills > before;
+  #isOomKill(event: HostEvent): boolean {
+    if ((event.type !== 'exited' && event.type !== 'helperEnded') || event.signal !== SIGKILL) return false;
+    const [before, now] = [this.#oomKills, readOomKills()];
+    const isOom = before !== undefined && now !== undefined && now > before;
+    // That of a helper is one; with the command all before it are done with.
+    this.#oomKills = isOom && event.type === 'helperEnded' ? before + 1 : now;
+    return isOom;
   }
 
   #complain(errno: string): void {

@@ -1,0 +1,115 @@
+/**
+ * Who killed it: the kernel for want of memory, sexton, or somebody else. With a real limit of memory, by podman or by a cgroup.
+ */
+import assert from 'node:assert/strict';
+import { describe } from 'node:test';
+import { makeCgroup, whyNoCgroup } from '../helpers/cgroup.ts';
+import { type Container, type ContainerOptions, startContainer } from '../helpers/container.ts';
+import { ENGINE } from '../helpers/engine.ts';
+import { readTombstone } from '../helpers/grave.ts';
+import { type MemberOptions, member } from '../helpers/member.ts';
+import { argumentsOf, childrenOf, send } from '../helpers/process.ts';
+import { type Stage, scenario } from '../helpers/scenario.ts';
+import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
+import { waitFor } from '../helpers/wait.ts';
+
+const LIMIT_MB = 160;
+/** Beyond the limit, also where podman allows as much swap again. */
+const TOO_MUCH_MB = 512;
+const why = ENGINE === 'podman' ? undefined : whyNoCgroup('memory');
+
+function hook(stage: Stage, name: string, options: MemberOptions = {}): string {
+  return `exec:${member(stage, name, options).join(' ')}`;
+}
+
+function start(stage: Stage, flags: readonly string[], options: MemberOptions): Container {
+  const { scratch } = stage;
+  const declared = ['--name', 'app', '--graveyard', scratch.graveyard, '--restart-policy', 'Never'];
+  return startContainer(scratch, {
+    flags: [...declared, ...flags],
+    command: member(stage, 'app', { counter: scratch.path('lives'), ...options }),
+    ...limitOf(stage),
+  });
+}
+
+function limitOf({ scratch }: Stage): Partial<ContainerOptions> {
+  if (ENGINE === 'podman') return { memoryMb: LIMIT_MB };
+  const group = makeCgroup(scratch, 'memory');
+  group.limit(LIMIT_MB << 20);
+  return { inside: ['sh', '-c', `echo $$ > ${group.dir}/cgroup.procs && exec "$@"`, 'sh'] };
+}
+
+/** The one with that name, killed from outside. */
+async function kill(container: Container, name: string): Promise<void> {
+  const pid1 = await container.pid1();
+  const pid = childrenOf(pid1).find((it) => argumentsOf(it)[1] === `name=${name}`);
+  assert.ok(pid !== undefined && send(pid, 'SIGKILL'), name);
+}
+
+function exitsOf(stage: Stage): unknown[] {
+  const { History = [] } = readTombstone(stage.scratch.graveyard, 'app') ?? {};
+  return History.filter((it) => it.Event === 'exited').map(({ Signal, By, ExitCode }) => [Signal ?? ExitCode, By]);
+}
+
+describe('who killed the command', { skip: why ?? false }, () => {
+  scenario(
+    'N37 the OOM killer is named, pre-stop does not run for it, and the command is restarted by its policy',
+    async (stage) => {
+      const flags = ['--restart', 'on-failure', '--pre-stop', hook(stage, 'bye', { run: 1 })];
+      const container = start(stage, flags, { hog: `${TOO_MUCH_MB},0`, runs: '1,0' });
+      await waitForEvent(stage.scratch.log, 'app', 'Starting', 2);
+      const log = readTimeline(stage.scratch.log);
+      log.neverStarted('bye');
+      await container.signal('SIGTERM');
+      assert.equal((await container.exit()).status, 0);
+      assert.equal(
+        readTimeline(stage.scratch.log).of('bye', 'Exiting').length,
+        1,
+        'for the life that was stopped it runs',
+      );
+      assert.deepEqual(exitsOf(stage), [
+        ['SIGKILL', 'OOM killer'],
+        [0, undefined],
+      ]);
+      const { Reason, LastReason, LastExitCode, Restarts } = readTombstone(stage.scratch.graveyard, 'app') ?? {};
+      assert.deepEqual([Reason, LastReason, LastExitCode, Restarts], ['stopped', 'oom', 137, 1]);
+      const told = container
+        .stderr()
+        .split('\n')
+        .filter((it) => it.includes('OOM killer'))
+        .map((it) => JSON.parse(it));
+      assert.deepEqual(
+        told.map(({ level, message }) => [level, message]),
+        [['error', 'exited']],
+      );
+    },
+  );
+
+  scenario('a KILL of somebody else is told apart, and so is our own', async (stage) => {
+    const container = start(stage, ['--restart', 'on-failure', '--grace-period', '2s'], { ignore: 'TERM' });
+    await waitForEvent(stage.scratch.log, 'app', 'Started');
+    await kill(container, 'app');
+    await waitForEvent(stage.scratch.log, 'app', 'Started', 2);
+    await container.signal('SIGTERM');
+    assert.equal((await container.exit()).status, 137);
+    assert.deepEqual(exitsOf(stage), [
+      ['SIGKILL', 'somebody else'],
+      ['SIGKILL', 'sexton'],
+    ]);
+    assert.equal(readTombstone(stage.scratch.graveyard, 'app')?.Reason, 'killed');
+  });
+
+  scenario(
+    'a probe that ate the memory is told as that, and a later KILL of the command is still somebody else’s',
+    async (stage) => {
+      const greedy = `${hook(stage, 'probe', { run: 1, hog: TOO_MUCH_MB })},timeout=40s,period=40s,failures=1`;
+      const container = start(stage, ['--readiness', greedy], {});
+      await waitFor('the probe has failed', () => container.stderr().includes('readiness probe: failure'));
+      assert.match(container.stderr(), /"detail":"killed by the OOM killer; raise the memory limit of the container"/);
+      await kill(container, 'app');
+      assert.equal((await container.exit()).status, 137);
+      assert.deepEqual(exitsOf(stage), [['SIGKILL', 'somebody else']]);
+      assert.equal(readTombstone(stage.scratch.graveyard, 'app')?.Reason, 'killed');
+    },
+  );
+});
