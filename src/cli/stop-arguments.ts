@@ -1,6 +1,7 @@
 /**
  * The words of `sexton stop [--grace 5s] [--no-wait] [--graveyard DIR] [NAME...]`, flags and names in any order.
  */
+import { MAX_AMONG } from '../core/stop-request.ts';
 import { parseSomeTime } from './duration.ts';
 import { SextonError } from './errors.ts';
 import { flagLabel } from './given.ts';
@@ -42,6 +43,7 @@ export function readStopArguments(args: readonly string[]): StopArguments {
   }
   const twice = repeated(names);
   if (twice !== undefined) throw wrong(`${twice} is named twice; name it once`);
+  if (names.length > MAX_AMONG) throw wrong(`${names.length} names: at most ${MAX_AMONG}; name nobody to stop all`);
   return { names, graceMs, waits, graveyard };
 }
 

@@ -6,7 +6,7 @@ import type { MemberConfig } from './config.ts';
 import type { Effect, LogLevel } from './events.ts';
 import type { Reduction, State } from './state.ts';
 import { type Instant, rfc3339 } from './time.ts';
-import { trimHistory } from './tombstone.ts';
+import { cleanText, trimHistory } from './tombstone.ts';
 
 export interface Draft {
   readonly config: MemberConfig;
@@ -36,14 +36,18 @@ export function reached(draft: Draft, atMs: number): boolean {
   return false;
 }
 
-/** An entry of the tombstone's history. */
+/** An entry of the tombstone's history, with texts as short as they are carved: the memo has it, too, and is bounded. */
 export function note(
   draft: Draft,
   event: string,
   details: Readonly<Record<string, string | number | boolean>> = {},
 ): void {
   const { chronicle } = draft.state;
-  const entry = { At: rfc3339(draft.at.wall), Event: event, ...details };
+  const short = Object.entries(details).map(([key, value]) => [
+    key,
+    typeof value === 'string' ? cleanText(value) : value,
+  ]);
+  const entry = { At: rfc3339(draft.at.wall), Event: event, ...Object.fromEntries(short) };
   update(draft, { chronicle: { ...chronicle, history: trimHistory([...chronicle.history, entry]) } });
 }
 

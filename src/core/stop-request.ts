@@ -32,9 +32,9 @@ export type ParsedRequest =
 
 export const REQUEST_VERSION = 1;
 /** A larger file is not read. */
-export const MAX_REQUEST_BYTES = 131_072;
-/** Most names in `Among`: as many as a graveyard has members. */
-export const MAX_AMONG = 1024;
+export const MAX_REQUEST_BYTES = 65_536;
+/** Most names in `Among`: they are part of the memo of whoever is asked, which is bounded. */
+export const MAX_AMONG = 256;
 /** The longest grace, as long as a timer can be. */
 const MAX_GRACE_MS = 2 ** 31 - 1;
 

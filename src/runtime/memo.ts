@@ -1,7 +1,9 @@
 /**
  * The memo: the core's state as init keeps it for the next supervisor. The peers are not in it, they are read again.
  */
-import type { State } from '../core/state.ts';
+import { initialState, type State } from '../core/state.ts';
+import { trimHistory } from '../core/tombstone.ts';
+import { MAX_MEMO_BYTES } from './host/frames.ts';
 
 export interface Memo {
   readonly state: State;
@@ -15,31 +17,35 @@ export interface Memo {
 
 export type Digests = Readonly<Record<number, string>>;
 
-export function writeMemo({ state, isHeld, oomKills, digests }: Memo): string {
-  return JSON.stringify({ format: FORMAT, isHeld, oomKills, digests, state: { ...state, peers: undefined } });
+/** Never larger than init takes: a memo that is refused would end each supervisor anew. What only tells a story goes first. */
+export function writeMemo(memo: Memo): string {
+  const whole = textOf(memo);
+  if (Buffer.byteLength(whole) <= MAX_MEMO_BYTES) return whole;
+  const { chronicle, said } = memo.state;
+  const history = trimHistory(chronicle.history, FEW);
+  return textOf({ ...memo, state: { ...memo.state, chronicle: { ...chronicle, history }, said: said.slice(-FEW) } });
 }
 
-/** `undefined` when another version of sexton wrote it: then the events that are not acknowledged have to do. */
+/**
+ * `undefined` when it is of a format that is not known here: then the events that are not acknowledged have to do. What a sexton
+ * that knew less has not written is as in a new life; to begin anew would be to forget a child that lives.
+ */
 export function readMemo(memo: string, hostId: string): Memo | undefined {
   try {
     const { format, isHeld, oomKills, digests = {}, state } = JSON.parse(memo) as Memo & { format: number };
     return format === FORMAT && state.hostId === hostId
-      ? { isHeld, oomKills, digests, state: { ...NOTHING, ...state, ...ASLEEP } }
+      ? { isHeld, oomKills, digests, state: { ...initialState({ ...state, solo: false }), ...state, ...ASLEEP } }
       : undefined;
   } catch {
     return undefined;
   }
 }
 
+function textOf({ state, isHeld, oomKills, digests }: Memo): string {
+  return JSON.stringify({ format: FORMAT, isHeld, oomKills, digests, state: { ...state, peers: undefined } });
+}
+
 const FORMAT = 1;
-/** JSON leaves out what is undefined. */
-const NOTHING = {
-  promptFor: undefined,
-  stop: undefined,
-  climb: undefined,
-  failing: undefined,
-  deadline: undefined,
-  peers: undefined,
-} as const;
+const FEW = 16;
 /** Of the next supervisor: it has to hear first what happened meanwhile. */
 const ASLEEP = { isAwake: false } as const;

@@ -27,6 +27,13 @@ describe('the words of sexton stop', () => {
     ['Web', 'Web: a name is lowercase letters, digits and inner dashes, at most 63; write web'],
     ['../x', '../x: a name is lowercase letters, digits and inner dashes, at most 63; write x'],
   ];
+  it('are at most 256 names, as many as a request can carry', () => {
+    const names = Array.from({ length: 257 }, (_, index) => `web-${index}`);
+    assert.equal(readStopArguments(names.slice(1)).names.length, 256);
+    const message = 'cannot run sexton stop: 257 names: at most 256; name nobody to stop all';
+    assert.throws(() => readStopArguments(names), { message });
+  });
+
   for (const [words, problem] of WRONG) {
     it(`\`${words}\` are refused`, () =>
       assert.throws(() => readStopArguments(words.split(' ')), { message: `cannot run sexton stop: ${problem}` }));

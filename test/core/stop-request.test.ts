@@ -29,7 +29,7 @@ describe('a stop request', () => {
     assert.deepEqual(parseRequest(formatRequest(bare)), { ok: true, request: bare });
   });
 
-  it('with as many names as a graveyard has members is small enough to be read', () => {
+  it('with as many names as may be in it is small enough to be read', () => {
     const Among = Array.from({ length: MAX_AMONG }, () => 'a'.repeat(63));
     const text = formatRequest({ ...REQUEST, Among });
     assert.ok(Buffer.byteLength(text) <= MAX_REQUEST_BYTES, `${Buffer.byteLength(text)}`);

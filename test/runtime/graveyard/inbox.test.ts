@@ -147,7 +147,7 @@ describe('a request in the graveyard', () => {
     const whys = troubles.items.map((message) => message.replace(/.*: /, '')).sort();
     assert.deepEqual(whys, [
       'a symbolic link',
-      'larger than 131072 bytes',
+      'larger than 65536 bytes',
       'not JSON',
       'not a plain file',
       'not a plain file',
