@@ -3,7 +3,7 @@
  * and the promise that nothing of either is left behind, whatever happens.
  */
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -38,7 +38,7 @@ export async function onStage(name: string, play: (stage: Stage) => Promise<bool
     // What this shell has set for sexton is not meant for the example.
     const plain = Object.entries(process.env).filter(([key]) => !/^(SEXTON|KUBEXIT|KRUISE)_/.test(key));
     const stdio: StdioOptions = ['ignore', 'ignore', 'inherit'];
-    const child = spawn(file, args, { env: { ...Object.fromEntries(plain), ...env }, stdio });
+    const child = spawn(file, args, { env: { ...Object.fromEntries(plain), ...env, [MARK]: dir }, stdio });
     running.add(child);
     const ended = new Promise<number>((resolve, reject) => {
       child.once('error', (cause) => reject(new Error(`cannot start ${file}: run npm run build first`, { cause })));
@@ -50,13 +50,13 @@ export async function onStage(name: string, play: (stage: Stage) => Promise<bool
     return { process: child, ended };
   };
   const leave = (): void => {
-    // All before any is killed: who loses its parent can no longer be found.
-    const left = [...running].flatMap(({ pid = 0 }) => familyOf(pid));
-    for (const pid of left) end(pid);
+    for (const child of running) child.kill('SIGKILL');
+    endMarked(`${MARK}=${dir}`);
     rmSync(dir, { recursive: true, force: true });
   };
   // Ctrl-C: those under sexton got it as well, by the terminal, and are ended here if they do not end by it.
-  process.once('SIGINT', () => process.exit(130));
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.once(name, () => process.exit(128 + constants.signals[name]));
   process.once('exit', leave);
   try {
     process.exitCode = (await play({ folder, launch })) ? 0 : 1;
@@ -65,16 +65,34 @@ export async function onStage(name: string, play: (stage: Stage) => Promise<bool
   }
 }
 
-/** The process and all that it has started, which run on when sexton is killed outside of a container. */
-function familyOf(pid: number): number[] {
-  const path = `/proc/${pid}/task/${pid}/children`;
-  const children = existsSync(path) ? readFileSync(path, 'utf8').split(' ').map(Number) : [];
-  return [pid, ...children.filter((child) => child > 1).flatMap(familyOf)];
+/** In the environment of all that is started here, and of what that starts in turn. */
+const MARK = 'EXAMPLE_STAGE';
+
+/** When sexton is killed outside of a container, what it has started runs on; and it may just be starting something. */
+function endMarked(mark: string): void {
+  for (let rounds = 0; rounds < 500; rounds += 1) {
+    const pids = markedBy(mark);
+    if (pids.length === 0) return;
+    for (const pid of pids) end(pid);
+  }
+}
+
+function markedBy(mark: string): number[] {
+  const pids = existsSync('/proc') ? readdirSync('/proc').map(Number) : [];
+  return pids.filter((pid) => pid > 1 && environmentOf(pid).includes(mark));
+}
+
+function environmentOf(pid: number): readonly string[] {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
+  } catch {
+    return []; // It has gone, or is somebody else's.
+  }
 }
 
 function end(pid: number): void {
   try {
-    if (pid > 1) process.kill(pid, 'SIGKILL');
+    process.kill(pid, 'SIGKILL');
   } catch {
     // It has gone in the meantime.
   }
