@@ -30,7 +30,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
     assert.deepEqual(readdirSync(temporary), []);
   });
 
-/** The supervisor of one: its command line names the server too, and the graveyard. */
+/** The init of one, whose arguments name its graveyard. */
 function isReplica({ commandLine }: { readonly commandLine: string }): boolean {
   return commandLine.includes('/dist/sexton/sexton run');
 }
