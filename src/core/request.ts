@@ -44,7 +44,10 @@ export function askToStop(draft: Draft, { at, graceMs, among }: Event & { type: 
   if (state.child.is === 'gone') return;
   if (state.stop === undefined || graceMs !== undefined)
     update(draft, { deadline: earlier(state.deadline, requestDeadline(config, at.mono, graceMs)) });
-  if (state.stop !== undefined) return;
+  if (state.stop !== undefined) {
+    if (draft.state.deadline !== state.deadline) say(draft, 'info', 'asked by sexton stop to be quicker', { graceMs });
+    return;
+  }
   const stop = {
     origin: 'platform',
     reason: REQUEST,

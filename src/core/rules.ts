@@ -172,6 +172,7 @@ function beginStop(draft: Draft): void {
     return endInBackoff(draft, child);
   if (waitsFor !== undefined) {
     if (waitsFor !== stop.waitsFor) update(draft, { stop: { ...stop, waitsFor } });
+    if (waitsFor !== 'pre-stop') sayOnce(draft, `stop waits for ${waitsFor}`, 'info', WAITS[waitsFor]);
     return;
   }
   if (climb === undefined && !preStopLetsPass(draft, stop)) {
@@ -182,6 +183,13 @@ function beginStop(draft: Draft): void {
   say(draft, 'info', 'stopping', { reason: stop.reason });
   beginClimb(draft, { why: 'stop', killAtMs: stop.origin === 'self' ? ownBudget(draft).atMs : undefined });
 }
+
+/** Else a log would be silent for as long as that takes. */
+const WAITS = {
+  turn: 'holding: serving on, as others may need this member',
+  drain: 'draining: the command serves on',
+  linger: 'lingering',
+} as const satisfies Record<Exclude<Stop['waitsFor'], 'pre-stop' | undefined>, string>;
 
 function preStopLetsPass(draft: Draft, stop: Stop): boolean {
   if (stop.requests >= 2) {

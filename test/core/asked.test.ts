@@ -42,6 +42,13 @@ describe('sexton stop', () => {
     ]);
   });
 
+  it('N32 with a shorter grace period is in the log, with a longer one or none it is not', () => {
+    const life = new Life({ config: mainConfig({ gracePeriodMs: 20_000 }), peers: [], child: DEAF }).askToStop();
+    const asked = () => life.logs.filter((it) => it.includes('to be quicker')).length;
+    const counts = [undefined, 60_000, 6_000].map((grace) => [life.pass(1_000).askToStop(grace), asked()][1]);
+    assert.deepEqual(counts, [0, 0, 1]);
+  });
+
   it('N32 with a grace period makes a deadline that was only assumed one that counts', () => {
     const life = new Life({ config: mainConfig(), peers: [], child: DEAF }).signal(15).pass(1_000).askToStop(5_000);
     assert.deepEqual([life.deadlineMs, life.passUntilGone().exitCode], [6_000, 137]);

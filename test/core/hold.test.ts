@@ -13,6 +13,11 @@ describe('a sidecar that is asked to stop while mains live', () => {
     assert.deepEqual([life.signals, life.exitCode], [[[10_000, 15]], 0]);
   });
 
+  it('says so once, so that the log is not silent for as long as that takes', () => {
+    const life = new Life({ config: sidecarConfig(), peers: [alive('a')] }).signal(15).pass(5_000).pass(5_000);
+    assert.equal(life.logs.filter((it) => it.startsWith('info: holding')).length, 1);
+  });
+
   it('N18 and until everyone who started after it is dead', () => {
     const config = sidecarConfig({ name: 'proxy' });
     const log = { Role: 'sidecar', StartAfter: ['proxy'] } as const;
