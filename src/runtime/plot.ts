@@ -51,6 +51,7 @@ export class Plot {
   #isOurs = false;
   #trouble: string | undefined;
   #tending: NodeJS.Timeout | undefined;
+  #isTending = false;
 
   constructor(options: PlotOptions) {
     this.#options = options;
@@ -88,8 +89,9 @@ export class Plot {
     }
   }
 
-  /** Never waits; the newest tombstone wins. */
+  /** Never waits; the newest tombstone wins. It is told after every event, and most leave it as it was: seen so before it is laid out. */
   carve(tombstone: Tombstone): void {
+    if (this.#own !== undefined && isSame(tombstone, this.#own)) return;
     const text = formatTombstone(tombstone);
     this.#own = tombstone;
     if (text === this.#text) return;
@@ -145,8 +147,16 @@ export class Plot {
     this.#isOurs = true;
   }
 
-  /** Now and then: the name may be free now, the volume writable again, the directory deleted and made anew. */
+  /** One at a time: on a file system that hangs each would take a thread of the few that all of this process share. */
   async #tend(events: PlotEvents): Promise<void> {
+    if (this.#isTending) return;
+    this.#isTending = true;
+    await this.#lookAfter(events);
+    this.#isTending = false;
+  }
+
+  /** Now and then: the name may be free now, the volume writable again, the directory deleted and made anew. */
+  async #lookAfter(events: PlotEvents): Promise<void> {
     if (!this.#isOurs) {
       await this.#claim(events);
       return this.#write();
@@ -205,6 +215,19 @@ export class Plot {
     if (trouble === undefined && this.#trouble !== undefined) log.say('info', 'the graveyard can be written again');
     this.#trouble = trouble?.message;
   }
+}
+
+/** Lists are few and short, but for the history, which is the same one as long as nothing is added. */
+function isSame(a: Tombstone, b: Tombstone): boolean {
+  const [pairs, others] = [Object.entries(a), Object.entries(b)];
+  return (
+    a.History === b.History &&
+    pairs.length === others.length &&
+    pairs.every(([key, value], index) => {
+      const [name, other] = others[index] ?? [];
+      return key === name && (value === other || (Array.isArray(value) && String(value) === String(other)));
+    })
+  );
 }
 
 const NAME_TAKEN = 'name taken';
