@@ -199,11 +199,11 @@ export class Supervisor {
     this.#timer = setTimeout(() => void this.#wake(wakeAtMs), Math.min(Math.ceil(delay), LONGEST_TIMER_MS));
   }
 
-  /** After a pause of the machine the world is looked at before anything is done that cannot be taken back. */
+  /** After a pause of the machine the world is looked at, if that can be done, before anything is done that cannot be taken back. */
   async #wake(dueMs: number): Promise<void> {
     const { clock } = this.#options;
     if (clock.now().mono - dueMs > LATE_MS) {
-      await this.#plot?.rescan();
+      await isLate(Promise.resolve(this.#plot?.rescan()), MOST_LOOKING_MS);
       await new Promise((resolve) => setImmediate(resolve));
     }
     this.#dispatch({ type: 'ticked', at: clock.now() });
@@ -231,6 +231,7 @@ const LONGEST_TIMER_MS = 86_400_000;
 const LATE_MS = 1_000;
 /** A file system that hangs must not keep a sidecar from starting. */
 const MOST_CLAIMING_MS = 5_000;
+const MOST_LOOKING_MS = 1_000;
 const MOST_CARVING_MS = 1_000;
 const MOST_FLUSHING_MS = 200;
 /** When start-up's garbage is worth one full collection: nothing happens any more. */

@@ -1,0 +1,75 @@
+/** What the supervisor waits for, and what it does not wait for. */
+import { test } from 'node:test';
+import { SystemClock } from '../../src/runtime/clock.ts';
+import type { Commit, Host, HostEvent } from '../../src/runtime/host/host.ts';
+import { Log } from '../../src/runtime/log.ts';
+import { Plot } from '../../src/runtime/plot.ts';
+import { Supervisor } from '../../src/runtime/supervisor.ts';
+import { BOOT, HOST_ID, mainConfig } from '../core/helpers.ts';
+import { within } from '../helpers/wait.ts';
+import { temporaryDirectory } from './graveyard/volume.ts';
+
+/** A host whose child lives and takes no notice of signals. */
+class Recorder implements Host {
+  readonly limits = [];
+  readonly commits: Commit[] = [];
+  onCommit: () => void = () => {};
+  #onEvent: (event: HostEvent) => void = () => {};
+
+  async open(onEvent: (event: HostEvent) => void): ReturnType<Host['open']> {
+    this.#onEvent = onEvent;
+    return { hostId: HOST_ID, startedAt: mono(), memo: undefined, isPid1: true };
+  }
+
+  tell(event: HostEvent): void {
+    this.#onEvent(event);
+  }
+
+  commit(commit: Commit): void {
+    this.commits.push(commit);
+    this.onCommit();
+  }
+
+  async close(): Promise<void> {}
+}
+
+/** As on a volume whose server is gone: what looks at it never comes back. */
+class Stuck extends Plot {
+  override async rescan(): Promise<void> {
+    await new Promise(() => {});
+  }
+}
+
+function mono(): number {
+  return Math.floor(Number(process.hrtime.bigint()) / 1e6);
+}
+
+test('after a pause of the machine a graveyard that hangs does not hold up what is due', async (t) => {
+  const member = mainConfig({ name: 'web', solo: false, gracePeriodMs: 20_000 });
+  const [host, log] = [new Recorder(), new Log({ level: 'silent', format: 'json', member: 'web' })];
+  let pauseMs = 0;
+  class Paused extends SystemClock {
+    override now(): ReturnType<SystemClock['now']> {
+      const { mono: at, wall } = super.now();
+      return { mono: at + pauseMs, wall };
+    }
+  }
+  const clock = new Paused();
+  const plot = new Stuck({ dir: temporaryDirectory(t), member, clock, log });
+  t.after(() => plot.close());
+  const wishes = { single: false, commands: [] };
+  const program = { fromIndex: 0, argv: ['server'] } as const;
+  const openPlot = async (): Promise<Plot> => plot;
+  await new Supervisor({ member, program, host, wishes, clock, log, bootId: BOOT, openPlot }).start();
+  host.tell({ type: 'spawned', seq: 1, at: mono(), id: 1, pid: 17 });
+  const killed = new Promise<void>((resolve) => {
+    host.onCommit = () => {
+      const { commands = [] } = host.commits.at(-1) ?? {};
+      if (commands.some((command) => command.type === 'kill' && command.signal === 9)) resolve();
+    };
+  });
+  // The timer for the deadline is set before the pause and runs out after it.
+  host.tell({ type: 'signal', seq: 2, at: mono() - 19_000, signal: 15, senderPid: 0, fromTerminal: false });
+  pauseMs = 60_000;
+  await within('the KILL at the deadline', killed);
+});
