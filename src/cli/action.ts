@@ -113,11 +113,11 @@ export function isHost(text: string): boolean {
 }
 
 /** RFC 9110, 5.6.2: a token. */
-export function isHeaderName(text: string): boolean {
+function isHeaderName(text: string): boolean {
   return /^[-!#$%&'*+.^_`|~A-Za-z0-9]+$/.test(text);
 }
 
-export function isHeaderValue(text: string): boolean {
+function isHeaderValue(text: string): boolean {
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(text);
 }
 

@@ -22,7 +22,7 @@ export const PROBE_DEFAULTS: Omit<Probe, 'action'> = {
 type Field = Exclude<keyof Probe, 'action'>;
 
 /** A counter of Kubernetes is an int32. */
-export const MOST_TIMES = 2 ** 31 - 1;
+const MOST_TIMES = 2 ** 31 - 1;
 
 export function probeParser(kind: ProbeKind): (text: string) => Parse<Probe> {
   return (text) => {

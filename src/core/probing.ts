@@ -74,7 +74,7 @@ export function isServing(draft: Draft): boolean {
   return draft.config.role === 'sidecar' && stop.requests < 2 && stop.waitsFor !== 'pre-stop' && holdsBack(draft, stop);
 }
 
-export function vitalOf(state: State, kind: ProbeKind): Vital {
+function vitalOf(state: State, kind: ProbeKind): Vital {
   return state.vitals[kind] ?? UNKNOWN;
 }
 

@@ -30,7 +30,7 @@ export type ParsedRequest =
   | { readonly ok: true; readonly request: StopRequest }
   | { readonly ok: false; readonly why: string };
 
-export const REQUEST_VERSION = 1;
+const REQUEST_VERSION = 1;
 /** A larger file is not read. */
 export const MAX_REQUEST_BYTES = 65_536;
 /** Most names in `Among`: they are part of the memo of whoever is asked, which is bounded. */
