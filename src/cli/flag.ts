@@ -64,8 +64,6 @@ export interface Flag<T> {
   readonly default?: string | Readonly<Record<Role, string>>;
   readonly defaultNote?: string;
   readonly help: string;
-  /** The version that brought it. */
-  readonly since: string;
   /** The key in a configuration file, where Kubernetes has another name for it. */
   readonly fileKey?: string;
   /** Where a configuration file has it in the shape of a Pod; the key of its own takes it as a text. */
