@@ -14,6 +14,7 @@ import { type Budget, beginPostStart, endPreStop, ownBudget, preStopIsOver } fro
 import { cycleThrough } from './order.ts';
 import { markHealth, probe } from './probing.ts';
 import { offerPromptStop } from './prompt.ts';
+import { leaveInTime } from './quitting.ts';
 import { rebirthAtMs } from './restart.ts';
 import { settleTasks } from './results.ts';
 import { SIGTERM } from './signals.ts';
@@ -25,8 +26,10 @@ export function advance(draft: Draft): void {
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
     const before = draft.state;
     // Of a member that is over quit calls may be left.
-    if (isGone(draft)) settleTasks(draft);
-    else for (const rule of RULES) if (!isGone(draft)) rule(draft);
+    if (isGone(draft)) {
+      settleTasks(draft);
+      leaveInTime(draft);
+    } else for (const rule of RULES) if (!isGone(draft)) rule(draft);
     if (draft.state === before) return;
   }
   throw new Error('internal error: the rules do not come to rest');

@@ -52,6 +52,13 @@ describe('quit calls', () => {
     assert.deepEqual([life.exitCode, life.exitedAtMs, life.exits.length], [0, 500, 1]);
   });
 
+  it('do not keep the container until the platform ends it: it exits with its own code before', () => {
+    const child: ChildScript = { on: { [SIGTERM]: { code: 3, afterMs: 100 } }, actions: { istio: ['never'] } };
+    const life = new Life({ config: mainConfig({ quit, gracePeriodMs: 5_000 }), child, peers: [] }).signal(SIGTERM);
+    life.passUntilGone();
+    assert.deepEqual([life.exitCode, life.exitedAtMs, life.exits.length], [3, 4_750, 1]);
+  });
+
   it('are not made while another life follows, by a sidecar, or for a command that never started', () => {
     const failing = { endsAfterMs: 100, code: 1 };
     const retried = new Life({ config: mainConfig({ quit, restartPolicy: 'OnFailure' }), child: failing, peers: [] });
