@@ -5,7 +5,7 @@
  */
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { childrenOf } from './process.ts';
+import { childrenOf, send } from './process.ts';
 import type { Scratch } from './scratch.ts';
 import { waitFor } from './wait.ts';
 
@@ -52,8 +52,12 @@ export function makeCgroup(scratch: Scratch, controller: Controller): Cgroup {
     }
   };
   scratch.clearAlso(async () => {
-    const isGone = await waitFor('the cgroup is empty', () => remove(dir), scratch.settleMs).catch(() => false);
-    return isGone ? undefined : `cgroup ${dir} with ${readFileSync(join(dir, 'cgroup.procs'), 'latin1').trim()}`;
+    const removed = () => waitFor('the cgroup is empty', () => remove(dir), scratch.settleMs).catch(() => false);
+    if (await removed()) return undefined;
+    const left = readFileSync(join(dir, 'cgroup.procs'), 'latin1').split('\n').filter(Boolean);
+    for (const pid of left) send(Number(pid), 'SIGKILL');
+    await removed();
+    return `cgroup ${dir} with ${left.join(' ')}`;
   });
   return {
     dir,
