@@ -2,6 +2,8 @@
  * Waiting with a bound.
  */
 
+import type { Deadline } from '../core/state.ts';
+
 /** Whether the time was over first. */
 export async function isLate(work: Promise<unknown>, mostMs: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
@@ -11,4 +13,14 @@ export async function isLate(work: Promise<unknown>, mostMs: number): Promise<bo
   const late = await Promise.race([work.then(() => false), timeout]);
   clearTimeout(timer);
   return late;
+}
+
+/** Of a death that nothing hurries: with little CPU it takes seconds, and a sidecar would wait for ever for one that was lost. */
+const MOST_CARVING_MS = 30_000;
+const LEAST_CARVING_MS = 1_000;
+
+/** How long the last tombstone is waited for: until the platform's KILL, should one come. */
+export function mostCarvingMs(deadline: Deadline | undefined, nowMs: number): number {
+  const leftMs = deadline === undefined ? MOST_CARVING_MS : deadline.atMs - nowMs;
+  return Math.max(LEAST_CARVING_MS, Math.min(leftMs, MOST_CARVING_MS));
 }

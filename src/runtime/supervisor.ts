@@ -23,12 +23,13 @@ import type { Clock } from './clock.ts';
 import { commandsOf, coreEventOf, fallbackOf, reasonOf } from './effects.ts';
 import type { Ask } from './graveyard/inbox.ts';
 import type { Host, HostCommand, HostEvent, Program } from './host/host.ts';
-import { isLate } from './late.ts';
+import { isLate, mostCarvingMs } from './late.ts';
 import type { Log } from './log.ts';
 import { type Digests, readMemo, writeMemo } from './memo.ts';
 import { readOomKills } from './oom.ts';
 import type { Plot, PlotEvents } from './plot.ts';
 import type { ReloadWatch } from './reload.ts';
+import { rest } from './rest.ts';
 
 export interface SupervisorOptions {
   readonly member: MemberConfig;
@@ -199,18 +200,22 @@ export class Supervisor {
     this.#timer = setTimeout(() => void this.#wake(wakeAtMs), Math.min(Math.ceil(delay), LONGEST_TIMER_MS));
   }
 
-  /** After a pause of the machine the world is looked at, if that can be done, before anything is done that cannot be taken back. */
+  /**
+   * After a pause of the machine the world is looked at, if that can be done, before anything is done that cannot be taken back; and
+   * in a stop always: with little CPU word of a main that lives may be a second old and not read yet.
+   */
   async #wake(dueMs: number): Promise<void> {
     const { clock } = this.#options;
-    if (clock.now().mono - dueMs > LATE_MS) {
-      await isLate(Promise.resolve(this.#plot?.rescan()), MOST_LOOKING_MS);
+    const isLong = clock.now().mono - dueMs > LATE_MS;
+    if (isLong || this.#state?.stop !== undefined) {
+      await isLate(Promise.resolve(this.#plot?.rescan()), isLong ? MOST_LOOKING_MS : MOST_GLANCING_MS);
       await new Promise((resolve) => setImmediate(resolve));
     }
     this.#dispatch({ type: 'ticked', at: clock.now() });
   }
 
   async #leave(code: number): Promise<void> {
-    const { log } = this.#options;
+    const { log, clock } = this.#options;
     if (this.#leaving) return;
     this.#leaving = true;
     clearTimeout(this.#timer);
@@ -218,7 +223,7 @@ export class Supervisor {
     this.#reload?.close();
     // A life that was over before its plot was opened is carved like any other.
     const carved = this.#claimed.promise.then(() => this.#plot?.settle());
-    if (await isLate(carved, MOST_CARVING_MS))
+    if (await isLate(carved, mostCarvingMs(this.#state?.deadline, clock.now().mono)))
       log.say('error', 'the graveyard does not answer: leaving without the last tombstone');
     await log.close(MOST_FLUSHING_MS);
     this.#commit(undefined, [{ type: 'exit', code }]);
@@ -232,19 +237,6 @@ const LATE_MS = 1_000;
 /** A file system that hangs must not keep a sidecar from starting. */
 const MOST_CLAIMING_MS = 5_000;
 const MOST_LOOKING_MS = 1_000;
-const MOST_CARVING_MS = 1_000;
+/** A part of what own KILL is ahead of the platform's. */
+const MOST_GLANCING_MS = 200;
 const MOST_FLUSHING_MS = 200;
-/** When start-up's garbage is worth one full collection: nothing happens any more. */
-const REST_AFTER_MS = 1_000;
-
-/** What start-up left behind is given back once: V8 would keep it for as long as nothing happens, which is nearly for ever. */
-function rest(): void {
-  setTimeout(() => {
-    const { setFlagsFromString } = process.getBuiltinModule('node:v8');
-    const { runInNewContext } = process.getBuiltinModule('node:vm');
-    setFlagsFromString('--expose-gc');
-    const collect = runInNewContext('gc') as (options: object) => void;
-    setFlagsFromString('--no-expose-gc');
-    collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
-  }, REST_AFTER_MS).unref();
-}

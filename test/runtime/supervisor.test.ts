@@ -1,4 +1,5 @@
 /** What the supervisor waits for, and what it does not wait for. */
+import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SystemClock } from '../../src/runtime/clock.ts';
 import type { Commit, Host, HostEvent } from '../../src/runtime/host/host.ts';
@@ -40,6 +41,17 @@ class Stuck extends Plot {
   }
 }
 
+/** As with too little CPU: the last tombstone takes its time. */
+class Slow extends Plot {
+  readonly settled = Promise.withResolvers<void>();
+  readonly asked = Promise.withResolvers<void>();
+  override async settle(): Promise<void> {
+    this.asked.resolve();
+    await this.settled.promise;
+    await super.settle();
+  }
+}
+
 function mono(): number {
   return Math.floor(Number(process.hrtime.bigint()) / 1e6);
 }
@@ -72,4 +84,35 @@ test('after a pause of the machine a graveyard that hangs does not hold up what 
   host.tell({ type: 'signal', seq: 2, at: mono() - 19_000, signal: 15, senderPid: 0, fromTerminal: false });
   pauseMs = 60_000;
   await within('the KILL at the deadline', killed);
+});
+
+test('a death that takes seconds to carve is waited for when nothing hurries', async (t) => {
+  const member = mainConfig({ name: 'web', solo: false });
+  const [host, log, clock] = [
+    new Recorder(),
+    new Log({ level: 'silent', format: 'json', member: 'web' }),
+    new SystemClock(),
+  ];
+  const plot = new Slow({ dir: temporaryDirectory(t), member, clock, log });
+  t.after(() => plot.close());
+  const wishes = { single: false, commands: [] };
+  const program = { fromIndex: 0, argv: ['server'] } as const;
+  const openPlot = async (): Promise<Plot> => plot;
+  await new Supervisor({ member, program, host, wishes, clock, log, bootId: BOOT, openPlot }).start();
+  const hasLeft = (): boolean => host.commits.some(({ commands }) => commands.some(({ type }) => type === 'exit'));
+  const left = new Promise<void>((resolve) => {
+    host.onCommit = () => hasLeft() && resolve();
+  });
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  host.tell({ type: 'spawned', seq: 1, at: mono(), id: 1, pid: 17 });
+  host.tell({ type: 'exited', seq: 2, at: mono(), id: 1, pid: 17, code: 0, signal: undefined, core: false });
+  host.tell({ type: 'groupGone', seq: 3, at: mono(), id: 1, strays: 0 });
+  await plot.asked.promise;
+  t.mock.timers.tick(5_000);
+  t.mock.timers.reset();
+  await new Promise((resolve) => setImmediate(resolve));
+  const hasLeftEarly = hasLeft();
+  plot.settled.resolve();
+  assert.equal(hasLeftEarly, false);
+  await within('the exit', left);
 });
