@@ -4,7 +4,9 @@
 import { climbOn, killNow, sendSignal } from './climb.ts';
 import { earlier, platformDeadline, requestDeadline } from './deadline.ts';
 import { type Draft, note, say, update } from './draft.ts';
+import { bury } from './end.ts';
 import type { Event } from './events.ts';
+import { EXIT } from './exit.ts';
 import { isStopRequest, translate } from './ladder.ts';
 import { beginPromptly } from './prompt.ts';
 import { leaveNow } from './quitting.ts';
@@ -20,7 +22,14 @@ export function receiveSignal(draft: Draft, event: Event & { type: 'signalReceiv
   if (isStopRequest(config, event.signal)) return requestStop(draft, event);
   const translated = translate(config, event.signal);
   if (translated === 'drop') return say(draft, 'debug', `dropped ${name}`);
+  if (isLastWord(draft, translated))
+    return bury(draft, { status: EXIT.signalBase + translated, reason: 'never-started', exit: undefined });
   sendSignal(draft, translated);
+}
+
+/** Where no signal is a stop request TERM is still meant for the command, and one that is not there yet is not started any more. */
+function isLastWord({ config, state }: Draft, signal: number): boolean {
+  return state.child.is === 'unborn' && config.stopSignals.length === 0 && signal === SIGTERM;
 }
 
 /** What the host has passed on by itself: for the record, but the first stop request of a main that was free to stop. */

@@ -127,6 +127,13 @@ describe('starting behind gates', () => {
     assert.equal(new Life({ config: gated, peers: [] }).signal(15).exitCode, 0);
   });
 
+  it('K03 in the place of tini, which knows no stop request, TERM ends the start all the same, and no other signal does', () => {
+    const config = mainConfig({ startAfter: [gate('db')], stopSignals: [] });
+    const life = new Life({ config, peers: [] }).signal(1).signal(10);
+    assert.deepEqual([life.phase, life.exitCode], ['waiting', undefined]);
+    assert.deepEqual([life.signal(15).exitCode, life.spawns], [143, []]);
+  });
+
   it('a stop request that came before everything else starts nothing', () => {
     const queued = [{ type: 'signalReceived', signal: 15, senderPid: 0, fromTerminal: false }] as const;
     const life = new Life({ config: mainConfig(), queued });
