@@ -5,7 +5,7 @@
 
 /** When start-up's garbage is worth a full collection: nothing happens any more. */
 const REST_AFTER_MS = 1_000;
-const LOOK_EVERY_MS = 30_000;
+const LOOK_EVERY_MS = 10_000;
 /** A full collection takes some milliseconds. */
 const WORTH_BYTES = 4 * 1024 * 1024;
 
