@@ -49,6 +49,8 @@ export class Plot {
   #pending: Promise<void> = Promise.resolve();
   /** Carving is allowed: the name is ours. */
   #isOurs = false;
+  /** Looks to come that find no handle and still do not take the name. */
+  #patience = 0;
   #trouble: string | undefined;
   #tending: NodeJS.Timeout | undefined;
   #isTending = false;
@@ -139,7 +141,12 @@ export class Plot {
   }
 
   async #claim(events: PlotEvents): Promise<void> {
-    if (await isHeldByAnother(this.#socketPath)) return this.#giveWay();
+    if (await isHeldByAnother(this.#socketPath)) {
+      this.#patience = 0;
+      return this.#giveWay();
+    }
+    if (this.#patience-- > 0 && (await this.#rival())?.Died === undefined) return;
+    this.#patience = 0;
     // Whoever reads the tombstone must find its handle, or a KILL in between would leave a member that nobody can call dead.
     await unlink(this.#socketPath).catch(() => {});
     events.listen(this.#socketPath);
@@ -179,21 +186,26 @@ export class Plot {
   async #defend(events: PlotEvents): Promise<void> {
     const self = this.#self();
     if (self === undefined || this.#trouble !== undefined) return;
-    const { name } = this.#options.member;
-    const reading = await readMember(this.#options.dir, name);
-    const rival = reading.kind === 'tombstone' ? reading.tombstone : undefined;
+    const rival = await this.#rival();
     if (rival?.Incarnation === undefined || hostOf(rival.Incarnation) === self.host) return;
     // The dead only wrote their last word over ours.
     if (rival.Died !== undefined) return this.#write();
     if (self.host > hostOf(rival.Incarnation)) {
       this.#isOurs = false;
       this.#giveWay();
-      // The handle may be ours or the other's, which makes its own anew.
+      // The handle may be ours or the other's, which makes its own anew with its next look: until then a name without one is not free.
+      this.#patience = MOST_LOOKS_WITHOUT_HANDLE;
       return void (await unlink(this.#socketPath).catch(() => {}));
     }
     this.#complain('this one keeps the name');
     events.listen(this.#socketPath);
     this.#write();
+  }
+
+  /** Who carved last under this name; it may be ourselves. */
+  async #rival(): Promise<Tombstone | undefined> {
+    const reading = await readMember(this.#options.dir, this.#options.member.name);
+    return reading.kind === 'tombstone' ? reading.tombstone : undefined;
   }
 
   #giveWay(): void {
@@ -232,5 +244,7 @@ function isSame(a: Tombstone, b: Tombstone): boolean {
 
 const NAME_TAKEN = 'name taken';
 const TEND_MS = 5_000;
+/** A rival that was killed in between is waited for no longer. */
+const MOST_LOOKS_WITHOUT_HANDLE = 3;
 const MOST_LISTENING_MS = 200;
 const MOST_LOOKING_MS = 5_000;

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, unlinkSync } from 'node:fs';
 import type { Server } from 'node:net';
 import { join } from 'node:path';
-import { describe, it, type TestContext } from 'node:test';
+import { afterEach, describe, it, type TestContext } from 'node:test';
 import { asked } from '../../src/core/stop-request.ts';
 import type { Tombstone } from '../../src/core/tombstone.ts';
 import { SystemClock } from '../../src/runtime/clock.ts';
@@ -31,6 +31,10 @@ class Heard extends Log {
     if (level === 'error') this.errors.add(message);
   }
 }
+
+const open: Plot[] = [];
+// Before the directory is removed: a plot would make it anew.
+afterEach(() => Promise.all(open.splice(0).map((plot) => plot.close())));
 
 interface Member {
   readonly plot: Plot;
@@ -59,14 +63,16 @@ function memberOf(t: TestContext, dir: string, host: string, onListen?: (bind: (
     server = await listen(t, path, () => {});
   };
   const events = {
-    listen: (path: string) => (onListen ?? ((now) => now()))(() => void bind(path)),
+    listen: (path: string) =>
+      // Without a directory there is no socket, which ends no host.
+      (onListen ?? ((now) => now()))(() => void bind(path).catch(() => {})),
     peersSeen: () => {},
     stopAsked: asks.add,
   };
   const carve = (more: Partial<Tombstone> = {}): void =>
     plot.carve({ Version: 1, Name: 'web', Boot: BOOT, Incarnation: `${host}-1`, Phase: 'running', ...more });
   carve();
-  t.after(() => plot.close());
+  open.push(plot);
   return {
     plot,
     errors: log.errors,
