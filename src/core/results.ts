@@ -10,22 +10,25 @@ import { hearOfQuit } from './quitting.ts';
 import { hearOfValidation } from './reloading.ts';
 import type { Task } from './state.ts';
 import { forgetTask, isProbe, isQuit, tasksOver } from './tasks.ts';
+import { timedOutAfter } from './time.ts';
 
 export function hearOfEnd(draft: Draft, event: Event & { type: 'actionEnded' }): void {
   const task = draft.state.tasks.find(({ id }) => id === event.id);
   if (task === undefined) return;
   const isLate = task.untilMs !== undefined && event.at.mono > task.untilMs;
-  settle(draft, task, isLate ? { ...event, ok: false, detail: TIMED_OUT } : event);
+  settle(draft, task, isLate ? { ...event, ok: false, detail: timeoutOf(task) } : event);
 }
 
 export function settleTasks(draft: Draft): void {
   for (const { task, ok } of tasksOver(draft)) {
     if (!ok) say(draft, 'warn', `the ${task.key} action does not end: going on without it`);
-    settle(draft, task, { ok, detail: ok ? '' : TIMED_OUT, output: '' });
+    settle(draft, task, { ok, detail: ok ? '' : timeoutOf(task), output: '' });
   }
 }
 
-const TIMED_OUT = 'timed out';
+function timeoutOf({ sinceMs, untilMs = sinceMs }: Task): string {
+  return timedOutAfter(untilMs - sinceMs);
+}
 
 function settle(draft: Draft, task: Task, result: Result): void {
   forgetTask(draft, task);

@@ -17,6 +17,12 @@ export function rfc3339(wall: string): string {
   return `${new Date(Number(milliseconds)).toISOString().slice(0, 19)}.${rest}Z`;
 }
 
+/** What is said of every action whose time is over: `timed out after 300ms`, `timed out after 1.5s`. */
+export function timedOutAfter(ms: number): string {
+  const rounded = Math.round(ms);
+  return `timed out after ${rounded < 1_000 ? `${rounded}ms` : `${rounded / 1_000}s`}`;
+}
+
 /** The same moment on the wall clock for another reading of the monotonic one. */
 export function instantAt(reference: Instant, mono: number): Instant {
   const shift = BigInt(Math.round((mono - reference.mono) * 1e6));

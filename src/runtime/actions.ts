@@ -3,11 +3,18 @@
  * loaded when the first one is run.
  */
 import type { Effect } from '../core/events.ts';
+import { timedOutAfter } from '../core/time.ts';
 import type { ActionEnd, RunningAction } from './probes/probe.ts';
+
+interface Entry {
+  readonly timeoutMs: number | undefined;
+  /** undefined: it has not begun yet. */
+  readonly action?: RunningAction;
+}
 
 export class Actions {
   readonly #onEnd: (id: number, end: ActionEnd) => void;
-  readonly #running = new Map<number, RunningAction | undefined>();
+  readonly #entries = new Map<number, Entry>();
 
   constructor(onEnd: (id: number, end: ActionEnd) => void) {
     this.#onEnd = onEnd;
@@ -15,28 +22,29 @@ export class Actions {
 
   async run({ id, action, timeoutMs }: Effect & { type: 'runAction' }): Promise<void> {
     if (action.kind === 'exec') return;
-    this.#running.set(id, undefined);
+    this.#entries.set(id, { timeoutMs });
     const { startAction } = await import('./probes/probe.ts');
     // It may have been told to end meanwhile.
-    if (!this.#running.has(id)) return;
+    if (!this.#entries.has(id)) return;
     const onEnd = (end: ActionEnd): void => {
-      if (this.#running.delete(id)) this.#onEnd(id, end);
+      if (this.#entries.delete(id)) this.#onEnd(id, end);
     };
     const running = startAction(action, { timeoutMs, onEnd });
-    if (this.#running.has(id)) this.#running.set(id, running);
+    if (this.#entries.has(id)) this.#entries.set(id, { timeoutMs, action: running });
   }
 
-  /** Its end is told like any other: what counts is when it was. */
+  /** Its end is told like any other, but never at once: whoever tells us is in the middle of an event. What has arrived still counts. */
   end(id: number): void {
-    if (!this.#running.has(id)) return;
-    this.#running.get(id)?.end();
-    this.#running.delete(id);
-    // Not now: whoever tells us is in the middle of an event.
-    setImmediate(() => this.#onEnd(id, { ok: false, detail: 'ended', output: '' }));
+    const entry = this.#entries.get(id);
+    if (entry === undefined) return;
+    if (entry.action !== undefined) return entry.action.expire();
+    this.#entries.delete(id);
+    const detail = timedOutAfter(entry.timeoutMs ?? 0);
+    setImmediate(() => this.#onEnd(id, { ok: false, detail, output: '' }));
   }
 
   endAll(): void {
-    for (const action of this.#running.values()) action?.end();
-    this.#running.clear();
+    for (const { action } of this.#entries.values()) action?.end();
+    this.#entries.clear();
   }
 }

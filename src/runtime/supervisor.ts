@@ -28,6 +28,7 @@ import type { Log } from './log.ts';
 import { type Digests, readMemo, writeMemo } from './memo.ts';
 import { readOomKills } from './oom.ts';
 import type { Plot, PlotEvents } from './plot.ts';
+import type { ActionEnd } from './probes/probe.ts';
 import type { ReloadWatch } from './reload.ts';
 import { rest } from './rest.ts';
 
@@ -60,8 +61,7 @@ export class Supervisor {
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
-    const { clock } = options;
-    this.#actions = new Actions((id, end) => this.#dispatch({ type: 'actionEnded', at: clock.now(), id, ...end }));
+    this.#actions = new Actions((id, end) => this.#hearOfAction(id, end));
   }
 
   /** Resolves when all is wired; the rest is events. */
@@ -154,6 +154,13 @@ export class Supervisor {
     // That of a helper is one; with the command all before it are done with.
     this.#oomKills = isOom && event.type === 'helperEnded' ? before + 1 : now;
     return isOom;
+  }
+
+  /** An action keeps its time itself: what it tells late it had in time, and only we were late to read it. */
+  #hearOfAction(id: number, end: ActionEnd): void {
+    const now = this.#options.clock.now();
+    const untilMs = this.#state?.tasks.find((task) => task.id === id)?.untilMs ?? now.mono;
+    this.#dispatch({ type: 'actionEnded', at: instantAt(now, Math.min(now.mono, untilMs)), id, ...end });
   }
 
   #complain(errno: string): void {

@@ -18,11 +18,6 @@ export function printable(text: string): string {
   return line.length <= MOST_CHARACTERS ? line : `${line.slice(0, MOST_CHARACTERS - 3)}...`;
 }
 
-/** `500ms`, `1s`, `1.5s` */
-export function formatMs(ms: number): string {
-  return ms < 1_000 ? `${ms}ms` : `${ms / 1_000}s`;
-}
-
 const MOST_CHARACTERS = 120;
 
 const WORDS: Readonly<Record<string, string>> = {

@@ -57,6 +57,8 @@ class HttpAttempt implements Attempt {
   close(): void {
     clearTimeout(this.#timer);
     this.#socket?.destroy();
+    // Its own `close` comes later, and is no news any more.
+    this.#socket = undefined;
   }
 
   #ask(): void {

@@ -5,7 +5,7 @@
  * Loaded when the first one is run. None of it touches process.stdout or process.stderr.
  */
 import type { GrpcAction, HttpAction, QuitAction, TcpAction } from '../../core/config.ts';
-import { formatMs } from './detail.ts';
+import { timedOutAfter } from '../../core/time.ts';
 import { attemptGrpc } from './grpc.ts';
 import { attemptHttp } from './http.ts';
 import { attemptQuit } from './quit.ts';
@@ -24,6 +24,8 @@ export interface ActionEnd {
 export interface RunningAction {
   /** Closes the connection now; `onEnd` is not called any more. Needless after the end. */
   end(): void;
+  /** Its time is over: `onEnd` follows in a few turns of the loop, with what has arrived by then. */
+  expire(): void;
 }
 
 export interface ActionOptions {
@@ -48,9 +50,11 @@ export function startAction(action: NetworkAction, { timeoutMs, onEnd }: ActionO
   let attempt: Attempt | undefined;
   let isOver = false;
   let timer: NodeJS.Timeout | undefined;
+  let turn: NodeJS.Immediate | undefined;
   const end = (): void => {
     isOver = true;
     clearTimeout(timer);
+    clearImmediate(turn);
     attempt?.close();
   };
   const tell: Tell = (ok, detail) => {
@@ -58,20 +62,34 @@ export function startAction(action: NetworkAction, { timeoutMs, onEnd }: ActionO
     end();
     onEnd({ ok, detail, output: '' });
   };
-  if (timeoutMs !== undefined) {
-    timer = setTimeout(() => {
-      const { ok, detail } = attempt?.sofar ?? { ok: false, detail: `timed out after ${formatMs(timeoutMs)}` };
-      tell(ok, detail);
-    }, timeoutMs);
-  }
+  const giveUp = (turnsLeft: number): void => {
+    if (turnsLeft > 0) {
+      turn = setImmediate(giveUp, turnsLeft - 1);
+      return;
+    }
+    const { ok, detail } = attempt?.sofar ?? { ok: false, detail: timedOutAfter(timeoutMs ?? 0) };
+    tell(ok, detail);
+  };
+  const expire = (): void => {
+    clearTimeout(timer);
+    if (!isOver && turn === undefined) giveUp(LAST_TURNS);
+  };
+  if (timeoutMs !== undefined) timer = setTimeout(expire, timeoutMs);
   try {
     attempt = begin(action, tell);
   } catch (error) {
     const { message } = error as Error;
     queueMicrotask(() => tell(false, `internal error: ${message}`));
   }
-  return { end };
+  return { end, expire };
 }
+
+/**
+ * After a pause of this process the loop comes to its timers before its sockets, and an answer that is there already is not
+ * read yet. So the sockets get their turn first; several, as what has arrived may take more than one: connected, then answered.
+ * Turns, not time: what has not arrived by now is too late.
+ */
+const LAST_TURNS = 5;
 
 function begin(action: NetworkAction, tell: Tell): Attempt {
   switch (action.kind) {

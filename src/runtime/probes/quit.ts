@@ -23,6 +23,8 @@ class QuitAttempt implements Attempt {
   #current: Attempt | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isAsked = false;
+  /** Of the last look, if it has shown nothing. */
+  #trouble: string | undefined;
 
   constructor(action: QuitAction, tell: Tell) {
     this.#action = action;
@@ -31,8 +33,12 @@ class QuitAttempt implements Attempt {
   }
 
   get sofar(): { ok: boolean; detail: string } | undefined {
-    const detail = 'it was asked and has not gone: its port is still open';
-    return this.#isAsked ? { ok: false, detail } : undefined;
+    if (!this.#isAsked) return undefined;
+    const detail =
+      this.#trouble === undefined
+        ? 'it was asked and has not gone: its port is still open'
+        : `it was asked, but whether it has gone cannot be seen: ${this.#trouble}`;
+    return { ok: false, detail };
   }
 
   close(): void {
@@ -59,9 +65,11 @@ class QuitAttempt implements Attempt {
   #look(): void {
     this.#isAsked = true;
     const { host, port } = this.#action.calls[0];
-    this.#current = attemptTcp({ kind: 'tcp', host, port }, (ok) => {
+    this.#current = attemptTcp({ kind: 'tcp', host, port }, (ok, detail) => {
       this.#current?.close();
-      if (!ok) return this.#tell(true, 'it has gone');
+      // Nothing else proves it: what is in our own way, such as too many open files, says nothing of the other side.
+      if (detail === REFUSED) return this.#tell(true, 'it has gone');
+      this.#trouble = ok ? undefined : detail;
       this.#timer = setTimeout(() => this.#look(), LOOK_MS);
     });
   }

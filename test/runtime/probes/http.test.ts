@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { test } from 'node:test';
+import { attemptHttp } from '../../../src/runtime/probes/http.ts';
 import { startAction } from '../../../src/runtime/probes/probe.ts';
 import { badCertificate } from './certificate.ts';
 import { closedPort, httpAction, httpServer, listen, rawServer, run } from './servers.ts';
@@ -217,3 +218,18 @@ async function flood(t: Parameters<typeof httpServer>[0]) {
   });
   return { port, socket: accepted.promise };
 }
+
+test('an attempt that was told and closed tells nothing more', async (t) => {
+  const port = await httpServer(t, (_request, response) => response.end());
+  const told: string[] = [];
+  await new Promise<void>((resolve) => {
+    const attempt = attemptHttp(httpAction(port), (_ok, detail) => {
+      told.push(detail);
+      attempt.close();
+      resolve();
+    });
+  });
+  // By the end of another one the connection of the first is long closed.
+  await run(httpAction(port));
+  assert.deepEqual(told, ['status 200']);
+});

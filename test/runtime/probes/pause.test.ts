@@ -1,0 +1,117 @@
+/**
+ * A pause of this process (docker pause, a CPU limit) is not the server's: what it has answered meanwhile is in the socket, and
+ * counts. What was not answered by then does not.
+ */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import { Actions } from '../../../src/runtime/actions.ts';
+import { type ActionEnd, startAction } from '../../../src/runtime/probes/probe.ts';
+import { within } from '../../helpers/wait.ts';
+import type { AnsweringData } from './answering.ts';
+import { httpAction, listen, rawServer } from './servers.ts';
+
+const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
+const FINE: ActionEnd = { ok: true, detail: 'status 200', output: '' };
+
+/** Nothing of this thread goes on meanwhile. */
+function standStill(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
+interface Answering {
+  readonly port: number;
+  /** Resolves in the turn in which the request is there, before an answer is. */
+  readonly asked: Promise<unknown>;
+  /** Lets it answer while this thread stands still. */
+  readonly answer: () => void;
+}
+
+async function answering(t: TestContext): Promise<Answering> {
+  const cells = new Int32Array(new SharedArrayBuffer(8));
+  const workerData: AnsweringData = { answer: ANSWER, cells };
+  const worker = new Worker(new URL('./answering.ts', import.meta.url), { workerData });
+  t.after(() => worker.terminate());
+  const [{ port }] = (await once(worker, 'message')) as [AddressInfo];
+  const answer = (): void => {
+    Atomics.store(cells, 0, 1);
+    Atomics.notify(cells, 0);
+    assert.notEqual(Atomics.wait(cells, 1, 0, 30_000), 'timed-out', 'the server has not answered');
+  };
+  return { port, asked: once(worker, 'message'), answer };
+}
+
+test('an answer that came while this process stood still counts, though the timer comes first', async (t) => {
+  // On a slow machine the time may be over before the request is there; that shows nothing, and is tried with more of it.
+  for (const timeoutMs of [300, 2_000, 10_000]) {
+    const server = await answering(t);
+    let isOver = false;
+    const ended = new Promise<ActionEnd>((onEnd) => startAction(httpAction(server.port), { timeoutMs, onEnd }));
+    void ended.then(() => {
+      isOver = true;
+    });
+    await within('the request', server.asked);
+    if (isOver) continue;
+    server.answer();
+    standStill(timeoutMs + 300);
+    return assert.deepEqual(await within('the end', ended), FINE);
+  }
+  assert.fail('this machine is too slow');
+});
+
+test('a connection that was accepted while this process stood still counts', async (t) => {
+  const port = await listen(t, createServer());
+  const ended = new Promise<ActionEnd>((onEnd) =>
+    startAction({ kind: 'tcp', host: '127.0.0.1', port }, { timeoutMs: 300, onEnd }),
+  );
+  // The connection is asked for in the next tick; the kernel accepts it, whoever stands still.
+  process.nextTick(standStill, 600);
+  assert.deepEqual(await within('the end', ended), { ok: true, detail: 'connected', output: '' });
+});
+
+test('a server that does not answer while this process stands still has timed out', async (t) => {
+  const port = await rawServer(t, '');
+  const ended = new Promise<ActionEnd>((onEnd) => startAction(httpAction(port), { timeoutMs: 300, onEnd }));
+  process.nextTick(standStill, 600);
+  assert.deepEqual(await within('the end', ended), { ok: false, detail: 'timed out after 300ms', output: '' });
+});
+
+test('an action that is told to end takes what has arrived first', async (t) => {
+  const server = await answering(t);
+  const ended = Promise.withResolvers<ActionEnd>();
+  const actions = new Actions((id, end) => {
+    assert.equal(id, 1);
+    ended.resolve(end);
+  });
+  const action = httpAction(server.port);
+  void actions.run({ type: 'runAction', id: 1, action, timeoutMs: 40_000 });
+  await within('the request', server.asked);
+  server.answer();
+  actions.end(1);
+  assert.deepEqual(await within('the end', ended.promise), FINE);
+});
+
+test('an action that is told to end without an answer, or before it has begun, has timed out', async (t) => {
+  const port = await rawServer(t, '');
+  const ends: [number, string][] = [];
+  const both = Promise.withResolvers<void>();
+  const actions = new Actions((id, { ok, detail }) => {
+    assert.equal(ok, false);
+    ends.push([id, detail]);
+    if (ends.length === 2) both.resolve();
+  });
+  await actions.run({ type: 'runAction', id: 1, action: httpAction(port), timeoutMs: 30_000 });
+  void actions.run({ type: 'runAction', id: 2, action: httpAction(port), timeoutMs: 30_000 });
+  actions.end(1);
+  actions.end(2);
+  // Never at once: whoever says so is in the middle of an event.
+  assert.deepEqual(ends, []);
+  await within('both ends', both.promise);
+  assert.deepEqual(ends.toSorted(), [
+    [1, 'timed out after 30s'],
+    [2, 'timed out after 30s'],
+  ]);
+});
