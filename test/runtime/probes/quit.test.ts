@@ -2,10 +2,13 @@
  * Quit calls against real servers: each answers as the sidecars of the presets do.
  */
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import type { HttpAction, QuitAction } from '../../../src/core/config.ts';
 import { type ActionEnd, startAction } from '../../../src/runtime/probes/probe.ts';
 
@@ -101,4 +104,11 @@ test('a server that never answers does not hang the caller', async (t) => {
   const port = await serve(t, () => {});
   const { ok, detail } = await endOf(quitOf(port), 300);
   assert.deepEqual([ok, detail], [false, 'timed out after 300ms']);
+});
+
+test('a look that fails for want of a descriptor is no proof that it has gone', async () => {
+  const script = fileURLToPath(new URL('./crowded.ts', import.meta.url));
+  const words = ['-c', 'ulimit -n 64 && exec "$0" "$1"', process.execPath, script];
+  const { stdout } = await promisify(execFile)('/bin/sh', words, { timeout: 60_000 });
+  assert.equal(stdout, 'false it was asked, but whether it has gone cannot be seen: too many open files');
 });
