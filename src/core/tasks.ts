@@ -75,7 +75,7 @@ function tellToEnd(draft: Draft, { id }: Task): void {
   draft.effects.push({ type: 'endAction', id });
 }
 
-function actionOf(config: MemberConfig, key: TaskKey): HookAction | ProbeAction | QuitAction | undefined {
+export function actionOf(config: MemberConfig, key: TaskKey): HookAction | ProbeAction | QuitAction | undefined {
   if (key === 'postStart' || key === 'preStop') return config[key];
   if (isProbe(key)) return config.probes[key]?.action;
   return isQuit(key) ? config.quit[indexOf(key)] : config.reload[indexOf(key)]?.validate;

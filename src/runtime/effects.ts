@@ -5,6 +5,8 @@ import type { MemberConfig } from '../core/config.ts';
 import type { Effect, Event } from '../core/events.ts';
 import { ladderOf } from '../core/ladder.ts';
 import { SIGTERM, signalName } from '../core/signals.ts';
+import type { State } from '../core/state.ts';
+import { actionOf } from '../core/tasks.ts';
 import type { Instant } from '../core/time.ts';
 import type { HostCommand, HostEvent, Program } from './host/host.ts';
 
@@ -57,8 +59,11 @@ export function fallbackOf(config: MemberConfig): HostCommand {
 /** Of what a probe or a hook writes. */
 const MOST_OUTPUT_BYTES = 4096;
 
-/** `oom`: of a KILL, the kernel's OOM killer was at work since the last one. */
-export function coreEventOf(event: HostEvent, at: Instant, oom: boolean): Event {
+/**
+ * `oom`: of a KILL, the kernel's OOM killer was at work since the last one. `program`: what a helper was to run; undefined: nobody is
+ * interested in it any more.
+ */
+export function coreEventOf(event: HostEvent, at: Instant, oom: boolean, program?: string): Event {
   switch (event.type) {
     case 'signal':
       return {
@@ -93,18 +98,34 @@ export function coreEventOf(event: HostEvent, at: Instant, oom: boolean): Event 
         at,
         id: event.id,
         ok: event.code === 0,
-        detail: endOf(event, oom),
-        output: event.output,
+        detail: endOf(event, oom, program),
+        output: outputOf(event),
       };
     default:
       return event satisfies never;
   }
 }
 
-function endOf({ code, signal, errno }: HostEvent & { type: 'helperEnded' }, oom: boolean): string {
-  if (errno !== undefined) return `cannot be started: ${reasonOf(errno)}`;
+/** The program of the command that a helper runs. */
+export function programOf(config: MemberConfig, { tasks }: Pick<State, 'tasks'>, event: HostEvent): string | undefined {
+  const task = event.type === 'helperEnded' ? tasks.find(({ id }) => id === event.id) : undefined;
+  const action = task === undefined ? undefined : actionOf(config, task.key);
+  return action?.kind === 'exec' ? action.argv[0] : undefined;
+}
+
+function endOf(
+  { code, signal, errno }: HostEvent & { type: 'helperEnded' },
+  oom: boolean,
+  program: string | undefined,
+): string {
+  if (errno !== undefined) return `${program ?? 'it'} cannot be started: ${reasonOf(errno)}`;
   if (oom) return 'killed by the OOM killer; raise the memory limit of the container';
   return signal === undefined ? `exit code ${code}` : `killed by ${signalName(signal)}`;
+}
+
+/** The host keeps the first bytes only. */
+function outputOf({ output }: HostEvent & { type: 'helperEnded' }): string {
+  return Buffer.byteLength(output) < MOST_OUTPUT_BYTES ? output : `${output.trimEnd()} ...`;
 }
 
 /** Why a program cannot be started, in words. */

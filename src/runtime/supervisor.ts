@@ -20,7 +20,7 @@ import { initialState, type State } from '../core/state.ts';
 import { instantAt } from '../core/time.ts';
 import { Actions } from './actions.ts';
 import type { Clock } from './clock.ts';
-import { commandsOf, coreEventOf, fallbackOf, reasonOf } from './effects.ts';
+import { commandsOf, coreEventOf, fallbackOf, programOf, reasonOf } from './effects.ts';
 import type { Ask } from './graveyard/inbox.ts';
 import type { Host, HostCommand, HostEvent, Program } from './host/host.ts';
 import { isLate, mostCarvingMs } from './late.ts';
@@ -143,7 +143,8 @@ export class Supervisor {
     if (event.type === 'spawnFailed') this.#complain(event.errno);
     const now = this.#options.clock.now();
     const at = instantAt(now, Math.min(event.at, now.mono));
-    this.#dispatch(coreEventOf(event, at, this.#isOomKill(event)), event.seq);
+    const program = this.#state && programOf(this.#options.member, this.#state, event);
+    this.#dispatch(coreEventOf(event, at, this.#isOomKill(event), program), event.seq);
   }
 
   /** Whether the kernel has killed somebody of this container for want of memory since we last looked. */

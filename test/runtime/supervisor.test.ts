@@ -1,14 +1,18 @@
 /** What the supervisor waits for, and what it does not wait for. */
 import assert from 'node:assert/strict';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { SystemClock } from '../../src/runtime/clock.ts';
 import type { Commit, Host, HostEvent } from '../../src/runtime/host/host.ts';
 import { Log } from '../../src/runtime/log.ts';
+import { readMemo } from '../../src/runtime/memo.ts';
 import { Plot } from '../../src/runtime/plot.ts';
 import { Supervisor } from '../../src/runtime/supervisor.ts';
-import { BOOT, HOST_ID, mainConfig } from '../core/helpers.ts';
+import { BOOT, HOST_ID, mainConfig, probe } from '../core/helpers.ts';
 import { within } from '../helpers/wait.ts';
 import { temporaryDirectory } from './graveyard/volume.ts';
+import { listen } from './probes/servers.ts';
 
 /** A host whose child lives and takes no notice of signals. */
 class Recorder implements Host {
@@ -115,4 +119,36 @@ test('a death that takes seconds to carve is waited for when nothing hurries', a
   plot.settled.resolve();
   assert.equal(hasLeftEarly, false);
   await within('the exit', left);
+});
+
+test('a probe that succeeded while this process stood still is a success', async (t) => {
+  const port = await listen(t, createServer());
+  const readiness = probe({ kind: 'tcp', host: '127.0.0.1', port }, { timeoutMs: 300, periodMs: 600_000 });
+  const member = mainConfig({ probes: { startup: undefined, liveness: undefined, readiness } });
+  const [host, log, clock] = [
+    new Recorder(),
+    new Log({ level: 'silent', format: 'json', member: 'web' }),
+    new SystemClock(),
+  ];
+  const wishes = { single: false, commands: [] };
+  const program = { fromIndex: 0, argv: ['server'] } as const;
+  await new Supervisor({ member, program, host, wishes, clock, log, bootId: BOOT, openPlot: undefined }).start();
+  const result = new Promise<unknown>((resolve) => {
+    host.onCommit = () => {
+      const { vitals } = readMemo(host.commits.at(-1)?.memo ?? '{}', HOST_ID)?.state ?? {};
+      if (vitals?.readiness !== undefined) resolve(vitals.readiness.lastOk);
+    };
+  });
+  // Told before the connection is asked for, which is in the next tick; the one after that is ours.
+  const pause = (): void => {
+    process.nextTick(() => process.nextTick(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600)));
+  };
+  subscribe('net.client.socket', pause);
+  t.after(() => unsubscribe('net.client.socket', pause));
+  host.tell({ type: 'spawned', seq: 1, at: mono(), id: 1, pid: 17 });
+  t.after(() =>
+    host.tell({ type: 'exited', seq: 2, at: mono(), id: 1, pid: 17, code: 0, signal: undefined, core: false }),
+  );
+  t.after(() => host.tell({ type: 'groupGone', seq: 3, at: mono(), id: 1, strays: 0 }));
+  assert.equal(await within('the result of the probe', result), true);
 });
