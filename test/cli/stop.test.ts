@@ -8,7 +8,7 @@ import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe } from 'node:test';
-import { readTombstone, waitForRunning, waitForTombstone } from '../helpers/grave.ts';
+import { readTombstone, waitForDeath, waitForRunning, waitForTombstone } from '../helpers/grave.ts';
 import { SEXTON } from '../helpers/paths.ts';
 import { send } from '../helpers/process.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
@@ -62,7 +62,7 @@ describe('sexton stop', { concurrency: 3 }, () => {
     const { scratch } = stage;
     const pod = runPod(scratch, {
       restartPolicy: 'Never',
-      graceMs: 20_000,
+      graceMs: 300_000,
       containers: [
         sidecar('db'),
         sidecar('proxy', {}, after('db=started')),
@@ -150,7 +150,7 @@ describe('sexton stop', { concurrency: 3 }, () => {
     const { scratch } = stage;
     const pod = runPod(scratch, {
       restartPolicy: 'Never',
-      graceMs: 20_000,
+      graceMs: 300_000,
       containers: [
         sidecar('proxy'),
         sidecar('logs'),
@@ -180,7 +180,7 @@ describe('sexton stop', { concurrency: 3 }, () => {
       const { scratch } = stage;
       const pod = runPod(scratch, {
         restartPolicy: 'Never',
-        graceMs: 20_000,
+        graceMs: 300_000,
         containers: [main('work'), main('other')],
       });
       await waitForRunning(scratch.graveyard, ['work', 'other']);
@@ -201,7 +201,7 @@ describe('sexton stop', { concurrency: 3 }, () => {
       const { scratch } = stage;
       const pod = runPod(scratch, {
         restartPolicy: 'Never',
-        graceMs: 20_000,
+        graceMs: 300_000,
         containers: [main('work', { term: 100 })],
       });
       await waitForRunning(scratch.graveyard, ['work']);
@@ -219,12 +219,14 @@ describe('sexton stop', { concurrency: 3 }, () => {
   scenario('ends with 1 and names who still lives when the grace is over', async (stage) => {
     const { main } = cast(stage);
     const { scratch } = stage;
-    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 20_000, containers: [main('work'), main('deaf')] });
+    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 300_000, containers: [main('work'), main('deaf')] });
     await waitForRunning(scratch.graveyard, ['work', 'deaf']);
     const supervisor = await pod.current('deaf').supervisor();
     send(supervisor, 'SIGSTOP');
-    const { stdout, stderr, code } = await stop(stage, '--grace', '200ms');
-    assertLines(stdout, /^work stopped, exit code 0, after /);
+    await stop(stage, '--no-wait', '--grace', '290s');
+    await waitForDeath(scratch.graveyard, 'work');
+    const { stdout, stderr, code } = await stop(stage, '--grace', '200ms', 'work', 'deaf');
+    assertLines(stdout, /^work was dead already: stopped, exit code 0\n$/);
     assert.match(stderr, /^sexton: the grace period is over and not dead: deaf \(running\); see sexton status/);
     assert.equal(code, 1);
     // The request is still there, and a supervisor that comes to itself hears it.
@@ -255,7 +257,7 @@ describe('sexton stop', { concurrency: 3 }, () => {
   scenario('refuses what cannot be asked, and asks nobody then', async (stage) => {
     const { main } = cast(stage);
     const { scratch } = stage;
-    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 20_000, containers: [main('work')] });
+    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 300_000, containers: [main('work')] });
     await waitForRunning(scratch.graveyard, ['work']);
     writeFileSync(join(scratch.graveyard, 'old'), 'Born: 2020-01-01T00:00:00Z\n');
     const wrong = async (...args: readonly string[]): Promise<string> => {
