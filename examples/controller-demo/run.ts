@@ -30,11 +30,13 @@ const leaseSeconds = Number(process.argv[2] ?? 5);
 
 await onStage('controller', async (stage) => {
   console.log(`Two candidates for a lease of ${leaseSeconds} s; the one that leads is stopped.\n`);
-  const asTheyAre = await rehearse(stage, 'bare', (_port, env) => stage.launch(NODE, [CONTROLLER], env));
-  const withHook = await rehearse(stage, 'hook', (port, env) => {
-    const hook = ['--pre-stop', `POST http://127.0.0.1:${port}/abdicate`, '--grace-period', '30s'];
-    return stage.launch(SEXTON, ['run', ...hook, '--log-level', 'error', '--', NODE, CONTROLLER], env);
-  });
+  const [asTheyAre, withHook] = await Promise.all([
+    rehearse(stage, 'bare', (_port, env) => stage.launch(NODE, [CONTROLLER], env)),
+    rehearse(stage, 'hook', (port, env) => {
+      const hook = ['--pre-stop', `POST http://127.0.0.1:${port}/abdicate`, '--grace-period', '30s'];
+      return stage.launch(SEXTON, ['run', ...hook, '--log-level', 'error', '--', NODE, CONTROLLER], env);
+    }),
+  ]);
   printTable(
     ['', 'NOBODY WORKED FOR', 'LEASE FREE BY', 'TWO AT WORK', 'EXIT CODE OF THE FIRST'],
     [

@@ -32,7 +32,7 @@ const POD: readonly Member[] = [
 ];
 
 /** Should a member hang, the demo does not. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 120_000;
 
 const dir = mkdtempSync(join(tmpdir(), 'sexton-demo-'));
 const graveyard = join(dir, 'graveyard');
@@ -59,7 +59,7 @@ async function demo(): Promise<number> {
 
 /** Resolves with the exit code, as a platform would see it. */
 function start({ name, flags, command }: Member): Promise<number> {
-  const declared = ['--name', name, '--graveyard', graveyard, '--restart-policy', 'Never', '--grace-period', '5s'];
+  const declared = ['--name', name, '--graveyard', graveyard, '--restart-policy', 'Never', '--grace-period', '30s'];
   const child = spawn(
     SEXTON,
     ['run', ...declared, '--session', 'demo', '--log-level', 'error', ...flags, '--', ...command],

@@ -41,8 +41,10 @@ const dir = mkdtempSync(join(tmpdir(), 'sexton-drain-'));
 const running = new Set<ChildProcess>();
 try {
   console.log(`The pod is deleted, its main drains for ${drainSeconds} s, and in the middle of that its proxy dies.\n`);
-  const withSexton = await rehearse('sexton', startWithSexton);
-  const without = await rehearse('native', startAsNative);
+  const [withSexton, without] = await Promise.all([
+    rehearse('sexton', startWithSexton),
+    rehearse('native', startAsNative),
+  ]);
   print('with sexton', withSexton);
   print('as a native sidecar', without);
   process.exitCode = withSexton.lastOk && !without.lastOk ? 0 : 1;

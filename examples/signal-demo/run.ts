@@ -51,15 +51,22 @@ if (unshare === undefined) {
 } else {
   console.log(`Each is PID 1 and gets TERM; after ${graceMs / 1_000} s, the grace period, KILL.\n`);
   await onStage('signal', async (stage) => {
-    const rows: string[][] = [];
-    let isAsClaimed = true;
-    for (const [index, { who, argv, expected }] of CASES.entries()) {
-      const { code, ms, cleaned } = await stop(stage, index, [...unshare, ...argv], expected.cleaned !== undefined);
-      rows.push([who, String(ms), String(code), cleaned === undefined ? 'has none' : cleaned ? 'yes' : 'no']);
-      isAsClaimed &&= code === expected.code && cleaned === expected.cleaned;
-    }
+    const outcomes = await Promise.all(
+      CASES.map(({ argv, expected }, index) =>
+        stop(stage, index, [...unshare, ...argv], expected.cleaned !== undefined),
+      ),
+    );
+    const rows = outcomes.map(({ code, ms, cleaned }, index) => [
+      CASES[index]?.who ?? '',
+      String(ms),
+      String(code),
+      cleaned === undefined ? 'has none' : cleaned ? 'yes' : 'no',
+    ]);
     printTable(['PID 1', 'MS UNTIL GONE', 'EXIT CODE', 'CLEAN-UP RAN?'], rows);
-    return isAsClaimed;
+    return CASES.every(({ expected: { code, cleaned } }, index) => {
+      const outcome = outcomes[index];
+      return outcome?.code === code && outcome.cleaned === cleaned;
+    });
   });
 }
 

@@ -38,8 +38,10 @@ for (const program of [NGINX, HAPROXY, SEXTON]) {
 }
 await onStage('web', async (stage) => {
   console.log('Two nginx behind haproxy are restarted one after the other, with 40 requests a second.\n');
-  const without = await rollingRestart(stage, 'without', nginx);
-  const withSexton = await rollingRestart(stage, 'with', nginxUnderSexton);
+  const [without, withSexton] = await Promise.all([
+    rollingRestart(stage, 'without', nginx),
+    rollingRestart(stage, 'with', nginxUnderSexton),
+  ]);
   print('without sexton', without);
   print('with sexton', withSexton);
   return withSexton.failed === 0 && without.failed > 0;

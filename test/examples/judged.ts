@@ -9,6 +9,7 @@ import type { TestContext } from 'node:test';
 import { NODE, ROOT } from '../helpers/paths.ts';
 import { processesNaming } from '../helpers/process.ts';
 import { tempGraveyard } from '../helpers/scratch.ts';
+import { waitFor } from '../helpers/wait.ts';
 
 /** Returns what it printed. */
 export async function runExample(t: TestContext, name: string, ...args: string[]): Promise<string> {
@@ -19,6 +20,6 @@ export async function runExample(t: TestContext, name: string, ...args: string[]
   const { status, stdout, stderr } = spawnSync(NODE, [example, ...args], { env, encoding: 'utf8' });
   assert.equal(status, 0, stdout + stderr);
   assert.deepEqual(readdirSync(temporary), []);
-  assert.deepEqual(processesNaming(temporary), []);
+  await waitFor('what got KILL is gone', () => processesNaming(temporary).length === 0);
   return stdout;
 }

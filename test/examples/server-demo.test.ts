@@ -6,8 +6,8 @@ import { test } from 'node:test';
 import { ENGINE } from '../helpers/engine.ts';
 import { runExample } from './judged.ts';
 
-/** Three more than the balancer needs to hear of a change: for slow machines. */
-const DRAIN_SECONDS = '4';
+/** Far more than the balancer needs to hear of a change: for slow machines. */
+const DRAIN_SECONDS = '12';
 const skip = ENGINE === 'podman' ? 'the example is for machines without an engine' : false;
 
 test('a rolling restart fails no request with probe and drain, and some without either', { skip }, async (t) => {
