@@ -21,7 +21,7 @@ const ROOT = join(import.meta.dirname, '..');
 /** What needs a container engine. */
 const CONTAINERS = /^test\/(pods\/real|docker)\//;
 const ON_EITHER_ENGINE = /^test\/(pods|pid1)\/[^/]+$/;
-const FILE_LIMIT_MS = 600_000;
+const FILE_LIMIT_MS = 1_800_000;
 const MARKER = 'TEST_RUN_MARK';
 
 const { values, positionals } = parseArgs({

@@ -81,6 +81,6 @@ export async function removeImages(images: readonly string[]): Promise<void> {
 /** Resolves to the images of the steps that it went through; those have no names. It takes minutes on a slow machine. */
 async function build(...args: readonly string[]): Promise<string[]> {
   const all = ['build', '--pull=never', '--force-rm', '--layers=true', ...args];
-  const { stdout } = await run('podman', all, { maxBuffer: 16 << 20, timeout: 500_000 });
+  const { stdout } = await run('podman', all, { maxBuffer: 16 << 20, timeout: 1_200_000 });
   return [...stdout.matchAll(/^--> ([0-9a-f]{11,})$/gm)].map(([, id = '']) => id);
 }

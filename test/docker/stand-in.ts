@@ -41,7 +41,10 @@ async function makeRoot(): Promise<string> {
   try {
     const root = join(work, 'root');
     const options = ['--variant=minbase', `--include=${PACKAGES.join()}`, SUITE, root, MIRROR];
-    await run('debootstrap', options, { maxBuffer: 16 << 20 });
+    await debootstrap(options).catch(async () => {
+      await rm(root, { recursive: true, force: true });
+      await debootstrap(options);
+    });
     await addNode(root);
     const left = ['./var/cache/apt', './var/lib/apt/lists', './usr/share/locale', './usr/share/man', './dev'];
     const exclude = left.map((path) => `--exclude=${path}`);
@@ -51,6 +54,11 @@ async function makeRoot(): Promise<string> {
     await rm(work, { recursive: true, force: true });
   }
   return tar;
+}
+
+/** A package that does not come is the end of it; the caller tries again. */
+async function debootstrap(options: readonly string[]): Promise<void> {
+  await run('debootstrap', options, { maxBuffer: 16 << 20 });
 }
 
 async function addNode(root: string): Promise<void> {

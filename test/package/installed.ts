@@ -45,13 +45,23 @@ export function npm(folder: string, args: readonly string[]): void {
   execFileSync('npm', [...args, '--no-audit', '--no-fund', '--loglevel=error'], { cwd: folder, stdio: 'inherit' });
 }
 
+/** npm tries a request again, but gives up on a response that breaks off. */
+function fetched(folder: string, name: string): void {
+  const args = ['install', '--no-save', '--ignore-scripts', '--prefix', folder, '--fetch-retries=5', name];
+  try {
+    npm(folder, args);
+  } catch {
+    npm(folder, args);
+  }
+}
+
 /** The directory of a `node` of that major; fetched from the registry when it is wanted for the first time. */
 export function nodeDirectory(major: string): string {
   const name = `node-linux-${process.arch}`;
   const locked = join(ROOT, 'node_modules', name);
   if (versionIn(locked).startsWith(`${major}.`)) return join(locked, 'bin');
   const place = made(join(CACHE, `node-${process.arch}-${major}`), (directory) => {
-    npm(directory, ['install', '--no-save', '--ignore-scripts', '--prefix', directory, `${name}@${major}`]);
+    fetched(directory, `${name}@${major}`);
   });
   return join(place, 'node_modules', name, 'bin');
 }

@@ -38,7 +38,7 @@ export class Inbox<T> {
       if (index >= 0) return index;
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#wake = resolve;
-      await within(this.#what, promise, 15_000);
+      await within(this.#what, promise);
     }
   }
 }

@@ -30,7 +30,7 @@ startAction(
     hint: undefined,
   },
   {
-    timeoutMs: 500,
+    timeoutMs: 3_000,
     onEnd: ({ ok, detail }) => {
       process.stdout.write(`${ok} ${detail}`);
       process.exit(0);
