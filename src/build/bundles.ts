@@ -1,7 +1,7 @@
 /**
  * Two bundles and a launcher, all CommonJS, because V8 can cache only classic scripts.
  *
- * `run.cjs` holds all that `sexton run` needs. `tools.cjs` holds what only another subcommand or a configuration file
+ * `run.cjs` holds all that `sexton run` needs. `tools.cjs` holds what only another subcommand or a configuration file in YAML
  * needs, so that `run` does not pay for it; a dynamic import of one of those modules becomes a lookup in that file.
  * Every other dynamic import stays lazy inside its bundle: esbuild initialises the module when it is first imported.
  */
@@ -22,8 +22,8 @@ export interface Release {
   readonly commit: string;
 }
 
-/** What `sexton run` enters by; every other dynamic import from `src/cli` is a tool. */
-const RUN_MODULES: ReadonlySet<string> = new Set(['src/cli/run.ts']);
+/** What `sexton run` enters by, and what it loads for a configuration file; every other dynamic import from `src/cli` is a tool. */
+const RUN_MODULES: ReadonlySet<string> = new Set(['src/cli/run.ts', 'src/cli/file.ts']);
 /** Beside those: what a member needs only where there is no init, which the delivered directory always has. */
 const OTHER_TOOLS: ReadonlySet<string> = new Set(['yaml', 'src/runtime/host/execa.ts']);
 

@@ -2,19 +2,18 @@
  * From the command line, the environment and a configuration file to one frozen configuration, or to all that is wrong
  * with them. Flag beats environment beats file beats default.
  *
- * This stands between the start of a container and its command: nothing heavy is imported, and the YAML parser only
- * when a file needs it.
+ * This stands between the start of a container and its command: nothing heavy is imported, what reads a file only when one is
+ * named, and the YAML parser only when that file needs it.
  */
 import type { MemberConfig } from '../core/config.ts';
 import type { Program } from '../runtime/host/host.ts';
 import { findProblems } from './checks.ts';
 import { type DropIn, type HostWishes, type Place, takePlace } from './dropin.ts';
 import { type Env, type Environment, readEnvironment } from './env.ts';
-import { type ConfigFile, parseAsJson, readConfigFile } from './file.ts';
+import type { ConfigFile } from './file.ts';
 import type { Key, Values } from './flag.ts';
 import { FLAGS, KEYS } from './flags.ts';
 import { readForeign } from './kubexit.ts';
-import type { Parse } from './parse.ts';
 import { type Settings, settle } from './settle.ts';
 import { findWarnings } from './warnings.ts';
 
@@ -54,7 +53,7 @@ export interface Files {
 
 /**
  * `argv` is what follows the program's name, with or without a leading `run`; `as`: that name, where it is another
- * program's. The answer is a promise only when a configuration file is in YAML.
+ * program's. The answer is a promise only when a configuration file is read.
  */
 export function resolveRun(
   argv: readonly string[],
@@ -75,9 +74,13 @@ export function resolveRun(
   } catch (error) {
     return resolve(inputs, unreadable(path, `${label}: cannot be read: ${whyUnreadable(error)}`));
   }
-  const json = parseAsJson(path, text);
-  if (json !== undefined) return resolve(inputs, configFile(path, json));
-  return import('./yaml.ts').then(({ parseYaml }) => resolve(inputs, configFile(path, parseYaml(text))));
+  return parseFile(path, text).then((file) => resolve(inputs, file));
+}
+
+async function parseFile(path: string, text: string): Promise<ConfigFile> {
+  const { parseAsJson, readConfigFile } = await import('./file.ts');
+  const content = parseAsJson(path, text) ?? (await import('./yaml.ts')).parseYaml(text);
+  return content.ok ? readConfigFile(path, content.value) : unreadable(path, `${path}: ${content.why}`);
 }
 
 interface Inputs {
@@ -184,10 +187,6 @@ function sourceOf<K extends Key>(key: K, settings: Settings): Source {
 function commandSource(program: Program, file: ConfigFile | undefined): Source {
   const source = program.fromIndex > 0 ? 'command line' : (file?.path ?? 'command line');
   return { key: 'command', value: JSON.stringify(program.argv), source };
-}
-
-function configFile(path: string, content: Parse<unknown>): ConfigFile {
-  return content.ok ? readConfigFile(path, content.value) : unreadable(path, `${path}: ${content.why}`);
 }
 
 function unreadable(path: string, problem: string): ConfigFile {

@@ -1,16 +1,24 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Resolution, resolveRun } from '../../src/cli/config.ts';
+import { type Files, type Resolution, resolveRun } from '../../src/cli/config.ts';
 import type { Env } from '../../src/cli/env.ts';
 import { FLAGS, KEYS, variableOf } from '../../src/cli/flags.ts';
 import { filesOf } from './files.ts';
 
 type Resolved = Extract<Resolution, { ok: true }>;
 
-/** Without a configuration file in YAML the answer is no promise: the start of a container does not wait for one. */
+/** Without a configuration file the answer is no promise: the start of a container does not wait for one. */
 function resolved(argv: readonly string[], env: Env = {}, files = filesOf()): Resolved {
   const resolution = resolveRun(argv, env, files);
   assert.ok(!(resolution instanceof Promise), 'synchronous');
+  return right(resolution);
+}
+
+async function resolvedWithFile(argv: readonly string[], env: Env, files: Files): Promise<Resolved> {
+  return right(await resolveRun(argv, env, files));
+}
+
+function right(resolution: Resolution): Resolved {
   assert.ok(resolution.ok, resolution.ok ? '' : resolution.problems.join('\n'));
   return resolution;
 }
@@ -105,13 +113,12 @@ describe('the command', () => {
     });
   }
 
-  it('of the command line replaces command and args of the file', () => {
+  it('of the command line replaces command and args of the file', async () => {
     const files = filesOf({ '/c.json': '{"command": ["nginx"], "args": ["-g", "daemon off;"]}' });
-    assert.deepEqual(resolved(['--config', '/c.json'], {}, files).run.program, {
-      fromIndex: 0,
-      argv: ['nginx', '-g', 'daemon off;'],
-    });
-    assert.deepEqual(resolved(['--config', '/c.json', 'sh'], {}, files).run.program, { fromIndex: 3, argv: ['sh'] });
+    const ofFile = await resolvedWithFile(['--config', '/c.json'], {}, files);
+    assert.deepEqual(ofFile.run.program, { fromIndex: 0, argv: ['nginx', '-g', 'daemon off;'] });
+    const ofLine = await resolvedWithFile(['--config', '/c.json', 'sh'], {}, files);
+    assert.deepEqual(ofLine.run.program, { fromIndex: 3, argv: ['sh'] });
   });
 });
 
@@ -119,18 +126,20 @@ describe('a value', () => {
   const files = filesOf({ '/c.json': '{"drain": "3s", "linger": "3s", "hold": "3s", "mains": ["file"]}' });
   const argv = ['--graveyard', '/g', '--role=sidecar', '--config', '/c.json', '--drain', '1s', 'x'];
   const env = { SEXTON_DRAIN: '2s', SEXTON_LINGER: '2s', KUBEXIT_DEATH_DEPS: 'kubexit' };
-  const resolution = resolved(argv, env, files);
+  const resolving = resolvedWithFile(argv, env, files);
 
-  it('comes from the flag before the variable, from that before the file, from that before the default', () => {
+  it('comes from the flag before the variable, from that before the file, from that before the default', async () => {
+    const resolution = await resolving;
     assert.equal(sourceOf(resolution, 'drain'), '1s from --drain');
     assert.equal(sourceOf(resolution, 'linger'), '2s from SEXTON_LINGER');
     assert.equal(sourceOf(resolution, 'hold'), '3s from /c.json');
     assert.equal(sourceOf(resolution, 'restart'), 'auto from default');
   });
 
-  it("comes from kubexit's variable before the file, not before a twin of ours", () => {
+  it("comes from kubexit's variable before the file, not before a twin of ours", async () => {
+    const resolution = await resolving;
     assert.equal(sourceOf(resolution, 'mains'), 'kubexit from KUBEXIT_DEATH_DEPS');
-    const twin = resolved(argv, { ...env, SEXTON_MAINS: 'ours' }, files);
+    const twin = await resolvedWithFile(argv, { ...env, SEXTON_MAINS: 'ours' }, files);
     assert.equal(sourceOf(twin, 'mains'), 'ours from SEXTON_MAINS');
     assert.equal(sourceOf(twin, 'when'), 'all from default');
   });
@@ -207,7 +216,7 @@ session: s-1
 logLevel: debug
 logFormat: text
 `;
-    const byFile = resolved(['--config', '/c.json', 'x'], {}, filesOf({ '/c.json': asTexts }));
+    const byFile = await resolvedWithFile(['--config', '/c.json', 'x'], {}, filesOf({ '/c.json': asTexts }));
     const byYaml = await resolveRun(['x'], { SEXTON_CONFIG: '/c' }, filesOf({ '/c': asYaml }));
     assert.ok(byYaml.ok);
     for (const other of [byVariables, byFile, byYaml]) {
