@@ -9,6 +9,8 @@ import { join } from 'node:path';
 export interface BuildInitOptions {
   readonly arch?: 'x64' | 'arm64';
   readonly sanitize?: boolean;
+  /** How long a supervisor may take no notice of what has happened, 10 s when nothing is said: for tests, on slow machines. */
+  readonly patienceMs?: number;
 }
 
 export interface BuiltInit {
@@ -21,7 +23,9 @@ export interface BuiltInit {
 export function buildInit(outFile: string, options: BuildInitOptions = {}): BuiltInit {
   const arch = options.arch ?? (process.arch === 'arm64' ? 'arm64' : 'x64');
   const compiler = findCompiler(arch, options.sanitize ?? false);
-  const args = [...WARNINGS, ...(options.sanitize ? SANITIZED : STATIC), ...sources('init'), '-o', outFile];
+  const patience = options.patienceMs === undefined ? [] : [`-DSEXTON_PATIENCE_MS=${options.patienceMs}`];
+  const flags = [...WARNINGS, ...(options.sanitize ? SANITIZED : STATIC), ...patience];
+  const args = [...flags, ...sources('init'), '-o', outFile];
   const { status, stderr, error } = spawnSync(compiler, args, { encoding: 'utf8' });
   if (error) throw new Error(`cannot run ${compiler}: ${error.message}`, { cause: error });
   if (status !== 0) throw new Error(`cannot compile sexton-init with ${compiler}:\n${stderr}`);

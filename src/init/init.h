@@ -14,6 +14,11 @@
 #include "frame.h"
 #include "start.h"
 
+/* Some tests, which acknowledge nothing, build it longer: src/init/build.ts. */
+#ifndef SEXTON_PATIENCE_MS
+#define SEXTON_PATIENCE_MS 10000
+#endif
+
 enum {
   CHILDREN_MAX = 256,
   HELPERS_MAX = 16,
@@ -29,7 +34,7 @@ enum {
   FIRST_DELAY_MS = 50,
   LONGEST_DELAY_MS = 5000,
   SOUND_LIFE_MS = 5000,
-  PATIENCE_MS = 10000,
+  PATIENCE_MS = SEXTON_PATIENCE_MS,
   GROUP_CHECK_MS = 50,
   HELPER_DIES_MS = 1000,
   ACCEPT_PAUSE_MS = 1000,

@@ -14,8 +14,12 @@ import { BUILDS, type Build } from './builds.ts';
 import { Supervisor } from './connection.ts';
 
 /** Runs the test once for each build of init. */
-export function eachBuild(title: string, body: (t: TestContext, build: Build) => Promise<void>): void {
-  for (const build of BUILDS) test(`${title} (${build.name})`, (t) => body(t, build));
+export function eachBuild(
+  title: string,
+  body: (t: TestContext, build: Build) => Promise<void>,
+  builds: readonly Build[] = BUILDS,
+): void {
+  for (const build of builds) test(`${title} (${build.name})`, (t) => body(t, build));
 }
 
 export interface StartOptions {

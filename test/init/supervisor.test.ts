@@ -3,6 +3,7 @@ import { constants } from 'node:os';
 import { encodeFrame } from '../../src/runtime/host/frames.ts';
 import { hasEnded, send } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
+import { SANITIZED, STATIC } from './builds.ts';
 import { AGENT, eachBuild, hasPassed, layBench } from './scripted.ts';
 
 const { SIGTERM, SIGUSR1, SIGUSR2 } = constants.signals;
@@ -208,4 +209,5 @@ eachBuild(
     second.commit('exit', 9);
     assert.deepEqual(await init.ended, { code: 9, signal: null });
   },
+  [STATIC, SANITIZED],
 );

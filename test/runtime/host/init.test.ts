@@ -13,7 +13,8 @@ import { start } from './rig.ts';
 const dir = mkdtempSync(join(tmpdir(), 'sx-init-'));
 after(() => rmSync(dir, { recursive: true }));
 const kind = { name: 'InitHost', init: join(dir, 'sexton') } as const;
-buildInit(kind.init);
+// What a test does not acknowledge must not end its supervisor on a slow machine.
+buildInit(kind.init, { patienceMs: 300_000 });
 
 hostContract(kind);
 
