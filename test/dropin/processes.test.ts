@@ -123,7 +123,7 @@ describe('commands under the name of another program', { concurrency: 2 }, () =>
       'tini',
       `C04 with ${shown} orphans come to a tini that is not PID 1, without it they do not`,
       async (stage, peer) => {
-        const script = '(sleep 30 & echo $! >"$SCRATCH/orphan"); : >"$SCRATCH/ready"; exec sleep 30';
+        const script = '(sleep 600 & echo $! >"$SCRATCH/orphan"); : >"$SCRATCH/ready"; exec sleep 600';
         for (const adopts of [true, false]) {
           const run = launch(stage, peer, [...(adopts ? flags : []), '--', 'sh', '-c', script], {
             env: adopts ? env : {},
@@ -148,7 +148,10 @@ describe('commands under the name of another program', { concurrency: 2 }, () =>
   }
 
   sideBySide('tini', 'C04 -w tells of each orphan that was reaped, with its pid', async (stage, peer) => {
-    const script = '(sh -c "echo \\$\\$" & ); sleep 1';
+    // A process is in /proc until it has been reaped.
+    const script = `(sh -c 'echo $$ >pid; mv pid known; echo $$' &)
+      until [ -e known ]; do sleep 0.05; done
+      read -r pid <known; while [ -e "/proc/$pid" ]; do sleep 0.05; done`;
     const run = launch(stage, peer, ['-s', '-w', '--', 'sh', '-c', script]);
     assert.deepEqual(await run.end(), { code: 0, signal: null });
     const pid = run.stdout().toString().trim();

@@ -9,7 +9,7 @@ import { type Scratch, tempGraveyard } from './scratch.ts';
 import { readTimeline } from './timeline.ts';
 
 /** The backstop: far beyond every wait inside. */
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 300_000;
 
 export interface Stage {
   readonly t: TestContext;

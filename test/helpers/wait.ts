@@ -4,7 +4,7 @@
 import { access } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-export const FAR_MS = 45_000;
+export const FAR_MS = 90_000;
 
 /** What is on its way out may need this long to be gone; only a test that leaves something waits for it. */
 export const SETTLE_MS = 10_000;
