@@ -143,9 +143,13 @@ function emptyGroup(draft: Draft, { id, strays }: Event & { type: 'groupEmptied'
   endLife(draft, child);
 }
 
-/** Whoever was seen once stays known: a file that is gone proves nothing, the liveness does. */
+/**
+ * Whoever was seen once stays known: a file that is gone proves nothing, the liveness does. Only of whoever has vanished and is not
+ * told of any more nothing is kept: there were so many that the reader has let go of the oldest whose life is over.
+ */
 function meet(draft: Draft, views: readonly PeerView[]): void {
-  const peers: Record<string, Peer> = { ...draft.state.peers };
+  const known = Object.entries(draft.state.peers ?? {}).filter(([, { vanished }]) => !vanished);
+  const peers: Record<string, Peer> = Object.fromEntries(known);
   for (const view of views) {
     const { Name } = view.tombstone;
     if (Name === draft.config.name) continue;

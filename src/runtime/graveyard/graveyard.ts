@@ -58,6 +58,7 @@ export class Graveyard {
       onRescan: () => void this.#liveness.retry(),
       onRequests: async (files, areAll) => inbox?.look(files, areAll),
       onTrouble,
+      isOver: (tombstone) => this.#isOver(tombstone),
     });
   }
 
@@ -107,6 +108,12 @@ export class Graveyard {
     if (this.#warned.has(message) || this.#warned.size >= MAX_WARNINGS) return;
     this.#warned.add(message);
     this.#options.onTrouble(message, undefined);
+  }
+
+  #isOver({ Name, Boot, Died }: Tombstone): boolean {
+    const self = this.#options.inbox?.self();
+    const isOfAnotherBoot = self !== undefined && Boot !== undefined && Boot !== self.boot;
+    return Died !== undefined || isOfAnotherBoot || this.#liveness.of(Name).kind === 'lost';
   }
 
   #tell(): void {

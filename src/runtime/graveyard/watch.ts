@@ -20,7 +20,7 @@ export interface Member {
 }
 
 export interface Snapshot {
-  /** All other members ever seen, by name. */
+  /** All other members ever seen, by name; of those that are gone and over only the last ones. */
   readonly members: readonly Member[];
   readonly ignored: readonly Unreadable[];
 }
@@ -35,12 +35,17 @@ export interface WatchOptions {
   /** Stop requests to us, by file name, each time they are seen; `areAll`: there are no others. */
   readonly onRequests: (files: readonly string[], areAll: boolean) => Promise<void>;
   readonly onTrouble: (message: string, error: Error | undefined) => void;
+  /** Whether the life that this tombstone tells of has ended, or was not in this boot. */
+  readonly isOver: (tombstone: Tombstone) => boolean;
 }
 
 const FIRST_REREAD_MS = 20;
 const MAX_REREADS = 7;
+/** A directory that pods use one after the other sees ever new names. Far more than a pod has members. */
+const MAX_VANISHED = 1024;
 
 interface View extends Member {
+  /** Empty when vanished: that nothing has changed is of use only for a file. */
   readonly text: string;
 }
 
@@ -167,20 +172,19 @@ export class Watch {
     switch (reading.kind) {
       case 'tombstone':
         this.#accept(name);
-        if (view?.text === reading.text && !view.vanished) return;
-        this.#set(name, view?.text === reading.text ? { ...view, vanished: false } : { ...reading, vanished: false });
+        if (view?.text !== reading.text) this.#set(name, { ...reading, vanished: false });
         return;
       case 'unparsable':
         this.#reread(name, reading.why);
         return;
       case 'ignored':
         this.#ignore(name, reading.why);
-        if (view !== undefined && !view.vanished) this.#set(name, { ...view, vanished: true });
+        if (view !== undefined && !view.vanished) this.#vanish(name, view);
         return;
       case 'missing':
         this.#accept(name);
         if (view === undefined || view.vanished) return;
-        this.#set(name, { ...view, vanished: true });
+        this.#vanish(name, view);
         // With it the whole directory may be gone.
         this.#all = true;
         return;
@@ -217,6 +221,18 @@ export class Watch {
     if (this.#ignored.delete(name)) this.#isChanged = true;
   }
 
+  /** Those that went last stand last. */
+  #vanish(name: string, view: View): void {
+    this.#views.delete(name);
+    this.#set(name, { ...view, text: '', vanished: true });
+  }
+
+  /** Only who is over: of a member that may live a file that is gone proves nothing. */
+  #forget(): void {
+    const over = [...this.#views].filter(([, view]) => view.vanished && this.#options.isOver(view.tombstone));
+    for (const [name] of over.slice(0, Math.max(0, over.length - MAX_VANISHED))) this.#views.delete(name);
+  }
+
   #set(name: string, view: View): void {
     this.#views.set(name, view);
     this.#isChanged = true;
@@ -225,6 +241,7 @@ export class Watch {
   #tell(): void {
     if (!this.#isChanged) return;
     this.#isChanged = false;
+    this.#forget();
     const members = [...this.#views.values()].sort((a, b) => (a.tombstone.Name < b.tombstone.Name ? -1 : 1));
     const ignored = [...this.#ignored].map(([name, why]) => ({ name, why }));
     this.#options.onSnapshot({ members, ignored });

@@ -71,6 +71,27 @@ describe('Graveyard', () => {
     await peers.until((list) => view(list, 'a')?.vanished === false && view(list, 'a')?.tombstone.Phase === 'running');
   });
 
+  it('forgets the oldest of very many that are dead and gone, and nobody who may live', async (t) => {
+    const dir = temporaryDirectory(t);
+    const { graveyard, peers } = graveyardOf(t, dir);
+    await graveyard.start();
+    carve(dir, 'may-live');
+    await graveyard.rescan();
+    unlinkSync(join(dir, 'may-live'));
+    await graveyard.rescan();
+    for (const pod of ['first', 'second']) {
+      const names = Array.from({ length: 600 }, (_, index) => `${pod}-${1000 + index}`);
+      for (const name of names) carve(dir, name, { Died: TIME });
+      await graveyard.rescan();
+      for (const name of names) unlinkSync(join(dir, name));
+      await graveyard.rescan();
+    }
+    assert.equal(latest(peers, 'may-live').vanished, true);
+    assert.equal(latest(peers, 'second-1000').vanished, true);
+    assert.equal(peers.items.at(-1)?.length, 1 + 1024);
+    assert.ok(peers.items.at(-1)?.every(({ tombstone: { Name } }) => Name !== 'first-1000'));
+  });
+
   it('sees the last of 25 rapid changes and tells no older state after it', async (t) => {
     const dir = temporaryDirectory(t);
     const { graveyard, peers } = graveyardOf(t, dir);
