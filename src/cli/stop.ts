@@ -79,7 +79,10 @@ async function ask(
       ...(names.length === 0 ? {} : { Among: together }),
       By: `${member === undefined ? '' : `${member}, `}uid ${process.getuid?.() ?? '?'}, pid ${process.pid}`,
     });
-    if (!left.ok) throw wrong(left.trouble.message);
+    if (!left.ok) {
+      const done = paths.size === 0 ? '' : `; asked already, and stopping: ${[...paths.keys()].join(', ')}`;
+      throw wrong(`${left.trouble.message}${done}`);
+    }
     paths.set(name, left.path);
   }
   return paths;
