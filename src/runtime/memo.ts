@@ -45,6 +45,10 @@ function textOf({ state, isHeld, oomKills, digests }: Memo): string {
   return JSON.stringify({ format: FORMAT, isHeld, oomKills, digests, state: { ...state, peers: undefined } });
 }
 
+/**
+ * Of another format nothing is known of a child that lives, which is then lost: so fields are only ever added, never renamed and never
+ * given another meaning, unless `hello` learns to list the children that live.
+ */
 const FORMAT = 1;
 const FEW = 16;
 /** Of the next supervisor: it has to hear first what happened meanwhile. */
