@@ -11,26 +11,27 @@ import type { Deadline, Peer, State, Stop } from './state.ts';
 /** Assumed where no grace period was declared: what Kubernetes gives a pod that declares none. */
 export const ASSUMED_GRACE_MS = 30_000;
 
+/** Since when a time runs, and when it is over. */
+export type Budget = Pick<Deadline, 'sinceMs' | 'atMs'>;
+
+export function graceOf(config: MemberConfig): number {
+  return config.gracePeriodMs ?? ASSUMED_GRACE_MS;
+}
+
 /** What the platform's stop request at `atMs` means. */
 export function platformDeadline(config: MemberConfig, atMs: number): Deadline {
-  const declared = config.gracePeriodMs;
-  return {
-    atMs: atMs + (declared ?? ASSUMED_GRACE_MS),
-    sinceMs: atMs,
-    kills: declared !== undefined,
-    shared: declared !== undefined,
-  };
+  const isDeclared = config.gracePeriodMs !== undefined;
+  return { atMs: atMs + graceOf(config), sinceMs: atMs, kills: isDeclared, shared: isDeclared };
 }
 
 /** What `sexton stop` means: the same for the whole pod, and nobody else will end it. */
 export function requestDeadline(config: MemberConfig, atMs: number, graceMs: number | undefined): Deadline {
-  const budgetMs = graceMs ?? config.gracePeriodMs ?? ASSUMED_GRACE_MS;
-  return { atMs: atMs + budgetMs, sinceMs: atMs, kills: true, shared: true };
+  return { atMs: atMs + (graceMs ?? graceOf(config)), sinceMs: atMs, kills: true, shared: true };
 }
 
 /** The end of a stop that sexton itself decided: nobody else will end it, so the budget runs from the first rung. */
 export function ownKillAtMs(config: MemberConfig, nowMs: number): number {
-  return nowMs + (config.gracePeriodMs ?? ASSUMED_GRACE_MS);
+  return nowMs + graceOf(config);
 }
 
 /** The earlier of two; a soft one that is merely assumed gives way to one that counts. */
@@ -51,17 +52,17 @@ export function peersDeadline(config: MemberConfig, state: State, stop: Stop): D
 }
 
 /** Whoever still waits for its turn then, stops: 2 s before the deadline, or half of a short budget. */
-export function lastTurnMs(deadline: Pick<Deadline, 'sinceMs' | 'atMs'>): number {
-  return deadline.atMs - Math.min(2_000, budget(deadline) / 2);
+export function lastTurnMs(budget: Budget): number {
+  return budget.atMs - Math.min(2_000, lengthOf(budget) / 2);
 }
 
 /** Our own KILL comes a little before the platform's, so that the death is carved: 500 ms, or a twentieth. */
-export function killAtMs(deadline: Deadline): number {
-  return deadline.atMs - Math.min(500, budget(deadline) / 20);
+export function killAtMs(budget: Budget): number {
+  return budget.atMs - Math.min(500, lengthOf(budget) / 20);
 }
 
-function budget(deadline: Pick<Deadline, 'sinceMs' | 'atMs'>): number {
-  return Math.max(0, deadline.atMs - deadline.sinceMs);
+function lengthOf({ sinceMs, atMs }: Budget): number {
+  return Math.max(0, atMs - sinceMs);
 }
 
 function isStopping(peer: Peer): boolean {

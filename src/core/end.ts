@@ -95,7 +95,7 @@ export function bury(draft: Draft, { status, reason, exit }: Burial): void {
   });
   const signal = exit?.signal === undefined ? {} : { signal: signalName(exit.signal) };
   say(draft, 'info', 'dead', { reason, status, exitCode: code, ...signal });
-  leaveContainer(draft, code);
+  leaveContainer(draft);
 }
 
 /** The stop came while a child was waited for between two lives. */

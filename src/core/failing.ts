@@ -3,7 +3,7 @@
  * stop, pre-stop and ladder, but the member goes on: another life in place, or the exit that makes the platform give it one.
  */
 import { beginClimb } from './climb.ts';
-import { ASSUMED_GRACE_MS } from './deadline.ts';
+import { graceOf } from './deadline.ts';
 import { type Draft, note, say, update } from './draft.ts';
 import { preStopIsOver } from './hooks.ts';
 import { isServing } from './probing.ts';
@@ -16,7 +16,7 @@ export function decideToFail(draft: Draft): void {
   const { config, state } = draft;
   const probe = why === 'post-start' ? undefined : config.probes[why];
   const sinceMs = state.now.mono;
-  const killAtMs = sinceMs + (probe?.graceMs ?? config.gracePeriodMs ?? ASSUMED_GRACE_MS);
+  const killAtMs = sinceMs + (probe?.graceMs ?? graceOf(config));
   update(draft, { failing: { why, sinceMs, since: rfc3339(state.now.wall), killAtMs } });
   note(draft, 'failing', { Why: why });
   say(draft, 'error', `ending this life of the command: ${REASONS[why]}`);

@@ -5,7 +5,7 @@
  * `waiting` although its command has just been started. So a sidecar that sees nobody to serve waits a moment before it believes that.
  */
 import type { MemberConfig } from './config.ts';
-import { ASSUMED_GRACE_MS } from './deadline.ts';
+import { graceOf } from './deadline.ts';
 import { type Draft, reached } from './draft.ts';
 import { holdsUp, rosterOf } from './finished.ts';
 import { blockersOf } from './order.ts';
@@ -56,6 +56,6 @@ function mayNotHaveSeenAll(draft: Draft, stop: Stop): boolean {
   if (stop.origin === 'self' || stop.among !== undefined || config.solo) return false;
   const standings = rosterOf(config, state).map((name) => standingOf(config, state, peerNamed(state, name)));
   const areAllDead = standings.length > 0 && standings.every((standing) => standing.is === 'dead' && standing.final);
-  const moment = Math.min(MOMENT_MS, (config.gracePeriodMs ?? ASSUMED_GRACE_MS) / 10);
+  const moment = Math.min(MOMENT_MS, graceOf(config) / 10);
   return !areAllDead && !reached(draft, stop.atMs + moment);
 }

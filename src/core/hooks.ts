@@ -3,10 +3,10 @@
  * serves on, once in a life: for a stop as well as for a failed probe. Both share the time of what they belong to: a hook that does not end
  * is ended, in time for the ladder.
  */
-import { ASSUMED_GRACE_MS, lastTurnMs } from './deadline.ts';
+import { type Budget, lastTurnMs, ownKillAtMs } from './deadline.ts';
 import { type Draft, note, reached, say, update } from './draft.ts';
 import type { Hook, HookKind, Task } from './state.ts';
-import { beginTask, dropTask, taskOf } from './tasks.ts';
+import { beginTask, dropTask, type Result, taskOf } from './tasks.ts';
 
 /** As soon as the child lives. */
 export function beginPostStart(draft: Draft): void {
@@ -17,13 +17,7 @@ export function beginPostStart(draft: Draft): void {
   beginTask(draft, 'postStart');
 }
 
-/** When pre-stop has to be over: what it belongs to is over at `atMs`. */
-export interface Budget {
-  readonly sinceMs: number;
-  readonly atMs: number;
-}
-
-/** Runs the pre-stop hook, if there is one and somebody to run it for. Whether the ladder may begin. */
+/** Runs the pre-stop hook, if there is one and somebody to run it for, within the budget of what it belongs to. Whether the ladder may begin. */
 export function preStopIsOver(draft: Draft, budget: Budget | undefined): boolean {
   const { config, state } = draft;
   if (config.preStop === undefined || state.child.is !== 'alive' || state.hooks.preStop !== undefined) return true;
@@ -55,12 +49,7 @@ export function endPreStop(draft: Draft, why: string): void {
   recordHook(draft, 'preStop', { ok: false, sinceMs: task.sinceMs });
 }
 
-export function hearOfHook(
-  draft: Draft,
-  kind: HookKind,
-  { sinceMs }: Task,
-  { ok, detail, output }: { readonly ok: boolean; readonly detail: string; readonly output: string },
-): void {
+export function hearOfHook(draft: Draft, kind: HookKind, { sinceMs }: Task, { ok, detail, output }: Result): void {
   const name = NAMES[kind];
   recordHook(draft, kind, { ok, sinceMs });
   note(draft, 'hook ended', { Hook: name, Result: ok ? 'success' : 'failure', Detail: detail });
@@ -73,7 +62,7 @@ export function hearOfHook(
 export function ownBudget(draft: Draft): Budget {
   const { config, state } = draft;
   const sinceMs = taskOf(state, 'preStop')?.sinceMs ?? state.hooks.preStop?.sinceMs ?? state.now.mono;
-  return { sinceMs, atMs: sinceMs + (config.gracePeriodMs ?? ASSUMED_GRACE_MS) };
+  return { sinceMs, atMs: ownKillAtMs(config, sinceMs) };
 }
 
 function recordHook(draft: Draft, kind: HookKind, hook: Hook): void {

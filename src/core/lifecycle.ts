@@ -17,7 +17,7 @@ import { rosterOf } from './finished.ts';
 import { forwardTable } from './ladder.ts';
 import type { PeerView } from './peers.ts';
 import { phaseOf } from './phase.ts';
-import { isQuitting } from './quitting.ts';
+import { leaveIfDone } from './quitting.ts';
 import { hearOfChange } from './reloading.ts';
 import { askToStop, hearForwarded, receiveSignal } from './request.ts';
 import { hearOfEnd } from './results.ts';
@@ -76,9 +76,8 @@ function fold(draft: Draft, event: Event): void {
 
 /** A supervisor that died between the last carving and its exit finds its work all but done. */
 function wake(draft: Draft): void {
-  const { child } = draft.state;
   update(draft, { isAwake: true });
-  if (child.is === 'gone' && !isQuitting(draft.state)) draft.effects.push({ type: 'exitContainer', code: child.code });
+  leaveIfDone(draft);
   resumeTasks(draft);
 }
 

@@ -9,7 +9,7 @@ import type { Probe, ProbeKind } from './config.ts';
 import { type Draft, note, reached, say, update } from './draft.ts';
 import { holdsBack } from './hold.ts';
 import type { State, Task, Vital } from './state.ts';
-import { beginTask, dropTask, taskOf } from './tasks.ts';
+import { beginTask, dropTask, type Result, taskOf } from './tasks.ts';
 import { rfc3339 } from './time.ts';
 
 const KINDS: readonly ProbeKind[] = ['startup', 'readiness', 'liveness'];
@@ -27,12 +27,6 @@ export function probe(draft: Draft): void {
     else if (taskOf(draft.state, kind) === undefined && reached(draft, dueAtMs(draft.state, kind, declared)))
       beginTask(draft, kind);
   }
-}
-
-export interface Result {
-  readonly ok: boolean;
-  readonly detail: string;
-  readonly output: string;
 }
 
 /** A result counts when there were enough like it in a row. */
@@ -57,10 +51,10 @@ export function markHealth(draft: Draft): void {
   const { config, state } = draft;
   const { chronicle, child } = state;
   if (child.is !== 'alive') return;
-  const time = rfc3339(state.now.wall);
   const isStarted = chronicle.started !== undefined || (isUp(draft, 'startup') && isPostStartDone(draft));
   const isHealthy = isStarted && isUp(draft, 'readiness');
   if (isStarted === (chronicle.started !== undefined) && isHealthy === (chronicle.healthy !== undefined)) return;
+  const time = rfc3339(state.now.wall);
   const started = isStarted ? (chronicle.started ?? time) : undefined;
   update(draft, { chronicle: { ...chronicle, started, healthy: isHealthy ? (chronicle.healthy ?? time) : undefined } });
   if (config.probes.startup !== undefined && chronicle.started === undefined && isStarted) say(draft, 'info', 'is up');

@@ -5,21 +5,17 @@
 import { killAtMs } from './deadline.ts';
 import { type Draft, note, reached, say } from './draft.ts';
 import type { State, Task } from './state.ts';
-import { beginTask, dropTasks, indexOf, isQuit } from './tasks.ts';
+import { beginTask, dropTasks, indexOf, isQuit, type Result } from './tasks.ts';
 
 /** The end of the container, as soon as all have been asked who are to be asked. */
-export function leaveContainer(draft: Draft, code: number): void {
+export function leaveContainer(draft: Draft): void {
   const { config, state } = draft;
   const isAMainsEnd = config.role === 'main' && state.births > 0 && state.child.is === 'gone' && state.child.final;
   if (isAMainsEnd) for (const index of config.quit.keys()) beginTask(draft, `quit ${index}`);
-  if (!isQuitting(draft.state)) draft.effects.push({ type: 'exitContainer', code });
+  leaveIfDone(draft);
 }
 
-export function hearOfQuit(
-  draft: Draft,
-  { key }: Task,
-  { ok, detail }: { readonly ok: boolean; readonly detail: string },
-): void {
+export function hearOfQuit(draft: Draft, { key }: Task, { ok, detail }: Result): void {
   const quit = draft.config.quit[indexOf(key)];
   note(draft, 'quit', { Name: quit?.name ?? '', Result: ok ? 'success' : 'failure', Detail: detail });
   if (ok) say(draft, 'info', `${quit?.name} was asked to leave`, { detail });
@@ -45,11 +41,12 @@ export function leaveInTime(draft: Draft): void {
   leaveNow(draft);
 }
 
-export function isQuitting({ tasks }: State): boolean {
+function isQuitting({ tasks }: State): boolean {
   return tasks.some(({ key }) => isQuit(key));
 }
 
-function leaveIfDone(draft: Draft): void {
+/** Nobody is left to be asked. */
+export function leaveIfDone(draft: Draft): void {
   const { child } = draft.state;
   if (child.is === 'gone' && !isQuitting(draft.state)) draft.effects.push({ type: 'exitContainer', code: child.code });
 }

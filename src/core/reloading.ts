@@ -5,7 +5,7 @@
 import { sendSignal } from './climb.ts';
 import { type Draft, note, say } from './draft.ts';
 import type { Task } from './state.ts';
-import { beginTask, dropTask, indexOf } from './tasks.ts';
+import { beginTask, dropTask, indexOf, type Result } from './tasks.ts';
 
 export function hearOfChange(draft: Draft, index: number): void {
   const reload = draft.config.reload[index];
@@ -17,11 +17,7 @@ export function hearOfChange(draft: Draft, index: number): void {
   beginTask(draft, `reload ${index}`);
 }
 
-export function hearOfValidation(
-  draft: Draft,
-  { key }: Task,
-  { ok, detail, output }: { readonly ok: boolean; readonly detail: string; readonly output: string },
-): void {
+export function hearOfValidation(draft: Draft, { key }: Task, { ok, detail, output }: Result): void {
   const index = indexOf(key);
   if (ok) return tell(draft, index);
   const path = draft.config.reload[index]?.path;

@@ -5,11 +5,11 @@ import type { Draft } from './draft.ts';
 import { say } from './draft.ts';
 import type { Event } from './events.ts';
 import { hearOfHook } from './hooks.ts';
-import { type Result, takeResult } from './probing.ts';
+import { takeResult } from './probing.ts';
 import { hearOfQuit } from './quitting.ts';
 import { hearOfValidation } from './reloading.ts';
 import type { Task } from './state.ts';
-import { forgetTask, isProbe, isQuit, tasksOver } from './tasks.ts';
+import { forgetTask, isProbe, isQuit, type Result, tasksOver } from './tasks.ts';
 import { timedOutAfter } from './time.ts';
 
 export function hearOfEnd(draft: Draft, event: Event & { type: 'actionEnded' }): void {

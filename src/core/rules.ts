@@ -2,7 +2,7 @@
  * The rules: from the facts and the time to what is to be done. Applied in this order until none adds anything.
  */
 import { beginClimb, clearRest, climbInTime, leaveTheUndead } from './climb.ts';
-import { earlier, lastTurnMs, peersDeadline } from './deadline.ts';
+import { type Budget, earlier, lastTurnMs, peersDeadline } from './deadline.ts';
 import { type Draft, note, reached, say, sayOnce, update } from './draft.ts';
 import { bury, endInBackoff } from './end.ts';
 import { EXIT } from './exit.ts';
@@ -10,7 +10,7 @@ import { decideToFail, endFailing } from './failing.ts';
 import { verdictOf } from './finished.ts';
 import { gatesOf } from './gates.ts';
 import { holdsBack } from './hold.ts';
-import { type Budget, beginPostStart, endPreStop, ownBudget, preStopIsOver } from './hooks.ts';
+import { beginPostStart, endPreStop, ownBudget, preStopIsOver } from './hooks.ts';
 import { cycleThrough } from './order.ts';
 import { markHealth, probe } from './probing.ts';
 import { offerPromptStop } from './prompt.ts';

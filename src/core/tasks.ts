@@ -12,6 +12,13 @@ const VALIDATION_MS = 30_000;
 /** A proxy may drain for some seconds before it leaves. */
 export const QUIT_MS = 10_000;
 
+/** How an action has ended. `detail` says it in a few words, `output` is what it wrote. */
+export interface Result {
+  readonly ok: boolean;
+  readonly detail: string;
+  readonly output: string;
+}
+
 export function taskOf(state: State, key: TaskKey): Task | undefined {
   return state.tasks.find((task) => task.key === key);
 }
