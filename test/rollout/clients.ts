@@ -1,0 +1,70 @@
+/**
+ * Everybody who connects to the servers, each as a process in the network namespace where it belongs:
+ * `clients.ts load URL fresh|keep-alive`, `clients.ts probe URL ADDRESS`, `clients.ts scrape URL`, `clients.ts neighbour URL`.
+ *
+ * The load tells of every request, one JSON object a line; the others only ask. All end by TERM.
+ */
+import { Agent, get } from 'node:http';
+
+export interface Told {
+  /** Since 1970, ms: when it was asked. */
+  readonly at: number;
+  readonly ok: boolean;
+  /** Which server answered. */
+  readonly by: string | undefined;
+}
+
+/** 200 requests a second, so 100 for each of two servers. */
+const EVERY_MS = 5;
+
+const [, , kind = '', url = '', detail = ''] = process.argv;
+
+const FRESH = { agent: false } as const;
+const KEPT = { agent: new Agent({ keepAlive: true, maxSockets: 20 }) } as const;
+
+switch (kind) {
+  case 'load':
+    every(EVERY_MS, () => ask(detail === 'keep-alive' ? KEPT : FRESH, tell));
+    break;
+  case 'probe':
+    every(1_000, () => ask({ ...FRESH, localAddress: detail }));
+    break;
+  // As Prometheus does it: always the same connection.
+  case 'scrape':
+    every(5_000, () => ask(KEPT));
+    break;
+  case 'neighbour':
+    every(50, () => ask(FRESH));
+    break;
+  default:
+    throw new Error(`internal error: no such client as ${kind}`);
+}
+
+/** A timer alone falls behind; what is missing is made up for. */
+function every(ms: number, act: () => void): void {
+  const since = performance.now();
+  let done = 0;
+  setInterval(() => {
+    for (const due = (performance.now() - since) / ms; done < due; done += 1) act();
+  }, ms);
+  act();
+}
+
+type How = { readonly agent: false | Agent; readonly localAddress?: string };
+
+function ask(how: How, onEnd: (told: Told) => void = () => {}): void {
+  const at = Date.now();
+  const outgoing = get(url, how, (response) => {
+    const by = response.headers['served-by'];
+    response.once('error', () => {});
+    response.once('close', () =>
+      onEnd({ at, ok: response.complete && response.statusCode === 200, by: by === undefined ? by : String(by) }),
+    );
+    response.resume();
+  });
+  outgoing.once('error', () => onEnd({ at, ok: false, by: undefined }));
+}
+
+function tell(told: Told): void {
+  process.stdout.write(`${JSON.stringify(told)}\n`);
+}

@@ -1,0 +1,133 @@
+/**
+ * One server of two behind a load balancer is stopped under constant load, and the balancer takes its time to notice: so it goes on every
+ * node of a cluster when a pod is deleted. How many requests fail, and how long does the pod take?
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Container, startContainer } from '../helpers/container.ts';
+import { NODE } from '../helpers/paths.ts';
+import type { Scratch } from '../helpers/scratch.ts';
+import { waitFor } from '../helpers/wait.ts';
+import type { Told } from './clients.ts';
+import { makeNetwork, type Network, NODE_ADDRESS, POD } from './network.ts';
+import { haproxyIn, nginxIn, PORT, takeOut } from './servers.ts';
+
+export const COMPANIES = ['alone', 'keep-alive', 'probe', 'scrape', 'neighbour'] as const;
+/** Who else is there besides clients that connect anew for each request. */
+export type Company = (typeof COMPANIES)[number];
+
+export interface Plan {
+  /** The value of `--drain`; undefined: nginx without sexton. */
+  readonly drain: string | undefined;
+  /** How long the balancer goes on sending after the stop request. */
+  readonly noticesAfterMs: number;
+  readonly company: Company;
+}
+
+export interface Outcome {
+  readonly asked: number;
+  readonly failed: number;
+  /** From the stop request to the end of the container. */
+  readonly tookMs: number;
+  readonly log: string;
+}
+
+export async function experiment(scratch: Scratch, name: string, plan: Plan): Promise<Outcome> {
+  const network = makeNetwork();
+  const crew = new Crew();
+  scratch.beforeClear(() => {
+    crew.end();
+    network.remove();
+  });
+  try {
+    return await play(scratch, join(scratch.dir, name), { network, crew, plan });
+  } finally {
+    await crew.end();
+    network.remove();
+  }
+}
+
+interface Cast {
+  readonly network: Network;
+  readonly crew: Crew;
+  readonly plan: Plan;
+}
+
+async function play(scratch: Scratch, home: string, { network, crew, plan }: Cast): Promise<Outcome> {
+  const { drain, noticesAfterMs, company } = plan;
+  const server = startContainer(scratch, {
+    name: home,
+    ...(drain === undefined ? { bare: true } : { flags: [...FLAGS, '--drain', drain] }),
+    command: nginxIn(join(home, 'a'), 'a'),
+    inside: network.pod,
+  });
+  crew.start([...network.other, ...nginxIn(join(home, 'b'), 'b')]);
+  crew.start([...network.cluster, ...haproxyIn(join(home, 'lb'), company === 'keep-alive')]);
+  const load = loadOf(crew, network, company === 'keep-alive' ? 'keep-alive' : 'fresh');
+  await waitFor('both servers serve', () => ['a', 'b'].every((name) => servedBy(load, name) > ENOUGH));
+  accompany(crew, network, company);
+  await sleep(BEFORE_MS);
+  const since = { mono: performance.now(), wall: Date.now() };
+  const [, tookMs] = await Promise.all([
+    sleep(noticesAfterMs).then(() => takeOut(join(home, 'lb'))),
+    stop(server).then(() => performance.now() - since.mono),
+  ]);
+  await sleep(AFTER_MS);
+  const asked = load.filter(({ at }) => at >= since.wall);
+  return { asked: asked.length, failed: asked.filter(({ ok }) => !ok).length, tookMs, log: server.stderr() };
+}
+
+const FLAGS = ['--stop', 'QUIT', '--grace-period', '60s', '--log-format', 'json'];
+const ENOUGH = 40;
+/** So that probes and scrapes are under way. */
+const BEFORE_MS = 1_500;
+/** Of the last requests the answers come. */
+const AFTER_MS = 500;
+
+async function stop(server: Container): Promise<void> {
+  await server.signal('SIGTERM');
+  await server.exit();
+}
+
+function loadOf(crew: Crew, network: Network, kind: 'fresh' | 'keep-alive'): readonly Told[] {
+  const told: Told[] = [];
+  const { stdout } = crew.start([...network.cluster, ...client('load', `http://127.0.0.1:${PORT}/`, kind)]);
+  if (stdout !== null) createInterface(stdout).on('line', (line) => told.push(JSON.parse(line) as Told));
+  return told;
+}
+
+function servedBy(load: readonly Told[], name: string): number {
+  return load.filter(({ ok, by }) => ok && by === name).length;
+}
+
+function accompany(crew: Crew, network: Network, company: Company): void {
+  const url = `http://${POD}:${PORT}/`;
+  if (company === 'probe') crew.start([...network.cluster, ...client('probe', url, NODE_ADDRESS)]);
+  if (company === 'scrape') crew.start([...network.cluster, ...client('scrape', url)]);
+  if (company === 'neighbour') crew.start([...network.pod, ...client('neighbour', `http://127.0.0.1:${PORT}/`)]);
+}
+
+function client(...args: string[]): readonly string[] {
+  return [NODE, join(import.meta.dirname, 'clients.ts'), ...args];
+}
+
+/** All that runs beside the server, ended together. */
+class Crew {
+  readonly #members: ChildProcess[] = [];
+
+  start([file = '', ...args]: readonly string[]): ChildProcess {
+    const member = spawn(file, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    this.#members.push(member);
+    return member;
+  }
+
+  async end(): Promise<void> {
+    const left = this.#members.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null);
+    const ended = left.map((member) => once(member, 'exit'));
+    for (const member of left) member.kill('SIGKILL');
+    await Promise.all(ended);
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * `npm run bench:rollout -- [--svg FILE] [--json FILE] [--short]`: nginx behind haproxy is stopped under constant load, while the balancer
+ * takes 0.4, 2.7 and 7 s to notice; without sexton, with a fixed drain, and with a drain that knows when it is over. As root, with nginx and
+ * haproxy.
+ */
+import { writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { formatTable } from '../../src/cli/table.ts';
+import { tempGraveyard } from '../helpers/scratch.ts';
+import { chartOf } from './chart.ts';
+import { COMPANIES, type Company, experiment, type Outcome, type Plan } from './experiment.ts';
+import { NODE_ADDRESS } from './network.ts';
+
+export interface Trial extends Plan, Outcome {
+  readonly title: string;
+}
+
+const NOTICES_MS = [400, 2_700, 7_000];
+const QUIET_MS = 2_000;
+const ADAPTIVE = 'min=1s,quiet=2s,max=30s';
+
+const { values } = parseArgs({
+  options: { svg: { type: 'string' }, json: { type: 'string' }, short: { type: 'boolean', default: false } },
+});
+const steps: (() => void)[] = [];
+const scratch = await tempGraveyard({ after: (step) => steps.push(step as () => void) });
+const trials: Trial[] = [];
+try {
+  for (const plans of plansOf(values.short)) {
+    // The three times of one kind at the same time: they mostly wait.
+    trials.push(...(await Promise.all(plans.map(run))));
+    print(trials.slice(-plans.length));
+  }
+} finally {
+  for (const step of steps) await step();
+}
+print(trials);
+if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(trials, undefined, 2)}\n`);
+if (values.svg !== undefined) writeFileSync(values.svg, chartOf(trials, QUIET_MS));
+
+type Named = Plan & { readonly title: string };
+
+function plansOf(isShort: boolean): readonly (readonly Named[])[] {
+  const kinds: Omit<Named, 'noticesAfterMs'>[] = [
+    { title: 'without sexton', drain: undefined, company: 'alone' },
+    { title: '--drain 5s', drain: '5s', company: 'alone' },
+    ...(isShort ? (['alone'] as const) : COMPANIES).map((company) => ({
+      title: `--drain ${ADAPTIVE}${company === 'alone' ? '' : `, ${WITH[company]}`}`,
+      drain: company === 'probe' ? `${ADAPTIVE},ignore=${NODE_ADDRESS}/32` : ADAPTIVE,
+      company,
+    })),
+  ];
+  return kinds.map((kind) => NOTICES_MS.map((noticesAfterMs) => ({ ...kind, noticesAfterMs })));
+}
+
+const WITH: Readonly<Record<Exclude<Company, 'alone'>, string>> = {
+  'keep-alive': 'with connections that are kept',
+  probe: 'with a probe every second',
+  scrape: 'with a scrape every 5 s',
+  neighbour: 'with a neighbour on loopback',
+};
+
+async function run(plan: Named): Promise<Trial> {
+  const name = `${plan.company}-${plan.noticesAfterMs}-${plan.drain === undefined ? 'none' : plan.drain.length}`;
+  return { ...plan, ...(await experiment(scratch, name, plan)) };
+}
+
+function print(some: readonly Trial[]): void {
+  const header = ['drain', 'noticed after', 'failed', 'of', 'stopped after', 'aim'];
+  const rows = some.map(({ title, drain, noticesAfterMs, failed, asked, tookMs }) => [
+    title,
+    seconds(noticesAfterMs),
+    String(failed),
+    String(asked),
+    seconds(tookMs),
+    drain?.includes('quiet') ? verdict(failed, tookMs, noticesAfterMs) : '',
+  ]);
+  console.log(`${formatTable(header, rows, Number.POSITIVE_INFINITY)}\n`);
+}
+
+/** No request fails, and the drain takes no longer than the balancer, the quiet after it and half a second. */
+function verdict(failed: number, tookMs: number, noticesAfterMs: number): string {
+  return failed === 0 && tookMs <= noticesAfterMs + QUIET_MS + 500 ? 'met' : 'missed';
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(1)} s`;
+}
