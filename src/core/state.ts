@@ -84,6 +84,8 @@ export interface Task {
   readonly untilMs: number | undefined;
   /** It was told to end. */
   readonly ending: boolean;
+  /** When it was; after a pause of the machine that is later than `untilMs`. A memo of an older sexton does not say. */
+  readonly toldMs?: number;
 }
 
 export interface Hook {

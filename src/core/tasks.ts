@@ -35,12 +35,13 @@ export function beginTask(draft: Draft, key: TaskKey): void {
   if (action.kind !== 'sleep') draft.effects.push({ type: 'runAction', id, action, timeoutMs });
 }
 
-/** Ends it and forgets it: nobody is interested in its end any more. */
+/** Ends it, unless it was told so already, and forgets it: nobody is interested in its end any more. */
 export function dropTask(draft: Draft, key: TaskKey): void {
   const task = taskOf(draft.state, key);
   if (task === undefined) return;
   forgetTask(draft, task);
-  if (actionOf(draft.config, key)?.kind !== 'sleep') draft.effects.push({ type: 'endAction', id: task.id });
+  if (task.ending || actionOf(draft.config, key)?.kind === 'sleep') return;
+  draft.effects.push({ type: 'endAction', id: task.id });
 }
 
 export function forgetTask(draft: Draft, { id }: Task): void {
@@ -59,7 +60,7 @@ export function tasksOver(draft: Draft): readonly { readonly task: Task; readonl
     if (task.untilMs === undefined || !reached(draft, task.untilMs)) continue;
     if (actionOf(draft.config, task.key)?.kind === 'sleep') over.push({ task, ok: true });
     else if (!task.ending) tellToEnd(draft, task);
-    else if (reached(draft, task.untilMs + GIVE_UP_MS)) over.push({ task, ok: false });
+    else if (reached(draft, (task.toldMs ?? task.untilMs) + GIVE_UP_MS)) over.push({ task, ok: false });
   }
   return over;
 }
@@ -77,8 +78,9 @@ export function resumeTasks(draft: Draft): void {
 
 /** It may have ended by itself just now; what counts is when it ended, so that its event still decides. */
 function tellToEnd(draft: Draft, { id }: Task): void {
-  const { tasks } = draft.state;
-  update(draft, { tasks: tasks.map((task) => (task.id === id ? { ...task, ending: true } : task)) });
+  const { tasks, now } = draft.state;
+  const toldMs = now.mono;
+  update(draft, { tasks: tasks.map((task) => (task.id === id ? { ...task, ending: true, toldMs } : task)) });
   draft.effects.push({ type: 'endAction', id });
 }
 

@@ -179,7 +179,7 @@ function essence(state: State): unknown {
       lastOk,
       ahead(nextAtMs),
     ]),
-    tasks.map(({ key, sinceMs, untilMs, ending }) => [key, from(sinceMs), from(untilMs), ending]),
+    tasks.map(({ key, sinceMs, untilMs, toldMs }) => [key, from(sinceMs), from(untilMs), from(toldMs)]),
     state.backoffMs,
     chronicle.healthy !== undefined,
   ];
