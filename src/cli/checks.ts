@@ -2,6 +2,7 @@
  * What only several settings together can get wrong. A check is left out while one of the settings it needs cannot be
  * parsed, so one slip does not bring a second message.
  */
+import { longestDrainMs } from '../core/drain.ts';
 import { handleOf, MAX_SOCKET_PATH_BYTES } from '../core/handle.ts';
 import { formatDuration } from './duration.ts';
 import type { Key } from './flag.ts';
@@ -76,7 +77,7 @@ const PROBLEMS: readonly Check[] = [
   {
     needs: ['drain', 'gracePeriod'],
     find: ({ drain, gracePeriod }) => {
-      if (!isAtLeast(drain.value, gracePeriod.value)) return undefined;
+      if (!isAtLeast(longestOf(drain), gracePeriod.value)) return undefined;
       return `${drain.label}: not shorter than ${gracePeriod.label}, which leaves no time to stop; write a shorter drain`;
     },
   },
@@ -84,7 +85,7 @@ const PROBLEMS: readonly Check[] = [
     needs: ['drain', 'gracePeriod', 'preStop'],
     find: ({ drain, gracePeriod, preStop }) => {
       const { beforeMs, sleepMs } = beforeRungs(drain, preStop);
-      if (sleepMs === 0 || isAtLeast(drain.value, gracePeriod.value) || !isAtLeast(beforeMs, gracePeriod.value)) {
+      if (sleepMs === 0 || isAtLeast(longestOf(drain), gracePeriod.value) || !isAtLeast(beforeMs, gracePeriod.value)) {
         return undefined;
       }
       const total = beforeMs === sleepMs ? '' : `takes ${formatDuration(beforeMs)} with ${drain.label}, `;
@@ -129,11 +130,15 @@ const PROBLEMS: readonly Check[] = [
 ];
 
 /** What of the budget is spent before the first rung; how long a hook takes is known only of a sleep. */
-function beforeRungs(drain: Settings['drain'], preStop: Settings['preStop']) {
-  const drainMs = drain.value ?? 0;
+export function beforeRungs(drain: Settings['drain'], preStop: Settings['preStop']) {
+  const drainMs = longestOf(drain);
   const sleepMs = preStop.value?.kind === 'sleep' ? preStop.value.ms : 0;
   const labels = [...(drainMs > 0 ? [drain.label] : []), ...(sleepMs > 0 ? [preStop.label] : [])];
   return { beforeMs: drainMs + sleepMs, sleepMs, labels };
+}
+
+function longestOf({ value }: Settings['drain']): number {
+  return longestDrainMs({ drain: value });
 }
 
 function isAtLeast(a: number | undefined, b: number | undefined): boolean {

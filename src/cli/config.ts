@@ -134,7 +134,7 @@ function runConfig(settings: Settings, program: Program, { host, startFailureCod
     stopSignals: need(settings, 'stopSignals'),
     gracePeriodMs: settings.gracePeriod.value,
     hold: need(settings, 'hold'),
-    drainMs: need(settings, 'drain'),
+    drain: settings.drain.value,
     lingerMs: need(settings, 'linger'),
     probes: {
       startup: settings.startup.value,

@@ -17,10 +17,12 @@ export function textOf(key: Key, value: unknown): Parse<string> {
   if (flag.podKey !== undefined)
     return bad(`must be a text, write ${flag.takes}; the shape of a Pod goes to ${flag.podKey}`);
   if (takesList(key) && Array.isArray(value) && value.length > 0 && value.every(isScalar)) return good(value.join(','));
-  const { pairs } = flag;
+  const { pairs, pairsOfLists } = flag;
+  const isValue = (to: unknown): boolean =>
+    isScalar(to) || (pairsOfLists === true && Array.isArray(to) && to.length > 0 && to.every(isScalar));
   if (pairs !== undefined && typeof value === 'object' && value !== null && !Array.isArray(value)) {
     const entries = Object.entries(value);
-    if (entries.length > 0 && entries.every(([, to]) => isScalar(to))) {
+    if (entries.length > 0 && entries.every(([, to]) => isValue(to))) {
       return good(entries.map(([from, to]) => `${from}${pairs}${String(to)}`).join(','));
     }
   }
@@ -29,7 +31,7 @@ export function textOf(key: Key, value: unknown): Parse<string> {
 
 /** Whether the value may be a list. */
 export function takesList(key: Key): boolean {
-  return FLAGS[key].pairs !== undefined || FLAGS[key].takes.includes(',..');
+  return (FLAGS[key].pairs !== undefined && !FLAGS[key].pairsOfLists) || FLAGS[key].takes.includes(',..');
 }
 
 export function describe(value: unknown): string {

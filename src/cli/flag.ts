@@ -2,6 +2,7 @@
  * What a flag is, and what its value is once parsed.
  */
 import type {
+  Drain,
   ExitCodePolicy,
   Hold,
   HookAction,
@@ -34,7 +35,7 @@ export interface Values {
   readonly gracePeriod: number;
   readonly stopSignals: readonly number[];
   readonly hold: Hold;
-  readonly drain: number;
+  readonly drain: Drain | undefined;
   readonly linger: number;
   readonly startup: Probe;
   readonly readiness: Probe;
@@ -76,4 +77,6 @@ export interface Flag<T> {
   readonly repeats?: true;
   /** How a map in a configuration file joins its keys and values. */
   readonly pairs?: ':' | '=';
+  /** A value in such a map may be a list. */
+  readonly pairsOfLists?: true;
 }

@@ -5,6 +5,7 @@
  * A default is written as a user would write it and is parsed like a user's value. Where there is none, or where it depends
  * on the machine, `defaultNote` says so in words.
  */
+import { formatDrain, parseDrain } from './drain.ts';
 import { formatDuration, parseDuration, parseSomeTime } from './duration.ts';
 import { formatExitCode, parseExitCode } from './exit-code.ts';
 import type { Flag, Key, Values } from './flag.ts';
@@ -14,7 +15,7 @@ import { LIFECYCLE_FLAGS } from './lifecycle-flags.ts';
 import { parseName, parseNames } from './name.ts';
 import { choice } from './parse.ts';
 import { formatSignalMap, formatSignals, parseSignalMap, parseSignals } from './signals.ts';
-import { formatHold, parseDrain, parseGraveyard, parseHold, parseSession } from './values.ts';
+import { formatHold, parseGraveyard, parseHold, parseSession } from './values.ts';
 
 const asIs = (text: string): string => text;
 /** One word out of a few. */
@@ -139,11 +140,14 @@ export const FLAGS: { readonly [K in Key]: Flag<Values[K]> } = {
   },
   drain: {
     name: 'drain',
-    takes: 'DURATION',
+    takes: 'DURATION|min=,quiet=,max=|inflight',
     parse: parseDrain,
-    format: formatDuration,
+    format: formatDrain,
+    pairs: '=',
+    pairsOfLists: true,
     default: '0',
-    help: 'Time between a stop request and the first rung; the command serves on.',
+    defaultNote: '0',
+    help: 'Time between a stop request and the first rung; the command serves on. Fixed, or until connections stop coming.',
   },
   linger: {
     name: 'linger',

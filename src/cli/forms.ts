@@ -14,7 +14,7 @@ export interface Form {
   /** Which plain numbers are right, since YAML knows numbers. */
   readonly numbers?: Schema;
   /** Where the value may be a map: patterns of its keys and values. */
-  readonly map?: { readonly key: string; readonly value: string; readonly numbers?: Schema };
+  readonly map?: { readonly key: string; readonly value: string; readonly numbers?: Schema; readonly lists?: true };
 }
 
 const TIME = '(?=[0-9])([0-9]+h)?([0-9]+m(?!s))?([0-9]+s)?([0-9]+ms)?';
@@ -41,6 +41,10 @@ const QUIT = `(${HTTP}|(${Object.keys(PRESETS).join('|')})(:${PORT})?)`;
 const HOOK = `(${COMMAND}|((GET|POST) +)?${HTTP}|tcp://${HOST}:${PORT}|sleep:(0|${TIME}))`;
 
 const names: Form = { pattern: listed(NAME), numbers: { minimum: 0 } };
+/** A part of a drain that stands alone is one more of a list. */
+const DRAIN_VALUE = '(0|[0-9][-0-9a-z./:A-F]*|::[-0-9a-z./:A-F]*|[a-fA-F][0-9a-fA-F]*:[-0-9a-zA-F./:]*|true|false)';
+const DRAIN_OPTION = `((min|quiet|max|ports|ignore|unseen|inflight)=${DRAIN_VALUE}|inflight)`;
+
 const someTime: Form = { pattern: SOME_TIME };
 const time: Form = { pattern: `(0|${TIME})`, numbers: { const: 0 } };
 
@@ -72,7 +76,16 @@ export const FORMS: Readonly<Record<Key, Form>> = {
     numbers: { enum: ALL_SIGNALS.filter((signal) => ![9, 17, 19].includes(signal)) },
   },
   hold: { pattern: `(always|never|${SOME_TIME})` },
-  drain: time,
+  drain: {
+    pattern: `(0|${TIME}|${DRAIN_OPTION}(,(${DRAIN_OPTION}|${DRAIN_VALUE}))*)`,
+    numbers: { const: 0 },
+    map: {
+      key: '(min|quiet|max|ports|ignore|unseen|inflight)',
+      value: DRAIN_VALUE,
+      numbers: { minimum: 0, maximum: 65_535 },
+      lists: true,
+    },
+  },
   linger: time,
   startup: { pattern: PROBE },
   readiness: { pattern: PROBE },

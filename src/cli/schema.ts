@@ -74,10 +74,12 @@ function valueSchema(key: Key): Schema {
   const more: Schema[] = [];
   if (takesList(key)) more.push({ type: 'array', items: scalar, minItems: 1 });
   if (form.map) {
+    const value = scalarSchema(`^(${form.map.value})$`, form.map.numbers);
+    const list = { type: 'array', items: value, minItems: 1 };
     more.push({
       type: 'object',
       propertyNames: { pattern: `^(${form.map.key})$` },
-      additionalProperties: scalarSchema(`^(${form.map.value})$`, form.map.numbers),
+      additionalProperties: form.map.lists ? { anyOf: [value, { type: 'boolean' }, list] } : value,
       minProperties: 1,
     });
   }

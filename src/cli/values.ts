@@ -29,12 +29,6 @@ export function formatHold(hold: Hold): string {
   return hold.kind === 'for' ? formatDuration(hold.ms) : hold.kind;
 }
 
-export function parseDrain(text: string): Parse<number> {
-  if (/(^|,)(min|quiet|max)=/.test(text))
-    return bad('a drain that ends when it is quiet is not in this version; use a duration such as 5s');
-  return parseDuration(text);
-}
-
 /** A pod's uid or anything like it: it stands in every tombstone and in log lines. */
 export function parseSession(text: string): Parse<string> {
   if (/^[-A-Za-z0-9_.]{1,128}$/.test(text)) return good(text);

@@ -2,6 +2,7 @@
  * What is allowed but is most likely not what was meant: each is logged once when the member starts.
  */
 import { ASSUMED_GRACE_MS } from '../core/deadline.ts';
+import { longestDrainMs } from '../core/drain.ts';
 import { type Check, run } from './checks.ts';
 import { formatDuration } from './duration.ts';
 import type { Key } from './flag.ts';
@@ -37,7 +38,7 @@ const WARNINGS: readonly Check[] = [
   {
     needs: ['drain', 'gracePeriod'],
     find: ({ drain, gracePeriod }) => {
-      if (gracePeriod.isGiven || (drain.value ?? 0) < ASSUMED_GRACE_MS) return undefined;
+      if (gracePeriod.isGiven || longestDrainMs({ drain: drain.value }) < ASSUMED_GRACE_MS) return undefined;
       const assumed = formatDuration(ASSUMED_GRACE_MS);
       return `${drain.label}: a pod has ${assumed} unless it declares more; declare its grace period with --grace-period`;
     },

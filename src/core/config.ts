@@ -40,6 +40,27 @@ export type Hold =
   | { readonly kind: 'never' }
   | { readonly kind: 'for'; readonly ms: number };
 
+/**
+ * How long a member that is asked to stop serves on: a fixed time, or until no new connection has come for `quietMs`, from `minMs` to
+ * `maxMs` after the request.
+ */
+export type Drain = { readonly kind: 'fixed'; readonly ms: number } | AdaptiveDrain;
+
+export interface AdaptiveDrain {
+  readonly kind: 'adaptive';
+  readonly minMs: number;
+  readonly quietMs: number;
+  readonly maxMs: number;
+  /** Only connections to these count. Empty: to all that are listened on. */
+  readonly ports: readonly number[];
+  /** Whose connections do not count: addresses and networks, `10.1.2.3`, `fd00::/8`. */
+  readonly ignore: readonly string[];
+  /** So many connections in so long do not count when they were gone before it could be seen whose they were. */
+  readonly unseen: { readonly count: number; readonly perMs: number } | undefined;
+  /** It also waits until the connections that are open have ended. */
+  readonly inflight: boolean;
+}
+
 /** What this container exits with. `map` is consulted after 128+n has been applied. */
 export type ExitCodePolicy =
   | { readonly kind: 'keep' }
@@ -141,7 +162,8 @@ export interface MemberConfig {
   /** `undefined`: not declared by the user. */
   readonly gracePeriodMs: number | undefined;
   readonly hold: Hold;
-  readonly drainMs: number;
+  /** What lies between a stop request and the first rung; `undefined`: nothing. */
+  readonly drain: Drain | undefined;
   readonly lingerMs: number;
   readonly probes: Readonly<Record<ProbeKind, Probe | undefined>>;
   readonly postStart: HookAction | undefined;

@@ -1,7 +1,7 @@
 /**
  * What can happen to a member (Event) and what its supervisor can do (Effect). Both are plain data.
  */
-import type { HookAction, ProbeAction, QuitAction, SleepAction } from './config.ts';
+import type { AdaptiveDrain, HookAction, ProbeAction, QuitAction, SleepAction } from './config.ts';
 import type { ChildExit } from './exit.ts';
 import type { PeerView } from './peers.ts';
 import type { Instant } from './time.ts';
@@ -55,6 +55,20 @@ export type Event =
     }
   /** The file of `config.reload[index]` has another content. */
   | { readonly type: 'fileChanged'; readonly at: Instant; readonly index: number }
+  /**
+   * What has come to the ports since the drain began. `lastMs`: of the last connection that counts, CLOCK_MONOTONIC milliseconds, as far as is
+   * known now; undefined: none has. `open`: connections that are established; undefined: that was not looked at.
+   */
+  | {
+      readonly type: 'trafficSeen';
+      readonly at: Instant;
+      readonly lastMs: number | undefined;
+      readonly connections: number;
+      readonly ignored: number;
+      readonly open: number | undefined;
+    }
+  /** New connections cannot be counted here. */
+  | { readonly type: 'trafficUnseen'; readonly at: Instant; readonly why: string }
   /** All of the graveyard, as it is now. */
   | { readonly type: 'peersSeen'; readonly at: Instant; readonly peers: readonly PeerView[] }
   /** Time has passed. A late or needless one changes nothing. */
@@ -84,6 +98,14 @@ export type Effect =
     }
   /** Ends an action that still runs; `actionEnded` may follow all the same. */
   | { readonly type: 'endAction'; readonly id: number }
+  /** Watch the connections that come; `trafficSeen` follows, or `trafficUnseen`. So many were counted by the supervisor before. */
+  | {
+      readonly type: 'watchTraffic';
+      readonly drain: AdaptiveDrain;
+      readonly connections: number;
+      readonly ignored: number;
+    }
+  | { readonly type: 'leaveTraffic' }
   /** Signals all processes that have left the group; `straysGone` follows when there is none. */
   | { readonly type: 'sweepStrays'; readonly signal: number }
   /** The member's life is over: carve, then leave with this code. */

@@ -10,6 +10,7 @@
 import { turnToStrays } from './climb.ts';
 import type { MemberConfig } from './config.ts';
 import { type Draft, draftOf, finishDraft, note, say, update } from './draft.ts';
+import { hearOfTraffic, missTraffic, resumeDrain } from './drain.ts';
 import { bury, endLife } from './end.ts';
 import type { Event } from './events.ts';
 import { statusOfErrno } from './exit.ts';
@@ -67,6 +68,10 @@ function fold(draft: Draft, event: Event): void {
       return askToStop(draft, event);
     case 'fileChanged':
       return hearOfChange(draft, event.index);
+    case 'trafficSeen':
+      return hearOfTraffic(draft, event);
+    case 'trafficUnseen':
+      return missTraffic(draft, event);
     case 'ticked':
       return;
     default:
@@ -79,6 +84,7 @@ function wake(draft: Draft): void {
   update(draft, { isAwake: true });
   leaveIfDone(draft);
   resumeTasks(draft);
+  resumeDrain(draft);
 }
 
 /** A command that cannot be started at all is the end; one that was started before and lacks but room now is like one that died. */

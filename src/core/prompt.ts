@@ -5,6 +5,7 @@
  */
 import { beginClimb } from './climb.ts';
 import { type Draft, update } from './draft.ts';
+import { longestDrainMs } from './drain.ts';
 import { stopTable } from './ladder.ts';
 import { blockersOf } from './order.ts';
 
@@ -28,7 +29,7 @@ export function beginPromptly(draft: Draft): void {
 }
 
 function isFreeToStop({ config, state }: Draft): boolean {
-  if (config.role !== 'main' || config.drainMs > 0 || config.preStop !== undefined || state.peers === undefined)
+  if (config.role !== 'main' || longestDrainMs(config) > 0 || config.preStop !== undefined || state.peers === undefined)
     return false;
   return state.stop === undefined && state.climb === undefined && blockersOf(config, state).names.length === 0;
 }

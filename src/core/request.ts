@@ -4,6 +4,7 @@
 import { climbOn, killNow, sendSignal } from './climb.ts';
 import { earlier, platformDeadline, requestDeadline } from './deadline.ts';
 import { type Draft, note, say, update } from './draft.ts';
+import { longestDrainMs } from './drain.ts';
 import { bury } from './end.ts';
 import type { Event } from './events.ts';
 import { EXIT } from './exit.ts';
@@ -66,7 +67,7 @@ export function askToStop(draft: Draft, { at, graceMs, among }: Event & { type: 
     among,
   } as const;
   update(draft, {
-    stop: { ...stop, atMs: at.mono, earliestMs: at.mono + config.drainMs },
+    stop: { ...stop, atMs: at.mono, earliestMs: at.mono + longestDrainMs(config) },
     chronicle: { ...state.chronicle, stopRequested: rfc3339(at.wall) },
   });
   say(draft, 'info', 'asked to stop by sexton stop', graceMs === undefined ? {} : { graceMs });
@@ -92,7 +93,7 @@ function wishToStop(draft: Draft, event: Request): void {
       atMs: mono,
       signal: event.signal,
       requests: 1,
-      earliestMs: mono + draft.config.drainMs,
+      earliestMs: mono + longestDrainMs(draft.config),
       waitsFor: undefined,
     },
     chronicle: { ...draft.state.chronicle, stopRequested: rfc3339(wall) },

@@ -4,6 +4,7 @@
 import { beginClimb, clearRest, climbInTime, leaveTheUndead } from './climb.ts';
 import { type Budget, earlier, lastTurnMs, peersDeadline } from './deadline.ts';
 import { type Draft, note, reached, say, sayOnce, update } from './draft.ts';
+import { watchDrain } from './drain.ts';
 import { bury, endInBackoff } from './end.ts';
 import { EXIT } from './exit.ts';
 import { decideToFail, endFailing } from './failing.ts';
@@ -29,6 +30,7 @@ export function advance(draft: Draft): void {
     if (isGone(draft)) {
       settleTasks(draft);
       leaveInTime(draft);
+      watchDrain(draft);
     } else for (const rule of RULES) if (!isGone(draft)) rule(draft);
     if (draft.state === before) return;
   }
@@ -47,6 +49,7 @@ const RULES: readonly ((draft: Draft) => void)[] = [
   settleTasks,
   markHealth,
   decideToFail,
+  watchDrain,
   beginStop,
   endFailing,
   probe,

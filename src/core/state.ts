@@ -52,12 +52,28 @@ export interface Stop {
   readonly signal: number;
   /** How often the platform asked. From the second time on nothing is waited for. */
   readonly requests: number;
-  /** Drain or linger lasts until then. */
+  /** Drain or linger lasts until then; an adaptive drain at most, and this becomes the moment in which it has ended. */
   readonly earliestMs: number;
   /** Whom `sexton stop` named together: nobody else is waited for. undefined: all members, or a stop of another origin. */
   readonly among?: readonly string[] | undefined;
   /** What it waits for now; undefined: nothing, the ladder has begun. */
   readonly waitsFor: 'turn' | 'drain' | 'linger' | 'pre-stop' | undefined;
+}
+
+/** What an adaptive drain has seen. */
+export interface Traffic {
+  /** The moment of the last look by this supervisor; undefined: it has not looked, or cannot. */
+  readonly atMs: number | undefined;
+  /** Of the last connection that counts; undefined: none has come. */
+  readonly lastMs: number | undefined;
+  readonly connections: number;
+  readonly ignored: number;
+  /** Connections that were established at the last look; undefined: that was not looked at. */
+  readonly open: number | undefined;
+  /** Why nothing can be seen here. */
+  readonly unseen: string | undefined;
+  /** Why the drain is over; undefined: it goes on. */
+  readonly ended: 'quiet' | 'max' | 'deadline' | 'asked again' | 'command ended' | undefined;
 }
 
 /** Why this life of the child is to end although the member is not to stop. */
@@ -167,6 +183,8 @@ export interface State {
   readonly stop: Stop | undefined;
   readonly climb: Climb | undefined;
   readonly deadline: Deadline | undefined;
+  /** undefined: there was no adaptive drain yet. */
+  readonly traffic: Traffic | undefined;
   /** Children started so far: the id of the last one. */
   readonly births: number;
   /** The child to which the host passes on the next stop request by itself; undefined: it asks us first. */
@@ -221,6 +239,7 @@ export function initialState(origin: Origin): State {
     stop: undefined,
     climb: undefined,
     deadline: undefined,
+    traffic: undefined,
     births: 0,
     promptFor: undefined,
     failing: undefined,

@@ -37,6 +37,8 @@ export function commandsOf(effects: readonly Effect[], program: Program, single:
         return [{ type: 'endHelper', id: effect.id }];
       // Said and done by the supervisor itself; leaving waits for the tombstone.
       case 'log':
+      case 'watchTraffic':
+      case 'leaveTraffic':
       case 'exitContainer':
         return [];
       default:

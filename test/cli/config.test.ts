@@ -45,7 +45,7 @@ describe('the configuration of `sexton -- command`', () => {
         stopSignals: [15, 2],
         gracePeriodMs: undefined,
         hold: { kind: 'always' },
-        drainMs: 0,
+        drain: undefined,
         lingerMs: 0,
         probes: { startup: undefined, readiness: undefined, liveness: undefined },
         postStart: undefined,

@@ -106,7 +106,7 @@ describe('other variables', () => {
   });
 
   it('an empty twin counts as not set', async () => {
-    assert.equal((await resolved({ SEXTON_DRAIN: '', SEXTON_CONFIG: '' })).run.member.drainMs, 0);
+    assert.equal((await resolved({ SEXTON_DRAIN: '', SEXTON_CONFIG: '' })).run.member.drain, undefined);
   });
 
   it('what Kubernetes sets for Services called sexton and sexton-stop is not ours', async () => {

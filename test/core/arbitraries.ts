@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import type { MemberConfig } from '../../src/core/config.ts';
 import type { PeerView } from '../../src/core/peers.ts';
-import { alive, dead, kubexit, lost, mainConfig, START, stopping, waiting } from './helpers.ts';
+import { alive, dead, fixed, kubexit, lost, mainConfig, START, stopping, waiting } from './helpers.ts';
 import type { ChildScript, EventOf, Life } from './life.ts';
 
 /** What the world does to a member; `at` counts from the action before it. */
@@ -54,7 +54,7 @@ export const config: fc.Arbitrary<MemberConfig> = fc
     ),
     gracePeriodMs: grace,
     hold: fc.constantFrom({ kind: 'always' as const }, { kind: 'never' as const }, { kind: 'for' as const, ms: 1_999 }),
-    drainMs: duration,
+    drain: duration.map(fixed),
     lingerMs: duration,
     probes: fc.constant({ startup: undefined, readiness: undefined, liveness: undefined }),
     postStart: fc.constant(undefined),

@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { alive, command, dead, mainConfig, sidecarConfig, stopping, waiting } from './helpers.ts';
+import { alive, command, dead, fixed, mainConfig, sidecarConfig, stopping, waiting } from './helpers.ts';
 import type { ChildScript } from './host.ts';
 import { Life } from './life.ts';
 import { Pod } from './pod.ts';
@@ -14,7 +14,7 @@ const after = (name: string) => [{ name, condition: 'started', optional: false }
 
 describe('sexton stop', () => {
   it('stops a main by its ladder, after drain and pre-stop, and says so in the tombstone', () => {
-    const config = mainConfig({ drainMs: 500, preStop: command('bye'), gracePeriodMs: 30_000 });
+    const config = mainConfig({ drain: fixed(500), preStop: command('bye'), gracePeriodMs: 30_000 });
     const life = new Life({ config, peers: [], child: traps(100) }).pass(1_000).askToStop();
     assert.deepEqual([life.phase, life.tombstone.StopReason, life.deadlineMs], ['draining', 'request', 31_000]);
     life.passUntilGone();
@@ -61,7 +61,7 @@ describe('sexton stop', () => {
   });
 
   it('is followed by the platform’s first request as if by nothing: no second signal, nothing skipped, an earlier deadline', () => {
-    const config = mainConfig({ gracePeriodMs: 10_000, drainMs: 3_000 });
+    const config = mainConfig({ gracePeriodMs: 10_000, drain: fixed(3_000) });
     const life = new Life({ config, peers: [], child: DEAF }).askToStop(60_000).pass(1_000).signal(15);
     assert.deepEqual([life.phase, life.signals, life.deadlineMs], ['draining', [], 11_000]);
     life.pass(3_000).signal(2).pass(60_000);

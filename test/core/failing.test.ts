@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MemberConfig, RestartMode } from '../../src/core/config.ts';
-import { alive, command, mainConfig, probes, sidecarConfig } from './helpers.ts';
+import { alive, command, fixed, mainConfig, probes, sidecarConfig } from './helpers.ts';
 import type { ChildScript, Run } from './host.ts';
 import { Life } from './life.ts';
 
@@ -89,7 +89,10 @@ describe('a child whose liveness probe fails', () => {
 
   it('that is stopping already is not ended for it: a main in its drain', () => {
     const child = { actions: { liveness: ['deaf'] as const } };
-    const life = main({ ...probes({ liveness: { failures: 1, timeoutMs: 9_000 } }), drainMs: 3_000 }, child).signal(15);
+    const life = main(
+      { ...probes({ liveness: { failures: 1, timeoutMs: 9_000 } }), drain: fixed(3_000) },
+      child,
+    ).signal(15);
     life.feed({ type: 'actionEnded', id: 1, ok: false, detail: '', output: '' });
     assert.deepEqual([life.pass(2_999).signals, life.passUntilGone().spawns], [[], [0]]);
   });

@@ -34,7 +34,7 @@ export function mainConfig(change: Partial<MemberConfig> = {}): MemberConfig {
     stopSignals: [SIGTERM, SIGINT],
     gracePeriodMs: undefined,
     hold: { kind: 'always' },
-    drainMs: 0,
+    drain: undefined,
     lingerMs: 0,
     probes: { startup: undefined, readiness: undefined, liveness: undefined },
     postStart: undefined,
@@ -53,6 +53,11 @@ export function mainConfig(change: Partial<MemberConfig> = {}): MemberConfig {
 /** A sidecar with nothing declared. */
 export function sidecarConfig(change: Partial<MemberConfig> = {}): MemberConfig {
   return mainConfig({ role: 'sidecar', restart: 'auto', exitCode: { kind: 'zero-when-stopped' }, ...change });
+}
+
+/** Without a time there is none. */
+export function fixed(ms: number): MemberConfig['drain'] {
+  return ms === 0 ? undefined : { kind: 'fixed', ms };
 }
 
 /** A command, called like what it is for. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { alive, dead, lost, mainConfig, START, sidecarConfig, stopping, waiting } from './helpers.ts';
+import { alive, dead, fixed, lost, mainConfig, START, sidecarConfig, stopping, waiting } from './helpers.ts';
 import { Life } from './life.ts';
 
 describe('a sidecar that is asked to stop while mains live', () => {
@@ -92,7 +92,7 @@ describe('a sidecar that is asked to stop while mains live', () => {
   });
 
   it('with `never` does not hold, but drains', () => {
-    const config = sidecarConfig({ hold: { kind: 'never' }, drainMs: 500 });
+    const config = sidecarConfig({ hold: { kind: 'never' }, drain: fixed(500) });
     const life = new Life({ config, peers: [alive('a')] }).signal(15);
     assert.equal(life.phase, 'draining');
     assert.deepEqual(life.pass(5_000).signals, [[500, 15]]);
@@ -135,7 +135,7 @@ describe('a sidecar that is asked to stop while mains live', () => {
 
 describe('a main that is asked to stop', () => {
   it('carves the request, drains while it serves, then gets its signal', () => {
-    const config = mainConfig({ drainMs: 3_000, gracePeriodMs: 30_000 });
+    const config = mainConfig({ drain: fixed(3_000), gracePeriodMs: 30_000 });
     const life = new Life({ config, peers: [alive('proxy', { Role: 'sidecar' })] }).pass(500).signal(15);
     const { StopRequested, StopReason, Deadline, Phase } = life.tombstone;
     assert.ok(StopRequested !== undefined);
@@ -144,9 +144,11 @@ describe('a main that is asked to stop', () => {
   });
 
   it('a drain gives way to a declared deadline, not to an assumed one', () => {
-    const short = new Life({ config: mainConfig({ drainMs: 60_000, gracePeriodMs: 10_000 }), peers: [] }).signal(15);
+    const short = new Life({ config: mainConfig({ drain: fixed(60_000), gracePeriodMs: 10_000 }), peers: [] }).signal(
+      15,
+    );
     assert.deepEqual(short.pass(60_000).signals, [[8_000, 15]]);
-    const open = new Life({ config: mainConfig({ drainMs: 60_000 }), peers: [] }).signal(15).pass(61_000);
+    const open = new Life({ config: mainConfig({ drain: fixed(60_000) }), peers: [] }).signal(15).pass(61_000);
     assert.deepEqual(open.signals, [[60_000, 15]]);
   });
 

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MemberConfig } from '../../src/core/config.ts';
-import { alive, command, dead, mainConfig, probes, sidecarConfig } from './helpers.ts';
+import { alive, command, dead, fixed, mainConfig, probes, sidecarConfig } from './helpers.ts';
 import type { ChildScript } from './host.ts';
 import { Life } from './life.ts';
 
@@ -54,7 +54,7 @@ describe('post-start', () => {
   });
 
   it('that fails after the stop request ends nothing', () => {
-    const life = main({ ...HI, drainMs: 3_000 }, { actions: { hi: takes(500, false) } })
+    const life = main({ ...HI, drain: fixed(3_000) }, { actions: { hi: takes(500, false) } })
       .signal(15)
       .pass(2_000);
     assert.deepEqual([life.phase, life.signals], ['draining', []]);
@@ -88,7 +88,7 @@ describe('pre-stop', () => {
   });
 
   it('comes after the drain', () => {
-    const life = main({ ...BYE, drainMs: 2_000 }, { actions: { bye: takes(500) } })
+    const life = main({ ...BYE, drain: fixed(2_000) }, { actions: { bye: takes(500) } })
       .signal(15)
       .passUntilGone();
     assert.deepEqual([life.runsOf('bye'), life.signals], [[2_000], [[2_500, 15]]]);
@@ -153,7 +153,7 @@ describe('pre-stop', () => {
     const life = main({ ...BYE, gracePeriodMs: 30_000 }, { actions: { bye: ['never'] } });
     life.signal(15).pass(700).signal(15);
     assert.deepEqual([life.endsOf('bye'), life.signals, life.exitCode], [[700], [[700, 15]], 143]);
-    const drained = main({ ...BYE, drainMs: 5_000 })
+    const drained = main({ ...BYE, drain: fixed(5_000) })
       .signal(15)
       .pass(100)
       .signal(15);
@@ -198,7 +198,7 @@ describe('pre-stop', () => {
 
   it('N37 is not run for a child that the OOM killer ended, nor for one that ended by itself', () => {
     assert.deepEqual(main(BYE).killChild({ oom: true }).runs, []);
-    const drained = main({ ...BYE, drainMs: 5_000 })
+    const drained = main({ ...BYE, drain: fixed(5_000) })
       .signal(15)
       .pass(100)
       .endChild(0);
@@ -219,7 +219,7 @@ describe('pre-stop', () => {
     const life = new Life({ config, peers: [alive('work')] }).signal(15).passUntilGone();
     assert.deepEqual([life.runs, life.signals], [[], [[8_000, 15]]]);
     assert.ok(life.logs.includes('warn: not running the pre-stop hook: its time is over'));
-    const drained = main({ ...BYE, gracePeriodMs: 10_000, drainMs: 60_000 })
+    const drained = main({ ...BYE, gracePeriodMs: 10_000, drain: fixed(60_000) })
       .signal(15)
       .passUntilGone();
     assert.deepEqual([drained.runs, drained.signals], [[], [[8_000, 15]]]);

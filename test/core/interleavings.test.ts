@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MemberConfig } from '../../src/core/config.ts';
-import { alive, dead, lost, mainConfig, START, sidecarConfig } from './helpers.ts';
+import { alive, dead, fixed, lost, mainConfig, START, sidecarConfig } from './helpers.ts';
 import { type ChildScript, Life } from './life.ts';
 
 const GRACE_MS = 10_000;
@@ -99,7 +99,7 @@ describe('every order of events', () => {
   });
 
   it('to a main that ignores TERM and is restarted in place, 4 letters, 7 deep', () => {
-    const config = mainConfig({ gracePeriodMs: GRACE_MS, restart: 'always', drainMs: 500 });
+    const config = mainConfig({ gracePeriodMs: GRACE_MS, restart: 'always', drain: fixed(500) });
     const child: ChildScript = { on: { 15: 'ignores' } };
     const count = explore(config, child, [ask, crash, wait(450), wait(9_200)], 7, (life, { askedAt }) => {
       isSound(life);

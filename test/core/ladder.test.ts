@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { forwardTable, ladderOf, translate } from '../../src/core/ladder.ts';
 import { reduce } from '../../src/core/lifecycle.ts';
-import { alive, instant, mainConfig, START, sidecarConfig } from './helpers.ts';
+import { alive, fixed, instant, mainConfig, START, sidecarConfig } from './helpers.ts';
 import { Life } from './life.ts';
 
 const LADDER = [
@@ -74,7 +74,9 @@ describe('the ladder', () => {
   });
 
   it('a second stop request skips the drain', () => {
-    const life = new Life({ config: mainConfig({ drainMs: 9_000 }), child: DEAF, peers: [] }).signal(15).pass(1_000);
+    const life = new Life({ config: mainConfig({ drain: fixed(9_000) }), child: DEAF, peers: [] })
+      .signal(15)
+      .pass(1_000);
     assert.deepEqual([life.signals, life.phase], [[], 'draining']);
     assert.deepEqual(life.signal(15).signals, [[1_000, 15]]);
   });

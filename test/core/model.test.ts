@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import { alive, dead, mainConfig, sidecarConfig } from './helpers.ts';
+import { alive, dead, fixed, mainConfig, sidecarConfig } from './helpers.ts';
 import { Life } from './life.ts';
 import { type End, foretell, type Scene } from './model.ts';
 import '../helpers/seeded.ts';
@@ -64,7 +64,7 @@ function agrees({ at: livedAt, ...lived }: End, { at: foretoldAt, ...foretold }:
 
 function live(random: Scene): End {
   const { role, policy, graceMs, drainMs, lingerMs, endsAfterMs, endsWith, termMs, mainEndsAt, mainEndsWith } = random;
-  const base = { restartPolicy: policy, gracePeriodMs: graceMs, drainMs, lingerMs };
+  const base = { restartPolicy: policy, gracePeriodMs: graceMs, drain: fixed(drainMs), lingerMs };
   const life = new Life({
     config: role === 'main' ? mainConfig(base) : sidecarConfig(base),
     child: {

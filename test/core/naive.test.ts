@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { HookAction, Probe, ProbeKind } from '../../src/core/config.ts';
-import { alive, command, dead, mainConfig, probe, START, sidecarConfig } from './helpers.ts';
+import { alive, command, dead, fixed, mainConfig, probe, START, sidecarConfig } from './helpers.ts';
 import type { Run } from './host.ts';
 import { Life, type Step } from './life.ts';
 import { type NaiveHook, type Plan, plan, saysOk } from './naive/plan.ts';
@@ -98,7 +98,7 @@ function configOf(random: Plan) {
     restartPolicy: random.policy,
     restart: random.restart,
     gracePeriodMs: random.graceMs,
-    drainMs: random.drainMs,
+    drain: fixed(random.drainMs),
     lingerMs: random.lingerMs,
     probes: { startup: probeOf('startup'), readiness: probeOf('readiness'), liveness: probeOf('liveness') },
     postStart: hookOf(random.postStart, 'post-start'),

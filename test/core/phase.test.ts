@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { phaseOf } from '../../src/core/phase.ts';
 import type { Child, Climb, Stop } from '../../src/core/state.ts';
-import { alive, dead, mainConfig, START, sidecarConfig } from './helpers.ts';
+import { alive, dead, fixed, mainConfig, START, sidecarConfig } from './helpers.ts';
 import { Life } from './life.ts';
 
 const exit = { code: 0, signal: undefined };
@@ -46,7 +46,7 @@ describe('the phase', () => {
   });
 
   it('goes through a life in order, and each change is in the history', () => {
-    const config = sidecarConfig({ drainMs: 4_000 });
+    const config = sidecarConfig({ drain: fixed(4_000) });
     const life = new Life({ config, peers: [alive('work')] })
       .pass(1_000)
       .endChild(1)

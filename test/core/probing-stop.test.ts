@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { alive, command, dead, mainConfig, probes, sidecarConfig } from './helpers.ts';
+import { alive, command, dead, fixed, mainConfig, probes, sidecarConfig } from './helpers.ts';
 import type { Run } from './host.ts';
 import { Life } from './life.ts';
 
@@ -14,7 +14,7 @@ const SLOW = { 15: { afterMs: 3_000, code: 0 } };
 
 describe('a main that is asked to stop', () => {
   it('N08 is probed for readiness during drain, pre-stop and ladder, and for liveness no more', () => {
-    const config = mainConfig({ ...LIVE, drainMs: 2_000, preStop: command('bye'), gracePeriodMs: 60_000 });
+    const config = mainConfig({ ...LIVE, drain: fixed(2_000), preStop: command('bye'), gracePeriodMs: 60_000 });
     const child = { on: SLOW, actions: { bye: [{ afterMs: 2_500, ok: true }] } };
     const life = new Life({ config, peers: [], child }).pass(1_500).signal(15).passUntilGone();
     assert.deepEqual(life.runsOf('liveness'), [0, 1_000]);
@@ -25,14 +25,14 @@ describe('a main that is asked to stop', () => {
   });
 
   it('N08 that fails its readiness while it drains is not healthy and drains on', () => {
-    const config = mainConfig({ ...probes({ readiness: { failures: 1 } }), drainMs: 3_000 });
+    const config = mainConfig({ ...probes({ readiness: { failures: 1 } }), drain: fixed(3_000) });
     const life = new Life({ config, peers: [], child: { actions: { readiness: [OK, BAD] } } }).signal(15).pass(1_500);
     assert.deepEqual([life.phase, life.tombstone.Healthy, life.signals], ['draining', undefined, []]);
   });
 
   it('has its liveness and startup probes ended that run just then', () => {
     for (const kind of ['liveness', 'startup'] as const) {
-      const config = mainConfig({ ...probes({ [kind]: { timeoutMs: 60_000, failures: 1 } }), drainMs: 5_000 });
+      const config = mainConfig({ ...probes({ [kind]: { timeoutMs: 60_000, failures: 1 } }), drain: fixed(5_000) });
       const life = new Life({ config, peers: [], child: { actions: { [kind]: ['never'] } } }).pass(300).signal(15);
       assert.deepEqual(life.endsOf(kind), [300]);
       assert.deepEqual([life.pass(4_000).runsOf(kind), life.phase, life.tombstone.Restarts], [[0], 'draining', 0]);
@@ -46,7 +46,7 @@ describe('a main that is asked to stop', () => {
   });
 
   it('does not fail any more by what a probe says a moment later', () => {
-    const config = mainConfig({ ...probes({ liveness: { failures: 1, timeoutMs: 60_000 } }), drainMs: 5_000 });
+    const config = mainConfig({ ...probes({ liveness: { failures: 1, timeoutMs: 60_000 } }), drain: fixed(5_000) });
     const life = new Life({ config, peers: [], child: { actions: { liveness: ['deaf'] } } }).signal(15);
     life.feed({ type: 'actionEnded', id: 1, ok: false, detail: 'exit code 1', output: '' }).pass(1_000);
     assert.deepEqual([life.phase, life.state.failing], ['draining', undefined]);

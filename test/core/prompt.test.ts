@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { stopTable } from '../../src/core/ladder.ts';
-import { alive, mainConfig, sidecarConfig } from './helpers.ts';
+import { alive, fixed, mainConfig, sidecarConfig } from './helpers.ts';
 import { Life } from './life.ts';
 
 /** What the host was last told about the next stop request. */
@@ -21,7 +21,7 @@ describe('the prompt stop', () => {
 
   it('is not offered to a sidecar, before a drain, or before the graveyard was read', () => {
     assert.equal(offered(new Life({ config: sidecarConfig(), peers: [alive('main')] })), undefined);
-    assert.equal(offered(new Life({ config: mainConfig({ drainMs: 1 }), peers: [] })), undefined);
+    assert.equal(offered(new Life({ config: mainConfig({ drain: fixed(1) }), peers: [] })), undefined);
     assert.equal(offered(new Life({ config: mainConfig() })), undefined);
   });
 

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { killAtMs } from '../../src/core/deadline.ts';
+import { longestDrainMs } from '../../src/core/drain.ts';
 import { reduce } from '../../src/core/lifecycle.ts';
 import type { Peer } from '../../src/core/state.ts';
 import { MAX_HISTORY } from '../../src/core/tombstone.ts';
@@ -129,7 +130,7 @@ describe('in the end', () => {
         life.see(dead('a', 0, { Final: true }), dead('b', 1, { Final: true }));
         if (life.state.stop?.origin === 'platform' && life.state.deadline?.kills !== true) return;
         const rest = script.leaves === undefined ? 0 : 1 + (member.gracePeriodMs ?? 30_000);
-        const drain = life.state.stop?.origin === 'platform' ? member.drainMs : 0;
+        const drain = life.state.stop?.origin === 'platform' ? longestDrainMs(member) : 0;
         life.pass(Math.max(member.lingerMs, drain) + (member.gracePeriodMs ?? 30_000) + rest + 1_000);
         assert.notEqual(life.exitCode, undefined);
       }),

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MemberConfig, Reload } from '../../src/core/config.ts';
-import { alive, command, mainConfig, sidecarConfig } from './helpers.ts';
+import { alive, command, fixed, mainConfig, sidecarConfig } from './helpers.ts';
 import type { ChildScript, Run } from './host.ts';
 import { Life } from './life.ts';
 
@@ -37,7 +37,7 @@ describe('a changed file', () => {
       child: { on: HARDY },
     });
     assert.deepEqual(changed(held.signal(15).pass(3_000)).signals, [[3_000, HUP]]);
-    const drained = main([plain('/a')], [], { drainMs: 9_000 })
+    const drained = main([plain('/a')], [], { drain: fixed(9_000) })
       .signal(15)
       .pass(500);
     assert.deepEqual(changed(drained).signals, [[1_500, HUP]]);

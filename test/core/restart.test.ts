@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RestartMode, RestartPolicy } from '../../src/core/config.ts';
 import { backoffAfter, wantsRestart } from '../../src/core/restart.ts';
-import { alive, dead, mainConfig, sidecarConfig } from './helpers.ts';
+import { alive, dead, fixed, mainConfig, sidecarConfig } from './helpers.ts';
 import { Life } from './life.ts';
 
 describe('whether a child is restarted in place', () => {
@@ -113,7 +113,7 @@ describe('restarts in a life', () => {
   });
 
   it('a main that ends by itself after its stop request is not restarted', () => {
-    const config = mainConfig({ restart: 'always', drainMs: 5_000 });
+    const config = mainConfig({ restart: 'always', drain: fixed(5_000) });
     const life = new Life({ config, peers: [] }).signal(15).pass(1_000).endChild(0).pass(60_000);
     assert.deepEqual([life.spawns.length, life.exitCode, life.exitedAtMs], [1, 0, 1_000]);
     assert.ok(!life.logs.some((line) => line.includes('restarting')));

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { HttpAction, MemberConfig, ProbeAction } from '../../src/core/config.ts';
-import { command, mainConfig, probe, probes } from './helpers.ts';
+import { command, fixed, mainConfig, probe, probes } from './helpers.ts';
 import type { ChildScript } from './host.ts';
 import { Life } from './life.ts';
 
@@ -151,7 +151,9 @@ describe('a supervisor that comes back while an action runs', () => {
   });
 
   it('keeps a request of sexton stop with whom it named', () => {
-    const life = main({ drainMs: 5_000 }).askToStop(20_000, ['self', 'log']).pass(1_000);
+    const life = main({ drain: fixed(5_000) })
+      .askToStop(20_000, ['self', 'log'])
+      .pass(1_000);
     away(life, 500);
     assert.deepEqual([life.state.stop?.among, life.deadlineMs], [['self', 'log'], 20_000]);
     assert.deepEqual(life.passUntilGone().signals, [[5_000, 15]]);

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { PeerView } from '../../src/core/peers.ts';
 import { child, config, peers, perform, schedule } from './arbitraries.ts';
-import { alive, dead, mainConfig, START, sidecarConfig } from './helpers.ts';
+import { alive, dead, fixed, mainConfig, START, sidecarConfig } from './helpers.ts';
 import { Life } from './life.ts';
 import '../helpers/seeded.ts';
 
@@ -32,7 +32,11 @@ describe('a supervisor that comes back', () => {
   });
 
   it('takes a stop request that came meanwhile from when it came', () => {
-    const life = new Life({ config: mainConfig({ gracePeriodMs: 10_000, drainMs: 3_000 }), child: DEAF, peers: [] });
+    const life = new Life({
+      config: mainConfig({ gracePeriodMs: 10_000, drain: fixed(3_000) }),
+      child: DEAF,
+      peers: [],
+    });
     life.pass(1_000).loseSupervisor().signal(15);
     assert.deepEqual(life.pass(2_000).signals, []);
     back(life);

@@ -51,9 +51,9 @@ test('the grace period that sexton is told is the pod’s, and drain and rungs l
   const { member, warnings } = JSON.parse(stdout);
   assert.deepEqual(warnings, []);
   assert.equal(member.gracePeriodMs, graceMs);
-  assert.ok(member.drainMs > 0);
+  assert.ok(member.drain.ms > 0);
   const rungsMs = member.ladder.reduce((sum: number, { forMs = 0 }) => sum + forMs, 0);
-  assert.ok(member.drainMs + rungsMs + SPARE_MS <= graceMs, `${member.drainMs} + ${rungsMs} of ${graceMs}`);
+  assert.ok(member.drain.ms + rungsMs + SPARE_MS <= graceMs, `${member.drain.ms} + ${rungsMs} of ${graceMs}`);
 });
 
 test('both budgets are about the pods of the Deployment, and leave some of them', () => {

@@ -78,6 +78,10 @@ function wordsOf(before: State, effect: Effect): readonly string[] {
       return [`end ${wordOf(before, effect.id)}`];
     case 'exitContainer':
       return [`exit ${effect.code}`];
+    case 'watchTraffic':
+      return ['watch connections'];
+    case 'leaveTraffic':
+      return ['watch them no more'];
     // What init may do by itself from now on, and what is written: nothing is done by them.
     case 'forwardStopOnce':
     case 'forwardSignals':

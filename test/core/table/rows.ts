@@ -5,7 +5,19 @@
 import type { MemberConfig } from '../../../src/core/config.ts';
 import { reduce } from '../../../src/core/lifecycle.ts';
 import { initialState, type State } from '../../../src/core/state.ts';
-import { alive, BOOT, command, dead, HOST_ID, instant, mainConfig, probes, START, sidecarConfig } from '../helpers.ts';
+import {
+  alive,
+  BOOT,
+  command,
+  dead,
+  fixed,
+  HOST_ID,
+  instant,
+  mainConfig,
+  probes,
+  START,
+  sidecarConfig,
+} from '../helpers.ts';
 import type { EventOf } from '../host.ts';
 
 export interface Row {
@@ -24,7 +36,7 @@ const MAIN = mainConfig({
   ...COMMON,
   ...probes({ startup: { failures: 1 }, liveness: { failures: 1 } }),
   startAfter: [{ name: 'db', condition: 'started', optional: false }],
-  drainMs: 5_000,
+  drain: fixed(5_000),
   restart: 'on-failure',
   quit: [
     {
