@@ -95,7 +95,7 @@ const PROBLEMS: readonly Check[] = [
   {
     needs: ['drain', 'gracePeriod', 'stop', 'preStop'],
     find: ({ drain, gracePeriod, stop, preStop }) => {
-      const rungsMs = (stop.value ?? []).reduce((sum, { forMs = 0 }) => sum + forMs, 0);
+      const rungsMs = (stop.value?.rungs ?? []).reduce((sum, { forMs = 0 }) => sum + forMs, 0);
       const { beforeMs, labels } = beforeRungs(drain, preStop);
       if (rungsMs === 0 || gracePeriod.value === undefined || isAtLeast(beforeMs, gracePeriod.value)) return undefined;
       if (rungsMs + beforeMs <= gracePeriod.value) return undefined;
@@ -122,7 +122,7 @@ const PROBLEMS: readonly Check[] = [
     needs: ['signals', 'stop', 'stopSignals'],
     find: ({ signals, stop, stopSignals }) => {
       const dropped = stopSignals.value?.find((signal) => signals.value?.[signal] === 'drop');
-      if (dropped === undefined || stop.value !== undefined) return undefined;
+      if (dropped === undefined || stop.value?.rungs[0] !== undefined) return undefined;
       const name = formatSignal(dropped);
       return `${signals.label}: drops ${name}, which is a stop request; take ${name} out of --stop-signals, or give --stop`;
     },

@@ -15,6 +15,7 @@ import type { Key, Values } from './flag.ts';
 import { FLAGS, KEYS } from './flags.ts';
 import { readForeign } from './kubexit.ts';
 import { type Settings, settle } from './settle.ts';
+import { chooseStop } from './stop-choice.ts';
 import { findWarnings } from './warnings.ts';
 
 export interface RunConfig {
@@ -38,6 +39,8 @@ export type Resolution =
       readonly ok: true;
       readonly run: RunConfig;
       readonly warnings: readonly string[];
+      /** What was found out and is worth a line at the start. */
+      readonly notes: readonly string[];
       readonly sources: readonly Source[];
     }
   | { readonly ok: false; readonly problems: readonly string[] };
@@ -99,27 +102,30 @@ function resolve({ argv, env, files, place, environment }: Inputs, file: ConfigF
   const layers = [...given, environment.implied, foreign.implied, place.implied];
   const program = programOf(argv, line, file);
   const isDirectory = place.isPlain ? () => false : files.isDirectory;
-  const { settings, problems } = settle(layers, { ...files, isDirectory, command: program?.argv[0] });
+  const settled = settle(layers, { ...files, isDirectory, command: program?.argv[0] });
+  const { settings, single, notes, warnings } = chooseStop(settled.settings, program?.argv);
   const all = [
     ...line.problems,
     ...environment.problems,
     ...foreign.problems,
     ...(file?.problems ?? []),
-    ...problems,
+    ...settled.problems,
     ...commandProblems(place, program, file),
     ...findProblems(settings),
   ];
   if (all.length > 0 || program === undefined) return { ok: false, problems: all };
   return {
     ok: true,
-    run: freeze(runConfig(settings, program, place)),
-    warnings: [...foreign.warnings, ...(file?.warnings ?? []), ...findWarnings(settings)],
+    run: freeze(runConfig(settings, program, single ? { ...place, host: { ...place.host, single } } : place)),
+    warnings: [...foreign.warnings, ...(file?.warnings ?? []), ...findWarnings(settings), ...warnings],
+    notes,
     sources: [...KEYS.map((key) => sourceOf(key, settings)), commandSource(program, file)],
   };
 }
 
 function runConfig(settings: Settings, program: Program, { host, startFailureCode }: Place): RunConfig {
   const graveyard = settings.graveyard.value;
+  const { rungs = [] } = settings.stop.value ?? {};
   const member: MemberConfig = {
     name: need(settings, 'name'),
     role: need(settings, 'role'),
@@ -130,7 +136,7 @@ function runConfig(settings: Settings, program: Program, { host, startFailureCod
     startTimeoutMs: need(settings, 'startTimeout'),
     startTimeoutAction: need(settings, 'startTimeoutAction'),
     signals: settings.signals.value ?? {},
-    ladder: settings.stop.value,
+    ladder: rungs.length === 0 ? undefined : rungs,
     stopSignals: need(settings, 'stopSignals'),
     gracePeriodMs: settings.gracePeriod.value,
     hold: need(settings, 'hold'),

@@ -16,14 +16,15 @@ export async function explain(args: readonly string[], env: Env): Promise<void> 
   // `run` before the flags, as people copy it from a manifest, is understood too.
   const resolution = await resolveRun(commandLine, env, machine);
   if (!resolution.ok) throw new SextonError('badConfiguration', { problems: resolution.problems });
-  const { run, sources, warnings } = resolution;
+  const { run, sources, warnings, notes } = resolution;
   if (format === 'json') {
     const { program, ...rest } = run;
-    await print(`${JSON.stringify({ ...rest, command: program.argv, sources, warnings }, undefined, 2)}\n`);
+    await print(`${JSON.stringify({ ...rest, command: program.argv, sources, warnings, notes }, undefined, 2)}\n`);
     return;
   }
   // A list of several lines is a row each.
   const rows = sources.flatMap(({ key, value, source }) => value.split('\n').map((line) => [key, line, source]));
   const table = formatTable(['KEY', 'VALUE', 'SOURCE'], rows, outputWidth());
-  await print(`${table}${warnings.map((warning) => `warning: ${warning}\n`).join('')}`);
+  const lines = [...notes.map((note) => `note: ${note}\n`), ...warnings.map((warning) => `warning: ${warning}\n`)];
+  await print(`${table}${lines.join('')}`);
 }

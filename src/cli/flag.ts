@@ -12,12 +12,12 @@ import type {
   RestartMode,
   RestartPolicy,
   Role,
-  Rung,
   SignalMap,
   StartGate,
 } from '../core/config.ts';
 import type { LogOptions } from '../runtime/log.ts';
 import type { Parse } from './parse.ts';
+import type { StopWish } from './stop-choice.ts';
 
 /** What each flag's value is once parsed. Durations are milliseconds. */
 export interface Values {
@@ -31,7 +31,7 @@ export interface Values {
   readonly startTimeout: number;
   readonly startTimeoutAction: 'fail' | 'continue';
   readonly signals: SignalMap;
-  readonly stop: readonly Rung[];
+  readonly stop: StopWish;
   readonly gracePeriod: number;
   readonly stopSignals: readonly number[];
   readonly hold: Hold;

@@ -10,11 +10,11 @@ import { formatDuration, parseDuration, parseSomeTime } from './duration.ts';
 import { formatExitCode, parseExitCode } from './exit-code.ts';
 import type { Flag, Key, Values } from './flag.ts';
 import { formatGates, parseGates } from './gates.ts';
-import { formatLadder, parseLadder } from './ladder.ts';
 import { LIFECYCLE_FLAGS } from './lifecycle-flags.ts';
 import { parseName, parseNames } from './name.ts';
 import { choice } from './parse.ts';
 import { formatSignalMap, formatSignals, parseSignalMap, parseSignals } from './signals.ts';
+import { formatStop, parseStop } from './stop-choice.ts';
 import { formatHold, parseGraveyard, parseHold, parseSession } from './values.ts';
 
 const asIs = (text: string): string => text;
@@ -105,12 +105,12 @@ export const FLAGS: { readonly [K in Key]: Flag<Values[K]> } = {
   },
   stop: {
     name: 'stop',
-    takes: 'LADDER',
-    parse: parseLadder,
-    format: formatLadder,
+    takes: 'LADDER|auto|preset:NAME',
+    parse: parseStop,
+    format: formatStop,
     pairs: ':',
     defaultNote: 'the stop signal that arrived',
-    help: 'How the command is stopped, rung by rung: TERM:20s,INT:5s,KILL.',
+    help: 'How the command is stopped: rung by rung as in TERM:20s,INT:5s,KILL; auto: as its program likes it; preset:nginx: as that one does.',
   },
   gracePeriod: {
     name: 'grace-period',

@@ -7,6 +7,7 @@ import type { Key } from './flag.ts';
 import { FLAGS } from './flags.ts';
 import { PRESETS } from './quit-presets.ts';
 import type { Schema } from './shape.ts';
+import { PRESET_NAMES } from './stop-presets.ts';
 
 export interface Form {
   /** Of a text, whole. */
@@ -40,11 +41,11 @@ const PROBE = `(${COMMAND}|${HTTP}|tcp://${HOST}:${PORT}(,.*)?|grpc://${HOST}:${
 const QUIT = `(${HTTP}|(${Object.keys(PRESETS).join('|')})(:${PORT})?)`;
 const HOOK = `(${COMMAND}|((GET|POST) +)?${HTTP}|tcp://${HOST}:${PORT}|sleep:(0|${TIME}))`;
 
-const names: Form = { pattern: listed(NAME), numbers: { minimum: 0 } };
 /** A part of a drain that stands alone is one more of a list. */
 const DRAIN_VALUE = '(0|[0-9][-0-9a-z./:A-F]*|::[-0-9a-z./:A-F]*|[a-fA-F][0-9a-fA-F]*:[-0-9a-zA-F./:]*|true|false)';
 const DRAIN_OPTION = `((min|quiet|max|ports|ignore|unseen|inflight)=${DRAIN_VALUE}|inflight)`;
 
+const names: Form = { pattern: listed(NAME), numbers: { minimum: 0 } };
 const someTime: Form = { pattern: SOME_TIME };
 const time: Form = { pattern: `(0|${TIME})`, numbers: { const: 0 } };
 
@@ -66,7 +67,7 @@ export const FORMS: Readonly<Record<Key, Form>> = {
     map: { key: RECEIVABLE, value: `(${SIGNAL}|-|0)`, numbers: { minimum: 0, maximum: 64 } },
   },
   stop: {
-    pattern: `(${CLIMBABLE}:${SOME_TIME},)*${CLIMBABLE}(:${SOME_TIME})?`,
+    pattern: `(${CLIMBABLE}:${SOME_TIME},)*${CLIMBABLE}(:${SOME_TIME})?|auto|preset:(${PRESET_NAMES.join('|')})`,
     numbers: { enum: ALL_SIGNALS.filter((signal) => ![17, 18, 19].includes(signal)) },
     map: { key: CLIMBABLE, value: SOME_TIME },
   },

@@ -7,9 +7,6 @@ import { bad, eachOf, good, type Parse, show } from './parse.ts';
 import { formatSignal, parseSignal } from './signals.ts';
 
 export function parseLadder(text: string): Parse<readonly Rung[]> {
-  if (/^(auto|preset:.*)$/.test(text)) {
-    return bad('not in this version; use a ladder such as TERM:20s,KILL');
-  }
   const rungs = eachOf(text, parseRung);
   if (!rungs.ok) return rungs;
   const last = rungs.value.length - 1;

@@ -21,17 +21,18 @@ export async function run(argv: readonly string[], as?: DropIn): Promise<void> {
   const host = await openHost(process.env);
   const resolution = await resolveRun(argv, process.env, machine, as);
   if (!resolution.ok) return refuse(host, resolution.problems);
-  await supervise(host, resolution.run, resolution.warnings);
+  await supervise(host, resolution.run, resolution);
 }
 
 async function supervise(
   host: Host,
   { member, graveyard, program, logLevel, logFormat, host: wishes }: RunConfig,
-  warnings: readonly string[],
+  { warnings, notes }: { readonly warnings: readonly string[]; readonly notes: readonly string[] },
 ): Promise<void> {
   const clock = new SystemClock();
   const log = new Log({ level: logLevel, format: logFormat, member: member.name });
   for (const warning of warnings) log.say('warn', warning);
+  for (const note of notes) log.say('info', note);
   // init is our parent.
   if (wishes.missesOrphans && process.ppid !== 1) log.say('warn', NOT_REAPED);
   const bootId = readBootId();

@@ -46,7 +46,7 @@ const WARNINGS: readonly Check[] = [
   {
     needs: ['signals', 'stop', 'stopSignals'],
     find: ({ signals, stop, stopSignals }) => {
-      const idle = stop.value && stopSignals.value?.find((signal) => signals.value?.[signal] !== undefined);
+      const idle = stop.value?.rungs[0] && stopSignals.value?.find((signal) => signals.value?.[signal] !== undefined);
       if (idle === undefined) return undefined;
       return `${signals.label}: what it says of ${formatSignal(idle)} has no effect, ${stop.label} begins with its own signal`;
     },
@@ -54,7 +54,7 @@ const WARNINGS: readonly Check[] = [
   {
     needs: ['stop'],
     find: ({ stop }) => {
-      if (stop.value?.at(-1)?.forMs === undefined) return undefined;
+      if (stop.value?.rungs.at(-1)?.forMs === undefined) return undefined;
       return `${stop.label}: nothing follows the last rung, so its time has no effect; add ,KILL to end the command then`;
     },
   },

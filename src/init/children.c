@@ -35,8 +35,9 @@ void signal_target(pid_t target, int number) {
 
 void signal_group(const struct child *child, int number) { signal_target(-child->pid, number); }
 
+/* What KILL ends cannot tell its workers, which would live on. */
 void signal_child(const struct init *init, const struct child *child, int number) {
-  bool alone = child->id == init->single && !child->exited;
+  bool alone = child->id == init->single && !child->exited && number != SIGKILL;
   signal_target(alone ? child->pid : -child->pid, number);
 }
 

@@ -63,7 +63,7 @@ export function wrongFlags(): readonly WrongInput[] {
       'TERM has no time, so what follows it never comes; write TERM:20s',
     ),
     one('a rung without a unit', 'stop', 'TERM:20,KILL', 'TERM:20: a duration needs a unit; write 20s or 20ms'),
-    one('a preset ladder', 'stop', 'auto', 'not in this version; use a ladder such as TERM:20s,KILL'),
+    one('a preset that does not exist', 'stop', 'preset:ngnix', 'there is no preset ngnix; did you mean preset:nginx?'),
     one(
       'a drain that ends too early to be quiet',
       'drain',

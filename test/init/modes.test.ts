@@ -48,6 +48,21 @@ eachBuild('C04 with single the signals that init passes on alone reach the first
   assert.equal(init.stdout(), 'up\n');
 });
 
+eachBuild('KILL reaches the group also with single: what it ends cannot tell its workers', async (t, build) => {
+  const bench = await layBench(t, build);
+  const init = bench.start(['--', 'sh', '-c', 'sleep 1000 & echo up; wait']);
+  const supervisor = await init.supervisor();
+  await supervisor.expect('hello');
+  await init.says('up');
+  await supervisor.expect('spawned');
+  await applied(supervisor, 'single', 1);
+  supervisor.commit('kill', 1, 9);
+  await supervisor.expect('exited');
+  await supervisor.expect('gone');
+  supervisor.commit('exit', 0);
+  await supervisor.closed();
+});
+
 async function applied(supervisor: Supervisor, ...fields: readonly (string | number)[]): Promise<void> {
   supervisor.commit(...fields, 'exec', 1, 0, 1, 'true');
   await supervisor.expect('helper-ended');

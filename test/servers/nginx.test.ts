@@ -23,6 +23,14 @@ test('a request of 3 s in flight is completed when TERM is translated to QUIT', 
   assert.equal(status, 0);
 });
 
+test('a request of 3 s in flight is completed by --stop auto', { skip }, async (t) => {
+  const scratch = await tempGraveyard(t);
+  const { received, status, said } = await stopInFlight(scratch, ['--stop', 'auto']);
+  assert.equal(received, BODY_BYTES);
+  assert.equal(status, 0);
+  assert.match(said, /stop ladder QUIT by preset nginx for nginx/);
+});
+
 test('the same request is cut when nginx gets the TERM itself (the control)', { skip }, async (t) => {
   const scratch = await tempGraveyard(t);
   const { received } = await stopInFlight(scratch, []);
@@ -30,7 +38,10 @@ test('the same request is cut when nginx gets the TERM itself (the control)', { 
 });
 
 /** Asks for the body, sends TERM to PID 1 once the first piece of it has come, and counts what comes after all. */
-async function stopInFlight(scratch: Scratch, flags: readonly string[]): Promise<{ received: number; status: number }> {
+async function stopInFlight(
+  scratch: Scratch,
+  flags: readonly string[],
+): Promise<{ received: number; status: number; said: string }> {
   const socketPath = join(scratch.dir, 'http.sock');
   const container = startNginx(scratch, socketPath, flags);
   await waitFor('nginx listens', () => existsSync(socketPath));
@@ -56,7 +67,7 @@ async function stopInFlight(scratch: Scratch, flags: readonly string[]): Promise
   await container.signal('SIGTERM');
   await within('the response ends', over);
   const { status } = await container.exit();
-  return { received, status };
+  return { received, status, said: container.stderr() };
 }
 
 function startNginx(scratch: Scratch, socketPath: string, flags: readonly string[]): Container {

@@ -197,7 +197,8 @@ export class ExecaHost implements Host {
   #signal(id: number, signal: number): boolean {
     const pgid = this.#groups.get(id);
     if (pgid === undefined) return false;
-    if (id === this.#single && this.#living.has(id)) signalProcess(pgid, signal);
+    // What KILL ends cannot tell its workers, which would live on.
+    if (id === this.#single && this.#living.has(id) && signal !== SIGKILL) signalProcess(pgid, signal);
     else signalGroup(pgid, signal);
     return true;
   }

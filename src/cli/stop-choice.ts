@@ -1,0 +1,123 @@
+/**
+ * `--stop LADDER|auto|preset:NAME`: what the user wrote, and what becomes of it once the command is known.
+ */
+import type { Rung } from '../core/config.ts';
+import { ASSUMED_GRACE_MS } from '../core/deadline.ts';
+import { signalNumber } from '../core/signals.ts';
+import { beforeRungs } from './checks.ts';
+import { formatLadder, parseLadder } from './ladder.ts';
+import { good, type Parse } from './parse.ts';
+import type { Settings } from './settle.ts';
+import { parsePresetName, presetNamed, presetOf, type StopPreset } from './stop-presets.ts';
+import { type Started, startedBy } from './stop-program.ts';
+
+export interface StopWish {
+  /** None: the stop signal goes to the command as it arrives. Those of a preset are not there before the command is known. */
+  readonly rungs: readonly Rung[];
+  /** The name of a preset, or `auto`; undefined: the user has written the rungs. */
+  readonly preset: string | undefined;
+}
+
+/** What follows from a preset for the rest of the configuration. */
+export interface StopChoice {
+  readonly settings: Settings;
+  /** Signals are for the first process of the command only. */
+  readonly single: boolean;
+  /** What is said at the start. */
+  readonly notes: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+export function parseStop(text: string): Parse<StopWish> {
+  if (text === 'auto') return good({ rungs: [], preset: text });
+  if (!text.startsWith('preset:')) {
+    const ladder = parseLadder(text);
+    return ladder.ok ? good({ rungs: ladder.value, preset: undefined }) : ladder;
+  }
+  const name = parsePresetName(text.slice('preset:'.length));
+  return name.ok ? good({ rungs: [], preset: name.value }) : name;
+}
+
+export function formatStop({ rungs, preset }: StopWish): string {
+  if (preset === undefined) return formatLadder(rungs);
+  return preset === 'auto' ? preset : `preset:${preset}`;
+}
+
+/** Puts the rungs of the preset in its place. A ladder of the user's stays as it is. */
+export function chooseStop(settings: Settings, argv: readonly string[] | undefined): StopChoice {
+  const wish = settings.stop.value;
+  if (wish?.preset === undefined || argv === undefined) return { settings, single: false, notes: [], warnings: [] };
+  const started = startedBy(argv);
+  const name = wish.preset === 'auto' ? presetOf(started.program) : wish.preset;
+  if (name === undefined) return nothingKnown(settings, started);
+  const preset = presetNamed(name);
+  const budgetMs = budgetOf(settings);
+  const rungs = rungsOf(preset, budgetMs);
+  const ladder = rungs.length === 0 ? 'the stop signal as it arrives' : formatLadder(rungs);
+  const by = `preset ${name}${wish.preset === 'auto' ? ` for ${seen(started)}` : ''}`;
+  const warning = preset.warning?.({ args: started.args, budgetMs });
+  return {
+    settings: withPreset(settings, preset, name, rungs),
+    single: preset.isSingle ?? false,
+    notes: [`stop ladder ${ladder} by ${by}`],
+    warnings: [
+      ...(warning === undefined ? [] : [`${settings.stop.label}: ${warning}`]),
+      ...(preset.isSingle && started.isGroupTold ? [tellsAll(name, started)] : []),
+    ],
+  };
+}
+
+/** It is no mistake to run `auto` with every image; it is worth knowing once. */
+function nothingKnown(settings: Settings, started: Started): StopChoice {
+  const note = `there is no stop preset for ${seen(started)}: it gets the stop signal as it arrives`;
+  return { settings, single: false, notes: [note], warnings: [] };
+}
+
+function withPreset(settings: Settings, preset: StopPreset, name: string, rungs: readonly Rung[]): Settings {
+  const source = `preset ${name}`;
+  const { stop, stopSignals, exitCode } = settings;
+  return {
+    ...settings,
+    stop: { ...stop, value: { preset: name, ...stop.value, rungs } },
+    // Official images declare the graceful signal as their STOPSIGNAL, so the platform sends it as its stop request.
+    ...(!stopSignals.isGiven && {
+      stopSignals: { ...stopSignals, value: together(stopSignals.value ?? [], rungs), source },
+    }),
+    ...(!exitCode.isGiven &&
+      exitCode.value?.kind === 'keep' &&
+      preset.success !== undefined && {
+        exitCode: { ...exitCode, value: { kind: 'map', codes: { [preset.success]: 0 } }, source },
+      }),
+  };
+}
+
+function together(signals: readonly number[], rungs: readonly Rung[]): readonly number[] {
+  return [...new Set([...signals, ...rungs.map(({ signal }) => signal)])];
+}
+
+/** Of the time that is left when drain and pre-stop are over, the first rung of two gets half. */
+function rungsOf({ signal, second }: StopPreset, budgetMs: number): readonly Rung[] {
+  if (signal === undefined) return [];
+  if (second === undefined) return [rung(signal)];
+  return [rung(signal, Math.max(1, Math.floor(budgetMs / 2))), rung(second)];
+}
+
+function rung(name: string, forMs?: number): Rung {
+  const signal = signalNumber(name);
+  if (signal === undefined) throw new Error(`internal error: no signal ${name}`);
+  return { signal, forMs };
+}
+
+function budgetOf({ gracePeriod, drain, preStop }: Settings): number {
+  return Math.max(0, (gracePeriod.value ?? ASSUMED_GRACE_MS) - beforeRungs(drain, preStop).beforeMs);
+}
+
+/** What `auto` went by. */
+function seen({ program, behind }: Started): string {
+  return behind.length === 0 ? program : `${program} behind ${behind.join(' ')}`;
+}
+
+function tellsAll(name: string, { behind }: Started): string {
+  const what = behind.at(-1);
+  return `${what} sends signals to all processes of ${name}, whose workers take them as an order to drop their requests; leave ${what} out, sexton does what it does`;
+}
