@@ -14,7 +14,7 @@ import { cleanText, isMemberName, MAX_BYTES, MAX_DETAILS, MAX_START_AFTER, trimH
 const MAX_READ_HISTORY = 1024;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 const DETAIL_KEY = /^[A-Za-z][A-Za-z0-9]{0,62}$/;
-const YAML_LINE = /^([A-Za-z][A-Za-z0-9_]*):(?:[ \t]+(.*))?$/;
+const YAML_KEY = /^([A-Za-z][A-Za-z0-9_]*):(?=[ \t]|$)/;
 
 export function parseTombstone(name: string, text: string): Parsed {
   if (!isMemberName(name)) return notOk('the file name is not a member name');
@@ -97,9 +97,9 @@ function parseKubexitLines(name: string, text: string): Parsed {
   for (const line of text.split(/\r?\n/)) {
     // An indented line belongs to a value of a key that we do not know.
     if (line.trim() === '' || line === '---' || /^[ \t#-]/.test(line)) continue;
-    const [, key, rest] = YAML_LINE.exec(line) ?? [];
+    const [, key] = YAML_KEY.exec(line) ?? [];
     if (key === undefined || pairs.has(key)) return notOk('neither JSON nor lines of `Key: value`');
-    pairs.set(key, yamlScalar(rest ?? ''));
+    pairs.set(key, yamlScalar(line.slice(key.length + 1)));
   }
   const exitCode = pairs.get('ExitCode');
   if (typeof exitCode === 'string' && /^-?\d{1,3}$/.test(exitCode)) pairs.set('ExitCode', Number(exitCode));
@@ -107,7 +107,9 @@ function parseKubexitLines(name: string, text: string): Parsed {
 }
 
 function yamlScalar(rest: string): string | undefined {
-  const bare = rest.replace(/[ \t]+#.*$/, '').trim();
+  // One pattern for blanks and comment would take quadratic time over many blanks.
+  const comment = rest.search(/[ \t]#/);
+  const bare = (comment === -1 ? rest : rest.slice(0, comment)).trim();
   const quoted = /^(["'])(.*)\1$/.exec(bare)?.[2];
   if (quoted !== undefined) return quoted;
   return bare === '' || bare === '~' || bare === 'null' ? undefined : bare;

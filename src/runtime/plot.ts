@@ -79,6 +79,7 @@ export class Plot {
     const graveyard = new Graveyard({
       dir,
       ownName: member.name,
+      named: [...member.mains, ...member.startAfter.map(({ name }) => name)],
       now: () => clock.now().mono,
       onPeers: (peers) => events.peersSeen(peers),
       inbox: { self: () => this.#self(), onAsked: (ask) => this.#hearOf(ask, events) },
@@ -120,8 +121,8 @@ export class Plot {
   /** Who asks means whom it saw in the tombstone: whose name is taken has none. */
   #self(): Self | undefined {
     const { Boot, Incarnation } = this.#own ?? {};
-    if (!this.#isOurs || Boot === undefined || Incarnation === undefined) return undefined;
-    return { boot: Boot, host: hostOf(Incarnation) };
+    const isKnown = this.#isOurs && Boot !== undefined && Incarnation !== undefined;
+    return isKnown ? { boot: Boot, host: hostOf(Incarnation) } : undefined;
   }
 
   #hearOf(ask: Ask, events: PlotEvents): void {
@@ -188,8 +189,7 @@ export class Plot {
     if (self === undefined || this.#trouble !== undefined) return;
     const rival = await this.#rival();
     if (rival?.Incarnation === undefined || hostOf(rival.Incarnation) === self.host) return;
-    // The dead only wrote their last word over ours.
-    if (rival.Died !== undefined) return this.#write();
+    if (rival.Died !== undefined) return this.#write(); // the dead only wrote their last word over ours
     if (self.host > hostOf(rival.Incarnation)) {
       this.#isOurs = false;
       this.#giveWay();

@@ -2,7 +2,11 @@
  * File events of the graveyard, from chokidar. They are hints only: a name that may have changed, or that anything may
  * have. When they cannot be had (128 inotify instances per uid is the kernel's default) it is said once, and the
  * rescans of the watch do the work alone.
+ *
+ * chokidar looks at each file of the directory after each change, and holds a watch of the few that a uid has for each member.
+ * In a directory with thousands of files only the events of the directory itself are taken, which tell names as well.
  */
+import { watch as watchDirectory } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import type { FSWatcher } from 'chokidar';
@@ -20,7 +24,8 @@ export interface FileEventsOptions {
 
 export class FileEvents {
   readonly #options: FileEventsOptions;
-  #watcher: FSWatcher | undefined;
+  #watcher: Pick<FSWatcher, 'close'> | undefined;
+  #isCrowded = false;
   /** Rises with each opening and with the closing: what began under an older number is of no interest. */
   #generation = 0;
   /** The directory that the watcher was begun for; undefined: none was. */
@@ -43,11 +48,15 @@ export class FileEvents {
     try {
       await this.#shut();
       this.#place = await placeOf(this.#options.dir);
+      // A link to the graveyard is fine, links inside are not followed.
+      const dir = await realpath(this.#options.dir).catch(() => resolve(this.#options.dir));
+      if (this.#isCrowded) {
+        if (generation === this.#generation) this.#watchOnly(dir, generation);
+        return;
+      }
       // Loaded only here: a solo run never pays for it. Its variables are those of the application, not ours.
       for (const key of Object.keys(process.env)) if (key.startsWith('CHOKIDAR_')) delete process.env[key];
       const { watch } = await import('chokidar');
-      // A link to the graveyard is fine, links inside are not followed.
-      const dir = await realpath(this.#options.dir).catch(() => resolve(this.#options.dir));
       if (generation !== this.#generation) return;
       // `atomic` would hold back a removal for 100 ms; a `depth` would make it blind to a directory that comes back.
       const watcher = watch(dir, {
@@ -56,7 +65,7 @@ export class FileEvents {
         followSymlinks: false,
         ignored: (path, stats) => this.#isOutside(dir, path, stats?.isDirectory() === true),
       });
-      this.#watcher = watcher;
+      this.#watcher = { close: () => closed(watcher) };
       watcher.on('all', (_event, path) => this.#onEvent(dir, path));
       // Half a millisecond earlier, and also when size and time stamps are still the same.
       watcher.on('raw', (_event, path, details) => this.#onRaw(dir, path, details));
@@ -79,10 +88,27 @@ export class FileEvents {
     if (generation === this.#generation && !isSamePlace(watched, place)) await this.open();
   }
 
+  /** How many entries the directory has, as seen last. */
+  fit(entries: number): void {
+    const isCrowded = entries > (this.#isCrowded ? CROWD / 2 : CROWD);
+    if (isCrowded === this.#isCrowded) return;
+    this.#isCrowded = isCrowded;
+    if (this.#place !== undefined) void this.open();
+  }
+
   async close(): Promise<void> {
     this.#generation++;
     this.#place = undefined;
     await this.#shut().catch(() => {});
+  }
+
+  #watchOnly(dir: string, generation: number): void {
+    const watcher = watchDirectory(dir, (_event, file) => {
+      if (generation === this.#generation) this.#onRaw(dir, file, { watchedPath: dir });
+    });
+    watcher.on('error', (error) => this.#fail(generation, error));
+    this.#watcher = { close: async () => watcher.close() };
+    this.#options.onAnything();
   }
 
   #onEvent(dir: string, path: string): void {
@@ -122,11 +148,18 @@ export class FileEvents {
   async #shut(): Promise<void> {
     const watcher = this.#watcher;
     this.#watcher = undefined;
-    watcher?.removeAllListeners();
-    // close() may still report an error, which without a listener would be thrown.
-    watcher?.on('error', () => {});
     await watcher?.close();
   }
+}
+
+/** Far more than the members of a pod and their files. */
+export const CROWD = 2048;
+
+function closed(watcher: FSWatcher): Promise<void> {
+  watcher.removeAllListeners();
+  // close() may still report an error, which without a listener would be thrown.
+  watcher.on('error', () => {});
+  return watcher.close();
 }
 
 interface Place {

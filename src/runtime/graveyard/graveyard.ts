@@ -11,11 +11,14 @@ import { isLate } from '../late.ts';
 import { Inbox, type InboxOptions } from './inbox.ts';
 import { Liveness } from './liveness.ts';
 import type { Unreadable } from './read.ts';
-import { type Member, type Snapshot, Watch } from './watch.ts';
+import type { View } from './views.ts';
+import { type Snapshot, Watch } from './watch.ts';
 
 export interface GraveyardOptions {
   readonly dir: string;
   readonly ownName: string;
+  /** Members that the configuration names: they are seen however many others there are. */
+  readonly named?: readonly string[];
   /** Monotonic milliseconds. */
   readonly now: () => number;
   /** All peers by name: once at the start, then after each change. */
@@ -32,33 +35,41 @@ const RESCAN_MS = 5_000;
 /** A start does not wait longer than this for sockets. */
 const FIRST_CONTACT_MS = 200;
 const MAX_WARNINGS = 32;
+/** Each takes a descriptor of ours, and of those the carving needs some as well. */
+const MAX_FOLLOWED = 256;
 
 export class Graveyard {
   readonly #options: GraveyardOptions;
   readonly #watch: Watch;
   readonly #liveness: Liveness;
   readonly #warned = new Set<string>();
-  #members: readonly Member[] = [];
+  readonly #named: ReadonlySet<string>;
+  #members: readonly View[] = [];
   /** By name, the state in which the first scan found it. */
   #atStart: ReadonlyMap<string, string> | undefined;
   #firstContacts: Promise<void> = Promise.resolve();
   #told: readonly PeerView[] | undefined;
   #hasStarted = false;
+  #isTelling = false;
 
   constructor(options: GraveyardOptions) {
     this.#options = options;
     const { dir, ownName, now, onTrouble, rescanMs = RESCAN_MS } = options;
     const inbox = options.inbox && new Inbox({ dir, onTrouble, ...options.inbox });
-    this.#liveness = new Liveness({ dir, now, onChange: () => this.#tell() });
+    this.#named = new Set(options.named);
+    this.#liveness = new Liveness({ dir, now, onChange: () => this.#tellSoon() });
     this.#watch = new Watch({
       dir,
       ownName,
+      named: this.#named,
       rescanMs,
       onSnapshot: (snapshot) => this.#see(snapshot),
       onRescan: () => void this.#liveness.retry(),
-      onRequests: async (files, areAll) => inbox?.look(files, areAll),
+      onRequests: async (files) => inbox?.look(files),
+      isDone: (file) => inbox === undefined || inbox.isDone(file),
       onTrouble,
       isOver: (tombstone) => this.#isOver(tombstone),
+      isHeld: (name) => this.#liveness.of(name).kind === 'held',
     });
   }
 
@@ -74,6 +85,7 @@ export class Graveyard {
   async rescan(): Promise<void> {
     await this.#watch.rescan();
     await this.#liveness.retry();
+    this.#tell();
   }
 
   async stop(): Promise<void> {
@@ -87,11 +99,19 @@ export class Graveyard {
     this.#members = snapshot.members;
     this.#atStart ??= new Map(snapshot.members.map(({ tombstone }) => [tombstone.Name, stateOf(tombstone)]));
     for (const unreadable of snapshot.ignored) this.#warn(unreadable);
-    const living = snapshot.members.map(({ tombstone }) => tombstone).filter(isFollowed);
+    const living = this.#mostWanted(snapshot.members.map(({ tombstone }) => tombstone).filter(isFollowed));
     const contacts = [this.#firstContacts, this.#liveness.follow(living.map(({ Name }) => Name))];
     for (const tombstone of living) contacts.push(this.#renew(before.get(tombstone.Name), tombstone));
     if (!this.#hasStarted) this.#firstContacts = Promise.all(contacts).then(() => {});
     this.#tell();
+  }
+
+  /** Those that are named, then those that are held, then the rest. */
+  #mostWanted(living: readonly Tombstone[]): readonly Tombstone[] {
+    if (living.length <= MAX_FOLLOWED) return living;
+    const rank = ({ Name }: Tombstone): number =>
+      this.#named.has(Name) ? 0 : this.#liveness.of(Name).kind === 'held' ? 1 : 2;
+    return living.toSorted((a, b) => rank(a) - rank(b)).slice(0, MAX_FOLLOWED);
   }
 
   /** A changed tombstone is a good moment to try again: its writer was alive just now. */
@@ -105,15 +125,26 @@ export class Graveyard {
 
   #warn({ name, why }: Unreadable): void {
     const message = `ignored ${JSON.stringify(name)} in the graveyard ${this.#options.dir}: ${why}`;
-    if (this.#warned.has(message) || this.#warned.size >= MAX_WARNINGS) return;
+    if (this.#warned.has(message) || this.#warned.size > MAX_WARNINGS) return;
     this.#warned.add(message);
-    this.#options.onTrouble(message, undefined);
+    const isLast = this.#warned.size > MAX_WARNINGS;
+    this.#options.onTrouble(isLast ? 'what else is ignored in the graveyard is not told' : message, undefined);
   }
 
   #isOver({ Name, Boot, Died }: Tombstone): boolean {
     const self = this.#options.inbox?.self();
     const isOfAnotherBoot = self !== undefined && Boot !== undefined && Boot !== self.boot;
     return Died !== undefined || isOfAnotherBoot || this.#liveness.of(Name).kind === 'lost';
+  }
+
+  /** Of many that change in the same moment once. */
+  #tellSoon(): void {
+    if (this.#isTelling) return;
+    this.#isTelling = true;
+    setImmediate(() => {
+      this.#isTelling = false;
+      this.#tell();
+    });
   }
 
   #tell(): void {
@@ -125,7 +156,7 @@ export class Graveyard {
     this.#options.onPeers(views);
   }
 
-  #view({ tombstone, vanished }: Member): PeerView {
+  #view({ tombstone, vanished }: View): PeerView {
     const contact = this.#liveness.of(tombstone.Name);
     const foundAtStart = this.#atStart?.get(tombstone.Name) === stateOf(tombstone);
     const view = { tombstone, foundAtStart, vanished };

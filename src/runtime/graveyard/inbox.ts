@@ -33,22 +33,26 @@ export interface InboxOptions {
   readonly onTrouble: (message: string, error: Error | undefined) => void;
 }
 
-/** Beyond, a file is forgotten and may be told of again. */
-const MAX_REMEMBERED = 1024;
+/** Beyond, the oldest are forgotten and looked at again. */
+const MAX_REMEMBERED = 16_384;
 
 export class Inbox {
   readonly #options: InboxOptions;
   /** Done with, but still there. */
-  #done = new Set<string>();
+  readonly #done = new Set<string>();
   #complaints = 0;
 
   constructor(options: InboxOptions) {
     this.#options = options;
   }
 
-  /** Never rejects. `areAll`: no others are there, so what was remembered of others can be forgotten. */
-  async look(files: readonly string[], areAll: boolean): Promise<void> {
-    if (areAll) this.#done = new Set(files.filter((file) => this.#done.has(file)));
+  /** Names are random, so none comes again for another request. */
+  isDone(file: string): boolean {
+    return this.#done.has(file);
+  }
+
+  /** Never rejects. */
+  async look(files: readonly string[]): Promise<void> {
     for (const file of files) if (!this.#done.has(file)) await this.#take(file);
   }
 
@@ -64,8 +68,8 @@ export class Inbox {
       case 'failed':
         // It may be readable the next time.
         return this.#complain(file, reading.why);
-      case 'text': {
-        const parsed = parseRequest(reading.text);
+      case 'bytes': {
+        const parsed = parseRequest(reading.bytes.toString());
         if (!parsed.ok) return this.#ignore(file, parsed.why);
         if (isMeantFor(parsed.request, self)) this.#options.onAsked(askOf(parsed.request));
         return this.#remove(file);
@@ -90,8 +94,11 @@ export class Inbox {
   }
 
   #remember(file: string): void {
-    if (this.#done.size >= MAX_REMEMBERED) this.#done.clear();
     this.#done.add(file);
+    for (const oldest of this.#done) {
+      if (this.#done.size <= MAX_REMEMBERED) break;
+      this.#done.delete(oldest);
+    }
   }
 
   #complain(file: string, why: string): void {

@@ -97,6 +97,7 @@ class Peer {
   #attempting: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #retriesLeft = 0;
+  #heldSince = 0;
   #hasLeft = false;
 
   constructor(dir: string, name: string, now: () => number, onChange: (contact: Contact) => void) {
@@ -164,6 +165,7 @@ class Peer {
       return;
     }
     this.#socket = socket;
+    this.#heldSince = this.#now();
     let received = 0;
     let isTalker = false;
     socket.on('data', (bytes) => {
@@ -187,7 +189,8 @@ class Peer {
     this.#become({ kind: 'lost', at: this.#now() });
     // Not at once: a process that is being killed closes its descriptors one by one, and the socket that it listens on
     // may still take a connection after this one has gone.
-    this.#retriesLeft = RETRIES;
+    // One that ends each connection at once has no more than these: to be tried again and again would become work.
+    if (this.#now() - this.#heldSince >= RETRY_MS * RETRIES) this.#retriesLeft = RETRIES;
     this.#tryLater();
   }
 

@@ -3,6 +3,7 @@
  * a member's name are opened; links are not followed, a FIFO or a device cannot hold up the reader, sizes and numbers
  * are bounded.
  */
+import { hash } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { lstat, open, opendir } from 'node:fs/promises';
@@ -17,13 +18,15 @@ export interface Unreadable {
 
 /** `unparsable` may be half written and is worth another look, `ignored` is not. */
 export type Reading =
-  | { readonly kind: 'tombstone'; readonly tombstone: Tombstone; readonly text: string }
+  | { readonly kind: 'tombstone'; readonly tombstone: Tombstone; readonly digest: string }
+  /** The file is as it was when it had the digest that is known. */
+  | { readonly kind: 'same' }
   | { readonly kind: 'unparsable'; readonly why: string }
   | { readonly kind: 'ignored'; readonly why: string }
   | { readonly kind: 'missing' };
 
 export type PlainReading =
-  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'bytes'; readonly bytes: Buffer }
   | { readonly kind: 'ignored'; readonly why: string }
   | { readonly kind: 'failed'; readonly why: string }
   | { readonly kind: 'missing' };
@@ -34,13 +37,15 @@ export interface Listing {
   /** Files that begin with a dot and are wanted all the same. */
   readonly hidden: readonly string[];
   readonly ignored: readonly Unreadable[];
+  /** How many entries of the directory were looked at. */
+  readonly entries: number;
 }
 
-const MAX_MEMBERS = 1024;
-/** Looking stops after that many directory entries. */
-const MAX_ENTRIES = 16_384;
+export const MAX_MEMBERS = 1024;
+/** Looking stops after that many directory entries: about 0.1 s of CPU. */
+export const MAX_ENTRIES = 131_072;
 const MAX_IGNORED = 32;
-const MAX_HIDDEN = 256;
+const MAX_HIDDEN = 1024;
 
 /** All that can be read, once. A graveyard that is not there is empty; one that cannot be read rejects. */
 export async function readGraveyard(
@@ -52,7 +57,7 @@ export async function readGraveyard(
   for (const name of names) {
     const reading = await readMember(dir, name);
     if (reading.kind === 'tombstone') members.push(reading.tombstone);
-    else if (reading.kind !== 'missing') unreadable.push({ name, why: reading.why });
+    else if (reading.kind !== 'missing' && reading.kind !== 'same') unreadable.push({ name, why: reading.why });
   }
   return { members, unreadable };
 }
@@ -62,27 +67,39 @@ export async function listMembers(dir: string, isWanted: (file: string) => boole
   const names: string[] = [];
   const hidden: string[] = [];
   const ignored: Unreadable[] = [];
+  // Of what is simply too much one is named.
+  let tooMany: Unreadable | undefined;
   let entries = 0;
   for await (const { name } of await openDirectory(dir)) {
-    if (++entries > MAX_ENTRIES) break;
+    if (entries === MAX_ENTRIES) {
+      tooMany = {
+        name,
+        why: `more than ${MAX_ENTRIES} files: of those beyond only members that are named by flags are seen`,
+      };
+      break;
+    }
+    entries++;
     if (name.startsWith('.')) {
       if (hidden.length < MAX_HIDDEN && isWanted(name)) hidden.push(name);
-    } else if (isMemberName(name) && names.length < MAX_MEMBERS) names.push(name);
-    else if (ignored.length < MAX_IGNORED) {
-      ignored.push({ name, why: isMemberName(name) ? `more than ${MAX_MEMBERS} members` : 'not a member name' });
-    }
+    } else if (!isMemberName(name)) {
+      if (ignored.length < MAX_IGNORED) ignored.push({ name, why: 'not a member name' });
+    } else if (names.length < MAX_MEMBERS) names.push(name);
+    else tooMany ??= { name, why: `more than ${MAX_MEMBERS} members` };
   }
-  return { names: names.sort(), hidden, ignored };
+  if (tooMany !== undefined) ignored.unshift(tooMany);
+  return { names: names.sort(), hidden, ignored, entries };
 }
 
 /** Never rejects. One thread of the pool at a time is all that a file system that hangs can hold. */
-export async function readMember(dir: string, name: string): Promise<Reading> {
+export async function readMember(dir: string, name: string, known?: string): Promise<Reading> {
   const read = await readPlainFile(join(dir, name), MAX_BYTES);
   if (read.kind === 'failed') return { kind: 'unparsable', why: read.why };
-  if (read.kind !== 'text') return read;
-  const parsed = parseTombstone(name, read.text);
+  if (read.kind !== 'bytes') return read;
+  const digest = hash('sha256', read.bytes);
+  if (digest === known) return { kind: 'same' };
+  const parsed = parseTombstone(name, read.bytes.toString());
   if (!parsed.ok) return { kind: 'unparsable', why: parsed.why };
-  return { kind: 'tombstone', tombstone: parsed.tombstone, text: read.text };
+  return { kind: 'tombstone', tombstone: parsed.tombstone, digest };
 }
 
 /** Any file of the graveyard, trusted with nothing. Never rejects. */
@@ -116,12 +133,12 @@ async function readOpened(file: FileHandle, maxBytes: number): Promise<PlainRead
     length += bytesRead;
   }
   if (length > maxBytes) return { kind: 'ignored', why: tooLarge(maxBytes) };
-  return { kind: 'text', text: buffer.toString('utf8', 0, length) };
+  return { kind: 'bytes', bytes: buffer.subarray(0, length) };
 }
 
 async function openDirectory(dir: string): Promise<AsyncIterable<{ readonly name: string }>> {
   try {
-    return await opendir(dir);
+    return await opendir(dir, { bufferSize: 256 });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { async *[Symbol.asyncIterator]() {} };
     throw error;

@@ -11,10 +11,11 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { chmod, lstat, mkdir, open, readdir, rename, unlink } from 'node:fs/promises';
+import { chmod, lstat, mkdir, open, opendir, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { handleOf } from '../../core/handle.ts';
 import { isMemberName } from '../../core/tombstone.ts';
+import { MAX_ENTRIES } from './read.ts';
 
 /** What could not be done, and the remedy. */
 export interface Trouble {
@@ -43,8 +44,7 @@ export class Store {
   async prepare(): Promise<Trouble | undefined> {
     try {
       await createDirectory(this.#dir);
-      const stale = (await readdir(this.#dir)).filter((file) => isTemporaryOf(this.#name, file));
-      for (const file of stale) await unlink(join(this.#dir, file)).catch(() => {});
+      for (const file of await this.#stale()) await unlink(join(this.#dir, file)).catch(() => {});
       return undefined;
     } catch (error) {
       return trouble(`prepare the graveyard ${this.#dir}`, error);
@@ -66,6 +66,17 @@ export class Store {
     if (this.#wanted === undefined || this.#running !== undefined) return 'idle';
     if (this.#carved === this.#wanted && (await exists(this.path))) return 'idle';
     return this.#schedule();
+  }
+
+  /** Not more than can be looked at before a start: what is left is another start's. */
+  async #stale(): Promise<readonly string[]> {
+    const stale: string[] = [];
+    let entries = 0;
+    for await (const { name } of await opendir(this.#dir, { bufferSize: 256 })) {
+      if (isTemporaryOf(this.#name, name)) stale.push(name);
+      if (++entries === MAX_ENTRIES || stale.length === MAX_STALE) break;
+    }
+    return stale;
   }
 
   /** Removes tombstone and socket of members of another session. Names that are not member names are left alone. */
@@ -149,6 +160,8 @@ export async function writeNew(path: string, text: string): Promise<void> {
     await file.close();
   }
 }
+
+const MAX_STALE = 1024;
 
 /** Errors of making a new file that say nothing against writing into the one that is there. */
 const ONLY_NEW_FILES: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT', 'EACCES', 'EPERM', 'EROFS']);

@@ -10,56 +10,58 @@
  */
 import { isRequestFor } from '../../core/stop-request.ts';
 import type { Tombstone } from '../../core/tombstone.ts';
-import { FileEvents } from './file-events.ts';
-import { listMembers, type Reading, readMember, type Unreadable } from './read.ts';
-
-export interface Member {
-  /** The same object as long as the file says the same. */
-  readonly tombstone: Tombstone;
-  readonly vanished: boolean;
-}
+import { CROWD, FileEvents } from './file-events.ts';
+import { Pace } from './pace.ts';
+import { listMembers, MAX_MEMBERS, type Reading, readMember, type Unreadable } from './read.ts';
+import { type View, Views } from './views.ts';
 
 export interface Snapshot {
-  /** All other members ever seen, by name; of those that are gone and over only the last ones. */
-  readonly members: readonly Member[];
+  /** All other members ever seen, by name; of very many only some (`views.ts`). */
+  readonly members: readonly View[];
   readonly ignored: readonly Unreadable[];
 }
 
 export interface WatchOptions {
   readonly dir: string;
   readonly ownName: string;
+  /** Those that the configuration names: they are looked for one by one, however many others there are. */
+  readonly named: ReadonlySet<string>;
   readonly rescanMs: number;
   /** Called after the first scan, then whenever something is different. */
   readonly onSnapshot: (snapshot: Snapshot) => void;
   readonly onRescan: () => void;
-  /** Stop requests to us, by file name, each time they are seen; `areAll`: there are no others. */
-  readonly onRequests: (files: readonly string[], areAll: boolean) => Promise<void>;
+  /** Stop requests to us, by file name, each time they are seen. */
+  readonly onRequests: (files: readonly string[]) => Promise<void>;
+  /** A request that is done with, though its file may still be there. */
+  readonly isDone: (file: string) => boolean;
   readonly onTrouble: (message: string, error: Error | undefined) => void;
   /** Whether the life that this tombstone tells of has ended, or was not in this boot. */
   readonly isOver: (tombstone: Tombstone) => boolean;
+  readonly isHeld: (name: string) => boolean;
 }
 
 const FIRST_REREAD_MS = 20;
 const MAX_REREADS = 7;
-/** A directory that pods use one after the other sees ever new names. Far more than a pod has members. */
-const MAX_VANISHED = 1024;
-
-interface View extends Member {
-  /** Empty when vanished: that nothing has changed is of use only for a file. */
-  readonly text: string;
-}
+/** More names that may have changed than this, and all is looked at in place of each. */
+const MAX_DIRTY = 4 * MAX_MEMBERS;
+const MOST_AT_ONCE = 64;
+const TICKS_IN_A_CROWD = 4;
 
 export class Watch {
   readonly #options: WatchOptions;
-  readonly #views = new Map<string, View>();
+  readonly #views: Views;
   readonly #ignored = new Map<string, string>();
   readonly #rereads = new Map<string, { count: number; timer: NodeJS.Timeout | undefined }>();
   readonly #events: FileEvents;
+  readonly #pace = new Pace();
   /** Names to be read; `all` also lists the directory. */
   #dirty = new Set<string>();
   #all = false;
   #waiting: (() => void)[] = [];
   #isWorking = false;
+  #ticks = 0;
+  /** Of the directory, when it was listed last. */
+  #entries = 0;
   #isStopped = false;
   #isChanged = true;
   #isUnreadable = false;
@@ -67,6 +69,7 @@ export class Watch {
 
   constructor(options: WatchOptions) {
     this.#options = options;
+    this.#views = new Views(options);
     this.#events = new FileEvents({
       dir: options.dir,
       ownName: options.ownName,
@@ -98,40 +101,46 @@ export class Watch {
     clearInterval(this.#timer);
     for (const { timer } of this.#rereads.values()) clearTimeout(timer);
     for (const resolve of this.#waiting.splice(0)) resolve();
+    this.#pace.stop();
     await this.#events.close();
   }
 
   #look(name: string): void {
     if (this.#isStopped) return;
-    this.#dirty.add(name);
+    if (this.#dirty.size < MAX_DIRTY) this.#dirty.add(name);
+    else this.#all = true;
     void this.#work();
   }
 
   async #onTimer(): Promise<void> {
     this.#options.onRescan();
-    const before = [...this.#views.values()];
+    // To look at all of a crowd is work: most times only at those that must be seen.
+    if (this.#entries > CROWD && ++this.#ticks % TICKS_IN_A_CROWD !== 0) {
+      for (const name of this.#options.named) this.#look(name);
+      return;
+    }
+    const before = this.#views.all();
     await this.rescan();
-    const isSame =
-      before.length === this.#views.size && before.every((view) => this.#views.get(view.tombstone.Name) === view);
     // Events told nothing of it: the watcher is deaf (or the volume is, then this costs little), so begin a new one.
-    if (!this.#isStopped && (!isSame || !this.#events.isHealthy)) void this.#events.open();
+    if (!this.#isStopped && !(this.#views.are(before) && this.#events.isHealthy)) void this.#events.open();
   }
 
   async #work(): Promise<void> {
     if (this.#isWorking) return;
     this.#isWorking = true;
     while (!this.#isStopped && (this.#all || this.#dirty.size > 0)) {
+      // Whoever waits for a scan has it at once.
+      if (this.#waiting.length === 0) await this.#pace.next(this.#all ? 1 + this.#entries / 1000 : 1);
       const waiting = this.#waiting.splice(0);
-      const areAll = this.#all;
-      const files = areAll ? await this.#list() : [...this.#dirty];
+      const files = this.#all ? await this.#list() : [...this.#dirty].slice(0, MOST_AT_ONCE);
       const requests = files.filter((file) => isRequestFor(this.#options.ownName, file));
       for (const file of requests) this.#dirty.delete(file);
-      if (requests.length > 0 || areAll) await this.#options.onRequests(requests, areAll);
+      if (requests.length > 0) await this.#options.onRequests(requests);
       for (const name of files) {
         if (requests.includes(name)) continue;
         // Before the reading: an event that comes during it is news.
         this.#dirty.delete(name);
-        this.#handle(name, await readMember(this.#options.dir, name));
+        this.#handle(name, await readMember(this.#options.dir, name, this.#views.digestOf(name)));
       }
       if (!this.#isStopped) this.#tell();
       for (const resolve of waiting) resolve();
@@ -139,22 +148,24 @@ export class Watch {
     this.#isWorking = false;
   }
 
-  /** What is to be read for a full scan: those that are there, those that were, and requests to us. */
+  /** What is to be read for a full scan: those that are there, those that were, those that are named, and requests to us. */
   async #list(): Promise<readonly string[]> {
     this.#all = false;
     this.#dirty.clear();
-    const { dir, ownName, onTrouble } = this.#options;
+    const { dir, ownName, named, onTrouble, isDone } = this.#options;
     void this.#events.check();
     try {
-      const { names, hidden, ignored } = await listMembers(dir, (file) => isRequestFor(ownName, file));
+      const isNews = (file: string): boolean => isRequestFor(ownName, file) && !isDone(file);
+      const { names, hidden, ignored, entries } = await listMembers(dir, isNews);
       this.#isUnreadable = false;
+      this.#entries = entries;
+      this.#events.fit(entries);
       this.#note(names, ignored);
-      const known = [...this.#views].filter(([, view]) => !view.vanished).map(([name]) => name);
-      return [...hidden, ...new Set([...names, ...known])].filter((name) => name !== ownName);
+      const known = this.#views.all().flatMap(({ vanished, tombstone }) => (vanished ? [] : [tombstone.Name]));
+      return [...hidden, ...new Set([...named, ...known, ...names])].filter((name) => name !== ownName);
     } catch (error) {
-      const { message } = error as Error;
-      if (!this.#isUnreadable)
-        onTrouble(`cannot read the graveyard ${dir}: ${message}; it is tried again`, error as Error);
+      const what = `cannot read the graveyard ${dir}: ${(error as Error).message}; it is tried again`;
+      if (!this.#isUnreadable) onTrouble(what, error as Error);
       this.#isUnreadable = true;
       return [];
     }
@@ -168,25 +179,25 @@ export class Watch {
 
   #handle(name: string, reading: Reading): void {
     if (this.#isStopped) return;
-    const view = this.#views.get(name);
     switch (reading.kind) {
       case 'tombstone':
         this.#accept(name);
-        if (view?.text !== reading.text) this.#set(name, { ...reading, vanished: false });
+        if (this.#views.see(name, reading.tombstone, reading.digest)) this.#isChanged = true;
+        return;
+      case 'same':
+        this.#accept(name);
         return;
       case 'unparsable':
         this.#reread(name, reading.why);
         return;
       case 'ignored':
         this.#ignore(name, reading.why);
-        if (view !== undefined && !view.vanished) this.#vanish(name, view);
+        this.#vanish(name);
         return;
       case 'missing':
         this.#accept(name);
-        if (view === undefined || view.vanished) return;
-        this.#vanish(name, view);
         // With it the whole directory may be gone.
-        this.#all = true;
+        if (this.#vanish(name)) this.#all = true;
         return;
       default:
         reading satisfies never;
@@ -196,6 +207,7 @@ export class Watch {
   /** Again after 20 ms, 40 ms and so on, then with each rescan; only then is it said to be unreadable. */
   #reread(name: string, why: string): void {
     const reread = this.#rereads.get(name) ?? { count: 0, timer: undefined };
+    if (!this.#rereads.has(name) && this.#rereads.size >= MAX_MEMBERS) return;
     this.#rereads.set(name, reread);
     if (reread.count >= MAX_REREADS) this.#ignore(name, why);
     else if (reread.timer === undefined) {
@@ -210,7 +222,7 @@ export class Watch {
   }
 
   #ignore(name: string, why: string): void {
-    if (this.#ignored.get(name) === why) return;
+    if (this.#ignored.get(name) === why || this.#ignored.size >= MAX_MEMBERS) return;
     this.#ignored.set(name, why);
     this.#isChanged = true;
   }
@@ -221,28 +233,17 @@ export class Watch {
     if (this.#ignored.delete(name)) this.#isChanged = true;
   }
 
-  /** Those that went last stand last. */
-  #vanish(name: string, view: View): void {
-    this.#views.delete(name);
-    this.#set(name, { ...view, text: '', vanished: true });
-  }
-
-  /** Only who is over: of a member that may live a file that is gone proves nothing. */
-  #forget(): void {
-    const over = [...this.#views].filter(([, view]) => view.vanished && this.#options.isOver(view.tombstone));
-    for (const [name] of over.slice(0, Math.max(0, over.length - MAX_VANISHED))) this.#views.delete(name);
-  }
-
-  #set(name: string, view: View): void {
-    this.#views.set(name, view);
-    this.#isChanged = true;
+  #vanish(name: string): boolean {
+    const wasThere = this.#views.lose(name);
+    if (wasThere) this.#isChanged = true;
+    return wasThere;
   }
 
   #tell(): void {
     if (!this.#isChanged) return;
     this.#isChanged = false;
-    this.#forget();
-    const members = [...this.#views.values()].sort((a, b) => (a.tombstone.Name < b.tombstone.Name ? -1 : 1));
+    this.#views.forget();
+    const members = [...this.#views.all()].sort((a, b) => (a.tombstone.Name < b.tombstone.Name ? -1 : 1));
     const ignored = [...this.#ignored].map(([name, why]) => ({ name, why }));
     this.#options.onSnapshot({ members, ignored });
   }

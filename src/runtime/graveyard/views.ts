@@ -1,0 +1,88 @@
+/**
+ * What was last seen of each other member, bounded: whoever can write to the graveyard can make any number of tombstones, one
+ * after the other or all at once. Kept are 1024 that are there, and of those that are gone the last 1024 that are over and the
+ * last 1024 of whom that is not known; beyond, those that the configuration names and those whose handle is held.
+ */
+import type { Tombstone } from '../../core/tombstone.ts';
+import { MAX_MEMBERS } from './read.ts';
+
+export interface View {
+  /** Without its history, which is nothing to the other members. The same object as long as the file says the same. */
+  readonly tombstone: Tombstone;
+  readonly vanished: boolean;
+  /** Of the content of the file, which may be 64 KiB; empty when vanished: that nothing has changed is of use only for a file. */
+  readonly digest: string;
+}
+
+export interface ViewsOptions {
+  /** Those that the configuration names. */
+  readonly named: ReadonlySet<string>;
+  /** Whether the life that this tombstone tells of has ended, or was not in this boot. */
+  readonly isOver: (tombstone: Tombstone) => boolean;
+  readonly isHeld: (name: string) => boolean;
+}
+
+/** A directory that pods use one after the other sees ever new names. Far more than a pod has members. */
+const MAX_VANISHED = 1024;
+
+export class Views {
+  readonly #options: ViewsOptions;
+  readonly #views = new Map<string, View>();
+  #there = 0;
+
+  constructor(options: ViewsOptions) {
+    this.#options = options;
+  }
+
+  all(): readonly View[] {
+    return [...this.#views.values()];
+  }
+
+  /** Nothing has changed since. */
+  are(views: readonly View[]): boolean {
+    const now = this.all();
+    return now.length === views.length && now.every((view, index) => view === views[index]);
+  }
+
+  digestOf(name: string): string | undefined {
+    return this.#views.get(name)?.digest;
+  }
+
+  /** Says whether it was taken: there may be too many already. */
+  see(name: string, tombstone: Tombstone, digest: string): boolean {
+    if (this.#views.get(name)?.vanished !== false) {
+      if (this.#there >= MAX_MEMBERS && !this.#options.named.has(name)) return false;
+      this.#there++;
+    }
+    const { History, ...rest } = tombstone;
+    // A copy: a text that was cut out of another one keeps the whole of it in memory.
+    this.#views.set(name, { tombstone: structuredClone(rest), vanished: false, digest });
+    return true;
+  }
+
+  /** Its file is gone. Those that went last stand last. Says whether it was there. */
+  lose(name: string): boolean {
+    const view = this.#views.get(name);
+    if (view === undefined || view.vanished) return false;
+    this.#there--;
+    this.#views.delete(name);
+    this.#views.set(name, { ...view, vanished: true, digest: '' });
+    return true;
+  }
+
+  /** The oldest beyond the bounds. */
+  forget(): void {
+    const { named, isOver, isHeld } = this.#options;
+    if (this.#views.size - this.#there <= MAX_VANISHED) return;
+    const gone = this.all()
+      .filter(({ vanished, tombstone }) => vanished && !named.has(tombstone.Name))
+      .map(({ tombstone }) => ({ name: tombstone.Name, isOver: isOver(tombstone) }));
+    const over = gone.filter((it) => it.isOver);
+    const open = gone.filter((it) => !it.isOver && !isHeld(it.name));
+    for (const { name } of [...beyond(over), ...beyond(open)]) this.#views.delete(name);
+  }
+}
+
+function beyond<Item>(items: readonly Item[]): readonly Item[] {
+  return items.slice(0, Math.max(0, items.length - MAX_VANISHED));
+}
