@@ -20,6 +20,11 @@ export class Actions {
     this.#onEnd = onEnd;
   }
 
+  obey(effect: Effect): void {
+    if (effect.type === 'runAction') void this.run(effect);
+    if (effect.type === 'endAction') this.end(effect.id);
+  }
+
   async run({ id, action, timeoutMs }: Effect & { type: 'runAction' }): Promise<void> {
     if (action.kind === 'exec') return;
     this.#entries.set(id, { timeoutMs });

@@ -15,6 +15,20 @@ export async function isLate(work: Promise<unknown>, mostMs: number): Promise<bo
   return late;
 }
 
+/** setTimeout's own limit is 2^31 - 1; a day is enough. */
+export const LONGEST_TIMER_MS = 86_400_000;
+/** Later than any load explains: the process or the machine stood still. */
+export const LATE_MS = 1_000;
+
+export const MOST = {
+  /** A file system that hangs must not keep a sidecar from starting. */
+  claimingMs: 5_000,
+  lookingMs: 1_000,
+  /** A part of what own KILL is ahead of the platform's. */
+  glancingMs: 200,
+  flushingMs: 200,
+} as const;
+
 /** Of a death that nothing hurries: with little CPU it takes seconds, and a sidecar would wait for ever for one that was lost. */
 const MOST_CARVING_MS = 30_000;
 const LEAST_CARVING_MS = 1_000;

@@ -23,7 +23,7 @@ import type { Clock } from './clock.ts';
 import { commandsOf, coreEventOf, fallbackOf, programOf, reasonOf } from './effects.ts';
 import type { Ask } from './graveyard/inbox.ts';
 import type { Host, HostCommand, HostEvent, Program } from './host/host.ts';
-import { isLate, mostCarvingMs } from './late.ts';
+import { isLate, LATE_MS, LONGEST_TIMER_MS, MOST, mostCarvingMs } from './late.ts';
 import type { Log } from './log.ts';
 import { type Digests, readMemo, writeMemo } from './memo.ts';
 import { readOomKills } from './oom.ts';
@@ -31,6 +31,7 @@ import type { Plot, PlotEvents } from './plot.ts';
 import type { ActionEnd } from './probes/probe.ts';
 import type { ReloadWatch } from './reload.ts';
 import { rest } from './rest.ts';
+import { Traffic } from './traffic.ts';
 
 export interface SupervisorOptions {
   readonly member: MemberConfig;
@@ -55,6 +56,7 @@ export class Supervisor {
   #leaving = false;
   readonly #claimed = Promise.withResolvers<void>();
   readonly #actions: Actions;
+  readonly #traffic: Traffic;
   #oomKills: number | undefined;
   #reload: ReloadWatch | undefined;
   #digests: Digests = {};
@@ -62,6 +64,7 @@ export class Supervisor {
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.#actions = new Actions((id, end) => this.#hearOfAction(id, end));
+    this.#traffic = new Traffic(options.clock, (event) => this.#dispatch(event));
   }
 
   /** Resolves when all is wired; the rest is events. */
@@ -87,7 +90,7 @@ export class Supervisor {
       stopAsked: (ask) => this.#askToStop(ask),
     };
     this.#claimed.resolve(openPlot === undefined ? undefined : this.#claim(openPlot, events));
-    await Promise.all([log.open(), isLate(this.#claimed.promise, MOST_CLAIMING_MS)]);
+    await Promise.all([log.open(), isLate(this.#claimed.promise, MOST.claimingMs)]);
     await this.#watchFiles();
     // A member that is on its way out is not interested in the others any more.
     if (!this.#leaving) await this.#plot?.watch(events);
@@ -178,8 +181,8 @@ export class Supervisor {
     this.#carve();
     for (const effect of effects) {
       if (effect.type === 'log') log.say(effect.level, effect.message, effect.details);
-      if (effect.type === 'runAction') void this.#actions.run(effect);
-      if (effect.type === 'endAction') this.#actions.end(effect.id);
+      this.#actions.obey(effect);
+      this.#traffic.obey(effect);
       if (effect.type === 'exitContainer') void this.#leave(effect.code);
     }
     this.#wakeAt(wakeAtMs);
@@ -216,7 +219,7 @@ export class Supervisor {
     const { clock } = this.#options;
     const isLong = clock.now().mono - dueMs > LATE_MS;
     if (isLong || this.#state?.stop !== undefined) {
-      await isLate(Promise.resolve(this.#plot?.rescan()), isLong ? MOST_LOOKING_MS : MOST_GLANCING_MS);
+      await isLate(Promise.resolve(this.#plot?.rescan()), isLong ? MOST.lookingMs : MOST.glancingMs);
       await new Promise((resolve) => setImmediate(resolve));
     }
     this.#dispatch({ type: 'ticked', at: clock.now() });
@@ -228,23 +231,13 @@ export class Supervisor {
     this.#leaving = true;
     clearTimeout(this.#timer);
     this.#actions.endAll();
+    this.#traffic.close();
     this.#reload?.close();
     // A life that was over before its plot was opened is carved like any other.
     const carved = this.#claimed.promise.then(() => this.#plot?.settle());
     if (await isLate(carved, mostCarvingMs(this.#state?.deadline, clock.now().mono)))
       log.say('error', 'the graveyard does not answer: leaving without the last tombstone');
-    await log.close(MOST_FLUSHING_MS);
+    await log.close(MOST.flushingMs);
     this.#commit(undefined, [{ type: 'exit', code }]);
   }
 }
-
-/** setTimeout's own limit is 2^31 - 1; a day is enough. */
-const LONGEST_TIMER_MS = 86_400_000;
-/** Later than any load explains: the process or the machine stood still. */
-const LATE_MS = 1_000;
-/** A file system that hangs must not keep a sidecar from starting. */
-const MOST_CLAIMING_MS = 5_000;
-const MOST_LOOKING_MS = 1_000;
-/** A part of what own KILL is ahead of the platform's. */
-const MOST_GLANCING_MS = 200;
-const MOST_FLUSHING_MS = 200;

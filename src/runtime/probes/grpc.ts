@@ -8,6 +8,7 @@ import { detailOf, printable } from './detail.ts';
 import { decodeResponse, encodeRequest } from './health.ts';
 import type { Attempt, Tell } from './probe.ts';
 import { authorityOf, USER_AGENT } from './request.ts';
+import { connectTcp } from './tcp.ts';
 
 export function attemptGrpc(action: GrpcAction, tell: Tell): Attempt {
   const session = open(action);
@@ -24,7 +25,11 @@ const MOST_ANSWER_BYTES = 4_096;
 /** Node's own connection: the session writes its preface as soon as it stands. */
 function open(action: GrpcAction): ClientHttp2Session {
   const { connect } = process.getBuiltinModule('node:http2');
-  return connect(`http://${authorityOf(action)}`, { settings: { enablePush: false }, maxSessionMemory: 1 });
+  return connect(`http://${authorityOf(action)}`, {
+    settings: { enablePush: false },
+    maxSessionMemory: 1,
+    createConnection: () => connectTcp(action.host, action.port),
+  });
 }
 
 function check(session: ClientHttp2Session, service: string, tell: Tell): void {

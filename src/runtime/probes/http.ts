@@ -11,6 +11,7 @@ import type { SecureContext } from 'node:tls';
 import type { HttpAction } from '../../core/config.ts';
 import { detailOf } from './detail.ts';
 import { type BodyEnd, type Head, readHead } from './head.ts';
+import { noteMade } from './made.ts';
 import type { Attempt, Tell } from './probe.ts';
 import { redirectOf, requestText, type Target, targetOf } from './request.ts';
 import { bareHost, connectTcp } from './tcp.ts';
@@ -135,7 +136,7 @@ function connect({ scheme, host, port }: Target): Socket {
   // No root certificates: nothing is checked against them, and reading them takes longer than all else.
   context ??= tls.createSecureContext({ ca: [] });
   const bare = bareHost(host);
-  return tls.connect({
+  const socket = tls.connect({
     host: bare,
     port,
     secureContext: context,
@@ -143,6 +144,8 @@ function connect({ scheme, host, port }: Target): Socket {
     ALPNProtocols: ['http/1.1'],
     ...(isIP(bare) === 0 && { servername: bare }),
   });
+  noteMade(socket);
+  return socket;
 }
 
 let context: SecureContext | undefined;

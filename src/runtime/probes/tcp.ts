@@ -4,6 +4,7 @@
 import type { Socket } from 'node:net';
 import type { TcpAction } from '../../core/config.ts';
 import { detailOf } from './detail.ts';
+import { noteMade } from './made.ts';
 import type { Attempt, Tell } from './probe.ts';
 
 export function attemptTcp({ host, port }: TcpAction, tell: Tell): Attempt {
@@ -15,7 +16,9 @@ export function attemptTcp({ host, port }: TcpAction, tell: Tell): Attempt {
 
 /** Of a name with several addresses each is tried. */
 export function connectTcp(host: string, port: number): Socket {
-  return process.getBuiltinModule('node:net').connect({ host: bareHost(host), port, noDelay: true });
+  const socket = process.getBuiltinModule('node:net').connect({ host: bareHost(host), port, noDelay: true });
+  noteMade(socket);
+  return socket;
 }
 
 /** Without the brackets that an IPv6 address wears in a URL. */

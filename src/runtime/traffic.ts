@@ -1,0 +1,45 @@
+/**
+ * The watch of a drain, as the effects of the core want it. What it takes is loaded when a drain begins: most members never have one.
+ */
+import type { Effect, Event } from '../core/events.ts';
+import type { Clock } from './clock.ts';
+import type { TrafficWatch } from './traffic/watch.ts';
+
+export class Traffic {
+  readonly #clock: Clock;
+  readonly #onEvent: (event: Event) => void;
+  #watch: TrafficWatch | undefined;
+  #isWanted = false;
+
+  constructor(clock: Clock, onEvent: (event: Event) => void) {
+    this.#clock = clock;
+    this.#onEvent = onEvent;
+  }
+
+  obey(effect: Effect): void {
+    if (effect.type === 'watchTraffic') void this.#begin(effect);
+    if (effect.type === 'leaveTraffic') this.close();
+  }
+
+  close(): void {
+    this.#isWanted = false;
+    this.#watch?.close();
+    this.#watch = undefined;
+  }
+
+  async #begin({ drain, connections, ignored }: Effect & { type: 'watchTraffic' }): Promise<void> {
+    this.#isWanted = true;
+    const { TrafficWatch } = await import('./traffic/watch.ts');
+    // It may be over by now.
+    if (!this.#isWanted || this.#watch !== undefined) return;
+    this.#watch = new TrafficWatch({
+      drain,
+      connections,
+      ignored,
+      now: () => this.#clock.now().mono,
+      onSeen: (seen) => this.#onEvent({ type: 'trafficSeen', at: this.#clock.now(), ...seen }),
+      onUnseen: (why) => this.#onEvent({ type: 'trafficUnseen', at: this.#clock.now(), why }),
+    });
+    await this.#watch.start();
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * One look at the tables of sockets after the other: which connections are new since the last one, and whether they count.
+ *
+ * A connection is known by its four numbers, seen from the side that has accepted it. One from a neighbour in the same namespace is in the
+ * tables twice, and stays for a minute on the side that has closed it first (TIME_WAIT), so either side proves it.
+ */
+import { Networks, ownNetworks } from './networks.ts';
+import { CLOSE_WAIT, ESTABLISHED, FIN_WAIT_1, LISTEN, type Line, readTable, SYN_RECEIVED } from './table.ts';
+
+export interface LookOptions {
+  /** Empty: all that are listened on. */
+  readonly ports: readonly number[];
+  readonly ignore: readonly string[];
+}
+
+export interface Sight {
+  /** New connections that count. */
+  readonly fresh: number;
+  /** New ones that do not. */
+  readonly ignored: number;
+  /** Those that count and are not over. */
+  readonly open: number;
+  readonly lines: number;
+}
+
+export class Looks {
+  readonly #ports: ReadonlySet<number>;
+  readonly #own = new Networks(ownNetworks());
+  readonly #ignored: Networks;
+  readonly #listening = new Set<number>();
+  #known: ReadonlySet<number> = new Set();
+
+  constructor({ ports, ignore }: LookOptions) {
+    this.#ports = new Set(ports);
+    this.#ignored = new Networks(ignore);
+  }
+
+  /** `made`: local ports of connections that we have made ourselves; those that are seen are taken out. */
+  async look(made: Set<number>): Promise<Sight> {
+    const found = new Set<number>();
+    let [fresh, ignored, open, lines] = [0, 0, 0, 0];
+    await readTable((line) => {
+      lines += 1;
+      if (line.state === LISTEN) this.#listening.add(line.localPort);
+      const side = this.#sideOf(line);
+      if (side === undefined) return;
+      const counts = side === 'server' && this.#counts(line);
+      if (counts && OPEN.has(line.state)) open += 1;
+      const key = keyOf(line, side);
+      if (found.has(key)) return;
+      found.add(key);
+      if (this.#known.has(key)) return;
+      if (counts) fresh += 1;
+      else ignored += 1;
+      made.delete(side === 'server' ? line.remotePort : line.localPort);
+    });
+    this.#known = found;
+    return { fresh, ignored, open, lines };
+  }
+
+  /** Whose end of an accepted connection it is; undefined: it is none. */
+  #sideOf(line: Line): 'server' | 'client' | undefined {
+    // A handshake that is not over is not counted yet.
+    if (line.state === LISTEN || line.state === SYN_RECEIVED) return undefined;
+    if (this.#listening.has(line.localPort)) return 'server';
+    return this.#listening.has(line.remotePort) && this.#isNeighbour(line) ? 'client' : undefined;
+  }
+
+  #counts(line: Line): boolean {
+    if (this.#ports.size > 0 && !this.#ports.has(line.localPort)) return false;
+    return !this.#isNeighbour(line) && !this.#ignored.has(line);
+  }
+
+  #isNeighbour(line: Line): boolean {
+    return isSame(line.local, line.remote) || this.#own.has(line);
+  }
+}
+
+/** What may still carry something: also what the client has closed on its side, and what is to be delivered after our close. */
+const OPEN: ReadonlySet<number> = new Set([ESTABLISHED, CLOSE_WAIT, FIN_WAIT_1]);
+
+function isSame(one: Uint32Array, other: Uint32Array): boolean {
+  return one[3] === other[3] && one[2] === other[2] && one[1] === other[1] && one[0] === other[0];
+}
+
+/** 53 bits of a hash: of 100,000 connections two are the same once in a million looks. */
+function keyOf(line: Line, side: 'server' | 'client'): number {
+  const isServer = side === 'server';
+  const [server, client] = isServer ? [line.local, line.remote] : [line.remote, line.local];
+  const [serverPort, clientPort] = isServer ? [line.localPort, line.remotePort] : [line.remotePort, line.localPort];
+  let [one, two] = [0x9e37_79b9, 0x85eb_ca6b];
+  const add = (word: number): void => {
+    one = Math.imul(one ^ word, 0xcc9e_2d51);
+    one ^= one >>> 15;
+    two = Math.imul(two ^ word, 0x1b87_3593);
+    two ^= two >>> 13;
+  };
+  add((serverPort << 16) | clientPort);
+  for (let index = line.isV4 ? 3 : 0; index < 4; index += 1) {
+    add(server[index] ?? 0);
+    add(client[index] ?? 0);
+  }
+  return (one >>> 0) * 0x20_0000 + (two >>> 11);
+}
