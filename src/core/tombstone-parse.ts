@@ -14,6 +14,8 @@ import { cleanText, isMemberName, MAX_BYTES, MAX_DETAILS, MAX_START_AFTER, trimH
 const MAX_READ_HISTORY = 1024;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 const DETAIL_KEY = /^[A-Za-z][A-Za-z0-9]{0,62}$/;
+/** Of kubexit's file, which has three. */
+const MAX_LINES = 1024;
 const YAML_KEY = /^([A-Za-z][A-Za-z0-9_]*):(?=[ \t]|$)/;
 
 export function parseTombstone(name: string, text: string): Parsed {
@@ -94,7 +96,9 @@ function parseKubexitLines(name: string, text: string): Parsed {
   // kubexit writes in place: without the last newline a number may be cut short.
   if (!text.endsWith('\n')) return notOk('the last line is not complete');
   const pairs = new Map<string, unknown>();
-  for (const line of text.split(/\r?\n/)) {
+  const lines = text.split(/\r?\n/, MAX_LINES + 1);
+  if (lines.length > MAX_LINES) return notOk(`more than ${MAX_LINES} lines`);
+  for (const line of lines) {
     // An indented line belongs to a value of a key that we do not know.
     if (line.trim() === '' || line === '---' || /^[ \t#-]/.test(line)) continue;
     const [, key] = YAML_KEY.exec(line) ?? [];
