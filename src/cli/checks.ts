@@ -8,6 +8,7 @@ import { formatDuration } from './duration.ts';
 import type { Key } from './flag.ts';
 import { repeated, show } from './parse.ts';
 import type { Settings } from './settle.ts';
+import { isSidecarName } from './sidecars.ts';
 import { formatSignal } from './signals.ts';
 
 /** What keeps this member from running; empty: nothing. */
@@ -37,14 +38,17 @@ const PROBLEMS: readonly Check[] = [
   {
     needs: ['startAfter', 'graveyard'],
     find: ({ startAfter, graveyard }) => {
-      if (startAfter.value === undefined || graveyard.value !== undefined) return undefined;
-      return `${startAfter.label}: needs a graveyard; give --graveyard DIR, a volume that it shares with them`;
+      const { members = [] } = startAfter.value ?? {};
+      if (members.length === 0 || graveyard.value !== undefined) return undefined;
+      const sidecar = members.find(({ name }) => isSidecarName(name))?.name;
+      const instead = sidecar === undefined ? '' : `; where ${sidecar} runs without sexton write ${sidecar}=ready`;
+      return `${startAfter.label}: needs a graveyard; give --graveyard DIR, a volume that it shares with them${instead}`;
     },
   },
   {
     needs: ['startAfter', 'name'],
     find: ({ startAfter, name }) => {
-      if (!startAfter.value?.some((gate) => gate.name === name.value)) return undefined;
+      if (!startAfter.value?.members.some((gate) => gate.name === name.value)) return undefined;
       return `${startAfter.label}: ${name.value} is this member itself; leave it out, or give another --name`;
     },
   },
@@ -58,7 +62,7 @@ const PROBLEMS: readonly Check[] = [
   {
     needs: ['startAfter', 'mains', 'role'],
     find: ({ startAfter, mains, role }) => {
-      const ended = startAfter.value?.find(
+      const ended = startAfter.value?.members.find(
         (gate) => gate.condition === 'completed' && mains.value?.includes(gate.name),
       );
       if (role.value !== 'sidecar' || ended === undefined) return undefined;

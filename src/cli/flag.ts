@@ -13,9 +13,9 @@ import type {
   RestartPolicy,
   Role,
   SignalMap,
-  StartGate,
 } from '../core/config.ts';
 import type { LogOptions } from '../runtime/log.ts';
+import type { Gates } from './gates.ts';
 import type { Parse } from './parse.ts';
 import type { StopWish } from './stop-choice.ts';
 
@@ -27,7 +27,7 @@ export interface Values {
   readonly restartPolicy: RestartPolicy;
   readonly mains: readonly string[];
   readonly when: 'all' | 'any';
-  readonly startAfter: readonly StartGate[];
+  readonly startAfter: Gates;
   readonly startTimeout: number;
   readonly startTimeoutAction: 'fail' | 'continue';
   readonly signals: SignalMap;

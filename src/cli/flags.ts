@@ -77,7 +77,7 @@ export const FLAGS: { readonly [K in Key]: Flag<Values[K]> } = {
     format: formatGates,
     pairs: '=',
     defaultNote: 'none',
-    help: 'Wait for members before the command starts: started, healthy, or completed (exit 0); with ? absent is fine.',
+    help: 'Wait before the command starts: for members, started, healthy or completed (exit 0); for sidecars without sexton, istio=ready; with ? absent is fine.',
   },
   startTimeout: {
     name: 'start-timeout',

@@ -5,8 +5,8 @@
 import { RTMIN, signalName } from '../core/signals.ts';
 import type { Key } from './flag.ts';
 import { FLAGS } from './flags.ts';
-import { PRESETS } from './quit-presets.ts';
 import type { Schema } from './shape.ts';
+import { SIDECAR_NAMES } from './sidecars.ts';
 import { PRESET_NAMES } from './stop-presets.ts';
 
 export interface Form {
@@ -15,7 +15,14 @@ export interface Form {
   /** Which plain numbers are right, since YAML knows numbers. */
   readonly numbers?: Schema;
   /** Where the value may be a map: patterns of its keys and values. */
-  readonly map?: { readonly key: string; readonly value: string; readonly numbers?: Schema; readonly lists?: true };
+  readonly map?: {
+    readonly key: string;
+    readonly value: string;
+    readonly numbers?: Schema;
+    readonly lists?: true;
+    /** Other keys, each with a value of its own kind; no key fits two of them. */
+    readonly more?: Readonly<Record<string, string>>;
+  };
 }
 
 const TIME = '(?=[0-9])([0-9]+h)?([0-9]+m(?!s))?([0-9]+s)?([0-9]+ms)?';
@@ -24,6 +31,7 @@ const NAME = '[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?';
 const CODE = '0*([0-9]{1,2}|1[0-9]{2}|2[0-4][0-9]|25[0-5])';
 const CODES = { minimum: 0, maximum: 255 };
 const CONDITION = '(started|healthy|completed)\\??';
+const READY = 'ready\\??';
 
 const NAMES = Array.from({ length: 31 }, (_, index) => signalName(index + 1).replace(/^SIG/, ''));
 const OFFSET = `(0?[0-9]|[12][0-9]|${64 - RTMIN})`;
@@ -38,7 +46,9 @@ const PORT = '0*[1-9][0-9]{0,4}';
 const COMMAND = 'exec:\\s*[^\\s|&;<>()$`][^\\u0000]*';
 const HTTP = `https?://${HOST}:${PORT}([/?,].*)?`;
 const PROBE = `(${COMMAND}|${HTTP}|tcp://${HOST}:${PORT}(,.*)?|grpc://${HOST}:${PORT}([/,].*)?)`;
-const QUIT = `(${HTTP}|(${Object.keys(PRESETS).join('|')})(:${PORT})?)`;
+const SIDECAR = `(${SIDECAR_NAMES.join('|')})`;
+const QUIT = `(${HTTP}|${SIDECAR}(:${PORT})?)`;
+const NAME_OF_MEMBER = `(?!${SIDECAR}$)${NAME}`;
 const HOOK = `(${COMMAND}|((GET|POST) +)?${HTTP}|tcp://${HOST}:${PORT}|sleep:(0|${TIME}))`;
 
 /** A part of a drain that stands alone is one more of a list. */
@@ -57,8 +67,12 @@ export const FORMS: Readonly<Record<Key, Form>> = {
   mains: names,
   when: choices('when'),
   startAfter: {
-    pattern: listed(`${NAME}\\??=${CONDITION}`),
-    map: { key: NAME, value: CONDITION },
+    pattern: listed(`(${NAME}\\??=${CONDITION}|${QUIT}=${READY})`),
+    map: {
+      key: NAME_OF_MEMBER,
+      value: CONDITION,
+      more: { [SIDECAR]: `(${CONDITION}|${READY})`, [`(${HTTP}|${SIDECAR}:${PORT})`]: READY },
+    },
   },
   startTimeout: someTime,
   startTimeoutAction: choices('startTimeoutAction'),

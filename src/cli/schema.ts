@@ -76,9 +76,16 @@ function valueSchema(key: Key): Schema {
   if (form.map) {
     const value = scalarSchema(`^(${form.map.value})$`, form.map.numbers);
     const list = { type: 'array', items: value, minItems: 1 };
+    const others = Object.entries(form.map.more ?? {});
+    const keys = [form.map.key, ...others.map(([key]) => key)].join('|');
     more.push({
       type: 'object',
-      propertyNames: { pattern: `^(${form.map.key})$` },
+      propertyNames: { pattern: `^(${keys})$` },
+      ...(others.length > 0 && {
+        patternProperties: Object.fromEntries(
+          others.map(([key, other]) => [`^(${key})$`, scalarSchema(`^(${other})$`, undefined)]),
+        ),
+      }),
       additionalProperties: form.map.lists ? { anyOf: [value, { type: 'boolean' }, list] } : value,
       minProperties: 1,
     });

@@ -136,6 +136,18 @@ export interface QuitAction {
   readonly hint: string | undefined;
 }
 
+/** Asks a process in another container whether it is ready, by one HTTP call: success is a status from 200 to 399. */
+export interface ReadyAction {
+  readonly kind: 'ready';
+  /** As the user wrote it: a preset or a URL. */
+  readonly name: string;
+  readonly call: HttpAction;
+  /** Absent is fine: where nobody listens there is nobody to wait for. */
+  readonly optional: boolean;
+  /** What to say when nobody listens, or when it answers 404: where that is switched on. */
+  readonly hint: string | undefined;
+}
+
 /** A file or directory whose change is told to the child by a signal. */
 export interface Reload {
   readonly path: string;
@@ -152,6 +164,8 @@ export interface MemberConfig {
   readonly mains: readonly string[];
   readonly when: 'all' | 'any';
   readonly startAfter: readonly StartGate[];
+  /** Start gates on processes that are no members: each is open while the process is ready. */
+  readonly startReady: readonly ReadyAction[];
   readonly startTimeoutMs: number;
   readonly startTimeoutAction: 'fail' | 'continue';
   readonly signals: SignalMap;

@@ -76,6 +76,8 @@ export interface Burial {
 
 /** The member's life is over: the tombstone gets its last lines, the container its exit code. */
 export function bury(draft: Draft, { status, reason, exit }: Burial): void {
+  // Of a start gate that was waited for.
+  dropTasks(draft);
   const { state, config } = draft;
   const { stop, climb } = state;
   const isThePlatforms = stop?.origin === 'platform' && stop.reason !== MAINS_FINISHED;

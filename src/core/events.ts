@@ -1,7 +1,7 @@
 /**
  * What can happen to a member (Event) and what its supervisor can do (Effect). Both are plain data.
  */
-import type { AdaptiveDrain, HookAction, ProbeAction, QuitAction, SleepAction } from './config.ts';
+import type { AdaptiveDrain, HookAction, ProbeAction, QuitAction, ReadyAction, SleepAction } from './config.ts';
 import type { ChildExit } from './exit.ts';
 import type { PeerView } from './peers.ts';
 import type { Instant } from './time.ts';
@@ -93,7 +93,7 @@ export type Effect =
   | {
       readonly type: 'runAction';
       readonly id: number;
-      readonly action: Exclude<HookAction | ProbeAction | QuitAction, SleepAction>;
+      readonly action: Exclude<HookAction | ProbeAction | QuitAction | ReadyAction, SleepAction>;
       readonly timeoutMs: number | undefined;
     }
   /** Ends an action that still runs; `actionEnded` may follow all the same. */

@@ -1,7 +1,7 @@
 /**
  * Start gates: what this member waits for before its child is started.
  */
-import type { MemberConfig, StartGate } from './config.ts';
+import type { MemberConfig, ReadyAction, StartGate } from './config.ts';
 import { peerNamed, standingOf } from './standing.ts';
 import type { State } from './state.ts';
 import type { Tombstone } from './tombstone.ts';
@@ -15,7 +15,9 @@ export type GateState =
 
 /** All gates together: the first that is barred, else the first that is shut, else open. */
 export function gatesOf(config: MemberConfig, state: State): GateState {
-  const gates = config.startAfter.map((gate) => gateOf(config, state, gate));
+  const members = config.startAfter.map((gate) => gateOf(config, state, gate));
+  const others = config.startReady.map((action, index) => readyGateOf(state, action, index));
+  const gates = [...members, ...others];
   return gates.find((gate) => gate.is === 'barred') ?? gates.find((gate) => gate.is === 'shut') ?? { is: 'open' };
 }
 
@@ -51,6 +53,14 @@ function gateOf(config: MemberConfig, state: State, gate: StartGate): GateState 
     default:
       return standing satisfies never;
   }
+}
+
+/** Of a process that is no member there is only its own word. It never bars the gate: whoever is not there may still come. */
+function readyGateOf({ looks }: State, { name, call }: ReadyAction, index: number): GateState {
+  const { ok, detail = 'no answer yet' } = looks[index] ?? {};
+  if (ok) return { is: 'open' };
+  const where = name.includes('://') ? '' : `http://${call.host}:${call.port}${call.path}: `;
+  return { is: 'shut', waitsFor: `${name}=ready (${where}${detail})`, untilMs: undefined };
 }
 
 const NOT_YET: Readonly<Record<StartGate['condition'], string>> = {

@@ -5,11 +5,12 @@ import type { Draft } from './draft.ts';
 import { say } from './draft.ts';
 import type { Event } from './events.ts';
 import { hearOfHook } from './hooks.ts';
+import { hearOfLook } from './looking.ts';
 import { takeResult } from './probing.ts';
 import { hearOfQuit } from './quitting.ts';
 import { hearOfValidation } from './reloading.ts';
 import type { Task } from './state.ts';
-import { forgetTask, isProbe, isQuit, type Result, tasksOver } from './tasks.ts';
+import { forgetTask, isProbe, isQuit, isReady, type Result, tasksOver } from './tasks.ts';
 import { timedOutAfter } from './time.ts';
 
 export function hearOfEnd(draft: Draft, event: Event & { type: 'actionEnded' }): void {
@@ -34,6 +35,7 @@ function settle(draft: Draft, task: Task, result: Result): void {
   forgetTask(draft, task);
   if (task.key === 'postStart' || task.key === 'preStop') return hearOfHook(draft, task.key, task, result);
   if (isProbe(task.key)) return takeResult(draft, task.key, task, result);
+  if (isReady(task.key)) return hearOfLook(draft, task, result);
   if (isQuit(task.key)) return hearOfQuit(draft, task, result);
   hearOfValidation(draft, task, result);
 }

@@ -12,6 +12,7 @@ import { verdictOf } from './finished.ts';
 import { gatesOf } from './gates.ts';
 import { holdsBack } from './hold.ts';
 import { beginPostStart, endPreStop, ownBudget, preStopIsOver } from './hooks.ts';
+import { lookAround } from './looking.ts';
 import { cycleThrough } from './order.ts';
 import { markHealth, probe } from './probing.ts';
 import { offerPromptStop } from './prompt.ts';
@@ -21,6 +22,7 @@ import { settleTasks } from './results.ts';
 import { SIGTERM } from './signals.ts';
 import { peerNamed, standingOf } from './standing.ts';
 import { MAINS_FINISHED, type Stop } from './state.ts';
+import { dropTasks } from './tasks.ts';
 import { rfc3339 } from './time.ts';
 
 export function advance(draft: Draft): void {
@@ -44,6 +46,7 @@ function isGone({ state }: Draft): boolean {
 const RULES: readonly ((draft: Draft) => void)[] = [
   adoptDeadline,
   decideToStop,
+  lookAround,
   beginLife,
   beginPostStart,
   settleTasks,
@@ -118,7 +121,7 @@ function beginLife(draft: Draft): void {
     return neverStart(draft, state.stop.origin === 'platform' ? EXIT.signalBase + state.stop.signal : EXIT.ok);
   const looksFirst = config.role === 'sidecar' || config.startAfter.length > 0;
   if (looksFirst && state.peers === undefined) return;
-  if (looksFirst && !isPassable(draft)) return;
+  if (!isPassable(draft)) return;
   spawn(draft);
 }
 
@@ -164,6 +167,8 @@ function neverStart(draft: Draft, status: number): void {
 
 function spawn(draft: Draft): void {
   const id = draft.state.births + 1;
+  // Start gates are not asked about any more.
+  dropTasks(draft);
   update(draft, { births: id, child: { is: 'spawning', id } });
   draft.effects.push({ type: 'spawnChild', id });
 }

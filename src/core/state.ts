@@ -89,9 +89,9 @@ export interface Failing {
 }
 
 export type HookKind = 'postStart' | 'preStop';
-export type TaskKey = HookKind | ProbeKind | `reload ${number}` | `quit ${number}`;
+export type TaskKey = HookKind | ProbeKind | `reload ${number}` | `quit ${number}` | `ready ${number}`;
 
-/** An action that runs: a probe, a hook, the validation of a reload. */
+/** An action that runs: a probe, a hook, the validation of a reload, a quit call, a look at who shall be ready. */
 export interface Task {
   readonly key: TaskKey;
   readonly id: number;
@@ -115,6 +115,16 @@ export interface Vital {
   /** How many results in a row were like the last one. */
   readonly run: number;
   readonly lastOk: boolean | undefined;
+  readonly nextAtMs: number;
+}
+
+/** What was heard of a process that a start gate waits for. */
+export interface Look {
+  readonly ok: boolean;
+  /** In a few words. */
+  readonly detail: string;
+  /** Since the last success. */
+  readonly failures: number;
   readonly nextAtMs: number;
 }
 
@@ -193,6 +203,8 @@ export interface State {
   readonly failing: Failing | undefined;
   readonly hooks: Readonly<Partial<Record<HookKind, Hook>>>;
   readonly vitals: Readonly<Partial<Record<ProbeKind, Vital>>>;
+  /** By the place in `startReady`; none: it was not heard of yet. */
+  readonly looks: Readonly<Record<number, Look>>;
   readonly tasks: readonly Task[];
   /** Actions begun so far: the id of the last one. */
   readonly actions: number;
@@ -245,6 +257,7 @@ export function initialState(origin: Origin): State {
     failing: undefined,
     hooks: {},
     vitals: {},
+    looks: {},
     tasks: [],
     actions: 0,
     backoffMs: FIRST_BACKOFF_MS,

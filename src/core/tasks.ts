@@ -1,8 +1,8 @@
 /**
- * Tasks: the actions that run beside the child, at most one for each probe, hook and reload. Their ends come as events; one that
+ * Tasks: the actions that run beside the child or before it, at most one for each probe, hook, reload, quit call and start gate. Their ends come as events; one that
  * takes longer than it may is told to end, and is given up when even that does not help.
  */
-import type { HookAction, MemberConfig, ProbeAction, ProbeKind, QuitAction } from './config.ts';
+import type { HookAction, MemberConfig, ProbeAction, ProbeKind, QuitAction, ReadyAction } from './config.ts';
 import { type Draft, reached, update } from './draft.ts';
 import type { State, Task, TaskKey } from './state.ts';
 
@@ -11,6 +11,8 @@ const GIVE_UP_MS = 2_000;
 const VALIDATION_MS = 30_000;
 /** A proxy may drain for some seconds before it leaves. */
 export const QUIT_MS = 10_000;
+/** As long as a probe has by default. */
+const READY_MS = 1_000;
 
 /** How an action has ended. `detail` says it in a few words, `output` is what it wrote. */
 export interface Result {
@@ -84,15 +86,20 @@ function tellToEnd(draft: Draft, { id }: Task): void {
   draft.effects.push({ type: 'endAction', id });
 }
 
-export function actionOf(config: MemberConfig, key: TaskKey): HookAction | ProbeAction | QuitAction | undefined {
+export function actionOf(
+  config: MemberConfig,
+  key: TaskKey,
+): HookAction | ProbeAction | QuitAction | ReadyAction | undefined {
   if (key === 'postStart' || key === 'preStop') return config[key];
   if (isProbe(key)) return config.probes[key]?.action;
+  if (isReady(key)) return config.startReady[indexOf(key)];
   return isQuit(key) ? config.quit[indexOf(key)] : config.reload[indexOf(key)]?.validate;
 }
 
 function timeoutOf(config: MemberConfig, key: TaskKey): number | undefined {
   if (key === 'postStart' || key === 'preStop') return undefined;
   if (isProbe(key)) return config.probes[key]?.timeoutMs;
+  if (isReady(key)) return READY_MS;
   return isQuit(key) ? QUIT_MS : VALIDATION_MS;
 }
 
@@ -103,6 +110,10 @@ export function indexOf(key: TaskKey): number {
 
 export function isQuit(key: TaskKey): key is `quit ${number}` {
   return key.startsWith('quit ');
+}
+
+export function isReady(key: TaskKey): key is `ready ${number}` {
+  return key.startsWith('ready ');
 }
 
 export function isProbe(key: TaskKey): key is ProbeKind {

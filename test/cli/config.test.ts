@@ -38,6 +38,7 @@ describe('the configuration of `sexton -- command`', () => {
         mains: [],
         when: 'all',
         startAfter: [],
+        startReady: [],
         startTimeoutMs: 60_000,
         startTimeoutAction: 'fail',
         signals: {},
@@ -157,7 +158,7 @@ describe('a value', () => {
       restartPolicy: 'OnFailure',
       mains: 'a,b',
       when: 'any',
-      startAfter: 'a=started,c=completed?',
+      startAfter: 'a=started,c=completed?,istio=ready,http://127.0.0.1:81/up=ready?',
       startTimeout: '5s',
       startTimeoutAction: 'continue',
       signals: 'HUP:USR1,TERM:QUIT',
@@ -193,7 +194,7 @@ role: sidecar
 restartPolicy: OnFailure
 mains: [a, b]
 when: any
-startAfter: {a: started, c: completed?}
+startAfter: {a: started, c: completed?, istio: ready, 'http://127.0.0.1:81/up': ready?}
 startTimeout: 5s
 startTimeoutAction: continue
 signals: {HUP: USR1, TERM: QUIT}

@@ -87,9 +87,20 @@ describe('start gates', () => {
   it('come back the same', () => {
     const condition = fc.constantFrom('started' as const, 'healthy' as const, 'completed' as const);
     const gate = fc.record({ name, condition, optional: fc.boolean() }, { noNullPrototype: true });
+    // In any order: the same is there.
+    const ready = fc.constantFrom('istio', 'envoy?', 'linkerd:4192', 'http://127.0.0.1:80/a=b?', 'https://[::1]:8443/');
+    const members = fc.uniqueArray(gate, { selector: (one) => one.name });
+    const others = fc.uniqueArray(ready, { selector: (one) => one.replace(/\?$/, '') });
     fc.assert(
-      fc.property(fc.uniqueArray(gate, { minLength: 1, selector: (one) => one.name }), (gates) => {
-        assert.deepEqual(parseGates(formatGates(gates)), { ok: true, value: gates });
+      fc.property(members, others, (gates, words) => {
+        const texts = words.map((word) => (word.endsWith('?') ? `${word.slice(0, -1)}=ready?` : `${word}=ready`));
+        const parsed = parseGates([...texts, formatGates({ members: gates, ready: [] })].filter(Boolean).join(','));
+        if (texts.length + gates.length === 0) return assert.equal(parsed.ok, false);
+        // A member may have a sidecar's name.
+        if (!parsed.ok) return assert.match(parsed.why, /named twice/);
+        assert.deepEqual(parsed.value.members, gates);
+        assert.equal(parsed.value.ready.length, words.length);
+        assert.deepEqual(parseGates(formatGates(parsed.value)), parsed);
       }),
     );
   });

@@ -27,6 +27,7 @@ export function mainConfig(change: Partial<MemberConfig> = {}): MemberConfig {
     mains: [],
     when: 'all',
     startAfter: [],
+    startReady: [],
     startTimeoutMs: 60_000,
     startTimeoutAction: 'fail',
     signals: {},

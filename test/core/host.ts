@@ -2,7 +2,7 @@
  * The world of one member, by script: the child, what it leaves behind, the actions beside it. It does for the effects of the core what a host
  * would do, and keeps what is to happen by itself.
  */
-import type { HookAction, ProbeAction, QuitAction } from '../../src/core/config.ts';
+import type { HookAction, ProbeAction, QuitAction, ReadyAction } from '../../src/core/config.ts';
 import type { Effect, Event } from '../../src/core/events.ts';
 import type { ChildExit } from '../../src/core/exit.ts';
 import { SIGCHLD, SIGCONT, SIGKILL, SIGWINCH } from '../../src/core/signals.ts';
@@ -39,7 +39,7 @@ interface Due {
 
 interface Running {
   readonly id: number;
-  readonly action: HookAction | ProbeAction | QuitAction;
+  readonly action: HookAction | ProbeAction | QuitAction | ReadyAction;
   readonly run: Run;
 }
 
@@ -159,7 +159,7 @@ export class ScriptedHost {
     if (isGone) this.#at(this.#nowMs, { type: 'straysGone' });
   }
 
-  #run(id: number, action: HookAction | ProbeAction | QuitAction): void {
+  #run(id: number, action: HookAction | ProbeAction | QuitAction | ReadyAction): void {
     const name = nameOf(action);
     const nth = this.#counts[name] ?? 0;
     this.#counts = { ...this.#counts, [name]: nth + 1 };
@@ -185,10 +185,10 @@ export class ScriptedHost {
 }
 
 /** What the script calls it: the command, the path, or the port. */
-export function nameOf(action: HookAction | ProbeAction | QuitAction): string {
+export function nameOf(action: HookAction | ProbeAction | QuitAction | ReadyAction): string {
   if (action.kind === 'exec') return action.argv[0];
   if (action.kind === 'http') return action.path;
-  if (action.kind === 'quit') return action.name;
+  if (action.kind === 'quit' || action.kind === 'ready') return action.name;
   return action.kind === 'sleep' ? 'sleep' : `${action.kind}:${action.port}`;
 }
 

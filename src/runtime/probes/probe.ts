@@ -4,14 +4,15 @@
  *
  * Loaded when the first one is run. None of it touches process.stdout or process.stderr.
  */
-import type { GrpcAction, HttpAction, QuitAction, TcpAction } from '../../core/config.ts';
+import type { GrpcAction, HttpAction, QuitAction, ReadyAction, TcpAction } from '../../core/config.ts';
 import { timedOutAfter } from '../../core/time.ts';
 import { attemptGrpc } from './grpc.ts';
 import { attemptHttp } from './http.ts';
 import { attemptQuit } from './quit.ts';
+import { attemptReady } from './ready.ts';
 import { attemptTcp } from './tcp.ts';
 
-export type NetworkAction = HttpAction | TcpAction | GrpcAction | QuitAction;
+export type NetworkAction = HttpAction | TcpAction | GrpcAction | QuitAction | ReadyAction;
 
 export interface ActionEnd {
   readonly ok: boolean;
@@ -101,6 +102,8 @@ function begin(action: NetworkAction, tell: Tell): Attempt {
       return attemptGrpc(action, tell);
     case 'quit':
       return attemptQuit(action, tell);
+    case 'ready':
+      return attemptReady(action, tell);
     default:
       return action satisfies never;
   }
