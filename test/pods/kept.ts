@@ -23,6 +23,10 @@ export interface PodContainer {
   readonly env?: Readonly<Record<string, string>>;
   readonly memoryMb?: number;
   readonly sees?: readonly string[];
+  /** The uid and gid of PID 1. */
+  readonly user?: number;
+  /** Told of each life as it begins. */
+  readonly onLife?: (container: Container) => void;
 }
 
 export interface ContainerState {
@@ -64,6 +68,7 @@ export class Kept {
     this.#isDone = false;
     this.#running = container;
     this.#last = container;
+    this.spec.onLife?.(container);
     const exit = await container.ended;
     // Whether a KILL was what ended it is known by then.
     await this.#killing;

@@ -1,0 +1,68 @@
+/**
+ * Who was asked to stop and when, who was killed from outside, and when the mains have finished: by what was really done, not by
+ * what any tombstone says.
+ */
+import { containersOf, livesOf } from './lives.ts';
+import { type MemberPlan, mainsOf } from './members.ts';
+import { type ContainerLife, type Happening, hitsOf, type RoundRecord } from './record.ts';
+
+/** The kubelet's stops that reach this container; the time is before the first signal of each. */
+export function asksTo(record: RoundRecord, container: ContainerLife): Happening[] {
+  return record.happenings.filter((it) => {
+    if (!it.isHit || it.fromMs > container.untilMs) return false;
+    const isAlone = it.kind === 'stop-one' || it.kind === 'stop-again';
+    return isPodStop(it) || (isAlone && it.member === container.member && it.fromMs >= container.fromMs);
+  });
+}
+
+/** The second may come first: then it is the first. */
+export function isPodStop({ kind }: Happening): boolean {
+  return kind === 'delete' || kind === 'delete-again';
+}
+
+/** It was ended as a whole: by a strike, or by the kubelet when a grace period was over. */
+export function wasKilled(record: RoundRecord, container: ContainerLife): boolean {
+  const strikes = hitsOf(record, ['kill-init'], container.member);
+  if (strikes.some((it) => it.fromMs <= container.untilMs && it.untilMs >= container.fromMs)) return true;
+  const stops = record.happenings.filter(
+    (it) => isPodStop(it) || (it.kind === 'stop-one' && it.member === container.member),
+  );
+  return stops.some((it) => container.untilMs >= it.fromMs + (it.value ?? 0));
+}
+
+/** Before this moment the sidecar cannot have known its mains finished; infinite: they never did. */
+export function earliestFinishFor(record: RoundRecord, sidecar: MemberPlan): number {
+  const mains = mainsOf(record.plan.members);
+  const each = mains.map((main) => finishOf(record, main));
+  // Without a roster those count that it has seen so far.
+  const needsAll = sidecar.when === 'all' && sidecar.mains.length > 0;
+  return needsAll ? Math.max(...each) : Math.min(...each);
+}
+
+/** The earliest moment at which this main's end may have counted as final. */
+function finishOf(record: RoundRecord, main: MemberPlan): number {
+  const { policy } = record.plan;
+  if (policy === 'Always') return Number.POSITIVE_INFINITY;
+  const lives = livesOf(record, main);
+  const finals = containersOf(record, main.name).flatMap((container) => {
+    const last = lives.filter((it) => it.container === container).at(-1);
+    const isFinal = policy === 'Never' || last?.statuses.includes(0) === true;
+    if (!isFinal) return [];
+    const kills = hitsOf(record, ['kill-init', 'kill-application', 'oom-application'], main.name);
+    return [Math.min(last?.lastMs ?? container.fromMs, ...kills.map((it) => it.fromMs))];
+  });
+  return Math.min(Number.POSITIVE_INFINITY, ...finals);
+}
+
+/** From when on this container's application may get a stop signal; infinite: never. */
+export function reasonToStopMs(record: RoundRecord, member: MemberPlan, container: ContainerLife): number {
+  return Math.min(
+    ...asksTo(record, container).map((it) => it.fromMs),
+    member.role === 'sidecar' ? earliestFinishFor(record, member) : Number.POSITIVE_INFINITY,
+  );
+}
+
+/** A main's application lives at this moment. */
+export function livesAt(record: RoundRecord, main: MemberPlan, atMs: number): boolean {
+  return livesOf(record, main).some((it) => it.fromMs < atMs && it.said !== undefined && it.lastMs > atMs);
+}

@@ -1,0 +1,38 @@
+/**
+ * Whether a pod must come to its end by itself. A sidecar learns of its mains' end by their tombstones, and where there is none by
+ * their liveness handles; when a fault takes both away at the wrong moment nobody can know, and the pod waits for its deletion.
+ */
+import { mainsOf } from './members.ts';
+import { type Happening, hitsOf, type RoundRecord } from './record.ts';
+
+/** What makes it impossible to write, while it lasts. In place, over what is there, some may still write. */
+export const UNWRITABLE = ['read-only', 'recreate'] as const;
+export const ONLY_IN_PLACE = ['fill-volume', 'take-permission'] as const;
+/** What destroys what was written before. */
+export const DESTRUCTIVE = ['recreate', 'wipe', 'tear'] as const;
+
+type Seen = Pick<RoundRecord, 'plan' | 'happenings' | 'events'>;
+
+export function demandsAnEnd(seen: Seen): boolean {
+  return mainsOf(seen.plan.members).every(({ name }) => !mayBeUnknown(seen, name));
+}
+
+/** A fault may have come between this member's end and those who had to know of it. */
+export function mayBeUnknown(seen: Seen, name: string): boolean {
+  const endedMs = lastMomentOf(seen, name);
+  const isGone = (it: Happening): boolean => it.untilMs >= endedMs && (it.kind !== 'tear' || it.member === name);
+  if (hitsOf(seen, DESTRUCTIVE).some(isGone) || hitsOf(seen, UNWRITABLE).some(isGone)) return true;
+  if (hitsOf(seen, ONLY_IN_PLACE).some((it) => it.untilMs >= endedMs && !it.carved.includes(name))) return true;
+  const kills = hitsOf(seen, ['kill-init'], name);
+  if (kills.length === 0) return false;
+  // Its death is told by its handle alone, which must have been there, and seen.
+  const damages = hitsOf(seen, [...DESTRUCTIVE, ...UNWRITABLE, ...ONLY_IN_PLACE]);
+  return damages.length > 0 || kills.some((it) => !it.carved.includes(name));
+}
+
+/** Before its death: the last thing that it said, or what ended its container. */
+export function lastMomentOf(seen: Pick<RoundRecord, 'events' | 'happenings'>, name: string): number {
+  const said = seen.events.filter((it) => it.name === name).map((it) => it.atMs);
+  const hit = hitsOf(seen, ['kill-init', 'kill-application', 'oom-application'], name).map((it) => it.fromMs);
+  return Math.max(0, ...said, ...hit);
+}

@@ -1,0 +1,69 @@
+/**
+ * The record: who died is in the graveyard with the right code, unless a fault took the graveyard away.
+ */
+import type { Tombstone } from '../../src/core/tombstone.ts';
+import { asksTo, wasKilled } from './asks.ts';
+import { DESTRUCTIVE, ONLY_IN_PLACE, UNWRITABLE } from './ending.ts';
+import { statusesOf } from './kill.ts';
+import { type ApplicationLife, containersOf } from './lives.ts';
+import type { MemberPlan } from './members.ts';
+import { type ContainerLife, hitsOf, type RoundRecord } from './record.ts';
+
+export function judgeTombstone(record: RoundRecord, member: MemberPlan, lives: readonly ApplicationLife[]): string[] {
+  const container = containersOf(record, member.name).at(-1);
+  if (container === undefined || wasKilled(record, container)) return [];
+  const last = lives.filter((it) => it.container === container).at(-1);
+  const text = record.graveyard.get(member.name);
+  if (mayBeDamaged(record, member, container, last)) return [];
+  if (text === undefined) return ['has no tombstone'];
+  const tombstone = parse(text);
+  if (tombstone === undefined) return [`its tombstone is no JSON: ${JSON.stringify(text.slice(0, 100))}`];
+  const { Died, Phase, ExitCode, Reason } = tombstone;
+  if (Died === undefined || Phase !== 'dead') return [`its death is not in its tombstone (${Phase})`];
+  const isLeft = [...record.graveyard.keys()].filter((it) => it.startsWith(`.${member.name}.`) && it.endsWith('.tmp'));
+  return [
+    ...(isLeft.length > 0 ? [`left ${isLeft.join(', ')} behind`] : []),
+    ...judgeCode(record, member, container, last, ExitCode),
+    ...(last === undefined && Reason !== 'never-started' && Reason !== 'stopped' ? [`its reason is ${Reason}`] : []),
+  ];
+}
+
+function judgeCode(
+  record: RoundRecord,
+  member: MemberPlan,
+  container: ContainerLife,
+  last: ApplicationLife | undefined,
+  code: number | undefined,
+): string[] {
+  const allowed = new Set<number>(last === undefined ? [] : statusesOf(record, member, last));
+  if (last?.said === undefined) {
+    if (asksTo(record, container).length > 0)
+      for (const signal of [15, ...member.ladder.map((it) => it.signal)]) allowed.add(128 + signal);
+    if (last === undefined && member.isGated) allowed.add(125);
+    if (last === undefined && member.role === 'sidecar') allowed.add(0);
+  }
+  if (code !== undefined && allowed.has(code)) return [];
+  return [`its tombstone says ${code}, where ${[...allowed].join(' or ')} would be right`];
+}
+
+/** From its last word on, nothing may have happened to the volume. */
+function mayBeDamaged(
+  record: RoundRecord,
+  { name }: MemberPlan,
+  container: ContainerLife,
+  last: ApplicationLife | undefined,
+): boolean {
+  const sinceMs = last?.lastMs ?? container.fromMs;
+  const isAfter = (it: { readonly untilMs: number }): boolean => it.untilMs >= sinceMs;
+  const destroyed = hitsOf(record, DESTRUCTIVE).filter((it) => it.kind !== 'tear' || it.member === name);
+  if ([...destroyed, ...hitsOf(record, UNWRITABLE)].some(isAfter)) return true;
+  return hitsOf(record, ONLY_IN_PLACE).some((it) => isAfter(it) && !it.carved.includes(name));
+}
+
+function parse(text: string): Tombstone | undefined {
+  try {
+    return JSON.parse(text) as Tombstone;
+  } catch {
+    return undefined;
+  }
+}

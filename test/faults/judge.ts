@@ -1,0 +1,99 @@
+/**
+ * The verdict on a round. Everything is judged by what was really done and by what the applications said themselves; what
+ * sexton says of it is what is judged.
+ *
+ * No bound of time is judged here but such as a fast machine can only undercut: that something did not happen too early.
+ */
+import { asksTo, earliestFinishFor, reasonToStopMs, wasKilled } from './asks.ts';
+import { judgeHold } from './judge-hold.ts';
+import { judgeTombstone } from './judge-tombstone.ts';
+import { isKillDue, statusesOf } from './kill.ts';
+import { type ApplicationLife, containersOf, livesOf, stopSignalsOf } from './lives.ts';
+import type { MemberPlan } from './members.ts';
+import { type ContainerLife, hitsOf, type RoundRecord } from './record.ts';
+
+export function judge(record: RoundRecord): string[] {
+  return record.plan.members.flatMap((member) => {
+    const lives = livesOf(record, member);
+    return [
+      ...containersOf(record, member.name).flatMap((container) => {
+        const own = lives.filter((it) => it.container === container);
+        return [
+          ...judgeStart(record, member, container, own),
+          ...judgeStatus(record, member, container, own),
+          ...own.flatMap((life) => judgeLife(record, member, life)),
+        ];
+      }),
+      ...lives.flatMap((life) => judgeHold(record, member, life)),
+      ...judgeTombstone(record, member, lives),
+    ].map((it) => `${member.name}: ${it}`);
+  });
+}
+
+/** An application is started, and no more often than it may be. */
+function judgeStart(
+  record: RoundRecord,
+  member: MemberPlan,
+  container: ContainerLife,
+  lives: readonly ApplicationLife[],
+): string[] {
+  if (!member.livesAgain && lives.length > 1) return [`was started ${lives.length} times in one container`];
+  if (lives.length > 0 || member.isGated) return [];
+  const isExcused =
+    wasKilled(record, container) ||
+    asksTo(record, container).length > 0 ||
+    (member.role === 'sidecar' && earliestFinishFor(record, member) <= container.untilMs);
+  return isExcused ? [] : [`was never started in a container that nobody stopped (it exited ${container.status})`];
+}
+
+/** The container's exit code is the one that follows from what happened. */
+function judgeStatus(
+  record: RoundRecord,
+  member: MemberPlan,
+  container: ContainerLife,
+  lives: readonly ApplicationLife[],
+): string[] {
+  const allowed = new Set<number>();
+  const last = lives.at(-1);
+  const isAsked = asksTo(record, container).length > 0;
+  const isStopped = isAsked || (member.role === 'sidecar' && earliestFinishFor(record, member) <= container.untilMs);
+  if (wasKilled(record, container)) allowed.add(137);
+  for (const status of last === undefined ? [] : statusesOf(record, member, last)) {
+    // Once it was told to stop it is stopped, whatever else befalls it.
+    const isToldToStop = last !== undefined && stopSignalsOf(last).length > 0;
+    if (member.role === 'main' || !isStopped || !isToldToStop || status === 137) allowed.add(status);
+  }
+  if (member.role === 'sidecar' && isStopped) allowed.add(0);
+  // Asked before its command could take a signal: it is not started, or the first rung ends it.
+  if (isAsked && (last === undefined || last.said === undefined))
+    for (const { signal } of [{ signal: 15 }, ...member.ladder]) allowed.add(128 + signal);
+  if (last === undefined && member.isGated) allowed.add(125);
+  if (allowed.has(container.status)) return [];
+  return [`its container exited ${container.status}, where ${[...allowed].join(' or ') || 'none'} would be right`];
+}
+
+/** Nobody tells it to stop, or kills it, without a reason; and each signal comes once. */
+function judgeLife(record: RoundRecord, member: MemberPlan, life: ApplicationLife): string[] {
+  const found: string[] = [];
+  const stops = stopSignalsOf(life);
+  const reasonMs = reasonToStopMs(record, member, life.container);
+  const [first] = stops;
+  if (first !== undefined && first.atMs < reasonMs)
+    found.push(`got signal ${first.detail} without a reason, life from ${life.fromMs}`);
+  for (const { signal } of [{ signal: 15 }, { signal: 2 }, { signal: 3 }]) {
+    const times = stops.filter((it) => Number(it.detail) === signal).length;
+    if (times > 1) found.push(`got signal ${signal} ${times} times in one life`);
+  }
+  for (const { detail } of stops)
+    if (!member.ladder.some((it) => it.signal === Number(detail)))
+      found.push(`got signal ${detail}, which is not its ladder's`);
+  const hups = life.signals.filter((it) => Number(it.detail) === 1).length;
+  const sent = hitsOf(record, ['foreign-signals'], member.name);
+  if (hups > sent.length) found.push(`got ${hups} HUP, and ${sent.length} were sent`);
+  const due = sent.filter((it) => it.fromMs > life.fromMs && it.untilMs < Math.min(first?.atMs ?? 0, reasonMs));
+  if (due.length > 0 && hups === 0 && life.said !== undefined)
+    found.push('lost a HUP that came long before its stop signal');
+  if (life.said === undefined && !life.isStruck && !wasKilled(record, life.container))
+    if (!isKillDue(record, member, life)) found.push('was killed without a reason, or before its time');
+  return found;
+}

@@ -1,0 +1,51 @@
+/**
+ * What one round is: a pod and what befalls it, all of it drawn from the seed. The same seed gives the same plan; at which
+ * instruction of a process a strike arrives is the machine's affair.
+ */
+import { chance } from '../helpers/rounds.ts';
+import { type Dice, dice } from './dice.ts';
+import { type MemberPlan, planMembers } from './members.ts';
+import { planStrikes, type Strike } from './strikes.ts';
+
+export type Policy = 'Never' | 'OnFailure' | 'Always';
+
+export interface Plan {
+  readonly seed: number;
+  readonly policy: Policy;
+  readonly graceMs: number;
+  readonly declareGrace: boolean;
+  readonly declareSession: boolean;
+  /** All members run under this uid; undefined: as root, whom permissions do not stop. */
+  readonly user: number | undefined;
+  readonly members: readonly MemberPlan[];
+  /** The mains' time counts from when all that is planned from the start on has happened: it finds them alive. */
+  readonly isHeldOpen: boolean;
+  readonly strikes: readonly Strike[];
+}
+
+export function planOf(seed: number, isRoot: boolean): Plan {
+  const roll = dice(chance(seed));
+  const policy = roll.weighted<Policy>([
+    [45, 'Never'],
+    [35, 'OnFailure'],
+    [20, 'Always'],
+  ]);
+  const members = planMembers(roll, policy);
+  return {
+    seed,
+    policy,
+    graceMs: roll.between(2_000, 5_000),
+    declareGrace: roll.isTrue(0.9),
+    declareSession: roll.isTrue(0.95),
+    user: roll.isTrue(0.5) && isRoot ? 12_345 : undefined,
+    members,
+    isHeldOpen: policy !== 'Always' && roll.isTrue(0.6),
+    strikes: planStrikes(roll, policy, members, isRoot),
+  };
+}
+
+export function isDeleted(plan: Plan): boolean {
+  return plan.strikes.some((strike) => strike.kind === 'delete');
+}
+
+export type { Dice };

@@ -1,0 +1,56 @@
+/**
+ * What happened in a round, by the clock of the applications' log (CLOCK_MONOTONIC in milliseconds): it is what the judge judges.
+ */
+import type { LogEvent } from '../helpers/timeline.ts';
+import type { Plan } from './plan.ts';
+import type { StrikeKind } from './strikes.ts';
+
+export interface Happening {
+  readonly kind: StrikeKind;
+  readonly member: string;
+  /** Taken before it began, and after it was over. */
+  readonly fromMs: number;
+  readonly untilMs: number;
+  /** It found somebody alive, or something to damage. */
+  readonly isHit: boolean;
+  /** Of the kubelet's stops: what it grants; of a signal: which one. */
+  readonly value?: number;
+  /** The members whose tombstones were there when it began. */
+  readonly carved: readonly string[];
+}
+
+/** One life of one container. */
+export interface ContainerLife {
+  readonly member: string;
+  readonly fromMs: number;
+  readonly untilMs: number;
+  readonly status: number;
+  readonly stderr: string;
+}
+
+export interface RoundRecord {
+  readonly plan: Plan;
+  readonly happenings: readonly Happening[];
+  readonly lives: readonly ContainerLife[];
+  readonly events: readonly LogEvent[];
+  /** What lies in the graveyard at the end; of what is no plain file, the empty text. */
+  readonly graveyard: ReadonlyMap<string, string>;
+  /** The pod ended by itself, or by the deletion that was planned. */
+  readonly endedByItself: boolean;
+}
+
+/** By the clock of the log. */
+export function nowMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
+}
+
+/** A moment by which something had certainly happened, or had certainly not. */
+export function hitsOf(
+  record: Pick<RoundRecord, 'happenings'>,
+  kinds: readonly StrikeKind[],
+  member?: string,
+): Happening[] {
+  return record.happenings.filter(
+    (it) => it.isHit && kinds.includes(it.kind) && (member === undefined || it.member === member),
+  );
+}

@@ -1,0 +1,30 @@
+/**
+ * Pods of real processes under faults, the short form: the same seeds each time. `node test/faults/run.ts` plays many more.
+ */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { playRounds } from './rounds.ts';
+import { Tally } from './tally.ts';
+
+const ROUNDS = Number(process.env.TEST_ROUNDS ?? 40);
+const FIRST_SEED = Number(process.env.TEST_SEED ?? 1);
+const MINUTES = 60_000;
+
+test(`nothing hangs, is lost or disturbed in ${ROUNDS} pods whose processes and volume are struck at random moments`, {
+  timeout: 25 * MINUTES,
+}, async (t) => {
+  const tally = new Tally();
+  const failures: string[] = [];
+  const seeds = Array.from({ length: ROUNDS }, (_, index) => FIRST_SEED + index);
+  await playRounds(seeds, 3, (result) => {
+    tally.add(result);
+    if (result.violations.length === 0) return;
+    const story = result.artefacts === undefined ? '' : readFileSync(join(result.artefacts, 'timeline'), 'utf8');
+    failures.push(`seed ${result.seed}: ${result.violations.join('; ')} (${result.artefacts})\n${story}`);
+  });
+  t.diagnostic(String(tally));
+  assert.deepEqual(failures.join('\n'), '');
+  assert.equal(tally.passed, ROUNDS);
+});

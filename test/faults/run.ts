@@ -1,0 +1,65 @@
+/**
+ * `node test/faults/run.ts`: all parts one after the other, which takes about an hour: simulated pods, pods of real processes under
+ * faults, and what else `parts.ts` lists.
+ *
+ * `node test/faults/run.ts [--rounds 2000] [--seed S] [--jobs N]`: only the real rounds, from seed S on. What failed is had
+ * again by `--seed S --rounds 1`: the plan is the same; at which instruction a strike arrives is not, so it may take some tries.
+ *
+ * The last line is `N passed, N failed`.
+ */
+import { spawn } from 'node:child_process';
+import { parseArgs } from 'node:util';
+import { NODE, ROOT } from '../helpers/paths.ts';
+import { PARTS } from './parts.ts';
+import type { RoundResult } from './round.ts';
+import { IS_ROOT, playRounds } from './rounds.ts';
+import { Tally } from './tally.ts';
+
+const { values } = parseArgs({
+  options: { rounds: { type: 'string' }, seed: { type: 'string' }, jobs: { type: 'string' } },
+});
+const only = Object.keys(values).length > 0;
+const first = Number(values.seed ?? Date.now() % 1_000_000_000);
+const count = Number(values.rounds ?? (values.seed === undefined ? 2_000 : 1));
+const jobs = Number(values.jobs ?? 6);
+for (const [name, value] of Object.entries({ seed: first, rounds: count, jobs }))
+  if (!Number.isSafeInteger(value) || value < 0) throw new Error(`--${name} takes a whole number`);
+
+let [passed, failed] = [0, 0];
+process.chdir(ROOT);
+if (!only) for (const part of PARTS) await runPart(part.name, part.argv);
+await runRounds();
+process.stdout.write(`${passed} passed, ${failed} failed\n`);
+process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
+
+/** A part counts as one: its own figures stand above. */
+async function runPart(name: string, argv: readonly string[]): Promise<void> {
+  process.stdout.write(`== ${name}\n`);
+  const child = spawn(NODE, argv, { stdio: ['ignore', 'inherit', 'inherit'] });
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  if (code === 0) passed += 1;
+  else failed += 1;
+}
+
+async function runRounds(): Promise<void> {
+  process.stdout.write(`== real processes: ${count} rounds from seed ${first} on, ${jobs} at a time\n`);
+  if (!IS_ROOT) process.stdout.write('without root there are no faults that need mounts, cgroups or other uids\n');
+  const tally = new Tally();
+  const started = performance.now();
+  const seeds = Array.from({ length: count }, (_, index) => first + index);
+  await playRounds(seeds, jobs, (result) => {
+    tally.add(result);
+    if (result.violations.length > 0) tell(result);
+    const done = tally.passed + tally.failed;
+    if (done % 100 === 0) process.stdout.write(`${done} rounds, ${tally.failed} failed\n`);
+  });
+  passed += tally.passed;
+  failed += tally.failed;
+  process.stdout.write(`${tally}${((performance.now() - started) / 1_000).toFixed(0)} s\n`);
+}
+
+function tell({ seed, violations, artefacts }: RoundResult): void {
+  const where = artefacts === undefined ? '' : `    see ${artefacts}\n`;
+  const again = `    again: node test/faults/run.ts --seed ${seed} --rounds 1\n`;
+  process.stdout.write(`FAILED seed ${seed}\n${violations.map((it) => `    ${it}\n`).join('')}${where}${again}`);
+}
