@@ -112,10 +112,10 @@ export class Plot {
     if (trouble !== undefined) this.#options.log.say('warn', trouble.message);
   }
 
-  /** Resolves when the last tombstone is carved. */
+  /** Resolves when the last tombstone is carved; what comes later is not. */
   async settle(): Promise<void> {
     clearInterval(this.#tending);
-    await this.#pending;
+    await Promise.all([this.#store.close(), this.#pending]);
   }
 
   /** Who asks means whom it saw in the tombstone: whose name is taken has none. */

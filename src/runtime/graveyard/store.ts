@@ -33,6 +33,7 @@ export class Store {
   #carved: string | undefined;
   #running: Promise<Trouble | undefined> | undefined;
   #next: Promise<Trouble | undefined> | undefined;
+  #isClosed = false;
 
   constructor(dir: string, name: string) {
     this.path = join(dir, name);
@@ -55,7 +56,8 @@ export class Store {
    * Makes this text the tombstone. Resolves once it, or a later one, is written, with `undefined`; else with what stood
    * against it. Never rejects.
    */
-  carve(text: string): Promise<Trouble | undefined> {
+  async carve(text: string): Promise<Trouble | undefined> {
+    if (this.#isClosed) return undefined;
     this.#wanted = text;
     this.#carved = undefined;
     return this.#schedule();
@@ -63,7 +65,7 @@ export class Store {
 
   /** Carves the last text again if that failed or if the file is gone since. To be called now and then. */
   async tend(): Promise<Trouble | undefined | 'idle'> {
-    if (this.#wanted === undefined || this.#running !== undefined) return 'idle';
+    if (this.#isClosed || this.#wanted === undefined || this.#running !== undefined) return 'idle';
     if (this.#carved === this.#wanted && (await exists(this.path))) return 'idle';
     return this.#schedule();
   }
@@ -77,6 +79,12 @@ export class Store {
       if (++entries === MAX_ENTRIES || stale.length === MAX_STALE) break;
     }
     return stale;
+  }
+
+  /** What was asked for by now is written, and nothing else is begun: the process may end, and would leave half of it behind. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    while (this.#running !== undefined) await (this.#next ?? this.#running);
   }
 
   /** Removes tombstone and socket of members of another session. Names that are not member names are left alone. */

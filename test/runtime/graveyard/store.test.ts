@@ -307,3 +307,21 @@ describe('Store.clear', () => {
     assert.ok(existsSync(join(dir, 'x')));
   });
 });
+
+describe('Store.close', () => {
+  it('writes what was asked for and begins nothing else, so that a process that leaves leaves no half of a carving', async (t) => {
+    const dir = temporaryDirectory(t);
+    const store = new Store(dir, 'a');
+    void store.carve(stone('a', { Phase: 'running' }));
+    void store.carve(stone('a', { Phase: 'dead' }));
+    const closed = store.close();
+    const late = store.carve(stone('a', { Phase: 'dead', Reason: 'lost' }));
+    await closed;
+    // Whoever leaves now takes nothing with him that was begun.
+    assert.deepEqual(readdirSync(dir), ['a']);
+    assert.equal(readFileSync(join(dir, 'a'), 'utf8'), stone('a', { Phase: 'dead' }));
+    await late;
+    assert.equal(await store.tend(), 'idle');
+    assert.equal(readFileSync(join(dir, 'a'), 'utf8'), stone('a', { Phase: 'dead' }));
+  });
+});
