@@ -2,7 +2,7 @@
  * Drains: `5s`, `min=1s,quiet=2s,max=15s,ports=8080,8443,ignore=10.0.0.0/8`, `inflight`. What follows `ports=` or `ignore=` without a name of
  * its own is one more of them.
  */
-import type { AdaptiveDrain, Drain } from '../core/config.ts';
+import type { Drain } from '../core/config.ts';
 import { parseNetwork } from './address.ts';
 import { formatDuration, parseDuration, parseSomeTime } from './duration.ts';
 import { nearest } from './nearest.ts';
@@ -32,21 +32,20 @@ export function parseDrain(text: string): Parse<Drain | undefined> {
 export function formatDrain(drain: Drain | undefined): string {
   if (drain === undefined) return '0';
   if (drain.kind === 'fixed') return formatDuration(drain.ms);
-  const { minMs, quietMs, maxMs, ports, ignore, unseen, inflight } = drain;
+  const { minMs, quietMs, maxMs, ports, ignore, inflight } = drain;
   return [
     `min=${formatDuration(minMs)}`,
     `quiet=${formatDuration(quietMs)}`,
     `max=${formatDuration(maxMs)}`,
     ...(ports.length > 0 ? [`ports=${ports.join(',')}`] : []),
     ...(ignore.length > 0 ? [`ignore=${ignore.join(',')}`] : []),
-    ...(unseen === undefined ? [] : [`unseen=${unseen.count}/${formatDuration(unseen.perMs)}`]),
     ...(inflight ? ['inflight'] : []),
   ].join(',');
 }
 
 const DEFAULTS = { minMs: 1_000, quietMs: 2_000, maxMs: 15_000 } as const;
 const EXAMPLE = 'min=1s,quiet=2s,max=15s';
-const OPTIONS = ['min', 'quiet', 'max', 'ports', 'ignore', 'unseen', 'inflight'] as const;
+const OPTIONS = ['min', 'quiet', 'max', 'ports', 'ignore', 'inflight'] as const;
 
 type List = 'ports' | 'ignore';
 type Times = { -readonly [K in keyof typeof DEFAULTS]?: number };
@@ -54,7 +53,6 @@ type Times = { -readonly [K in keyof typeof DEFAULTS]?: number };
 interface Taken extends Times {
   readonly ports: number[];
   readonly ignore: string[];
-  unseen?: AdaptiveDrain['unseen'];
   inflight?: boolean;
 }
 
@@ -83,8 +81,6 @@ function takeOption(taken: Taken, key: string, value: string | undefined, seen: 
     case 'ports':
     case 'ignore':
       return takeItem(taken, option, value ?? '');
-    case 'unseen':
-      return takeUnseen(taken, value ?? '');
     case 'inflight':
       if (value !== undefined && value !== 'true' && value !== 'false') return 'inflight takes no value; leave it out';
       taken.inflight = value !== 'false';
@@ -100,7 +96,6 @@ const EXAMPLES = {
   max: 'max=15s',
   ports: 'ports=8080',
   ignore: 'ignore=10.1.2.3',
-  unseen: 'unseen=1/2s',
 } as const;
 
 function takeItem(taken: Taken, list: List, item: string): string | undefined {
@@ -116,21 +111,13 @@ function takeItem(taken: Taken, list: List, item: string): string | undefined {
   return undefined;
 }
 
-function takeUnseen(taken: Taken, text: string): string | undefined {
-  const [, count = '', per = ''] = /^([1-9][0-9]{0,3})\/(.+)$/.exec(text) ?? [];
-  const time = parseSomeTime(/^[hms]+$/.test(per) ? `1${per}` : per);
-  if (count === '' || !time.ok) return 'unseen: not so many in a time; write one such as 1/2s';
-  taken.unseen = { count: Number(count), perMs: time.value };
-  return undefined;
-}
-
-function together({ ports, ignore, unseen, inflight = false, ...given }: Taken): Parse<Drain> {
+function together({ ports, ignore, inflight = false, ...given }: Taken): Parse<Drain> {
   const { minMs, quietMs, maxMs } = timesOf(given);
   if (minMs > maxMs || quietMs > maxMs) {
     const [name, ms] = minMs > maxMs ? ['min', minMs] : ['quiet', quietMs];
     return bad(`max=${formatDuration(maxMs)} is shorter than ${name}=${formatDuration(ms)}; write a longer max`);
   }
-  return good({ kind: 'adaptive', minMs, quietMs, maxMs, ports, ignore, unseen, inflight });
+  return good({ kind: 'adaptive', minMs, quietMs, maxMs, ports, ignore, inflight });
 }
 
 /** Defaults give way to what is given. */

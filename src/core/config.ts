@@ -55,8 +55,6 @@ export interface AdaptiveDrain {
   readonly ports: readonly number[];
   /** Whose connections do not count: addresses and networks, `10.1.2.3`, `fd00::/8`. */
   readonly ignore: readonly string[];
-  /** So many connections in so long do not count when they were gone before it could be seen whose they were. */
-  readonly unseen: { readonly count: number; readonly perMs: number } | undefined;
   /** It also waits until the connections that are open have ended. */
   readonly inflight: boolean;
 }

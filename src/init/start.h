@@ -59,8 +59,9 @@ const char *search_path(char *const *env);
 /* The next place in `path` to look for the file, in `out`; false after the last one. Places that are too long are skipped. */
 bool next_place(const char **path, const char *file, char out[PATH_LIMIT]);
 bool starts_with(const char *text, const char *prefix);
-/* sockets.c: another program in the same file. */
+/* sockets.c and departures.c: other programs in the same file. */
 _Noreturn void tell_sockets(int argc, char *const argv[]);
+_Noreturn void tell_departures(void);
 /* One line on stderr, from up to three parts; dropped when stderr is stalled, because init never blocks. */
 void say(const char *first, const char *second, const char *third);
 

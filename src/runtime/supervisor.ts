@@ -64,7 +64,7 @@ export class Supervisor {
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.#actions = new Actions((id, end) => this.#hearOfAction(id, end));
-    this.#traffic = new Traffic(options.clock, (event) => this.#dispatch(event));
+    this.#traffic = new Traffic(options, (event) => this.#dispatch(event));
   }
 
   /** Resolves when all is wired; the rest is events. */

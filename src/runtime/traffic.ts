@@ -3,16 +3,19 @@
  */
 import type { Effect, Event } from '../core/events.ts';
 import type { Clock } from './clock.ts';
+import type { Host } from './host/host.ts';
 import type { TrafficWatch } from './traffic/watch.ts';
 
 export class Traffic {
   readonly #clock: Clock;
+  readonly #init: string | undefined;
   readonly #onEvent: (event: Event) => void;
   #watch: TrafficWatch | undefined;
   #isWanted = false;
 
-  constructor(clock: Clock, onEvent: (event: Event) => void) {
+  constructor({ clock, host }: { readonly clock: Clock; readonly host: Host }, onEvent: (event: Event) => void) {
     this.#clock = clock;
+    this.#init = host.init;
     this.#onEvent = onEvent;
   }
 
@@ -36,6 +39,7 @@ export class Traffic {
       drain,
       connections,
       ignored,
+      init: this.#init,
       now: () => this.#clock.now().mono,
       onSeen: (seen) => this.#onEvent({ type: 'trafficSeen', at: this.#clock.now(), ...seen }),
       onUnseen: (why) => this.#onEvent({ type: 'trafficUnseen', at: this.#clock.now(), why }),

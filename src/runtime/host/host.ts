@@ -154,6 +154,8 @@ export interface Hello {
 export interface Host {
   /** What cannot be done here, each a sentence for the log; empty over sexton-init. */
   readonly limits: readonly string[];
+  /** A path of sexton-init, which is other programs too by other names; without: there is none. */
+  readonly init?: string;
   /**
    * Resolves with what the host knows, then events flow to `onEvent`: in the very next turn of the event loop those that were
    * queued before, unacknowledged ones first.

@@ -19,6 +19,8 @@ const CHUNK_BYTES = 262_144;
 
 export class InitHost implements Host {
   readonly limits: readonly string[] = [];
+  /** It is our parent; in images without the file at its place, too. */
+  readonly init = `/proc/${process.ppid}/exe`;
   readonly #fd: number;
   readonly #reader = new FrameReader();
   #socket: Socket | undefined;

@@ -13,14 +13,15 @@ export interface LookOptions {
   readonly ignore: readonly string[];
 }
 
+/** What was seen, from the sight before it on. */
 export interface Sight {
   /** New connections that count. */
-  readonly fresh: number;
+  fresh: number;
   /** New ones that do not. */
-  readonly ignored: number;
-  /** Those that count and are not over. */
-  readonly open: number;
-  readonly lines: number;
+  ignored: number;
+  /** Those in the tables that count and are not over. */
+  open: number;
+  lines: number;
 }
 
 export class Looks {
@@ -28,7 +29,7 @@ export class Looks {
   readonly #own = new Networks(ownNetworks());
   readonly #ignored: Networks;
   readonly #listening = new Set<number>();
-  #known: ReadonlySet<number> = new Set();
+  #known = new Set<number>();
 
   constructor({ ports, ignore }: LookOptions) {
     this.#ports = new Set(ports);
@@ -38,24 +39,35 @@ export class Looks {
   /** `made`: local ports of connections that we have made ourselves; those that are seen are taken out. */
   async look(made: Set<number>): Promise<Sight> {
     const found = new Set<number>();
-    let [fresh, ignored, open, lines] = [0, 0, 0, 0];
+    const sight = { fresh: 0, ignored: 0, open: 0, lines: 0 };
     await readTable((line) => {
-      lines += 1;
+      sight.lines += 1;
       if (line.state === LISTEN) this.#listening.add(line.localPort);
-      const side = this.#sideOf(line);
-      if (side === undefined) return;
-      const counts = side === 'server' && this.#counts(line);
-      if (counts && OPEN.has(line.state)) open += 1;
-      const key = keyOf(line, side);
-      if (found.has(key)) return;
-      found.add(key);
-      if (this.#known.has(key)) return;
-      if (counts) fresh += 1;
-      else ignored += 1;
-      made.delete(side === 'server' ? line.remotePort : line.localPort);
+      const key = this.#take(line, sight, made, found);
+      if (key !== undefined) found.add(key);
     });
     this.#known = found;
-    return { fresh, ignored, open, lines };
+    return sight;
+  }
+
+  /** One that has gone; it may stay in the tables for a while. */
+  takeDeparted(line: Line, sight: Sight, made: Set<number>): void {
+    const key = this.#take(line, sight, made, this.#known);
+    if (key !== undefined) this.#known.add(key);
+  }
+
+  /** Counts it, unless it is known; what it is known by, if it is a connection that was accepted here. */
+  #take(line: Line, sight: Sight, made: Set<number>, found: ReadonlySet<number>): number | undefined {
+    const side = this.#sideOf(line);
+    if (side === undefined) return undefined;
+    const counts = side === 'server' && this.#counts(line);
+    if (counts && OPEN.has(line.state)) sight.open += 1;
+    const key = keyOf(line, side);
+    if (found.has(key) || this.#known.has(key)) return key;
+    if (counts) sight.fresh += 1;
+    else sight.ignored += 1;
+    made.delete(side === 'server' ? line.remotePort : line.localPort);
+    return key;
   }
 
   /** Whose end of an accepted connection it is; undefined: it is none. */

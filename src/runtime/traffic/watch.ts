@@ -1,17 +1,17 @@
 /**
  * Watches the new connections of this network namespace, for a drain that ends when they have stopped coming.
  *
- * Theory of operation. One counter is read ten times a second; as long as it does not rise nothing else is. When it rises, the tables of
- * sockets tell whose connections these were (`look.ts`). What has come and gone between two looks, and is not explained by connections
- * that we have made ourselves, counts. So does what cannot be looked at, because there is so much of it that looking would cost more than
- * its share of the CPU: whenever there is doubt the drain is longer.
+ * Theory of operation. One counter is read ten times a second; as long as it does not rise nothing else is. When it rises by some, each of
+ * them has either gone since, which the kernel tells (`departures.ts`), or stands in the tables of sockets (`look.ts`); both say whose it was.
+ * A flood is not looked at, and neither is what would cost more than its share of the CPU: that counts. So does what nothing explains, after a
+ * few turns in which word of it may still come. Whenever there is doubt the drain is longer.
  */
 import type { AdaptiveDrain } from '../../core/config.ts';
 import { collectMade, forgetMade } from '../probes/made.ts';
 import { Allowance } from './allowance.ts';
 import { Counter, countSockets } from './counter.ts';
+import { Departures } from './departures.ts';
 import { Looks, type Sight } from './look.ts';
-import { Tolerance } from './tolerance.ts';
 
 /** As the core wants it: since the drain began. */
 export interface Seen {
@@ -26,6 +26,8 @@ export interface WatchOptions {
   /** What a supervisor before this one has counted. */
   readonly connections: number;
   readonly ignored: number;
+  /** A path of sexton-init; undefined: there is none. */
+  readonly init: string | undefined;
   /** CLOCK_MONOTONIC milliseconds. */
   readonly now: () => number;
   readonly onSeen: (seen: Seen) => void;
@@ -36,21 +38,21 @@ export interface WatchOptions {
 export class TrafficWatch {
   readonly #options: WatchOptions;
   readonly #looks: Looks;
-  readonly #tolerance: Tolerance;
   readonly #allowance: Allowance;
   readonly #made = collectMade();
+  #departures: Departures | undefined;
   #counter: Counter | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isOver = false;
   /** The counter as it was read last. */
   #count = 0;
-  /** Came since the last look, and is not judged yet; `atMs`: when it was seen to have risen last. */
-  #rise = { count: 0, atMs: 0 };
-  /** Tables were not looked at when there was something to see: what they show next may be old. */
+  /** Came and is not judged yet; `atMs`: when the counter was seen to have risen last, `turns`: ago. */
+  #rise: Rise = NONE;
+  /** Something was not looked at: what is seen next may be old. */
   #isStale = false;
-  /** Of the last look that has found something that counts: how much came in one turn. */
+  /** Rises of so many in one turn go on as they were. */
   #flood = Number.POSITIVE_INFINITY;
-  /** Was in the tables before it was in the counter. */
+  /** Was seen before it was counted. */
   #early = 0;
   #lastMs: number;
   #connections: number;
@@ -62,107 +64,120 @@ export class TrafficWatch {
     const { drain, connections, ignored, now } = options;
     this.#options = options;
     this.#looks = new Looks(drain);
-    this.#tolerance = new Tolerance(drain.unseen, now());
     this.#allowance = new Allowance(drain.maxMs, now());
-    // What came before we were there is not known.
     this.#lastMs = now();
     this.#connections = connections;
     this.#ignored = ignored;
   }
 
   async start(): Promise<void> {
-    try {
+    await this.#try(async () => {
       this.#counter = new Counter();
-      this.#count = this.#counter.read();
+      this.#departures = new Departures(this.#options.init);
+      await this.#departures.ask(() => {});
       const sight = await this.#look();
       this.#open = sight?.open;
       this.#isStale = sight === undefined;
-    } catch (error) {
-      return this.#giveUp(error);
-    }
-    this.#tell();
-    this.#sleep();
+      this.#count = this.#counter?.read() ?? 0;
+      // What came before this moment is not known.
+      this.#lastMs = this.#options.now();
+    });
   }
 
   close(): void {
     this.#isOver = true;
     clearTimeout(this.#timer);
+    this.#departures?.close();
     this.#counter?.close();
     this.#counter = undefined;
     forgetMade();
   }
 
-  #sleep(): void {
-    if (!this.#isOver) this.#timer = setTimeout(() => void this.#turn(), TURN_MS);
+  async #try(step: () => Promise<void>): Promise<void> {
+    if (this.#isOver) return;
+    try {
+      await step();
+    } catch (error) {
+      if (this.#isOver) return;
+      this.close();
+      return this.#options.onUnseen(error instanceof Error ? error.message : String(error));
+    }
+    this.#tell();
+    if (!this.#isOver) this.#timer = setTimeout(() => void this.#try(() => this.#turn()), TURN_MS);
   }
 
   async #turn(): Promise<void> {
-    try {
-      const count = this.#counter?.read() ?? this.#count;
-      const came = Math.max(0, count - this.#count);
-      this.#count = count;
-      if (came > 0) this.#rise = { count: this.#rise.count + came, atMs: this.#options.now() };
-      await this.#judge(came);
-      if (this.#isOver) return;
-      if (this.#isQuiet() && this.#options.drain.inflight) await this.#lookForOpen();
-    } catch (error) {
-      return this.#giveUp(error);
-    }
-    this.#tell();
-    this.#sleep();
+    const count = this.#counter?.read() ?? this.#count;
+    // It is a number of 64 bits, but a kernel may have been told to begin anew.
+    const came = Math.max(0, count - this.#count - this.#early);
+    this.#count = count;
+    this.#early = 0;
+    if (came > 0) this.#rise = { count: this.#rise.count + came, atMs: this.#options.now(), turns: 0 };
+    else this.#rise = { ...this.#rise, turns: this.#rise.turns + 1 };
+    if (this.#rise.count > 0 || this.#isStale) await this.#judge(came);
+    if (this.#options.drain.inflight && this.#open !== 0 && this.#isQuiet()) await this.#lookForOpen();
   }
 
   /** Whether what has come counts. */
   async #judge(came: number): Promise<void> {
-    const isToSee = this.#rise.count > 0 || this.#isStale;
-    if (!isToSee || this.#isOver) return;
-    // A flood that was looked at and goes on is one.
     if (came >= FEW && came >= this.#flood / 2) return this.#takeAll();
-    const { count, atMs } = this.#rise;
-    const sight = await this.#look();
-    if (sight === undefined) return this.#takeAll();
+    const departed = { fresh: 0, ignored: 0, open: 0, lines: 0 };
+    const isWhole = await this.#departures?.ask((line) => this.#looks.takeDeparted(line, departed, this.#made));
+    if (this.#isOver) return;
+    const { count } = this.#rise;
+    // Where we cannot know what is old, it has to be just these.
+    if (isWhole === true && departed.fresh === 0 && departed.ignored >= count && count > 0)
+      return this.#weigh(came, departed);
     const isOld = this.#isStale;
-    this.#rise = { count: 0, atMs: 0 };
-    this.#isStale = false;
+    const sight = await this.#look();
+    if (this.#isOver) return;
+    if (sight === undefined) return this.#takeAll();
+    this.#isStale = isWhole !== true && this.#departures?.works === true && came > 0;
     this.#open = sight.open;
-    this.#flood = sight.fresh > 0 ? came : Number.POSITIVE_INFINITY;
-    // What the tables show may have come before; what it was is decided already.
-    if (isOld) return count > 0 ? this.#add(count, 0, atMs) : undefined;
-    this.#weigh(count, atMs, sight);
+    if (isOld || this.#isStale) return this.#add(count, 0);
+    this.#weigh(came, { ...sight, fresh: sight.fresh + departed.fresh, ignored: sight.ignored + departed.ignored });
   }
 
-  #weigh(count: number, atMs: number, { fresh, ignored }: Sight): void {
-    const own = this.#made.size;
-    this.#made.clear();
-    const explained = ignored + own + this.#early;
-    const gone = Math.max(0, count - fresh - explained);
-    const tolerated = this.#tolerance.take(gone, this.#options.now());
-    const counting = fresh + gone - tolerated;
-    this.#early = Math.max(0, fresh + explained - count);
-    this.#add(counting, Math.max(0, count - counting), fresh > count ? this.#options.now() : atMs);
+  #weigh(came: number, { fresh, ignored }: Pick<Sight, 'fresh' | 'ignored'>): void {
+    const { count, turns } = this.#rise;
+    const seen = fresh + ignored;
+    const [missing, works] = [Math.max(0, count - seen), this.#departures?.works === true];
+    // Of our own connections we know, and of those that have gone word may still be on its way.
+    const own = Math.min(missing, this.#made.size);
+    const isAwaited = works && missing > own && turns < MOST_TURNS;
+    const gone = isAwaited ? 0 : missing - own;
+    const { atMs } = this.#rise;
+    if (fresh + gone > 0) this.#flood = came;
+    else if (!isAwaited) this.#flood = Number.POSITIVE_INFINITY;
+    this.#early = Math.max(0, seen - count);
+    this.#add(fresh + gone, Math.max(0, count - fresh - missing) + (isAwaited ? 0 : own));
+    if (isAwaited) this.#rise = { count: missing, atMs, turns };
+    else this.#made.clear();
   }
 
+  /** Without a look. */
   #takeAll(): void {
-    const { count, atMs } = this.#rise;
-    this.#rise = { count: 0, atMs: 0 };
+    if (this.#rise.count > 0 && !this.#isStale) this.#departures?.pause();
     this.#isStale = true;
-    this.#add(count, 0, atMs);
+    this.#add(this.#rise.count, 0);
   }
 
-  #add(connections: number, ignored: number, atMs: number): void {
+  /** All that has risen is judged by this. */
+  #add(connections: number, ignored: number): void {
     this.#connections += connections;
     this.#ignored += ignored;
-    if (connections > 0) this.#lastMs = Math.max(this.#lastMs, atMs);
+    if (connections > 0) this.#lastMs = Math.max(this.#lastMs, this.#rise.atMs);
+    this.#rise = NONE;
   }
 
   async #lookForOpen(): Promise<void> {
-    if (this.#open === 0) return;
     const sight = await this.#look();
     if (sight === undefined) return;
     this.#open = sight.open;
-    // Whoever came meanwhile is known by now, and has to be counted here.
-    if (sight.fresh > 0) this.#early += sight.fresh + sight.ignored;
-    if (sight.fresh > 0) this.#add(sight.fresh, 0, this.#options.now());
+    if (sight.fresh + sight.ignored === 0) return;
+    this.#early = sight.fresh + sight.ignored;
+    this.#rise = { count: 0, atMs: this.#options.now(), turns: 0 };
+    this.#add(sight.fresh, sight.ignored);
   }
 
   /** undefined: it would cost too much now. */
@@ -178,8 +193,13 @@ export class TrafficWatch {
     return sight;
   }
 
+  /** What is not judged yet counts as long as it is not. */
+  #latestMs(): number {
+    return this.#rise.count > 0 ? Math.max(this.#lastMs, this.#rise.atMs) : this.#lastMs;
+  }
+
   #isQuiet(): boolean {
-    return this.#rise.count === 0 && this.#options.now() >= this.#lastMs + this.#options.drain.quietMs;
+    return this.#options.now() >= this.#latestMs() + this.#options.drain.quietMs;
   }
 
   /** Not each single connection, but at once when it may be over. */
@@ -187,8 +207,8 @@ export class TrafficWatch {
     if (this.#isOver) return;
     const atMs = this.#options.now();
     const seen: Seen = {
-      lastMs: this.#lastMs,
-      connections: this.#connections,
+      lastMs: this.#latestMs(),
+      connections: this.#connections + this.#rise.count,
       ignored: this.#ignored,
       open: this.#open,
     };
@@ -198,15 +218,18 @@ export class TrafficWatch {
     this.#told = { atMs, text };
     this.#options.onSeen(seen);
   }
-
-  #giveUp(error: unknown): void {
-    if (this.#isOver) return;
-    this.close();
-    this.#options.onUnseen(error instanceof Error ? error.message : String(error));
-  }
 }
 
+interface Rise {
+  readonly count: number;
+  readonly atMs: number;
+  readonly turns: number;
+}
+
+const NONE: Rise = { count: 0, atMs: 0, turns: 0 };
 const TURN_MS = 100;
 const TELL_MS = 500;
+/** The kernel tells by a worker of its own. */
+const MOST_TURNS = 3;
 /** So many in one turn are looked at in any case. */
 const FEW = 5;
