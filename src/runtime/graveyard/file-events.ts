@@ -90,7 +90,7 @@ export class FileEvents {
 
   /** How many entries the directory has, as seen last. */
   fit(entries: number): void {
-    const isCrowded = entries > (this.#isCrowded ? CROWD / 2 : CROWD);
+    const isCrowded = entries > (this.#isCrowded ? MANY / 2 : MANY);
     if (isCrowded === this.#isCrowded) return;
     this.#isCrowded = isCrowded;
     if (this.#place !== undefined) void this.open();
@@ -152,6 +152,8 @@ export class FileEvents {
   }
 }
 
+/** Each change costs chokidar four times what the event itself costs, and all members see the changes of all. */
+const MANY = 64;
 /** Far more than the members of a pod and their files. */
 export const CROWD = 2048;
 

@@ -123,11 +123,14 @@ export async function readPlainFile(path: string, maxBytes: number): Promise<Pla
 
 async function readOpened(file: FileHandle, maxBytes: number): Promise<PlainReading> {
   // Again, of what was really opened.
-  const odd = oddity(await file.stat(), maxBytes);
+  const stat = await file.stat();
+  const odd = oddity(stat, maxBytes);
   if (odd !== undefined) return { kind: 'ignored', why: odd };
-  const buffer = Buffer.allocUnsafe(maxBytes + 1);
+  // Mostly enough; who writes into it meanwhile is read to the end or found too large.
+  let buffer = Buffer.allocUnsafe(stat.size + 1);
   let length = 0;
-  while (length < buffer.length) {
+  while (length <= maxBytes) {
+    if (length === buffer.length) buffer = Buffer.concat([buffer], maxBytes + 1);
     const { bytesRead } = await file.read(buffer, length, buffer.length - length, length);
     if (bytesRead === 0) break;
     length += bytesRead;

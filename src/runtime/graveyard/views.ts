@@ -38,12 +38,6 @@ export class Views {
     return [...this.#views.values()];
   }
 
-  /** Nothing has changed since. */
-  are(views: readonly View[]): boolean {
-    const now = this.all();
-    return now.length === views.length && now.every((view, index) => view === views[index]);
-  }
-
   digestOf(name: string): string | undefined {
     return this.#views.get(name)?.digest;
   }

@@ -8,11 +8,14 @@
  * A file that does not parse may be half written: the last good view of it stays, and it is read again soon. A file that
  * is gone leaves its last good view behind, marked so. Neither is ever news of a death.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isRequestFor } from '../../core/stop-request.ts';
 import type { Tombstone } from '../../core/tombstone.ts';
 import { CROWD, FileEvents } from './file-events.ts';
 import { Pace } from './pace.ts';
 import { listMembers, MAX_MEMBERS, type Reading, readMember, type Unreadable } from './read.ts';
+import { Rereads } from './rereads.ts';
+import { Unchanged } from './unchanged.ts';
 import { type View, Views } from './views.ts';
 
 export interface Snapshot {
@@ -40,20 +43,23 @@ export interface WatchOptions {
   readonly isHeld: (name: string) => boolean;
 }
 
-const FIRST_REREAD_MS = 20;
-const MAX_REREADS = 7;
 /** More names that may have changed than this, and all is looked at in place of each. */
 const MAX_DIRTY = 4 * MAX_MEMBERS;
 const MOST_AT_ONCE = 64;
 const TICKS_IN_A_CROWD = 4;
+/** So late an event may come on a machine with little CPU. */
+const MOST_LATE_MS = 500;
 
 export class Watch {
   readonly #options: WatchOptions;
   readonly #views: Views;
   readonly #ignored = new Map<string, string>();
-  readonly #rereads = new Map<string, { count: number; timer: NodeJS.Timeout | undefined }>();
+  readonly #rereads = new Rereads((name) => this.#look(name));
   readonly #events: FileEvents;
+  readonly #unchanged: Unchanged;
   readonly #pace = new Pace();
+  /** What a scan found changed and no event has told of so far. */
+  readonly #unheard = new Set<string>();
   /** Names to be read; `all` also lists the directory. */
   #dirty = new Set<string>();
   #all = false;
@@ -70,6 +76,7 @@ export class Watch {
   constructor(options: WatchOptions) {
     this.#options = options;
     this.#views = new Views(options);
+    this.#unchanged = new Unchanged(options.dir);
     this.#events = new FileEvents({
       dir: options.dir,
       ownName: options.ownName,
@@ -99,7 +106,7 @@ export class Watch {
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearInterval(this.#timer);
-    for (const { timer } of this.#rereads.values()) clearTimeout(timer);
+    this.#rereads.stop();
     for (const resolve of this.#waiting.splice(0)) resolve();
     this.#pace.stop();
     await this.#events.close();
@@ -107,6 +114,7 @@ export class Watch {
 
   #look(name: string): void {
     if (this.#isStopped) return;
+    this.#unheard.delete(name);
     if (this.#dirty.size < MAX_DIRTY) this.#dirty.add(name);
     else this.#all = true;
     void this.#work();
@@ -119,10 +127,12 @@ export class Watch {
       for (const name of this.#options.named) this.#look(name);
       return;
     }
-    const before = this.#views.all();
+    this.#unheard.clear();
     await this.rescan();
+    if (this.#unheard.size > 0) await sleep(MOST_LATE_MS, undefined, { ref: false });
     // Events told nothing of it: the watcher is deaf (or the volume is, then this costs little), so begin a new one.
-    if (!this.#isStopped && !(this.#views.are(before) && this.#events.isHealthy)) void this.#events.open();
+    const isDeaf = this.#unheard.size > 0 || !this.#events.isHealthy;
+    if (isDeaf && !this.#isStopped) void this.#events.open();
   }
 
   async #work(): Promise<void> {
@@ -132,15 +142,21 @@ export class Watch {
       // Whoever waits for a scan has it at once.
       if (this.#waiting.length === 0) await this.#pace.next(this.#all ? 1 + this.#entries / 1000 : 1);
       const waiting = this.#waiting.splice(0);
-      const files = this.#all ? await this.#list() : [...this.#dirty].slice(0, MOST_AT_ONCE);
+      const isScan = this.#all;
+      const heard = new Set(this.#dirty);
+      const files = isScan ? await this.#list() : [...heard].slice(0, MOST_AT_ONCE);
       const requests = files.filter((file) => isRequestFor(this.#options.ownName, file));
       for (const file of requests) this.#dirty.delete(file);
       if (requests.length > 0) await this.#options.onRequests(requests);
       for (const name of files) {
         if (requests.includes(name)) continue;
+        const known = this.#views.digestOf(name);
+        if (isScan && known && (await this.#unchanged.has(name))) continue;
         // Before the reading: an event that comes during it is news.
-        this.#dirty.delete(name);
-        this.#handle(name, await readMember(this.#options.dir, name, this.#views.digestOf(name)));
+        if (this.#dirty.delete(name)) heard.add(name);
+        this.#handle(name, await readMember(this.#options.dir, name, known));
+        const isHeard = heard.has(name) || this.#dirty.has(name);
+        if (!isHeard && this.#views.digestOf(name) !== known) this.#unheard.add(name);
       }
       if (!this.#isStopped) this.#tell();
       for (const resolve of waiting) resolve();
@@ -154,6 +170,7 @@ export class Watch {
     this.#dirty.clear();
     const { dir, ownName, named, onTrouble, isDone } = this.#options;
     void this.#events.check();
+    await this.#unchanged.begin();
     try {
       const isNews = (file: string): boolean => isRequestFor(ownName, file) && !isDone(file);
       const { names, hidden, ignored, entries } = await listMembers(dir, isNews);
@@ -179,6 +196,7 @@ export class Watch {
 
   #handle(name: string, reading: Reading): void {
     if (this.#isStopped) return;
+    if (reading.kind !== 'tombstone' && reading.kind !== 'same') this.#unchanged.forget(name);
     switch (reading.kind) {
       case 'tombstone':
         this.#accept(name);
@@ -188,7 +206,7 @@ export class Watch {
         this.#accept(name);
         return;
       case 'unparsable':
-        this.#reread(name, reading.why);
+        if (this.#rereads.again(name)) this.#ignore(name, reading.why);
         return;
       case 'ignored':
         this.#ignore(name, reading.why);
@@ -204,23 +222,6 @@ export class Watch {
     }
   }
 
-  /** Again after 20 ms, 40 ms and so on, then with each rescan; only then is it said to be unreadable. */
-  #reread(name: string, why: string): void {
-    const reread = this.#rereads.get(name) ?? { count: 0, timer: undefined };
-    if (!this.#rereads.has(name) && this.#rereads.size >= MAX_MEMBERS) return;
-    this.#rereads.set(name, reread);
-    if (reread.count >= MAX_REREADS) this.#ignore(name, why);
-    else if (reread.timer === undefined) {
-      reread.timer = setTimeout(
-        () => {
-          reread.timer = undefined;
-          this.#look(name);
-        },
-        FIRST_REREAD_MS * 2 ** reread.count++,
-      ).unref();
-    }
-  }
-
   #ignore(name: string, why: string): void {
     if (this.#ignored.get(name) === why || this.#ignored.size >= MAX_MEMBERS) return;
     this.#ignored.set(name, why);
@@ -228,8 +229,7 @@ export class Watch {
   }
 
   #accept(name: string): void {
-    clearTimeout(this.#rereads.get(name)?.timer);
-    this.#rereads.delete(name);
+    this.#rereads.forget(name);
     if (this.#ignored.delete(name)) this.#isChanged = true;
   }
 
