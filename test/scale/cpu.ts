@@ -1,0 +1,67 @@
+/**
+ * CPU time and processes of a group: a cgroup of its own, version 1 (`cpuacct`) or 2, whatever this machine has. What has ended
+ * by now is counted, too, which /proc forgets.
+ */
+import { existsSync, mkdirSync, readFileSync, rmdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { send } from '../helpers/process.ts';
+import { waitFor } from '../helpers/wait.ts';
+
+export interface Group {
+  /** Whoever writes its own PID here, or `0`, is in the group, with all that it starts from then on. */
+  readonly procs: string;
+  cpuSeconds(): number;
+  pids(): number[];
+  /** Ends all that is in it and removes it. Resolves to how many had to be ended. */
+  remove(): Promise<number>;
+}
+
+export function makeGroup(name: string): Group {
+  const dir = join(isV1() ? join(ROOT, 'cpuacct') : ROOT, name);
+  mkdirSync(dir);
+  const procs = join(dir, 'cgroup.procs');
+  const pids = (): number[] => readFileSync(procs, 'latin1').split('\n').filter(Boolean).map(Number);
+  const isRemoved = (): boolean => {
+    try {
+      rmdirSync(dir);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  return {
+    procs,
+    pids,
+    cpuSeconds: () => (isV1() ? Number(readFileSync(join(dir, 'cpuacct.usage'), 'latin1')) / 1e9 : version2(dir)),
+    remove: async () => {
+      const left = pids();
+      for (const pid of left) send(pid, 'SIGKILL');
+      await waitFor(`the cgroup ${dir} is empty`, isRemoved);
+      return left.length;
+    },
+  };
+}
+
+/** Why there can be none here; undefined: there can. */
+export function whyNoGroup(): string | undefined {
+  const dir = join(isV1() ? join(ROOT, 'cpuacct') : ROOT, `sexton-scale-${process.pid}-try`);
+  try {
+    mkdirSync(dir);
+    const isThere = existsSync(join(dir, isV1() ? 'cpuacct.usage' : 'cpu.stat'));
+    rmdirSync(dir);
+    return isThere ? undefined : 'cannot tell CPU time by cgroup';
+  } catch {
+    return 'needs the right to make a cgroup: run it as root';
+  }
+}
+
+function version2(dir: string): number {
+  const [, usec] = /^usage_usec ([0-9]+)$/m.exec(readFileSync(join(dir, 'cpu.stat'), 'latin1')) ?? [];
+  return Number(usec ?? Number.NaN) / 1e6;
+}
+
+function isV1(): boolean {
+  return !existsSync(join(ROOT, 'cgroup.controllers'));
+}
+
+const ROOT = '/sys/fs/cgroup';
