@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import type { ExecAction, HookAction, HttpAction, MemberConfig, Probe, ProbeAction } from '../../src/core/config.ts';
 import { type Action, child, config, perform, schedule } from './arbitraries.ts';
-import { command } from './helpers.ts';
+import { command, readyOf } from './helpers.ts';
 import type { ChildScript, Run } from './host.ts';
 import type { Life } from './life.ts';
 
@@ -46,6 +46,7 @@ export const member: fc.Arbitrary<MemberConfig> = fc
       fc.record({ path: fc.constant('/f'), signal: fc.constantFrom(1, 10), validate: maybe(exec('validate')) }),
       { maxLength: 2 },
     ),
+    startReady: fc.constantFrom([], [], [readyOf('istio')]),
     quit: fc.constantFrom([], [{ kind: 'quit' as const, name: 'proxy', calls: [http] as const, hint: undefined }]),
   })
   .map(({ base, ...rest }) => ({ ...base, ...rest }));
@@ -69,6 +70,7 @@ export const script: fc.Arbitrary<ChildScript> = fc
       validate: runs,
       '/': runs,
       proxy: runs,
+      istio: runs,
     }),
   })
   .map(({ base, stray, actions }) => ({ ...base, actions, ...(stray !== undefined && { stray }) }));

@@ -1,7 +1,7 @@
 /**
  * Builders for the tests of the core: configurations, states, and other members as the graveyard shows them.
  */
-import type { ExecAction, MemberConfig, Probe, ProbeAction, ProbeKind } from '../../src/core/config.ts';
+import type { ExecAction, MemberConfig, Probe, ProbeAction, ProbeKind, ReadyAction } from '../../src/core/config.ts';
 import type { PeerView } from '../../src/core/peers.ts';
 import { SIGINT, SIGTERM } from '../../src/core/signals.ts';
 import { initialState, type Peer, type State } from '../../src/core/state.ts';
@@ -54,6 +54,19 @@ export function mainConfig(change: Partial<MemberConfig> = {}): MemberConfig {
 /** A sidecar with nothing declared. */
 export function sidecarConfig(change: Partial<MemberConfig> = {}): MemberConfig {
   return mainConfig({ role: 'sidecar', restart: 'auto', exitCode: { kind: 'zero-when-stopped' }, ...change });
+}
+
+/** A start gate on a process that is no member. */
+export function readyOf(name: string): ReadyAction {
+  const call = {
+    kind: 'http',
+    method: 'GET',
+    scheme: 'http',
+    host: '127.0.0.1',
+    port: 15_021,
+    path: '/ready',
+  } as const;
+  return { kind: 'ready', name, call: { ...call, headers: [] }, optional: false, hint: undefined };
 }
 
 /** Without a time there is none. */

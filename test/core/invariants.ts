@@ -54,15 +54,19 @@ function startsRightly(config: MemberConfig, { before, after, effects }: Step): 
   assert.ok(after.climb?.why !== 'stop' && after.stop?.waitsFor !== 'pre-stop', 'a start in a stop');
   const leftMs = after.deadline === undefined ? Number.POSITIVE_INFINITY : after.deadline.atMs - after.now.mono;
   assert.ok(before.child.is === 'unborn' || leftMs > 1_000, 'a start with no time left');
+  const isGated = before.child.is === 'unborn' && config.startTimeoutAction === 'fail';
+  const areReady = [...config.startReady.keys()].every((index) => after.looks[index]?.ok);
+  assert.ok(areReady || !isGated, 'a start before all are ready');
 }
 
-/** Actions belong to a child that lives; quit calls to a member that is over. Pre-stop runs once in a life. */
+/** Actions belong to a child that lives; looks to one that is not born yet, quit calls to a member that is over. Pre-stop runs once in a life. */
 function runsRightly({ before, event, after, effects }: Step): void {
   const isAlive = after.child.is === 'alive' || before.child.is === 'alive';
   for (const effect of effects) {
     if (effect.type !== 'runAction') continue;
     const isBegunAgain = event.type === 'booted';
-    assert.ok(isAlive || effect.action.kind === 'quit' || isBegunAgain, 'an action without a child');
+    const isLooking = effect.action.kind === 'ready' && before.child.is === 'unborn';
+    assert.ok(isAlive || isLooking || effect.action.kind === 'quit' || isBegunAgain, 'an action without a child');
     const isPreStop = after.tasks.some(({ id, key }) => id === effect.id && key === 'preStop');
     const isSameLife = before.child.is === 'alive' && !isBegunAgain;
     assert.ok(!(isPreStop && isSameLife && before.hooks.preStop !== undefined), 'pre-stop a second time');

@@ -73,7 +73,7 @@ function wordsOf(before: State, effect: Effect): readonly string[] {
     case 'sweepStrays':
       return [`sweep ${signalName(effect.signal).slice(3)}`];
     case 'runAction':
-      return [`run ${effect.action.kind === 'quit' ? 'quit' : nameOf(effect.action)}`];
+      return [`run ${['quit', 'ready'].includes(effect.action.kind) ? effect.action.kind : nameOf(effect.action)}`];
     case 'endAction':
       return [`end ${wordOf(before, effect.id)}`];
     case 'exitContainer':

@@ -15,6 +15,7 @@ import {
   instant,
   mainConfig,
   probes,
+  readyOf,
   START,
   sidecarConfig,
 } from '../helpers.ts';
@@ -46,6 +47,19 @@ const MAIN = mainConfig({
       hint: undefined,
     },
   ],
+});
+const MESHED = mainConfig({ gracePeriodMs: 30_000, startReady: [readyOf('proxy')] });
+const ADAPTIVE = mainConfig({
+  gracePeriodMs: 30_000,
+  drain: {
+    kind: 'adaptive',
+    minMs: 1_000,
+    quietMs: 2_000,
+    maxMs: 15_000,
+    ports: [],
+    ignore: [],
+    inflight: false,
+  },
 });
 const FREE = mainConfig({ gracePeriodMs: 30_000 });
 const SIDECAR = sidecarConfig({
@@ -83,11 +97,16 @@ export function rows(): readonly Row[] {
       [0, BOOTED],
       [0, SHUT],
     ]),
+    row('main, waiting for a sidecar to be ready', MESHED, [
+      [0, BOOTED],
+      [0, OPEN],
+    ]),
     row('main, being spawned', MAIN, SPAWNING),
     row('main, starting', MAIN, STARTING),
     row('main, running', MAIN, RUNNING),
     row('main, running, nothing to wait for', FREE, SERVING),
     row('main, draining', MAIN, DRAINING),
+    row('main, draining until it is quiet', ADAPTIVE, [...SERVING, [100, TERM]]),
     row('main, in pre-stop', MAIN, [...DRAINING, [5_000, { type: 'ticked' }]]),
     row('main, on the ladder', MAIN, [...DRAINING, [5_000, { type: 'ticked' }], [100, ended(3, true)]]),
     row('main, failed, in pre-stop', MAIN, FAILING),
