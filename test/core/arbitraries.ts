@@ -14,6 +14,8 @@ export type Action =
   | { readonly do: 'see'; readonly peers: readonly PeerView[] }
   | { readonly do: 'signal'; readonly signal: number; readonly terminal: boolean }
   | { readonly do: 'end'; readonly code: number }
+  /** What the watch of a drain tells; `agoMs`: since the last connection. */
+  | { readonly do: 'traffic'; readonly agoMs: number | undefined; readonly open: number | undefined }
   /** Something that does not fit: late, doubled, or never to be. */
   | { readonly do: 'stray'; readonly event: EventOf };
 
@@ -21,6 +23,16 @@ export const NAMES = ['a', 'b', 'constructor'] as const;
 const policy = fc.constantFrom('Never' as const, 'OnFailure' as const, 'Always' as const);
 const duration = fc.constantFrom(0, 1, 97, 1_013, 4_999, 31_337);
 const grace = fc.option(fc.constantFrom(0, 101, 1_009, 5_003, 20_011, 60_013), { nil: undefined });
+
+const adaptive: fc.Arbitrary<MemberConfig['drain']> = fc.record({
+  kind: fc.constant('adaptive' as const),
+  minMs: fc.constantFrom(0, 1_013),
+  quietMs: fc.constantFrom(97, 2_017),
+  maxMs: fc.constantFrom(2_017, 31_337),
+  ports: fc.constant([]),
+  ignore: fc.constant([]),
+  inflight: fc.boolean(),
+});
 
 export const config: fc.Arbitrary<MemberConfig> = fc
   .record({
@@ -54,7 +66,7 @@ export const config: fc.Arbitrary<MemberConfig> = fc
     ),
     gracePeriodMs: grace,
     hold: fc.constantFrom({ kind: 'always' as const }, { kind: 'never' as const }, { kind: 'for' as const, ms: 1_999 }),
-    drain: duration.map(fixed),
+    drain: fc.oneof(duration.map(fixed), adaptive),
     lingerMs: duration,
     probes: fc.constant({ startup: undefined, readiness: undefined, liveness: undefined }),
     postStart: fc.constant(undefined),
@@ -138,6 +150,7 @@ const id = fc.integer({ min: 0, max: 3 });
 const stray: fc.Arbitrary<EventOf> = fc.oneof(
   fc.record({ type: fc.constant('booted' as const) }),
   fc.record({ type: fc.constant('ticked' as const) }),
+  fc.record({ type: fc.constant('trafficUnseen' as const), why: fc.constant('it cannot be read') }),
   fc.record({ type: fc.constant('groupEmptied' as const), id, strays: fc.constant(0) }),
   fc.record({ type: fc.constant('childExited' as const), id, exit, core: fc.boolean(), oom: fc.boolean() }),
   fc.record({ type: fc.constant('childSpawned' as const), id, pid: fc.nat() }),
@@ -163,6 +176,12 @@ const usual: fc.Arbitrary<Action> = fc.oneof(
       .map((from) => ({ do: 'signal' as const, ...from })),
   },
   { weight: 1, arbitrary: fc.constantFrom(0, 1, 3).map((code) => ({ do: 'end' as const, code })) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .record({ agoMs: fc.constantFrom(undefined, 0, 103, 5_003), open: fc.constantFrom(undefined, 0, 3) })
+      .map((told) => ({ do: 'traffic' as const, ...told })),
+  },
 );
 
 /** What may really happen. */
@@ -190,6 +209,11 @@ export function perform(life: Life, action: Action): void {
     case 'end':
       if (life.state.child.is === 'alive') life.endChild(action.code);
       return;
+    case 'traffic': {
+      const lastMs = action.agoMs === undefined ? undefined : life.nowMs - action.agoMs;
+      life.feed({ type: 'trafficSeen', lastMs, connections: 1, ignored: 0, open: action.open });
+      return;
+    }
     case 'stray':
       life.feed(action.event);
       return;

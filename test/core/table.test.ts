@@ -64,5 +64,7 @@ const EVENTS = [
   'stopAsked',
   'fileChanged',
   'peersSeen',
+  'trafficSeen',
+  'trafficUnseen',
   'ticked',
 ] as const;

@@ -65,6 +65,11 @@ export const GROUPS: readonly Group[] = [
     columns: [
       column('its action has succeeded', 'action ok', (row) => actionEnded(row, true)),
       column('its action has failed', 'action failed', (row) => actionEnded(row, false)),
+      { title: 'no connection has come for `quiet`', short: 'quiet', events: (row) => traffic(row, true) },
+      { title: 'a connection has come', short: 'connection', events: (row) => traffic(row, false) },
+      column('connections cannot be counted here', 'not counted', (row) =>
+        row.state.traffic === undefined ? [] : [{ type: 'trafficUnseen', why: 'it cannot be read' }],
+      ),
       column('the others live', 'others live', () => [{ type: 'peersSeen', peers: [alive('db'), alive('work')] }]),
       column('the mains have finished', 'mains finished', () => [{ type: 'peersSeen', peers: [dead('work', 0)] }]),
       {
@@ -81,6 +86,23 @@ export const GROUPS: readonly Group[] = [
     ],
   },
 ];
+
+/** Only a drain that waits for it is told. */
+function traffic({ state, config }: Row, isQuiet: boolean): readonly Event[] {
+  const { stop, now } = state;
+  if (state.traffic === undefined || config.drain?.kind !== 'adaptive' || stop === undefined) return [];
+  const at = instant(stop.atMs + config.drain.quietMs);
+  return [
+    {
+      type: 'trafficSeen',
+      at,
+      lastMs: isQuiet ? now.mono : at.mono,
+      connections: isQuiet ? 0 : 1,
+      ignored: 0,
+      open: undefined,
+    },
+  ];
+}
 
 function column(title: string, short: string, events: (row: Row) => readonly EventOf[]): Column {
   return { title, short, events: (row) => events(row).map((event) => ({ ...event, at: row.state.now }) as Event) };
