@@ -27,10 +27,11 @@ export function parseQuit(word: string): Parse<QuitAction> {
   const parsed = parseSidecar(word);
   if (!parsed.ok) return parsed;
   const { sidecar, port = sidecar.quit.port } = parsed.value;
-  const { paths, hint } = sidecar.quit;
+  const { paths, hint = 'another program may listen on this port', absent } = sidecar.quit;
   const [first, ...rest] = paths;
   const call = (path: string): HttpAction => callOf('POST', port, path, sidecar);
-  return good({ kind: 'quit', name: word, calls: [call(first), ...rest.map(call)], hint });
+  const calls = [call(first), ...rest.map(call)] as const;
+  return good({ kind: 'quit', name: word, calls, hint, ...(absent !== undefined && { absent }) });
 }
 
 function parseUrl(word: string): Parse<QuitAction> {
@@ -44,5 +45,10 @@ function parseUrl(word: string): Parse<QuitAction> {
   if (!parsed.ok) return parsed;
   const { action } = parsed.value;
   if (action.kind !== 'http') return bad(`${show(word)} is no http URL; write http://127.0.0.1:PORT/PATH`);
-  return good({ kind: 'quit', name: formatAction(action).replace(/^POST /, ''), calls: [action], hint: undefined });
+  return good({
+    kind: 'quit',
+    name: formatAction(action).replace(/^POST /, ''),
+    calls: [action],
+    hint: 'check the path',
+  });
 }

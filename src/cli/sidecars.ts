@@ -13,9 +13,12 @@ export interface Sidecar {
     readonly port: number;
     /** Paths, one POST after the other. The last one makes it leave, those before only prepare that. */
     readonly paths: readonly [string, ...string[]];
+    /** When it answers 404. */
     readonly hint?: string;
+    /** When nobody listens. */
+    readonly absent?: string;
   };
-  /** A GET. */
+  /** A GET; the hint is for when nobody listens, or when it answers 404. */
   readonly ready: { readonly port: number; readonly path: string; readonly hint?: string };
   readonly headers?: HttpAction['headers'];
 }
@@ -39,7 +42,12 @@ export const SIDECARS: Readonly<Record<string, Sidecar>> = {
   },
   'cloud-sql-proxy': {
     // cloud-sql-proxy v2 --help: the admin server, and the health check server.
-    quit: { port: 9091, paths: ['/quitquitquit'], hint: 'start the proxy with --quitquitquit' },
+    quit: {
+      port: 9091,
+      paths: ['/quitquitquit'],
+      hint: 'start the proxy with --quitquitquit',
+      absent: 'start the proxy with --quitquitquit',
+    },
     ready: { port: 9090, path: '/readiness', hint: 'start the proxy with --health-check' },
   },
   dapr: {
@@ -54,6 +62,7 @@ export const SIDECARS: Readonly<Record<string, Sidecar>> = {
       port: 8200,
       paths: ['/agent/v1/quit'],
       hint: 'set agent_api { enable_quit = true } in a listener of the agent',
+      absent: 'give the agent a listener with agent_api { enable_quit = true }',
     },
     ready: {
       port: 8200,

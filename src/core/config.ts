@@ -132,6 +132,8 @@ export interface QuitAction {
   readonly calls: readonly [HttpAction, ...HttpAction[]];
   /** What to say when it answers 404: where that is switched on. */
   readonly hint: string | undefined;
+  /** What to say when nobody listens, where that does not mean that it has gone. */
+  readonly absent?: string;
 }
 
 /** Asks a process in another container whether it is ready, by one HTTP call: success is a status from 200 to 399. */

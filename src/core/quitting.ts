@@ -7,11 +7,15 @@ import { type Draft, note, reached, say } from './draft.ts';
 import type { State, Task } from './state.ts';
 import { beginTask, dropTasks, indexOf, isQuit, type Result } from './tasks.ts';
 
-/** The end of the container, as soon as all have been asked who are to be asked. */
+/**
+ * The end of the container, as soon as all have been asked who are to be asked. A command whose start gate did not open is as over as one
+ * that failed; one that was not started because the platform ends the pod has nobody to take along.
+ */
 export function leaveContainer(draft: Draft): void {
   const { config, state } = draft;
-  const isAMainsEnd = config.role === 'main' && state.births > 0 && state.child.is === 'gone' && state.child.final;
-  if (isAMainsEnd) for (const index of config.quit.keys()) beginTask(draft, `quit ${index}`);
+  const isAMainsEnd = config.role === 'main' && state.child.is === 'gone' && state.child.final;
+  if (isAMainsEnd && (state.births > 0 || state.stop === undefined))
+    for (const index of config.quit.keys()) beginTask(draft, `quit ${index}`);
   leaveIfDone(draft);
 }
 

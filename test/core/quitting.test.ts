@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { QuitAction } from '../../src/core/config.ts';
 import { SIGTERM } from '../../src/core/signals.ts';
-import { mainConfig, sidecarConfig } from './helpers.ts';
+import { mainConfig, readyOf, sidecarConfig } from './helpers.ts';
 import { type ChildScript, Life } from './life.ts';
 
 const call = {
@@ -69,6 +69,15 @@ describe('quit calls', () => {
     });
     stopped.signal(SIGTERM);
     for (const life of [retried, sidecar, stopped]) assert.deepEqual(life.pass(200).runs, []);
+  });
+
+  it('are made when the start gate of a main does not open: its pod would not end either', () => {
+    const config = mainConfig({ quit, startTimeoutMs: 5_000, startReady: [readyOf('linkerd')] });
+    const child: ChildScript = { actions: { ...leavesAfter(700), linkerd: ['never'] } };
+    const life = new Life({ config, child, peers: [] }).passUntilGone();
+    assert.deepEqual([life.runsOf('istio'), life.exitCode, life.exitedAtMs, life.spawns], [[5_000], 125, 5_700, []]);
+    const again = { ...config, restartPolicy: 'OnFailure' as const };
+    assert.deepEqual(new Life({ config: again, child, peers: [] }).passUntilGone().runsOf('istio'), []);
   });
 
   it('are made by the next supervisor when the first one dies', () => {

@@ -1,6 +1,9 @@
 /**
  * The quit call: asks a process in another container of the pod to leave, and sees whether it does. Its port is closed when it has
  * gone; one that was closed before has no need to be asked.
+ *
+ * Of several calls only the last one makes it leave. What those before are to prepare is not worth more than a moment, and an older
+ * program may not know them.
  */
 import type { QuitAction } from '../../core/config.ts';
 import { attemptHttp } from './http.ts';
@@ -13,6 +16,7 @@ export function attemptQuit(action: QuitAction, tell: Tell): Attempt {
 
 /** How often it is looked whether it has gone. */
 const LOOK_MS = 100;
+const MOST_PREPARING_MS = 1_000;
 const REFUSED = 'connection refused';
 /** It ended before it had answered. */
 const CUT_OFF: ReadonlySet<string> = new Set(['connection closed without an answer', 'connection reset']);
@@ -22,7 +26,8 @@ class QuitAttempt implements Attempt {
   readonly #tell: Tell;
   #current: Attempt | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #isAsked = false;
+  /** What it has answered to the last call; undefined: that has not been made yet. */
+  #answer: string | undefined;
   /** Of the last look, if it has shown nothing. */
   #trouble: string | undefined;
 
@@ -33,11 +38,12 @@ class QuitAttempt implements Attempt {
   }
 
   get sofar(): { ok: boolean; detail: string } | undefined {
-    if (!this.#isAsked) return undefined;
+    if (this.#answer === undefined) return undefined;
+    const asked = `it was asked (${this.#answer})`;
     const detail =
       this.#trouble === undefined
-        ? 'it was asked and has not gone: its port is still open'
-        : `it was asked, but whether it has gone cannot be seen: ${this.#trouble}`;
+        ? `${asked} and has not gone: its port is open, still or again`
+        : `${asked}, but whether it has gone cannot be seen: ${this.#trouble}`;
     return { ok: false, detail };
   }
 
@@ -47,14 +53,24 @@ class QuitAttempt implements Attempt {
   }
 
   #call(index: number): void {
-    const call = this.#action.calls[index];
+    this.close();
+    const { calls } = this.#action;
+    const call = calls[index];
     if (call === undefined) return this.#look();
+    const isLast = index === calls.length - 1;
     this.#current = attemptHttp(call, (ok, detail) => {
-      this.#current?.close();
-      if (detail === REFUSED) return this.#tell(true, index === 0 ? 'nobody was there' : 'it has gone');
-      if (!ok && !CUT_OFF.has(detail)) return this.#refuse(call.path, detail);
+      this.close();
+      if (detail === REFUSED) return this.#tell(true, index === 0 ? this.#nobody() : 'it has gone');
+      if (isLast && !ok && !CUT_OFF.has(detail)) return this.#refuse(call.path, detail);
+      if (isLast) this.#answer = detail;
       this.#call(index + 1);
     });
+    if (!isLast) this.#timer = setTimeout(() => this.#call(index + 1), MOST_PREPARING_MS);
+  }
+
+  #nobody(): string {
+    const { absent } = this.#action;
+    return `nobody was there${absent === undefined ? '' : `; if it runs all the same, ${absent}`}`;
   }
 
   #refuse(path: string, detail: string): void {
@@ -63,7 +79,6 @@ class QuitAttempt implements Attempt {
   }
 
   #look(): void {
-    this.#isAsked = true;
     const { host, port } = this.#action.calls[0];
     this.#current = attemptTcp({ kind: 'tcp', host, port }, (ok, detail) => {
       this.#current?.close();

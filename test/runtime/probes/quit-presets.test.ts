@@ -1,0 +1,247 @@
+/**
+ * Quit calls by each preset against a sidecar that behaves as its documentation says, and as nobody hopes.
+ */
+import assert from 'node:assert/strict';
+import type { Socket } from 'node:net';
+import { describe, it, type TestContext } from 'node:test';
+import { parseQuit } from '../../../src/cli/quit-presets.ts';
+import { SIDECARS } from '../../../src/cli/sidecars.ts';
+import type { QuitAction } from '../../../src/core/config.ts';
+import { type ActionEnd, type RunningAction, startAction } from '../../../src/runtime/probes/probe.ts';
+import { within } from '../../helpers/wait.ts';
+import { httpAction, run } from './servers.ts';
+import { type Asked, answer, SidecarLike } from './sidecar-like.ts';
+
+interface Case {
+  readonly title: string;
+  /** What it does at the last call; those before are answered with 200. `giveUp`: the time of the call is over. */
+  readonly does: (asked: Asked, giveUp: () => void, t: TestContext) => unknown;
+  readonly ok: boolean;
+  readonly detail: RegExp;
+}
+
+const ok = (socket: Socket): void => answer(socket, 200);
+const leaves = ({ sidecar, socket }: Asked): void => {
+  ok(socket);
+  sidecar.leave();
+};
+const afterLooks = ({ sidecar }: Asked, looks: number, then: () => void): void =>
+  sidecar.onLook((nth) => nth === looks && then());
+
+const CASES: readonly Case[] = [
+  { title: 'says yes and leaves', does: leaves, ok: true, detail: /^it has gone$/ },
+  {
+    title: 'leaves only when it is asked by POST',
+    does: (asked) => (asked.method === 'POST' ? leaves(asked) : answer(asked.socket, 405)),
+    ok: true,
+    detail: /^it has gone$/,
+  },
+  { title: 'dies before it has answered', does: ({ sidecar }) => sidecar.die(), ok: true, detail: /^it has gone$/ },
+  {
+    title: 'says yes and drains before it leaves',
+    does: (asked) => {
+      afterLooks(asked, 3, () => asked.sidecar.leave());
+      ok(asked.socket);
+    },
+    ok: true,
+    detail: /^it has gone$/,
+  },
+  {
+    title: 'says yes and stays',
+    does: (asked, giveUp) => {
+      afterLooks(asked, 2, giveUp);
+      ok(asked.socket);
+    },
+    ok: false,
+    detail: /^it was asked \(status 200\) and has not gone: its port is open, still or again$/,
+  },
+  {
+    title: 'leaves, and another program gets its port',
+    does: async (asked, giveUp, t) => {
+      afterLooks(asked, 2, giveUp);
+      await asked.sidecar.giveWay(t);
+      ok(asked.socket);
+    },
+    ok: false,
+    detail: /has not gone: its port is open, still or again$/,
+  },
+  { title: 'has it switched off', does: ({ socket }) => answer(socket, 404), ok: false, detail: /^\/.*: status 404; / },
+  { title: 'is broken', does: ({ socket }) => answer(socket, 500), ok: false, detail: /^\/.*: status 500$/ },
+  { title: 'never answers', does: (_asked, giveUp) => giveUp(), ok: false, detail: /^timed out after / },
+  {
+    title: 'answers garbage',
+    does: ({ socket }) => socket.end(Buffer.from([0x15, 3, 3, 0, 2, 2, 10, 10, 13, 10, 13, 10])),
+    ok: false,
+    detail: /^\/.*: malformed answer: not HTTP\/1$/,
+  },
+  {
+    title: 'sends half a head and then nothing',
+    does: ({ socket }, giveUp) => socket.write('HTTP/1.1 200 OK\r\nContent-Le', giveUp),
+    ok: false,
+    detail: /^timed out after /,
+  },
+  {
+    title: 'sends a head without an end',
+    does: ({ socket }) => pour(socket, 'HTTP/1.1 200 OK\r\nX-Long: '),
+    ok: false,
+    detail: /^\/.*: malformed answer: its head is too long$/,
+  },
+  {
+    title: 'resets the connection and stays',
+    does: (asked, giveUp) => {
+      afterLooks(asked, 2, giveUp);
+      asked.socket.resetAndDestroy();
+    },
+    ok: false,
+    detail: /^it was asked \(connection reset\) and has not gone/,
+  },
+  {
+    title: 'sends the call to another host',
+    does: (asked, giveUp) => {
+      afterLooks(asked, 2, giveUp);
+      answer(asked.socket, 302, 'Location: http://sidecar.invalid/quit\r\n');
+    },
+    ok: false,
+    detail: /^it was asked \(status 302, redirects to another host\) and has not gone/,
+  },
+  {
+    title: 'sends the call round and round',
+    does: ({ socket, path }) => answer(socket, 307, `Location: ${path}\r\n`),
+    ok: false,
+    detail: /^\/.*: stopped after 10 redirects$/,
+  },
+  {
+    title: 'answers with a body of a gigabyte and leaves',
+    does: ({ sidecar, socket }) => {
+      sidecar.leave();
+      pour(socket, `HTTP/1.1 200 OK\r\nContent-Length: ${2 ** 30}\r\n\r\n`);
+    },
+    ok: true,
+    detail: /^it has gone$/,
+  },
+];
+
+for (const name of Object.keys(SIDECARS)) {
+  describe(`the quit call of ${name}, to one that`, () => {
+    for (const { title, does, ok, detail } of CASES) {
+      it(title, async (t) => {
+        const { sidecar, end } = await ask(t, name, does);
+        assert.deepEqual([end.ok, detail.test(end.detail)], [ok, true], `${title}: ${end.detail}`);
+        const times = title.includes('round and round') ? 10 : 1;
+        const [last, ...before] = [...callsOf(name)].reverse();
+        assert.deepEqual(sidecar.asked, [...before.reverse(), ...Array(times).fill(last)]);
+      });
+    }
+
+    it('has gone before', async (t) => {
+      const sidecar = await new SidecarLike(() => {}).listen(t);
+      sidecar.leave();
+      const end = await run(quitOf(name, sidecar.port));
+      assert.equal(end.ok, true);
+      assert.match(end.detail, /^nobody was there/);
+    });
+  });
+}
+
+it('what does not ask by POST makes none of them leave', async (t) => {
+  const byPost: Case['does'] = (asked) => (asked.method === 'POST' ? leaves(asked) : answer(asked.socket, 405));
+  for (const name of Object.keys(SIDECARS)) {
+    const sidecar = await new SidecarLike((asked) => byPost(asked, () => {}, t)).listen(t);
+    for (const { path } of quitOf(name, sidecar.port).calls)
+      assert.equal((await run(httpAction(sidecar.port, { path }))).detail, 'status 405');
+  }
+});
+
+describe('the words about one that does not leave name the remedy', () => {
+  const switchedOff: Case['does'] = ({ socket }) => answer(socket, 404);
+  const remedies: Readonly<Record<string, RegExp>> = {
+    linkerd: /status 404; switch it on by the annotation config\.linkerd\.io\/proxy-admin-shutdown: enabled$/,
+    'cloud-sql-proxy': /status 404; start the proxy with --quitquitquit$/,
+    'vault-agent': /status 404; set agent_api \{ enable_quit = true \} in a listener of the agent$/,
+    istio: /status 404; another program may listen on this port$/,
+  };
+  for (const [name, remedy] of Object.entries(remedies)) {
+    it(name, async (t) => assert.match((await ask(t, name, switchedOff)).end.detail, remedy));
+  }
+
+  it('a Cloud SQL proxy without --quitquitquit does not even listen', async (t) => {
+    const sidecar = await new SidecarLike(() => {}).listen(t);
+    sidecar.leave();
+    const { detail } = await run(quitOf('cloud-sql-proxy', sidecar.port));
+    assert.equal(detail, 'nobody was there; if it runs all the same, start the proxy with --quitquitquit');
+  });
+});
+
+it('Vault agent gets the header without which some of its listeners answer nobody', async (t) => {
+  let head = '';
+  await ask(t, 'vault-agent', (asked) => {
+    head = asked.head;
+    leaves(asked);
+  });
+  assert.match(head, /\r\nX-Vault-Request: true\r\n/);
+});
+
+describe('what Envoy is told before it is told to leave', () => {
+  const last = '/quitquitquit';
+  const prepared = (does: (asked: Asked) => unknown) => (asked: Asked) =>
+    asked.path === last ? leaves(asked) : does(asked);
+  const cases: Readonly<Record<string, (asked: Asked) => unknown>> = {
+    'is not known to an older one': ({ socket }) => answer(socket, 404),
+    'breaks the connection': ({ socket }) => socket.resetAndDestroy(),
+    'is never answered': () => {},
+  };
+  for (const [title, does] of Object.entries(cases)) {
+    it(`${title}: it is told to leave all the same`, async (t) => {
+      const sidecar = await new SidecarLike(prepared(does)).listen(t);
+      assert.equal((await run(quitOf('envoy', sidecar.port))).detail, 'it has gone');
+      assert.deepEqual(sidecar.asked, callsOf('envoy'));
+    });
+  }
+
+  it('makes it leave: nothing more is asked', async (t) => {
+    const sidecar = await new SidecarLike(leaves).listen(t);
+    assert.equal((await run(quitOf('envoy', sidecar.port))).detail, 'it has gone');
+    assert.deepEqual(sidecar.asked, ['POST /healthcheck/fail']);
+  });
+});
+
+function quitOf(name: string, port: number): QuitAction {
+  const parsed = parseQuit(`${name}:${port}`);
+  assert.ok(parsed.ok);
+  return parsed.value;
+}
+
+function callsOf(name: string): readonly string[] {
+  return (SIDECARS[name]?.quit.paths ?? []).map((path) => `POST ${path}`);
+}
+
+async function ask(
+  t: TestContext,
+  name: string,
+  does: Case['does'],
+): Promise<{ readonly sidecar: SidecarLike; readonly end: ActionEnd }> {
+  const last = SIDECARS[name]?.quit.paths.at(-1);
+  let running: RunningAction | undefined;
+  const sidecar = await new SidecarLike((asked) => {
+    if (asked.path === last) void does(asked, () => running?.expire(), t);
+    else ok(asked.socket);
+  }).listen(t);
+  const end = new Promise<ActionEnd>((onEnd) => {
+    running = startAction(quitOf(name, sidecar.port), { timeoutMs: FAR_MS, onEnd });
+  });
+  return { sidecar, end: await within(`the end of the quit call of ${name}`, end) };
+}
+
+/** Its time is over when the test says so. */
+const FAR_MS = 600_000;
+
+/** As much as the other side takes. */
+function pour(socket: Socket, head: string): void {
+  const chunk = 'x'.repeat(65_536);
+  const more = (): void => {
+    while (!socket.destroyed && socket.write(chunk));
+  };
+  socket.on('drain', more);
+  socket.write(head);
+  more();
+}
