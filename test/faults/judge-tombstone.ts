@@ -20,9 +20,11 @@ export function judgeTombstone(record: RoundRecord, member: MemberPlan, lives: r
   if (tombstone === undefined) return [`its tombstone is no JSON: ${JSON.stringify(text.slice(0, 100))}`];
   const { Died, Phase, ExitCode, Reason } = tombstone;
   if (Died === undefined || Phase !== 'dead') return [`its death is not in its tombstone (${Phase})`];
-  const isLeft = [...record.graveyard.keys()].filter((it) => it.startsWith(`.${member.name}.`) && it.endsWith('.tmp'));
+  // Who may neither rename nor remove what it has just written has to leave it there.
+  const isStuck = hitsOf(record, ['read-only', 'take-permission']).length > 0;
+  const left = [...record.graveyard.keys()].filter((it) => it.startsWith(`.${member.name}.`) && it.endsWith('.tmp'));
   return [
-    ...(isLeft.length > 0 ? [`left ${isLeft.join(', ')} behind`] : []),
+    ...(left.length > 0 && !isStuck ? [`left ${left.join(', ')} behind`] : []),
     ...judgeCode(record, member, container, last, ExitCode),
     ...(last === undefined && Reason !== 'never-started' && Reason !== 'stopped' ? [`its reason is ${Reason}`] : []),
   ];

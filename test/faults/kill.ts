@@ -11,12 +11,15 @@ import { hitsOf, type RoundRecord } from './record.ts';
 export function isKillDue(record: RoundRecord, member: MemberPlan, life: ApplicationLife): boolean {
   const { graceMs } = record.plan;
   const { untilMs } = life.container;
-  const [first] = stopSignalsOf(life);
+  const sinceMs = reasonToStopMs(record, member, life.container);
   const killMs = Math.min(graceMs, ...hitsOf(record, ['delete-again']).map((it) => it.value ?? graceMs));
-  if (untilMs >= reasonToStopMs(record, member, life.container) + killMs - Math.min(500, killMs / 20)) return true;
-  if (first === undefined || !member.ladder.some((it) => it.signal === SIGKILL)) return false;
+  // Whoever was asked before, be it alone, has carved the deadline that counts for all who are asked until then.
+  const asks = hitsOf(record, ['delete', 'delete-again', 'stop-one']).map((it) => it.fromMs);
+  if (untilMs >= sinceMs && untilMs >= Math.min(sinceMs, ...asks) + killMs - Math.min(500, killMs / 20)) return true;
+  if (stopSignalsOf(life).length === 0 || !member.ladder.some((it) => it.signal === SIGKILL)) return false;
   const isHurried = hitsOf(record, ['stop-again'], member.name).length > 0;
-  return isHurried || untilMs >= first.atMs + member.ladder.reduce((sum, it) => sum + (it.forMs ?? 0), 0) - ROUNDING_MS;
+  // From when it was sent: on a busy machine the application says later that it came.
+  return isHurried || untilMs >= sinceMs + member.ladder.reduce((sum, it) => sum + (it.forMs ?? 0), 0) - ROUNDING_MS;
 }
 
 const SIGKILL = 9;

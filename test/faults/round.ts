@@ -37,6 +37,8 @@ export interface RoundResult {
 
 /** Until then a pod must have ended by itself, however slow the machine is. */
 const HUNG_MS = FAR_MS;
+/** Where the end cannot be demanded: long enough for most to see by the handle alone that a main is gone. */
+const HELPED_AFTER_MS = 4_000;
 
 export async function playRound(
   seed: number,
@@ -129,7 +131,7 @@ async function endOf(
   await waitFor('the mains end', areMainsOver, HUNG_MS);
   await within('the strikes are over', done, HUNG_MS);
   const isDemanded = demandsAnEnd({ plan, happenings, events: readTimeline(scratch.log).events });
-  const isEnded = await within('the pod ends', pod.ended, isDemanded ? HUNG_MS : 1_500).then(
+  const isEnded = await within('the pod ends', pod.ended, isDemanded ? HUNG_MS : HELPED_AFTER_MS).then(
     () => true,
     (error: unknown) => {
       if (isDemanded) throw error;
