@@ -45,16 +45,25 @@ function isSextonError(error: unknown): error is Error {
   return error instanceof Error && error.name === 'SextonError';
 }
 
-/** By descriptor: touching process.stderr makes an inherited pipe non-blocking for everyone who shares it. */
 export function complain(error: unknown): void {
+  tell(complaintOf(error));
+}
+
+/** What a subcommand that goes on says of something that went wrong. */
+export function warn(text: string): void {
+  tell(`sexton: ${text}\n`);
+}
+
+/** By descriptor: touching process.stderr makes an inherited pipe non-blocking for everyone who shares it. */
+function tell(text: string): void {
   try {
-    writeSync(2, complaintOf(error));
+    writeSync(2, text);
   } catch {
     // Nobody listens: the exit code has to do.
   }
 }
 
-/** The same without waiting in the way of everything else; resolves when it is written or cannot be. */
+/** A complaint without waiting in the way of everything else; resolves when it is written or cannot be. */
 export function complainInTime(error: unknown): Promise<void> {
   return new Promise((resolve) => write(2, complaintOf(error), () => resolve()));
 }

@@ -5,6 +5,7 @@ import { SextonError } from './errors.ts';
 import type { Key } from './flag.ts';
 import { FLAGS, fileKeyOf, KEYS, variableOf } from './flags.ts';
 import { PROBES_TEXT } from './help-probes.ts';
+import { sidecarsText } from './help-sidecars.ts';
 import { nearest } from './nearest.ts';
 import { show } from './parse.ts';
 import { print } from './print.ts';
@@ -49,6 +50,7 @@ const TOPICS = {
   probes: () => PROBES_TEXT,
   'exit-codes': () => EXIT_CODES,
   stop: () => STOP,
+  sidecars: () => sidecarsText(WIDTH),
 } as const;
 const TOPIC_NAMES = Object.keys(TOPICS) as readonly (keyof typeof TOPICS)[];
 const TOPICS_LINE = `Topics of help: ${TOPIC_NAMES.join(', ')}.`;

@@ -5,7 +5,6 @@
  * Each is asked by a file in the graveyard, so no signal has to cross from one container into another. Asked as one they
  * stop as one: in order, and within one deadline.
  */
-import { writeSync } from 'node:fs';
 import { unlink } from 'node:fs/promises';
 import { asked } from '../core/stop-request.ts';
 import type { Tombstone } from '../core/tombstone.ts';
@@ -14,6 +13,7 @@ import { SystemClock } from '../runtime/clock.ts';
 import { leaveRequest } from '../runtime/graveyard/ask.ts';
 import { formatDuration } from './duration.ts';
 import type { Env } from './env.ts';
+import { warn } from './errors.ts';
 import { findHere, type Here, readHere } from './here.ts';
 import { print } from './print.ts';
 import { readStopArguments, type StopArguments, wrong } from './stop-arguments.ts';
@@ -104,13 +104,4 @@ function wordsFor(end: End): string {
 function howItEnded({ Reason, ExitCode, Signal }: Tombstone): string {
   const code = ExitCode === undefined ? 'exit code unknown' : `exit code ${ExitCode}`;
   return [Reason ?? 'dead', code, ...(Signal === undefined ? [] : [Signal])].join(', ');
-}
-
-/** By descriptor, as all that sexton says on stderr. */
-function warn(text: string): void {
-  try {
-    writeSync(2, `sexton: ${text}\n`);
-  } catch {
-    // Nobody listens: the exit code has to do.
-  }
 }

@@ -30,7 +30,7 @@ export function takeToolFlags<const Name extends string>(
 export function refuseRest(subcommand: string, rest: readonly string[], names: readonly string[]): void {
   const [word] = rest;
   if (word === undefined) return;
-  const near = nearest(word, names);
+  const near = nearest(word.replace(/=.*/s, ''), names);
   const remedy = near === undefined ? `it takes ${takes(names)}` : `did you mean --${near}?`;
   throw new SextonError('badArguments', { subcommand, problem: `${show(word)}: not known to it; ${remedy}` });
 }

@@ -1,0 +1,93 @@
+/**
+ * `sexton quit`: its words, what it prints, and its exit code.
+ */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { describe, it, type TestContext } from 'node:test';
+import { quit } from '../../src/cli/quit.ts';
+import { SIDECARS } from '../../src/cli/sidecars.ts';
+import { NODE, ROOT } from '../helpers/paths.ts';
+import { waitFor } from '../helpers/wait.ts';
+import { type Asked, answer, SidecarLike } from '../runtime/probes/sidecar-like.ts';
+
+interface Said {
+  readonly code: number | null;
+  readonly out: string;
+  readonly errors: string;
+}
+
+const MAIN = join(ROOT, 'src', 'cli', 'main.ts');
+
+async function sexton(t: TestContext, ...args: string[]): Promise<Said> {
+  const child = spawn(NODE, [MAIN, 'quit', ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  t.after(() => child.kill('SIGKILL'));
+  const [out, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  return { code: child.exitCode, out, errors };
+}
+
+const leaves = ({ sidecar, socket }: Asked): void => {
+  answer(socket, 200);
+  sidecar.leave();
+};
+const isOff = ({ socket }: Asked): void => answer(socket, 404);
+
+describe('sexton quit', () => {
+  it('asks all that are named, says what became of each, and exits with 0', async (t) => {
+    const istio = await new SidecarLike(leaves).listen(t);
+    const other = await new SidecarLike(leaves).listen(t);
+    const gone = await new SidecarLike(leaves).listen(t);
+    gone.leave();
+    const url = `http://127.0.0.1:${other.port}/stop?now`;
+    const { code, out, errors } = await sexton(t, `istio:${istio.port}`, url, `dapr:${gone.port}`);
+    assert.deepEqual([code, errors], [0, '']);
+    assert.equal(out, `istio:${istio.port}: it has gone\n${url}: it has gone\ndapr:${gone.port}: nobody was there\n`);
+    assert.deepEqual([istio.asked, other.asked], [['POST /quitquitquit'], ['POST /stop?now']]);
+  });
+
+  it('exits with 1 when one was asked in vain, with the reason and the remedy; the others leave', async (t) => {
+    const linkerd = await new SidecarLike(isOff).listen(t);
+    const istio = await new SidecarLike(leaves).listen(t);
+    const { code, out, errors } = await sexton(t, `linkerd:${linkerd.port},istio:${istio.port}`);
+    assert.deepEqual([code, out], [1, `istio:${istio.port}: it has gone\n`]);
+    const remedy = 'switch it on by the annotation config.linkerd.io/proxy-admin-shutdown: enabled';
+    assert.equal(errors, `sexton: cannot make linkerd:${linkerd.port} leave: /shutdown: status 404; ${remedy}\n`);
+  });
+
+  it('waits no longer than it is told, and holds up nobody who listens to a signal', async (t) => {
+    const mute = await new SidecarLike(() => {}).listen(t);
+    const { code, errors } = await sexton(t, `envoy:${mute.port}`, '--timeout=1ms');
+    assert.deepEqual([code, errors], [1, `sexton: cannot make envoy:${mute.port} leave: timed out after 1ms\n`]);
+    const child = spawn(NODE, [MAIN, 'quit', '--timeout', '1h', `istio:${mute.port}`], { stdio: 'ignore' });
+    t.after(() => child.kill('SIGKILL'));
+    await waitFor('the call', () => mute.asked.includes('POST /quitquitquit'));
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+    assert.equal(child.signalCode, 'SIGTERM');
+  });
+
+  const names = Object.keys(SIDECARS).join(', ');
+  const wrong: Readonly<Record<string, readonly string[]>> = {
+    'nobody is named; write a sidecar such as istio, or a URL': [],
+    'isto is nobody that sexton knows; did you mean istio?': ['isto'],
+    [`nginx is nobody that sexton knows; write one of ${names}, or a URL`]: ['nginx'],
+    'x is no port; write a number from 1 to 65535': ['istio:x'],
+    'istio is given twice': ['istio', 'istio'],
+    '--timeout: needs a value': ['istio', '--timeout'],
+    '--timeout 5: a duration needs a unit; write 5s or 5ms': ['istio', '--timeout', '5'],
+    '--timout=5s: not known to it; did you mean --timeout?': ['--timout=5s', 'istio'],
+    '--grace: not known to it; it takes only --timeout': ['istio', '--grace', '5s'],
+    'it has no port; write one such as http://:8080/quit': ['http:///quit'],
+  };
+  for (const [problem, args] of Object.entries(wrong)) {
+    it(`refuses ${args.join(' ') || 'to ask nobody'}: ${problem}`, async () => {
+      await assert.rejects(quit(args), (error: Error) => {
+        assert.equal(error.name, 'SextonError');
+        assert.equal(error.message, `cannot run sexton quit: ${problem}`);
+        return true;
+      });
+    });
+  }
+});
