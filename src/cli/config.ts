@@ -7,6 +7,8 @@
  */
 import type { MemberConfig } from '../core/config.ts';
 import type { Program } from '../runtime/host/host.ts';
+import type { HttpOptions } from '../runtime/http.ts';
+import type { TerminationLog } from '../runtime/termination-log.ts';
 import { findProblems } from './checks.ts';
 import { type DropIn, type HostWishes, type Place, takePlace } from './dropin.ts';
 import { type Env, type Environment, readEnvironment } from './env.ts';
@@ -14,6 +16,7 @@ import type { ConfigFile } from './file.ts';
 import type { Key, Values } from './flag.ts';
 import { FLAGS, KEYS } from './flags.ts';
 import { readForeign } from './kubexit.ts';
+import { DEFAULT_TERMINATION_LOG } from './observe-values.ts';
 import { type Settings, settle } from './settle.ts';
 import { chooseStop } from './stop-choice.ts';
 import { findWarnings } from './warnings.ts';
@@ -24,6 +27,8 @@ export interface RunConfig {
   readonly program: Program;
   readonly logLevel: Values['logLevel'];
   readonly logFormat: Values['logFormat'];
+  readonly http: HttpOptions | undefined;
+  readonly terminationLog: TerminationLog;
   readonly host: HostWishes;
 }
 
@@ -159,7 +164,16 @@ function runConfig(settings: Settings, program: Program, { host, startFailureCod
     solo: graveyard === undefined,
   };
   const log = { logLevel: need(settings, 'logLevel'), logFormat: need(settings, 'logFormat') };
-  return { member, graveyard, program, ...log, host };
+  return { member, graveyard, program, ...log, host, ...observation(settings) };
+}
+
+function observation(settings: Settings): Pick<RunConfig, 'http' | 'terminationLog'> {
+  const address = settings.http.value;
+  const { value: path } = settings.terminationLog;
+  return {
+    http: address === undefined ? undefined : { address, onDrain: need(settings, 'readyzOnDrain') },
+    terminationLog: { path: path ?? DEFAULT_TERMINATION_LOG, isNamed: path !== undefined },
+  };
 }
 
 /** The command of the command line replaces `command` and `args` of the file. */

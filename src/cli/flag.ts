@@ -14,6 +14,8 @@ import type {
   Role,
   SignalMap,
 } from '../core/config.ts';
+import type { OnDrain } from '../core/readiness.ts';
+import type { HttpAddress } from '../runtime/http.ts';
 import type { LogOptions } from '../runtime/log.ts';
 import type { Gates } from './gates.ts';
 import type { Parse } from './parse.ts';
@@ -47,6 +49,9 @@ export interface Values {
   readonly restart: RestartMode;
   readonly exitCode: ExitCodePolicy;
   readonly session: string;
+  readonly http: HttpAddress;
+  readonly readyzOnDrain: OnDrain;
+  readonly terminationLog: string;
   readonly logLevel: LogOptions['level'];
   readonly logFormat: LogOptions['format'];
 }

@@ -12,6 +12,7 @@ import type { Flag, Key, Values } from './flag.ts';
 import { formatGates, parseGates } from './gates.ts';
 import { LIFECYCLE_FLAGS } from './lifecycle-flags.ts';
 import { parseName, parseNames } from './name.ts';
+import { OBSERVE_FLAGS } from './observe-flags.ts';
 import { choice } from './parse.ts';
 import { formatSignalMap, formatSignals, parseSignalMap, parseSignals } from './signals.ts';
 import { formatStop, parseStop } from './stop-choice.ts';
@@ -182,6 +183,7 @@ export const FLAGS: { readonly [K in Key]: Flag<Values[K]> } = {
     defaultNote: 'SEXTON_POD_UID, else none',
     help: 'Ties tombstones to one pod; those of another are ignored.',
   },
+  ...OBSERVE_FLAGS,
   logLevel: {
     name: 'log-level',
     takes: 'LEVEL',

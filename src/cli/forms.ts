@@ -116,6 +116,9 @@ export const FORMS: Readonly<Record<Key, Form>> = {
     map: { key: CODE, value: CODE, numbers: CODES },
   },
   session: { pattern: '[-A-Za-z0-9_.]{1,128}', numbers: {} },
+  http: { pattern: `(unix:/[^\\u0000]*[^\\u0000/]|${HOST}:${PORT})` },
+  readyzOnDrain: choices('readyzOnDrain'),
+  terminationLog: { pattern: '/[^\\u0000]*[^\\u0000/]' },
   logLevel: choices('logLevel'),
   logFormat: choices('logFormat'),
 };

@@ -5,7 +5,7 @@
  */
 export const PLATFORM_KEYS: readonly string[] = [
   ...['image', 'imagePullPolicy', 'resources', 'resizePolicy', 'volumeMounts', 'volumeDevices', 'securityContext'],
-  ...['stdin', 'stdinOnce', 'tty', 'terminationMessagePath', 'terminationMessagePolicy'],
+  ...['stdin', 'stdinOnce', 'tty', 'terminationMessagePolicy'],
 ];
 
 export const REFUSED_KEYS: Readonly<Record<string, string>> = {

@@ -26,7 +26,7 @@ export async function run(argv: readonly string[], as?: DropIn): Promise<void> {
 
 async function supervise(
   host: Host,
-  { member, graveyard, program, logLevel, logFormat, host: wishes }: RunConfig,
+  { member, graveyard, program, logLevel, logFormat, http, terminationLog, host: wishes }: RunConfig,
   { warnings, notes }: { readonly warnings: readonly string[]; readonly notes: readonly string[] },
 ): Promise<void> {
   const clock = new SystemClock();
@@ -43,7 +43,7 @@ async function supervise(
           const { Plot } = await import('../runtime/plot.ts');
           return new Plot({ dir: graveyard, member, clock, log });
         };
-  await new Supervisor({ member, program, host, wishes, clock, log, bootId, openPlot }).start();
+  await new Supervisor({ member, program, host, wishes, clock, log, bootId, openPlot, http, terminationLog }).start();
 }
 
 /** sexton-init when it started us, else this process itself. */

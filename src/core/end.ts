@@ -2,11 +2,12 @@
  * The end of a child: another life in this container, or the end of the member.
  */
 import { type Draft, note, say, update } from './draft.ts';
+import { evidenceOf } from './evidence.ts';
 import { type ChildExit, containerStatus, statusOf } from './exit.ts';
 import { holdsBack } from './hold.ts';
 import { leaveContainer } from './quitting.ts';
 import { backoffAfter, isFinalUnder, wantsRestart } from './restart.ts';
-import { SIGKILL, signalName } from './signals.ts';
+import { SIGKILL } from './signals.ts';
 import { type Child, MAINS_FINISHED } from './state.ts';
 import { dropTasks } from './tasks.ts';
 import { rfc3339 } from './time.ts';
@@ -95,9 +96,21 @@ export function bury(draft: Draft, { status, reason, exit }: Burial): void {
       exit,
     },
   });
-  const signal = exit?.signal === undefined ? {} : { signal: signalName(exit.signal) };
-  say(draft, 'info', 'dead', { reason, status, exitCode: code, ...signal });
+  testify(draft);
   leaveContainer(draft);
+}
+
+function testify(draft: Draft): void {
+  const { Summary, Reason, ExitCode, ContainerExitCode, Signal, Phases, Connections } = evidenceOf(
+    draft.config,
+    draft.state,
+  );
+  note(draft, 'over', { Summary });
+  const details = { reason: Reason, status: ExitCode, exitCode: ContainerExitCode, signal: Signal, summary: Summary };
+  const known = Object.entries({ ...details, phases: Phases, connections: Connections }).filter(
+    ([, value]) => value !== undefined,
+  );
+  say(draft, 'info', 'dead', Object.fromEntries(known));
 }
 
 /** The stop came while a child was waited for between two lives. */

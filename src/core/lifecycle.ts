@@ -24,19 +24,22 @@ import { askToStop, hearForwarded, receiveSignal } from './request.ts';
 import { hearOfEnd } from './results.ts';
 import { advance } from './rules.ts';
 import { SIGKILL, signalName } from './signals.ts';
+import { trackStages } from './stages.ts';
 import { peerNamed } from './standing.ts';
 import type { Peer, Reduction, State } from './state.ts';
+import { counted } from './tally.ts';
 import { resumeTasks } from './tasks.ts';
 import { type Instant, rfc3339 } from './time.ts';
 
 export function reduce(config: MemberConfig, state: State, event: Event): Reduction {
   const now = event.at.mono >= state.now.mono ? event.at : state.now;
-  const draft = draftOf(config, { ...state, now });
+  const draft = draftOf(config, { ...state, now, chronicle: counted(state, event) });
   draft.at = event.at;
   fold(draft, event);
   draft.at = now;
   if (draft.state.isAwake) advance(draft);
   enterPhase(draft);
+  trackStages(draft);
   return finishDraft(draft);
 }
 

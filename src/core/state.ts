@@ -4,12 +4,13 @@
  *
  * Desired and actual are apart: `child` is what is, `stop` is what is wanted, `climb` is what is being done about it.
  */
+import { type Chronicle, NOTHING_WRITTEN } from './chronicle.ts';
 import type { ProbeKind } from './config.ts';
 import type { Effect } from './events.ts';
 import type { ChildExit } from './exit.ts';
 import type { PeerView } from './peers.ts';
 import type { Instant } from './time.ts';
-import type { DeathReason, HistoryEntry, Phase } from './tombstone.ts';
+import type { DeathReason, Phase } from './tombstone.ts';
 
 /** What is, of the supervised process. A value exists only where it means something. */
 export type Child =
@@ -150,29 +151,6 @@ export interface Deadline {
   readonly shared: boolean;
 }
 
-/** What is only for the record. */
-export interface Chronicle {
-  readonly born: string | undefined;
-  /** Of this life: startup probe and post-start are done. */
-  readonly started: string | undefined;
-  /** Since when this life is started and ready. */
-  readonly healthy: string | undefined;
-  /** How the life before this one ended. */
-  readonly last: LastLife | undefined;
-  readonly stopRequested: string | undefined;
-  readonly died: string | undefined;
-  readonly diedMonotonic: number | undefined;
-  /** The last exit of the child. */
-  readonly exit: ChildExit | undefined;
-  readonly history: readonly HistoryEntry[];
-}
-
-export interface LastLife {
-  readonly at: string;
-  readonly status: number;
-  readonly reason: DeathReason;
-}
-
 /** A peer as last seen, and since when it has been seen in just this life and death. */
 export interface Peer extends PeerView {
   readonly sinceMs: number;
@@ -262,17 +240,7 @@ export function initialState(origin: Origin): State {
     actions: 0,
     backoffMs: FIRST_BACKOFF_MS,
     said: [],
-    chronicle: {
-      born: undefined,
-      started: undefined,
-      healthy: undefined,
-      last: undefined,
-      stopRequested: undefined,
-      died: undefined,
-      diedMonotonic: undefined,
-      exit: undefined,
-      history: [],
-    },
+    chronicle: NOTHING_WRITTEN,
     peers: origin.solo ? {} : undefined,
   };
 }

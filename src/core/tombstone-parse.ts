@@ -8,7 +8,16 @@
  */
 import type { RestartPolicy, Role } from './config.ts';
 import type { DeathReason, HistoryEntry, Parsed, Phase, Tombstone } from './tombstone.ts';
-import { cleanText, isMemberName, MAX_BYTES, MAX_DETAILS, MAX_START_AFTER, trimHistory, VERSION } from './tombstone.ts';
+import {
+  cleanText,
+  isMemberName,
+  MAX_BYTES,
+  MAX_DETAILS,
+  MAX_START_AFTER,
+  PHASES,
+  trimHistory,
+  VERSION,
+} from './tombstone.ts';
 
 /** Entries beyond are not even looked at. */
 const MAX_READ_HISTORY = 1024;
@@ -48,7 +57,7 @@ const READERS: { readonly [Key in ReadKey]: (value: unknown) => Tombstone[Key] |
   Session: text,
   Boot: token,
   Incarnation: token,
-  Phase: oneOf<Phase>(['waiting', 'starting', 'running', 'holding', 'draining', 'stopping', 'backoff', 'dead']),
+  Phase: oneOf<Phase>(PHASES),
   RestartPolicy: oneOf<RestartPolicy>(['Never', 'OnFailure', 'Always']),
   StartAfter: names,
   Restarts: (value) => (isCount(value) ? value : undefined),

@@ -7,7 +7,8 @@
  */
 import type { RestartPolicy, Role, StartGate } from './config.ts';
 
-export type Phase = 'waiting' | 'starting' | 'running' | 'holding' | 'draining' | 'stopping' | 'backoff' | 'dead';
+export const PHASES = ['waiting', 'starting', 'running', 'holding', 'draining', 'stopping', 'backoff', 'dead'] as const;
+export type Phase = (typeof PHASES)[number];
 
 export type DeathReason = 'completed' | 'error' | 'stopped' | 'killed' | 'oom' | 'never-started' | 'lost';
 

@@ -33,9 +33,10 @@ export function writeMemo(memo: Memo): string {
 export function readMemo(memo: string, hostId: string): Memo | undefined {
   try {
     const { format, isHeld, oomKills, digests = {}, state } = JSON.parse(memo) as Memo & { format: number };
-    return format === FORMAT && state.hostId === hostId
-      ? { isHeld, oomKills, digests, state: { ...initialState({ ...state, solo: false }), ...state, ...ASLEEP } }
-      : undefined;
+    if (format !== FORMAT || state.hostId !== hostId) return undefined;
+    const fresh = initialState({ ...state, solo: false });
+    const chronicle = { ...fresh.chronicle, ...state.chronicle };
+    return { isHeld, oomKills, digests, state: { ...fresh, ...state, chronicle, ...ASLEEP } };
   } catch {
     return undefined;
   }

@@ -23,14 +23,16 @@ import type { Clock } from './clock.ts';
 import { commandsOf, coreEventOf, fallbackOf, programOf, reasonOf } from './effects.ts';
 import type { Ask } from './graveyard/inbox.ts';
 import type { Host, HostCommand, HostEvent, Program } from './host/host.ts';
+import type { HttpOptions } from './http.ts';
 import { isLate, LATE_MS, LONGEST_TIMER_MS, MOST, mostCarvingMs } from './late.ts';
 import type { Log } from './log.ts';
 import { type Digests, readMemo, writeMemo } from './memo.ts';
 import { readOomKills } from './oom.ts';
 import type { Plot, PlotEvents } from './plot.ts';
 import type { ActionEnd } from './probes/probe.ts';
-import type { ReloadWatch } from './reload.ts';
 import { rest } from './rest.ts';
+import { Sides } from './sides.ts';
+import { type TerminationLog, testify } from './termination-log.ts';
 import { Traffic } from './traffic.ts';
 
 export interface SupervisorOptions {
@@ -44,6 +46,8 @@ export interface SupervisorOptions {
   readonly bootId: string;
   /** The member's place in a graveyard, loaded once the application was started; undefined: solo. */
   readonly openPlot: (() => Promise<Plot>) | undefined;
+  readonly http?: HttpOptions | undefined;
+  readonly terminationLog?: TerminationLog | undefined;
 }
 
 export class Supervisor {
@@ -58,13 +62,16 @@ export class Supervisor {
   readonly #actions: Actions;
   readonly #traffic: Traffic;
   #oomKills: number | undefined;
-  #reload: ReloadWatch | undefined;
+  readonly #sides: Sides;
   #digests: Digests = {};
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.#actions = new Actions((id, end) => this.#hearOfAction(id, end));
     this.#traffic = new Traffic(options, (event) => this.#dispatch(event));
+    const { member, http, log, clock } = options;
+    const stateNow = (): State | undefined => this.#state && { ...this.#state, now: clock.now() };
+    this.#sides = new Sides({ member, http, log, stateNow });
   }
 
   /** Resolves when all is wired; the rest is events. */
@@ -84,6 +91,7 @@ export class Supervisor {
     await new Promise((resolve) => setImmediate(resolve));
     this.#dispatch({ type: 'booted', at: clock.now() }, undefined, [fallbackOf(member), ...wishes.commands]);
     for (const limit of host.limits) log.say('warn', limit);
+    void this.#sides.answerHttp();
     const events: PlotEvents = {
       listen: (path) => this.#listen(path),
       peersSeen: (peers) => this.#meet(peers),
@@ -91,7 +99,7 @@ export class Supervisor {
     };
     this.#claimed.resolve(openPlot === undefined ? undefined : this.#claim(openPlot, events));
     await Promise.all([log.open(), isLate(this.#claimed.promise, MOST.claimingMs)]);
-    await this.#watchFiles();
+    await this.#sides.watchFiles({ known: this.#digests, onContent: (...content) => this.#hearOfContent(...content) });
     // A member that is on its way out is not interested in the others any more.
     if (!this.#leaving) await this.#plot?.watch(events);
     rest();
@@ -104,22 +112,11 @@ export class Supervisor {
     await plot.claim(events, this.#isHeld);
   }
 
-  async #watchFiles(): Promise<void> {
-    const { member, clock, log } = this.#options;
-    if (member.reload.length === 0 || this.#leaving) return;
-    const { ReloadWatch } = await import('./reload.ts');
-    this.#reload = new ReloadWatch({
-      reloads: member.reload,
-      known: this.#digests,
-      onContent: (index, digest, isChange) => {
-        this.#digests = { ...this.#digests, [index]: digest };
-        // With what follows from the change in one commit, so that it is told once.
-        if (isChange) this.#dispatch({ type: 'fileChanged', at: clock.now(), index });
-        else this.#commit(undefined, []);
-      },
-      onTrouble: (message) => log.say('warn', message),
-    });
-    this.#reload.start();
+  #hearOfContent(index: number, digest: string, isChange: boolean): void {
+    this.#digests = { ...this.#digests, [index]: digest };
+    // With what follows from the change in one commit, so that it is told once.
+    if (isChange) this.#dispatch({ type: 'fileChanged', at: this.#options.clock.now(), index });
+    else this.#commit(undefined, []);
   }
 
   #listen(path: string): void {
@@ -232,11 +229,13 @@ export class Supervisor {
     clearTimeout(this.#timer);
     this.#actions.endAll();
     this.#traffic.close();
-    this.#reload?.close();
+    this.#sides.close();
+    const testified = testify(this.#options, this.#state);
     // A life that was over before its plot was opened is carved like any other.
     const carved = this.#claimed.promise.then(() => this.#plot?.settle());
     if (await isLate(carved, mostCarvingMs(this.#state?.deadline, clock.now().mono)))
       log.say('error', 'the graveyard does not answer: leaving without the last tombstone');
+    await testified;
     await log.close(MOST.flushingMs);
     this.#commit(undefined, [{ type: 'exit', code }]);
   }

@@ -64,6 +64,8 @@ describe('the configuration of `sexton -- command`', () => {
       logLevel: 'info',
       logFormat: 'json',
       host: { single: false, missesOrphans: false, commands: [] },
+      http: undefined,
+      terminationLog: { path: '/dev/termination-log', isNamed: false },
     });
   });
 
@@ -178,6 +180,9 @@ describe('a value', () => {
       restart: 'on-failure',
       exitCode: '3=0,143=0',
       session: 's-1',
+      http: '[::1]:8081',
+      readyzOnDrain: 'fail',
+      terminationLog: '/evidence/web',
       logLevel: 'debug',
       logFormat: 'text',
     };
@@ -185,8 +190,8 @@ describe('a value', () => {
     const byFlags = resolved([...KEYS.flatMap((key) => [`--${FLAGS[key].name}`, texts[key] ?? '']), 'x']);
     const variables = Object.fromEntries(KEYS.map((key) => [variableOf(FLAGS[key].name), texts[key]]));
     const byVariables = resolved(['x'], variables);
-    const { gracePeriod: _, ...rest } = texts;
-    const asTexts = JSON.stringify({ ...rest, terminationGracePeriodSeconds: 25 });
+    const { gracePeriod: _, terminationLog: path, ...rest } = texts;
+    const asTexts = JSON.stringify({ ...rest, terminationGracePeriodSeconds: 25, terminationMessagePath: path });
     const asYaml = `
 name: n
 graveyard: /g
@@ -214,6 +219,9 @@ quit: istio,envoy:9902,http://127.0.0.1:8080/quit
 restart: on-failure
 exitCode: {3: 0, 143: 0}
 session: s-1
+http: '[::1]:8081'
+readyzOnDrain: fail
+terminationMessagePath: /evidence/web
 logLevel: debug
 logFormat: text
 `;
@@ -222,6 +230,8 @@ logFormat: text
     assert.ok(byYaml.ok);
     for (const other of [byVariables, byFile, byYaml]) {
       assert.deepEqual(other.run.member, byFlags.run.member);
+      assert.deepEqual(other.run.http, byFlags.run.http);
+      assert.deepEqual(other.run.terminationLog, byFlags.run.terminationLog);
       assert.deepEqual(
         other.sources.map(({ key, value }) => [key, value]),
         byFlags.sources.map(({ key, value }) => [key, value]),

@@ -1,0 +1,47 @@
+/**
+ * The chronicle: what is only for the record. It is a part of the state, but no rule looks at it, save at whether this life has started and is
+ * ready.
+ */
+import type { ChildExit } from './exit.ts';
+import type { Stage } from './stages.ts';
+import type { Tally } from './tally.ts';
+import type { DeathReason, HistoryEntry } from './tombstone.ts';
+
+export interface Chronicle {
+  readonly born: string | undefined;
+  /** Of this life: startup probe and post-start are done. */
+  readonly started: string | undefined;
+  /** Since when this life is started and ready. */
+  readonly healthy: string | undefined;
+  /** How the life before this one ended. */
+  readonly last: LastLife | undefined;
+  readonly stopRequested: string | undefined;
+  readonly died: string | undefined;
+  readonly diedMonotonic: number | undefined;
+  /** The last exit of the child. */
+  readonly exit: ChildExit | undefined;
+  /** Of the stop under way, or of a life that has failed. */
+  readonly stages: readonly Stage[];
+  readonly tally: Tally;
+  readonly history: readonly HistoryEntry[];
+}
+
+export interface LastLife {
+  readonly at: string;
+  readonly status: number;
+  readonly reason: DeathReason;
+}
+
+export const NOTHING_WRITTEN: Chronicle = {
+  born: undefined,
+  started: undefined,
+  healthy: undefined,
+  last: undefined,
+  stopRequested: undefined,
+  died: undefined,
+  diedMonotonic: undefined,
+  exit: undefined,
+  stages: [],
+  tally: {},
+  history: [],
+};

@@ -1,0 +1,60 @@
+/**
+ * What a supervisor does beside its member's life and only where it was asked for: watching files, answering HTTP. Each is loaded when
+ * it is begun, and none is waited for.
+ */
+import type { MemberConfig } from '../core/config.ts';
+import type { State } from '../core/state.ts';
+import { type HttpOptions, openHttp } from './http.ts';
+import type { Log } from './log.ts';
+import type { Digests } from './memo.ts';
+
+export interface SidesOptions {
+  readonly member: MemberConfig;
+  readonly http: HttpOptions | undefined;
+  readonly log: Log;
+  /** What is known in this moment. */
+  readonly stateNow: () => State | undefined;
+}
+
+export interface Watch {
+  /** The contents that were seen before. */
+  readonly known: Digests;
+  readonly onContent: (index: number, digest: string, isChange: boolean) => void;
+}
+
+export class Sides {
+  readonly #options: SidesOptions;
+  readonly #open = new Set<{ close(): void }>();
+  #isClosed = false;
+
+  constructor(options: SidesOptions) {
+    this.#options = options;
+  }
+
+  async answerHttp(): Promise<void> {
+    const { member, http, log, stateNow } = this.#options;
+    if (http === undefined) return;
+    this.#keep(await openHttp(http, member, stateNow, log));
+  }
+
+  async watchFiles({ known, onContent }: Watch): Promise<void> {
+    const { member, log } = this.#options;
+    if (member.reload.length === 0 || this.#isClosed) return;
+    const { ReloadWatch } = await import('./reload.ts');
+    const onTrouble = (message: string): void => log.say('warn', message);
+    const watch = new ReloadWatch({ reloads: member.reload, known, onContent, onTrouble });
+    this.#keep(watch);
+    if (!this.#isClosed) watch.start();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const side of this.#open) side.close();
+  }
+
+  /** It may be over by the time that one was loaded. */
+  #keep(side: { close(): void }): void {
+    this.#open.add(side);
+    if (this.#isClosed) side.close();
+  }
+}
