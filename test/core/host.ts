@@ -44,7 +44,9 @@ interface Running {
 }
 
 export class ScriptedHost {
-  readonly #script: ChildScript;
+  #script: ChildScript;
+  /** Of each life one, by its id; else the same for all. */
+  readonly #scriptOf: ((id: number) => ChildScript) | undefined;
   #nowMs = 0;
   #due: readonly Due[] = [];
   /** The stop signals that the host may pass on by itself. */
@@ -54,9 +56,11 @@ export class ScriptedHost {
   #running: readonly Running[] = [];
   #counts: Readonly<Record<string, number>> = {};
 
-  constructor(script: ChildScript, from?: ScriptedHost) {
-    this.#script = script;
+  constructor(script: ChildScript | ((id: number) => ChildScript), from?: ScriptedHost) {
+    this.#script = typeof script === 'function' ? {} : script;
+    this.#scriptOf = typeof script === 'function' ? script : undefined;
     if (from === undefined) return;
+    this.#script = from.#script;
     this.#due = from.#due;
     this.#once = from.#once;
     this.#reaped = from.#reaped;
@@ -65,7 +69,7 @@ export class ScriptedHost {
   }
 
   fork(): ScriptedHost {
-    return new ScriptedHost(this.#script, this);
+    return new ScriptedHost(this.#scriptOf ?? this.#script, this);
   }
 
   get nextMs(): number | undefined {
@@ -128,6 +132,7 @@ export class ScriptedHost {
   }
 
   #spawn(id: number): void {
+    this.#script = this.#scriptOf?.(id) ?? this.#script;
     const { errno, endsAfterMs, code = 0 } = this.#script;
     if (errno !== undefined) return this.#at(this.#nowMs, { type: 'childSpawnFailed', id, errno });
     this.#at(this.#nowMs, { type: 'childSpawned', id, pid: 100 + id });

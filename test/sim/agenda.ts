@@ -1,0 +1,123 @@
+/**
+ * Virtual time: what is to happen, when, and to whom. What happens in the same millisecond comes in an order that is thrown.
+ *
+ * Whoever is frozen, or the whole machine, does what was due meanwhile when it goes on; whoever is dead does nothing any more.
+ */
+import type { Dice } from './dice.ts';
+
+/** Whose doing it is. */
+export interface Actor {
+  isDead: boolean;
+  frozenUntilMs: number;
+  /** What it runs in: dead or frozen with it. */
+  readonly within: Actor | undefined;
+}
+
+export interface Entry {
+  atMs: number;
+  tie: number;
+  readonly actor: Actor | undefined;
+  does: (() => void) | undefined;
+}
+
+export function actor(within?: Actor): Actor {
+  return { isDead: false, frozenUntilMs: 0, within };
+}
+
+export class Agenda {
+  nowMs: number;
+  /** When CLOCK_MONOTONIC of this boot was 0. */
+  bootAtMs = 0;
+  /** The machine stands still until then. */
+  pausedUntilMs = 0;
+  readonly #dice: Dice;
+  readonly #heap: Entry[] = [];
+
+  constructor(startMs: number, dice: Dice) {
+    this.nowMs = startMs;
+    this.#dice = dice;
+  }
+
+  get monoMs(): number {
+    return this.nowMs - this.bootAtMs;
+  }
+
+  in(ms: number, by: Actor | undefined, does: () => void): Entry {
+    return this.at(this.nowMs + ms, by, does);
+  }
+
+  at(atMs: number, by: Actor | undefined, does: () => void): Entry {
+    const entry = { atMs: Math.max(atMs, this.nowMs), tie: this.#dice.int(0x4000_0000), actor: by, does };
+    this.#push(entry);
+    return entry;
+  }
+
+  cancel(entry: Entry | undefined): void {
+    if (entry !== undefined) entry.does = undefined;
+  }
+
+  /** Does the next thing; false when there is none left until then. */
+  step(untilMs: number): boolean {
+    for (;;) {
+      const next = this.#heap[0];
+      if (next === undefined || next.atMs > untilMs) return false;
+      this.#pop();
+      if (next.does === undefined || isDead(next.actor)) continue;
+      const freeMs = Math.max(this.pausedUntilMs, frozenUntilMs(next.actor));
+      if (freeMs > next.atMs) {
+        next.atMs = freeMs;
+        next.tie = this.#dice.int(0x4000_0000);
+        this.#push(next);
+        continue;
+      }
+      this.nowMs = next.atMs;
+      next.does();
+      return true;
+    }
+  }
+
+  #push(entry: Entry): void {
+    const heap = this.#heap;
+    let at = heap.push(entry) - 1;
+    while (at > 0) {
+      const up = (at - 1) >> 1;
+      const above = heap[up] as Entry;
+      if (!isBefore(entry, above)) break;
+      heap[at] = above;
+      at = up;
+    }
+    heap[at] = entry;
+  }
+
+  #pop(): void {
+    const heap = this.#heap;
+    const last = heap.pop() as Entry;
+    const { length } = heap;
+    if (length === 0) return;
+    let at = 0;
+    for (;;) {
+      let down = 2 * at + 1;
+      if (down >= length) break;
+      if (down + 1 < length && isBefore(heap[down + 1] as Entry, heap[down] as Entry)) down += 1;
+      if (!isBefore(heap[down] as Entry, last)) break;
+      heap[at] = heap[down] as Entry;
+      at = down;
+    }
+    heap[at] = last;
+  }
+}
+
+function isBefore(a: Entry, b: Entry): boolean {
+  return a.atMs < b.atMs || (a.atMs === b.atMs && a.tie < b.tie);
+}
+
+function isDead(by: Actor | undefined): boolean {
+  for (let it = by; it !== undefined; it = it.within) if (it.isDead) return true;
+  return false;
+}
+
+function frozenUntilMs(by: Actor | undefined): number {
+  let untilMs = 0;
+  for (let it = by; it !== undefined; it = it.within) untilMs = Math.max(untilMs, it.frozenUntilMs);
+  return untilMs;
+}

@@ -1,0 +1,272 @@
+/**
+ * A supervisor: the real core between a simulated init and a simulated graveyard. It does in virtual time what `src/runtime/supervisor.ts` and
+ * `plot.ts` do, in the same order: told to init in one transaction, then carved, then the rest. It may be killed between any two of these.
+ */
+import type { Event } from '../../src/core/events.ts';
+import { reduce } from '../../src/core/lifecycle.ts';
+import type { PeerView } from '../../src/core/peers.ts';
+import { tombstoneOf } from '../../src/core/record.ts';
+import { strangersAmong } from '../../src/core/standing.ts';
+import { initialState, type State } from '../../src/core/state.ts';
+import { type Instant, instantAt } from '../../src/core/time.ts';
+import type { Tombstone } from '../../src/core/tombstone.ts';
+import { mostCarvingMs } from '../../src/runtime/late.ts';
+import { readMemo, writeMemo } from '../../src/runtime/memo.ts';
+import type { EventOf } from '../core/host.ts';
+import { type Actor, actor, type Entry } from './agenda.ts';
+import { Carver } from './carver.ts';
+import type { Container } from './container.ts';
+import { Reader } from './reader.ts';
+import type { CrashPoint } from './scenario.ts';
+import type { World } from './world.ts';
+
+const LATE_MS = 1_000;
+const MOST_LOOKING_MS = 1_000;
+const MOST_GLANCING_MS = 200;
+const MOST_CLAIMING_MS = 5_000;
+const TEND_MS = 5_000;
+const COUNT_TRAFFIC_MS = 250;
+
+export class Brain {
+  readonly actor: Actor;
+  readonly reader: Reader;
+  state: State;
+  /** It is to die at this point, after so many more events. */
+  doom: { point: CrashPoint; events: number } | undefined;
+  readonly #world: World;
+  readonly #container: Container;
+  readonly #carver: Carver;
+  #isHeld: boolean;
+  #isOurs = false;
+  #seq = 0;
+  #isAwakening = false;
+  #own: Tombstone | undefined;
+  #timer: Entry | undefined;
+  #isLeaving = false;
+  #isClaimed = false;
+  #onClaimed: (() => void)[] = [];
+  #counting: Entry | undefined;
+
+  constructor(world: World, container: Container) {
+    this.#world = world;
+    this.#container = container;
+    this.actor = actor(container.actor);
+    const { config } = container.member;
+    const { hostId, startedAtMs, memo } = container;
+    const resumed = memo === undefined ? undefined : readMemo(writeMemo(memo), hostId);
+    if (memo !== undefined && resumed === undefined) throw new Error('a memo that cannot be read');
+    const origin = { hostId, bootId: world.bootId, startedAtMs, now: this.#now(), solo: config.solo };
+    this.state = resumed?.state ?? initialState(origin);
+    this.#isHeld = resumed?.isHeld ?? false;
+    const { name, mains, startAfter } = config;
+    const carved = (tombstone: Tombstone): void => world.laws.carved(container, tombstone);
+    this.#carver = new Carver({ ...world.parts, onCarved: carved }, name, this.actor);
+    this.reader = new Reader(world.parts, {
+      ownName: name,
+      named: [...mains, ...startAfter.map((gate) => gate.name)],
+      actor: this.actor,
+      onPeers: (peers) => this.#meet(peers),
+    });
+  }
+
+  open(): void {
+    this.#hearAll();
+    if (this.actor.isDead) return;
+    this.#dispatch({ type: 'booted', at: this.#now() }, undefined);
+    this.#after(3, () => this.#claim());
+  }
+
+  die(): void {
+    this.actor.isDead = true;
+    this.reader.stop();
+  }
+
+  /** Init has something to tell. */
+  awaken(): void {
+    if (this.#isAwakening) return;
+    this.#isAwakening = true;
+    this.#after(4, () => {
+      this.#isAwakening = false;
+      this.#hearAll();
+    });
+  }
+
+  hearOfAction(event: EventOf & { type: 'actionEnded' }): void {
+    const now = this.#now();
+    const untilMs = this.state.tasks.find(({ id }) => id === event.id)?.untilMs ?? now.mono;
+    this.#dispatch({ ...event, at: instantAt(now, Math.min(now.mono, untilMs)) }, undefined);
+  }
+
+  /** False: it cannot take requests yet. */
+  askToStop(atMs: number, graceMs: number | undefined, among: readonly string[] | undefined): boolean {
+    if (!this.#isOurs) return false;
+    const now = this.#now();
+    this.#dispatch({ type: 'stopAsked', at: instantAt(now, Math.min(atMs, now.mono)), graceMs, among }, undefined);
+    return true;
+  }
+
+  #hearAll(): void {
+    for (const queued of this.#container.queue) {
+      if (queued.seq <= this.#seq) continue;
+      this.#seq = queued.seq;
+      const now = this.#now();
+      const at = instantAt(now, Math.min(queued.atMs, now.mono));
+      this.#dispatch({ ...queued.event, at } as Event, queued.seq);
+      if (this.actor.isDead) return;
+    }
+  }
+
+  #dispatch(event: Event, ack: number | undefined): void {
+    if (this.actor.isDead || this.#dies('before the commit')) return;
+    const { world, container } = { world: this.#world, container: this.#container };
+    const before = this.state;
+    const reduction = reduce(container.member.config, before, event);
+    const { state, effects, wakeAtMs } = reduction;
+    world.laws.stepped(container, { before, event, after: state, effects, wakeAtMs });
+    this.state = state;
+    container.commit(ack, { state, isHeld: this.#isHeld }, effects);
+    if (this.#dies('before the carving')) return;
+    this.#carve();
+    for (const effect of effects) {
+      if (effect.type === 'watchTraffic') this.#countTraffic(effect.connections);
+      if (effect.type === 'leaveTraffic') world.agenda.cancel(this.#counting);
+      if (effect.type === 'exitContainer') this.#leave(effect.code);
+    }
+    this.#wakeAt(wakeAtMs);
+    this.#dies('after');
+  }
+
+  #dies(point: CrashPoint): boolean {
+    const { doom } = this;
+    if (doom === undefined || doom.point !== point) return false;
+    doom.events -= 1;
+    if (doom.events > 0) return false;
+    this.#world.count(`supervisor killed ${point}`);
+    this.#container.loseBrain();
+    return true;
+  }
+
+  #claim(): void {
+    if (!this.#isHeld) {
+      this.#world.volume.unbind(this.#container.member.name);
+      this.#isHeld = true;
+      this.#container.commit(undefined, { state: this.state, isHeld: true }, []);
+      this.#container.listen();
+    }
+    this.#after(6, () => {
+      this.#isOurs = true;
+      this.#own = undefined;
+      this.#carve();
+      let isDone = false;
+      const goOn = (): void => {
+        if (isDone) return;
+        isDone = true;
+        this.#isClaimed = true;
+        for (const then of this.#onClaimed.splice(0)) then();
+        if (!this.#isLeaving && !this.#container.member.config.solo) this.reader.start();
+        this.#tend();
+      };
+      this.#carver.settle(goOn);
+      this.#world.agenda.in(MOST_CLAIMING_MS, this.actor, goOn);
+    });
+  }
+
+  #tend(): void {
+    this.#world.agenda.in(TEND_MS, this.actor, () => {
+      this.#carver.tend();
+      const { volume } = this.#world;
+      if (volume.trouble === undefined && !volume.sockets.has(this.#container.member.name)) this.#container.listen();
+      this.#tend();
+    });
+  }
+
+  #meet(peers: readonly PeerView[]): void {
+    const isFirst = this.state.peers === undefined;
+    this.#dispatch({ type: 'peersSeen', at: this.#now(), peers }, undefined);
+    if (!isFirst || this.actor.isDead) return;
+    const { volume, count } = this.#world;
+    for (const name of strangersAmong(this.#container.member.config, this.state)) {
+      count('stranger cleared');
+      this.#after(this.#world.parts.latencyMs, () => volume.remove(name));
+    }
+  }
+
+  #carve(): void {
+    const tombstone = tombstoneOf(this.#container.member.config, this.state);
+    if (!this.#isOurs || (this.#own !== undefined && isSame(tombstone, this.#own))) return;
+    this.#own = tombstone;
+    this.#carver.carve(tombstone);
+  }
+
+  #wakeAt(wakeAtMs: number | undefined): void {
+    const { agenda, dice } = this.#world;
+    agenda.cancel(this.#timer);
+    if (wakeAtMs === undefined || this.#isLeaving) return;
+    const atMs = Math.ceil(wakeAtMs + agenda.bootAtMs) + dice.short(6);
+    this.#timer = agenda.at(atMs, this.actor, () => this.#wake(wakeAtMs));
+  }
+
+  /** The world is looked at before anything is done that cannot be taken back. */
+  #wake(dueMs: number): void {
+    const { agenda } = this.#world;
+    const isLong = agenda.monoMs - dueMs > LATE_MS;
+    const tick = (): void => this.#dispatch({ type: 'ticked', at: this.#now() }, undefined);
+    if (!isLong && this.state.stop === undefined) return tick();
+    let isDone = false;
+    const once = (): void => {
+      if (isDone) return;
+      isDone = true;
+      tick();
+    };
+    if (this.#isClaimed) this.reader.rescan(() => this.#after(1, once));
+    else once();
+    agenda.in(isLong ? MOST_LOOKING_MS : MOST_GLANCING_MS, this.actor, once);
+  }
+
+  #leave(code: number): void {
+    if (this.#isLeaving) return;
+    this.#isLeaving = true;
+    const { agenda } = this.#world;
+    agenda.cancel(this.#timer);
+    const leave = (): void => this.#container.end(code, 'left');
+    const settle = (): void => this.#carver.settle(() => this.#after(4, leave));
+    if (this.#isClaimed) settle();
+    else this.#onClaimed.push(settle);
+    agenda.in(mostCarvingMs(this.state.deadline, agenda.monoMs), this.actor, leave);
+  }
+
+  /** Connections come now and then, or cannot be seen. */
+  #countTraffic(connections: number): void {
+    const { agenda, dice } = this.#world;
+    const at = this.#now();
+    if (dice.chance(0.1))
+      return void agenda.in(1, this.actor, () =>
+        this.#dispatch({ type: 'trafficUnseen', at, why: 'no /proc' }, undefined),
+      );
+    const lastMs = dice.chance(0.5) ? at.mono : undefined;
+    this.#counting = agenda.in(COUNT_TRAFFIC_MS, this.actor, () => {
+      const seen = { lastMs, connections, ignored: 0, open: dice.int(2) };
+      this.#countTraffic(connections + 1);
+      this.#dispatch({ type: 'trafficSeen', at: this.#now(), ...seen }, undefined);
+    });
+  }
+
+  #after(mostMs: number, does: () => void): void {
+    this.#world.agenda.in(this.#world.dice.short(mostMs), this.actor, does);
+  }
+
+  #now(): Instant {
+    const { agenda } = this.#world;
+    return { mono: agenda.monoMs, wall: this.#world.wallOf(this.#container.member) };
+  }
+}
+
+function isSame(a: Tombstone, b: Tombstone): boolean {
+  if (a.History !== b.History) return false;
+  for (const key in a) {
+    if (key === 'StartAfter' || key === 'History') continue;
+    if (a[key as keyof Tombstone] !== b[key as keyof Tombstone]) return false;
+  }
+  for (const key in b) if (!(key in a)) return false;
+  return true;
+}

@@ -1,0 +1,118 @@
+/**
+ * Carving, as the store of the runtime does it: one write at a time, of those that are asked for meanwhile the last; a new file that takes
+ * the place of the old one, or in place where no new file can be had, which a reader may see half done.
+ */
+import type { Tombstone } from '../../src/core/tombstone.ts';
+import type { Actor, Agenda } from './agenda.ts';
+import type { Count } from './coverage.ts';
+import type { Dice } from './dice.ts';
+import { Content, type Volume } from './volume.ts';
+
+export interface CarverWorld {
+  readonly agenda: Agenda;
+  readonly volume: Volume;
+  readonly dice: Dice;
+  readonly count: Count;
+  readonly latencyMs: number;
+  /** A whole tombstone is there to be read. */
+  readonly onCarved: (tombstone: Tombstone) => void;
+}
+
+export class Carver {
+  readonly #world: CarverWorld;
+  readonly #name: string;
+  readonly #actor: Actor;
+  #wanted: Tombstone | undefined;
+  #carved: Tombstone | undefined;
+  #isWriting = false;
+  #isAsked = false;
+  #waiting: (() => void)[] = [];
+
+  constructor(world: CarverWorld, name: string, actor: Actor) {
+    this.#world = world;
+    this.#name = name;
+    this.#actor = actor;
+  }
+
+  carve(tombstone: Tombstone): void {
+    this.#wanted = tombstone;
+    this.#carved = undefined;
+    this.#schedule();
+  }
+
+  tend(): void {
+    if (this.#wanted === undefined || this.#isWriting) return;
+    if (this.#carved === this.#wanted && this.#world.volume.files.has(this.#name)) return;
+    this.#schedule();
+  }
+
+  /** Calls back when nothing is left to be written, or what was left has failed. */
+  settle(then: () => void): void {
+    if (!this.#isWriting) return then();
+    this.#waiting.push(then);
+  }
+
+  #schedule(): void {
+    if (this.#isWriting) {
+      this.#isAsked = true;
+      return;
+    }
+    const tombstone = this.#wanted;
+    if (tombstone === undefined) return;
+    this.#isWriting = true;
+    this.#after(() => this.#write(tombstone));
+  }
+
+  #after(then: () => void): void {
+    const { agenda, dice, latencyMs, volume } = this.#world;
+    const slowMs = volume.trouble === 'slow' ? dice.between(20, 900) : 0;
+    agenda.in(dice.short(latencyMs) + slowMs, this.#actor, then);
+  }
+
+  #write(tombstone: Tombstone): void {
+    const { volume, count } = this.#world;
+    switch (volume.trouble) {
+      case 'full':
+      case 'denied': {
+        count(`write ${volume.trouble}`);
+        const old = volume.files.get(this.#name);
+        return old === undefined ? this.#end() : this.#overwrite(old, tombstone);
+      }
+      case 'read-only':
+        count('write read-only');
+        return this.#end();
+      default:
+        this.#place(tombstone, new Content(tombstone));
+    }
+  }
+
+  /** A reader that comes between sees a part of either. */
+  #overwrite(old: Content, tombstone: Tombstone): void {
+    const { volume, dice, count } = this.#world;
+    const content = new Content(tombstone);
+    const at = dice.chance(0.7) ? 4_096 : dice.int(1_600);
+    volume.put(this.#name, new Content(content.text.slice(0, at) + old.text.slice(at)));
+    count('write torn');
+    this.#after(() => {
+      // In place into a file that is gone by now.
+      if (volume.files.has(this.#name)) this.#place(tombstone, content);
+      else this.#end();
+    });
+  }
+
+  #place(tombstone: Tombstone, content: Content): void {
+    this.#carved = tombstone;
+    this.#world.volume.put(this.#name, content);
+    this.#world.onCarved(tombstone);
+    this.#end();
+  }
+
+  #end(): void {
+    this.#isWriting = false;
+    if (this.#isAsked) {
+      this.#isAsked = false;
+      return this.#schedule();
+    }
+    for (const then of this.#waiting.splice(0)) then();
+  }
+}

@@ -1,0 +1,310 @@
+/**
+ * One container: its init, which never decides, and the processes in it. What init does is what `src/init` does: it queues events until they
+ * are acknowledged, keeps the memo, starts supervisors again, and goes on alone when none can be started.
+ */
+import type { Effect } from '../../src/core/events.ts';
+import type { ChildExit } from '../../src/core/exit.ts';
+import { SIGKILL } from '../../src/core/signals.ts';
+import type { State } from '../../src/core/state.ts';
+import { type EventOf, ScriptedHost } from '../core/host.ts';
+import { type Actor, actor, type Entry } from './agenda.ts';
+import { Brain } from './brain.ts';
+import type { Member, World } from './world.ts';
+
+export interface Queued {
+  readonly seq: number;
+  /** CLOCK_MONOTONIC. */
+  readonly atMs: number;
+  readonly event: EventOf;
+}
+
+/** A process that sexton supervises, as it truly is. */
+export interface Command {
+  readonly id: number;
+  readonly bornAtMs: number;
+  exit: ChildExit | undefined;
+  diedAtMs: number | undefined;
+  isGroupGone: boolean;
+  /** `signal` by sexton. */
+  readonly signals: { readonly atMs: number; readonly signal: number }[];
+}
+
+const FAILED_STARTS_MOST = 5;
+const FIRST_DELAY_MS = 50;
+const LONGEST_DELAY_MS = 5_000;
+const SOUND_LIFE_MS = 5_000;
+const HANGS_AFTER_MS = 10_000;
+
+export class Container {
+  readonly world: World;
+  readonly member: Member;
+  readonly actor: Actor = actor();
+  readonly hostId: string;
+  /** How many containers there were before it. */
+  readonly order: number;
+  readonly startedAtMs: number;
+  isRunning = true;
+  isAlone = false;
+  wasAlone = false;
+  queue: Queued[] = [];
+  memo: { readonly state: State; readonly isHeld: boolean } | undefined;
+  brain: Brain | undefined;
+  commands: Command[] = [];
+  /** The id of the last command that init tried to start. */
+  lastSpawned = 0;
+  /** Stop requests that came from outside. */
+  readonly asked: { readonly atMs: number; readonly signal: number }[] = [];
+  /** Of `sexton stop`. */
+  readonly requests: { readonly atMs: number; readonly graceMs: number | undefined }[] = [];
+  starvedUntilMs = 0;
+  exitCode: number | undefined;
+  #seq = 0;
+  #host: ScriptedHost;
+  #pumping: Entry | undefined;
+  #network = new Set<number>();
+  #forward: Readonly<Record<number, number>> = {};
+  #brainSinceMs = 0;
+  #hasCommitted = false;
+  #failedStarts = 0;
+  #delayMs = 0;
+  readonly #ends: (() => void)[] = [];
+
+  constructor(world: World, member: Member) {
+    this.world = world;
+    this.member = member;
+    this.startedAtMs = world.agenda.monoMs;
+    this.order = world.containers.length;
+    this.hostId = (0xa000 + world.containers.length * 0x9d7 + 1).toString(16).padStart(32, '0');
+    this.#host = new ScriptedHost(() => member.nextLife());
+    if (member.scenario.startsAtOnce) this.#obey({ type: 'spawnChild', id: 1 });
+    this.#pump();
+    this.#startBrain();
+  }
+
+  onEnd(then: () => void): void {
+    this.#ends.push(then);
+  }
+
+  get command(): Command | undefined {
+    return this.commands.at(-1);
+  }
+
+  get isCommandAlive(): boolean {
+    return this.command !== undefined && this.command.exit === undefined;
+  }
+
+  get sinceBrainMs(): number {
+    return this.world.agenda.nowMs - this.#brainSinceMs;
+  }
+
+  /** A signal to PID 1. */
+  signal(signal: number): void {
+    if (!this.isRunning) return;
+    const { config } = this.member;
+    if (config.stopSignals.includes(signal)) this.asked.push({ atMs: this.world.agenda.nowMs, signal });
+    if (this.isAlone) return this.#signalAlone(signal);
+    const passed = this.isCommandAlive ? this.#host.passOn(signal, this.world.agenda.nowMs) : undefined;
+    const as = passed?.as ?? this.#forward[signal];
+    if (as === undefined || !this.isCommandAlive) {
+      return this.push({ type: 'signalReceived', signal, senderPid: 0, fromTerminal: false });
+    }
+    if (passed === undefined) this.#strike(as);
+    else this.#recordSignal(as);
+    this.push({ type: 'signalForwarded', signal, as, senderPid: 0 });
+    this.#pump();
+  }
+
+  killCommand(oom: boolean): void {
+    const { command } = this;
+    if (command === undefined || command.exit !== undefined) return;
+    this.#host.end(command.id, { code: undefined, signal: SIGKILL }, this.world.agenda.nowMs, oom);
+    this.#pump();
+  }
+
+  push(event: EventOf): void {
+    const { agenda } = this.world;
+    this.#seq += 1;
+    const queued = { seq: this.#seq, atMs: agenda.monoMs, event };
+    this.queue.push(queued);
+    this.brain?.awaken();
+    agenda.in(HANGS_AFTER_MS, this.actor, () => this.#judgeBrain(queued));
+  }
+
+  /** One transaction of the supervisor. */
+  commit(
+    ack: number | undefined,
+    memo: { readonly state: State; readonly isHeld: boolean },
+    effects: readonly Effect[],
+  ): void {
+    if (this.isAlone) this.world.count('alone and back');
+    this.isAlone = false;
+    this.#hasCommitted = true;
+    this.#failedStarts = 0;
+    this.memo = memo;
+    if (ack !== undefined) this.queue = this.queue.filter(({ seq }) => seq > ack);
+    for (const effect of effects) this.#obey(effect);
+    this.#pump();
+  }
+
+  listen(): void {
+    const { volume, dice, agenda } = this.world;
+    agenda.in(dice.short(3), this.actor, () => volume.bind(this.member.name, this));
+  }
+
+  /** The supervisor dies; what it has not committed is lost with it. */
+  loseBrain(): void {
+    if (this.brain === undefined) return;
+    const { agenda } = this.world;
+    this.brain.die();
+    this.brain = undefined;
+    this.#host.loseSupervisor();
+    this.#network.clear();
+    if (!this.isRunning) return;
+    if (this.#hasCommitted && agenda.nowMs - this.#brainSinceMs >= SOUND_LIFE_MS) this.#delayMs = 0;
+    const delayMs = this.#delayMs;
+    this.#delayMs = Math.min(LONGEST_DELAY_MS, delayMs === 0 ? FIRST_DELAY_MS : 2 * delayMs);
+    agenda.in(delayMs, this.actor, () => this.#startBrain());
+  }
+
+  /** Init leaves, or all of the container is killed. */
+  end(code: number, how: 'left' | 'killed'): void {
+    if (!this.isRunning) return;
+    this.isRunning = false;
+    this.exitCode = code;
+    this.world.laws.containerEnded(this, code, how);
+    this.actor.isDead = true;
+    this.brain?.die();
+    this.brain = undefined;
+    for (const then of this.#ends) then();
+    this.world.kubelet.hearOfExit(this, code, how);
+  }
+
+  #startBrain(): void {
+    const { agenda } = this.world;
+    const { bootMs } = this.member.scenario;
+    this.#brainSinceMs = agenda.nowMs;
+    this.#hasCommitted = false;
+    agenda.in(Math.ceil(bootMs / 2) + this.world.dice.int(bootMs), this.actor, () => {
+      if (agenda.nowMs < this.starvedUntilMs) return this.#missStart();
+      this.brain = new Brain(this.world, this);
+      this.brain.open();
+    });
+  }
+
+  /** It died before its first commit. */
+  #missStart(): void {
+    const { agenda, count } = this.world;
+    count('supervisor not started');
+    this.#failedStarts += 1;
+    if (this.#failedStarts < FAILED_STARTS_MOST) {
+      agenda.in(this.#delayMs, this.actor, () => this.#startBrain());
+      this.#delayMs = Math.min(LONGEST_DELAY_MS, this.#delayMs === 0 ? FIRST_DELAY_MS : 2 * this.#delayMs);
+      return;
+    }
+    if (!this.isAlone) this.#goOnAlone();
+    agenda.in(LONGEST_DELAY_MS, this.actor, () => this.#startBrain());
+  }
+
+  #goOnAlone(): void {
+    this.world.count('alone');
+    this.isAlone = true;
+    this.wasAlone = true;
+    for (const { id } of this.memo?.state.tasks ?? []) this.#obey({ type: 'endAction', id });
+    if (this.command === undefined) return this.end(125, 'left');
+    const signals = this.queue.filter(({ event }) => event.type === 'signalReceived');
+    this.queue = this.queue.filter(({ event }) => event.type !== 'signalReceived');
+    for (const { event } of signals) if (event.type === 'signalReceived') this.#signalAlone(event.signal);
+    if (this.command.exit !== undefined) this.end(statusOf(this.command.exit), 'left');
+    this.#pump();
+  }
+
+  #signalAlone(signal: number): void {
+    const { config } = this.member;
+    const { agenda } = this.world;
+    const isStop = config.stopSignals.includes(signal);
+    const first = config.ladder?.[0]?.signal ?? config.signals[signal] ?? signal;
+    const as = isStop && typeof first === 'number' ? first : signal;
+    this.#strike(as);
+    this.push({ type: 'signalForwarded', signal, as, senderPid: 0 });
+    this.#pump();
+    if (!isStop || config.gracePeriodMs === undefined) return;
+    agenda.in(config.gracePeriodMs, this.actor, () => {
+      if (this.isAlone) this.#strike(SIGKILL);
+      this.#pump();
+    });
+  }
+
+  #judgeBrain({ seq }: Queued): void {
+    const isOld = this.world.agenda.nowMs - this.#brainSinceMs >= HANGS_AFTER_MS;
+    if (this.brain === undefined || !isOld || !this.queue.some((queued) => queued.seq === seq)) return;
+    this.world.count('hanging supervisor killed');
+    this.loseBrain();
+  }
+
+  #obey(effect: Effect): void {
+    const { agenda, laws } = this.world;
+    if (effect.type === 'spawnChild') {
+      if (effect.id <= this.lastSpawned) return;
+      laws.spawning(this, effect.id);
+      this.lastSpawned = effect.id;
+    }
+    if (effect.type === 'signalChild') this.#recordSignal(effect.signal);
+    if (effect.type === 'forwardSignals') this.#forward = effect.table;
+    if (effect.type === 'runAction' && effect.action.kind !== 'exec') this.#network.add(effect.id);
+    this.#host.obey(effect, agenda.nowMs);
+  }
+
+  #strike(signal: number): void {
+    const { command } = this;
+    if (command === undefined) return;
+    this.#recordSignal(signal);
+    this.#host.obey({ type: 'signalChild', id: command.id, signal }, this.world.agenda.nowMs);
+  }
+
+  #recordSignal(signal: number): void {
+    this.world.laws.signalled(this, signal);
+    this.command?.signals.push({ atMs: this.world.agenda.nowMs, signal });
+    this.world.count(signal === SIGKILL ? 'KILL by sexton' : 'signal by sexton');
+  }
+
+  /** What the processes do by themselves. */
+  #pump(): void {
+    const { agenda } = this.world;
+    agenda.cancel(this.#pumping);
+    const { nextMs } = this.#host;
+    if (nextMs === undefined || !this.isRunning) return;
+    this.#pumping = agenda.at(nextMs, this.actor, () => {
+      while (this.isRunning && this.#host.nextMs !== undefined && this.#host.nextMs <= agenda.nowMs) {
+        const event = this.#host.take();
+        if (event !== undefined) this.#hear(event);
+      }
+      this.#pump();
+    });
+  }
+
+  #hear(event: EventOf): void {
+    const { agenda } = this.world;
+    if (event.type === 'actionEnded' && this.#network.delete(event.id)) return this.brain?.hearOfAction(event);
+    if (event.type === 'childSpawned')
+      this.commands.push({
+        id: event.id,
+        bornAtMs: agenda.nowMs,
+        exit: undefined,
+        diedAtMs: undefined,
+        isGroupGone: false,
+        signals: [],
+      });
+    if (event.type === 'childExited' && this.command !== undefined) {
+      this.command.exit = event.exit;
+      this.command.diedAtMs = agenda.nowMs;
+    }
+    if (event.type === 'childSpawnFailed') this.member.hasFailedStarts = true;
+    if (event.type === 'groupEmptied' && this.command !== undefined) this.command.isGroupGone = true;
+    this.push(event);
+    if (this.isAlone && event.type === 'childExited') this.end(statusOf(event.exit), 'left');
+  }
+}
+
+export function statusOf({ code, signal }: ChildExit): number {
+  return signal === undefined ? (code ?? 0) : 128 + signal;
+}

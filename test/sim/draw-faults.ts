@@ -1,0 +1,92 @@
+/**
+ * Random faults. Many come at the same moment as another, or right behind it: that is where mistakes live.
+ */
+import type { Dice } from './dice.ts';
+import type { CrashPoint, Fault, MemberScenario, VolumeTrouble } from './scenario.ts';
+
+interface PodFacts {
+  readonly members: readonly MemberScenario[];
+  readonly graceMs: number;
+  readonly session: string | undefined;
+}
+
+const MOST_MS = 14_000;
+
+export function drawFaults(dice: Dice, pod: PodFacts): readonly Fault[] {
+  const count = dice.pick([0, 0, 1, 1, 1, 2, 2, 3, 3, 4, dice.between(5, 8)]);
+  const faults: Fault[] = [];
+  for (let nth = 0; nth < count; nth += 1) faults.push(drawFault(dice, pod, momentFor(dice, faults, pod)));
+  if (dice.chance(0.45)) faults.push(drawDeletion(dice, pod, momentFor(dice, faults, pod)));
+  return faults.sort((a, b) => a.atMs - b.atMs);
+}
+
+function momentFor(dice: Dice, faults: readonly Fault[], { members }: PodFacts): number {
+  const other = faults[dice.int(faults.length + 1)];
+  if (other !== undefined && dice.chance(0.5)) return other.atMs + dice.short(1_500);
+  // Or about when a command ends by itself.
+  const { startMs = 0, lives = [] } = members[dice.int(members.length)] ?? {};
+  const endsAfterMs = lives[0]?.endsAfterMs;
+  if (endsAfterMs !== undefined && dice.chance(0.4)) return Math.max(0, startMs + endsAfterMs + dice.between(-60, 120));
+  return dice.chance(0.3) ? dice.short(1_500) : dice.int(MOST_MS);
+}
+
+function drawDeletion(dice: Dice, { graceMs }: PodFacts, atMs: number): Fault {
+  const evicts = dice.chance(0.15);
+  return { do: 'delete', atMs, evicts, graceMs: evicts ? dice.pick([500, 2_000]) : graceMs };
+}
+
+function drawFault(dice: Dice, pod: PodFacts, atMs: number): Fault {
+  const { members, graceMs, session } = pod;
+  const who = dice.int(members.length);
+  const forMs = dice.pick([30, 400, 1_500, 4_000, 9_000]);
+  const crash = (): Fault => ({
+    do: 'crash supervisor',
+    atMs,
+    who,
+    point: dice.pick<CrashPoint>(['between', 'before the commit', 'before the carving', 'after']),
+    afterEvents: dice.between(1, 4),
+  });
+  const volume = (): Fault => ({
+    do: 'volume',
+    atMs,
+    how: dice.pick<VolumeTrouble>(['full', 'full', 'read-only', 'denied', 'slow']),
+    forMs,
+  });
+  const signal = (): Fault => ({ do: 'signal', atMs, who, signal: dice.pick([15, 15, 2, 10]) });
+  const askSexton = (): Fault => ({
+    do: 'sexton stop',
+    atMs,
+    graceMs: dice.chance(0.5) ? undefined : dice.pick([1_500, 4_000]),
+    among: dice.chance(0.7) ? undefined : members.filter(() => dice.chance(0.6)).map(({ config }) => config.name),
+  });
+  const litter = (): Fault => ({
+    do: 'litter',
+    atMs,
+    name: dice.pick(['zz', 'README', 'lost+found', '.cache']),
+    what: session === undefined || dice.chance(0.5) ? dice.pick(['garbage', 'empty']) : 'stranger',
+  });
+  const makers: readonly [() => Fault, ...(() => Fault)[]] = [
+    crash,
+    crash,
+    crash,
+    () => ({ do: 'starve supervisor', atMs, who, forMs: dice.pick([300, 2_000, 8_000]) }),
+    () => ({ do: 'hang supervisor', atMs, who, forMs: dice.pick([1_500, 14_000]) }),
+    () => ({ do: 'kill container', atMs, who, oom: dice.chance(0.5) }),
+    () => ({ do: 'kill command', atMs, who, oom: dice.chance(0.5) }),
+    () => ({ do: 'freeze', atMs, who, forMs }),
+    () => ({ do: 'pause', atMs, forMs }),
+    volume,
+    volume,
+    () => ({ do: 'wipe', atMs, forMs: dice.pick([0, 5, 1_000]) }),
+    () => ({ do: 'deafen', atMs, who }),
+    () => ({ do: 'turn clock', atMs, who, byMs: dice.between(-86_400_000, 86_400_000) }),
+    litter,
+    () => ({ do: 'replace', atMs, who, graceMs }),
+    signal,
+    signal,
+    askSexton,
+    () => drawDeletion(dice, pod, atMs),
+    () => (dice.chance(0.3) ? { do: 'reboot', atMs, downMs: dice.pick([200, 4_000]) } : crash()),
+  ];
+  return dice.pick(makers)();
+}

@@ -1,0 +1,201 @@
+/**
+ * Random members: their configurations and the lives of their commands. What a user would declare is drawn more often than what is merely
+ * possible.
+ */
+import type {
+  Drain,
+  ExitCodePolicy,
+  HookAction,
+  HttpAction,
+  MemberConfig,
+  Probe,
+  RestartMode,
+  RestartPolicy,
+  Role,
+  Rung,
+  StartGate,
+} from '../../src/core/config.ts';
+import { command, mainConfig, probe, sidecarConfig } from '../core/helpers.ts';
+import type { ChildScript, Reaction, Run } from '../core/host.ts';
+import type { Dice } from './dice.ts';
+import type { MemberScenario } from './scenario.ts';
+
+export interface PodFacts {
+  readonly policy: RestartPolicy;
+  readonly graceMs: number;
+  readonly session: string | undefined;
+}
+
+export function drawMembers(dice: Dice, pod: PodFacts): readonly MemberScenario[] {
+  const size = dice.pick([1, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 4, 4, 5, dice.between(6, 8)]);
+  const roles = Array.from(
+    { length: size },
+    (_, index): Role => (index === 0 ? 'main' : dice.chance(size === 2 ? 0.85 : 0.65) ? 'sidecar' : 'main'),
+  );
+  const names = roles.map((role, index) => `${role === 'main' ? 'work' : 'proxy'}-${index}`);
+  const mains = names.filter((_, index) => roles[index] === 'main');
+  const isRosterGiven = mains.length > 1 || dice.chance(0.5);
+  return roles.map((role, index) => {
+    const gates = dice.chance(0.25) ? drawGates(dice, names, index, role) : [];
+    const config = drawConfig(dice, { pod, role, name: names[index] ?? '', gates, mains: isRosterGiven ? mains : [] });
+    const isPlain = role === 'main' && gates.length === 0;
+    return {
+      config,
+      startMs: dice.short(500),
+      bootMs: dice.pick([20, 60, 60, 200, 900]),
+      startsAtOnce: isPlain && dice.chance(0.5),
+      skewMs: dice.chance(0.2) ? dice.between(-3_600_000, 3_600_000) : 0,
+      kubeletHookMs: role === 'main' && dice.chance(0.15) ? dice.pick([300, 2_000, 20_000]) : 0,
+      lives: Array.from({ length: dice.between(1, 3) }, () => drawLife(dice, config)),
+    };
+  });
+}
+
+/** Mains wait for sidecars or for mains that end, sidecars for those before them. */
+function drawGates(dice: Dice, names: readonly string[], index: number, role: Role): readonly StartGate[] {
+  const others = names.filter((name, at) =>
+    role === 'main' ? name.startsWith('proxy') || at < index : at < index && name.startsWith('proxy'),
+  );
+  return others
+    .filter(() => dice.chance(0.6))
+    .map((name) => ({
+      name,
+      condition: name.startsWith('work') ? ('completed' as const) : dice.pick(['started' as const, 'healthy' as const]),
+      optional: dice.chance(0.2),
+    }));
+}
+
+interface Draft {
+  readonly pod: PodFacts;
+  readonly role: Role;
+  readonly name: string;
+  readonly gates: readonly StartGate[];
+  readonly mains: readonly string[];
+}
+
+function drawConfig(dice: Dice, { pod, role, name, gates, mains }: Draft): MemberConfig {
+  const make = role === 'main' ? mainConfig : sidecarConfig;
+  const often = <T>(usual: T, values: readonly [T, ...T[]]): T => (dice.chance(0.8) ? usual : dice.pick(values));
+  const usual = make();
+  return make({
+    name,
+    role,
+    restartPolicy: pod.policy,
+    session: pod.session,
+    mains: role === 'sidecar' ? mains : [],
+    when: role === 'sidecar' ? often<'all' | 'any'>('all', ['any']) : 'all',
+    startAfter: gates,
+    startTimeoutMs: dice.pick([3_000, 60_000]),
+    startTimeoutAction: often<'fail' | 'continue'>('fail', ['continue']),
+    gracePeriodMs: dice.chance(0.8) ? pod.graceMs : undefined,
+    ladder: often<readonly Rung[] | undefined>(undefined, LADDERS),
+    signals: often<MemberConfig['signals']>({}, [{ 15: 3 }]),
+    hold: often<MemberConfig['hold']>({ kind: 'always' }, [{ kind: 'never' }, { kind: 'for', ms: 1_000 }]),
+    drain: often<Drain | undefined>(undefined, DRAINS),
+    lingerMs: role === 'sidecar' ? often(0, [300, 2_000]) : 0,
+    restart: often<RestartMode>(usual.restart, ['auto', 'never', 'on-failure', 'always']),
+    // A sidecar that leaves with 143 where failures are restarted is restarted for ever, as declared.
+    exitCode: pod.policy === 'Never' ? often(usual.exitCode, EXIT_CODES) : usual.exitCode,
+    probes: {
+      startup: drawProbe(dice, 'startup'),
+      readiness: drawProbe(dice, 'readiness'),
+      liveness: drawProbe(dice, 'liveness'),
+    },
+    postStart: dice.chance(0.1) ? drawHook(dice, 'postStart') : undefined,
+    preStop: dice.chance(0.15) ? drawHook(dice, 'preStop') : undefined,
+  });
+}
+
+const LADDERS: readonly [readonly Rung[], ...(readonly Rung[])[]] = [
+  [
+    { signal: 15, forMs: 700 },
+    { signal: 2, forMs: 500 },
+    { signal: 9, forMs: undefined },
+  ],
+  [
+    { signal: 3, forMs: 1_500 },
+    { signal: 15, forMs: undefined },
+  ],
+  [{ signal: 9, forMs: undefined }],
+];
+const EXIT_CODES: readonly [ExitCodePolicy, ExitCodePolicy] = [{ kind: 'keep' }, { kind: 'zero-when-stopped' }];
+const DRAINS: readonly [Drain, ...Drain[]] = [
+  { kind: 'fixed', ms: 500 },
+  { kind: 'fixed', ms: 2_500 },
+  {
+    kind: 'adaptive',
+    minMs: 200,
+    quietMs: 500,
+    maxMs: 3_000,
+    ports: [] as readonly number[],
+    ignore: [] as readonly string[],
+    inflight: false,
+  },
+];
+
+function drawProbe(dice: Dice, kind: 'startup' | 'readiness' | 'liveness'): Probe | undefined {
+  if (!dice.chance(0.12)) return undefined;
+  const action = dice.chance(0.6) ? command(kind) : http(`/${kind}`);
+  return probe(action, {
+    periodMs: dice.pick([1_000, 3_000]),
+    timeoutMs: dice.pick([300, 1_000]),
+    failures: dice.pick([1, 3]),
+    delayMs: dice.pick([0, 700]),
+    graceMs: kind === 'readiness' || dice.chance(0.7) ? undefined : 1_500,
+  });
+}
+
+function drawHook(dice: Dice, kind: string): HookAction {
+  return dice.pick<HookAction>([command(kind), http(`/${kind}`), { kind: 'sleep', ms: dice.pick([100, 3_000]) }]);
+}
+
+function http(path: string): HttpAction {
+  return { kind: 'http', method: 'GET', scheme: 'http', host: '127.0.0.1', port: 80, path, headers: [] };
+}
+
+function drawLife(dice: Dice, { role }: MemberConfig): ChildScript {
+  const reaction = (): Reaction | undefined =>
+    dice.pick<Reaction | undefined>([
+      undefined,
+      { afterMs: 0, code: 0 },
+      { afterMs: 150, code: 0 },
+      { afterMs: dice.int(3_000), code: 0 },
+      { afterMs: 80, code: 3 },
+      'ignores',
+    ]);
+  const on: Record<number, Reaction> = {};
+  for (const signal of [15, 2, 3]) {
+    const drawn = reaction();
+    if (drawn !== undefined) on[signal] = drawn;
+  }
+  on[10] = 'ignores';
+  const ends = dice.chance(role === 'main' ? 0.75 : 0.2);
+  return {
+    on,
+    ...(ends && { endsAfterMs: dice.short(12_000), code: dice.pick([0, 0, 1, 7]) }),
+    ...(dice.chance(0.08) && {
+      leaves: dice.pick<NonNullable<ChildScript['leaves']>>(['untilKilled', 'undead', 5, 900]),
+    }),
+    ...(dice.chance(0.05) && {
+      stray: dice.pick<NonNullable<ChildScript['stray']>>(['untilAsked', 'untilKilled', 'undead', 300]),
+    }),
+    ...(dice.chance(0.02) && { errno: dice.pick(['ENOENT', 'EACCES', 'EAGAIN']) }),
+    actions: Object.fromEntries(ACTIONS.map((name) => [name, drawRuns(dice)])),
+  };
+}
+
+const ACTIONS = ['startup', 'readiness', 'liveness', 'preStop', 'postStart'].flatMap((kind) => [kind, `/${kind}`]);
+const GOOD: readonly Run[] = [{ afterMs: 5, ok: true }];
+
+function drawRuns(dice: Dice): readonly Run[] {
+  if (dice.chance(0.7)) return GOOD;
+  return Array.from({ length: dice.between(1, 4) }, () =>
+    dice.pick<Run>([
+      { afterMs: 10, ok: true },
+      { afterMs: 10, ok: false },
+      { afterMs: 900, ok: true },
+      'never',
+      'deaf',
+    ]),
+  );
+}

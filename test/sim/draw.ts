@@ -1,0 +1,42 @@
+/**
+ * From a seed to a scenario. Small pods are drawn far more often than large ones, and few faults more often than many: what is wrong shows
+ * mostly in small ones, and those run fast.
+ */
+import type { RestartPolicy } from '../../src/core/config.ts';
+import { Dice } from './dice.ts';
+import { drawFaults } from './draw-faults.ts';
+import { drawMembers } from './draw-members.ts';
+import { lengthOf, type MemberScenario, type Scenario, type Stale, type VolumeScenario } from './scenario.ts';
+
+export function draw(seed: number): Scenario {
+  const dice = new Dice(seed);
+  const policy = dice.pick<RestartPolicy>(['Never', 'Never', 'Never', 'OnFailure', 'OnFailure', 'Always']);
+  const graceMs = dice.pick([2_000, 5_000, 5_000, 10_000, 30_000]);
+  const session = dice.chance(0.7) ? `pod-${seed}` : undefined;
+  const members = drawMembers(dice, { policy, graceMs, session });
+  const faults = drawFaults(dice, { members, graceMs, session });
+  const lastMs = Math.max(14_000 + dice.int(12_000), ...faults.map((fault) => fault.atMs + lengthOf(fault) + 4_000));
+  const volume = drawVolume(dice, members, session !== undefined);
+  return { seed, policy, graceMs, backoffMs: dice.pick([100, 1_000, 5_000]), volume, members, faults, lastMs };
+}
+
+function drawVolume(dice: Dice, members: readonly MemberScenario[], hasSession: boolean): VolumeScenario {
+  return {
+    sockets: dice.chance(0.95),
+    events: dice.pick(['prompt', 'prompt', 'prompt', 'slow', 'lossy', 'none']),
+    latencyMs: dice.pick([1, 1, 4, 20]),
+    inMemory: dice.chance(0.3),
+    stale: dice.chance(0.25) ? members.flatMap((member) => drawStale(dice, member, hasSession)) : [],
+  };
+}
+
+function drawStale(dice: Dice, { config }: MemberScenario, hasSession: boolean): readonly Stale[] {
+  if (dice.chance(0.4)) return [];
+  const is = dice.pick<Stale['is']>(['dead', 'dead', 'alive', 'garbage', 'empty', 'half', 'kubexit']);
+  const of = dice.pick<Stale['of']>([
+    'another boot',
+    'an earlier life',
+    hasSession ? 'another session' : 'another boot',
+  ]);
+  return [{ name: config.name, is, of }];
+}

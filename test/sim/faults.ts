@@ -1,0 +1,119 @@
+/**
+ * What befalls a pod, done to its world.
+ */
+import type { Container } from './container.ts';
+import { type Fault, lengthOf } from './scenario.ts';
+import { drop } from './stale.ts';
+import type { World } from './world.ts';
+
+/** Counted only when it really happens to somebody. */
+export function befall(world: World, fault: Fault): void {
+  const { agenda, count, kubelet, volume } = world;
+  const target = 'who' in fault ? world.members[fault.who] : undefined;
+  const container = target?.container?.isRunning === true ? target.container : undefined;
+  if ('who' in fault && container === undefined) return;
+  const who = target?.name ?? 'pod';
+  const { do: what, atMs: _at, who: _who, ...details } = fault as Fault & { who?: number };
+  world.tell(agenda.nowMs, who, `fault: ${what} ${Object.values(details).join(' ')}`);
+  count(nameOf(fault));
+  const endMs = agenda.nowMs + lengthOf(fault);
+  // One that was due while the machine stood still comes later than it was meant to.
+  world.calmAtMs = Math.max(world.calmAtMs, endMs);
+  if (fault.do === 'volume' || fault.do === 'wipe') world.troubles.push({ fromMs: agenda.nowMs, toMs: endMs });
+  switch (fault.do) {
+    case 'crash supervisor':
+      return crash(container, fault);
+    case 'starve supervisor':
+      if (container === undefined) return;
+      container.starvedUntilMs = agenda.nowMs + fault.forMs;
+      return container.loseBrain();
+    case 'hang supervisor':
+      if (container?.brain !== undefined) container.brain.actor.frozenUntilMs = agenda.nowMs + fault.forMs;
+      return;
+    case 'kill container':
+      return container?.end(137, 'killed');
+    case 'kill command':
+      return container?.killCommand(fault.oom);
+    case 'freeze':
+      if (container !== undefined) container.actor.frozenUntilMs = agenda.nowMs + fault.forMs;
+      return;
+    case 'pause':
+      agenda.pausedUntilMs = agenda.nowMs + fault.forMs;
+      return;
+    case 'volume':
+      volume.trouble = fault.how;
+      agenda.in(fault.forMs, undefined, () => {
+        if (volume.trouble === fault.how) volume.trouble = undefined;
+      });
+      return;
+    case 'wipe':
+      volume.wipe();
+      // Who did it makes it anew; a member that has something to carve may have done so before.
+      agenda.in(fault.forMs, undefined, () => {
+        volume.isThere = true;
+      });
+      return;
+    case 'deafen':
+      return container?.brain?.reader.deafen();
+    case 'turn clock':
+      if (target !== undefined) target.wallOffMs += fault.byMs;
+      return;
+    case 'litter':
+      return drop(world, fault);
+    case 'replace':
+      return target === undefined ? undefined : kubelet.replace(target, fault.graceMs);
+    case 'signal':
+      return container?.signal(fault.signal);
+    case 'sexton stop':
+      return ask(world, fault);
+    case 'delete':
+      return kubelet.delete(fault.graceMs, fault.evicts);
+    case 'reboot':
+      return kubelet.reboot(fault.downMs);
+    default:
+      return fault satisfies never;
+  }
+}
+
+function nameOf(fault: Fault): string {
+  if (fault.do === 'volume') return `fault: volume ${fault.how}`;
+  if (fault.do === 'litter') return `fault: litter ${fault.what}`;
+  if (fault.do === 'delete' && fault.evicts) return 'fault: evict';
+  return `fault: ${fault.do}`;
+}
+
+function crash(container: Container | undefined, { point, afterEvents }: Fault & { do: 'crash supervisor' }): void {
+  if (container?.brain === undefined) return;
+  if (point !== 'between') container.brain.doom = { point, events: afterEvents };
+  else {
+    container.world.count('supervisor killed between');
+    container.loseBrain();
+  }
+}
+
+/** A request in the graveyard for each member that runs; one whose file was not removed in time is read twice. */
+function ask(world: World, { graceMs, among }: Fault & { do: 'sexton stop' }): void {
+  const { agenda, dice } = world;
+  const atMs = agenda.monoMs;
+  const times = dice.chance(0.1) ? 2 : 1;
+  for (const { container, name } of world.members) {
+    if (container?.isRunning !== true || (among !== undefined && !among.includes(name))) continue;
+    container.requests.push({ atMs: agenda.nowMs, graceMs });
+    for (let time = 0; time < times; time += 1) deliver(container, atMs, graceMs, among);
+  }
+}
+
+function deliver(
+  container: Container,
+  atMs: number,
+  graceMs: number | undefined,
+  among: readonly string[] | undefined,
+): void {
+  const { agenda, dice } = container.world;
+  agenda.in(1 + dice.short(300), container.actor, () => {
+    if (container.brain?.actor.frozenUntilMs !== undefined && container.brain.actor.frozenUntilMs > agenda.nowMs)
+      return deliver(container, atMs, graceMs, among);
+    if (container.brain?.askToStop(atMs, graceMs, among) !== true && container.isRunning)
+      deliver(container, atMs, graceMs, among);
+  });
+}

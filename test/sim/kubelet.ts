@@ -1,0 +1,136 @@
+/**
+ * The kubelet of one pod, in virtual time: what `test/pods/kubelet.ts` does to real containers.
+ */
+import type { Container } from './container.ts';
+import type { Member, World } from './world.ts';
+
+/** What a container gets between TERM and KILL when its hook has used up the grace period; the kubelet's own figure. */
+const LEAST_MS = 2_000;
+const MOST_BACKOFF_MS = 20_000;
+
+export class Kubelet {
+  readonly #world: World;
+  readonly #exits = new Map<Member, number[]>();
+  readonly #replaced = new Set<Member>();
+  /** When what still runs is killed. */
+  #killAtMs: number | undefined;
+  #isDown = false;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  get isOver(): boolean {
+    return this.#world.members.every((member) => member.isOver);
+  }
+  get isDeleting(): boolean {
+    return this.#killAtMs !== undefined;
+  }
+
+  start(): void {
+    for (const member of this.#world.members) this.#startIn(member, member.scenario.startMs);
+  }
+
+  /** When the pod is deleted, it was before, or an earlier deletion gave it longer. */
+  delete(graceMs: number, evicts: boolean): void {
+    const { agenda, members, dice, tell } = this.#world;
+    const killAtMs = agenda.nowMs + graceMs;
+    tell(agenda.nowMs, 'pod', `${evicts ? 'evicted' : 'deleted'}, grace ${graceMs} ms`);
+    if (this.#killAtMs !== undefined && this.#killAtMs <= killAtMs) return;
+    const isFirst = this.#killAtMs === undefined;
+    this.#killAtMs = killAtMs;
+    if (!isFirst) this.#world.count('grace shortened');
+    agenda.at(killAtMs, undefined, () => {
+      for (const { container, scenario } of members)
+        if (scenario.kubeletHookMs < graceMs) this.#kill(container, 'the grace period');
+    });
+    if (!isFirst) return;
+    for (const member of members) {
+      if (member.container?.isRunning !== true) member.isOver = true;
+      agenda.in(dice.short(200), undefined, () => this.#stop(member, graceMs));
+    }
+  }
+
+  /** Stops this container alone; it is started again unless the policy is Never. */
+  replace(member: Member, graceMs: number): void {
+    const { agenda } = this.#world;
+    const { container } = member;
+    if (container === undefined || this.isDeleting) return;
+    this.#replaced.add(member);
+    container.signal(15);
+    agenda.in(graceMs, undefined, () => this.#kill(container, 'its own grace period'));
+  }
+
+  /** Everything ends in the same instant. */
+  reboot(downMs: number): void {
+    const { agenda, members, scenario } = this.#world;
+    this.#isDown = true;
+    for (const { container } of members) container?.end(137, 'killed');
+    agenda.in(downMs, undefined, () => {
+      this.#isDown = false;
+      this.#world.reboot();
+      this.#world.laws.rebooted();
+      for (const member of members) {
+        if (member.isOver) continue;
+        if (this.isDeleting || scenario.policy === 'Never') member.isOver = true;
+        else this.#startIn(member, this.#world.dice.int(300));
+      }
+    });
+  }
+
+  /** Nobody would ever end a pod whose mains do not end. */
+  endWhatIsLeft(): void {
+    const { agenda, scenario, laws } = this.#world;
+    if (agenda.nowMs < scenario.lastMs || this.isOver || this.isDeleting || laws.isSomebodyDue) return;
+    this.delete(scenario.graceMs, false);
+  }
+
+  hearOfExit(container: Container, code: number, how: 'left' | 'killed'): void {
+    const { member } = container;
+    const { agenda, scenario, tell } = this.#world;
+    tell(agenda.nowMs, member.name, `container ${how === 'left' ? 'left' : 'killed'} with ${code}`);
+    if (this.#isDown) return;
+    const exits = this.#exits.get(member) ?? [];
+    exits.push(code);
+    this.#exits.set(member, exits);
+    const isReplaced = this.#replaced.delete(member) && scenario.policy !== 'Never';
+    if (this.isDeleting || !(isReplaced || this.#runsAgain(code))) {
+      member.isOver = true;
+      return;
+    }
+    this.#startIn(member, Math.min(scenario.backoffMs * 2 ** (exits.length - 1), MOST_BACKOFF_MS));
+  }
+
+  #runsAgain(code: number): boolean {
+    const { policy } = this.#world.scenario;
+    return policy === 'Always' || (policy === 'OnFailure' && code !== 0);
+  }
+
+  #startIn(member: Member, ms: number): void {
+    this.#world.agenda.in(ms, undefined, () => {
+      if (member.isOver || this.#isDown || member.container?.isRunning === true) return;
+      if (this.isDeleting) member.isOver = true;
+      else this.#world.startContainer(member);
+    });
+  }
+
+  /** Its hook, then TERM. */
+  #stop({ container, scenario }: Member, graceMs: number): void {
+    if (container?.isRunning !== true) return;
+    const { agenda } = this.#world;
+    const hookMs = Math.min(scenario.kubeletHookMs, graceMs);
+    if (hookMs === 0) return container.signal(15);
+    agenda.in(hookMs, undefined, () => {
+      container.signal(15);
+      if (scenario.kubeletHookMs < graceMs) return;
+      agenda.in(LEAST_MS, undefined, () => this.#kill(container, 'the rest of the grace period'));
+    });
+  }
+
+  #kill(container: Container | undefined, why: string): void {
+    if (container?.isRunning !== true) return;
+    this.#world.tell(this.#world.agenda.nowMs, container.member.name, `killed by the kubelet: ${why} is over`);
+    this.#world.laws.killedInTime(container);
+    container.end(137, 'killed');
+  }
+}

@@ -1,0 +1,312 @@
+/**
+ * What must hold in every run, at every step. Each law has the name under which `docs/guarantees.md` states it.
+ *
+ * Laws judge by what is true in the simulated world, never by what a member believes. Where a member cannot know the truth (its volume is
+ * broken, it was never told) a law lets it pass and counts that as excused, so that no excuse is silent.
+ */
+import { lastTurnMs } from '../../src/core/deadline.ts';
+import { hostOf } from '../../src/core/incarnation.ts';
+import { SIGKILL } from '../../src/core/signals.ts';
+import type { Tombstone } from '../../src/core/tombstone.ts';
+import { isSoundStep } from '../core/invariants.ts';
+import type { Step } from '../core/life.ts';
+import { type Container, statusOf } from './container.ts';
+import { hasEnded, isCommandAlive, isCut, mainsOf, quorumHasFinished } from './truth.ts';
+import type { Member, World } from './world.ts';
+
+export interface Breach {
+  readonly law: string;
+  readonly atMs: number;
+  readonly who: string;
+  readonly what: string;
+}
+
+/** Passed on by init for the command itself; no rung of any ladder here. */
+const PASSED_ON: ReadonlySet<number> = new Set([1, 10]);
+
+export class Laws {
+  breach: Breach | undefined;
+  readonly #world: World;
+  /** Of each name the last whole tombstone, and whose it was. */
+  readonly #graves = new Map<string, { readonly container: Container; readonly tombstone: Tombstone }>();
+  readonly #deadlines = new Map<Container, number>();
+  /** Members that were started, or healthy, as they said themselves. */
+  readonly #said = new Set<string>();
+  readonly #due = new Set<Member>();
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  get isBroken(): boolean {
+    return this.breach !== undefined;
+  }
+
+  stepped(container: Container, step: Step): void {
+    const { config, name } = container.member;
+    this.#tellStep(name, step);
+    try {
+      isSoundStep(config, step);
+    } catch (error) {
+      this.#break('step', container, (error as Error).message);
+    }
+    const { before, after } = step;
+    this.#keepDeadline(container, step);
+    if (before.stop === undefined && after.stop !== undefined) this.#judgeWish(container, step);
+    if (before.climb?.why !== 'stop' && after.climb?.why === 'stop') this.#judgeTurn(container, step);
+    if (after.chronicle.started !== undefined) this.#said.add(`${name} started`);
+    if (after.chronicle.healthy !== undefined) this.#said.add(`${name} healthy`);
+  }
+
+  /** A signal of sexton's own is about to reach the command. */
+  signalled(container: Container, signal: number): void {
+    const { command, member, wasAlone } = container;
+    if (command === undefined || command.exit !== undefined || PASSED_ON.has(signal) || wasAlone) return;
+    const before = command.signals.filter((sent) => !PASSED_ON.has(sent.signal));
+    if (before.some((sent) => sent.signal === signal)) this.#break('signal once', container, `signal ${signal} twice`);
+    const isFirstRung = member.config.ladder?.[0]?.signal === SIGKILL;
+    if (signal === SIGKILL && before.length === 0 && !isFirstRung)
+      this.#break('signal before KILL', container, 'KILL without a stop signal before it');
+  }
+
+  /** A command is about to be started. */
+  spawning(container: Container, id: number): void {
+    const { command, member } = container;
+    if (command !== undefined && command.exit === undefined) this.#break('one command', container, 'two at once');
+    if (command !== undefined && !command.isGroupGone && !wasKilled(container))
+      this.#break('one command', container, 'another is started while the group of the last one lives');
+    if (id !== container.lastSpawned + 1) this.#break('one command', container, `id ${id}`);
+    if (id !== 1 || member.config.startTimeoutAction === 'continue') return;
+    for (const { name, condition, optional } of member.config.startAfter) {
+      const isMet = condition === 'completed' ? this.#hasCompleted(name) : this.#said.has(`${name} ${condition}`);
+      // Its format says no more than Born, and of no session.
+      if (this.#world.scenario.volume.stale.some((stale) => stale.name === name && stale.is === 'kubexit'))
+        this.#world.count('excused: a gate opened by a file of kubexit');
+      else if (!isMet && !optional) this.#break('gates', container, `started before ${name} was ${condition}`);
+    }
+  }
+
+  carved(container: Container, tombstone: Tombstone): void {
+    const { member } = container;
+    const last = this.#graves.get(member.name);
+    this.#graves.set(member.name, { container, tombstone });
+    if (this.#world.agenda.nowMs < 0 || last === undefined) return this.#judgeDeath(container, tombstone);
+    if (last.container !== container) {
+      if (last.container.order > container.order) this.#break('graves', container, 'an older life carved last');
+      return this.#judgeDeath(container, tombstone);
+    }
+    const { tombstone: old } = last;
+    if (old.Died !== undefined)
+      for (const key of ['Died', 'DiedMonotonic', 'ExitCode', 'Signal', 'Reason', 'Final', 'Incarnation'] as const)
+        if (old[key] !== tombstone[key]) this.#break('graves', container, `${key} of the dead was changed`);
+    const [before, after] = [old.Deadline, tombstone.Deadline];
+    if (before !== undefined && (after === undefined || after > before))
+      this.#break('deadline', container, `carved ${before}, then ${after}`);
+    this.#judgeDeath(container, tombstone);
+  }
+
+  containerEnded(container: Container, code: number, how: 'left' | 'killed'): void {
+    this.#world.agenda.in(0, undefined, () => this.#lookForDue());
+    if (how === 'killed') return;
+    if (isCommandAlive(container.member)) this.#break('nothing lives', container, 'init leaves a living command');
+    const { command } = container;
+    if (container.isAlone) return;
+    if (command !== undefined && !command.isGroupGone && !wasKilled(container))
+      this.#break('nothing lives', container, 'init leaves a living group that had no KILL');
+    this.#judgeCode(container, code);
+    if (isCut(this.#world, container)) return this.#world.count('excused: not carved, the volume failed');
+    const grave = this.#world.volume.files.get(container.member.name)?.read(container.member.name);
+    const isCarved = grave?.ok === true && grave.tombstone.Died !== undefined && isOf(container, grave.tombstone);
+    if (!isCarved) this.#break('carved before exit', container, 'its death is not in the graveyard');
+  }
+
+  /** The kubelet had to kill it. */
+  killedInTime(container: Container): void {
+    const { scenario, calmAtMs, agenda } = this.#world;
+    const { member, asked } = container;
+    const askedAtMs = asked[0]?.atMs;
+    const graceMs = member.config.gracePeriodMs;
+    if (askedAtMs === undefined || graceMs === undefined || member.scenario.kubeletHookMs > 0) return;
+    const marginMs = Math.min(500, graceMs / 20) - 60 - 8 * scenario.volume.latencyMs;
+    const isLate = askedAtMs + graceMs > agenda.nowMs + marginMs;
+    const wasReady =
+      container.brain !== undefined && container.sinceBrainMs > agenda.nowMs - askedAtMs + 3 * member.scenario.bootMs;
+    const hasUndead = member.scenario.lives.some(({ leaves, stray }) => leaves === 'undead' || stray === 'undead');
+    if (calmAtMs > askedAtMs || isLate || !wasReady || hasUndead)
+      return this.#world.count('excused: killed by the kubelet');
+    this.#break('before the platform', container, 'the platform’s KILL came first');
+  }
+
+  rebooted(): void {
+    this.#graves.clear();
+    this.#said.clear();
+  }
+
+  podEnded(isOver: boolean): void {
+    if (this.isBroken) return;
+    if (!isOver) this.#breakOf('nothing hangs', 'pod', 'the pod does not end');
+    for (const container of this.#world.containers)
+      if (container.isRunning) this.#break('nothing lives', container, 'it runs when all is over');
+  }
+
+  /** Sidecars whose mains have finished have so long to end. */
+  #lookForDue(): void {
+    const { members, agenda, calmAtMs } = this.#world;
+    for (const member of members) {
+      if (member.config.role !== 'sidecar' || member.isOver || this.#due.has(member)) continue;
+      if (!quorumHasFinished(this.#world, member)) continue;
+      this.#due.add(member);
+      const atMs = Math.max(agenda.nowMs, calmAtMs) + this.#boundMs();
+      agenda.at(atMs, undefined, () => this.#judgeEnd(member));
+    }
+  }
+
+  get isSomebodyDue(): boolean {
+    return [...this.#due].some((member) => !member.isOver);
+  }
+
+  /** A main that leaves with 0 under OnFailure says that it is final; a kubelet that replaces it starts it again all the same. */
+  get #isReplacing(): boolean {
+    return this.#world.scenario.faults.some((fault) => fault.do === 'replace');
+  }
+
+  #boundMs(): number {
+    const sidecars = this.#world.members.filter(({ config }) => config.role === 'sidecar');
+    const turnsMs = sidecars.map(({ config }) => config.lingerMs + (config.gracePeriodMs ?? 30_000) + 3_000);
+    return 45_000 + turnsMs.reduce((sum, ms) => sum + ms, 0);
+  }
+
+  #judgeEnd(member: Member): void {
+    const { kubelet, count } = this.#world;
+    if (member.isOver) return kubelet.endWhatIsLeft();
+    if (kubelet.isDeleting) return;
+    if (hasEnded(this.#world, member)) this.#breakOf('mains end sidecars', member.name, 'it runs on without its mains');
+    count('excused: the end of a main left no trace');
+    kubelet.delete(this.#world.scenario.graceMs, false);
+  }
+
+  #keepDeadline(container: Container, { before, after }: Step): void {
+    const { deadline } = after;
+    if (deadline === undefined) {
+      if (this.#deadlines.has(container)) this.#break('deadline', container, 'it is forgotten');
+      return;
+    }
+    const last = this.#deadlines.get(container);
+    const wasSoft = before.deadline?.kills === false && deadline.kills;
+    if (last !== undefined && deadline.atMs > last && !wasSoft) this.#break('deadline', container, 'it moves later');
+    this.#deadlines.set(container, deadline.atMs);
+  }
+
+  /** The wish to stop has a reason that is true. */
+  #judgeWish(container: Container, { after }: Step): void {
+    const { stop } = after;
+    const isAsked = container.asked.length > 0 || container.requests.length > 0;
+    if (stop?.origin === 'platform') {
+      if (!isAsked) this.#break('no healthy one is disturbed', container, 'it stops, and nobody has asked it to');
+      return;
+    }
+    if (quorumHasFinished(this.#world, container.member)) return;
+    if (this.#isReplacing) {
+      return this.#world.count('excused: a main that was replaced said that it is final');
+    }
+    this.#break('no healthy one is disturbed', container, 'it stops although its mains have not finished');
+  }
+
+  /** The ladder of a stop begins: everybody who needs this member is dead, or there is no time left, or it was asked twice. */
+  #judgeTurn(container: Container, { after, before }: Step): void {
+    const { stop, deadline, now } = after;
+    if (stop === undefined || stop.requests >= 2 || before.child.is === 'remnant') return;
+    if (deadline !== undefined && now.mono >= lastTurnMs(deadline)) return;
+    const { member } = container;
+    const { config } = member;
+    const isHolding = config.role === 'main' || config.hold.kind === 'always' || stop.origin === 'self';
+    if (!isHolding) return;
+    const mains = config.role === 'sidecar' && stop.reason !== 'mains finished' ? mainsOf(this.#world, member) : [];
+    const isServant = (other: Member): boolean => config.role === 'main' && other.config.role === 'sidecar';
+    const isQuorum = stop.reason === 'mains finished' && config.when === 'any';
+    const dependents = this.#world.members.filter(
+      (other) =>
+        other.config.startAfter.some(({ name }) => name === member.name) &&
+        !isServant(other) &&
+        !(isQuorum && other.config.role === 'main'),
+    );
+    for (const other of new Set([...mains, ...dependents])) {
+      if (other === member || !isCommandAlive(other) || stop.among?.includes(other.name) === false) continue;
+      if (!this.#isKnown(container, other)) this.#world.count('excused: stopped before one that it could not see');
+      else
+        this.#break(
+          config.role === 'sidecar' ? 'sidecars outlive mains' : 'order',
+          container,
+          `${other.name} still lives`,
+        );
+    }
+  }
+
+  /** It has seen the life that this member lives now. */
+  #isKnown({ brain }: Container, other: Member): boolean {
+    const peers = brain?.state.peers;
+    const seen = peers !== undefined && Object.hasOwn(peers, other.name) ? peers[other.name] : undefined;
+    if (seen === undefined || other.container === undefined || !isOf(other.container, seen.tombstone)) return false;
+    return seen.tombstone.Phase !== 'waiting';
+  }
+
+  #judgeDeath(container: Container, { Died, ExitCode, Reason }: Tombstone): void {
+    const { command } = container;
+    if (Died === undefined || command === undefined || Reason === 'never-started') return;
+    if (command.exit === undefined) return this.#break('true record', container, 'dead on the record, and it lives');
+    if (ExitCode !== statusOf(command.exit) && !container.member.hasFailedStarts)
+      this.#break('true record', container, `${ExitCode} on the record, in truth ${statusOf(command.exit)}`);
+  }
+
+  #judgeCode(container: Container, code: number): void {
+    const { command, member, asked, requests } = container;
+    const { exitCode } = member.config;
+    if (exitCode.kind === 'map' || member.hasFailedStarts) return;
+    const isStopped =
+      asked.length > 0 || requests.length > 0 || this.#isReplacing || quorumHasFinished(this.#world, member);
+    const isSpared = exitCode.kind === 'zero-when-stopped' && (isStopped || this.#due.has(member));
+    const status = command?.exit === undefined ? undefined : statusOf(command.exit);
+    const allowed =
+      status === undefined
+        ? [125, ...asked.map(({ signal }) => 128 + signal), ...(isStopped ? [143, 0] : [])]
+        : [status];
+    if (code !== 0 || !isSpared)
+      if (!allowed.includes(code))
+        this.#break('exit codes', container, `left with ${code}, not ${allowed.join(' or ')}`);
+  }
+
+  #hasCompleted(name: string): boolean {
+    const member = this.#world.memberNamed(name);
+    return this.#world.containers.some(
+      (container) => container.member === member && container.commands.some(({ exit }) => exit?.code === 0),
+    );
+  }
+
+  #tellStep(name: string, { event, effects, before, after }: Step): void {
+    const { tell, agenda } = this.#world;
+    if (event.type !== 'ticked') tell(agenda.nowMs, name, `hears ${event.type}`);
+    if (before.phase !== after.phase) tell(agenda.nowMs, name, `is ${after.phase}`);
+    for (const effect of effects) {
+      const { type, ...details } = effect;
+      if (type === 'log') tell(agenda.nowMs, name, `says: ${effect.message}`);
+      else tell(agenda.nowMs, name, `does ${type} ${'signal' in details ? details.signal : ''}`);
+    }
+  }
+
+  #break(law: string, { member, order }: Container, what: string): void {
+    this.#breakOf(law, `${member.name} (container ${order})`, what);
+  }
+
+  #breakOf(law: string, who: string, what: string): void {
+    this.#world.tell(this.#world.agenda.nowMs, who, `BREACH of "${law}": ${what}`);
+    this.breach ??= { law, atMs: this.#world.agenda.nowMs, who, what };
+  }
+}
+
+function wasKilled({ command }: Container): boolean {
+  return command?.signals.some(({ signal }) => signal === SIGKILL) === true || command?.exit?.signal === SIGKILL;
+}
+
+function isOf(container: Container, tombstone: Tombstone): boolean {
+  return hostOf(tombstone.Incarnation) === container.hostId;
+}

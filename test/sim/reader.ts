@@ -1,0 +1,247 @@
+/**
+ * Looking at the others, as the runtime does it: a scan, file events, and a rescan every 5 s, all through one handler. File events are what
+ * the kernel and the file system may make of them: late, merged, doubled, lost, or none at all.
+ */
+import { hostOf } from '../../src/core/incarnation.ts';
+import type { PeerView } from '../../src/core/peers.ts';
+import { isMemberName, type Tombstone } from '../../src/core/tombstone.ts';
+import type { Actor } from './agenda.ts';
+import { Contacts, type ContactWorld } from './contacts.ts';
+import type { Count } from './coverage.ts';
+import type { VolumeScenario } from './scenario.ts';
+import type { Content, Watcher } from './volume.ts';
+
+export interface ReaderWorld extends ContactWorld {
+  readonly count: Count;
+  readonly scenario: VolumeScenario;
+}
+
+export interface ReaderOptions {
+  readonly ownName: string;
+  /** Looked for by name, whether listed or not. */
+  readonly named: readonly string[];
+  readonly actor: Actor;
+  readonly onPeers: (peers: readonly PeerView[]) => void;
+}
+
+interface View {
+  readonly tombstone: Tombstone;
+  readonly content: Content | undefined;
+}
+
+const RESCAN_MS = 5_000;
+const FIRST_REREAD_MS = 20;
+const MOST_REREADS = 7;
+const FIRST_CONTACT_MS = 200;
+
+export class Reader implements Watcher {
+  readonly #world: ReaderWorld;
+  readonly #options: ReaderOptions;
+  readonly #contacts: Contacts;
+  readonly #views = new Map<string, View>();
+  readonly #due = new Set<string>();
+  readonly #rereads = new Map<string, number>();
+  #atStart: ReadonlyMap<string, string> | undefined;
+  #hasStarted = false;
+  #isTelling = false;
+  #told = '';
+  #isHealthy = false;
+  #isDeaf = false;
+
+  constructor(world: ReaderWorld, options: ReaderOptions) {
+    this.#world = world;
+    this.#options = options;
+    this.#contacts = new Contacts(world, options.actor, () => this.#tellSoon());
+  }
+
+  start(): void {
+    this.#scan(() => {
+      this.#atStart = new Map([...this.#views].map(([name, { tombstone }]) => [name, stateOf(tombstone)]));
+      this.#open();
+      this.#after(Math.min(FIRST_CONTACT_MS, this.#world.dice.short(20)), () => {
+        this.#hasStarted = true;
+        this.#tell();
+      });
+    });
+    this.#after(RESCAN_MS, () => this.#onTimer());
+  }
+
+  stop(): void {
+    this.#world.volume.watchers.delete(this);
+  }
+
+  /** Looks again at everything. */
+  rescan(then: () => void): void {
+    this.#contacts.retry();
+    this.#scan(then);
+  }
+
+  /** It hears nothing any more until it notices. */
+  deafen(): void {
+    this.#isDeaf = true;
+  }
+
+  has(name: string): boolean {
+    return this.#views.has(name);
+  }
+
+  hint(name: string): void {
+    const { dice, scenario, count } = this.#world;
+    if (!this.#isHealthy || this.#isDeaf || name === this.#options.ownName || !isMemberName(name)) return;
+    if (scenario.events === 'lossy' && dice.chance(0.4)) return count('event lost');
+    if (this.#due.has(name)) return count('event merged');
+    const most = scenario.events === 'slow' ? 2_500 : scenario.events === 'lossy' ? 300 : 8;
+    const lateMs = dice.short(most);
+    if (lateMs > 100) count('event late');
+    this.#due.add(name);
+    this.#after(lateMs, () => {
+      this.#due.delete(name);
+      this.#look(name);
+    });
+    if (!dice.chance(0.05)) return;
+    count('event doubled');
+    this.#after(lateMs + dice.short(50), () => this.#look(name));
+  }
+
+  lose(): void {
+    // One in thirty is never noticed but by looking.
+    if (this.#world.dice.chance(0.03)) this.#isDeaf = true;
+    else this.#after(this.#world.dice.short(300), () => this.#scan(() => {}));
+  }
+
+  #open(): void {
+    if (this.#world.scenario.events === 'none') return;
+    this.#after(this.#world.dice.short(30), () => {
+      this.#isHealthy = true;
+      this.#isDeaf = false;
+      this.#world.volume.watchers.add(this);
+      this.#scan(() => {});
+    });
+  }
+
+  #onTimer(): void {
+    this.#after(RESCAN_MS, () => this.#onTimer());
+    this.#contacts.retry();
+    const before = [...this.#views.values()];
+    this.#scan(() => {
+      const after = [...this.#views.values()];
+      const isSame = before.length === after.length && before.every((view, index) => view === after[index]);
+      if (isSame && this.#isHealthy) return;
+      if (!isSame) this.#world.count('seen by rescan');
+      this.#open();
+    });
+  }
+
+  /** The list is of one moment, the files are read in another. */
+  #scan(then: () => void): void {
+    const { volume, dice, scenario } = this.#world;
+    this.#after(dice.short(scenario.latencyMs), () => {
+      const listed = volume.isThere ? [...volume.files.keys()].filter(isMemberName) : [];
+      const names = new Set([...this.#options.named, ...this.#views.keys(), ...listed]);
+      names.delete(this.#options.ownName);
+      this.#after(dice.short(scenario.latencyMs), () => {
+        for (const name of names) this.#read(name);
+        this.#see();
+        then();
+      });
+    });
+  }
+
+  #look(name: string): void {
+    const { dice, scenario } = this.#world;
+    this.#after(dice.short(scenario.latencyMs), () => {
+      this.#read(name);
+      this.#see();
+    });
+  }
+
+  #read(name: string): void {
+    const content = this.#world.volume.files.get(name);
+    const before = this.#views.get(name);
+    if (content === undefined) {
+      if (before?.content !== undefined) this.#views.set(name, { tombstone: before.tombstone, content: undefined });
+      return;
+    }
+    if (before?.content === content) return;
+    const parsed = content.read(name);
+    if (!parsed.ok) return this.#reread(name);
+    this.#rereads.delete(name);
+    this.#views.set(name, { tombstone: parsed.tombstone, content });
+    if (before === undefined) return;
+    const isLost = this.#contacts.of(name).kind === 'lost';
+    const isAnother = hostOf(before.tombstone.Incarnation) !== hostOf(parsed.tombstone.Incarnation);
+    if (isLost && isAnother) this.#contacts.restart(name);
+    else this.#contacts.retry(name);
+  }
+
+  #reread(name: string): void {
+    this.#world.count('read unparsable');
+    const times = this.#rereads.get(name) ?? 0;
+    if (times >= MOST_REREADS) return;
+    this.#rereads.set(name, times + 1);
+    this.#after(FIRST_REREAD_MS * 2 ** times, () => this.#look(name));
+  }
+
+  #see(): void {
+    const living = new Set<string>();
+    for (const [name, { tombstone }] of this.#views)
+      if (tombstone.Version > 0 && tombstone.Died === undefined) living.add(name);
+    this.#contacts.follow(living);
+    this.#tell();
+  }
+
+  #tellSoon(): void {
+    if (this.#isTelling) return;
+    this.#isTelling = true;
+    this.#after(0, () => {
+      this.#isTelling = false;
+      this.#tell();
+    });
+  }
+
+  #tell(): void {
+    if (!this.#hasStarted) return;
+    const views: PeerView[] = [];
+    const marks: unknown[] = [];
+    for (const [name, { tombstone, content }] of this.#views) {
+      const view = this.#view(name, tombstone, content === undefined);
+      views.push(view);
+      marks.push(view.liveness, view.lostAt, view.refused, view.foundAtStart, view.vanished, markOf(tombstone));
+    }
+    const told = marks.join(' ');
+    if (told === this.#told) return;
+    this.#told = told;
+    this.#options.onPeers(views);
+  }
+
+  #view(name: string, tombstone: Tombstone, vanished: boolean): PeerView {
+    const { kind, lostAtMs } = this.#contacts.of(name);
+    const foundAtStart = this.#atStart?.get(name) === stateOf(tombstone);
+    const view = { tombstone, foundAtStart, vanished };
+    if (kind === 'held') return { ...view, liveness: 'held' };
+    if (kind === 'lost') return { ...view, liveness: 'lost', lostAt: lostAtMs };
+    return kind === 'refused' ? { ...view, liveness: 'none', refused: true } : { ...view, liveness: 'none' };
+  }
+
+  #after(ms: number, does: () => void): void {
+    this.#world.agenda.in(ms, this.#options.actor, does);
+  }
+}
+
+function stateOf({ Incarnation, Born, Died }: Tombstone): string {
+  return `${Incarnation ?? Born} ${Died}`;
+}
+
+/** A number for each tombstone that was ever read. */
+function markOf(tombstone: Tombstone): number {
+  let mark = MARKS.get(tombstone);
+  if (mark === undefined) {
+    nextMark += 1;
+    mark = nextMark;
+    MARKS.set(tombstone, mark);
+  }
+  return mark;
+}
+
+const MARKS = new WeakMap<Tombstone, number>();
+let nextMark = 0;

@@ -1,0 +1,83 @@
+/**
+ * One run as data: a pod, how its applications behave, what its volume is like, and what befalls it when. Made from a seed by `draw.ts`, made
+ * smaller by `shrink.ts`; running it takes nothing else but the seed. Times are milliseconds since the pod was started.
+ */
+import type { MemberConfig, RestartPolicy } from '../../src/core/config.ts';
+import type { ChildScript } from '../core/host.ts';
+
+export interface Scenario {
+  readonly seed: number;
+  readonly policy: RestartPolicy;
+  /** The pod's grace period, also where it is not declared to the members. */
+  readonly graceMs: number;
+  /** The first back-off of the kubelet. */
+  readonly backoffMs: number;
+  readonly volume: VolumeScenario;
+  readonly members: readonly MemberScenario[];
+  readonly faults: readonly Fault[];
+  /** A pod that has not ended by itself is deleted then. */
+  readonly lastMs: number;
+}
+
+export interface VolumeScenario {
+  /** It can carry sockets. */
+  readonly sockets: boolean;
+  readonly events: 'prompt' | 'slow' | 'lossy' | 'none';
+  /** What a write, a read, a listing may take. */
+  readonly latencyMs: number;
+  /** Kept in memory: a reboot empties it. */
+  readonly inMemory: boolean;
+  /** What is there at the start. */
+  readonly stale: readonly Stale[];
+}
+
+export interface Stale {
+  readonly name: string;
+  readonly is: 'dead' | 'alive' | 'garbage' | 'empty' | 'half' | 'kubexit';
+  readonly of: 'another session' | 'another boot' | 'an earlier life';
+}
+
+export interface MemberScenario {
+  readonly config: MemberConfig;
+  readonly startMs: number;
+  /** How long a supervisor takes to start. */
+  readonly bootMs: number;
+  /** Init starts the command itself, before there is a supervisor. */
+  readonly startsAtOnce: boolean;
+  /** Its wall clock is off by so much. */
+  readonly skewMs: number;
+  /** The kubelet's own hook before TERM takes so long. */
+  readonly kubeletHookMs: number;
+  /** One life of the command after the other, over all containers; the last one again and again. */
+  readonly lives: readonly ChildScript[];
+}
+
+export type CrashPoint = 'between' | 'before the commit' | 'before the carving' | 'after';
+
+export type Fault = { readonly atMs: number } & (
+  | { readonly do: 'crash supervisor'; readonly who: number; readonly point: CrashPoint; readonly afterEvents: number }
+  | { readonly do: 'starve supervisor'; readonly who: number; readonly forMs: number }
+  | { readonly do: 'hang supervisor'; readonly who: number; readonly forMs: number }
+  | { readonly do: 'kill container'; readonly who: number; readonly oom: boolean }
+  | { readonly do: 'kill command'; readonly who: number; readonly oom: boolean }
+  | { readonly do: 'freeze'; readonly who: number; readonly forMs: number }
+  | { readonly do: 'pause'; readonly forMs: number }
+  | { readonly do: 'volume'; readonly how: VolumeTrouble; readonly forMs: number }
+  | { readonly do: 'wipe'; readonly forMs: number }
+  | { readonly do: 'deafen'; readonly who: number }
+  | { readonly do: 'turn clock'; readonly who: number; readonly byMs: number }
+  | { readonly do: 'litter'; readonly name: string; readonly what: 'garbage' | 'empty' | 'kubexit' | 'stranger' }
+  | { readonly do: 'replace'; readonly who: number; readonly graceMs: number }
+  | { readonly do: 'signal'; readonly who: number; readonly signal: number }
+  | { readonly do: 'sexton stop'; readonly graceMs: number | undefined; readonly among: readonly string[] | undefined }
+  | { readonly do: 'delete'; readonly graceMs: number; readonly evicts: boolean }
+  | { readonly do: 'reboot'; readonly downMs: number }
+);
+
+export type VolumeTrouble = 'full' | 'read-only' | 'denied' | 'slow';
+
+/** How long a fault lasts. */
+export function lengthOf(fault: Fault): number {
+  if ('forMs' in fault) return fault.forMs;
+  return fault.do === 'reboot' ? fault.downMs : 0;
+}

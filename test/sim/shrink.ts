@@ -1,0 +1,81 @@
+/**
+ * Makes a failing run smaller, as long as it breaks the same law: fewer faults, fewer members, simpler members, a simpler volume.
+ */
+import { mainConfig, sidecarConfig } from '../core/helpers.ts';
+import type { Fault, MemberScenario, Scenario } from './scenario.ts';
+import { simulate } from './simulate.ts';
+
+export function shrink(scenario: Scenario, law: string): Scenario {
+  let best = scenario;
+  for (let isSmaller = true; isSmaller; ) {
+    isSmaller = false;
+    for (const candidate of smaller(best)) {
+      if (simulate(candidate)?.law !== law) continue;
+      best = candidate;
+      isSmaller = true;
+      break;
+    }
+  }
+  return best;
+}
+
+function* smaller(scenario: Scenario): Generator<Scenario> {
+  const { faults, members, volume } = scenario;
+  for (const index of faults.keys()) yield { ...scenario, faults: faults.toSpliced(index, 1) };
+  for (let index = members.length - 1; index >= 0 && members.length > 1; index -= 1) yield without(scenario, index);
+  if (volume.stale.length > 0) yield { ...scenario, volume: { ...volume, stale: [] } };
+  if (volume.events !== 'prompt') yield { ...scenario, volume: { ...volume, events: 'prompt' } };
+  if (volume.latencyMs > 1) yield { ...scenario, volume: { ...volume, latencyMs: 1 } };
+  if (volume.inMemory) yield { ...scenario, volume: { ...volume, inMemory: false } };
+  for (const [index, member] of members.entries())
+    for (const simpler of simplerMembers(member)) yield { ...scenario, members: members.with(index, simpler) };
+}
+
+function without(scenario: Scenario, gone: number): Scenario {
+  const name = scenario.members[gone]?.config.name;
+  const members = scenario.members.toSpliced(gone, 1).map((member) => {
+    const startAfter = member.config.startAfter.filter((gate) => gate.name !== name);
+    const mains = member.config.mains.filter((main) => main !== name);
+    return { ...member, config: { ...member.config, startAfter, mains } };
+  });
+  const faults = scenario.faults.flatMap((fault): Fault[] => {
+    if (!('who' in fault)) return [fault];
+    if (fault.who === gone) return [];
+    return [{ ...fault, who: fault.who > gone ? fault.who - 1 : fault.who }];
+  });
+  const stale = scenario.volume.stale.filter((one) => one.name !== name);
+  return { ...scenario, members, faults, volume: { ...scenario.volume, stale } };
+}
+
+/** One thing at a time set back to what it is when nothing is declared. */
+function* simplerMembers(member: MemberScenario): Generator<MemberScenario> {
+  const { config, lives } = member;
+  const usual: typeof config = config.role === 'main' ? mainConfig() : sidecarConfig();
+  for (const key of [
+    'probes',
+    'postStart',
+    'preStop',
+    'drain',
+    'ladder',
+    'signals',
+    'hold',
+    'lingerMs',
+    'startAfter',
+    'restart',
+    'exitCode',
+    'when',
+  ] as const)
+    if (JSON.stringify(config[key]) !== JSON.stringify(usual[key]))
+      yield { ...member, config: { ...config, [key]: usual[key] } };
+  if (member.skewMs !== 0) yield { ...member, skewMs: 0 };
+  if (member.kubeletHookMs !== 0) yield { ...member, kubeletHookMs: 0 };
+  if (member.startsAtOnce) yield { ...member, startsAtOnce: false };
+  if (member.startMs !== 0) yield { ...member, startMs: 0 };
+  if (member.bootMs > 20) yield { ...member, bootMs: 20 };
+  if (lives.length > 1) yield { ...member, lives: lives.slice(0, -1) };
+  for (const [index, life] of lives.entries())
+    for (const key of ['leaves', 'stray', 'errno', 'actions', 'on'] as const) {
+      const { [key]: dropped, ...rest } = life;
+      if (dropped !== undefined) yield { ...member, lives: lives.with(index, rest) };
+    }
+}

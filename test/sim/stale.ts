@@ -1,0 +1,76 @@
+/**
+ * What is in the graveyard that nobody of this pod has put there.
+ */
+import type { Tombstone } from '../../src/core/tombstone.ts';
+import type { Fault, Stale } from './scenario.ts';
+import { Content } from './volume.ts';
+import type { World } from './world.ts';
+
+const TIME = '2026-12-31T23:59:59.000000000Z';
+/** A socket whose holder is gone. */
+const NOBODY = { isRunning: false };
+
+export function litter(world: World): void {
+  for (const stale of world.scenario.volume.stale) {
+    world.volume.files.set(stale.name, contentOf(world, stale));
+    world.count(`stale: ${stale.is}, of ${stale.of}`);
+    if (stale.is === 'alive' && world.volume.canHoldSockets) world.volume.sockets.set(stale.name, NOBODY);
+  }
+}
+
+/** Somebody leaves a file that is no member's. */
+export function drop(world: World, { name, what }: Fault & { do: 'litter' }): void {
+  const text = { garbage: '{"Version": 1, "Name', empty: '', kubexit: `Born: ${TIME}\n` };
+  const content =
+    what === 'stranger'
+      ? new Content({ ...base(world, name), Session: 'strangers', Phase: 'running', Born: TIME })
+      : new Content(text[what]);
+  if (world.volume.isThere) world.volume.put(name, content);
+}
+
+function contentOf(world: World, { name, is, of }: Stale): Content {
+  const origin: Partial<Tombstone> =
+    of === 'another session'
+      ? { Session: 'before' }
+      : of === 'another boot'
+        ? { Boot: '00000000-0000-4000-8000-000000000000' }
+        : {};
+  const alive: Tombstone = {
+    ...base(world, name),
+    Phase: 'running',
+    Born: TIME,
+    Started: TIME,
+    Healthy: TIME,
+    ...origin,
+  };
+  const dead: Tombstone = {
+    ...alive,
+    Phase: 'dead',
+    Died: TIME,
+    DiedMonotonic: 900_000,
+    ExitCode: 0,
+    Reason: 'completed',
+    Final: true,
+  };
+  switch (is) {
+    case 'dead':
+      return new Content(dead);
+    case 'alive':
+      return new Content(alive);
+    case 'garbage':
+      return new Content('\u0000\u0001 not a tombstone');
+    case 'empty':
+      return new Content('');
+    case 'half':
+      return new Content(new Content(dead).text.slice(0, 300));
+    case 'kubexit':
+      return new Content(`Born: ${TIME}\n`);
+    default:
+      return is satisfies never;
+  }
+}
+
+function base(world: World, name: string): Tombstone {
+  const role = world.memberNamed(name)?.config.role ?? 'main';
+  return { Version: 1, Name: name, Role: role, Boot: world.bootId, Incarnation: `${'e'.repeat(32)}-1` };
+}

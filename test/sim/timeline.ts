@@ -1,0 +1,40 @@
+/**
+ * A run told: who it is about, what befell them, and what everybody did, in virtual milliseconds.
+ */
+import { Coverage } from './coverage.ts';
+import type { Scenario } from './scenario.ts';
+import { simulate } from './simulate.ts';
+
+const WIDTH = 9;
+
+export function timelineOf(scenario: Scenario): readonly string[] {
+  const lines: string[] = [];
+  const column = Math.max(4, ...scenario.members.map(({ config }) => config.name.length)) + 2;
+  const breach = simulate(scenario, new Coverage(), (atMs, who, what) => {
+    lines.push(`${String(atMs).padStart(WIDTH)} ms  ${who.padEnd(column)}${what}`);
+  });
+  const end = breach === undefined ? 'no law is broken' : `"${breach.law}" is broken by ${breach.who}: ${breach.what}`;
+  return [...headOf(scenario), ...lines, end];
+}
+
+function headOf({ seed, policy, graceMs, volume, members, faults }: Scenario): readonly string[] {
+  const { stale, ...rest } = volume;
+  return [
+    `seed ${seed}: restart policy ${policy}, grace ${graceMs} ms, volume ${JSON.stringify(rest)}`,
+    ...stale.map(({ name, is, of }) => `  found at the start: ${name}, ${is}, of ${of}`),
+    ...members.map(
+      ({ config, lives, ...own }) =>
+        `  ${config.name}: ${declared(config)}; ${JSON.stringify(own)}; lives ${JSON.stringify(lives)}`,
+    ),
+    ...faults.map(({ do: what, atMs, ...details }) => `  fault at ${atMs} ms: ${what} ${JSON.stringify(details)}`),
+  ];
+}
+
+function declared(config: object): string {
+  const pairs = Object.entries(config).filter(
+    ([, value]) => value !== undefined && !(Array.isArray(value) && value.length === 0),
+  );
+  return JSON.stringify(Object.fromEntries(pairs.filter(([key]) => !DULL.has(key))));
+}
+
+const DULL: ReadonlySet<string> = new Set(['name', 'stopSignals', 'solo', 'reload', 'quit', 'startFailureCode']);

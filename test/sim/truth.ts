@@ -1,0 +1,67 @@
+/**
+ * What is true in a simulated pod, whatever its members believe.
+ */
+import type { Container } from './container.ts';
+import type { Member, World } from './world.ts';
+
+export function isCommandAlive({ container }: Member): boolean {
+  return container?.isRunning === true && container.isCommandAlive;
+}
+
+/** No command of it will ever run again: its container is over, or is about to be by its own decision. */
+export function isFinished(world: World, member: Member): boolean {
+  if (member.isOver) return true;
+  const { policy } = world.scenario;
+  const { container } = member;
+  if (policy === 'Always' || container === undefined) return false;
+  if (!container.isRunning) return policy === 'Never';
+  const child = (container.brain?.state ?? container.memo?.state)?.child;
+  return child?.is === 'gone' && child.final;
+}
+
+/** As this member's roster has it. */
+export function mainsOf(world: World, { config }: Member): readonly Member[] {
+  const all = world.members.filter((member) => member.config.role === 'main');
+  return config.mains.length === 0 ? all : all.filter(({ name }) => config.mains.includes(name));
+}
+
+export function quorumHasFinished(world: World, member: Member): boolean {
+  const mains = mainsOf(world, member);
+  const finished = mains.filter((main) => isFinished(world, main)).length;
+  return mains.length > 0 && finished >= (member.config.when === 'all' ? mains.length : 1);
+}
+
+/** How long it may take until what could not be carved is tried again, and a little. */
+const TEND_MS = 6_000;
+
+/** The volume failed it between the end of its command and now. */
+export function isCut(world: World, container: Container): boolean {
+  const sinceMs = container.command?.diedAtMs ?? container.startedAtMs + world.agenda.bootAtMs;
+  return world.troubles.some(({ toMs }) => toMs >= sinceMs - TEND_MS);
+}
+
+/** This member could know that its mains have finished: the record of it is there, or it saw them go for good. */
+export function hasEnded(world: World, member: Member): boolean {
+  const mains = mainsOf(world, member);
+  const known = mains.filter((main) => isRecorded(world, main) || isSeenGone(world, member, main)).length;
+  return known >= (member.config.when === 'all' ? mains.length : 1);
+}
+
+function isRecorded({ volume, bootId }: World, { name, container }: Member): boolean {
+  const grave = volume.files.get(name)?.read(name);
+  if (grave?.ok !== true || container === undefined) return false;
+  const { Died, Boot, Incarnation, Final } = grave.tombstone;
+  return Died !== undefined && Boot === bootId && Final === true && Incarnation?.startsWith(container.hostId) === true;
+}
+
+/** A life that vanished is final only under Never, and its going is told by its socket alone. */
+function isSeenGone({ scenario, volume }: World, member: Member, main: Member): boolean {
+  if (scenario.policy !== 'Never' || !volume.canHoldSockets) return false;
+  const peers = member.container?.brain?.state.peers ?? {};
+  const seen = Object.hasOwn(peers, main.name) ? peers[main.name] : undefined;
+  return (
+    seen?.liveness === 'lost' &&
+    main.container !== undefined &&
+    seen.tombstone.Incarnation?.startsWith(main.container.hostId) === true
+  );
+}

@@ -1,0 +1,92 @@
+/**
+ * The shared volume: files and sockets of the graveyard, what stands against writing them, and who is told of changes.
+ */
+import { formatTombstone, type Parsed, type Tombstone } from '../../src/core/tombstone.ts';
+import { parseTombstone } from '../../src/core/tombstone-parse.ts';
+import type { VolumeTrouble } from './scenario.ts';
+
+/** What a file says. The text is laid out and read only when somebody looks, and then once. */
+export class Content {
+  readonly #source: Tombstone | string;
+  #text: string | undefined;
+  #parsed: Parsed | undefined;
+
+  constructor(source: Tombstone | string) {
+    this.#source = source;
+  }
+
+  get text(): string {
+    this.#text ??= typeof this.#source === 'string' ? this.#source : formatTombstone(this.#source);
+    return this.#text;
+  }
+
+  /** What whoever reads the file makes of it, without the history. */
+  read(name: string): Parsed {
+    if (this.#parsed !== undefined) return this.#parsed;
+    const parsed = parseTombstone(name, this.text);
+    if (parsed.ok) {
+      const { History: _history, ...tombstone } = parsed.tombstone;
+      this.#parsed = { ok: true, tombstone };
+    } else this.#parsed = parsed;
+    return this.#parsed;
+  }
+}
+
+/** Holds a socket: a container's init. */
+export interface Holder {
+  readonly isRunning: boolean;
+}
+
+export interface Watcher {
+  /** A file may have changed. */
+  hint(name: string): void;
+  /** The directory is another one. */
+  lose(): void;
+}
+
+export class Volume {
+  readonly files = new Map<string, Content>();
+  readonly sockets = new Map<string, Holder>();
+  readonly watchers = new Set<Watcher>();
+  readonly canHoldSockets: boolean;
+  isThere = true;
+  trouble: VolumeTrouble | undefined;
+
+  constructor(canHoldSockets: boolean) {
+    this.canHoldSockets = canHoldSockets;
+  }
+
+  put(name: string, content: Content): void {
+    this.isThere = true;
+    this.files.set(name, content);
+    this.#tell(name);
+  }
+
+  remove(name: string): void {
+    if (this.files.delete(name)) this.#tell(name);
+    this.sockets.delete(name);
+  }
+
+  unbind(name: string): void {
+    this.sockets.delete(name);
+  }
+
+  bind(name: string, holder: Holder): void {
+    if (!this.canHoldSockets || !this.isThere || this.trouble === 'full' || this.trouble === 'read-only') return;
+    if (this.trouble !== 'denied') this.sockets.set(name, holder);
+  }
+
+  /** The directory is deleted with all that is in it. */
+  wipe(): void {
+    const names = [...this.files.keys()];
+    this.files.clear();
+    this.sockets.clear();
+    this.isThere = false;
+    for (const name of names) this.#tell(name);
+    for (const watcher of this.watchers) watcher.lose();
+  }
+
+  #tell(name: string): void {
+    for (const watcher of this.watchers) watcher.hint(name);
+  }
+}

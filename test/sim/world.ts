@@ -1,0 +1,139 @@
+/**
+ * A pod in virtual time: members, their containers, the volume, the kubelet and what befalls them, from a scenario and nothing else.
+ *
+ * Theory of operation: whatever happens is an entry of the agenda. Supervisors see only what the real ones can see, which is what init tells
+ * them and what they read in the graveyard; `Laws` sees everything, and judges every step.
+ */
+import type { ChildScript } from '../core/host.ts';
+import { Agenda } from './agenda.ts';
+import { Container } from './container.ts';
+import type { Count } from './coverage.ts';
+import { Dice } from './dice.ts';
+import { befall } from './faults.ts';
+import { Kubelet } from './kubelet.ts';
+import { Laws } from './laws.ts';
+import type { ReaderWorld } from './reader.ts';
+import { lengthOf, type MemberScenario, type Scenario } from './scenario.ts';
+import { litter } from './stale.ts';
+import { type Holder, Volume } from './volume.ts';
+
+/** What happened, for the timeline. */
+export type Told = (atMs: number, who: string, what: string) => void;
+
+/** Of the first boot, long after the machine was started. */
+const UPTIME_MS = 1_000_000;
+const HOUR_MS = 3_600_000;
+
+export class Member {
+  readonly scenario: MemberScenario;
+  readonly index: number;
+  /** By what its wall clock is off, and was turned. */
+  wallOffMs: number;
+  births = 0;
+  container: Container | undefined;
+  /** No container of it will be started any more. */
+  isOver = false;
+  /** A command of it could not be started once. */
+  hasFailedStarts = false;
+
+  constructor(scenario: MemberScenario, index: number) {
+    this.scenario = scenario;
+    this.index = index;
+    this.wallOffMs = scenario.skewMs;
+  }
+
+  get name(): string {
+    return this.scenario.config.name;
+  }
+  get config(): MemberScenario['config'] {
+    return this.scenario.config;
+  }
+
+  nextLife(): ChildScript {
+    const { lives } = this.scenario;
+    this.births += 1;
+    return lives[Math.min(this.births, lives.length) - 1] ?? {};
+  }
+}
+
+export class World {
+  readonly scenario: Scenario;
+  readonly agenda: Agenda;
+  readonly dice: Dice;
+  readonly members: readonly Member[];
+  readonly containers: Container[] = [];
+  readonly laws: Laws;
+  readonly kubelet: Kubelet;
+  readonly count: Count;
+  readonly tell: Told;
+  /** After that no fault is at work any more. */
+  calmAtMs: number;
+  /** When the volume failed. */
+  readonly troubles: { readonly fromMs: number; readonly toMs: number }[] = [];
+  volume: Volume;
+  #boots = 1;
+  /** What readers and carvers need. */
+  parts: ReaderWorld & { readonly latencyMs: number };
+
+  constructor(scenario: Scenario, count: Count, tell: Told) {
+    this.scenario = scenario;
+    this.count = count;
+    this.tell = tell;
+    this.agenda = new Agenda(0, new Dice(scenario.seed, 1));
+    this.agenda.bootAtMs = -UPTIME_MS;
+    this.dice = new Dice(scenario.seed, 2);
+    this.members = scenario.members.map((member, index) => new Member(member, index));
+    this.calmAtMs = Math.max(0, ...scenario.faults.map((fault) => fault.atMs + lengthOf(fault)));
+    this.volume = new Volume(scenario.volume.sockets);
+    this.parts = this.#partsOf(this.volume);
+    this.laws = new Laws(this);
+    this.kubelet = new Kubelet(this);
+    litter(this);
+  }
+
+  get bootId(): string {
+    return `5d7c1b52-0000-4000-8000-00000000000${this.#boots}`;
+  }
+
+  /** Until nobody is left; the laws say what was wrong. */
+  run(): void {
+    this.kubelet.start();
+    for (const fault of this.scenario.faults) this.agenda.at(fault.atMs, undefined, () => befall(this, fault));
+    this.agenda.at(this.scenario.lastMs, undefined, () => this.kubelet.endWhatIsLeft());
+    const endMs = this.scenario.lastMs + HOUR_MS;
+    while (!this.kubelet.isOver && this.agenda.step(endMs)) if (this.laws.isBroken) return;
+    this.laws.podEnded(this.kubelet.isOver);
+  }
+
+  startContainer(member: Member): void {
+    this.tell(this.agenda.nowMs, member.name, 'container starts');
+    const container = new Container(this, member);
+    this.containers.push(container);
+    member.container = container;
+  }
+
+  /** Another boot; its monotonic clock begins anew. */
+  reboot(): void {
+    this.#boots += 1;
+    this.agenda.bootAtMs = this.agenda.nowMs - 7_000;
+    if (!this.scenario.volume.inMemory) return;
+    this.volume = new Volume(this.scenario.volume.sockets);
+    this.parts = this.#partsOf(this.volume);
+  }
+
+  wallOf({ wallOffMs }: Member): string {
+    return `${1_800_000_000_000 + Math.round(this.agenda.nowMs + wallOffMs)}000000`;
+  }
+
+  memberNamed(name: string): Member | undefined {
+    return this.members.find((member) => member.name === name);
+  }
+
+  #partsOf(volume: Volume): World['parts'] {
+    const { agenda, dice, count, scenario } = this;
+    const onEnd = (holder: Holder, then: () => void): void => {
+      if (holder instanceof Container) holder.onEnd(then);
+    };
+    return { agenda, volume, dice, count, scenario: scenario.volume, onEnd, latencyMs: scenario.volume.latencyMs };
+  }
+}
