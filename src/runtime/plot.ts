@@ -82,6 +82,7 @@ export class Plot {
       named: [...member.mains, ...member.startAfter.map(({ name }) => name)],
       now: () => clock.now().mono,
       onPeers: (peers) => events.peersSeen(peers),
+      onContact: (peer, { kind }) => log.say('debug', `the handle of a member: ${kind}`, { peer }),
       inbox: { self: () => this.#self(), onAsked: (ask) => this.#hearOf(ask, events) },
       onTrouble: (message, error) => log.say('warn', message, error === undefined ? {} : { error: String(error) }),
     });
@@ -142,12 +143,10 @@ export class Plot {
   }
 
   async #claim(events: PlotEvents): Promise<void> {
-    if (await isHeldByAnother(this.#socketPath)) {
-      this.#patience = 0;
-      return this.#giveWay();
-    }
-    if (this.#patience-- > 0 && (await this.#rival())?.Died === undefined) return;
+    const isTaken = await isHeldByAnother(this.#socketPath);
+    if (!isTaken && this.#patience-- > 0 && (await this.#rival())?.Died === undefined) return;
     this.#patience = 0;
+    if (isTaken) return this.#giveWay();
     // Whoever reads the tombstone must find its handle, or a KILL in between would leave a member that nobody can call dead.
     await unlink(this.#socketPath).catch(() => {});
     events.listen(this.#socketPath);

@@ -34,6 +34,8 @@ export interface Seated {
 
 export interface BigPod {
   readonly graveyard: string;
+  /** Of all applications. */
+  readonly log: string;
   readonly group: Group;
   readonly members: readonly Seated[];
   timeline(): Timeline;
@@ -65,6 +67,7 @@ export async function withBigPod<T>(use: (pod: BigPod) => Promise<T>, graveyardA
   const errorsOf = (name: string): string => join(dir, `${name}.err`);
   const pod: BigPod = {
     graveyard,
+    log,
     group,
     members,
     timeline: () => readTimeline(log),

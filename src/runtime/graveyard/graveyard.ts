@@ -9,7 +9,7 @@ import type { PeerView } from '../../core/peers.ts';
 import type { Tombstone } from '../../core/tombstone.ts';
 import { isLate } from '../late.ts';
 import { Inbox, type InboxOptions } from './inbox.ts';
-import { Liveness } from './liveness.ts';
+import { type Contact, Liveness } from './liveness.ts';
 import type { Unreadable } from './read.ts';
 import type { View } from './views.ts';
 import { type Snapshot, Watch } from './watch.ts';
@@ -23,6 +23,8 @@ export interface GraveyardOptions {
   readonly now: () => number;
   /** All peers by name: once at the start, then after each change. */
   readonly onPeers: (peers: readonly PeerView[]) => void;
+  /** For the log: what is known of a member's handle is another thing now. */
+  readonly onContact?: (name: string, contact: Contact) => void;
   /** For the log; each trouble is told once. `error` is undefined for what was merely ignored. */
   readonly onTrouble: (message: string, error: Error | undefined) => void;
   /** For a member: stop requests to it. An onlooker gets none. */
@@ -57,7 +59,7 @@ export class Graveyard {
     const { dir, ownName, now, onTrouble, rescanMs = RESCAN_MS } = options;
     const inbox = options.inbox && new Inbox({ dir, onTrouble, ...options.inbox });
     this.#named = new Set(options.named);
-    this.#liveness = new Liveness({ dir, now, onChange: () => this.#tellSoon() });
+    this.#liveness = new Liveness({ dir, now, onChange: (...change) => this.#hear(...change) });
     this.#watch = new Watch({
       dir,
       ownName,
@@ -135,6 +137,11 @@ export class Graveyard {
     const self = this.#options.inbox?.self();
     const isOfAnotherBoot = self !== undefined && Boot !== undefined && Boot !== self.boot;
     return Died !== undefined || isOfAnotherBoot || this.#liveness.of(Name).kind === 'lost';
+  }
+
+  #hear(name: string, contact: Contact): void {
+    this.#options.onContact?.(name, contact);
+    this.#tellSoon();
   }
 
   /** Of many that change in the same moment once. */
