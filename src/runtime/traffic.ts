@@ -4,18 +4,27 @@
 import type { Effect, Event } from '../core/events.ts';
 import type { Clock } from './clock.ts';
 import type { Host } from './host/host.ts';
+import { type HttpOptions, ownPorts } from './http.ts';
 import type { TrafficWatch } from './traffic/watch.ts';
+
+interface Surroundings {
+  readonly clock: Clock;
+  readonly host: Host;
+  readonly http?: HttpOptions | undefined;
+}
 
 export class Traffic {
   readonly #clock: Clock;
   readonly #init: string | undefined;
+  readonly #ownPorts: readonly number[];
   readonly #onEvent: (event: Event) => void;
   #watch: TrafficWatch | undefined;
   #isWanted = false;
 
-  constructor({ clock, host }: { readonly clock: Clock; readonly host: Host }, onEvent: (event: Event) => void) {
+  constructor({ clock, host, http }: Surroundings, onEvent: (event: Event) => void) {
     this.#clock = clock;
     this.#init = host.init;
+    this.#ownPorts = ownPorts(http);
     this.#onEvent = onEvent;
   }
 
@@ -37,6 +46,7 @@ export class Traffic {
     if (!this.#isWanted || this.#watch !== undefined) return;
     this.#watch = new TrafficWatch({
       drain,
+      ownPorts: this.#ownPorts,
       connections,
       ignored,
       init: this.#init,

@@ -11,6 +11,8 @@ export interface LookOptions {
   /** Empty: all that are listened on. */
   readonly ports: readonly number[];
   readonly ignore: readonly string[];
+  /** Ports that are sexton's own: nobody who connects to them needs a drain. */
+  readonly own?: readonly number[];
 }
 
 /** What was seen, from the sight before it on. */
@@ -26,13 +28,15 @@ export interface Sight {
 
 export class Looks {
   readonly #ports: ReadonlySet<number>;
+  readonly #ownPorts: ReadonlySet<number>;
   readonly #own = new Networks(ownNetworks());
   readonly #ignored: Networks;
   readonly #listening = new Set<number>();
   #known = new Set<number>();
 
-  constructor({ ports, ignore }: LookOptions) {
+  constructor({ ports, ignore, own = [] }: LookOptions) {
     this.#ports = new Set(ports);
+    this.#ownPorts = new Set(own);
     this.#ignored = new Networks(ignore);
   }
 
@@ -80,6 +84,7 @@ export class Looks {
 
   #counts(line: Line): boolean {
     if (this.#ports.size > 0 && !this.#ports.has(line.localPort)) return false;
+    if (this.#ownPorts.has(line.localPort)) return false;
     return !this.#isNeighbour(line) && !this.#ignored.has(line);
   }
 

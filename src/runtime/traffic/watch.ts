@@ -23,6 +23,8 @@ export interface Seen {
 
 export interface WatchOptions {
   readonly drain: AdaptiveDrain;
+  /** Where sexton itself answers. */
+  readonly ownPorts?: readonly number[];
   /** What a supervisor before this one has counted. */
   readonly connections: number;
   readonly ignored: number;
@@ -61,9 +63,9 @@ export class TrafficWatch {
   #told: { readonly atMs: number; readonly text: string } = { atMs: 0, text: '' };
 
   constructor(options: WatchOptions) {
-    const { drain, connections, ignored, now } = options;
+    const { drain, ownPorts = [], connections, ignored, now } = options;
     this.#options = options;
-    this.#looks = new Looks(drain);
+    this.#looks = new Looks({ ...drain, own: ownPorts });
     this.#allowance = new Allowance(drain.maxMs, now());
     this.#lastMs = now();
     this.#connections = connections;
