@@ -23,11 +23,25 @@ export function mayBeUnknown(seen: Seen, name: string): boolean {
   const isGone = (it: Happening): boolean => it.untilMs >= endedMs && (it.kind !== 'tear' || it.member === name);
   if (hitsOf(seen, DESTRUCTIVE).some(isGone) || hitsOf(seen, UNWRITABLE).some(isGone)) return true;
   if (hitsOf(seen, ONLY_IN_PLACE).some((it) => it.untilMs >= endedMs && !it.carved.includes(name))) return true;
+  if (supervisorKills(seen, name) >= MOST_FAILED_STARTS) return true;
   const kills = hitsOf(seen, ['kill-init'], name);
   if (kills.length === 0) return false;
   // Its death is told by its handle alone, which must have been there, and seen.
   const damages = hitsOf(seen, [...DESTRUCTIVE, ...UNWRITABLE, ...ONLY_IN_PLACE]);
   return damages.length > 0 || kills.some((it) => !it.carved.includes(name));
+}
+
+/** After so many supervisors that ended before their first word init goes on without one: nothing is carved or started then. */
+export const MOST_FAILED_STARTS = 5;
+
+export function supervisorKills(
+  seen: Pick<RoundRecord, 'happenings'>,
+  name: string,
+  { fromMs, untilMs } = { fromMs: 0, untilMs: Number.POSITIVE_INFINITY },
+): number {
+  return hitsOf(seen, ['kill-supervisor', 'kill-supervisor-often', 'oom-supervisor'], name)
+    .filter((it) => it.fromMs <= untilMs && it.untilMs >= fromMs)
+    .reduce((sum, it) => sum + (it.value ?? 1), 0);
 }
 
 /** Before its death: the last thing that it said, or what ended its container. */

@@ -2,7 +2,7 @@
  * The record: who died is in the graveyard with the right code, unless a fault took the graveyard away.
  */
 import type { Tombstone } from '../../src/core/tombstone.ts';
-import { asksTo, wasKilled } from './asks.ts';
+import { asksTo, mayHaveBeenAlone, wasKilled } from './asks.ts';
 import { DESTRUCTIVE, ONLY_IN_PLACE, UNWRITABLE } from './ending.ts';
 import { statusesOf } from './kill.ts';
 import { type ApplicationLife, containersOf } from './lives.ts';
@@ -11,7 +11,7 @@ import { type ContainerLife, hitsOf, type RoundRecord } from './record.ts';
 
 export function judgeTombstone(record: RoundRecord, member: MemberPlan, lives: readonly ApplicationLife[]): string[] {
   const container = containersOf(record, member.name).at(-1);
-  if (container === undefined || wasKilled(record, container)) return [];
+  if (container === undefined || wasKilled(record, container) || mayHaveBeenAlone(record, container)) return [];
   const last = lives.filter((it) => it.container === container).at(-1);
   const text = record.graveyard.get(member.name);
   if (mayBeDamaged(record, member, container, last)) return [];

@@ -13,9 +13,9 @@ export interface Happening {
   readonly untilMs: number;
   /** It found somebody alive, or something to damage. */
   readonly isHit: boolean;
-  /** Of the kubelet's stops: what it grants; of a signal: which one. */
+  /** Of the kubelet's stops: what it grants; else how often it hit. */
   readonly value?: number;
-  /** The members whose tombstones were there when it began. */
+  /** The members whose tombstones and handles were there when it began. */
   readonly carved: readonly string[];
 }
 
@@ -44,7 +44,6 @@ export function nowMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
 
-/** A moment by which something had certainly happened, or had certainly not. */
 export function hitsOf(
   record: Pick<RoundRecord, 'happenings'>,
   kinds: readonly StrikeKind[],

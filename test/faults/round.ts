@@ -35,16 +35,22 @@ export interface RoundResult {
   readonly wasHelped: boolean;
 }
 
+export interface RoundOptions {
+  readonly isRoot: boolean;
+  readonly isStrict: boolean;
+}
+
 /** Until then a pod must have ended by itself, however slow the machine is. */
-const HUNG_MS = FAR_MS;
+const HUNG_MS = 3 * FAR_MS;
 /** Where the end cannot be demanded: long enough for most to see by the handle alone that a main is gone. */
 const HELPED_AFTER_MS = 4_000;
 
 export async function playRound(
   seed: number,
   fixtures: Fixtures,
-  { isRoot, plan = planOf(seed, isRoot) }: { readonly isRoot: boolean; readonly plan?: Plan },
+  { isRoot, isStrict }: RoundOptions,
 ): Promise<RoundResult> {
+  const plan = planOf(seed, isRoot);
   const cleaning: (() => void | Promise<void>)[] = [];
   const scratch = await tempGraveyard({ after: (step) => void cleaning.push(step as () => Promise<void>) });
   const lives: ContainerLife[] = [];
@@ -66,7 +72,7 @@ export async function playRound(
     const endedByItself = await play(scene, happenings);
     const { events } = readTimeline(scratch.log);
     record = { plan, happenings, lives, events, graveyard: volume.read(), endedByItself };
-    violations.push(...judge(record));
+    violations.push(...judge(record, isStrict));
   } catch (error) {
     violations.push(error instanceof Error ? error.message : String(error));
   }

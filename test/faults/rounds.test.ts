@@ -18,7 +18,7 @@ test(`nothing hangs, is lost or disturbed in ${ROUNDS} pods whose processes and 
   const tally = new Tally();
   const failures: string[] = [];
   const seeds = Array.from({ length: ROUNDS }, (_, index) => FIRST_SEED + index);
-  await playRounds(seeds, 3, (result) => {
+  await playRounds(seeds, { jobs: 3, isStrict: false }, (result) => {
     tally.add(result);
     if (result.violations.length === 0) return;
     const story = result.artefacts === undefined ? '' : readFileSync(join(result.artefacts, 'timeline'), 'utf8');

@@ -14,7 +14,7 @@ export const IS_ROOT = process.getuid?.() === 0 && whyNoCgroup('memory') === und
 /** Plays the rounds of these seeds. Who is told of the results may be told in any order. */
 export async function playRounds(
   seeds: Iterable<number>,
-  jobs: number,
+  { jobs, isStrict }: { readonly jobs: number; readonly isStrict: boolean },
   onResult: (result: RoundResult) => void,
 ): Promise<void> {
   await buildFixtures();
@@ -22,7 +22,7 @@ export async function playRounds(
   const lane = async (): Promise<void> => {
     let worker: ChildProcess | undefined;
     for (let seed = next.next(); !seed.done; seed = next.next()) {
-      worker ??= startWorker();
+      worker ??= startWorker(isStrict);
       const result = await ask(worker, seed.value);
       if (worker.exitCode !== null || worker.signalCode !== null) worker = undefined;
       onResult(result);
@@ -32,8 +32,13 @@ export async function playRounds(
   await Promise.all(Array.from({ length: jobs }, lane));
 }
 
-function startWorker(): ChildProcess {
-  const argv = [NODE, join(import.meta.dirname, 'worker.ts'), IS_ROOT ? 'root' : 'user'];
+function startWorker(isStrict: boolean): ChildProcess {
+  const argv = [
+    NODE,
+    join(import.meta.dirname, 'worker.ts'),
+    ...(IS_ROOT ? ['root'] : []),
+    ...(isStrict ? ['strict'] : []),
+  ];
   const [file = '', ...rest] = IS_ROOT ? ['unshare', '--mount', '--', ...argv] : argv;
   return spawn(file, rest, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
 }

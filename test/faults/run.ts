@@ -47,7 +47,7 @@ async function runRounds(): Promise<void> {
   const tally = new Tally();
   const started = performance.now();
   const seeds = Array.from({ length: count }, (_, index) => first + index);
-  await playRounds(seeds, jobs, (result) => {
+  await playRounds(seeds, { jobs, isStrict: true }, (result) => {
     tally.add(result);
     if (result.violations.length > 0) tell(result);
     const done = tally.passed + tally.failed;

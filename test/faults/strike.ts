@@ -30,22 +30,25 @@ const HOG_LIMIT_BYTES = 16 << 20;
 const SUPERVISOR_LIMIT_BYTES = 64 << 10;
 
 export async function strike(scene: Scene, it: Strike): Promise<void> {
-  const fromMs = nowMs();
-  const { volume, plan, tell } = scene;
-  const carved = plan.members.map(({ name }) => name).filter((name) => volume.has(name));
-  const about = { kind: it.kind, member: it.member, fromMs, carved };
+  const { kind, member } = it;
   const stop = stopOf(scene, it);
   if (stop !== undefined) {
     // Told before it is done: whatever comes of it comes later.
-    if (stop.isHit) tell({ ...about, untilMs: fromMs, isHit: true, value: stop.graceMs });
+    const [atMs, carved] = [nowMs(), carvedNow(scene)];
+    if (stop.isHit) scene.tell({ kind, member, fromMs: atMs, carved, untilMs: atMs, isHit: true, value: stop.graceMs });
     await stop.act();
     return;
   }
   const act = async (): Promise<void> => {
-    const [sinceMs, isHit] = [nowMs(), await faultOf(scene, it)];
-    tell({ ...about, fromMs: sinceMs, untilMs: nowMs(), isHit });
+    const [fromMs, carved, value] = [nowMs(), carvedNow(scene), Number(await faultOf(scene, it))];
+    scene.tell({ kind, member, fromMs, carved, untilMs: nowMs(), isHit: value > 0, value });
   };
   await (ON_VOLUME.has(it.kind) ? scene.inTurn(act) : act());
+}
+
+/** Those whose tombstone and handle are there: who vanishes from now on is missed. */
+function carvedNow({ plan, volume }: Scene): string[] {
+  return plan.members.map(({ name }) => name).filter((name) => volume.has(name) && volume.has(`.${name}.sock`));
 }
 
 const ON_VOLUME: ReadonlySet<StrikeKind> = new Set([
@@ -89,7 +92,8 @@ function stopOf({ pod, plan }: Scene, it: Strike): Stop | undefined {
   }
 }
 
-async function faultOf(scene: Scene, it: Strike): Promise<boolean> {
+/** Whether it hit, or how often. */
+async function faultOf(scene: Scene, it: Strike): Promise<boolean | number> {
   const { pod, volume, scratch, plan } = scene;
   const container = lifeOf(pod, it.member);
   const pid1 = container?.findNow();
@@ -174,14 +178,14 @@ function kill(pid: number | undefined, signal: NodeJS.Signals): boolean {
 }
 
 /** Each supervisor that comes, for some times. */
-async function haunt(container: Container | undefined, times: number, everyMs: number): Promise<boolean> {
+async function haunt(container: Container | undefined, times: number, everyMs: number): Promise<number> {
   let hits = 0;
   for (let n = 0; n < times && container?.process.exitCode === null; n += 1) {
     const pid1 = container.findNow();
     if (kill(pid1 === undefined ? undefined : supervisorOf(pid1), 'SIGKILL')) hits += 1;
     await sleep(everyMs);
   }
-  return hits > 0;
+  return hits;
 }
 
 async function pause(pids: readonly number[], forMs: number): Promise<boolean> {

@@ -6,10 +6,10 @@ import { buildFixtures } from '../helpers/fixture.ts';
 import { playRound } from './round.ts';
 
 const fixtures = await buildFixtures();
-const isRoot = process.argv[2] === 'root';
+const [isRoot, isStrict] = [process.argv.includes('root'), process.argv.includes('strict')];
 
 process.on('message', (seed: number) => {
-  void playRound(seed, fixtures, { isRoot }).then((result) => process.send?.(result));
+  void playRound(seed, fixtures, { isRoot, isStrict }).then((result) => process.send?.(result));
 });
 process.on('disconnect', () => process.exit());
 process.send?.('ready');

@@ -1,0 +1,35 @@
+/**
+ * TEST_HAUNT=SEED: the supervisor of every container is killed at some random moments while its test runs. Nobody may notice, so
+ * the tests stay as they are.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { childrenOf, send } from './process.ts';
+import { chance } from './rounds.ts';
+
+/** Fewer than init takes for a supervisor that cannot be started at all. */
+const KILLS = 3;
+const seed = process.env.TEST_HAUNT;
+const random = chance(Number(seed ?? 0));
+
+export function haunt(
+  pid1: () => number | undefined,
+  isSupervisor: (pid: number) => boolean,
+  over: Promise<unknown>,
+): void {
+  if (seed === undefined) return;
+  let isOver = false;
+  const end = (): void => {
+    isOver = true;
+  };
+  over.then(end, end);
+  void (async () => {
+    for (let left = KILLS; left > 0 && !isOver; ) {
+      // Half of them fall into its start.
+      await sleep(random() < 0.5 ? random() * 150 : random() * 1_200, undefined, { ref: false });
+      const parent = isOver ? undefined : pid1();
+      const pid = parent === undefined ? undefined : childrenOf(parent).find(isSupervisor);
+      if (pid === undefined || !send(pid, 'SIGKILL')) continue;
+      left -= 1;
+    }
+  })();
+}
