@@ -77,9 +77,10 @@ async function life(pod: BigPod, kind: number): Promise<void> {
   // A sidecar is neither over when its child exits 0 nor, while it holds, when it is asked to stop.
   const isSidecar = kind % 3 !== 0 && kind % 2 === 1;
   const role = isSidecar ? ['--role', 'sidecar', '--mains', 'main', '--hold', 'never'] : [];
-  await pod.start([{ name, flags: [...SHORT, ...role], application: kind % 3 === 0 ? ['run=400'] : [] }]);
+  const isBrief = kind % 3 === 0;
+  await pod.start([{ name, flags: [...SHORT, ...role], application: isBrief ? ['run=400'] : [], isBrief }]);
   const { pid1, ended } = pod.members.at(-1) ?? { pid1: 0, ended: Promise.resolve() };
-  if (kind % 3 !== 0) {
+  if (!isBrief) {
     const since = Date.now();
     await waitForTombstone(pod.graveyard, name, 'runs', ({ Phase, Born = '' }) => {
       return Phase === 'running' && Date.parse(Born) > since - 60_000;

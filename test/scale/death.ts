@@ -60,7 +60,14 @@ export async function deathInPodman(image: string): Promise<Death> {
     const pid1 = Number(readFileSync(join(dir, 'work.pid'), 'latin1'));
     return await kill(pid1, log, () => readFileSync(join(dir, 'proxy.err'), 'utf8'));
   } finally {
-    await podman('rm', '--force', '--ignore', '--time=0', ...names.map((name) => `${mark}-${name}`));
+    const all = names.map((name) => `${mark}-${name}`);
+    // podman refuses one that is just about to end by itself.
+    const isRemoved = (): Promise<boolean> =>
+      podman('rm', '--force', '--ignore', '--time=0', ...all).then(
+        () => true,
+        () => false,
+      );
+    await waitFor('the containers are removed', isRemoved);
     await podman('volume', 'rm', '--force', volume);
     rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
   }

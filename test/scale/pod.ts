@@ -22,6 +22,8 @@ export interface Seat {
   readonly application: readonly string[];
   /** The uid of the container; default: that of the bench. */
   readonly uid?: number;
+  /** It may be over at any time: its PID 1 is not looked for, and is 0. */
+  readonly isBrief?: boolean;
 }
 
 export interface Seated {
@@ -85,7 +87,7 @@ export async function withBigPod<T>(use: (pod: BigPod) => Promise<T>, graveyardA
       });
       for (const { seat, process } of begun) {
         const ended = once(process, 'close').then(() => {});
-        const pid1 = await waitFor(`PID 1 of ${seat.name}`, () => pid1Of(process));
+        const pid1 = seat.isBrief ? 0 : await waitFor(`PID 1 of ${seat.name}`, () => pid1Of(process));
         members.push({ name: seat.name, process, ended, pid1 });
       }
     },
