@@ -1,10 +1,11 @@
 /**
  * What a Job sees of Istio's proxy, which is injected and cannot be wrapped: the endpoints of pilot-agent, and traffic that gets nowhere
- * without it. It has no end of its own. `AGENT_PORT`, `READY_PORT` and `PROXY_PORT` are 15020, 15021 and 15001 in a mesh.
+ * before it is ready. In a mesh that is when its configuration has come; here it is when it was asked a few times. It has no end of its own. `AGENT_PORT`, `READY_PORT` and `PROXY_PORT` are 15020, 15021 and 15001 in a mesh.
  */
 import { createServer } from 'node:http';
 
 const { AGENT_PORT, READY_PORT, PROXY_PORT } = process.env;
+const TIMES_ASKED = 5;
 
 // Only POST is an order to leave; whoever asks by GET gets 405 and the proxy stays.
 listen(AGENT_PORT, (request, response) => {
@@ -13,8 +14,14 @@ listen(AGENT_PORT, (request, response) => {
   answer(response, 200, 'ok');
   response.once('finish', () => process.exit(0));
 });
-listen(READY_PORT, (request, response) => answer(response, request.url === '/healthz/ready' ? 200 : 404));
-listen(PROXY_PORT, (_request, response) => answer(response, 200, 'passed on'));
+let asked = 0;
+const proxy = createServer((_request, response) => answer(response, 200, 'passed on'));
+listen(READY_PORT, (request, response) => {
+  if (request.url !== '/healthz/ready') return answer(response, 404);
+  asked += 1;
+  if (asked === TIMES_ASKED) proxy.listen(Number(PROXY_PORT), '127.0.0.1');
+  answer(response, proxy.listening ? 200 : 503);
+});
 
 function listen(port, onRequest) {
   createServer(onRequest).listen(Number(port), '127.0.0.1');

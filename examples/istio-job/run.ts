@@ -1,18 +1,18 @@
 /**
  * A Job in a service mesh, as processes on this machine: its work and a proxy that cannot be wrapped. Without sexton and with it, where
- * the work succeeds and where it fails.
+ * the work succeeds and where it fails. The work and the proxy begin at the same time, and the proxy takes a while to be ready.
  *
- * Exits with 0 when the proxy ran on without sexton, had gone with it, and each exit code was that of the work.
+ * Exits with 0 when without sexton the work found no network and the proxy ran on, and with it each exit code was that of the work and the
+ * proxy had gone.
  */
-import { get } from 'node:http';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Actor, freePort, NODE, onStage, printTable, SEXTON, type Stage } from '../stage.ts';
 
 interface Mesh {
   readonly proxy: Actor;
-  readonly agentPort: number;
-  readonly env: Readonly<Record<string, string>>;
+  readonly env: Readonly<Record<'AGENT_PORT' | 'READY_PORT' | 'PROXY_PORT', string>>;
 }
 
 type Command = (mesh: Mesh) => readonly [file: string, ...args: string[]];
@@ -24,10 +24,14 @@ interface Outcome {
 }
 
 const HERE = import.meta.dirname;
+/** What the work ends with when nothing passes its traffic on. */
+const NO_NETWORK = 9;
 const bare: Command = () => [NODE, join(HERE, 'work.mjs')];
 const underSexton: Command = (mesh) => {
-  const flags = ['--quit', `istio:${mesh.agentPort}`, '--restart-policy', 'Never', '--log-level', 'error'];
-  return [SEXTON, 'run', ...flags, '--', ...bare(mesh)];
+  const { AGENT_PORT, READY_PORT } = mesh.env;
+  const flags = ['--start-after', `istio:${READY_PORT}=ready`, '--quit', `istio:${AGENT_PORT}`];
+  const rest = ['--restart-policy', 'Never', '--log-level', 'error'];
+  return [SEXTON, 'run', ...flags, ...rest, '--', ...bare(mesh)];
 };
 
 await onStage('istio', async (stage) => {
@@ -43,7 +47,7 @@ await onStage('istio', async (stage) => {
     ],
   );
   const asExpected: readonly (readonly [Outcome, Outcome])[] = [
-    [without, { code: 0, proxyCode: undefined }],
+    [without, { code: NO_NETWORK, proxyCode: undefined }],
     [succeeding, { code: 0, proxyCode: 0 }],
     [failing, { code: 3, proxyCode: 0 }],
   ];
@@ -56,31 +60,30 @@ async function runJob(stage: Stage, command: Command, workExit: number): Promise
   const work = stage.launch(file, args, { ...mesh.env, WORK_EXIT: String(workExit) });
   const code = await work.ended;
   // sexton ends only when the proxy's port is closed. Nobody asks one that is still there to leave.
-  if (await isReady(mesh)) {
+  if (await isThere(mesh)) {
     mesh.proxy.process.kill('SIGKILL');
     return { code, proxyCode: undefined };
   }
   return { code, proxyCode: await mesh.proxy.ended };
 }
 
+/** Its proxy runs, and is not ready yet. */
 async function startMesh(stage: Stage): Promise<Mesh> {
   const [agentPort, readyPort, proxyPort] = [await freePort(), await freePort(), await freePort()];
   const env = { AGENT_PORT: String(agentPort), READY_PORT: String(readyPort), PROXY_PORT: String(proxyPort) };
-  const mesh = { proxy: stage.launch(NODE, [join(HERE, 'istio-like.mjs')], env), agentPort, env };
-  for (let tries = 0; !(await isReady(mesh)); tries += 1) {
-    if (tries > 3_000) throw new Error('waited a minute for the proxy to be ready; see the messages above');
+  const mesh = { proxy: stage.launch(NODE, [join(HERE, 'istio-like.mjs')], env), env };
+  for (let tries = 0; !(await isThere(mesh)); tries += 1) {
+    if (tries > 3_000) throw new Error('waited a minute for the proxy to be there; see the messages above');
     await sleep(20);
   }
   return mesh;
 }
 
-function isReady({ env }: Mesh): Promise<boolean> {
+function isThere({ env }: Mesh): Promise<boolean> {
   return new Promise((resolve) => {
-    const url = `http://127.0.0.1:${env.READY_PORT}/healthz/ready`;
-    get(url, { agent: false }, (response) => {
-      response.resume();
-      resolve(response.statusCode === 200);
-    }).once('error', () => resolve(false));
+    const socket = connect({ host: '127.0.0.1', port: Number(env.AGENT_PORT) });
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    socket.once('connect', () => socket.destroy());
   });
 }
 

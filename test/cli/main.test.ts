@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { FLAGS, KEYS, variableOf } from '../../src/cli/flags.ts';
+import { SIDECARS } from '../../src/cli/sidecars.ts';
 import { formatTombstone } from '../../src/core/tombstone.ts';
 import { NODE, ROOT } from '../helpers/paths.ts';
 import { tempGraveyard } from '../helpers/scratch.ts';
@@ -36,18 +37,21 @@ describe('sexton help', { concurrency: 2 }, () => {
     assert.equal(code, 0);
   });
 
-  it('names every variable and every key of a file', async () => {
+  it('names every variable, every key of a file and every sidecar', async () => {
     const variables = (await sexton(['help', 'environment'])).stdout;
     for (const key of KEYS) assert.match(variables, new RegExp(`^${variableOf(FLAGS[key].name)} `, 'm'));
     const config = (await sexton(['help', 'config'])).stdout;
     for (const key of KEYS) assert.match(config, new RegExp(`^${FLAGS[key].fileKey ?? key} `, 'm'));
     assertNarrow(variables + config);
+    const sidecars = (await sexton(['help', 'sidecars'])).stdout;
+    for (const name of Object.keys(SIDECARS)) assert.match(sidecars, new RegExp(`^${name} +:\\d+/`, 'm'));
+    assertNarrow(sidecars);
   });
 
   it('names its topics, and the nearest one to a slip', async () => {
     assert.match(
       (await sexton(['--help'])).stdout,
-      /^Topics of help: run, flags, environment, config, probes, exit-codes, stop\.$/m,
+      /^Topics of help: run, flags, environment, config, probes, exit-codes, stop, sidecars\.$/m,
     );
     const { stderr, stdout, code } = await sexton(['help', 'flag']);
     assert.equal(stderr, 'sexton: cannot run sexton help: flag: no such topic; did you mean flags?\n');
