@@ -1,11 +1,36 @@
 /**
- * The parts of `npm run test:faults`, in their order. Each is a program of its own whose exit code is its verdict; the real rounds, which
- * come in between, are in `run.ts`.
+ * The parts of `npm run test:faults`, in their order. Each is a program of its own whose exit code is its verdict; the real rounds come
+ * after them, see `run.ts`.
  */
 export interface Part {
   readonly name: string;
   /** Arguments of Node. */
   readonly argv: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
 }
 
-export const PARTS: readonly Part[] = [{ name: 'simulated pods', argv: ['test/sim/run.ts', '--runs', '1000000'] }];
+/** The cases by which pods are judged, each with its supervisors killed at random moments: it must end as it does without. */
+const NAMED = String.raw`[JK]\d\d`;
+
+export const PARTS: readonly Part[] = [
+  { name: 'simulated pods', argv: ['test/sim/run.ts', '--runs', '1000000'] },
+  {
+    name: 'K01-K19 and J01-J18 with supervisors that are killed',
+    argv: ['test/run.ts', '--grep', NAMED, 'test/pods/', 'test/pid1/'],
+    env: { TEST_HAUNT: '1' },
+  },
+  {
+    name: 'P12: 500 supervisors are killed',
+    argv: ['test/run.ts', '--grep', 'P12 leaves', 'test/pid1/undisturbed'],
+    env: { TEST_ROUNDS: '500' },
+  },
+];
+
+/** With `--containers`: the same in containers of an engine. */
+export const IN_CONTAINERS: readonly Part[] = [
+  {
+    name: 'K01-K19, J01-J18 and P12 in containers with supervisors that are killed',
+    argv: ['test/run.ts', '--containers', '--grep', `${NAMED}|P12 leaves`, 'test/pods/', 'test/pid1/'],
+    env: { TEST_HAUNT: '1' },
+  },
+];

@@ -5,37 +5,45 @@
  * `node test/faults/run.ts [--rounds 2000] [--seed S] [--jobs N]`: only the real rounds, from seed S on. What failed is had
  * again by `--seed S --rounds 1`: the plan is the same; at which instruction a strike arrives is not, so it may take some tries.
  *
+ * `--containers` takes the named cases in containers of an engine as well.
+ *
  * The last line is `N passed, N failed`.
  */
 import { spawn } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { NODE, ROOT } from '../helpers/paths.ts';
-import { PARTS } from './parts.ts';
+import { IN_CONTAINERS, PARTS, type Part } from './parts.ts';
 import type { RoundResult } from './round.ts';
 import { IS_ROOT, playRounds } from './rounds.ts';
 import { Tally } from './tally.ts';
 
 const { values } = parseArgs({
-  options: { rounds: { type: 'string' }, seed: { type: 'string' }, jobs: { type: 'string' } },
+  options: {
+    rounds: { type: 'string' },
+    seed: { type: 'string' },
+    jobs: { type: 'string' },
+    containers: { type: 'boolean', default: false },
+  },
 });
-const only = Object.keys(values).length > 0;
+const only = values.rounds !== undefined || values.seed !== undefined;
 const first = Number(values.seed ?? Date.now() % 1_000_000_000);
 const count = Number(values.rounds ?? (values.seed === undefined ? 2_000 : 1));
-const jobs = Number(values.jobs ?? 6);
+const jobs = Number(values.jobs ?? 8);
 for (const [name, value] of Object.entries({ seed: first, rounds: count, jobs }))
   if (!Number.isSafeInteger(value) || value < 0) throw new Error(`--${name} takes a whole number`);
 
 let [passed, failed] = [0, 0];
 process.chdir(ROOT);
-if (!only) for (const part of PARTS) await runPart(part.name, part.argv);
+if (!only) for (const part of PARTS) await runPart(part);
+if (values.containers) for (const part of IN_CONTAINERS) await runPart(part);
 await runRounds();
 process.stdout.write(`${passed} passed, ${failed} failed\n`);
 process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
 
 /** A part counts as one: its own figures stand above. */
-async function runPart(name: string, argv: readonly string[]): Promise<void> {
+async function runPart({ name, argv, env }: Part): Promise<void> {
   process.stdout.write(`== ${name}\n`);
-  const child = spawn(NODE, argv, { stdio: ['ignore', 'inherit', 'inherit'] });
+  const child = spawn(NODE, argv, { stdio: ['ignore', 'inherit', 'inherit'], env: { ...process.env, ...env } });
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
   if (code === 0) passed += 1;
   else failed += 1;

@@ -1,6 +1,6 @@
 /**
  * TEST_HAUNT=SEED: the supervisor of every container is killed at some random moments while its test runs. Nobody may notice, so
- * the tests stay as they are.
+ * the tests stay as they are; those that kill supervisors themselves may kill too many.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { childrenOf, send } from './process.ts';
