@@ -30,13 +30,19 @@ export class Departures {
   /** Calls `onLine` for each that has gone since the last question. False: not all are told. One question at a time. */
   async ask(onLine: (line: Line) => void): Promise<boolean> {
     if (this.#isOver) return false;
-    const timer = setTimeout(() => this.close(), MOST_MS);
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      // After a pause of this process an answer may be there that was not read yet.
+      setImmediate(() => setImmediate(() => isLate && this.close()));
+    }, MOST_MS);
     const answer = await new Promise<Buffer | undefined>((resolve) => {
       this.#onAnswer = resolve;
       this.#chunks = [];
       this.#teller?.stdin.write('?\n');
     });
     clearTimeout(timer);
+    isLate = false;
     if (answer === undefined) return false;
     new Scanner(onLine).scan(answer, answer.length);
     return LAST_WORD.exec(lastWordsOf(answer))?.[1] === '.';
@@ -75,7 +81,7 @@ export class Departures {
 /** By which init knows that it is to be this and not PID 1. */
 const NAME = 'sexton-departures';
 /** It has little to do; whoever has stopped it shall not stop the drain. */
-const MOST_MS = 2_000;
+const MOST_MS = 5_000;
 const LAST_WORD = /(?:^|\n)([.!])(?: ([0-9A-F]{2}))?\n$/;
 
 function lastWordsOf(answer: Buffer): string {

@@ -48,7 +48,7 @@ export class TrafficWatch {
   #isOver = false;
   /** The counter as it was read last. */
   #count = 0;
-  /** Came and is not judged yet; `atMs`: when the counter was seen to have risen last, `turns`: ago. */
+  /** Came and is not judged yet. */
   #rise: Rise = NONE;
   /** Something was not looked at: what is seen next may be old. */
   #isStale = false;
@@ -114,8 +114,13 @@ export class TrafficWatch {
     const came = Math.max(0, count - this.#count - this.#early);
     this.#count = count;
     this.#early = 0;
-    if (came > 0) this.#rise = { count: this.#rise.count + came, atMs: this.#options.now(), turns: 0 };
-    else this.#rise = { ...this.#rise, turns: this.#rise.turns + 1 };
+    const { count: before, atMs, turns } = this.#rise;
+    // Which of them is not explained yet cannot be told, so all wait from the first one on, and the time is that of the last one.
+    this.#rise = {
+      count: before + came,
+      atMs: came > 0 ? this.#options.now() : atMs,
+      turns: before > 0 ? turns + 1 : 0,
+    };
     if (this.#rise.count > 0 || this.#isStale) await this.#judge(came);
     if (this.#options.drain.inflight && this.#open !== 0 && this.#isQuiet()) await this.#lookForOpen();
   }
@@ -224,7 +229,9 @@ export class TrafficWatch {
 
 interface Rise {
   readonly count: number;
+  /** When the counter was seen to have risen last. */
   readonly atMs: number;
+  /** So long has it not been explained. */
   readonly turns: number;
 }
 
@@ -232,6 +239,6 @@ const NONE: Rise = { count: 0, atMs: 0, turns: 0 };
 const TURN_MS = 100;
 const TELL_MS = 500;
 /** The kernel tells by a worker of its own. */
-const MOST_TURNS = 3;
+const MOST_TURNS = 10;
 /** So many in one turn are looked at in any case. */
 const FEW = 5;

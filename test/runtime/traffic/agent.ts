@@ -1,0 +1,135 @@
+/**
+ * Somebody in a network namespace, told what to do line by line: a server, clients, the watch itself. One order in JSON a line on stdin; the
+ * answer, `{"answer":..}`, comes when it is done. What the watch tells comes as `{"seen":..}` or `{"unseen":..}`.
+ *
+ * `node agent.ts [PORT..]` serves HTTP on those ports at once, on all addresses, and says `ready`.
+ */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { createConnection, type Socket } from 'node:net';
+import { createInterface } from 'node:readline';
+import type { AdaptiveDrain } from '../../../src/core/config.ts';
+import { startAction } from '../../../src/runtime/probes/probe.ts';
+import { TrafficWatch } from '../../../src/runtime/traffic/watch.ts';
+
+export type Order =
+  | { readonly do: 'serve'; readonly port: number; readonly host: string }
+  /** `abreast`: so many at the same time. */
+  | ({ readonly do: 'connect'; readonly times: number; readonly abreast?: number; readonly how: How } & Target)
+  /** Closes all that are held. */
+  | { readonly do: 'let go' }
+  | { readonly do: 'watch'; readonly drain: AdaptiveDrain; readonly init?: string | undefined }
+  | { readonly do: 'probe'; readonly kind: 'http' | 'tcp'; readonly port: number }
+  | { readonly do: 'tell time' };
+
+export interface Target {
+  readonly host: string;
+  readonly port: number;
+  /** From which address. */
+  readonly from?: string;
+}
+
+/** `request`: the server closes first. `request and leave`: the client does. `touch`: nothing is sent. `break off`: by RST. */
+export type How = 'request' | 'request and leave' | 'touch' | 'break off' | 'hold';
+
+const held: Socket[] = [];
+
+async function obey(order: Order): Promise<unknown> {
+  switch (order.do) {
+    case 'serve':
+      return serve(order.port, order.host);
+    case 'connect':
+      await Promise.all(Array.from({ length: order.abreast ?? 1 }, () => connectTimes(order, order.how, order.times)));
+      return order.times * (order.abreast ?? 1);
+    case 'let go':
+      for (const socket of held.splice(0)) {
+        socket.destroy();
+        await once(socket, 'close');
+      }
+      return true;
+    case 'watch':
+      return watch(order.drain, order.init);
+    case 'probe':
+      return probe(order.kind, order.port);
+    case 'tell time':
+      return now();
+    default:
+      return order satisfies never;
+  }
+}
+
+async function serve(port: number, host: string): Promise<void> {
+  const server = createServer({ keepAlive: true }, (request, response) => {
+    // Connections are the client's to end, but for a request that says so.
+    if (request.url === '/never') return;
+    response.end('ok');
+  });
+  server.keepAliveTimeout = 0;
+  server.headersTimeout = 0;
+  server.requestTimeout = 0;
+  server.listen({ port, host, backlog: 1_024 });
+  await once(server, 'listening');
+}
+
+async function connectTimes(target: Target, how: How, times: number): Promise<void> {
+  for (let time = 0; time < times; time += 1) await connect(target, how);
+}
+
+async function connect({ host, port, from }: Target, how: How): Promise<void> {
+  const socket = createConnection({ host, port, ...(from !== undefined && { localAddress: from }) });
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  if (how === 'hold') {
+    held.push(socket);
+    return;
+  }
+  if (how === 'break off') {
+    socket.resetAndDestroy();
+    return;
+  }
+  if (how !== 'touch') {
+    socket.write(`GET / HTTP/1.1\r\nHost: x\r\nConnection: ${how === 'request' ? 'close' : 'keep-alive'}\r\n\r\n`);
+    await once(socket, 'data');
+  }
+  if (how === 'request') socket.resume();
+  else socket.destroy();
+  await once(socket, 'close');
+}
+
+async function watch(drain: AdaptiveDrain, init: string | undefined): Promise<void> {
+  const traffic = new TrafficWatch({
+    drain,
+    connections: 0,
+    ignored: 0,
+    init,
+    now,
+    onSeen: (seen) => tell({ seen: { ...seen, atMs: now() } }),
+    onUnseen: (unseen) => tell({ unseen }),
+  });
+  await traffic.start();
+}
+
+function probe(kind: 'http' | 'tcp', port: number): Promise<string> {
+  const host = '127.0.0.1';
+  const common = { host, port } as const;
+  return new Promise((resolve) => {
+    startAction(
+      kind === 'tcp' ? { kind, ...common } : { kind, ...common, method: 'GET', scheme: 'http', path: '/', headers: [] },
+      { timeoutMs: undefined, onEnd: ({ detail }) => resolve(detail) },
+    );
+  });
+}
+
+function now(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
+}
+
+function tell(line: object): void {
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+}
+
+for (const port of process.argv.slice(2)) await serve(Number(port), '::');
+tell({ ready: process.pid });
+for await (const line of createInterface(process.stdin))
+  tell({ answer: (await obey(JSON.parse(line) as Order)) ?? true });
+process.exit(0);

@@ -1,0 +1,150 @@
+/**
+ * Two network namespaces with a wire between them: a pod's, and the node's that its clients and its kubelet are in. They have no names:
+ * each lives as long as a process in it, so that nothing can be left behind.
+ */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { TestContext } from 'node:test';
+import { ROOT } from '../../helpers/paths.ts';
+import { waitFor, within } from '../../helpers/wait.ts';
+import type { Order } from './agent.ts';
+
+export const POD = '10.77.0.2';
+export const POD6 = 'fd77::2';
+/** Where clients come from. */
+export const CLIENT = '10.77.0.1';
+export const CLIENT6 = 'fd77::1';
+/** Where the kubelet comes from. */
+export const KUBELET = '10.77.0.9';
+
+export const NO_NAMESPACES =
+  process.getuid?.() === 0 ? false : 'it takes root to make network namespaces; run the tests as root';
+
+export interface Told {
+  readonly lastMs: number;
+  readonly atMs: number;
+  readonly connections: number;
+  readonly ignored: number;
+  readonly open: number | undefined;
+}
+
+export class Agent {
+  readonly process: ChildProcess;
+  readonly seen: Told[] = [];
+  readonly unseen: string[] = [];
+  /** Of the agent itself. */
+  pid = 0;
+  #answer: ((answer: unknown) => void) | undefined;
+  #errors = '';
+
+  constructor(argv: readonly string[], ports: readonly number[] = []) {
+    const [file = '', ...rest] = [
+      ...argv,
+      process.execPath,
+      join(import.meta.dirname, 'agent.ts'),
+      ...ports.map(String),
+    ];
+    this.process = spawn(file, rest, { stdio: ['pipe', 'pipe', 'pipe'] });
+    this.process.stderr?.on('data', (chunk) => {
+      this.#errors += String(chunk);
+    });
+    this.process.stdin?.on('error', () => {});
+    if (this.process.stdout !== null) createInterface(this.process.stdout).on('line', (line) => this.#hear(line));
+  }
+
+  async ready(): Promise<this> {
+    await waitFor('the agent is ready', () => {
+      if (this.process.exitCode !== null) throw new Error(`the agent has ended: ${this.#errors}`);
+      return this.pid > 0;
+    });
+    return this;
+  }
+
+  async do(order: Order): Promise<unknown> {
+    const answer = new Promise((resolve) => {
+      this.#answer = resolve;
+    });
+    this.process.stdin?.write(`${JSON.stringify(order)}\n`);
+    return within(`${JSON.stringify(order)} is done; ${this.#errors}`, answer);
+  }
+
+  /** The first thing that the watch tells of which this holds. */
+  waitToSee(what: string, holds: (told: Told) => boolean): Promise<Told> {
+    return waitFor(`${what}: ${JSON.stringify(this.seen.at(-1))} ${this.#errors}`, () =>
+      this.seen.findLast(holds),
+    ).catch((error: Error) => {
+      throw new Error(`${error.message}; last seen: ${JSON.stringify(this.seen.at(-1))}`);
+    });
+  }
+
+  #hear(text: string): void {
+    const line = JSON.parse(text) as { seen?: Told; unseen?: string; ready?: number; answer?: unknown };
+    if (line.seen !== undefined) this.seen.push(line.seen);
+    if (line.unseen !== undefined) this.unseen.push(line.unseen);
+    if (line.ready !== undefined) this.pid = line.ready;
+    if (line.answer !== undefined) this.#answer?.(line.answer);
+  }
+}
+
+export interface Places {
+  readonly pod: Agent;
+  readonly client: Agent;
+  /** What comes before a command that is to run in the pod's namespace. */
+  readonly inPod: readonly string[];
+}
+
+/** `user`: the agent in the pod runs as that user, without any privilege. */
+export async function makePlaces(
+  t: TestContext,
+  { user, ports }: { user?: number; ports?: readonly number[] } = {},
+): Promise<Places> {
+  const plain = ['unshare', '--net', '--'];
+  const drop = [
+    'setpriv',
+    '--reuid',
+    `${user}`,
+    '--regid',
+    `${user}`,
+    '--clear-groups',
+    '--bounding-set=-all',
+    '--inh-caps=-all',
+    '--no-new-privs',
+    '--',
+  ];
+  const pod = new Agent(user === undefined ? plain : [...plain, ...drop], ports);
+  const client = new Agent(plain);
+  t.after(async () => {
+    for (const { process: one } of [pod, client]) one.kill('SIGKILL');
+    await waitFor('both have ended', () =>
+      [pod, client].every(({ process: one }) => one.exitCode !== null || one.signalCode !== null),
+    );
+  });
+  await Promise.all([pod.ready(), client.ready()]);
+  ip('link', 'add', 'eth0', 'netns', `${client.pid}`, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', `${pod.pid}`);
+  configure(pod.pid, [`${POD}/24`, `${POD6}/64`]);
+  configure(client.pid, [`${CLIENT}/24`, `${KUBELET}/24`, `${CLIENT6}/64`]);
+  return { pod, client, inPod: inside(pod.pid) };
+}
+
+function configure(pid: number, addresses: readonly string[]): void {
+  const [file = '', ...enter] = inside(pid);
+  const run = (...args: string[]): void => checked(file, [...enter, 'ip', ...args]);
+  run('link', 'set', 'lo', 'up');
+  for (const address of addresses)
+    run('address', 'add', address, 'dev', 'eth0', ...(address.includes(':') ? ['nodad'] : []));
+  run('link', 'set', 'eth0', 'up');
+}
+
+function inside(pid: number): readonly string[] {
+  return ['nsenter', `--net=/proc/${pid}/ns/net`, '--'];
+}
+
+function ip(...args: string[]): void {
+  checked('ip', args);
+}
+
+function checked(file: string, args: readonly string[]): void {
+  const { status, stderr, error } = spawnSync(file, args, { encoding: 'utf8', cwd: ROOT });
+  if (status !== 0) throw new Error(`cannot make a network: ${file} ${args.join(' ')}: ${error?.message ?? stderr}`);
+}

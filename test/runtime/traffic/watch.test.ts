@@ -1,0 +1,178 @@
+/** The watch of a drain in a real network namespace: which connections count. */
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import type { AdaptiveDrain } from '../../../src/core/config.ts';
+import { STATIC } from '../../init/builds.ts';
+import type { How } from './agent.ts';
+import { CLIENT6, KUBELET, makePlaces, NO_NAMESPACES, type Places, POD, POD6, type Told } from './places.ts';
+
+/** So short that it tells in each of its turns what it has seen. */
+const DRAIN: AdaptiveDrain = {
+  kind: 'adaptive',
+  minMs: 0,
+  quietMs: 1,
+  maxMs: 300_000,
+  ports: [],
+  ignore: [],
+  inflight: false,
+};
+const HOWS: readonly How[] = ['request', 'request and leave', 'touch', 'break off'];
+const PORT = 8080;
+const options = { skip: NO_NAMESPACES };
+
+interface Watched extends Places {
+  /** When so many have come: how many of them count. */
+  counted(came: number): Promise<number>;
+  last(): Told;
+}
+
+async function watched(
+  t: TestContext,
+  {
+    drain = {},
+    init = STATIC.path,
+    user,
+  }: { drain?: Partial<AdaptiveDrain>; init?: string | undefined; user?: number } = {},
+): Promise<Watched> {
+  const places = await makePlaces(t, { ports: [PORT, 9090], ...(user !== undefined && { user }) });
+  const { pod } = places;
+  await pod.do({ do: 'watch', drain: { ...DRAIN, ...drain }, init });
+  return {
+    ...places,
+    last: () => pod.seen.at(-1) ?? assert.fail('nothing was seen'),
+    counted: async (came) => {
+      // What is not judged yet counts for the time being.
+      const isAll = ({ connections, ignored }: Told): boolean => connections + ignored >= came;
+      await pod.waitToSee(`${came} have come`, isAll);
+      const { seen } = pod;
+      const before = seen.length;
+      await pod.waitToSee('it is judged', () => seen.length >= before + JUDGED_AFTER);
+      const told = seen.at(-1);
+      assert.equal((told?.connections ?? 0) + (told?.ignored ?? 0), came);
+      return told?.connections ?? 0;
+    },
+  };
+}
+
+/** So many turns later, at most, it is known. */
+const JUDGED_AFTER = 6;
+
+describe('connections from elsewhere', options, () => {
+  test('count each, of IPv4 and of IPv6, however they end', async (t) => {
+    const { client, counted } = await watched(t);
+    let came = 0;
+    for (const host of [POD, POD6])
+      for (const how of [...HOWS, 'hold' as const])
+        came += Number(await client.do({ do: 'connect', host, port: PORT, how, times: 3 }));
+    assert.equal(await counted(came), came);
+  });
+
+  test('count one after the other, each with its time', async (t) => {
+    const { client, pod, counted, last } = await watched(t);
+    let before = last().lastMs;
+    for (const came of [1, 2, 3]) {
+      const atMs = Number(await pod.do({ do: 'tell time' }));
+      await client.do({ do: 'connect', host: POD, port: PORT, how: 'touch', times: 1 });
+      assert.equal(await counted(came), came);
+      assert.ok(last().lastMs > before && last().lastMs >= atMs, `${last().lastMs} after ${before}`);
+      before = last().lastMs;
+    }
+  });
+
+  test('count in a flood, too, and what is ignored is told apart again when it is over', async (t) => {
+    const { client, counted, last } = await watched(t, { drain: { ignore: [KUBELET] } });
+    await client.do({ do: 'connect', host: POD, port: PORT, how: 'request and leave', times: 100, abreast: 4 });
+    assert.equal(await counted(400), 400);
+    const { lastMs } = last();
+    await client.do({ do: 'connect', host: POD, port: PORT, from: KUBELET, how: 'touch', times: 2 });
+    assert.equal(await counted(402), 400);
+    assert.equal(last().lastMs, lastMs);
+  });
+
+  test('are all seen by an unprivileged user', async (t) => {
+    const { client, counted, pod } = await watched(t, {
+      user: 12_345,
+      drain: { ignore: [KUBELET] },
+      init: STATIC.path,
+    });
+    await client.do({ do: 'connect', host: POD, port: PORT, how: 'touch', times: 2 });
+    await client.do({ do: 'connect', host: POD, port: PORT, from: KUBELET, how: 'touch', times: 3 });
+    assert.equal(await counted(5), 2);
+    assert.deepEqual(pod.unseen, []);
+  });
+});
+
+describe('do not count and do not keep it awake', options, () => {
+  test('probes from an address that is ignored, whoever closes first', async (t) => {
+    const { client, counted, last } = await watched(t, { drain: { ignore: ['10.77.0.8/29'] } });
+    const { lastMs } = last();
+    let came = 0;
+    for (const how of [...HOWS, 'hold' as const])
+      came += Number(await client.do({ do: 'connect', host: POD, port: PORT, from: KUBELET, how, times: 3 }));
+    assert.equal(await counted(came), 0);
+    assert.equal(last().lastMs, lastMs);
+  });
+
+  test('an ignored network of IPv6', async (t) => {
+    const { client, counted } = await watched(t, { drain: { ignore: ['fd77::/64'] } });
+    await client.do({ do: 'connect', host: POD6, port: PORT, from: CLIENT6, how: 'touch', times: 2 });
+    await client.do({ do: 'connect', host: POD, port: PORT, how: 'touch', times: 1 });
+    assert.equal(await counted(3), 1);
+  });
+
+  test('ports that were not named, such as that of the metrics', async (t) => {
+    const { client, counted } = await watched(t, { drain: { ports: [PORT] } });
+    for (const how of HOWS) await client.do({ do: 'connect', host: POD, port: 9090, how, times: 2 });
+    await client.do({ do: 'connect', host: POD, port: PORT, how: 'request', times: 1 });
+    assert.equal(await counted(9), 1);
+  });
+
+  test('neighbours in the same namespace, by loopback and by its own addresses', async (t) => {
+    const { pod, counted, last } = await watched(t);
+    const { lastMs } = last();
+    let came = 0;
+    for (const host of ['127.0.0.1', '::1', POD, POD6, '127.0.0.6'])
+      for (const how of HOWS) came += Number(await pod.do({ do: 'connect', host, port: PORT, how, times: 2 }));
+    assert.equal(await counted(came), 0);
+    assert.equal(last().lastMs, lastMs);
+  });
+
+  test('our own probes', async (t) => {
+    const { pod, counted } = await watched(t);
+    for (const kind of ['http', 'tcp', 'http', 'tcp'] as const) await pod.do({ do: 'probe', kind, port: PORT });
+    assert.equal(await counted(4), 0);
+  });
+
+  test('connections that were there before, busy or idle, and ended meanwhile', async (t) => {
+    const places = await makePlaces(t, { ports: [PORT] });
+    const { pod, client } = places;
+    await client.do({ do: 'connect', host: POD, port: PORT, how: 'hold', times: 500 });
+    await pod.do({ do: 'watch', drain: { ...DRAIN, inflight: true }, init: STATIC.path });
+    const { lastMs } = await pod.waitToSee('all are open', ({ open }) => open === 500);
+    await client.do({ do: 'let go' });
+    const told = await pod.waitToSee('none is open', ({ open }) => open === 0);
+    assert.deepEqual([told.connections, told.ignored, told.lastMs], [0, 0, lastMs]);
+  });
+});
+
+describe('where the kernel does not tell what has gone', options, () => {
+  const init = '/nonexistent/sexton';
+
+  test('what stays in the tables is told apart all the same', async (t) => {
+    const { client, pod, counted } = await watched(t, { init, drain: { ignore: [KUBELET] } });
+    await client.do({ do: 'connect', host: POD, port: PORT, from: KUBELET, how: 'request', times: 1 });
+    assert.equal(await counted(1), 0);
+    await client.do({ do: 'connect', host: POD, port: PORT, from: KUBELET, how: 'hold', times: 2 });
+    assert.equal(await counted(3), 0);
+    await pod.do({ do: 'connect', host: '127.0.0.1', port: PORT, how: 'request and leave', times: 2 });
+    assert.equal(await counted(5), 0);
+  });
+
+  test('what was gone before it could be seen counts, but for our own probes', async (t) => {
+    const { client, pod, counted } = await watched(t, { init, drain: { ignore: [KUBELET] } });
+    for (const kind of ['http', 'tcp'] as const) await pod.do({ do: 'probe', kind, port: PORT });
+    assert.equal(await counted(2), 0);
+    await client.do({ do: 'connect', host: POD, port: PORT, how: 'break off', times: 2 });
+    assert.equal(await counted(4), 2);
+  });
+});
