@@ -80,7 +80,11 @@ export const SIDECARS: Readonly<Record<string, Sidecar>> = {
   'consul-dataplane': {
     // developer.hashicorp.com, consul-dataplane, -graceful-port and -envoy-admin-bind-port. Its own /graceful_startup says yes at once
     // unless it is given a grace period, and after that in any case.
-    quit: { port: 20_300, paths: ['/graceful_shutdown'] },
+    quit: {
+      port: 20_300,
+      paths: ['/graceful_shutdown'],
+      absent: 'name its port: consul-k8s makes it consul-dataplane:20600',
+    },
     ready: { port: 19_000, path: '/ready' },
   },
 };
