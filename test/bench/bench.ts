@@ -5,8 +5,11 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { exit } from './cases/exit.ts';
+import { growth } from './cases/growth.ts';
+import { idle300 } from './cases/idle-300.ts';
 import { memory } from './cases/memory.ts';
 import { orphans } from './cases/orphans.ts';
+import { peerDeath } from './cases/peer-death.ts';
 import { probes } from './cases/probes.ts';
 import { signal, stop } from './cases/signal.ts';
 import { start } from './cases/start.ts';
@@ -15,7 +18,7 @@ import { buildPrograms } from './programs.ts';
 import { jsonOf, machineLine, tableOf } from './report.ts';
 import { findSubjects } from './subjects.ts';
 
-const CASES: readonly Case[] = [start, signal, stop, exit, memory, orphans, probes];
+const CASES: readonly Case[] = [start, signal, stop, exit, memory, orphans, probes, peerDeath, growth, idle300];
 
 async function bench(
   wanted: readonly Case[],
@@ -55,7 +58,10 @@ function readArguments(): { wanted: Case[]; rounds: number | undefined; json: st
     if (unknown.length > 0) throw new Error(`no such case: ${unknown.join(', ')}`);
     if (values.rounds !== undefined && !/^[1-9][0-9]{0,4}$/.test(values.rounds))
       throw new Error('--rounds takes a number from 1');
-    const wanted = positionals.length === 0 ? [...CASES] : CASES.filter((it) => positionals.includes(it.name));
+    const wanted =
+      positionals.length === 0
+        ? CASES.filter(({ isLong }) => !isLong)
+        : CASES.filter((it) => positionals.includes(it.name));
     return { wanted, rounds: values.rounds === undefined ? undefined : Number(values.rounds), json: values.json };
   } catch (error) {
     process.stderr.write(`bench: ${error instanceof Error ? error.message : String(error)}\n`);

@@ -35,6 +35,8 @@ export interface Measurement {
 export interface Case {
   readonly name: string;
   readonly rounds: number;
+  /** Minutes, and much of the machine: only when it is asked for by its name. */
+  readonly isLong?: boolean;
   run(setup: Setup): Promise<readonly Measurement[]>;
 }
 

@@ -1,0 +1,70 @@
+/**
+ * One pod of so many members, from its start to its end: what it costs each of them.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { waitForTombstone } from '../helpers/grave.ts';
+import { send } from '../helpers/process.ts';
+import { type BigPod, seatsOf, withBigPod } from './pod.ts';
+
+export interface Growth {
+  /** CPU of all processes of the container, milliseconds for each member. */
+  readonly start: number;
+  /** Nothing happens, for a minute. */
+  readonly idle: number;
+  /** One sidecar is started again in place, and all see it. */
+  readonly event: number;
+  readonly end: number;
+  /** All of it, with so much idleness. */
+  readonly life: number;
+  /** Milliseconds from the last main's exit to the last sidecar's TERM. */
+  readonly lastStopMs: number;
+}
+
+const IDLE_MS = 30_000;
+const EVENTS = 5;
+/** Rescans are every 5 s: what the start has left to them is its own. */
+const SETTLE_MS = 6_000;
+const END_LIMIT_MS = 300_000;
+
+export async function growthOf(mains: number, sidecars: number): Promise<Growth> {
+  const members = mains + sidecars;
+  return withBigPod(async (pod) => {
+    const cpuMs = (): number => (pod.group.cpuSeconds() * 1_000) / members;
+    await pod.start(seatsOf(mains, sidecars));
+    await pod.running();
+    await sleep(SETTLE_MS);
+    const start = cpuMs();
+    await sleep(IDLE_MS);
+    const idle = cpuMs() - start;
+    for (let at = 0; at < EVENTS; at++) await restart(pod, `side-${at % sidecars}`);
+    await sleep(EVENT_SETTLE_MS);
+    const event = (cpuMs() - start - idle) / EVENTS;
+    for (let at = 0; at < mains; at++) send(pod.member(`main-${at}`).pid1, 'SIGUSR1');
+    await pod.ended(END_LIMIT_MS);
+    const life = cpuMs();
+    const idlePerMinute = (idle * 60_000) / IDLE_MS;
+    const end = life - start - idle - event * EVENTS;
+    return { start, idle: idlePerMinute, event, end, life, lastStopMs: lastStopOf(pod) };
+  });
+}
+
+const EVENT_SETTLE_MS = 1_000;
+
+async function restart(pod: BigPod, name: string): Promise<void> {
+  const lives = pod.timeline().of(name, 'Starting').length;
+  send(pod.member(name).pid1, 'SIGHUP');
+  await waitForTombstone(pod.graveyard, name, 'runs again', ({ Phase, Restarts = 0 }) => {
+    return Phase === 'running' && Restarts >= lives;
+  });
+}
+
+function lastStopOf(pod: BigPod): number {
+  const timeline = pod.timeline();
+  const last = (of: string, event: string, detail: RegExp): number =>
+    Math.max(
+      ...timeline.events
+        .filter((it) => it.name.startsWith(of) && it.event === event && detail.test(it.detail))
+        .map((it) => it.atMs),
+    );
+  return last('side-', 'Signal', /^15$/) - last('main-', 'Exiting', /^/);
+}
