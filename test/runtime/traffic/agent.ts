@@ -20,7 +20,10 @@ export type Order =
   | { readonly do: 'let go' }
   | { readonly do: 'watch'; readonly drain: AdaptiveDrain; readonly init?: string | undefined }
   | { readonly do: 'probe'; readonly kind: 'http' | 'tcp'; readonly port: number }
-  | { readonly do: 'tell time' };
+  | { readonly do: 'tell time' }
+  /** One connection after the other, so far apart, until `cease`, whose answer is how long the longest pause was. Refused ones are none. */
+  | ({ readonly do: 'keep on'; readonly everyMs: number; readonly how: How } & Target)
+  | { readonly do: 'cease' };
 
 export interface Target {
   readonly host: string;
@@ -51,6 +54,12 @@ async function obey(order: Order): Promise<unknown> {
       return watch(order.drain, order.init);
     case 'probe':
       return probe(order.kind, order.port);
+    case 'keep on':
+      steady.push({ isOver: false, lastMs: now(), longestMs: 0 });
+      void keepOn(order, steady.at(-1));
+      return true;
+    case 'cease':
+      return Math.max(0, ...steady.splice(0).map(cease));
     case 'tell time':
       return now();
     default:
@@ -71,14 +80,36 @@ async function serve(port: number, host: string): Promise<void> {
   await once(server, 'listening');
 }
 
+interface Steady {
+  isOver: boolean;
+  lastMs: number;
+  longestMs: number;
+}
+
+const steady: Steady[] = [];
+
+async function keepOn(order: Order & { do: 'keep on' }, state: Steady | undefined): Promise<void> {
+  while (state?.isOver === false) {
+    await connect(order, order.how).catch(() => {});
+    state.longestMs = Math.max(state.longestMs, now() - state.lastMs);
+    state.lastMs = now();
+    await new Promise((resolve) => setTimeout(resolve, order.everyMs));
+  }
+}
+
+function cease(state: Steady): number {
+  state.isOver = true;
+  return Math.max(state.longestMs, now() - state.lastMs);
+}
+
 async function connectTimes(target: Target, how: How, times: number): Promise<void> {
   for (let time = 0; time < times; time += 1) await connect(target, how);
 }
 
 async function connect({ host, port, from }: Target, how: How): Promise<void> {
   const socket = createConnection({ host, port, ...(from !== undefined && { localAddress: from }) });
-  socket.on('error', () => {});
   await once(socket, 'connect');
+  socket.on('error', () => {});
   if (how === 'hold') {
     held.push(socket);
     return;
@@ -89,11 +120,11 @@ async function connect({ host, port, from }: Target, how: How): Promise<void> {
   }
   if (how !== 'touch') {
     socket.write(`GET / HTTP/1.1\r\nHost: x\r\nConnection: ${how === 'request' ? 'close' : 'keep-alive'}\r\n\r\n`);
-    await once(socket, 'data');
+    await Promise.race([once(socket, 'data'), once(socket, 'close')]);
   }
   if (how === 'request') socket.resume();
   else socket.destroy();
-  await once(socket, 'close');
+  if (!socket.closed) await once(socket, 'close');
 }
 
 async function watch(drain: AdaptiveDrain, init: string | undefined): Promise<void> {

@@ -90,8 +90,6 @@ export class Agent {
 export interface Places {
   readonly pod: Agent;
   readonly client: Agent;
-  /** What comes before a command that is to run in the pod's namespace. */
-  readonly inPod: readonly string[];
 }
 
 /** `user`: the agent in the pod runs as that user, without any privilege. */
@@ -121,10 +119,15 @@ export async function makePlaces(
     );
   });
   await Promise.all([pod.ready(), client.ready()]);
-  ip('link', 'add', 'eth0', 'netns', `${client.pid}`, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', `${pod.pid}`);
-  configure(pod.pid, [`${POD}/24`, `${POD6}/64`]);
-  configure(client.pid, [`${CLIENT}/24`, `${KUBELET}/24`, `${CLIENT6}/64`]);
-  return { pod, client, inPod: inside(pod.pid) };
+  wire(client.pid, pod.pid);
+  return { pod, client };
+}
+
+/** The namespace of the process `pod` gets the addresses of the pod, that of `client` those of the node. */
+export function wire(client: number, pod: number): void {
+  ip('link', 'add', 'eth0', 'netns', `${client}`, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', `${pod}`);
+  configure(pod, [`${POD}/24`, `${POD6}/64`]);
+  configure(client, [`${CLIENT}/24`, `${KUBELET}/24`, `${CLIENT6}/64`]);
 }
 
 function configure(pid: number, addresses: readonly string[]): void {
@@ -136,7 +139,8 @@ function configure(pid: number, addresses: readonly string[]): void {
   run('link', 'set', 'eth0', 'up');
 }
 
-function inside(pid: number): readonly string[] {
+/** What comes before a command that is to run where that process is. */
+export function inside(pid: number): readonly string[] {
   return ['nsenter', `--net=/proc/${pid}/ns/net`, '--'];
 }
 

@@ -1,0 +1,240 @@
+/**
+ * The adaptive drain of a real server in a network namespace of its own, with clients and a kubelet on the other side of a wire. How long a
+ * drain takes is never asserted, but for what it must not be shorter than.
+ */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { describe } from 'node:test';
+import { type Container, startContainer } from '../helpers/container.ts';
+import { readTombstone, waitForTombstone } from '../helpers/grave.ts';
+import { ROOT } from '../helpers/paths.ts';
+import { send } from '../helpers/process.ts';
+import { type Stage, scenario } from '../helpers/scenario.ts';
+import { waitFor } from '../helpers/wait.ts';
+import { Agent, CLIENT, inside, KUBELET, NO_NAMESPACES, POD, wire } from '../runtime/traffic/places.ts';
+
+const PORT = 8080;
+const AGENT = join(ROOT, 'test/runtime/traffic/agent.ts');
+const options = { notInPodman: 'its network is made here' };
+const OWN_NETWORK = ['unshare', '--net', '--'];
+const toPod = { host: POD, port: PORT } as const;
+
+interface Pod {
+  readonly container: Container;
+  /** On the other side of the wire. */
+  readonly client: Agent;
+  /** In the same namespace. */
+  readonly neighbour: Agent;
+  /** Asks it to stop; resolves when it drains. */
+  stop(): Promise<void>;
+  /** How the drain has ended, once the container has. */
+  drained(): Promise<Drained>;
+}
+
+interface Drained {
+  readonly Why: string;
+  readonly AfterMs: number;
+  readonly Connections?: number;
+  readonly Ignored?: number;
+  readonly Open?: number;
+  readonly Unseen?: string;
+  readonly At: string;
+}
+
+async function serve(
+  { t, scratch }: Stage,
+  drain: string,
+  { flags = [], prefix = OWN_NETWORK }: { flags?: readonly string[]; prefix?: readonly string[] } = {},
+): Promise<Pod> {
+  const container = startContainer(scratch, {
+    name: 'server',
+    flags: ['--name=server', `--graveyard=${scratch.graveyard}`, `--drain=${drain}`, ...flags],
+    inside: prefix,
+    command: [process.execPath, AGENT, `${PORT}`],
+    // Its orders come from nobody, and they must not end.
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  const pid = await container.pid1();
+  const client = new Agent(OWN_NETWORK);
+  const neighbour = new Agent(inside(pid));
+  t.after(async () => {
+    for (const { process: one } of [client, neighbour]) one.kill('SIGKILL');
+    const hasEnded = ({ process: one }: Agent): boolean => one.exitCode !== null || one.signalCode !== null;
+    await waitFor('both have ended', () => [client, neighbour].every(hasEnded));
+  });
+  await Promise.all([client.ready(), neighbour.ready()]);
+  wire(client.pid, pid);
+  await waitFor('the server listens', () => container.stdout().includes('ready'));
+  return {
+    container,
+    client,
+    neighbour,
+    stop: async () => {
+      await container.signal('SIGTERM');
+      await waitForTombstone(scratch.graveyard, 'server', 'drains', ({ Phase }) => Phase === 'draining');
+    },
+    drained: async () => {
+      await container.exit();
+      const entries = readTombstone(scratch.graveyard, 'server')?.History ?? [];
+      return (entries.find(({ Event }) => Event === 'drained') ?? assert.fail('no drain')) as unknown as Drained;
+    },
+  };
+}
+
+describe('an adaptive drain', { skip: NO_NAMESPACES, concurrency: 2 }, () => {
+  scenario(
+    'ends when connections have stopped coming, not before',
+    async (stage) => {
+      const { client, container, stop, drained } = await serve(stage, 'min=0,quiet=1s,max=5m');
+      await stop();
+      await client.do({ do: 'connect', ...toPod, how: 'request and leave', times: 5 });
+      const last = Number(await client.do({ do: 'tell time' }));
+      const { Why, AfterMs, Unseen } = await drained();
+      assert.deepEqual([Why, Unseen], ['quiet', undefined]);
+      const asked = Number(/asked to stop/.test(container.stderr()));
+      assert.equal(asked, 1);
+      const { DiedMonotonic = 0 } = readTombstone(stage.scratch.graveyard, 'server') ?? {};
+      assert.ok(DiedMonotonic >= last + 1_000 - TURN_MS, `${DiedMonotonic} after ${last}, ${AfterMs}`);
+    },
+    options,
+  );
+
+  scenario(
+    'is kept awake by traffic, until its longest time',
+    async (stage) => {
+      const { client, stop, drained } = await serve(stage, 'min=0,quiet=4s,max=6s');
+      await client.do({ do: 'keep on', ...toPod, everyMs: 50, how: 'request and leave' });
+      await stop();
+      const { Why, Connections = 0, AfterMs } = await drained();
+      const longest = Number(await client.do({ do: 'cease' }));
+      // On a machine that stands still for so long there was no traffic.
+      if (Why !== 'quiet' || longest < 3_900) assert.equal(Why, 'max');
+      if (Why === 'max') assert.ok(Connections > 0 && AfterMs >= 6_000, `${Connections} in ${AfterMs}`);
+    },
+    options,
+  );
+
+  scenario(
+    'is not kept awake by probes, a scrape, a neighbour and 500 idle connections',
+    async (stage) => {
+      const probe = `--readiness=http://:${PORT}/,period=1s,timeout=1m`;
+      const drain = `min=0,quiet=2s,max=5m,ports=${PORT},ignore=${KUBELET}`;
+      const { client, neighbour, stop, drained } = await serve(stage, drain, { flags: [probe] });
+      await client.do({ do: 'connect', ...toPod, how: 'hold', times: 500 });
+      await neighbour.do({ do: 'serve', host: '::', port: 9090 });
+      await client.do({ do: 'keep on', ...toPod, from: KUBELET, everyMs: 1_000, how: 'request' });
+      await client.do({ do: 'keep on', ...toPod, from: KUBELET, everyMs: 700, how: 'touch' });
+      await client.do({ do: 'keep on', host: POD, port: 9090, from: CLIENT, everyMs: 500, how: 'request and leave' });
+      await neighbour.do({ do: 'keep on', host: '127.0.0.1', port: PORT, everyMs: 20, how: 'request and leave' });
+      await stop();
+      const { Why, Connections, Ignored = 0 } = await drained();
+      assert.deepEqual([Why, Connections], ['quiet', 0]);
+      assert.ok(Ignored > 0);
+    },
+    options,
+  );
+
+  scenario(
+    'waits for requests in flight when it is told to',
+    async (stage) => {
+      const { client, stop, drained } = await serve(stage, 'min=0,quiet=300ms,max=5m,inflight');
+      await client.do({ do: 'connect', ...toPod, how: 'hold', times: 2 });
+      await stop();
+      // Long enough that a drain which does not wait is over.
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      const before = Date.now();
+      await client.do({ do: 'let go' });
+      const { Why, Open, At } = await drained();
+      assert.deepEqual([Why, Open], ['quiet', 0]);
+      assert.ok(Date.parse(At) >= before - 5, `${At} is before ${before}`);
+    },
+    options,
+  );
+
+  scenario(
+    'is skipped by a second stop request',
+    async (stage) => {
+      const { container, stop, drained } = await serve(stage, 'min=4m,quiet=4m,max=5m');
+      await stop();
+      await container.signal('SIGTERM');
+      assert.equal((await drained()).Why, 'asked again');
+    },
+    options,
+  );
+
+  scenario(
+    'leaves the ladder its time before the deadline',
+    async (stage) => {
+      const flags = ['--grace-period=4s'];
+      const { container, stop, drained } = await serve(stage, 'min=3s,quiet=3s,max=3900ms', { flags });
+      await stop();
+      const { Why, AfterMs } = await drained();
+      assert.equal(Why, 'deadline');
+      assert.ok(AfterMs >= 2_000 && AfterMs < 3_900, `${AfterMs}`);
+      assert.equal((await container.ended).status, 143);
+    },
+    options,
+  );
+
+  scenario(
+    'K17 goes on with the next supervisor, which sees for itself',
+    async (stage) => {
+      const { container, client, stop, drained } = await serve(stage, 'min=0,quiet=2s,max=5m');
+      const supervisor = await container.supervisor();
+      await stop();
+      send(supervisor, 'SIGKILL');
+      await container.supervisor(supervisor);
+      await client.do({ do: 'connect', ...toPod, how: 'touch', times: 1 });
+      const last = Number(await client.do({ do: 'tell time' }));
+      const { Why } = await drained();
+      assert.equal(Why, 'quiet');
+      const { DiedMonotonic = 0 } = readTombstone(stage.scratch.graveyard, 'server') ?? {};
+      assert.ok(DiedMonotonic >= last + 2_000 - TURN_MS, `${DiedMonotonic} after ${last}`);
+    },
+    options,
+  );
+
+  scenario(
+    'needs no privilege and no writable root',
+    async (stage) => {
+      const { dir } = stage.scratch;
+      const readOnly = `mount --bind ${dir} ${dir} && mount -o remount,bind,ro / && exec "$@"`;
+      const user = ['--reuid=12345', '--regid=12345', '--clear-groups', '--bounding-set=-all', '--inh-caps=-all'];
+      const prefix = [...OWN_NETWORK, 'sh', '-c', readOnly, 'sh', 'setpriv', ...user, '--no-new-privs', '--'];
+      const drain = `min=0,quiet=1s,max=5m,ignore=${KUBELET}`;
+      const { client, stop, drained } = await serve(stage, drain, { prefix });
+      await client.do({ do: 'keep on', ...toPod, from: KUBELET, everyMs: 300, how: 'touch' });
+      await stop();
+      const { Why, Connections, Unseen } = await drained();
+      assert.deepEqual([Why, Connections, Unseen], ['quiet', 0, undefined]);
+    },
+    options,
+  );
+
+  scenario(
+    'takes its longest time where connections cannot be counted, with one warning',
+    async (stage) => {
+      const prefix = [...OWN_NETWORK, 'sh', '-c', 'mount -t tmpfs none /proc && exec "$@"', 'sh'];
+      const container = startContainer(stage.scratch, {
+        name: 'server',
+        flags: ['--name=server', `--graveyard=${stage.scratch.graveyard}`, '--drain=min=0,quiet=200ms,max=1500ms'],
+        inside: prefix,
+        command: ['sleep', '300'],
+      });
+      await waitForTombstone(stage.scratch.graveyard, 'server', 'runs', ({ Phase }) => Phase === 'running');
+      await container.signal('SIGTERM');
+      await container.exit();
+      const drained = readTombstone(stage.scratch.graveyard, 'server')?.History?.find(
+        ({ Event }) => Event === 'drained',
+      );
+      assert.equal(drained?.Why, 'max');
+      assert.match(String(drained?.Unseen), /snmp/);
+      assert.ok(Number(drained?.AfterMs) >= 1_500);
+      assert.equal(container.stderr().match(/cannot see new connections/g)?.length, 1);
+    },
+    options,
+  );
+});
+
+/** The counter is read so often; a connection is seen later than it came, never earlier. */
+const TURN_MS = 0;
