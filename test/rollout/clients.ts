@@ -1,6 +1,6 @@
 /**
  * Everybody who connects to the servers, each as a process in the network namespace where it belongs:
- * `clients.ts load URL fresh|keep-alive`, `clients.ts probe URL ADDRESS`, `clients.ts scrape URL`, `clients.ts neighbour URL`.
+ * `clients.ts load URL fresh|keep-alive`, `clients.ts probe URL ADDRESS`, `clients.ts scrape URL ADDRESS`, `clients.ts neighbour URL`.
  *
  * The load tells of every request, one JSON object a line; the others only ask. All end by TERM.
  */
@@ -31,7 +31,7 @@ switch (kind) {
     break;
   // As Prometheus does it: always the same connection.
   case 'scrape':
-    every(5_000, () => ask(KEPT));
+    every(5_000, () => ask({ ...KEPT, localAddress: detail }));
     break;
   case 'neighbour':
     every(50, () => ask(FRESH));

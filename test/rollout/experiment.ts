@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Container, startContainer } from '../helpers/container.ts';
 import { NODE } from '../helpers/paths.ts';
 import type { Scratch } from '../helpers/scratch.ts';
-import { waitFor } from '../helpers/wait.ts';
+import { waitFor, within } from '../helpers/wait.ts';
 import type { Told } from './clients.ts';
 import { makeNetwork, type Network, NODE_ADDRESS, POD } from './network.ts';
 import { haproxyIn, nginxIn, PORT, takeOut } from './servers.ts';
@@ -106,7 +106,7 @@ function servedBy(load: readonly Told[], name: string): number {
 function accompany(crew: Crew, network: Network, company: Company): void {
   const url = `http://${POD}:${PORT}/`;
   if (company === 'probe') crew.start([...network.cluster, ...client('probe', url, NODE_ADDRESS)]);
-  if (company === 'scrape') crew.start([...network.cluster, ...client('scrape', url)]);
+  if (company === 'scrape') crew.start([...network.cluster, ...client('scrape', url, NODE_ADDRESS)]);
   if (company === 'neighbour') crew.start([...network.pod, ...client('neighbour', `http://127.0.0.1:${PORT}/`)]);
 }
 
@@ -127,7 +127,8 @@ class Crew {
   async end(): Promise<void> {
     const left = this.#members.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null);
     const ended = left.map((member) => once(member, 'exit'));
-    for (const member of left) member.kill('SIGKILL');
-    await Promise.all(ended);
+    // A KILL would leave the workers of nginx behind.
+    for (const member of left) member.kill('SIGTERM');
+    await within('the crew ends', Promise.all(ended));
   }
 }

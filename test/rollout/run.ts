@@ -1,5 +1,5 @@
 /**
- * `npm run bench:rollout -- [--svg FILE] [--json FILE] [--short]`: nginx behind haproxy is stopped under constant load, while the balancer
+ * `npm run bench:rollout -- [--svg FILE] [--json FILE] [--with COMPANY,..]`: nginx behind haproxy is stopped under constant load, while the balancer
  * takes 0.4, 2.7 and 7 s to notice; without sexton, with a fixed drain, and with a drain that knows when it is over. As root, with nginx and
  * haproxy.
  */
@@ -19,38 +19,26 @@ const NOTICES_MS = [400, 2_700, 7_000];
 const QUIET_MS = 2_000;
 const ADAPTIVE = 'min=1s,quiet=2s,max=30s';
 
-const { values } = parseArgs({
-  options: { svg: { type: 'string' }, json: { type: 'string' }, short: { type: 'boolean', default: false } },
-});
-const steps: (() => void)[] = [];
-const scratch = await tempGraveyard({ after: (step) => steps.push(step as () => void) });
-const trials: Trial[] = [];
-try {
-  for (const plans of plansOf(values.short)) {
-    // The three times of one kind at the same time: they mostly wait.
-    trials.push(...(await Promise.all(plans.map(run))));
-    print(trials.slice(-plans.length));
-  }
-} finally {
-  for (const step of steps) await step();
-}
-print(trials);
-if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(trials, undefined, 2)}\n`);
-if (values.svg !== undefined) writeFileSync(values.svg, chartOf(trials, QUIET_MS));
-
 type Named = Plan & { readonly title: string };
 
-function plansOf(isShort: boolean): readonly (readonly Named[])[] {
+function plansOf(companies: readonly Company[]): readonly (readonly Named[])[] {
   const kinds: Omit<Named, 'noticesAfterMs'>[] = [
     { title: 'without sexton', drain: undefined, company: 'alone' },
     { title: '--drain 5s', drain: '5s', company: 'alone' },
-    ...(isShort ? (['alone'] as const) : COMPANIES).map((company) => ({
+    ...companies.map((company) => ({
       title: `--drain ${ADAPTIVE}${company === 'alone' ? '' : `, ${WITH[company]}`}`,
-      drain: company === 'probe' ? `${ADAPTIVE},ignore=${NODE_ADDRESS}/32` : ADAPTIVE,
+      drain: company === 'probe' || company === 'scrape' ? `${ADAPTIVE},ignore=${NODE_ADDRESS}/32` : ADAPTIVE,
       company,
     })),
   ];
   return kinds.map((kind) => NOTICES_MS.map((noticesAfterMs) => ({ ...kind, noticesAfterMs })));
+}
+
+function companiesIn(text: string | undefined): readonly Company[] {
+  const words = text?.split(',') ?? COMPANIES;
+  const unknown = words.find((word) => !COMPANIES.some((it) => it === word));
+  if (unknown !== undefined) throw new Error(`there is no company ${unknown}; write ${COMPANIES.join(', ')}`);
+  return COMPANIES.filter((it) => words.includes(it));
 }
 
 const WITH: Readonly<Record<Exclude<Company, 'alone'>, string>> = {
@@ -86,3 +74,22 @@ function verdict(failed: number, tookMs: number, noticesAfterMs: number): string
 function seconds(ms: number): string {
   return `${(ms / 1_000).toFixed(1)} s`;
 }
+
+const { values } = parseArgs({
+  options: { svg: { type: 'string' }, json: { type: 'string' }, with: { type: 'string' } },
+});
+const steps: (() => void)[] = [];
+const scratch = await tempGraveyard({ after: (step) => steps.push(step as () => void) });
+const trials: Trial[] = [];
+try {
+  for (const plans of plansOf(companiesIn(values.with))) {
+    // The three times of one kind at the same time: they mostly wait.
+    trials.push(...(await Promise.all(plans.map(run))));
+    print(trials.slice(-plans.length));
+  }
+} finally {
+  for (const step of steps) await step();
+}
+print(trials);
+if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(trials, undefined, 2)}\n`);
+if (values.svg !== undefined) writeFileSync(values.svg, chartOf(trials, QUIET_MS));
