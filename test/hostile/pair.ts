@@ -1,0 +1,116 @@
+/**
+ * A main and its sidecar in a graveyard, each a container of its own under a user that may not read everything, and what is
+ * measured and judged of them.
+ */
+import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Container, startContainer } from '../helpers/container.ts';
+import { readTombstone, waitForRunning, waitForTombstone } from '../helpers/grave.ts';
+import { member } from '../helpers/member.ts';
+import type { Stage } from '../helpers/scenario.ts';
+import type { Scratch } from '../helpers/scratch.ts';
+import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
+import { FAR_MS } from '../helpers/wait.ts';
+import { type Footprint, footprintOf, ticksOf } from './footprint.ts';
+
+export const USER = 12_345;
+
+export interface PairOptions {
+  /** Without it the sidecar serves every main that it sees. */
+  readonly isNamed: boolean;
+  readonly session?: string;
+}
+
+export interface Pair {
+  readonly graveyard: string;
+  readonly work: Container;
+  readonly proxy: Container;
+  /** Its supervisors have nothing to do. */
+  settled(): Promise<void>;
+  footprint(name: 'work' | 'proxy'): Promise<Footprint>;
+  /** The main ends of itself; all that follows is judged. */
+  end(): Promise<void>;
+}
+
+/** `dir`: a graveyard, with whatever is in it. The log of the pair stands beside it. */
+export async function startPair(stage: Stage, name: string, options: PairOptions): Promise<Pair> {
+  const graveyard = graveyardOf(stage, name);
+  const log = `${graveyard}.log`;
+  const gate = `${graveyard}.gate`;
+  writeFileSync(log, '');
+  chmodSync(log, 0o666);
+  const scratch: Scratch = { ...stage.scratch, graveyard, log };
+  const start = (it: string, flags: readonly string[], run: object): Container =>
+    startContainer(scratch, {
+      name: it,
+      user: USER,
+      flags: ['--name', it, '--graveyard', graveyard, '--restart-policy', 'Never', '--log-format', 'json', ...flags],
+      command: member({ ...stage, scratch }, it, { ...run }),
+    });
+  const session = options.session === undefined ? [] : ['--session', options.session];
+  const work = start('work', session, { after: gate, run: 1 });
+  const roster = options.isNamed ? ['--mains', 'work'] : [];
+  const proxy = start('proxy', ['--role', 'sidecar', ...roster, ...session], {});
+  await waitForRunning(graveyard, ['work', 'proxy']);
+  for (const it of ['work', 'proxy']) await waitForEvent(log, it, 'Started');
+  const containers = { work, proxy };
+  return {
+    graveyard,
+    ...containers,
+    settled: async () => {
+      for (const it of [work, proxy]) await settled(await it.supervisor());
+    },
+    footprint: async (it) => footprintOf(await containers[it].supervisor()),
+    end: async () => {
+      writeFileSync(gate, '');
+      for (const it of [work, proxy]) assert.equal((await it.exit()).status, 0);
+      const timeline = readTimeline(log);
+      timeline.exitsBeforeSignalTo('work', 'proxy');
+      assert.deepEqual([timeline.signals('work'), timeline.signals('proxy')], [[], [15]]);
+      const [first, second] = [readTombstone(graveyard, 'work'), readTombstone(graveyard, 'proxy')];
+      assert.deepEqual([first?.Reason, first?.ExitCode, second?.Reason], ['completed', 0, 'stopped']);
+      for (const it of [work, proxy]) checkLog(it);
+    },
+  };
+}
+
+/** Made at once, so that it can be littered before anybody starts. */
+export function graveyardOf({ scratch }: Pick<Stage, 'scratch'>, name: string): string {
+  const dir = join(scratch.dir, name);
+  mkdirSync(dir, { recursive: true });
+  chmodSync(dir, 0o777);
+  return dir;
+}
+
+/** Lines are JSON of the member itself, few of them warnings, and nothing in them acts on a terminal. */
+export function checkLog(container: Container): void {
+  const lines = Buffer.from(container.stderr(), 'latin1').toString().split('\n').slice(0, -1);
+  const levels = lines.map((line) => {
+    assert.doesNotMatch(line, /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u, 'a line with what a terminal acts on');
+    const { level, message } = JSON.parse(line) as { level: string; message: string };
+    assert.notEqual(message, 'forged');
+    return level;
+  });
+  const warnings = levels.filter((level) => level !== 'info').length;
+  // 32 of what is ignored and a last word, 8 of stop requests, one of each other kind.
+  assert.ok(warnings <= 44, `${warnings} warnings`);
+}
+
+/** It has not used the CPU for a while. Rescans come every five seconds, so a pause of one is found between them. */
+async function settled(pid: number): Promise<void> {
+  const until = performance.now() + FAR_MS;
+  for (let quiet = 0, before = -1; quiet < 5; ) {
+    await sleep(150);
+    const now = ticksOf(pid);
+    quiet = now - before <= 1 ? quiet + 1 : 0;
+    before = now;
+    if (performance.now() > until) throw new Error(`process ${pid} is busy for ${FAR_MS} ms`);
+  }
+}
+
+/** That member has looked at the directory: it sees a tombstone that is new, and its answer is one of its own. */
+export async function waitForPhase(graveyard: string, name: string, phase: string): Promise<void> {
+  await waitForTombstone(graveyard, name, phase, (it) => it.Phase === phase);
+}

@@ -1,0 +1,78 @@
+/**
+ * Peers whose sockets talk nonsense or never, and thousands of connections to a member's own.
+ */
+import assert from 'node:assert/strict';
+import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe } from 'node:test';
+import { readTombstone, waitForTombstone } from '../helpers/grave.ts';
+import { scenario } from '../helpers/scenario.ts';
+import { waitFor } from '../helpers/wait.ts';
+import { footprintOf } from './footprint.ts';
+import { checkLog, graveyardOf, startPair } from './pair.ts';
+import { addRogues, alive, pester } from './sockets.ts';
+
+/** As `docs/security.md` says: what a member's init holds of connections, and what waits to be taken (listen(2)). */
+const MOST_HELD = 512;
+const BACKLOG = 129;
+
+describe('sockets of strangers', () => {
+  scenario(
+    'K17 that talk without end, never, or hang up cost a bounded number of bytes and connections',
+    async (stage) => {
+      const { t } = stage;
+      const dir = graveyardOf(stage, 'pod');
+      const rogues = await addRogues(t, dir);
+      const pod = await startPair(stage, 'pod', { isNamed: true });
+      const by = (name: string) => rogues.find((it) => it.name === name);
+      // Ten tries and the first, by each of the two supervisors.
+      await waitFor('the one that hangs up was tried often', () => (by('closer')?.connections() ?? 0) >= 2 * 11);
+      // What is replaced while it is held: by a link, by a directory, by nothing.
+      renameSync(join(dir, '.mute.sock'), join(dir, '.moved.sock'));
+      symlinkSync('/etc/passwd', join(dir, '.mute.sock'));
+      rmSync(join(dir, '.late-talker.sock'));
+      mkdirSync(join(dir, '.late-talker.sock'));
+      for (const { name } of rogues) alive(dir, name);
+      await pod.settled();
+      for (const name of ['work', 'proxy'] as const) {
+        const { descriptors } = await pod.footprint(name);
+        assert.ok(descriptors < 40, `${name} has ${descriptors} descriptors`);
+      }
+      for (const rogue of rogues) {
+        const [connections, bytes] = [rogue.connections(), rogue.sent()];
+        t.diagnostic(`${rogue.name}: ${connections} connections, ${bytes} bytes`);
+        // 64 KiB are read of each, and as much and more stands in buffers of the kernel and of the sender.
+        assert.ok(
+          bytes <= connections * 2 ** 20,
+          `${rogue.name} could send ${bytes} bytes in ${connections} connections`,
+        );
+      }
+      await pod.end();
+    },
+  );
+
+  scenario('K17 that pester a member neither disturb it nor keep its end from those who wait for it', async (stage) => {
+    const { t } = stage;
+    const pod = await startPair(stage, 'pod', { isNamed: true, session: 'one' });
+    const init = await pod.work.pid1();
+    const before = footprintOf(init);
+    const usual = await pod.footprint('work');
+    const made = await pester(t, join(pod.graveyard, '.work.sock'), 2_000);
+    const after = await waitFor('init holds what it takes', () => {
+      const found = footprintOf(init);
+      return found.descriptors >= before.descriptors + Math.min(MOST_HELD - 10, made - BACKLOG) ? found : undefined;
+    });
+    assert.ok(made <= MOST_HELD + BACKLOG, `${made} connections were made`);
+    assert.ok(after.descriptors <= before.descriptors + MOST_HELD, `init has ${after.descriptors} descriptors`);
+    assert.ok(after.privateKb <= before.privateKb + 64, `init has ${after.privateKb} KiB after ${before.privateKb}`);
+    const now = await pod.footprint('work');
+    assert.equal(now.descriptors, usual.descriptors);
+    t.diagnostic(`${made} connections made, init ${JSON.stringify(before)} then ${JSON.stringify(after)}`);
+    // Killed as a whole: whoever was connected before the strangers knows at once, and the tombstone will never say it.
+    await pod.work.kill();
+    await waitForTombstone(pod.graveyard, 'proxy', 'is dead', (it) => it.Died !== undefined);
+    assert.equal((await pod.proxy.exit()).status, 0);
+    assert.equal(readTombstone(pod.graveyard, 'work')?.Died, undefined);
+    checkLog(pod.proxy);
+  });
+});
