@@ -37,6 +37,7 @@ const RESCAN_MS = 5_000;
 /** A start does not wait longer than this for sockets. */
 const FIRST_CONTACT_MS = 200;
 const MAX_WARNINGS = 32;
+const MOST_TOLD_LATE_MS = 50;
 /** Each takes a descriptor of ours, and of those the carving needs some as well. */
 const MAX_FOLLOWED = 256;
 
@@ -53,6 +54,7 @@ export class Graveyard {
   #told: readonly PeerView[] | undefined;
   #hasStarted = false;
   #isTelling = false;
+  #telling: NodeJS.Timeout | undefined;
 
   constructor(options: GraveyardOptions) {
     this.#options = options;
@@ -92,6 +94,7 @@ export class Graveyard {
 
   async stop(): Promise<void> {
     this.#hasStarted = false;
+    clearTimeout(this.#telling);
     this.#liveness.stop();
     await this.#watch.stop();
   }
@@ -139,9 +142,11 @@ export class Graveyard {
     return Died !== undefined || isOfAnotherBoot || this.#liveness.of(Name).kind === 'lost';
   }
 
+  /** That somebody is lost is told at once, and what else is new of handles a little later: of a pod that starts together. */
   #hear(name: string, contact: Contact): void {
     this.#options.onContact?.(name, contact);
-    this.#tellSoon();
+    if (contact.kind === 'lost') this.#tellSoon();
+    else this.#telling ??= setTimeout(() => this.#tell(), MOST_TOLD_LATE_MS).unref();
   }
 
   /** Of many that change in the same moment once. */
@@ -155,6 +160,8 @@ export class Graveyard {
   }
 
   #tell(): void {
+    clearTimeout(this.#telling);
+    this.#telling = undefined;
     if (!this.#hasStarted) return;
     const views = this.#members.map((member) => this.#view(member));
     const told = this.#told;

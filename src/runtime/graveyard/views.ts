@@ -34,6 +34,10 @@ export class Views {
     this.#options = options;
   }
 
+  get size(): number {
+    return this.#views.size;
+  }
+
   all(): readonly View[] {
     return [...this.#views.values()];
   }

@@ -140,7 +140,8 @@ export class Watch {
     this.#isWorking = true;
     while (!this.#isStopped && (this.#all || this.#dirty.size > 0)) {
       // Whoever waits for a scan has it at once.
-      if (this.#waiting.length === 0) await this.#pace.next(this.#all ? 1 + this.#entries / 1000 : 1);
+      if (this.#waiting.length === 0)
+        await this.#pace.next(1 + (this.#all ? this.#entries / 1000 : this.#views.size / 16));
       const waiting = this.#waiting.splice(0);
       const isScan = this.#all;
       const heard = new Set(this.#dirty);
