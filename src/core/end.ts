@@ -4,6 +4,7 @@
 import { type Draft, note, say, update } from './draft.ts';
 import { evidenceOf } from './evidence.ts';
 import { type ChildExit, containerStatus, statusOf } from './exit.ts';
+import { verdictOf } from './finished.ts';
 import { holdsBack } from './hold.ts';
 import { leaveContainer } from './quitting.ts';
 import { backoffAfter, isFinalUnder, wantsRestart } from './restart.ts';
@@ -40,7 +41,18 @@ export function endLife(draft: Draft, child: Child & { is: 'remnant' }): void {
 export function livesAgain(draft: Draft, child: Child & { is: 'remnant' }): boolean {
   const { stop, failing } = draft.state;
   const death = { status: statusOf(child.exit), podStops: stop !== undefined, failed: failing !== undefined };
-  return !isOver(draft) && wantsRestart(draft.config, death);
+  return !isOver(draft) && (wantsRestart(draft.config, death) || isInDoubt(draft));
+}
+
+/**
+ * A sidecar that left before it can tell whether its mains have finished would be started again by the platform and know no more: for
+ * ever, if its command ends quickly each time.
+ */
+function isInDoubt({ config, state }: Draft): boolean {
+  if (config.role !== 'sidecar' || config.restart !== 'auto' || config.restartPolicy === 'Always') return false;
+  if (state.stop !== undefined) return false;
+  const { finished, untilMs } = verdictOf(config, state);
+  return !finished && untilMs !== undefined;
 }
 
 /** Whether no other life may follow: a stop beats every restart, but a sidecar that others still need goes on serving. */
