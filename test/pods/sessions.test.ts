@@ -1,0 +1,196 @@
+/**
+ * K, J: pods one after the other on the same volume, as Compose and podman have it, and as a node's disk keeps it through a
+ * reboot. What is left of a life neither stops the next one, nor blocks it, nor shortens its stop.
+ */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe } from 'node:test';
+import { formatTombstone, type Tombstone } from '../../src/core/tombstone.ts';
+import { atOnce } from '../helpers/engine.ts';
+import { readTombstone, waitForTombstone } from '../helpers/grave.ts';
+import { type Stage, scenario } from '../helpers/scenario.ts';
+import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
+import { AMPLE_MS, cast } from './cast.ts';
+import { ageGraveyard, type Pod, type RunningPod, runPod } from './kubelet.ts';
+
+type Session = string | false;
+
+/** What happens to the volume between two lives. */
+const BETWEEN: Readonly<Record<string, (graveyard: string) => void>> = {
+  nothing: () => {},
+  'a reboot': ageGraveyard,
+  'a clock set back by 70 years': (graveyard) => rewrite(graveyard, (text) => text.replaceAll(/"20\d\d-/g, '"2099-')),
+};
+
+function rewrite(graveyard: string, change: (text: string) => string): void {
+  for (const name of readdirSync(graveyard).filter((it) => !it.startsWith('.'))) {
+    const file = join(graveyard, name);
+    writeFileSync(file, change(readFileSync(file, 'utf8')));
+  }
+}
+
+function podOf(session: Session, containers: Pod['containers']): Pod {
+  return { restartPolicy: 'Never', graceMs: AMPLE_MS, session, containers };
+}
+
+/** A main and a sidecar; they end of themselves, or lose power while they run. */
+async function firstLife({ scratch, ...stage }: Stage, session: Session, isCrash: boolean): Promise<void> {
+  const { main, sidecar, running } = cast({ scratch, ...stage });
+  const gate = scratch.path('first');
+  const pod = runPod(scratch, podOf(session, [main('work', { after: gate, run: 1 }), sidecar('proxy')]));
+  await running('work', 'proxy');
+  if (isCrash) await pod.crash();
+  else {
+    writeFileSync(gate, '');
+    assert.equal(await pod.end(), 'Succeeded');
+  }
+  for (const name of ['work', 'proxy']) {
+    const tombstone = readTombstone(scratch.graveyard, name);
+    assert.equal(tombstone?.Died === undefined, isCrash, `${name} in its first life`);
+  }
+  // The barriers of the next life count from here on.
+  writeFileSync(scratch.log, '');
+}
+
+interface Second {
+  /** Both run. */
+  readonly pods: readonly RunningPod[];
+  end(): Promise<void>;
+}
+
+/** `first`: who of the two is there, and runs, before the other one is started. */
+async function secondLife(stage: Stage, session: Session, first: 'proxy' | 'work'): Promise<Second> {
+  const { scratch } = stage;
+  const { main, sidecar } = cast(stage);
+  const gate = scratch.path('second');
+  const all = { work: main('work', { after: gate, run: 1 }), proxy: sidecar('proxy') };
+  const pods: RunningPod[] = [];
+  for (const name of [first, first === 'work' ? 'proxy' : 'work'] as const) {
+    const before = readTombstone(scratch.graveyard, name)?.Incarnation;
+    pods.push(runPod(scratch, podOf(session, [all[name]])));
+    await waitForEvent(scratch.log, name, 'Started');
+    await waitForTombstone(scratch.graveyard, name, 'runs again', (it) => isBornAgain(it, before));
+  }
+  return {
+    pods,
+    end: async () => {
+      writeFileSync(gate, '');
+      for (const pod of pods) assert.equal(await pod.end(), 'Succeeded');
+      const log = readTimeline(scratch.log);
+      log.exitsBeforeSignalTo('work', 'proxy');
+      assert.deepEqual([log.signals('work'), log.signals('proxy')], [[], [15]]);
+      for (const name of ['work', 'proxy']) log.notRestarted(name);
+      assert.equal(readTombstone(scratch.graveyard, 'work')?.Reason, 'completed');
+      assert.equal(readTombstone(scratch.graveyard, 'proxy')?.StopReason, 'mains finished');
+    },
+  };
+}
+
+function isBornAgain({ Incarnation, Phase, Died }: Tombstone, before: string | undefined): boolean {
+  return Incarnation !== before && Phase === 'running' && Died === undefined;
+}
+
+describe('two lives on one volume', { concurrency: atOnce(3) }, () => {
+  // A sidecar that comes first can tell at once that what it finds is none of its pod.
+  for (const [sessions, what, isCrash] of [
+    [['one', 'two'], 'nothing', false],
+    [['one', 'two'], 'nothing', true],
+    [['one', 'two'], 'a clock set back by 70 years', false],
+    [['one', 'one'], 'a reboot', false],
+    [['one', 'one'], 'a reboot', true],
+    [[false, false], 'a reboot', true],
+  ] as const) {
+    const how = `${isCrash ? 'a crash' : 'an end'}, ${what}, ${describeSessions(sessions)}`;
+    scenario(
+      `K12 after ${how}: a sidecar that comes first is neither stopped nor kept waiting by the dead`,
+      async (stage) => {
+        await firstLife(stage, sessions[0], isCrash);
+        BETWEEN[what]?.(stage.scratch.graveyard);
+        const second = await secondLife(stage, sessions[1], 'proxy');
+        await second.end();
+      },
+    );
+  }
+
+  // Where nothing tells two lives apart a main that is there again is what counts.
+  for (const [sessions, what, isCrash] of [
+    [[false, false], 'nothing', false],
+    [[false, false], 'a clock set back by 70 years', true],
+    [['one', 'one'], 'nothing', true],
+    [['one', 'one'], 'a clock set back by 70 years', false],
+    [['one', false], 'nothing', false],
+  ] as const) {
+    const how = `${isCrash ? 'a crash' : 'an end'}, ${what}, ${describeSessions(sessions)}`;
+    scenario(`K12 after ${how}: a sidecar serves the main that was born again to its end`, async (stage) => {
+      await firstLife(stage, sessions[0], isCrash);
+      BETWEEN[what]?.(stage.scratch.graveyard);
+      const second = await secondLife(stage, sessions[1], 'work');
+      await second.end();
+    });
+  }
+
+  scenario('a main that does not come back after a crash is lost to a sidecar of the same session', async (stage) => {
+    await firstLife(stage, 'one', true);
+    const { sidecar } = cast(stage);
+    const pod = runPod(stage.scratch, podOf('one', [sidecar('proxy')]));
+    assert.equal(await pod.end(), 'Succeeded');
+    assert.equal(readTombstone(stage.scratch.graveyard, 'proxy')?.StopReason, 'mains finished');
+    assert.equal(readTombstone(stage.scratch.graveyard, 'work')?.Died, undefined);
+  });
+
+  for (const foreign of ['boot', 'session'] as const) {
+    scenario(
+      `a deadline of another ${foreign} does not shorten a stop, though somebody holds its handle`,
+      async (stage) => {
+        const { scratch, t } = stage;
+        const nowMs = Number(process.hrtime.bigint() / 1_000_000n);
+        const other = foreign === 'boot' ? { Boot: '00000000-0000-4000-8000-000000000000' } : { Session: 'another' };
+        const stale = {
+          Version: 1,
+          Name: 'stale',
+          Role: 'main',
+          Phase: 'stopping',
+          Incarnation: 'x-1',
+          ...other,
+        } as const;
+        const at = '2026-01-02T03:04:05Z';
+        // Of all times the one that would hurt most: as soon as the stop has begun.
+        const text = formatTombstone({ ...stale, Born: at, StopRequested: at, Deadline: nowMs + 3_600_000 });
+        const server = createServer(() => {});
+        t.after(() => server.close());
+        await new Promise<void>((resolve) => {
+          server.listen({ path: join(scratch.graveyard, '.stale.sock'), writableAll: true }, resolve);
+        });
+        writeFileSync(join(scratch.graveyard, 'stale'), text);
+        const { main, running } = cast(stage);
+        const pod = runPod(scratch, {
+          ...podOf('one', [main('work', { until: scratch.path('enough') })]),
+          graceMs: 86_400_000,
+        });
+        await running('work');
+        const ended = pod.delete();
+        await waitForEvent(scratch.log, 'work', 'Signal');
+        const { Deadline = 0 } = await waitForTombstone(
+          scratch.graveyard,
+          'work',
+          'stops',
+          (it) => it.Phase === 'stopping',
+        );
+        writeFileSync(scratch.path('enough'), '');
+        await ended;
+        assert.ok(
+          Deadline >= nowMs + 86_400_000 - 1,
+          `the deadline ${Deadline} is ${Deadline - nowMs} ms from the start`,
+        );
+        assert.deepEqual([pod.exitOf('work'), pod.state('work').killed], [0, false]);
+      },
+    );
+  }
+});
+
+function describeSessions([first, second]: readonly [Session, Session]): string {
+  if (first === second) return first === false ? 'no session declared' : 'the same session';
+  return second === false ? 'the first with a session, the second without' : 'another session';
+}
