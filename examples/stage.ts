@@ -35,10 +35,8 @@ export async function onStage(name: string, play: (stage: Stage) => Promise<bool
     return path;
   };
   const launch = (file: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Actor => {
-    // What this shell has set for sexton is not meant for the example.
-    const plain = Object.entries(process.env).filter(([key]) => !/^(SEXTON|KUBEXIT|KRUISE)_/.test(key));
     const stdio: StdioOptions = ['ignore', 'ignore', 'inherit'];
-    const child = spawn(file, args, { env: { ...Object.fromEntries(plain), ...env, [MARK]: dir }, stdio });
+    const child = spawn(file, args, { env: { ...withoutSettings(process.env), ...env, [MARK]: dir }, stdio });
     running.add(child);
     const ended = new Promise<number>((resolve, reject) => {
       child.once('error', (cause) => reject(new Error(`cannot start ${file}: run npm run build first`, { cause })));
@@ -104,6 +102,11 @@ export async function until(what: string, condition: () => boolean): Promise<voi
     if (tries > 3_000) throw new Error(`waited a minute for this: ${what}; see the messages above`);
     await sleep(20);
   }
+}
+
+/** What this shell has set for sexton is not meant for the example. */
+export function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([key]) => !/^(SEXTON|KUBEXIT|KRUISE)_/.test(key)));
 }
 
 export function freePort(): Promise<number> {

@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { HistoryEntry, Tombstone } from '../../src/core/tombstone.ts';
+import { NODE, SEXTON, withoutSettings } from '../stage.ts';
 
 interface Member {
   readonly name: string;
@@ -18,8 +19,6 @@ interface Member {
 }
 
 const HERE = dirname(fileURLToPath(import.meta.url));
-const SEXTON = join(HERE, '..', '..', 'dist', 'sexton', 'sexton');
-const NODE = process.execPath;
 
 const POD: readonly Member[] = [
   { name: 'shipper', flags: ['--role', 'sidecar'], command: [join(HERE, 'shipper.sh')] },
@@ -83,11 +82,6 @@ function start({ name, flags, command }: Member): Promise<number> {
       resolve(code ?? 137);
     });
   });
-}
-
-/** What this shell has set for sexton is not meant for the demo. */
-function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(env).filter(([key]) => !/^(SEXTON|KUBEXIT|KRUISE)_/.test(key)));
 }
 
 function readTombstone(name: string): Tombstone {

@@ -4,13 +4,11 @@
  *
  * Exits with 0 when the last request went well with sexton and failed without.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { get } from 'node:http';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Actor, freePort, NODE, onStage, SEXTON, type Stage, until } from '../stage.ts';
 
 interface Request {
   readonly at: number;
@@ -27,59 +25,50 @@ interface Outcome {
 }
 
 interface Pod {
-  readonly work: ChildProcess;
-  readonly proxy: ChildProcess;
+  readonly work: Actor;
+  readonly proxy: Actor;
 }
 
+type Start = (stage: Stage, env: Readonly<Record<string, string>>) => Pod;
+
 const HERE = import.meta.dirname;
-const SEXTON = join(HERE, '..', '..', 'dist', 'sexton', 'sexton');
-const NODE = process.execPath;
 const drainSeconds = Number(process.argv[2] ?? 20);
 const graceSeconds = drainSeconds + 10;
 
-const dir = mkdtempSync(join(tmpdir(), 'sexton-drain-'));
-const running = new Set<ChildProcess>();
-try {
+await onStage('drain', async (stage) => {
   console.log(`The pod is deleted, its main drains for ${drainSeconds} s, and in the middle of that its proxy dies.\n`);
   const [withSexton, without] = await Promise.all([
-    rehearse('sexton', startWithSexton),
-    rehearse('native', startAsNative),
+    rehearse(stage, 'sexton', startWithSexton),
+    rehearse(stage, 'native', startAsNative),
   ]);
   print('with sexton', withSexton);
   print('as a native sidecar', without);
-  process.exitCode = withSexton.lastOk && !without.lastOk ? 0 : 1;
-} finally {
-  for (const child of running) child.kill('SIGKILL');
-  rmSync(dir, { recursive: true, force: true });
-}
+  return withSexton.lastOk && !without.lastOk;
+});
 
-async function rehearse(name: string, start: (home: string, env: NodeJS.ProcessEnv) => Pod): Promise<Outcome> {
-  const home = join(dir, name);
-  mkdirSync(home);
+async function rehearse(stage: Stage, name: 'sexton' | 'native', start: Start): Promise<Outcome> {
   const port = await freePort();
-  const log = join(home, 'log');
-  const pod = start(home, { ...withoutSettings(process.env), PROXY_PORT: String(port), WORK_LOG: log });
-  const ends = [pod.work, pod.proxy].map((child) => new Promise((resolve) => child.once('exit', resolve)));
-  await until(() => requestsOf(log).some(({ ok }) => ok));
-  pod.work.kill('SIGTERM');
+  const log = join(stage.folder(name), 'log');
+  const { work, proxy } = start(stage, { PROXY_PORT: String(port), WORK_LOG: log });
+  await until('the main reaches its proxy', () => requestsOf(log).some(({ ok }) => ok));
+  work.process.kill('SIGTERM');
   // The kubelet sends a native sidecar its TERM only when the mains have ended; elsewhere all containers get it at once.
-  if (name === 'sexton') pod.proxy.kill('SIGTERM');
+  if (name === 'sexton') proxy.process.kill('SIGTERM');
   const deletedAt = Date.now();
   await sleep((drainSeconds * 1_000) / 2);
   crash(port);
-  await ends[0];
-  if (name !== 'sexton') pod.proxy.kill('SIGTERM');
-  await ends[1];
+  await work.ended;
+  if (name === 'native') proxy.process.kill('SIGTERM');
+  await proxy.ended;
   return outcomeOf(requestsOf(log).filter(({ at }) => at >= deletedAt));
 }
 
-function startWithSexton(home: string, env: NodeJS.ProcessEnv): Pod {
-  const graveyard = join(home, 'graveyard');
-  mkdirSync(graveyard);
-  const member = (name: string, flags: readonly string[], program: string): ChildProcess => {
+function startWithSexton(stage: Stage, env: Readonly<Record<string, string>>): Pod {
+  const graveyard = stage.folder('graveyard');
+  const member = (name: string, flags: readonly string[], program: string): Actor => {
     const shared = ['--name', name, '--graveyard', graveyard, '--session', 'example', '--restart-policy', 'Never'];
     const grace = ['--grace-period', `${graceSeconds}s`, '--log-level', 'error'];
-    return launch(SEXTON, ['run', ...shared, ...grace, ...flags, '--', NODE, join(HERE, program)], env);
+    return stage.launch(SEXTON, ['run', ...shared, ...grace, ...flags, '--', NODE, join(HERE, program)], env);
   };
   return {
     proxy: member('proxy', ['--role', 'sidecar', '--mains', 'work'], 'proxy.mjs'),
@@ -88,38 +77,14 @@ function startWithSexton(home: string, env: NodeJS.ProcessEnv): Pod {
 }
 
 /** Without sexton the main's drain is a preStop sleep, which ends before its TERM; nobody starts a dead sidecar again. */
-function startAsNative(_home: string, env: NodeJS.ProcessEnv): Pod {
-  const proxy = launch(NODE, [join(HERE, 'proxy.mjs')], env);
+function startAsNative(stage: Stage, env: Readonly<Record<string, string>>): Pod {
+  const proxy = stage.launch(NODE, [join(HERE, 'proxy.mjs')], env);
   const drain = `trap 'sleep ${drainSeconds}; kill -TERM $pid' TERM; ${NODE} ${join(HERE, 'work.mjs')} & pid=$!; wait; wait $pid`;
-  return { proxy, work: launch('/bin/sh', ['-c', drain], env) };
-}
-
-function launch(file: string, args: readonly string[], env: NodeJS.ProcessEnv): ChildProcess {
-  const child = spawn(file, args, { env, stdio: ['ignore', 'ignore', 'inherit'] });
-  child.once('error', (cause) => {
-    throw new Error(`cannot start ${file}: run npm run build first`, { cause });
-  });
-  running.add(child);
-  child.once('exit', () => running.delete(child));
-  return child;
-}
-
-/** What this shell has set for sexton is not meant for the example. */
-function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(env).filter(([key]) => !/^(SEXTON|KUBEXIT|KRUISE)_/.test(key)));
+  return { proxy, work: stage.launch('/bin/sh', ['-c', drain], env) };
 }
 
 function crash(port: number): void {
   get({ host: '127.0.0.1', port, path: '/crash', agent: false }).once('error', () => {});
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
 }
 
 function requestsOf(log: string): readonly Request[] {
@@ -128,13 +93,6 @@ function requestsOf(log: string): readonly Request[] {
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line));
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  for (let tries = 0; !condition(); tries += 1) {
-    if (tries > 1_200) throw new Error('the main did not reach its proxy within a minute: see the messages above');
-    await sleep(50);
-  }
 }
 
 function outcomeOf(requests: readonly Request[]): Outcome {

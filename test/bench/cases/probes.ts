@@ -3,8 +3,8 @@
  * init, the supervisor and all that they have reaped, from the scheduler's own count; the application's is not in it.
  */
 import { readdirSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../../../examples/stage.ts';
 import { isSupervisor } from '../../helpers/container.ts';
 import { NODE } from '../../helpers/paths.ts';
 import { childrenOf } from '../../helpers/process.ts';
@@ -78,15 +78,6 @@ async function withProbe(subject: Subject, kind: (typeof KINDS)[number], ports: 
 
 function serverOn(port: number): string {
   return `${IDLE}\nrequire('node:http').createServer((request, response) => response.end()).listen(${port}, '127.0.0.1');`;
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
 }
 
 function supervisorOf({ pid1 }: Container): number {
