@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { childrenOf, hasEnded, stateOf } from '../helpers/process.ts';
 import { waitFor, waitForFile } from '../helpers/wait.ts';
 import type { Supervisor } from './connection.ts';
-import { AGENT, type Bench, eachBuild, type Init, layBench, type StartOptions } from './scripted.ts';
+import { begin, eachBuild, layBench } from './scripted.ts';
 
 eachBuild('a helper’s end is told with its code, signal or errno and what it wrote', async (t, build) => {
   const { supervisor } = await begin(await layBench(t, build));
@@ -196,18 +196,6 @@ eachBuild('1,000 helpers leave no descriptor and no process', async (t, build) =
   assert.equal(readdirSync(`/proc/${init.pid}/fd`).length, before);
   assert.equal(childrenOf(init.pid).length, 2);
 });
-
-async function begin(
-  bench: Bench,
-  options: StartOptions = {},
-): Promise<{ bench: Bench; init: Init; supervisor: Supervisor }> {
-  const init = bench.start(['--', ...AGENT], options);
-  const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
-  await supervisor.expect('spawned');
-  await init.says('up');
-  return { bench, init, supervisor };
-}
 
 function sh(supervisor: Supervisor, id: number, script: string, limit = 4096): void {
   supervisor.commit('exec', id, limit, 3, 'sh', '-c', script);

@@ -148,6 +148,19 @@ function startInit(dir: string, words: readonly string[], options: StartOptions,
   };
 }
 
+/** The agent runs, and the supervisor has heard of it. */
+export async function begin(
+  bench: Bench,
+  options: StartOptions = {},
+): Promise<{ bench: Bench; init: Init; supervisor: Supervisor }> {
+  const init = bench.start(['--', ...AGENT], options);
+  const supervisor = await init.supervisor();
+  await supervisor.expect('hello');
+  await supervisor.expect('spawned');
+  await init.says('up');
+  return { bench, init, supervisor };
+}
+
 /** Waits until the relay has written this many bytes to init's socket. */
 export async function hasPassed(bench: Bench, supervisor: Supervisor, bytes: number): Promise<void> {
   const path = bench.path(`passed-${supervisor.about.pid}`);

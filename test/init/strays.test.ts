@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { hasEnded, stateOf } from '../helpers/process.ts';
 import { waitFor, waitForFile } from '../helpers/wait.ts';
 import type { Supervisor } from './connection.ts';
-import { AGENT, type Bench, eachBuild, type Init, layBench, type StartOptions } from './scripted.ts';
+import { type Bench, begin, eachBuild, type Init, layBench } from './scripted.ts';
 
 const [TERM, KILL] = ['15', '9'];
 /** A shell that waits for ever and survives what it traps. */
@@ -181,16 +181,4 @@ async function withStrays(
   await supervisor.expect('exited');
   assert.deepEqual(await supervisor.expect('gone'), ['1', count]);
   return { init, supervisor, pids };
-}
-
-async function begin(
-  bench: Bench,
-  options: StartOptions = {},
-): Promise<{ bench: Bench; init: Init; supervisor: Supervisor }> {
-  const init = bench.start(['--', ...AGENT], options);
-  const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
-  await supervisor.expect('spawned');
-  await init.says('up');
-  return { bench, init, supervisor };
 }

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { candidatesIn, countIn, readOomKills } from '../../src/runtime/oom.ts';
-import { waitFor, within } from '../helpers/wait.ts';
+import { makeCgroup, whyNoCgroup } from '../helpers/cgroup.ts';
+import { tempGraveyard } from '../helpers/scratch.ts';
+import { within } from '../helpers/wait.ts';
 import { Helper } from './graveyard/volume.ts';
 
 const OOM = join(import.meta.dirname, '../../src/runtime/oom.ts');
-const MEMORY_V1 = '/sys/fs/cgroup/memory';
-const ROOT_V2 = '/sys/fs/cgroup';
 
 test('the count is read from memory.events and from memory.oom_control', () => {
   assert.equal(countIn('low 0\nhigh 0\nmax 12\noom 3\noom_kill 2\noom_group_kill 1\n'), 2);
@@ -39,15 +39,16 @@ test('it can be read here without an error, whatever this machine has', () => {
   assert.ok(kills === undefined || Number.isInteger(kills));
 });
 
-const controller = memoryController();
-
-test('the kernel kills somebody in this cgroup for want of memory: one more', { skip: controller.why }, async (t) => {
+test('the kernel kills somebody in this cgroup for want of memory: one more', {
+  skip: whyNoCgroup('memory') ?? false,
+}, async (t) => {
   const helper = new Helper(t, eater());
   // After the helper, so that it is removed after that has ended.
-  const group = memoryGroup(t, 128 * 1024 * 1024);
+  const group = makeCgroup(await tempGraveyard(t), 'memory');
+  group.limit(128 * 1024 * 1024);
   // Nobody eats before he is in the group with the limit.
   assert.equal(await within('the first line', helper.line()), 'here');
-  writeFileSync(join(group, 'cgroup.procs'), String(helper.process.pid));
+  writeFileSync(join(group.dir, 'cgroup.procs'), String(helper.process.pid));
   helper.send('count');
   assert.equal(await within('the first count', helper.line()), '0');
   helper.send('eat');
@@ -70,42 +71,4 @@ function eater(): string {
         console.log(readOomKills());
       });
     });`;
-}
-
-function memoryGroup(t: TestContext, limitBytes: number): string {
-  const group = join(controller.dir, `sexton-test-${process.pid}`);
-  mkdirSync(group);
-  t.after(() => waitFor('the group is empty', () => isRemoved(group)));
-  writeFileSync(join(group, controller.limit), String(limitBytes));
-  return group;
-}
-
-function isRemoved(group: string): boolean {
-  try {
-    rmdirSync(group);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-interface Controller {
-  readonly dir: string;
-  readonly limit: string;
-  readonly why: string | false;
-}
-
-function memoryController(): Controller {
-  const isV1 = existsSync(join(MEMORY_V1, 'memory.oom_control'));
-  const dir = isV1 ? MEMORY_V1 : ROOT_V2;
-  const limit = isV1 ? 'memory.limit_in_bytes' : 'memory.max';
-  const probe = join(dir, `sexton-probe-${process.pid}`);
-  try {
-    mkdirSync(probe);
-    const why = existsSync(join(probe, limit)) ? false : 'needs the memory controller for a cgroup of its own';
-    rmdirSync(probe);
-    return { dir, limit, why };
-  } catch {
-    return { dir, limit, why: 'needs the right to make a cgroup' };
-  }
 }
