@@ -4,30 +4,25 @@
 
 import type { Deadline } from '../core/state.ts';
 
-/** Whether the time was over first. */
+/** Whether the time was over first. Who stood still for longer than that gets a moment more: the work has stood still as well. */
 export async function isLate(work: Promise<unknown>, mostMs: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(true), mostMs);
+    const dueMs = performance.now() + mostMs;
+    const end = (): void => resolve(true);
+    timer = setTimeout(() => {
+      if (performance.now() - dueMs < STOOD_STILL_MS) end();
+      else timer = setTimeout(end, MOMENT_MS);
+    }, mostMs);
   });
   const late = await Promise.race([work.then(() => false), timeout]);
   clearTimeout(timer);
   return late;
 }
 
-/** setTimeout's own limit is 2^31 - 1; a day is enough. */
-export const LONGEST_TIMER_MS = 86_400_000;
-/** Later than any load explains: the process or the machine stood still. */
-export const LATE_MS = 1_000;
-
-export const MOST = {
-  /** A file system that hangs must not keep a sidecar from starting. */
-  claimingMs: 5_000,
-  lookingMs: 1_000,
-  /** A part of what own KILL is ahead of the platform's. */
-  glancingMs: 200,
-  flushingMs: 200,
-} as const;
+/** Later than any load explains. */
+const STOOD_STILL_MS = 1_000;
+const MOMENT_MS = 1_000;
 
 /** Of a death that nothing hurries: with little CPU it takes seconds, and a sidecar would wait for ever for one that was lost. */
 const MOST_CARVING_MS = 30_000;

@@ -41,6 +41,7 @@ export class Brain {
   #seq = 0;
   #isAwakening = false;
   #own: Tombstone | undefined;
+  #carvedState: State | undefined;
   #timer: Entry | undefined;
   #isLeaving = false;
   #isClaimed = false;
@@ -122,6 +123,7 @@ export class Brain {
     const before = this.state;
     const reduction = reduce(container.member.config, before, event);
     const { state, effects, wakeAtMs } = reduction;
+    world.reductions += 1;
     world.laws.stepped(container, { before, event, after: state, effects, wakeAtMs });
     this.state = state;
     container.commit(ack, { state, isHeld: this.#isHeld }, effects);
@@ -192,8 +194,10 @@ export class Brain {
   }
 
   #carve(): void {
+    if (!this.#isOurs || (this.#own !== undefined && isSameRecord(this.state, this.#carvedState))) return;
+    this.#carvedState = this.state;
     const tombstone = tombstoneOf(this.#container.member.config, this.state);
-    if (!this.#isOurs || (this.#own !== undefined && isSame(tombstone, this.#own))) return;
+    if (this.#own !== undefined && isSame(tombstone, this.#own)) return;
     this.#own = tombstone;
     this.#carver.carve(tombstone);
   }
@@ -232,7 +236,12 @@ export class Brain {
     const settle = (): void => this.#carver.settle(() => this.#after(4, leave));
     if (this.#isClaimed) settle();
     else this.#onClaimed.push(settle);
-    agenda.in(mostCarvingMs(this.state.deadline, agenda.monoMs), this.actor, leave);
+    const dueMs = agenda.nowMs + mostCarvingMs(this.state.deadline, agenda.monoMs);
+    agenda.at(dueMs, this.actor, () => {
+      // Who stood still for longer than that gets a moment more.
+      if (agenda.nowMs - dueMs < LATE_MS) leave();
+      else agenda.in(LATE_MS, this.actor, leave);
+    });
   }
 
   /** Connections come now and then, or cannot be seen. */
@@ -259,6 +268,14 @@ export class Brain {
     const { agenda } = this.#world;
     return { mono: agenda.monoMs, wall: this.#world.wallOf(this.#container.member) };
   }
+}
+
+/** Time and peers are not on the record. */
+function isSameRecord(a: State, b: State | undefined): boolean {
+  if (b === undefined) return false;
+  for (const key in a)
+    if (key !== 'now' && key !== 'peers' && a[key as keyof State] !== b[key as keyof State]) return false;
+  return true;
 }
 
 function isSame(a: Tombstone, b: Tombstone): boolean {

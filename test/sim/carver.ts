@@ -14,6 +14,7 @@ export interface CarverWorld {
   readonly dice: Dice;
   readonly count: Count;
   readonly latencyMs: number;
+  readonly hasHistory: boolean;
   /** A whole tombstone is there to be read. */
   readonly onCarved: (tombstone: Tombstone) => void;
 }
@@ -82,14 +83,14 @@ export class Carver {
         count('write read-only');
         return this.#end();
       default:
-        this.#place(tombstone, new Content(tombstone));
+        this.#place(tombstone, this.#contentOf(tombstone));
     }
   }
 
   /** A reader that comes between sees a part of either. */
   #overwrite(old: Content, tombstone: Tombstone): void {
     const { volume, dice, count } = this.#world;
-    const content = new Content(tombstone);
+    const content = this.#contentOf(tombstone);
     const at = dice.chance(0.7) ? 4_096 : dice.int(1_600);
     volume.put(this.#name, new Content(content.text.slice(0, at) + old.text.slice(at)));
     count('write torn');
@@ -98,6 +99,13 @@ export class Carver {
       if (volume.files.has(this.#name)) this.#place(tombstone, content);
       else this.#end();
     });
+  }
+
+  /** Nobody of the pod reads the history, which is most of the work of laying out and parsing: only some runs carve it. */
+  #contentOf(tombstone: Tombstone): Content {
+    if (this.#world.hasHistory) return new Content(tombstone);
+    const { History: _history, ...rest } = tombstone;
+    return new Content(rest);
   }
 
   #place(tombstone: Tombstone, content: Content): void {

@@ -64,6 +64,7 @@ export class Kubelet {
   /** Everything ends in the same instant. */
   reboot(downMs: number): void {
     const { agenda, members, scenario } = this.#world;
+    if (this.#isDown) return;
     this.#isDown = true;
     for (const { container } of members) container?.end(137, 'killed');
     agenda.in(downMs, undefined, () => {

@@ -11,7 +11,7 @@ import type { Tombstone } from '../../src/core/tombstone.ts';
 import { isSoundStep } from '../core/invariants.ts';
 import type { Step } from '../core/life.ts';
 import { type Container, statusOf } from './container.ts';
-import { hasEnded, isCommandAlive, isCut, mainsOf, quorumHasFinished } from './truth.ts';
+import { hasEnded, isCommandAlive, isCut, isKept, mainsOf, quorumHasFinished } from './truth.ts';
 import type { Member, World } from './world.ts';
 
 export interface Breach {
@@ -33,6 +33,7 @@ export class Laws {
   /** Members that were started, or healthy, as they said themselves. */
   readonly #said = new Set<string>();
   readonly #due = new Set<Member>();
+  readonly #judged = new Set<Member>();
 
   constructor(world: World) {
     this.#world = world;
@@ -44,7 +45,7 @@ export class Laws {
 
   stepped(container: Container, step: Step): void {
     const { config, name } = container.member;
-    this.#tellStep(name, step);
+    if (this.#world.isTold) this.#tellStep(name, step);
     try {
       isSoundStep(config, step);
     } catch (error) {
@@ -79,9 +80,7 @@ export class Laws {
     if (id !== 1 || member.config.startTimeoutAction === 'continue') return;
     for (const { name, condition, optional } of member.config.startAfter) {
       const isMet = condition === 'completed' ? this.#hasCompleted(name) : this.#said.has(`${name} ${condition}`);
-      // Its format says no more than Born, and of no session.
-      if (this.#world.scenario.volume.stale.some((stale) => stale.name === name && stale.is === 'kubexit'))
-        this.#world.count('excused: a gate opened by a file of kubexit');
+      if (isMisleading(this.#world, name)) this.#world.count('excused: a gate opened by what was there before');
       else if (!isMet && !optional) this.#break('gates', container, `started before ${name} was ${condition}`);
     }
   }
@@ -154,7 +153,7 @@ export class Laws {
     const { members, agenda, calmAtMs } = this.#world;
     for (const member of members) {
       if (member.config.role !== 'sidecar' || member.isOver || this.#due.has(member)) continue;
-      if (!quorumHasFinished(this.#world, member)) continue;
+      if (!quorumHasFinished(this.#world, member) || isKept(this.#world, member)) continue;
       this.#due.add(member);
       const atMs = Math.max(agenda.nowMs, calmAtMs) + this.#boundMs();
       agenda.at(atMs, undefined, () => this.#judgeEnd(member));
@@ -162,7 +161,7 @@ export class Laws {
   }
 
   get isSomebodyDue(): boolean {
-    return [...this.#due].some((member) => !member.isOver);
+    return [...this.#due].some((member) => !member.isOver && !this.#judged.has(member));
   }
 
   /** A main that leaves with 0 under OnFailure says that it is final; a kubelet that replaces it starts it again all the same. */
@@ -178,7 +177,10 @@ export class Laws {
 
   #judgeEnd(member: Member): void {
     const { kubelet, count } = this.#world;
-    if (member.isOver) return kubelet.endWhatIsLeft();
+    this.#judged.add(member);
+    const isThePlatforms = member.config.gracePeriodMs === undefined && (member.container?.asked.length ?? 0) > 0;
+    if (isThePlatforms) count('excused: a stop that only the platform ends');
+    if (member.isOver || isThePlatforms) return kubelet.endWhatIsLeft();
     if (kubelet.isDeleting) return;
     if (hasEnded(this.#world, member)) this.#breakOf('mains end sidecars', member.name, 'it runs on without its mains');
     count('excused: the end of a main left no trace');
@@ -301,6 +303,15 @@ export class Laws {
     this.#world.tell(this.#world.agenda.nowMs, who, `BREACH of "${law}": ${what}`);
     this.breach ??= { law, atMs: this.#world.agenda.nowMs, who, what };
   }
+}
+
+/** A file of kubexit says no more than Born, and one of an earlier life looks alive where there are no sockets. */
+function isMisleading({ scenario }: World, gate: string): boolean {
+  const { stale, sockets } = scenario.volume;
+  return stale.some(
+    ({ name, is, of }) =>
+      name === gate && (is === 'kubexit' || (is === 'alive' && of === 'an earlier life' && !sockets)),
+  );
 }
 
 function wasKilled({ command }: Container): boolean {

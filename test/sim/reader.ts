@@ -32,7 +32,7 @@ interface View {
 const RESCAN_MS = 5_000;
 const FIRST_REREAD_MS = 20;
 const MOST_REREADS = 7;
-const FIRST_CONTACT_MS = 200;
+const FIRST_CONTACT_MS = 7;
 
 export class Reader implements Watcher {
   readonly #world: ReaderWorld;
@@ -58,7 +58,8 @@ export class Reader implements Watcher {
     this.#scan(() => {
       this.#atStart = new Map([...this.#views].map(([name, { tombstone }]) => [name, stateOf(tombstone)]));
       this.#open();
-      this.#after(Math.min(FIRST_CONTACT_MS, this.#world.dice.short(20)), () => {
+      // Every first contact has been tried by then.
+      this.#after(FIRST_CONTACT_MS + this.#world.dice.short(100), () => {
         this.#hasStarted = true;
         this.#tell();
       });

@@ -49,11 +49,13 @@ if (values.trace !== undefined) {
     break;
   }
   const seconds = (performance.now() - startMs) / 1_000;
+  const { user, system } = process.cpuUsage();
+  const cpuSeconds = (user + system) / 1e6;
   const violations = [...breaches.values()].reduce((sum, count) => sum + count, 0);
   console.log(coverage.lines().join('\n'));
   for (const [law, count] of breaches) console.log(`${law}: ${count} breaches`);
   console.log(
-    `${done} runs of pods with ${members} members in ${seconds.toFixed(1)} s (${Math.round(done / seconds)} runs/s), ${violations} violations`,
+    `${done} runs of pods with ${members} members in ${seconds.toFixed(1)} s (${Math.round(done / seconds)} runs/s, ${Math.round(done / cpuSeconds)} per second of CPU), ${violations} violations`,
   );
   process.exitCode = violations === 0 ? 0 : 1;
 }

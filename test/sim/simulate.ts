@@ -6,14 +6,8 @@ import type { Breach } from './laws.ts';
 import type { Scenario } from './scenario.ts';
 import { type Told, World } from './world.ts';
 
-const SILENT: Told = () => {};
-
 /** What was broken first; undefined: nothing. An error of the core itself is a breach as well. */
-export function simulate(
-  scenario: Scenario,
-  coverage: Coverage = new Coverage(),
-  tell: Told = SILENT,
-): Breach | undefined {
+export function simulate(scenario: Scenario, coverage: Coverage = new Coverage(), tell?: Told): Breach | undefined {
   const world = new World(scenario, coverage.count, tell);
   try {
     world.run();
@@ -21,5 +15,6 @@ export function simulate(
     const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
     return { law: 'no crash', atMs: world.agenda.nowMs, who: 'pod', what };
   }
+  coverage.add([['reductions', world.reductions]]);
   return world.laws.breach;
 }

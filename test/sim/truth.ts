@@ -31,6 +31,18 @@ export function quorumHasFinished(world: World, member: Member): boolean {
   return mains.length > 0 && finished >= (member.config.when === 'all' ? mains.length : 1);
 }
 
+/** Who starts after it and goes on for other mains keeps it. */
+export function isKept(world: World, member: Member): boolean {
+  const needs = (other: Member): boolean => other.config.startAfter.some(({ name }) => name === member.name);
+  return world.members.some(
+    (other) =>
+      other.config.role === 'sidecar' &&
+      needs(other) &&
+      !other.isOver &&
+      (!quorumHasFinished(world, other) || isKept(world, other)),
+  );
+}
+
 /** How long it may take until what could not be carved is tried again, and a little. */
 const TEND_MS = 6_000;
 

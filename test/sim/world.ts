@@ -22,6 +22,7 @@ export type Told = (atMs: number, who: string, what: string) => void;
 
 /** Of the first boot, long after the machine was started. */
 const UPTIME_MS = 1_000_000;
+const SILENT: Told = () => {};
 const HOUR_MS = 3_600_000;
 
 export class Member {
@@ -66,19 +67,22 @@ export class World {
   readonly kubelet: Kubelet;
   readonly count: Count;
   readonly tell: Told;
+  readonly isTold: boolean;
   /** After that no fault is at work any more. */
   calmAtMs: number;
   /** When the volume failed. */
   readonly troubles: { readonly fromMs: number; readonly toMs: number }[] = [];
   volume: Volume;
+  reductions = 0;
   #boots = 1;
   /** What readers and carvers need. */
-  parts: ReaderWorld & { readonly latencyMs: number };
+  parts: ReaderWorld & { readonly latencyMs: number; readonly hasHistory: boolean };
 
-  constructor(scenario: Scenario, count: Count, tell: Told) {
+  constructor(scenario: Scenario, count: Count, tell?: Told) {
     this.scenario = scenario;
     this.count = count;
-    this.tell = tell;
+    this.tell = tell ?? SILENT;
+    this.isTold = tell !== undefined;
     this.agenda = new Agenda(0, new Dice(scenario.seed, 1));
     this.agenda.bootAtMs = -UPTIME_MS;
     this.dice = new Dice(scenario.seed, 2);
@@ -134,6 +138,15 @@ export class World {
     const onEnd = (holder: Holder, then: () => void): void => {
       if (holder instanceof Container) holder.onEnd(then);
     };
-    return { agenda, volume, dice, count, scenario: scenario.volume, onEnd, latencyMs: scenario.volume.latencyMs };
+    return {
+      agenda,
+      volume,
+      dice,
+      count,
+      scenario: scenario.volume,
+      onEnd,
+      latencyMs: scenario.volume.latencyMs,
+      hasHistory: scenario.seed % 8 === 0,
+    };
   }
 }
