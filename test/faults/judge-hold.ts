@@ -26,12 +26,12 @@ export function judgeHold(record: RoundRecord, member: MemberPlan, life: Applica
   const grace = Math.min(graceMs, ...hitsOf(record, ['delete-again']).map((it) => it.value ?? graceMs));
   if (declareGrace && first.atMs >= earliest + grace - Math.min(2_000, grace / 2)) return [];
   const served = mainsOf(members).filter((main) => livesAt(record, main, first.atMs));
-  const damages = hitsOf(record, [...DESTRUCTIVE, ...UNWRITABLE, ...ONLY_IN_PLACE]);
-  const known = served.filter(
-    ({ name }) =>
-      ask.carved.includes(name) &&
-      damages.length === 0 &&
-      record.events.some((it) => it.name === name && it.event === 'Starting' && it.atMs + KNOWN_AFTER_MS < ask.fromMs),
+  const damages = hitsOf(record, [...DESTRUCTIVE, ...UNWRITABLE, ...ONLY_IN_PLACE]).filter(
+    (it) => it.fromMs < first.atMs,
   );
+  const known = served.filter(({ name }) => {
+    const carvedMs = record.carvedMs.get(name) ?? Number.POSITIVE_INFINITY;
+    return ask.carved.includes(name) && damages.length === 0 && carvedMs + KNOWN_AFTER_MS < ask.fromMs;
+  });
   return known.map(({ name }) => `got its stop signal while ${name} still lived and was known`);
 }

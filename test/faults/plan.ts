@@ -3,7 +3,7 @@
  * instruction of a process a strike arrives is the machine's affair.
  */
 import { chance } from '../helpers/rounds.ts';
-import { type Dice, dice } from './dice.ts';
+import { dice } from './dice.ts';
 import { type MemberPlan, planMembers } from './members.ts';
 import { planStrikes, type Strike } from './strikes.ts';
 
@@ -20,6 +20,8 @@ export interface Plan {
   readonly members: readonly MemberPlan[];
   /** The mains' time counts from when all that is planned from the start on has happened: it finds them alive. */
   readonly isHeldOpen: boolean;
+  /** The mains do not end by themselves: the deletion finds them at work. */
+  readonly isEndless: boolean;
   readonly strikes: readonly Strike[];
 }
 
@@ -31,6 +33,8 @@ export function planOf(seed: number, isRoot: boolean): Plan {
     [20, 'Always'],
   ]);
   const members = planMembers(roll, policy);
+  const strikes = planStrikes(roll, policy, members, isRoot);
+  const isEndless = roll.isTrue(0.5) && strikes.some((it) => it.kind === 'delete');
   return {
     seed,
     policy,
@@ -40,12 +44,16 @@ export function planOf(seed: number, isRoot: boolean): Plan {
     user: roll.isTrue(0.5) && isRoot ? 12_345 : undefined,
     members,
     isHeldOpen: policy !== 'Always' && roll.isTrue(0.6),
-    strikes: planStrikes(roll, policy, members, isRoot),
+    isEndless,
+    strikes: isEndless ? strikes.map(later) : strikes,
   };
+}
+
+/** A deletion that all members have had the time to expect. */
+function later(strike: Strike): Strike {
+  return strike.kind === 'delete' ? { ...strike, atMs: strike.atMs + 1_200 } : strike;
 }
 
 export function isDeleted(plan: Plan): boolean {
   return plan.strikes.some((strike) => strike.kind === 'delete');
 }
-
-export type { Dice };

@@ -35,6 +35,8 @@ export interface RoundRecord {
   readonly events: readonly LogEvent[];
   /** What lies in the graveyard at the end; of what is no plain file, the empty text. */
   readonly graveyard: ReadonlyMap<string, string>;
+  /** When each member's tombstone and handle were first seen. */
+  readonly carvedMs: ReadonlyMap<string, number>;
   /** The pod ended by itself, or by the deletion that was planned. */
   readonly endedByItself: boolean;
 }

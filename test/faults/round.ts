@@ -18,7 +18,7 @@ import { judge } from './judge.ts';
 import type { MemberPlan } from './members.ts';
 import { isDeleted, type Plan, planOf } from './plan.ts';
 import { type ContainerLife, type Happening, nowMs, type RoundRecord } from './record.ts';
-import { type Scene, strike } from './strike.ts';
+import { carvedNow, type Scene, strike } from './strike.ts';
 import type { StrikeKind } from './strikes.ts';
 import { mountVolume } from './volume.ts';
 
@@ -56,6 +56,7 @@ export async function playRound(
   const lives: ContainerLife[] = [];
   const happenings: Happening[] = [];
   const violations: string[] = [];
+  const carvedMs = new Map<string, number>();
   const volume = await mountVolume(scratch, isRoot);
   let record: RoundRecord | undefined;
   try {
@@ -68,16 +69,16 @@ export async function playRound(
       last = turn.catch(() => {});
       return turn;
     };
-    const scene = { plan, pod, volume, scratch, inTurn, tell: (it: Happening) => happenings.push(it) };
+    const scene = { plan, pod, volume, scratch, inTurn, carvedMs, tell: (it: Happening) => happenings.push(it) };
     const endedByItself = await play(scene, happenings);
     const { events } = readTimeline(scratch.log);
-    record = { plan, happenings, lives, events, graveyard: volume.read(), endedByItself };
+    record = { plan, happenings, lives, events, graveyard: volume.read(), carvedMs, endedByItself };
     violations.push(...judge(record, isStrict));
   } catch (error) {
     violations.push(error instanceof Error ? error.message : String(error));
   }
   const { events } = readTimeline(scratch.log);
-  record ??= { plan, happenings, lives, events, graveyard: volume.read(), endedByItself: false };
+  record ??= { plan, happenings, lives, events, graveyard: volume.read(), carvedMs, endedByItself: false };
   const artefacts = violations.length === 0 ? undefined : keep(record, violations);
   const left = await clear(cleaning, () => volume.unmount());
   if (left !== undefined) violations.push(left);
@@ -101,13 +102,20 @@ async function play(scene: Scene, happenings: readonly Happening[]): Promise<boo
     isOver = true;
   });
   const hasBegunToEnd = (): boolean =>
+    look() ||
     isOver ||
     happenings.some(isPodStop) ||
     readTimeline(scratch.log).events.some((it) => it.event === 'Exiting' && it.name.startsWith('m'));
-  const end = waitFor('the end begins', hasBegunToEnd, 2 * FAR_MS);
+  const look = (): false => {
+    for (const name of carvedNow(scene)) if (!scene.carvedMs.has(name)) scene.carvedMs.set(name, nowMs());
+    return false;
+  };
+  const end = waitFor('the end begins', hasBegunToEnd, 2 * HUNG_MS);
   const all = plan.strikes.map(async (it) => {
     if (it.from === 'end') await end;
-    await sleep(it.from === 'end' ? it.atMs : Math.max(0, startMs + it.atMs - nowMs()));
+    if (it.from === 'signal')
+      await waitFor('the stop signal', () => isOver || hasSignal(scratch.log, it.member), 2 * HUNG_MS);
+    await sleep(it.from === 'start' ? Math.max(0, startMs + it.atMs - nowMs()) : it.atMs);
     if (!isOver) await strike(scene, it);
   });
   const early = all.filter((_, index) => plan.strikes[index]?.from === 'start' && !isStop(plan, index));
@@ -121,6 +129,14 @@ async function play(scene: Scene, happenings: readonly Happening[]): Promise<boo
   }
   return await endOf(scene, done, happenings);
 }
+
+function hasSignal(log: string, name: string): boolean {
+  return readTimeline(log)
+    .of(name, 'Signal')
+    .some((it) => STOP_SIGNALS.has(Number(it.detail)));
+}
+
+const STOP_SIGNALS: ReadonlySet<number> = new Set([2, 3, 15]);
 
 function isStop(plan: Plan, index: number): boolean {
   return ['delete', 'stop-one'].includes(plan.strikes[index]?.kind ?? '');
@@ -173,6 +189,7 @@ function containerOf(
     default: 'SEGV',
     hogon: 'USR2',
     hog: 64,
+    ...(plan.isEndless && it.role === 'main' ? { run: 0, term: Math.max(200, Number(it.options.term)) } : {}),
     ...(plan.isHeldOpen && it.role === 'main' ? { after: scratch.path('open') } : {}),
   };
   const probe = [fixtures.member, `name=${it.name}.probe`, `exists=${scratch.dir}`].join(' ');

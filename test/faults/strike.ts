@@ -19,6 +19,8 @@ export interface Scene {
   readonly pod: RunningPod;
   readonly volume: Volume;
   readonly scratch: Scratch;
+  /** When each member's tombstone and handle were first seen. */
+  readonly carvedMs: Map<string, number>;
   /** Of two strikes on the volume the second waits for the first. */
   readonly inTurn: <T>(step: () => Promise<T>) => Promise<T>;
   /** As it begins: who judges must know of a stop also when it never comes back. */
@@ -47,7 +49,7 @@ export async function strike(scene: Scene, it: Strike): Promise<void> {
 }
 
 /** Those whose tombstone and handle are there: who vanishes from now on is missed. */
-function carvedNow({ plan, volume }: Scene): string[] {
+export function carvedNow({ plan, volume }: Pick<Scene, 'plan' | 'volume'>): string[] {
   return plan.members.map(({ name }) => name).filter((name) => volume.has(name) && volume.has(`.${name}.sock`));
 }
 

@@ -35,8 +35,8 @@ export interface Strike {
   readonly kind: StrikeKind;
   /** Whom it hits, where it does not hit all. */
   readonly member: string;
-  /** `end`: from when the pod is deleted or the first main has ended. */
-  readonly from: 'start' | 'end';
+  /** `end`: from when the pod is deleted or the first main has ended. `signal`: from when its member got its stop signal. */
+  readonly from: 'start' | 'end' | 'signal';
   readonly atMs: number;
   /** How long it lasts, for what does. */
   readonly forMs: number;
@@ -67,7 +67,11 @@ export function planStrikes(roll: Dice, policy: Policy, members: readonly Member
   ]);
   const strikes: Strike[] = [];
   for (let n = 0; n < count; n += 1) {
-    const from = roll.isTrue(0.3) ? 'end' : 'start';
+    const from = roll.weighted<Strike['from']>([
+      [55, 'start'],
+      [25, 'end'],
+      [20, 'signal'],
+    ]);
     strikes.push(make(roll.weighted(kinds), from, momentOf(roll, from)));
   }
   if (roll.isTrue(0.12)) strikes.push(make('stop-one', 'start', roll.between(100, LATEST_MS)));

@@ -1,7 +1,8 @@
 /**
  * TEST_HAUNT=SEED: the supervisor of every container is killed at some random moments while its test runs. Nobody may notice, so
- * the tests stay as they are; those that kill supervisors themselves may kill too many.
+ * the tests stay as they are. TEST_HAUNT_TALLY=FILE grows by a byte with each kill. Tests that kill supervisors themselves may kill too many.
  */
+import { appendFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { childrenOf, send } from './process.ts';
 import { chance } from './rounds.ts';
@@ -9,6 +10,7 @@ import { chance } from './rounds.ts';
 /** Fewer than init takes for a supervisor that cannot be started at all. */
 const KILLS = 3;
 const seed = process.env.TEST_HAUNT;
+const tally = process.env.TEST_HAUNT_TALLY;
 const random = chance(Number(seed ?? 0));
 
 export function haunt(
@@ -30,6 +32,7 @@ export function haunt(
       const pid = parent === undefined ? undefined : childrenOf(parent).find(isSupervisor);
       if (pid === undefined || !send(pid, 'SIGKILL')) continue;
       left -= 1;
+      if (tally !== undefined) appendFileSync(tally, '.');
     }
   })();
 }
