@@ -1,5 +1,5 @@
 /**
- * Drains: `5s`, `min=1s,quiet=2s,max=15s,ports=8080,8443,ignore=10.0.0.0/8`, `inflight`. What follows `ports=` or `ignore=` without a name of
+ * Drains: `5s`, `min=1s,quiet=2s,max=15s,ports=8080,8443,ignore=10.0.0.0/8`, `inflight`, `new-only`. What follows `ports=` or `ignore=` without a name of
  * its own is one more of them.
  */
 import type { Drain } from '../core/config.ts';
@@ -9,7 +9,7 @@ import { nearest } from './nearest.ts';
 import { bad, good, type Parse, repeated, show } from './parse.ts';
 
 export function parseDrain(text: string): Parse<Drain | undefined> {
-  if (!/^(inflight|[a-z]+=)|,/.test(text)) return parseFixed(text);
+  if (!/^(inflight|new-only|[a-z-]+=)|,/.test(text)) return parseFixed(text);
   const taken: Taken = { ports: [], ignore: [] };
   let list: List | undefined;
   const seen: string[] = [];
@@ -32,20 +32,24 @@ export function parseDrain(text: string): Parse<Drain | undefined> {
 export function formatDrain(drain: Drain | undefined): string {
   if (drain === undefined) return '0';
   if (drain.kind === 'fixed') return formatDuration(drain.ms);
-  const { minMs, quietMs, maxMs, ports, ignore, inflight } = drain;
+  const { minMs, quietMs, maxMs, ports, ignore, newOnly, inflight } = drain;
   return [
     `min=${formatDuration(minMs)}`,
     `quiet=${formatDuration(quietMs)}`,
     `max=${formatDuration(maxMs)}`,
     ...(ports.length > 0 ? [`ports=${ports.join(',')}`] : []),
     ...(ignore.length > 0 ? [`ignore=${ignore.join(',')}`] : []),
+    ...(newOnly ? ['new-only'] : []),
     ...(inflight ? ['inflight'] : []),
   ].join(',');
 }
 
 const DEFAULTS = { minMs: 1_000, quietMs: 2_000, maxMs: 15_000 } as const;
 const EXAMPLE = 'min=1s,quiet=2s,max=15s';
-const OPTIONS = ['min', 'quiet', 'max', 'ports', 'ignore', 'inflight'] as const;
+const OPTIONS = ['min', 'quiet', 'max', 'ports', 'ignore', 'new-only', 'inflight'] as const;
+
+/** Stand alone. */
+const WORDS = ['new-only', 'inflight'] as const;
 
 type List = 'ports' | 'ignore';
 type Times = { -readonly [K in keyof typeof DEFAULTS]?: number };
@@ -53,13 +57,14 @@ type Times = { -readonly [K in keyof typeof DEFAULTS]?: number };
 interface Taken extends Times {
   readonly ports: number[];
   readonly ignore: string[];
+  newOnly?: boolean;
   inflight?: boolean;
 }
 
 function parseFixed(text: string): Parse<Drain | undefined> {
   const time = parseDuration(text);
   if (time.ok) return good(time.value === 0 ? undefined : { kind: 'fixed', ms: time.value });
-  const near = /[0-9]/.test(text) ? undefined : nearest(text, ['inflight']);
+  const near = /[0-9]/.test(text) ? undefined : nearest(text, WORDS);
   return near === undefined ? time : bad(`not a drain; did you mean ${near}?`);
 }
 
@@ -67,7 +72,7 @@ function parseFixed(text: string): Parse<Drain | undefined> {
 function takeOption(taken: Taken, key: string, value: string | undefined, seen: readonly string[]): string | undefined {
   const option = OPTIONS.find((one) => one === key);
   if (option === undefined) return unknownOption(key);
-  if (value === undefined && option !== 'inflight') return `${option} has no value; write ${EXAMPLES[option]}`;
+  if (value === undefined && !isWord(option)) return `${option} has no value; write ${EXAMPLES[option]}`;
   if (!isList(option) && seen.includes(option)) return `${option} is there twice; leave one of them out`;
   switch (option) {
     case 'min':
@@ -81,9 +86,10 @@ function takeOption(taken: Taken, key: string, value: string | undefined, seen: 
     case 'ports':
     case 'ignore':
       return takeItem(taken, option, value ?? '');
+    case 'new-only':
     case 'inflight':
-      if (value !== undefined && value !== 'true' && value !== 'false') return 'inflight takes no value; leave it out';
-      taken.inflight = value !== 'false';
+      if (value !== undefined && value !== 'true' && value !== 'false') return `${option} takes no value; leave it out`;
+      taken[option === 'inflight' ? 'inflight' : 'newOnly'] = value !== 'false';
       return undefined;
     default:
       return option satisfies never;
@@ -111,13 +117,13 @@ function takeItem(taken: Taken, list: List, item: string): string | undefined {
   return undefined;
 }
 
-function together({ ports, ignore, inflight = false, ...given }: Taken): Parse<Drain> {
+function together({ ports, ignore, newOnly = false, inflight = false, ...given }: Taken): Parse<Drain> {
   const { minMs, quietMs, maxMs } = timesOf(given);
   if (minMs > maxMs || quietMs > maxMs) {
     const [name, ms] = minMs > maxMs ? ['min', minMs] : ['quiet', quietMs];
     return bad(`max=${formatDuration(maxMs)} is shorter than ${name}=${formatDuration(ms)}; write a longer max`);
   }
-  return good({ kind: 'adaptive', minMs, quietMs, maxMs, ports, ignore, inflight });
+  return good({ kind: 'adaptive', minMs, quietMs, maxMs, ports, ignore, newOnly, inflight });
 }
 
 /** Defaults give way to what is given. */
@@ -136,6 +142,10 @@ function unknownOption(key: string): string {
     ? `a time of its own stands alone, or write ${EXAMPLE}`
     : `options are ${OPTIONS.join(', ')}`;
   return `${show(key)} is no option of a drain; ${near === undefined ? known : `did you mean ${near}?`}`;
+}
+
+function isWord(key: string): key is (typeof WORDS)[number] {
+  return WORDS.some((word) => word === key);
 }
 
 function isList(key: string): key is List {

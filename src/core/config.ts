@@ -55,6 +55,8 @@ export interface AdaptiveDrain {
   readonly ports: readonly number[];
   /** Whose connections do not count: addresses and networks, `10.1.2.3`, `fd00::/8`. */
   readonly ignore: readonly string[];
+  /** What comes over connections that are kept does not count. */
+  readonly newOnly: boolean;
   /** It also waits until the connections that are open have ended. */
   readonly inflight: boolean;
 }

@@ -16,7 +16,7 @@ export const SCHEMA_FILES: readonly SchemaFile[] = [
     { command: ['nginx', '-g', 'daemon off;'], args: ['-q'] },
     { image: 'nginx', resources: {}, volumeMounts: [], securityContext: { runAsUser: 1 }, tty: true },
     { terminationGracePeriodSeconds: 30, restartPolicy: 'OnFailure' },
-    { drain: 'min=1s,quiet=2s,max=15s,ports=8080,8443,ignore=10.0.0.0/8,fd00::/8,inflight' },
+    { drain: 'min=1s,quiet=2s,max=15s,ports=8080,8443,ignore=10.0.0.0/8,fd00::/8,new-only,inflight' },
     { drain: { min: '1s', quiet: '2s', max: '15s', ports: [8080, 8443], ignore: ['10.1.2.3', '::1'], inflight: true } },
     { drain: { quiet: '1s', ports: 80, ignore: 'fe80::/10', inflight: 'false' } },
     { drain: 'inflight' },

@@ -31,6 +31,7 @@ const adaptive: fc.Arbitrary<MemberConfig['drain']> = fc.record({
   maxMs: fc.constantFrom(2_017, 31_337),
   ports: fc.constant([]),
   ignore: fc.constant([]),
+  newOnly: fc.boolean(),
   inflight: fc.boolean(),
 });
 

@@ -15,6 +15,7 @@ const DRAIN: AdaptiveDrain = {
   maxMs: 15_000,
   ports: [],
   ignore: [],
+  newOnly: false,
   inflight: false,
 };
 const DEAF = { on: { 15: 'ignores' as const } };

@@ -4,11 +4,9 @@
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
+import type { Client } from './table.ts';
 
-export interface Used {
-  /** As the kernel has it: 4 or 16 bytes. */
-  readonly remote: Buffer;
-  readonly localPort: number;
+export interface Used extends Client {
   /** Since something came, milliseconds. */
   readonly agoMs: number;
 }
@@ -68,6 +66,10 @@ const NAME = 'sexton-sockets';
 const LONGEST_MS = 2 ** 31 - 1;
 
 function parse(line: string): Used {
-  const [remote = '', , localPort, agoMs] = line.split(' ');
-  return { remote: Buffer.from(remote, 'hex'), localPort: Number(localPort), agoMs: Number(agoMs) };
+  const [address = '', , localPort, agoMs] = line.split(' ');
+  const digits = address.replace(/^0{20}f{4}(?=.{8}$)/, '');
+  const isV4 = digits.length === 8;
+  const words = digits.padStart(32, '0').match(/.{8}/g) ?? [];
+  const remote = Uint32Array.from(words, (word) => Number.parseInt(word, 16));
+  return { isV4, remote, localPort: Number(localPort), agoMs: Number(agoMs) };
 }

@@ -4,8 +4,19 @@
  * A connection is known by its four numbers, seen from the side that has accepted it. One from a neighbour in the same namespace is in the
  * tables twice, and stays for a minute on the side that has closed it first (TIME_WAIT), so either side proves it.
  */
+import { Allowance } from './allowance.ts';
+import { countSockets } from './counter.ts';
 import { Networks, ownNetworks } from './networks.ts';
-import { CLOSE_WAIT, ESTABLISHED, FIN_WAIT_1, LISTEN, type Line, readTable, SYN_RECEIVED } from './table.ts';
+import {
+  CLOSE_WAIT,
+  type Client,
+  ESTABLISHED,
+  FIN_WAIT_1,
+  LISTEN,
+  type Line,
+  readTable,
+  SYN_RECEIVED,
+} from './table.ts';
 
 export interface LookOptions {
   /** Empty: all that are listened on. */
@@ -13,6 +24,10 @@ export interface LookOptions {
   readonly ignore: readonly string[];
   /** Ports that are sexton's own: nobody who connects to them needs a drain. */
   readonly own?: readonly number[];
+  /** How long there will be looks. */
+  readonly maxMs: number;
+  /** CLOCK_MONOTONIC milliseconds. */
+  readonly now: () => number;
 }
 
 /** What was seen, from the sight before it on. */
@@ -32,16 +47,32 @@ export class Looks {
   readonly #own = new Networks(ownNetworks());
   readonly #ignored: Networks;
   readonly #listening = new Set<number>();
+  readonly #allowance: Allowance;
+  readonly #now: () => number;
   #known = new Set<number>();
 
-  constructor({ ports, ignore, own = [] }: LookOptions) {
+  constructor({ ports, ignore, own = [], maxMs, now }: LookOptions) {
+    this.#now = now;
+    this.#allowance = new Allowance(maxMs, now());
     this.#ports = new Set(ports);
     this.#ownPorts = new Set(own);
     this.#ignored = new Networks(ignore);
   }
 
-  /** `made`: local ports of connections that we have made ourselves; those that are seen are taken out. */
-  async look(made: Set<number>): Promise<Sight> {
+  /** `made`: local ports of connections that we have made ourselves; those that are seen are taken out. undefined: it would cost too much. */
+  async look(made: Set<number>): Promise<Sight | undefined> {
+    const lines = countSockets();
+    if (lines === undefined || !this.#allowance.has(lines, this.#now())) return undefined;
+    const before = process.cpuUsage();
+    // The turn in which we hear of our own connections.
+    await new Promise((resolve) => setImmediate(resolve));
+    const sight = await this.#lookNow(made);
+    const { user, system } = process.cpuUsage(before);
+    this.#allowance.spend((user + system) / 1_000, sight.lines);
+    return sight;
+  }
+
+  async #lookNow(made: Set<number>): Promise<Sight> {
     const found = new Set<number>();
     const sight = { fresh: 0, ignored: 0, open: 0, lines: 0 };
     await readTable((line) => {
@@ -60,11 +91,20 @@ export class Looks {
     if (key !== undefined) this.#known.add(key);
   }
 
+  /** Where connections count, as far as was seen. */
+  ports(): readonly number[] {
+    return [...this.#listening].filter((port) => this.#isWanted(port));
+  }
+
+  counts(client: Client): boolean {
+    return this.#isWanted(client.localPort) && !this.#own.has(client) && !this.#ignored.has(client);
+  }
+
   /** Counts it, unless it is known; what it is known by, if it is a connection that was accepted here. */
   #take(line: Line, sight: Sight, made: Set<number>, found: ReadonlySet<number>): number | undefined {
     const side = this.#sideOf(line);
     if (side === undefined) return undefined;
-    const counts = side === 'server' && this.#counts(line);
+    const counts = side === 'server' && this.counts(line) && !isSame(line.local, line.remote);
     if (counts && OPEN.has(line.state)) sight.open += 1;
     const key = keyOf(line, side);
     if (found.has(key) || this.#known.has(key)) return key;
@@ -82,10 +122,8 @@ export class Looks {
     return this.#listening.has(line.remotePort) && this.#isNeighbour(line) ? 'client' : undefined;
   }
 
-  #counts(line: Line): boolean {
-    if (this.#ports.size > 0 && !this.#ports.has(line.localPort)) return false;
-    if (this.#ownPorts.has(line.localPort)) return false;
-    return !this.#isNeighbour(line) && !this.#ignored.has(line);
+  #isWanted(port: number): boolean {
+    return (this.#ports.size === 0 || this.#ports.has(port)) && !this.#ownPorts.has(port);
   }
 
   #isNeighbour(line: Line): boolean {

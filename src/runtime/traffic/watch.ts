@@ -3,14 +3,15 @@
  *
  * Theory of operation. One counter is read ten times a second; as long as it does not rise nothing else is. When it rises by some, each of
  * them has either gone since, which the kernel tells (`departures.ts`), or stands in the tables of sockets (`look.ts`); both say whose it was.
+ * When it seems to be quiet it is asked whether requests come over connections that are kept (`kept.ts`), which nothing counts.
  * A flood is not looked at, and neither is what would cost more than its share of the CPU: that counts. So does what nothing explains, after a
  * few turns in which word of it may still come. Whenever there is doubt the drain is longer.
  */
 import type { AdaptiveDrain } from '../../core/config.ts';
 import { collectMade, forgetMade } from '../probes/made.ts';
-import { Allowance } from './allowance.ts';
-import { Counter, countSockets } from './counter.ts';
+import { Counter } from './counter.ts';
 import { Departures } from './departures.ts';
+import { KeptConnections } from './kept.ts';
 import { Looks, type Sight } from './look.ts';
 
 /** As the core wants it: since the drain began. */
@@ -40,9 +41,9 @@ export interface WatchOptions {
 export class TrafficWatch {
   readonly #options: WatchOptions;
   readonly #looks: Looks;
-  readonly #allowance: Allowance;
   readonly #made = collectMade();
   #departures: Departures | undefined;
+  #kept: KeptConnections | undefined;
   #counter: Counter | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isOver = false;
@@ -65,8 +66,7 @@ export class TrafficWatch {
   constructor(options: WatchOptions) {
     const { drain, ownPorts = [], connections, ignored, now } = options;
     this.#options = options;
-    this.#looks = new Looks({ ...drain, own: ownPorts });
-    this.#allowance = new Allowance(drain.maxMs, now());
+    this.#looks = new Looks({ ...drain, own: ownPorts, now });
     this.#lastMs = now();
     this.#connections = connections;
     this.#ignored = ignored;
@@ -77,7 +77,7 @@ export class TrafficWatch {
       this.#counter = new Counter();
       this.#departures = new Departures(this.#options.init);
       await this.#departures.ask(() => {});
-      const sight = await this.#look();
+      const sight = await this.#looks.look(this.#made);
       this.#open = sight?.open;
       this.#isStale = sight === undefined;
       this.#count = this.#counter?.read() ?? 0;
@@ -90,6 +90,7 @@ export class TrafficWatch {
     this.#isOver = true;
     clearTimeout(this.#timer);
     this.#departures?.close();
+    this.#kept?.close();
     this.#counter?.close();
     this.#counter = undefined;
     forgetMade();
@@ -123,6 +124,7 @@ export class TrafficWatch {
     };
     if (this.#rise.count > 0 || this.#isStale) await this.#judge(came);
     if (this.#options.drain.inflight && this.#open !== 0 && this.#isQuiet()) await this.#lookForOpen();
+    if (this.#isQuiet()) await this.#lookForUse();
   }
 
   /** Whether what has come counts. */
@@ -136,7 +138,7 @@ export class TrafficWatch {
     if (isWhole === true && departed.fresh === 0 && departed.ignored >= count && count > 0)
       return this.#weigh(came, departed);
     const isOld = this.#isStale;
-    const sight = await this.#look();
+    const sight = await this.#looks.look(this.#made);
     if (this.#isOver) return;
     if (sight === undefined) return this.#takeAll();
     this.#isStale = isWhole !== true && this.#departures?.works === true && came > 0;
@@ -178,7 +180,7 @@ export class TrafficWatch {
   }
 
   async #lookForOpen(): Promise<void> {
-    const sight = await this.#look();
+    const sight = await this.#looks.look(this.#made);
     if (sight === undefined) return;
     this.#open = sight.open;
     if (sight.fresh + sight.ignored === 0) return;
@@ -187,17 +189,15 @@ export class TrafficWatch {
     this.#add(sight.fresh, sight.ignored);
   }
 
-  /** undefined: it would cost too much now. */
-  async #look(): Promise<Sight | undefined> {
-    const lines = countSockets();
-    if (lines === undefined || !this.#allowance.has(lines, this.#options.now())) return undefined;
-    const before = process.cpuUsage();
-    // The turn in which we hear of our own connections.
-    await new Promise((resolve) => setImmediate(resolve));
-    const sight = await this.#looks.look(this.#made);
-    const { user, system } = process.cpuUsage(before);
-    this.#allowance.spend((user + system) / 1_000, sight.lines);
-    return sight;
+  /** Requests over connections that are kept: no counter has told of them. */
+  async #lookForUse(): Promise<void> {
+    const { drain, init, now } = this.#options;
+    const ports = this.#looks.ports();
+    if (drain.newOnly || init === undefined || ports.length === 0) return;
+    this.#kept ??= new KeptConnections(init, ports);
+    const used = (await this.#kept.ask(drain.quietMs)) ?? [];
+    const ages = used.filter((it) => this.#looks.counts(it)).map(({ agoMs }) => agoMs);
+    if (ages.length > 0) this.#lastMs = Math.max(this.#lastMs, now() - Math.min(...ages));
   }
 
   /** What is not judged yet counts as long as it is not. */

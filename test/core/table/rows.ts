@@ -58,6 +58,7 @@ const ADAPTIVE = mainConfig({
     maxMs: 15_000,
     ports: [],
     ignore: [],
+    newOnly: false,
     inflight: false,
   },
 });

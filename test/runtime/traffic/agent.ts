@@ -16,6 +16,8 @@ export type Order =
   | { readonly do: 'serve'; readonly port: number; readonly host: string }
   /** `abreast`: so many at the same time. */
   | ({ readonly do: 'connect'; readonly times: number; readonly abreast?: number; readonly how: How } & Target)
+  /** A request over each that is held. */
+  | { readonly do: 'use' }
   /** Closes all that are held. */
   | { readonly do: 'let go' }
   | { readonly do: 'watch'; readonly drain: AdaptiveDrain; readonly init?: string | undefined }
@@ -44,6 +46,12 @@ async function obey(order: Order): Promise<unknown> {
     case 'connect':
       await Promise.all(Array.from({ length: order.abreast ?? 1 }, () => connectTimes(order, order.how, order.times)));
       return order.times * (order.abreast ?? 1);
+    case 'use':
+      for (const socket of held) {
+        socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+        await once(socket, 'data');
+      }
+      return true;
     case 'let go':
       for (const socket of held.splice(0)) {
         socket.destroy();

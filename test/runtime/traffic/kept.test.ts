@@ -15,7 +15,7 @@ test('a connection that is used is told with its address and port, and not when 
   t.after(() => kept.close());
   const [used, ...others] = (await kept.ask(EVER_MS)) ?? [];
   assert.deepEqual(others, []);
-  assert.deepEqual([used?.remote.toString('hex'), used?.localPort], ['00000000000000000000ffff7f000001', port]);
+  assert.deepEqual([used?.isV4, used?.remote[3], used?.localPort], [true, 0x7f_00_00_01, port]);
   await waitFor('it is idle', async () => (await kept.ask(50))?.length === 0);
   const before = (await kept.ask(EVER_MS))?.[0]?.agoMs ?? 0;
   socket.write('x');

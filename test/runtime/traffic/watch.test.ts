@@ -14,6 +14,7 @@ const DRAIN: AdaptiveDrain = {
   maxMs: 300_000,
   ports: [],
   ignore: [],
+  newOnly: false,
   inflight: false,
 };
 const HOWS: readonly How[] = ['request', 'request and leave', 'touch', 'break off'];
@@ -100,6 +101,61 @@ describe('connections from elsewhere', options, () => {
     assert.equal(await counted(5), 2);
     assert.deepEqual(pod.unseen, []);
   });
+});
+
+describe('connections that are kept', options, () => {
+  const QUIET_MS = 300;
+  const LOOKS = 10;
+  const MOST_TIMES = 100;
+
+  async function kept(t: TestContext, drain: Partial<AdaptiveDrain>, from?: string) {
+    const all = await watched(t, { drain: { ...drain, quietMs: QUIET_MS } });
+    await all.client.do({
+      do: 'connect',
+      host: POD,
+      port: PORT,
+      how: 'hold',
+      times: 2,
+      ...(from !== undefined && { from }),
+    });
+    await all.pod.waitToSee('they have come', ({ connections, ignored }) => connections + ignored === 2);
+    const lookAgain = async (): Promise<void> => {
+      const { seen } = all.pod;
+      const before = seen.length;
+      await all.pod.waitToSee('it has looked some more', () => seen.length >= before + LOOKS);
+    };
+    await lookAgain();
+    return { ...all, lookAgain };
+  }
+
+  test('keep it awake while requests come over them, and not when they are idle', async (t) => {
+    const { client, pod, last, lookAgain } = await kept(t, {});
+    const { lastMs } = last();
+    await lookAgain();
+    assert.equal(last().lastMs, lastMs, 'idle');
+    // With little CPU one look may come too late for one request.
+    for (let times = 0; times < MOST_TIMES && last().lastMs === lastMs; times += 1) {
+      await client.do({ do: 'use' });
+      const { seen } = pod;
+      const before = seen.length;
+      await pod.waitToSee('it has told', () => seen.length > before);
+    }
+    assert.ok(last().lastMs > lastMs);
+    assert.equal(last().connections, 2);
+  });
+
+  for (const [title, drain, from] of [
+    ['from an address that is ignored', { ignore: [KUBELET] }, KUBELET],
+    ['to another port', { ports: [9090] }, undefined],
+    ['where only new connections count', { newOnly: true }, undefined],
+  ] as const)
+    test(`${title} do not keep it awake`, async (t) => {
+      const { client, last, lookAgain } = await kept(t, drain, from);
+      const { lastMs } = last();
+      for (let times = 0; times < 5; times += 1) await client.do({ do: 'use' });
+      await lookAgain();
+      assert.equal(last().lastMs, lastMs);
+    });
 });
 
 describe('do not count and do not keep it awake', options, () => {
