@@ -42,9 +42,9 @@ describe('a start gate on a process that is no member', () => {
     assert.equal(life.tombstone.Reason, 'never-started');
     const why = 'timed out waiting for istio=ready (http://127.0.0.1:15021/ready: exit code 1)';
     assert.ok(life.logs.includes(`error: cannot start: ${why}`), life.logs.join('\n'));
-    const onward = { ...config, startTimeoutAction: 'continue' as const };
+    const onward = { ...config, startTimeoutMs: 29_500, startTimeoutAction: 'continue' as const };
     const started = new Life({ config: onward, child: istio('never'), peers: [] }).pass(60_000);
-    assert.deepEqual([started.spawns, started.state.tasks], [[30_000], []]);
+    assert.deepEqual([started.spawns, started.endsOf('istio').at(-1)], [[29_500], 29_500]);
   });
 
   it('K03, N21 a stop request meanwhile starts nothing, and nobody is asked any more', () => {
@@ -58,6 +58,8 @@ describe('a start gate on a process that is no member', () => {
         [asked, [], 'never-started'],
       );
     }
+    const before = [{ type: 'signalReceived', signal: SIGTERM, senderPid: 0, fromTerminal: false }] as const;
+    assert.deepEqual(new Life({ config, child: istio('never'), queued: before }).runs, []);
     const asSexton = lifeOf('never').askToStop();
     assert.equal(asSexton.exitCode, 143);
     const unstoppable = new Life({ config: { ...config, stopSignals: [] }, child: istio('never') }).signal(SIGTERM);

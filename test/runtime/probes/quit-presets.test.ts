@@ -122,7 +122,7 @@ const CASES: readonly Case[] = [
 ];
 
 for (const name of Object.keys(SIDECARS)) {
-  describe(`the quit call of ${name}, to one that`, () => {
+  describe(`the quit call of ${name}, to one that`, { concurrency: 4 }, () => {
     for (const { title, does, ok, detail } of CASES) {
       it(title, async (t) => {
         const { sidecar, end } = await ask(t, name, does);
