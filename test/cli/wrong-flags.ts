@@ -134,12 +134,6 @@ export function wrongFlags(): readonly WrongInput[] {
       'ignore=$(HOST_IP)',
       "$(HOST_IP) was not expanded; declare that variable before this one in the Pod's env",
     ),
-    one(
-      'a drain with a rate of nothing',
-      'drain',
-      'unseen=0/s',
-      'unseen: not so many in a time; write one such as 1/2s',
-    ),
     one('a drain with an empty part', 'drain', 'min=1s,', 'a part of it is empty; write min=1s,quiet=2s,max=15s'),
     one('a drain in other words', 'drain', 'in-flight', 'not a drain; did you mean inflight?'),
     one(
