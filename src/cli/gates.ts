@@ -81,6 +81,8 @@ function parseGate(text: string): Parse<StartGate> {
   const condition = CONDITIONS.find((one) => one === word);
   if (condition !== undefined) return good({ name: name.value, condition, optional });
   if (word === 'ready') {
+    const near = nearest(name.value, SIDECAR_NAMES);
+    if (near !== undefined) return bad(`${name.value} is nobody that sexton knows; did you mean ${near}=ready?`);
     const known = SIDECAR_NAMES.join(', ');
     return bad(`ready is for sidecars without sexton (${known}, or a URL); for the member ${name.value} write healthy`);
   }

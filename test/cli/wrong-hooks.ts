@@ -105,6 +105,68 @@ export function wrongHooks(): readonly WrongInput[] {
       argv: ['--start-after', 'db=healthy'],
       message: '--start-after db=healthy: needs a graveyard; give --graveyard DIR, a volume that it shares with them',
     },
+    {
+      title: 'a gate on a member with the name of a sidecar, without a graveyard',
+      argv: ['--start-after', 'envoy=healthy'],
+      message:
+        '--start-after envoy=healthy: needs a graveyard; give --graveyard DIR, a volume that it shares with them; where envoy runs without sexton write envoy=ready',
+    },
+    one(
+      'ready of a member',
+      'start-after',
+      'db=ready',
+      'ready is for sidecars without sexton (istio, linkerd, cloud-sql-proxy, dapr, vault-agent, envoy, consul-dataplane, or a URL); for the member db write healthy',
+    ),
+    one(
+      'ready of a misspelt sidecar',
+      'start-after',
+      'istoi=ready',
+      'istoi is nobody that sexton knows; did you mean istio=ready?',
+    ),
+    one(
+      'ready of a port of nobody',
+      'start-after',
+      'db:5432=ready',
+      'db is nobody that sexton knows; write one of istio, linkerd, cloud-sql-proxy, dapr, vault-agent, envoy, consul-dataplane, or a URL',
+    ),
+    one(
+      'healthy of a port',
+      'start-after',
+      'istio:15021=healthy',
+      'istio:15021=healthy: healthy is for members, which have no port and no URL; write istio:15021=ready',
+    ),
+    one(
+      'started of a URL',
+      'start-after',
+      'http://:80/up=started?',
+      'http://:80/up=started?: started is for members, which have no port and no URL; write http://:80/up=ready',
+    ),
+    one(
+      'a URL without a condition',
+      'start-after',
+      'http://:80/up',
+      'http://:80/up: it is not a start gate; write http://:80/up=ready',
+    ),
+    one(
+      'ready of a URL without a port',
+      'start-after',
+      'http:///up=ready',
+      'it has no port; write one such as http://:8080/up',
+    ),
+    one(
+      'ready of a gRPC server',
+      'start-after',
+      'grpc://:80=ready',
+      'who is to be ready cannot be grpc; write one such as http://127.0.0.1:15021/healthz/ready=ready',
+    ),
+    one('ready of no port', 'start-after', 'istio:x=ready?', 'x is no port; write a number from 1 to 65535'),
+    one('ready twice', 'start-after', 'istio=ready,istio=ready?', 'istio is named twice; name it once'),
+    one(
+      'a gate on a sidecar without a condition',
+      'start-after',
+      'istio',
+      'istio is not a start gate; write istio=ready, or of a member istio=started, istio=healthy or istio=completed',
+    ),
     one('a misspelt health', 'start-after', 'db=helthy', 'helthy is not a condition; did you mean healthy?'),
   ];
 }
