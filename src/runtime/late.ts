@@ -11,7 +11,7 @@ export async function isLate(work: Promise<unknown>, mostMs: number): Promise<bo
     const dueMs = performance.now() + mostMs;
     const end = (): void => resolve(true);
     timer = setTimeout(() => {
-      if (performance.now() - dueMs < STOOD_STILL_MS) end();
+      if (performance.now() - dueMs < LATE_MS) end();
       else timer = setTimeout(end, MOMENT_MS);
     }, mostMs);
   });
@@ -20,9 +20,20 @@ export async function isLate(work: Promise<unknown>, mostMs: number): Promise<bo
   return late;
 }
 
-/** Later than any load explains. */
-const STOOD_STILL_MS = 1_000;
+/** setTimeout's own limit is 2^31 - 1; a day is enough. */
+export const LONGEST_TIMER_MS = 86_400_000;
+/** Later than any load explains: the process or the machine stood still. */
+export const LATE_MS = 1_000;
 const MOMENT_MS = 1_000;
+
+export const MOST = {
+  /** A file system that hangs must not keep a sidecar from starting. */
+  claimingMs: 5_000,
+  lookingMs: 1_000,
+  /** A part of what own KILL is ahead of the platform's. */
+  glancingMs: 200,
+  flushingMs: 200,
+} as const;
 
 /** Of a death that nothing hurries: with little CPU it takes seconds, and a sidecar would wait for ever for one that was lost. */
 const MOST_CARVING_MS = 30_000;
