@@ -38,10 +38,18 @@ async function fuzz(limit: number): Promise<number> {
     if (built.status !== 0) return 2;
     const corpus = join(dir, 'corpus');
     mkdirSync(corpus);
+    const words = join(dir, 'words');
+    writeFileSync(
+      words,
+      vocabulary()
+        .map((word) => `"${word}\\x00"\n`)
+        .join(''),
+    );
     for (const [index, seed] of seeds().entries()) writeFileSync(join(corpus, String(index)), seed);
     return await run(target, [
       `-max_total_time=${limit}`,
       '-print_final_stats=1',
+      `-dict=${words}`,
       `-artifact_prefix=${crashes}/`,
       corpus,
     ]);
@@ -68,6 +76,27 @@ function run(target: string, args: readonly string[]): Promise<number> {
   });
 }
 
+/** What chance would find late: whole fields. */
+function vocabulary(): string[] {
+  return [
+    ...[
+      'commit',
+      'ack',
+      'memo',
+      'spawn',
+      'kill',
+      'forward',
+      'once',
+      'fallback',
+      'listen',
+      'exec',
+      'end-helper',
+      'sweep',
+    ],
+    ...['single', 'parent-death', 'tell-reaped', 'exit', '0', '1', '-1', '64', '65', '255', '4096', '9007199254740992'],
+  ];
+}
+
 /** Bounds (last event, words), then a commit with each operation, alone and together. */
 function seeds(): Buffer[] {
   const operations = [
@@ -78,6 +107,7 @@ function seeds(): Buffer[] {
     ['spawn', '4', '0', '3', 'sh', '-c', 'exit 3'],
     ['kill', '1', '15'],
     ['forward', '1', '2', '1', '10', '34', '64'],
+    ['once', '1', '1', '15', '3'],
     ['fallback', '2', '15', '2', '0', '30000'],
     ['fallback', '0', '9', '-1'],
     ['exec', '1', '4096', '3', 'sh', '-c', 'true'],

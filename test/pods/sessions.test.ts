@@ -104,7 +104,7 @@ describe('two lives on one volume', { concurrency: atOnce(3) }, () => {
   ] as const) {
     const how = `${isCrash ? 'a crash' : 'an end'}, ${what}, ${describeSessions(sessions)}`;
     scenario(
-      `K12 after ${how}: a sidecar that comes first is neither stopped nor kept waiting by the dead`,
+      `K06 after ${how}: a sidecar that comes first is neither stopped nor kept waiting by the dead`,
       async (stage) => {
         await firstLife(stage, sessions[0], isCrash);
         BETWEEN[what]?.(stage.scratch.graveyard);
@@ -123,7 +123,7 @@ describe('two lives on one volume', { concurrency: atOnce(3) }, () => {
     [['one', false], 'nothing', false],
   ] as const) {
     const how = `${isCrash ? 'a crash' : 'an end'}, ${what}, ${describeSessions(sessions)}`;
-    scenario(`K12 after ${how}: a sidecar serves the main that was born again to its end`, async (stage) => {
+    scenario(`K06 after ${how}: a sidecar serves the main that was born again to its end`, async (stage) => {
       await firstLife(stage, sessions[0], isCrash);
       BETWEEN[what]?.(stage.scratch.graveyard);
       const second = await secondLife(stage, sessions[1], 'work');
