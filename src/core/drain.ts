@@ -8,7 +8,7 @@
 import type { AdaptiveDrain, MemberConfig } from './config.ts';
 import { type Draft, note, reached, say, sayOnce, update } from './draft.ts';
 import type { Event } from './events.ts';
-import { MAINS_FINISHED, type State, type Stop, type Traffic } from './state.ts';
+import { MAINS_FINISHED, type Stop, type Traffic } from './state.ts';
 
 /** From the request on; a drain of any kind is over then. */
 export function longestDrainMs({ drain }: Pick<MemberConfig, 'drain'>): number {
