@@ -38,9 +38,11 @@ export const MOST = {
 /** Of a death that nothing hurries: with little CPU it takes seconds, and a sidecar would wait for ever for one that was lost. */
 const MOST_CARVING_MS = 30_000;
 const LEAST_CARVING_MS = 1_000;
+/** To be gone by ourselves, with the code of the child, before the platform's KILL. */
+const AHEAD_MS = 1_000;
 
-/** How long the last tombstone is waited for: until the platform's KILL, should one come. */
+/** How long the last tombstone is waited for: until shortly before the platform's KILL, should one come. */
 export function mostCarvingMs(deadline: Deadline | undefined, nowMs: number): number {
-  const leftMs = deadline === undefined ? MOST_CARVING_MS : deadline.atMs - nowMs;
+  const leftMs = deadline === undefined ? MOST_CARVING_MS : deadline.atMs - AHEAD_MS - nowMs;
   return Math.max(LEAST_CARVING_MS, Math.min(leftMs, MOST_CARVING_MS));
 }

@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isLate } from '../../src/runtime/late.ts';
+import { isLate, mostCarvingMs } from '../../src/runtime/late.ts';
 
 /** Nothing else runs for so long, like in a container that is frozen. */
 function standStill(ms: number): void {
@@ -23,5 +23,12 @@ describe('waiting with a bound', () => {
 
   it('gives up what does not end', async () => {
     assert.equal(await isLate(new Promise(() => {}), 10), true);
+  });
+
+  it('leaves a graveyard that hangs a second before the platform’s KILL, but has it a second in any case', () => {
+    const deadline = { atMs: 20_000, sinceMs: 8_000, kills: true, shared: true };
+    assert.equal(mostCarvingMs(deadline, 8_000), 11_000);
+    assert.equal(mostCarvingMs(deadline, 19_900), 1_000);
+    assert.equal(mostCarvingMs(undefined, 8_000), 30_000);
   });
 });

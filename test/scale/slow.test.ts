@@ -1,0 +1,82 @@
+/**
+ * Graveyards on a disk that is slow, or hangs: the application does not notice, and nobody waits for it longer than it may.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readTombstone } from '../helpers/grave.ts';
+import { send } from '../helpers/process.ts';
+import { waitForEvent } from '../helpers/timeline.ts';
+import { FAR_MS, waitFor, within } from '../helpers/wait.ts';
+import { whyNoGroup } from './cpu.ts';
+import { type BigPod, withBigPod } from './pod.ts';
+import { whyNoSlowVolume, withSlowVolume } from './slow.ts';
+
+const skip = whyNoSlowVolume() ?? whyNoGroup() ?? false;
+const LIMIT_MS = 300_000;
+
+test('on a graveyard where each operation takes 50 ms a stop passes and the death is carved', {
+  skip,
+  timeout: LIMIT_MS,
+}, async () => {
+  await withSlowVolume(async (volume) => {
+    await volume.delay(50);
+    await withBigPod(async (pod) => {
+      await begin(pod, '1h');
+      send(pod.member('work').pid1, 'SIGTERM');
+      await pod.ended(FAR_MS);
+      const { ExitCode, Reason } = readTombstone(pod.graveyard, 'work') ?? {};
+      assert.deepEqual([ExitCode, Reason], [3, 'stopped']);
+      pod.timeline().exitsBeforeSignalTo('work', 'proxy');
+      assert.deepEqual(pod.timeline().signals('proxy'), [15]);
+      assert.deepEqual([codeOf(pod, 'work'), codeOf(pod, 'proxy')], [3, 0]);
+    }, volume.dir);
+  });
+});
+
+test('while the graveyard hangs signals pass, and the container ends by itself and says what was not carved', {
+  skip,
+  timeout: LIMIT_MS,
+}, async () => {
+  await withSlowVolume(async (volume) => {
+    await withBigPod(async (pod) => {
+      await begin(pod, '4s');
+      await volume.hang();
+      send(pod.member('work').pid1, 'SIGUSR2');
+      await waitForEvent(pod.log, 'work', 'Signal');
+      send(pod.member('work').pid1, 'SIGTERM');
+      await within('the main ends while nothing answers', pod.member('work').ended);
+      assert.deepEqual(pod.timeline().signals('work'), [12, 15]);
+      assert.equal(codeOf(pod, 'work'), 3);
+      assert.match(pod.said('work'), /the graveyard does not answer: leaving without the last tombstone/);
+      // Its handle is none of the disk's: who has gone is seen all the same.
+      await waitForEvent(pod.log, 'proxy', 'Signal');
+      await volume.go();
+      await pod.ended(FAR_MS);
+      assert.equal(readTombstone(pod.graveyard, 'work')?.Died, undefined);
+      assert.equal(readTombstone(pod.graveyard, 'proxy')?.Reason, 'stopped');
+      assert.equal(codeOf(pod, 'proxy'), 0);
+    }, volume.dir);
+  });
+});
+
+async function begin(pod: BigPod, grace: string): Promise<void> {
+  const common = ['--restart-policy', 'Never'];
+  await pod.start([
+    { name: 'work', flags: [...common, '--grace-period', grace], application: ['trap=USR2', 'exit=3'], uid: 30_001 },
+    {
+      name: 'proxy',
+      flags: [...common, '--role', 'sidecar', '--mains', 'work', '--log-level', 'debug'],
+      application: [],
+      uid: 30_002,
+    },
+  ]);
+  await pod.running();
+  for (const name of ['work', 'proxy']) await waitForEvent(pod.log, name, 'Started');
+  await waitFor('the sidecar holds the handle of the main', () =>
+    pod.said('proxy').includes('the handle of a member: held'),
+  );
+}
+
+function codeOf(pod: BigPod, name: string): number | null {
+  return pod.member(name).process.exitCode;
+}
