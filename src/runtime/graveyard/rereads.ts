@@ -1,10 +1,10 @@
 /**
  * Files that did not parse: half written perhaps, so each is looked at again after 20 ms, 40 ms and so on.
  */
-import { MAX_MEMBERS } from './read.ts';
-
 const FIRST_REREAD_MS = 20;
 const MAX_REREADS = 7;
+/** A pod has fewer that are half written at once; of a directory full of garbage the rest waits for its next event or rescan. */
+const MAX_AT_ONCE = 64;
 
 export class Rereads {
   readonly #look: (name: string) => void;
@@ -17,7 +17,7 @@ export class Rereads {
   /** Has it looked at again soon. Says whether it has been often enough: from now on only rescans look. */
   again(name: string): boolean {
     const reread = this.#byName.get(name) ?? { count: 0, timer: undefined };
-    if (!this.#byName.has(name) && this.#byName.size >= MAX_MEMBERS) return false;
+    if (!this.#byName.has(name) && this.#byName.size >= MAX_AT_ONCE) return false;
     this.#byName.set(name, reread);
     if (reread.count >= MAX_REREADS) return true;
     reread.timer ??= setTimeout(

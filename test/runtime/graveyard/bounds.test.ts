@@ -12,6 +12,7 @@ import { Graveyard } from '../../../src/runtime/graveyard/graveyard.ts';
 import { Liveness } from '../../../src/runtime/graveyard/liveness.ts';
 import { Pace } from '../../../src/runtime/graveyard/pace.ts';
 import { MAX_MEMBERS } from '../../../src/runtime/graveyard/read.ts';
+import { Rereads } from '../../../src/runtime/graveyard/rereads.ts';
 import { Store } from '../../../src/runtime/graveyard/store.ts';
 import { Views } from '../../../src/runtime/graveyard/views.ts';
 import { carve, latest, listen, TIME, Told, view } from './neighbours.ts';
@@ -91,6 +92,16 @@ describe('of very many', () => {
     const { graveyard, peers } = seeing(t, dir);
     await graveyard.start();
     assert.equal(latest(peers, 'a').tombstone.History, undefined);
+  });
+
+  it('files that do not parse only 64 are read again by themselves', async () => {
+    const read = new Told<string>();
+    const rereads = new Rereads(read.add);
+    const names = many(200, (name) => assert.equal(rereads.again(name), false));
+    while (read.items.length < 64) await sleep(5);
+    await sleep(100);
+    assert.deepEqual(read.items, names.slice(0, 64));
+    rereads.stop();
   });
 
   it('odd names no more than 32 and a last word are told', async (t) => {
