@@ -7,7 +7,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Container, startContainer } from '../helpers/container.ts';
-import { readTombstone, waitForRunning, waitForTombstone } from '../helpers/grave.ts';
+import { readTombstone, waitForRunning } from '../helpers/grave.ts';
 import { member } from '../helpers/member.ts';
 import type { Stage } from '../helpers/scenario.ts';
 import type { Scratch } from '../helpers/scratch.ts';
@@ -30,6 +30,8 @@ export interface Pair {
   /** Its supervisors have nothing to do. */
   settled(): Promise<void>;
   footprint(name: 'work' | 'proxy'): Promise<Footprint>;
+  /** Another sidecar that names the main; resolves when it runs. */
+  join(name: string): Promise<Container>;
   /** The main ends of itself; all that follows is judged. */
   end(): Promise<void>;
 }
@@ -61,6 +63,11 @@ export async function startPair(stage: Stage, name: string, options: PairOptions
     ...containers,
     settled: async () => {
       for (const it of [work, proxy]) await settled(await it.supervisor());
+    },
+    join: async (it) => {
+      const late = start(it, ['--role', 'sidecar', '--mains', 'work', ...session], {});
+      await waitForRunning(graveyard, [it]);
+      return late;
     },
     footprint: async (it) => footprintOf(await containers[it].supervisor()),
     end: async () => {
@@ -108,9 +115,4 @@ async function settled(pid: number): Promise<void> {
     before = now;
     if (performance.now() > until) throw new Error(`process ${pid} is busy for ${FAR_MS} ms`);
   }
-}
-
-/** That member has looked at the directory: it sees a tombstone that is new, and its answer is one of its own. */
-export async function waitForPhase(graveyard: string, name: string, phase: string): Promise<void> {
-  await waitForTombstone(graveyard, name, phase, (it) => it.Phase === phase);
 }

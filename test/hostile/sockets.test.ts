@@ -68,10 +68,15 @@ describe('sockets of strangers', () => {
     const now = await pod.footprint('work');
     assert.equal(now.descriptors, usual.descriptors);
     t.diagnostic(`${made} connections made, init ${JSON.stringify(before)} then ${JSON.stringify(after)}`);
-    // Killed as a whole: whoever was connected before the strangers knows at once, and the tombstone will never say it.
+    const late = await pod.join('late');
+    // Killed as a whole, and the tombstone will never say it. Who was connected before the strangers is told by that connection,
+    // who was turned away finds nobody behind the socket.
     await pod.work.kill();
-    await waitForTombstone(pod.graveyard, 'proxy', 'is dead', (it) => it.Died !== undefined);
-    assert.equal((await pod.proxy.exit()).status, 0);
+    for (const it of [pod.proxy, late]) assert.equal((await it.exit()).status, 0);
+    for (const name of ['proxy', 'late']) {
+      const { StopReason } = await waitForTombstone(pod.graveyard, name, 'is dead', (it) => it.Died !== undefined);
+      assert.equal(StopReason, 'mains finished');
+    }
     assert.equal(readTombstone(pod.graveyard, 'work')?.Died, undefined);
     checkLog(pod.proxy);
   });
