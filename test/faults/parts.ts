@@ -14,6 +14,7 @@ const NAMED = String.raw`[JK]\d\d`;
 
 export const PARTS: readonly Part[] = [
   { name: 'simulated pods', argv: ['test/sim/run.ts', '--runs', '1000000'] },
+  { name: 'hostile graveyards', argv: ['test/hostile/run.ts', '--seconds', '600'] },
   {
     name: 'K01-K19 and J01-J18 with supervisors that are killed',
     argv: ['test/run.ts', '--grep', NAMED, 'test/pods/', 'test/pid1/'],
@@ -24,6 +25,7 @@ export const PARTS: readonly Part[] = [
     argv: ['test/run.ts', '--grep', 'P12 leaves', 'test/pid1/undisturbed'],
     env: { TEST_ROUNDS: '500' },
   },
+  { name: 'a soak of 20 minutes', argv: ['test/scale/soak.ts', '--minutes', '20'] },
 ];
 
 /** With `--containers`: the same in containers of an engine. */
