@@ -22,6 +22,8 @@ export interface Seat {
   readonly application: readonly string[];
   /** The uid of the container; default: that of the bench. */
   readonly uid?: number;
+  /** Run before its namespaces are made, and must exec what follows. */
+  readonly outside?: readonly string[];
   /** It may be over at any time: its PID 1 is not looked for, and is 0. */
   readonly isBrief?: boolean;
 }
@@ -124,12 +126,12 @@ export function seatsOf(mains: number, sidecars: number, isOwnUid = true): Seat[
   ];
 }
 
-function launch({ procs }: Group, { uid }: Seat, errors: string, argv: readonly string[]): ChildProcess {
+function launch({ procs }: Group, { uid, outside = [] }: Seat, errors: string, argv: readonly string[]): ChildProcess {
   const become = uid === undefined ? [] : ['setpriv', '--reuid', `${uid}`, '--regid', `${uid}`, '--clear-groups', '--'];
   const unshare = ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child=KILL', '--', ...become];
   const fd = openSync(errors, 'w');
   try {
-    return spawn('sh', ['-c', `echo 0 > ${procs} && exec "$@"`, 'sh', ...unshare, SEXTON, 'run', ...argv], {
+    return spawn('sh', ['-c', `echo 0 > ${procs} && exec "$@"`, 'sh', ...outside, ...unshare, SEXTON, 'run', ...argv], {
       env: { PATH: process.env.PATH ?? '/usr/bin:/bin' },
       stdio: ['ignore', 'ignore', fd],
     });
