@@ -6,10 +6,10 @@
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 
-/** The same object for each line: take what you need of it. Words are big-endian; of IPv4 only the last one is used. */
 /** The far end of a connection, and the port at ours. */
 export type Client = Readonly<Pick<Line, 'isV4' | 'remote' | 'localPort'>>;
 
+/** The same object for each line: take what you need of it. Words are big-endian; of IPv4 only the last one is used. */
 export interface Line {
   /** `::ffff:1.2.3.4` is IPv4. */
   isV4: boolean;

@@ -57,6 +57,7 @@ export class TrafficWatch {
   #flood = Number.POSITIVE_INFINITY;
   /** Was seen before it was counted. */
   #early = 0;
+  readonly #startMs: number;
   #lastMs: number;
   #connections: number;
   #ignored: number;
@@ -67,7 +68,8 @@ export class TrafficWatch {
     const { drain, ownPorts = [], connections, ignored, now } = options;
     this.#options = options;
     this.#looks = new Looks({ ...drain, own: ownPorts, now });
-    this.#lastMs = now();
+    this.#startMs = now();
+    this.#lastMs = this.#startMs;
     this.#connections = connections;
     this.#ignored = ignored;
   }
@@ -124,7 +126,7 @@ export class TrafficWatch {
     };
     if (this.#rise.count > 0 || this.#isStale) await this.#judge(came);
     if (this.#options.drain.inflight && this.#open !== 0 && this.#isQuiet()) await this.#lookForOpen();
-    if (this.#isQuiet()) await this.#lookForUse();
+    if (this.#mayEnd()) await this.#lookForUse();
   }
 
   /** Whether what has come counts. */
@@ -207,6 +209,12 @@ export class TrafficWatch {
 
   #isQuiet(): boolean {
     return this.#options.now() >= this.#latestMs() + this.#options.drain.quietMs;
+  }
+
+  /** With nothing else in its way. */
+  #mayEnd(): boolean {
+    const { drain, now } = this.#options;
+    return this.#isQuiet() && now() >= this.#startMs + drain.minMs && (!drain.inflight || this.#open === 0);
   }
 
   /** Not each single connection, but at once when it may be over. */

@@ -1,0 +1,86 @@
+/** Another program in init's file: which connections have gone. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createConnection, createServer } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { Departures } from '../../src/runtime/traffic/departures.ts';
+import { waitFor, within } from '../helpers/wait.ts';
+import { BUILDS } from './builds.ts';
+
+for (const { name, path } of BUILDS) {
+  test(`connections of IPv4 and IPv6 are told when they have gone, however short they were (${name})`, async (t) => {
+    const { port, visit } = await listen(t);
+    const departures = begin(t, path);
+    await departures.ask(() => {});
+    const clients = [await visit('127.0.0.1'), await visit('::1')];
+    const gone: string[] = [];
+    await waitFor('both are told', async () => {
+      const isWhole = await departures.ask(({ isV4, localPort, remotePort, state }) => {
+        if (localPort === port) gone.push(`${isV4 ? 4 : 6} ${remotePort} ${state}`);
+      });
+      assert.ok(isWhole);
+      return gone.length >= 2;
+    });
+    assert.deepEqual(gone.sort(), [`4 ${clients[0]} 7`, `6 ${clients[1]} 7`]);
+  });
+
+  test(`while it is let go nothing is told, and the next answer says so (${name})`, async (t) => {
+    const { port, visit } = await listen(t);
+    const departures = begin(t, path);
+    const count = async (): Promise<readonly [boolean, number]> => {
+      let told = 0;
+      const isWhole = await departures.ask(({ localPort }) => {
+        if (localPort === port) told += 1;
+      });
+      return [isWhole, told];
+    };
+    assert.deepEqual(await count(), [false, 0]);
+    departures.pause();
+    await visit('127.0.0.1');
+    assert.deepEqual(await count(), [false, 0]);
+    await visit('127.0.0.1');
+    await waitFor('it is told', async () => (await count())[1] >= 1);
+  });
+
+  test(`it ends with its input, and no input makes it fall (${name})`, async (t) => {
+    const teller = spawn(path, [], { argv0: 'sexton-departures', stdio: ['pipe', 'pipe', 'inherit'] });
+    t.after(() => teller.kill('SIGKILL'));
+    teller.stdin.end(`?\n-\n-\n\n${'x'.repeat(100_000)}\n\0\n?`);
+    teller.stdout.resume();
+    assert.deepEqual(await within('it ends', once(teller, 'exit')), [0, null]);
+  });
+}
+
+test('where there is no such program nothing is known, and nobody waits', async (t) => {
+  for (const init of [undefined, '/nonexistent', '/bin/false']) {
+    const departures = begin(t, init);
+    assert.equal(await departures.ask(() => assert.fail('nobody can tell')), false);
+    await waitFor('it is over', () => !departures.works);
+    assert.equal(await departures.ask(() => assert.fail('nobody can tell')), false);
+  }
+});
+
+function begin(t: TestContext, init: string | undefined): Departures {
+  const departures = new Departures(init);
+  t.after(() => departures.close());
+  return departures;
+}
+
+async function listen(t: TestContext): Promise<{ port: number; visit: (host: string) => Promise<number> }> {
+  const server = createServer((socket) => socket.resume().on('error', () => {}));
+  await new Promise<void>((resolve) => server.listen(0, '::', resolve));
+  t.after(() => server.close());
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  /** The client's port. */
+  const visit = async (host: string): Promise<number> => {
+    const socket = createConnection(port, host);
+    await within('it is connected', once(socket, 'connect'));
+    const { localPort = 0 } = socket;
+    socket.destroy();
+    await within('it is closed', once(socket, 'close'));
+    return localPort;
+  };
+  return { port, visit };
+}
