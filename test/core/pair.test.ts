@@ -6,7 +6,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MemberConfig } from '../../src/core/config.ts';
 import { lastTurnMs } from '../../src/core/deadline.ts';
-import type { State, TaskKey } from '../../src/core/state.ts';
+import type { TaskKey } from '../../src/core/state.ts';
+import { due, essence } from './essence.ts';
 import { command, fixed, mainConfig, probes, START, sidecarConfig } from './helpers.ts';
 import { isSoundStep } from './invariants.ts';
 import type { ChildScript, Life } from './life.ts';
@@ -142,45 +143,9 @@ function each(pod: Pod, does: (life: Life) => void): Pod {
 function keyOf(pod: Pod): string {
   return JSON.stringify(
     [...pod.lives.values()].map((life) => [
-      essence(life.state),
+      essence(life.state, life.state.now.mono),
       life.host.dueFrom(life.nowMs).map(due),
       signalsOfThisLife(life),
     ]),
   );
-}
-
-/** An end that is due, of which only the time is not the same everywhere. */
-function due([inMs, event]: readonly [number, object]): readonly unknown[] {
-  return [inMs, Object.values(event).filter((value) => typeof value !== 'number')];
-}
-
-/** What decides about what comes next, in times from now on; what is past for good is past. */
-function essence(state: State): unknown {
-  const from = (atMs: number | undefined): number | undefined =>
-    atMs === undefined ? undefined : atMs - state.now.mono;
-  const ahead = (atMs: number): number => Math.max(0, atMs - state.now.mono);
-  const { child, stop, climb, deadline, failing, hooks, vitals, tasks, chronicle } = state;
-  return [
-    state.phase,
-    child.is === 'backoff'
-      ? [ahead(child.untilMs), child.exit]
-      : child.is === 'gone'
-        ? [child.code, child.final]
-        : child.is,
-    stop && [stop.origin, stop.reason, stop.requests, stop.waitsFor, ahead(stop.earliestMs), ahead(stop.atMs + 1_000)],
-    climb && [climb.why, climb.killed, from(climb.killAtMs)],
-    deadline && [from(deadline.atMs), from(deadline.sinceMs)],
-    failing && from(failing.killAtMs),
-    hooks.preStop && from(hooks.preStop.sinceMs),
-    Object.entries(vitals).map(([kind, { verdict, run, lastOk, nextAtMs }]) => [
-      kind,
-      verdict,
-      run,
-      lastOk,
-      ahead(nextAtMs),
-    ]),
-    tasks.map(({ key, sinceMs, untilMs, toldMs }) => [key, from(sinceMs), from(untilMs), from(toldMs)]),
-    state.backoffMs,
-    chronicle.healthy !== undefined,
-  ];
 }

@@ -54,7 +54,7 @@ export class Laws {
     const { before, after } = step;
     this.#keepDeadline(container, step);
     if (before.stop === undefined && after.stop !== undefined) this.#judgeWish(container, step);
-    if (before.climb?.why !== 'stop' && after.climb?.why === 'stop') this.#judgeTurn(container, step);
+    if (isOnItsWay(after) && !isOnItsWay(before)) this.#judgeTurn(container, step);
     if (after.chronicle.started !== undefined) this.#said.add(`${name} started`);
     if (after.chronicle.healthy !== undefined) this.#said.add(`${name} healthy`);
   }
@@ -312,6 +312,11 @@ function isMisleading({ scenario }: World, gate: string): boolean {
     ({ name, is, of }) =>
       name === gate && (is === 'kubexit' || (is === 'alive' && of === 'an earlier life' && !sockets)),
   );
+}
+
+/** Its turn has come: pre-stop, then the ladder. From here on there is no way back. */
+function isOnItsWay({ stop, climb }: Step['after']): boolean {
+  return climb?.why === 'stop' || stop?.waitsFor === 'pre-stop';
 }
 
 function wasKilled({ command }: Container): boolean {

@@ -1,7 +1,7 @@
 /**
- * `node test/sim/run.ts [--runs N] [--seed S] [--seconds N] [--trace SEED]`: simulates pods from seeds S, S + 1 and so on (default: 20,000
- * from 1), until so many were run, so many seconds have passed, or a law is broken. Then the run is made smaller and told as a timeline.
- * `--trace` tells one run. The last line has the counts.
+ * `node test/sim/run.ts [--runs N] [--seed S] [--seconds N] [--workers N] [--keep | --brief] [--trace SEED]`: simulates pods from seeds S,
+ * S + 1 and so on (default: 20,000 from 1), until so many were run, so many seconds have passed, or a law is broken. That run is made smaller
+ * and told as a timeline; `--brief` leaves that out, `--keep` goes on and only lists. `--trace` tells one run. The last line has the counts.
  */
 import { parseArgs } from 'node:util';
 import { Coverage } from './coverage.ts';
@@ -9,53 +9,61 @@ import { draw } from './draw.ts';
 import { shrink } from './shrink.ts';
 import { simulate } from './simulate.ts';
 import { timelineOf } from './timeline.ts';
+import { summaryOf, type Totals, workTogether } from './workers.ts';
 
 const { values } = parseArgs({
   options: {
     runs: { type: 'string', default: '20000' },
     seed: { type: 'string', default: '1' },
     seconds: { type: 'string' },
+    workers: { type: 'string', default: '1' },
     trace: { type: 'string' },
     keep: { type: 'boolean', default: false },
+    brief: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
   },
 });
+
+const PROGRESS_MS = 60_000;
+const order = {
+  first: Number(values.seed),
+  runs: Number(values.runs),
+  seconds: Number(values.seconds ?? Number.POSITIVE_INFINITY),
+};
 
 if (values.trace !== undefined) {
   console.log(timelineOf(draw(Number(values.trace))).join('\n'));
 } else {
-  const first = Number(values.seed);
-  const runs = Number(values.runs);
-  const endMs =
-    values.seconds === undefined ? Number.POSITIVE_INFINITY : performance.now() + Number(values.seconds) * 1_000;
-  const coverage = new Coverage();
+  const totals = values.workers === '1' ? simulateAll() : await workTogether(Number(values.workers), order);
+  console.log(values.json ? JSON.stringify(totals) : summaryOf(totals));
+  process.exitCode = totals.violations === 0 ? 0 : 1;
+}
+
+function simulateAll(): Totals {
   const startMs = performance.now();
-  const breaches = new Map<string, number>();
+  const coverage = new Coverage();
   let done = 0;
   let members = 0;
-  for (; done < runs && performance.now() < endMs; done += 1) {
-    const scenario = draw(first + done);
+  let violations = 0;
+  let toldMs = startMs;
+  while (done < order.runs && performance.now() - startMs < order.seconds * 1_000) {
+    const scenario = draw(order.first + done);
     members += scenario.members.length;
-    const breach = simulate(scenario, coverage);
-    if (breach === undefined) continue;
-    breaches.set(breach.law, (breaches.get(breach.law) ?? 0) + 1);
-    if (values.keep) {
-      console.log(`seed ${scenario.seed}: ${breach.law}: ${breach.who}: ${breach.what.split('\n', 1)[0]}`);
-      continue;
-    }
-    const small = shrink(scenario, breach.law);
-    console.log(`seed ${scenario.seed} breaks "${breach.law}": ${breach.who}: ${breach.what}`);
-    console.log(timelineOf(small).join('\n'));
     done += 1;
+    const breach = simulate(scenario, coverage);
+    if (performance.now() - toldMs > PROGRESS_MS) {
+      toldMs = performance.now();
+      console.error(`${done} runs, ${violations} violations`);
+    }
+    if (breach === undefined) continue;
+    violations += 1;
+    console.error(`seed ${scenario.seed} breaks "${breach.law}": ${breach.who}: ${breach.what}`);
+    if (values.keep) continue;
+    const small = values.brief ? scenario : shrink(scenario, (candidate) => simulate(candidate)?.law === breach.law);
+    if (!values.brief) console.error(timelineOf(small).join('\n'));
     break;
   }
-  const seconds = (performance.now() - startMs) / 1_000;
   const { user, system } = process.cpuUsage();
-  const cpuSeconds = (user + system) / 1e6;
-  const violations = [...breaches.values()].reduce((sum, count) => sum + count, 0);
-  console.log(coverage.lines().join('\n'));
-  for (const [law, count] of breaches) console.log(`${law}: ${count} breaches`);
-  console.log(
-    `${done} runs of pods with ${members} members in ${seconds.toFixed(1)} s (${Math.round(done / seconds)} runs/s, ${Math.round(done / cpuSeconds)} per second of CPU), ${violations} violations`,
-  );
-  process.exitCode = violations === 0 ? 0 : 1;
+  const seconds = (performance.now() - startMs) / 1_000;
+  return { done, members, violations, seconds, cpuSeconds: (user + system) / 1e6, counts: [...coverage.counts] };
 }

@@ -1,16 +1,15 @@
 /**
- * Makes a failing run smaller, as long as it breaks the same law: fewer faults, fewer members, simpler members, a simpler volume.
+ * Makes a failing run smaller, as long as it fails in the same way: fewer faults, fewer members, simpler members, a simpler volume.
  */
 import { mainConfig, sidecarConfig } from '../core/helpers.ts';
 import type { Fault, MemberScenario, Scenario } from './scenario.ts';
-import { simulate } from './simulate.ts';
 
-export function shrink(scenario: Scenario, law: string): Scenario {
+export function shrink(scenario: Scenario, fails: (scenario: Scenario) => boolean): Scenario {
   let best = scenario;
   for (let isSmaller = true; isSmaller; ) {
     isSmaller = false;
     for (const candidate of smaller(best)) {
-      if (simulate(candidate)?.law !== law) continue;
+      if (!fails(candidate)) continue;
       best = candidate;
       isSmaller = true;
       break;

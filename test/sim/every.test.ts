@@ -1,0 +1,138 @@
+/**
+ * Every interleaving of what can happen to small pods whose members look at each other at any time: stop requests, ends, kills, supervisors
+ * that die, looks, time. Two pods that have the same before them are one: only the first is followed.
+ */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { lastTurnMs } from '../../src/core/deadline.ts';
+import { mainConfig, sidecarConfig } from '../core/helpers.ts';
+import { isSoundStep } from '../core/invariants.ts';
+import type { ChildScript, Step } from '../core/life.ts';
+import { type LaggingMember, LaggingPod } from './lagging.ts';
+
+const GRACE = { gracePeriodMs: 10_000 };
+const MAIN = mainConfig({ ...GRACE, name: 'work' });
+const PROXY = sidecarConfig({ ...GRACE, name: 'proxy', mains: ['work'] });
+const LOGS = sidecarConfig({
+  ...GRACE,
+  name: 'logs',
+  mains: ['work'],
+  startAfter: [{ name: 'proxy', condition: 'started', optional: false }],
+});
+const CHILD: ChildScript = { on: { 15: { afterMs: 300, code: 0 } } };
+/** All turns of all sidecars, and what a loss takes to be believed. */
+const MOST_TURNS = 200;
+
+type Letter = readonly [name: string, act: (pod: LaggingPod) => void];
+
+const look = (name: string): Letter => [`${name} looks`, (pod) => pod.look(name)];
+const term = (name: string): Letter => [`TERM to ${name}`, (pod) => pod.act(name, (life) => life.signal(15))];
+const end: Letter = [
+  'work ends',
+  (pod) => pod.act('work', (life) => void (life.state.child.is === 'alive' && life.endChild(0))),
+];
+const kill = (name: string): Letter => [`${name} is killed`, (pod) => pod.kill(name)];
+const crash = (name: string): Letter => [
+  `${name}'s supervisor dies`,
+  (pod) => pod.act(name, (life) => life.loseSupervisor().feed({ type: 'booted' })),
+];
+const time: Letter = ['time', (pod) => pod.passOn(2_000)];
+
+describe('every interleaving', () => {
+  it('of a main and a sidecar, 10 deep', (test) => {
+    const letters = [look('proxy'), look('work'), term('work'), term('proxy'), end, kill('work'), crash('proxy'), time];
+    const count = explore([MAIN, PROXY], letters, 10);
+    test.diagnostic(`${count} states`);
+    assert.ok(count > 3_000);
+  });
+
+  it('of a main and two sidecars, one after the other, 8 deep', (test) => {
+    const letters = [
+      look('proxy'),
+      look('logs'),
+      term('work'),
+      term('proxy'),
+      term('logs'),
+      end,
+      kill('work'),
+      crash('logs'),
+      time,
+    ];
+    const count = explore([MAIN, PROXY, LOGS], letters, 8);
+    test.diagnostic(`${count} states`);
+    assert.ok(count > 3_000);
+  });
+});
+
+function explore(configs: readonly (typeof MAIN)[], letters: readonly Letter[], depth: number): number {
+  const members = configs.map(
+    (config): LaggingMember => ({ config, child: CHILD, observe: (step) => isSoundStep(config, step) }),
+  );
+  const root = new LaggingPod(members);
+  for (const { name } of configs) root.look(name);
+  const seen = new Set([root.key]);
+  let level: readonly { readonly pod: LaggingPod; readonly path: readonly string[] }[] = [{ pod: root, path: [] }];
+  for (let at = 1; at <= depth; at += 1) {
+    const next: (typeof level)[number][] = [];
+    for (const { pod, path } of level) {
+      for (const [name, act] of letters) {
+        const node = { pod: pod.fork(), path: [...path, name] };
+        try {
+          act(node.pod);
+          const { key } = node.pod;
+          isSound(pod, node.pod);
+          if (seen.has(key)) continue;
+          seen.add(key);
+          if (seen.size % 5 === 0) comesToItsEnd(node.pod);
+        } catch (error) {
+          throw new Error(`after: ${node.path.join(', ')}`, { cause: error });
+        }
+        next.push(node);
+      }
+    }
+    level = next;
+  }
+  return seen.size;
+}
+
+/** What the last letter has done to each. */
+function isSound(before: LaggingPod, after: LaggingPod): void {
+  for (const [name, life] of after.lives) {
+    const sent = life.done.flatMap(({ effect }) =>
+      effect.type === 'signalChild' ? [`${effect.id} ${effect.signal}`] : [],
+    );
+    assert.equal(new Set(sent).size, sent.length, `${name}: a signal twice to one child`);
+    const was = before.of(name).state;
+    if (isStopping(life.state) && !isStopping(was) && life.state.child.is === 'alive') isInTurn(after, name);
+  }
+}
+
+function isStopping({ climb }: Step['after']): boolean {
+  return climb?.why === 'stop';
+}
+
+/** Those who need it are dead in truth, unless there is no time left or it was asked twice. */
+function isInTurn(pod: LaggingPod, name: string): void {
+  const { state, config } = pod.of(name);
+  const { stop, deadline } = state;
+  if ((stop?.requests ?? 0) >= 2 || (deadline !== undefined && pod.nowMs >= lastTurnMs(deadline))) return;
+  const needs = [...pod.lives.values()].filter((other) => other.config.startAfter.some((gate) => gate.name === name));
+  const mains = config.role === 'sidecar' ? [pod.of('work')] : [];
+  for (const other of [...needs, ...mains]) {
+    const isAlive = pod.runs(other.config.name) && other.state.child.is === 'alive';
+    const isSeen = state.peers?.[other.config.name]?.tombstone.Born !== undefined;
+    assert.ok(!isAlive || !isSeen, `${name} is stopped before ${other.config.name}`);
+  }
+}
+
+/** Once the main is over and everybody looks now and then, nobody is left. */
+function comesToItsEnd(pod: LaggingPod): void {
+  if (pod.runs('work')) return;
+  const rest = pod.fork();
+  const names = [...rest.lives.keys()];
+  for (let turn = 0; turn < MOST_TURNS && names.some((name) => rest.runs(name)); turn += 1) {
+    for (const name of names) rest.look(name);
+    rest.passOn(1_000);
+  }
+  for (const name of names) assert.ok(!rest.runs(name), `${name} runs on without its main`);
+}

@@ -1,0 +1,68 @@
+/**
+ * `node test/sim/mutants.ts [--runs N] [--only N]`: breaks one rule of the core after the other, in a private copy, and tells in which run the
+ * simulator notices. Fails when one is not noticed, or when a rule is not where the list says.
+ */
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { MUTATIONS, type Mutation } from './mutations.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const MOST_MS = 600_000;
+
+export interface Verdict {
+  readonly mutation: Mutation;
+  /** Runs until a law was broken; undefined: none was. */
+  readonly runs: number | undefined;
+  readonly law: string;
+}
+
+/** Each of them in a copy of its own. */
+export function judge(
+  mutations: readonly Mutation[],
+  runs: number,
+  onVerdict: (verdict: Verdict) => void = () => {},
+): readonly Verdict[] {
+  const copy = mkdtempSync(join(tmpdir(), 'sexton-mutants-'));
+  try {
+    for (const part of ['src', 'test/core', 'test/sim', 'package.json'])
+      cpSync(join(ROOT, part), join(copy, part), { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+    return mutations.map((mutation) => {
+      const verdict = judgeOne(copy, mutation, runs);
+      onVerdict(verdict);
+      return verdict;
+    });
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
+}
+
+function judgeOne(copy: string, mutation: Mutation, runs: number): Verdict {
+  const path = join(copy, 'src/core', mutation.file);
+  const sound = readFileSync(path, 'utf8');
+  const parts = sound.split(mutation.from);
+  if (parts.length !== 2)
+    throw new Error(`stale list: ${mutation.file} has ${parts.length - 1} times ${mutation.from}`);
+  writeFileSync(path, parts.join(mutation.to));
+  const args = ['test/sim/run.ts', '--brief', '--runs', String(runs)];
+  const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: copy, encoding: 'utf8', timeout: MOST_MS });
+  writeFileSync(path, sound);
+  const breach = /^seed \d+ breaks "([^"]+)"/m.exec(stderr);
+  const done = /^(\d+) runs of pods/m.exec(stdout);
+  return { mutation, law: breach?.[1] ?? '', runs: breach === null || done === null ? undefined : Number(done[1]) };
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({ options: { runs: { type: 'string', default: '50000' }, only: { type: 'string' } } });
+  const chosen = values.only === undefined ? MUTATIONS : MUTATIONS.slice(Number(values.only), Number(values.only) + 1);
+  const verdicts = judge(chosen, Number(values.runs), ({ mutation, runs, law }) => {
+    const end = runs === undefined ? 'NOT NOTICED' : `run ${runs}, by "${law}"`;
+    console.log(`${end.padEnd(50)} ${mutation.file}: ${mutation.breaks}`);
+  });
+  const missed = verdicts.filter(({ runs }) => runs === undefined).length;
+  console.log(`${verdicts.length} mutants, ${missed} not noticed`);
+  process.exitCode = missed === 0 ? 0 : 1;
+}

@@ -1,0 +1,166 @@
+/**
+ * Rules of the core, broken on purpose, each in one place and found by its exact text. A simulator that lets one of these pass would let the
+ * same mistake pass when somebody makes it.
+ */
+
+export interface Mutation {
+  /** The rule that does not hold any more. */
+  readonly breaks: string;
+  /** In src/core. */
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+export const MUTATIONS: readonly Mutation[] = [
+  {
+    breaks: 'a sidecar does not stop before every main has finished',
+    file: 'finished.ts',
+    from: "finished >= (config.when === 'all' ? standings.length : 1)",
+    to: 'finished >= 1',
+  },
+  {
+    breaks: 'under OnFailure a main that has failed will be born again',
+    file: 'restart.ts',
+    from: "return policy === 'Never' || (policy === 'OnFailure' && succeeded);",
+    to: "return policy === 'Never' || policy === 'OnFailure';",
+  },
+  {
+    breaks: 'a sidecar stops when its mains have finished',
+    file: 'finished.ts',
+    from: "standings.filter((standing) => standing.is === 'dead' && standing.final).length",
+    to: "standings.filter((standing) => standing.is === 'dead' && standing.final && !standing.lost).length",
+  },
+  {
+    breaks: 'another session does not exist',
+    file: 'standing.ts',
+    from: 'return config.session !== undefined && Session !== undefined && Session !== config.session;',
+    to: 'return config.session !== undefined && Session !== undefined && Session === undefined;',
+  },
+  {
+    breaks: 'another boot does not exist',
+    file: 'standing.ts',
+    from: 'return (Boot !== undefined && Boot !== state.bootId) || isOfAnotherSession(config, peer);',
+    to: 'return isOfAnotherSession(config, peer);',
+  },
+  {
+    breaks: 'a death that was found at the start is doubted for 10 s',
+    file: 'standing.ts',
+    from: 'const STALE_AFTER_MS = 10_000;',
+    to: 'const STALE_AFTER_MS = 0;',
+  },
+  {
+    breaks: 'a sidecar that is asked to stop serves on while mains live',
+    file: 'hold.ts',
+    from: "return blockers.names.length > 0 || (config.role === 'sidecar' && mayNotHaveSeenAll(draft, stop));",
+    to: "return config.role === 'main' && blockers.names.length > 0;",
+  },
+  {
+    breaks: 'a sidecar that sees no main waits a moment before it believes that there is none',
+    file: 'hold.ts',
+    from: 'const MOMENT_MS = 1_000;',
+    to: 'const MOMENT_MS = 0;',
+  },
+  {
+    breaks: 'a member stops when all who started after it are dead',
+    file: 'order.ts',
+    from: 'if (dependsOnUs && !(quorumIsEnough && mains.includes(name))) needed.add(name);',
+    to: '',
+  },
+  {
+    breaks: 'who never started holds nobody up',
+    file: 'finished.ts',
+    from: "return standing.is === 'alive' || (standing.is === 'unsure' && !standing.waiting);",
+    to: "return standing.is !== 'absent';",
+  },
+  {
+    breaks: 'the deadline never moves later',
+    file: 'deadline.ts',
+    from: 'return b.atMs < a.atMs ? b : a;',
+    to: 'return b;',
+  },
+  {
+    breaks: 'own KILL comes before the platform’s',
+    file: 'deadline.ts',
+    from: 'return budget.atMs - Math.min(500, lengthOf(budget) / 20);',
+    to: 'return budget.atMs + 500;',
+  },
+  {
+    breaks: 'whoever waits for its turn stops 2 s before the deadline',
+    file: 'deadline.ts',
+    from: 'return budget.atMs - Math.min(2_000, lengthOf(budget) / 2);',
+    to: 'return budget.atMs;',
+  },
+  {
+    breaks: 'a child that a failed probe has told to end is not told again by the stop',
+    file: 'climb.ts',
+    from: 'if (climb !== undefined) return update(draft, { climb: { ...climb, why } });',
+    to: '',
+  },
+  {
+    breaks: 'the ladder begins with its first rung, not with KILL',
+    file: 'climb.ts',
+    from: "if (firstRung === 'toSend') sendRung(draft);",
+    to: "if (firstRung === 'toSend') killNow(draft, 'mutation');",
+  },
+  {
+    breaks: 'what the host has passed on already is not sent again',
+    file: 'prompt.ts',
+    from: "beginClimb(draft, { why: 'stop', killAtMs: undefined }, 'sent');",
+    to: "beginClimb(draft, { why: 'stop', killAtMs: undefined });",
+  },
+  {
+    breaks: 'a stop that sexton decided on ends with its own KILL',
+    file: 'rules.ts',
+    from: "killAtMs: stop.origin === 'self' ? ownBudget(draft).atMs : undefined",
+    to: 'killAtMs: undefined',
+  },
+  {
+    breaks: 'a stop beats a restart in flight',
+    file: 'end.ts',
+    from: "if (state.climb?.why === 'stop' || config.role === 'main' || state.stop.requests >= 2) return true;",
+    to: '',
+  },
+  {
+    breaks: 'the container exits with the command’s code',
+    file: 'exit.ts',
+    from: 'return exit.signal === undefined ? (exit.code ?? EXIT.sexton) : EXIT.signalBase + exit.signal;',
+    to: 'return exit.code ?? 0;',
+  },
+  {
+    breaks: 'a sidecar that was stopped leaves with 0',
+    file: 'exit.ts',
+    from: 'return ending.stopped && !ending.overdue ? EXIT.ok : ending.status;',
+    to: 'return ending.status;',
+  },
+  {
+    breaks: 'what a command leaves behind is killed when it does not end',
+    file: 'climb.ts',
+    from: "beginClimb(draft, { why: 'rest', killAtMs: killAt });",
+    to: "beginClimb(draft, { why: 'rest', killAtMs: undefined });",
+  },
+  {
+    breaks: 'a start gate waits for what it names',
+    file: 'gates.ts',
+    from: "return time !== undefined && Phase !== 'backoff' && Phase !== 'starting';",
+    to: 'return true;',
+  },
+  {
+    breaks: 'the next supervisor hears of what its predecessor has not acknowledged before it acts',
+    file: 'lifecycle.ts',
+    from: 'if (draft.state.isAwake) advance(draft);',
+    to: 'advance(draft);',
+  },
+  {
+    breaks: 'a member that came to its end in an earlier supervisor leaves in the next one',
+    file: 'lifecycle.ts',
+    from: '  leaveIfDone(draft);\n  resumeTasks(draft);',
+    to: '  resumeTasks(draft);',
+  },
+  {
+    breaks: 'who dies says whether another life will follow',
+    file: 'record.ts',
+    from: "Final: child.is === 'gone' ? child.final : undefined,",
+    to: "Final: child.is === 'gone' ? true : undefined,",
+  },
+];

@@ -1,0 +1,82 @@
+/**
+ * The short form of the simulation: some thousand seeded pods. The long form is `node test/sim/run.ts --runs 1000000`.
+ */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Coverage } from './coverage.ts';
+import { draw } from './draw.ts';
+import { shrink } from './shrink.ts';
+import { simulate } from './simulate.ts';
+import { timelineOf } from './timeline.ts';
+
+const RUNS = 4_000;
+
+describe('simulated pods', () => {
+  it(`break no law in ${RUNS} seeded runs, and every kind of fault happens`, (test) => {
+    const coverage = new Coverage();
+    for (let seed = 1; seed <= RUNS; seed += 1) {
+      const breach = simulate(draw(seed), coverage);
+      assert.equal(breach, undefined, `node test/sim/run.ts --runs 1 --seed ${seed}`);
+    }
+    for (const what of EXERCISED) assert.ok((coverage.counts.get(what) ?? 0) > 0, `it never happens: ${what}`);
+    test.diagnostic(coverage.lines().join(', '));
+  });
+
+  it('do the same again from the same seed', () => {
+    for (const seed of [11, 222, 3_333]) assert.deepEqual(timelineOf(draw(seed)), timelineOf(draw(seed)));
+  });
+
+  it('are made smaller as long as they fail in the same way', () => {
+    const isWiped = (scenario: ReturnType<typeof draw>): boolean =>
+      scenario.faults.some((fault) => fault.do === 'wipe');
+    const seed = Array.from({ length: 500 }, (_, at) => at).find(
+      (at) => isWiped(draw(at)) && draw(at).faults.length > 3,
+    );
+    assert.ok(seed !== undefined);
+    const small = shrink(draw(seed), isWiped);
+    assert.deepEqual([small.faults.map((fault) => fault.do), small.members.length], [['wipe'], 1]);
+  });
+});
+
+const EXERCISED = [
+  'KILL by sexton',
+  'alone',
+  'alone and back',
+  'event doubled',
+  'event late',
+  'event lost',
+  'event merged',
+  'fault: crash supervisor',
+  'fault: deafen',
+  'fault: delete',
+  'fault: evict',
+  'fault: freeze',
+  'fault: hang supervisor',
+  'fault: kill command',
+  'fault: kill container',
+  'fault: litter empty',
+  'fault: litter garbage',
+  'fault: litter stranger',
+  'fault: pause',
+  'fault: reboot',
+  'fault: replace',
+  'fault: sexton stop',
+  'fault: signal',
+  'fault: starve supervisor',
+  'fault: turn clock',
+  'fault: volume denied',
+  'fault: volume full',
+  'fault: volume read-only',
+  'fault: volume slow',
+  'fault: wipe',
+  'grace shortened',
+  'hanging supervisor killed',
+  'read unparsable',
+  'seen by rescan',
+  'stranger cleared',
+  'supervisor killed after',
+  'supervisor killed before the carving',
+  'supervisor killed before the commit',
+  'supervisor killed between',
+  'write torn',
+] as const;
