@@ -96,10 +96,7 @@ export function evidenceOf(config: MemberConfig, state: State): Evidence {
   return { Summary: cleanText(summaryOf(evidence, chronicle), MOST_TEXT), ...evidence };
 }
 
-/**
- * One line of JSON, at most 4096 bytes with its newline. What is too long loses its phases from the middle on, then whole keys from the
- * end, but never the summary.
- */
+/** One line of JSON, at most 4096 bytes with its line end. What is too long loses whole keys from the end, but never the summary. */
 export function formatEvidence(evidence: Evidence): string {
   const entries = Object.entries(evidence).map(([key, value]) => [
     key,

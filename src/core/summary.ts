@@ -8,7 +8,8 @@ import type { Evidence, Forcer, PhaseTime } from './evidence.ts';
 export function summaryOf(evidence: Omit<Evidence, 'Summary'>, { history }: Pick<Chronicle, 'history'>): string {
   const { Reason, StopReason } = evidence;
   const end = endOf(evidence);
-  if (Reason === 'never-started') return [`never started: ${whyNever(evidence, history)}`, end].join(', ');
+  if (Reason === 'never-started' || evidence.Born === undefined)
+    return [`never started: ${whyNever(evidence, history)}`, end].join(', ');
   if (Reason === 'oom') return [`killed by the OOM killer`, end, ...restartsOf(evidence)].join(', ');
   if (StopReason !== undefined && evidence.StopMs !== undefined) return stopOf(evidence, StopReason, evidence.StopMs);
   if (evidence.ForcedBy !== undefined)
@@ -62,7 +63,7 @@ function restartsOf({ Restarts }: Pick<Evidence, 'Restarts'>): readonly string[]
 /** A start gate, or a command that cannot be started; else it was asked to stop before. */
 function whyNever({ StopReason }: Pick<Evidence, 'StopReason'>, history: Chronicle['history']): string {
   const refusal = history.findLast(({ Event }) => Event === 'refused' || Event === 'start failed');
-  if (refusal !== undefined) return String(refusal.Why ?? refusal.Error);
+  if (refusal !== undefined) return String(refusal.Why ?? refusal.Error).replace(/^cannot start: /, '');
   return StopReason === undefined ? 'there was nothing to do any more' : `stopped before (${StopReason})`;
 }
 

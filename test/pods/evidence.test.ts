@@ -1,0 +1,180 @@
+/** The evidence of real members: in the termination log, in the log and in the tombstone. */
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { describe } from 'node:test';
+import type { Evidence } from '../../src/core/evidence.ts';
+import { type ContainerOptions, startContainer } from '../helpers/container.ts';
+import { atOnce } from '../helpers/engine.ts';
+import { readTombstone, waitForTombstone } from '../helpers/grave.ts';
+import { member } from '../helpers/member.ts';
+import { send } from '../helpers/process.ts';
+import { type Stage, scenario } from '../helpers/scenario.ts';
+import { readTimeline } from '../helpers/timeline.ts';
+import { waitFor } from '../helpers/wait.ts';
+
+const NO_MOUNTS = 'a directory of devices is mounted by hand';
+
+function start(stage: Stage, options: ContainerOptions): ReturnType<typeof startContainer> {
+  const { scratch } = stage;
+  return startContainer(scratch, {
+    ...options,
+    flags: ['--name', 'web', '--graveyard', scratch.graveyard, '--log-format', 'json', ...(options.flags ?? [])],
+  });
+}
+
+function read(path: string): Evidence {
+  const text = readFileSync(path, 'utf8');
+  assert.ok(Buffer.byteLength(text) <= 4096 && text.startsWith('{"Summary":"') && text.endsWith('}\n'), text);
+  return JSON.parse(text) as Evidence;
+}
+
+function waitForStart({ scratch }: Stage): Promise<unknown> {
+  return waitFor('it has started', () => readTimeline(scratch.log).of('web', 'Started').length > 0);
+}
+
+describe('the termination log', { concurrency: atOnce(2) }, () => {
+  scenario('has the stop of a member under any uid, and log and tombstone have it, too', async (stage) => {
+    const { scratch } = stage;
+    const log = scratch.path('termination');
+    const container = start(stage, {
+      user: 12_345,
+      flags: ['--termination-log', log, '--drain', '9m', '--stop', 'USR1:1ms,TERM', '--grace-period', '10m'],
+      command: member(stage, 'web', { trap: 'USR1', term: 20, termexit: 7 }),
+    });
+    await waitForStart(stage);
+    await container.signal('SIGTERM');
+    await waitForTombstone(scratch.graveyard, 'web', 'drains', (it) => it.Phase === 'draining');
+    await container.signal('SIGTERM');
+    assert.equal((await container.exit()).status, 7);
+    const evidence = read(log);
+    assert.deepEqual(
+      // It holds until the graveyard was read for the first time.
+      evidence.Phases?.map(({ Phase, Signal }) => Signal ?? Phase).filter((phase) => phase !== 'hold'),
+      ['drain', 'SIGUSR1', 'SIGTERM'],
+    );
+    const { Name, Reason, ExitCode, ContainerExitCode, StopReason, ForcedBy, GraceMs, Restarts } = evidence;
+    assert.deepEqual([Name, Reason, ExitCode, ContainerExitCode], ['web', 'stopped', 7, 7]);
+    assert.deepEqual([StopReason, ForcedBy, GraceMs, Restarts], ['signal TERM', undefined, 600_000, 0]);
+    assert.match(
+      evidence.Summary,
+      /^stopped in .* \(signal TERM\): .*drain .*, exit code 7, not forced, [0-9]+ s of grace left$/,
+    );
+    const history = readTombstone(scratch.graveyard, 'web')?.History ?? [];
+    assert.equal(history.find(({ Event }) => Event === 'over')?.Summary, evidence.Summary);
+    const lines = container
+      .stderr()
+      .split('\n')
+      .filter((line) => line.includes('"summary"'));
+    assert.deepEqual(
+      lines.map((line) => (JSON.parse(line) as { summary: string }).summary),
+      [evidence.Summary],
+    );
+  });
+
+  scenario(
+    'has whose KILL it was, and how often the command was restarted before, once for all of its lives',
+    async (stage) => {
+      const { scratch } = stage;
+      const log = scratch.path('termination');
+      const container = start(stage, {
+        flags: ['--termination-log', log, '--restart', 'on-failure', '--stop', 'USR1:1ms,KILL'],
+        command: member(stage, 'web', { counter: scratch.path('lives'), runs: '1,0', exits: '3,0', trap: 'USR1' }),
+      });
+      await waitForTombstone(
+        scratch.graveyard,
+        'web',
+        'lives again',
+        (it) => it.Restarts === 1 && it.Phase === 'running',
+      );
+      assert.ok(!existsSync(log));
+      await container.signal('SIGTERM');
+      assert.equal((await container.exit()).status, 137);
+      const { ForcedBy, Restarts, Signal, Summary } = read(log);
+      assert.deepEqual([ForcedBy, Restarts, Signal], ['sexton', 1, 'SIGKILL']);
+      assert.match(Summary, /ended by SIGKILL, killed by sexton.*, restarted 1 time$/);
+    },
+  );
+
+  scenario('is written by a supervisor that came back during the stop', async (stage) => {
+    const { scratch } = stage;
+    const [log, done] = [scratch.path('termination'), scratch.path('done')];
+    const container = start(stage, {
+      flags: ['--termination-log', log, '--grace-period', '10m'],
+      command: member(stage, 'web', { until: done }),
+    });
+    await waitForTombstone(scratch.graveyard, 'web', 'runs', (it) => it.Phase === 'running');
+    await container.signal('SIGTERM');
+    await waitForTombstone(scratch.graveyard, 'web', 'stops', (it) => it.Phase === 'stopping');
+    const first = await container.supervisor();
+    send(first, 'SIGKILL');
+    await container.supervisor(first);
+    writeFileSync(done, '');
+    assert.equal((await container.exit()).status, 0);
+    assert.deepEqual(
+      read(log).Phases?.flatMap(({ Signal }) => Signal ?? []),
+      ['SIGTERM'],
+    );
+  });
+
+  scenario(
+    'at its usual place is used where it is there, and what the application has left in it stays',
+    async (stage) => {
+      const { scratch } = stage;
+      const [ours, theirs] = [scratch.path('ours'), scratch.path('theirs')];
+      for (const [file, words] of [
+        [ours, ''],
+        [theirs, 'out of paper\n'],
+      ] as const) {
+        writeFileSync(file, words);
+        const container = start(stage, { inside: withTerminationLog(stage, file), command: ['sh', '-c', 'exit 4'] });
+        assert.equal((await container.exit()).status, 4);
+      }
+      assert.equal(read(ours).Summary, 'ended by itself, exit code 4');
+      assert.equal(readFileSync(theirs, 'utf8'), 'out of paper\n');
+    },
+    { notInPodman: NO_MOUNTS },
+  );
+
+  scenario(
+    'is never made where it was not asked for, and a path that cannot be written is told, no more',
+    async (stage) => {
+      const { scratch } = stage;
+      const quiet = start(stage, { command: ['sh', '-c', 'test ! -e /dev/termination-log'] });
+      assert.equal((await quiet.exit()).status, 0);
+      assert.ok(!existsSync('/dev/termination-log'));
+      assert.doesNotMatch(quiet.stderr(), /termination/);
+      const path = scratch.path('none/termination');
+      const told = start(stage, { flags: ['--termination-log', path], command: ['sh', '-c', 'exit 5'] });
+      assert.equal((await told.exit()).status, 5);
+      assert.match(told.stderr(), /"message":"cannot write \S+: ENOENT; the evidence is in the log"/);
+    },
+  );
+
+  scenario('that is a pipe which nobody reads holds up nothing', async (stage) => {
+    const { scratch } = stage;
+    const path = scratch.path('pipe');
+    const container = start(stage, {
+      flags: ['--termination-log', path],
+      inside: ['sh', '-c', `mkfifo ${path} && exec "$@"`, 'sh'],
+      command: ['sh', '-c', 'exit 5'],
+    });
+    assert.equal((await container.exit()).status, 5);
+    assert.match(container.stderr(), /it is no regular file/);
+  });
+});
+
+/** A /dev with a termination log in it, in the mount namespace of the container alone. */
+function withTerminationLog({ scratch }: Stage, file: string): readonly string[] {
+  const dev = scratch.path('dev');
+  mkdirSync(dev, { recursive: true });
+  chmodSync(file, 0o666);
+  const steps = [
+    `mount -t tmpfs none ${dev}`,
+    `for it in null zero full random urandom tty; do touch ${dev}/$it && mount --bind /dev/$it ${dev}/$it; done`,
+    `touch ${dev}/termination-log`,
+    `mount --bind ${file} ${dev}/termination-log`,
+    `mount --rbind ${dev} /dev`,
+    'exec "$@"',
+  ];
+  return ['sh', '-c', steps.join(' && '), 'sh'];
+}

@@ -1,0 +1,189 @@
+/** What clients may do to the listener, and what may be in its way. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { existsSync, lstatSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { answerTo } from '../../../src/runtime/http/answers.ts';
+import { Listener } from '../../../src/runtime/http/listener.ts';
+import type { HttpAddress } from '../../../src/runtime/http.ts';
+import { Log } from '../../../src/runtime/log.ts';
+import { mainConfig } from '../../core/helpers.ts';
+import { Life } from '../../core/life.ts';
+import { waitFor, within } from '../../helpers/wait.ts';
+import { temporaryDirectory } from '../graveyard/volume.ts';
+import { ask, dial, exchange, replyOf, waitForReply } from './client.ts';
+
+class Heard extends Log {
+  readonly lines: string[] = [];
+  override say(level: string, message: string): void {
+    this.lines.push(`${level} ${message}`);
+  }
+}
+
+interface Open {
+  readonly address: HttpAddress;
+  readonly listener: Listener;
+  readonly lines: readonly string[];
+}
+
+function open(t: TestContext, address: HttpAddress): Open {
+  const log = new Heard({ level: 'info', format: 'json', member: 'web' });
+  const { config: member, state } = new Life({ config: mainConfig(), peers: [] });
+  const answer = (path: string) => answerTo(path, { member, onDrain: 'keep', state });
+  const listener = new Listener({ address, log, answer });
+  t.after(() => listener.close());
+  return { address, listener, lines: log.lines };
+}
+
+async function opened(t: TestContext, address?: HttpAddress): Promise<Open> {
+  const it = open(t, address ?? { kind: 'unix', path: join(temporaryDirectory(t), 'http.sock') });
+  await waitForReply(it.address, '/livez', 'is answered', ({ status }) => status === 200);
+  return it;
+}
+
+/** What comes for these bytes, and nothing behind them. */
+async function replyTo(address: HttpAddress, bytes: string): ReturnType<typeof ask> {
+  const socket = dial(address);
+  socket.write(bytes, 'latin1');
+  return replyOf(await exchange(socket));
+}
+
+/** One that was free a moment ago. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  const { port } = await new Promise<AddressInfo>((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve(server.address() as AddressInfo));
+  });
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+describe('a client', { concurrency: 4 }, () => {
+  it('gets an answer by GET, only its head by HEAD, and by no other method', async (t) => {
+    const { address } = await opened(t);
+    const get = await ask(address, '/readyz?verbose');
+    assert.deepEqual([get?.status, get?.body, get?.headers['content-length']], [200, 'ok\n', '3']);
+    assert.deepEqual([get?.headers.connection, get?.headers['cache-control']], ['close', 'no-store']);
+    const head = await ask(address, '/readyz', 'HEAD');
+    assert.deepEqual([head?.status, head?.body, head?.headers['content-length']], [200, '', '3']);
+    for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT']) {
+      const reply = await ask(address, '/readyz', method);
+      assert.deepEqual([reply?.status, reply?.headers.allow], [405, 'GET, HEAD'], method);
+    }
+    assert.equal((await ask(address, '/healthz'))?.status, 404);
+    assert.equal((await ask(address, '/'))?.status, 404);
+    assert.equal((await ask(address, '/__proto__'))?.status, 404);
+  });
+
+  it('that speaks something else is told so, and one that says too much as well', async (t) => {
+    const { address } = await opened(t);
+    assert.equal((await replyTo(address, '\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03'))?.status, 400);
+    assert.equal((await replyTo(address, 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'))?.status, 400);
+    assert.equal((await replyTo(address, `GET /livez HTTP/1.1\r\nCookie: ${'x'.repeat(20_000)}`))?.status, 431);
+  });
+
+  it('that sends a body, a second request, or closes its side first, still gets its one answer', async (t) => {
+    const { address } = await opened(t);
+    const body = 'x'.repeat(30_000);
+    const request = 'GET /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 30000\r\n\r\n';
+    assert.equal((await replyTo(address, `${request}${body}`))?.body, 'ok\n');
+    assert.equal((await replyTo(address, 'GET /livez HTTP/1.1\r\n\r\nGET /livez HTTP/1.1\r\n\r\n'))?.body, 'ok\n');
+    const socket = dial(address);
+    socket.end('GET /livez HTTP/1.1\r\n\r\n');
+    assert.equal(replyOf(await exchange(socket))?.body, 'ok\n');
+  });
+
+  it('that sends byte after byte and never all is told that its time is over', async (t) => {
+    const { address } = await opened(t);
+    const socket = dial(address);
+    socket.write('GET /livez HTTP/1.1\r\nX-Slow: ');
+    const drip = setInterval(() => socket.write('x'), 100);
+    t.after(() => clearInterval(drip));
+    assert.equal(replyOf(await exchange(socket))?.status, 408);
+  });
+
+  it('that says nothing at all is let go', async (t) => {
+    const { address } = await opened(t);
+    assert.equal(await exchange(dial(address)), '');
+  });
+
+  it('is answered while a thousand others have connected and say nothing', async (t) => {
+    const { address } = await opened(t, { kind: 'tcp', host: '127.0.0.1', port: await freePort() });
+    let isOpen = 0;
+    for (let round = 0; round < 20; round += 1) {
+      const sockets = Array.from({ length: 50 }, () => dial(address));
+      t.after(() => {
+        for (const socket of sockets) socket.destroy();
+      });
+      for (const socket of sockets) {
+        isOpen += 1;
+        socket.once('close', () => {
+          isOpen -= 1;
+        });
+        socket.resume();
+      }
+      const connected = sockets.map((socket) => new Promise((resolve) => socket.once('connect', resolve)));
+      await within('all are connected', Promise.all(connected));
+      assert.equal((await ask(address, '/livez'))?.status, 200);
+    }
+    await waitFor('all but a few are closed', () => isOpen <= 64);
+  });
+});
+
+describe('an address', { concurrency: 4 }, () => {
+  it('that is taken is told once, tried again, and answered at as soon as it is free', async (t) => {
+    const other = createServer();
+    const port = await new Promise<number>((resolve) => {
+      other.listen(0, '127.0.0.1', () => resolve((other.address() as AddressInfo).port));
+    });
+    const { address, lines } = open(t, { kind: 'tcp', host: '127.0.0.1', port });
+    await waitFor('it is told', () => lines.length > 0);
+    await new Promise((resolve) => other.close(resolve));
+    await waitForReply(address, '/livez', 'is answered', ({ status }) => status === 200);
+    assert.deepEqual(lines, [`error cannot answer HTTP at 127.0.0.1:${port}: ${TAKEN}`, 'info answering HTTP']);
+  });
+
+  it('that is the socket of somebody who was killed is taken over', async (t) => {
+    const path = join(temporaryDirectory(t), 'http.sock');
+    const script = "require('node:net').createServer().listen(process.argv[1], () => console.log('there'))";
+    const dying = spawn(process.execPath, ['-e', script, path], { stdio: ['ignore', 'pipe', 'ignore'] });
+    await new Promise((resolve) => dying.stdout.once('data', resolve));
+    const gone = new Promise((resolve) => dying.once('close', resolve));
+    dying.kill('SIGKILL');
+    await gone;
+    assert.ok(lstatSync(path).isSocket());
+    const { lines, listener } = await opened(t, { kind: 'unix', path });
+    assert.deepEqual(lines, ['info answering HTTP']);
+    assert.equal(lstatSync(path).mode & 0o777, 0o666);
+    listener.close();
+    await waitFor('its file is gone', () => !existsSync(path));
+  });
+
+  it('that is the socket of somebody who lives, or no socket, is left as it is', async (t) => {
+    const dir = temporaryDirectory(t);
+    const { address } = await opened(t, { kind: 'unix', path: join(dir, 'taken.sock') });
+    const second = open(t, address);
+    await waitFor('it is told', () => second.lines.length > 0);
+    assert.deepEqual(second.lines, [`error cannot answer HTTP at unix:${join(dir, 'taken.sock')}: ${TAKEN}`]);
+    assert.equal((await ask(address, '/livez'))?.status, 200);
+    const path = join(dir, 'a file');
+    writeFileSync(path, 'precious');
+    const third = open(t, { kind: 'unix', path });
+    await waitFor('it is told', () => third.lines.length > 0);
+    assert.ok(lstatSync(path).isFile());
+  });
+
+  it('whose listener is closed lets go of everybody at once', async (t) => {
+    const { address, listener } = await opened(t);
+    const socket = dial(address);
+    await new Promise((resolve) => socket.once('connect', resolve));
+    const closed = exchange(socket);
+    listener.close();
+    assert.equal(await closed, '');
+    assert.equal(await ask(address, '/livez'), undefined);
+  });
+});
+
+const TAKEN = 'somebody else listens there; give another address with --http; it is tried again';
