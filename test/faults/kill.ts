@@ -4,7 +4,7 @@
  * By the end of the container, which comes after the KILL: a little too early a KILL may pass, one without a reason does not.
  */
 import { reasonToStopMs } from './asks.ts';
-import { type ApplicationLife, stopSignalsOf } from './lives.ts';
+import type { ApplicationLife } from './lives.ts';
 import type { MemberPlan } from './members.ts';
 import { hitsOf, type RoundRecord } from './record.ts';
 
@@ -16,9 +16,9 @@ export function isKillDue(record: RoundRecord, member: MemberPlan, life: Applica
   // Whoever was asked before, be it alone, has carved the deadline that counts for all who are asked until then.
   const asks = hitsOf(record, ['delete', 'delete-again', 'stop-one']).map((it) => it.fromMs);
   if (untilMs >= sinceMs && untilMs >= Math.min(sinceMs, ...asks) + killMs - Math.min(500, killMs / 20)) return true;
-  if (stopSignalsOf(life).length === 0 || !member.ladder.some((it) => it.signal === SIGKILL)) return false;
+  if (!member.ladder.some((it) => it.signal === SIGKILL)) return false;
   const isHurried = hitsOf(record, ['stop-again'], member.name).length > 0;
-  // From when it was sent: on a busy machine the application says later that it came.
+  // From when it was sent: on a busy machine the application says later that it came, or not any more.
   return isHurried || untilMs >= sinceMs + member.ladder.reduce((sum, it) => sum + (it.forMs ?? 0), 0) - ROUNDING_MS;
 }
 

@@ -10,8 +10,8 @@ const V1 = '/sys/fs/cgroup/memory';
 
 let made = 0;
 
-/** Puts it there. What it has used up to now counts elsewhere; a page more than `bytes` is its end. */
-export function starve(scratch: Scratch, pid: number, bytes: number): void {
+/** Puts it there, if it still lives. What it has used up to now counts elsewhere; a page more than `bytes` is its end. */
+export function starve(scratch: Scratch, pid: number, bytes: number): boolean {
   made += 1;
   const isV1 = existsSync(V1);
   const group = join(isV1 ? V1 : '/sys/fs/cgroup', `sexton-faults-${basename(scratch.dir)}-${made}`);
@@ -21,7 +21,12 @@ export function starve(scratch: Scratch, pid: number, bytes: number): void {
     return isGone ? undefined : `cgroup ${group} with ${readFileSync(join(group, 'cgroup.procs'), 'utf8')}`;
   });
   writeFileSync(join(group, isV1 ? 'memory.limit_in_bytes' : 'memory.max'), String(bytes));
-  writeFileSync(join(group, 'cgroup.procs'), String(pid));
+  try {
+    writeFileSync(join(group, 'cgroup.procs'), String(pid));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function removed(group: string): boolean {

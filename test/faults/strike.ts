@@ -118,12 +118,10 @@ async function faultOf(scene: Scene, it: Strike): Promise<boolean | number> {
     case 'pause-container':
       return pause(pid1 === undefined ? [] : [pid1, ...below(pid1)], it.forMs);
     case 'oom-application':
-      if (application === undefined || hasEnded(application)) return false;
-      starve(scratch, application, HOG_LIMIT_BYTES);
+      if (application === undefined || !starve(scratch, application, HOG_LIMIT_BYTES)) return false;
       return kill(application, 'SIGUSR2');
     case 'oom-supervisor':
-      if (supervisor === undefined || hasEnded(supervisor)) return false;
-      starve(scratch, supervisor, SUPERVISOR_LIMIT_BYTES);
+      if (supervisor === undefined || !starve(scratch, supervisor, SUPERVISOR_LIMIT_BYTES)) return false;
       return waitFor('it is out of memory', () => hasEnded(supervisor), it.forMs + 300).catch(() => false);
     case 'fill-volume': {
       const isHit = volume.fill();
