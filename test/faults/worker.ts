@@ -3,6 +3,7 @@
  * what a round mounts is seen by nobody else, and is gone at the latest when this process is.
  */
 import { buildFixtures } from '../helpers/fixture.ts';
+import { childrenOf, send } from '../helpers/process.ts';
 import { playRound } from './round.ts';
 
 const fixtures = await buildFixtures();
@@ -11,5 +12,13 @@ const [isRoot, isStrict] = [process.argv.includes('root'), process.argv.includes
 process.on('message', (seed: number) => {
   void playRound(seed, fixtures, { isRoot, isStrict }).then((result) => process.send?.(result));
 });
-process.on('disconnect', () => process.exit());
+process.on('disconnect', () => {
+  // Broken off: what still runs would go on without us.
+  for (const pid of below(process.pid)) send(pid, 'SIGKILL');
+  process.exit();
+});
 process.send?.('ready');
+
+function below(pid: number): number[] {
+  return childrenOf(pid).flatMap((it) => [it, ...below(it)]);
+}

@@ -123,7 +123,9 @@ describe('start order', { concurrency: atOnce(4) }, () => {
         readTimeline(scratch.log).neverStarted(name);
         assert.equal(pod.state(name).killed, false, name);
       }
-      assert.deepEqual([pod.exitOf('proxy'), pod.exitOf('work')], [0, 143]);
+      assert.equal(pod.exitOf('proxy'), 0);
+      // 125: that its gate can never open any more it may hear before its own signal.
+      assert.ok([143, 125].includes(pod.exitOf('work')), String(pod.exitOf('work')));
     },
   );
 
