@@ -14,7 +14,7 @@ import { graveyardOf, type Pair, startPair } from './pair.ts';
 
 /** Private memory, against a clean graveyard. */
 const MOST_TIMES = 4;
-const MOST_MORE_DESCRIPTORS = 4;
+const MOST_MORE_DESCRIPTORS = 8;
 
 export interface Littered {
   readonly isNamed: boolean;
