@@ -4,11 +4,8 @@
  * privilege: everybody may hear what sock_diag(7) tells of sockets that are destroyed (SKNLGRP_INET_TCP_DESTROY, since Linux 4.4).
  *
  * Asked by a line, it answers with one line for each that has gone since the line before, written as in /proc/net/tcp: `: LOCAL:PORT
- * REMOTE:PORT 07`. Then comes `.`, or `!` when some were lost. The line `-` lets go of it: what goes from then on is not told, and the
+ * REMOTE:PORT 07`. Then comes `.`, or `!` when these are not all. The line `-` lets go of it: what goes from then on is not told, and the
  * next answer is `!`. Where the kernel does not tell, `! ERRNO` is its last word. It ends with its input.
- *
- * The structures are the kernel's own, <linux/netlink.h> and <linux/inet_diag.h>, written down here because not every C library comes with
- * those headers. They never change.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -17,30 +14,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "diagnostics.h"
 #include "start.h"
 
 enum {
-  NETLINK_SOCK_DIAG_ = 4,
-  SOCK_DIAG_BY_FAMILY_ = 20,
   /* Of IPv4 and of IPv6; group N is bit N - 1. */
   TCP_DESTROY_GROUPS = 1 << 0 | 1 << 2,
   LINE_MAX_ = 96,
+  /* In one answer: in a flood there would be no end of them. */
+  GONE_MAX = 1024,
 };
-
-struct header {
-  uint32_t length;
-  uint16_t type, flags;
-  uint32_t sequence, sender;
-};
-
-struct gone {
-  struct header header;
-  uint8_t family, state, timer, retransmits;
-  uint16_t local_port, remote_port; /* big-endian */
-  uint32_t local[4], remote[4];
-};
-
-_Static_assert(sizeof(struct gone) == 56, "as the kernel has it");
 
 struct address {
   uint16_t family, padding;
@@ -71,29 +54,33 @@ static void add_end(struct text *text, const uint32_t address[4], int words, uin
 }
 
 static void add_gone(struct text *text, const unsigned char *message, size_t length) {
-  struct gone gone;
-  if (length < sizeof gone) return;
-  memcpy(&gone, message, sizeof gone);
-  if (gone.header.type != SOCK_DIAG_BY_FAMILY_) return;
+  struct header header;
+  struct answer gone;
+  if (length < sizeof header + sizeof gone) return;
+  memcpy(&header, message, sizeof header);
+  memcpy(&gone, message + sizeof header, sizeof gone);
+  if (header.type != SOCK_DIAG_BY_FAMILY_) return;
   if (sizeof text->bytes - text->used < LINE_MAX_) flush(text);
   int words = gone.family == AF_INET ? 1 : 4;
   add(text, ':');
   add(text, ' ');
-  add_end(text, gone.local, words, gone.local_port);
+  add_end(text, gone.id.local, words, gone.id.local_port);
   add(text, ' ');
-  add_end(text, gone.remote, words, gone.remote_port);
+  add_end(text, gone.id.remote, words, gone.id.remote_port);
   for (const char *rest = " 07\n"; *rest != '\0'; rest++) add(text, *rest);
 }
 
-/* Each comes as a message of its own. Returns whether none was lost. */
+/* Each comes as a message of its own. Returns whether these are all. */
 static bool tell_gone(int netlink, struct text *text) {
   static unsigned char buffer[8192];
-  for (bool is_whole = true;;) {
+  bool is_whole = true;
+  for (int count = 0; count < GONE_MAX; count++) {
     ssize_t length = recv(netlink, buffer, sizeof buffer, MSG_DONTWAIT);
     if (length > 0) add_gone(text, buffer, (size_t)length);
     else if (length == -1 && errno == ENOBUFS) is_whole = false;
     else if (length == 0 || errno != EINTR) return is_whole;
   }
+  return false;
 }
 
 /* The descriptor, or a negated errno. */
