@@ -39,6 +39,13 @@ static void signal_at_parents_death(struct init *init, int number) {
   init->parent = 0;
 }
 
+/* A stop request that init has passed on by itself as this signal, and that the supervisor has not heard of yet: the child has it. */
+static bool was_passed_on(const struct init *init, int number) {
+  for (size_t i = 0; i < init->queued; i++)
+    if (init->queue[i].kind == EV_FORWARDED && init->queue[i].flag && init->queue[i].as == number) return true;
+  return false;
+}
+
 static void apply(struct init *init, const struct operation *op) {
   struct child *child = find_child(init, op->id);
   switch (op->kind) {
@@ -56,7 +63,7 @@ static void apply(struct init *init, const struct operation *op) {
       if (op->id > init->last_child) start_words(init, op);
       break;
     case OP_KILL:
-      if (child) signal_child(init, child, op->signal);
+      if (child && !was_passed_on(init, op->signal)) signal_child(init, child, op->signal);
       break;
     case OP_FORWARD:
       init->forward_to = op->id;

@@ -248,7 +248,14 @@ export class Container {
       laws.spawning(this, effect.id);
       this.lastSpawned = effect.id;
     }
-    if (effect.type === 'signalChild') this.#recordSignal(effect.signal);
+    if (effect.type === 'signalChild') {
+      // Init has passed it on, and the supervisor has not heard of that yet.
+      const { stopSignals } = this.member.config;
+      const isKnown = ({ event }: Queued): boolean =>
+        event.type === 'signalForwarded' && event.as === effect.signal && stopSignals.includes(event.signal);
+      if (this.queue.some(isKnown)) return this.world.count('signal not repeated');
+      this.#recordSignal(effect.signal);
+    }
     if (effect.type === 'forwardSignals') this.#forward = effect.table;
     if (effect.type === 'runAction' && effect.action.kind !== 'exec') this.#network.add(effect.id);
     this.#host.obey(effect, agenda.nowMs);

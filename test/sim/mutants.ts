@@ -1,5 +1,5 @@
 /**
- * `node test/sim/mutants.ts [--runs N] [--only N]`: breaks one rule of the core after the other, in a private copy, and tells in which run the
+ * `node test/sim/mutants.ts [--runs N] [--from N]`: breaks one rule of the core after the other, in a private copy, and tells in which run the
  * simulator notices. Fails when one is not noticed, or when a rule is not where the list says.
  */
 import { spawnSync } from 'node:child_process';
@@ -56,8 +56,10 @@ function judgeOne(copy: string, mutation: Mutation, runs: number): Verdict {
 }
 
 if (import.meta.main) {
-  const { values } = parseArgs({ options: { runs: { type: 'string', default: '50000' }, only: { type: 'string' } } });
-  const chosen = values.only === undefined ? MUTATIONS : MUTATIONS.slice(Number(values.only), Number(values.only) + 1);
+  const { values } = parseArgs({
+    options: { runs: { type: 'string', default: '50000' }, from: { type: 'string', default: '0' } },
+  });
+  const chosen = MUTATIONS.slice(Number(values.from));
   const verdicts = judge(chosen, Number(values.runs), ({ mutation, runs, law }) => {
     const end = runs === undefined ? 'NOT NOTICED' : `run ${runs}, by "${law}"`;
     console.log(`${end.padEnd(50)} ${mutation.file}: ${mutation.breaks}`);

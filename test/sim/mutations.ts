@@ -56,12 +56,6 @@ export const MUTATIONS: readonly Mutation[] = [
     to: "return config.role === 'main' && blockers.names.length > 0;",
   },
   {
-    breaks: 'a sidecar that sees no main waits a moment before it believes that there is none',
-    file: 'hold.ts',
-    from: 'const MOMENT_MS = 1_000;',
-    to: 'const MOMENT_MS = 0;',
-  },
-  {
     breaks: 'a member stops when all who started after it are dead',
     file: 'order.ts',
     from: 'if (dependsOnUs && !(quorumIsEnough && mains.includes(name))) needed.add(name);',
@@ -119,7 +113,7 @@ export const MUTATIONS: readonly Mutation[] = [
     breaks: 'a stop beats a restart in flight',
     file: 'end.ts',
     from: "if (state.climb?.why === 'stop' || config.role === 'main' || state.stop.requests >= 2) return true;",
-    to: '',
+    to: 'if (state.stop.requests < 2) return false;',
   },
   {
     breaks: 'the container exits with the command’s code',
