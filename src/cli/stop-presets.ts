@@ -47,7 +47,7 @@ const PRESETS: Readonly<Record<string, StopPreset>> = {
   postgres: { programs: /^(postgres|postmaster)$/, signal: 'TERM', second: 'INT', isSingle: true },
   'redis-server': { programs: /^redis-server$/, signal: 'TERM', isSingle: true },
   mosquitto: { programs: /^mosquitto$/, signal: 'TERM' },
-  'nats-server': { programs: /^nats-server$/, signal: 'USR2' },
+  'nats-server': { programs: /^nats-server$/, signal: 'USR2', warning: warnOfNats },
   memcached: { programs: /^memcached$/, signal: 'USR1' },
   pgbouncer: { programs: /^pgbouncer$/, warning: warnOfPgbouncer },
   // The meaning of both signals has changed between these two; a command line does not tell the version.
@@ -103,6 +103,13 @@ function warnOfSquid({ budgetMs }: Use): string | undefined {
   return 'squid waits for its whole shutdown_lifetime, 30 s unless its configuration says less; set it to less than the grace period';
 }
 const SQUID_LIFETIME_MS = 30_000;
+
+/** It closes its clients one after the other in this time. */
+function warnOfNats({ budgetMs }: Use): string | undefined {
+  if (budgetMs > NATS_DURATION_MS) return undefined;
+  return 'nats-server takes up to its lame_duck_duration, 2m unless its configuration says less; set it to less than the grace period';
+}
+const NATS_DURATION_MS = 120_000;
 
 function warnOfPgbouncer(): string {
   return 'which signal is graceful depends on the version of pgbouncer; give --stop preset:pgbouncer@1.22 up to that one, preset:pgbouncer@1.23 from then on';

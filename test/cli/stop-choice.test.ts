@@ -140,6 +140,10 @@ describe('a stop preset warns', () => {
     assert.match(warning('--', 'squid', '-N'), /shutdown_lifetime/);
     assert.equal(warning('--grace-period', '40s', '--', 'squid', '-N'), '');
   });
+  it('of nats-server where the grace period is no longer than its lame_duck_duration', () => {
+    assert.match(warning('--', 'nats-server'), /lame_duck_duration/);
+    assert.equal(warning('--grace-period', '150s', '--', 'nats-server'), '');
+  });
   it('of a program that no signal stops gracefully', () => {
     assert.match(warning('--', 'varnishd', '-F'), /^--stop auto: no signal lets varnishd .* --drain/);
   });

@@ -11,21 +11,28 @@ import { waitFor, within } from '../helpers/wait.ts';
 import { type Exchange, getByHttp, isAnswering, isRefused, openFlight, startLoad, WHOLE } from './clients.ts';
 import { prepareStage, type Stage } from './stage.ts';
 
-export interface HttpServer {
+/** What is planned to happen. */
+export interface Planned {
+  /** The preset's name and ladder. */
+  readonly preset: string;
+  readonly ladder: string;
+  /** What the process itself exits with. */
+  readonly status?: number;
+}
+
+export interface Installed {
   readonly program: string;
   /** Of Debian. */
   readonly packages: string;
+}
+
+export interface HttpServer extends Planned, Installed {
   /** Writes its configuration and answers with its command. */
   readonly prepare: (stage: Stage) => readonly string[];
-  /** The preset's name and ladder. */
-  readonly preset: string;
   /** For the test's title, where it is not the preset's name. */
   readonly title?: string;
-  readonly ladder: string;
   /** A signal that cuts what is in flight. */
   readonly wrong: string;
-  /** What the process itself exits with. */
-  readonly status?: number;
   /** What it says of its stop, in its log or on its output. */
   readonly says?: RegExp;
   /** It listens to the end, though it takes no request any more: what it says when it has begun to stop. */
@@ -64,12 +71,7 @@ export function judge(server: HttpServer): void {
     );
     stage.release();
     assert.deepEqual(await within('the response ends', flight.ended), WHOLE);
-    const { status } = await container.exit();
-    const output = outputOf(container);
-    assert.match(output, new RegExp(`stop ladder ${server.ladder} by preset ${preset} for `));
-    assert.deepEqual(deathIn(output), { reason: 'stopped', status: server.status ?? 0, exitCode: 0 });
-    assert.equal(status, 0);
-    assert.doesNotMatch(output, /"message":"killing/);
+    const output = await endOf(container, server);
     if (server.says) assert.match(logOf(stage) + output, server.says);
     if (server.warns) assert.match(output, server.warns);
     else assert.doesNotMatch(output, /"level":"warn".*--stop/);
@@ -77,6 +79,17 @@ export function judge(server: HttpServer): void {
   });
 
   judgeCut(server);
+}
+
+/** How it ended, as sexton tells it: gracefully, by the preset. Returns all that was written. */
+export async function endOf(container: Container, { preset, ladder, status = 0 }: Planned): Promise<string> {
+  const exit = await container.exit();
+  const output = outputOf(container);
+  assert.match(output, new RegExp(`stop ladder ${ladder} by preset ${preset} for `));
+  assert.deepEqual(deathIn(output), { reason: 'stopped', status, exitCode: 0 });
+  assert.equal(exit.status, 0);
+  assert.doesNotMatch(output, /"message":"killing/);
+  return output;
 }
 
 /** The control: what the wrong signal does. */
@@ -101,11 +114,11 @@ export async function serve(server: HttpServer, stage: Stage, flags: readonly st
   return container;
 }
 
-function outputOf(container: Container): string {
+export function outputOf(container: Container): string {
   return container.stderr() + container.stdout();
 }
 
-function skipOf({ program, packages }: HttpServer): string | false {
+export function skipOf({ program, packages }: Installed): string | false {
   return existsSync(program) ? false : `${program} is not there (apt-get install ${packages})`;
 }
 

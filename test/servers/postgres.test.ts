@@ -1,0 +1,142 @@
+/**
+ * postgres: TERM to its first process lets sessions end by themselves, INT ends them, and both leave a clean database. The processes
+ * of sessions, to which TERM and INT mean to drop what they do, are in groups of their own and do not get them.
+ */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { type Container, startContainer } from '../helpers/container.ts';
+import { waitFor, within } from '../helpers/wait.ts';
+import { endOf, outputOf, skipOf } from './judge.ts';
+import { openSession, type Session } from './psql.ts';
+import { prepareStage, type Stage } from './stage.ts';
+
+const BIN = '/usr/lib/postgresql/15/bin';
+const server = { program: `${BIN}/postgres`, packages: 'postgresql', preset: 'postgres', ladder: 'TERM:15s,INT' };
+const isRoot = process.getuid?.() === 0;
+const skip = isRoot ? skipOf(server) : 'postgres runs under no user namespace whose only user is root; be root';
+
+test('postgres completes an active query by --stop auto, and takes new sessions until the drain is over', {
+  skip,
+}, async (t) => {
+  const stage = await prepareStage(t);
+  const container = await serve(stage, ['--stop', 'auto', '--drain', '10m', '--grace-period', '30m']);
+  const { holder, worker } = await openQuery(stage);
+  await container.signal('SIGTERM');
+  await waitFor('it drains', () => container.stderr().includes('draining'));
+  for (let count = 0; count < 5; count++) {
+    const one = open(stage);
+    assert.equal(await one.ask('select 1'), '1');
+    assert.equal(await one.leave(), 0);
+  }
+  await container.signal('SIGTERM');
+  await waitFor('it is told', () => outputOf(container).includes('received smart shutdown request'));
+  assert.equal(await holder.ask('insert into kept values (2) returning 2'), '2');
+  holder.tell('select pg_advisory_unlock(7)');
+  assert.equal(await within('the query is done', worker.leave()), 0);
+  assert.equal(worker.output(), 'whole\n');
+  assert.equal(await within('its sessions are closed', holder.leave()), 0);
+  const output = await endOf(container, { ...server, ladder: 'TERM:10m,INT' });
+  assert.match(output, /database system is shut down/);
+  assert.equal(stateOf(stage), 'shut down');
+});
+
+test('postgres does not wait for an idle session for ever by --stop auto', { skip }, async (t) => {
+  const stage = await prepareStage(t);
+  const container = await serve(stage, ['--stop', 'auto']);
+  const idle = open(stage);
+  await idle.ask('insert into kept values (3)');
+  await container.signal('SIGTERM');
+  const output = await endOf(container, server);
+  assert.match(
+    output,
+    /received smart shutdown request[\s\S]*received fast shutdown request[\s\S]*database system is shut down/,
+  );
+  assert.equal(stateOf(stage), 'shut down');
+});
+
+test('postgres waits for an idle session as long as nothing but TERM reaches its first process (the control)', {
+  skip,
+}, async (t) => {
+  const stage = await prepareStage(t);
+  const container = await serve(stage, ['--stop', 'auto', '--grace-period', '30m']);
+  const idle = open(stage);
+  await idle.ask('select 1');
+  await container.signal('SIGTERM');
+  await waitFor('it is told', () => outputOf(container).includes('received smart shutdown request'));
+  assert.equal(await idle.ask('select 2'), '2');
+  await idle.leave();
+  await container.exit();
+});
+
+test('postgres is left to be recovered when it gets QUIT (the control)', { skip }, async (t) => {
+  const stage = await prepareStage(t);
+  const container = await serve(stage, ['--stop', 'QUIT']);
+  const { worker } = await openQuery(stage);
+  await container.signal('SIGTERM');
+  assert.equal(await within('the query is dropped', worker.leave()), 2);
+  await container.exit();
+  assert.equal(stateOf(stage), 'in production');
+});
+
+async function serve(stage: Stage, flags: readonly string[]): Promise<Container> {
+  const { user, template } = makeTemplate();
+  const data = stage.scratch.path('data');
+  execFileSync('cp', ['-a', template, data]);
+  const { dir } = stage.scratch;
+  const small = ['-c', 'shared_buffers=8MB', '-c', 'max_connections=20', '-c', 'fsync=off'];
+  const command = [server.program, '-D', data, '-k', dir, '-c', 'listen_addresses=', ...small];
+  const container = startContainer(stage.scratch, { name: 'postgres', user, flags, command });
+  await waitFor('postgres is ready', () => outputOf(container).includes('ready to accept connections'));
+  const first = open(stage);
+  await first.ask('create table kept (number int); insert into kept values (1)');
+  assert.equal(await first.leave(), 0);
+  return container;
+}
+
+let made: { readonly user: number; readonly template: string } | undefined;
+
+/** An empty database, made once. */
+function makeTemplate(): { readonly user: number; readonly template: string } {
+  if (made !== undefined) return made;
+  // initdb asks for the name of its user.
+  const user = Number(execFileSync('id', ['-u', 'postgres']));
+  const template = mkdtempSync(join(tmpdir(), 'sx-'));
+  chownSync(template, user, user);
+  process.once('exit', () => rmSync(template, { recursive: true, force: true }));
+  const quick = ['--no-sync', '--no-locale', '-A', 'trust', '-U', 'postgres'];
+  const identity = { uid: user, gid: user, stdio: 'ignore', cwd: '/' } as const;
+  execFileSync(`${BIN}/initdb`, ['-D', template, ...quick], identity);
+  made = { user, template };
+  return made;
+}
+
+/** A query that is under way until its lock is given back by the other session. */
+async function openQuery(stage: Stage): Promise<{ readonly holder: Session; readonly worker: Session }> {
+  const [holder, worker] = [open(stage), open(stage)];
+  await holder.ask('select from pg_advisory_lock(7)');
+  worker.tell(`select 'whole' from pg_advisory_lock(7)`);
+  await waitFor(
+    'the query waits',
+    async () => (await holder.ask('select count(*) from pg_locks where not granted')) === '1',
+  );
+  return { holder, worker };
+}
+
+function open(stage: Stage): Session {
+  const session = openSession(stage.scratch.dir);
+  stage.scratch.beforeClear(() => session.process.kill('SIGKILL'));
+  return session;
+}
+
+/** As the database itself says it. */
+function stateOf(stage: Stage): string {
+  const text = execFileSync(`${BIN}/pg_controldata`, [stage.scratch.path('data')], {
+    encoding: 'utf8',
+    env: { LC_ALL: 'C' },
+  });
+  return /Database cluster state: +(.*)/.exec(text)?.[1] ?? text;
+}
