@@ -25,10 +25,12 @@ export const idle300: Case = {
       await sleep(IDLE_MS);
       const perMinute = ((cpu() - before) * 60_000) / IDLE_MS;
       const members = pods.flatMap((pod) => pod.members);
-      for (const pod of pods) send(pod.member('main-0').pid1, 'SIGUSR1');
       const begin = performance.now();
+      for (const pod of pods) send(pod.member('main-0').pid1, 'SIGUSR1');
       await Promise.all(pods.map((pod) => pod.ended(END_LIMIT_MS)));
       const endMs = performance.now() - begin;
+      const asked = pods.flatMap((pod) => pod.timeline().events.filter(({ event, detail }) => isTerm(event, detail)));
+      if (asked.length !== 2 * PODS) throw new Error(`${asked.length} of ${2 * PODS} sidecars had their TERM`);
       const pss = one.pss.reduce((sum, it) => sum + it, 0) / one.pss.length;
       const sum = all.pss.reduce((total, it) => total + it, 0);
       const notes = [
@@ -44,6 +46,10 @@ export const idle300: Case = {
 interface Memory {
   readonly pss: readonly number[];
   readonly own: readonly number[];
+}
+
+function isTerm(event: string, detail: string): boolean {
+  return event === 'Signal' && detail === '15';
 }
 
 /** Of init and supervisor of each member; its application is not in it. */
