@@ -11,7 +11,7 @@ import type { Tombstone } from '../../src/core/tombstone.ts';
 import { isSoundStep } from '../core/invariants.ts';
 import type { Step } from '../core/life.ts';
 import { type Container, statusOf } from './container.ts';
-import { hasEnded, isCommandAlive, isCut, isKept, mainsOf, quorumHasFinished } from './truth.ts';
+import { isCommandAlive, isCut, isKept, knowableSinceMs, mainsOf, quorumHasFinished } from './truth.ts';
 import type { Member, World } from './world.ts';
 
 export interface Breach {
@@ -105,6 +105,7 @@ export class Laws {
   }
 
   containerEnded(container: Container, code: number, how: 'left' | 'killed'): void {
+    container.member.endedAtMs = this.#world.agenda.nowMs;
     this.#world.agenda.in(0, undefined, () => this.#lookForDue());
     if (how === 'killed') return;
     if (isCommandAlive(container.member)) this.#break('nothing lives', container, 'init leaves a living command');
@@ -182,7 +183,12 @@ export class Laws {
     if (isThePlatforms) count('excused: a stop that only the platform ends');
     if (member.isOver || isThePlatforms) return kubelet.endWhatIsLeft();
     if (kubelet.isDeleting) return;
-    if (hasEnded(this.#world, member)) this.#breakOf('mains end sidecars', member.name, 'it runs on without its mains');
+    const sinceMs = knowableSinceMs(this.#world, member);
+    const dueMs = Math.max(sinceMs ?? 0, this.#world.calmAtMs) + this.#boundMs();
+    // Of any main that would do, the one that could be known of ended later.
+    if (sinceMs !== undefined && dueMs > this.#world.agenda.nowMs)
+      return void this.#world.agenda.at(dueMs, undefined, () => this.#judgeEnd(member));
+    if (sinceMs !== undefined) this.#breakOf('mains end sidecars', member.name, 'it runs on without its mains');
     count('excused: the end of a main left no trace');
     kubelet.delete(this.#world.scenario.graceMs, false);
   }

@@ -110,12 +110,6 @@ export const MUTATIONS: readonly Mutation[] = [
     to: 'killAtMs: undefined',
   },
   {
-    breaks: 'a stop beats a restart in flight',
-    file: 'end.ts',
-    from: "if (state.climb?.why === 'stop' || config.role === 'main' || state.stop.requests >= 2) return true;",
-    to: 'if (state.stop.requests < 2) return false;',
-  },
-  {
     breaks: 'the container exits with the command’s code',
     file: 'exit.ts',
     from: 'return exit.signal === undefined ? (exit.code ?? EXIT.sexton) : EXIT.signalBase + exit.signal;',

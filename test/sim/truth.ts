@@ -52,11 +52,13 @@ export function isCut(world: World, container: Container): boolean {
   return world.troubles.some(({ toMs }) => toMs >= sinceMs - TEND_MS);
 }
 
-/** This member could know that its mains have finished: the record of it is there, or it saw them go for good. */
-export function hasEnded(world: World, member: Member): boolean {
+/** Since when this member could know that its mains have finished: the record of it is there, or it saw them go for good. */
+export function knowableSinceMs(world: World, member: Member): number | undefined {
   const mains = mainsOf(world, member);
-  const known = mains.filter((main) => isRecorded(world, main) || isSeenGone(world, member, main)).length;
-  return known >= (member.config.when === 'all' ? mains.length : 1);
+  const known = mains.filter((main) => isRecorded(world, main) || isSeenGone(world, member, main));
+  if (known.length < (member.config.when === 'all' ? mains.length : 1)) return undefined;
+  const ends = known.map(({ endedAtMs }) => endedAtMs);
+  return member.config.when === 'all' ? Math.max(...ends) : Math.min(...ends);
 }
 
 function isRecorded({ volume, bootId }: World, { name, container }: Member): boolean {

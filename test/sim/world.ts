@@ -31,6 +31,8 @@ export class Member {
   /** By what its wall clock is off, and was turned. */
   wallOffMs: number;
   births = 0;
+  /** When its last container ended. */
+  endedAtMs = 0;
   container: Container | undefined;
   /** No container of it will be started any more. */
   isOver = false;
