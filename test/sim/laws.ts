@@ -183,7 +183,11 @@ export class Laws {
     if (isThePlatforms) count('excused: a stop that only the platform ends');
     if (member.isOver || isThePlatforms) return kubelet.endWhatIsLeft();
     if (kubelet.isDeleting) return;
-    const sinceMs = knowableSinceMs(this.#world, member);
+    // It leaves before it knows, each time anew: without a session that takes 10 s, and it was told not to go on in place.
+    const { session, restart } = member.config;
+    const isRestless = session === undefined && restart === 'never' && this.#world.scenario.policy === 'OnFailure';
+    if (isRestless) count('excused: no session, and no restart in place');
+    const sinceMs = isRestless ? undefined : knowableSinceMs(this.#world, member);
     const dueMs = Math.max(sinceMs ?? 0, this.#world.calmAtMs) + this.#boundMs();
     // Of any main that would do, the one that could be known of ended later.
     if (sinceMs !== undefined && dueMs > this.#world.agenda.nowMs)
