@@ -67,7 +67,10 @@ async function play(scratch: Scratch, home: string, { network, crew, plan }: Cas
   crew.start([...network.other, ...nginxIn(join(home, 'b'), 'b')]);
   crew.start([...network.cluster, ...haproxyIn(join(home, 'lb'), company === 'keep-alive')]);
   const load = loadOf(crew, network, company === 'keep-alive' ? 'keep-alive' : 'fresh');
-  await waitFor('both servers serve', () => ['a', 'b'].every((name) => servedBy(load, name) > ENOUGH));
+  await waitFor('both servers serve', () => {
+    if (server.process.exitCode !== null) throw new Error(`the server has ended: ${server.stderr()}`);
+    return ['a', 'b'].every((name) => servedBy(load, name) > ENOUGH);
+  });
   accompany(crew, network, company);
   await sleep(BEFORE_MS);
   const since = { mono: performance.now(), wall: Date.now() };
@@ -80,7 +83,7 @@ async function play(scratch: Scratch, home: string, { network, crew, plan }: Cas
   return { asked: asked.length, failed: asked.filter(({ ok }) => !ok).length, tookMs, log: server.stderr() };
 }
 
-const FLAGS = ['--stop', 'QUIT', '--grace-period', '60s', '--log-format', 'json'];
+const FLAGS = ['--stop', 'QUIT', '--grace-period', '1h', '--log-format', 'json'];
 const ENOUGH = 40;
 /** So that probes and scrapes are under way. */
 const BEFORE_MS = 1_500;

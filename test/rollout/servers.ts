@@ -35,7 +35,7 @@ export function haproxyIn(home: string, keepsAlive: boolean): readonly string[] 
   stats socket ${socketIn(home)} mode 600 level admin
 defaults
   mode http
-  timeout connect 5s
+  timeout connect 60s
   timeout client 60s
   timeout server 60s
   retries ${keepsAlive ? 1 : 0}

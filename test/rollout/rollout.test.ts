@@ -1,0 +1,40 @@
+/** The experiment in short: nginx behind haproxy, which notices a second late that one of its two servers goes. */
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { test } from 'node:test';
+import { tempGraveyard } from '../helpers/scratch.ts';
+import { type Company, experiment, type Outcome } from './experiment.ts';
+import { HAPROXY, NGINX } from './servers.ts';
+
+const skip =
+  process.getuid?.() !== 0
+    ? 'it takes root to make network namespaces'
+    : ['/usr/sbin/ip', NGINX, HAPROXY].every((it) => existsSync(it))
+      ? false
+      : 'apt-get install iproute2 nginx-light haproxy';
+
+/** So long a pause no client makes on any machine, and so long no balancer needs: only that it is quiet ends it. */
+const DRAIN = 'min=1s,quiet=10s,max=10m';
+const NOTICES_MS = 1_000;
+
+test('without sexton requests fail until the balancer has noticed (the control)', { skip }, async (t) => {
+  const { failed } = await stopped(t, undefined, 'alone');
+  assert.ok(failed > 0);
+});
+
+for (const company of ['alone', 'keep-alive'] as const)
+  test(`with an adaptive drain none fails, and it ends when it is quiet: ${company}`, { skip }, async (t) => {
+    const { asked, failed, log } = await stopped(t, DRAIN, company);
+    assert.ok(asked > 0);
+    assert.equal(failed, 0);
+    assert.match(log, /"why":"quiet"/);
+  });
+
+async function stopped(
+  t: Parameters<typeof tempGraveyard>[0],
+  drain: string | undefined,
+  company: Company,
+): Promise<Outcome> {
+  const scratch = await tempGraveyard(t);
+  return experiment(scratch, 'it', { drain, noticesAfterMs: NOTICES_MS, company });
+}
