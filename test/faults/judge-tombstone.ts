@@ -2,9 +2,9 @@
  * The record: who died is in the graveyard with the right code, unless a fault took the graveyard away.
  */
 import type { Tombstone } from '../../src/core/tombstone.ts';
-import { asksTo, mayHaveBeenAlone, wasKilled } from './asks.ts';
+import { mayHaveBeenAlone, wasKilled } from './asks.ts';
 import { DESTRUCTIVE, ONLY_IN_PLACE, UNWRITABLE } from './ending.ts';
-import { statusesOf } from './kill.ts';
+import { silentStatuses, statusesOf } from './kill.ts';
 import { type ApplicationLife, containersOf } from './lives.ts';
 import type { MemberPlan } from './members.ts';
 import { type ContainerLife, hitsOf, type RoundRecord } from './record.ts';
@@ -38,12 +38,9 @@ function judgeCode(
   code: number | undefined,
 ): string[] {
   const allowed = new Set<number>(last === undefined ? [] : statusesOf(record, member, last));
-  if (last?.said === undefined) {
-    if (asksTo(record, container).length > 0)
-      for (const signal of [15, ...member.ladder.map((it) => it.signal)]) allowed.add(128 + signal);
-    if (last === undefined && member.isGated) allowed.add(125);
-    if (last === undefined && member.role === 'sidecar') allowed.add(0);
-  }
+  for (const status of silentStatuses(record, member, container, last)) allowed.add(status);
+  if (last === undefined && member.isGated) allowed.add(125);
+  if (last === undefined && member.role === 'sidecar') allowed.add(0);
   if (code !== undefined && allowed.has(code)) return [];
   return [`its tombstone says ${code}, where ${[...allowed].join(' or ')} would be right`];
 }

@@ -7,7 +7,7 @@
 import { asksTo, earliestFinishFor, mayHaveBeenAlone, reasonToStopMs, wasKilled } from './asks.ts';
 import { judgeHold } from './judge-hold.ts';
 import { judgeTombstone } from './judge-tombstone.ts';
-import { isKillDue, statusesOf } from './kill.ts';
+import { isKillDue, silentStatuses, statusesOf } from './kill.ts';
 import { type ApplicationLife, containersOf, livesOf, stopSignalsOf } from './lives.ts';
 import type { MemberPlan } from './members.ts';
 import { type ContainerLife, hitsOf, type RoundRecord } from './record.ts';
@@ -66,9 +66,7 @@ function judgeStatus(
     if (member.role === 'main' || !isStopped || !isToldToStop || status === 137) allowed.add(status);
   }
   if (member.role === 'sidecar' && isStopped) allowed.add(0);
-  // Asked before its command could take a signal: it is not started, or the first rung ends it.
-  if (isAsked && (last === undefined || last.said === undefined))
-    for (const { signal } of [{ signal: 15 }, ...member.ladder]) allowed.add(128 + signal);
+  for (const status of silentStatuses(record, member, container, last)) allowed.add(status);
   if (last === undefined && (member.isGated || mayHaveBeenAlone(record, container))) allowed.add(125);
   if (allowed.has(container.status)) return [];
   return [`its container exited ${container.status}, where ${[...allowed].join(' or ') || 'none'} would be right`];

@@ -4,9 +4,9 @@
  * By the end of the container, which comes after the KILL: a little too early a KILL may pass, one without a reason does not.
  */
 import { reasonToStopMs } from './asks.ts';
-import type { ApplicationLife } from './lives.ts';
+import { type ApplicationLife, stopSignalsOf } from './lives.ts';
 import type { MemberPlan } from './members.ts';
-import { hitsOf, type RoundRecord } from './record.ts';
+import { type ContainerLife, hitsOf, type RoundRecord } from './record.ts';
 
 export function isKillDue(record: RoundRecord, member: MemberPlan, life: ApplicationLife): boolean {
   const { graceMs } = record.plan;
@@ -29,4 +29,16 @@ const ROUNDING_MS = 5;
 /** KILL may also come between its last word and its end. */
 export function statusesOf(record: RoundRecord, member: MemberPlan, life: ApplicationLife): number[] {
   return [...life.statuses, ...(isKillDue(record, member, life) ? [128 + SIGKILL] : [])];
+}
+
+/** Asked before the command could take a signal: it has said nothing, and the first rung ended it. */
+export function silentStatuses(
+  record: RoundRecord,
+  member: MemberPlan,
+  container: ContainerLife,
+  last: ApplicationLife | undefined,
+): number[] {
+  const isAsked = reasonToStopMs(record, member, container) <= container.untilMs;
+  if (!isAsked || (last !== undefined && stopSignalsOf(last).length > 0)) return [];
+  return [15, ...member.ladder.map((it) => it.signal)].map((signal) => 128 + signal);
 }

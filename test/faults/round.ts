@@ -15,7 +15,7 @@ import { keep } from './artefacts.ts';
 import { isPodStop } from './asks.ts';
 import { demandsAnEnd } from './ending.ts';
 import { judge } from './judge.ts';
-import type { MemberPlan } from './members.ts';
+import { type MemberPlan, mainsOf } from './members.ts';
 import { isDeleted, type Plan, planOf } from './plan.ts';
 import { type ContainerLife, type Happening, nowMs, type RoundRecord } from './record.ts';
 import { carvedNow, type Scene, strike } from './strike.ts';
@@ -150,11 +150,16 @@ async function endOf(
   done: Promise<unknown>,
   happenings: readonly Happening[],
 ): Promise<boolean> {
-  const areMainsOver = (): boolean =>
-    plan.members.filter((it) => it.role === 'main').every((it) => pod.state(it.name).is === 'terminated');
+  const isOver = ({ name }: MemberPlan): boolean => pod.state(name).is === 'terminated';
+  const areServantsGone = (): boolean => plan.members.filter((it) => it.role === 'sidecar').every(isOver);
+  // Killed between its last word, which was 0, and its container's end it is started again, and waits for sidecars that believed it.
+  const isLockedOut = (it: MemberPlan): boolean => it.isGated && plan.policy === 'OnFailure' && areServantsGone();
+  const mains = mainsOf(plan.members);
+  const areMainsOver = (): boolean => mains.every((it) => isOver(it) || isLockedOut(it));
   await waitFor('the mains end', areMainsOver, HUNG_MS);
   await within('the strikes are over', done, HUNG_MS);
-  const isDemanded = demandsAnEnd({ plan, happenings, events: readTimeline(scratch.log).events });
+  const isDemanded =
+    mains.every(isOver) && demandsAnEnd({ plan, happenings, events: readTimeline(scratch.log).events });
   const isEnded = await within('the pod ends', pod.ended, isDemanded ? HUNG_MS : HELPED_AFTER_MS).then(
     () => true,
     (error: unknown) => {
