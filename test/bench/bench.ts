@@ -4,6 +4,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { drain } from './cases/drain.ts';
 import { exit } from './cases/exit.ts';
 import { growth } from './cases/growth.ts';
 import { idle300 } from './cases/idle-300.ts';
@@ -18,7 +19,7 @@ import { buildPrograms } from './programs.ts';
 import { jsonOf, machineLine, tableOf } from './report.ts';
 import { findSubjects } from './subjects.ts';
 
-const CASES: readonly Case[] = [start, signal, stop, exit, memory, orphans, probes, peerDeath, growth, idle300];
+const CASES: readonly Case[] = [start, signal, stop, exit, memory, orphans, probes, drain, peerDeath, growth, idle300];
 
 async function bench(
   wanted: readonly Case[],

@@ -1,5 +1,5 @@
 /**
- * How much CPU time looks at the tables of sockets may take. The share is 1 % of one core, with something in hand for the first look and
+ * How much CPU time looks at the tables of sockets may take. The share is 0.4 % of one core, with something in hand for the first look and
  * the moment when a flood has ended. What a look would cost is known from its lines, by the looks before.
  */
 export class Allowance {
@@ -28,9 +28,9 @@ export class Allowance {
   }
 }
 
-const SHARE = 0.01;
-const IN_HAND = 0.008;
-const LEAST_IN_HAND_MS = 40;
+const SHARE = 0.004;
+const IN_HAND = 0.004;
+const LEAST_IN_HAND_MS = 50;
 const MOST_IN_HAND_MS = 200;
 const BASE_MS = 0.5;
 const FIRST_MS_PER_LINE = 0.002;

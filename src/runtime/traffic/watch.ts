@@ -13,14 +13,7 @@ import { Counter } from './counter.ts';
 import { Departures } from './departures.ts';
 import { KeptConnections } from './kept.ts';
 import { Looks, type Sight } from './look.ts';
-
-/** As the core wants it: since the drain began. */
-export interface Seen {
-  readonly lastMs: number;
-  readonly connections: number;
-  readonly ignored: number;
-  readonly open: number | undefined;
-}
+import { type Seen, Teller } from './teller.ts';
 
 export interface WatchOptions {
   readonly drain: AdaptiveDrain;
@@ -50,7 +43,7 @@ export class TrafficWatch {
   /** The counter as it was read last. */
   #count = 0;
   /** Came and is not judged yet. */
-  #rise: Rise = NONE;
+  #rise = NONE;
   /** Something was not looked at: what is seen next may be old. */
   #isStale = false;
   /** Rises of so many in one turn go on as they were. */
@@ -62,11 +55,12 @@ export class TrafficWatch {
   #connections: number;
   #ignored: number;
   #open: number | undefined;
-  #told: { readonly atMs: number; readonly text: string } = { atMs: 0, text: '' };
+  readonly #teller: Teller;
 
   constructor(options: WatchOptions) {
     const { drain, ownPorts = [], connections, ignored, now } = options;
     this.#options = options;
+    this.#teller = new Teller(options.onSeen);
     this.#looks = new Looks({ ...drain, own: ownPorts, now });
     this.#startMs = now();
     this.#lastMs = this.#startMs;
@@ -78,14 +72,21 @@ export class TrafficWatch {
     await this.#try(async () => {
       this.#counter = new Counter();
       this.#departures = new Departures(this.#options.init);
-      await this.#departures.ask(() => {});
-      const sight = await this.#looks.look(this.#made);
+      const before = this.#counter.read();
+      await new Promise((resolve) => setTimeout(resolve, GLANCE_MS));
+      const isFlood = (this.#counter?.read() ?? before) - before >= (FLOOD * GLANCE_MS) / TURN_MS;
+      const sight = isFlood || this.#isOver ? undefined : await this.#lookAnew();
       this.#open = sight?.open;
       this.#isStale = sight === undefined;
-      this.#count = this.#counter?.read() ?? 0;
+      this.#count = this.#counter?.read() ?? before;
       // What came before this moment is not known.
       this.#lastMs = this.#options.now();
     });
+  }
+
+  async #lookAnew(): Promise<Sight | undefined> {
+    await this.#departures?.ask(() => {});
+    return this.#looks.look(this.#made);
   }
 
   close(): void {
@@ -131,7 +132,7 @@ export class TrafficWatch {
 
   /** Whether what has come counts. */
   async #judge(came: number): Promise<void> {
-    if (came >= FEW && came >= this.#flood / 2) return this.#takeAll();
+    if (came >= FLOOD || (came >= FEW && came >= this.#flood / 2)) return this.#takeAll();
     const departed = { fresh: 0, ignored: 0, open: 0, lines: 0 };
     const isWhole = await this.#departures?.ask((line) => this.#looks.takeDeparted(line, departed, this.#made));
     if (this.#isOver) return;
@@ -143,9 +144,10 @@ export class TrafficWatch {
     const sight = await this.#looks.look(this.#made);
     if (this.#isOver) return;
     if (sight === undefined) return this.#takeAll();
-    this.#isStale = isWhole !== true && this.#departures?.works === true && came > 0;
+    this.#isStale = false;
     this.#open = sight.open;
-    if (isOld || this.#isStale) return this.#add(count, 0);
+    // What is seen now may be older than what has come, which counts then.
+    if (isOld) return this.#add(count, 0);
     this.#weigh(came, { ...sight, fresh: sight.fresh + departed.fresh, ignored: sight.ignored + departed.ignored });
   }
 
@@ -157,19 +159,23 @@ export class TrafficWatch {
     const own = Math.min(missing, this.#made.size);
     const isAwaited = works && missing > own && turns < MOST_TURNS;
     const gone = isAwaited ? 0 : missing - own;
-    const { atMs } = this.#rise;
+    // What was seen before it was counted has come since.
+    const atMs = seen > count ? this.#options.now() : this.#rise.atMs;
     if (fresh + gone > 0) this.#flood = came;
     else if (!isAwaited) this.#flood = Number.POSITIVE_INFINITY;
-    this.#early = Math.max(0, seen - count);
-    this.#add(fresh + gone, Math.max(0, count - fresh - missing) + (isAwaited ? 0 : own));
+    // What is seen while it is not known what is old may be old.
+    this.#early = this.#isStale ? 0 : Math.max(0, seen - count);
+    this.#rise = { count, atMs, turns };
+    this.#add(fresh + gone, ignored + (isAwaited ? 0 : own));
     if (isAwaited) this.#rise = { count: missing, atMs, turns };
-    else this.#made.clear();
+    else for (const port of [...this.#made].slice(0, own)) this.#made.delete(port);
   }
 
   /** Without a look. */
   #takeAll(): void {
     if (this.#rise.count > 0 && !this.#isStale) this.#departures?.pause();
     this.#isStale = true;
+    this.#made.clear();
     this.#add(this.#rise.count, 0);
   }
 
@@ -217,36 +223,25 @@ export class TrafficWatch {
     return this.#isQuiet() && now() >= this.#startMs + drain.minMs && (!drain.inflight || this.#open === 0);
   }
 
-  /** Not each single connection, but at once when it may be over. */
   #tell(): void {
     if (this.#isOver) return;
-    const atMs = this.#options.now();
     const seen: Seen = {
       lastMs: this.#latestMs(),
       connections: this.#connections + this.#rise.count,
       ignored: this.#ignored,
       open: this.#open,
     };
-    const text = JSON.stringify(seen);
-    const isNews = text !== this.#told.text && atMs >= this.#told.atMs + TELL_MS;
-    if (!isNews && !this.#isQuiet()) return;
-    this.#told = { atMs, text };
-    this.#options.onSeen(seen);
+    this.#teller.tell(seen, this.#options.now(), this.#isQuiet());
   }
 }
 
-interface Rise {
-  readonly count: number;
-  /** When the counter was seen to have risen last. */
-  readonly atMs: number;
-  /** So long has it not been explained. */
-  readonly turns: number;
-}
-
-const NONE: Rise = { count: 0, atMs: 0, turns: 0 };
+/** `atMs`: when the counter was seen to have risen last; `turns`: so long has it not been explained. */
+const NONE = { count: 0, atMs: 0, turns: 0 };
 const TURN_MS = 100;
-const TELL_MS = 500;
-/** The kernel tells by a worker of its own. */
-const MOST_TURNS = 10;
+const GLANCE_MS = 20;
+/** The kernel tells by a worker of its own, which may be late on a busy machine. */
+const MOST_TURNS = 30;
 /** So many in one turn are looked at in any case. */
 const FEW = 5;
+/** So many never are. */
+const FLOOD = 100;
