@@ -34,7 +34,12 @@ export class Sides {
   async answerHttp(): Promise<void> {
     const { member, http, log, stateNow } = this.#options;
     if (http === undefined) return;
-    this.#keep(await openHttp(http, member, stateNow, log));
+    try {
+      this.#keep(await openHttp(http, member, stateNow, log));
+    } catch (error) {
+      // The command runs by now, and is worth more than this.
+      log.say('error', 'cannot answer HTTP', { error: String(error) });
+    }
   }
 
   async watchFiles({ known, onContent }: Watch): Promise<void> {

@@ -39,8 +39,18 @@ export class Traffic {
     this.#watch = undefined;
   }
 
-  async #begin({ drain, connections, ignored }: Effect & { type: 'watchTraffic' }): Promise<void> {
+  /** Never rejects: what cannot be watched has its longest drain, and nobody dies of it. */
+  async #begin(effect: Effect & { type: 'watchTraffic' }): Promise<void> {
     this.#isWanted = true;
+    try {
+      await this.#open(effect);
+    } catch (error) {
+      this.close();
+      this.#onEvent({ type: 'trafficUnseen', at: this.#clock.now(), why: String(error) });
+    }
+  }
+
+  async #open({ drain, connections, ignored }: Effect & { type: 'watchTraffic' }): Promise<void> {
     const { TrafficWatch } = await import('./traffic/watch.ts');
     // It may be over by now.
     if (!this.#isWanted || this.#watch !== undefined) return;

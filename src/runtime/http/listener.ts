@@ -50,13 +50,19 @@ export class Listener {
   }
 
   #listen(): void {
-    if (this.#isClosed) return;
+    // Trouble in taking a connection is told of as well, and it goes on listening.
+    if (this.#isClosed || this.#server.listening) return;
     const { address } = this.#options;
-    this.#server.listen(
-      address.kind === 'tcp'
-        ? { port: address.port, ...(address.host !== undefined && { host: address.host }) }
-        : { path: address.path, readableAll: true, writableAll: true },
-    );
+    try {
+      this.#server.listen(
+        address.kind === 'tcp'
+          ? { port: address.port, ...(address.host !== undefined && { host: address.host }) }
+          : { path: address.path, readableAll: true, writableAll: true },
+      );
+    } catch (error) {
+      // Thrown, not told of: on some file systems the mode of a socket cannot be changed.
+      void this.#hearOfTrouble(error as NodeJS.ErrnoException);
+    }
   }
 
   #welcome(socket: Socket): void {
@@ -86,6 +92,7 @@ export class Listener {
     if (this.#said !== code)
       log.say('error', `cannot answer HTTP at ${addressText(address)}: ${reasonOf(code)}; it is tried again`);
     this.#said = code;
+    clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#listen(), RETRY_MS).unref();
   }
 }
@@ -118,7 +125,8 @@ async function removeStale(path: string): Promise<boolean> {
     socket.on('close', () => resolve(undefined));
     socket.on('connect', () => socket.destroy());
   });
-  if (code !== 'ECONNREFUSED') return code === 'ENOENT';
+  // A link that leads nowhere is not there for connect(2), and is there for bind(2): to try that again at once would be for ever.
+  if (code !== 'ECONNREFUSED') return false;
   try {
     if (!lstatSync(path).isSocket()) return false;
     unlinkSync(path);

@@ -1,7 +1,7 @@
 /** What clients may do to the listener, and what may be in its way. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, lstatSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
@@ -173,6 +173,23 @@ describe('an address', { concurrency: 4 }, () => {
     const third = open(t, { kind: 'unix', path });
     await waitFor('it is told', () => third.lines.length > 0);
     assert.ok(lstatSync(path).isFile());
+  });
+
+  it('that is a link to nowhere is told once and answered at when it has gone', async (t) => {
+    const path = join(temporaryDirectory(t), 'link');
+    symlinkSync('nowhere', path);
+    const { address, lines } = open(t, { kind: 'unix', path });
+    await waitFor('it is told', () => lines.length > 0);
+    unlinkSync(path);
+    await waitForReply(address, '/livez', 'is answered', ({ status }) => status === 200);
+    assert.deepEqual(lines, [`error cannot answer HTTP at unix:${path}: ${TAKEN}`, 'info answering HTTP']);
+  });
+
+  it('whose mode cannot be changed is told, and nobody dies of it', async (t) => {
+    // An abstract one has none.
+    const { lines } = open(t, { kind: 'unix', path: `\0${temporaryDirectory(t)}` });
+    await waitFor('it is told', () => lines.length > 0);
+    assert.match(lines.join(), /^error cannot answer HTTP at unix:/);
   });
 
   it('whose listener is closed lets go of everybody at once', async (t) => {
