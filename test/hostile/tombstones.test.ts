@@ -57,9 +57,9 @@ describe('a hostile tombstone', () => {
   it('takes at most 200 times what JSON.parse takes for a tombstone of 64 KiB, whatever it is made of', () => {
     const plain = JSON.stringify({ ...REAL, pad: Array(5000).fill('some words') }).slice(0, MAX_BYTES - 100);
     const padded = `${plain.slice(0, plain.lastIndexOf(','))}]}`;
-    const unit = leastMs(() => void JSON.parse(padded));
+    const unit = leastMs(() => void JSON.parse(padded), Number.POSITIVE_INFINITY);
     for (const [what, text] of Object.entries(worst())) {
-      const ratio = leastMs(() => void parseTombstone('a', text)) / unit;
+      const ratio = leastMs(() => void parseTombstone('a', text), 200 * unit) / unit;
       assert.ok(ratio < 200, `${what}: ${ratio.toFixed(1)} times`);
     }
   });
@@ -77,10 +77,10 @@ describe('a hostile tombstone', () => {
   });
 });
 
-/** Of many tries the one that nothing else came into. */
-function leastMs(work: () => void): number {
+/** Of many tries the one that nothing else came into; on a busy machine that takes more of them, until one is below `enoughMs`. */
+function leastMs(work: () => void, enoughMs: number): number {
   let least = Number.POSITIVE_INFINITY;
-  for (let tries = 0; tries < 7; tries++) {
+  for (let tries = 0; tries < 7 || (least >= enoughMs && tries < 200); tries++) {
     const began = performance.now();
     work();
     least = Math.min(least, performance.now() - began);

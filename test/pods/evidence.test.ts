@@ -28,8 +28,9 @@ function read(path: string): Evidence {
   return JSON.parse(text) as Evidence;
 }
 
-function waitForStart({ scratch }: Stage): Promise<unknown> {
-  return waitFor('it has started', () => readTimeline(scratch.log).of('web', 'Started').length > 0);
+/** From then on it takes its signals by itself. */
+function waitForStart({ scratch }: Stage, lives = 1): Promise<unknown> {
+  return waitFor('it has started', () => readTimeline(scratch.log).of('web', 'Started').length >= lives);
 }
 
 describe('the termination log', { concurrency: atOnce(2) }, () => {
@@ -86,6 +87,7 @@ describe('the termination log', { concurrency: atOnce(2) }, () => {
         'lives again',
         (it) => it.Restarts === 1 && it.Phase === 'running',
       );
+      await waitForStart(stage, 2);
       assert.ok(!existsSync(log));
       await container.signal('SIGTERM');
       assert.equal((await container.exit()).status, 137);
@@ -103,6 +105,7 @@ describe('the termination log', { concurrency: atOnce(2) }, () => {
       command: member(stage, 'web', { until: done }),
     });
     await waitForTombstone(scratch.graveyard, 'web', 'runs', (it) => it.Phase === 'running');
+    await waitForStart(stage);
     await container.signal('SIGTERM');
     await waitForTombstone(scratch.graveyard, 'web', 'stops', (it) => it.Phase === 'stopping');
     const first = await container.supervisor();

@@ -6,6 +6,7 @@ import { type Container, type ContainerOptions, startContainer } from '../../hel
 import { member } from '../../helpers/member.ts';
 import { send } from '../../helpers/process.ts';
 import { type Stage, scenario } from '../../helpers/scenario.ts';
+import { readTimeline } from '../../helpers/timeline.ts';
 import { waitFor } from '../../helpers/wait.ts';
 import { ask, dial, type Reply, waitForReply } from './client.ts';
 import { readExposition } from './exposition.ts';
@@ -15,8 +16,10 @@ const LONG = ['--grace-period', '10m'];
 class Answering {
   readonly container: Container;
   readonly address: { readonly kind: 'unix'; readonly path: string };
+  readonly #log: string;
 
   constructor({ scratch }: Stage, options: ContainerOptions) {
+    this.#log = scratch.log;
     this.address = { kind: 'unix', path: scratch.path('http.sock') };
     const flags = ['--name', 'web', '--http', `unix:${this.address.path}`, ...(options.flags ?? [])];
     this.container = startContainer(scratch, { ...options, flags });
@@ -33,6 +36,11 @@ class Answering {
 
   async now(path: string): Promise<number | undefined> {
     return (await ask(this.address, path))?.status;
+  }
+
+  /** Its command has begun, and takes its signals by itself. */
+  started(): Promise<unknown> {
+    return waitFor('it has started', () => readTimeline(this.#log).of('web', 'Started').length > 0);
   }
 
   async counters(): Promise<ReturnType<typeof readExposition>> {
@@ -62,6 +70,7 @@ describe('HTTP', { concurrency: 2 }, () => {
     await web.says('/startupz', 503, 'starting');
     assert.deepEqual([await web.now('/livez'), await web.now('/readyz')], [200, 503]);
     await web.says('/status', 200, /"WaitsFor":"the startup probe"/);
+    await web.started();
     touch(up);
     await web.says('/startupz', 200, 'ok');
     await web.says('/readyz', 503, 'the readiness probe has not succeeded');
@@ -120,6 +129,7 @@ describe('HTTP', { concurrency: 2 }, () => {
 
   scenario('P12 a supervisor that comes back answers again, and goes on counting', async (stage) => {
     const web = new Answering(stage, { flags: LONG, command: member(stage, 'web', { trap: 'USR1' }) });
+    await web.started();
     await web.says('/readyz', 200, 'ok');
     await web.container.signal('SIGUSR1');
     await waitFor('it is counted', async () => (await web.counters()).sexton_signals_received_total?.samples[''] === 1);
@@ -134,6 +144,7 @@ describe('HTTP', { concurrency: 2 }, () => {
 
   scenario('clients that stay do not keep a stop signal, nor the end of the container, waiting', async (stage) => {
     const web = new Answering(stage, { flags: LONG, command: member(stage, 'web') });
+    await web.started();
     await web.says('/livez', 200, 'ok');
     const sockets = Array.from({ length: 100 }, () => dial(web.address));
     stage.t.after(() => {
