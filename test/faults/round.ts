@@ -129,7 +129,10 @@ async function play(scene: Scene, happenings: readonly Happening[]): Promise<boo
   }
   // What waits for a stop signal may wait for ever: whether one comes is what is asked here.
   const sure = all.filter((_, index) => plan.strikes[index]?.from !== 'signal');
-  return await endOf(scene, Promise.all(sure), happenings);
+  const endedByItself = await endOf(scene, Promise.all(sure), happenings);
+  // Those under way are told when they are over.
+  await within('all strikes are over', done, HUNG_MS);
+  return endedByItself;
 }
 
 function hasSignal(log: string, name: string): boolean {
