@@ -1,8 +1,9 @@
 /**
  * The part of the table of flags that says how a member can be looked at: HTTP, and the word that it leaves at its end.
  */
+import { addressText } from '../runtime/http.ts';
 import type { Flag, Values } from './flag.ts';
-import { formatAddress, parseAddress, parseTerminationLog } from './observe-values.ts';
+import { parseAddress, parseTerminationLog } from './observe-values.ts';
 import { choice } from './parse.ts';
 
 const ON_DRAIN = ['keep', 'fail'] as const;
@@ -12,7 +13,7 @@ export const OBSERVE_FLAGS: { readonly [K in 'http' | 'readyzOnDrain' | 'termina
     name: 'http',
     takes: ':PORT|HOST:PORT|unix:PATH',
     parse: parseAddress,
-    format: formatAddress,
+    format: addressText,
     defaultNote: 'none',
     help: 'Answer /livez, /readyz, /startupz, /metrics and /status over HTTP there.',
   },

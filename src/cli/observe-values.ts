@@ -18,12 +18,6 @@ export function parseAddress(text: string): Parse<HttpAddress> {
   return good({ kind: 'tcp', host: host === '' ? undefined : host.replace(/^\[|\]$/g, ''), port: number });
 }
 
-export function formatAddress(address: HttpAddress): string {
-  if (address.kind === 'unix') return `unix:${address.path}`;
-  const { host = '', port } = address;
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
-}
-
 /** Where Kubernetes mounts a file for it. */
 export const DEFAULT_TERMINATION_LOG = '/dev/termination-log';
 

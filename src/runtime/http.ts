@@ -18,6 +18,13 @@ export type HttpAddress =
   | { readonly kind: 'tcp'; readonly host: string | undefined; readonly port: number }
   | { readonly kind: 'unix'; readonly path: string };
 
+/** As the user writes it. */
+export function addressText(address: HttpAddress): string {
+  if (address.kind === 'unix') return `unix:${address.path}`;
+  const { host = '', port } = address;
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
 /** The ports of this container's network that are ours and not the application's: nobody who connects to them needs a drain. */
 export function ownPorts(http: HttpOptions | undefined): readonly number[] {
   return http?.address.kind === 'tcp' ? [http.address.port] : [];

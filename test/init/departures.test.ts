@@ -2,10 +2,13 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { createConnection, createServer } from 'node:net';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Departures } from '../../src/runtime/traffic/departures.ts';
 import { waitFor, within } from '../helpers/wait.ts';
+import { temporaryDirectory } from '../runtime/graveyard/volume.ts';
 import { BUILDS } from './builds.ts';
 
 for (const { name, path } of BUILDS) {
@@ -51,6 +54,12 @@ for (const { name, path } of BUILDS) {
     assert.deepEqual(await within('it ends', once(teller, 'exit')), [0, null]);
   });
 }
+
+test('an answer whose last word comes in two pieces is whole', async (t) => {
+  const path = join(temporaryDirectory(t), 'slow');
+  writeFileSync(path, '#!/bin/sh\nread question\nprintf .\nsleep 0.2\necho\nread question\n', { mode: 0o755 });
+  assert.equal(await begin(t, path).ask(() => assert.fail('nothing has gone')), true);
+});
 
 test('where there is no such program nothing is known, and nobody waits', async (t) => {
   for (const init of [undefined, '/nonexistent', '/bin/false']) {

@@ -7,7 +7,7 @@
  */
 import { lstatSync, unlinkSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import type { HttpAddress } from '../http.ts';
+import { addressText, type HttpAddress } from '../http.ts';
 import type { Log } from '../log.ts';
 import type { Answer } from './answers.ts';
 import { beginExchange } from './exchange.ts';
@@ -95,12 +95,6 @@ export class Listener {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#listen(), RETRY_MS).unref();
   }
-}
-
-export function addressText(address: HttpAddress): string {
-  if (address.kind === 'unix') return `unix:${address.path}`;
-  const host = address.host ?? '';
-  return `${host.includes(':') ? `[${host}]` : host}:${address.port}`;
 }
 
 function reasonOf(code: string): string {

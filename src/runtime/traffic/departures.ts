@@ -9,6 +9,7 @@ import { type Line, Scanner } from './table.ts';
 export class Departures {
   readonly #teller: ChildProcessByStdio<Writable, Readable, null> | undefined;
   #chunks: readonly Buffer[] = [];
+  #tail = '';
   #onAnswer: ((answer: Buffer | undefined) => void) | undefined;
   #isOver: boolean;
 
@@ -39,6 +40,7 @@ export class Departures {
     const answer = await new Promise<Buffer | undefined>((resolve) => {
       this.#onAnswer = resolve;
       this.#chunks = [];
+      this.#tail = '';
       this.#teller?.stdin.write('?\n');
     });
     clearTimeout(timer);
@@ -60,7 +62,9 @@ export class Departures {
 
   #take(chunk: Buffer): void {
     this.#chunks = [...this.#chunks, chunk];
-    const [, word, errno] = LAST_WORD.exec(lastWordsOf(chunk)) ?? [];
+    // The last word may come in two pieces.
+    this.#tail = `${this.#tail}${lastWordsOf(chunk)}`.slice(-TAIL_BYTES);
+    const [, word, errno] = LAST_WORD.exec(this.#tail) ?? [];
     if (word === undefined) return;
     // The kernel does not tell here.
     if (errno !== undefined) return this.#end();
@@ -82,8 +86,10 @@ export class Departures {
 const NAME = 'sexton-departures';
 /** It has little to do; whoever has stopped it shall not stop the drain. */
 const MOST_MS = 5_000;
+/** More than the last word has. */
+const TAIL_BYTES = 8;
 const LAST_WORD = /(?:^|\n)([.!])(?: ([0-9A-F]{2}))?\n$/;
 
 function lastWordsOf(answer: Buffer): string {
-  return answer.toString('latin1', Math.max(0, answer.length - 8));
+  return answer.toString('latin1', Math.max(0, answer.length - TAIL_BYTES));
 }

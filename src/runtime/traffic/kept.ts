@@ -20,7 +20,7 @@ export class KeptConnections {
   /** `init`: a path of sexton-init. At most 64 ports. */
   constructor(init: string, ports: readonly number[]) {
     this.#teller = spawn(init, ports.map(String), { argv0: NAME, env: {}, stdio: ['pipe', 'pipe', 'ignore'] });
-    this.#teller.once('error', () => this.#end());
+    this.#teller.on('error', () => this.#end());
     this.#teller.once('close', () => this.#end());
     this.#teller.stdin.on('error', () => this.#end());
     this.#teller.stdout.setEncoding('latin1').on('data', (chunk: string) => this.#take(chunk));
