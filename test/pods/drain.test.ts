@@ -5,12 +5,14 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Container, startContainer } from '../helpers/container.ts';
 import { readTombstone, waitForTombstone } from '../helpers/grave.ts';
 import { ROOT } from '../helpers/paths.ts';
 import { send } from '../helpers/process.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
 import { waitFor } from '../helpers/wait.ts';
+import type { Ceased } from '../runtime/traffic/agent.ts';
 import { Agent, CLIENT, inside, KUBELET, NO_NAMESPACES, POD, wire } from '../runtime/traffic/places.ts';
 
 const PORT = 8080;
@@ -86,15 +88,16 @@ describe('an adaptive drain', { skip: NO_NAMESPACES, concurrency: 2 }, () => {
     'ends when connections have stopped coming, not before',
     async (stage) => {
       const { client, container, stop, drained } = await serve(stage, 'min=0,quiet=1s,max=5m');
+      await client.do({ do: 'keep on', ...toPod, everyMs: 50, how: 'request and leave' });
       await stop();
-      await client.do({ do: 'connect', ...toPod, how: 'request and leave', times: 5 });
-      const last = Number(await client.do({ do: 'tell time' }));
+      await sleep(LONGER_THAN_QUIET_MS);
+      const { lastMs } = (await client.do({ do: 'cease' })) as Ceased;
       const { Why, AfterMs, Unseen } = await drained();
       assert.deepEqual([Why, Unseen], ['quiet', undefined]);
       const asked = Number(/asked to stop/.test(container.stderr()));
       assert.equal(asked, 1);
       const { DiedMonotonic = 0 } = readTombstone(stage.scratch.graveyard, 'server') ?? {};
-      assert.ok(DiedMonotonic >= last + 1_000 - TURN_MS, `${DiedMonotonic} after ${last}, ${AfterMs}`);
+      assert.ok(DiedMonotonic >= lastMs + 1_000 - TURN_MS, `${DiedMonotonic} after ${lastMs}, ${AfterMs}`);
     },
     options,
   );
@@ -106,9 +109,9 @@ describe('an adaptive drain', { skip: NO_NAMESPACES, concurrency: 2 }, () => {
       await client.do({ do: 'keep on', ...toPod, everyMs: 50, how: 'request and leave' });
       await stop();
       const { Why, Connections = 0, AfterMs } = await drained();
-      const longest = Number(await client.do({ do: 'cease' }));
+      const { longestPauseMs } = (await client.do({ do: 'cease' })) as Ceased;
       // On a machine that stands still for so long there was no traffic.
-      if (Why !== 'quiet' || longest < 3_900) assert.equal(Why, 'max');
+      if (Why !== 'quiet' || longestPauseMs < 3_900) assert.equal(Why, 'max');
       if (Why === 'max') assert.ok(Connections > 0 && AfterMs >= 6_000, `${Connections} in ${AfterMs}`);
     },
     options,
@@ -141,7 +144,7 @@ describe('an adaptive drain', { skip: NO_NAMESPACES, concurrency: 2 }, () => {
       await client.do({ do: 'connect', ...toPod, how: 'hold', times: 2 });
       await stop();
       // Long enough that a drain which does not wait is over.
-      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      await sleep(1_500);
       const before = Date.now();
       await client.do({ do: 'let go' });
       const { Why, Open, At } = await drained();
@@ -166,12 +169,16 @@ describe('an adaptive drain', { skip: NO_NAMESPACES, concurrency: 2 }, () => {
     'leaves the ladder its time before the deadline',
     async (stage) => {
       const flags = ['--grace-period=4s'];
-      const { container, stop, drained } = await serve(stage, 'min=3s,quiet=3s,max=3900ms', { flags });
+      const { container, client, stop, drained } = await serve(stage, 'min=3s,quiet=3s,max=3900ms', { flags });
+      await client.do({ do: 'keep on', ...toPod, everyMs: 50, how: 'request and leave' });
       await stop();
       const { Why, AfterMs } = await drained();
-      assert.equal(Why, 'deadline');
-      assert.ok(AfterMs >= 2_000 && AfterMs < 3_900, `${AfterMs}`);
-      assert.equal((await container.ended).status, 143);
+      const { longestPauseMs } = (await client.do({ do: 'cease' })) as Ceased;
+      assert.ok(AfterMs >= 2_000, `${AfterMs}`);
+      const { status } = await container.ended;
+      // On a machine that stands still meanwhile the longest time is over as well, and perhaps all of the grace period.
+      if (longestPauseMs < 300) assert.deepEqual([Why, AfterMs < 3_900, status], ['deadline', true, 143]);
+      else assert.ok(['deadline', 'max'].includes(Why) && [137, 143].includes(status), `${Why}, ${status}`);
     },
     options,
   );
@@ -180,16 +187,17 @@ describe('an adaptive drain', { skip: NO_NAMESPACES, concurrency: 2 }, () => {
     'K17 goes on with the next supervisor, which sees for itself',
     async (stage) => {
       const { container, client, stop, drained } = await serve(stage, 'min=0,quiet=2s,max=5m');
+      await client.do({ do: 'keep on', ...toPod, everyMs: 50, how: 'touch' });
       const supervisor = await container.supervisor();
       await stop();
       send(supervisor, 'SIGKILL');
       await container.supervisor(supervisor);
-      await client.do({ do: 'connect', ...toPod, how: 'touch', times: 1 });
-      const last = Number(await client.do({ do: 'tell time' }));
+      await sleep(LONGER_THAN_QUIET_MS);
+      const { lastMs } = (await client.do({ do: 'cease' })) as Ceased;
       const { Why } = await drained();
       assert.equal(Why, 'quiet');
       const { DiedMonotonic = 0 } = readTombstone(stage.scratch.graveyard, 'server') ?? {};
-      assert.ok(DiedMonotonic >= last + 2_000 - TURN_MS, `${DiedMonotonic} after ${last}`);
+      assert.ok(DiedMonotonic >= lastMs + 2_000 - TURN_MS, `${DiedMonotonic} after ${lastMs}`);
     },
     options,
   );
@@ -236,5 +244,7 @@ describe('an adaptive drain', { skip: NO_NAMESPACES, concurrency: 2 }, () => {
   );
 });
 
+/** A drain that is over too soon is over by then. */
+const LONGER_THAN_QUIET_MS = 3_000;
 /** The counter is read so often; a connection is seen later than it came, never earlier. */
 const TURN_MS = 0;

@@ -23,9 +23,15 @@ export type Order =
   | { readonly do: 'watch'; readonly drain: AdaptiveDrain; readonly init?: string | undefined }
   | { readonly do: 'probe'; readonly kind: 'http' | 'tcp'; readonly port: number }
   | { readonly do: 'tell time' }
-  /** One connection after the other, so far apart, until `cease`, whose answer is how long the longest pause was. Refused ones are none. */
+  /** One connection after the other, so far apart, until `cease`, which answers with `Ceased`. */
   | ({ readonly do: 'keep on'; readonly everyMs: number; readonly how: How } & Target)
   | { readonly do: 'cease' };
+
+export interface Ceased {
+  readonly longestPauseMs: number;
+  /** When the last connection that was not refused began. */
+  readonly lastMs: number;
+}
 
 export interface Target {
   readonly host: string;
@@ -63,11 +69,11 @@ async function obey(order: Order): Promise<unknown> {
     case 'probe':
       return probe(order.kind, order.port);
     case 'keep on':
-      steady.push({ isOver: false, lastMs: now(), longestMs: 0 });
+      steady.push({ isOver: false, triedMs: now(), longestPauseMs: 0, lastMs: 0 });
       void keepOn(order, steady.at(-1));
       return true;
     case 'cease':
-      return Math.max(0, ...steady.splice(0).map(cease));
+      return cease(steady.splice(0));
     case 'tell time':
       return now();
     default:
@@ -90,24 +96,33 @@ async function serve(port: number, host: string): Promise<void> {
 
 interface Steady {
   isOver: boolean;
+  triedMs: number;
+  longestPauseMs: number;
   lastMs: number;
-  longestMs: number;
 }
 
 const steady: Steady[] = [];
 
 async function keepOn(order: Order & { do: 'keep on' }, state: Steady | undefined): Promise<void> {
   while (state?.isOver === false) {
-    await connect(order, order.how).catch(() => {});
-    state.longestMs = Math.max(state.longestMs, now() - state.lastMs);
-    state.lastMs = now();
+    const beganMs = now();
+    const isRefused = await connect(order, order.how).then(
+      () => false,
+      () => true,
+    );
+    if (!isRefused) state.lastMs = beganMs;
+    state.longestPauseMs = Math.max(state.longestPauseMs, now() - state.triedMs);
+    state.triedMs = now();
     await new Promise((resolve) => setTimeout(resolve, order.everyMs));
   }
 }
 
-function cease(state: Steady): number {
-  state.isOver = true;
-  return Math.max(state.longestMs, now() - state.lastMs);
+function cease(all: readonly Steady[]): Ceased {
+  for (const state of all) state.isOver = true;
+  return {
+    longestPauseMs: Math.max(0, ...all.map((it) => Math.max(it.longestPauseMs, now() - it.triedMs))),
+    lastMs: Math.max(0, ...all.map((it) => it.lastMs)),
+  };
 }
 
 async function connectTimes(target: Target, how: How, times: number): Promise<void> {
