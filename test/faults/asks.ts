@@ -23,7 +23,8 @@ export function isPodStop({ kind }: Happening): boolean {
 
 /** It was ended as a whole: by a strike, or by the kubelet when a grace period was over. */
 export function wasKilled(record: RoundRecord, container: ContainerLife): boolean {
-  const strikes = hitsOf(record, ['kill-init'], container.member);
+  // Also one that found PID 1 just gone: it may have ended the one that was about to report that.
+  const strikes = record.happenings.filter((it) => it.kind === 'kill-init' && it.member === container.member);
   if (strikes.some((it) => it.fromMs <= container.untilMs && it.untilMs >= container.fromMs)) return true;
   const stops = record.happenings.filter(
     (it) => isPodStop(it) || (it.kind === 'stop-one' && it.member === container.member),
