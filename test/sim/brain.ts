@@ -10,20 +10,17 @@ import { strangersAmong } from '../../src/core/standing.ts';
 import { initialState, type State } from '../../src/core/state.ts';
 import { type Instant, instantAt } from '../../src/core/time.ts';
 import type { Tombstone } from '../../src/core/tombstone.ts';
-import { mostCarvingMs } from '../../src/runtime/late.ts';
+import { LATE_MS, MOST, mostCarvingMs } from '../../src/runtime/late.ts';
 import { readMemo, writeMemo } from '../../src/runtime/memo.ts';
 import type { EventOf } from '../core/host.ts';
 import { type Actor, actor, type Entry } from './agenda.ts';
 import { Carver } from './carver.ts';
 import type { Container } from './container.ts';
 import { Reader } from './reader.ts';
+import { isSameRecord, isSameTombstone } from './records.ts';
 import type { CrashPoint } from './scenario.ts';
 import type { World } from './world.ts';
 
-const LATE_MS = 1_000;
-const MOST_LOOKING_MS = 1_000;
-const MOST_GLANCING_MS = 200;
-const MOST_CLAIMING_MS = 5_000;
 const TEND_MS = 5_000;
 const COUNT_TRAFFIC_MS = 250;
 
@@ -169,7 +166,7 @@ export class Brain {
         this.#tend();
       };
       this.#carver.settle(goOn);
-      this.#world.agenda.in(MOST_CLAIMING_MS, this.actor, goOn);
+      this.#world.agenda.in(MOST.claimingMs, this.actor, goOn);
     });
   }
 
@@ -197,7 +194,7 @@ export class Brain {
     if (!this.#isOurs || (this.#own !== undefined && isSameRecord(this.state, this.#carvedState))) return;
     this.#carvedState = this.state;
     const tombstone = tombstoneOf(this.#container.member.config, this.state);
-    if (this.#own !== undefined && isSame(tombstone, this.#own)) return;
+    if (this.#own !== undefined && isSameTombstone(tombstone, this.#own)) return;
     this.#own = tombstone;
     this.#carver.carve(tombstone);
   }
@@ -224,7 +221,7 @@ export class Brain {
     };
     if (this.#isClaimed) this.reader.rescan(() => this.#after(1, once));
     else once();
-    agenda.in(isLong ? MOST_LOOKING_MS : MOST_GLANCING_MS, this.actor, once);
+    agenda.in(isLong ? MOST.lookingMs : MOST.glancingMs, this.actor, once);
   }
 
   #leave(code: number): void {
@@ -268,22 +265,4 @@ export class Brain {
     const { agenda } = this.#world;
     return { mono: agenda.monoMs, wall: this.#world.wallOf(this.#container.member) };
   }
-}
-
-/** Time and peers are not on the record. */
-function isSameRecord(a: State, b: State | undefined): boolean {
-  if (b === undefined) return false;
-  for (const key in a)
-    if (key !== 'now' && key !== 'peers' && a[key as keyof State] !== b[key as keyof State]) return false;
-  return true;
-}
-
-function isSame(a: Tombstone, b: Tombstone): boolean {
-  if (a.History !== b.History) return false;
-  for (const key in a) {
-    if (key === 'StartAfter' || key === 'History') continue;
-    if (a[key as keyof Tombstone] !== b[key as keyof Tombstone]) return false;
-  }
-  for (const key in b) if (!(key in a)) return false;
-  return true;
 }

@@ -3,12 +3,12 @@
  * are acknowledged, keeps the memo, starts supervisors again, and goes on alone when none can be started.
  */
 import type { Effect } from '../../src/core/events.ts';
-import type { ChildExit } from '../../src/core/exit.ts';
 import { SIGKILL } from '../../src/core/signals.ts';
 import type { State } from '../../src/core/state.ts';
 import { type EventOf, ScriptedHost } from '../core/host.ts';
 import { type Actor, actor, type Entry } from './agenda.ts';
 import { Brain } from './brain.ts';
+import { bornCommand, type Command, statusOf } from './command.ts';
 import type { Member, World } from './world.ts';
 
 export interface Queued {
@@ -16,17 +16,6 @@ export interface Queued {
   /** CLOCK_MONOTONIC. */
   readonly atMs: number;
   readonly event: EventOf;
-}
-
-/** A process that sexton supervises, as it truly is. */
-export interface Command {
-  readonly id: number;
-  readonly bornAtMs: number;
-  exit: ChildExit | undefined;
-  diedAtMs: number | undefined;
-  isGroupGone: boolean;
-  /** `signal` by sexton. */
-  readonly signals: { readonly atMs: number; readonly signal: number }[];
 }
 
 const FAILED_STARTS_MOST = 5;
@@ -292,15 +281,7 @@ export class Container {
   #hear(event: EventOf): void {
     const { agenda } = this.world;
     if (event.type === 'actionEnded' && this.#network.delete(event.id)) return this.brain?.hearOfAction(event);
-    if (event.type === 'childSpawned')
-      this.commands.push({
-        id: event.id,
-        bornAtMs: agenda.nowMs,
-        exit: undefined,
-        diedAtMs: undefined,
-        isGroupGone: false,
-        signals: [],
-      });
+    if (event.type === 'childSpawned') this.commands.push(bornCommand(event.id, agenda.nowMs));
     if (event.type === 'childExited' && this.command !== undefined) {
       this.command.exit = event.exit;
       this.command.diedAtMs = agenda.nowMs;
@@ -310,8 +291,4 @@ export class Container {
     this.push(event);
     if (this.isAlone && event.type === 'childExited') this.end(statusOf(event.exit), 'left');
   }
-}
-
-export function statusOf({ code, signal }: ChildExit): number {
-  return signal === undefined ? (code ?? 0) : 128 + signal;
 }

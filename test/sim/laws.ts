@@ -4,22 +4,17 @@
  * Laws judge by what is true in the simulated world, never by what a member believes. Where a member cannot know the truth (its volume is
  * broken, it was never told) a law lets it pass and counts that as excused, so that no excuse is silent.
  */
-import { lastTurnMs } from '../../src/core/deadline.ts';
-import { hostOf } from '../../src/core/incarnation.ts';
 import { SIGKILL } from '../../src/core/signals.ts';
 import type { Tombstone } from '../../src/core/tombstone.ts';
 import { isSoundStep } from '../core/invariants.ts';
 import type { Step } from '../core/life.ts';
-import { type Container, statusOf } from './container.ts';
-import { isCommandAlive, isCut, isKept, knowableSinceMs, mainsOf, quorumHasFinished } from './truth.ts';
-import type { Member, World } from './world.ts';
-
-export interface Breach {
-  readonly law: string;
-  readonly atMs: number;
-  readonly who: string;
-  readonly what: string;
-}
+import { statusOf } from './command.ts';
+import type { Container } from './container.ts';
+import { type Breach, Dues } from './dues.ts';
+import { tellStep } from './tell-step.ts';
+import { isCommandAlive, isCut, isOf, quorumHasFinished } from './truth.ts';
+import { judgeTurn } from './turn.ts';
+import type { World } from './world.ts';
 
 /** Passed on by init for the command itself; no rung of any ladder here. */
 const PASSED_ON: ReadonlySet<number> = new Set([1, 10]);
@@ -32,11 +27,11 @@ export class Laws {
   readonly #deadlines = new Map<Container, number>();
   /** Members that were started, or healthy, as they said themselves. */
   readonly #said = new Set<string>();
-  readonly #due = new Set<Member>();
-  readonly #judged = new Set<Member>();
+  readonly #dues: Dues;
 
   constructor(world: World) {
     this.#world = world;
+    this.#dues = new Dues(world, (law, who, what) => this.#breakOf(law, who, what));
   }
 
   get isBroken(): boolean {
@@ -45,7 +40,7 @@ export class Laws {
 
   stepped(container: Container, step: Step): void {
     const { config, name } = container.member;
-    if (this.#world.isTold) this.#tellStep(name, step);
+    if (this.#world.isTold) tellStep(this.#world, name, step);
     try {
       isSoundStep(config, step);
     } catch (error) {
@@ -54,7 +49,8 @@ export class Laws {
     const { before, after } = step;
     this.#keepDeadline(container, step);
     if (before.stop === undefined && after.stop !== undefined) this.#judgeWish(container, step);
-    if (isOnItsWay(after) && !isOnItsWay(before)) this.#judgeTurn(container, step);
+    if (isOnItsWay(after) && !isOnItsWay(before))
+      judgeTurn(this.#world, container, step, (law, what) => this.#break(law, container, what));
     if (after.chronicle.started !== undefined) this.#said.add(`${name} started`);
     if (after.chronicle.healthy !== undefined) this.#said.add(`${name} healthy`);
   }
@@ -106,7 +102,7 @@ export class Laws {
 
   containerEnded(container: Container, code: number, how: 'left' | 'killed'): void {
     container.member.endedAtMs = this.#world.agenda.nowMs;
-    this.#world.agenda.in(0, undefined, () => this.#lookForDue());
+    this.#world.agenda.in(0, undefined, () => this.#dues.look());
     if (how === 'killed') return;
     if (isCommandAlive(container.member)) this.#break('nothing lives', container, 'init leaves a living command');
     const { command } = container;
@@ -149,52 +145,13 @@ export class Laws {
       if (container.isRunning) this.#break('nothing lives', container, 'it runs when all is over');
   }
 
-  /** Sidecars whose mains have finished have so long to end. */
-  #lookForDue(): void {
-    const { members, agenda, calmAtMs } = this.#world;
-    for (const member of members) {
-      if (member.config.role !== 'sidecar' || member.isOver || this.#due.has(member)) continue;
-      if (!quorumHasFinished(this.#world, member) || isKept(this.#world, member)) continue;
-      this.#due.add(member);
-      const atMs = Math.max(agenda.nowMs, calmAtMs) + this.#boundMs();
-      agenda.at(atMs, undefined, () => this.#judgeEnd(member));
-    }
-  }
-
   get isSomebodyDue(): boolean {
-    return [...this.#due].some((member) => !member.isOver && !this.#judged.has(member));
+    return this.#dues.isSomebody;
   }
 
   /** A main that leaves with 0 under OnFailure says that it is final; a kubelet that replaces it starts it again all the same. */
   get #isReplacing(): boolean {
     return this.#world.scenario.faults.some((fault) => fault.do === 'replace');
-  }
-
-  #boundMs(): number {
-    const sidecars = this.#world.members.filter(({ config }) => config.role === 'sidecar');
-    const turnsMs = sidecars.map(({ config }) => config.lingerMs + (config.gracePeriodMs ?? 30_000) + 3_000);
-    return 45_000 + turnsMs.reduce((sum, ms) => sum + ms, 0);
-  }
-
-  #judgeEnd(member: Member): void {
-    const { kubelet, count } = this.#world;
-    this.#judged.add(member);
-    const isThePlatforms = member.config.gracePeriodMs === undefined && (member.container?.asked.length ?? 0) > 0;
-    if (isThePlatforms) count('excused: a stop that only the platform ends');
-    if (member.isOver || isThePlatforms) return kubelet.endWhatIsLeft();
-    if (kubelet.isDeleting) return;
-    // It leaves before it knows, each time anew: without a session that takes 10 s, and it was told not to go on in place.
-    const { session, restart } = member.config;
-    const isRestless = session === undefined && restart === 'never' && this.#world.scenario.policy === 'OnFailure';
-    if (isRestless) count('excused: no session, and no restart in place');
-    const sinceMs = isRestless ? undefined : knowableSinceMs(this.#world, member);
-    const dueMs = Math.max(sinceMs ?? 0, this.#world.calmAtMs) + this.#boundMs();
-    // Of any main that would do, the one that could be known of ended later.
-    if (sinceMs !== undefined && dueMs > this.#world.agenda.nowMs)
-      return void this.#world.agenda.at(dueMs, undefined, () => this.#judgeEnd(member));
-    if (sinceMs !== undefined) this.#breakOf('mains end sidecars', member.name, 'it runs on without its mains');
-    count('excused: the end of a main left no trace');
-    kubelet.delete(this.#world.scenario.graceMs, false);
   }
 
   #keepDeadline(container: Container, { before, after }: Step): void {
@@ -224,44 +181,6 @@ export class Laws {
     this.#break('no healthy one is disturbed', container, 'it stops although its mains have not finished');
   }
 
-  /** The ladder of a stop begins: everybody who needs this member is dead, or there is no time left, or it was asked twice. */
-  #judgeTurn(container: Container, { after, before }: Step): void {
-    const { stop, deadline, now } = after;
-    if (stop === undefined || stop.requests >= 2 || before.child.is === 'remnant') return;
-    if (deadline !== undefined && now.mono >= lastTurnMs(deadline)) return;
-    const { member } = container;
-    const { config } = member;
-    const isHolding = config.role === 'main' || config.hold.kind === 'always' || stop.origin === 'self';
-    if (!isHolding) return;
-    const mains = config.role === 'sidecar' && stop.reason !== 'mains finished' ? mainsOf(this.#world, member) : [];
-    const isServant = (other: Member): boolean => config.role === 'main' && other.config.role === 'sidecar';
-    const isQuorum = stop.reason === 'mains finished' && config.when === 'any';
-    const dependents = this.#world.members.filter(
-      (other) =>
-        other.config.startAfter.some(({ name }) => name === member.name) &&
-        !isServant(other) &&
-        !(isQuorum && other.config.role === 'main'),
-    );
-    for (const other of new Set([...mains, ...dependents])) {
-      if (other === member || !isCommandAlive(other) || stop.among?.includes(other.name) === false) continue;
-      if (!this.#isKnown(container, other)) this.#world.count('excused: stopped before one that it could not see');
-      else
-        this.#break(
-          config.role === 'sidecar' ? 'sidecars outlive mains' : 'order',
-          container,
-          `${other.name} still lives`,
-        );
-    }
-  }
-
-  /** It has seen the life that this member lives now. */
-  #isKnown({ brain }: Container, other: Member): boolean {
-    const peers = brain?.state.peers;
-    const seen = peers !== undefined && Object.hasOwn(peers, other.name) ? peers[other.name] : undefined;
-    if (seen === undefined || other.container === undefined || !isOf(other.container, seen.tombstone)) return false;
-    return seen.tombstone.Phase !== 'waiting';
-  }
-
   #judgeDeath(container: Container, { Died, ExitCode, Reason }: Tombstone): void {
     const { command } = container;
     if (Died === undefined || command === undefined || Reason === 'never-started') return;
@@ -276,7 +195,7 @@ export class Laws {
     if (exitCode.kind === 'map' || member.hasFailedStarts) return;
     const isStopped =
       asked.length > 0 || requests.length > 0 || this.#isReplacing || quorumHasFinished(this.#world, member);
-    const isSpared = exitCode.kind === 'zero-when-stopped' && (isStopped || this.#due.has(member));
+    const isSpared = exitCode.kind === 'zero-when-stopped' && (isStopped || this.#dues.has(member));
     const status = command?.exit === undefined ? undefined : statusOf(command.exit);
     const allowed =
       status === undefined
@@ -292,17 +211,6 @@ export class Laws {
     return this.#world.containers.some(
       (container) => container.member === member && container.commands.some(({ exit }) => exit?.code === 0),
     );
-  }
-
-  #tellStep(name: string, { event, effects, before, after }: Step): void {
-    const { tell, agenda } = this.#world;
-    if (event.type !== 'ticked') tell(agenda.nowMs, name, `hears ${event.type}`);
-    if (before.phase !== after.phase) tell(agenda.nowMs, name, `is ${after.phase}`);
-    for (const effect of effects) {
-      const { type, ...details } = effect;
-      if (type === 'log') tell(agenda.nowMs, name, `says: ${effect.message}`);
-      else tell(agenda.nowMs, name, `does ${type} ${'signal' in details ? details.signal : ''}`);
-    }
   }
 
   #break(law: string, { member, order }: Container, what: string): void {
@@ -331,8 +239,4 @@ function isOnItsWay({ stop, climb }: Step['after']): boolean {
 
 function wasKilled({ command }: Container): boolean {
   return command?.signals.some(({ signal }) => signal === SIGKILL) === true || command?.exit?.signal === SIGKILL;
-}
-
-function isOf(container: Container, tombstone: Tombstone): boolean {
-  return hostOf(tombstone.Incarnation) === container.hostId;
 }

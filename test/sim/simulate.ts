@@ -2,7 +2,7 @@
  * Runs a scenario, once.
  */
 import { Coverage } from './coverage.ts';
-import type { Breach } from './laws.ts';
+import type { Breach } from './dues.ts';
 import type { Scenario } from './scenario.ts';
 import { type Told, World } from './world.ts';
 

@@ -1,6 +1,8 @@
 /**
  * What is true in a simulated pod, whatever its members believe.
  */
+import { hostOf } from '../../src/core/incarnation.ts';
+import type { Tombstone } from '../../src/core/tombstone.ts';
 import type { Container } from './container.ts';
 import type { Member, World } from './world.ts';
 
@@ -78,4 +80,9 @@ function isSeenGone({ scenario, volume }: World, member: Member, main: Member): 
     main.container !== undefined &&
     seen.tombstone.Incarnation?.startsWith(main.container.hostId) === true
   );
+}
+
+/** Whether this tombstone tells of a life in this container. */
+export function isOf(container: Container, tombstone: Tombstone): boolean {
+  return hostOf(tombstone.Incarnation) === container.hostId;
 }

@@ -1,0 +1,71 @@
+/**
+ * Sidecars whose mains have finished have so long to end; how long follows from what they were told to wait for.
+ */
+import { isKept, knowableSinceMs, quorumHasFinished } from './truth.ts';
+import type { Member, World } from './world.ts';
+
+/** A law that did not hold. */
+export interface Breach {
+  readonly law: string;
+  readonly atMs: number;
+  readonly who: string;
+  readonly what: string;
+}
+
+export class Dues {
+  readonly #world: World;
+  readonly #breakOf: (law: string, who: string, what: string) => void;
+  readonly #due = new Set<Member>();
+  readonly #judged = new Set<Member>();
+
+  constructor(world: World, breakOf: (law: string, who: string, what: string) => void) {
+    this.#world = world;
+    this.#breakOf = breakOf;
+  }
+
+  get isSomebody(): boolean {
+    return [...this.#due].some((member) => !member.isOver && !this.#judged.has(member));
+  }
+
+  has(member: Member): boolean {
+    return this.#due.has(member);
+  }
+
+  look(): void {
+    const { members, agenda, calmAtMs } = this.#world;
+    for (const member of members) {
+      if (member.config.role !== 'sidecar' || member.isOver || this.#due.has(member)) continue;
+      if (!quorumHasFinished(this.#world, member) || isKept(this.#world, member)) continue;
+      this.#due.add(member);
+      const atMs = Math.max(agenda.nowMs, calmAtMs) + this.#boundMs();
+      agenda.at(atMs, undefined, () => this.#judgeEnd(member));
+    }
+  }
+
+  #boundMs(): number {
+    const sidecars = this.#world.members.filter(({ config }) => config.role === 'sidecar');
+    const turnsMs = sidecars.map(({ config }) => config.lingerMs + (config.gracePeriodMs ?? 30_000) + 3_000);
+    return 45_000 + turnsMs.reduce((sum, ms) => sum + ms, 0);
+  }
+
+  #judgeEnd(member: Member): void {
+    const { kubelet, count } = this.#world;
+    this.#judged.add(member);
+    const isThePlatforms = member.config.gracePeriodMs === undefined && (member.container?.asked.length ?? 0) > 0;
+    if (isThePlatforms) count('excused: a stop that only the platform ends');
+    if (member.isOver || isThePlatforms) return kubelet.endWhatIsLeft();
+    if (kubelet.isDeleting) return;
+    // It leaves before it knows, each time anew: without a session that takes 10 s, and it was told not to go on in place.
+    const { session, restart } = member.config;
+    const isRestless = session === undefined && restart === 'never' && this.#world.scenario.policy === 'OnFailure';
+    if (isRestless) count('excused: no session, and no restart in place');
+    const sinceMs = isRestless ? undefined : knowableSinceMs(this.#world, member);
+    const dueMs = Math.max(sinceMs ?? 0, this.#world.calmAtMs) + this.#boundMs();
+    // Of any main that would do, the one that could be known of ended later.
+    if (sinceMs !== undefined && dueMs > this.#world.agenda.nowMs)
+      return void this.#world.agenda.at(dueMs, undefined, () => this.#judgeEnd(member));
+    if (sinceMs !== undefined) this.#breakOf('mains end sidecars', member.name, 'it runs on without its mains');
+    count('excused: the end of a main left no trace');
+    kubelet.delete(this.#world.scenario.graceMs, false);
+  }
+}

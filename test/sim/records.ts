@@ -1,0 +1,23 @@
+/**
+ * Whether there is anything to carve: a tombstone is made only of a state that has changed, and carved only when it says something else.
+ */
+import type { State } from '../../src/core/state.ts';
+import type { Tombstone } from '../../src/core/tombstone.ts';
+
+/** Time and peers are not on the record. */
+export function isSameRecord(a: State, b: State | undefined): boolean {
+  if (b === undefined) return false;
+  for (const key in a)
+    if (key !== 'now' && key !== 'peers' && a[key as keyof State] !== b[key as keyof State]) return false;
+  return true;
+}
+
+export function isSameTombstone(a: Tombstone, b: Tombstone): boolean {
+  if (a.History !== b.History) return false;
+  for (const key in a) {
+    if (key === 'StartAfter' || key === 'History') continue;
+    if (a[key as keyof Tombstone] !== b[key as keyof Tombstone]) return false;
+  }
+  for (const key in b) if (!(key in a)) return false;
+  return true;
+}
