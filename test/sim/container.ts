@@ -9,6 +9,7 @@ import { type EventOf, ScriptedHost } from '../core/host.ts';
 import { type Actor, actor, type Entry } from './agenda.ts';
 import { Brain } from './brain.ts';
 import { bornCommand, type Command, statusOf } from './command.ts';
+import { LONGEST_DELAY_MS, Starts } from './starts.ts';
 import type { Member, World } from './world.ts';
 
 export interface Queued {
@@ -18,10 +19,6 @@ export interface Queued {
   readonly event: EventOf;
 }
 
-const FAILED_STARTS_MOST = 5;
-const FIRST_DELAY_MS = 50;
-const LONGEST_DELAY_MS = 5_000;
-const SOUND_LIFE_MS = 5_000;
 const HANGS_AFTER_MS = 10_000;
 
 export class Container {
@@ -52,10 +49,7 @@ export class Container {
   #pumping: Entry | undefined;
   #network = new Set<number>();
   #forward: Readonly<Record<number, number>> = {};
-  #brainSinceMs = 0;
-  #hasCommitted = false;
-  #failedStarts = 0;
-  #delayMs = 0;
+  readonly #starts = new Starts();
   readonly #ends: (() => void)[] = [];
 
   constructor(world: World, member: Member) {
@@ -83,7 +77,7 @@ export class Container {
   }
 
   get sinceBrainMs(): number {
-    return this.world.agenda.nowMs - this.#brainSinceMs;
+    return this.world.agenda.nowMs - this.#starts.sinceMs;
   }
 
   /** A signal to PID 1. */
@@ -127,8 +121,7 @@ export class Container {
   ): void {
     if (this.isAlone) this.world.count('alone and back');
     this.isAlone = false;
-    this.#hasCommitted = true;
-    this.#failedStarts = 0;
+    this.#starts.commit();
     this.memo = memo;
     if (ack !== undefined) this.queue = this.queue.filter(({ seq }) => seq > ack);
     for (const effect of effects) this.#obey(effect);
@@ -149,10 +142,7 @@ export class Container {
     this.#host.loseSupervisor();
     this.#network.clear();
     if (!this.isRunning) return;
-    if (this.#hasCommitted && agenda.nowMs - this.#brainSinceMs >= SOUND_LIFE_MS) this.#delayMs = 0;
-    const delayMs = this.#delayMs;
-    this.#delayMs = Math.min(LONGEST_DELAY_MS, delayMs === 0 ? FIRST_DELAY_MS : 2 * delayMs);
-    agenda.in(delayMs, this.actor, () => this.#startBrain());
+    agenda.in(this.#starts.afterLife(agenda.nowMs), this.actor, () => this.#startBrain());
   }
 
   /** Init leaves, or all of the container is killed. */
@@ -171,8 +161,7 @@ export class Container {
   #startBrain(): void {
     const { agenda } = this.world;
     const { bootMs } = this.member.scenario;
-    this.#brainSinceMs = agenda.nowMs;
-    this.#hasCommitted = false;
+    this.#starts.begin(agenda.nowMs);
     agenda.in(Math.ceil(bootMs / 2) + this.world.dice.int(bootMs), this.actor, () => {
       if (agenda.nowMs < this.starvedUntilMs) return this.#missStart();
       this.brain = new Brain(this.world, this);
@@ -184,12 +173,8 @@ export class Container {
   #missStart(): void {
     const { agenda, count } = this.world;
     count('supervisor not started');
-    this.#failedStarts += 1;
-    if (this.#failedStarts < FAILED_STARTS_MOST) {
-      agenda.in(this.#delayMs, this.actor, () => this.#startBrain());
-      this.#delayMs = Math.min(LONGEST_DELAY_MS, this.#delayMs === 0 ? FIRST_DELAY_MS : 2 * this.#delayMs);
-      return;
-    }
+    const delayMs = this.#starts.afterMiss();
+    if (delayMs !== undefined) return void agenda.in(delayMs, this.actor, () => this.#startBrain());
     if (!this.isAlone) this.#goOnAlone();
     agenda.in(LONGEST_DELAY_MS, this.actor, () => this.#startBrain());
   }
@@ -224,7 +209,7 @@ export class Container {
   }
 
   #judgeBrain({ seq }: Queued): void {
-    const isOld = this.world.agenda.nowMs - this.#brainSinceMs >= HANGS_AFTER_MS;
+    const isOld = this.world.agenda.nowMs - this.#starts.sinceMs >= HANGS_AFTER_MS;
     if (this.brain === undefined || !isOld || !this.queue.some((queued) => queued.seq === seq)) return;
     this.world.count('hanging supervisor killed');
     this.loseBrain();
