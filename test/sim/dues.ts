@@ -51,7 +51,7 @@ export class Dues {
   #judgeEnd(member: Member): void {
     const { kubelet, count } = this.#world;
     this.#judged.add(member);
-    const isThePlatforms = member.config.gracePeriodMs === undefined && (member.container?.asked.length ?? 0) > 0;
+    const isThePlatforms = this.#world.members.some(isThePlatformsToEnd);
     if (isThePlatforms) count('excused: a stop that only the platform ends');
     if (member.isOver || isThePlatforms) return kubelet.endWhatIsLeft();
     if (kubelet.isDeleting) return;
@@ -68,4 +68,9 @@ export class Dues {
     count('excused: the end of a main left no trace');
     kubelet.delete(this.#world.scenario.graceMs, false);
   }
+}
+
+/** Whoever waits for its turn behind such a one waits for the platform, too. */
+function isThePlatformsToEnd({ isOver, config, container }: Member): boolean {
+  return !isOver && config.gracePeriodMs === undefined && (container?.asked.length ?? 0) > 0;
 }

@@ -149,9 +149,10 @@ export class Laws {
     return this.#dues.isSomebody;
   }
 
-  /** A main that leaves with 0 under OnFailure says that it is final; a kubelet that replaces it starts it again all the same. */
+  /** A main that leaves with 0 under OnFailure says that it is final; when its container is replaced or killed then, it starts again all the same. */
   get #isReplacing(): boolean {
-    return this.#world.scenario.faults.some((fault) => fault.do === 'replace');
+    const { policy, faults } = this.#world.scenario;
+    return faults.some((fault) => fault.do === 'replace' || (fault.do === 'kill container' && policy === 'OnFailure'));
   }
 
   #keepDeadline(container: Container, { before, after }: Step): void {
