@@ -10,12 +10,16 @@ import { describe } from 'node:test';
 import { formatTombstone, type Tombstone } from '../../src/core/tombstone.ts';
 import { atOnce } from '../helpers/engine.ts';
 import { readTombstone, waitForTombstone } from '../helpers/grave.ts';
-import { type Stage, scenario } from '../helpers/scenario.ts';
+import { type ScenarioOptions, type Stage, scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
 import { AMPLE_MS, cast } from './cast.ts';
 import { ageGraveyard, type Pod, type RunningPod, runPod } from './kubelet.ts';
 
 type Session = string | false;
+
+/** In podman a crash and an end, a sidecar first and a main first: what else there is happens to the volume, whose engine is none. */
+const onlyHere = (isInPodman: boolean): ScenarioOptions =>
+  isInPodman ? {} : { notInPodman: 'it differs from another case by its volume alone' };
 
 /** What happens to the volume between two lives. */
 const BETWEEN: Readonly<Record<string, (graveyard: string) => void>> = {
@@ -111,6 +115,7 @@ describe('two lives on one volume', { concurrency: atOnce(3) }, () => {
         const second = await secondLife(stage, sessions[1], 'proxy');
         await second.end();
       },
+      onlyHere(what === 'a reboot' && isCrash && sessions[0] === 'one'),
     );
   }
 
@@ -123,12 +128,16 @@ describe('two lives on one volume', { concurrency: atOnce(3) }, () => {
     [['one', false], 'nothing', false],
   ] as const) {
     const how = `${isCrash ? 'a crash' : 'an end'}, ${what}, ${describeSessions(sessions)}`;
-    scenario(`K06 after ${how}: a sidecar serves the main that was born again to its end`, async (stage) => {
-      await firstLife(stage, sessions[0], isCrash);
-      BETWEEN[what]?.(stage.scratch.graveyard);
-      const second = await secondLife(stage, sessions[1], 'work');
-      await second.end();
-    });
+    scenario(
+      `K06 after ${how}: a sidecar serves the main that was born again to its end`,
+      async (stage) => {
+        await firstLife(stage, sessions[0], isCrash);
+        BETWEEN[what]?.(stage.scratch.graveyard);
+        const second = await secondLife(stage, sessions[1], 'work');
+        await second.end();
+      },
+      onlyHere(what === 'nothing' && sessions[0] === false),
+    );
   }
 
   scenario('a main that does not come back after a crash is lost to a sidecar of the same session', async (stage) => {
@@ -186,6 +195,7 @@ describe('two lives on one volume', { concurrency: atOnce(3) }, () => {
         );
         assert.deepEqual([pod.exitOf('work'), pod.state('work').killed], [0, false]);
       },
+      onlyHere(false),
     );
   }
 });
