@@ -19,10 +19,10 @@ import type { Container } from './container.ts';
 import { Reader } from './reader.ts';
 import { isSameRecord, isSameTombstone } from './records.ts';
 import type { CrashPoint } from './scenario.ts';
+import { SeenTraffic } from './seen-traffic.ts';
 import type { World } from './world.ts';
 
 const TEND_MS = 5_000;
-const COUNT_TRAFFIC_MS = 250;
 
 export class Brain {
   readonly actor: Actor;
@@ -43,7 +43,7 @@ export class Brain {
   #isLeaving = false;
   #isClaimed = false;
   #onClaimed: (() => void)[] = [];
-  #counting: Entry | undefined;
+  readonly #traffic: SeenTraffic;
 
   constructor(world: World, container: Container) {
     this.#world = world;
@@ -59,6 +59,9 @@ export class Brain {
     const { name, mains, startAfter } = config;
     const carved = (tombstone: Tombstone): void => world.laws.carved(container, tombstone);
     this.#carver = new Carver({ ...world.parts, onCarved: carved }, name, this.actor);
+    this.#traffic = new SeenTraffic(world, this.actor, (event) =>
+      this.#dispatch({ ...event, at: this.#now() } as Event, undefined),
+    );
     this.reader = new Reader(world.parts, {
       ownName: name,
       named: [...mains, ...startAfter.map((gate) => gate.name)],
@@ -127,8 +130,7 @@ export class Brain {
     if (this.#dies('before the carving')) return;
     this.#carve();
     for (const effect of effects) {
-      if (effect.type === 'watchTraffic') this.#countTraffic(effect.connections);
-      if (effect.type === 'leaveTraffic') world.agenda.cancel(this.#counting);
+      this.#traffic.obey(effect);
       if (effect.type === 'exitContainer') this.#leave(effect.code);
     }
     this.#wakeAt(wakeAtMs);
@@ -238,22 +240,6 @@ export class Brain {
       // Who stood still for longer than that gets a moment more.
       if (agenda.nowMs - dueMs < LATE_MS) leave();
       else agenda.in(LATE_MS, this.actor, leave);
-    });
-  }
-
-  /** Connections come now and then, or cannot be seen. */
-  #countTraffic(connections: number): void {
-    const { agenda, dice } = this.#world;
-    const at = this.#now();
-    if (dice.chance(0.1))
-      return void agenda.in(1, this.actor, () =>
-        this.#dispatch({ type: 'trafficUnseen', at, why: 'no /proc' }, undefined),
-      );
-    const lastMs = dice.chance(0.5) ? at.mono : undefined;
-    this.#counting = agenda.in(COUNT_TRAFFIC_MS, this.actor, () => {
-      const seen = { lastMs, connections, ignored: 0, open: dice.int(2) };
-      this.#countTraffic(connections + 1);
-      this.#dispatch({ type: 'trafficSeen', at: this.#now(), ...seen }, undefined);
     });
   }
 
