@@ -204,8 +204,7 @@ export class Watch {
         if (this.#views.see(name, reading.tombstone, reading.digest)) this.#isChanged = true;
         return;
       case 'same':
-        this.#accept(name);
-        return;
+        return this.#accept(name);
       case 'unparsable':
         if (this.#rereads.again(name)) this.#ignore(name, reading.why);
         return;
