@@ -1,6 +1,6 @@
 /**
- * Drains: `5s`, `min=1s,quiet=2s,max=15s,ports=8080,8443,ignore=10.0.0.0/8`, `inflight`, `new-only`. What follows `ports=` or `ignore=` without a name of
- * its own is one more of them.
+ * Drains: `5s`, `min=1s,quiet=2s,max=15s,ports=8080,8443,ignore=10.0.0.0/8`, `inflight`, `new-only`. What follows `ports=` or `ignore=`
+ * without a name of its own is one more of them.
  */
 import type { Drain } from '../core/config.ts';
 import { parseNetwork } from './address.ts';

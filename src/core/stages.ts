@@ -7,7 +7,10 @@ import { SIGKILL, SIGTERM } from './signals.ts';
 import type { Climb, State } from './state.ts';
 import { trimHistory } from './tombstone.ts';
 
-/** Of the stop under way, or of a life that has failed. `start`: the child is not there yet. `ladder`: `signal` was sent. `rest`: the same for what an ended child has left behind. */
+/**
+ * Of the stop under way, or of a life that has failed. `start`: the child is not there yet. `ladder`: `signal` was sent. `rest`: the same
+ * for what an ended child has left behind.
+ */
 export type StageName = 'start' | 'hold' | 'drain' | 'linger' | 'pre-stop' | 'ladder' | 'rest';
 
 export interface Stage {

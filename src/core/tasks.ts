@@ -1,6 +1,6 @@
 /**
- * Tasks: the actions that run beside the child or before it, at most one for each probe, hook, reload, quit call and start gate. Their ends come as events; one that
- * takes longer than it may is told to end, and is given up when even that does not help.
+ * Tasks: the actions that run beside the child, before it or after it, at most one for each probe, hook, reload, quit call and start gate.
+ * Their ends come as events; one that takes longer than it may is told to end, and is given up when even that does not help.
  */
 import type { HookAction, MemberConfig, ProbeAction, ProbeKind, QuitAction, ReadyAction } from './config.ts';
 import { type Draft, reached, update } from './draft.ts';
