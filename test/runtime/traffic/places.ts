@@ -3,6 +3,7 @@
  * each lives as long as a process in it, so that nothing can be left behind.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
@@ -18,8 +19,8 @@ export const CLIENT6 = 'fd77::1';
 /** Where the kubelet comes from. */
 export const KUBELET = '10.77.0.9';
 
-export const NO_NAMESPACES =
-  process.getuid?.() === 0 ? false : 'it takes root to make network namespaces; run the tests as root';
+/** Why there can be none; false: there can. */
+export const NO_NAMESPACES = whyNone();
 
 export interface Told {
   readonly lastMs: number;
@@ -142,6 +143,13 @@ function configure(pid: number, addresses: readonly string[]): void {
 /** What comes before a command that is to run where that process is. */
 export function inside(pid: number): readonly string[] {
   return ['nsenter', `--net=/proc/${pid}/ns/net`, '--'];
+}
+
+function whyNone(): string | false {
+  if (process.getuid?.() !== 0) return 'it takes root to make network namespaces; run the tests as root';
+  if (!existsSync('/proc/net/if_inet6')) return 'it takes IPv6';
+  const { status } = spawnSync('unshare', ['--net', '--', 'ip', 'link', 'add', 'sx0', 'type', 'veth']);
+  return status === 0 ? false : 'it takes iproute2, veth and the right to make network namespaces';
 }
 
 function ip(...args: string[]): void {
