@@ -39,7 +39,8 @@ test('while the graveyard hangs signals pass, and the container ends by itself a
 }, async () => {
   await withSlowVolume(async (volume) => {
     await withBigPod(async (pod) => {
-      await begin(pod, '4s');
+      // So long that the command ends in it on any machine; a second before its end the supervisor gives up.
+      await begin(pod, '10s');
       await volume.hang();
       send(pod.member('work').pid1, 'SIGUSR2');
       await waitForEvent(pod.log, 'work', 'Signal');
