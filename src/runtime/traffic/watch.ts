@@ -201,7 +201,8 @@ export class TrafficWatch {
   async #lookForUse(): Promise<void> {
     const { drain, init, now } = this.#options;
     const ports = this.#looks.ports();
-    if (drain.newOnly || init === undefined || ports.length === 0) return;
+    // Also when it was closed during a look: nobody would end the helper.
+    if (this.#isOver || drain.newOnly || init === undefined || ports.length === 0) return;
     this.#kept ??= new KeptConnections(init, ports);
     const used = (await this.#kept.ask(drain.quietMs)) ?? [];
     const ages = used.filter((it) => this.#looks.counts(it)).map(({ agoMs }) => agoMs);
