@@ -97,7 +97,10 @@ test('any other refusal is told as it is', async (t) => {
 test('a server that says yes and stays is told when the time is over', async (t) => {
   const port = await serve(t, (_request, response) => response.end());
   const { ok, detail } = await endOf(quitOf(port), 3_000);
-  assert.deepEqual([ok, detail], [false, 'it was asked (status 200) and has not gone: its port is open, still or again']);
+  assert.deepEqual(
+    [ok, detail],
+    [false, 'it was asked (status 200) and has not gone: its port is open, still or again'],
+  );
 });
 
 test('a server that never answers does not hang the caller', async (t) => {
