@@ -26,7 +26,7 @@ export class KeptConnections {
     this.#teller.stdout.setEncoding('latin1').on('data', (chunk: string) => this.#take(chunk));
   }
 
-  /** Those on which something came within the last `windowMs`, at most 256; undefined: that cannot be told here. One question at a time. */
+  /** Those on which something came within the last `windowMs`, at most MOST_TOLD; undefined: that cannot be told here. One question at a time. */
   ask(windowMs: number): Promise<readonly Used[] | undefined> {
     if (this.#isOver) return Promise.resolve(undefined);
     return new Promise((resolve) => {
@@ -61,6 +61,8 @@ export class KeptConnections {
   }
 }
 
+/** Of those that are told: there may be more. */
+export const MOST_TOLD = 256;
 /** By which init knows that it is to be this and not PID 1. */
 const NAME = 'sexton-sockets';
 const LONGEST_MS = 2 ** 31 - 1;

@@ -11,7 +11,7 @@ import type { AdaptiveDrain } from '../../core/config.ts';
 import { collectMade, forgetMade } from '../probes/made.ts';
 import { Counter } from './counter.ts';
 import { Departures } from './departures.ts';
-import { KeptConnections } from './kept.ts';
+import { KeptConnections, MOST_TOLD, type Used } from './kept.ts';
 import { Looks, type Sight } from './look.ts';
 import { type Seen, Teller } from './teller.ts';
 
@@ -205,7 +205,9 @@ export class TrafficWatch {
     if (this.#isOver || drain.newOnly || init === undefined || ports.length === 0) return;
     this.#kept ??= new KeptConnections(init, ports);
     const used = (await this.#kept.ask(drain.quietMs)) ?? [];
-    const ages = used.filter((it) => this.#looks.counts(it)).map(({ agoMs }) => agoMs);
+    // So many neighbours may hide others.
+    const counts = (it: Used): boolean => used.length >= MOST_TOLD || this.#looks.counts(it);
+    const ages = used.filter(counts).map(({ agoMs }) => agoMs);
     if (ages.length > 0) this.#lastMs = Math.max(this.#lastMs, now() - Math.min(...ages));
   }
 
