@@ -2,8 +2,8 @@
  * Start gates: what this member waits for before its child is started.
  */
 import type { MemberConfig, ReadyAction, StartGate } from './config.ts';
-import { peerNamed, standingOf } from './standing.ts';
-import type { State } from './state.ts';
+import { peerNamed, STALE_AFTER_MS, standingOf } from './standing.ts';
+import type { Peer, State } from './state.ts';
 import type { Tombstone } from './tombstone.ts';
 
 export type GateState =
@@ -35,7 +35,10 @@ function gateOf(config: MemberConfig, state: State, gate: StartGate): GateState 
     case 'waiting':
       return shut('it waits itself');
     case 'alive':
-      return isMet(gate.condition, peer?.tombstone) ? { is: 'open' } : shut(NOT_YET[gate.condition]);
+      if (!isMet(gate.condition, peer?.tombstone)) return shut(NOT_YET[gate.condition]);
+      return state.now.mono < settledMs(peer)
+        ? shut('it is back, and what it said is of its life before', settledMs(peer))
+        : { is: 'open' };
     case 'unsure':
       return shut(
         peer?.tombstone.Died === undefined
@@ -76,6 +79,11 @@ function isMet(condition: StartGate['condition'], tombstone: Tombstone | undefin
   if (Phase === undefined) return true;
   const time = condition === 'healthy' ? Healthy : Started;
   return time !== undefined && Phase !== 'backoff' && Phase !== 'starting';
+}
+
+/** When who came back to its handle has spoken, or was always the same: by then each file was looked at again. */
+function settledMs(peer: Peer | undefined): number {
+  return peer?.backMs === undefined ? 0 : peer.backMs + STALE_AFTER_MS;
 }
 
 function deathInWords(state: State, name: string): string {

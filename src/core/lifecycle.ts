@@ -162,13 +162,23 @@ function meet(draft: Draft, views: readonly PeerView[]): void {
     const { Name } = view.tombstone;
     if (Name === draft.config.name) continue;
     const before = peerNamed(draft.state, Name);
-    peers[Name] = {
-      ...view,
-      sinceMs: before !== undefined && sameLife(before, view) ? before.sinceMs : draft.state.now.mono,
-    };
+    peers[Name] = peerOf(before, view, draft.state.now.mono);
     if (before !== undefined) lookForRebirth(draft, before, view);
   }
   update(draft, { peers });
+}
+
+/** A handle that is held again where nobody held it is a new life's: its tombstone follows, and until it is read the old one is there. */
+function peerOf(before: Peer | undefined, view: PeerView, nowMs: number): Peer {
+  if (before === undefined) return { ...view, sinceMs: nowMs };
+  const sinceMs = sameLife(before, view) ? before.sinceMs : nowMs;
+  const isSameWord = before.tombstone.Incarnation === view.tombstone.Incarnation;
+  const backMs = isSameWord && !isAbandoned(view) ? (isAbandoned(before) ? nowMs : before.backMs) : undefined;
+  return backMs === undefined ? { ...view, sinceMs } : { ...view, sinceMs, backMs };
+}
+
+function isAbandoned({ liveness, refused }: PeerView): boolean {
+  return liveness === 'lost' || refused === true;
 }
 
 function sameLife(before: PeerView, view: PeerView): boolean {

@@ -27,7 +27,8 @@ export type Standing =
     };
 
 const LOST_AFTER_MS = 2_000;
-const STALE_AFTER_MS = 10_000;
+/** How long it is doubted what may be of an earlier life. */
+export const STALE_AFTER_MS = 10_000;
 
 export function standingOf(config: MemberConfig, state: State, peer: Peer | undefined): Standing {
   if (peer === undefined || isForeign(config, state, peer)) return { is: 'absent' };

@@ -154,6 +154,8 @@ export interface Deadline {
 /** A peer as last seen, and since when it has been seen in just this life and death. */
 export interface Peer extends PeerView {
   readonly sinceMs: number;
+  /** Since when nothing speaks against it any more in a life whose handle nobody held before. */
+  readonly backMs?: number;
 }
 
 export interface State {

@@ -84,6 +84,31 @@ describe('starting behind gates', () => {
     assert.deepEqual(new Life({ config: sidecarConfig() }).pass(60_000).spawns, []);
   });
 
+  it('who is back at its handle opens no gate by what its life before has said', () => {
+    const nobody = alive('db', {}, { liveness: 'none', refused: true, foundAtStart: true });
+    const between = alive('db', {}, { liveness: 'none' });
+    const born = alive('db', { Incarnation: 'another-0', Phase: 'starting', Started: undefined as never });
+    for (const gone of [nobody, lost('db', START)])
+      for (const old of [alive('db'), between]) {
+        const life = new Life({ config, peers: [gone] }).pass(100).see(old).pass(50).see(old, alive('other'));
+        assert.deepEqual(life.spawns, []);
+        assert.ok(life.logs.some((line) => line.includes('db=started (it is back, and')));
+        assert.deepEqual(life.see(born).pass(50).spawns, []);
+        assert.deepEqual(life.see(alive('db', { Incarnation: 'another-1' })).spawns, [200]);
+      }
+  });
+
+  it('who is back and says nothing new is believed after 10 s', () => {
+    const back = () => new Life({ config, peers: [lost('db', START)] }).pass(100).see(alive('db'));
+    assert.deepEqual(back().pass(60_000).spawns, [10_100]);
+    const gone = back()
+      .pass(5_000)
+      .see(lost('db', START + 5_100))
+      .pass(1_000)
+      .see(alive('db'));
+    assert.deepEqual(gone.pass(60_000).spawns, [16_100]);
+  });
+
   it('all gates must be open', () => {
     const two = mainConfig({ startAfter: [gate('db'), gate('net')] });
     const life = new Life({ config: two, peers: [alive('db')] }).pass(100);

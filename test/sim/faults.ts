@@ -19,7 +19,9 @@ export function befall(world: World, fault: Fault): void {
   const endMs = agenda.nowMs + lengthOf(fault);
   // One that was due while the machine stood still comes later than it was meant to.
   world.calmAtMs = Math.max(world.calmAtMs, endMs);
-  if (fault.do === 'volume' || fault.do === 'wipe') world.troubles.push({ fromMs: agenda.nowMs, toMs: endMs });
+  // Until it has ended: its timer may come late like any other.
+  const trouble = { toMs: Number.POSITIVE_INFINITY };
+  if (fault.do === 'volume' || fault.do === 'wipe') world.troubles.push(trouble);
   switch (fault.do) {
     case 'crash supervisor':
       return crash(container, fault);
@@ -44,6 +46,7 @@ export function befall(world: World, fault: Fault): void {
       volume.trouble = fault.how;
       agenda.in(fault.forMs, undefined, () => {
         if (volume.trouble === fault.how) volume.trouble = undefined;
+        trouble.toMs = agenda.nowMs;
       });
       return;
     case 'wipe':
@@ -51,6 +54,7 @@ export function befall(world: World, fault: Fault): void {
       // Who did it makes it anew; a member that has something to carve may have done so before.
       agenda.in(fault.forMs, undefined, () => {
         volume.isThere = true;
+        trouble.toMs = agenda.nowMs;
       });
       return;
     case 'deafen':

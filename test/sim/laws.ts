@@ -12,7 +12,7 @@ import { statusOf } from './command.ts';
 import type { Container } from './container.ts';
 import { type Breach, Dues } from './dues.ts';
 import { tellStep } from './tell-step.ts';
-import { isCommandAlive, isCut, isOf, quorumHasFinished } from './truth.ts';
+import { isCommandAlive, isCut, isMixedUp, isOf, quorumHasFinished } from './truth.ts';
 import { judgeTurn } from './turn.ts';
 import type { World } from './world.ts';
 
@@ -77,7 +77,10 @@ export class Laws {
     for (const { name, condition, optional } of member.config.startAfter) {
       const isMet = condition === 'completed' ? this.#hasCompleted(name) : this.#said.has(`${name} ${condition}`);
       if (isMisleading(this.#world, name)) this.#world.count('excused: a gate opened by what was there before');
-      else if (!isMet && !optional) this.#break('gates', container, `started before ${name} was ${condition}`);
+      else if (isMet || optional) continue;
+      else if (isMixedUp(this.#world, container, name))
+        this.#world.count('excused: a gate opened by a life before, found at the first look');
+      else this.#break('gates', container, `started before ${name} was ${condition}`);
     }
   }
 

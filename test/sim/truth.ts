@@ -82,6 +82,15 @@ function isSeenGone({ scenario, volume }: World, member: Member, main: Member): 
   );
 }
 
+/** The first look came while it took its handle, and found the tombstone of the old life: there was nothing to compare that with. */
+export function isMixedUp(world: World, by: Container, name: string): boolean {
+  const peers = by.brain?.state.peers ?? {};
+  const seen = Object.hasOwn(peers, name) ? peers[name] : undefined;
+  const holder = world.memberNamed(name)?.container;
+  if (seen === undefined || holder?.isRunning !== true || isOf(holder, seen.tombstone)) return false;
+  return seen.foundAtStart && seen.backMs === undefined;
+}
+
 /** Whether this tombstone tells of a life in this container. */
 export function isOf(container: Container, tombstone: Tombstone): boolean {
   return hostOf(tombstone.Incarnation) === container.hostId;

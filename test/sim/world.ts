@@ -72,8 +72,8 @@ export class World {
   readonly isTold: boolean;
   /** After that no fault is at work any more. */
   calmAtMs: number;
-  /** When the volume failed. */
-  readonly troubles: { readonly fromMs: number; readonly toMs: number }[] = [];
+  /** Until when the volume failed, each time; Infinity: it does. */
+  readonly troubles: { toMs: number }[] = [];
   volume: Volume;
   reductions = 0;
   #boots = 1;
