@@ -2,7 +2,9 @@
  * Whether a pod must come to its end by itself. A sidecar learns of its mains' end by their tombstones, and where there is none by
  * their liveness handles; when a fault takes both away at the wrong moment nobody can know, and the pod waits for its deletion.
  */
-import { mainsOf } from './members.ts';
+import type { ContainerState } from '../pods/kept.ts';
+import { gateOf, type MemberPlan, mainsOf } from './members.ts';
+import type { Plan } from './plan.ts';
 import { type Happening, hitsOf, type RoundRecord } from './record.ts';
 
 /** What makes it impossible to write, while it lasts. In place, over what is there, some may still write. */
@@ -16,6 +18,22 @@ type Seen = Pick<RoundRecord, 'plan' | 'happenings' | 'events'>;
 export function demandsAnEnd(seen: Seen): boolean {
   return mainsOf(seen.plan.members).every(({ name }) => !mayBeUnknown(seen, name));
 }
+
+/**
+ * It is born again and again and can never start: its sidecar is over for good. That one has believed the last word of a main that
+ * was killed behind it, or goes with the first of several mains, or has ended by itself with 0; whether it might is judged by itself.
+ */
+export function isLockedOut(
+  { policy, members }: Pick<Plan, 'policy' | 'members'>,
+  main: MemberPlan,
+  stateOf: (name: string) => Pick<ContainerState, 'is' | 'exits'>,
+): boolean {
+  const gate = gateOf(main, members);
+  if (policy !== 'OnFailure' || gate === undefined || stateOf(gate.name).is !== 'terminated') return false;
+  return stateOf(main.name).exits.at(-1) === NEVER_STARTED;
+}
+
+const NEVER_STARTED = 125;
 
 /** A fault may have come between this member's end and those who had to know of it. */
 export function mayBeUnknown(seen: Seen, name: string): boolean {

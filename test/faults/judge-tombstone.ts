@@ -4,7 +4,7 @@
 import type { Tombstone } from '../../src/core/tombstone.ts';
 import { mayHaveBeenAlone, wasKilled } from './asks.ts';
 import { DESTRUCTIVE, ONLY_IN_PLACE, UNWRITABLE } from './ending.ts';
-import { silentStatuses, statusesOf } from './kill.ts';
+import { mayHaveHungUp, silentStatuses, statusesOf } from './kill.ts';
 import { type ApplicationLife, containersOf } from './lives.ts';
 import type { MemberPlan } from './members.ts';
 import { type ContainerLife, hitsOf, type RoundRecord } from './record.ts';
@@ -20,13 +20,15 @@ export function judgeTombstone(record: RoundRecord, member: MemberPlan, lives: r
   if (tombstone === undefined) return [`its tombstone is no JSON: ${JSON.stringify(text.slice(0, 100))}`];
   const { Died, Phase, ExitCode, Reason } = tombstone;
   if (Died === undefined || Phase !== 'dead') return [`its death is not in its tombstone (${Phase})`];
+  const wasHungUp = ExitCode === 129 && Reason === 'error' && mayHaveHungUp(record, container);
+  const isReasonOfSilence = wasHungUp || Reason === 'never-started' || Reason === 'stopped';
   // Who may neither rename nor remove what it has just written has to leave it there.
   const isStuck = hitsOf(record, ['read-only', 'take-permission']).length > 0;
   const left = [...record.graveyard.keys()].filter((it) => it.startsWith(`.${member.name}.`) && it.endsWith('.tmp'));
   return [
     ...(left.length > 0 && !isStuck ? [`left ${left.join(', ')} behind`] : []),
     ...judgeCode(record, member, container, last, ExitCode),
-    ...(last === undefined && Reason !== 'never-started' && Reason !== 'stopped' ? [`its reason is ${Reason}`] : []),
+    ...(last === undefined && !isReasonOfSilence ? [`its reason is ${Reason}`] : []),
   ];
 }
 

@@ -7,7 +7,7 @@
 import { asksTo, earliestFinishFor, mayHaveBeenAlone, reasonToStopMs, wasKilled } from './asks.ts';
 import { judgeHold } from './judge-hold.ts';
 import { judgeTombstone } from './judge-tombstone.ts';
-import { isKillDue, silentStatuses, statusesOf } from './kill.ts';
+import { isKillDue, mayHaveHungUp, silentStatuses, statusesOf } from './kill.ts';
 import { type ApplicationLife, containersOf, livesOf, stopSignalsOf } from './lives.ts';
 import type { MemberPlan } from './members.ts';
 import { type ContainerLife, hitsOf, type RoundRecord } from './record.ts';
@@ -44,6 +44,7 @@ function judgeStart(
     wasKilled(record, container) ||
     mayHaveBeenAlone(record, container) ||
     asksTo(record, container).length > 0 ||
+    (container.status === 129 && mayHaveHungUp(record, container)) ||
     (member.role === 'sidecar' && earliestFinishFor(record, member) <= container.untilMs);
   return isExcused ? [] : [`was never started in a container that nobody stopped (it exited ${container.status})`];
 }

@@ -31,14 +31,24 @@ export function statusesOf(record: RoundRecord, member: MemberPlan, life: Applic
   return [...life.statuses, ...(isKillDue(record, member, life) ? [128 + SIGKILL] : [])];
 }
 
-/** Asked before the command could take a signal: it has said nothing, and the first rung ended it. */
+/** A signal came before the command could take one: it has said nothing, and the first rung ended it, or a foreign signal. */
 export function silentStatuses(
   record: RoundRecord,
   member: MemberPlan,
   container: ContainerLife,
   last: ApplicationLife | undefined,
 ): number[] {
+  const hungUp = last === undefined && mayHaveHungUp(record, container) ? [128 + SIGHUP] : [];
   const isAsked = reasonToStopMs(record, member, container) <= container.untilMs;
-  if (!isAsked || (last !== undefined && stopSignalsOf(last).length > 0)) return [];
-  return [15, ...member.ladder.map((it) => it.signal)].map((signal) => 128 + signal);
+  if (!isAsked || (last !== undefined && stopSignalsOf(last).length > 0)) return hungUp;
+  return [...hungUp, ...[15, ...member.ladder.map((it) => it.signal)].map((signal) => 128 + signal)];
 }
+
+/** A HUP from outside is passed on at once, and a command that cannot take it yet dies of it: of one that said nothing. */
+export function mayHaveHungUp(record: RoundRecord, container: ContainerLife): boolean {
+  return hitsOf(record, ['foreign-signals'], container.member).some(
+    (it) => it.fromMs <= container.untilMs && it.untilMs >= container.fromMs,
+  );
+}
+
+const SIGHUP = 1;

@@ -140,6 +140,11 @@ function planCommon(roll: Dice): Pick<MemberPlan, 'flags' | 'options' | 'ladder'
   };
 }
 
+/** A main's gate is always the first sidecar. */
+export function gateOf(main: MemberPlan, members: readonly MemberPlan[]): MemberPlan | undefined {
+  return main.isGated ? members.find((it) => it.role === 'sidecar') : undefined;
+}
+
 export function mainsOf(members: readonly MemberPlan[]): readonly MemberPlan[] {
   return members.filter((it) => it.role === 'main');
 }

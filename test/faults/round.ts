@@ -13,7 +13,7 @@ import type { PodContainer } from '../pods/kept.ts';
 import { type Pod, runPod } from '../pods/kubelet.ts';
 import { keep } from './artefacts.ts';
 import { isPodStop } from './asks.ts';
-import { demandsAnEnd } from './ending.ts';
+import { demandsAnEnd, isLockedOut } from './ending.ts';
 import { judge } from './judge.ts';
 import { type MemberPlan, mainsOf } from './members.ts';
 import { isDeleted, type Plan, planOf } from './plan.ts';
@@ -154,11 +154,9 @@ async function endOf(
   happenings: readonly Happening[],
 ): Promise<boolean> {
   const isOver = ({ name }: MemberPlan): boolean => pod.state(name).is === 'terminated';
-  const areServantsGone = (): boolean => plan.members.filter((it) => it.role === 'sidecar').every(isOver);
-  // Killed between its last word, which was 0, and its container's end it is started again, and waits for sidecars that believed it.
-  const isLockedOut = (it: MemberPlan): boolean => it.isGated && plan.policy === 'OnFailure' && areServantsGone();
   const mains = mainsOf(plan.members);
-  const areMainsOver = (): boolean => mains.every((it) => isOver(it) || isLockedOut(it));
+  const areMainsOver = (): boolean =>
+    mains.every((it) => isOver(it) || isLockedOut(plan, it, (name) => pod.state(name)));
   await waitFor('the mains end', areMainsOver, HUNG_MS);
   await within('the strikes are over', done, HUNG_MS);
   const isDemanded =

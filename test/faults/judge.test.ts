@@ -1,0 +1,91 @@
+/**
+ * The judge on made-up rounds: what it excuses, and that it excuses no more than that.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isLockedOut } from './ending.ts';
+import { judge } from './judge.ts';
+import type { MemberPlan } from './members.ts';
+import type { Plan } from './plan.ts';
+import type { Happening, RoundRecord } from './record.ts';
+
+const MAIN: MemberPlan = {
+  name: 'm0',
+  role: 'main',
+  flags: [],
+  options: {},
+  mains: [],
+  when: 'all',
+  hold: 'always',
+  isGated: false,
+  livesAgain: false,
+  ladder: [{ signal: 15, forMs: undefined }],
+  isProbed: false,
+};
+const SIDECAR: MemberPlan = { ...MAIN, name: 's0', role: 'sidecar', when: 'any', livesAgain: true };
+
+test('a command that a foreign HUP ended before its first word is excused, and without that HUP it is not', () => {
+  assert.deepEqual(judge(silentRound('m0', 129), true), []);
+  assert.equal(judge(silentRound('s0', 129), true).length, 4);
+});
+
+test('a command that was silent under a foreign HUP has to exit 129', () => {
+  assert.equal(judge(silentRound('m0', 137), true).length, 4);
+});
+
+test('a main is locked out when it was never started and its sidecar is over for good', () => {
+  assert.ok(lockedOut('terminated', [1, 125]));
+});
+
+test('a main is not locked out while its sidecar may come back, nor when it was started', () => {
+  assert.ok(!lockedOut('waiting', [1, 125]));
+  assert.ok(!lockedOut('running', [1, 125]));
+  assert.ok(!lockedOut('terminated', [125, 1]));
+  assert.ok(!lockedOut('terminated', []));
+});
+
+test('a main that starts after nobody, or that is not born again, is not locked out', () => {
+  assert.ok(!lockedOut('terminated', [125], { isGated: false }));
+  assert.ok(!lockedOut('terminated', [125], { policy: 'Never' }));
+});
+
+/** The only container said nothing, and a HUP came to `member` meanwhile. */
+function silentRound(member: string, status: number): RoundRecord {
+  const hup: Happening = { kind: 'foreign-signals', member, fromMs: 40, untilMs: 60, isHit: true, carved: ['m0'] };
+  const tombstone = { Died: '2026-01-01T00:00:00Z', Phase: 'dead', ExitCode: status, Reason: 'error' };
+  return {
+    plan: planOf([MAIN], 'Never'),
+    happenings: [hup],
+    lives: [{ member: 'm0', fromMs: 0, untilMs: 100, status, stderr: '' }],
+    events: [],
+    graveyard: new Map([['m0', JSON.stringify(tombstone)]]),
+    carvedMs: new Map([['m0', 10]]),
+    endedByItself: true,
+  };
+}
+
+function lockedOut(
+  sidecarIs: 'waiting' | 'running' | 'terminated',
+  exits: readonly number[],
+  { isGated = true, policy = 'OnFailure' }: { isGated?: boolean; policy?: Plan['policy'] } = {},
+): boolean {
+  const main = { ...MAIN, isGated };
+  return isLockedOut(planOf([main, SIDECAR], policy), main, (name) =>
+    name === 's0' ? { is: sidecarIs, exits: [0] } : { is: 'waiting', exits },
+  );
+}
+
+function planOf(members: readonly MemberPlan[], policy: Plan['policy']): Plan {
+  return {
+    seed: 0,
+    policy,
+    graceMs: 2_000,
+    declareGrace: true,
+    declareSession: true,
+    user: undefined,
+    members,
+    isHeldOpen: false,
+    isEndless: false,
+    strikes: [],
+  };
+}
