@@ -26,6 +26,9 @@ export const LONGEST_TIMER_MS = 86_400_000;
 export const LATE_MS = 1_000;
 const MOMENT_MS = 1_000;
 
+/** Whoever decides by what the others do looks again when it has heard of nothing for longer than a rescan takes to come round. */
+export const LONG_SILENCE_MS = 6_000;
+
 export const MOST = {
   /** A file system that hangs must not keep a sidecar from starting. */
   claimingMs: 5_000,

@@ -24,7 +24,7 @@ import { commandsOf, coreEventOf, fallbackOf, programOf, reasonOf } from './effe
 import type { Ask } from './graveyard/inbox.ts';
 import type { Host, HostCommand, HostEvent, Program } from './host/host.ts';
 import type { HttpOptions } from './http.ts';
-import { isLate, LATE_MS, LONGEST_TIMER_MS, MOST, mostCarvingMs } from './late.ts';
+import { isLate, LATE_MS, LONG_SILENCE_MS, LONGEST_TIMER_MS, MOST, mostCarvingMs } from './late.ts';
 import type { Log } from './log.ts';
 import { type Digests, readMemo, writeMemo } from './memo.ts';
 import { readOomKills } from './oom.ts';
@@ -210,11 +210,14 @@ export class Supervisor {
 
   /**
    * After a pause of the machine the world is looked at, if that can be done, before anything is done that cannot be taken back; and
-   * in a stop always: with little CPU word of a main that lives may be a second old and not read yet.
+   * in a stop always: with little CPU word of a main that lives may be a second old and not read yet. A pause that ends just when something
+   * is due shows only in that nothing was heard for so long.
    */
   async #wake(dueMs: number): Promise<void> {
-    const { clock } = this.#options;
-    const isLong = clock.now().mono - dueMs > LATE_MS;
+    const { clock, member } = this.#options;
+    const now = clock.now().mono;
+    const isBlind = member.role === 'sidecar' && now - (this.#state?.now.mono ?? now) > LONG_SILENCE_MS;
+    const isLong = isBlind || now - dueMs > LATE_MS;
     if (isLong || this.#state?.stop !== undefined) {
       await isLate(Promise.resolve(this.#plot?.rescan()), isLong ? MOST.lookingMs : MOST.glancingMs);
       await new Promise((resolve) => setImmediate(resolve));
