@@ -1,7 +1,7 @@
 /**
  * Sidecars whose mains have finished have so long to end; how long follows from what they were told to wait for.
  */
-import { isKept, knowableSinceMs, quorumHasFinished } from './truth.ts';
+import { dueSinceMs, isKept, quorumHasFinished } from './truth.ts';
 import type { Member, World } from './world.ts';
 
 /** A law that did not hold. */
@@ -59,7 +59,7 @@ export class Dues {
     const { session, restart } = member.config;
     const isRestless = session === undefined && restart === 'never' && this.#world.scenario.policy === 'OnFailure';
     if (isRestless) count('excused: no session, and no restart in place');
-    const sinceMs = isRestless ? undefined : knowableSinceMs(this.#world, member);
+    const sinceMs = isRestless ? undefined : dueSinceMs(this.#world, member);
     const dueMs = Math.max(sinceMs ?? 0, this.#world.calmAtMs) + this.#boundMs();
     // Of any main that would do, the one that could be known of ended later.
     if (sinceMs !== undefined && dueMs > this.#world.agenda.nowMs)

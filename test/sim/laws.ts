@@ -12,7 +12,7 @@ import { statusOf } from './command.ts';
 import type { Container } from './container.ts';
 import { type Breach, Dues } from './dues.ts';
 import { tellStep } from './tell-step.ts';
-import { isCommandAlive, isCut, isMixedUp, isOf, quorumHasFinished } from './truth.ts';
+import { isCommandAlive, isCut, isMisledBySilence, isMixedUp, isOf, quorumHasFinished } from './truth.ts';
 import { judgeTurn } from './turn.ts';
 import type { World } from './world.ts';
 
@@ -27,6 +27,7 @@ export class Laws {
   readonly #deadlines = new Map<Container, number>();
   /** Members that were started, or healthy, as they said themselves. */
   readonly #said = new Set<string>();
+  readonly #misled = new Set<Container>();
   readonly #dues: Dues;
 
   constructor(world: World) {
@@ -179,8 +180,10 @@ export class Laws {
       return;
     }
     if (quorumHasFinished(this.#world, container.member)) return;
-    if (this.#isReplacing) {
-      return this.#world.count('excused: a main that was replaced said that it is final');
+    if (this.#isReplacing) return this.#world.count('excused: a main that was replaced said that it is final');
+    if (isMisledBySilence(this.#world, container)) {
+      this.#misled.add(container);
+      return this.#world.count('excused: a death without a session, and a main that could not write that it lives');
     }
     this.#break('no healthy one is disturbed', container, 'it stops although its mains have not finished');
   }
@@ -197,8 +200,8 @@ export class Laws {
     const { command, member, asked, requests } = container;
     const { exitCode } = member.config;
     if (exitCode.kind === 'map' || member.hasFailedStarts) return;
-    const isStopped =
-      asked.length > 0 || requests.length > 0 || this.#isReplacing || quorumHasFinished(this.#world, member);
+    const isMisled = this.#isReplacing || this.#misled.has(container);
+    const isStopped = asked.length > 0 || requests.length > 0 || isMisled || quorumHasFinished(this.#world, member);
     const isSpared = exitCode.kind === 'zero-when-stopped' && (isStopped || this.#dues.has(member));
     const status = command?.exit === undefined ? undefined : statusOf(command.exit);
     const allowed =

@@ -55,12 +55,43 @@ export function isCut(world: World, container: Container): boolean {
 }
 
 /** Since when this member could know that its mains have finished: the record of it is there, or it saw them go for good. */
-export function knowableSinceMs(world: World, member: Member): number | undefined {
+function knowableSinceMs(world: World, member: Member): number | undefined {
   const mains = mainsOf(world, member);
   const known = mains.filter((main) => isRecorded(world, main) || isSeenGone(world, member, main));
   if (known.length < (member.config.when === 'all' ? mains.length : 1)) return undefined;
   const ends = known.map(({ endedAtMs }) => endedAtMs);
   return member.config.when === 'all' ? Math.max(...ends) : Math.min(...ends);
+}
+
+/** It serves on for those that start after it, so they must be able to know it, too. */
+export function dueSinceMs(world: World, member: Member): number | undefined {
+  const others = world.members.filter(
+    ({ config, isOver }) =>
+      config.role === 'sidecar' && !isOver && config.startAfter.some(({ name }) => name === member.name),
+  );
+  const since = [knowableSinceMs(world, member), ...others.map((other) => dueSinceMs(world, other))];
+  const known = since.filter((ms) => ms !== undefined);
+  return known.length < since.length ? undefined : Math.max(...known);
+}
+
+/** It has waited its 10 s, and mains that live again have not been able to write over a death that nothing ties to this pod. */
+export function isMisledBySilence(world: World, { member, startedAtMs }: Container): boolean {
+  if (world.agenda.monoMs - startedAtMs < DOUBTED_MS) return false;
+  const mains = mainsOf(world, member);
+  const ended = mains.filter((main) => isFinished(world, main) || isUnheard(world, main)).length;
+  return mains.length > 0 && ended >= (member.config.when === 'all' ? mains.length : 1);
+}
+
+const DOUBTED_MS = 10_000;
+
+/** The volume has failed since it started, or it started late and has had no 10 s. */
+function isUnheard({ volume, troubles, agenda }: World, { name, container }: Member): boolean {
+  const grave = volume.files.get(name)?.read(name);
+  if (grave?.ok !== true || grave.tombstone.Died === undefined || grave.tombstone.Session !== undefined) return false;
+  if (container === undefined) return true;
+  if (!container.isRunning || isOf(container, grave.tombstone)) return false;
+  const hasFailed = troubles.some(({ toMs }) => toMs >= container.startedAtMs + agenda.bootAtMs);
+  return hasFailed || agenda.monoMs - container.startedAtMs < DOUBTED_MS;
 }
 
 function isRecorded({ volume, bootId }: World, { name, container }: Member): boolean {
