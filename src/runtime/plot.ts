@@ -5,7 +5,6 @@
  * each other's tombstone, so whoever comes second carves nothing until the first is gone; of two that came at the same moment, and
  * find that out by what is carved, the one with the greater host id gives way.
  */
-import { lstat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MemberConfig } from '../core/config.ts';
 import { handleOf } from '../core/handle.ts';
@@ -14,7 +13,7 @@ import type { PeerView } from '../core/peers.ts';
 import { formatTombstone, type Tombstone } from '../core/tombstone.ts';
 import type { Clock } from './clock.ts';
 import { Graveyard } from './graveyard/graveyard.ts';
-import { appears, isHeldByAnother } from './graveyard/held.ts';
+import { appears, isHeldByAnother, isMissing, isRemoved } from './graveyard/held.ts';
 import type { Ask, Self } from './graveyard/inbox.ts';
 import { readMember } from './graveyard/read.ts';
 import { Store, type Trouble } from './graveyard/store.ts';
@@ -49,6 +48,8 @@ export class Plot {
   #pending: Promise<void> = Promise.resolve();
   /** Carving is allowed: the name is ours. */
   #isOurs = false;
+  /** No handle of a life before is in the way of ours. */
+  #isClear = true;
   /** Looks to come that find no handle and still do not take the name. */
   #patience = 0;
   #trouble: string | undefined;
@@ -148,7 +149,7 @@ export class Plot {
     this.#patience = 0;
     if (isTaken) return this.#giveWay();
     // Whoever reads the tombstone must find its handle, or a KILL in between would leave a member that nobody can call dead.
-    await unlink(this.#socketPath).catch(() => {});
+    this.#isClear = await isRemoved(this.#socketPath);
     events.listen(this.#socketPath);
     await appears(this.#socketPath, MOST_LISTENING_MS);
     this.#isOurs = true;
@@ -172,10 +173,8 @@ export class Plot {
     if (tended !== 'idle') this.#report(tended);
     await this.#defend(events);
     if (!this.#isOurs) return;
-    const isGone = await lstat(this.#socketPath).then(
-      () => false,
-      (error: NodeJS.ErrnoException) => error.code === 'ENOENT',
-    );
+    this.#isClear ||= await isRemoved(this.#socketPath);
+    const isGone = await isMissing(this.#socketPath);
     if (isGone && this.#trouble === undefined) events.listen(this.#socketPath);
   }
 
@@ -194,7 +193,7 @@ export class Plot {
       this.#giveWay();
       // The handle may be ours or the other's, which makes its own anew with its next look: until then a name without one is not free.
       this.#patience = MOST_LOOKS_WITHOUT_HANDLE;
-      return void (await unlink(this.#socketPath).catch(() => {}));
+      return void (await isRemoved(this.#socketPath));
     }
     this.#complain('this one keeps the name');
     events.listen(this.#socketPath);

@@ -34,6 +34,7 @@ export class Brain {
   readonly #container: Container;
   readonly #carver: Carver;
   #isHeld: boolean;
+  #isClear = true;
   #isOurs = false;
   #seq = 0;
   #isAwakening = false;
@@ -149,7 +150,7 @@ export class Brain {
 
   #claim(): void {
     if (!this.#isHeld) {
-      this.#world.volume.unbind(this.#container.member.name);
+      this.#isClear = this.#world.volume.unbind(this.#container.member.name);
       this.#isHeld = true;
       this.#container.commit(undefined, { state: this.state, isHeld: true }, []);
       this.#container.listen();
@@ -176,6 +177,7 @@ export class Brain {
     this.#world.agenda.in(TEND_MS, this.actor, () => {
       this.#carver.tend();
       const { volume } = this.#world;
+      this.#isClear ||= volume.unbind(this.#container.member.name);
       if (volume.trouble === undefined && !volume.sockets.has(this.#container.member.name)) this.#container.listen();
       this.#tend();
     });

@@ -67,11 +67,14 @@ export class Volume {
     this.sockets.delete(name);
   }
 
-  unbind(name: string): void {
-    this.sockets.delete(name);
+  /** Whether none is left. */
+  unbind(name: string): boolean {
+    if (this.trouble !== 'read-only' && this.trouble !== 'denied') this.sockets.delete(name);
+    return !this.sockets.has(name);
   }
 
   bind(name: string, holder: Holder): void {
+    if (this.sockets.has(name)) return;
     if (!this.canHoldSockets || !this.isThere || this.trouble === 'full' || this.trouble === 'read-only') return;
     if (this.trouble !== 'denied') this.sockets.set(name, holder);
   }

@@ -1,7 +1,7 @@
 /**
  * A liveness handle, looked at once: whether somebody holds it.
  */
-import { lstat } from 'node:fs/promises';
+import { lstat, unlink } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 
 const MOST_CONNECTING_MS = 200;
@@ -15,6 +15,16 @@ export async function isHeldByAnother(path: string): Promise<boolean> {
 /** The socket is there and nobody stands behind it: its holder is gone. */
 export async function isAbandoned(path: string): Promise<boolean> {
   return (await isSocket(path)) && !(await connects(path));
+}
+
+/** Nothing is there; what cannot be looked at may be. */
+export function isMissing(path: string): Promise<boolean> {
+  return lstat(path).then(() => false, isNoEntry);
+}
+
+/** Removes it. False: it may still be there, as on a volume that is read-only now, and then no other can be made in its place. */
+export function isRemoved(path: string): Promise<boolean> {
+  return unlink(path).then(() => true, isNoEntry);
 }
 
 /** Resolves once the socket is there, or after about `mostMs`: the host may not be able to make one. */
@@ -35,6 +45,10 @@ function connects(path: string): Promise<boolean> {
     socket.once('connect', () => end(true));
     socket.once('error', () => end(false));
   });
+}
+
+function isNoEntry(error: NodeJS.ErrnoException): boolean {
+  return error.code === 'ENOENT';
 }
 
 function isSocket(path: string): Promise<boolean> {

@@ -1,0 +1,33 @@
+/** The handle of a life before, on a volume that cannot be written when the next life begins. */
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { SystemClock } from '../../src/runtime/clock.ts';
+import { Log } from '../../src/runtime/log.ts';
+import { Plot } from '../../src/runtime/plot.ts';
+import { mainConfig } from '../core/helpers.ts';
+import { waitFor } from '../helpers/wait.ts';
+import { needsMount, tmpfs } from './graveyard/volume.ts';
+
+test('a member whose handle could not be made because an old one was in the way makes it when it can', {
+  skip: needsMount,
+}, async (t) => {
+  const dir = tmpfs(t, 'size=1m');
+  const handle = join(dir, '.web.sock');
+  // Its holder is killed, so that it stays.
+  const holder = `require('node:net').createServer().listen(${JSON.stringify(handle)}, () => process.kill(process.pid, 'SIGKILL'))`;
+  spawnSync(process.execPath, ['-e', holder]);
+  assert.ok(existsSync(handle));
+  execFileSync('mount', ['-o', 'remount,ro', dir]);
+  const log = new Log({ level: 'silent', format: 'json', member: 'web' });
+  const plot = new Plot({ dir, member: mainConfig({ name: 'web' }), clock: new SystemClock(), log, tendMs: 50 });
+  t.after(() => plot.close());
+  const wasInTheWay: boolean[] = [];
+  const listen = (path: string): void => void wasInTheWay.push(existsSync(path));
+  await plot.claim({ listen, peersSeen: () => {}, stopAsked: () => {} }, false);
+  assert.deepEqual(wasInTheWay, [true]);
+  execFileSync('mount', ['-o', 'remount,rw', dir]);
+  await waitFor('it is asked for again, and nothing is in the way', () => wasInTheWay.includes(false));
+});
