@@ -53,7 +53,10 @@ function memberOf(t: TestContext, dir: string, host: string, onListen?: (bind: (
   const asks = new Told<Ask>();
   const plot = new Plot({ dir, member: mainConfig({ name: 'web' }), clock: new SystemClock(), log, tendMs: 50 });
   let server: Server | undefined;
+  let hasLeft = false;
   const bind = async (path: string): Promise<void> => {
+    // What a look that was under way still asks for: a host that is gone holds nothing.
+    if (hasLeft) return;
     server?.close();
     try {
       unlinkSync(path);
@@ -61,6 +64,7 @@ function memberOf(t: TestContext, dir: string, host: string, onListen?: (bind: (
       // There was none.
     }
     server = await listen(t, path, () => {});
+    if (hasLeft) server.close();
   };
   const events = {
     listen: (path: string) =>
@@ -84,6 +88,7 @@ function memberOf(t: TestContext, dir: string, host: string, onListen?: (bind: (
       await plot.watch(events);
     },
     leave: async () => {
+      hasLeft = true;
       await plot.close();
       server?.close();
     },
