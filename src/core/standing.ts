@@ -44,6 +44,11 @@ export function standingOf(config: MemberConfig, state: State, peer: Peer | unde
   return { is: 'dead', final: isFinal(config, tombstone, false), succeeded: false, started: !waiting, lost: true };
 }
 
+/** Somebody is believed to live only for so long: whoever decides then looks again first. */
+export function doubtsSomebody(config: MemberConfig, state: State): boolean {
+  return Object.values(state.peers ?? {}).some((peer) => standingOf(config, state, peer).is === 'unsure');
+}
+
 /** A member by name. Names are others' to choose, and `constructor` is one: only what was put there counts. */
 export function peerNamed(state: State, name: string): Peer | undefined {
   return state.peers !== undefined && Object.hasOwn(state.peers, name) ? state.peers[name] : undefined;

@@ -2,7 +2,9 @@
  * Waiting with a bound.
  */
 
-import type { Deadline } from '../core/state.ts';
+import type { MemberConfig } from '../core/config.ts';
+import { doubtsSomebody } from '../core/standing.ts';
+import type { Deadline, State } from '../core/state.ts';
 
 /** Whether the time was over first. Who stood still for longer than that gets a moment more: the work has stood still as well. */
 export async function isLate(work: Promise<unknown>, mostMs: number): Promise<boolean> {
@@ -26,8 +28,13 @@ export const LONGEST_TIMER_MS = 86_400_000;
 export const LATE_MS = 1_000;
 const MOMENT_MS = 1_000;
 
-/** Whoever decides by what the others do looks again when it has heard of nothing for longer than a rescan takes to come round. */
-export const LONG_SILENCE_MS = 6_000;
+/** A sidecar decides by what the others do: not when it has heard of nothing for longer than a rescan takes to come round, or doubts one of them. */
+export function hasToLook(member: MemberConfig, state: State, nowMs: number): boolean {
+  if (member.role !== 'sidecar' || state.stop !== undefined) return false;
+  return nowMs - state.now.mono > LONG_SILENCE_MS || doubtsSomebody(member, state);
+}
+
+const LONG_SILENCE_MS = 6_000;
 
 export const MOST = {
   /** A file system that hangs must not keep a sidecar from starting. */

@@ -24,7 +24,7 @@ import { commandsOf, coreEventOf, fallbackOf, programOf, reasonOf } from './effe
 import type { Ask } from './graveyard/inbox.ts';
 import type { Host, HostCommand, HostEvent, Program } from './host/host.ts';
 import type { HttpOptions } from './http.ts';
-import { isLate, LATE_MS, LONG_SILENCE_MS, LONGEST_TIMER_MS, MOST, mostCarvingMs } from './late.ts';
+import { hasToLook, isLate, LATE_MS, LONGEST_TIMER_MS, MOST, mostCarvingMs } from './late.ts';
 import type { Log } from './log.ts';
 import { type Digests, readMemo, writeMemo } from './memo.ts';
 import { readOomKills } from './oom.ts';
@@ -216,7 +216,7 @@ export class Supervisor {
   async #wake(dueMs: number): Promise<void> {
     const { clock, member } = this.#options;
     const now = clock.now().mono;
-    const isBlind = member.role === 'sidecar' && now - (this.#state?.now.mono ?? now) > LONG_SILENCE_MS;
+    const isBlind = this.#state !== undefined && hasToLook(member, this.#state, now);
     const isLong = isBlind || now - dueMs > LATE_MS;
     if (isLong || this.#state?.stop !== undefined) {
       await isLate(Promise.resolve(this.#plot?.rescan()), isLong ? MOST.lookingMs : MOST.glancingMs);

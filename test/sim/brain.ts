@@ -10,7 +10,7 @@ import { strangersAmong } from '../../src/core/standing.ts';
 import { initialState, type State } from '../../src/core/state.ts';
 import { type Instant, instantAt } from '../../src/core/time.ts';
 import type { Tombstone } from '../../src/core/tombstone.ts';
-import { LATE_MS, LONG_SILENCE_MS, MOST, mostCarvingMs } from '../../src/runtime/late.ts';
+import { hasToLook, LATE_MS, MOST, mostCarvingMs } from '../../src/runtime/late.ts';
 import { readMemo, writeMemo } from '../../src/runtime/memo.ts';
 import type { EventOf } from '../core/host.ts';
 import { type Actor, actor, type Entry } from './agenda.ts';
@@ -214,8 +214,7 @@ export class Brain {
   /** The world is looked at before anything is done that cannot be taken back. */
   #wake(dueMs: number): void {
     const { agenda } = this.#world;
-    const isBlind =
-      this.#container.member.config.role === 'sidecar' && agenda.monoMs - this.state.now.mono > LONG_SILENCE_MS;
+    const isBlind = hasToLook(this.#container.member.config, this.state, agenda.monoMs);
     const isLong = isBlind || agenda.monoMs - dueMs > LATE_MS;
     const tick = (): void => this.#dispatch({ type: 'ticked', at: this.#now() }, undefined);
     if (!isLong && this.state.stop === undefined) return tick();
