@@ -3,7 +3,8 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isLate, mostCarvingMs } from '../../src/runtime/late.ts';
+import { hasToLook, isLate, mostCarvingMs } from '../../src/runtime/late.ts';
+import { alive, lost, mainConfig, peersOf, sidecarConfig, stateAt } from '../core/helpers.ts';
 
 /** Nothing else runs for so long, like in a container that is frozen. */
 function standStill(ms: number): void {
@@ -30,5 +31,21 @@ describe('waiting with a bound', () => {
     assert.equal(mostCarvingMs(deadline, 8_000), 11_000);
     assert.equal(mostCarvingMs(deadline, 19_900), 1_000);
     assert.equal(mostCarvingMs(undefined, 8_000), 30_000);
+  });
+});
+
+describe('a sidecar looks again before it decides', () => {
+  const NOW = 50_000;
+
+  it('when it has heard of nothing for longer than a rescan takes to come round: the machine may have stood still', () => {
+    const state = stateAt(NOW, { peers: peersOf(alive('work')) });
+    assert.equal(hasToLook(sidecarConfig(), state, NOW + 5_500), false);
+    assert.equal(hasToLook(sidecarConfig(), state, NOW + 6_500), true);
+    assert.equal(hasToLook(mainConfig(), state, NOW + 6_500), false, 'a main decides nothing by it');
+  });
+
+  it('when it doubts somebody: word of a life may be on its way', () => {
+    const state = stateAt(NOW, { peers: peersOf(lost('work', NOW - 500)) });
+    assert.equal(hasToLook(sidecarConfig(), state, NOW + 1_000), true);
   });
 });

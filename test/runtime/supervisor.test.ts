@@ -90,38 +90,6 @@ test('after a pause of the machine a graveyard that hangs does not hold up what 
   await within('the KILL at the deadline', killed);
 });
 
-test('a sidecar that has heard of nothing for longer than a rescan takes looks before it decides, also when it is hardly late', async (t) => {
-  const member = mainConfig({ name: 'proxy', role: 'sidecar', mains: ['work'], solo: false });
-  const [host, log] = [new Recorder(), new Log({ level: 'silent', format: 'json', member: 'proxy' })];
-  let pauseMs = 0;
-  class Paused extends SystemClock {
-    override now(): ReturnType<SystemClock['now']> {
-      const { mono: at, wall } = super.now();
-      return { mono: at + pauseMs, wall };
-    }
-  }
-  const looked = Promise.withResolvers<void>();
-  class Watched extends Plot {
-    override async rescan(): Promise<void> {
-      looked.resolve();
-    }
-  }
-  const clock = new Paused();
-  const plot = new Watched({ dir: temporaryDirectory(t), member, clock, log });
-  t.after(() => plot.close());
-  const wishes = { single: false, commands: [] };
-  const program = { fromIndex: 0, argv: ['proxy'] } as const;
-  const openPlot = async (): Promise<Plot> => plot;
-  await new Supervisor({ member, program, host, wishes, clock, log, bootId: BOOT, openPlot }).start();
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  // From now on it waits for the moment when it names the main that it has not seen, 10 s after its start.
-  host.tell({ type: 'spawned', seq: 1, at: mono(), id: 1, pid: 17 });
-  pauseMs = 10_000;
-  t.mock.timers.tick(10_000);
-  t.mock.timers.reset();
-  await within('a look', looked.promise, 10_000);
-});
-
 test('a death that takes seconds to carve is waited for when nothing hurries', async (t) => {
   const member = mainConfig({ name: 'web', solo: false });
   const [host, log, clock] = [
