@@ -89,7 +89,7 @@ eachBuild(
     const [inside, out, escaped] = output.trim().split('\n');
     assert.equal(out, 'out');
     assert.ok(hasEnded(Number(inside)), 'the group is empty');
-    assert.equal(stateOf(Number(escaped)), 'S');
+    await waitFor('whoever escaped sleeps on', () => stateOf(Number(escaped)) === 'S');
     process.kill(Number(escaped), 'SIGKILL');
     await waitFor('it is reaped', () => stateOf(Number(escaped)) === undefined);
   },
