@@ -28,9 +28,10 @@ export const LONGEST_TIMER_MS = 86_400_000;
 export const LATE_MS = 1_000;
 const MOMENT_MS = 1_000;
 
-/** A sidecar decides by what the others do: not when it has heard of nothing for longer than a rescan takes to come round, or doubts one of them. */
+/** A sidecar, and a start gate, decide by what the others do: not when nothing was heard for longer than a rescan takes to come round, or one is doubted. */
 export function hasToLook(member: MemberConfig, state: State, nowMs: number): boolean {
-  if (member.role !== 'sidecar' || state.stop !== undefined) return false;
+  const decidesByOthers = member.role === 'sidecar' || state.child.is === 'unborn';
+  if (!decidesByOthers || state.stop !== undefined) return false;
   return nowMs - state.now.mono > LONG_SILENCE_MS || doubtsSomebody(member, state);
 }
 

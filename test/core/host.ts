@@ -103,7 +103,8 @@ export class ScriptedHost {
   passOn(signal: number, nowMs: number): { readonly id: number; readonly as: number } | undefined {
     const { id, table } = this.#once;
     const as = table[signal];
-    if (as === undefined) return undefined;
+    // As for init: what was said of a child that is gone is not said of the next.
+    if (as === undefined || id <= this.#reaped) return undefined;
     this.#nowMs = nowMs;
     this.#once = { id, table: {} };
     this.#strike(id, as);

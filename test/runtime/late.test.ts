@@ -41,7 +41,9 @@ describe('a sidecar looks again before it decides', () => {
     const state = stateAt(NOW, { peers: peersOf(alive('work')) });
     assert.equal(hasToLook(sidecarConfig(), state, NOW + 5_500), false);
     assert.equal(hasToLook(sidecarConfig(), state, NOW + 6_500), true);
-    assert.equal(hasToLook(mainConfig(), state, NOW + 6_500), false, 'a main decides nothing by it');
+    assert.equal(hasToLook(mainConfig(), state, NOW + 6_500), true, 'a start gate');
+    const running = { ...state, child: { is: 'alive', id: 1, pid: 17, sinceMs: NOW } } as const;
+    assert.equal(hasToLook(mainConfig(), running, NOW + 6_500), false, 'a main that runs decides nothing by it');
   });
 
   it('when it doubts somebody: word of a life may be on its way', () => {

@@ -17,6 +17,7 @@ export class Dues {
   readonly #breakOf: (law: string, who: string, what: string) => void;
   readonly #due = new Set<Member>();
   readonly #judged = new Set<Member>();
+  readonly #lost = new Set<Member>();
 
   constructor(world: World, breakOf: (law: string, who: string, what: string) => void) {
     this.#world = world;
@@ -25,6 +26,11 @@ export class Dues {
 
   get isSomebody(): boolean {
     return [...this.#due].some((member) => !member.isOver && !this.#judged.has(member));
+  }
+
+  /** Its container was killed as a whole, or ended without a supervisor. */
+  lose(member: Member): void {
+    this.#lost.add(member);
   }
 
   has(member: Member): boolean {
@@ -59,7 +65,11 @@ export class Dues {
     const { session, restart } = member.config;
     const isRestless = session === undefined && restart === 'never' && this.#world.scenario.policy === 'OnFailure';
     if (isRestless) count('excused: no session, and no restart in place');
-    const sinceMs = isRestless ? undefined : dueSinceMs(this.#world, member);
+    // Nobody can tell that it is gone, and for whom it may still be needed there is no end.
+    const { volume, faults } = this.#world.scenario;
+    const isHidden = !volume.sockets || faults.some((fault) => HIDING.has(fault.do));
+    const isTraceless = isHidden && [...this.#lost].some((lost) => lost !== member && lost.isOver);
+    const sinceMs = isRestless || isTraceless ? undefined : dueSinceMs(this.#world, member);
     const dueMs = Math.max(sinceMs ?? 0, this.#world.calmAtMs) + this.#boundMs();
     // Of any main that would do, the one that could be known of ended later.
     if (sinceMs !== undefined && dueMs > this.#world.agenda.nowMs)
@@ -74,3 +84,6 @@ export class Dues {
 function isThePlatformsToEnd({ isOver, config, container }: Member): boolean {
   return !isOver && config.gracePeriodMs === undefined && (container?.asked.length ?? 0) > 0;
 }
+
+/** What takes the handle of a container away, or keeps it from being made. */
+const HIDING: ReadonlySet<string> = new Set(['wipe', 'starve supervisor']);

@@ -1,8 +1,7 @@
 /**
  * What must hold in every run, at every step. Each law has the name under which `docs/guarantees.md` states it.
  *
- * Laws judge by what is true in the simulated world, never by what a member believes. Where a member cannot know the truth (its volume is
- * broken, it was never told) a law lets it pass and counts that as excused, so that no excuse is silent.
+ * Laws judge by what is true in the simulated world, never by what a member believes. Where it cannot know that, the excuse is counted.
  */
 import { SIGKILL } from '../../src/core/signals.ts';
 import type { Tombstone } from '../../src/core/tombstone.ts';
@@ -12,7 +11,7 @@ import { statusOf } from './command.ts';
 import type { Container } from './container.ts';
 import { type Breach, Dues } from './dues.ts';
 import { tellStep } from './tell-step.ts';
-import { isCommandAlive, isCut, isMisledBySilence, isMixedUp, isOf, quorumHasFinished } from './truth.ts';
+import { isBornInVain, isCommandAlive, isCut, isMisledBySilence, isMixedUp, isOf, quorumHasFinished } from './truth.ts';
 import { judgeTurn } from './turn.ts';
 import type { World } from './world.ts';
 
@@ -107,14 +106,15 @@ export class Laws {
   containerEnded(container: Container, code: number, how: 'left' | 'killed'): void {
     container.member.endedAtMs = this.#world.agenda.nowMs;
     this.#world.agenda.in(0, undefined, () => this.#dues.look());
-    if (how === 'killed') return;
+    if (how === 'killed') return this.#dues.lose(container.member);
     if (isCommandAlive(container.member)) this.#break('nothing lives', container, 'init leaves a living command');
     const { command } = container;
-    if (container.isAlone) return;
+    if (container.isAlone) return this.#dues.lose(container.member);
     if (command !== undefined && !command.isGroupGone && !wasKilled(container))
       this.#break('nothing lives', container, 'init leaves a living group that had no KILL');
     this.#judgeCode(container, code);
-    if (isCut(this.#world, container)) return this.#world.count('excused: not carved, the volume failed');
+    if (isCut(this.#world, container))
+      return this.#world.count('excused: not carved, the volume failed or the machine stood still');
     const grave = this.#world.volume.files.get(container.member.name)?.read(container.member.name);
     const isCarved = grave?.ok === true && grave.tombstone.Died !== undefined && isOf(container, grave.tombstone);
     if (!isCarved) this.#break('carved before exit', container, 'its death is not in the graveyard');
@@ -199,7 +199,7 @@ export class Laws {
   #judgeCode(container: Container, code: number): void {
     const { command, member, asked, requests } = container;
     const { exitCode } = member.config;
-    if (exitCode.kind === 'map' || member.hasFailedStarts) return;
+    if (exitCode.kind === 'map' || member.hasFailedStarts || isBornInVain(container)) return;
     const isMisled = this.#isReplacing || this.#misled.has(container);
     const isStopped = asked.length > 0 || requests.length > 0 || isMisled || quorumHasFinished(this.#world, member);
     const isSpared = exitCode.kind === 'zero-when-stopped' && (isStopped || this.#dues.has(member));
@@ -230,12 +230,13 @@ export class Laws {
   }
 }
 
-/** A file of kubexit says no more than Born, and one of an earlier life looks alive where there are no sockets. */
+/** A file of kubexit says no more than Born; one of an earlier life looks alive without sockets, and is all that was seen when the rest was wiped away. */
 function isMisleading({ scenario }: World, gate: string): boolean {
   const { stale, sockets } = scenario.volume;
+  const isWiped = scenario.faults.some((fault) => fault.do === 'wipe');
   return stale.some(
     ({ name, is, of }) =>
-      name === gate && (is === 'kubexit' || (is === 'alive' && of === 'an earlier life' && !sockets)),
+      name === gate && (is === 'kubexit' || (of === 'an earlier life' && (is === 'alive' ? !sockets : isWiped))),
   );
 }
 

@@ -3,6 +3,7 @@
  */
 import { hostOf } from '../../src/core/incarnation.ts';
 import type { Tombstone } from '../../src/core/tombstone.ts';
+import { LATE_MS } from '../../src/runtime/late.ts';
 import type { Container } from './container.ts';
 import type { Member, World } from './world.ts';
 
@@ -50,6 +51,9 @@ const TEND_MS = 6_000;
 
 /** The volume failed it between the end of its command and now. */
 export function isCut(world: World, container: Container): boolean {
+  const { died, diedMonotonic } = container.brain?.state.chronicle ?? {};
+  // The machine stood still between the death and the exit: which of the two was due first is chance.
+  if (died !== undefined && world.agenda.monoMs - (diedMonotonic ?? 0) > LATE_MS) return true;
   const sinceMs = container.command?.diedAtMs ?? container.startedAtMs + world.agenda.bootAtMs;
   return world.troubles.some(({ toMs }) => toMs >= sinceMs - TEND_MS);
 }
@@ -125,4 +129,10 @@ export function isMixedUp(world: World, by: Container, name: string): boolean {
 /** Whether this tombstone tells of a life in this container. */
 export function isOf(container: Container, tombstone: Tombstone): boolean {
   return hostOf(tombstone.Incarnation) === container.hostId;
+}
+
+/** Init starts no command at once when a stop request is there already; here a container that freezes in that moment lets it in between. */
+export function isBornInVain({ command, asked }: Container): boolean {
+  const [first] = asked;
+  return command !== undefined && command.id === 1 && first !== undefined && first.atMs <= command.bornAtMs;
 }

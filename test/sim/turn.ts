@@ -10,7 +10,7 @@ import type { Member, World } from './world.ts';
 export function judgeTurn(
   world: World,
   container: Container,
-  { after, before }: Step,
+  { after, before, event }: Step,
   breaks: (law: string, what: string) => void,
 ): void {
   const { stop, deadline, now } = after;
@@ -31,7 +31,9 @@ export function judgeTurn(
   );
   for (const other of new Set([...mains, ...dependents])) {
     if (other === member || !isCommandAlive(other) || stop.among?.includes(other.name) === false) continue;
-    if (!isKnown(container, other)) world.count('excused: stopped before one that it could not see');
+    // Passed on by init, which is told whether it may a moment after the others have started, and much later by a supervisor that hangs.
+    const isPassedOn = event.type === 'signalForwarded';
+    if (isPassedOn || !isKnown(container, other)) world.count('excused: stopped before one that it could not see');
     else breaks(config.role === 'sidecar' ? 'sidecars outlive mains' : 'order', `${other.name} still lives`);
   }
 }
