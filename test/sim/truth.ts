@@ -88,14 +88,14 @@ export function isMisledBySilence(world: World, { member, startedAtMs }: Contain
 
 const DOUBTED_MS = 10_000;
 
-/** The volume has failed since it started, or it started late and has had no 10 s. */
+/** The volume has failed since it started, or it started late and has had no 10 s, or init is alone, which carves nothing. */
 function isUnheard({ volume, troubles, agenda }: World, { name, container }: Member): boolean {
   const grave = volume.files.get(name)?.read(name);
   if (grave?.ok !== true || grave.tombstone.Died === undefined || grave.tombstone.Session !== undefined) return false;
   if (container === undefined) return true;
   if (!container.isRunning || isOf(container, grave.tombstone)) return false;
   const hasFailed = troubles.some(({ toMs }) => toMs >= container.startedAtMs + agenda.bootAtMs);
-  return hasFailed || agenda.monoMs - container.startedAtMs < DOUBTED_MS;
+  return hasFailed || container.isAlone || agenda.monoMs - container.startedAtMs < DOUBTED_MS;
 }
 
 function isRecorded({ volume, bootId }: World, { name, container }: Member): boolean {
