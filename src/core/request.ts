@@ -13,7 +13,7 @@ import { beginPromptly } from './prompt.ts';
 import { leaveNow } from './quitting.ts';
 import { SIGINT, SIGTERM, signalName } from './signals.ts';
 import { REQUEST, type Stop } from './state.ts';
-import { rfc3339 } from './time.ts';
+import { wishToStop } from './wish.ts';
 
 export function receiveSignal(draft: Draft, event: Event & { type: 'signalReceived' }): void {
   const { config } = draft;
@@ -58,18 +58,8 @@ export function askToStop(draft: Draft, { at, graceMs, among }: Event & { type: 
     if (draft.state.deadline !== state.deadline) say(draft, 'info', 'asked by sexton stop to be quicker', { graceMs });
     return;
   }
-  const stop = {
-    origin: 'platform',
-    reason: REQUEST,
-    signal: SIGTERM,
-    requests: 0,
-    waitsFor: undefined,
-    among,
-  } as const;
-  update(draft, {
-    stop: { ...stop, atMs: at.mono, earliestMs: at.mono + longestDrainMs(config) },
-    chronicle: { ...state.chronicle, stopRequested: rfc3339(at.wall) },
-  });
+  const wish = { origin: 'platform', reason: REQUEST, signal: SIGTERM, requests: 0, among } as const;
+  wishToStop(draft, wish, at, longestDrainMs(config));
   say(draft, 'info', 'asked to stop by sexton stop', graceMs === undefined ? {} : { graceMs });
 }
 
@@ -80,25 +70,15 @@ function requestStop(draft: Draft, event: Request): void {
   // The platform's first request moves the deadline, also during a stop of our own.
   if (stop === undefined || stop.requests === 0)
     update(draft, { deadline: earlier(deadline, platformDeadline(draft.config, event.at.mono)) });
-  if (stop === undefined) return wishToStop(draft, event);
+  if (stop === undefined) return hearFirst(draft, event);
   askAgain(draft, event, stop);
 }
 
-function wishToStop(draft: Draft, event: Request): void {
-  const { mono, wall } = event.at;
-  update(draft, {
-    stop: {
-      origin: 'platform',
-      reason: `signal ${signalName(event.signal).slice(3)}`,
-      atMs: mono,
-      signal: event.signal,
-      requests: 1,
-      earliestMs: mono + longestDrainMs(draft.config),
-      waitsFor: undefined,
-    },
-    chronicle: { ...draft.state.chronicle, stopRequested: rfc3339(wall) },
-  });
-  say(draft, 'info', 'asked to stop', { signal: signalName(event.signal), sender: event.senderPid });
+function hearFirst(draft: Draft, { at, signal, senderPid }: Request): void {
+  const name = signalName(signal);
+  const wish = { origin: 'platform', reason: `signal ${name.slice(3)}`, signal, requests: 1 } as const;
+  wishToStop(draft, wish, at, longestDrainMs(draft.config));
+  say(draft, 'info', 'asked to stop', { signal: name, sender: senderPid });
 }
 
 /** The first request during a stop of our own hurries nobody and the child gets no signal twice; every later one does hurry. */

@@ -23,7 +23,7 @@ import { SIGTERM } from './signals.ts';
 import { peerNamed, standingOf } from './standing.ts';
 import { MAINS_FINISHED, type Stop } from './state.ts';
 import { dropTasks } from './tasks.ts';
-import { rfc3339 } from './time.ts';
+import { wishToStop } from './wish.ts';
 
 export function advance(draft: Draft): void {
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
@@ -83,19 +83,8 @@ function decideToStop(draft: Draft): void {
     if (verdict.untilMs !== undefined) reached(draft, verdict.untilMs);
     return nameTheMissing(draft);
   }
-  const nowMs = state.now.mono;
-  update(draft, {
-    stop: {
-      origin: 'self',
-      reason: MAINS_FINISHED,
-      atMs: nowMs,
-      signal: SIGTERM,
-      requests: 0,
-      earliestMs: nowMs + config.lingerMs,
-      waitsFor: undefined,
-    },
-    chronicle: { ...state.chronicle, stopRequested: rfc3339(state.now.wall) },
-  });
+  const wish = { origin: 'self', reason: MAINS_FINISHED, signal: SIGTERM, requests: 0 } as const;
+  wishToStop(draft, wish, state.now, config.lingerMs);
   say(draft, 'info', 'the mains have finished');
 }
 
