@@ -4,24 +4,14 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { AdaptiveDrain, MemberConfig } from '../../src/core/config.ts';
 import { config as anyConfig, child, perform, schedule } from './arbitraries.ts';
-import { alive, asJson, command, dead, fixed, mainConfig, revived, sidecarConfig } from './helpers.ts';
+import { ADAPTIVE_DRAIN, alive, asJson, command, dead, fixed, mainConfig, revived, sidecarConfig } from './helpers.ts';
 import { Life } from './life.ts';
 import '../helpers/seeded.ts';
 
-const DRAIN: AdaptiveDrain = {
-  kind: 'adaptive',
-  minMs: 1_000,
-  quietMs: 2_000,
-  maxMs: 15_000,
-  ports: [],
-  ignore: [],
-  newOnly: false,
-  inflight: false,
-};
 const DEAF = { on: { 15: 'ignores' as const } };
 
 function asked(change: Partial<MemberConfig> = {}, drain: Partial<AdaptiveDrain> = {}): Life {
-  const config = mainConfig({ drain: { ...DRAIN, ...drain }, gracePeriodMs: 30_000, ...change });
+  const config = mainConfig({ drain: { ...ADAPTIVE_DRAIN, ...drain }, gracePeriodMs: 30_000, ...change });
   return new Life({ config, peers: [], child: DEAF }).pass(5_000).signal(15);
 }
 
@@ -131,7 +121,7 @@ describe('the adaptive drain', () => {
   });
 
   it('comes after `sexton stop`, too', () => {
-    const config = mainConfig({ drain: DRAIN, gracePeriodMs: 30_000 });
+    const config = mainConfig({ drain: ADAPTIVE_DRAIN, gracePeriodMs: 30_000 });
     const life = new Life({ config, peers: [], child: DEAF }).askToStop();
     assert.ok(isDraining(life));
     assert.equal(seen(life.pass(2_500), 2_100).state.phase, 'stopping');
@@ -142,19 +132,19 @@ describe('the adaptive drain', () => {
     const before = asJson(life.state);
     seen(life, 1, { connections: 99 }).feed({ type: 'trafficUnseen', why: 'late' });
     assert.deepEqual(asJson(life.state), before);
-    const never = new Life({ config: mainConfig({ drain: DRAIN }), peers: [] });
+    const never = new Life({ config: mainConfig({ drain: ADAPTIVE_DRAIN }), peers: [] });
     assert.equal(seen(never, 1).state.traffic, undefined);
   });
 
   it('is not what a sidecar does whose mains have finished: that one lingers', () => {
-    const config = sidecarConfig({ drain: DRAIN, lingerMs: 700, mains: ['a'] });
+    const config = sidecarConfig({ drain: ADAPTIVE_DRAIN, lingerMs: 700, mains: ['a'] });
     const life = new Life({ config, peers: [alive('a')], child: DEAF }).see(dead('a', 0));
     assert.equal(life.state.stop?.waitsFor, 'linger');
     assert.equal(effects(life, 'watchTraffic'), 0);
   });
 
   it('of a sidecar runs beside its hold: what was quiet before needs no time after it', () => {
-    const config = sidecarConfig({ drain: DRAIN, gracePeriodMs: 30_000, mains: ['a'] });
+    const config = sidecarConfig({ drain: ADAPTIVE_DRAIN, gracePeriodMs: 30_000, mains: ['a'] });
     const life = new Life({ config, peers: [alive('a')], child: DEAF }).pass(5_000).signal(15);
     assert.equal(life.state.stop?.waitsFor, 'turn');
     seen(life.pass(4_000), 3_000);
@@ -164,7 +154,7 @@ describe('the adaptive drain', () => {
   });
 
   it('of a sidecar goes on after a hold that was shorter', () => {
-    const config = sidecarConfig({ drain: DRAIN, gracePeriodMs: 30_000, mains: ['a'] });
+    const config = sidecarConfig({ drain: ADAPTIVE_DRAIN, gracePeriodMs: 30_000, mains: ['a'] });
     const life = new Life({ config, peers: [alive('a')], child: DEAF }).pass(5_000).signal(15).pass(1_500);
     seen(life, 100).see(dead('a', 0));
     assert.ok(isDraining(life));
@@ -173,7 +163,7 @@ describe('the adaptive drain', () => {
 
   it('does not watch when it is asked to stop before there is a command', () => {
     const life = new Life({
-      config: mainConfig({ drain: DRAIN }),
+      config: mainConfig({ drain: ADAPTIVE_DRAIN }),
       queued: [{ type: 'signalReceived', signal: 15, senderPid: 0, fromTerminal: false }],
     });
     assert.equal(life.state.phase, 'dead');
@@ -186,7 +176,7 @@ describe('a supervisor that comes back in a drain', () => {
     const life = seen(asked().pass(1_500), 1_000, { connections: 7 }).loseSupervisor();
     life.pass(600).feed({ type: 'booted' }).see();
     const last = life.done.findLast(({ effect }) => effect.type === 'watchTraffic')?.effect;
-    assert.deepEqual(last, { type: 'watchTraffic', drain: DRAIN, connections: 7, ignored: 0 });
+    assert.deepEqual(last, { type: 'watchTraffic', drain: ADAPTIVE_DRAIN, connections: 7, ignored: 0 });
     assert.ok(isDraining(life.pass(1_000)));
     assert.ok(isDraining(seen(life.pass(100), 900, { connections: 7 })));
     assert.equal(seen(life.pass(1_100), 2_000, { connections: 7 }).state.phase, 'stopping');
@@ -231,7 +221,7 @@ describe('in every life', () => {
   it('a drain of which nothing is told is the fixed one of its longest time', () => {
     fc.assert(
       fc.property(anyConfig, child, schedule, (change, script, actions) => {
-        const [fixedly, adaptively] = [fixed(DRAIN.maxMs), DRAIN].map((drain) => {
+        const [fixedly, adaptively] = [fixed(ADAPTIVE_DRAIN.maxMs), ADAPTIVE_DRAIN].map((drain) => {
           const life = new Life({ config: { ...change, drain }, child: script, peers: [] });
           for (const action of actions) if (action.do !== 'traffic') perform(life, action);
           return life.pass(60_000).done.filter(({ effect }) => !/Traffic$|^log$/.test(effect.type));
@@ -245,7 +235,11 @@ describe('in every life', () => {
   it('whoever watches stops watching before the end, once', () => {
     fc.assert(
       fc.property(anyConfig, child, schedule, (change, script, actions) => {
-        const life = new Life({ config: { ...change, drain: DRAIN, gracePeriodMs: 20_000 }, child: script, peers: [] });
+        const life = new Life({
+          config: { ...change, drain: ADAPTIVE_DRAIN, gracePeriodMs: 20_000 },
+          child: script,
+          peers: [],
+        });
         for (const action of actions) perform(life, action);
         if (life.state.stop === undefined) life.signal(15);
         life.pass(60_000);

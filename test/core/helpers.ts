@@ -1,7 +1,15 @@
 /**
  * Builders for the tests of the core: configurations, states, and other members as the graveyard shows them.
  */
-import type { ExecAction, MemberConfig, Probe, ProbeAction, ProbeKind, ReadyAction } from '../../src/core/config.ts';
+import type {
+  AdaptiveDrain,
+  ExecAction,
+  MemberConfig,
+  Probe,
+  ProbeAction,
+  ProbeKind,
+  ReadyAction,
+} from '../../src/core/config.ts';
 import type { PeerView } from '../../src/core/peers.ts';
 import { SIGINT, SIGTERM } from '../../src/core/signals.ts';
 import { initialState, type Peer, type State } from '../../src/core/state.ts';
@@ -73,6 +81,18 @@ export function readyOf(name: string): ReadyAction {
 export function fixed(ms: number): MemberConfig['drain'] {
   return ms === 0 ? undefined : { kind: 'fixed', ms };
 }
+
+/** As it is when nothing more is said than that it is adaptive. */
+export const ADAPTIVE_DRAIN: AdaptiveDrain = {
+  kind: 'adaptive',
+  minMs: 1_000,
+  quietMs: 2_000,
+  maxMs: 15_000,
+  ports: [],
+  ignore: [],
+  newOnly: false,
+  inflight: false,
+};
 
 /** A command, called like what it is for. */
 export function command(name: string): ExecAction {

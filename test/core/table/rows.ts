@@ -6,6 +6,7 @@ import type { MemberConfig } from '../../../src/core/config.ts';
 import { reduce } from '../../../src/core/lifecycle.ts';
 import { initialState, type State } from '../../../src/core/state.ts';
 import {
+  ADAPTIVE_DRAIN,
   alive,
   BOOT,
   command,
@@ -51,16 +52,7 @@ const MAIN = mainConfig({
 const MESHED = mainConfig({ gracePeriodMs: 30_000, startReady: [readyOf('proxy')] });
 const ADAPTIVE = mainConfig({
   gracePeriodMs: 30_000,
-  drain: {
-    kind: 'adaptive',
-    minMs: 1_000,
-    quietMs: 2_000,
-    maxMs: 15_000,
-    ports: [],
-    ignore: [],
-    newOnly: false,
-    inflight: false,
-  },
+  drain: ADAPTIVE_DRAIN,
 });
 const FREE = mainConfig({ gracePeriodMs: 30_000 });
 const SIDECAR = sidecarConfig({

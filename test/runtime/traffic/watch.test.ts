@@ -2,21 +2,13 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import type { AdaptiveDrain } from '../../../src/core/config.ts';
+import { ADAPTIVE_DRAIN } from '../../core/helpers.ts';
 import { STATIC } from '../../init/builds.ts';
 import type { How } from './agent.ts';
 import { CLIENT6, KUBELET, makePlaces, NO_NAMESPACES, type Places, POD, POD6, type Told } from './places.ts';
 
 /** So short that it tells in each of its turns what it has seen. */
-const DRAIN: AdaptiveDrain = {
-  kind: 'adaptive',
-  minMs: 0,
-  quietMs: 1,
-  maxMs: 300_000,
-  ports: [],
-  ignore: [],
-  newOnly: false,
-  inflight: false,
-};
+const DRAIN: AdaptiveDrain = { ...ADAPTIVE_DRAIN, minMs: 0, quietMs: 1, maxMs: 300_000 };
 const HOWS: readonly How[] = ['request', 'request and leave', 'touch', 'break off'];
 const PORT = 8080;
 const options = { skip: NO_NAMESPACES };
