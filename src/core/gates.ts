@@ -2,7 +2,7 @@
  * Start gates: what this member waits for before its child is started.
  */
 import type { MemberConfig, ReadyAction, StartGate } from './config.ts';
-import { peerNamed, STALE_AFTER_MS, standingOf } from './standing.ts';
+import { isPast, nextLookMs, peerNamed, STALE_AFTER_MS, standingOf } from './standing.ts';
 import type { Peer, State } from './state.ts';
 import type { Tombstone } from './tombstone.ts';
 
@@ -36,9 +36,9 @@ function gateOf(config: MemberConfig, state: State, gate: StartGate): GateState 
       return shut('it waits itself');
     case 'alive':
       if (!isMet(gate.condition, peer?.tombstone)) return shut(NOT_YET[gate.condition]);
-      return state.now.mono < settledMs(peer)
-        ? shut('it is back, and what it said is of its life before', settledMs(peer))
-        : { is: 'open' };
+      return isPast(state, settledMs(peer))
+        ? { is: 'open' }
+        : shut('it is back, and what it said is of its life before', nextLookMs(state, settledMs(peer)));
     case 'unsure':
       return shut(
         peer?.tombstone.Died === undefined

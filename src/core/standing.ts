@@ -33,15 +33,28 @@ export const STALE_AFTER_MS = 10_000;
 export function standingOf(config: MemberConfig, state: State, peer: Peer | undefined): Standing {
   if (peer === undefined || isForeign(config, state, peer)) return { is: 'absent' };
   const { tombstone } = peer;
-  const now = state.now.mono;
   const dead = tombstone.Died === undefined ? undefined : deathOf(config, peer);
   const settledAtMs = mayBeStale(config, state, peer) ? state.startedAtMs + STALE_AFTER_MS : 0;
-  if (dead !== undefined) return now >= settledAtMs ? dead : { is: 'unsure', untilMs: settledAtMs, waiting: true };
+  if (dead !== undefined) return isPast(state, settledAtMs) ? dead : unsure(state, settledAtMs, true);
   const waiting = tombstone.Phase === 'waiting';
   const vanishedAtMs = vanishing(peer);
   if (vanishedAtMs === undefined) return waiting ? { is: 'waiting' } : { is: 'alive' };
-  if (now < vanishedAtMs) return { is: 'unsure', untilMs: vanishedAtMs, waiting };
+  if (!isPast(state, vanishedAtMs)) return unsure(state, vanishedAtMs, waiting);
   return { is: 'dead', final: isFinal(config, tombstone, false), succeeded: false, started: !waiting, lost: true };
+}
+
+/** It was past when the others were last looked at. That it is past now is not enough: after a pause old news may be heard first. */
+export function isPast(state: State, atMs: number): boolean {
+  return state.lookedMs >= atMs;
+}
+
+/** What is past already is decided with the next look, and that is due now. */
+export function nextLookMs(state: State, atMs: number): number {
+  return Math.max(atMs, state.now.mono + 1);
+}
+
+function unsure(state: State, untilMs: number, waiting: boolean): Standing {
+  return { is: 'unsure', untilMs: nextLookMs(state, untilMs), waiting };
 }
 
 /** Somebody is believed to live only for so long: whoever decides then looks again first. */

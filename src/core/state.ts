@@ -1,7 +1,6 @@
 /**
  * What a member's supervisor knows: plain data. State but its `peers` is the memo that init keeps for a supervisor that comes back.
  * What can happen to it and what it can do stands in `events.ts`.
- *
  * Desired and actual are apart: `child` is what is, `stop` is what is wanted, `climb` is what is being done about it.
  */
 import { type Chronicle, NOTHING_WRITTEN } from './chronicle.ts';
@@ -166,6 +165,8 @@ export interface State {
   /** When this container started. */
   readonly startedAtMs: number;
   readonly now: Instant;
+  /** When the others were last looked at: time that has passed since then turns no doubt about one of them into a death. */
+  readonly lookedMs: number;
   /** All that happened before this supervisor was there has been folded in: the rules may act. */
   readonly isAwake: boolean;
   readonly phase: Phase;
@@ -225,6 +226,7 @@ export function initialState(origin: Origin): State {
     bootId: origin.bootId,
     startedAtMs: origin.startedAtMs,
     now: origin.now,
+    lookedMs: 0,
     isAwake: false,
     phase: 'waiting',
     child: { is: 'unborn' },

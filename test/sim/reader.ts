@@ -71,19 +71,20 @@ export class Reader implements Watcher {
     this.#world.volume.watchers.delete(this);
   }
 
-  /** Looks again at everything. */
+  /** Looks again at everything: at the files, then at who can be reached. */
   rescan(then: () => void): void {
-    this.#contacts.retry();
-    this.#scan(then);
+    this.#scan(() => {
+      this.#contacts.retry();
+      this.#after(FIRST_CONTACT_MS, () => {
+        this.#tell();
+        then();
+      });
+    });
   }
 
   /** It hears nothing any more until it notices. */
   deafen(): void {
     this.#isDeaf = true;
-  }
-
-  has(name: string): boolean {
-    return this.#views.has(name);
   }
 
   hint(name: string): void {
