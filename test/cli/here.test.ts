@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { findHere, type Process, readHere } from '../../src/cli/here.ts';
-import { temporaryDirectory } from '../runtime/graveyard/volume.ts';
+import { temporaryDirectory } from '../helpers/temporary.ts';
 
 const SH: Process = { argv: ['/bin/sh'], env: {} };
 
@@ -12,13 +12,13 @@ function pid1(flags: readonly string[], env: Readonly<Record<string, string>> | 
 }
 
 describe('the graveyard that is meant inside a container', () => {
-  it('is that of PID 1: its flag, its variable, its file, kubexit’s variable', async (t) => {
+  it('is that of PID 1: its flag, its variable, its file, kubexit’s variable', async () => {
     const flag = await findHere('status', undefined, {}, pid1(['--graveyard', '/a'], { SEXTON_GRAVEYARD: '/b' }));
     assert.deepEqual(flag, { dir: '/a', source: '--graveyard of PID 1', member: 'web' });
     const env = { SEXTON_GRAVEYARD: '/b' };
     const variable = await findHere('status', undefined, env, pid1([], env));
     assert.deepEqual(variable, { dir: '/b', source: 'SEXTON_GRAVEYARD of PID 1', member: 'web' });
-    const file = join(temporaryDirectory(t), 'sexton.json');
+    const file = join(temporaryDirectory(), 'sexton.json');
     writeFileSync(file, '{"graveyard": "/c", "name": "other"}');
     const { dir, member } = await findHere('status', undefined, {}, pid1(['--config', file]));
     assert.deepEqual([dir, member], ['/c', 'other']);

@@ -18,20 +18,20 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { layInventory } from '../../src/build/inventory.ts';
 import { type Installed, installTree } from '../../src/cli/install-tree.ts';
 import { NODE, ROOT } from '../helpers/paths.ts';
+import { temporaryDirectory } from '../helpers/temporary.ts';
 import { waitFor } from '../helpers/wait.ts';
-import { temporaryDirectory } from '../runtime/graveyard/volume.ts';
 
 const FILES = {
   sexton: '#!/bin/sh\necho $0 $(cat "$(dirname "$(readlink -f "$0")")/app/run.cjs")\n',
   'app/run.cjs': 'one',
 };
 
-function makeSource(t: TestContext, files: Readonly<Record<string, string>> = FILES): string {
-  const source = temporaryDirectory(t);
+function makeSource(files: Readonly<Record<string, string>> = FILES): string {
+  const source = temporaryDirectory();
   for (const [path, content] of Object.entries(files)) {
     mkdirSync(dirname(join(source, path)), { recursive: true });
     writeFileSync(join(source, path), content);
@@ -55,9 +55,9 @@ function listed(target: string): string[] {
   return found.filter((it) => !it.isDirectory()).map((it) => it.name);
 }
 
-test('an installation has the files, modes and contents of its source, and a link to its program', async (t) => {
-  const source = makeSource(t);
-  const target = temporaryDirectory(t);
+test('an installation has the files, modes and contents of its source, and a link to its program', async () => {
+  const source = makeSource();
+  const target = temporaryDirectory();
   const { files, placed, others } = await install(source, target);
   assert.deepEqual([files, placed.files, others], [3, 3, []]);
   assert.equal(run(target), 'one\n');
@@ -69,9 +69,9 @@ test('an installation has the files, modes and contents of its source, and a lin
   assert.deepEqual(listed(target).sort(), INSTALLED);
 });
 
-test('a second installation writes nothing; one that was damaged is mended, file by file', async (t) => {
-  const source = makeSource(t);
-  const target = temporaryDirectory(t);
+test('a second installation writes nothing; one that was damaged is mended, file by file', async () => {
+  const source = makeSource();
+  const target = temporaryDirectory();
   await install(source, target);
   const { placed } = await install(source, target);
   assert.equal(placed.files, 0);
@@ -98,11 +98,11 @@ test('a second installation writes nothing; one that was damaged is mended, file
   }
 });
 
-test('another version takes the name over, the old one stays until its removal is asked for', async (t) => {
-  const target = temporaryDirectory(t);
-  await install(makeSource(t), target, '1.0.0');
+test('another version takes the name over, the old one stays until its removal is asked for', async () => {
+  const target = temporaryDirectory();
+  await install(makeSource(), target, '1.0.0');
   const old = join(target, readlinkSync(join(target, 'sexton')));
-  const source = makeSource(t, { ...FILES, 'app/run.cjs': 'two' });
+  const source = makeSource({ ...FILES, 'app/run.cjs': 'two' });
   const { others } = await install(source, target, '1.0.0');
   assert.equal(run(target), 'two\n');
   assert.deepEqual(others, [old.split('/').at(-2)]);
@@ -113,8 +113,8 @@ test('another version takes the name over, the old one stays until its removal i
 });
 
 test('one that is killed in the middle has no program by its name; the next one goes on and leaves nothing behind', async (t) => {
-  const source = makeSource(t);
-  const target = temporaryDirectory(t);
+  const source = makeSource();
+  const target = temporaryDirectory();
   // A pipe that nobody writes to: there the copying stops.
   const path = join(source, 'app/run.cjs');
   renameSync(path, `${path}.real`);
@@ -138,15 +138,15 @@ test('one that is killed in the middle has no program by its name; the next one 
 /** Each file, and each name of the program. */
 const INSTALLED = ['dumb-init', 'inventory', 'kubexit', 'run.cjs', 'sexton', 'sexton', 'tini'];
 
-test('several at a time give one whole installation', async (t) => {
-  const source = makeSource(t);
-  const target = temporaryDirectory(t);
+test('several at a time give one whole installation', async () => {
+  const source = makeSource();
+  const target = temporaryDirectory();
   await Promise.all([1, 2, 3, 4].map(() => install(source, target)));
   assert.equal(run(target), 'one\n');
   assert.deepEqual(listed(target).sort(), INSTALLED);
 });
 
-test('a source that is not what its inventory says is refused, and no name is made', async (t) => {
+test('a source that is not what its inventory says is refused, and no name is made', async () => {
   const cases: [RegExp, (source: string) => void][] = [
     [/a copy of it is not what the inventory says/, (it) => writeFileSync(join(it, 'app/run.cjs'), 'two')],
     [/it is in the inventory, but not there/, (it) => unlinkSync(join(it, 'app/run.cjs'))],
@@ -154,8 +154,8 @@ test('a source that is not what its inventory says is refused, and no name is ma
     [/its inventory is damaged: .* cut off/, (it) => writeFileSync(join(it, 'inventory'), '0644 1')],
   ];
   for (const [why, damage] of cases) {
-    const source = makeSource(t);
-    const target = temporaryDirectory(t);
+    const source = makeSource();
+    const target = temporaryDirectory();
     damage(source);
     await assert.rejects(install(source, target), why);
     assert.ok(!existsSync(join(target, 'sexton')));
@@ -163,9 +163,9 @@ test('a source that is not what its inventory says is refused, and no name is ma
   }
 });
 
-test('a directory that others use, or that is none, is refused and left as it was', async (t) => {
-  const source = makeSource(t);
-  const target = temporaryDirectory(t);
+test('a directory that others use, or that is none, is refused and left as it was', async () => {
+  const source = makeSource();
+  const target = temporaryDirectory();
   writeFileSync(join(target, 'data'), '');
   await assert.rejects(install(source, target), /holds "data", which is not of an installation/);
   assert.deepEqual(readdirSync(target), ['data']);
@@ -175,7 +175,7 @@ test('a directory that others use, or that is none, is refused and left as it wa
   // A copy that was made by other means.
   await assert.rejects(install(source, source), /not of an installation/);
   // What a disk of its own begins with, and a directory that is to be made.
-  const disk = temporaryDirectory(t);
+  const disk = temporaryDirectory();
   mkdirSync(join(disk, 'lost+found'));
   await install(source, disk);
   await install(source, join(target, 'made'));

@@ -10,8 +10,9 @@ import { member } from '../helpers/member.ts';
 import { ROOT, SEXTON } from '../helpers/paths.ts';
 import { argumentsOf, send } from '../helpers/process.ts';
 import { scenario } from '../helpers/scenario.ts';
+import { temporaryDirectory } from '../helpers/temporary.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
-import { needsMount, needsRoot, readOnlyView, temporaryDirectory, tmpfs } from '../runtime/graveyard/volume.ts';
+import { needsMount, needsRoot, readOnlyView, tmpfs } from '../runtime/graveyard/volume.ts';
 
 interface Result {
   readonly stdout: string;
@@ -26,8 +27,8 @@ function install(args: readonly string[], options: { uid?: number; program?: str
   return { stdout, stderr, status };
 }
 
-test('what is installed is whole, says so in one line, and a second time only looks', (t) => {
-  const target = temporaryDirectory(t);
+test('what is installed is whole, says so in one line, and a second time only looks', () => {
+  const target = temporaryDirectory();
   const first = install([target]);
   assert.match(
     first.stdout,
@@ -41,16 +42,16 @@ test('what is installed is whole, says so in one line, and a second time only lo
     /^sexton \S+ \([0-9a-f]{12}\) was in \S+ already: \d+ files, \S+ MiB, all as they should be\n$/,
   );
   // From there on to the next volume.
-  assert.equal(install([temporaryDirectory(t)], { program: join(target, 'sexton') }).status, 0);
+  assert.equal(install([temporaryDirectory()], { program: join(target, 'sexton') }).status, 0);
 });
 
-test('another user installs into a directory that all may write, for all users', { skip: needsRoot }, (t) => {
-  const target = temporaryDirectory(t);
+test('another user installs into a directory that all may write, for all users', { skip: needsRoot }, () => {
+  const target = temporaryDirectory();
   chmodSync(target, 0o777);
   assert.equal(install([target], { uid: 12345 }).status, 0);
   const ran = spawnSync(join(target, 'sexton'), ['version'], { uid: 23456, gid: 23456, encoding: 'utf8' });
   assert.match(ran.stdout, /^sexton /);
-  const closed = temporaryDirectory(t);
+  const closed = temporaryDirectory();
   const { stderr, status } = install([closed], { uid: 12345 });
   assert.match(stderr, /^sexton: cannot install to \S+: uid 12345 may not write there; .*\n$/);
   assert.equal(status, 125);
@@ -68,7 +69,7 @@ test('too small a volume is refused before anything is written', { skip: needsMo
 });
 
 test('a read-only volume is refused, unless all is there already', { skip: needsMount }, (t) => {
-  const target = temporaryDirectory(t);
+  const target = temporaryDirectory();
   const view = readOnlyView(t, target);
   const { stderr, status } = install([view]);
   assert.match(stderr, /^sexton: cannot install to \S+: the file system is read-only; mount the volume writable .*\n$/);
@@ -85,17 +86,17 @@ test('without a directory, with two, and with a flag it does not know, it says w
   }
 });
 
-test('run from the repository it says what to run instead', (t) => {
+test('run from the repository it says what to run instead', () => {
   const main = join(ROOT, 'src/cli/main.ts');
-  const target = temporaryDirectory(t);
+  const target = temporaryDirectory();
   const { stderr, status } = spawnSync(process.execPath, [main, 'install', target], { encoding: 'utf8' });
   assert.match(stderr, /^sexton: cannot install from \S+: it has no inventory; run this command from the image/);
   assert.equal(status, 125);
 });
 
 scenario('what runs from a version that was replaced goes on, also when its supervisor dies', async (stage) => {
-  const { scratch, t } = stage;
-  const target = temporaryDirectory(t);
+  const { scratch } = stage;
+  const target = temporaryDirectory();
   install([target]);
   const old = dirname(readlinkSync(join(target, 'sexton')));
   // The program is named in `inside`: the helper's own is that of the build.
@@ -104,7 +105,7 @@ scenario('what runs from a version that was replaced goes on, also when its supe
     command: [join(target, 'sexton'), 'run', '--', ...member(stage, 'app', { exit: 3 })],
   });
   await waitForEvent(scratch.log, 'app', 'Started');
-  const next = temporaryDirectory(t);
+  const next = temporaryDirectory();
   cpSync(dirname(SEXTON), next, { recursive: true });
   writeFileSync(join(next, 'licenses', 'sexton.txt'), 'another');
   layInventory(next);

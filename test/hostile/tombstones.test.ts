@@ -10,8 +10,8 @@ import { MAX_BYTES } from '../../src/core/tombstone.ts';
 import { parseTombstone } from '../../src/core/tombstone-parse.ts';
 import { readMember } from '../../src/runtime/graveyard/read.ts';
 import { chance } from '../helpers/rounds.ts';
-import { temporaryDirectory } from '../runtime/graveyard/volume.ts';
 import '../helpers/seeded.ts';
+import { temporaryDirectory } from '../helpers/temporary.ts';
 import { checkParsed, mutated, REAL, worst } from './tombstones.ts';
 
 describe('a hostile tombstone', () => {
@@ -64,8 +64,8 @@ describe('a hostile tombstone', () => {
     }
   });
 
-  it('of exactly 64 KiB is read, of one byte more is not', async (t) => {
-    const dir = temporaryDirectory(t);
+  it('of exactly 64 KiB is read, of one byte more is not', async () => {
+    const dir = temporaryDirectory();
     const text = JSON.stringify({ Version: 1, Name: 'a' });
     for (const [size, kind] of [
       [MAX_BYTES, 'tombstone'],

@@ -7,8 +7,8 @@ import { createConnection, createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Departures } from '../../src/runtime/traffic/departures.ts';
+import { temporaryDirectory } from '../helpers/temporary.ts';
 import { waitFor, within } from '../helpers/wait.ts';
-import { temporaryDirectory } from '../runtime/graveyard/volume.ts';
 import { BUILDS } from './builds.ts';
 
 for (const { name, path } of BUILDS) {
@@ -56,7 +56,7 @@ for (const { name, path } of BUILDS) {
 }
 
 test('an answer whose last word comes in two pieces is whole', async (t) => {
-  const path = join(temporaryDirectory(t), 'slow');
+  const path = join(temporaryDirectory(), 'slow');
   writeFileSync(path, '#!/bin/sh\nread question\nprintf .\nsleep 0.2\necho\nread question\n', { mode: 0o755 });
   assert.equal(await begin(t, path).ask(() => assert.fail('nothing has gone')), true);
 });

@@ -15,8 +15,8 @@ import { Log } from '../../src/runtime/log.ts';
 import { Plot } from '../../src/runtime/plot.ts';
 import { mainConfig } from '../core/helpers.ts';
 import { readTombstone, waitForTombstone } from '../helpers/grave.ts';
+import { temporaryDirectory } from '../helpers/temporary.ts';
 import { listen, Told } from './graveyard/neighbours.ts';
-import { temporaryDirectory } from './graveyard/volume.ts';
 
 const BOOT = 'boot-1';
 
@@ -32,9 +32,9 @@ class Heard extends Log {
   }
 }
 
-const open: Plot[] = [];
-// Before the directory is removed: a plot would make it anew.
-afterEach(() => Promise.all(open.splice(0).map((plot) => plot.close())));
+const present: Member[] = [];
+// Also whoever is held to be there still: a socket that is bound after its test would be held for ever.
+afterEach(() => Promise.all(present.splice(0).map((member) => member.leave())));
 
 interface Member {
   readonly plot: Plot;
@@ -76,8 +76,7 @@ function memberOf(t: TestContext, dir: string, host: string, onListen?: (bind: (
   const carve = (more: Partial<Tombstone> = {}): void =>
     plot.carve({ Version: 1, Name: 'web', Boot: BOOT, Incarnation: `${host}-1`, Phase: 'running', ...more });
   carve();
-  open.push(plot);
-  return {
+  const member: Member = {
     plot,
     errors: log.errors,
     asks,
@@ -93,11 +92,13 @@ function memberOf(t: TestContext, dir: string, host: string, onListen?: (bind: (
       server?.close();
     },
   };
+  present.push(member);
+  return member;
 }
 
 describe('two members of one name', () => {
   it('that claim it in the same moment: the one with the greater id says so and carves nothing any more', async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     // Neither binds its socket before the other has found the name free.
     const waiting: (() => void)[] = [];
     const together = (bind: () => void): void => {
@@ -125,7 +126,7 @@ describe('two members of one name', () => {
   });
 
   it('one of which overwrites the other’s tombstone later: the one with the lesser id has it back and says so', async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     const first = memberOf(t, dir, 'host-a');
     await first.claim();
     // As if it had found no socket.
@@ -140,7 +141,7 @@ describe('two members of one name', () => {
   });
 
   it('one of which is dead: its last word is written over and nothing is said', async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     const member = memberOf(t, dir, 'host-b');
     await member.claim();
     const late = memberOf(t, dir, 'host-a', () => {});
@@ -155,7 +156,7 @@ describe('two members of one name', () => {
 
 describe('a request to stop', () => {
   it('reaches the member that carved its life, and no other', async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     const member = memberOf(t, dir, 'host-a');
     await member.claim();
     const now = asked({ mono: 5, wall: '1800000000000000000' });

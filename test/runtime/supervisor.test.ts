@@ -10,8 +10,8 @@ import { readMemo } from '../../src/runtime/memo.ts';
 import { Plot } from '../../src/runtime/plot.ts';
 import { Supervisor } from '../../src/runtime/supervisor.ts';
 import { BOOT, HOST_ID, mainConfig, probe } from '../core/helpers.ts';
+import { temporaryDirectory } from '../helpers/temporary.ts';
 import { within } from '../helpers/wait.ts';
-import { temporaryDirectory } from './graveyard/volume.ts';
 import { listen } from './probes/servers.ts';
 
 /** A host whose child lives and takes no notice of signals. */
@@ -71,7 +71,7 @@ test('after a pause of the machine a graveyard that hangs does not hold up what 
     }
   }
   const clock = new Paused();
-  const plot = new Stuck({ dir: temporaryDirectory(t), member, clock, log });
+  const plot = new Stuck({ dir: temporaryDirectory(), member, clock, log });
   t.after(() => plot.close());
   const wishes = { single: false, commands: [] };
   const program = { fromIndex: 0, argv: ['server'] } as const;
@@ -97,7 +97,7 @@ test('a death that takes seconds to carve is waited for when nothing hurries', a
     new Log({ level: 'silent', format: 'json', member: 'web' }),
     new SystemClock(),
   ];
-  const plot = new Slow({ dir: temporaryDirectory(t), member, clock, log });
+  const plot = new Slow({ dir: temporaryDirectory(), member, clock, log });
   t.after(() => plot.close());
   const wishes = { single: false, commands: [] };
   const program = { fromIndex: 0, argv: ['server'] } as const;

@@ -15,8 +15,8 @@ import { MAX_MEMBERS } from '../../../src/runtime/graveyard/read.ts';
 import { Rereads } from '../../../src/runtime/graveyard/rereads.ts';
 import { Store } from '../../../src/runtime/graveyard/store.ts';
 import { Views } from '../../../src/runtime/graveyard/views.ts';
+import { temporaryDirectory } from '../../helpers/temporary.ts';
 import { carve, latest, listen, TIME, Told, view } from './neighbours.ts';
-import { temporaryDirectory } from './volume.ts';
 
 interface Seen {
   readonly graveyard: Graveyard;
@@ -47,7 +47,7 @@ function many(count: number, make: (name: string) => void, prefix = 'm'): readon
 
 describe('of very many', () => {
   it('tombstones that come while it watches only the first 1024 are seen, and those that are named', async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     const { graveyard, peers, troubles } = seeing(t, dir, ['work']);
     await graveyard.start();
     many(1100, (name) => carve(dir, name, { Died: TIME }));
@@ -74,7 +74,7 @@ describe('of very many', () => {
   });
 
   it('files of others in a crowd a change of one is still told without a rescan', async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     many(2100, (name) => writeFileSync(join(dir, `${name}.txt`), ''));
     const { graveyard, peers, troubles } = seeing(t, dir);
     await graveyard.start();
@@ -87,7 +87,7 @@ describe('of very many', () => {
   });
 
   it('tombstones no history is kept, and no part of a longer text', async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     carve(dir, 'a', { History: [{ At: TIME, Event: 'Born' }] });
     const { graveyard, peers } = seeing(t, dir);
     await graveyard.start();
@@ -105,7 +105,7 @@ describe('of very many', () => {
   });
 
   it('odd names no more than 32 and a last word are told', async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     const { graveyard, troubles } = seeing(t, dir);
     await graveyard.start();
     for (const round of ['A', 'B', 'C']) {
@@ -118,7 +118,7 @@ describe('of very many', () => {
   });
 
   it('stop requests that mean nothing none hides one that does, though no event tells of it', async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     const self = { boot: 'boot', host: 'host' };
     const asks = new Told<unknown>();
     many(1200, (name) => writeFileSync(join(dir, requestFileOf('me', `0000000${name.slice(1)}`)), 'nonsense'));
@@ -142,8 +142,8 @@ describe('of very many', () => {
     assert.equal(readdirSync(dir).length, 1200);
   });
 
-  it('temporary files of its name 1024 at a time are removed at a start, and one that is a directory is left', async (t) => {
-    const dir = temporaryDirectory(t);
+  it('temporary files of its name 1024 at a time are removed at a start, and one that is a directory is left', async () => {
+    const dir = temporaryDirectory();
     many(1100, (name) => writeFileSync(join(dir, `.me.0000000${name.slice(1)}.tmp`), ''));
     assert.equal(await new Store(dir, 'me').prepare(), undefined);
     assert.equal(readdirSync(dir).length, 1100 - 1024);
@@ -154,7 +154,7 @@ describe('of very many', () => {
 
 describe('a peer that ends each connection at once', () => {
   it('is connected to a few times and then left alone until the next look', async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     let connections = 0;
     await listen(t, join(dir, '.a.sock'), (socket) => {
       connections++;

@@ -4,14 +4,15 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync }
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { formatTombstone } from '../../../src/core/tombstone.ts';
+import { temporaryDirectory } from '../../helpers/temporary.ts';
 import { carve, graveyardOf, latest, listen, TIME, view } from './neighbours.ts';
-import { Helper, mountPoint, needsMount, temporaryDirectory, tmpfs } from './volume.ts';
+import { Helper, mountPoint, needsMount, tmpfs } from './volume.ts';
 
 const NODE_MODULES = new URL('../../../', import.meta.url).pathname;
 
 describe('Graveyard', () => {
   it('tells of an empty graveyard once, by the time it has started', async (t) => {
-    const { graveyard, peers } = graveyardOf(t, temporaryDirectory(t));
+    const { graveyard, peers } = graveyardOf(t, temporaryDirectory());
     await graveyard.start();
     assert.deepEqual(peers.items, [[]]);
     await graveyard.rescan();
@@ -19,7 +20,7 @@ describe('Graveyard', () => {
   });
 
   it('K01 sees a death from before the watch, and that it was there at the start', async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     carve(dir, 'a', { Died: TIME, ExitCode: 0 });
     carve(dir, 'b');
     const { graveyard, peers } = graveyardOf(t, dir);
@@ -36,7 +37,7 @@ describe('Graveyard', () => {
   });
 
   it('K01 sees a death that falls between the first scan and the watch', async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     carve(dir, 'a');
     const { graveyard, peers } = graveyardOf(t, dir);
     await graveyard.start();
@@ -45,7 +46,7 @@ describe('Graveyard', () => {
   });
 
   it('never tells of its own tombstone', async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     carve(dir, 'me');
     const { graveyard, peers } = graveyardOf(t, dir);
     await graveyard.start();
@@ -56,7 +57,7 @@ describe('Graveyard', () => {
   });
 
   it('sees a birth, a change in place and a removal, and keeps the last view of what was removed', async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     const { graveyard, peers } = graveyardOf(t, dir);
     await graveyard.start();
     carve(dir, 'a');
@@ -72,7 +73,7 @@ describe('Graveyard', () => {
   });
 
   it('forgets the oldest of very many that are dead and gone, and nobody who may live', async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     const { graveyard, peers } = graveyardOf(t, dir);
     await graveyard.start();
     carve(dir, 'may-live');
@@ -93,7 +94,7 @@ describe('Graveyard', () => {
   });
 
   it('sees the last of 25 rapid changes and tells no older state after it', async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     const { graveyard, peers } = graveyardOf(t, dir);
     await graveyard.start();
     for (let count = 1; count <= 25; count++) carve(dir, 'a', { Restarts: count });
@@ -108,7 +109,7 @@ describe('Graveyard', () => {
   });
 
   it('never acts upon a file that another process writes byte by byte', async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     carve(dir, 'a', { Phase: 'running' });
     const { graveyard, peers, troubles } = graveyardOf(t, dir);
     await graveyard.start();
@@ -132,7 +133,7 @@ describe('Graveyard', () => {
   });
 
   it('reads a half written file again without any event, and warns only of one that stays so', async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     carve(dir, 'a');
     const { graveyard, peers, troubles } = graveyardOf(t, dir);
     await graveyard.start();
@@ -145,8 +146,8 @@ describe('Graveyard', () => {
   });
 
   it('K17 ignores links, FIFOs, directories, huge files and odd names, with one warning each', async (t) => {
-    const dir = temporaryDirectory(t);
-    const outside = join(temporaryDirectory(t), 'outside');
+    const dir = temporaryDirectory();
+    const outside = join(temporaryDirectory(), 'outside');
     writeFileSync(outside, formatTombstone({ Version: 1, Name: 'link', Died: TIME }));
     symlinkSync(outside, join(dir, 'link'));
     execFileSync('mkfifo', [join(dir, 'fifo')]);
@@ -166,8 +167,8 @@ describe('Graveyard', () => {
   });
 
   it('takes a link that replaces a tombstone for its removal', async (t) => {
-    const dir = temporaryDirectory(t);
-    const outside = join(temporaryDirectory(t), 'outside');
+    const dir = temporaryDirectory();
+    const outside = join(temporaryDirectory(), 'outside');
     writeFileSync(outside, formatTombstone({ Version: 1, Name: 'a', Died: TIME }));
     carve(dir, 'a');
     const { graveyard, peers } = graveyardOf(t, dir);
@@ -179,7 +180,7 @@ describe('Graveyard', () => {
   });
 
   it('sees a graveyard that appears late, goes away and comes back', async (t) => {
-    const dir = join(temporaryDirectory(t), 'deep', 'graveyard');
+    const dir = join(temporaryDirectory(), 'deep', 'graveyard');
     const { graveyard, peers } = graveyardOf(t, dir);
     await graveyard.start();
     for (let life = 1; life <= 3; life++) {
@@ -203,8 +204,8 @@ describe('Graveyard', () => {
   });
 
   it('follows a link to the graveyard', async (t) => {
-    const dir = temporaryDirectory(t);
-    const link = join(temporaryDirectory(t), 'link');
+    const dir = temporaryDirectory();
+    const link = join(temporaryDirectory(), 'link');
     symlinkSync(dir, link);
     const { graveyard, peers } = graveyardOf(t, link);
     await graveyard.start();
@@ -213,7 +214,7 @@ describe('Graveyard', () => {
   });
 
   it('says that it cannot read a graveyard, once, and goes on when it can', async (t) => {
-    const dir = join(temporaryDirectory(t), 'graveyard');
+    const dir = join(temporaryDirectory(), 'graveyard');
     writeFileSync(dir, 'a file in its place');
     const { graveyard, peers, troubles } = graveyardOf(t, dir);
     await graveyard.start();
@@ -227,7 +228,7 @@ describe('Graveyard', () => {
   });
 
   it('sees everything by its rescans where inotify has no instance left, says so once, and watches when it can', async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     carve(dir, 'a');
     // Zero instances for a user namespace of its own, which needs no privilege (user_namespaces(7), /proc/sys/user).
     const limit = ['unshare', '--user', '--map-root-user', 'sh', '-c'];
@@ -268,7 +269,7 @@ describe('Graveyard', () => {
   });
 
   it('watches although the environment of the application asks chokidar for polling', async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     process.env.CHOKIDAR_USEPOLLING = '1';
     process.env.CHOKIDAR_INTERVAL = '1000000';
     t.after(() => {
@@ -284,7 +285,7 @@ describe('Graveyard', () => {
   });
 
   it('sees 128 members, their deaths and who of them is held', async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     const names = Array.from({ length: 128 }, (_, index) => `m${String(index).padStart(3, '0')}`);
     for (const name of names) {
       carve(dir, name);
@@ -302,7 +303,7 @@ describe('Graveyard', () => {
   });
 
   it('tells nothing any more once it is stopped', async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     const { graveyard, peers } = graveyardOf(t, dir);
     await graveyard.start();
     const count = peers.items.length;

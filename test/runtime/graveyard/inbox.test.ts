@@ -7,8 +7,9 @@ import { asked, formatRequest, requestFileOf, type StopRequest } from '../../../
 import { leaveRequest } from '../../../src/runtime/graveyard/ask.ts';
 import { Graveyard } from '../../../src/runtime/graveyard/graveyard.ts';
 import type { Ask } from '../../../src/runtime/graveyard/inbox.ts';
+import { temporaryDirectory } from '../../helpers/temporary.ts';
 import { carve, Told } from './neighbours.ts';
-import { Helper, needsMount, needsRoot, readOnlyView, temporaryDirectory } from './volume.ts';
+import { Helper, needsMount, needsRoot, readOnlyView } from './volume.ts';
 
 const FOREIGN_UID = 54_321;
 const SELF = { boot: 'boot-1', host: 'host-1' };
@@ -47,7 +48,7 @@ function listening(t: TestContext, dir: string, { rescanMs = 1e9, self = SELF } 
 
 describe('a request in the graveyard', () => {
   it('that was left before the member looked is told by the time it has started, and removed', async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     await leaveRequest(dir, 'me', request({ GraceMs: 5_000, Among: ['me', 'you'] }));
     const { graveyard, asks } = listening(t, dir);
     await graveyard.start();
@@ -56,7 +57,7 @@ describe('a request in the graveyard', () => {
   });
 
   it('is told by file events alone, once, however often it is looked for', async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     const { graveyard, asks } = listening(t, dir);
     await graveyard.start();
     await leaveRequest(dir, 'me', request());
@@ -67,7 +68,7 @@ describe('a request in the graveyard', () => {
   });
 
   it('in a directory that appears later than the member is told', async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     const { graveyard, asks } = listening(t, join(dir, 'late'));
     await graveyard.start();
     mkdirSync(join(dir, 'late'));
@@ -77,7 +78,7 @@ describe('a request in the graveyard', () => {
   });
 
   it('N32 of each of many who ask at once is told', async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     const { graveyard, asks } = listening(t, dir);
     await graveyard.start();
     const graces = Array.from({ length: 20 }, (_, index) => 1_000 * (index + 1));
@@ -91,7 +92,7 @@ describe('a request in the graveyard', () => {
   });
 
   it('for another life of the container or of another boot is removed and not told', async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     await leaveRequest(dir, 'me', request({ Incarnation: 'host-0' }));
     await leaveRequest(dir, 'me', request({ Boot: 'boot-0' }));
     const { graveyard, asks, troubles } = listening(t, dir);
@@ -100,7 +101,7 @@ describe('a request in the graveyard', () => {
   });
 
   it('for another member is left alone, also when one name begins the other', async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     for (const name of ['you', 'me-2', 'm']) await leaveRequest(dir, name, request());
     const { graveyard, asks } = listening(t, dir);
     await graveyard.start();
@@ -109,7 +110,7 @@ describe('a request in the graveyard', () => {
   });
 
   it('is no tombstone and no trouble to anybody else', async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     carve(dir, 'a');
     await leaveRequest(dir, 'a', request());
     const { graveyard, troubles } = listening(t, dir);
@@ -117,8 +118,8 @@ describe('a request in the graveyard', () => {
     assert.deepEqual(troubles.items, []);
   });
 
-  it('can be read by every uid whatever the umask, and is whole from its first moment', async (t) => {
-    const dir = temporaryDirectory(t);
+  it('can be read by every uid whatever the umask, and is whole from its first moment', async () => {
+    const dir = temporaryDirectory();
     const before = process.umask(0o077);
     try {
       await leaveRequest(dir, 'me', request());
@@ -131,8 +132,8 @@ describe('a request in the graveyard', () => {
   });
 
   it('K17 that is a link, a FIFO, a directory, huge or half written is ignored and said once', async (t) => {
-    const dir = temporaryDirectory(t);
-    const outside = join(temporaryDirectory(t), 'outside');
+    const dir = temporaryDirectory();
+    const outside = join(temporaryDirectory(), 'outside');
     writeFileSync(outside, formatRequest(request()));
     const odd = (index: number): string => join(dir, requestFileOf('me', String(index).padStart(12, '0')));
     symlinkSync(outside, odd(1));
@@ -157,7 +158,7 @@ describe('a request in the graveyard', () => {
   });
 
   it('of another uid in a sticky directory is told once although it stays', { skip: needsRoot }, async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     chmodSync(dir, 0o1777);
     await leaveRequest(dir, 'me', request({ GraceMs: 1 }));
     const module = (name: string): string =>
@@ -182,7 +183,7 @@ describe('a request in the graveyard', () => {
   });
 
   it('that cannot be left says why, with the remedy, and leaves nothing', { skip: needsMount }, async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     const view = readOnlyView(t, dir);
     const left = await leaveRequest(view, 'me', request());
     assert.match(

@@ -4,8 +4,9 @@ import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { type Contact, Liveness } from '../../../src/runtime/graveyard/liveness.ts';
+import { temporaryDirectory } from '../../helpers/temporary.ts';
 import { carve, graveyardOf, latest, listen, TIME, Told, view } from './neighbours.ts';
-import { Helper, needsMount, needsRoot, readOnlyView, temporaryDirectory } from './volume.ts';
+import { Helper, needsMount, needsRoot, readOnlyView } from './volume.ts';
 
 interface Followed {
   readonly liveness: Liveness;
@@ -34,7 +35,7 @@ async function holder(t: TestContext, path: string): Promise<Helper> {
 
 describe('Liveness', () => {
   it('holds one connection to a peer however often it is tried, and ends it when it follows it no more', async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     const sockets: Socket[] = [];
     const connections = new Told<Socket>();
     await listen(t, join(dir, '.a.sock'), (socket) => {
@@ -55,7 +56,7 @@ describe('Liveness', () => {
   });
 
   it('tells no socket, nobody behind it, and no permission apart', async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     const dead = await holder(t, join(dir, '.stale.sock'));
     await dead.kill();
     assert.ok(existsSync(join(dir, '.stale.sock')));
@@ -69,7 +70,7 @@ describe('Liveness', () => {
   });
 
   it('says denied of a socket that this uid may not connect to', { skip: needsRoot }, async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     chmodSync(dir, 0o755);
     await listen(t, join(dir, '.a.sock'), () => {});
     chmodSync(join(dir, '.a.sock'), 0o600);
@@ -83,8 +84,8 @@ describe('Liveness', () => {
   });
 
   it('does not follow a link to a socket', async (t) => {
-    const dir = temporaryDirectory(t);
-    const elsewhere = join(temporaryDirectory(t), 'socket');
+    const dir = temporaryDirectory();
+    const elsewhere = join(temporaryDirectory(), 'socket');
     let connections = 0;
     await listen(t, elsewhere, () => connections++);
     symlinkSync(elsewhere, join(dir, '.a.sock'));
@@ -95,7 +96,7 @@ describe('Liveness', () => {
   });
 
   it('K14 tells the moment of the loss when the holder is killed, and finds its successor', async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     const path = join(dir, '.a.sock');
     const first = await holder(t, path);
     const { liveness, told } = livenessOf(t, dir, () => 4711);
@@ -114,7 +115,7 @@ describe('Liveness', () => {
   });
 
   it('finds a socket that listens a little later than it was looked for', async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     const { liveness, told } = livenessOf(t, dir);
     await liveness.follow(['a']);
     assert.equal(liveness.of('a').kind, 'none');
@@ -123,7 +124,7 @@ describe('Liveness', () => {
   });
 
   it('discards what a peer writes, and hangs up on one that does not stop', async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     await listen(t, join(dir, '.polite.sock'), (socket) => socket.write('hello '.repeat(1000)));
     const hungUp = new Told<string>();
     await listen(t, join(dir, '.talker.sock'), (socket) => {
@@ -143,8 +144,8 @@ describe('Liveness', () => {
   });
 
   it('connects where the path is too long for a socket address', async (t) => {
-    const dir = join(temporaryDirectory(t), 'd'.repeat(200));
-    const short = join(temporaryDirectory(t), 's');
+    const dir = join(temporaryDirectory(), 'd'.repeat(200));
+    const short = join(temporaryDirectory(), 's');
     await listen(t, short, () => {});
     mkdirSync(dir);
     const name = 'n'.repeat(63);
@@ -155,7 +156,7 @@ describe('Liveness', () => {
   });
 
   it('forgets a loss when it is told that the peer lives a new life', async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     const first = await holder(t, join(dir, '.a.sock'));
     const { liveness, told } = livenessOf(t, dir);
     await liveness.follow(['a']);
@@ -168,7 +169,7 @@ describe('Liveness', () => {
 
 describe('Graveyard with liveness', () => {
   it('knows by the end of its start who is held and who has nobody behind the socket', async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     for (const name of ['alive', 'stale', 'silent']) carve(dir, name);
     await listen(t, join(dir, '.alive.sock'), () => {});
     await (await holder(t, join(dir, '.stale.sock'))).kill();
@@ -187,7 +188,7 @@ describe('Graveyard with liveness', () => {
   });
 
   it('sees carvings and lives of peers through a read-only mount', { skip: needsMount }, async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     carve(dir, 'a');
     const init = await holder(t, join(dir, '.a.sock'));
     const { graveyard, peers } = graveyardOf(t, readOnlyView(t, dir));
@@ -200,7 +201,7 @@ describe('Graveyard with liveness', () => {
   });
 
   it('K14 tells of a peer whose holder is killed although its tombstone says nothing', async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     carve(dir, 'a', { Phase: 'running' });
     const init = await holder(t, join(dir, '.a.sock'));
     const { graveyard, peers } = graveyardOf(t, dir);
@@ -213,7 +214,7 @@ describe('Graveyard with liveness', () => {
   });
 
   it('keeps a loss through a new child of the same init, and forgets it with a new init', async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     carve(dir, 'a', { Incarnation: 'init-one-1' });
     const init = await holder(t, join(dir, '.a.sock'));
     const { graveyard, peers } = graveyardOf(t, dir);
@@ -234,7 +235,7 @@ describe('Graveyard with liveness', () => {
   });
 
   it('lets go of the dead, and connects to none', async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     carve(dir, 'a');
     const connections = new Told<Socket>();
     await listen(t, join(dir, '.a.sock'), connections.add);
@@ -250,7 +251,7 @@ describe('Graveyard with liveness', () => {
   });
 
   it('tries a peer again whose tombstone has changed', async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     carve(dir, 'a');
     const { graveyard, peers } = graveyardOf(t, dir);
     await graveyard.start();

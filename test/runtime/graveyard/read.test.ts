@@ -5,12 +5,13 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { formatTombstone, MAX_BYTES } from '../../../src/core/tombstone.ts';
 import { readGraveyard, readMember } from '../../../src/runtime/graveyard/read.ts';
+import { temporaryDirectory } from '../../helpers/temporary.ts';
 import { carve, listen } from './neighbours.ts';
-import { Helper, needsRoot, temporaryDirectory } from './volume.ts';
+import { Helper, needsRoot } from './volume.ts';
 
 describe('readGraveyard', () => {
   it('reads all members, and says why it did not read the rest', async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     for (const name of ['b', 'a']) carve(dir, name);
     writeFileSync(join(dir, 'kubexit'), 'Born: 2020-01-02T03:04:05Z\n');
     writeFileSync(join(dir, '.hidden'), formatTombstone({ Version: 1, Name: 'hidden' }));
@@ -42,8 +43,8 @@ describe('readGraveyard', () => {
     ]);
   });
 
-  it('reads a file by its name, so a second name of another tombstone is not its member', async (t) => {
-    const dir = temporaryDirectory(t);
+  it('reads a file by its name, so a second name of another tombstone is not its member', async () => {
+    const dir = temporaryDirectory();
     carve(dir, 'a');
     linkSync(join(dir, 'a'), join(dir, 'b'));
     const { members, unreadable } = await readGraveyard(dir);
@@ -54,15 +55,15 @@ describe('readGraveyard', () => {
     assert.deepEqual(unreadable, [{ name: 'b', why: 'Name is not the name of the file' }]);
   });
 
-  it('takes a graveyard that is not there for an empty one, and rejects one that is no directory', async (t) => {
-    const dir = temporaryDirectory(t);
+  it('takes a graveyard that is not there for an empty one, and rejects one that is no directory', async () => {
+    const dir = temporaryDirectory();
     assert.deepEqual(await readGraveyard(join(dir, 'absent')), { members: [], unreadable: [] });
     writeFileSync(join(dir, 'file'), '');
     await assert.rejects(readGraveyard(join(dir, 'file')), { code: 'ENOTDIR' });
   });
 
-  it('reads no more than 1024 members', async (t) => {
-    const dir = temporaryDirectory(t);
+  it('reads no more than 1024 members', async () => {
+    const dir = temporaryDirectory();
     for (let count = 0; count < 1100; count++) writeFileSync(join(dir, `m${count}`), 'Born: 2020-01-02T03:04:05Z\n');
     const { members, unreadable } = await readGraveyard(dir);
     assert.equal(members.length, 1024);
@@ -70,7 +71,7 @@ describe('readGraveyard', () => {
   });
 
   it('says why it cannot read a file of another uid', { skip: needsRoot }, async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     chmodSync(dir, 0o755);
     carve(dir, 'a');
     chmodSync(join(dir, 'a'), 0o600);
@@ -84,8 +85,8 @@ describe('readGraveyard', () => {
 });
 
 describe('readMember', () => {
-  it('tells what is missing from what is not understood', async (t) => {
-    const dir = temporaryDirectory(t);
+  it('tells what is missing from what is not understood', async () => {
+    const dir = temporaryDirectory();
     writeFileSync(join(dir, 'a'), '{"Version": 1, "Na');
     assert.deepEqual(await readMember(dir, 'a'), { kind: 'unparsable', why: 'not complete JSON' });
     assert.deepEqual(await readMember(dir, 'b'), { kind: 'missing' });

@@ -14,10 +14,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { formatTombstone, RESERVE_BYTES, type Tombstone } from '../../../src/core/tombstone.ts';
 import { Store } from '../../../src/runtime/graveyard/store.ts';
-import { Helper, needsMount, needsRoot, readOnlyView, temporaryDirectory, tmpfs } from './volume.ts';
+import { temporaryDirectory } from '../../helpers/temporary.ts';
+import { Helper, needsMount, needsRoot, readOnlyView, tmpfs } from './volume.ts';
 
 const FOREIGN_UID = 54_321;
 
@@ -36,7 +37,7 @@ function fill(dir: string): void {
 }
 
 /** Carves in a process of another uid and gives what came of it. */
-async function carveAs(t: Parameters<typeof temporaryDirectory>[0], dir: string, text: string): Promise<string> {
+async function carveAs(t: TestContext, dir: string, text: string): Promise<string> {
   const module = new URL('../../../src/runtime/graveyard/store.ts', import.meta.url).href;
   const carver = new Helper(
     t,
@@ -49,8 +50,8 @@ async function carveAs(t: Parameters<typeof temporaryDirectory>[0], dir: string,
 }
 
 describe('Store.prepare', () => {
-  it('creates a missing directory with mode 0777 whatever the umask', async (t) => {
-    const dir = join(temporaryDirectory(t), 'deep', 'graveyard');
+  it('creates a missing directory with mode 0777 whatever the umask', async () => {
+    const dir = join(temporaryDirectory(), 'deep', 'graveyard');
     const before = process.umask(0o077);
     try {
       assert.equal(await new Store(dir, 'a').prepare(), undefined);
@@ -60,23 +61,23 @@ describe('Store.prepare', () => {
     assert.equal(mode(dir), '777');
   });
 
-  it('leaves a directory as it was found', async (t) => {
-    const dir = temporaryDirectory(t);
+  it('leaves a directory as it was found', async () => {
+    const dir = temporaryDirectory();
     chmodSync(dir, 0o750);
     assert.equal(await new Store(dir, 'a').prepare(), undefined);
     assert.equal(mode(dir), '750');
   });
 
-  it('removes stale temporary files of its own name and nothing else', async (t) => {
-    const dir = temporaryDirectory(t);
+  it('removes stale temporary files of its own name and nothing else', async () => {
+    const dir = temporaryDirectory();
     const stays = ['.a-b.0123456789ab.tmp', '.a.sock', '.a.tmp', 'a', 'b'];
     for (const file of [...stays, '.a.0123456789ab.tmp']) writeFileSync(join(dir, file), '');
     await new Store(dir, 'a').prepare();
     assert.deepEqual(readdirSync(dir).sort(), stays);
   });
 
-  it('says what stands against it and does not reject', async (t) => {
-    const file = join(temporaryDirectory(t), 'file');
+  it('says what stands against it and does not reject', async () => {
+    const file = join(temporaryDirectory(), 'file');
     writeFileSync(file, '');
     const trouble = await new Store(join(file, 'graveyard'), 'a').prepare();
     assert.match(trouble?.message ?? '', /^cannot prepare the graveyard .*ENOTDIR.*; a part of the path/);
@@ -84,8 +85,8 @@ describe('Store.prepare', () => {
 });
 
 describe('Store.carve', () => {
-  it('writes a file of mode 0644 whatever the umask, and leaves no temporary file', async (t) => {
-    const dir = temporaryDirectory(t);
+  it('writes a file of mode 0644 whatever the umask, and leaves no temporary file', async () => {
+    const dir = temporaryDirectory();
     const before = process.umask(0o077);
     try {
       assert.equal(await new Store(dir, 'a').carve(stone('a')), undefined);
@@ -97,9 +98,9 @@ describe('Store.carve', () => {
     assert.deepEqual(readdirSync(dir), ['a']);
   });
 
-  it('replaces a link instead of writing through it', async (t) => {
-    const dir = temporaryDirectory(t);
-    const victim = join(temporaryDirectory(t), 'victim');
+  it('replaces a link instead of writing through it', async () => {
+    const dir = temporaryDirectory();
+    const victim = join(temporaryDirectory(), 'victim');
     writeFileSync(victim, 'precious');
     symlinkSync(victim, join(dir, 'a'));
     assert.equal(await new Store(dir, 'a').carve(stone('a')), undefined);
@@ -107,8 +108,8 @@ describe('Store.carve', () => {
     assert.equal(readFileSync(join(dir, 'a'), 'utf8'), stone('a'));
   });
 
-  it('carries out the last of many asked for meanwhile, and no promise is left behind', async (t) => {
-    const dir = temporaryDirectory(t);
+  it('carries out the last of many asked for meanwhile, and no promise is left behind', async () => {
+    const dir = temporaryDirectory();
     const store = new Store(dir, 'a');
     const inodes = new Set<number>();
     const carvings = Array.from({ length: 100 }, (_, count) => stone('a', { Restarts: count })).map((text) =>
@@ -122,8 +123,8 @@ describe('Store.carve', () => {
     assert.equal(inodes.size, 2, 'the first and the last, none between');
   });
 
-  it('resolves each promise only when its text, or a later one, is there', async (t) => {
-    const dir = temporaryDirectory(t);
+  it('resolves each promise only when its text, or a later one, is there', async () => {
+    const dir = temporaryDirectory();
     const store = new Store(dir, 'a');
     const restarts = (): number => JSON.parse(readFileSync(join(dir, 'a'), 'utf8')).Restarts;
     const carvings = [];
@@ -135,8 +136,8 @@ describe('Store.carve', () => {
     assert.equal(restarts(), 29);
   });
 
-  it('tells everyone whose carving failed', async (t) => {
-    const dir = temporaryDirectory(t);
+  it('tells everyone whose carving failed', async () => {
+    const dir = temporaryDirectory();
     mkdirSync(join(dir, 'a'));
     const store = new Store(dir, 'a');
     const troubles = await Promise.all([1, 2, 3].map((count) => store.carve(stone('a', { Restarts: count }))));
@@ -145,8 +146,8 @@ describe('Store.carve', () => {
     assert.deepEqual(readdirSync(dir), ['a']);
   });
 
-  it('tells of the same trouble in the same words, so that it can be said once', async (t) => {
-    const file = join(temporaryDirectory(t), 'file');
+  it('tells of the same trouble in the same words, so that it can be said once', async () => {
+    const file = join(temporaryDirectory(), 'file');
     writeFileSync(file, '');
     const store = new Store(file, 'a');
     const [first, second] = [await store.carve(stone('a')), await store.carve(stone('a', { Restarts: 1 }))];
@@ -154,8 +155,8 @@ describe('Store.carve', () => {
     assert.equal(first?.message, second?.message);
   });
 
-  it('creates a deleted directory again', async (t) => {
-    const dir = join(temporaryDirectory(t), 'graveyard');
+  it('creates a deleted directory again', async () => {
+    const dir = join(temporaryDirectory(), 'graveyard');
     const store = new Store(dir, 'a');
     await store.prepare();
     await store.carve(stone('a'));
@@ -204,7 +205,7 @@ describe('Store.carve', () => {
   });
 
   it('K07 replaces a file of another uid in a directory without sticky bit', { skip: needsRoot }, async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     chmodSync(dir, 0o777);
     writeFileSync(join(dir, 'a'), 'of root');
     assert.equal(await carveAs(t, dir, stone('a')), 'carved');
@@ -215,7 +216,7 @@ describe('Store.carve', () => {
   it('K07 says so where the sticky bit protects the file of another uid, which stays whole', {
     skip: needsRoot,
   }, async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     chmodSync(dir, 0o1777);
     writeFileSync(join(dir, 'a'), 'of root');
     assert.match(await carveAs(t, dir, stone('a')), /^cannot carve .*EPERM.*sticky directory: remove it/);
@@ -224,7 +225,7 @@ describe('Store.carve', () => {
   });
 
   it('K07 writes its own file in place in a directory that it may not write', { skip: needsRoot }, async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     chmodSync(dir, 0o755);
     writeFileSync(join(dir, 'a'), `${'x'.repeat(RESERVE_BYTES)}too long`);
     chownSync(join(dir, 'a'), FOREIGN_UID, FOREIGN_UID);
@@ -233,7 +234,7 @@ describe('Store.carve', () => {
   });
 
   it('K07 writes in place neither through a link nor into a second name of a file', { skip: needsRoot }, async (t) => {
-    const outside = temporaryDirectory(t);
+    const outside = temporaryDirectory();
     chmodSync(outside, 0o755);
     const victim = join(outside, 'victim');
     writeFileSync(victim, 'precious');
@@ -248,7 +249,7 @@ describe('Store.carve', () => {
   });
 
   it('K07 says so on a read-only volume', { skip: needsMount }, async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     writeFileSync(join(dir, 'a'), stone('a'));
     const trouble = await new Store(readOnlyView(t, dir), 'a').carve(stone('a', { Restarts: 1 }));
     assert.match(trouble?.message ?? '', /^cannot carve the tombstone .*EROFS.*; mount the volume without readOnly/);
@@ -257,8 +258,8 @@ describe('Store.carve', () => {
 });
 
 describe('Store.tend', () => {
-  it('carves nothing before the first carving, and nothing when all is well', async (t) => {
-    const dir = temporaryDirectory(t);
+  it('carves nothing before the first carving, and nothing when all is well', async () => {
+    const dir = temporaryDirectory();
     const store = new Store(dir, 'a');
     await store.tend();
     assert.deepEqual(readdirSync(dir), []);
@@ -268,8 +269,8 @@ describe('Store.tend', () => {
     assert.equal(statSync(join(dir, 'a')).ino, ino);
   });
 
-  it('carves the last text again after the file or the directory went away', async (t) => {
-    const dir = join(temporaryDirectory(t), 'graveyard');
+  it('carves the last text again after the file or the directory went away', async () => {
+    const dir = join(temporaryDirectory(), 'graveyard');
     const store = new Store(dir, 'a');
     await store.prepare();
     await store.carve(stone('a'));
@@ -281,8 +282,8 @@ describe('Store.tend', () => {
     assert.equal(readFileSync(join(dir, 'a'), 'utf8'), stone('a'));
   });
 
-  it('succeeds later after a carving that failed', async (t) => {
-    const dir = temporaryDirectory(t);
+  it('succeeds later after a carving that failed', async () => {
+    const dir = temporaryDirectory();
     const store = new Store(dir, 'a');
     mkdirSync(join(dir, 'a'));
     assert.notEqual(await store.carve(stone('a')), undefined);
@@ -295,8 +296,8 @@ describe('Store.tend', () => {
 });
 
 describe('Store.clear', () => {
-  it('removes tombstone and socket of the names given, and takes no name that is a path', async (t) => {
-    const dir = temporaryDirectory(t);
+  it('removes tombstone and socket of the names given, and takes no name that is a path', async () => {
+    const dir = temporaryDirectory();
     const graveyard = join(dir, 'graveyard');
     mkdirSync(graveyard);
     for (const file of ['x', 'graveyard/a', 'graveyard/.a.sock', 'graveyard/b', 'graveyard/.c.sock']) {
@@ -309,8 +310,8 @@ describe('Store.clear', () => {
 });
 
 describe('Store.close', () => {
-  it('writes what was asked for and begins nothing else, so that a process that leaves leaves no half of a carving', async (t) => {
-    const dir = temporaryDirectory(t);
+  it('writes what was asked for and begins nothing else, so that a process that leaves leaves no half of a carving', async () => {
+    const dir = temporaryDirectory();
     const store = new Store(dir, 'a');
     void store.carve(stone('a', { Phase: 'running' }));
     void store.carve(stone('a', { Phase: 'dead' }));

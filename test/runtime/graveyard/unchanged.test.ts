@@ -5,23 +5,24 @@ import assert from 'node:assert/strict';
 import { renameSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, it, type TestContext } from 'node:test';
+import { describe, it } from 'node:test';
 import { formatTombstone } from '../../../src/core/tombstone.ts';
 import { Unchanged } from '../../../src/runtime/graveyard/unchanged.ts';
+import { temporaryDirectory } from '../../helpers/temporary.ts';
 import { waitFor } from '../../helpers/wait.ts';
 import { carve, graveyardOf, latest } from './neighbours.ts';
-import { needsMount, temporaryDirectory, tmpfs } from './volume.ts';
+import { needsMount, tmpfs } from './volume.ts';
 
 describe('a rescan', () => {
-  it('does not read a file again that is what it was', async (t) => {
-    const { unchanged, path } = await settled(t);
+  it('does not read a file again that is what it was', async () => {
+    const { unchanged, path } = await settled();
     assert.equal(await unchanged.has('main'), true);
     writeFileSync(path, 'other');
     assert.equal(await unchanged.has('main'), false);
   });
 
-  it('reads a file again that was changed less than a second ago', async (t) => {
-    const dir = temporaryDirectory(t);
+  it('reads a file again that was changed less than a second ago', async () => {
+    const dir = temporaryDirectory();
     const unchanged = new Unchanged(dir);
     await unchanged.begin();
     await writeFile(join(dir, 'main'), 'young');
@@ -32,16 +33,16 @@ describe('a rescan', () => {
     if (isTooYoung && isStillYoung) assert.deepEqual([first, second], [false, false]);
   });
 
-  it('reads a file again whose size and times were made what they were', async (t) => {
-    const { unchanged, path } = await settled(t);
+  it('reads a file again whose size and times were made what they were', async () => {
+    const { unchanged, path } = await settled();
     const { atime, mtime } = statSync(path);
     writeFileSync(path, 'first'.toUpperCase());
     utimesSync(path, atime, mtime);
     assert.equal(await unchanged.has('main'), false);
   });
 
-  it('reads a file again that another one took the place of', async (t) => {
-    const { unchanged, path } = await settled(t);
+  it('reads a file again that another one took the place of', async () => {
+    const { unchanged, path } = await settled();
     writeFileSync(`${path}.new`, 'first');
     renameSync(`${path}.new`, path);
     assert.equal(await unchanged.has('main'), false);
@@ -73,8 +74,8 @@ describe('a rescan', () => {
 });
 
 /** A file that is older than a second and was looked at. */
-async function settled(t: TestContext): Promise<{ unchanged: Unchanged; path: string }> {
-  const dir = temporaryDirectory(t);
+async function settled(): Promise<{ unchanged: Unchanged; path: string }> {
+  const dir = temporaryDirectory();
   const path = join(dir, 'main');
   writeFileSync(path, 'first');
   const unchanged = new Unchanged(dir);

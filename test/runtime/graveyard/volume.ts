@@ -12,12 +12,6 @@ export const isRoot = process.getuid?.() === 0;
 export const needsRoot = isRoot ? false : 'needs root';
 export const needsMount = canMount() ? false : 'needs the right to mount';
 
-export function temporaryDirectory(t: TestContext): string {
-  const dir = mkdtempSync(join(tmpdir(), 'sexton-graveyard-'));
-  t.after(() => rmSync(dir, { recursive: true, force: true }));
-  return dir;
-}
-
 /** A volume of its own, unmounted when the test ends, together with the directory it is mounted on. */
 export function tmpfs(t: TestContext, options: string, dir: string = mountPoint()): string {
   return mounted(t, ['-t', 'tmpfs', '-o', options, 'tmpfs'], dir);

@@ -11,8 +11,8 @@ import type { HttpAddress } from '../../../src/runtime/http.ts';
 import { Log } from '../../../src/runtime/log.ts';
 import { mainConfig } from '../../core/helpers.ts';
 import { Life } from '../../core/life.ts';
+import { temporaryDirectory } from '../../helpers/temporary.ts';
 import { waitFor, within } from '../../helpers/wait.ts';
-import { temporaryDirectory } from '../graveyard/volume.ts';
 import { ask, dial, exchange, replyOf, waitForReply } from './client.ts';
 
 class Heard extends Log {
@@ -38,7 +38,7 @@ function open(t: TestContext, address: HttpAddress): Open {
 }
 
 async function opened(t: TestContext, address?: HttpAddress): Promise<Open> {
-  const it = open(t, address ?? { kind: 'unix', path: join(temporaryDirectory(t), 'http.sock') });
+  const it = open(t, address ?? { kind: 'unix', path: join(temporaryDirectory(), 'http.sock') });
   await waitForReply(it.address, '/livez', 'is answered', ({ status }) => status === 200);
   return it;
 }
@@ -146,7 +146,7 @@ describe('an address', { concurrency: 4 }, () => {
   });
 
   it('that is the socket of somebody who was killed is taken over', async (t) => {
-    const path = join(temporaryDirectory(t), 'http.sock');
+    const path = join(temporaryDirectory(), 'http.sock');
     const script = "require('node:net').createServer().listen(process.argv[1], () => console.log('there'))";
     const dying = spawn(process.execPath, ['-e', script, path], { stdio: ['ignore', 'pipe', 'ignore'] });
     await new Promise((resolve) => dying.stdout.once('data', resolve));
@@ -162,7 +162,7 @@ describe('an address', { concurrency: 4 }, () => {
   });
 
   it('that is the socket of somebody who lives, or no socket, is left as it is', async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     const { address } = await opened(t, { kind: 'unix', path: join(dir, 'taken.sock') });
     const second = open(t, address);
     await waitFor('it is told', () => second.lines.length > 0);
@@ -176,7 +176,7 @@ describe('an address', { concurrency: 4 }, () => {
   });
 
   it('that is a link to nowhere is told once and answered at when it has gone', async (t) => {
-    const path = join(temporaryDirectory(t), 'link');
+    const path = join(temporaryDirectory(), 'link');
     symlinkSync('nowhere', path);
     const { address, lines } = open(t, { kind: 'unix', path });
     await waitFor('it is told', () => lines.length > 0);
@@ -187,7 +187,7 @@ describe('an address', { concurrency: 4 }, () => {
 
   it('whose mode cannot be changed is told, and nobody dies of it', async (t) => {
     // An abstract one has none.
-    const { lines } = open(t, { kind: 'unix', path: `\0${temporaryDirectory(t)}` });
+    const { lines } = open(t, { kind: 'unix', path: `\0${temporaryDirectory()}` });
     await waitFor('it is told', () => lines.length > 0);
     assert.match(lines.join(), /^error cannot answer HTTP at unix:/);
   });

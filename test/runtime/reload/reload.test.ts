@@ -16,15 +16,16 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SIGHUP } from '../../../src/core/signals.ts';
 import { ReloadWatch } from '../../../src/runtime/reload.ts';
+import { temporaryDirectory } from '../../helpers/temporary.ts';
 import { waitFor, within } from '../../helpers/wait.ts';
 import { needsMount } from '../graveyard/volume.ts';
-import { coarseVolume, temporaryDirectory, Volume, Watching } from './watching.ts';
+import { coarseVolume, Volume, Watching } from './watching.ts';
 
 /** So long a file must not change to be read. */
 const SETTLE_MS = 100;
 
 test('a file that is written in place is one change, also in several writes', async (t) => {
-  const path = join(temporaryDirectory(t), 'app.conf');
+  const path = join(temporaryDirectory(), 'app.conf');
   writeFileSync(path, 'one');
   const watching = await Watching.begin(t, [path]);
   writeFileSync(path, 'two');
@@ -34,7 +35,7 @@ test('a file that is written in place is one change, also in several writes', as
 });
 
 test('a file that is replaced by a rename is one change, each time', async (t) => {
-  const dir = temporaryDirectory(t);
+  const dir = temporaryDirectory();
   const path = join(dir, 'app.conf');
   writeFileSync(path, 'one');
   const watching = await Watching.begin(t, [path]);
@@ -46,7 +47,7 @@ test('a file that is replaced by a rename is one change, each time', async (t) =
 });
 
 test('the same content is no change: touched, chmodded, rewritten, replaced, removed and made again', async (t) => {
-  const dir = temporaryDirectory(t);
+  const dir = temporaryDirectory();
   const path = join(dir, 'app.conf');
   writeFileSync(path, 'one');
   const watching = await Watching.begin(t, [path]);
@@ -68,7 +69,7 @@ test('the same content is no change: touched, chmodded, rewritten, replaced, rem
 });
 
 test('a file that comes back with another content is a change, one that only goes is not', async (t) => {
-  const path = join(temporaryDirectory(t), 'app.conf');
+  const path = join(temporaryDirectory(), 'app.conf');
   writeFileSync(path, 'one');
   const watching = await Watching.begin(t, [path]);
   rmSync(path);
@@ -78,7 +79,7 @@ test('a file that comes back with another content is a change, one that only goe
 });
 
 test('a path that was not there: its first content is no change, the next one is; also below directories that come late', async (t) => {
-  const dir = temporaryDirectory(t);
+  const dir = temporaryDirectory();
   const path = join(dir, 'a/b/app.conf');
   const watching = await Watching.begin(t, [path]);
   mkdirSync(join(dir, 'a'));
@@ -91,7 +92,7 @@ test('a path that was not there: its first content is no change, the next one is
 });
 
 test('a swap of ..data is one change for a file in the volume whose content is another, and for none else', async (t) => {
-  const volume = new Volume(join(temporaryDirectory(t), 'config'), {
+  const volume = new Volume(join(temporaryDirectory(), 'config'), {
     'app.conf': 'one',
     'other.conf': 'same',
     'in/deep': '1',
@@ -107,7 +108,7 @@ test('a swap of ..data is one change for a file in the volume whose content is a
 });
 
 test('a volume that is watched as a directory changes once per swap, however many files are others', async (t) => {
-  const volume = new Volume(join(temporaryDirectory(t), 'token'), {
+  const volume = new Volume(join(temporaryDirectory(), 'token'), {
     token: 'one',
     'ca.crt': 'a',
     namespace: 'default',
@@ -120,7 +121,7 @@ test('a volume that is watched as a directory changes once per swap, however man
 });
 
 test('a directory changes with any file in it and below: changed, added, removed', async (t) => {
-  const dir = temporaryDirectory(t);
+  const dir = temporaryDirectory();
   mkdirSync(join(dir, 'conf.d/sub'), { recursive: true });
   const root = join(dir, 'conf.d');
   writeFileSync(join(root, 'a.conf'), 'one');
@@ -137,7 +138,7 @@ test('a directory changes with any file in it and below: changed, added, removed
 });
 
 test('a link on the way that leads elsewhere is a change if the content is another', async (t) => {
-  const dir = temporaryDirectory(t);
+  const dir = temporaryDirectory();
   for (const [release, content] of Object.entries({ r1: 'one', r2: 'two', r3: 'two' })) {
     mkdirSync(join(dir, release));
     writeFileSync(join(dir, release, 'app.conf'), content);
@@ -157,7 +158,7 @@ test('a link on the way that leads elsewhere is a change if the content is anoth
 });
 
 test('a directory on the way that another takes the place of is watched anew', async (t) => {
-  const dir = temporaryDirectory(t);
+  const dir = temporaryDirectory();
   const path = join(dir, 'conf/app.conf');
   mkdirSync(join(dir, 'conf'));
   writeFileSync(path, 'one');
@@ -172,7 +173,7 @@ test('a directory on the way that another takes the place of is watched anew', a
 });
 
 test('a file that is written slowly is told when it rests, not with each write', async (t) => {
-  const path = join(temporaryDirectory(t), 'app.conf');
+  const path = join(temporaryDirectory(), 'app.conf');
   writeFileSync(path, 'one');
   const watching = await Watching.begin(t, [path]);
   let rests = 0;
@@ -206,7 +207,7 @@ test('on a volume that counts times in seconds a change within the same second i
 });
 
 test('a file of more than 1 MiB is not read: its size, time and inode tell of a change', async (t) => {
-  const path = join(temporaryDirectory(t), 'big');
+  const path = join(temporaryDirectory(), 'big');
   writeFileSync(path, 'x');
   truncateSync(path, 3_000_000_000);
   const watching = await Watching.begin(t, [path]);
@@ -217,7 +218,7 @@ test('a file of more than 1 MiB is not read: its size, time and inode tell of a 
 });
 
 test('a pipe, a device or a link that leads to itself is neither opened nor a trouble', async (t) => {
-  const dir = temporaryDirectory(t);
+  const dir = temporaryDirectory();
   symlinkSync('self', join(dir, 'self'));
   execFileSync('mkfifo', [join(dir, 'pipe')]);
   const watching = await Watching.begin(t, [join(dir, 'self'), join(dir, 'pipe'), '/dev/zero', dir]);
@@ -226,7 +227,7 @@ test('a pipe, a device or a link that leads to itself is neither opened nor a tr
 });
 
 test('after close() nothing is told and nothing is left', async (t) => {
-  const path = join(temporaryDirectory(t), 'app.conf');
+  const path = join(temporaryDirectory(), 'app.conf');
   writeFileSync(path, 'one');
   const changes: number[] = [];
   const reloads = [{ path, signal: SIGHUP, validate: undefined }];
@@ -243,8 +244,8 @@ test('after close() nothing is told and nothing is left', async (t) => {
   assert.deepEqual(changes, []);
 });
 
-test('a change since a predecessor has looked last is told, no change is not', async (t) => {
-  const path = join(temporaryDirectory(t), 'app.conf');
+test('a change since a predecessor has looked last is told, no change is not', async () => {
+  const path = join(temporaryDirectory(), 'app.conf');
   writeFileSync(path, 'one');
   const reloads = [{ path, signal: SIGHUP, validate: undefined }];
   const look = async (known?: Record<number, string>): Promise<[string, boolean]> => {

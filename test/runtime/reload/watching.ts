@@ -15,13 +15,8 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { SIGHUP } from '../../../src/core/signals.ts';
 import { ReloadWatch } from '../../../src/runtime/reload.ts';
+import { temporaryDirectory } from '../../helpers/temporary.ts';
 import { waitFor } from '../../helpers/wait.ts';
-
-export function temporaryDirectory(t: TestContext): string {
-  const dir = mkdtempSync(join(tmpdir(), 'sexton-reload-'));
-  t.after(() => rmSync(dir, { recursive: true, force: true }));
-  return dir;
-}
 
 /** An ext4 with small inodes has no room for fractions of a second. */
 export function coarseVolume(t: TestContext): string {
@@ -52,7 +47,7 @@ export class Watching {
   #marks = 0;
 
   private constructor(t: TestContext, paths: readonly string[], pollMs: number | undefined) {
-    this.#marker = join(temporaryDirectory(t), 'marker');
+    this.#marker = join(temporaryDirectory(), 'marker');
     writeFileSync(this.#marker, 'mark 0');
     const reloads = [...paths, this.#marker].map((path) => ({ path, signal: SIGHUP, validate: undefined }));
     this.#watch = new ReloadWatch({

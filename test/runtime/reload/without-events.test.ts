@@ -4,9 +4,10 @@ import { execFileSync } from 'node:child_process';
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { temporaryDirectory } from '../../helpers/temporary.ts';
 import { within } from '../../helpers/wait.ts';
 import { Helper } from '../graveyard/volume.ts';
-import { temporaryDirectory, Volume } from './watching.ts';
+import { Volume } from './watching.ts';
 
 const RELOAD = join(import.meta.dirname, '../../../src/runtime/reload.ts');
 const LIMITS = { instances: 'max_inotify_instances', watches: 'max_inotify_watches' };
@@ -15,7 +16,7 @@ for (const [what, limit] of Object.entries(LIMITS)) {
   const prefix = ['unshare', '-Ur', 'sh', '-c', `echo 0 > /proc/sys/user/${limit} && exec "$@"`, 'sh'];
   const skip = canRun(prefix) ? false : 'needs a user namespace of its own';
   test(`without inotify ${what} it is said once, and changes are seen by looking now and then`, { skip }, async (t) => {
-    const dir = temporaryDirectory(t);
+    const dir = temporaryDirectory();
     const path = join(dir, 'app.conf');
     writeFileSync(path, 'one');
     const volume = new Volume(join(dir, 'volume'), { token: 'one' });
