@@ -80,8 +80,6 @@ async function runFiles(files: readonly string[], where = '', concurrency = 2): 
     concurrency,
     timeout: TEST_LIMIT_MS,
     execArgv: limit.execArgv,
-    // A handle that a test has left open must not keep its file, and with it all, from ending.
-    forceExit: true,
     ...(values.grep !== undefined && { testNamePatterns: [new RegExp(values.grep)] }),
   });
   for await (const event of events) reports.take(event);
