@@ -33,7 +33,8 @@ import { type Instant, rfc3339 } from './time.ts';
 
 export function reduce(config: MemberConfig, state: State, event: Event): Reduction {
   const now = event.at.mono >= state.now.mono ? event.at : state.now;
-  const lookedMs = isLook(state, event) ? now.mono : state.lookedMs;
+  // Before a tick whoever doubts somebody looks again (`runtime/late.ts`). Anything else may be heard before the news that a pause has held up.
+  const lookedMs = event.type === 'ticked' ? now.mono : state.lookedMs;
   const draft = draftOf(config, { ...state, now, lookedMs, chronicle: counted(state, event) });
   draft.at = event.at;
   fold(draft, event);
@@ -42,11 +43,6 @@ export function reduce(config: MemberConfig, state: State, event: Event): Reduct
   enterPhase(draft);
   trackStages(draft);
   return finishDraft(draft);
-}
-
-/** Before a tick whoever doubts somebody looks again (`runtime/late.ts`). Anything else may be heard before the news that a pause has held up. */
-function isLook({ peers }: State, { type }: Event): boolean {
-  return type === 'ticked' || (type === 'peersSeen' && peers === undefined);
 }
 
 function fold(draft: Draft, event: Event): void {

@@ -53,6 +53,13 @@ describe('what came due while a supervisor stood still is not decided before it 
     assert.deepEqual(afterPause(stale).pass(60_000).signals, [[14_101, 15]]);
   });
 
+  it('what the first look has found, when that was told late', () => {
+    const life = new Life({ config });
+    life.nowMs += 14_000;
+    assert.deepEqual(life.see(stale, other).see(reborn, other).pass(60_000).spawns, [14_000]);
+    assert.equal(life.phase, 'running');
+  });
+
   it('a handle that nobody held (seed 3045209 of the simulator)', () => {
     assert.deepEqual(afterPause(refused).see(alive('work'), other).pass(60_000).signals, []);
     assert.deepEqual(afterPause(refused).pass(60_000).signals, [[14_101, 15]]);

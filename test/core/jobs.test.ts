@@ -57,6 +57,7 @@ describe('a job with sidecars', () => {
     for (const end of [dead('work', 0), lost('work', START - 2_000)]) {
       const life = new Life({ config: sidecarConfig(), child: DEAF, peers: [alive('work')] })
         .see(end)
+        .pass(1)
         .see(again)
         .see(again);
       const errors = life.logs.filter((line) => line.startsWith('error'));

@@ -183,7 +183,7 @@ export class Laws {
     if (this.#isReplacing) return this.#world.count('excused: a main that was replaced said that it is final');
     if (isMisledBySilence(this.#world, container)) {
       this.#misled.add(container);
-      return this.#world.count('excused: a death without a session, and a main that could not write that it lives');
+      return this.#world.count('excused: a main could not write, or take its handle, to show that it lives');
     }
     this.#break('no healthy one is disturbed', container, 'it stops although its mains have not finished');
   }

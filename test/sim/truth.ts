@@ -78,11 +78,17 @@ export function dueSinceMs(world: World, member: Member): number | undefined {
   return known.length < since.length ? undefined : Math.max(...known);
 }
 
-/** It has waited its 10 s, and mains that live again have not been able to write over a death that nothing ties to this pod. */
-export function isMisledBySilence(world: World, { member, startedAtMs }: Container): boolean {
-  if (world.agenda.monoMs - startedAtMs < DOUBTED_MS) return false;
+/**
+ * It has waited its 10 s, and mains that live again have not been able to write over a death that nothing ties to this pod, or to take
+ * their handles.
+ */
+export function isMisledBySilence(world: World, container: Container): boolean {
+  if (world.agenda.monoMs - container.startedAtMs < DOUBTED_MS) return false;
+  const { member } = container;
   const mains = mainsOf(world, member);
-  const ended = mains.filter((main) => isFinished(world, main) || isUnheard(world, main)).length;
+  const isOver = (main: Member): boolean =>
+    isFinished(world, main) || isUnheard(world, main) || isLockedOut(world, container, main);
+  const ended = mains.filter(isOver).length;
   return mains.length > 0 && ended >= (member.config.when === 'all' ? mains.length : 1);
 }
 
@@ -96,6 +102,15 @@ function isUnheard({ volume, troubles, agenda }: World, { name, container }: Mem
   if (!container.isRunning || isOf(container, grave.tombstone)) return false;
   const hasFailed = troubles.some(({ toMs }) => toMs >= container.startedAtMs + agenda.bootAtMs);
   return hasFailed || container.isAlone || agenda.monoMs - container.startedAtMs < DOUBTED_MS;
+}
+
+/** Nobody was behind its handle for 10 s: that of a life before, which it could not remove, since the volume has failed since it started. */
+function isLockedOut({ troubles, agenda }: World, by: Container, { name, container }: Member): boolean {
+  const peers = by.brain?.state.peers ?? {};
+  const seen = Object.hasOwn(peers, name) ? peers[name] : undefined;
+  if (seen?.refused !== true || container?.isRunning !== true) return false;
+  const hasFailed = troubles.some(({ toMs }) => toMs >= container.startedAtMs + agenda.bootAtMs);
+  return hasFailed && isOf(container, seen.tombstone) && agenda.monoMs - seen.sinceMs >= DOUBTED_MS;
 }
 
 function isRecorded({ volume, bootId }: World, { name, container }: Member): boolean {
