@@ -14,11 +14,11 @@ export class Allowance {
     this.#atMs = nowMs;
   }
 
-  /** Whether a look at so many lines is within it. */
-  has(lines: number, nowMs: number): boolean {
+  /** Whether so many looks at so many lines are within it. */
+  has(looks: number, lines: number, nowMs: number): boolean {
     this.#leftMs = Math.min(this.#mostMs, this.#leftMs + (nowMs - this.#atMs) * SHARE);
     this.#atMs = nowMs;
-    return BASE_MS + lines * this.#msPerLine <= this.#leftMs;
+    return looks * (BASE_MS + lines * this.#msPerLine) <= this.#leftMs;
   }
 
   spend(ms: number, lines: number): void {

@@ -12,6 +12,7 @@ export class Departures {
   #tail = '';
   #onAnswer: ((answer: Buffer | undefined) => void) | undefined;
   #isOver: boolean;
+  #isPaused = true;
 
   /** `init`: a path of sexton-init; undefined: there is none. */
   constructor(init: string | undefined) {
@@ -31,6 +32,7 @@ export class Departures {
   /** Calls `onLine` for each that has gone since the last question. False: not all are told. One question at a time. */
   async ask(onLine: (line: Line) => void): Promise<boolean> {
     if (this.#isOver) return false;
+    this.#isPaused = false;
     let isLate = false;
     const timer = setTimeout(() => {
       isLate = true;
@@ -52,7 +54,8 @@ export class Departures {
 
   /** Lets go until the next question, whose answer is not whole then. */
   pause(): void {
-    if (!this.#isOver) this.#teller?.stdin.write('-\n');
+    if (!this.#isOver && !this.#isPaused) this.#teller?.stdin.write('-\n');
+    this.#isPaused = true;
   }
 
   close(): void {

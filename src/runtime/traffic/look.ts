@@ -26,6 +26,8 @@ export interface LookOptions {
   readonly own?: readonly number[];
   /** How long there will be looks. */
   readonly maxMs: number;
+  /** Local ports of connections that we make ourselves. */
+  readonly made: Set<number>;
   /** CLOCK_MONOTONIC milliseconds. */
   readonly now: () => number;
 }
@@ -49,9 +51,16 @@ export class Looks {
   readonly #listening = new Set<number>();
   readonly #allowance: Allowance;
   readonly #now: () => number;
+  /** Local ports of connections that we have made ourselves and that were not seen yet. */
+  readonly #made: Set<number>;
+  /** Of those that were taken for seen: word of them may come late. */
+  readonly #taken = new Set<number>();
+  /** Of neighbours, any of which may turn out to be ourselves. */
+  readonly #neighbours = new Set<number>();
   #known = new Set<number>();
 
-  constructor({ ports, ignore, own = [], maxMs, now }: LookOptions) {
+  constructor({ ports, ignore, own = [], maxMs, made, now }: LookOptions) {
+    this.#made = made;
     this.#now = now;
     this.#allowance = new Allowance(maxMs, now());
     this.#ports = new Set(ports);
@@ -59,26 +68,26 @@ export class Looks {
     this.#ignored = new Networks(ignore);
   }
 
-  /** `made`: local ports of connections that we have made ourselves; those that are seen are taken out. undefined: it would cost too much. */
-  async look(made: Set<number>): Promise<Sight | undefined> {
+  /** undefined: with this one, so many would cost too much. */
+  async look(inHand = 1): Promise<Sight | undefined> {
     const lines = countSockets();
-    if (lines === undefined || !this.#allowance.has(lines, this.#now())) return undefined;
+    if (lines === undefined || !this.#allowance.has(inHand, lines, this.#now())) return undefined;
     const before = process.cpuUsage();
     // The turn in which we hear of our own connections.
     await new Promise((resolve) => setImmediate(resolve));
-    const sight = await this.#lookNow(made);
+    const sight = await this.#lookNow();
     const { user, system } = process.cpuUsage(before);
     this.#allowance.spend((user + system) / 1_000, sight.lines);
     return sight;
   }
 
-  async #lookNow(made: Set<number>): Promise<Sight> {
+  async #lookNow(): Promise<Sight> {
     const found = new Set<number>();
     const sight = { fresh: 0, ignored: 0, open: 0, lines: 0 };
     await readTable((line) => {
       sight.lines += 1;
       if (line.state === LISTEN) this.#listening.add(line.localPort);
-      const key = this.#take(line, sight, made, found);
+      const key = this.#take(line, sight, found);
       if (key !== undefined) found.add(key);
     });
     this.#known = found;
@@ -86,9 +95,24 @@ export class Looks {
   }
 
   /** One that has gone; it may stay in the tables for a while. */
-  takeDeparted(line: Line, sight: Sight, made: Set<number>): void {
-    const key = this.#take(line, sight, made, this.#known);
+  takeDeparted(line: Line, sight: Sight): void {
+    const key = this.#take(line, sight, this.#known);
     if (key !== undefined) this.#known.add(key);
+  }
+
+  /** Takes so many of our own connections for seen, or as many as there were; how many. */
+  takeOwn(most: number): number {
+    for (const port of this.#made) if (this.#neighbours.delete(port)) this.#made.delete(port);
+    const ports = [...this.#made].slice(0, most);
+    for (const port of ports) {
+      this.#made.delete(port);
+      this.#taken.add(port);
+    }
+    return ports.length;
+  }
+
+  forgetOwn(): void {
+    for (const ports of [this.#made, this.#taken, this.#neighbours]) ports.clear();
   }
 
   /** Where connections count, as far as was seen. */
@@ -101,7 +125,7 @@ export class Looks {
   }
 
   /** Counts it, unless it is known; what it is known by, if it is a connection that was accepted here. */
-  #take(line: Line, sight: Sight, made: Set<number>, found: ReadonlySet<number>): number | undefined {
+  #take(line: Line, sight: Sight, found: ReadonlySet<number>): number | undefined {
     const side = this.#sideOf(line);
     if (side === undefined) return undefined;
     const counts = side === 'server' && this.counts(line) && !isSame(line.local, line.remote);
@@ -109,9 +133,15 @@ export class Looks {
     const key = keyOf(line, side);
     if (found.has(key) || this.#known.has(key)) return key;
     if (counts) sight.fresh += 1;
-    else sight.ignored += 1;
-    made.delete(side === 'server' ? line.remotePort : line.localPort);
+    else this.#ignore(side === 'server' ? line.remotePort : line.localPort, sight);
     return key;
+  }
+
+  #ignore(clientPort: number, sight: Sight): void {
+    if (this.#taken.delete(clientPort)) return;
+    sight.ignored += 1;
+    // It may be seen before we hear that it was made.
+    if (!this.#made.delete(clientPort)) this.#neighbours.add(clientPort);
   }
 
   /** Whose end of an accepted connection it is; undefined: it is none. */

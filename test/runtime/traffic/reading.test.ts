@@ -126,7 +126,7 @@ describe('what looks may cost', () => {
           const cost = 0.5 + lines * 0.002;
           let spent = 0;
           for (let nowMs = 0; nowMs <= longestMs; nowMs += 100) {
-            if (!allowance.has(lines, nowMs)) continue;
+            if (!allowance.has(1, lines, nowMs)) continue;
             allowance.spend(cost, lines);
             spent += cost;
           }
@@ -138,9 +138,10 @@ describe('what looks may cost', () => {
 
   it('is learned from looks at many lines', () => {
     const allowance = new Allowance(15_000, 0);
-    assert.ok(allowance.has(20_000, 0));
+    assert.ok(allowance.has(1, 20_000, 0));
     allowance.spend(50, 20_000);
-    assert.ok(!allowance.has(20_000, 5_000));
-    assert.ok(allowance.has(20_000, 11_500));
+    assert.ok(!allowance.has(1, 20_000, 5_000));
+    assert.ok(allowance.has(1, 20_000, 11_500));
+    assert.ok(!allowance.has(2, 20_000, 11_500), 'and one in hand');
   });
 });

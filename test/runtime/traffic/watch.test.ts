@@ -46,6 +46,7 @@ async function watched(
 /** More turns than anything that has come waits for its judgement. */
 const JUDGED_AFTER = 40;
 const MOST_TIMES = 100;
+const MANY = 40;
 
 describe('connections from elsewhere', options, () => {
   test('count each, of IPv4 and of IPv6, however they end', async (t) => {
@@ -87,6 +88,21 @@ describe('connections from elsewhere', options, () => {
     }
     assert.deepEqual([isToldApart, last().lastMs], [true, before.lastMs]);
   });
+
+  for (const [title, flood, everyMs] of [
+    ['after which the tables are too long to be looked at often', { how: 'request', times: 250, abreast: 20 }, 50],
+    ['of which it has half the rate', { how: 'touch', times: 100, abreast: 1 }, 10],
+  ] as const)
+    test(`count in a flood, and a neighbour does not go on with it, ${title}`, async (t) => {
+      const { client, pod } = await watched(t, { drain: { maxMs: 1_000 } });
+      const came = Number(await client.do({ do: 'connect', host: POD, port: PORT, ...flood }));
+      await pod.waitToSee('all count', ({ connections }) => connections >= came);
+      await pod.do({ do: 'keep on', host: '127.0.0.1', port: PORT, how: 'request', everyMs });
+      await pod.waitToSee('many are ignored, and none counts meanwhile', ({ connections, ignored }) =>
+        pod.seen.some((before) => before.connections === connections && before.ignored + MANY <= ignored),
+      );
+      await pod.do({ do: 'cease' });
+    });
 
   test('are all seen by an unprivileged user', async (t) => {
     const { client, counted, pod } = await watched(t, {
@@ -191,13 +207,12 @@ describe('do not count and do not keep it awake', options, () => {
   });
 
   test('our own probes', async (t) => {
-    const { pod, last } = await watched(t);
+    const { pod, last, counted } = await watched(t);
     for (const kind of ['http', 'tcp', 'http', 'tcp'] as const) await pod.do({ do: 'probe', kind, port: PORT });
-    await pod.waitToSee('they have come', ({ connections, ignored }) => connections + ignored > 0);
+    await counted(4, 0);
     const { length } = pod.seen;
-    // One that the kernel tells of late may stand for the next one, so how many there were is not asked.
-    await pod.waitToSee('they are judged', () => pod.seen.length > length + JUDGED_AFTER);
-    assert.equal(last().connections, 0);
+    await pod.waitToSee('all is judged', () => pod.seen.length > length + JUDGED_AFTER);
+    assert.deepEqual([last().connections, last().ignored], [0, 4]);
   });
 
   test('connections that were there before, busy or idle, and ended meanwhile', async (t) => {
