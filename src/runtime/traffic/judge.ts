@@ -77,7 +77,7 @@ export class Judge {
 
   /** How many connections that count are open. */
   async lookForOpen(): Promise<void> {
-    const sight = await this.#options.looks.look();
+    const sight = await this.#options.looks.look(LOOKS_IN_HAND);
     if (sight === undefined) return;
     this.#read();
     this.#open = sight.open;
