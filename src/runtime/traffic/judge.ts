@@ -131,7 +131,8 @@ export class Judge {
     if (this.#isStale) await this.#refresh(departed, isHeard);
     else if (departed.fresh > 0 || (isWhole && this.#rise.turns < TURNS_WITHOUT_LOOK)) this.#weigh(departed, isWhole);
     else await this.#look(departed, isWhole);
-    this.#flood = isHeard && this.#connections > before ? came : Number.POSITIVE_INFINITY;
+    const isTraffic = isHeard && this.#connections > before;
+    this.#flood = isTraffic && came >= FEW ? came : Number.POSITIVE_INFINITY;
   }
 
   async #look(departed: Seen, isWhole: boolean): Promise<void> {
