@@ -38,6 +38,19 @@ export function tombstoneOf(config: MemberConfig, state: State): Tombstone {
   });
 }
 
+/** Lists are few and short, but for the history, which is the same one as long as nothing is added. */
+export function saysTheSame(a: Tombstone, b: Tombstone): boolean {
+  const [pairs, others] = [Object.entries(a), Object.entries(b)];
+  return (
+    a.History === b.History &&
+    pairs.length === others.length &&
+    pairs.every(([key, value], index) => {
+      const [name, other] = others[index] ?? [];
+      return key === name && (value === other || (Array.isArray(value) && String(value) === String(other)));
+    })
+  );
+}
+
 type Optional<T> = { [Key in keyof T]: T[Key] | undefined };
 
 function withoutUndefined(fields: Optional<Tombstone>): Tombstone {

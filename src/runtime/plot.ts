@@ -9,7 +9,9 @@ import { join } from 'node:path';
 import type { MemberConfig } from '../core/config.ts';
 import { handleOf } from '../core/handle.ts';
 import { hostOf } from '../core/incarnation.ts';
+import { mattersTo } from '../core/interest.ts';
 import type { PeerView } from '../core/peers.ts';
+import { saysTheSame } from '../core/record.ts';
 import { formatTombstone, type Tombstone } from '../core/tombstone.ts';
 import type { Clock } from './clock.ts';
 import { Graveyard } from './graveyard/graveyard.ts';
@@ -82,12 +84,14 @@ export class Plot {
       ownName: member.name,
       named: [...member.mains, ...member.startAfter.map(({ name }) => name)],
       now: () => clock.now().mono,
+      matters: (peer, isStopping) => mattersTo(member, isStopping, peer),
       onPeers: (peers) => events.peersSeen(peers),
       onContact: (peer, { kind }) => log.say('debug', `the handle of a member: ${kind}`, { peer }),
       inbox: { self: () => this.#self(), onAsked: (ask) => this.#hearOf(ask, events) },
       onTrouble: (message, error) => log.say('warn', message, error === undefined ? {} : { error: String(error) }),
     });
     this.#graveyard = graveyard;
+    if (this.#own?.StopRequested !== undefined) graveyard.attend();
     if (await isLate(graveyard.start(), MOST_LOOKING_MS)) {
       log.say('error', `the graveyard ${dir} does not answer: going on without the others until it does`);
       events.peersSeen([]);
@@ -96,9 +100,10 @@ export class Plot {
 
   /** Never waits; the newest tombstone wins. It is told after every event, and most leave it as it was: seen so before it is laid out. */
   carve(tombstone: Tombstone): void {
-    if (this.#own !== undefined && isSame(tombstone, this.#own)) return;
+    if (this.#own !== undefined && saysTheSame(tombstone, this.#own)) return;
     const text = formatTombstone(tombstone);
     this.#own = tombstone;
+    if (tombstone.StopRequested !== undefined) this.#graveyard?.attend();
     if (text === this.#text) return;
     this.#text = text;
     this.#write();
@@ -225,19 +230,6 @@ export class Plot {
     if (trouble === undefined && this.#trouble !== undefined) log.say('info', 'the graveyard can be written again');
     this.#trouble = trouble?.message;
   }
-}
-
-/** Lists are few and short, but for the history, which is the same one as long as nothing is added. */
-function isSame(a: Tombstone, b: Tombstone): boolean {
-  const [pairs, others] = [Object.entries(a), Object.entries(b)];
-  return (
-    a.History === b.History &&
-    pairs.length === others.length &&
-    pairs.every(([key, value], index) => {
-      const [name, other] = others[index] ?? [];
-      return key === name && (value === other || (Array.isArray(value) && String(value) === String(other)));
-    })
-  );
 }
 
 const NAME_TAKEN = 'name taken';

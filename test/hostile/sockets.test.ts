@@ -25,8 +25,8 @@ describe('sockets of strangers', () => {
       const rogues = await addRogues(t, dir);
       const pod = await startPair(stage, 'pod', { isNamed: true });
       const by = (name: string) => rogues.find((it) => it.name === name);
-      // Ten tries and the first, by each of the two supervisors.
-      await waitFor('the one that hangs up was tried often', () => (by('closer')?.connections() ?? 0) >= 2 * 11);
+      // The first try and two more.
+      await waitFor('the one that hangs up was tried often', () => (by('closer')?.connections() ?? 0) >= 3);
       // What is replaced while it is held: by a link, by a directory, by nothing.
       renameSync(join(dir, '.mute.sock'), join(dir, '.moved.sock'));
       symlinkSync('/etc/passwd', join(dir, '.mute.sock'));

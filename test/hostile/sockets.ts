@@ -35,7 +35,7 @@ const MANNERS: Readonly<Record<string, (socket: Socket, sent: (bytes: number) =>
   },
 };
 
-/** One peer of each kind, which all say that they are sidecars and live. They go with the test. */
+/** One peer of each kind, which all say that they live and are sidecars of `work`, so that it wants to know of them. They go with the test. */
 export async function addRogues(t: TestContext, dir: string): Promise<readonly Rogue[]> {
   const rogues = await Promise.all(Object.keys(MANNERS).map((name) => addRogue(t, dir, name)));
   const gone = createServer();
@@ -50,8 +50,8 @@ export async function addRogues(t: TestContext, dir: string): Promise<readonly R
 }
 
 export function alive(dir: string, name: string): void {
-  const text = formatTombstone({ Version: 1, Name: name, Role: 'sidecar', Phase: 'running', Incarnation: `${name}-1` });
-  writeFileSync(join(dir, name), text);
+  const who = { Version: 1, Name: name, Role: 'sidecar', StartAfter: ['work'] } as const;
+  writeFileSync(join(dir, name), formatTombstone({ ...who, Phase: 'running', Incarnation: `${name}-1` }));
 }
 
 async function addRogue(t: TestContext, dir: string, name: string): Promise<Rogue> {

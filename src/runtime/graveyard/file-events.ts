@@ -153,7 +153,7 @@ export class FileEvents {
 }
 
 /** Each change costs chokidar four times what the event itself costs, and all members see the changes of all. */
-const MANY = 64;
+export const MANY = 16;
 /** Far more than the members of a pod and their files. */
 export const CROWD = 2048;
 

@@ -11,8 +11,8 @@ import { isLate } from '../late.ts';
 import { Inbox, type InboxOptions } from './inbox.ts';
 import { type Contact, Liveness } from './liveness.ts';
 import type { Unreadable } from './read.ts';
-import type { View } from './views.ts';
-import { type Snapshot, Watch } from './watch.ts';
+import type { Snapshot, View } from './views.ts';
+import { Watch } from './watch.ts';
 
 export interface GraveyardOptions {
   readonly dir: string;
@@ -21,7 +21,9 @@ export interface GraveyardOptions {
   readonly named?: readonly string[];
   /** Monotonic milliseconds. */
   readonly now: () => number;
-  /** All peers by name: once at the start, then after each change. */
+  /** Whether what this peer says next, or its silence, matters to us. Others are seen late and not told of. Default: all do. */
+  readonly matters?: (tombstone: Tombstone, isStopping: boolean) => boolean;
+  /** All peers that matter, or did once, by name: once at the start, then after each change. */
   readonly onPeers: (peers: readonly PeerView[]) => void;
   /** For the log: what is known of a member's handle is another thing now. */
   readonly onContact?: (name: string, contact: Contact) => void;
@@ -47,12 +49,17 @@ export class Graveyard {
   readonly #liveness: Liveness;
   readonly #warned = new Set<string>();
   readonly #named: ReadonlySet<string>;
+  #snapshot: Snapshot = { members: [], ignored: [] };
+  /** Those of them that matter. */
   #members: readonly View[] = [];
   /** By name, the state in which the first scan found it. */
   #atStart: ReadonlyMap<string, string> | undefined;
   #firstContacts: Promise<void> = Promise.resolve();
   #told: readonly PeerView[] | undefined;
   #hasStarted = false;
+  #isStopping = false;
+  /** By name, who has mattered once: what was told of it is not left to grow old. */
+  readonly #near = new Set<string>();
   #isTelling = false;
   #telling: NodeJS.Timeout | undefined;
 
@@ -74,6 +81,7 @@ export class Graveyard {
       onTrouble,
       isOver: (tombstone) => this.#isOver(tombstone),
       isHeld: (name) => this.#liveness.of(name).kind === 'held',
+      isFar: (tombstone) => this.#isFar(tombstone),
     });
   }
 
@@ -92,6 +100,15 @@ export class Graveyard {
     this.#tell();
   }
 
+  /** We are stopping: from now on all are seen at once, as each may carve a deadline that is ours, too. */
+  attend(): void {
+    if (this.#isStopping) return;
+    this.#isStopping = true;
+    if (!this.#hasStarted) return;
+    this.#see(this.#snapshot);
+    void this.rescan();
+  }
+
   async stop(): Promise<void> {
     this.#hasStarted = false;
     clearTimeout(this.#telling);
@@ -101,10 +118,11 @@ export class Graveyard {
 
   #see(snapshot: Snapshot): void {
     const before = new Map(this.#members.map(({ tombstone }) => [tombstone.Name, tombstone]));
-    this.#members = snapshot.members;
+    this.#snapshot = snapshot;
+    this.#members = snapshot.members.filter(({ tombstone }) => this.#matters(tombstone));
     this.#atStart ??= new Map(snapshot.members.map(({ tombstone }) => [tombstone.Name, stateOf(tombstone)]));
     for (const unreadable of snapshot.ignored) this.#warn(unreadable);
-    const living = this.#mostWanted(snapshot.members.map(({ tombstone }) => tombstone).filter(isFollowed));
+    const living = this.#mostWanted(this.#members.map(({ tombstone }) => tombstone).filter(isFollowed));
     const contacts = [this.#firstContacts, this.#liveness.follow(living.map(({ Name }) => Name))];
     for (const tombstone of living) contacts.push(this.#renew(before.get(tombstone.Name), tombstone));
     if (!this.#hasStarted) this.#firstContacts = Promise.all(contacts).then(() => {});
@@ -126,6 +144,18 @@ export class Graveyard {
     if (isLost && hostOf(before.Incarnation) !== hostOf(tombstone.Incarnation))
       await this.#liveness.restart(tombstone.Name);
     else await this.#liveness.retry(tombstone.Name);
+  }
+
+  #matters(tombstone: Tombstone): boolean {
+    const { matters = () => true } = this.#options;
+    if (matters(tombstone, this.#isStopping)) this.#near.add(tombstone.Name);
+    return this.#near.has(tombstone.Name);
+  }
+
+  /** Of whoever is dead or of another boot the next word is that of a new life, which may be quite another one. */
+  #isFar({ Name, Boot, Died }: Tombstone): boolean {
+    const isOfThisBoot = Boot !== undefined && Boot === this.#options.inbox?.self()?.boot;
+    return this.#hasStarted && !this.#isStopping && !this.#near.has(Name) && isOfThisBoot && Died === undefined;
   }
 
   #warn({ name, why }: Unreadable): void {

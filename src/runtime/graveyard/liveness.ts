@@ -26,8 +26,9 @@ export interface LivenessOptions {
   readonly onChange: (name: string, contact: Contact) => void;
 }
 
-const RETRY_MS = 200;
-const RETRIES = 10;
+/** Seldom: in a large pod each tries all, and those that have died are mostly read of before. 2 s in all. */
+const RETRIES_MS = [400, 1_600] as const;
+const HELD_LONG_MS = 2_000;
 /** A peer that writes more than this is hung up on until the next retry: reading it must not become work. */
 const MAX_RECEIVED = 65_536;
 
@@ -96,7 +97,7 @@ class Peer {
   #socket: Socket | undefined;
   #attempting: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #retriesLeft = 0;
+  #retry = 0;
   #heldSince = 0;
   #hasLeft = false;
 
@@ -107,9 +108,9 @@ class Peer {
     this.#onChange = onChange;
   }
 
-  /** Tries now and, if in vain, every 200 ms for a while. Resolves after the first try. */
+  /** Tries now and, if in vain, now and then for a while. Resolves after the first try. */
   async persist(): Promise<void> {
-    this.#retriesLeft = RETRIES;
+    this.#retry = 0;
     await this.attempt();
     this.#tryLater();
   }
@@ -130,12 +131,13 @@ class Peer {
   }
 
   #tryLater(): void {
-    if (this.#hasLeft || this.#socket !== undefined || this.#timer !== undefined || this.#retriesLeft === 0) return;
-    this.#retriesLeft--;
+    const delayMs = RETRIES_MS[this.#retry];
+    if (this.#hasLeft || this.#socket !== undefined || this.#timer !== undefined || delayMs === undefined) return;
+    this.#retry++;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       void this.attempt().then(() => this.#tryLater());
-    }, RETRY_MS).unref();
+    }, delayMs).unref();
   }
 
   async #attempt(): Promise<void> {
@@ -190,7 +192,7 @@ class Peer {
     // Not at once: a process that is being killed closes its descriptors one by one, and the socket that it listens on
     // may still take a connection after this one has gone.
     // One that ends each connection at once has no more than these: to be tried again and again would become work.
-    if (this.#now() - this.#heldSince >= RETRY_MS * RETRIES) this.#retriesLeft = RETRIES;
+    if (this.#now() - this.#heldSince >= HELD_LONG_MS) this.#retry = 0;
     this.#tryLater();
   }
 

@@ -132,8 +132,9 @@ async function readOpened(file: FileHandle, maxBytes: number): Promise<PlainRead
   while (length <= maxBytes) {
     if (length === buffer.length) buffer = Buffer.concat([buffer], maxBytes + 1);
     const { bytesRead } = await file.read(buffer, length, buffer.length - length, length);
-    if (bytesRead === 0) break;
     length += bytesRead;
+    // Less than there was room for, and as much as there is: the end.
+    if (bytesRead === 0 || length === stat.size) break;
   }
   if (length > maxBytes) return { kind: 'ignored', why: tooLarge(maxBytes) };
   return { kind: 'bytes', bytes: buffer.subarray(0, length) };

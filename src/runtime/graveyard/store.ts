@@ -161,8 +161,9 @@ async function createDirectory(dir: string): Promise<void> {
 export async function writeNew(path: string, text: string): Promise<void> {
   const file = await open(path, 'wx', 0o644);
   try {
-    // open(2) applies the umask; peers of other uids must be able to read.
-    await file.chmod(0o644);
+    // open(2) applies the umask; peers of other uids must be able to read. Where that is so already nobody is to hear of a change.
+    const { mode } = await file.stat();
+    if ((mode & 0o777) !== 0o644) await file.chmod(0o644);
     await file.writeFile(text);
   } finally {
     await file.close();

@@ -4,7 +4,7 @@
  * last 1024 of whom that is not known; beyond, those that the configuration names and those whose handle is held.
  */
 import type { Tombstone } from '../../core/tombstone.ts';
-import { MAX_MEMBERS } from './read.ts';
+import { MAX_MEMBERS, type Unreadable } from './read.ts';
 
 export interface View {
   /** Without its history, which is nothing to the other members. The same object as long as the file says the same. */
@@ -14,12 +14,20 @@ export interface View {
   readonly digest: string;
 }
 
+export interface Snapshot {
+  /** All other members ever seen, by name; of very many only some. */
+  readonly members: readonly View[];
+  readonly ignored: readonly Unreadable[];
+}
+
 export interface ViewsOptions {
   /** Those that the configuration names. */
   readonly named: ReadonlySet<string>;
   /** Whether the life that this tombstone tells of has ended, or was not in this boot. */
   readonly isOver: (tombstone: Tombstone) => boolean;
   readonly isHeld: (name: string) => boolean;
+  /** Nothing depends on this one now. */
+  readonly isFar: (tombstone: Tombstone) => boolean;
 }
 
 /** A directory that pods use one after the other sees ever new names. Far more than a pod has members. */
@@ -44,6 +52,11 @@ export class Views {
 
   digestOf(name: string): string | undefined {
     return this.#views.get(name)?.digest;
+  }
+
+  isFar(name: string): boolean {
+    const view = this.#views.get(name);
+    return view?.vanished === false && this.#options.isFar(view.tombstone);
   }
 
   /** Says whether it was taken: there may be too many already. */

@@ -11,18 +11,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isRequestFor } from '../../core/stop-request.ts';
 import type { Tombstone } from '../../core/tombstone.ts';
-import { CROWD, FileEvents } from './file-events.ts';
+import { CROWD, FileEvents, MANY } from './file-events.ts';
 import { Pace } from './pace.ts';
+import { PassedOver } from './passed-over.ts';
 import { listMembers, MAX_MEMBERS, type Reading, readMember, type Unreadable } from './read.ts';
 import { Rereads } from './rereads.ts';
 import { Unchanged } from './unchanged.ts';
-import { type View, Views } from './views.ts';
-
-export interface Snapshot {
-  /** All other members ever seen, by name; of very many only some (`views.ts`). */
-  readonly members: readonly View[];
-  readonly ignored: readonly Unreadable[];
-}
+import { type Snapshot, Views } from './views.ts';
 
 export interface WatchOptions {
   readonly dir: string;
@@ -41,6 +36,8 @@ export interface WatchOptions {
   /** Whether the life that this tombstone tells of has ended, or was not in this boot. */
   readonly isOver: (tombstone: Tombstone) => boolean;
   readonly isHeld: (name: string) => boolean;
+  /** Nothing depends on this one now: what it says next is left to a rescan. */
+  readonly isFar: (tombstone: Tombstone) => boolean;
 }
 
 /** More names that may have changed than this, and all is looked at in place of each. */
@@ -53,7 +50,7 @@ const MOST_LATE_MS = 500;
 export class Watch {
   readonly #options: WatchOptions;
   readonly #views: Views;
-  readonly #ignored = new Map<string, string>();
+  readonly #ignored = new PassedOver();
   readonly #rereads = new Rereads((name) => this.#look(name));
   readonly #events: FileEvents;
   readonly #unchanged: Unchanged;
@@ -76,11 +73,11 @@ export class Watch {
   constructor(options: WatchOptions) {
     this.#options = options;
     this.#views = new Views(options);
-    this.#unchanged = new Unchanged(options.dir);
+    this.#unchanged = new Unchanged(options.dir, (name) => this.#views.isFar(name));
     this.#events = new FileEvents({
       dir: options.dir,
       ownName: options.ownName,
-      onName: (name) => this.#look(name),
+      onName: (name) => this.#hear(name),
       onAnything: () => void this.rescan(),
       onTrouble: options.onTrouble,
     });
@@ -112,9 +109,13 @@ export class Watch {
     await this.#events.close();
   }
 
+  #hear(name: string): void {
+    this.#unheard.delete(name);
+    if (!this.#views.isFar(name)) this.#look(name);
+  }
+
   #look(name: string): void {
     if (this.#isStopped) return;
-    this.#unheard.delete(name);
     if (this.#dirty.size < MAX_DIRTY) this.#dirty.add(name);
     else this.#all = true;
     void this.#work();
@@ -156,7 +157,7 @@ export class Watch {
         // Before the reading: an event that comes during it is news.
         if (this.#dirty.delete(name)) heard.add(name);
         this.#handle(name, await readMember(this.#options.dir, name, known));
-        const isHeard = heard.has(name) || this.#dirty.has(name);
+        const isHeard = heard.has(name) || this.#dirty.has(name) || this.#views.isFar(name);
         if (!isHeard && this.#views.digestOf(name) !== known) this.#unheard.add(name);
       }
       if (!this.#isStopped) this.#tell();
@@ -171,7 +172,7 @@ export class Watch {
     this.#dirty.clear();
     const { dir, ownName, named, onTrouble, isDone } = this.#options;
     void this.#events.check();
-    await this.#unchanged.begin();
+    await this.#unchanged.begin(this.#entries > MANY);
     try {
       const isNews = (file: string): boolean => isRequestFor(ownName, file) && !isDone(file);
       const { names, hidden, ignored, entries } = await listMembers(dir, isNews);
@@ -191,8 +192,8 @@ export class Watch {
 
   #note(names: readonly string[], ignored: readonly Unreadable[]): void {
     const there = new Set([...ignored.map(({ name }) => name), ...names]);
-    for (const name of this.#ignored.keys()) if (!there.has(name)) this.#accept(name);
-    for (const { name, why } of ignored) this.#ignore(name, why);
+    for (const name of this.#ignored.names()) if (!there.has(name)) this.#accept(name);
+    for (const it of ignored) this.#ignore(it);
   }
 
   #handle(name: string, reading: Reading): void {
@@ -206,10 +207,10 @@ export class Watch {
       case 'same':
         return this.#accept(name);
       case 'unparsable':
-        if (this.#rereads.again(name)) this.#ignore(name, reading.why);
+        if (this.#rereads.again(name)) this.#ignore({ name, why: reading.why });
         return;
       case 'ignored':
-        this.#ignore(name, reading.why);
+        this.#ignore({ name, why: reading.why });
         this.#vanish(name);
         return;
       case 'missing':
@@ -222,15 +223,13 @@ export class Watch {
     }
   }
 
-  #ignore(name: string, why: string): void {
-    if (this.#ignored.get(name) === why || this.#ignored.size >= MAX_MEMBERS) return;
-    this.#ignored.set(name, why);
-    this.#isChanged = true;
+  #ignore(it: Unreadable): void {
+    if (this.#ignored.add(it)) this.#isChanged = true;
   }
 
   #accept(name: string): void {
     this.#rereads.forget(name);
-    if (this.#ignored.delete(name)) this.#isChanged = true;
+    if (this.#ignored.remove(name)) this.#isChanged = true;
   }
 
   #vanish(name: string): boolean {
@@ -244,7 +243,6 @@ export class Watch {
     this.#isChanged = false;
     this.#views.forget();
     const members = [...this.#views.all()].sort((a, b) => (a.tombstone.Name < b.tombstone.Name ? -1 : 1));
-    const ignored = [...this.#ignored].map(([name, why]) => ({ name, why }));
-    this.#options.onSnapshot({ members, ignored });
+    this.#options.onSnapshot({ members, ignored: this.#ignored.all() });
   }
 }

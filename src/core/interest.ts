@@ -1,0 +1,19 @@
+/**
+ * Whose doings matter to a member. In a pod of many most others are nothing to it: a main asks only who started after it, a sidecar asks
+ * for its mains and for who started after it. Nothing is decided by the rest, so they need not be read at once nor be connected to.
+ */
+import type { MemberConfig } from './config.ts';
+import type { Tombstone } from './tombstone.ts';
+
+/** Whether anything that `peer` may say next, or its silence, can change what we do. */
+export function mattersTo(config: MemberConfig, isStopping: boolean, peer: Tombstone): boolean {
+  const { Name, Role = 'main', Session, StartAfter = [], Deadline } = peer;
+  if (config.mains.includes(Name) || config.startAfter.some((gate) => gate.name === Name)) return true;
+  if (config.role === 'sidecar' && config.mains.length === 0 && Role === 'main') return true;
+  if (StartAfter.includes(config.name)) return true;
+  // It may be a link of a circle through us.
+  if (StartAfter.length > 0 && config.startAfter.length > 0) return true;
+  // Whoever is of another session is cleared away if nobody holds its handle.
+  if (Session !== config.session && config.session !== undefined && Session !== undefined) return true;
+  return isStopping && Deadline !== undefined;
+}
