@@ -104,13 +104,17 @@ function isUnheard({ volume, troubles, agenda }: World, { name, container }: Mem
   return hasFailed || container.isAlone || agenda.monoMs - container.startedAtMs < DOUBTED_MS;
 }
 
-/** Nobody was behind its handle for 10 s: that of a life before, which it could not remove, since the volume has failed since it started. */
+/**
+ * Nobody was behind its handle for 10 s: that of a life before, which it could not remove, since the volume has failed since it started.
+ * Its tombstone is its own, or that of a life before which nothing ties to this pod and which it could not write over.
+ */
 function isLockedOut({ troubles, agenda }: World, by: Container, { name, container }: Member): boolean {
   const peers = by.brain?.state.peers ?? {};
   const seen = Object.hasOwn(peers, name) ? peers[name] : undefined;
   if (seen?.refused !== true || container?.isRunning !== true) return false;
+  if (!isOf(container, seen.tombstone) && seen.tombstone.Session !== undefined) return false;
   const hasFailed = troubles.some(({ toMs }) => toMs >= container.startedAtMs + agenda.bootAtMs);
-  return hasFailed && isOf(container, seen.tombstone) && agenda.monoMs - seen.sinceMs >= DOUBTED_MS;
+  return hasFailed && agenda.monoMs - seen.sinceMs >= DOUBTED_MS;
 }
 
 function isRecorded({ volume, bootId }: World, { name, container }: Member): boolean {
