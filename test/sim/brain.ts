@@ -16,6 +16,7 @@ import type { EventOf } from '../core/host.ts';
 import { type Actor, actor, type Entry } from './agenda.ts';
 import { Carver } from './carver.ts';
 import type { Container } from './container.ts';
+import { Near } from './near.ts';
 import { Reader } from './reader.ts';
 import { isSameRecord, isSameTombstone } from './records.ts';
 import type { CrashPoint } from './scenario.ts';
@@ -67,6 +68,7 @@ export class Brain {
       ownName: name,
       named: [...mains, ...startAfter.map((gate) => gate.name)],
       actor: this.actor,
+      near: new Near(config, world.bootId),
       onPeers: (peers) => this.#meet(peers),
     });
   }
@@ -165,12 +167,17 @@ export class Brain {
         isDone = true;
         this.#isClaimed = true;
         for (const then of this.#onClaimed.splice(0)) then();
-        if (!this.#isLeaving && !this.#container.member.config.solo) this.reader.start();
+        if (!this.#isLeaving && !this.#container.member.config.solo) this.#look();
         this.#tend();
       };
       this.#carver.settle(goOn);
       this.#world.agenda.in(MOST.claimingMs, this.actor, goOn);
     });
+  }
+
+  #look(): void {
+    this.reader.start();
+    if (this.#own?.StopRequested !== undefined) this.reader.attend();
   }
 
   #tend(): void {
@@ -200,6 +207,7 @@ export class Brain {
     const tombstone = tombstoneOf(this.#container.member.config, this.state);
     if (this.#own !== undefined && isSameTombstone(tombstone, this.#own)) return;
     this.#own = tombstone;
+    if (tombstone.StopRequested !== undefined) this.reader.attend();
     this.#carver.carve(tombstone);
   }
 

@@ -21,12 +21,12 @@ interface Contact {
   lostAtMs: number;
   heldSinceMs: number;
   holder: Holder | undefined;
-  retriesLeft: number;
+  retry: number;
   isRetrying: boolean;
 }
 
-const RETRY_MS = 200;
-const RETRIES = 10;
+const RETRIES_MS = [400, 1_600] as const;
+const HELD_LONG_MS = 2_000;
 
 export class Contacts {
   readonly #world: ContactWorld;
@@ -52,7 +52,7 @@ export class Contacts {
 
   /** Forgets a loss. */
   restart(name: string): void {
-    const contact: Contact = { ...NOBODY, heldSinceMs: 0, holder: undefined, retriesLeft: RETRIES, isRetrying: false };
+    const contact: Contact = { ...NOBODY, heldSinceMs: 0, holder: undefined, retry: 0, isRetrying: false };
     this.#contacts.set(name, contact);
     this.#soon(name, contact);
   }
@@ -82,7 +82,7 @@ export class Contacts {
         if (contact.holder !== holder) return;
         contact.holder = undefined;
         contact.lostAtMs = agenda.monoMs;
-        if (agenda.nowMs - contact.heldSinceMs >= RETRY_MS * RETRIES) contact.retriesLeft = RETRIES;
+        if (agenda.nowMs - contact.heldSinceMs >= HELD_LONG_MS) contact.retry = 0;
         this.#become(contact, 'lost');
         this.#later(name, contact);
       }),
@@ -90,10 +90,11 @@ export class Contacts {
   }
 
   #later(name: string, contact: Contact): void {
-    if (contact.isRetrying || contact.retriesLeft === 0) return;
-    contact.retriesLeft -= 1;
+    const delayMs = RETRIES_MS[contact.retry];
+    if (contact.isRetrying || delayMs === undefined) return;
+    contact.retry += 1;
     contact.isRetrying = true;
-    this.#world.agenda.in(RETRY_MS, this.#actor, () => {
+    this.#world.agenda.in(delayMs, this.#actor, () => {
       contact.isRetrying = false;
       this.#attempt(name, contact);
     });

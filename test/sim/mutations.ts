@@ -151,4 +151,10 @@ export const MUTATIONS: readonly Mutation[] = [
     from: "Final: child.is === 'gone' ? child.final : undefined,",
     to: "Final: child.is === 'gone' ? true : undefined,",
   },
+  {
+    breaks: 'a sidecar for which no mains are named hears of each main',
+    file: 'interest.ts',
+    from: "if (config.role === 'sidecar' && config.mains.length === 0 && Role === 'main') return true;",
+    to: '',
+  },
 ];

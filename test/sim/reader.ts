@@ -8,6 +8,8 @@ import { isMemberName, type Tombstone } from '../../src/core/tombstone.ts';
 import type { Actor } from './agenda.ts';
 import { Contacts, type ContactWorld } from './contacts.ts';
 import type { Count } from './coverage.ts';
+import type { Near } from './near.ts';
+import { markOf, stateOf } from './records.ts';
 import type { VolumeScenario } from './scenario.ts';
 import type { Content, Watcher } from './volume.ts';
 
@@ -21,6 +23,7 @@ export interface ReaderOptions {
   /** Looked for by name, whether listed or not. */
   readonly named: readonly string[];
   readonly actor: Actor;
+  readonly near: Near;
   readonly onPeers: (peers: readonly PeerView[]) => void;
 }
 
@@ -71,6 +74,15 @@ export class Reader implements Watcher {
     this.#world.volume.watchers.delete(this);
   }
 
+  attend(): void {
+    const { near } = this.#options;
+    if (near.isAttending) return;
+    near.isAttending = true;
+    if (!this.#hasStarted) return;
+    this.#see();
+    this.rescan(() => {});
+  }
+
   /** Looks again at everything: at the files, then at who can be reached. */
   rescan(then: () => void): void {
     this.#scan(() => {
@@ -98,11 +110,11 @@ export class Reader implements Watcher {
     this.#due.add(name);
     this.#after(lateMs, () => {
       this.#due.delete(name);
-      this.#look(name);
+      this.#hear(name);
     });
     if (!dice.chance(0.05)) return;
     count('event doubled');
-    this.#after(lateMs + dice.short(50), () => this.#look(name));
+    this.#after(lateMs + dice.short(50), () => this.#hear(name));
   }
 
   lose(): void {
@@ -149,6 +161,13 @@ export class Reader implements Watcher {
     });
   }
 
+  #hear(name: string): void {
+    const { tombstone, content } = this.#views.get(name) ?? {};
+    const isThere = this.#hasStarted && tombstone !== undefined && content !== undefined;
+    if (isThere && this.#options.near.isFar(tombstone)) this.#world.count('left to a rescan');
+    else this.#look(name);
+  }
+
   #look(name: string): void {
     const { dice, scenario } = this.#world;
     this.#after(dice.short(scenario.latencyMs), () => {
@@ -187,7 +206,7 @@ export class Reader implements Watcher {
   #see(): void {
     const living = new Set<string>();
     for (const [name, { tombstone }] of this.#views)
-      if (tombstone.Version > 0 && tombstone.Died === undefined) living.add(name);
+      if (this.#options.near.has(tombstone) && tombstone.Version > 0 && tombstone.Died === undefined) living.add(name);
     this.#contacts.follow(living);
     this.#tell();
   }
@@ -206,6 +225,7 @@ export class Reader implements Watcher {
     const views: PeerView[] = [];
     const marks: unknown[] = [];
     for (const [name, { tombstone, content }] of this.#views) {
+      if (!this.#options.near.has(tombstone)) continue;
       const view = this.#view(name, tombstone, content === undefined);
       views.push(view);
       marks.push(view.liveness, view.lostAt, view.refused, view.foundAtStart, view.vanished, markOf(tombstone));
@@ -229,21 +249,3 @@ export class Reader implements Watcher {
     this.#world.agenda.in(ms, this.#options.actor, does);
   }
 }
-
-function stateOf({ Incarnation, Born, Died }: Tombstone): string {
-  return `${Incarnation ?? Born} ${Died}`;
-}
-
-/** A number for each tombstone that was ever read. */
-function markOf(tombstone: Tombstone): number {
-  let mark = MARKS.get(tombstone);
-  if (mark === undefined) {
-    nextMark += 1;
-    mark = nextMark;
-    MARKS.set(tombstone, mark);
-  }
-  return mark;
-}
-
-const MARKS = new WeakMap<Tombstone, number>();
-let nextMark = 0;

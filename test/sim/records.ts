@@ -21,3 +21,22 @@ export function isSameTombstone(a: Tombstone, b: Tombstone): boolean {
   for (const key in b) if (!(key in a)) return false;
   return true;
 }
+
+/** Of which life it is, and whether that is over. */
+export function stateOf({ Incarnation, Born, Died }: Tombstone): string {
+  return `${Incarnation ?? Born} ${Died}`;
+}
+
+/** A number for each tombstone that was ever read. */
+export function markOf(tombstone: Tombstone): number {
+  let mark = MARKS.get(tombstone);
+  if (mark === undefined) {
+    nextMark += 1;
+    mark = nextMark;
+    MARKS.set(tombstone, mark);
+  }
+  return mark;
+}
+
+const MARKS = new WeakMap<Tombstone, number>();
+let nextMark = 0;

@@ -1,0 +1,30 @@
+/**
+ * Who matters to a member, as its graveyard keeps it: these are told to the core, connected to, and read at each event; the others are far.
+ */
+import type { MemberConfig } from '../../src/core/config.ts';
+import { mattersTo } from '../../src/core/interest.ts';
+import type { Tombstone } from '../../src/core/tombstone.ts';
+
+export class Near {
+  /** We are stopping: each may matter by its deadline. */
+  isAttending = false;
+  readonly #config: MemberConfig;
+  readonly #bootId: string;
+  readonly #names = new Set<string>();
+
+  constructor(config: MemberConfig, bootId: string) {
+    this.#config = config;
+    this.#bootId = bootId;
+  }
+
+  /** Now, or once before. */
+  has(tombstone: Tombstone): boolean {
+    if (mattersTo(this.#config, this.isAttending, tombstone)) this.#names.add(tombstone.Name);
+    return this.#names.has(tombstone.Name);
+  }
+
+  /** What it says next is left to a rescan, unless it is the word of a new life. */
+  isFar({ Name, Boot, Died }: Tombstone): boolean {
+    return !this.isAttending && !this.#names.has(Name) && Boot === this.#bootId && Died === undefined;
+  }
+}
