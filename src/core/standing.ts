@@ -98,18 +98,17 @@ function isFinal(config: MemberConfig, { RestartPolicy }: Tombstone, succeeded: 
 /** Those of other sessions whom nobody holds any more: they can be cleared away. (Another boot may be another node's.) */
 export function strangersAmong(config: MemberConfig, state: State): readonly string[] {
   return Object.values(state.peers ?? {})
-    .filter((peer) => peer.liveness !== 'held' && isOfAnotherSession(config, peer))
+    .filter(({ liveness, tombstone }) => liveness !== 'held' && isOfAnotherSession(config, tombstone))
     .map((peer) => peer.tombstone.Name);
 }
 
 /** Of another session or another boot. */
 export function isForeign(config: MemberConfig, state: State, peer: Peer): boolean {
   const { Boot } = peer.tombstone;
-  return (Boot !== undefined && Boot !== state.bootId) || isOfAnotherSession(config, peer);
+  return (Boot !== undefined && Boot !== state.bootId) || isOfAnotherSession(config, peer.tombstone);
 }
 
-function isOfAnotherSession(config: MemberConfig, peer: Peer): boolean {
-  const { Session } = peer.tombstone;
+export function isOfAnotherSession(config: MemberConfig, { Session }: Tombstone): boolean {
   return config.session !== undefined && Session !== undefined && Session !== config.session;
 }
 

@@ -12,6 +12,7 @@ import { hostOf } from '../core/incarnation.ts';
 import { mattersTo } from '../core/interest.ts';
 import type { PeerView } from '../core/peers.ts';
 import { saysTheSame } from '../core/record.ts';
+import { isOfAnotherSession } from '../core/standing.ts';
 import { formatTombstone, type Tombstone } from '../core/tombstone.ts';
 import type { Clock } from './clock.ts';
 import { Graveyard } from './graveyard/graveyard.ts';
@@ -113,10 +114,15 @@ export class Plot {
     await this.#graveyard?.rescan();
   }
 
-  /** Removes what other sessions have left. */
+  /** Removes what other sessions have left under these names, unless a member of ours has written over it by now. */
   async clear(names: readonly string[]): Promise<void> {
-    const trouble = await this.#store.clear(names);
-    if (trouble !== undefined) this.#options.log.say('warn', trouble.message);
+    const { dir, member, log } = this.#options;
+    for (const name of names) {
+      const reading = await readMember(dir, name);
+      if (reading.kind !== 'tombstone' || !isOfAnotherSession(member, reading.tombstone)) continue;
+      const trouble = await this.#store.clear([name]);
+      if (trouble !== undefined) log.say('warn', trouble.message);
+    }
   }
 
   /** Resolves when the last tombstone is carved; what comes later is not. */

@@ -2,12 +2,12 @@
  * Two members of one name, and requests to stop, as a member's plot has them.
  */
 import assert from 'node:assert/strict';
-import { readdirSync, unlinkSync } from 'node:fs';
+import { readdirSync, unlinkSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, describe, it, type TestContext } from 'node:test';
+import { afterEach, describe, it, type TestContext, test } from 'node:test';
 import { asked } from '../../src/core/stop-request.ts';
-import type { Tombstone } from '../../src/core/tombstone.ts';
+import { formatTombstone, type Tombstone } from '../../src/core/tombstone.ts';
 import { SystemClock } from '../../src/runtime/clock.ts';
 import { leaveRequest } from '../../src/runtime/graveyard/ask.ts';
 import type { Ask } from '../../src/runtime/graveyard/inbox.ts';
@@ -152,6 +152,19 @@ describe('two members of one name', () => {
     await waitForTombstone(dir, 'web', 'is that of the living', (it) => it.Incarnation === 'host-b-1');
     assert.deepEqual(member.errors.items, []);
   });
+});
+
+test('what another session has left is cleared away, but not what one of ours has written over it by now', async () => {
+  const dir = temporaryDirectory();
+  const tombstoneOf = (Name: string, Session?: string): string =>
+    formatTombstone({ Version: 1, Name, ...(Session !== undefined && { Session }) });
+  writeFileSync(join(dir, 'left'), tombstoneOf('left', 'theirs'));
+  writeFileSync(join(dir, 'newborn'), tombstoneOf('newborn', 'ours'));
+  writeFileSync(join(dir, 'plain'), tombstoneOf('plain'));
+  const member = mainConfig({ name: 'web', session: 'ours' });
+  const plot = new Plot({ dir, member, clock: new SystemClock(), log: new Heard() });
+  await plot.clear(['left', 'newborn', 'plain', 'gone']);
+  assert.deepEqual(readdirSync(dir).sort(), ['newborn', 'plain']);
 });
 
 describe('a request to stop', () => {

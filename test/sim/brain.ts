@@ -6,7 +6,7 @@ import type { Event } from '../../src/core/events.ts';
 import { reduce } from '../../src/core/lifecycle.ts';
 import type { PeerView } from '../../src/core/peers.ts';
 import { tombstoneOf } from '../../src/core/record.ts';
-import { strangersAmong } from '../../src/core/standing.ts';
+import { isOfAnotherSession, strangersAmong } from '../../src/core/standing.ts';
 import { initialState, type State } from '../../src/core/state.ts';
 import { type Instant, instantAt } from '../../src/core/time.ts';
 import type { Tombstone } from '../../src/core/tombstone.ts';
@@ -194,11 +194,17 @@ export class Brain {
     const isFirst = this.state.peers === undefined;
     this.#dispatch({ type: 'peersSeen', at: this.#now(), peers }, undefined);
     if (!isFirst || this.actor.isDead) return;
-    const { volume, count } = this.#world;
     for (const name of strangersAmong(this.#container.member.config, this.state)) {
-      count('stranger cleared');
-      this.#after(this.#world.parts.latencyMs, () => volume.remove(name));
+      this.#world.count('stranger cleared');
+      this.#after(this.#world.parts.latencyMs, () => this.#clear(name));
     }
+  }
+
+  /** Unless a member of ours has written over it by now. */
+  #clear(name: string): void {
+    const { volume } = this.#world;
+    const found = volume.files.get(name)?.read(name);
+    if (found?.ok === true && isOfAnotherSession(this.#container.member.config, found.tombstone)) volume.remove(name);
   }
 
   #carve(): void {
