@@ -75,11 +75,10 @@ export class Reader implements Watcher {
   }
 
   attend(): void {
-    const { near } = this.#options;
-    if (near.isAttending) return;
-    near.isAttending = true;
+    if (this.#options.near.isAttending) return;
+    this.#options.near.isAttending = true;
     if (!this.#hasStarted) return;
-    this.#see();
+    this.#after(0, () => this.#see());
     this.rescan(() => {});
   }
 

@@ -100,13 +100,18 @@ export class Graveyard {
     this.#tell();
   }
 
-  /** We are stopping: from now on all are seen at once, as each may carve a deadline that is ours, too. */
+  /**
+   * We are stopping: from now on all are seen at once, as each may carve a deadline that is ours, too. Told later: who calls is in the midst
+   * of an event, and what followed from another one would be done before the rest of it.
+   */
   attend(): void {
     if (this.#isStopping) return;
     this.#isStopping = true;
-    if (!this.#hasStarted) return;
-    this.#see(this.#snapshot);
-    void this.rescan();
+    setImmediate(() => {
+      if (!this.#hasStarted) return;
+      this.#see(this.#snapshot);
+      void this.rescan();
+    });
   }
 
   async stop(): Promise<void> {
