@@ -40,8 +40,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     breaks: 'another boot does not exist',
     file: 'standing.ts',
-    from: 'return (Boot !== undefined && Boot !== state.bootId) || isOfAnotherSession(config, peer);',
-    to: 'return isOfAnotherSession(config, peer);',
+    from: 'return (Boot !== undefined && Boot !== state.bootId) || isOfAnotherSession(config, peer.tombstone);',
+    to: 'return isOfAnotherSession(config, peer.tombstone);',
   },
   {
     breaks: 'a death that was found at the start is doubted for 10 s',
