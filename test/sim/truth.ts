@@ -2,6 +2,8 @@
  * What is true in a simulated pod, whatever its members believe.
  */
 import { hostOf } from '../../src/core/incarnation.ts';
+import { peerNamed } from '../../src/core/standing.ts';
+import type { Peer } from '../../src/core/state.ts';
 import type { Tombstone } from '../../src/core/tombstone.ts';
 import { LATE_MS } from '../../src/runtime/late.ts';
 import type { Container } from './container.ts';
@@ -87,21 +89,27 @@ export function isMisledBySilence(world: World, container: Container): boolean {
   const { member } = container;
   const mains = mainsOf(world, member);
   const isOver = (main: Member): boolean =>
-    isFinished(world, main) || isUnheard(world, main) || isLockedOut(world, container, main);
+    isFinished(world, main) || isUnheard(world, container, main) || isLockedOut(world, container, main);
   const ended = mains.filter(isOver).length;
   return mains.length > 0 && ended >= (member.config.when === 'all' ? mains.length : 1);
 }
 
 const DOUBTED_MS = 10_000;
 
-/** The volume has failed since it started, or it started late and has had no 10 s, or init is alone, which carves nothing. */
-function isUnheard({ volume, troubles, agenda }: World, { name, container }: Member): boolean {
-  const grave = volume.files.get(name)?.read(name);
-  if (grave?.ok !== true || grave.tombstone.Died === undefined || grave.tombstone.Session !== undefined) return false;
+/**
+ * All that was seen of it is the death of a life before: the volume has failed since it started, or it started late and has had no 10 s, or
+ * init is alone, which carves nothing. If its word is there by now, it came after the volume had failed, while it was looked for last.
+ */
+function isUnheard({ volume, troubles, agenda }: World, by: Container, { name, container }: Member): boolean {
+  const { tombstone } = seenBy(by, name) ?? {};
+  if (tombstone?.Died === undefined || tombstone.Session !== undefined) return false;
   if (container === undefined) return true;
-  if (!container.isRunning || isOf(container, grave.tombstone)) return false;
-  const hasFailed = troubles.some(({ toMs }) => toMs >= container.startedAtMs + agenda.bootAtMs);
-  return hasFailed || container.isAlone || agenda.monoMs - container.startedAtMs < DOUBTED_MS;
+  if (!container.isRunning || isOf(container, tombstone)) return false;
+  const grave = volume.files.get(name)?.read(name);
+  const isHeard = grave?.ok === true && isOf(container, grave.tombstone);
+  const sinceMs = isHeard ? agenda.nowMs - TEND_MS : container.startedAtMs + agenda.bootAtMs;
+  if (troubles.some(({ toMs }) => toMs >= sinceMs)) return true;
+  return !isHeard && (container.isAlone || agenda.monoMs - container.startedAtMs < DOUBTED_MS);
 }
 
 /**
@@ -109,8 +117,7 @@ function isUnheard({ volume, troubles, agenda }: World, { name, container }: Mem
  * Its tombstone is its own, or that of a life before which nothing ties to this pod and which it could not write over.
  */
 function isLockedOut({ troubles, agenda }: World, by: Container, { name, container }: Member): boolean {
-  const peers = by.brain?.state.peers ?? {};
-  const seen = Object.hasOwn(peers, name) ? peers[name] : undefined;
+  const seen = seenBy(by, name);
   if (seen?.refused !== true || container?.isRunning !== true) return false;
   if (!isOf(container, seen.tombstone) && seen.tombstone.Session !== undefined) return false;
   const hasFailed = troubles.some(({ toMs }) => toMs >= container.startedAtMs + agenda.bootAtMs);
@@ -127,8 +134,7 @@ function isRecorded({ volume, bootId }: World, { name, container }: Member): boo
 /** A life that vanished is final only under Never, and its going is told by its socket alone. */
 function isSeenGone({ scenario, volume }: World, member: Member, main: Member): boolean {
   if (scenario.policy !== 'Never' || !volume.canHoldSockets) return false;
-  const peers = member.container?.brain?.state.peers ?? {};
-  const seen = Object.hasOwn(peers, main.name) ? peers[main.name] : undefined;
+  const seen = member.container && seenBy(member.container, main.name);
   return (
     seen?.liveness === 'lost' &&
     main.container !== undefined &&
@@ -138,11 +144,14 @@ function isSeenGone({ scenario, volume }: World, member: Member, main: Member): 
 
 /** The first look came while it took its handle, and found the tombstone of the old life: there was nothing to compare that with. */
 export function isMixedUp(world: World, by: Container, name: string): boolean {
-  const peers = by.brain?.state.peers ?? {};
-  const seen = Object.hasOwn(peers, name) ? peers[name] : undefined;
+  const seen = seenBy(by, name);
   const holder = world.memberNamed(name)?.container;
   if (seen === undefined || holder?.isRunning !== true || isOf(holder, seen.tombstone)) return false;
   return seen.foundAtStart && seen.backMs === undefined;
+}
+
+function seenBy(by: Container, name: string): Peer | undefined {
+  return by.brain && peerNamed(by.brain.state, name);
 }
 
 /** Whether this tombstone tells of a life in this container. */
