@@ -16,7 +16,7 @@ import { isOfAnotherSession } from '../core/standing.ts';
 import { formatTombstone, type Tombstone } from '../core/tombstone.ts';
 import type { Clock } from './clock.ts';
 import { Graveyard } from './graveyard/graveyard.ts';
-import { appears, isHeldByAnother, isMissing, isRemoved } from './graveyard/held.ts';
+import { appears, isAbandoned, isHeldByAnother, isMissing, isRemoved } from './graveyard/held.ts';
 import type { Ask, Self } from './graveyard/inbox.ts';
 import { readMember } from './graveyard/read.ts';
 import { Store, type Trouble } from './graveyard/store.ts';
@@ -72,6 +72,8 @@ export class Plot {
     if (!isHeld) await this.#claim(events);
     this.#write();
     await this.#pending;
+    // The supervisor before this one may have asked for a handle that could not be made: an old one was in its way.
+    if (isHeld) this.#isClear = !(await isAbandoned(this.#socketPath));
     await this.#defend(events);
     this.#tending = setInterval(() => void this.#tend(events), this.#options.tendMs ?? TEND_MS);
     this.#tending.unref();

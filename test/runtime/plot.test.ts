@@ -2,7 +2,7 @@
  * Two members of one name, and requests to stop, as a member's plot has them.
  */
 import assert from 'node:assert/strict';
-import { readdirSync, unlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, unlinkSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, it, type TestContext, test } from 'node:test';
@@ -16,7 +16,9 @@ import { Plot } from '../../src/runtime/plot.ts';
 import { mainConfig } from '../core/helpers.ts';
 import { readTombstone, waitForTombstone } from '../helpers/grave.ts';
 import { temporaryDirectory } from '../helpers/temporary.ts';
+import { within } from '../helpers/wait.ts';
 import { listen, Told } from './graveyard/neighbours.ts';
+import { Helper } from './graveyard/volume.ts';
 
 const BOOT = 'boot-1';
 
@@ -152,6 +154,22 @@ describe('two members of one name', () => {
     await waitForTombstone(dir, 'web', 'is that of the living', (it) => it.Incarnation === 'host-b-1');
     assert.deepEqual(member.errors.items, []);
   });
+});
+
+test('a handle that a supervisor before this one could not have made, as an old one was in its way, is made now', async (t) => {
+  const dir = temporaryDirectory();
+  const path = join(dir, '.web.sock');
+  const old = new Helper(
+    t,
+    `import { createServer } from 'node:net'; createServer().listen(${JSON.stringify(path)}, () => console.log('bound'))`,
+  );
+  await old.line();
+  await old.kill();
+  const member = memberOf(t, dir, 'host-a');
+  const asked = Promise.withResolvers<string>();
+  await member.plot.claim({ listen: asked.resolve, peersSeen: () => {}, stopAsked: () => {} }, true);
+  assert.equal(await within('it is asked for', asked.promise), path);
+  assert.equal(existsSync(path), false);
 });
 
 test('what another session has left is cleared away, but not what one of ours has written over it by now', async () => {

@@ -59,7 +59,10 @@ export class Brain {
     this.state = resumed?.state ?? initialState(origin);
     this.#isHeld = resumed?.isHeld ?? false;
     const { name, mains, startAfter } = config;
-    const carved = (tombstone: Tombstone): void => world.laws.carved(container, tombstone);
+    const carved = (tombstone: Tombstone): void => {
+      container.carvedAtMs ??= world.agenda.nowMs;
+      world.laws.carved(container, tombstone);
+    };
     this.#carver = new Carver({ ...world.parts, onCarved: carved }, name, this.actor);
     this.#traffic = new SeenTraffic(world, this.actor, (event) =>
       this.#dispatch({ ...event, at: this.#now() } as Event, undefined),
@@ -151,8 +154,11 @@ export class Brain {
   }
 
   #claim(): void {
+    const { volume } = this.#world;
+    const { name } = this.#container.member;
+    if (this.#isHeld) this.#isClear = volume.sockets.get(name)?.isRunning !== false;
     if (!this.#isHeld) {
-      this.#isClear = this.#world.volume.unbind(this.#container.member.name);
+      this.#isClear = volume.unbind(name);
       this.#isHeld = true;
       this.#container.commit(undefined, { state: this.state, isHeld: true }, []);
       this.#container.listen();

@@ -31,6 +31,8 @@ export class Container {
   readonly startedAtMs: number;
   isRunning = true;
   isAlone = false;
+  /** When its first tombstone was there. */
+  carvedAtMs: number | undefined;
   wasAlone = false;
   queue: Queued[] = [];
   memo: { readonly state: State; readonly isHeld: boolean } | undefined;

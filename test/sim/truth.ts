@@ -97,19 +97,17 @@ export function isMisledBySilence(world: World, container: Container): boolean {
 const DOUBTED_MS = 10_000;
 
 /**
- * All that was seen of it is the death of a life before: the volume has failed since it started, or it started late and has had no 10 s, or
- * init is alone, which carves nothing. If its word is there by now, it came after the volume had failed, while it was looked for last.
+ * All that was seen of it is the death of a life before, as it has said nothing of itself until just now: the volume has failed since it
+ * started, or it started late and has had no 10 s, or init is alone, which carves nothing.
  */
-function isUnheard({ volume, troubles, agenda }: World, by: Container, { name, container }: Member): boolean {
+function isUnheard({ troubles, agenda }: World, by: Container, { name, container }: Member): boolean {
   const { tombstone } = seenBy(by, name) ?? {};
   if (tombstone?.Died === undefined || tombstone.Session !== undefined) return false;
   if (container === undefined) return true;
   if (!container.isRunning || isOf(container, tombstone)) return false;
-  const grave = volume.files.get(name)?.read(name);
-  const isHeard = grave?.ok === true && isOf(container, grave.tombstone);
-  const sinceMs = isHeard ? agenda.nowMs - TEND_MS : container.startedAtMs + agenda.bootAtMs;
-  if (troubles.some(({ toMs }) => toMs >= sinceMs)) return true;
-  return !isHeard && (container.isAlone || agenda.monoMs - container.startedAtMs < DOUBTED_MS);
+  if (agenda.nowMs - (container.carvedAtMs ?? agenda.nowMs) > LATE_MS) return false;
+  const hasFailed = troubles.some(({ toMs }) => toMs >= container.startedAtMs + agenda.bootAtMs);
+  return hasFailed || container.isAlone || agenda.monoMs - container.startedAtMs < DOUBTED_MS;
 }
 
 /**

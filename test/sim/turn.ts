@@ -33,9 +33,15 @@ export function judgeTurn(
     if (other === member || !isCommandAlive(other) || stop.among?.includes(other.name) === false) continue;
     // Passed on by init, which is told whether it may a moment after the others have started, and much later by a supervisor that hangs.
     const isPassedOn = event.type === 'signalForwarded';
-    if (isPassedOn || !isKnown(container, other)) world.count('excused: stopped before one that it could not see');
+    if (isPassedOn || !isKnown(container, other) || isHidden(world, other))
+      world.count('excused: stopped before one that it could not see');
     else breaks(config.role === 'sidecar' ? 'sidecars outlive mains' : 'order', `${other.name} still lives`);
   }
+}
+
+/** Its handle was deleted with the directory and is not made anew yet. */
+function isHidden({ volume, scenario }: World, { name }: Member): boolean {
+  return !volume.sockets.has(name) && scenario.faults.some((fault) => fault.do === 'wipe');
 }
 
 /** It has seen the life that this member lives now. */
