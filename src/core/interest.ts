@@ -3,17 +3,18 @@
  * for its mains and for who started after it. Nothing is decided by the rest, so they need not be read at once nor be connected to.
  */
 import type { MemberConfig } from './config.ts';
+import { isOfAnotherSession } from './standing.ts';
 import type { Tombstone } from './tombstone.ts';
 
 /** Whether anything that `peer` may say next, or its silence, can change what we do. */
 export function mattersTo(config: MemberConfig, isStopping: boolean, peer: Tombstone): boolean {
-  const { Name, Role = 'main', Session, StartAfter = [], Deadline } = peer;
+  const { Name, Role = 'main', StartAfter = [], Deadline } = peer;
   if (config.mains.includes(Name) || config.startAfter.some((gate) => gate.name === Name)) return true;
   if (config.role === 'sidecar' && config.mains.length === 0 && Role === 'main') return true;
   if (StartAfter.includes(config.name)) return true;
   // It may be a link of a circle through us.
   if (StartAfter.length > 0 && config.startAfter.length > 0) return true;
   // Whoever is of another session is cleared away if nobody holds its handle.
-  if (Session !== config.session && config.session !== undefined && Session !== undefined) return true;
+  if (isOfAnotherSession(config, peer)) return true;
   return isStopping && Deadline !== undefined;
 }

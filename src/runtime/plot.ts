@@ -119,12 +119,12 @@ export class Plot {
   /** Removes what other sessions have left under these names, unless a member of ours has written over it by now. */
   async clear(names: readonly string[]): Promise<void> {
     const { dir, member, log } = this.#options;
-    for (const name of names) {
+    const isLeft = async (name: string): Promise<boolean> => {
       const reading = await readMember(dir, name);
-      if (reading.kind !== 'tombstone' || !isOfAnotherSession(member, reading.tombstone)) continue;
-      const trouble = await this.#store.clear([name]);
-      if (trouble !== undefined) log.say('warn', trouble.message);
-    }
+      return reading.kind === 'tombstone' && isOfAnotherSession(member, reading.tombstone);
+    };
+    const trouble = await this.#store.clear(names, isLeft);
+    if (trouble !== undefined) log.say('warn', trouble.message);
   }
 
   /** Resolves when the last tombstone is carved; what comes later is not. */

@@ -87,10 +87,11 @@ export class Store {
     while (this.#running !== undefined) await (this.#next ?? this.#running);
   }
 
-  /** Removes tombstone and socket of members of another session. Names that are not member names are left alone. */
-  async clear(names: readonly string[]): Promise<Trouble | undefined> {
+  /** Removes tombstone and socket of members of another session; `isLeft` is asked of each just before. Names that are not member names are left alone. */
+  async clear(names: readonly string[], isLeft: (name: string) => Promise<boolean>): Promise<Trouble | undefined> {
     let failed: Trouble | undefined;
     for (const name of names.filter(isMemberName)) {
+      if (!(await isLeft(name))) continue;
       for (const file of [name, handleOf(name)]) {
         const path = join(this.#dir, file);
         await unlink(path).catch((error: NodeJS.ErrnoException) => {

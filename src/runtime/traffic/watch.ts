@@ -55,17 +55,21 @@ export class TrafficWatch {
 
   async start(): Promise<void> {
     await this.#try(async () => {
-      const counter = new Counter();
+      this.#counter = new Counter();
       const departures = new Departures(this.#options.init);
-      const count = (): number => (this.#isOver ? 0 : counter.read());
-      this.#counter = counter;
       this.#departures = departures;
-      const judge = new Judge({ ...this.#options, count, departures, looks: this.#looks });
+      const judge = new Judge({ ...this.#options, count: () => this.#read(), departures, looks: this.#looks });
       this.#judge = judge;
-      const before = counter.read();
+      const before = this.#read();
       await new Promise((resolve) => setTimeout(resolve, GLANCE_MS));
-      await judge.start(count() - before, GLANCE_MS);
+      await judge.start(this.#read() - before, GLANCE_MS);
     });
+  }
+
+  /** Throws when the watch was closed meanwhile, which ends the step that asks. */
+  #read(): number {
+    if (this.#counter === undefined) throw new Error('the watch is closed');
+    return this.#counter.read();
   }
 
   close(): void {

@@ -99,6 +99,14 @@ function wordOf({ tasks }: State, action: number): string {
 
 /** What decides about what comes next; not what was only written down, and not the time. */
 function essence(state: State): object {
-  const { now: _now, lookedMs: _looked, said: _said, chronicle: _chronicle, peers: _peers, ...rest } = state;
-  return { ...rest, isAwake: undefined };
+  const {
+    now: _now,
+    lookedMs: _looked,
+    said: _said,
+    chronicle: _chronicle,
+    peers: _peers,
+    isAwake: _awake,
+    ...rest
+  } = state;
+  return rest;
 }

@@ -303,7 +303,8 @@ describe('Store.clear', () => {
     for (const file of ['x', 'graveyard/a', 'graveyard/.a.sock', 'graveyard/b', 'graveyard/.c.sock']) {
       writeFileSync(join(dir, file), '');
     }
-    assert.equal(await new Store(graveyard, 'me').clear(['a', 'c', 'never-there', '../x', '.', '']), undefined);
+    const names = ['a', 'c', 'never-there', '../x', '.', ''];
+    assert.equal(await new Store(graveyard, 'me').clear(names, async () => true), undefined);
     assert.deepEqual(readdirSync(graveyard), ['b']);
     assert.ok(existsSync(join(dir, 'x')));
   });

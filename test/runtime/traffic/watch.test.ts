@@ -90,7 +90,7 @@ describe('connections from elsewhere', options, () => {
   });
 
   for (const [title, flood, everyMs] of [
-    ['after which the tables are too long to be looked at often', { how: 'request', times: 250, abreast: 20 }, 50],
+    ['after which the tables are long', { how: 'request', times: 250, abreast: 20 }, 50],
     ['of which it has half the rate', { how: 'touch', times: 100, abreast: 1 }, 10],
   ] as const)
     test(`count in a flood, and a neighbour does not go on with it, ${title}`, async (t) => {
