@@ -13,6 +13,7 @@ const MESSAGES = {
     `cannot run ${word}: no such subcommand; ${near === undefined ? '' : `did you mean sexton ${near}? `}To run a command: sexton -- ${word}`,
   unreadableGraveyard: ({ path, why }: { readonly path: string; readonly why: string }) =>
     `cannot read the graveyard ${path}: ${why}; name the shared directory with --graveyard DIR`,
+  cannotPrint: ({ why }: { readonly why: string }) => `cannot write to stdout: ${why}`,
   cannotInstall: ({ target, why }: { readonly target: string; readonly why: string }) =>
     `cannot install to ${target}: ${why}`,
   notInstallable: ({ source, why }: { readonly source: string; readonly why: string }) =>

@@ -1,6 +1,7 @@
 /**
  * `sexton help [topic]`, written from the table of flags.
  */
+import { COMMAND_NAMES, COMMANDS, type CommandHelp, type CommandName } from './commands.ts';
 import { SextonError } from './errors.ts';
 import type { Key } from './flag.ts';
 import { FLAGS, fileKeyOf, KEYS, variableOf } from './flags.ts';
@@ -9,6 +10,7 @@ import { sidecarsText } from './help-sidecars.ts';
 import { nearest } from './nearest.ts';
 import { show } from './parse.ts';
 import { print } from './print.ts';
+import { HELP_FLAGS } from './subcommand.ts';
 import { formatTable } from './table.ts';
 
 export async function help(args: readonly string[]): Promise<void> {
@@ -16,44 +18,44 @@ export async function help(args: readonly string[]): Promise<void> {
 }
 
 function helpText(topic: string | undefined): string {
-  if (topic === undefined) return `${USAGE}\n${TOPICS_LINE}\n`;
+  if (topic === undefined || HELP_FLAGS.includes(topic)) return `${usageText()}\n${TOPICS_LINE}\n`;
+  const command = COMMAND_NAMES.find((name) => name === topic);
+  if (command !== undefined) return commandText(command);
   const known = TOPIC_NAMES.find((name) => name === topic);
   if (known !== undefined) return TOPICS[known]();
-  const near = nearest(topic, TOPIC_NAMES);
-  const remedy = near === undefined ? `topics are ${TOPIC_NAMES.join(', ')}` : `did you mean ${near}?`;
+  const names = [...COMMAND_NAMES, ...TOPIC_NAMES];
+  const near = nearest(topic, names);
+  const remedy = near === undefined ? `topics are ${names.join(', ')}` : `did you mean ${near}?`;
   throw new SextonError('badArguments', { subcommand: 'help', problem: `${show(topic)}: no such topic; ${remedy}` });
 }
 
-const USAGE = `sexton [run] [flags] [--] command [args...]
-    run a command: pass signals on, drain, stop in order, carve a tombstone
-sexton status [--graveyard DIR] [--format table|json] [--wide]
-    the members of this pod
-sexton stop [--grace 5s] [--no-wait] [--graveyard DIR] [NAME...]
-    ask all members of this pod, or those named, to stop, and wait for it
-sexton quit [--timeout 10s] PRESET|URL...
-    ask sidecars that run without sexton to leave: istio, linkerd, ..
-sexton explain [--format table|json] [flags] [--] command [args...]
-    the configuration that run would have here, and where each value came from
-sexton install [--remove-old] DIR
-    copy this sexton onto a volume, for other containers to run DIR/sexton
-sexton schema
-    the JSON Schema of a configuration file, for editors
-sexton version
-sexton help [topic]
-`;
+function usageText(): string {
+  return Object.values<CommandHelp>(COMMANDS).map(headOf).join('');
+}
+
+function headOf({ usage, summary }: Pick<CommandHelp, 'usage' | 'summary'>): string {
+  return `${usage.map((line) => `sexton ${line}\n`).join('')}    ${summary}\n`;
+}
+
+function commandText(name: CommandName): string {
+  const { flags, more, ...head }: CommandHelp = COMMANDS[name];
+  const own = flags.map(
+    ({ name, takes, help }) => `--${name}${takes === undefined ? '' : ` ${takes}`}\n${wrapped(help)}`,
+  );
+  const rest = [own.join(''), more, name === 'run' ? flagsText() : undefined].filter(Boolean);
+  return [headOf(head), ...rest].join('\n');
+}
 
 const TOPICS = {
-  run: flagsText,
   flags: flagsText,
   environment: environmentText,
   config: configText,
   probes: () => PROBES_TEXT,
   'exit-codes': () => EXIT_CODES,
-  stop: () => STOP,
   sidecars: () => sidecarsText(WIDTH),
 } as const;
 const TOPIC_NAMES = Object.keys(TOPICS) as readonly (keyof typeof TOPICS)[];
-const TOPICS_LINE = `Topics of help: ${TOPIC_NAMES.join(', ')}.`;
+const TOPICS_LINE = `sexton SUBCOMMAND --help tells more. Other topics of sexton help:\n${TOPIC_NAMES.join(', ')}.`;
 
 const EXIT_CODES = `the command's own code
 128+n  the command was ended by signal n
@@ -62,20 +64,6 @@ const EXIT_CODES = `the command's own code
 127    the command was not found
 0      a sidecar that was stopped because it should stop
 --exit-code changes what the container exits with.
-`;
-
-const STOP = `sexton stop asks by a file in the graveyard, so it works in any container of
-the pod and under any uid that may write there. Members that are asked together
-stop in order and within one deadline, as when the pod is deleted: the declared
-grace period, or --grace; a shorter one that comes later counts, a longer one
-does not. Members that are not named go on.
-
-One line per member that has died; --no-wait only asks.
-Exit code 0: all are dead. 1: the grace period is over and one still lives.
-125: nobody to ask, an unknown name, a graveyard that cannot be written.
-
-Called by a process of a member that it stops, it may be ended with it while it
-waits. The platform may start containers again that were stopped in this way.
 `;
 
 function flagsText(): string {

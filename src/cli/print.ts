@@ -1,6 +1,8 @@
 /**
  * Output of the subcommands that print. `run` never comes here: its stdout is the application's.
  */
+import { getSystemErrorMessage } from 'node:util';
+import { SextonError } from './errors.ts';
 
 /** The width of the terminal, at least 80 columns, which is also what a pipe gets. */
 export function outputWidth(): number {
@@ -12,7 +14,9 @@ export function print(text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     process.stdout.on('error', ignoreClosed);
     process.stdout.write(text, (error) => {
-      if (error && (error as NodeJS.ErrnoException).code !== 'EPIPE') reject(error);
+      const { code, errno = 0 } = (error ?? {}) as NodeJS.ErrnoException;
+      if (error && code !== 'EPIPE')
+        reject(new SextonError('cannotPrint', { why: getSystemErrorMessage(errno) }, { cause: error }));
       else resolve();
     });
   });

@@ -14,8 +14,9 @@ export type Subcommand =
 
 export function subcommandOf(argv: readonly string[]): Subcommand {
   const [first, ...args] = argv;
+  if (HELP_FLAGS.includes(first ?? '')) return { name: 'help', args };
+  if (asksForHelp(first, args)) return { name: 'help', args: [first] };
   const flag = first === 'run' ? args[0] : first;
-  if (flag === '--help' || flag === '-h') return { name: 'help', args: first === 'run' ? ['flags'] : args };
   if (flag === '--version' || flag === '-V') return { name: 'version', args: [] };
   switch (first) {
     // Without any word too: that no command is given is for `run` to say.
@@ -35,6 +36,15 @@ export function subcommandOf(argv: readonly string[]): Subcommand {
       if (first.startsWith('-')) return { name: 'run' };
       return { name: 'unknown', word: first, near: nearest(first, SUBCOMMANDS) };
   }
+}
+
+export const HELP_FLAGS: readonly string[] = ['--help', '-h'];
+
+/** What follows the first word of `run` and `explain` may be a command with a --help of its own. */
+function asksForHelp(first: string | undefined, args: readonly string[]): first is (typeof SUBCOMMANDS)[number] {
+  if (!SUBCOMMANDS.some((name) => name === first)) return false;
+  const own = first === 'run' || first === 'explain' ? args.slice(0, 1) : args;
+  return own.some((word) => HELP_FLAGS.includes(word));
 }
 
 const SUBCOMMANDS = ['run', 'status', 'stop', 'quit', 'install', 'explain', 'schema', 'version', 'help'] as const;

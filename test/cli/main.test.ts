@@ -6,6 +6,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
+import { COMMAND_NAMES, COMMANDS } from '../../src/cli/commands.ts';
 import { FLAGS, KEYS, variableOf } from '../../src/cli/flags.ts';
 import { SIDECARS } from '../../src/cli/sidecars.ts';
 import { formatTombstone } from '../../src/core/tombstone.ts';
@@ -49,13 +50,40 @@ describe('sexton help', { concurrency: 2 }, () => {
   });
 
   it('names its topics, and the nearest one to a slip', async () => {
-    assert.match(
-      (await sexton(['--help'])).stdout,
-      /^Topics of help: run, flags, environment, config, probes, exit-codes, stop, sidecars\.$/m,
-    );
+    assert.match((await sexton(['--help'])).stdout, /^flags, environment, config, probes, exit-codes, sidecars\.$/m);
     const { stderr, stdout, code } = await sexton(['help', 'flag']);
     assert.equal(stderr, 'sexton: cannot run sexton help: flag: no such topic; did you mean flags?\n');
     assert.equal(stdout, '');
+    assert.equal(code, 125);
+  });
+});
+
+describe('--help (D5)', { concurrency: 2 }, () => {
+  for (const name of COMMAND_NAMES) {
+    it(`of \`sexton ${name}\` shows how it is called and its flags, as its topic does`, async () => {
+      const { stdout, stderr, code } = await sexton([name, '--help']);
+      if (name !== 'help') assert.ok(stdout.startsWith(`sexton ${COMMANDS[name].usage[0]}\n`), stdout);
+      for (const flag of COMMANDS[name].flags) assert.match(stdout, new RegExp(`^--${flag.name}( |$)`, 'm'));
+      assertNarrow(stdout);
+      assert.equal(stderr, '');
+      assert.equal(code, 0);
+      if (name !== 'help') assert.equal((await sexton(['help', name])).stdout, stdout);
+    });
+  }
+
+  it('is in the usage by the very lines that work', async () => {
+    const { stdout } = await sexton(['--help']);
+    assert.match(
+      stdout,
+      /^sexton run \[flags\] \[--\] command \[args\.\.\.\]\nsexton \[flags\] -- command \[args\.\.\.\]\n/,
+    );
+    assert.doesNotMatch(stdout, /^sexton \[run\]/m);
+  });
+
+  it('that cannot be written ends in one line and 125', async () => {
+    const child = spawn('sh', ['-c', '"$@" > /dev/full', 'sh', NODE, join(ROOT, 'src/cli/main.ts'), 'help']);
+    const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
+    assert.equal(stderr, 'sexton: cannot write to stdout: no space left on device\n');
     assert.equal(code, 125);
   });
 });

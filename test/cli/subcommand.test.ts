@@ -22,6 +22,12 @@ describe('the command line', () => {
     '--help': 'help',
     '-h': 'help',
     'run -h': 'help',
+    'status --help': 'help',
+    'stop --grace 5s web -h': 'help',
+    'help --help': 'help',
+    'explain --help': 'help',
+    'explain -- ls --help': 'explain',
+    'run ls --help': 'run',
     nginx: 'unknown',
   };
   for (const [line, name] of Object.entries(MEANT)) {
