@@ -3,7 +3,7 @@
  */
 import type { Tombstone } from '../core/tombstone.ts';
 import { readBootId } from '../runtime/boot-id.ts';
-import type { Unreadable } from '../runtime/graveyard/read.ts';
+import type { Members } from '../runtime/graveyard/members.ts';
 import type { Env } from './env.ts';
 import { findHere, readHere } from './here.ts';
 import { show } from './parse.ts';
@@ -18,19 +18,20 @@ export async function status(args: readonly string[], env: Env): Promise<void> {
   refuseRest('status', rest, ['graveyard', 'format', 'wide']);
   const format = formatOf('status', flags.format);
   const here = await findHere('status', flags.graveyard, env);
-  const { members, unreadable } = await readHere(here);
+  const found = await readHere(here);
   const now = { ms: Date.now(), mono: Number(process.hrtime.bigint() / 1_000_000n), boot: readBootId() };
   if (format === 'json') {
+    const { members, unreadable, unknown } = found;
     const withMore = members.map((member) => ({
       ...member,
       AgeMs: ageMs(member, now),
       LeftMs: leftMs(member, now),
       LastExit: lastExit(member),
     }));
-    await print(`${JSON.stringify({ graveyard: here.dir, members: withMore, unreadable }, undefined, 2)}\n`);
+    await print(`${JSON.stringify({ graveyard: here.dir, members: withMore, unreadable, unknown }, undefined, 2)}\n`);
     return;
   }
-  await print(statusTable(members, unreadable, now, isWide ? Number.POSITIVE_INFINITY : outputWidth(), here.dir));
+  await print(statusTable(found, now, isWide ? Number.POSITIVE_INFINITY : outputWidth(), here.dir));
 }
 
 /** The two clocks that tombstones are written by, and the boot that the monotonic one counts from. */
@@ -41,20 +42,27 @@ export interface Now {
 }
 
 export function statusTable(
-  members: readonly Tombstone[],
-  unreadable: readonly Unreadable[],
+  { members, unreadable, unknown }: Omit<Members, 'held'>,
   now: Now,
   width: number,
   path: string,
 ): string {
-  const rows = [...members].sort((a, b) => (a.Name < b.Name ? -1 : 1)).map((member) => row(member, now));
+  const rows = [...members]
+    .sort((a, b) => (a.Name < b.Name ? -1 : 1))
+    .map((member) =>
+      row(
+        member,
+        unknown.some(({ name }) => name === member.Name),
+        now,
+      ),
+    );
   const table = rows.length === 0 ? `no tombstones in ${path}\n` : formatTable(HEADER, rows, width);
   return `${table}${unreadable.map(({ name, why }) => `cannot read ${show(name)}: ${why}\n`).join('')}`;
 }
 
 const HEADER = ['NAME', 'ROLE', 'PHASE', 'UP', 'AGE', 'RESTARTS', 'LAST EXIT', 'STOP', 'LEFT'] as const;
 
-function row(member: Tombstone, now: Now): readonly string[] {
+function row(member: Tombstone, isUnknown: boolean, now: Now): readonly string[] {
   const age = ageMs(member, now);
   const left = leftMs(member, now);
   return [
@@ -62,7 +70,7 @@ function row(member: Tombstone, now: Now): readonly string[] {
     member.Role ?? '-',
     // kubexit's tombstones know only born and died.
     member.Phase ?? (member.Died === undefined ? 'running' : 'dead'),
-    upOf(member),
+    isUnknown ? 'unknown' : upOf(member),
     age === undefined ? '-' : formatAge(age),
     String(member.Restarts ?? 0),
     exitText(member, now),

@@ -3,6 +3,8 @@
  */
 import { hostOf } from '../core/incarnation.ts';
 import type { Tombstone } from '../core/tombstone.ts';
+import type { Members } from '../runtime/graveyard/members.ts';
+import type { Unreadable } from '../runtime/graveyard/read.ts';
 import { nearest } from './nearest.ts';
 import { wrong } from './stop-arguments.ts';
 
@@ -19,9 +21,12 @@ export interface Targets {
   readonly dead: readonly Tombstone[];
   /** Alive as far as can be told, but kubexit's, which reads no requests. */
   readonly deaf: readonly string[];
+  /** Of `alive` those of whom that is not known, and by which error. */
+  readonly doubtful: readonly Unreadable[];
 }
 
-export function pickTargets(members: readonly Tombstone[], names: readonly string[], boot: string): Targets {
+/** A container may be shown a boot id of its own (LXC, systemd-nspawn): whoever is held is of this kernel, whatever it says. */
+export function pickTargets({ members, held, unknown }: Members, names: readonly string[], boot: string): Targets {
   const known = members.map(({ Name }) => Name);
   for (const name of names) if (!known.includes(name)) throw wrong(notThere(name, known));
   const meant = members.filter(({ Name }) => names.length === 0 || names.includes(Name));
@@ -29,11 +34,14 @@ export function pickTargets(members: readonly Tombstone[], names: readonly strin
   const deaf = living.filter(({ Version }) => Version === 0).map(({ Name }) => Name);
   if (names.length > 0 && deaf.length > 0) throw wrong(`${cannotBeAsked(deaf)}; stop its container instead`);
   const alive = living.flatMap(({ Name, Boot, Incarnation }) =>
-    Boot === boot && Incarnation !== undefined ? [{ name: Name, boot, host: hostOf(Incarnation) }] : [],
+    Boot !== undefined && (Boot === boot || held.has(Name)) && Incarnation !== undefined
+      ? [{ name: Name, boot: Boot, host: hostOf(Incarnation) }]
+      : [],
   );
   if (alive.length === 0 && deaf.length > 0) throw wrong(`${cannotBeAsked(deaf)}, and nobody else is alive`);
   const dead = names.length === 0 ? [] : meant.filter(({ Name }) => !alive.some(({ name }) => name === Name));
-  return { alive, dead, deaf };
+  const doubtful = unknown.filter(({ name }) => alive.some((target) => target.name === name));
+  return { alive, dead, deaf, doubtful };
 }
 
 export function cannotBeAsked(names: readonly string[]): string {

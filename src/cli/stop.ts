@@ -24,6 +24,8 @@ export async function stop(args: readonly string[], env: Env): Promise<void> {
   const request = readStopArguments(args);
   const here = await findHere('stop', request.graveyard, env);
   const targets = await findTargets(here, request.names);
+  for (const { name, why } of targets.doubtful)
+    warn(`${name} may be dead: its handle cannot be asked (${why}); it is asked all the same`);
   const clock = new SystemClock();
   const paths = await ask(here, targets.alive, request, clock);
   for (const tombstone of targets.dead) await print(`${tombstone.Name} was dead already: ${howItEnded(tombstone)}\n`);
@@ -53,8 +55,7 @@ export async function stop(args: readonly string[], env: Env): Promise<void> {
 const OUTLIVED = 1;
 
 async function findTargets(here: Here, names: readonly string[]): Promise<Targets> {
-  const { members } = await readHere(here);
-  const targets = pickTargets(members, names, readBootId());
+  const targets = pickTargets(await readHere(here), names, readBootId());
   if (targets.alive.length === 0 && targets.dead.length === 0)
     throw wrong(`nobody is alive in the graveyard ${here.dir} (${here.source})`);
   return targets;

@@ -10,15 +10,17 @@ import { readMembers } from '../runtime/graveyard/members.ts';
  * Reads all tombstones of a graveyard once, as `sexton status` does.
  *
  * A member whose tombstone tells of no death but whose container is gone (killed as a whole) gets the `Reason` `lost`. That can be
- * told only on the same kernel, by connecting to the socket beside the tombstone.
+ * told only on the same kernel, by connecting to the socket beside the tombstone. Where that fails for another reason than that
+ * no process listens, the member is named in `unknown`.
  *
  * Nothing in the directory is trusted: links are not followed, at most 1024 members of at most 64 KiB each are read.
  *
  * @param dir Path of the directory that the containers of the pod share.
  * @throws The error of Node's `fs`, as a rejection, when the directory cannot be read: `code` is `ENOENT`, `ENOTDIR`, `EACCES`, ..
  */
-export function readGraveyard(dir: string): Promise<Graveyard> {
-  return readMembers(dir);
+export async function readGraveyard(dir: string): Promise<Graveyard> {
+  const { members, unreadable, unknown } = await readMembers(dir);
+  return { members, unreadable, unknown };
 }
 
 /**
@@ -36,6 +38,8 @@ export interface Graveyard {
   readonly members: readonly Tombstone[];
   /** What else lies there under a name that does not begin with a dot, and why it is no tombstone. */
   readonly unreadable: readonly { readonly name: string; readonly why: string }[];
+  /** Members that may be gone, and may not: `why` is the error by which their sockets could not be asked, such as `EACCES`. */
+  readonly unknown: readonly { readonly name: string; readonly why: string }[];
 }
 
 export type Parsed =

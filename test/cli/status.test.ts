@@ -5,8 +5,12 @@ import type { Tombstone } from '../../src/core/tombstone.ts';
 
 const NOW: Now = { ms: Date.parse('2026-01-02T03:04:05Z'), mono: 100_000, boot: 'boot-1' };
 
+function found(...members: readonly Tombstone[]) {
+  return { members, unreadable: [], unknown: [] };
+}
+
 function line(tombstone: Partial<Tombstone>, width = 80): string {
-  const table = statusTable([{ Version: 1, Name: 'web', ...tombstone }], [], NOW, width, '/g');
+  const table = statusTable(found({ Version: 1, Name: 'web', ...tombstone }), NOW, width, '/g');
   return table.split('\n')[1]?.replace(/ +/g, ' ') ?? '';
 }
 
@@ -87,15 +91,15 @@ describe('a line of the status', () => {
       Deadline: 4_000_000,
     };
     const dead: Tombstone = { ...longest, Name: 'b'.repeat(63), Died: '2025-01-02T03:04:05Z' };
-    for (const text of statusTable([longest, dead], [], NOW, 80, '/g').split('\n')) assert.ok(text.length <= 80, text);
-    assert.match(statusTable([longest], [], NOW, Number.POSITIVE_INFINITY, '/g'), /^a{63} .* mains finished /m);
+    for (const text of statusTable(found(longest, dead), NOW, 80, '/g').split('\n')) assert.ok(text.length <= 80, text);
+    assert.match(statusTable(found(longest), NOW, Number.POSITIVE_INFINITY, '/g'), /^a{63} .* mains finished /m);
   });
 });
 
 describe('the status', () => {
   it('is sorted by name', () => {
     const members = ['c', 'a', 'b'].map((Name) => ({ Version: 1, Name }));
-    const names = statusTable(members, [], NOW, 80, '/g')
+    const names = statusTable(found(...members), NOW, 80, '/g')
       .split('\n')
       .map((text) => text[0]);
     assert.deepEqual(names.slice(1, 4), ['a', 'b', 'c']);

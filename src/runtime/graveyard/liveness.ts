@@ -5,11 +5,11 @@
  * After a loss it is tried again for two seconds, since a container that restarts has a new holder soon; the same after a
  * peer is first seen, since a tombstone may be carved before its socket listens. Then it is tried when `retry` is called.
  */
-import { constants } from 'node:fs';
-import { lstat, open } from 'node:fs/promises';
-import { connect, type Socket } from 'node:net';
+import { lstat } from 'node:fs/promises';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
-import { handleOf, MAX_SOCKET_PATH_BYTES } from '../../core/handle.ts';
+import { handleOf } from '../../core/handle.ts';
+import { connectTo } from './held.ts';
 
 /**
  * Never connected: `none` because there is no socket, `refused` because nobody is behind the one that is there, `denied`
@@ -144,20 +144,10 @@ class Peer {
     try {
       const path = join(this.#dir, this.#file);
       // connect(2) follows links, and on a file system that hangs it would hold up everything: this holds up only itself.
-      if (!(await lstat(path)).isSocket()) this.#miss('none');
-      else if (Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES) this.#hold(await connected(path));
-      else await this.#holdByDirectory();
+      if ((await lstat(path)).isSocket()) this.#hold(await connectTo(path));
+      else this.#miss('none');
     } catch (error) {
       this.#miss(MISSES[(error as NodeJS.ErrnoException).code ?? ''] ?? 'none');
-    }
-  }
-
-  async #holdByDirectory(): Promise<void> {
-    const directory = await open(this.#dir, constants.O_RDONLY | constants.O_DIRECTORY);
-    try {
-      this.#hold(await connected(`/proc/self/fd/${directory.fd}/${this.#file}`));
-    } finally {
-      await directory.close();
     }
   }
 
@@ -206,15 +196,4 @@ class Peer {
     this.contact = contact;
     this.#onChange(contact);
   }
-}
-
-function connected(path: string): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ path });
-    socket.once('error', reject);
-    socket.once('connect', () => {
-      socket.off('error', reject);
-      resolve(socket);
-    });
-  });
 }

@@ -5,23 +5,36 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { handleOf } from '../../core/handle.ts';
 import type { Tombstone } from '../../core/tombstone.ts';
-import { isAbandoned } from './held.ts';
+import { type Handle, lookAtHandle } from './held.ts';
 import { readGraveyard, type Unreadable } from './read.ts';
 
 export interface Members {
+  /** Sorted by name; of whoever is gone without a death the `Reason` is `lost`. */
   readonly members: readonly Tombstone[];
   readonly unreadable: readonly Unreadable[];
+  /** Members that may be gone, and may not: by which error their handles could not be asked. */
+  readonly unknown: readonly Unreadable[];
+  /** The names of those whose handle a process of this kernel holds. */
+  readonly held: ReadonlySet<string>;
 }
 
 /** To a member of the pod a graveyard that is not there is empty; for a reader it is most likely the wrong path, so this rejects. */
 export async function readMembers(dir: string): Promise<Members> {
   await stat(dir);
   const { members, unreadable } = await readGraveyard(dir);
-  return { members: await Promise.all(members.map((member) => withLoss(dir, member))), unreadable };
+  const looks = await Promise.all(members.map(async (member) => ({ member, handle: await handleIn(dir, member) })));
+  return {
+    // Whoever was killed with its whole container could not write it.
+    members: looks.map(({ member, handle }) => (handle.is === 'abandoned' ? { ...member, Reason: 'lost' } : member)),
+    unreadable,
+    unknown: looks.flatMap(({ member: { Name }, handle }) =>
+      handle.is === 'unknown' ? [{ name: Name, why: handle.why }] : [],
+    ),
+    held: new Set(looks.flatMap(({ member: { Name }, handle }) => (handle.is === 'held' ? [Name] : []))),
+  };
 }
 
-/** Whoever was killed with its whole container could not carve it. */
-async function withLoss(dir: string, member: Tombstone): Promise<Tombstone> {
-  if (member.Version === 0 || member.Died !== undefined) return member;
-  return (await isAbandoned(join(dir, handleOf(member.Name)))) ? { ...member, Reason: 'lost' } : member;
+/** kubexit has none, and the dead have let go of theirs. */
+async function handleIn(dir: string, { Version, Died, Name }: Tombstone): Promise<Handle> {
+  return Version === 0 || Died !== undefined ? { is: 'none' } : lookAtHandle(join(dir, handleOf(Name)));
 }

@@ -1,0 +1,94 @@
+/**
+ * `sexton status` and `sexton stop` where a member lives and its handle cannot be asked: a neighbour has taken all its connections,
+ * or connecting is not allowed.
+ */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { chmodSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { describe } from 'node:test';
+import { waitForRunning } from '../helpers/grave.ts';
+import { SEXTON } from '../helpers/paths.ts';
+import { type Stage, scenario } from '../helpers/scenario.ts';
+import { within } from '../helpers/wait.ts';
+import { cast } from '../pods/cast.ts';
+import { type RunningPod, runPod } from '../pods/kubelet.ts';
+import { needsRoot } from '../runtime/graveyard/volume.ts';
+
+describe('a handle that cannot be asked', () => {
+  scenario(
+    'A10 a member whose connections a neighbour has taken, all of them, is told as alive and can be stopped',
+    async (stage) => {
+      const pod = await podOfOne(stage);
+      await takeAllConnections(stage, handleIn(stage));
+      const status = await tool(stage, ['status']);
+      assert.match(status.out, /^work +main +running +healthy /m);
+      const asked = await tool(stage, ['stop']);
+      assert.deepEqual([asked.err, asked.code], ['', 0], asked.out);
+      assert.match(asked.out, /^work stopped, exit code 0, after /);
+      await pod.end();
+    },
+  );
+
+  scenario(
+    'A10 a member whose handle denies the caller is told as unknown, and asked to stop all the same',
+    async (stage) => {
+      if (needsRoot) return stage.t.skip(needsRoot);
+      const pod = await podOfOne(stage);
+      chmodSync(handleIn(stage), 0o600);
+      const as = ['setpriv', '--reuid', '54321', '--regid', '54321', '--clear-groups', '--'];
+      const status = await tool(stage, ['status'], as);
+      assert.match(status.out, /^work +main +running +unknown /m);
+      const json = JSON.parse((await tool(stage, ['status', '--format', 'json'], as)).out);
+      assert.deepEqual(json.unknown, [{ name: 'work', why: 'EACCES' }]);
+      const asked = await tool(stage, ['stop'], as);
+      assert.match(
+        asked.err,
+        /^sexton: work may be dead: its handle cannot be asked \(EACCES\); it is asked all the same$/m,
+      );
+      assert.match(asked.out, /^work stopped, exit code 0, after /);
+      assert.equal(asked.code, 0);
+      await pod.end();
+    },
+  );
+});
+
+async function podOfOne(stage: Stage): Promise<RunningPod> {
+  const { main } = cast(stage);
+  const pod = runPod(stage.scratch, { restartPolicy: 'Never', graceMs: 300_000, containers: [main('work')] });
+  await waitForRunning(stage.scratch.graveyard, ['work']);
+  return pod;
+}
+
+function handleIn({ scratch }: Stage): string {
+  return `${scratch.graveyard}/.work.sock`;
+}
+
+/** Until the kernel refuses one more: what init keeps, and what waits to be accepted. */
+async function takeAllConnections({ t }: Stage, path: string): Promise<void> {
+  const taken: Socket[] = [];
+  t.after(() => {
+    for (const socket of taken) socket.destroy();
+  });
+  for (;;) {
+    const socket = connect({ path });
+    const error = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => {
+      socket.once('connect', () => resolve(undefined));
+      socket.once('error', resolve);
+    });
+    if (error === undefined) taken.push(socket);
+    else return assert.equal(error.code, 'EAGAIN', `after ${taken.length} connections`);
+  }
+}
+
+async function tool({ scratch }: Stage, args: readonly string[], before: readonly string[] = []) {
+  const [file = '', ...rest] = [...before, SEXTON, ...args, '--graveyard', scratch.graveyard];
+  const child = spawn(file, rest, {
+    env: { PATH: process.env.PATH ?? '', SCRATCH: scratch.dir },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const code = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const [out, err, status] = await within('the tool ends', Promise.all([text(child.stdout), text(child.stderr), code]));
+  return { out, err, code: status };
+}
