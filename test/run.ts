@@ -1,10 +1,11 @@
 /**
- * `node test/run.ts [--containers] [--grep PATTERN] [PATH ...]`: runs the test files whose path contains one of PATH (all
+ * `node test/run.ts [--containers|--cluster] [--grep PATTERN] [PATH ...]`: runs the test files whose path contains one of PATH (all
  * without), two at a time. `--containers` takes those that need a container engine, which are left out otherwise, and then the
- * tests of pods and of PID 1 again, one file at a time, with podman's containers in place of namespaces.
+ * tests of pods and of PID 1 again, one file at a time, with podman's containers in place of namespaces. `--cluster` takes those that
+ * need a Kubernetes cluster, and no others.
  *
  * The last line is `N passed, N failed`, with `, N skipped` when there are any. The run fails when a test failed, when nothing
- * ran, and when a process or container that was started below it is still there.
+ * ran, and when something that was made for it is still there: a process, a container, a namespace or an image of the cluster.
  */
 import { randomBytes } from 'node:crypto';
 import { globSync } from 'node:fs';
@@ -12,6 +13,7 @@ import { join, relative } from 'node:path';
 import { run } from 'node:test';
 import { parseArgs } from 'node:util';
 import { buildImages, type Images } from '../docker/build.ts';
+import { beginSession, type Session } from './cluster/helpers/session.ts';
 import { buildFixtures } from './helpers/fixture.ts';
 import { removeContainers } from './helpers/podman.ts';
 import { killLeftovers } from './run/leftovers.ts';
@@ -21,6 +23,8 @@ import { FileReports, type Totals } from './run/reports.ts';
 const ROOT = join(import.meta.dirname, '..');
 /** What needs a container engine. */
 const CONTAINERS = /^test\/(pods\/real|docker)\//;
+/** What needs a Kubernetes cluster. */
+const CLUSTER = /^test\/cluster\//;
 const ON_EITHER_ENGINE = /^test\/(pods|pid1)\/[^/]+$/;
 /** Far more than any needs, also on a machine that is ten times slower than it should be. */
 const TEST_LIMIT_MS = 600_000;
@@ -28,7 +32,11 @@ const FILE_LIMIT_MS = 900_000;
 const MARKER = 'TEST_RUN_MARK';
 
 const { values, positionals } = parseArgs({
-  options: { containers: { type: 'boolean', default: false }, grep: { type: 'string' } },
+  options: {
+    containers: { type: 'boolean', default: false },
+    cluster: { type: 'boolean', default: false },
+    grep: { type: 'string' },
+  },
   allowPositionals: true,
 });
 
@@ -49,7 +57,14 @@ const all = globSync('test/**/*.test.ts')
   .filter((file) => positionals.length === 0 || positionals.some((part) => file.includes(part)));
 const totals: Totals = { passed: 0, failed: 0, skipped: 0 };
 let images: Images | undefined;
-if (values.containers) {
+let session: Session | undefined;
+if (values.cluster) {
+  session = await beginSession(mark.slice(0, 8)).catch((error: Error) => {
+    process.stdout.write(`test:cluster: ${error.message}\n0 passed, 1 failed\n`);
+    process.exit(1);
+  });
+  await runFiles(all.filter((file) => CLUSTER.test(file)));
+} else if (values.containers) {
   images = await buildImages((await buildFixtures()).member);
   process.env.TEST_IMAGE = images.busybox;
   process.env.TEST_IMAGE_BARE = images.bare;
@@ -61,12 +76,12 @@ if (values.containers) {
     1,
   );
 } else {
-  await runFiles(all.filter((file) => !CONTAINERS.test(file)));
+  await runFiles(all.filter((file) => !CONTAINERS.test(file) && !CLUSTER.test(file)));
 }
 
 const leftovers = await clear();
 const { passed, failed, skipped } = totals;
-for (const it of leftovers) process.stdout.write(`left running, killed: ${it}\n`);
+for (const it of leftovers) process.stdout.write(`left behind: ${it}\n`);
 if (passed + failed === 0) process.stdout.write('no test ran\n');
 process.stdout.write(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`);
 process.exitCode = failed > 0 || passed === 0 || leftovers.length > 0 ? 1 : 0;
@@ -90,8 +105,13 @@ async function runFiles(files: readonly string[], where = '', concurrency = 2): 
 
 /** Ends what is left and says what it was. */
 async function clear(): Promise<string[]> {
+  const left = (await session?.end()) ?? [];
   const processes = await killLeftovers(`${MARKER}=${mark}`);
   const containers = values.containers ? await removeContainers(mark) : [];
   await images?.remove();
-  return [...processes.map(({ pid, command }) => `${pid} ${command}`), ...containers.map((it) => `container ${it}`)];
+  return [
+    ...left,
+    ...processes.map(({ pid, command }) => `${pid} ${command}`),
+    ...containers.map((it) => `container ${it}`),
+  ];
 }

@@ -14,6 +14,8 @@ const run = promisify(execFile);
 export interface Fixtures {
   /** The application of the tests; its arguments stand at the top of member.c. */
   readonly member: string;
+  /** Tells what happens in the volumes of a pod; see observer.c. */
+  readonly observer: string;
 }
 
 /** Once per process, however many tests ask for them. */
@@ -26,7 +28,7 @@ let built: Promise<Fixtures> | undefined;
 
 async function buildAll(): Promise<Fixtures> {
   await mkdir(FIXTURES, { recursive: true });
-  return { member: await build('member.c') };
+  return { member: await build('member.c'), observer: await build('observer.c') };
 }
 
 async function build(sourceName: string): Promise<string> {

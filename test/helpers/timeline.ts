@@ -40,7 +40,10 @@ export interface Timeline {
 }
 
 export function readTimeline(path: string): Timeline {
-  const text = readOrEmpty(path);
+  return parseTimeline(readOrEmpty(path));
+}
+
+export function parseTimeline(text: string): Timeline {
   const events = text.split('\n').slice(0, -1).map(parseLine);
   const of = (name: string, event?: string): LogEvent[] =>
     events.filter((it) => it.name === name && (event === undefined || it.event === event));

@@ -1,0 +1,96 @@
+/**
+ * The API of the cluster that KUBECONFIG names. `kubectl proxy` does the authentication and listens on a socket of this run; what is asked
+ * goes there as plain HTTP, so that a request costs a millisecond and not a process. TEST_CLUSTER_SOCKET is the path of the socket.
+ */
+import { execFile } from 'node:child_process';
+import { type IncomingMessage, request } from 'node:http';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const CALL_LIMIT_MS = 120_000;
+
+export interface ApiObject {
+  readonly kind?: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+    readonly deletionTimestamp?: string;
+    readonly deletionGracePeriodSeconds?: number;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly ownerReferences?: readonly { readonly uid: string }[];
+  };
+}
+
+/** The answer was an error of the API server. */
+export class ApiError extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** Resolves to the object that was answered. `body` is sent as JSON, a PATCH as a strategic merge. */
+export async function ask<T>(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<T> {
+  const response = await send(method, path, body);
+  let text = '';
+  for await (const chunk of response.setEncoding('utf8')) text += chunk;
+  const status = response.statusCode ?? 0;
+  if (status >= 300) throw new ApiError(status, `${method} ${path}: ${status} ${messageOf(text)}`);
+  return JSON.parse(text) as T;
+}
+
+/**
+ * Calls `onLine` for each line of the answer, and resolves when the server or `signal` has ended it. It does not keep the process alive.
+ */
+export async function follow(path: string, onLine: (line: string) => void, signal?: AbortSignal): Promise<void> {
+  const response = await send('GET', path, undefined, signal);
+  response.socket.unref();
+  if (response.statusCode !== 200) {
+    response.resume();
+    throw new ApiError(response.statusCode ?? 0, `GET ${path}: ${response.statusCode}`);
+  }
+  const lines = createInterface({ input: response });
+  lines.on('line', onLine);
+  await new Promise<void>((resolve) => {
+    response.once('close', resolve);
+    response.on('error', () => resolve());
+  });
+  lines.close();
+}
+
+function send(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<IncomingMessage> {
+  const socketPath = process.env.TEST_CLUSTER_SOCKET;
+  if (!socketPath) throw new Error('TEST_CLUSTER_SOCKET is not set: start the tests by npm run test:cluster');
+  const type = method === 'PATCH' ? 'application/strategic-merge-patch+json' : 'application/json';
+  const headers = { accept: 'application/json, */*', ...(body !== undefined && { 'content-type': type }) };
+  return new Promise((resolve, reject) => {
+    const call = request({ socketPath, method, path, headers, agent: false, ...(signal && { signal }) }, resolve);
+    call.on('error', reject);
+    call.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
+
+function messageOf(text: string): string {
+  try {
+    return (JSON.parse(text) as { message?: string }).message ?? text;
+  } catch {
+    return text;
+  }
+}
+
+/** Resolves to its stdout; rejects with what it said when it failed. */
+export async function kubectl(...args: readonly string[]): Promise<string> {
+  const { stdout } = await run('kubectl', args, { timeout: CALL_LIMIT_MS, maxBuffer: 64 << 20 });
+  return stdout;
+}
+
+/** `kubectl ARGS -f -`, given `manifest` on stdin. */
+export async function kubectlWith(manifest: string, ...args: readonly string[]): Promise<string> {
+  const call = run('kubectl', [...args, '-f', '-'], { timeout: CALL_LIMIT_MS, maxBuffer: 64 << 20 });
+  call.child.stdin?.end(manifest);
+  return (await call).stdout;
+}

@@ -1,0 +1,91 @@
+/**
+ * The images that the pods of the tests run, made of `dist/sexton` and what this machine has. Their names carry the mark of the run, so
+ * that two runs on one cluster do not meet.
+ */
+import { execFile } from 'node:child_process';
+import { chmod, cp, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { buildFixtures } from '../../helpers/fixture.ts';
+import { ROOT, SEXTON } from '../../helpers/paths.ts';
+import { type Image, type ImageSpec, writeArchive } from './archive.ts';
+import type { Loader } from './loader.ts';
+
+const run = promisify(execFile);
+/** Debian's busybox-static. */
+const BUSYBOX = '/bin/busybox';
+
+/** `sexton` has `/sexton` and nothing else, `plain` busybox and `/member`, `whole` both. */
+export function imageNames(mark = process.env.TEST_CLUSTER_RUN ?? ''): Record<'sexton' | 'plain' | 'whole', string> {
+  const named = (what: string): string => `localhost/sexton-cluster-${what}:${mark}`;
+  return { sexton: named('sexton'), plain: named('plain'), whole: named('whole') };
+}
+
+/** Brings them onto the nodes. */
+export async function loadImages(loader: Loader, mark: string): Promise<Image[]> {
+  const { sexton, plain, whole } = imageNames(mark);
+  return withLayers(
+    async ({ base, applets }) => [
+      { name: sexton, layers: [base], config: { Entrypoint: ['/sexton/sexton'], User: '65532:65532' } },
+      { name: plain, layers: [applets] },
+      { name: whole, layers: [base, applets] },
+    ],
+    loader,
+    mark,
+  );
+}
+
+export interface Layers {
+  /** A new directory, to be filled as a layer of its own. */
+  newLayer(name: string): Promise<string>;
+  /** `/sexton`. */
+  readonly base: string;
+  /** busybox, `/member` and `/observer`. */
+  readonly applets: string;
+}
+
+/** Stages the layers, and loads the images that `describe` makes of them. */
+export async function withLayers(
+  describe: (layers: Layers) => Promise<readonly ImageSpec[]>,
+  loader: Loader,
+  mark = process.env.TEST_CLUSTER_RUN ?? '',
+): Promise<Image[]> {
+  // Beside `dist/sexton`, because what is staged are links to it.
+  const dir = await mkdtemp(join(ROOT, 'dist', '.cluster-'));
+  try {
+    const newLayer = async (name: string): Promise<string> => {
+      const layer = join(dir, name);
+      await mkdir(layer, { recursive: true });
+      return layer;
+    };
+    const base = await newLayer('base');
+    await run('cp', ['--archive', '--link', dirname(SEXTON), join(base, 'sexton')]);
+    const applets = await newLayer('applets');
+    await stageApplets(applets);
+    const specs = await describe({ base, applets, newLayer });
+    const archive = join(dir, 'images.tar');
+    // The label gives each run images of its own: the same ones would share their ids.
+    const marked = specs.map((it) => ({ ...it, config: { ...it.config, Labels: { 'sexton-test': mark } } }));
+    const images = await writeArchive(archive, marked);
+    await loader.load(archive);
+    return images;
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+async function stageApplets(root: string): Promise<void> {
+  const bin = join(root, 'bin');
+  await mkdir(bin);
+  const temporary = join(root, 'tmp');
+  await mkdir(temporary);
+  await chmod(temporary, 0o1777);
+  const { member, observer } = await buildFixtures();
+  await cp(member, join(root, 'member'));
+  await cp(observer, join(root, 'observer'));
+  await cp(BUSYBOX, join(bin, 'busybox'), { dereference: true });
+  const { stdout } = await run(BUSYBOX, ['--list']);
+  for (const applet of stdout.split('\n')) {
+    if (applet !== '' && applet !== 'busybox') await symlink('busybox', join(bin, applet));
+  }
+}

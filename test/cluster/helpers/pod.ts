@@ -1,0 +1,223 @@
+/**
+ * One pod of a test, whose changes and logs are followed from the beginning, so that they are known when it has gone. It is deleted when the
+ * test is over; when the test fails its error tells all of it.
+ */
+import { randomBytes } from 'node:crypto';
+import type { TestContext } from 'node:test';
+import type { Tombstone } from '../../../src/core/tombstone.ts';
+import { parseTimeline, type Timeline } from '../../helpers/timeline.ts';
+import { within } from '../../helpers/wait.ts';
+import { ApiError, ask, kubectl } from './api.ts';
+import { LogFollower } from './logs.ts';
+import { OBSERVER } from './members.ts';
+import { type ContainerStatus, containerStatuses, type PodObject, type PodSpec, type Terminated } from './objects.ts';
+import { namespace, type PodChange, podsPath, watchPods } from './watch.ts';
+
+/** A stop that takes the pod's whole grace period, on a slow machine. */
+const LIMIT_MS = 150_000;
+
+export class ClusterPod {
+  readonly name: string;
+  readonly changes: PodChange[] = [];
+  readonly #logs: LogFollower;
+  readonly #waiting = new Set<() => void>();
+  #stop = (): void => {};
+
+  constructor(name: string) {
+    this.name = name;
+    this.#logs = new LogFollower(`${podsPath()}/${name}`, () => this.#wake());
+  }
+
+  /** Follows a pod that somebody makes or has made. */
+  async follow(): Promise<this> {
+    this.#stop = await watchPods((change) => {
+      if (change.pod.metadata.name !== this.name) return;
+      this.changes.push(change);
+      for (const status of containerStatuses(change.pod)) this.#logs.onStatus(status);
+      this.#wake();
+    });
+    return this;
+  }
+
+  /** The last that was heard of it. */
+  get now(): PodObject {
+    const last = this.changes.at(-1);
+    if (last === undefined) throw new Error(`nothing was heard of the pod ${this.name}`);
+    return last.pod;
+  }
+
+  get isGone(): boolean {
+    return this.changes.at(-1)?.type === 'DELETED';
+  }
+
+  status(container: string): ContainerStatus {
+    const found = containerStatuses(this.now).find((it) => it.name === container);
+    if (found === undefined) throw new Error(`${this.name} has no status of ${container}`);
+    return found;
+  }
+
+  /** Of the last life of a container that has ended, or that runs again. */
+  end(container: string): Terminated {
+    const { state, lastState } = this.status(container);
+    const found = state.terminated ?? lastState.terminated;
+    if (found === undefined) throw new Error(`${container} of ${this.name} has not ended`);
+    return found;
+  }
+
+  /** What sexton left in the termination log, as the kubelet tells it. */
+  message(container: string): Record<string, unknown> {
+    return JSON.parse(this.end(container).message ?? '{}') as Record<string, unknown>;
+  }
+
+  /** What a container wrote, in all its lives. */
+  log(container: string): string {
+    return this.#logs.of(container);
+  }
+
+  /** What the members of a pod with an observer did. */
+  get timeline(): Timeline {
+    const lines = this.log(OBSERVER).split('\n');
+    return parseTimeline(
+      lines
+        .filter((line) => /^\d+\.\d{3} /.test(line))
+        .map((line) => `${line}\n`)
+        .join(''),
+    );
+  }
+
+  /** The last one that the observer saw whole. */
+  tombstone(member: string): Tombstone | undefined {
+    return this.tombstones(member).at(-1);
+  }
+
+  tombstones(member: string): Tombstone[] {
+    const start = `tombstone ${member} `;
+    const lines = this.log(OBSERVER)
+      .split('\n')
+      .filter((line) => line.startsWith(start));
+    return lines.flatMap((line) => {
+      try {
+        return [JSON.parse(line.slice(start.length)) as Tombstone];
+      } catch {
+        return []; // It was being written.
+      }
+    });
+  }
+
+  /** Resolves to the first answer of `find`, which is asked whenever something is heard of the pod. */
+  async until<T>(what: string, find: () => T | undefined | false, limitMs = LIMIT_MS): Promise<T> {
+    let look = (): void => {};
+    const found = new Promise<T>((resolve, reject) => {
+      look = () => {
+        try {
+          const answer = find();
+          if (answer !== undefined && answer !== false) resolve(answer);
+        } catch (error) {
+          reject(error);
+        }
+      };
+      this.#waiting.add(look);
+      look();
+    });
+    return within(`${this.name}: ${what}`, found, limitMs).finally(() => this.#waiting.delete(look));
+  }
+
+  untilEvent(member: string, event: string, count = 1): Promise<unknown> {
+    return this.until(`${member} ${event} (${count})`, () => this.timeline.of(member, event)[count - 1]);
+  }
+
+  /** The commands of all these have started. */
+  async untilStarted(...members: readonly string[]): Promise<void> {
+    for (const member of members) await this.untilEvent(member, 'Started');
+  }
+
+  /** Succeeded or Failed. */
+  untilPhase(...phases: readonly PodObject['status']['phase'][]): Promise<PodObject['status']['phase']> {
+    return this.until(`its phase is ${phases.join(' or ')}`, () => {
+      const phase = this.changes.at(-1)?.pod.status.phase;
+      return phase !== undefined && phases.includes(phase) && phase;
+    });
+  }
+
+  /** All containers have ended, and all that they wrote is known. */
+  async untilEnded(): Promise<'Succeeded' | 'Failed'> {
+    const phase = await this.untilPhase('Succeeded', 'Failed');
+    await this.#logs.ended();
+    return phase as 'Succeeded' | 'Failed';
+  }
+
+  /** Asks for its deletion. */
+  async delete(graceSeconds?: number): Promise<void> {
+    const query = graceSeconds === undefined ? '' : `?gracePeriodSeconds=${graceSeconds}`;
+    await ask('DELETE', `${podsPath()}/${this.name}${query}`);
+  }
+
+  /** The kubelet has ended it and the API server has forgotten it. Its last status is the kubelet's last word. */
+  async untilGone(): Promise<void> {
+    await this.until('it is gone', () => this.isGone);
+    await this.#logs.ended();
+  }
+
+  exec(container: string, ...command: readonly string[]): Promise<string> {
+    return kubectl('exec', '--namespace', namespace(), this.name, '--container', container, '--', ...command);
+  }
+
+  async story(): Promise<string> {
+    const last = this.changes.at(-1);
+    if (last === undefined) return `nothing was heard of the pod ${this.name}`;
+    const { metadata, spec, status } = last.pod;
+    const selector = encodeURIComponent(`involvedObject.name=${this.name}`);
+    const told = await ask<{ items: { reason?: string; message?: string; lastTimestamp?: string }[] }>(
+      'GET',
+      `/api/v1/namespaces/${namespace()}/events?fieldSelector=${selector}`,
+    ).catch(() => ({ items: [] }));
+    const events = told.items.map((it) => `${it.lastTimestamp} ${it.reason} ${it.message}`);
+    const logs = [...(spec.initContainers ?? []), ...spec.containers].map(
+      ({ name }) => `--- log of ${name}\n${this.log(name)}`,
+    );
+    const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
+    const head = `--- pod ${this.name}: ${last.type} ${JSON.stringify({ deletionTimestamp, deletionGracePeriodSeconds, status })}`;
+    return [head, '--- events', ...events, ...logs].join('\n');
+  }
+
+  async remove(): Promise<void> {
+    await this.delete(0).catch((error: unknown) => {
+      if (!(error instanceof ApiError && error.status === 404)) throw error;
+    });
+    this.#stop();
+    this.#logs.close();
+  }
+
+  #wake(): void {
+    for (const look of [...this.#waiting]) look();
+  }
+}
+
+/** Makes a pod. `name` is made unique. */
+export async function startPod(
+  t: TestContext,
+  name: string,
+  spec: PodSpec,
+  labels: Readonly<Record<string, string>> = {},
+): Promise<ClusterPod> {
+  const unique = `${name}-${randomBytes(3).toString('hex')}`;
+  const pod = await followPod(t, unique);
+  await ask('POST', podsPath(), { apiVersion: 'v1', kind: 'Pod', metadata: { name: unique, labels }, spec });
+  return pod;
+}
+
+/** A pod that a controller has made. */
+export async function followPod(t: TestContext, name: string): Promise<ClusterPod> {
+  const pod = new ClusterPod(name);
+  const known = ofTest.get(t) ?? [];
+  ofTest.set(t, [...known, pod]);
+  t.after(() => pod.remove());
+  return pod.follow();
+}
+
+/** The pods of a test that runs, for its story. */
+export function podsOf(t: TestContext): readonly ClusterPod[] {
+  return ofTest.get(t) ?? [];
+}
+
+const ofTest = new WeakMap<TestContext, ClusterPod[]>();
