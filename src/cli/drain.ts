@@ -1,6 +1,6 @@
 /**
  * Drains: `5s`, `min=1s,quiet=2s,max=15s,ports=8080,8443,ignore=10.0.0.0/8`, `inflight`, `new-only`. What follows `ports=` or `ignore=`
- * without a name of its own is one more of them.
+ * without a name of its own is one more of them. Neighbours count where `neighbours` says so, or where ports are named and nothing is said.
  */
 import type { Drain } from '../core/config.ts';
 import { parseNetwork } from './address.ts';
@@ -9,7 +9,7 @@ import { nearest } from './nearest.ts';
 import { bad, good, type Parse, repeated, show } from './parse.ts';
 
 export function parseDrain(text: string): Parse<Drain | undefined> {
-  if (!/^(inflight|new-only|[a-z-]+=)|,/.test(text)) return parseFixed(text);
+  if (!/^(neighbours|inflight|new-only|[a-z-]+=)|,/.test(text)) return parseFixed(text);
   const taken: Taken = { ports: [], ignore: [] };
   let list: List | undefined;
   const seen: string[] = [];
@@ -32,13 +32,14 @@ export function parseDrain(text: string): Parse<Drain | undefined> {
 export function formatDrain(drain: Drain | undefined): string {
   if (drain === undefined) return '0';
   if (drain.kind === 'fixed') return formatDuration(drain.ms);
-  const { minMs, quietMs, maxMs, ports, ignore, newOnly, inflight } = drain;
+  const { minMs, quietMs, maxMs, ports, ignore, neighbours, newOnly, inflight } = drain;
   return [
     `min=${formatDuration(minMs)}`,
     `quiet=${formatDuration(quietMs)}`,
     `max=${formatDuration(maxMs)}`,
     ...(ports.length > 0 ? [`ports=${ports.join(',')}`] : []),
     ...(ignore.length > 0 ? [`ignore=${ignore.join(',')}`] : []),
+    ...(neighbours === countsNeighbours(ports) ? [] : [neighbours ? 'neighbours' : 'neighbours=false']),
     ...(newOnly ? ['new-only'] : []),
     ...(inflight ? ['inflight'] : []),
   ].join(',');
@@ -46,10 +47,10 @@ export function formatDrain(drain: Drain | undefined): string {
 
 const DEFAULTS = { minMs: 1_000, quietMs: 2_000, maxMs: 15_000 } as const;
 const EXAMPLE = 'min=1s,quiet=2s,max=15s';
-const OPTIONS = ['min', 'quiet', 'max', 'ports', 'ignore', 'new-only', 'inflight'] as const;
+const OPTIONS = ['min', 'quiet', 'max', 'ports', 'ignore', 'neighbours', 'new-only', 'inflight'] as const;
 
 /** Stand alone. */
-const WORDS = ['new-only', 'inflight'] as const;
+const WORDS = ['neighbours', 'new-only', 'inflight'] as const;
 
 type List = 'ports' | 'ignore';
 type Times = { -readonly [K in keyof typeof DEFAULTS]?: number };
@@ -57,6 +58,7 @@ type Times = { -readonly [K in keyof typeof DEFAULTS]?: number };
 interface Taken extends Times {
   readonly ports: number[];
   readonly ignore: string[];
+  neighbours?: boolean;
   newOnly?: boolean;
   inflight?: boolean;
 }
@@ -86,10 +88,11 @@ function takeOption(taken: Taken, key: string, value: string | undefined, seen: 
     case 'ports':
     case 'ignore':
       return takeItem(taken, option, value ?? '');
+    case 'neighbours':
     case 'new-only':
     case 'inflight':
-      if (value !== undefined && value !== 'true' && value !== 'false') return `${option} takes no value; leave it out`;
-      taken[option === 'inflight' ? 'inflight' : 'newOnly'] = value !== 'false';
+      if (value !== undefined && value !== 'true' && value !== 'false') return notAWord(option);
+      taken[option === 'new-only' ? 'newOnly' : option] = value !== 'false';
       return undefined;
     default:
       return option satisfies never;
@@ -117,13 +120,24 @@ function takeItem(taken: Taken, list: List, item: string): string | undefined {
   return undefined;
 }
 
+/** To leave neighbours out is a choice only where ports are named. */
+function notAWord(option: (typeof WORDS)[number]): string {
+  return `${option} takes no value; ${option === 'neighbours' ? 'write neighbours or neighbours=false' : 'leave it out'}`;
+}
+
+/** Who names the port of an application means whoever comes there: behind a proxy or a tunnel in the pod all do by loopback. */
+function countsNeighbours(ports: readonly number[]): boolean {
+  return ports.length > 0;
+}
+
 function together({ ports, ignore, newOnly = false, inflight = false, ...given }: Taken): Parse<Drain> {
+  const { neighbours = countsNeighbours(ports) } = given;
   const { minMs, quietMs, maxMs } = timesOf(given);
   if (minMs > maxMs || quietMs > maxMs) {
     const [name, ms] = minMs > maxMs ? ['min', minMs] : ['quiet', quietMs];
     return bad(`max=${formatDuration(maxMs)} is shorter than ${name}=${formatDuration(ms)}; write a longer max`);
   }
-  return good({ kind: 'adaptive', minMs, quietMs, maxMs, ports, ignore, newOnly, inflight });
+  return good({ kind: 'adaptive', minMs, quietMs, maxMs, ports, ignore, neighbours, newOnly, inflight });
 }
 
 /** Defaults give way to what is given. */

@@ -53,7 +53,7 @@ const HOOK = `(${COMMAND}|((GET|POST) +)?${HTTP}|tcp://${HOST}:${PORT}|sleep:(0|
 
 /** A part of a drain that stands alone is one more of a list. */
 const DRAIN_VALUE = '(0|[0-9][-0-9a-z./:A-F]*|::[-0-9a-z./:A-F]*|[a-fA-F][0-9a-fA-F]*:[-0-9a-zA-F./:]*|true|false)';
-const DRAIN_OPTION = `((min|quiet|max|ports|ignore|new-only|inflight)=${DRAIN_VALUE}|new-only|inflight)`;
+const DRAIN_OPTION = `((min|quiet|max|ports|ignore|neighbours|new-only|inflight)=${DRAIN_VALUE}|neighbours|new-only|inflight)`;
 
 const names: Form = { pattern: listed(NAME), numbers: { minimum: 0 } };
 const someTime: Form = { pattern: SOME_TIME };
@@ -95,7 +95,7 @@ export const FORMS: Readonly<Record<Key, Form>> = {
     pattern: `(0|${TIME}|${DRAIN_OPTION}(,(${DRAIN_OPTION}|${DRAIN_VALUE}))*)`,
     numbers: { const: 0 },
     map: {
-      key: '(min|quiet|max|ports|ignore|new-only|inflight)',
+      key: '(min|quiet|max|ports|ignore|neighbours|new-only|inflight)',
       value: DRAIN_VALUE,
       numbers: { minimum: 0, maximum: 65_535 },
       lists: true,

@@ -55,6 +55,8 @@ export interface AdaptiveDrain {
   readonly ports: readonly number[];
   /** Whose connections do not count: addresses and networks, `10.1.2.3`, `fd00::/8`. */
   readonly ignore: readonly string[];
+  /** Whoever comes from an address of this network namespace's own counts too. */
+  readonly neighbours: boolean;
   /** What comes over connections that are kept does not count. */
   readonly newOnly: boolean;
   /** It also waits until the connections that are open have ended. */

@@ -36,8 +36,8 @@ export function watchDrain(draft: Draft): void {
 export function hearOfTraffic(draft: Draft, event: Event & { type: 'trafficSeen' }): void {
   const { traffic } = draft.state;
   if (traffic === undefined || traffic.ended !== undefined) return;
-  const { lastMs, connections, ignored, open } = event;
-  update(draft, { traffic: { ...traffic, atMs: event.at.mono, lastMs, connections, ignored, open } });
+  const { lastMs, connections, ignored, open, byAddress } = event;
+  update(draft, { traffic: { ...traffic, atMs: event.at.mono, lastMs, connections, ignored, open, byAddress } });
 }
 
 /** The fixed delay is all that is left. */
@@ -87,12 +87,21 @@ function endDrain(draft: Draft, why: NonNullable<Traffic['ended']>): void {
   if (traffic === undefined || stop === undefined) return;
   update(draft, { traffic: { ...traffic, ended: why } });
   draft.effects.push({ type: 'leaveTraffic' });
-  const { connections, ignored, open, unseen } = traffic;
+  const { connections, ignored, open, unseen, byAddress = 0 } = traffic;
   const afterMs = Math.round(now.mono - stop.atMs);
   // Zeros that nobody has counted would be a lie.
   const seen = unseen === undefined ? { connections, ignored, ...(open === undefined ? {} : { open }) } : { unseen };
   note(draft, 'drained', { Why: why, AfterMs: afterMs, ...capitalized(seen) });
   say(draft, 'info', `the drain is over: ${WORDS[why]}`, { why, afterMs, ...seen });
+  if (why === 'quiet' && connections === 0 && byAddress > 0) say(draft, 'warn', noneCounted(draft.config, byAddress));
+}
+
+/** Probes are like that, and so are clients behind a proxy in the pod, or behind the node's address: only people can tell. */
+function noneCounted({ drain }: MemberConfig, byAddress: number): string {
+  const isNamed = drain?.kind === 'adaptive' && drain.ignore.length > 0;
+  const those = isNamed ? 'a neighbour in the pod or an address in ignore=' : 'a neighbour in the pod';
+  const remedy = isNamed ? 'write neighbours, or a narrower ignore=' : 'write neighbours, or their ports=';
+  return `the drain counted no connection and ignored ${byAddress} from ${those}; if those were clients ${remedy} in --drain`;
 }
 
 const WORDS = {

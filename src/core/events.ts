@@ -57,7 +57,8 @@ export type Event =
   | { readonly type: 'fileChanged'; readonly at: Instant; readonly index: number }
   /**
    * What has come to the ports since the drain began. `lastMs`: of the last connection that counts, CLOCK_MONOTONIC milliseconds, as far as is
-   * known now; undefined: none has. `open`: connections that are established; undefined: that was not looked at.
+   * known now; undefined: none has. `open`: connections that are established; undefined: that was not looked at. `byAddress`: so many of those
+   * that are ignored came to where connections count, from others than us: their address is all that speaks against them.
    */
   | {
       readonly type: 'trafficSeen';
@@ -66,6 +67,7 @@ export type Event =
       readonly connections: number;
       readonly ignored: number;
       readonly open: number | undefined;
+      readonly byAddress: number;
     }
   /** New connections cannot be counted here. */
   | { readonly type: 'trafficUnseen'; readonly at: Instant; readonly why: string }

@@ -70,6 +70,8 @@ export interface Traffic {
   readonly ignored: number;
   /** Connections that were established at the last look; undefined: that was not looked at. */
   readonly open: number | undefined;
+  /** Of the ignored: by nothing but their address. A memo of an older sexton does not say. */
+  readonly byAddress?: number;
   /** Why nothing can be seen here. */
   readonly unseen: string | undefined;
   /** Why the drain is over; undefined: it goes on. */

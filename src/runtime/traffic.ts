@@ -1,6 +1,7 @@
 /**
  * The watch of a drain, as the effects of the core want it. What it takes is loaded when a drain begins: most members never have one.
  */
+import type { MemberConfig } from '../core/config.ts';
 import type { Effect, Event } from '../core/events.ts';
 import type { Clock } from './clock.ts';
 import type { Host } from './host/host.ts';
@@ -10,6 +11,7 @@ import type { TrafficWatch } from './traffic/watch.ts';
 interface Surroundings {
   readonly clock: Clock;
   readonly host: Host;
+  readonly member: MemberConfig;
   readonly http?: HttpOptions | undefined;
 }
 
@@ -21,10 +23,10 @@ export class Traffic {
   #watch: TrafficWatch | undefined;
   #isWanted = false;
 
-  constructor({ clock, host, http }: Surroundings, onEvent: (event: Event) => void) {
+  constructor({ clock, host, member, http }: Surroundings, onEvent: (event: Event) => void) {
     this.#clock = clock;
     this.#init = host.init;
-    this.#ownPorts = ownPorts(http);
+    this.#ownPorts = [...ownPorts(http), ...sidecarPorts(member)];
     this.#onEvent = onEvent;
   }
 
@@ -66,4 +68,12 @@ export class Traffic {
     });
     await this.#watch.start();
   }
+}
+
+/** Where a sidecar that is known by its name is asked how it is: probes come there, and no client. A URL may be where clients come, too. */
+export function sidecarPorts({ quit, startReady, drain }: MemberConfig): readonly number[] {
+  const calls = [...quit.map(({ name, calls: [call] }) => ({ name, call })), ...startReady];
+  const ports = calls.filter(({ name }) => !name.includes('://')).map(({ call }) => call.port);
+  const named = drain?.kind === 'adaptive' ? drain.ports : [];
+  return ports.filter((port) => !named.includes(port));
 }

@@ -20,6 +20,8 @@ export const SCHEMA_FILES: readonly SchemaFile[] = [
     { drain: { min: '1s', quiet: '2s', max: '15s', ports: [8080, 8443], ignore: ['10.1.2.3', '::1'], inflight: true } },
     { drain: { quiet: '1s', ports: 80, ignore: 'fe80::/10', inflight: 'false' } },
     { drain: 'inflight' },
+    { drain: 'neighbours' },
+    { drain: { ports: 80, neighbours: false } },
     { terminationGracePeriodSeconds: '300', drain: 0, linger: '0', hold: '1m30s', role: 'sidecar', graveyard: '/g' },
     { stop: 'TERM:20s,SIGINT:5s,KILL', stopSignals: 'none', signals: 'TERM:QUIT,HUP:-' },
     { stop: ['TERM:20s', 'KILL'], stopSignals: ['TERM', 'RTMIN+3', 10], signals: { TERM: 'quit', HUP: 0, USR1: '-' } },

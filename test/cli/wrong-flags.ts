@@ -135,6 +135,12 @@ export function wrongFlags(): readonly WrongInput[] {
       "$(HOST_IP) was not expanded; declare that variable before this one in the Pod's env",
     ),
     one('a drain with an empty part', 'drain', 'min=1s,', 'a part of it is empty; write min=1s,quiet=2s,max=15s'),
+    one(
+      'a drain that counts some neighbours',
+      'drain',
+      'neighbours=istio',
+      'neighbours takes no value; write neighbours or neighbours=false',
+    ),
     one('a drain in other words', 'drain', 'in-flight', 'not a drain; did you mean inflight?'),
     one(
       'a gate without a condition',

@@ -31,6 +31,7 @@ const adaptive: fc.Arbitrary<MemberConfig['drain']> = fc.record({
   maxMs: fc.constantFrom(2_017, 31_337),
   ports: fc.constant([]),
   ignore: fc.constant([]),
+  neighbours: fc.boolean(),
   newOnly: fc.boolean(),
   inflight: fc.boolean(),
 });
@@ -212,7 +213,7 @@ export function perform(life: Life, action: Action): void {
       return;
     case 'traffic': {
       const lastMs = action.agoMs === undefined ? undefined : life.nowMs - action.agoMs;
-      life.feed({ type: 'trafficSeen', lastMs, connections: 1, ignored: 0, open: action.open });
+      life.feed({ type: 'trafficSeen', lastMs, connections: 1, ignored: 0, open: action.open, byAddress: 0 });
       return;
     }
     case 'stray':

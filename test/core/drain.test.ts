@@ -18,7 +18,14 @@ function asked(change: Partial<MemberConfig> = {}, drain: Partial<AdaptiveDrain>
 /** What the watch tells now; `ago`: since the last connection that counts. */
 function seen(life: Life, ago: number | undefined, told: { connections?: number; open?: number } = {}): Life {
   const lastMs = ago === undefined ? undefined : life.nowMs - ago;
-  return life.feed({ type: 'trafficSeen', lastMs, connections: told.connections ?? 0, ignored: 0, open: told.open });
+  return life.feed({
+    type: 'trafficSeen',
+    lastMs,
+    connections: told.connections ?? 0,
+    ignored: 0,
+    open: told.open,
+    byAddress: 0,
+  });
 }
 
 function isDraining({ state }: Life): boolean {

@@ -90,6 +90,7 @@ export const ADAPTIVE_DRAIN: AdaptiveDrain = {
   maxMs: 15_000,
   ports: [],
   ignore: [],
+  neighbours: false,
   newOnly: false,
   inflight: false,
 };

@@ -121,7 +121,7 @@ describe('an adaptive drain', { skip: NO_NAMESPACES, concurrency: 2 }, () => {
     'is not kept awake by probes, a scrape, a neighbour and 500 idle connections',
     async (stage) => {
       const probe = `--readiness=http://:${PORT}/,period=1s,timeout=1m`;
-      const drain = `min=0,quiet=2s,max=5m,ports=${PORT},ignore=${KUBELET}`;
+      const drain = `min=0,quiet=2s,max=5m,ports=${PORT},neighbours=false,ignore=${KUBELET}`;
       const { client, neighbour, stop, drained } = await serve(stage, drain, { flags: [probe] });
       await client.do({ do: 'connect', ...toPod, how: 'hold', times: 500 });
       await neighbour.do({ do: 'serve', host: '::', port: 9090 });
@@ -133,6 +133,38 @@ describe('an adaptive drain', { skip: NO_NAMESPACES, concurrency: 2 }, () => {
       const { Why, Connections, Ignored = 0 } = await drained();
       assert.deepEqual([Why, Connections], ['quiet', 0]);
       assert.ok(Ignored > 0);
+    },
+    options,
+  );
+
+  for (const [title, drain, host] of [
+    ['by loopback, where their port is named', `ports=${PORT}`, '127.0.0.1'],
+    ['by an address of the pod, where neighbours count', 'neighbours', POD],
+  ] as const)
+    scenario(
+      `C1: loses no request of a client in the same network that comes ${title}`,
+      async (stage) => {
+        const probe = `--readiness=http://:${PORT}/,period=1s,timeout=1m`;
+        const { neighbour, stop, drained } = await serve(stage, `min=0,quiet=1s,max=5m,${drain}`, { flags: [probe] });
+        await neighbour.do({ do: 'keep on', host, port: PORT, everyMs: 50, how: 'request and leave' });
+        await stop();
+        await sleep(LONGER_THAN_QUIET_MS);
+        const { refused } = (await neighbour.do({ do: 'cease' })) as Ceased;
+        const { Why, Connections = 0 } = await drained();
+        assert.deepEqual([refused, Why, Connections > 0], [0, 'quiet', true]);
+      },
+      options,
+    );
+
+  scenario(
+    'C1: says so when it has counted nobody, but ignored some that came to the same port',
+    async (stage) => {
+      const { container, neighbour, stop, drained } = await serve(stage, 'min=0,quiet=1s,max=5m');
+      await neighbour.do({ do: 'keep on', host: '127.0.0.1', port: PORT, everyMs: 50, how: 'request and leave' });
+      await stop();
+      const { Connections, Ignored = 0 } = await drained();
+      assert.deepEqual([Connections, Ignored > 0], [0, true]);
+      assert.equal(container.stderr().match(/counted no connection and ignored [0-9]+ .*write neighbours/g)?.length, 1);
     },
     options,
   );

@@ -130,6 +130,7 @@ const DRAINS: readonly [Drain, ...Drain[]] = [
     maxMs: 3_000,
     ports: [] as readonly number[],
     ignore: [] as readonly string[],
+    neighbours: false,
     newOnly: false,
     inflight: false,
   },

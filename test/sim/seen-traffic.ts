@@ -32,7 +32,7 @@ export class SeenTraffic {
       return void agenda.in(1, this.#actor, () => this.#onEvent({ type: 'trafficUnseen', why: 'no /proc' }));
     const lastMs = dice.chance(0.5) ? atMs : undefined;
     this.#counting = agenda.in(COUNT_MS, this.#actor, () => {
-      const seen = { lastMs, connections, ignored: 0, open: dice.int(2) };
+      const seen = { lastMs, connections, ignored: 0, open: dice.int(2), byAddress: 0 };
       this.#count(connections + 1);
       this.#onEvent({ type: 'trafficSeen', ...seen });
     });

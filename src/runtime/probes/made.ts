@@ -4,11 +4,17 @@
  */
 import type { Socket } from 'node:net';
 
-let made: Set<number> | undefined;
+export interface Made {
+  /** Those that were not seen yet: the caller's to take out of. */
+  readonly unseen: Set<number>;
+  readonly all: Set<number>;
+}
 
-/** From now on. The set is the caller's to take out of. */
-export function collectMade(): Set<number> {
-  made ??= new Set();
+let made: Made | undefined;
+
+/** From now on. */
+export function collectMade(): Made {
+  made ??= { unseen: new Set(), all: new Set() };
   return made;
 }
 
@@ -20,7 +26,9 @@ export function forgetMade(): void {
 export function noteMade(socket: Socket): void {
   if (made === undefined) return;
   socket.once('connect', () => {
-    if (socket.localPort !== undefined && isHere(socket)) made?.add(socket.localPort);
+    if (socket.localPort === undefined || !isHere(socket)) return;
+    made?.unseen.add(socket.localPort);
+    made?.all.add(socket.localPort);
   });
 }
 

@@ -6,6 +6,7 @@ import { Informant } from './informant.ts';
 import type { Client } from './table.ts';
 
 export interface Used extends Client {
+  readonly remotePort: number;
   /** Since something came, milliseconds. */
   readonly agoMs: number;
 }
@@ -35,10 +36,10 @@ export const MOST_TOLD = 256;
 const LONGEST_MS = 2 ** 31 - 1;
 
 function parse(line: string): Used {
-  const [address = '', , localPort, agoMs] = line.split(' ');
+  const [address = '', remotePort, localPort, agoMs] = line.split(' ');
   const digits = address.replace(/^0{20}f{4}(?=.{8}$)/, '');
   const isV4 = digits.length === 8;
   const words = digits.padStart(32, '0').match(/.{8}/g) ?? [];
   const remote = Uint32Array.from(words, (word) => Number.parseInt(word, 16));
-  return { isV4, remote, localPort: Number(localPort), agoMs: Number(agoMs) };
+  return { isV4, remote, remotePort: Number(remotePort), localPort: Number(localPort), agoMs: Number(agoMs) };
 }

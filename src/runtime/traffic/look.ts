@@ -4,6 +4,7 @@
  * A connection is known by its four numbers, seen from the side that has accepted it. One from a neighbour in the same namespace is in the
  * tables twice, and stays for a minute on the side that has closed it first (TIME_WAIT), so either side proves it.
  */
+import type { Made } from '../probes/made.ts';
 import { Allowance } from './allowance.ts';
 import { countSockets } from './counter.ts';
 import { Networks, ownNetworks } from './networks.ts';
@@ -22,12 +23,13 @@ export interface LookOptions {
   /** Empty: all that are listened on. */
   readonly ports: readonly number[];
   readonly ignore: readonly string[];
+  readonly neighbours: boolean;
   /** Ports that are sexton's own: nobody who connects to them needs a drain. */
   readonly own?: readonly number[];
   /** How long there will be looks. */
   readonly maxMs: number;
   /** Local ports of connections that we make ourselves. */
-  readonly made: Set<number>;
+  readonly made: Made;
   /** CLOCK_MONOTONIC milliseconds. */
   readonly now: () => number;
 }
@@ -48,19 +50,24 @@ export class Looks {
   readonly #ownPorts: ReadonlySet<number>;
   readonly #own = new Networks(ownNetworks());
   readonly #ignored: Networks;
+  readonly #countsNeighbours: boolean;
   readonly #listening = new Set<number>();
   readonly #allowance: Allowance;
   readonly #now: () => number;
   /** Local ports of connections that we have made ourselves and that were not seen yet. */
   readonly #made: Set<number>;
+  readonly #allMade: ReadonlySet<number>;
   /** Of those that were taken for seen: word of them may come late. */
   readonly #taken = new Set<number>();
   /** Of neighbours, any of which may turn out to be ourselves. */
   readonly #neighbours = new Set<number>();
   #known = new Set<number>();
+  #byAddress = 0;
 
-  constructor({ ports, ignore, own = [], maxMs, made, now }: LookOptions) {
-    this.#made = made;
+  constructor({ ports, ignore, neighbours, own = [], maxMs, made, now }: LookOptions) {
+    this.#made = made.unseen;
+    this.#allMade = made.all;
+    this.#countsNeighbours = neighbours;
     this.#now = now;
     this.#allowance = new Allowance(maxMs, now());
     this.#ports = new Set(ports);
@@ -102,7 +109,11 @@ export class Looks {
 
   /** Takes so many of our own connections for seen, or as many as there were; how many. */
   takeOwn(most: number): number {
-    for (const port of this.#made) if (this.#neighbours.delete(port)) this.#made.delete(port);
+    for (const port of this.#made) {
+      if (!this.#neighbours.delete(port)) continue;
+      this.#made.delete(port);
+      this.#byAddress -= 1;
+    }
     const ports = [...this.#made].slice(0, most);
     for (const port of ports) {
       this.#made.delete(port);
@@ -121,27 +132,36 @@ export class Looks {
   }
 
   counts(client: Client): boolean {
-    return this.#isWanted(client.localPort) && !this.#own.has(client) && !this.#ignored.has(client);
+    if (!this.#isWanted(client.localPort) || this.#ignored.has(client)) return false;
+    return !this.#own.has(client) || (this.#countsNeighbours && !this.#allMade.has(client.remotePort));
+  }
+
+  /** So many came to where connections count, from others than ourselves, and were ignored for their address. */
+  get byAddress(): number {
+    return this.#byAddress;
   }
 
   /** Counts it, unless it is known; what it is known by, if it is a connection that was accepted here. */
   #take(line: Line, sight: Sight, found: ReadonlySet<number>): number | undefined {
     const side = this.#sideOf(line);
     if (side === undefined) return undefined;
-    const counts = side === 'server' && this.counts(line) && !isSame(line.local, line.remote);
-    if (counts && OPEN.has(line.state)) sight.open += 1;
+    const client = side === 'server' ? line : turned(line);
+    const counts = this.counts(client) && (this.#countsNeighbours || !isSame(line.local, line.remote));
+    if (counts && side === 'server' && OPEN.has(line.state)) sight.open += 1;
     const key = keyOf(line, side);
     if (found.has(key) || this.#known.has(key)) return key;
     if (counts) sight.fresh += 1;
-    else this.#ignore(side === 'server' ? line.remotePort : line.localPort, sight);
+    else this.#ignore(client, sight);
     return key;
   }
 
-  #ignore(clientPort: number, sight: Sight): void {
-    if (this.#taken.delete(clientPort)) return;
+  #ignore({ remotePort, localPort }: Client, sight: Sight): void {
+    if (this.#taken.delete(remotePort)) return;
     sight.ignored += 1;
+    if (this.#made.delete(remotePort)) return;
     // It may be seen before we hear that it was made.
-    if (!this.#made.delete(clientPort)) this.#neighbours.add(clientPort);
+    this.#neighbours.add(remotePort);
+    if (this.#isWanted(localPort)) this.#byAddress += 1;
   }
 
   /** Whose end of an accepted connection it is; undefined: it is none. */
@@ -159,6 +179,11 @@ export class Looks {
   #isNeighbour(line: Line): boolean {
     return isSame(line.local, line.remote) || this.#own.has(line);
   }
+}
+
+/** The same connection, seen from the other end. */
+function turned({ isV4, local, localPort, remotePort }: Line): Client {
+  return { isV4, remote: local, remotePort: localPort, localPort: remotePort };
 }
 
 /** What may still carry something: also what the client has closed on its side, and what is to be delivered after our close. */

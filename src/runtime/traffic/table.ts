@@ -6,8 +6,8 @@
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 
-/** The far end of a connection, and the port at ours. */
-export type Client = Readonly<Pick<Line, 'isV4' | 'remote' | 'localPort'>>;
+/** The far end of a connection that was accepted here, and the port at ours. */
+export type Client = Readonly<Pick<Line, 'isV4' | 'remote' | 'remotePort' | 'localPort'>>;
 
 /** The same object for each line: take what you need of it. Words are big-endian; of IPv4 only the last one is used. */
 export interface Line {

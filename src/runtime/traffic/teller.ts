@@ -8,6 +8,7 @@ export interface Seen {
   readonly connections: number;
   readonly ignored: number;
   readonly open: number | undefined;
+  readonly byAddress: number;
 }
 
 export class Teller {

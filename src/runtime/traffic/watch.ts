@@ -132,7 +132,7 @@ export class TrafficWatch {
 
   #tell(): void {
     if (this.#isOver || this.#judge === undefined) return;
-    const seen = { ...this.#judge.seen, lastMs: this.#latestMs() };
+    const seen = { ...this.#judge.seen, lastMs: this.#latestMs(), byAddress: this.#looks.byAddress };
     this.#teller.tell(seen, this.#options.now(), this.#isQuiet());
   }
 }

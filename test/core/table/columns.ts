@@ -99,6 +99,7 @@ function traffic({ state, config }: Row, isQuiet: boolean): readonly Event[] {
       lastMs: isQuiet ? now.mono : at.mono,
       connections: isQuiet ? 0 : 1,
       ignored: 0,
+      byAddress: 0,
       open: undefined,
     },
   ];

@@ -31,6 +31,8 @@ export interface Ceased {
   readonly longestPauseMs: number;
   /** When the last connection that was not refused began. */
   readonly lastMs: number;
+  /** So many were refused, or broken off. */
+  readonly refused: number;
 }
 
 export interface Target {
@@ -69,7 +71,7 @@ async function obey(order: Order): Promise<unknown> {
     case 'probe':
       return probe(order.kind, order.port);
     case 'keep on':
-      steady.push({ isOver: false, triedMs: now(), longestPauseMs: 0, lastMs: 0 });
+      steady.push({ isOver: false, triedMs: now(), longestPauseMs: 0, lastMs: 0, refused: 0 });
       void keepOn(order, steady.at(-1));
       return true;
     case 'cease':
@@ -99,6 +101,7 @@ interface Steady {
   triedMs: number;
   longestPauseMs: number;
   lastMs: number;
+  refused: number;
 }
 
 const steady: Steady[] = [];
@@ -110,7 +113,8 @@ async function keepOn(order: Order & { do: 'keep on' }, state: Steady | undefine
       () => false,
       () => true,
     );
-    if (!isRefused) state.lastMs = beganMs;
+    if (isRefused) state.refused += 1;
+    else state.lastMs = beganMs;
     state.longestPauseMs = Math.max(state.longestPauseMs, now() - state.triedMs);
     state.triedMs = now();
     await new Promise((resolve) => setTimeout(resolve, order.everyMs));
@@ -122,6 +126,7 @@ function cease(all: readonly Steady[]): Ceased {
   return {
     longestPauseMs: Math.max(0, ...all.map((it) => Math.max(it.longestPauseMs, now() - it.triedMs))),
     lastMs: Math.max(0, ...all.map((it) => it.lastMs)),
+    refused: all.reduce((sum, it) => sum + it.refused, 0),
   };
 }
 

@@ -117,6 +117,44 @@ describe('connections from elsewhere', options, () => {
   });
 });
 
+describe('C1: neighbours, where they count', options, () => {
+  test('count each, by loopback and by the addresses of the pod, however they end, once', async (t) => {
+    const { pod, counted, last } = await watched(t, { drain: { neighbours: true } });
+    const { lastMs } = last();
+    let came = 0;
+    for (const host of ['127.0.0.1', '::1', POD, POD6, '127.0.0.6'])
+      for (const how of [...HOWS, 'hold' as const])
+        came += Number(await pod.do({ do: 'connect', host, port: PORT, how, times: 2 }));
+    await counted(came, came);
+    assert.ok(last().lastMs > lastMs);
+    const { length } = pod.seen;
+    await pod.waitToSee('all is judged', () => pod.seen.length > length + JUDGED_AFTER);
+    assert.deepEqual([last().connections, last().ignored], [came, 0]);
+  });
+
+  test('keep it awake with requests over connections that are kept', async (t) => {
+    const { pod, last } = await watched(t, { drain: { neighbours: true, quietMs: 300 } });
+    await pod.do({ do: 'connect', host: '127.0.0.1', port: PORT, how: 'hold', times: 1 });
+    const { lastMs } = await pod.waitToSee('it has come', ({ connections }) => connections === 1);
+    for (let times = 0; times < MOST_TIMES && last().lastMs === lastMs; times += 1) {
+      await pod.do({ do: 'use' });
+      const { length } = pod.seen;
+      await pod.waitToSee('it has told', () => pod.seen.length > length);
+    }
+    assert.ok(last().lastMs > lastMs);
+  });
+
+  test('do not, where the port is not named, or their address is ignored', async (t) => {
+    const { pod, counted } = await watched(t, {
+      drain: { neighbours: true, ports: [PORT], ignore: ['127.0.0.6'] },
+    });
+    await pod.do({ do: 'connect', host: '127.0.0.1', port: 9090, how: 'touch', times: 2 });
+    await pod.do({ do: 'connect', host: '127.0.0.1', from: '127.0.0.6', port: PORT, how: 'touch', times: 2 });
+    await pod.do({ do: 'connect', host: '127.0.0.1', port: PORT, how: 'touch', times: 2 });
+    await counted(6, 2);
+  });
+});
+
 describe('connections that are kept', options, () => {
   const QUIET_MS = 300;
   const LOOKS = 10;
@@ -204,6 +242,23 @@ describe('do not count and do not keep it awake', options, () => {
       for (const how of HOWS) came += Number(await pod.do({ do: 'connect', host, port: PORT, how, times: 2 }));
     await counted(came, 0);
     assert.equal(last().lastMs, lastMs);
+  });
+
+  test('neighbours that are told to be left out, although ports are named', async (t) => {
+    const { pod, counted } = await watched(t, { drain: { ports: [PORT], neighbours: false } });
+    for (const how of HOWS) await pod.do({ do: 'connect', host: '127.0.0.1', port: PORT, how, times: 2 });
+    await counted(8, 0);
+  });
+
+  test('our own probes where neighbours count', async (t) => {
+    const { pod, last, counted } = await watched(t, { drain: { neighbours: true } });
+    for (const kind of ['http', 'tcp', 'http', 'tcp'] as const) await pod.do({ do: 'probe', kind, port: PORT });
+    await counted(4, 0);
+    await pod.do({ do: 'connect', host: '127.0.0.1', port: PORT, how: 'request', times: 1 });
+    await counted(5, 1);
+    const { length } = pod.seen;
+    await pod.waitToSee('all is judged', () => pod.seen.length > length + JUDGED_AFTER);
+    assert.deepEqual([last().connections, last().ignored], [1, 4]);
   });
 
   test('our own probes', async (t) => {
