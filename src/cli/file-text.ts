@@ -13,6 +13,7 @@ export function textOf(key: Key, value: unknown): Parse<string> {
       ? good(`${value}s`)
       : bad('must be a whole number of seconds; write one such as 30');
   }
+  if (value === null) return bad(`has no value; write ${flag.takes}`);
   if (isScalar(value)) return value === '' ? bad(`has no value; write ${flag.takes}`) : good(String(value));
   if (flag.podKey !== undefined)
     return bad(`must be a text, write ${flag.takes}; the shape of a Pod goes to ${flag.podKey}`);

@@ -8,7 +8,7 @@ import { describe, textOf } from './file-text.ts';
 import type { Key } from './flag.ts';
 import { FLAGS } from './flags.ts';
 import { type Given, unexpanded } from './given.ts';
-import { bad, good, type Parse, show } from './parse.ts';
+import { bad, good, type Parse, show, TOO_DEEP } from './parse.ts';
 import { platformWarnings } from './platform.ts';
 import { readReloads } from './reload-shape.ts';
 import { isMap, type Report } from './shape.ts';
@@ -28,11 +28,29 @@ export interface ConfigFile {
 export function parseAsJson(path: string, text: string): Parse<unknown> | undefined {
   const mustBeJson = path.endsWith('.json');
   if (!mustBeJson && !text.trimStart().startsWith('{')) return undefined;
+  let content: unknown;
   try {
-    return good(JSON.parse(text) as unknown);
+    content = JSON.parse(text);
   } catch (error) {
     return mustBeJson ? bad(`not JSON: ${(error as Error).message}`) : undefined;
   }
+  const repeated = repeatedKey(text);
+  return repeated === undefined ? good(content) : bad(`the key ${show(repeated)} is there twice; keep one of them`);
+}
+
+/** In JSON that is right, a key that one object has twice: JSON.parse takes the last and says nothing. */
+function repeatedKey(json: string): string | undefined {
+  const open: Set<string>[] = [];
+  for (const [token, key] of json.matchAll(/("[^"\\]*(?:\\.[^"\\]*)*")\s*:|"[^"\\]*(?:\\.[^"\\]*)*"|[{}]/g)) {
+    if (token === '{') open.push(new Set());
+    else if (token === '}') open.pop();
+    else if (key !== undefined) {
+      const name = JSON.parse(key) as string;
+      if (open.at(-1)?.has(name)) return name;
+      open.at(-1)?.add(name);
+    }
+  }
+  return undefined;
 }
 
 export function readConfigFile(path: string, content: unknown): ConfigFile {
@@ -113,12 +131,26 @@ function podValues(
 }
 
 function shapeProblem(content: unknown): string | undefined {
+  if (isTooDeep(content)) return TOO_DEEP;
   if (!isMap(content)) return 'not a map of keys; write one key a line, such as role: sidecar';
   if (['kind', 'apiVersion', 'spec', 'containers'].some((key) => key in content)) {
     return 'a whole manifest; write only the keys of this one container, such as command and role';
   }
   return undefined;
 }
+
+/** Level by level: what calls itself once a level runs out of stack, and an alias of YAML may lead back to where it stands. */
+function isTooDeep(content: unknown): boolean {
+  let level = new Set([content]);
+  for (let depth = 0; level.size > 0; depth++) {
+    if (depth > MAX_DEPTH) return true;
+    level = new Set([...level].flatMap((value) => (isMap(value) || Array.isArray(value) ? Object.values(value) : [])));
+  }
+  return false;
+}
+
+/** A header of a probe is five levels deep. */
+const MAX_DEPTH = 100;
 
 function shownValue(key: Key, text: string): string {
   return FLAGS[key].fileSeconds ? text.replace(/s$/, '') : text;

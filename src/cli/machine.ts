@@ -1,14 +1,39 @@
 /**
  * What a configuration asks of the machine: files, directories, and whether a person looks at stderr.
  */
-import { readFileSync, statSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import type { Files } from './config.ts';
 
 export const machine: Files = {
-  readText: (path) => readFileSync(path, 'utf8'),
+  readText: readRegularFile,
   isDirectory: (path) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false,
   get isTerminal() {
     return isatty(2);
   },
 };
+
+const MAX_BYTES = 1024 * 1024;
+
+/** A pipe would be waited for, and a device has no end. */
+function readRegularFile(path: string): string {
+  // Without O_NONBLOCK the opening of a FIFO waits for its writer: fifo(7).
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const stat = fstatSync(fd);
+    // Of a directory the reading says so.
+    if (!stat.isFile() && !stat.isDirectory()) throw new Error('not a regular file');
+    // Not by its size, which is 0 in /proc.
+    const bytes = Buffer.allocUnsafe(MAX_BYTES + 1);
+    let length = 0;
+    while (length < bytes.length) {
+      const count = readSync(fd, bytes, length, bytes.length - length, null);
+      if (count === 0) break;
+      length += count;
+    }
+    if (length > MAX_BYTES) throw new Error(`larger than ${MAX_BYTES} bytes`);
+    return bytes.toString('utf8', 0, length);
+  } finally {
+    closeSync(fd);
+  }
+}

@@ -40,6 +40,9 @@ export function repeated<T>(values: readonly T[]): T | undefined {
   return values.find((value, index) => values.indexOf(value) !== index);
 }
 
+/** Of a configuration file, by whichever parser. */
+export const TOO_DEEP = 'nested too deeply; a configuration has a few levels';
+
 const LONGEST_SHOWN = 80;
 
 /** A value as a message shows it: as it is where that is unmistakable, else quoted, and never longer than a line. */

@@ -33,7 +33,11 @@ export function wrongContainers(): readonly WrongInput[] {
       'startupProbe: {periodSeconds: 1}\n',
       at('startupProbe', `does nothing; add one of ${handlers}`),
     ),
-    file('a probe without a value', 'startupProbe:\n', at('startupProbe: ""', `must be a map with one of ${handlers}`)),
+    file(
+      'a probe without a value',
+      'startupProbe:\n',
+      at('startupProbe: null', `must be a map with one of ${handlers}`),
+    ),
     file(
       'a probe that does two things',
       'startupProbe: {exec: {command: [a]}, tcpSocket: {port: 80}}\n',

@@ -1,0 +1,52 @@
+/** What a configuration file may be: a regular file of at most 1 MiB. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { describe, it } from 'node:test';
+import { resolveRun } from '../../src/cli/config.ts';
+import { machine } from '../../src/cli/machine.ts';
+import { tempGraveyard } from '../helpers/scratch.ts';
+
+async function problemsWith(path: string): Promise<readonly string[]> {
+  const resolution = await resolveRun(['--config', path, '--', 'true'], {}, machine);
+  return resolution.ok ? [] : resolution.problems;
+}
+
+describe('the file of --config (D6)', () => {
+  it('is refused when it is a pipe, which nobody may ever write to', async (t) => {
+    const { path } = await tempGraveyard(t);
+    execFileSync('mkfifo', [path('pipe')]);
+    assert.deepEqual(await problemsWith(path('pipe')), [
+      `--config ${path('pipe')}: cannot be read: not a regular file; name a file that can be read`,
+    ]);
+  });
+
+  it('is refused when it is a device without an end', async () => {
+    assert.deepEqual(await problemsWith('/dev/zero'), [
+      '--config /dev/zero: cannot be read: not a regular file; name a file that can be read',
+    ]);
+  });
+
+  it('is refused when it is a directory', async (t) => {
+    const { path } = await tempGraveyard(t);
+    await mkdir(path('d'));
+    assert.deepEqual(await problemsWith(path('d')), [
+      `--config ${path('d')}: cannot be read: it is a directory; name the file in it`,
+    ]);
+  });
+
+  it('may have 1 MiB and not a byte more', async (t) => {
+    const { path } = await tempGraveyard(t);
+    const rest = '{"role": "main"}';
+    await writeFile(path('c.json'), rest.padEnd(1024 * 1024));
+    assert.deepEqual(await problemsWith(path('c.json')), []);
+    await writeFile(path('c.json'), rest.padEnd(1024 * 1024 + 1));
+    assert.deepEqual(await problemsWith(path('c.json')), [
+      `--config ${path('c.json')}: cannot be read: larger than 1048576 bytes; name a file that can be read`,
+    ]);
+  });
+
+  it('may be one of /proc, whose size is said to be 0', () => {
+    assert.match(machine.readText('/proc/self/status'), /^Name:/);
+  });
+});
