@@ -122,7 +122,13 @@ function resolve({ argv, env, files, place, environment }: Inputs, file: ConfigF
   return {
     ok: true,
     run: freeze(runConfig(settings, program, single ? { ...place, host: { ...place.host, single } } : place)),
-    warnings: [...foreign.warnings, ...(file?.warnings ?? []), ...findWarnings(settings), ...warnings],
+    warnings: [
+      ...environment.warnings,
+      ...foreign.warnings,
+      ...(file?.warnings ?? []),
+      ...findWarnings(settings),
+      ...warnings,
+    ],
     notes,
     sources: [...KEYS.map((key) => sourceOf(key, settings)), commandSource(program, file)],
   };

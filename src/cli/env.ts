@@ -5,7 +5,7 @@
 import type { Key } from './flag.ts';
 import { FLAGS, KEYS, variableOf } from './flags.ts';
 import { type Given, variableLabel } from './given.ts';
-import { nearest } from './nearest.ts';
+import { closest } from './nearest.ts';
 import { show } from './parse.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -16,6 +16,7 @@ export interface Environment {
   /** What follows from the pod's own variables, where nobody has said otherwise. */
   readonly implied: readonly Given[];
   readonly problems: readonly string[];
+  readonly warnings: readonly string[];
 }
 
 /** The pod's uid, by the downward API: the default of `--session`. */
@@ -24,20 +25,23 @@ const POD_UID = 'SEXTON_POD_UID';
 export function readEnvironment(env: Env): Environment {
   const given: Given[] = [];
   const problems: string[] = [];
+  const warnings: string[] = [];
   for (const name in env) {
     // Each look into process.env asks the C library, so most names must not come to that.
     if (!name.startsWith('SEXTON_') || isOwn(name)) continue;
     const text = env[name];
     if (text === undefined || isServiceLink(name, text)) continue;
     const key = keyOfVariable(name);
-    if (key === undefined) problems.push(unknownVariable(name));
+    const slip = key === undefined ? slipOf(name) : undefined;
+    if (slip !== undefined) problems.push(`${show(name)}: no such variable; did you mean ${slip}?`);
+    else if (key === undefined) warnings.push(`${show(name)}: no such variable, it has no effect; ${LIST}`);
     else if (text !== '') given.push({ key, text, label: variableLabel(name, text), source: name });
   }
   const podUid = env[POD_UID];
   const implied: readonly Given[] = podUid
     ? [{ key: 'session', text: podUid, label: variableLabel(POD_UID, podUid), source: POD_UID }]
     : [];
-  return { given, implied, problems, config: env[CONFIG] || undefined };
+  return { given, implied, problems, warnings, config: env[CONFIG] || undefined };
 }
 
 /**
@@ -61,10 +65,16 @@ function keyOfVariable(name: string): Key | undefined {
   return KEYS.find((key) => variableOf(FLAGS[key].name) === name);
 }
 
-function unknownVariable(name: string): string {
-  // Without the prefix, which would make any short name look near.
-  const near = nearest(name.slice('SEXTON_'.length), [...KEYS.map((key) => FLAGS[key].name), 'config', 'pod-uid']);
-  const remedy =
-    near === undefined ? 'remove it; sexton help environment names them all' : `did you mean ${variableOf(near)}?`;
-  return `${show(name)}: no such variable; ${remedy}`;
+/**
+ * The variable that was meant: one letter in four may be wrong, or a word missing or too much. Images have variables such as
+ * SEXTON_VERSION of their own, so what is further away is not refused.
+ */
+function slipOf(name: string): string | undefined {
+  const word = name.slice('SEXTON_'.length).toLowerCase().replaceAll('_', '-');
+  const names = [...KEYS.map((key) => FLAGS[key].name), 'config', 'pod-uid'];
+  const meant =
+    closest(word, names, 4) ?? names.find((real) => real.startsWith(`${word}-`) || word.startsWith(`${real}-`));
+  return meant === undefined ? undefined : variableOf(meant);
 }
+
+const LIST = 'sexton help environment names them all';

@@ -85,7 +85,8 @@ function defaultText(key: Key): string {
 function environmentText(): string {
   const rows = [...KEYS.map((key) => FLAGS[key].name), 'config'].map((name) => [variableOf(name), `--${name}`]);
   return `${formatTable(['VARIABLE', 'TWIN OF'], rows, WIDTH)}
-An empty variable counts as not set. Any other SEXTON_ variable is refused.
+An empty variable counts as not set. Any other SEXTON_ variable brings a
+warning; a near miss of one of these is refused.
 SEXTON_POD_UID (metadata.uid by the downward API) is the default of --session.
 KUBEXIT_NAME, _GRAVEYARD, _DEATH_DEPS, _GRACE_PERIOD, _BIRTH_DEPS and
 _BIRTH_TIMEOUT mean what they mean to kubexit where no twin of them is set.

@@ -7,8 +7,15 @@
 export function nearest<const T extends string>(wrong: string, words: readonly T[]): T | undefined {
   const plain = normalise(wrong);
   if (plain === '') return undefined;
+  const best = closest(wrong, words, 3);
+  return best ?? words.find((word) => isBeginning(plain, normalise(word)) || isBeginning(normalise(word), plain));
+}
+
+/** The nearest of which no more than one letter in `share` is wrong. */
+export function closest<const T extends string>(wrong: string, words: readonly T[], share: number): T | undefined {
+  const plain = normalise(wrong);
   let best: T | undefined;
-  let bestDistance = Math.max(1, Math.floor(plain.length / 3)) + 1;
+  let bestDistance = Math.max(1, Math.floor(plain.length / share)) + 1;
   for (const word of words) {
     const distance = editDistance(plain, normalise(word));
     if (distance < bestDistance) {
@@ -16,7 +23,7 @@ export function nearest<const T extends string>(wrong: string, words: readonly T
       bestDistance = distance;
     }
   }
-  return best ?? words.find((word) => isBeginning(plain, normalise(word)) || isBeginning(normalise(word), plain));
+  return best;
 }
 
 /** Insertions, deletions, substitutions and swaps of neighbours that lead from `a` to `b`. */

@@ -74,6 +74,26 @@ describe("kubexit's variables", () => {
   });
 });
 
+describe('variables SEXTON_* of an image (D8)', () => {
+  it('bring a warning and nothing else', async () => {
+    const env = { SEXTON_VERSION: '1.2', SEXTON_HOME: '/sexton', SEXTON_SHA256: 'ab', SEXTON_NAMESPACE: 'default' };
+    const { warnings, run } = await resolved(env);
+    const rest = 'no such variable, it has no effect; sexton help environment names them all';
+    assert.deepEqual(
+      warnings,
+      Object.keys(env).map((name) => `${name}: ${rest}`),
+    );
+    assert.equal(run.member.name, 'x');
+  });
+
+  it('do not change what tini does in its place', async () => {
+    const resolution = await resolveRun(['x'], { SEXTON_VERSION: '1.2' }, filesOf(), 'tini');
+    assert.ok(resolution.ok);
+    assert.deepEqual(resolution.run.member.stopSignals, []);
+    assert.equal(resolution.warnings.length, 1);
+  });
+});
+
 describe("OpenKruise's marker", () => {
   const KRUISE = 'KRUISE_TERMINATE_SIDECAR_WHEN_JOB_EXIT';
   const files = filesOf({ '/c.json': '{"role": "main"}' }, ['/graveyard']);

@@ -13,9 +13,9 @@ export function wrongEnvironments(): readonly WrongInput[] {
       'SEXTON_GRACE_PERIODE: no such variable; did you mean SEXTON_GRACE_PERIOD?',
     ),
     variable(
-      'a variable that nothing reads',
-      { SEXTON_COLOUR: 'blue' },
-      'SEXTON_COLOUR: no such variable; remove it; sexton help environment names them all',
+      'D8 a variable without a word of its name',
+      { SEXTON_GRACE: '30s' },
+      'SEXTON_GRACE: no such variable; did you mean SEXTON_GRACE_PERIOD?',
     ),
     variable(
       'a wrong value in a variable',
@@ -95,7 +95,33 @@ export function wrongFiles(): readonly WrongInput[] {
       `terminationGracePeriodSeconds: 30s in ${IN_FILE}: must be a whole number of seconds; write one such as 30`,
     ),
     file('a drain without a unit', 'drain: 5\n', `drain: 5 in ${IN_FILE}: a duration needs a unit; write 5s or 5ms`),
-    file('a key without a value', 'mains:\n', `mains: "" in ${IN_FILE}: has no value; write NAME,..`),
+    file('a key without a value', 'mains:\n', `mains: null in ${IN_FILE}: has no value; write NAME,..`),
+    file('D6 a name that is null', 'name: null\n', `name: null in ${IN_FILE}: has no value; write NAME`),
+    file(
+      'D6 YAML nested a thousand deep',
+      `drain: ${'['.repeat(1000)}${']'.repeat(1000)}\n`,
+      `${IN_FILE}: nested too deeply; a configuration has a few levels`,
+    ),
+    file(
+      'D6 YAML nested 20,000 deep',
+      `drain: ${'['.repeat(20_000)}${']'.repeat(20_000)}\n`,
+      `${IN_FILE}: nested too deeply; a configuration has a few levels`,
+    ),
+    file(
+      'D6 YAML that holds itself',
+      'drain: &a [*a]\n',
+      `${IN_FILE}: nested too deeply; a configuration has a few levels`,
+    ),
+    inJson(
+      'D6 JSON nested 20,000 deep',
+      `{"drain": ${'['.repeat(20_000)}${']'.repeat(20_000)}}`,
+      'nested too deeply; a configuration has a few levels',
+    ),
+    inJson(
+      'D6 a key twice in JSON',
+      '{"role": "main", "signals": {"TERM": "a:{"}, "r\\u006fle": "sidecar"}',
+      'the key role is there twice; keep one of them',
+    ),
     file(
       'a command as one text',
       'command: nginx -g x\n',
@@ -111,12 +137,7 @@ export function wrongFiles(): readonly WrongInput[] {
       'graveyard: "/g\\0y"\n',
       `graveyard: "/g\\u0000y" in ${IN_FILE}: no path has a NUL byte in it; write a directory such as /graveyard`,
     ),
-    {
-      title: 'JSON that is cut off',
-      argv: ['--config', `${DIR}/sexton.json`],
-      files: { 'sexton.json': '{"role": ' },
-      message: `${DIR}/sexton.json: not JSON: Unexpected end of JSON input`,
-    },
+    inJson('JSON that is cut off', '{"role": ', 'not JSON: Unexpected end of JSON input'),
     {
       title: 'a file and a flag that do not go together',
       argv: ['--config', IN_FILE, '--drain', '20s'],
@@ -124,6 +145,11 @@ export function wrongFiles(): readonly WrongInput[] {
       message: `--drain 20s: not shorter than terminationGracePeriodSeconds: 10 in ${IN_FILE}, which leaves no time to stop; write a shorter drain`,
     },
   ];
+}
+
+function inJson(title: string, content: string, problem: string): WrongInput {
+  const path = `${DIR}/sexton.json`;
+  return { title, argv: ['--config', path], files: { 'sexton.json': content }, message: `${path}: ${problem}` };
 }
 
 function variable(title: string, env: Readonly<Record<string, string>>, message: string): WrongInput {
