@@ -4,9 +4,9 @@
 import { getSystemErrorMessage } from 'node:util';
 import { SextonError } from './errors.ts';
 
-/** The width of the terminal, at least 80 columns, which is also what a pipe gets. */
+/** The width of the terminal, at least 80 columns. A pipe or a file gets everything. */
 export function outputWidth(): number {
-  return Math.max(80, process.stdout.columns ?? 80);
+  return process.stdout.isTTY ? Math.max(80, process.stdout.columns) : Number.POSITIVE_INFINITY;
 }
 
 /** Resolves when all is written. A reader that closed early (`| head`) has what it wanted. */
