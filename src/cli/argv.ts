@@ -1,6 +1,7 @@
 /**
  * The command line: `[run] [flags] [--] command [args...]`. The first word that is no flag begins the command.
  */
+import type { Key } from './flag.ts';
 import { FLAGS, KEYS, keyOfFlag } from './flags.ts';
 import { flagLabel, type Given } from './given.ts';
 import { nearest } from './nearest.ts';
@@ -72,10 +73,18 @@ function takes(name: string): string {
 
 function unknownFlag(flag: FlagWord, word: string): string {
   if (flag.name === '--help' || flag.name === '-h') return `${flag.name}: stands alone; run sexton help`;
+  const denied = keyOfFlag(flag.name.replace(/^--no-/, ''));
+  if (denied !== undefined)
+    return `${flag.name}: no such flag; leave out --${FLAGS[denied].name} for its default: ${defaultText(denied)}`;
   const names = [...KEYS.map((key) => FLAGS[key].name), 'config'];
   const near = nearest(flag.name, names);
   const remedy = near === undefined ? 'see sexton help flags, or put -- before the command' : `did you mean --${near}?`;
   return `${show(word.replace(/=.*/s, ''))}: no such flag; ${remedy}`;
+}
+
+function defaultText(key: Key): string {
+  const { default: value, defaultNote } = FLAGS[key];
+  return typeof value === 'object' ? `main ${value.main}, sidecar ${value.sidecar}` : (value ?? defaultNote ?? 'none');
 }
 
 function mayBeValue(argv: readonly string[], at: number): boolean {

@@ -27,7 +27,7 @@ export async function install(args: readonly string[]): Promise<void> {
     version: versionNumber(),
     removeOld: args.includes(REMOVE_OLD),
   });
-  const what = `sexton ${versionNumber()} (${digest.slice(0, 12)})`;
+  const what = `sexton ${versionNumber()} (digest ${digest.slice(0, 12)})`;
   const whole = `${files} files, ${inMiB(bytes)}`;
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   const did =

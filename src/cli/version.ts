@@ -22,5 +22,5 @@ export function versionNumber(): string {
 }
 
 function commit(): string {
-  return typeof __SEXTON_COMMIT__ === 'string' ? __SEXTON_COMMIT__ : 'from source';
+  return typeof __SEXTON_COMMIT__ === 'string' ? `commit ${__SEXTON_COMMIT__}` : 'from source';
 }

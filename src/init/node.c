@@ -3,6 +3,7 @@
  * in PATH.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
@@ -111,6 +112,11 @@ static char *take_told_node(const struct inherited *in) {
 static char **place_node(char **out, struct paths *paths, const struct inherited *in, char *told) {
   char *loader = path_in(paths, loader_path);
   char *node = path_in(paths, "/bin/node");
+  /* As after a build under umask 077: the loader beside it looks as if it were not there. */
+  if (access(node, X_OK) != 0 && errno == EACCES) {
+    say("sexton: cannot run ", node, ": permission denied to this user; chmod -R a+rX the sexton directory\n");
+    return NULL;
+  }
   if (access(loader, F_OK) == 0) {
     *out++ = loader;
     *out++ = (char *)(uintptr_t) "--library-path";

@@ -157,6 +157,12 @@ export class ReloadWatch {
     const seen = await this.#survey(it);
     const isAtStart = it.isFirstLook;
     it.isFirstLook = false;
+    if (isAtStart && seen.signature === undefined)
+      this.#complain(
+        it.index,
+        'looking',
+        `${it.path} is not there yet: its first content will be no change; check --reload`,
+      );
     if (seen.isCut) this.#complain(it.index, 'too much', `${it.path} has too many files: not all of them are watched`);
     const hasChanged = seen.signature !== it.signature;
     it.signature = seen.signature;

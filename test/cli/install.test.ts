@@ -27,19 +27,35 @@ function install(args: readonly string[], options: { uid?: number; program?: str
   return { stdout, stderr, status };
 }
 
+test('D10 a directory that its user may not look into is told as that', { skip: needsRoot }, () => {
+  const dir = join(temporaryDirectory(), 'sexton');
+  cpSync(dirname(SEXTON), dir, { recursive: true });
+  for (const name of ['bin', 'lib', 'app']) chmodSync(join(dir, name), 0o700);
+  chmodSync(dirname(dir), 0o755);
+  const ids = { uid: 1234, gid: 1234 };
+  const { stderr, status } = spawnSync(join(dir, 'sexton'), ['--', 'true'], { env: {}, encoding: 'utf8', ...ids });
+  const why = 'permission denied to this user; chmod -R a+rX the sexton directory';
+  assert.deepEqual([stderr, status], [`sexton: cannot run ${dir}/bin/node: ${why}\n`, 125]);
+});
+
+test('D11 the version names the commit it was built from, which is not the digest of what is installed', () => {
+  const { stdout } = spawnSync(SEXTON, ['version'], { env: {}, encoding: 'utf8' });
+  assert.match(stdout, /^sexton \S+ \(commit ([0-9a-f]{12}|unknown)\)\n$/);
+});
+
 test('what is installed is whole, says so in one line, and a second time only looks', () => {
   const target = temporaryDirectory();
   const first = install([target]);
   assert.match(
     first.stdout,
-    /^installed sexton \S+ \([0-9a-f]{12}\) in \S+: (\d+) files, \S+ MiB, of which \1 files, .* s\n$/,
+    /^installed sexton \S+ \(digest [0-9a-f]{12}\) in \S+: (\d+) files, \S+ MiB, of which \1 files, .* s\n$/,
   );
   assert.deepEqual([first.stderr, first.status], ['', 0]);
   assert.equal(spawnSync(join(target, 'sexton'), ['run', '--', 'sh', '-c', 'exit 7'], { stdio: 'ignore' }).status, 7);
   const again = install([target]);
   assert.match(
     again.stdout,
-    /^sexton \S+ \([0-9a-f]{12}\) was in \S+ already: \d+ files, \S+ MiB, all as they should be\n$/,
+    /^sexton \S+ \(digest [0-9a-f]{12}\) was in \S+ already: \d+ files, \S+ MiB, all as they should be\n$/,
   );
   // From there on to the next volume.
   assert.equal(install([temporaryDirectory()], { program: join(target, 'sexton') }).status, 0);

@@ -35,6 +35,16 @@ export function wrongCommandLines(): readonly WrongInput[] {
     },
     { title: 'a flag with one dash', argv: ['-drain', '5s'], message: '-drain: no such flag; did you mean --drain?' },
     {
+      title: 'D10 a flag that would deny another',
+      argv: ['--no-drain'],
+      message: '--no-drain: no such flag; leave out --drain for its default: 0',
+    },
+    {
+      title: 'D10 a flag that would deny another, whose default depends on the role',
+      argv: ['--no-restart'],
+      message: '--no-restart: no such flag; leave out --restart for its default: main never, sidecar auto',
+    },
+    {
       title: 'a flag of another init',
       argv: ['-g'],
       message: '-g: no such flag; see sexton help flags, or put -- before the command',

@@ -98,7 +98,7 @@ test('a volume that is too small for it is refused with the space that it needs,
 
 test('a second init container finds it installed and writes nothing', async () => {
   const said = await installTo(join(volumes, 'whole'), images.sexton, '--user=23456:23456');
-  assert.match(said, /^sexton \S+ \([0-9a-f]{12}\) was in \/target already: /);
+  assert.match(said, /^sexton \S+ \(digest [0-9a-f]{12}\) was in \/target already: /);
 });
 
 test('the image holds /sexton as its inventory lists it and nothing else, and runs as nobody in particular', async (t) => {

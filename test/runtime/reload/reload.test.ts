@@ -34,6 +34,19 @@ test('a file that is written in place is one change, also in several writes', as
   assert.deepEqual(await watching.told(1), [0]);
 });
 
+test('D10 a path that is not there is told once, and is watched when it appears', async (t) => {
+  const path = join(temporaryDirectory(), 'app.conf');
+  const watching = await Watching.begin(t, [path]);
+  assert.deepEqual(watching.troubles, [
+    `${path} is not there yet: its first content will be no change; check --reload`,
+  ]);
+  writeFileSync(path, 'one');
+  await watching.settle();
+  writeFileSync(path, 'two');
+  assert.deepEqual(await watching.told(1), [0]);
+  assert.equal(watching.troubles.length, 1);
+});
+
 test('a file that is replaced by a rename is one change, each time', async (t) => {
   const dir = temporaryDirectory();
   const path = join(dir, 'app.conf');
@@ -217,13 +230,15 @@ test('a file of more than 1 MiB is not read: its size, time and inode tell of a 
   assert.deepEqual(await watching.told(1), [0]);
 });
 
-test('a pipe, a device or a link that leads to itself is neither opened nor a trouble', async (t) => {
+test('a pipe, a device or a link that leads to itself is not opened, and of these only the link is told (D10)', async (t) => {
   const dir = temporaryDirectory();
   symlinkSync('self', join(dir, 'self'));
   execFileSync('mkfifo', [join(dir, 'pipe')]);
   const watching = await Watching.begin(t, [join(dir, 'self'), join(dir, 'pipe'), '/dev/zero', dir]);
   assert.deepEqual(await watching.told(0), []);
-  assert.deepEqual(watching.troubles, []);
+  assert.deepEqual(watching.troubles, [
+    `${dir}/self is not there yet: its first content will be no change; check --reload`,
+  ]);
 });
 
 test('after close() nothing is told and nothing is left', async (t) => {
