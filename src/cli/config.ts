@@ -108,7 +108,8 @@ function resolve({ argv, env, files, place, environment }: Inputs, file: ConfigF
   const program = programOf(argv, line, file);
   const isDirectory = place.isPlain ? () => false : files.isDirectory;
   const settled = settle(layers, { ...files, isDirectory, command: program?.argv[0] });
-  const { settings, single, notes, warnings } = chooseStop(settled.settings, program?.argv);
+  const { settings: chosen, single, notes, warnings } = chooseStop(settled.settings, program?.argv);
+  const settings = withStopSignal(chosen, file);
   const all = [
     ...line.problems,
     ...environment.problems,
@@ -134,6 +135,18 @@ function resolve({ argv, env, files, place, environment }: Inputs, file: ConfigF
   };
 }
 
+/** The platform sends it to stop the container, whatever else is a stop request. */
+function withStopSignal(settings: Settings, file: ConfigFile | undefined): Settings {
+  const { stopSignals } = settings;
+  const { stopSignal, path } = file ?? {};
+  if (stopSignal === undefined || stopSignals.value === undefined || stopSignals.value.includes(stopSignal))
+    return settings;
+  const value = [...stopSignals.value, stopSignal];
+  const isElsewhere = stopSignals.isGiven && stopSignals.source !== path;
+  const source = isElsewhere ? `${stopSignals.source}, ${path}` : (path ?? '');
+  return { ...settings, stopSignals: { ...stopSignals, value, source } };
+}
+
 function runConfig(settings: Settings, program: Program, { host, startFailureCode }: Place): RunConfig {
   const graveyard = settings.graveyard.value;
   const { rungs = [] } = settings.stop.value ?? {};
@@ -141,6 +154,7 @@ function runConfig(settings: Settings, program: Program, { host, startFailureCod
     name: need(settings, 'name'),
     role: need(settings, 'role'),
     restartPolicy: need(settings, 'restartPolicy'),
+    restartRules: settings.restartRules.value ?? [],
     mains: settings.mains.value ?? [],
     when: need(settings, 'when'),
     startAfter: settings.startAfter.value?.members ?? [],

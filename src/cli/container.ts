@@ -2,7 +2,8 @@
  * The part of a configuration file that is a container of a Pod, key for key, with the rules by which Kubernetes checks it, so
  * that a probe or a hook can be pasted from a manifest as it is.
  */
-import type { HookAction, HttpAction, Probe, ProbeAction, ProbeKind } from '../core/config.ts';
+import type { HookAction, HttpAction, Probe, ProbeAction, ProbeKind, RestartRule } from '../core/config.ts';
+import { signalName, signalNumber } from '../core/signals.ts';
 import { encodePath, isHost, LOCALHOST } from './action.ts';
 import { PROBE_DEFAULTS } from './probe.ts';
 import {
@@ -71,13 +72,20 @@ const NO_GRPC = 'a hook cannot be grpc; write exec, httpGet or sleep';
 const handlers = { exec, httpGet, tcpSocket, sleep } as const;
 const hook = record(handlers, { oneOf: ['exec', 'httpGet', 'tcpSocket', 'sleep'], refused: { grpc: NO_GRPC } });
 
-const lifecycle = record(
-  {
-    postStart: described('Run beside the command when it was spawned.', hook),
-    preStop: described('Run after the drain and before the first stop signal.', hook),
-  },
-  { refused: { stopSignal: 'the platform sends it; leave it in the Pod, and name it in stopSignals here' } },
+/** As Kubernetes names them, without those that nobody can receive. */
+const RECEIVABLE = Array.from({ length: 31 }, (_, index) => signalName(index + 1)).filter(
+  (name) => !['SIGKILL', 'SIGSTOP', 'SIGCHLD'].includes(name),
 );
+const stopSignal = text(
+  `^(${RECEIVABLE.join('|')}|SIGIOT|SIGPOLL|SIGRTMIN(\\+([1-9]|1[0-5]))?|SIGRTMAX(-([1-9]|1[0-4]))?)$`,
+  'no signal that can be received; write one such as SIGTERM or SIGUSR1',
+);
+
+const lifecycle = record({
+  postStart: described('Run beside the command when it was spawned.', hook),
+  preStop: described('Run after the drain and before the first stop signal.', hook),
+  stopSignal: described('The signal that the platform stops the container with; one more of stopSignals.', stopSignal),
+});
 
 const timing = {
   initialDelaySeconds: described(
@@ -133,6 +141,18 @@ const ports = listOf(
   '[{name: http, containerPort: 8080}]',
 );
 
+const restartRule = record(
+  {
+    action: described('All containers of the pod, or this one.', oneOfTexts(['Restart', 'RestartAllContainers'])),
+    exitCodes: record(
+      { operator: oneOfTexts(['In', 'NotIn']), values: listOf(wholeNumber(0, 255, 42), '[42]', 1) },
+      { needs: ['operator', 'values'] },
+    ),
+  },
+  { needs: ['action', 'exitCodes'] },
+);
+const restartPolicyRules = listOf(restartRule, '[{action: Restart, exitCodes: {operator: In, values: [42]}}]');
+
 /** Keys of a container in a Pod that are read here in their own shape. */
 export const CONTAINER = {
   startupProbe: described('As in a Pod. The command has started when it succeeds once.', stoppingProbe),
@@ -143,6 +163,10 @@ export const CONTAINER = {
   ),
   lifecycle: described('As in a Pod.', lifecycle),
   ports: described('As in a Pod; probes and hooks may name them.', ports),
+  restartPolicyRules: described(
+    'As in a Pod. The first that matches the exit code beats restartPolicy.',
+    restartPolicyRules,
+  ),
 } as const satisfies Readonly<Record<string, Shape<unknown>>>;
 
 export type ContainerKey = keyof typeof CONTAINER;
@@ -153,6 +177,8 @@ export interface Lifecycle {
   readonly probes: Readonly<Partial<Record<ProbeKind, Probe>>>;
   readonly postStart: HookAction | undefined;
   readonly preStop: HookAction | undefined;
+  readonly stopSignal: number | undefined;
+  readonly restartRules: readonly RestartRule[] | undefined;
 }
 
 /** Ports become numbers, seconds milliseconds. */
@@ -175,8 +201,14 @@ export function lifecycleOf(container: Container, report: Report): Lifecycle {
       graceMs: milliseconds(grace),
     };
   }
-  const { postStart, preStop } = container.lifecycle ?? {};
-  return { probes, postStart: hookOf('postStart', postStart), preStop: hookOf('preStop', preStop) };
+  const { postStart, preStop, stopSignal } = container.lifecycle ?? {};
+  return {
+    probes,
+    postStart: hookOf('postStart', postStart),
+    preStop: hookOf('preStop', preStop),
+    stopSignal: stopSignal === undefined ? undefined : signalNumber(stopSignal),
+    restartRules: container.restartPolicyRules?.map(ruleOf),
+  };
 
   function hookOf(name: string, given: Shaped<typeof hook> | undefined): HookAction | undefined {
     const action = given && actionOf(given, `lifecycle.${name}`);
@@ -222,6 +254,15 @@ export function lifecycleOf(container: Container, report: Report): Lifecycle {
     if (number === undefined) report(`${path}.port`, noSuchPort([...named.keys()]), port);
     return number !== undefined && isHost(hostname) ? { host: hostname, port: number } : undefined;
   }
+}
+
+function ruleOf({ action, exitCodes }: Shaped<typeof restartRule>): RestartRule {
+  const { operator, values = [] } = exitCodes ?? {};
+  return {
+    action: action === 'RestartAllContainers' ? 'restart-all' : 'restart',
+    codes: values,
+    except: operator === 'NotIn',
+  };
 }
 
 function noSuchPort(names: readonly (string | undefined)[]): string {

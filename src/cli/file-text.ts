@@ -32,7 +32,8 @@ export function textOf(key: Key, value: unknown): Parse<string> {
 
 /** Whether the value may be a list. */
 export function takesList(key: Key): boolean {
-  return (FLAGS[key].pairs !== undefined && !FLAGS[key].pairsOfLists) || FLAGS[key].takes.includes(',..');
+  const { pairs, pairsOfLists, takes, podKey } = FLAGS[key];
+  return podKey === undefined && ((pairs !== undefined && !pairsOfLists) || takes.includes(',..'));
 }
 
 export function describe(value: unknown): string {

@@ -16,6 +16,8 @@ import { isMap, type Report } from './shape.ts';
 export interface ConfigFile {
   readonly path: string;
   readonly given: readonly Given[];
+  /** `lifecycle.stopSignal`: one more of the stop signals, wherever those come from. */
+  readonly stopSignal?: number | undefined;
   /** `command` and `args`; `undefined`: the file has no command. */
   readonly command: readonly [string, ...string[]] | undefined;
   /** The file has `args` but no `command`. */
@@ -64,7 +66,8 @@ export function readConfigFile(path: string, content: unknown): ConfigFile {
     problems.push(`${at}${value === undefined ? '' : `: ${show(describe(value))}`} in ${path}: ${why}`);
   };
   const keys = keysOfFile(content, report);
-  const given = [...ownValues(path, content, keys, report), ...podValues(path, content, keys, report)];
+  const pod = podValues(path, content, keys, report);
+  const given = [...ownValues(path, content, keys, report), ...pod.given];
   const command = words('command', content.command, report);
   const args = words('args', content.args, report);
   const [program, ...rest] = command;
@@ -72,6 +75,7 @@ export function readConfigFile(path: string, content: unknown): ConfigFile {
   return {
     path,
     given,
+    stopSignal: pod.stopSignal,
     problems,
     command: program === undefined ? undefined : [program, ...rest, ...args],
     hasArgsOnly: program === undefined && args.length > 0,
@@ -111,23 +115,24 @@ function podValues(
   content: Readonly<Record<string, unknown>>,
   { container }: FileKeys,
   report: Report,
-): readonly Given[] {
+): Pick<ConfigFile, 'given' | 'stopSignal'> {
   const read: Partial<Record<ContainerKey, unknown>> = {};
   for (const key of container) {
     const { read: readShape } = CONTAINER[key];
     const value = readShape(content[key], key, report);
     // With ports that cannot be read every name of one would be wrong as well.
-    if (value === undefined && key === 'ports') return [];
+    if (value === undefined && key === 'ports') return { given: [] };
     if (value !== undefined) read[key] = value;
   }
-  const { probes, postStart, preStop } = lifecycleOf(read as Container, report);
-  const values: Readonly<Partial<Record<Key, unknown>>> = { ...probes, postStart, preStop };
-  return (Object.keys(values) as Key[]).flatMap((key) => {
+  const { probes, postStart, preStop, restartRules, stopSignal } = lifecycleOf(read as Container, report);
+  const values: Readonly<Partial<Record<Key, unknown>>> = { ...probes, postStart, preStop, restartRules };
+  const given = (Object.keys(values) as Key[]).flatMap((key) => {
     const value = values[key];
     return value === undefined
       ? []
       : [{ key, text: '', value, label: `${FLAGS[key].podKey} in ${path}`, source: path }];
   });
+  return { given, stopSignal };
 }
 
 function shapeProblem(content: unknown): string | undefined {

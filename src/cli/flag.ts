@@ -11,6 +11,7 @@ import type {
   Reload,
   RestartMode,
   RestartPolicy,
+  RestartRule,
   Role,
   SignalMap,
 } from '../core/config.ts';
@@ -27,6 +28,7 @@ export interface Values {
   readonly graveyard: string;
   readonly role: Role;
   readonly restartPolicy: RestartPolicy;
+  readonly restartRules: readonly RestartRule[];
   readonly mains: readonly string[];
   readonly when: 'all' | 'any';
   readonly startAfter: Gates;

@@ -14,6 +14,7 @@ import { LIFECYCLE_FLAGS } from './lifecycle-flags.ts';
 import { parseName, parseNames } from './name.ts';
 import { OBSERVE_FLAGS } from './observe-flags.ts';
 import { choice } from './parse.ts';
+import { formatRestartRules, parseRestartRules } from './restart-rules.ts';
 import { formatSignalMap, formatSignals, parseSignalMap, parseSignals } from './signals.ts';
 import { formatStop, parseStop } from './stop-choice.ts';
 import { formatHold, parseGraveyard, parseHold, parseSession } from './values.ts';
@@ -54,7 +55,16 @@ export const FLAGS: { readonly [K in Key]: Flag<Values[K]> } = {
     takes: 'Never|OnFailure|Always',
     ...oneOf(['Never', 'OnFailure', 'Always']),
     default: 'Never',
-    help: "The pod's restartPolicy, which a container cannot see.",
+    help: 'The restartPolicy of the pod, or of the container where it has its own; a container cannot see it.',
+  },
+  restartRules: {
+    name: 'restart-rules',
+    takes: 'CODE[|CODE..]=ACTION,..',
+    parse: parseRestartRules,
+    format: formatRestartRules,
+    podKey: 'restartPolicyRules',
+    defaultNote: 'none',
+    help: "The container's restartPolicyRules: 42|43=restart,88=restart-all,!0=restart; ! is every code but these. The first that matches beats the policy.",
   },
   mains: {
     name: 'mains',

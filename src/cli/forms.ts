@@ -64,6 +64,7 @@ export const FORMS: Readonly<Record<Key, Form>> = {
   graveyard: { pattern: '(?!.*\\$\\([A-Za-z_])(?=.*[^/])/[^\\u0000]*' },
   role: choices('role'),
   restartPolicy: choices('restartPolicy'),
+  restartRules: { pattern: listed(`!?${CODE}(\\|${CODE})*=(restart|restart-all)`) },
   mains: names,
   when: choices('when'),
   startAfter: {

@@ -12,7 +12,6 @@ export const REFUSED_KEYS: Readonly<Record<string, string>> = {
   env: "the platform's, sexton sets no variables; leave it in the Pod",
   envFrom: "the platform's, sexton sets no variables; leave it in the Pod",
   workingDir: "the platform's, the command starts where sexton does; leave it in the Pod",
-  restartPolicyRules: "the platform's, sexton restarts by restart and exitCode; leave it in the Pod",
 };
 
 export function platformWarnings(path: string, keys: readonly string[]): readonly string[] {

@@ -6,8 +6,17 @@
 
 export type Role = 'main' | 'sidecar';
 
-/** The pod's policy. A container cannot see it, so it is declared. */
+/** The pod's policy, or the container's own where it has one. A container cannot see either, so it is declared. */
 export type RestartPolicy = 'Never' | 'OnFailure' | 'Always';
+
+/** A container that exits with one of these codes is started again, whatever the policy. */
+export interface RestartRule {
+  /** `restart-all`: all containers of the pod are ended and started again, after its init containers. */
+  readonly action: 'restart' | 'restart-all';
+  readonly codes: readonly number[];
+  /** It matches every code but these. */
+  readonly except: boolean;
+}
 
 /** Whether the child is restarted in place, inside this container. */
 export type RestartMode = 'auto' | 'never' | 'on-failure' | 'always';
@@ -164,6 +173,7 @@ export interface MemberConfig {
   readonly name: string;
   readonly role: Role;
   readonly restartPolicy: RestartPolicy;
+  readonly restartRules: readonly RestartRule[];
   /** The roster. Empty: every member seen with role main. */
   readonly mains: readonly string[];
   readonly when: 'all' | 'any';

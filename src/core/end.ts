@@ -7,7 +7,7 @@ import { type ChildExit, containerStatus, statusOf } from './exit.ts';
 import { verdictOf } from './finished.ts';
 import { holdsBack } from './hold.ts';
 import { leaveContainer } from './quitting.ts';
-import { backoffAfter, isFinalUnder, wantsRestart } from './restart.ts';
+import { backoffAfter, isFinalEnd, wantsRestart } from './restart.ts';
 import { SIGKILL } from './signals.ts';
 import { type Child, MAINS_FINISHED } from './state.ts';
 import { dropTasks } from './tasks.ts';
@@ -96,7 +96,7 @@ export function bury(draft: Draft, { status, reason, exit }: Burial): void {
   const isThePlatforms = stop?.origin === 'platform' && stop.reason !== MAINS_FINISHED;
   const overdue = reason === 'killed' && climb?.killed === true && isThePlatforms;
   const code = containerStatus(config, { status, stopped: stop !== undefined, overdue });
-  const final = isFinalUnder(config.restartPolicy, code === 0);
+  const final = isFinalEnd(config, code);
   update(draft, {
     child: { is: 'gone', status, code, reason, final },
     climb: undefined,

@@ -2,9 +2,10 @@
  * The tombstone as a projection of the state: nothing is kept for it alone, so it can be carved again at any time.
  */
 import type { MemberConfig } from './config.ts';
+import { restartsAll, restartsIfKilled } from './restart.ts';
 import { signalName } from './signals.ts';
 import type { State } from './state.ts';
-import { type Tombstone, VERSION } from './tombstone.ts';
+import { MAX_MAINS, type Tombstone, VERSION } from './tombstone.ts';
 
 export function tombstoneOf(config: MemberConfig, state: State): Tombstone {
   const { chronicle, child, stop, failing, deadline } = state;
@@ -17,6 +18,9 @@ export function tombstoneOf(config: MemberConfig, state: State): Tombstone {
     Incarnation: `${state.hostId}-${state.births}`,
     Phase: state.phase,
     RestartPolicy: config.restartPolicy,
+    RestartsIfKilled: restartsIfKilled(config) || undefined,
+    RestartsAll: restartsAll(config) || undefined,
+    Mains: rosterToCarve(config),
     StartAfter: config.startAfter.map((gate) => gate.name),
     Restarts: Math.max(0, state.births - 1),
     Born: chronicle.born,
@@ -36,6 +40,11 @@ export function tombstoneOf(config: MemberConfig, state: State): Tombstone {
     Final: child.is === 'gone' ? child.final : undefined,
     History: chronicle.history,
   });
+}
+
+/** Only a whole one says whom it leaves out. */
+function rosterToCarve({ mains }: MemberConfig): readonly string[] | undefined {
+  return mains.length === 0 || mains.length > MAX_MAINS ? undefined : mains;
 }
 
 /** Lists are few and short, but for the history, which is the same one as long as nothing is added. */

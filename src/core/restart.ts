@@ -1,7 +1,9 @@
 /**
  * Restart: when the platform gives a member that ended no other life, and whether and after how long it gets one in place.
  */
-import type { MemberConfig, RestartPolicy } from './config.ts';
+import type { MemberConfig, RestartPolicy, RestartRule } from './config.ts';
+import { containerStatus, EXIT } from './exit.ts';
+import { SIGKILL } from './signals.ts';
 import { FIRST_BACKOFF_MS } from './state.ts';
 
 const LAST_BACKOFF_MS = 10_000;
@@ -10,7 +12,25 @@ const FORGIVEN_AFTER_MS = 60_000;
 /** With no more than this left until the deadline, nothing is started any more. */
 const TOO_LATE_MS = 1_000;
 
-/** Whether a container that ended so stays ended, under the pod's policy. */
+/** Whether a container that exits with this code stays ended: no rule starts it again, nor does the policy. */
+export function isFinalEnd({ restartPolicy, restartRules }: MemberConfig, code: number): boolean {
+  return !restartRules.some((rule) => matches(rule, code)) && isFinalUnder(restartPolicy, code === 0);
+}
+
+/** Whether a rule starts a container again that was killed as a whole, and could not say so. */
+export function restartsIfKilled({ restartRules }: MemberConfig): boolean {
+  return restartRules.some((rule) => matches(rule, EXIT.signalBase + SIGKILL));
+}
+
+export function restartsAll({ restartRules }: MemberConfig): boolean {
+  return restartRules.some(({ action }) => action === 'restart-all');
+}
+
+function matches({ codes, except }: RestartRule, code: number): boolean {
+  return codes.includes(code) !== except;
+}
+
+/** Whether a container that ended so stays ended, under the policy alone. */
 export function isFinalUnder(policy: RestartPolicy, succeeded: boolean): boolean {
   return policy === 'Never' || (policy === 'OnFailure' && succeeded);
 }
@@ -23,8 +43,8 @@ export interface Death {
 }
 
 /**
- * `auto` restarts only where the platform would not: while the pod stops, under `Never`, and after exit 0 under
- * `OnFailure`. Elsewhere the container exits with the child's code, so that a crash loop stays visible.
+ * `auto` restarts only where the platform would not: while the pod stops, and where no restart rule matches, under `Never` and
+ * after exit 0 under `OnFailure`. Elsewhere the container exits with the child's code, so that a crash loop stays visible.
  */
 export function wantsRestart(config: MemberConfig, { status, podStops, failed }: Death): boolean {
   switch (config.restart) {
@@ -35,7 +55,8 @@ export function wantsRestart(config: MemberConfig, { status, podStops, failed }:
     case 'on-failure':
       return status !== 0 || failed;
     case 'auto':
-      return podStops || isFinalUnder(config.restartPolicy, status === 0);
+      // What the platform goes by is the container's code.
+      return podStops || isFinalEnd(config, containerStatus(config, { status, stopped: false, overdue: false }));
     default:
       return config.restart satisfies never;
   }

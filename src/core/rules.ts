@@ -3,6 +3,7 @@
  */
 import { beginClimb, clearRest, climbInTime, leaveTheUndead } from './climb.ts';
 import { type Budget, earlier, lastTurnMs, peersDeadline } from './deadline.ts';
+import { nameTheDeparted } from './departed.ts';
 import { type Draft, note, reached, say, sayOnce, update } from './draft.ts';
 import { watchDrain } from './drain.ts';
 import { bury, endInBackoff } from './end.ts';
@@ -46,6 +47,7 @@ function isGone({ state }: Draft): boolean {
 const RULES: readonly ((draft: Draft) => void)[] = [
   adoptDeadline,
   decideToStop,
+  nameTheDeparted,
   lookAround,
   beginLife,
   beginPostStart,

@@ -90,9 +90,9 @@ function deathOf(config: MemberConfig, { tombstone }: Peer): Standing {
   return { is: 'dead', final, succeeded, started: Reason !== 'never-started', lost: Reason === 'lost' };
 }
 
-/** Where the dead did not say it: by the policy that it declared while it lived, else by the reader's own. */
-function isFinal(config: MemberConfig, { RestartPolicy }: Tombstone, succeeded: boolean): boolean {
-  return isFinalUnder(RestartPolicy ?? config.restartPolicy, succeeded);
+/** Where the dead did not say it: by what it declared while it lived, else by the reader's own policy. */
+function isFinal(config: MemberConfig, { RestartPolicy, RestartsIfKilled }: Tombstone, succeeded: boolean): boolean {
+  return RestartsIfKilled !== true && isFinalUnder(RestartPolicy ?? config.restartPolicy, succeeded);
 }
 
 /** Those of other sessions whom nobody holds any more: they can be cleared away. (Another boot may be another node's.) */

@@ -59,6 +59,9 @@ const READERS: { readonly [Key in ReadKey]: (value: unknown) => Tombstone[Key] |
   Incarnation: token,
   Phase: oneOf<Phase>(PHASES),
   RestartPolicy: oneOf<RestartPolicy>(['Never', 'OnFailure', 'Always']),
+  RestartsIfKilled: flag,
+  RestartsAll: flag,
+  Mains: names,
   StartAfter: names,
   Restarts: (value) => (isCount(value) ? value : undefined),
   Born: time,
@@ -76,7 +79,7 @@ const READERS: { readonly [Key in ReadKey]: (value: unknown) => Tombstone[Key] |
   ExitCode: (value) => ((isCount(value) && value <= 255) || value === -1 ? (value as number) : undefined),
   Signal: (value) => (typeof value === 'string' && /^SIG[A-Z0-9+-]{1,13}$/.test(value) ? value : undefined),
   Reason: oneOf<DeathReason>(REASONS),
-  Final: (value) => (typeof value === 'boolean' ? value : undefined),
+  Final: flag,
   History: history,
 };
 
@@ -163,6 +166,10 @@ function text(value: unknown): string | undefined {
 
 function token(value: unknown): string | undefined {
   return typeof value === 'string' && /^[\x21-\x7e]{1,128}$/.test(value) ? value : undefined;
+}
+
+function flag(value: unknown): boolean | undefined {
+  return typeof value === 'boolean' ? value : undefined;
 }
 
 function time(value: unknown): string | undefined {

@@ -31,6 +31,12 @@ export interface Tombstone {
   readonly Incarnation?: string;
   readonly Phase?: Phase;
   readonly RestartPolicy?: RestartPolicy;
+  /** A restart rule starts its container again after exit code 137, so that vanishing is not its end. */
+  readonly RestartsIfKilled?: boolean;
+  /** One of its restart rules restarts all containers of the pod. */
+  readonly RestartsAll?: boolean;
+  /** Of a sidecar that names them: whose end ends it. */
+  readonly Mains?: readonly string[];
   readonly StartAfter?: readonly StartGate['name'][];
   readonly Restarts?: number;
   readonly Born?: string;
@@ -72,6 +78,8 @@ export type Parsed =
 
 /** Most names in `StartAfter`. */
 export const MAX_START_AFTER = 64;
+/** Most names in `Mains`; with more it is left out. */
+export const MAX_MAINS = 16;
 /** Longest free text (`Session`, `StopReason`, details of the history), in bytes as JSON writes it, without the quotes. */
 export const MAX_TEXT = 256;
 
@@ -135,6 +143,9 @@ const KEYS = [
   'Incarnation',
   'Phase',
   'RestartPolicy',
+  'RestartsIfKilled',
+  'RestartsAll',
+  'Mains',
   'StartAfter',
   'Restarts',
   'Born',

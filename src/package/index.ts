@@ -49,7 +49,7 @@ export type Parsed =
 /** The work of the pod, or what serves it. */
 export type Role = 'main' | 'sidecar';
 
-/** The pod's, as the member was told. */
+/** The pod's or the container's own, as the member was told. */
 export type RestartPolicy = 'Never' | 'OnFailure' | 'Always';
 
 /**
@@ -87,6 +87,12 @@ export interface Tombstone {
   readonly Incarnation?: string;
   readonly Phase?: Phase;
   readonly RestartPolicy?: RestartPolicy;
+  /** Its container is started again by a restart rule when it was killed (exit code 137): vanishing is not its end. */
+  readonly RestartsIfKilled?: boolean;
+  /** One of its restart rules restarts all containers of the pod. */
+  readonly RestartsAll?: boolean;
+  /** Of a sidecar that names at most 16: the members whose end ends it. */
+  readonly Mains?: readonly string[];
   /** The members after which it starts. */
   readonly StartAfter?: readonly string[];
   /** How often its command was started again in place. */

@@ -35,6 +35,7 @@ describe('the configuration of `sexton -- command`', () => {
         name: 'sleep',
         role: 'main',
         restartPolicy: 'Never',
+        restartRules: [],
         mains: [],
         when: 'all',
         startAfter: [],
@@ -152,12 +153,36 @@ describe('a value', () => {
     assert.equal('ok' in wrong && wrong.ok, false);
   });
 
+  it('R03, R04 takes restart rules and the policy of the container as they stand in its Pod', async () => {
+    const file = `
+restartPolicy: Never
+restartPolicyRules:
+  - action: Restart
+    exitCodes: {operator: In, values: [42, 43]}
+  - action: RestartAllContainers
+    exitCodes: {operator: NotIn, values: [0]}
+`;
+    const { run } = await resolvedWithFile(['--config', '/c', 'x'], {}, filesOf({ '/c': file }));
+    const byFlag = resolved(['--restart-policy', 'Never', '--restart-rules', '42|43=restart,!0=restart-all', 'x']);
+    assert.deepEqual(run.member, byFlag.run.member);
+  });
+
+  it('adds the stop signal of the Pod to the stop signals, wherever those are given', async () => {
+    const files = filesOf({ '/c': 'lifecycle: {stopSignal: SIGUSR1}\n' });
+    const signalsOf = async (...argv: string[]) =>
+      (await resolvedWithFile(['--config', '/c', ...argv, 'x'], {}, files)).run.member.stopSignals;
+    assert.deepEqual(await signalsOf(), [15, 2, 10]);
+    assert.deepEqual(await signalsOf('--stop-signals', 'QUIT'), [3, 10]);
+    assert.deepEqual(await signalsOf('--stop-signals', 'USR1'), [10]);
+  });
+
   it('can be given in any of the three ways, with one meaning', async () => {
     const texts: Readonly<Record<string, string>> = {
       name: 'n',
       graveyard: '/g',
       role: 'sidecar',
       restartPolicy: 'OnFailure',
+      restartRules: '42|43=restart,88=restart-all,!0=restart',
       mains: 'a,b',
       when: 'any',
       startAfter: 'a=started,c=completed?,istio=ready,http://127.0.0.1:81/up=ready?',
@@ -197,6 +222,7 @@ name: n
 graveyard: /g
 role: sidecar
 restartPolicy: OnFailure
+restartRules: 42|43=restart,88=restart-all,!0=restart
 mains: [a, b]
 when: any
 startAfter: {a: started, c: completed?, istio: ready, 'http://127.0.0.1:81/up': ready?}

@@ -8,6 +8,7 @@ import { FLAGS, KEYS } from '../../src/cli/flags.ts';
 import { formatGates, parseGates } from '../../src/cli/gates.ts';
 import { formatLadder, parseLadder } from '../../src/cli/ladder.ts';
 import { nameFromCommand, parseName } from '../../src/cli/name.ts';
+import { formatRestartRules, parseRestartRules } from '../../src/cli/restart-rules.ts';
 import { formatSignalMap, formatSignals, parseSignal, parseSignalMap, parseSignals } from '../../src/cli/signals.ts';
 import type { Rung } from '../../src/core/config.ts';
 import '../helpers/seeded.ts';
@@ -198,4 +199,22 @@ describe('every flag', () => {
       );
     });
   }
+});
+
+describe('restart rules', () => {
+  it('come back the same', () => {
+    const codes = fc.uniqueArray(fc.integer({ min: 0, max: 255 }), { minLength: 1, maxLength: 5 });
+    const action = fc.constantFrom('restart' as const, 'restart-all' as const);
+    const rules = fc.tuple(
+      fc.record({ action, codes, except: fc.boolean() }),
+      fc.record({ action, codes, except: fc.constant(true) }),
+    );
+    fc.assert(
+      fc.property(rules, (value) => {
+        const parsed = parseRestartRules(formatRestartRules(value));
+        assert.ok(parsed.ok);
+        assert.equal(JSON.stringify(parsed.value), JSON.stringify(value));
+      }),
+    );
+  });
 });

@@ -105,9 +105,32 @@ export function wrongContainers(): readonly WrongInput[] {
       at('lifecycle.preStop.grpc', 'a hook cannot be grpc; write exec, httpGet or sleep'),
     ),
     file(
-      'a stop signal of the Pod',
-      'lifecycle: {stopSignal: SIGQUIT}\n',
-      at('lifecycle.stopSignal', 'the platform sends it; leave it in the Pod, and name it in stopSignals here'),
+      'a stop signal of the Pod that nobody can receive',
+      'lifecycle: {stopSignal: SIGKILL}\n',
+      at('lifecycle.stopSignal: SIGKILL', 'no signal that can be received; write one such as SIGTERM or SIGUSR1'),
+    ),
+    file(
+      'a restart rule without codes',
+      'restartPolicyRules: [{action: Restart, exitCodes: {operator: In, values: []}}]\n',
+      at('restartPolicyRules[0].exitCodes.values: []', 'must be a list; write [42]'),
+    ),
+    file(
+      'a restart rule with an action that is none',
+      'restartPolicyRules: [{action: restart, exitCodes: {operator: In, values: [42]}}]\n',
+      at('restartPolicyRules[0].action: restart', 'not one of Restart, RestartAllContainers; did you mean Restart?'),
+    ),
+    file(
+      'a restart rule for a code beyond all',
+      'restartPolicyRules: [{action: Restart, exitCodes: {operator: NotIn, values: [256]}}]\n',
+      at(
+        'restartPolicyRules[0].exitCodes.values[0]: 256',
+        'must be a whole number from 0 to 255; write one such as 42',
+      ),
+    ),
+    file(
+      'a restart rule that matches nothing',
+      'restartPolicyRules: [{action: Restart}]\n',
+      at('restartPolicyRules[0]', 'has no exitCodes; add it'),
     ),
     file(
       'a sleep of less than nothing',

@@ -32,6 +32,7 @@ export function mainConfig(change: Partial<MemberConfig> = {}): MemberConfig {
     name: 'self',
     role: 'main',
     restartPolicy: 'Never',
+    restartRules: [],
     mains: [],
     when: 'all',
     startAfter: [],

@@ -40,6 +40,9 @@ const tombstone: fc.Arbitrary<Tombstone> = fc.record(
     Incarnation: fc.uuid().map((id) => `${id}-2`),
     Phase: fc.constantFrom('waiting' as const, 'running' as const, 'dead' as const),
     RestartPolicy: fc.constantFrom('Never' as const, 'OnFailure' as const, 'Always' as const),
+    RestartsIfKilled: fc.boolean(),
+    RestartsAll: fc.boolean(),
+    Mains: fc.array(name, { maxLength: 5 }),
     StartAfter: fc.array(name, { maxLength: 5 }),
     Restarts: fc.nat(),
     Born: time,
@@ -113,6 +116,7 @@ describe('formatTombstone', () => {
       Incarnation: long,
       Phase: 'stopping',
       RestartPolicy: 'OnFailure',
+      Mains: Array.from({ length: 16 }, () => 'm'.repeat(63)),
       StartAfter: Array.from({ length: 500 }, () => 'b'.repeat(63)),
       Restarts: Number.MAX_SAFE_INTEGER,
       Born: long,
@@ -130,7 +134,7 @@ describe('formatTombstone', () => {
       History: Array.from({ length: 500 }, (_, index) => ({ At: long, Event: long, [`k${index}`]: long })),
     });
     assert.equal(Buffer.byteLength(written), RESERVE_BYTES);
-    assert.equal(Object.keys(JSON.parse(written)).filter((key) => key !== 'History').length, 22);
+    assert.equal(Object.keys(JSON.parse(written)).filter((key) => key !== 'History').length, 23);
   });
 
   it('drops the oldest middle entries when the history is too large for the reserve', () => {
@@ -313,6 +317,9 @@ const FULL: Tombstone = {
   Incarnation: 'c-2',
   Phase: 'dead',
   RestartPolicy: 'Never',
+  RestartsIfKilled: true,
+  RestartsAll: false,
+  Mains: ['m'],
   StartAfter: ['b'],
   Restarts: 1,
   Born: TIME,

@@ -1,0 +1,38 @@
+/**
+ * A main that is started again although its sidecars took its end for the end of all: they have left for good, so only it can say that it
+ * runs without them.
+ */
+import type { MemberConfig } from './config.ts';
+import { type Draft, reached, sayOnce } from './draft.ts';
+import { standingOf } from './standing.ts';
+import { MAINS_FINISHED, type Peer, type State } from './state.ts';
+
+export function nameTheDeparted(draft: Draft): void {
+  const { config, state } = draft;
+  if (config.role !== 'main' || state.births === 0 || state.stop !== undefined) return;
+  const departed: string[] = [];
+  for (const peer of Object.values(state.peers ?? {})) {
+    if (!hadLeftBefore(config, state, peer)) continue;
+    const standing = standingOf(config, state, peer);
+    // All of them are named in one line.
+    if (standing.is === 'unsure') return void reached(draft, standing.untilMs);
+    if (standing.is === 'dead' && standing.final) departed.push(peer.tombstone.Name);
+  }
+  if (departed.length === 0) return;
+  const them = departed.slice(0, MOST_NAMED).join(', ');
+  sayOnce(
+    draft,
+    'departed',
+    'error',
+    `started again, but sidecars have left for good because the mains had finished: ${them}; check that --restart-policy and --restart-rules are those of this container's manifest`,
+  );
+}
+
+const MOST_NAMED = 16;
+
+/** Before this container started, and this main was one of those for whom it was there. */
+function hadLeftBefore({ name }: MemberConfig, { startedAtMs }: State, { tombstone }: Peer): boolean {
+  const { Role, StopReason, DiedMonotonic = Number.POSITIVE_INFINITY, Mains } = tombstone;
+  if (Role !== 'sidecar' || StopReason !== MAINS_FINISHED || DiedMonotonic >= startedAtMs) return false;
+  return Mains === undefined || Mains.includes(name);
+}
