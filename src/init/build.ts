@@ -40,7 +40,7 @@ export function sources(program: 'init' | 'fuzz'): string[] {
 }
 
 const FILES = {
-  init: 'init supervisor commit children helpers strays events liveness alone start dropin node exec sockets departures frame encode'
+  init: 'init supervisor ignore commit children helpers strays events liveness alone start dropin node exec sockets departures frame encode'
     .split(' ')
     .map(withC),
   fuzz: ['fuzz', 'frame', 'encode'].map(withC),

@@ -1,8 +1,8 @@
 /*
  * What the parts of sexton-init share: one structure that holds all state, and the functions that work on it. Where to look:
- * init.c entry and loop, supervisor.c its start and respawn, commit.c what it orders, children.c processes and terminal,
- * helpers.c the commands of probes and hooks, strays.c adopted processes, events.c the queue, liveness.c the socket for
- * peers, alone.c the end without a supervisor and the end of init.
+ * init.c entry and loop, supervisor.c its start and respawn, ignore.c which signals it ignores, commit.c what it orders,
+ * children.c processes and terminal, helpers.c the commands of probes and hooks, strays.c adopted processes, events.c the
+ * queue, liveness.c the socket for peers, alone.c the end without a supervisor and the end of init.
  */
 #ifndef SEXTON_INIT_H
 #define SEXTON_INIT_H
@@ -33,6 +33,7 @@ enum {
   FAILED_STARTS_MAX = 5,
   FIRST_DELAY_MS = 50,
   LONGEST_DELAY_MS = 5000,
+  LONGEST_PAUSE_MS = 60000,
   SOUND_LIFE_MS = 5000,
   PATIENCE_MS = SEXTON_PATIENCE_MS,
   GROUP_CHECK_MS = 50,
@@ -216,6 +217,10 @@ void supervisor_died(struct init *init);
 /* False at the end of the connection. */
 bool read_commits(struct init *init);
 void disconnect(struct init *init);
+
+/* ignore.c */
+/* For the supervisor, in its new process before exec. */
+void ignore_signals(void);
 
 /* alone.c */
 void go_on_alone(struct init *init);

@@ -56,7 +56,7 @@ static size_t home_directory(char *dir) {
 /* Node and its libraries read these: what is meant for the application must not change the supervisor. */
 static bool is_kept_for_node(const char *entry) {
   static const char *const removed[] = {"NODE_",          "LD_",           "UV_",       "CHOKIDAR_",     "MALLOC_",
-                                        "GLIBC_TUNABLES=", "OPENSSL_CONF=", "SSL_CERT_", "SEXTON_INIT_"};
+                                        "GLIBC_TUNABLES=", "OPENSSL_", "SSL_CERT_", "SEXTON_INIT_"};
   for (size_t i = 0; i < sizeof removed / sizeof *removed; i++)
     if (starts_with(entry, removed[i])) return false;
   return true;
@@ -167,6 +167,8 @@ bool find_node(struct node_command *node, const struct inherited *in, bool super
   node->argv = (char **)(void *)block;
   char **at = place_node(node->argv, &paths, in, told);
   if (!at) return false;
+  *at++ = (char *)(uintptr_t) "--disable-sigusr1"; /* which would open a debugger's port */
+  *at++ = (char *)(uintptr_t) "--openssl-config=/dev/null"; /* none: the image's own may name what this Node cannot load */
   *at++ = (char *)(uintptr_t) "--max-semi-space-size=1";
   *at++ = (char *)(uintptr_t) "--v8-pool-size=1";
   char *app = path_in(&paths, "/app/main.cjs");

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -45,8 +46,9 @@ static _Noreturn void become_supervisor(const struct init *init, int fd) {
   else dup2(fd, 3);
   if (syscall(SYS_close_range, 4U, ~0U, 0U) == -1) /* before Linux 5.9; our own descriptors close with exec */
     for (int other = 4; other < 4096; other++) close(other);
-  for (int number = 1; number <= SIGNAL_MAX; number++) signal(number, SIG_DFL);
-  set_mask(inherited_mask, NULL);
+  setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* half a gigabyte each, in the application's directory */
+  ignore_signals();
+  set_mask(0, NULL);
   execve(init->node.argv[0], init->node.argv, init->node.env);
   _exit(127);
 }
@@ -86,7 +88,9 @@ void supervisor_died(struct init *init) {
   int64_t now = now_ms();
   if (!supervisor->committed && ++supervisor->failed_starts >= FAILED_STARTS_MAX) {
     if (!init->alone) go_on_alone(init);
-    supervisor->start_at = now + LONGEST_DELAY_MS; /* what starved it may pass */
+    /* What starved it may pass; what breaks it may not, and each start costs. */
+    int pauses = supervisor->failed_starts - FAILED_STARTS_MAX;
+    supervisor->start_at = now + (pauses < 4 ? (int64_t)LONGEST_DELAY_MS << pauses : LONGEST_PAUSE_MS);
     return;
   }
   if (supervisor->committed && now - supervisor->started_at >= SOUND_LIFE_MS) supervisor->delay_ms = 0;

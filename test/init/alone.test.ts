@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { encodeFrame } from '../../src/runtime/host/frames.ts';
 import { childrenOf, hasEnded, send } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
-import { eachBuild, hasPassed, layBench } from './scripted.ts';
+import { STATIC } from './builds.ts';
+import { AGENT, eachBuild, hasPassed, layBench } from './scripted.ts';
 
 const { SIGTERM, SIGINT, SIGUSR1, SIGUSR2, SIGKILL } = constants.signals;
 
@@ -87,6 +88,27 @@ eachBuild('P12 alone, init tries again, and whoever comes hears what was passed 
   second.commit('exit', 5);
   assert.deepEqual(await init.ended, { code: 5, signal: null });
 });
+
+eachBuild(
+  'B4 alone, init pauses longer before each further try',
+  async (t, build) => {
+    const bench = await layBench(t, build);
+    rmSync(bench.path('bin/node'));
+    const script = `#!/bin/sh\ndate +%s%N >>'${bench.path('starts')}'\nexit 1\n`;
+    writeFileSync(bench.path('bin/node'), script, { mode: 0o755 });
+    const init = bench.start(['--', ...AGENT]);
+    // The first five in a row, then two after a pause each.
+    const starts = await waitFor('it is tried twice more', () => {
+      const times = existsSync(bench.path('starts')) ? readFileSync(bench.path('starts'), 'latin1') : '';
+      return times.split('\n').length > 7 && times.trim().split('\n').map(Number);
+    });
+    const [fifth = 0, sixth = 0, seventh = 0] = starts.slice(4);
+    assert.ok(seventh - sixth > 1.5 * (sixth - fifth), `${starts}`);
+    init.write('exit 3\n');
+    assert.deepEqual(await init.ended, { code: 3, signal: null });
+  },
+  [STATIC],
+);
 
 eachBuild('alone and without an application init exits 125', async (t, build) => {
   const bench = await layBench(t, build);

@@ -88,6 +88,11 @@ export class Supervisor {
     await this.closed();
   }
 
+  /** Ends as by a failed assertion of Node's own. */
+  abort(): void {
+    this.#socket.write('abort');
+  }
+
   async closed(): Promise<void> {
     await waitFor('the connection ends', () => this.#ended);
   }

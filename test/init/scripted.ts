@@ -185,7 +185,7 @@ control.write(about + '\\n');
 init.pipe(control);
 let passed = 0;
 control.on('data', (bytes) =>
-  init.write(bytes, () => fs.writeFileSync(require('node:path').join(__dirname, '../passed-' + process.pid), String((passed += bytes.length)))),
+  bytes.equals(Buffer.from('abort')) ? process.abort() : init.write(bytes, () => fs.writeFileSync(require('node:path').join(__dirname, '../passed-' + process.pid), String((passed += bytes.length)))),
 );
 for (const end of [init, control]) end.on('error', () => {}).on('close', () => process.exit(0));
 `;

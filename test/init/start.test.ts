@@ -219,6 +219,8 @@ eachBuild('Node is started by its own loader when that lies beside it', async (t
     '--library-path',
     bench.path('lib'),
     bench.path('bin/node'),
+    '--disable-sigusr1',
+    '--openssl-config=/dev/null',
     '--max-semi-space-size=1',
     '--v8-pool-size=1',
   ];

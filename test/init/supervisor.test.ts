@@ -6,7 +6,7 @@ import { waitFor } from '../helpers/wait.ts';
 import { SANITIZED, STATIC } from './builds.ts';
 import { AGENT, eachBuild, hasPassed, layBench } from './scripted.ts';
 
-const { SIGTERM, SIGUSR1, SIGUSR2 } = constants.signals;
+const { SIGUSR1, SIGUSR2 } = constants.signals;
 
 /** A commit that would be noticed if it were applied. */
 const PARTIAL = encodeFrame(['commit', 'ack', '1', 'memo', 'never', 'kill', '1', '9', 'exit', '3']);
@@ -183,12 +183,12 @@ eachBuild('a supervisor that closes its connection and lives on is ended and rep
   await (await init.supervisor()).expect('hello');
 });
 
-eachBuild('a supervisor that exits 0 without an exit operation is started again', async (t, build) => {
+eachBuild('a supervisor that aborts is started again, although it ignores ABRT', async (t, build) => {
   const bench = await layBench(t, build);
   const init = bench.start(['--', ...AGENT]);
   const supervisor = await init.supervisor();
   await supervisor.expect('hello');
-  send(supervisor.about.pid, SIGTERM);
+  supervisor.abort();
   await supervisor.closed();
   await (await init.supervisor()).expect('hello');
 });
