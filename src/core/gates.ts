@@ -2,7 +2,7 @@
  * Start gates: what this member waits for before its child is started.
  */
 import type { MemberConfig, ReadyAction, StartGate } from './config.ts';
-import { isPast, nextLookMs, peerNamed, STALE_AFTER_MS, standingOf } from './standing.ts';
+import { isPast, nextLookMs, peerNamed, STALE_AFTER_MS, standingOf, whyIgnored } from './standing.ts';
 import type { Peer, State } from './state.ts';
 import type { Tombstone } from './tombstone.ts';
 
@@ -31,7 +31,7 @@ function gateOf(config: MemberConfig, state: State, gate: StartGate): GateState 
   });
   switch (standing.is) {
     case 'absent':
-      return gate.optional ? { is: 'open' } : shut(`no member ${gate.name} has been seen`);
+      return gate.optional ? { is: 'open' } : shut(whyAbsent(config, state, gate.name));
     case 'waiting':
       return shut('it waits itself');
     case 'alive':
@@ -56,6 +56,11 @@ function gateOf(config: MemberConfig, state: State, gate: StartGate): GateState 
     default:
       return standing satisfies never;
   }
+}
+
+function whyAbsent(config: MemberConfig, state: State, name: string): string {
+  const why = whyIgnored(config, state, name);
+  return why === undefined ? `no member ${name} has been seen` : `the tombstone of ${name} is ${why}`;
 }
 
 /** Of a process that is no member there is only its own word. It never bars the gate: whoever is not there may still come. */

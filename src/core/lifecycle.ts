@@ -7,6 +7,7 @@
  * matter in which order the facts became known, and a supervisor that resumes with the facts of its predecessor goes on in the same place.
  */
 
+import { learnBoot } from './boots.ts';
 import { turnToStrays } from './climb.ts';
 import type { MemberConfig } from './config.ts';
 import { type Draft, draftOf, finishDraft, note, say, update } from './draft.ts';
@@ -165,7 +166,9 @@ function meet(draft: Draft, views: readonly PeerView[]): void {
     if (Name === draft.config.name) continue;
     const before = peerNamed(draft.state, Name);
     peers[Name] = peerOf(before, view, draft.state.now.mono);
-    if (before !== undefined) lookForRebirth(draft, before, view);
+    if (before === undefined) continue;
+    learnBoot(draft, before, view);
+    lookForRebirth(draft, before, view);
   }
   update(draft, { peers });
 }

@@ -1,6 +1,7 @@
 /**
  * The rules: from the facts and the time to what is to be done. Applied in this order until none adds anything.
  */
+import { trustHeldBoots } from './boots.ts';
 import { beginClimb, clearRest, climbInTime, leaveTheUndead } from './climb.ts';
 import { type Budget, earlier, lastTurnMs, peersDeadline } from './deadline.ts';
 import { nameTheDeparted } from './departed.ts';
@@ -21,7 +22,7 @@ import { leaveInTime } from './quitting.ts';
 import { rebirthAtMs } from './restart.ts';
 import { settleTasks } from './results.ts';
 import { SIGTERM } from './signals.ts';
-import { peerNamed, standingOf } from './standing.ts';
+import { peerNamed, standingOf, whyIgnored } from './standing.ts';
 import { MAINS_FINISHED, type Stop } from './state.ts';
 import { dropTasks } from './tasks.ts';
 import { wishToStop } from './wish.ts';
@@ -45,6 +46,7 @@ function isGone({ state }: Draft): boolean {
 }
 
 const RULES: readonly ((draft: Draft) => void)[] = [
+  trustHeldBoots,
   adoptDeadline,
   decideToStop,
   nameTheDeparted,
@@ -95,13 +97,14 @@ function nameTheMissing(draft: Draft): void {
   const { config, state } = draft;
   const missing = config.mains.filter((name) => standingOf(config, state, peerNamed(state, name)).is === 'absent');
   if (missing.length === 0 || !reached(draft, state.startedAtMs + NAME_MISSING_AFTER_MS)) return;
-  for (const name of missing)
-    sayOnce(
-      draft,
-      `missing ${name}`,
-      'warn',
-      `no main named ${name} has been seen; check --mains and that main's --name`,
-    );
+  for (const name of missing) {
+    const why = whyIgnored(config, state, name);
+    const message =
+      why === undefined
+        ? `no main named ${name} has been seen; check --mains and that main's --name`
+        : `the tombstone of main ${name} is ${why}: it is ignored until that main writes a new one`;
+    sayOnce(draft, `missing ${name}`, 'warn', message);
+  }
 }
 const NAME_MISSING_AFTER_MS = 10_000;
 

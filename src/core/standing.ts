@@ -104,8 +104,18 @@ export function strangersAmong(config: MemberConfig, state: State): readonly str
 
 /** Of another session or another boot. */
 export function isForeign(config: MemberConfig, state: State, peer: Peer): boolean {
-  const { Boot } = peer.tombstone;
-  return (Boot !== undefined && Boot !== state.bootId) || isOfAnotherSession(config, peer.tombstone);
+  return isOfAnotherBoot(state, peer.tombstone) || isOfAnotherSession(config, peer.tombstone);
+}
+
+function isOfAnotherBoot({ bootId, boots }: State, { Boot }: Tombstone): boolean {
+  return Boot !== undefined && Boot !== bootId && !boots.includes(Boot);
+}
+
+/** Why the tombstone that there is of an absent member is ignored; undefined: there is none. */
+export function whyIgnored(config: MemberConfig, state: State, name: string): string | undefined {
+  const peer = peerNamed(state, name);
+  if (peer === undefined) return undefined;
+  return isOfAnotherSession(config, peer.tombstone) ? 'of another session' : 'of another boot of the kernel';
 }
 
 export function isOfAnotherSession(config: MemberConfig, { Session }: Tombstone): boolean {

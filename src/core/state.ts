@@ -164,6 +164,8 @@ export interface State {
   readonly hostId: string;
   /** The kernel's boot id: monotonic times of another boot mean nothing here. */
   readonly bootId: string;
+  /** Other boot ids that containers of this kernel are shown. */
+  readonly boots: readonly string[];
   /** When this container started. */
   readonly startedAtMs: number;
   readonly now: Instant;
@@ -226,6 +228,7 @@ export function initialState(origin: Origin): State {
   return {
     hostId: origin.hostId,
     bootId: origin.bootId,
+    boots: [],
     startedAtMs: origin.startedAtMs,
     now: origin.now,
     lookedMs: 0,

@@ -128,10 +128,10 @@ describe('a job with sidecars', () => {
     );
   });
 
-  it('J18 a name that only another session carries is missing too', () => {
+  it('J18 a name that only another session carries is missing too, and named as such', () => {
     const config = sidecarConfig({ mains: ['work'], session: 'ours' });
     const life = new Life({ config, peers: [dead('work', 0, { Session: 'theirs' })] }).pass(20_000);
-    assert.ok(life.logs.some((line) => line.includes('no main named work has been seen')));
+    assert.ok(life.logs.some((line) => line.includes('the tombstone of main work is of another session')));
   });
 
   it('C01 a death in the format of kubexit ends a sidecar', () => {

@@ -23,6 +23,8 @@ export interface PodContainer {
   readonly env?: Readonly<Record<string, string>>;
   readonly memoryMb?: number;
   readonly sees?: readonly string[];
+  /** Run in the container before sexton, which it must exec. */
+  readonly inside?: readonly string[];
   /** The uid and gid of PID 1. */
   readonly user?: number;
   /** Told of each life as it begins. */

@@ -40,7 +40,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     breaks: 'another boot does not exist',
     file: 'standing.ts',
-    from: 'return (Boot !== undefined && Boot !== state.bootId) || isOfAnotherSession(config, peer.tombstone);',
+    from: 'return isOfAnotherBoot(state, peer.tombstone) || isOfAnotherSession(config, peer.tombstone);',
     to: 'return isOfAnotherSession(config, peer.tombstone);',
   },
   {
