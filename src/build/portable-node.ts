@@ -8,6 +8,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { readNeeds } from './elf.ts';
+import { CHANGES, withoutImagePaths } from './loader.ts';
 import { placeBy, placeContent, placeCopy, readIfThere } from './place.ts';
 
 export type Arch = 'x64' | 'arm64';
@@ -53,6 +54,7 @@ export function layNode(
   const loader = layLibraries(directory, arch, source);
   placeContent(join(directory, 'licenses', 'node.txt'), readFileSync(join(prefix, 'LICENSE')));
   layLibraryLicenses(directory);
+  placeContent(join(directory, 'licenses', 'loader.txt'), CHANGES);
   const lib = join(directory, 'lib');
   return { version, command: [join(lib, loader), '--library-path', lib, join(directory, 'bin', 'node')] };
 }
@@ -78,7 +80,9 @@ function layLibraries(directory: string, arch: Arch, program: string): string {
   for (const name of wanted) {
     const path = findLibrary(name, arch);
     for (const next of readNeeds(path).needed) wanted.add(next);
-    placeContent(join(directory, 'lib', name), readFileSync(path), name === loader ? 0o755 : 0o644);
+    const content = readFileSync(path);
+    if (name === loader) placeContent(join(directory, 'lib', name), withoutImagePaths(content, path), 0o755);
+    else placeContent(join(directory, 'lib', name), content);
   }
   for (const name of readdirSync(join(directory, 'lib'))) {
     if (!wanted.has(name)) rmSync(join(directory, 'lib', name));

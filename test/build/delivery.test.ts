@@ -16,9 +16,11 @@ const LIB = join(DELIVERED, 'lib');
 const LOADER = readdirSync(LIB).find((name) => name.startsWith('ld-linux-')) ?? '';
 const NODE = [join(LIB, LOADER), '--library-path', LIB, join(DELIVERED, 'bin', 'node')];
 
+const FLAGS = ['--disable-sigusr1', '--openssl-config=/dev/null', '--max-semi-space-size=1', '--v8-pool-size=1'];
+
 /** On the delivered Node, with the flags that init gives it. */
 function node(...args: readonly string[]): string {
-  const [file = '', ...rest] = [...NODE, '--max-semi-space-size=1', '--v8-pool-size=1', ...args];
+  const [file = '', ...rest] = [...NODE, ...FLAGS, ...args];
   return execFileSync(file, rest, { env: {}, encoding: 'utf8' });
 }
 
