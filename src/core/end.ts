@@ -3,7 +3,7 @@
  */
 import { type Draft, note, say, update } from './draft.ts';
 import { evidenceOf } from './evidence.ts';
-import { type ChildExit, containerStatus, statusOf } from './exit.ts';
+import { type ChildExit, containerStatus, isInterrupt, statusOf } from './exit.ts';
 import { verdictOf } from './finished.ts';
 import { holdsBack } from './hold.ts';
 import { leaveContainer } from './quitting.ts';
@@ -31,7 +31,7 @@ export function endLife(draft: Draft, child: Child & { is: 'remnant' }): void {
       backoffMs: backoff.nextMs,
     });
     note(draft, 'restart', { DelayMs: backoff.delayMs });
-    say(draft, 'warn', 'restarting in place', { status, delayMs: backoff.delayMs });
+    say(draft, 'warn', 'restarting in place', { exitCode: status, delayMs: backoff.delayMs });
     return;
   }
   bury(draft, { status, reason: reasonOf(draft, child), exit: child.exit });
@@ -78,6 +78,7 @@ function reasonOf(draft: Draft, { exit, sinceMs, oom }: Child & { is: 'remnant' 
 
 /** Of a child that nobody stopped. */
 function ownReason(exit: ChildExit): DeathReason {
+  if (isInterrupt(exit)) return 'stopped';
   return statusOf(exit) === 0 ? 'completed' : 'error';
 }
 
@@ -118,7 +119,13 @@ function testify(draft: Draft): void {
     draft.state,
   );
   note(draft, 'over', { Summary });
-  const details = { reason: Reason, status: ExitCode, exitCode: ContainerExitCode, signal: Signal, summary: Summary };
+  const details = {
+    reason: Reason,
+    exitCode: ExitCode,
+    containerExitCode: ContainerExitCode,
+    signal: Signal,
+    summary: Summary,
+  };
   const known = Object.entries({ ...details, phases: Phases, connections: Connections }).filter(
     ([, value]) => value !== undefined,
   );

@@ -2,6 +2,7 @@
  * Exit codes: the one table, and what a container exits with when its member's life is over.
  */
 import type { MemberConfig } from './config.ts';
+import { SIGINT } from './signals.ts';
 
 /** Whichever of the two ended the process, as waitpid(2) has it. */
 export interface ChildExit {
@@ -24,6 +25,11 @@ export const EXIT = {
 /** The shell's convention: the child's code, or 128 + n for signal n. */
 export function statusOf(exit: ChildExit): number {
   return exit.signal === undefined ? (exit.code ?? EXIT.sexton) : EXIT.signalBase + exit.signal;
+}
+
+/** Control-C: where the command has the terminal, the kernel sends it to the command alone, and we see only this end. */
+export function isInterrupt(exit: ChildExit): boolean {
+  return exit.signal === SIGINT;
 }
 
 /** What a failed execve(2) becomes: ENOENT 127, everything else (EACCES, ENOEXEC, EISDIR, ENOTDIR) 126. */

@@ -14,7 +14,7 @@ import { type Draft, draftOf, finishDraft, note, say, update } from './draft.ts'
 import { hearOfTraffic, missTraffic, resumeDrain } from './drain.ts';
 import { bury, endLife } from './end.ts';
 import type { Event } from './events.ts';
-import { statusOfErrno } from './exit.ts';
+import { type ChildExit, isInterrupt, statusOf, statusOfErrno } from './exit.ts';
 import { rosterOf } from './finished.ts';
 import { forwardTable } from './ladder.ts';
 import type { PeerView } from './peers.ts';
@@ -135,8 +135,8 @@ function mourn(draft: Draft, event: Event & { type: 'childExited' }): void {
     'exited',
     signal === undefined ? { ExitCode: code ?? 0 } : { Signal: signalName(signal), Core: event.core, ...by },
   );
-  if (signal === undefined) say(draft, 'info', 'exited', { code });
-  else say(draft, oom ? 'error' : 'info', 'exited', { signal: signalName(signal), core: event.core, ...by });
+  const how = signal === undefined ? { exitCode: code } : { signal: signalName(signal), core: event.core, ...by };
+  say(draft, exitLevel(draft, event.exit), 'exited', how);
   const livedMs = event.at.mono - child.sinceMs;
   // From now on, not from then: word of the whole group comes right behind, however late both are heard.
   const sinceMs = draft.state.now.mono;
@@ -144,6 +144,13 @@ function mourn(draft: Draft, event: Event & { type: 'childExited' }): void {
     child: { is: 'remnant', id: event.id, exit: event.exit, sinceMs, livedMs, oom, strays: false },
     chronicle: { ...draft.state.chronicle, healthy: undefined, exit: event.exit },
   });
+}
+
+/** A failure that was not asked for is an error, our own KILL a warning; so somebody who reads only errors reads of each crash. */
+function exitLevel({ state: { climb } }: Draft, exit: ChildExit): 'info' | 'warn' | 'error' {
+  if (climb?.killed === true && exit.signal === SIGKILL) return 'warn';
+  const isExpected = climb !== undefined && exit.signal !== SIGKILL;
+  return isExpected || statusOf(exit) === 0 || isInterrupt(exit) ? 'info' : 'error';
 }
 
 /** Nobody is left of the group; those that have left it before are not forgotten. */

@@ -14,7 +14,7 @@ export function summaryOf(evidence: Omit<Evidence, 'Summary'>, { history }: Pick
   if (StopReason !== undefined && evidence.StopMs !== undefined) return stopOf(evidence, StopReason, evidence.StopMs);
   if (evidence.ForcedBy !== undefined)
     return [`killed by ${evidence.ForcedBy}`, end, ...restartsOf(evidence)].join(', ');
-  return ['ended by itself', end, ...restartsOf(evidence)].join(', ');
+  return [Reason === 'stopped' ? 'interrupted' : 'ended by itself', end, ...restartsOf(evidence)].join(', ');
 }
 
 function stopOf(evidence: Omit<Evidence, 'Summary'>, why: string, stopMs: number): string {

@@ -4,6 +4,45 @@ import { containerStatus, statusOf, statusOfErrno } from '../../src/core/exit.ts
 import { alive, dead, mainConfig, sidecarConfig } from './helpers.ts';
 import { Life } from './life.ts';
 
+/** The level and the fields of the log's lines of that message. */
+function said(life: Life, message: string): readonly Readonly<Record<string, unknown>>[] {
+  return life.done.flatMap(({ effect }) =>
+    effect.type === 'log' && effect.message === message ? [{ level: effect.level, ...effect.details }] : [],
+  );
+}
+
+describe('the log of an end (D3, D4)', () => {
+  const main = () => new Life({ config: mainConfig({ gracePeriodMs: 10_000 }), peers: [], child: DEAF }).pass(1_000);
+
+  it('has a crash as an error, an end that was asked for and exit code 0 as information', () => {
+    assert.deepEqual(said(main().endChild(3), 'exited'), [{ level: 'error', exitCode: 3 }]);
+    assert.deepEqual(said(main().interruptChild(11), 'exited'), [{ level: 'error', signal: 'SIGSEGV', core: false }]);
+    assert.deepEqual(said(main().endChild(0), 'exited'), [{ level: 'info', exitCode: 0 }]);
+    assert.deepEqual(said(main().signal(15).endChild(3), 'exited'), [{ level: 'info', exitCode: 3 }]);
+  });
+
+  it('has our own KILL as a warning, and that of an unknown sender as an error', () => {
+    assert.equal(said(main().signal(15).passUntilGone(), 'exited')[0]?.level, 'warn');
+    assert.equal(said(main().interruptChild(9), 'exited')[0]?.level, 'error');
+    assert.equal(said(main().signal(15).interruptChild(9), 'exited')[0]?.level, 'error');
+  });
+
+  it('has an interrupt from the terminal as a stop', () => {
+    const life = main().interruptChild(2).passUntilGone();
+    assert.equal(said(life, 'exited')[0]?.level, 'info');
+    assert.deepEqual([life.tombstone.Reason, life.exitCode], ['stopped', 130]);
+    assert.equal(said(life, 'dead')[0]?.summary, 'interrupted, ended by SIGINT');
+  });
+
+  it("calls the command's exit code exitCode and the container's containerExitCode, as the tombstone does", () => {
+    const config = mainConfig({ exitCode: { kind: 'map', codes: { 3: 7 } } });
+    const life = new Life({ config, peers: [] }).endChild(3).passUntilGone();
+    const [dead] = said(life, 'dead');
+    assert.deepEqual([dead?.exitCode, dead?.containerExitCode, life.tombstone.ExitCode, life.exitCode], [3, 7, 3, 7]);
+    assert.equal(dead?.status, undefined);
+  });
+});
+
 const DEAF = { on: { 15: 'ignores' } } as const;
 
 describe('exit codes', () => {

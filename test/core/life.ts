@@ -103,6 +103,11 @@ export class Life {
   }
 
   /** The child ends by itself, now. */
+  /** By a signal of an unknown sender. */
+  interruptChild(signal: number): this {
+    return this.#endChild({ code: undefined, signal });
+  }
+
   endChild(code: number): this {
     return this.#endChild({ code, signal: undefined });
   }
