@@ -10,7 +10,7 @@ import { ROOT } from '../helpers/paths.ts';
 const PAGE = readFileSync(join(ROOT, 'docs', 'troubleshooting.md'), 'utf8');
 /** What is open and has fewer letters than these fits nearly any line. */
 const FEWEST_LETTERS = 5;
-const DETAILS = / (reason|signal|status|phase|detail)=.*$/;
+const DETAILS = / (reason|signal|exitCode|phase|detail)=.*$/;
 
 test('every line of the log on the page is one that the program prints', () => {
   const templates = sources().flatMap(templatesOf);
