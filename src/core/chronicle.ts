@@ -8,6 +8,9 @@ import type { Tally } from './tally.ts';
 import type { DeathReason, HistoryEntry } from './tombstone.ts';
 
 export interface Chronicle {
+  /** When the command was first started in this container. */
+  readonly firstBorn: string | undefined;
+  /** When this life of it began. */
   readonly born: string | undefined;
   /** Of this life: startup probe and post-start are done. */
   readonly started: string | undefined;
@@ -32,7 +35,13 @@ export interface LastLife {
   readonly reason: DeathReason;
 }
 
+/** Since when there is this member. A memo of an older sexton tells of the last life only. */
+export function bornOf({ firstBorn, born }: Chronicle): string | undefined {
+  return firstBorn ?? born;
+}
+
 export const NOTHING_WRITTEN: Chronicle = {
+  firstBorn: undefined,
   born: undefined,
   started: undefined,
   healthy: undefined,

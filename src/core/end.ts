@@ -27,7 +27,7 @@ export function endLife(draft: Draft, child: Child & { is: 'remnant' }): void {
       child: { is: 'backoff', untilMs: state.now.mono + backoff.delayMs, exit: child.exit },
       climb: undefined,
       ...NOTHING_KNOWN,
-      chronicle: { ...state.chronicle, healthy: undefined, last },
+      chronicle: { ...state.chronicle, started: undefined, healthy: undefined, last },
       backoffMs: backoff.nextMs,
     });
     note(draft, 'restart', { DelayMs: backoff.delayMs });

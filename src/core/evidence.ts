@@ -3,7 +3,7 @@
  * tombstone it is a projection of the state. It goes to the platform's termination log, of which Kubernetes keeps 4096 bytes and shows
  * the first ones, so what tells most comes first.
  */
-import type { Chronicle } from './chronicle.ts';
+import { bornOf, type Chronicle } from './chronicle.ts';
 import type { MemberConfig } from './config.ts';
 import { SIGKILL, signalName } from './signals.ts';
 import type { StageName } from './stages.ts';
@@ -87,7 +87,7 @@ export function evidenceOf(config: MemberConfig, state: State): Evidence {
     Connections: connectionsOf(state),
     Restarts: Math.max(0, state.births - 1),
     OomKills: chronicle.tally.oomKills ?? 0,
-    Born: chronicle.born,
+    Born: bornOf(chronicle),
     StopRequested: chronicle.stopRequested ?? failing?.since,
     Died: chronicle.died,
   };

@@ -8,6 +8,7 @@
  */
 
 import { learnBoot } from './boots.ts';
+import { bornOf } from './chronicle.ts';
 import { turnToStrays } from './climb.ts';
 import type { MemberConfig } from './config.ts';
 import { type Draft, draftOf, finishDraft, note, say, update } from './draft.ts';
@@ -108,7 +109,7 @@ function missBirth(draft: Draft, { id, errno }: Event & { type: 'childSpawnFaile
 const PASSING: ReadonlySet<string> = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE', 'ETXTBSY']);
 
 function welcome(draft: Draft, id: number, pid: number, at: Instant): void {
-  const { child } = draft.state;
+  const { child, chronicle } = draft.state;
   if (child.is !== 'spawning' && child.is !== 'unborn') return;
   const time = rfc3339(at.wall);
   const { probes, postStart } = draft.config;
@@ -117,7 +118,7 @@ function welcome(draft: Draft, id: number, pid: number, at: Instant): void {
   update(draft, {
     births: id,
     child: { is: 'alive', id, pid, sinceMs: at.mono },
-    chronicle: { ...draft.state.chronicle, born: time, started, healthy },
+    chronicle: { ...chronicle, firstBorn: bornOf(chronicle) ?? time, born: time, started, healthy },
   });
   note(draft, 'started', { Pid: pid, Incarnation: id });
   say(draft, 'info', 'started', { pid });

@@ -1,6 +1,7 @@
 /**
  * The tombstone as a projection of the state: nothing is kept for it alone, so it can be carved again at any time.
  */
+import { bornOf } from './chronicle.ts';
 import type { MemberConfig } from './config.ts';
 import { restartsAll, restartsIfKilled } from './restart.ts';
 import { signalName } from './signals.ts';
@@ -23,7 +24,7 @@ export function tombstoneOf(config: MemberConfig, state: State): Tombstone {
     Mains: rosterToCarve(config),
     StartAfter: config.startAfter.map((gate) => gate.name),
     Restarts: Math.max(0, state.births - 1),
-    Born: chronicle.born,
+    Born: bornOf(chronicle),
     Started: chronicle.started,
     Healthy: chronicle.healthy,
     LastDied: chronicle.last?.at,

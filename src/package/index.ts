@@ -97,10 +97,11 @@ export interface Tombstone {
   readonly StartAfter?: readonly string[];
   /** How often its command was started again in place. */
   readonly Restarts?: number;
-  /** When its supervisor started; RFC 3339 with up to nanoseconds, like all times below. */
+  /** When its command was first started in this container; RFC 3339 with up to nanoseconds, like all times below. */
   readonly Born?: string;
+  /** Since when this life of the command counts as started: startup probe and post-start are done. Absent between two lives. */
   readonly Started?: string;
-  /** Since when it is started and ready; absent while it is not. */
+  /** Since when this life is started and ready; absent while it is not. */
   readonly Healthy?: string;
   /** How the life before this one ended, of a command that was restarted in place. */
   readonly LastDied?: string;

@@ -38,7 +38,7 @@ describe('the tombstone of a life', () => {
     assert.deepEqual([first.Incarnation, first.Restarts, first.Born], [`${HOST_ID}-1`, 0, first.Started]);
     const second = life.pass(1_000).endChild(1).pass(1_000).tombstone;
     assert.deepEqual([second.Incarnation, second.Restarts, second.Died], [`${HOST_ID}-2`, 1, undefined]);
-    assert.ok((second.Born ?? '') > (first.Born ?? 'z'));
+    assert.ok((second.Started ?? '') > (first.Started ?? 'z'));
   });
 
   it('has its death in both clocks, once', () => {

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { statusTable } from '../../src/cli/status.ts';
 import type { RestartMode, RestartPolicy } from '../../src/core/config.ts';
 import { backoffAfter, wantsRestart } from '../../src/core/restart.ts';
 import { alive, dead, fixed, mainConfig, sidecarConfig } from './helpers.ts';
 import { Life } from './life.ts';
+
+const NOW = { ms: Date.parse('2027-01-15T09:00:00Z'), mono: 0, boot: 'boot-1' };
 
 describe('whether a child is restarted in place', () => {
   const wants = (restart: RestartMode, status: number, restartPolicy: RestartPolicy = 'Never', podStops = false) =>
@@ -52,6 +55,27 @@ describe('how long until the next life', () => {
 });
 
 describe('restarts in a life', () => {
+  it('A11 `Born` is when the command was first started in this container, also after a restart in place', () => {
+    const life = new Life({ config: sidecarConfig({ gracePeriodMs: 60_000 }), peers: [alive('work')] });
+    const { Born = '' } = life.tombstone;
+    assert.equal(Born, life.tombstone.Started);
+    life.pass(5_000).signal(15).pass(16_000).endChild(1).pass(1_000);
+    assert.equal(life.tombstone.Restarts, 1);
+    assert.equal(life.tombstone.Born, Born);
+    assert.ok(Born < (life.tombstone.StopRequested ?? ''));
+    assert.ok(Born < (life.tombstone.Started ?? ''), '`Started` is of this life');
+  });
+
+  it('A11 between two lives a member is not called started', () => {
+    const life = new Life({ config: sidecarConfig(), peers: [alive('work')] }).pass(5_000).endChild(1).pass(50);
+    const { Phase, Started, Healthy } = life.tombstone;
+    assert.deepEqual([Phase, Started, Healthy], ['backoff', undefined, undefined]);
+    assert.match(
+      statusTable({ members: [life.tombstone], unreadable: [], unknown: [] }, NOW, 80, '/g'),
+      / backoff +- /,
+    );
+  });
+
   it('N12 a sidecar that ends again and again is restarted with growing pauses while its main lives', () => {
     for (const code of [0, 1]) {
       const life = new Life({ config: sidecarConfig(), child: { endsAfterMs: 1_000, code }, peers: [alive('work')] });
