@@ -79,11 +79,25 @@ export const COMMANDS = {
     flags: [{ name: 'format', takes: 'table|json', choices: FORMATS, help: 'Default: table.' }],
     more: 'The other flags are those of run: sexton help flags. Nothing is started.\nExit code 0: run would start. 125: it would refuse; the message says why.\n',
   },
+  begin: {
+    usage: ['begin [--graveyard DIR]'],
+    summary: 'in an init container: what earlier runs of this pod left counts no more',
+    flags: [{ name: 'graveyard', takes: 'DIR', help: 'The shared directory. Default: /graveyard.' }],
+    more: `Run it in the first init container of a pod whose rules restart all containers.
+Init containers run again then, so each run gets a generation of its own.
+Exit code 0: it is written. 125: it is not; the message says why.
+`,
+  },
   install: {
-    usage: ['install [--remove-old] DIR'],
+    usage: ['install [--remove-old] [--graveyard DIR] DIR'],
     summary: 'copy this sexton onto a volume, for other containers to run DIR/sexton',
     flags: [
       { name: 'remove-old', help: 'Remove what an older sexton left there, even if something may still run from it.' },
+      {
+        name: 'graveyard',
+        takes: 'DIR',
+        help: 'The shared directory: begin a generation there, as sexton begin does.',
+      },
     ],
     more: 'Exit code 0: DIR/sexton is complete. 125: it is not; the message says why.\n',
   },

@@ -14,6 +14,8 @@ const MESSAGES = {
   unreadableGraveyard: ({ path, why }: { readonly path: string; readonly why: string }) =>
     `cannot read the graveyard ${path}: ${why}; name the shared directory with --graveyard DIR`,
   cannotPrint: ({ why }: { readonly why: string }) => `cannot write to stdout: ${why}`,
+  cannotBegin: ({ path, why }: { readonly path: string; readonly why: string }) =>
+    `cannot write ${path}: ${why}; mount the volume of the graveyard there, writable for this uid`,
   cannotInstall: ({ target, why }: { readonly target: string; readonly why: string }) =>
     `cannot install to ${target}: ${why}`,
   notInstallable: ({ source, why }: { readonly source: string; readonly why: string }) =>

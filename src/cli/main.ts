@@ -27,6 +27,8 @@ async function main(argv: readonly string[]): Promise<void> {
       return (await import('./stop.ts')).stop(subcommand.args, process.env);
     case 'quit':
       return (await import('./quit.ts')).quit(subcommand.args);
+    case 'begin':
+      return (await import('./begin.ts')).begin(subcommand.args, process.env);
     case 'install':
       return (await import('./install.ts')).install(subcommand.args);
     case 'explain':

@@ -7,7 +7,7 @@ import { nearest } from './nearest.ts';
 export type Subcommand =
   | { readonly name: 'run' }
   | {
-      readonly name: 'status' | 'stop' | 'quit' | 'install' | 'explain' | 'schema' | 'version' | 'help';
+      readonly name: 'status' | 'stop' | 'quit' | 'begin' | 'install' | 'explain' | 'schema' | 'version' | 'help';
       readonly args: readonly string[];
     }
   | { readonly name: 'unknown'; readonly word: string; readonly near: string | undefined };
@@ -26,6 +26,7 @@ export function subcommandOf(argv: readonly string[]): Subcommand {
     case 'status':
     case 'stop':
     case 'quit':
+    case 'begin':
     case 'install':
     case 'explain':
     case 'schema':
@@ -47,4 +48,15 @@ function asksForHelp(first: string | undefined, args: readonly string[]): first 
   return own.some((word) => HELP_FLAGS.includes(word));
 }
 
-const SUBCOMMANDS = ['run', 'status', 'stop', 'quit', 'install', 'explain', 'schema', 'version', 'help'] as const;
+const SUBCOMMANDS = [
+  'run',
+  'status',
+  'stop',
+  'quit',
+  'begin',
+  'install',
+  'explain',
+  'schema',
+  'version',
+  'help',
+] as const;

@@ -71,6 +71,8 @@ export type Event =
     }
   /** New connections cannot be counted here. */
   | { readonly type: 'trafficUnseen'; readonly at: Instant; readonly why: string }
+  /** What the graveyard says of the pod's init containers; before all that it says of others. */
+  | { readonly type: 'generationRead'; readonly at: Instant; readonly generation: string }
   /** All of the graveyard, as it is now. */
   | { readonly type: 'peersSeen'; readonly at: Instant; readonly peers: readonly PeerView[] }
   /** Time has passed. A late or needless one changes nothing. */

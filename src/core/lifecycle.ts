@@ -63,6 +63,8 @@ function fold(draft: Draft, event: Event): void {
       return mourn(draft, event);
     case 'groupEmptied':
       return emptyGroup(draft, event);
+    case 'generationRead':
+      return draft.state.generation === undefined ? update(draft, { generation: event.generation }) : undefined;
     case 'peersSeen':
       return meet(draft, event.peers);
     case 'straysGone':

@@ -15,6 +15,7 @@ export function tombstoneOf(config: MemberConfig, state: State): Tombstone {
     Name: config.name,
     Role: config.role,
     Session: config.session,
+    Generation: state.generation,
     Boot: state.bootId,
     Incarnation: `${state.hostId}-${state.births}`,
     Phase: state.phase,

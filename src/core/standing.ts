@@ -1,12 +1,12 @@
 /**
  * Where another member stands, judged from its tombstone, its liveness handle and the clock.
  *
- * Rules: another session's or another boot's tombstone does not exist. A member that vanished without a death is `lost` after
- * 2 s. With no session to go by, a death or a silence that was found at our own start is believed only after 10 s without a
- * rebirth: a reused volume looks just like that.
+ * Rules: another session's, another boot's or another generation's tombstone does not exist. A member that vanished without a death is
+ * `lost` after 2 s. With no session to go by, a death or a silence that was found at our own start is believed only after 10 s without
+ * a rebirth: a reused volume looks just like that, and so does a pod whose containers were all restarted by a rule.
  */
 import type { MemberConfig } from './config.ts';
-import { isFinalUnder } from './restart.ts';
+import { isFinalUnder, restartsAll } from './restart.ts';
 import type { Peer, State } from './state.ts';
 import type { Tombstone } from './tombstone.ts';
 
@@ -102,20 +102,30 @@ export function strangersAmong(config: MemberConfig, state: State): readonly str
     .map((peer) => peer.tombstone.Name);
 }
 
-/** Of another session or another boot. */
-export function isForeign(config: MemberConfig, state: State, peer: Peer): boolean {
-  return isOfAnotherBoot(state, peer.tombstone) || isOfAnotherSession(config, peer.tombstone);
+/** Of another session, another boot, or from before the init containers have run again. */
+export function isForeign(config: MemberConfig, state: State, { tombstone }: Peer): boolean {
+  return (
+    isOfAnotherBoot(state, tombstone) ||
+    isOfAnotherGeneration(state, tombstone) ||
+    isOfAnotherSession(config, tombstone)
+  );
 }
 
 function isOfAnotherBoot({ bootId, boots }: State, { Boot }: Tombstone): boolean {
   return Boot !== undefined && Boot !== bootId && !boots.includes(Boot);
 }
 
+function isOfAnotherGeneration({ generation }: State, { Generation }: Tombstone): boolean {
+  return generation !== undefined && Generation !== undefined && Generation !== generation;
+}
+
 /** Why the tombstone that there is of an absent member is ignored; undefined: there is none. */
 export function whyIgnored(config: MemberConfig, state: State, name: string): string | undefined {
   const peer = peerNamed(state, name);
   if (peer === undefined) return undefined;
-  return isOfAnotherSession(config, peer.tombstone) ? 'of another session' : 'of another boot of the kernel';
+  if (isOfAnotherSession(config, peer.tombstone)) return 'of another session';
+  if (isOfAnotherBoot(state, peer.tombstone)) return 'of another boot of the kernel';
+  return 'from before the init containers have run again';
 }
 
 export function isOfAnotherSession(config: MemberConfig, { Session }: Tombstone): boolean {
@@ -124,8 +134,16 @@ export function isOfAnotherSession(config: MemberConfig, { Session }: Tombstone)
 
 /** A death that was there before we looked, and nothing ties it to this pod. */
 function mayBeStale(config: MemberConfig, state: State, peer: Peer): boolean {
-  const { Session, DiedMonotonic } = peer.tombstone;
+  const { Session, Generation, DiedMonotonic } = peer.tombstone;
   if (!peer.foundAtStart || peer.liveness === 'held') return false;
-  if (config.session !== undefined && Session === config.session) return false;
-  return DiedMonotonic === undefined || DiedMonotonic < state.startedAtMs;
+  if (DiedMonotonic !== undefined && DiedMonotonic >= state.startedAtMs) return false;
+  if (config.session === undefined || Session !== config.session) return true;
+  return (state.generation === undefined || Generation !== state.generation) && mayAllBeRestarted(config, state);
+}
+
+/** All containers, in the same pod, as a rule of one of its members says. */
+function mayAllBeRestarted(config: MemberConfig, state: State): boolean {
+  const declare = ({ tombstone }: Peer): boolean =>
+    tombstone.RestartsAll === true && !isOfAnotherSession(config, tombstone);
+  return restartsAll(config) || Object.values(state.peers ?? {}).some(declare);
 }

@@ -166,6 +166,8 @@ export interface State {
   readonly bootId: string;
   /** Other boot ids that containers of this kernel are shown. */
   readonly boots: readonly string[];
+  /** Which run of the pod's init containers this container follows; undefined: nobody writes that down, or it was not read yet. */
+  readonly generation: string | undefined;
   /** When this container started. */
   readonly startedAtMs: number;
   readonly now: Instant;
@@ -229,6 +231,7 @@ export function initialState(origin: Origin): State {
     hostId: origin.hostId,
     bootId: origin.bootId,
     boots: [],
+    generation: undefined,
     startedAtMs: origin.startedAtMs,
     now: origin.now,
     lookedMs: 0,

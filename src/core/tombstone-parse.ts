@@ -55,6 +55,7 @@ type ReadKey = Exclude<keyof Tombstone, 'Version' | 'Name'>;
 const READERS: { readonly [Key in ReadKey]: (value: unknown) => Tombstone[Key] | undefined } = {
   Role: oneOf<Role>(['main', 'sidecar']),
   Session: text,
+  Generation: token,
   Boot: token,
   Incarnation: token,
   Phase: oneOf<Phase>(PHASES),

@@ -25,6 +25,8 @@ export interface Tombstone {
   readonly Name: string;
   readonly Role?: Role;
   readonly Session?: string;
+  /** Of the file that `sexton begin` writes whenever the init containers run; absent where nobody does. */
+  readonly Generation?: string;
   /** /proc/sys/kernel/random/boot_id of the writer. */
   readonly Boot?: string;
   /** Random per start of the writer's init, then `-` and how many children it has started: `5f0c…-2`. */
@@ -141,6 +143,7 @@ const KEYS = [
   'Name',
   'Role',
   'Session',
+  'Generation',
   'Boot',
   'Incarnation',
   'Phase',

@@ -81,6 +81,8 @@ export interface Tombstone {
   readonly Role?: Role;
   /** What all members of one pod have in common, the pod's uid as a rule. */
   readonly Session?: string;
+  /** What all members have in common that follow the same run of the init containers, where `sexton begin` is one of those. */
+  readonly Generation?: string;
   /** The kernel's boot id where it was written: by it `Deadline` and `DiedMonotonic` are to be understood. */
   readonly Boot?: string;
   /** Random per start of the container, `-`, and the number of this life of the command. */

@@ -15,6 +15,7 @@ import { saysTheSame } from '../core/record.ts';
 import { isOfAnotherSession } from '../core/standing.ts';
 import { formatTombstone, type Tombstone } from '../core/tombstone.ts';
 import type { Clock } from './clock.ts';
+import { readGeneration } from './graveyard/generation.ts';
 import { Graveyard } from './graveyard/graveyard.ts';
 import { appears, isAbandoned, isHeldByAnother, isMissing, isRemoved } from './graveyard/held.ts';
 import type { Ask, Self } from './graveyard/inbox.ts';
@@ -63,6 +64,14 @@ export class Plot {
     this.#options = options;
     this.#store = new Store(options.dir, options.member.name);
     this.#socketPath = join(options.dir, handleOf(options.member.name));
+  }
+
+  /** Of the run of the pod's init containers that this container follows; undefined: nobody has written it down. */
+  async readGeneration(): Promise<string | undefined> {
+    const { dir, log } = this.#options;
+    const { generation, why } = await readGeneration(dir);
+    if (why !== undefined) log.say('warn', `cannot read the generation of this pod: ${why}; it counts as having none`);
+    return generation;
   }
 
   /** Resolves when the name is claimed and the tombstone carved. `isHeld`: an earlier supervisor had the host hold the socket already. */

@@ -107,6 +107,9 @@ export class Supervisor {
 
   async #claim(openPlot: () => Promise<Plot>, events: PlotEvents): Promise<void> {
     const plot = await openPlot();
+    const generation = this.#state?.generation === undefined ? await plot.readGeneration() : undefined;
+    // Before anything is carved, or looked at.
+    if (generation !== undefined) this.#dispatch({ type: 'generationRead', at: this.#options.clock.now(), generation });
     this.#plot = plot;
     this.#carve();
     await plot.claim(events, this.#isHeld);

@@ -22,6 +22,8 @@ export interface LifeOptions {
   readonly child?: ChildScript;
   /** What the first look at the graveyard finds, at the start; undefined: it is not looked at. */
   readonly peers?: readonly PeerView[] | undefined;
+  /** What the graveyard says of the init containers; undefined: nothing. */
+  readonly generation?: string;
   /** What comes before `booted`: init's queue. */
   readonly queued?: readonly EventOf[];
   readonly observe?: ((step: Step) => void) | undefined;
@@ -55,7 +57,7 @@ export class Life {
   exits: readonly { readonly atMs: number; readonly code: number }[] = [];
 
   constructor(options: LifeOptions, from?: Life) {
-    const { config, child = {}, peers, queued = [], observe } = options;
+    const { config, child = {}, peers, generation, queued = [], observe } = options;
     this.config = config;
     this.host = from?.host.fork() ?? new ScriptedHost(child);
     this.#observe = observe;
@@ -70,6 +72,7 @@ export class Life {
     }
     for (const event of queued) this.feed(event);
     this.feed({ type: 'booted' });
+    if (generation !== undefined) this.feed({ type: 'generationRead', generation });
     if (peers !== undefined) this.see(...peers);
   }
 

@@ -36,6 +36,7 @@ const tombstone: fc.Arbitrary<Tombstone> = fc.record(
     Name: name,
     Role: fc.constantFrom('main' as const, 'sidecar' as const),
     Session: text,
+    Generation: fc.uuid(),
     Boot: fc.uuid(),
     Incarnation: fc.uuid().map((id) => `${id}-2`),
     Phase: fc.constantFrom('waiting' as const, 'running' as const, 'dead' as const),
@@ -112,6 +113,7 @@ describe('formatTombstone', () => {
       Name: 'a'.repeat(63),
       Role: 'sidecar',
       Session: long,
+      Generation: long,
       Boot: long,
       Incarnation: long,
       Phase: 'stopping',
@@ -134,7 +136,7 @@ describe('formatTombstone', () => {
       History: Array.from({ length: 500 }, (_, index) => ({ At: long, Event: long, [`k${index}`]: long })),
     });
     assert.equal(Buffer.byteLength(written), RESERVE_BYTES);
-    assert.equal(Object.keys(JSON.parse(written)).filter((key) => key !== 'History').length, 23);
+    assert.equal(Object.keys(JSON.parse(written)).filter((key) => key !== 'History').length, 24);
   });
 
   it('drops the oldest middle entries when the history is too large for the reserve', () => {
@@ -313,6 +315,7 @@ const FULL: Tombstone = {
   Name: 'a',
   Role: 'main',
   Session: 's',
+  Generation: 'g-1',
   Boot: 'b-1',
   Incarnation: 'c-2',
   Phase: 'dead',

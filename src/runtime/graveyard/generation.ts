@@ -1,0 +1,35 @@
+/**
+ * The generation of a pod: a random id in the graveyard, a new one whenever the pod's init containers run. A restart of all containers by a
+ * rule of Kubernetes leaves the pod's uid, the boot and the volume as they were; only this tells what was written before it.
+ */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readPlainFile } from './read.ts';
+import { writeNew } from './store.ts';
+
+const FILE = '.generation';
+const MAX_BYTES = 64;
+const FORM = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\n$/;
+
+/** Never rejects. `why`: something is there, and cannot be understood. */
+export async function readGeneration(dir: string): Promise<{ readonly generation?: string; readonly why?: string }> {
+  const path = join(dir, FILE);
+  const read = await readPlainFile(path, MAX_BYTES);
+  if (read.kind === 'missing') return {};
+  if (read.kind !== 'bytes') return { why: `${path}: ${read.why}` };
+  const text = read.bytes.toString('latin1');
+  return FORM.test(text) ? { generation: text.trim() } : { why: `${path}: not what sexton begin writes` };
+}
+
+/** Whole or not at all. Rejects with the error of the file system. */
+export async function beginGeneration(dir: string): Promise<void> {
+  const partial = join(dir, `${FILE}.${randomBytes(6).toString('hex')}.tmp`);
+  try {
+    await writeNew(partial, `${randomUUID()}\n`);
+    await rename(partial, join(dir, FILE));
+  } catch (error) {
+    await rm(partial, { force: true }).catch(() => {});
+    throw error;
+  }
+}

@@ -1,0 +1,56 @@
+/** R05: the file by which members tell what was written before the pod's init containers have run again. */
+import assert from 'node:assert/strict';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { beginGeneration, readGeneration } from '../../../src/runtime/graveyard/generation.ts';
+import { temporaryDirectory } from '../../helpers/temporary.ts';
+
+describe('the generation of a pod', () => {
+  it('R05 is another one each time it is begun, and nothing else is left in the graveyard', async () => {
+    const dir = temporaryDirectory();
+    assert.deepEqual(await readGeneration(dir), {});
+    await beginGeneration(dir);
+    const { generation: first } = await readGeneration(dir);
+    await beginGeneration(dir);
+    const { generation: second } = await readGeneration(dir);
+    assert.match(first ?? '', /^[-0-9a-f]{36}$/);
+    assert.match(second ?? '', /^[-0-9a-f]{36}$/);
+    assert.notEqual(first, second);
+    assert.deepEqual(readdirSync(dir), ['.generation']);
+  });
+
+  it('cannot be begun where a directory has its name, and leaves nothing behind then', async () => {
+    const dir = temporaryDirectory();
+    mkdirSync(join(dir, '.generation'));
+    await assert.rejects(beginGeneration(dir), { code: 'EISDIR' });
+    assert.deepEqual(readdirSync(dir), ['.generation']);
+  });
+
+  it('is none when the file is not what sexton writes, and that is said', async () => {
+    const dir = temporaryDirectory();
+    await beginGeneration(dir);
+    const path = join(dir, '.generation');
+    const right = readFileSync(path, 'latin1');
+    for (const text of [
+      '',
+      right.slice(0, 20),
+      `${right}more`,
+      right.toUpperCase().replace(/[0-9]/g, 'A'),
+      '\0'.repeat(36),
+      'x'.repeat(100_000),
+    ]) {
+      writeFileSync(path, text);
+      const { generation, why } = await readGeneration(dir);
+      assert.equal(generation, undefined, JSON.stringify(text.slice(0, 40)));
+      assert.match(why ?? '', /generation: (not what sexton begin writes|larger than 64 bytes)$/);
+    }
+  });
+
+  it('is not read through a link', async () => {
+    const [dir, other] = [temporaryDirectory(), temporaryDirectory()];
+    await beginGeneration(other);
+    symlinkSync(join(other, '.generation'), join(dir, '.generation'));
+    assert.deepEqual(await readGeneration(dir), { why: `${dir}/.generation: a symbolic link` });
+  });
+});
