@@ -116,6 +116,20 @@ const PROBLEMS: readonly Check[] = [
     },
   },
   {
+    needs: ['graceFloor', 'gracePeriod'],
+    find: ({ graceFloor, gracePeriod }) => {
+      if (graceFloor.value === gracePeriod.value || !isAtLeast(graceFloor.value, gracePeriod.value)) return undefined;
+      return `${graceFloor.label}: longer than ${gracePeriod.label}, which it cannot be; write a shorter one, or leave it out`;
+    },
+  },
+  {
+    needs: ['drain', 'graceFloor'],
+    find: ({ drain, graceFloor }) => {
+      if (!isAtLeast(shortestOf(drain), graceFloor.value)) return undefined;
+      return `${drain.label}: not shorter than ${graceFloor.label}, before which it always ends; write a shorter drain`;
+    },
+  },
+  {
     needs: ['hold', 'gracePeriod'],
     find: ({ hold, gracePeriod }) => {
       if (hold.value?.kind !== 'for' || !isAtLeast(hold.value.ms, gracePeriod.value)) return undefined;
@@ -143,6 +157,11 @@ export function beforeRungs(drain: Settings['drain'], preStop: Settings['preStop
 
 function longestOf({ value }: Settings['drain']): number {
   return longestDrainMs({ drain: value });
+}
+
+/** The least that it may take, by its own. */
+function shortestOf({ value }: Settings['drain']): number | undefined {
+  return value?.kind === 'adaptive' ? Math.max(value.minMs, value.quietMs) : value?.ms;
 }
 
 function isAtLeast(a: number | undefined, b: number | undefined): boolean {

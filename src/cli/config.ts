@@ -165,6 +165,7 @@ function runConfig(settings: Settings, program: Program, { host, startFailureCod
     ladder: rungs.length === 0 ? undefined : rungs,
     stopSignals: need(settings, 'stopSignals'),
     gracePeriodMs: settings.gracePeriod.value,
+    graceFloorMs: settings.graceFloor.value,
     hold: need(settings, 'hold'),
     drain: settings.drain.value,
     lingerMs: need(settings, 'linger'),

@@ -37,6 +37,7 @@ export interface Values {
   readonly signals: SignalMap;
   readonly stop: StopWish;
   readonly gracePeriod: number;
+  readonly graceFloor: number;
   readonly stopSignals: readonly number[];
   readonly hold: Hold;
   readonly drain: Drain | undefined;

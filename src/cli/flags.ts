@@ -133,6 +133,14 @@ export const FLAGS: { readonly [K in Key]: Flag<Values[K]> } = {
     defaultNote: 'not declared',
     help: "The pod's terminationGracePeriodSeconds: the whole budget from the first stop request to the platform's KILL.",
   },
+  graceFloor: {
+    name: 'grace-floor',
+    takes: 'DURATION',
+    parse: parseSomeTime,
+    format: formatDuration,
+    defaultNote: 'the grace period',
+    help: 'The shortest time that the platform may leave before its KILL (node shutdown, eviction): drain, hold and pre-stop end before it.',
+  },
   stopSignals: {
     name: 'stop-signals',
     takes: 'SIGNAL,..|none',

@@ -87,6 +87,7 @@ export const FORMS: Readonly<Record<Key, Form>> = {
     map: { key: CLIMBABLE, value: SOME_TIME },
   },
   gracePeriod: { pattern: '0*[1-9][0-9]*', numbers: { minimum: 1 } },
+  graceFloor: someTime,
   stopSignals: {
     pattern: `(none|${listed(RECEIVABLE)})`,
     numbers: { enum: ALL_SIGNALS.filter((signal) => ![9, 17, 19].includes(signal)) },

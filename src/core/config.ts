@@ -189,6 +189,8 @@ export interface MemberConfig {
   readonly stopSignals: readonly number[];
   /** `undefined`: not declared by the user. */
   readonly gracePeriodMs: number | undefined;
+  /** The shortest time that the platform may leave between its stop request and its KILL; `undefined`: what is declared. */
+  readonly graceFloorMs: number | undefined;
   readonly hold: Hold;
   /** What lies between a stop request and the first rung; `undefined`: nothing. */
   readonly drain: Drain | undefined;

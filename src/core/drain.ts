@@ -8,6 +8,7 @@
 import type { AdaptiveDrain, MemberConfig } from './config.ts';
 import { type Draft, note, reached, say, sayOnce, update } from './draft.ts';
 import type { Event } from './events.ts';
+import { floorTurnMs } from './grace-floor.ts';
 import { MAINS_FINISHED, type Stop, type Traffic } from './state.ts';
 
 /** From the request on; a drain of any kind is over then. */
@@ -30,6 +31,7 @@ export function watchDrain(draft: Draft): void {
     return endDrain(draft, 'quiet');
   }
   if (reached(draft, stop.earliestMs)) return endDrain(draft, 'max');
+  if (reached(draft, floorTurnMs(config, stop) ?? Number.POSITIVE_INFINITY)) return endDrain(draft, 'grace floor');
   if (climb?.why === 'stop' || stop.waitsFor === 'pre-stop') endDrain(draft, 'deadline');
 }
 
@@ -107,6 +109,7 @@ function noneCounted({ drain }: MemberConfig, byAddress: number): string {
 const WORDS = {
   quiet: 'no new connections',
   max: 'its longest time has passed',
+  'grace floor': 'the platform may leave no more time',
   deadline: 'the deadline is near',
   'asked again': 'asked to stop again',
   'command ended': 'the command has ended',

@@ -1,10 +1,11 @@
 /**
- * The evidence: how a member's life in this container has ended, as one small JSON object for whoever asks afterwards. Like the
- * tombstone it is a projection of the state. It goes to the platform's termination log, of which Kubernetes keeps 4096 bytes and shows
+ * The evidence: how a member's life in this container has ended, as one small JSON object for whoever asks afterwards; and from the stop request
+ * on how far the stop is, for whoever is killed before its end. Like the tombstone it is a projection of the state. It goes to the platform's termination log, of which Kubernetes keeps 4096 bytes and shows
  * the first ones, so what tells most comes first.
  */
 import { bornOf, type Chronicle } from './chronicle.ts';
 import type { MemberConfig } from './config.ts';
+import { blockersOf } from './order.ts';
 import { SIGKILL, signalName } from './signals.ts';
 import type { StageName } from './stages.ts';
 import type { State } from './state.ts';
@@ -23,6 +24,10 @@ export interface Evidence {
   readonly ContainerExitCode?: number;
   /** As in the tombstone: `signal TERM`, `mains finished`, `request`, `liveness`. Absent: nobody asked. */
   readonly StopReason?: string;
+  /** The stop was not over when this was written, and was here. */
+  readonly Unfinished?: StageName;
+  /** Of a hold: the members that are still needed. */
+  readonly WaitsFor?: readonly string[];
   /** Who ended it by KILL; absent: nobody did. */
   readonly ForcedBy?: Forcer;
   /** From the stop request to the death. */
@@ -65,7 +70,7 @@ export const MOST_EVIDENCE_BYTES = 4096;
 /** The longest texts; a stop reason is one of ours and shorter. */
 const MOST_TEXT = 256;
 
-/** Of a member whose life is over; what is not known is not there. */
+/** Of a member whose life is over, or that is being stopped; what is not known is not there. */
 export function evidenceOf(config: MemberConfig, state: State): Evidence {
   const { child, chronicle, stop, failing, deadline } = state;
   const gone = child.is === 'gone' ? child : undefined;
@@ -79,6 +84,7 @@ export function evidenceOf(config: MemberConfig, state: State): Evidence {
     Signal: gone === undefined || chronicle.exit?.signal === undefined ? undefined : signalName(chronicle.exit.signal),
     ContainerExitCode: gone?.code,
     StopReason: stop?.reason ?? failing?.why,
+    ...unfinishedOf(config, state),
     ForcedBy: forcerOf(state),
     StopMs: began === undefined || diedMs === undefined ? undefined : span(began, diedMs),
     GraceMs: config.gracePeriodMs,
@@ -108,6 +114,15 @@ export function formatEvidence(evidence: Evidence): string {
   }
   return `${JSON.stringify({ Summary: cleanText(evidence.Summary, MOST_TEXT) })}\n`;
 }
+
+function unfinishedOf(config: MemberConfig, state: State): Pick<Evidence, 'Unfinished' | 'WaitsFor'> {
+  const Unfinished = state.child.is === 'gone' ? undefined : state.chronicle.stages.at(-1)?.name;
+  if (Unfinished === undefined) return {};
+  const names = Unfinished === 'hold' ? blockersOf(config, state).names : [];
+  return { Unfinished, ...(names.length > 0 && { WaitsFor: names.slice(0, MOST_NAMED) }) };
+}
+
+const MOST_NAMED = 8;
 
 /** Zero phases tell nothing, but that a signal was sent. */
 function phasesOf({ stages, diedMonotonic }: Chronicle): readonly PhaseTime[] {

@@ -3,7 +3,7 @@
  * stop, pre-stop and ladder, but the member goes on: another life in place, or the exit that makes the platform give it one.
  */
 import { beginClimb } from './climb.ts';
-import { graceOf } from './deadline.ts';
+import { graceOf, lastTurnMs } from './deadline.ts';
 import { type Draft, note, say, update } from './draft.ts';
 import { preStopIsOver } from './hooks.ts';
 import { isServing } from './probing.ts';
@@ -28,7 +28,7 @@ export function endFailing(draft: Draft): void {
   if (failing === undefined || climb !== undefined || child.is !== 'alive') return;
   // From its own turn on the stop does the same, by its own time.
   if (stop !== undefined && (draft.config.role === 'main' || stop.waitsFor !== 'turn')) return;
-  if (!preStopIsOver(draft, { sinceMs: failing.sinceMs, atMs: failing.killAtMs })) return;
+  if (!preStopIsOver(draft, lastTurnMs({ sinceMs: failing.sinceMs, atMs: failing.killAtMs }))) return;
   beginClimb(draft, { why: 'failing', killAtMs: failing.killAtMs });
 }
 

@@ -3,7 +3,7 @@
  * serves on, once in a life: for a stop as well as for a failed probe. Both share the time of what they belong to: a hook that does not end
  * is ended, in time for the ladder.
  */
-import { type Budget, lastTurnMs, ownKillAtMs } from './deadline.ts';
+import { type Budget, ownKillAtMs } from './deadline.ts';
 import { type Draft, note, reached, say, update } from './draft.ts';
 import type { Hook, HookKind, Task } from './state.ts';
 import { beginTask, dropTask, type Result, taskOf } from './tasks.ts';
@@ -17,11 +17,11 @@ export function beginPostStart(draft: Draft): void {
   beginTask(draft, 'postStart');
 }
 
-/** Runs the pre-stop hook, if there is one and somebody to run it for, within the budget of what it belongs to. Whether the ladder may begin. */
-export function preStopIsOver(draft: Draft, budget: Budget | undefined): boolean {
+/** Runs the pre-stop hook, if there is one and somebody to run it for, until `lastMs` at most. Whether the ladder may begin. */
+export function preStopIsOver(draft: Draft, lastMs: number | undefined): boolean {
   const { config, state } = draft;
   if (config.preStop === undefined || state.child.is !== 'alive' || state.hooks.preStop !== undefined) return true;
-  const isTimeOver = budget !== undefined && reached(draft, lastTurnMs(budget));
+  const isTimeOver = lastMs !== undefined && reached(draft, lastMs);
   if (taskOf(state, 'preStop') === undefined) {
     if (isTimeOver) return skipPreStop(draft);
     note(draft, 'hook', { Hook: 'pre-stop' });

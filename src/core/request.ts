@@ -76,7 +76,8 @@ function requestStop(draft: Draft, event: Request): void {
 
 function hearFirst(draft: Draft, { at, signal, senderPid }: Request): void {
   const name = signalName(signal);
-  const wish = { origin: 'platform', reason: `signal ${name.slice(3)}`, signal, requests: 1 } as const;
+  const asked = { signal, atMs: at.mono };
+  const wish = { origin: 'platform', reason: `signal ${name.slice(3)}`, signal, requests: 1, asked } as const;
   wishToStop(draft, wish, at, longestDrainMs(draft.config));
   say(draft, 'info', 'asked to stop', { signal: name, sender: senderPid });
 }
@@ -86,7 +87,8 @@ function askAgain(draft: Draft, event: Request, stop: Stop): void {
   const { climb } = draft.state;
   const requests = stop.requests + 1;
   // Now it is the pod that stops: all are waited for.
-  update(draft, { stop: { ...stop, origin: 'platform', requests, among: undefined } });
+  const asked = stop.asked ?? { signal: event.signal, atMs: event.at.mono };
+  update(draft, { stop: { ...stop, origin: 'platform', requests, among: undefined, asked } });
   say(draft, 'info', requests === 1 ? 'asked to stop while stopping' : 'asked to stop again', {
     signal: signalName(event.signal),
     requests,

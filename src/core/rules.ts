@@ -12,6 +12,7 @@ import { EXIT } from './exit.ts';
 import { decideToFail, endFailing } from './failing.ts';
 import { verdictOf } from './finished.ts';
 import { gatesOf } from './gates.ts';
+import { floorTurnMs } from './grace-floor.ts';
 import { holdsBack } from './hold.ts';
 import { beginPostStart, endPreStop, ownBudget, preStopIsOver } from './hooks.ts';
 import { lookAround } from './looking.ts';
@@ -201,7 +202,9 @@ function preStopLetsPass(draft: Draft, stop: Stop): boolean {
     endPreStop(draft, 'asked to stop again');
     return true;
   }
-  return preStopIsOver(draft, budgetOf(draft, stop));
+  const budget = budgetOf(draft, stop);
+  const moments = [budget && lastTurnMs(budget), floorTurnMs(draft.config, stop)].filter((atMs) => atMs !== undefined);
+  return preStopIsOver(draft, moments.length === 0 ? undefined : Math.min(...moments));
 }
 
 /** A platform's stop without a declared grace period is never ended by us. */
@@ -213,8 +216,16 @@ function budgetOf(draft: Draft, stop: Stop): Budget | undefined {
 
 /** What still stands between the wish to stop and the ladder. */
 function obstacleTo(draft: Draft, stop: Stop): Stop['waitsFor'] {
-  const { deadline } = draft.state;
   if (stop.requests >= 2) return undefined;
+  const obstacle = obstacleInTime(draft, stop);
+  const floorMs = floorTurnMs(draft.config, stop);
+  if (obstacle === undefined || floorMs === undefined || !reached(draft, floorMs)) return obstacle;
+  sayOnce(draft, 'grace floor', 'info', 'waiting no longer: the platform may leave no more than --grace-floor');
+  return undefined;
+}
+
+function obstacleInTime(draft: Draft, stop: Stop): Stop['waitsFor'] {
+  const { deadline } = draft.state;
   const isHeldUp = holdsBack(draft, stop);
   // An assumed deadline only ends a hold; a drain that was asked for takes as long as it was told.
   if (deadline !== undefined && (deadline.kills || isHeldUp) && reached(draft, lastTurnMs(deadline))) return undefined;

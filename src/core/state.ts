@@ -56,6 +56,8 @@ export interface Stop {
   readonly earliestMs: number;
   /** Whom `sexton stop` named together: nobody else is waited for. undefined: all members, or a stop of another origin. */
   readonly among?: readonly string[] | undefined;
+  /** The platform's first request: the same signal right behind it is no second one. */
+  readonly asked?: { readonly signal: number; readonly atMs: number };
   /** What it waits for now; undefined: nothing, the ladder has begun. */
   readonly waitsFor: 'turn' | 'drain' | 'linger' | 'pre-stop' | undefined;
 }
@@ -75,7 +77,7 @@ export interface Traffic {
   /** Why nothing can be seen here. */
   readonly unseen: string | undefined;
   /** Why the drain is over; undefined: it goes on. */
-  readonly ended: 'quiet' | 'max' | 'deadline' | 'asked again' | 'command ended' | undefined;
+  readonly ended: 'quiet' | 'max' | 'grace floor' | 'deadline' | 'asked again' | 'command ended' | undefined;
 }
 
 /** Why this life of the child is to end although the member is not to stop. */

@@ -4,9 +4,11 @@
  */
 import type { Chronicle } from './chronicle.ts';
 import type { Evidence, Forcer, PhaseTime } from './evidence.ts';
+import type { StageName } from './stages.ts';
 
 export function summaryOf(evidence: Omit<Evidence, 'Summary'>, { history }: Pick<Chronicle, 'history'>): string {
-  const { Reason, StopReason } = evidence;
+  const { Reason, StopReason, Unfinished } = evidence;
+  if (Unfinished !== undefined) return unfinishedText(evidence, Unfinished);
   const end = endOf(evidence);
   if (Reason === 'never-started' || evidence.Born === undefined)
     return [`never started: ${whyNever(evidence, history)}`, end].join(', ');
@@ -29,6 +31,27 @@ function stopOf(evidence: Omit<Evidence, 'Summary'>, why: string, stopMs: number
   ];
   return `stopped in ${seconds(stopMs)} (${why}): ${parts.join(', ')}`;
 }
+
+/** What is read of one that was killed in its stop: nothing was written after this. */
+function unfinishedText(
+  { Phases = [], StopReason, WaitsFor = [] }: Omit<Evidence, 'Summary'>,
+  stage: StageName,
+): string {
+  const past = Phases.filter(({ Ms, Signal }) => Ms > 0 || Signal !== undefined).slice(-MOST_PHASES);
+  const names = WaitsFor.length === 0 ? '' : ` for ${WaitsFor.join(', ')}`;
+  const isTold = stage === 'ladder' || stage === 'rest';
+  const now = isTold ? 'the command had not ended' : `${STAGE_WORDS[stage]}${names}, the command was not told to stop`;
+  const phases = past.map((phase) => phaseText(phase, {}));
+  return `asked to stop (${StopReason}): ${[...phases, now].join(', ')}; if nothing later is written it was killed from outside`;
+}
+
+const STAGE_WORDS = {
+  start: 'starting',
+  hold: 'holding',
+  drain: 'draining',
+  linger: 'lingering',
+  'pre-stop': 'in its pre-stop hook',
+} as const satisfies Record<Exclude<StageName, 'ladder' | 'rest'>, string>;
 
 const MOST_PHASES = 6;
 

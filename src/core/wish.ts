@@ -5,7 +5,7 @@ import { type Draft, update } from './draft.ts';
 import type { Stop } from './state.ts';
 import { type Instant, rfc3339 } from './time.ts';
 
-type Wish = Pick<Stop, 'origin' | 'reason' | 'signal' | 'requests' | 'among'>;
+type Wish = Pick<Stop, 'origin' | 'reason' | 'signal' | 'requests' | 'among' | 'asked'>;
 
 /** `waitMs`: how long drain or linger may last. */
 export function wishToStop(draft: Draft, wish: Wish, at: Instant, waitMs: number): void {

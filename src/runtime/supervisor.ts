@@ -32,7 +32,7 @@ import type { Plot, PlotEvents } from './plot.ts';
 import type { ActionEnd } from './probes/probe.ts';
 import { rest } from './rest.ts';
 import { Sides } from './sides.ts';
-import { type TerminationLog, testify } from './termination-log.ts';
+import { type TerminationLog, Testimony } from './termination-log.ts';
 import { Traffic } from './traffic.ts';
 
 export interface SupervisorOptions {
@@ -63,12 +63,14 @@ export class Supervisor {
   readonly #traffic: Traffic;
   #oomKills: number | undefined;
   readonly #sides: Sides;
+  readonly #testimony: Testimony;
   #digests: Digests = {};
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.#actions = new Actions((id, end) => this.#hearOfAction(id, end));
     this.#traffic = new Traffic(options, (event) => this.#dispatch(event));
+    this.#testimony = new Testimony(options);
     const { member, http, log, clock } = options;
     const stateNow = (): State | undefined => this.#state && { ...this.#state, now: clock.now() };
     this.#sides = new Sides({ member, http, log, stateNow });
@@ -179,6 +181,7 @@ export class Supervisor {
     this.#state = state;
     this.#commit(ack, [...also, ...commandsOf(effects, program, wishes.single)]);
     this.#carve();
+    this.#testimony.follow(state);
     for (const effect of effects) {
       if (effect.type === 'log') log.say(effect.level, effect.message, effect.details);
       this.#actions.obey(effect);
@@ -236,7 +239,7 @@ export class Supervisor {
     this.#actions.endAll();
     this.#traffic.close();
     this.#sides.close();
-    const testified = testify(this.#options, this.#state);
+    const testified = this.#testimony.end(this.#state);
     // A life that was over before its plot was opened is carved like any other.
     const carved = this.#claimed.promise.then(() => this.#plot?.settle());
     if (await isLate(carved, mostCarvingMs(this.#state?.deadline, clock.now().mono)))

@@ -4,7 +4,7 @@
  */
 import type { FileHandle } from 'node:fs/promises';
 import type { MemberConfig } from '../core/config.ts';
-import { type Evidence, evidenceOf, formatEvidence } from '../core/evidence.ts';
+import { evidenceOf, formatEvidence, MOST_EVIDENCE_BYTES } from '../core/evidence.ts';
 import type { State } from '../core/state.ts';
 import { isLate } from './late.ts';
 import type { Log } from './log.ts';
@@ -21,22 +21,56 @@ export interface Witness {
   readonly log: Log;
 }
 
-/** At the end of a life. It takes a bounded time: a file system that hangs holds up nobody's exit. */
-export async function testify({ member, terminationLog, log }: Witness, state: State | undefined): Promise<void> {
-  if (terminationLog === undefined || state === undefined) return;
-  const trouble = await leaveEvidence(terminationLog, evidenceOf(member, state));
-  if (trouble !== undefined) log.say('warn', trouble);
-}
+/**
+ * Writes the evidence from the stop request on, whenever the stop has come further, and once more at the end: a platform that kills
+ * earlier than it has declared leaves nobody the time to write.
+ */
+export class Testimony {
+  readonly #witness: Witness;
+  #stages: State['chronicle']['stages'] | undefined;
+  #latest: State | undefined;
+  #writing: Promise<void> | undefined;
 
-/** What went wrong, in words; undefined: nothing that anybody has to know. */
-export async function leaveEvidence(to: TerminationLog, evidence: Evidence): Promise<string | undefined> {
-  const written = write(to, formatEvidence(evidence));
-  if (await isLate(written, MOST_WRITING_MS)) return `${to.path} does not answer: leaving without the evidence in it`;
-  return written;
+  constructor(witness: Witness) {
+    this.#witness = witness;
+  }
+
+  follow(state: State): void {
+    const { stages } = state.chronicle;
+    if (this.#witness.terminationLog === undefined || state.stop === undefined) return;
+    if (state.child.is === 'gone' || stages === this.#stages) return;
+    this.#stages = stages;
+    this.#latest = state;
+    this.#writing ??= this.#writeLatest();
+  }
+
+  /** At the end of a life. It takes a bounded time: a file system that hangs holds up nobody's exit. */
+  async end(state: State | undefined): Promise<void> {
+    const { member, terminationLog, log } = this.#witness;
+    if (terminationLog === undefined || state === undefined) return;
+    this.#latest = undefined;
+    const text = formatEvidence(evidenceOf(member, state));
+    const written = Promise.resolve(this.#writing).then(() => write(terminationLog, text));
+    const trouble = (await isLate(written, MOST_WRITING_MS))
+      ? `${terminationLog.path} does not answer: leaving without the evidence in it`
+      : await written;
+    if (trouble !== undefined) log.say('warn', trouble);
+  }
+
+  /** What could not be written now is told at the end, if it still cannot. */
+  async #writeLatest(): Promise<void> {
+    const { member, terminationLog } = this.#witness;
+    for (let state = this.#latest; state !== undefined && terminationLog !== undefined; state = this.#latest) {
+      this.#latest = undefined;
+      await write(terminationLog, formatEvidence(evidenceOf(member, state)));
+    }
+    this.#writing = undefined;
+  }
 }
 
 const MOST_WRITING_MS = 1_000;
 
+/** What went wrong, in words; undefined: nothing that anybody has to know. */
 async function write({ path, isNamed }: TerminationLog, text: string): Promise<string | undefined> {
   const { constants, promises } = process.getBuiltinModule('node:fs');
   let file: FileHandle | undefined;
@@ -45,9 +79,11 @@ async function write({ path, isNamed }: TerminationLog, text: string): Promise<s
     const flags = constants.O_RDWR | constants.O_NONBLOCK | (isNamed ? constants.O_CREAT : constants.O_NOFOLLOW);
     file = await promises.open(path, flags, 0o644);
     if (!(await file.stat()).isFile()) return isNamed ? `cannot write ${path}: it is no regular file` : undefined;
-    if (await hasOther(file)) return undefined;
-    await file.truncate(0);
-    await file.write(text, 0);
+    const kept = keptOf(await readStart(file), text);
+    if (kept === undefined) return undefined;
+    // Written first and cut then: whoever is killed between the two has left more than nothing.
+    await file.write(kept, 0, kept.length, 0);
+    await file.truncate(kept.length);
     return undefined;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
@@ -57,11 +93,21 @@ async function write({ path, isNamed }: TerminationLog, text: string): Promise<s
   }
 }
 
-/** The application has a word of its own to leave there: it comes first. What another life has left of ours goes. */
-async function hasOther(file: FileHandle): Promise<boolean> {
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(OURS.length), 0, OURS.length, 0);
-  return bytesRead > 0 && buffer.toString('latin1', 0, bytesRead) !== OURS;
+async function readStart(file: FileHandle): Promise<Buffer> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(MOST_READ), 0, MOST_READ, 0);
+  return buffer.subarray(0, bytesRead);
 }
+
+/** The application has a word of its own to leave there: it stays, also behind ours, which goes then. undefined: nothing is to be changed. */
+function keptOf(there: Buffer, text: string): Buffer | undefined {
+  if (there.length > 0 && there.indexOf(OURS) !== 0) return undefined;
+  const end = there.indexOf('\n') + 1;
+  if (end === 0 || end === there.length) return Buffer.from(text);
+  return there.length < MOST_READ ? there.subarray(end) : undefined;
+}
+
+/** Ours and as much of another's as Kubernetes would keep. */
+const MOST_READ = 2 * MOST_EVIDENCE_BYTES;
 
 /** How the evidence begins. */
 const OURS = '{"Summary":"';

@@ -46,6 +46,7 @@ describe('the configuration of `sexton -- command`', () => {
         ladder: undefined,
         stopSignals: [15, 2],
         gracePeriodMs: undefined,
+        graceFloorMs: undefined,
         hold: { kind: 'always' },
         drain: undefined,
         lingerMs: 0,
@@ -191,6 +192,7 @@ restartPolicyRules:
       signals: 'HUP:USR1,TERM:QUIT',
       stop: 'QUIT:5s,KILL',
       gracePeriod: '25s',
+      graceFloor: '15s',
       stopSignals: 'INT,QUIT',
       hold: '2s',
       drain: '3s',
@@ -231,6 +233,7 @@ startTimeoutAction: continue
 signals: {HUP: USR1, TERM: QUIT}
 stop: [QUIT:5s, KILL]
 terminationGracePeriodSeconds: 25
+graceFloor: 15s
 stopSignals: [INT, QUIT]
 hold: 2s
 drain: 3s

@@ -8,6 +8,7 @@ export function wrongFlags(): readonly WrongInput[] {
     one('a duration without a unit', 'drain', '5', 'a duration needs a unit; write 5s or 5ms'),
     one('a negative duration', 'linger', '-5s', 'a duration cannot be negative; write 0 or a time such as 30s'),
     one('a duration with a fraction', 'drain', '1.5s', 'not a duration; write 1s500ms'),
+    one('a grace floor without a unit', 'grace-floor', '10', 'a duration needs a unit; write 10s or 10ms'),
     one('a duration in words', 'grace-period', '30sec', 'not a duration; write 30s'),
     one('no duration at all', 'drain', 'soon', 'not a duration; write one such as 500ms, 30s or 1m30s'),
     one('a duration beyond all timers', 'drain', '1000h', 'longer than a timer can be; write at most 596h'),

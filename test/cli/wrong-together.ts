@@ -62,6 +62,18 @@ export function wrongCombinations(): readonly WrongInput[] {
       message: '--drain 30s: not shorter than --grace-period 30s, which leaves no time to stop; write a shorter drain',
     },
     {
+      title: 'C3 a grace floor beyond the grace period',
+      argv: ['--grace-floor', '40s', '--grace-period', '30s'],
+      message:
+        '--grace-floor 40s: longer than --grace-period 30s, which it cannot be; write a shorter one, or leave it out',
+    },
+    {
+      title: 'C3 a drain that never ends before the grace floor',
+      argv: ['--drain', 'min=1s,quiet=10s,max=15s', '--grace-floor', '10s'],
+      message:
+        '--drain min=1s,quiet=10s,max=15s: not shorter than --grace-floor 10s, before which it always ends; write a shorter drain',
+    },
+    {
       title: 'K18 a ladder longer than the grace period',
       argv: ['--stop', 'TERM:20s,INT:15s,KILL', '--grace-period', '30s'],
       message:

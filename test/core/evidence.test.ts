@@ -92,6 +92,22 @@ describe('the evidence', () => {
     assert.match(after.Summary, /^stopped in 800 ms \(mains finished\): linger 700 ms, TERM 100 ms, exit code 9, /);
   });
 
+  it('C3: of a stop that is not over says how far it is and whom it waits for', () => {
+    const config = sidecarConfig({ mains: ['web'], gracePeriodMs: 60_000 });
+    const child: ChildScript = { on: { 15: 'ignores' } };
+    const held = new Life({ config, child, peers: [alive('web')] }).pass(1_000).signal(15).pass(5_000);
+    const evidence = evidenceOf(config, held.state);
+    assert.deepEqual([evidence.Unfinished, evidence.WaitsFor, evidence.Reason], ['hold', ['web'], undefined]);
+    assert.match(
+      evidence.Summary,
+      /^asked to stop \(signal TERM\): holding for web, the command was not told to stop; if /,
+    );
+    const told = held.see(dead('web', 0, { Final: true }));
+    const { Summary, WaitsFor } = evidenceOf(config, told.state);
+    assert.match(Summary, /^asked to stop \(signal TERM\): hold 5.0 s, TERM .*the command had not ended; if /);
+    assert.equal(WaitsFor, undefined);
+  });
+
   it('of a failed life is that of the last one, with the restarts before it', () => {
     const config = mainConfig({
       restart: 'always',

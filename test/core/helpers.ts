@@ -43,6 +43,7 @@ export function mainConfig(change: Partial<MemberConfig> = {}): MemberConfig {
     ladder: undefined,
     stopSignals: [SIGTERM, SIGINT],
     gracePeriodMs: undefined,
+    graceFloorMs: undefined,
     hold: { kind: 'always' },
     drain: undefined,
     lingerMs: 0,

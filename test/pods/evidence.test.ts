@@ -97,6 +97,48 @@ describe('the termination log', { concurrency: atOnce(2) }, () => {
     },
   );
 
+  scenario(
+    'C3: tells of a container that was killed while it drained, before the time that was declared',
+    async (stage) => {
+      const { scratch } = stage;
+      const log = scratch.path('termination');
+      const container = start(stage, {
+        flags: ['--termination-log', log, '--drain', '9m', '--grace-period', '10m'],
+        command: member(stage, 'web', {}),
+      });
+      await waitForStart(stage);
+      await container.signal('SIGTERM');
+      await waitFor(
+        'it is written',
+        () => existsSync(log) && readFileSync(log, 'utf8').includes('"Unfinished":"drain"'),
+      );
+      await container.signal('SIGKILL');
+      await container.exit();
+      const { Summary, StopReason, StopRequested = '', GraceMs, Reason } = read(log);
+      assert.match(
+        Summary,
+        /^asked to stop \(signal TERM\): .*draining, the command was not told to stop; if nothing later/,
+      );
+      assert.deepEqual([StopReason, GraceMs, Reason], ['signal TERM', 600_000, undefined]);
+      assert.ok(Date.parse(StopRequested) > 0);
+    },
+  );
+
+  scenario('C3: keeps what the application leaves behind it at its end, and only that', async (stage) => {
+    const log = stage.scratch.path('termination');
+    const script = `trap 'echo out of paper >> ${log}; exit 3' TERM; while :; do read line < ${stage.scratch.path('none')}; done`;
+    const container = start(stage, {
+      flags: ['--termination-log', log, '--drain', '1s'],
+      inside: ['sh', '-c', `mkfifo ${stage.scratch.path('none')} && exec "$@"`, 'sh'],
+      command: ['bash', '-c', script],
+    });
+    await waitForTombstone(stage.scratch.graveyard, 'web', 'runs', (it) => it.Phase === 'running');
+    await container.signal('SIGTERM');
+    await waitFor('it is written', () => existsSync(log) && readFileSync(log, 'utf8').includes('"Unfinished"'));
+    assert.equal((await container.exit()).status, 3);
+    assert.equal(readFileSync(log, 'utf8'), 'out of paper\n');
+  });
+
   scenario('is written by a supervisor that came back during the stop', async (stage) => {
     const { scratch } = stage;
     const [log, done] = [scratch.path('termination'), scratch.path('done')];
