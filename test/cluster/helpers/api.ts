@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const CALL_LIMIT_MS = 120_000;
+const TRIES = 3;
 
 export interface ApiObject {
   readonly kind?: string;
@@ -34,7 +35,20 @@ export class ApiError extends Error {
 }
 
 /** Resolves to the object that was answered. `body` is sent as JSON, a PATCH as a strategic merge. */
-export async function ask<T>(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<T> {
+export async function ask<T>(method: Method, path: string, body?: unknown): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await askOnce<T>(method, path, body);
+    } catch (error) {
+      // A connection that broke; what makes something is not said twice.
+      if (error instanceof ApiError || method === 'POST' || tries === TRIES) throw error;
+    }
+  }
+}
+
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+
+async function askOnce<T>(method: Method, path: string, body: unknown): Promise<T> {
   const response = await send(method, path, body);
   let text = '';
   for await (const chunk of response.setEncoding('utf8')) text += chunk;
@@ -55,6 +69,8 @@ export async function follow(path: string, onLine: (line: string) => void, signa
   }
   const lines = createInterface({ input: response });
   lines.on('line', onLine);
+  // It passes on the error of a response that was broken off.
+  lines.on('error', () => {});
   await new Promise<void>((resolve) => {
     response.once('close', resolve);
     response.on('error', () => resolve());

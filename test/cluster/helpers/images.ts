@@ -3,7 +3,7 @@
  * that two runs on one cluster do not meet.
  */
 import { execFile } from 'node:child_process';
-import { chmod, cp, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { buildFixtures } from '../../helpers/fixture.ts';
@@ -14,6 +14,9 @@ import type { Loader } from './loader.ts';
 const run = promisify(execFile);
 /** Debian's busybox-static. */
 const BUSYBOX = '/bin/busybox';
+/** What README's manifests start. They tell on stdout what happens to them, and take the keys of `/member` from MEMBER. */
+const PROGRAMS = ['do-the-work', 'proxy', 'server', 'flush'];
+const PROGRAM = '#!/bin/sh\nexec /member name=$(basename $0) log=/dev/stdout $MEMBER\n';
 
 /** `sexton` has `/sexton` and nothing else, `plain` busybox and `/member`, `whole` both. */
 export function imageNames(mark = process.env.TEST_CLUSTER_RUN ?? ''): Record<'sexton' | 'plain' | 'whole', string> {
@@ -83,6 +86,7 @@ async function stageApplets(root: string): Promise<void> {
   const { member, observer } = await buildFixtures();
   await cp(member, join(root, 'member'));
   await cp(observer, join(root, 'observer'));
+  for (const name of PROGRAMS) await writeFile(join(bin, name), PROGRAM, { mode: 0o755 });
   await cp(BUSYBOX, join(bin, 'busybox'), { dereference: true });
   const { stdout } = await run(BUSYBOX, ['--list']);
   for (const applet of stdout.split('\n')) {

@@ -56,6 +56,10 @@ export class ClusterPod {
     return found;
   }
 
+  waitingReason(container: string): string | undefined {
+    return containerStatuses(this.now).find((it) => it.name === container)?.state.waiting?.reason;
+  }
+
   /** Of the last life of a container that has ended, or that runs again. */
   end(container: string): Terminated {
     const { state, lastState } = this.status(container);
@@ -74,15 +78,13 @@ export class ClusterPod {
     return this.#logs.of(container);
   }
 
-  /** What the members of a pod with an observer did. */
+  /** What the members did: as they told the observer, or on stdout. The containers of a pod share one clock. */
   get timeline(): Timeline {
-    const lines = this.log(OBSERVER).split('\n');
-    return parseTimeline(
-      lines
-        .filter((line) => /^\d+\.\d{3} /.test(line))
-        .map((line) => `${line}\n`)
-        .join(''),
-    );
+    const { initContainers = [], containers = [] } = this.changes.at(-1)?.pod.spec ?? {};
+    const lines = [...initContainers, ...containers].flatMap(({ name }) => this.log(name).split('\n'));
+    const told = lines.filter((line) => /^\d+\.\d{3} /.test(line));
+    told.sort((a, b) => Number.parseFloat(a) - Number.parseFloat(b));
+    return parseTimeline(told.map((line) => `${line}\n`).join(''));
   }
 
   /** The last one that the observer saw whole. */
@@ -126,9 +128,22 @@ export class ClusterPod {
     return this.until(`${member} ${event} (${count})`, () => this.timeline.of(member, event)[count - 1]);
   }
 
-  /** The commands of all these have started. */
+  untilLogged(container: string, what: RegExp): Promise<unknown> {
+    return this.until(`${container} logs ${what}`, () => what.test(this.log(container)));
+  }
+
+  /** The commands of all these have started, and those under sexton have told the others of it. */
   async untilStarted(...members: readonly string[]): Promise<void> {
-    for (const member of members) await this.untilEvent(member, 'Started');
+    for (const member of members) {
+      await this.untilEvent(member, 'Started');
+      const spec = this.now.spec.containers.find((it) => it.name === member);
+      if (spec?.command?.[0]?.endsWith('/sexton')) await this.untilLogged(member, /"message":"started"/);
+    }
+  }
+
+  /** The kubelet counts so many restarts of it. */
+  untilRestarted(container: string, count = 1): Promise<unknown> {
+    return this.until(`${container} was restarted`, () => this.status(container).restartCount >= count);
   }
 
   /** Succeeded or Failed. */
@@ -172,12 +187,12 @@ export class ClusterPod {
       `/api/v1/namespaces/${namespace()}/events?fieldSelector=${selector}`,
     ).catch(() => ({ items: [] }));
     const events = told.items.map((it) => `${it.lastTimestamp} ${it.reason} ${it.message}`);
-    const logs = [...(spec.initContainers ?? []), ...spec.containers].map(
-      ({ name }) => `--- log of ${name}\n${this.log(name)}`,
-    );
+    const names = [...(spec.initContainers ?? []), ...spec.containers].map((it) => it.name);
+    const logs = names.map((name) => `--- log of ${name}\n${this.log(name).replaceAll(/^tombstone .*\n/gm, '')}`);
+    const tombstones = names.flatMap((name) => this.tombstone(name) ?? []).map((it) => JSON.stringify(it));
     const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
     const head = `--- pod ${this.name}: ${last.type} ${JSON.stringify({ deletionTimestamp, deletionGracePeriodSeconds, status })}`;
-    return [head, '--- events', ...events, ...logs].join('\n');
+    return [head, '--- events', ...events, ...logs, '--- tombstones', ...tombstones].join('\n');
   }
 
   async remove(): Promise<void> {

@@ -1,0 +1,121 @@
+/** What dies unasked on a real cluster: a command for want of memory, a supervisor, a whole container. */
+import assert from 'node:assert/strict';
+import { describe } from 'node:test';
+import { clusterTest } from './helpers/case.ts';
+import { takeHands } from './helpers/hands.ts';
+import { podOf, SIDECAR } from './helpers/members.ts';
+import { startPod } from './helpers/pod.ts';
+
+describe('on a cluster', { concurrency: 5 }, () => {
+  clusterTest('K20 the main is killed for want of memory: both records say so, and the sidecar ends', async (t) => {
+    const pod = await startPod(
+      t,
+      'oom',
+      podOf({
+        members: [
+          { name: 'proxy', flags: SIDECAR },
+          { name: 'main', does: { run: 500, hog: 400 }, more: { resources: { limits: { memory: '200Mi' } } } },
+        ],
+      }),
+    );
+    assert.equal(await pod.untilEnded(), 'Failed');
+    // The kernel kills the command or everything in the container's cgroup, by the version of cgroups.
+    assert.deepEqual([pod.end('main').exitCode, pod.end('proxy').exitCode], [137, 0]);
+    pod.timeline.of('proxy', 'Signal');
+    assert.deepEqual(pod.timeline.signals('proxy'), [15]);
+    assert.equal(pod.end('main').reason, 'OOMKilled');
+    const { Reason } = pod.tombstone('main') ?? {};
+    // Where init was killed as well, nobody was left to write.
+    if (Reason !== undefined) assert.deepEqual([Reason, pod.message('main').Reason], ['oom', 'oom']);
+  });
+
+  clusterTest("K14 PID 1 of the main's container is killed from outside: the sidecar notices and ends", async (t) => {
+    const hands = await takeHands(t);
+    const pod = await startPod(
+      t,
+      'killed-init',
+      podOf({ members: [{ name: 'proxy', flags: SIDECAR }, { name: 'main' }] }),
+    );
+    await pod.untilStarted('proxy', 'main');
+    await hands.kill(pod, 'main', 'init');
+    assert.equal(await pod.untilEnded(), 'Failed');
+    assert.deepEqual([pod.end('main').exitCode, pod.end('proxy').exitCode], [137, 0]);
+    assert.deepEqual(pod.timeline.signals('proxy'), [15]);
+    assert.equal(pod.tombstone('proxy')?.StopReason, 'mains finished');
+    assert.equal(pod.tombstone('main')?.Died, undefined, 'it could write nothing');
+  });
+
+  clusterTest('K14 under OnFailure the kubelet starts a killed main again, and its sidecar serves on', async (t) => {
+    const hands = await takeHands(t);
+    const pod = await startPod(
+      t,
+      'killed-again',
+      podOf({
+        restartPolicy: 'OnFailure',
+        members: [
+          { name: 'proxy', flags: SIDECAR },
+          { name: 'main', does: { counter: '/log/lives', runs: '0,500' } },
+        ],
+      }),
+    );
+    await pod.untilStarted('proxy', 'main');
+    await hands.kill(pod, 'main', 'init');
+    assert.equal(await pod.untilEnded(), 'Succeeded');
+    const log = pod.timeline;
+    log.restarted('main');
+    log.notRestarted('proxy');
+    log.exitsBeforeSignalTo('main', 'proxy');
+    assert.deepEqual([pod.status('main').restartCount, pod.end('proxy').exitCode], [1, 0]);
+  });
+
+  clusterTest(
+    'K15 the supervisors are killed: nothing restarts, and the pod stops in its order all the same',
+    async (t) => {
+      const hands = await takeHands(t);
+      const pod = await startPod(
+        t,
+        'killed-supervisors',
+        podOf({
+          restartPolicy: 'Always',
+          members: [
+            { name: 'proxy', flags: SIDECAR },
+            { name: 'main', flags: ['--start-after', 'proxy=started'], does: { term: 2_000 } },
+          ],
+        }),
+      );
+      await pod.untilStarted('proxy', 'main');
+      await hands.kill(pod, 'main', 'supervisor');
+      await hands.kill(pod, 'proxy', 'supervisor');
+      await pod.delete();
+      await pod.untilGone();
+      const log = pod.timeline;
+      log.notRestarted('proxy');
+      log.notRestarted('main');
+      log.exitsBeforeSignalTo('main', 'proxy');
+      assert.deepEqual([log.signals('main'), log.signals('proxy')], [[15], [15]]);
+      assert.deepEqual([pod.end('main').exitCode, pod.end('proxy').exitCode], [0, 0]);
+      assert.deepEqual([pod.status('main').restartCount, pod.status('proxy').restartCount], [0, 0]);
+    },
+  );
+
+  clusterTest('K09 a sidecar that is killed comes back in place, and the kubelet does not hear of it', async (t) => {
+    const hands = await takeHands(t);
+    const pod = await startPod(
+      t,
+      'killed-command',
+      podOf({
+        members: [
+          { name: 'proxy', flags: SIDECAR, does: { counter: '/log/lives' } },
+          { name: 'main', does: { after: '/log/enough', run: 1 } },
+        ],
+      }),
+    );
+    await pod.untilStarted('proxy', 'main');
+    await hands.kill(pod, 'proxy', 'command');
+    await pod.untilEvent('proxy', 'Started', 2);
+    await pod.exec('main', 'touch', '/log/enough');
+    assert.equal(await pod.untilEnded(), 'Succeeded');
+    assert.deepEqual([pod.status('proxy').restartCount, pod.tombstone('proxy')?.Restarts], [0, 1]);
+    assert.equal(pod.end('proxy').exitCode, 0);
+  });
+});
