@@ -11,7 +11,7 @@ const server = createServer((request, response) => {
   if (request.url === '/ready') response.end();
   else setTimeout(() => response.end(`served by ${process.pid}\n`), ANSWER_MS);
 });
-const warmUp = setTimeout(() => server.listen(Number(process.env.PORT), '127.0.0.1'), Number(process.env.WARM_UP_MS));
+const warmUp = setTimeout(() => server.listen(Number(process.env.PORT)), Number(process.env.WARM_UP_MS));
 process.on('SIGTERM', () => {
   clearTimeout(warmUp);
   server.close(() => process.exit(0));

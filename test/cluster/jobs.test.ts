@@ -118,6 +118,7 @@ describe('on a cluster', { concurrency: 6 }, () => {
       }),
     );
     await pod.untilEvent('main', 'Started', 2);
+    await pod.until('the second life is told', () => pod.tombstone('main')?.Phase === 'running');
     assert.deepEqual(pod.timeline.signals('proxy'), []);
     await pod.delete();
     await pod.untilGone();

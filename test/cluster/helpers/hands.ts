@@ -38,7 +38,7 @@ export async function takeHands(t: TestContext): Promise<Hands> {
 }
 
 function idOf(pod: ClusterPod, container: string): string | undefined {
-  return /[0-9a-f]{64}$/.exec(pod.status(container).containerID ?? '')?.[0];
+  return /[0-9a-f]{64}$/.exec(pod.findStatus(container)?.containerID ?? '')?.[0];
 }
 
 /** Followed by the id of a container, which is in the cgroup's path of each of its processes: their ids. */

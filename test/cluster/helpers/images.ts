@@ -7,7 +7,7 @@ import { chmod, cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promi
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { buildFixtures } from '../../helpers/fixture.ts';
-import { ROOT, SEXTON } from '../../helpers/paths.ts';
+import { PORTABLE_NODE, ROOT, SEXTON } from '../../helpers/paths.ts';
 import { type Image, type ImageSpec, writeArchive } from './archive.ts';
 import type { Loader } from './loader.ts';
 
@@ -86,6 +86,11 @@ async function stageApplets(root: string): Promise<void> {
   const { member, observer } = await buildFixtures();
   await cp(member, join(root, 'member'));
   await cp(observer, join(root, 'observer'));
+  // The Node of sexton, for images that have it.
+  const [loader = '', ...options] = PORTABLE_NODE.map((word) => word.replace(dirname(SEXTON), '/sexton'));
+  const node = `#!/bin/sh\nexec ${[loader, ...options].join(' ')} "$@"\n`;
+  await writeFile(join(bin, 'node'), node, { mode: 0o755 });
+  await cp(join(import.meta.dirname, '..', 'programs', 'client.mjs'), join(root, 'client.mjs'));
   for (const name of PROGRAMS) await writeFile(join(bin, name), PROGRAM, { mode: 0o755 });
   await cp(BUSYBOX, join(bin, 'busybox'), { dereference: true });
   const { stdout } = await run(BUSYBOX, ['--list']);

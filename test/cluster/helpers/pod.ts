@@ -51,13 +51,18 @@ export class ClusterPod {
   }
 
   status(container: string): ContainerStatus {
-    const found = containerStatuses(this.now).find((it) => it.name === container);
+    const found = this.findStatus(container);
     if (found === undefined) throw new Error(`${this.name} has no status of ${container}`);
     return found;
   }
 
+  /** Undefined before the kubelet has told of it. */
+  findStatus(container: string): ContainerStatus | undefined {
+    return containerStatuses(this.now).find((it) => it.name === container);
+  }
+
   waitingReason(container: string): string | undefined {
-    return containerStatuses(this.now).find((it) => it.name === container)?.state.waiting?.reason;
+    return this.findStatus(container)?.state.waiting?.reason;
   }
 
   /** Of the last life of a container that has ended, or that runs again. */
@@ -76,6 +81,20 @@ export class ClusterPod {
   /** What a container wrote, in all its lives. */
   log(container: string): string {
     return this.#logs.of(container);
+  }
+
+  /** When a line was heard that the container wrote, by this machine's clock. */
+  heardAt(container: string, what: RegExp): number {
+    const found = this.#logs.heardAt(container, what);
+    if (found === undefined) throw new Error(`${container} of ${this.name} has not said ${what}`);
+    return found;
+  }
+
+  /** When it was heard of that phase, by this machine's clock. */
+  phaseAt(phase: PodObject['status']['phase']): number {
+    const found = this.changes.find((it) => it.pod.status.phase === phase);
+    if (found === undefined) throw new Error(`${this.name} was never ${phase}`);
+    return found.atMs;
   }
 
   /** What the members did: as they told the observer, or on stdout. The containers of a pod share one clock. */
@@ -112,7 +131,7 @@ export class ClusterPod {
     const found = new Promise<T>((resolve, reject) => {
       look = () => {
         try {
-          const answer = find();
+          const answer = this.changes.length > 0 && find();
           if (answer !== undefined && answer !== false) resolve(answer);
         } catch (error) {
           reject(error);
@@ -143,7 +162,7 @@ export class ClusterPod {
 
   /** The kubelet counts so many restarts of it. */
   untilRestarted(container: string, count = 1): Promise<unknown> {
-    return this.until(`${container} was restarted`, () => this.status(container).restartCount >= count);
+    return this.until(`${container} was restarted`, () => (this.findStatus(container)?.restartCount ?? 0) >= count);
   }
 
   /** Succeeded or Failed. */
