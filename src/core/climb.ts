@@ -79,12 +79,23 @@ export function climbOn(draft: Draft): void {
   sendRung(draft);
 }
 
+const FROM_NOTHING = { why: 'stop', rung: 0, killAtMs: undefined } as const;
+
 export function killNow(draft: Draft, why: string): void {
   const { climb, child, now } = draft.state;
   if (climb?.killed === true || !isThere(child)) return;
-  update(draft, { climb: { why: 'stop', rung: 0, killAtMs: undefined, ...climb, sinceMs: now.mono, killed: true } });
+  update(draft, { climb: { ...FROM_NOTHING, ...climb, sinceMs: now.mono, killed: true } });
   say(draft, 'warn', `killing: ${why}`);
   sendSignal(draft, SIGKILL);
+}
+
+/** The host was first: we did not run, or not in time. */
+export function hearOfKill(draft: Draft, id: number): void {
+  const { climb, child, now } = draft.state;
+  if (climb?.killed === true || !isThere(child) || child.id !== id) return;
+  update(draft, { climb: { ...FROM_NOTHING, ...climb, sinceMs: now.mono, killed: true } });
+  note(draft, 'signal sent', { Signal: signalName(SIGKILL) });
+  say(draft, 'warn', 'killed by init: the deadline has come');
 }
 
 export function sendSignal(draft: Draft, signal: number): void {

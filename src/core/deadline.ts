@@ -61,6 +61,11 @@ export function killAtMs(budget: Budget): number {
   return budget.atMs - Math.min(500, lengthOf(budget) / 20);
 }
 
+/** When the host KILLs if we have not: without less, at the end of a budget that our own KILL ends. */
+export function hostKillAtMs({ deadline }: Pick<State, 'deadline'>): number | undefined {
+  return deadline?.kills === true ? deadline.atMs : undefined;
+}
+
 function lengthOf({ sinceMs, atMs }: Budget): number {
   return Math.max(0, atMs - sinceMs);
 }

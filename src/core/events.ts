@@ -24,7 +24,10 @@ export type Event =
       readonly senderPid: number;
     }
   | { readonly type: 'childSpawned'; readonly at: Instant; readonly id: number; readonly pid: number }
+  /** `errno` `ECANCELED`: the host has a stop request that was not heard before the start was ordered; nothing was started. */
   | { readonly type: 'childSpawnFailed'; readonly at: Instant; readonly id: number; readonly errno: string }
+  /** The deadline was over and the host has KILLed the child by itself, because we did not. */
+  | { readonly type: 'childKilled'; readonly at: Instant; readonly id: number }
   | {
       readonly type: 'childExited';
       readonly at: Instant;

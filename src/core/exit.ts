@@ -59,3 +59,6 @@ export function containerStatus(config: MemberConfig, ending: Ending): number {
       return policy satisfies never;
   }
 }
+
+/** The errno of a start that was ordered in ignorance of a stop request: nothing was tried. */
+export const OVERTAKEN = 'ECANCELED';

@@ -9,13 +9,13 @@
 
 import { learnBoot } from './boots.ts';
 import { bornOf } from './chronicle.ts';
-import { turnToStrays } from './climb.ts';
+import { hearOfKill, turnToStrays } from './climb.ts';
 import type { MemberConfig } from './config.ts';
 import { type Draft, draftOf, finishDraft, note, say, update } from './draft.ts';
 import { hearOfTraffic, missTraffic, resumeDrain } from './drain.ts';
 import { bury, endLife } from './end.ts';
 import type { Event } from './events.ts';
-import { type ChildExit, isInterrupt, statusOf, statusOfErrno } from './exit.ts';
+import { type ChildExit, isInterrupt, OVERTAKEN, statusOf, statusOfErrno } from './exit.ts';
 import { rosterOf } from './finished.ts';
 import { forwardTable } from './ladder.ts';
 import type { PeerView } from './peers.ts';
@@ -28,7 +28,7 @@ import { advance } from './rules.ts';
 import { SIGKILL, signalName } from './signals.ts';
 import { trackStages } from './stages.ts';
 import { peerNamed } from './standing.ts';
-import type { Peer, Reduction, State } from './state.ts';
+import type { Child, Peer, Reduction, State } from './state.ts';
 import { counted } from './tally.ts';
 import { resumeTasks } from './tasks.ts';
 import { type Instant, rfc3339 } from './time.ts';
@@ -59,6 +59,8 @@ function fold(draft: Draft, event: Event): void {
       return welcome(draft, event.id, event.pid, event.at);
     case 'childSpawnFailed':
       return missBirth(draft, event);
+    case 'childKilled':
+      return hearOfKill(draft, event.id);
     case 'childExited':
       return mourn(draft, event);
     case 'groupEmptied':
@@ -98,7 +100,9 @@ function wake(draft: Draft): void {
 
 /** A command that cannot be started at all is the end; one that was started before and lacks but room now is like one that died. */
 function missBirth(draft: Draft, { id, errno }: Event & { type: 'childSpawnFailed' }): void {
-  if (draft.state.child.is !== 'spawning' && draft.state.child.is !== 'unborn') return;
+  const { child } = draft.state;
+  if (child.is !== 'spawning' && child.is !== 'unborn') return;
+  if (errno === OVERTAKEN) return takeBack(draft, child);
   note(draft, 'start failed', { Error: errno });
   const status = draft.config.startFailureCode ?? statusOfErrno(errno);
   if (id === 1 || !PASSING.has(errno)) return bury(draft, { status, reason: 'error', exit: undefined });
@@ -109,6 +113,15 @@ function missBirth(draft: Draft, { id, errno }: Event & { type: 'childSpawnFaile
 
 /** No process, memory or descriptor left, or the program is being replaced: clone(2), execve(2). */
 const PASSING: ReadonlySet<string> = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE', 'ETXTBSY']);
+
+/** A stop request was there before the start was: nothing was started, and who decides now has heard of it. */
+function takeBack(draft: Draft, child: Child & { is: 'spawning' | 'unborn' }): void {
+  if (child.is === 'unborn') return;
+  const { now, births } = draft.state;
+  const before: Child =
+    child.after === undefined ? { is: 'unborn' } : { is: 'backoff', untilMs: now.mono, exit: child.after };
+  update(draft, { child: before, births: births - 1 });
+}
 
 function welcome(draft: Draft, id: number, pid: number, at: Instant): void {
   const { child, chronicle } = draft.state;

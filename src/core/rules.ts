@@ -161,10 +161,11 @@ function neverStart(draft: Draft, status: number): void {
 }
 
 function spawn(draft: Draft): void {
-  const id = draft.state.births + 1;
+  const { births, child } = draft.state;
+  const id = births + 1;
   // Start gates are not asked about any more.
   dropTasks(draft);
-  update(draft, { births: id, child: { is: 'spawning', id } });
+  update(draft, { births: id, child: { is: 'spawning', id, after: child.is === 'backoff' ? child.exit : undefined } });
   draft.effects.push({ type: 'spawnChild', id });
 }
 

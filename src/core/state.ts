@@ -15,7 +15,8 @@ import type { DeathReason, Phase } from './tombstone.ts';
 export type Child =
   /** Nothing was started yet: a start gate, or the first look at the graveyard. */
   | { readonly is: 'unborn' }
-  | { readonly is: 'spawning'; readonly id: number }
+  /** `after`: how the life before this one ended, if there was one. */
+  | { readonly is: 'spawning'; readonly id: number; readonly after?: ChildExit | undefined }
   | { readonly is: 'alive'; readonly id: number; readonly pid: number; readonly sinceMs: number }
   /** The process was reaped, others that it has started are left. */
   | {

@@ -11,19 +11,12 @@
 
 #include "init.h"
 
-static void count_down(struct init *init) {
-  if (init->kill_at == NEVER && init->fallback.grace_ms >= 0) init->kill_at = now_ms() + init->fallback.grace_ms;
-}
-
 void signal_alone(struct init *init, struct event *event) {
   struct child *child = find_child(init, init->last_child);
   int number = event->value;
   if (!child) return;
   bool stops = init->fallback.stops >> (number - 1) & 1;
-  if (stops) {
-    count_down(init);
-    memset(init->once, 0, sizeof init->once);
-  }
+  if (stops) memset(init->once, 0, sizeof init->once);
   int as = stops ? init->fallback.signal : init->forward[number];
   /* For the supervisor that may come back after all: this one was passed on. */
   event->kind = EV_FORWARDED;
@@ -36,10 +29,6 @@ void signal_alone(struct init *init, struct event *event) {
 void end_alone(struct init *init) {
   if (init->last_child == 0) leave(init, EXIT_OWN_ERROR);
   if (init->last_status >= 0) leave(init, init->last_status);
-  if (now_ms() < init->kill_at) return;
-  init->kill_at = NEVER;
-  struct child *child = find_child(init, init->last_child);
-  if (child) signal_group(child, SIGKILL);
 }
 
 void go_on_alone(struct init *init) {
@@ -47,16 +36,8 @@ void go_on_alone(struct init *init) {
   end_helpers(init); /* nobody waits for them, nor ends them in time */
   if (init->last_child == 0) say("sexton: cannot start the supervisor: it died five times in a row; nothing was started\n", "", "");
   else say("sexton: cannot start the supervisor: it died five times in a row; the application goes on without it, and it is tried again\n", "", "");
-  for (size_t i = 0; i < init->queued; i++) {
+  for (size_t i = 0; i < init->queued; i++)
     if (init->queue[i].kind == EV_SIGNAL) signal_alone(init, &init->queue[i]);
-    /* The child has it, the grace runs from now. */
-    if (init->queue[i].kind == EV_FORWARDED && init->queue[i].flag) count_down(init);
-  }
-}
-
-void end_being_alone(struct init *init) {
-  init->alone = false;
-  init->kill_at = NEVER;
 }
 
 static bool kill_child(struct init *init, pid_t pid) {

@@ -11,6 +11,8 @@ export interface BuildInitOptions {
   readonly sanitize?: boolean;
   /** How long a supervisor may take no notice of what has happened, 10 s when nothing is said: for tests, on slow machines. */
   readonly patienceMs?: number;
+  /** More words for the compiler: what a test puts in the place of system calls. */
+  readonly instead?: readonly string[];
 }
 
 export interface BuiltInit {
@@ -25,7 +27,7 @@ export function buildInit(outFile: string, options: BuildInitOptions = {}): Buil
   const compiler = findCompiler(arch, options.sanitize ?? false);
   const patience = options.patienceMs === undefined ? [] : [`-DSEXTON_PATIENCE_MS=${options.patienceMs}`];
   const flags = [...WARNINGS, ...(options.sanitize ? SANITIZED : STATIC), ...patience];
-  const args = [...flags, ...sources('init'), '-o', outFile];
+  const args = [...flags, ...(options.instead ?? []), ...sources('init'), '-o', outFile];
   const { status, stderr, error } = spawnSync(compiler, args, { encoding: 'utf8' });
   if (error) throw new Error(`cannot run ${compiler}: ${error.message}`, { cause: error });
   if (status !== 0) throw new Error(`cannot compile sexton-init with ${compiler}:\n${stderr}`);
@@ -40,7 +42,10 @@ export function sources(program: 'init' | 'fuzz'): string[] {
 }
 
 const FILES = {
-  init: 'init supervisor ignore commit children helpers strays events liveness alone start dropin node exec sockets departures frame encode'
+  init: (
+    'init supervisor ignore patience commit grace children helpers strays events liveness alone start dropin node exec ' +
+    'sockets departures frame encode'
+  )
     .split(' ')
     .map(withC),
   fuzz: ['fuzz', 'frame', 'encode'].map(withC),

@@ -3,6 +3,7 @@
  * all.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -60,7 +61,11 @@ static void apply(struct init *init, const struct operation *op) {
       break;
     case OP_SPAWN:
       /* A supervisor that is new does not know what was started at once; the queued `spawned` tells it. */
-      if (op->id > init->last_child) start_words(init, op);
+      if (op->id <= init->last_child) break;
+      /* A stop request that the supervisor has not seen comes first. */
+      read_signals(init);
+      if (stop_waits(init)) push(init, (struct event){.kind = EV_SPAWN_FAILED, .id = op->id, .value = ECANCELED});
+      else start_words(init, op);
       break;
     case OP_KILL:
       if (child && !was_passed_on(init, op->signal)) signal_child(init, child, op->signal);
@@ -75,6 +80,12 @@ static void apply(struct init *init, const struct operation *op) {
       break;
     case OP_FALLBACK:
       init->fallback = (struct fallback){op->stops, op->signal, op->grace_ms};
+      break;
+    case OP_KILL_AT:
+      init->kill_at = op->at > 0 ? op->at : NEVER;
+      break;
+    case OP_DUE:
+      init->supervisor.due = op->at > 0 ? op->at : NEVER;
       break;
     case OP_LISTEN:
       listen_at(init, op->text, op->length);
@@ -126,11 +137,12 @@ static bool apply_commit(struct init *init, const char *body, size_t length) {
   uint64_t last_event = init->sent > 0 ? init->queue[init->sent - 1].seq : init->acknowledged;
   if (!commit_is_valid(body, length, (struct bounds){last_event, (uint32_t)init->in.argc})) return false;
   if (!has_room(init, body, length)) return false;
-  commit_begin(&fields, body, length);
-  while (next_operation(&fields, &op) == DECODED_OPERATION) apply(init, &op);
   init->supervisor.committed = true;
   init->supervisor.failed_starts = 0;
-  if (init->alone) end_being_alone(init);
+  init->supervisor.watched_at = NEVER;
+  init->alone = false;
+  commit_begin(&fields, body, length);
+  while (next_operation(&fields, &op) == DECODED_OPERATION) apply(init, &op);
   if (init->leaving >= 0) leave(init, init->leaving);
   return true;
 }

@@ -36,7 +36,7 @@ static char *put_errno(char *out, int number) {
       {ENOENT, "ENOENT"},   {EACCES, "EACCES"},   {ENOEXEC, "ENOEXEC"}, {ENOTDIR, "ENOTDIR"}, {EPERM, "EPERM"},
       {ENOMEM, "ENOMEM"},   {EAGAIN, "EAGAIN"},   {E2BIG, "E2BIG"},     {ELOOP, "ELOOP"},     {ENAMETOOLONG, "ENAMETOOLONG"},
       {ETXTBSY, "ETXTBSY"}, {ELIBBAD, "ELIBBAD"}, {EIO, "EIO"},         {EMFILE, "EMFILE"},   {ENFILE, "ENFILE"},
-      {EISDIR, "EISDIR"},   {EINVAL, "EINVAL"},   {ENOSYS, "ENOSYS"},
+      {EISDIR, "EISDIR"},   {EINVAL, "EINVAL"},   {ENOSYS, "ENOSYS"},   {ECANCELED, "ECANCELED"},
   };
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (known[i].number == number) return put_text(out, known[i].name);
@@ -49,6 +49,7 @@ size_t encode_event(char *out, const struct event *event, const char *output, si
       [EV_FORWARDED] = "forwarded",
       [EV_SPAWNED] = "spawned",
       [EV_SPAWN_FAILED] = "spawn-failed",
+      [EV_OVERDUE] = "overdue",
       [EV_EXITED] = "exited",
       [EV_KILLED] = "exited",
       [EV_GONE] = "gone",
@@ -90,6 +91,9 @@ size_t encode_event(char *out, const struct event *event, const char *output, si
     case EV_GONE:
       at = put_number(at, event->id);
       at = put_number(at, (uint64_t)event->value);
+      break;
+    case EV_OVERDUE:
+      at = put_number(at, event->id);
       break;
     case EV_STRAYS_GONE:
       break;

@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 
@@ -50,6 +51,13 @@ void send_events(struct init *init) {
   }
 }
 
+void give_back(char *bytes, size_t length) {
+  uintptr_t page = (uintptr_t)getauxval(AT_PAGESZ); /* 4 to 64 KiB */
+  uintptr_t start = ((uintptr_t)bytes + page - 1) / page * page;
+  uintptr_t end = ((uintptr_t)bytes + length) / page * page;
+  if (start < end) madvise(bytes + (start - (uintptr_t)bytes), end - start, MADV_DONTNEED);
+}
+
 void forget(char *buffer, size_t used) {
-  if (used > LARGE_BYTES) madvise(buffer, used, MADV_DONTNEED);
+  if (used > LARGE_BYTES) give_back(buffer, used);
 }

@@ -116,6 +116,11 @@ static bool decode_fields(struct fields *fields, struct operation *op) {
       return decode_forward(fields, op);
     case OP_FALLBACK:
       return decode_fallback(fields, op);
+    case OP_KILL_AT:
+    case OP_DUE:
+      if (!next_number(fields, 0, NUMBER_MAX, &number)) return false;
+      op->at = (int64_t)number;
+      return true;
     case OP_LISTEN:
       /* An empty path would bind an abstract socket of the kernel's choice: unix(7), "autobind". */
       return next_field(fields, &op->text, &op->length) && op->length > 0 && op->length <= SOCKET_PATH_MAX;
@@ -146,6 +151,8 @@ enum decoded next_operation(struct fields *fields, struct operation *op) {
       [OP_FORWARD] = "forward",
       [OP_ONCE] = "once",
       [OP_FALLBACK] = "fallback",
+      [OP_KILL_AT] = "kill-at",
+      [OP_DUE] = "due",
       [OP_LISTEN] = "listen",
       [OP_EXEC] = "exec",
       [OP_END_HELPER] = "end-helper",

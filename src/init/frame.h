@@ -26,6 +26,8 @@ enum operation_kind {
   OP_FORWARD,
   OP_ONCE,
   OP_FALLBACK,
+  OP_KILL_AT,
+  OP_DUE,
   OP_LISTEN,
   OP_EXEC,
   OP_END_HELPER,
@@ -48,6 +50,7 @@ struct operation {
   uint8_t table[SIGNAL_MAX + 1];      /* forward, once: table[from] is to, 0 is "not forwarded" */
   uint64_t stops;                     /* fallback: bit n-1 stands for signal n */
   int64_t grace_ms;                   /* fallback: -1 is none */
+  int64_t at;                         /* kill-at, due: 0 is never */
   int signal;                         /* kill, fallback, sweep, parent-death */
   int code;                           /* exit */
 };
@@ -77,6 +80,7 @@ enum event_kind {
   EV_FORWARDED,
   EV_SPAWNED,
   EV_SPAWN_FAILED,
+  EV_OVERDUE,
   EV_EXITED,
   EV_KILLED,
   EV_GONE,

@@ -63,6 +63,10 @@ static void check_operation(const struct operation *op, const char *body, size_t
     case OP_FALLBACK:
       require(op->signal >= 0 && op->signal <= SIGNAL_MAX && op->grace_ms >= -1);
       break;
+    case OP_KILL_AT:
+    case OP_DUE:
+      require(op->at >= 0);
+      break;
     case OP_LISTEN:
       check_text(op, body, length);
       require(op->length >= 1 && op->length <= SOCKET_PATH_MAX && strlen(op->text) == op->length);

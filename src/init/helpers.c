@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -59,7 +58,7 @@ const char *output_of(struct init *init, const struct event *event, size_t *leng
 void release_helper(struct init *init, uint64_t id) {
   struct helper *helper = find_helper(init, id);
   if (!helper) return;
-  if (helper->used > 0) madvise(bytes_of(init, helper), OUTPUT_MAX, MADV_DONTNEED);
+  if (helper->used > 0) give_back(bytes_of(init, helper), OUTPUT_MAX);
   *helper = (struct helper){.id = 0};
 }
 

@@ -132,9 +132,14 @@ static void orphan_reaped(const struct init *init, pid_t pid) {
 /* Takes everything that has ended: our children, helpers, the supervisor, and the orphans that we have adopted. */
 static void reap(struct init *init) {
   int status;
+  init->has_to_reap = false;
   for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0;) {
     if (pid == init->supervisor.pid) {
       if (!WIFSTOPPED(status)) supervisor_died(init);
+      continue;
+    }
+    if (pid == init->forgotten) {
+      if (!WIFSTOPPED(status)) init->forgotten = 0;
       continue;
     }
     struct child *child = find_living(init, pid);
@@ -146,36 +151,24 @@ static void reap(struct init *init) {
   look_for_strays(init);
 }
 
-static void read_signals(struct init *init) {
-  struct signalfd_siginfo infos[16];
+/* The lowest numbers come first, so that no flood of real-time signals hides a stop request: signalfd(2), dequeued as by sigwaitinfo(2). */
+void read_signals(struct init *init) {
+  struct signalfd_siginfo infos[32];
   ssize_t n = read(init->signals, infos, sizeof infos);
-  bool child_changed_state = false;
   for (size_t i = 0; n > 0 && i < (size_t)n / sizeof *infos; i++) {
     signal_arrived(init, &infos[i]);
-    if (infos[i].ssi_signo == SIGCHLD) child_changed_state = true;
+    if (infos[i].ssi_signo == SIGCHLD) init->has_to_reap = true;
   }
-  if (child_changed_state) reap(init);
 }
 
-/*
- * A supervisor that lives but does not take what has happened (stopped, or in a file operation that never ends) must not take a
- * stop request with it. It is killed like one that crashed, and the next one goes on in its place.
- */
-static int64_t patience_ends(const struct init *init) {
-  const struct supervisor *supervisor = &init->supervisor;
-  if (supervisor->pid == 0 || supervisor->given_up || init->queued == 0) return NEVER;
-  int64_t since = init->queue[0].at > supervisor->started_at ? init->queue[0].at : supervisor->started_at;
-  return since + PATIENCE_MS;
-}
-
-static int timeout(const struct init *init) {
+static int timeout(struct init *init) {
   int64_t next = init->check_groups_at;
   if (init->check_helpers_at < next) next = init->check_helpers_at;
   if (init->sweep_at < next) next = init->sweep_at;
   if (init->supervisor.start_at < next) next = init->supervisor.start_at;
-  if (init->alone && init->kill_at < next) next = init->kill_at;
+  if (grace_ends(init) < next) next = grace_ends(init);
   if (init->accept_at < next) next = init->accept_at;
-  if (patience_ends(init) < next) next = patience_ends(init);
+  if (next_watch(init) < next) next = next_watch(init);
   if (next == NEVER) return -1;
   int64_t left = next - now_ms();
   return left < 0 ? 0 : left > 3600000 ? 3600000 : (int)left;
@@ -202,10 +195,8 @@ static _Noreturn void run(struct init *init) {
     if (init->check_helpers_at <= now_ms()) check_helpers(init);
     if (init->sweep_at <= now_ms()) look_for_strays(init);
     if (init->accept_at <= now_ms()) init->accept_at = NEVER;
-    if (patience_ends(init) <= now_ms()) {
-      init->supervisor.given_up = true;
-      kill(init->supervisor.pid, SIGKILL);
-    }
+    keep_grace(init);
+    watch_supervisor(init);
     if (init->alone) end_alone(init);
     send_events(init);
     wait_for_anything(init);
@@ -213,12 +204,13 @@ static _Noreturn void run(struct init *init) {
     if (init->polled[1].revents && !read_commits(init)) {
       /* It cannot come back on this connection. Its death is dealt with when it is reaped. */
       disconnect(init);
-      if (init->supervisor.pid > 0) kill(init->supervisor.pid, SIGKILL);
+      kill_supervisor(init);
     }
     drop_ended_peers(init, held);
     read_helpers(init);
     if (init->polled[2].revents) accept_peers(init);
     if (init->polled[0].revents) read_signals(init);
+    if (init->has_to_reap) reap(init);
   }
 }
 
@@ -274,12 +266,24 @@ static void prepare(struct init *init) {
     say("sexton: cannot become a subreaper: orphans of the application will not be reaped here\n", "", "");
 }
 
+/* The first stop request goes on to the command at once, as the supervisor will order it of such a member: with little CPU that takes a minute to be there. */
+static void offer_prompt_stop(struct init *init) {
+  init->once_to = 1;
+  init->once[SIGTERM] = SIGTERM;
+  init->once[SIGINT] = SIGINT;
+}
+
 static void start_at_once(struct init *init) {
   const struct drop_in *drop_in = &init->in.drop_in;
-  int command = command_at_once(&init->in);
-  if (command == 0 || (!drop_in->plain && stop_is_pending())) return;
-  spawn(init, 1, init->in.argv + command);
-  if (!drop_in->plain) return;
+  struct plain_form form = read_plain_form(&init->in);
+  if (form.command == 0 || (!drop_in->plain && stop_is_pending())) return;
+  spawn(init, 1, init->in.argv + form.command);
+  if (!drop_in->plain) {
+    init->fallback.grace_ms = form.grace_ms;
+    /* Where this directory is there it is the graveyard. */
+    if (form.prompt && access("/graveyard", F_OK) == -1) offer_prompt_stop(init);
+    return;
+  }
   /* Here a stop request is a signal like any other: it is passed on from the first moment, and so is what is pending. */
   init->forward_to = 1;
   memcpy(init->forward, drop_in->forward, sizeof init->forward);
@@ -298,6 +302,7 @@ int main(int argc, char **argv, char **env) {
 #ifndef SEXTON_ENTRY
   set_mask(~UINT64_C(0), &inherited_mask);
 #endif
+  init->supervisor.due = init->supervisor.watched_at = init->supervisor.forget_at = NEVER;
   init->check_groups_at = init->check_helpers_at = init->sweep_at = init->kill_at = init->accept_at = NEVER;
   init->supervisor.fd = init->listener = init->leaving = init->last_status = -1;
   init->fallback.stops = UINT64_C(1) << (SIGTERM - 1) | UINT64_C(1) << (SIGINT - 1);

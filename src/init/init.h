@@ -1,8 +1,9 @@
 /*
  * What the parts of sexton-init share: one structure that holds all state, and the functions that work on it. Where to look:
- * init.c entry and loop, supervisor.c its start and respawn, ignore.c which signals it ignores, commit.c what it orders,
- * children.c processes and terminal, helpers.c the commands of probes and hooks, strays.c adopted processes, events.c the
- * queue, liveness.c the socket for peers, alone.c the end without a supervisor and the end of init.
+ * init.c entry and loop, supervisor.c its start and respawn, ignore.c which signals it ignores, patience.c one that hangs, commit.c
+ * what it orders, grace.c stop requests that nobody has dealt with yet, children.c processes and terminal, helpers.c the commands of
+ * probes and hooks, strays.c adopted processes, events.c the queue, liveness.c the socket for peers, alone.c the end without a
+ * supervisor and the end of init.
  */
 #ifndef SEXTON_INIT_H
 #define SEXTON_INIT_H
@@ -26,16 +27,18 @@ enum {
   SWEPT_MAX = 256,
   SIGNALS_QUEUED_MAX = 4096,
   /*
-   * Room that signals never take: one for each number, three for each child, one for each helper that has a place, one for what
+   * Room that signals never take: one for each number, four for each child, one for each helper that has a place, one for what
    * was forwarded once and one for the end of a sweep.
    */
-  QUEUE_MAX = SIGNALS_QUEUED_MAX + SIGNAL_MAX + 3 * CHILDREN_MAX + HELPERS_MAX + 2,
+  QUEUE_MAX = SIGNALS_QUEUED_MAX + SIGNAL_MAX + 4 * CHILDREN_MAX + HELPERS_MAX + 2,
   FAILED_STARTS_MAX = 5,
   FIRST_DELAY_MS = 50,
   LONGEST_DELAY_MS = 5000,
   LONGEST_PAUSE_MS = 60000,
   SOUND_LIFE_MS = 5000,
   PATIENCE_MS = SEXTON_PATIENCE_MS,
+  PATIENCE_TURN_MS = 1000,
+  DIES_MS = 2000,
   GROUP_CHECK_MS = 50,
   HELPER_DIES_MS = 1000,
   ACCEPT_PAUSE_MS = 1000,
@@ -69,13 +72,18 @@ struct helper {
 struct supervisor {
   pid_t pid; /* 0: none runs */
   int fd;    /* -1: no connection */
-  bool committed, given_up;
+  bool committed;
   int64_t started_at, start_at; /* start_at: when to start the next one */
   int64_t delay_ms;
   int failed_starts;
+  int64_t due;                     /* when its next commit is to come, by its own word */
+  int64_t watched_at;              /* the last look while it owes a commit; NEVER: it owes none */
+  int64_t waited_ms;               /* so long it has owed one, without using the CPU */
+  int64_t first_cpu_ns, cpu_ns;    /* the CPU time that it had used at the first and at the last of these looks */
+  int64_t forget_at;               /* it was KILLed: then another is started, dead or not */
 };
 
-/* What init does by itself when there is no supervisor any more. */
+/* What init does by itself with a stop request when there is no supervisor, or when that does not act in time. */
 struct fallback {
   uint64_t stops;
   int signal;
@@ -92,6 +100,7 @@ struct init {
   int64_t started_at;
   char host_id[33];
   struct supervisor supervisor;
+  pid_t forgotten; /* a supervisor that was KILLed and could not be reaped yet */
 
   uint64_t last_helper;
   int64_t check_helpers_at;
@@ -112,7 +121,9 @@ struct init {
   uint64_t once_to;
   uint8_t once[SIGNAL_MAX + 1];
   struct fallback fallback;
-  int64_t kill_at;
+  int64_t kill_at;      /* by the supervisor's word; what it has not acknowledged may be due earlier */
+  uint64_t overdue;     /* the last child that was KILLed because the time was over */
+  bool has_to_reap;
   int leaving; /* the code of an `exit`; -1: none */
 
   int listener;
@@ -147,13 +158,17 @@ void set_mask(uint64_t mask, uint64_t *old);
 int move_high(int fd);
 /* As if this signal had come from nobody that we know. */
 void take_signal(struct init *init, int number);
+/* Those that are pending. Reaping is left to the loop. */
+void read_signals(struct init *init);
 
 /* events.c */
 void push(struct init *init, struct event event);
 void acknowledge(struct init *init, uint64_t seq);
 /* Sends what the socket takes now. An error is left for the reading side, which finds the end of the connection. */
 void send_events(struct init *init);
-/* Gives the pages of a large buffer back to the kernel. */
+/* Gives back to the kernel the pages that lie within these bytes; their content is lost then, and that of no others. */
+void give_back(char *bytes, size_t length);
+/* The same for a large buffer. */
 void forget(char *buffer, size_t used);
 
 /* children.c */
@@ -211,6 +226,20 @@ void drop_ended_peers(struct init *init, size_t polled);
 /* Applies every whole frame that has arrived; false when one is wrong. */
 bool apply_frames(struct init *init);
 
+/* grace.c */
+/* Whether a stop request is in the queue that the supervisor has not acknowledged. */
+bool stop_waits(const struct init *init);
+/* When the child is KILLed unless it ends before; NEVER: not at all. */
+int64_t grace_ends(struct init *init);
+void keep_grace(struct init *init);
+
+/* patience.c */
+/* Ends and replaces a supervisor that hangs. */
+void watch_supervisor(struct init *init);
+/* When that has to be called next. */
+int64_t next_watch(const struct init *init);
+void kill_supervisor(struct init *init);
+
 /* supervisor.c */
 void start_supervisor(struct init *init);
 void supervisor_died(struct init *init);
@@ -226,7 +255,6 @@ void ignore_signals(void);
 void go_on_alone(struct init *init);
 /* Passes a signal on, and makes of its event a record of that. */
 void signal_alone(struct init *init, struct event *event);
-void end_being_alone(struct init *init);
 void end_alone(struct init *init);
 _Noreturn void leave(struct init *init, int code);
 

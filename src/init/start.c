@@ -69,35 +69,41 @@ static bool is_level(const char *text) {
 
 static bool is_format(const char *text) { return strcmp(text, "json") == 0 || strcmp(text, "text") == 0; }
 
-enum { GRACE_FLAG = 3, DRAIN_FLAG = 4, LEVEL_FLAG = 7, FORMAT_FLAG = 8 };
+enum { GRACE_FLAG = 3, DRAIN_FLAG, GRAVEYARD_FLAG, SESSION_FLAG, LEVEL_FLAG, FORMAT_FLAG, SIMPLE_FLAGS };
 
 static const struct {
   const char *flag;
   bool (*accepts)(const char *);
-} simple_flags[] = {
+} simple_flags[SIMPLE_FLAGS] = {
     {"--name", is_name},
     {"--role", is_main},
     {"--restart-policy", is_policy},
     [GRACE_FLAG] = {"--grace-period", is_grace},
     [DRAIN_FLAG] = {"--drain", is_duration},
-    {"--graveyard", is_directory_name},
-    {"--session", is_session},
+    [GRAVEYARD_FLAG] = {"--graveyard", is_directory_name},
+    [SESSION_FLAG] = {"--session", is_session},
     [LEVEL_FLAG] = {"--log-level", is_level},
     [FORMAT_FLAG] = {"--log-format", is_format},
 };
 
-/* Takes the flag at *at with its value, moves *at behind both and returns its number in the list; -1: not on the list. */
-static int take_simple_flag(const struct inherited *in, int *at) {
+/* The value of each simple flag, as it was given; NULL: it was not. */
+struct given {
+  const char *values[SIMPLE_FLAGS];
+};
+
+/* Takes the flag at *at with its value and moves *at behind both; false when it is not on the list, or was there before. */
+static bool take_simple_flag(const struct inherited *in, int *at, struct given *given) {
   const char *word = in->argv[*at];
-  for (size_t i = 0; i < sizeof simple_flags / sizeof *simple_flags; i++) {
+  for (size_t i = 0; i < SIMPLE_FLAGS; i++) {
     size_t length = strlen(simple_flags[i].flag);
     if (strncmp(word, simple_flags[i].flag, length) != 0 || (word[length] != 0 && word[length] != '=')) continue;
     const char *value = word[length] == '=' ? word + length + 1 : *at + 1 < in->argc ? in->argv[*at + 1] : "";
-    if (!simple_flags[i].accepts(value)) return -1;
+    if (given->values[i] || !simple_flags[i].accepts(value)) return false;
+    given->values[i] = value;
     *at += word[length] == '=' ? 1 : 2;
-    return (int)i;
+    return true;
   }
-  return -1;
+  return false;
 }
 
 /* Whether `entry` is the variable of that flag, `SEXTON_LOG_LEVEL=` of `--log-level`; its value then, else NULL. */
@@ -110,49 +116,61 @@ static const char *value_of_twin(const char *entry, const char *flag) {
 }
 
 /* Takes a variable of sexton's whose value is as plain as that of a simple flag. */
-static bool take_simple_variable(const char *entry, unsigned *seen) {
+static bool take_simple_variable(const char *entry, struct given *given) {
   static const char pod_uid[] = "SEXTON_POD_UID=";
   if (starts_with(entry, pod_uid)) return is_session(entry + strlen(pod_uid));
-  for (size_t i = 0; i < sizeof simple_flags / sizeof *simple_flags; i++) {
+  for (size_t i = 0; i < SIMPLE_FLAGS; i++) {
     const char *value = value_of_twin(entry, simple_flags[i].flag);
     if (!value) continue;
-    *seen |= 1U << i;
+    given->values[i] = value;
     return simple_flags[i].accepts(value);
   }
   return false;
 }
 
-static bool environment_decides(char *const *env, unsigned *seen) {
+static bool environment_decides(char *const *env, struct given *given) {
   for (; *env; env++) {
     if (starts_with(*env, "KUBEXIT_") || starts_with(*env, "KRUISE_TERMINATE_SIDECAR_WHEN_JOB_EXIT=")) return true;
-    if (starts_with(*env, "SEXTON_") && !take_simple_variable(*env, seen)) return true;
+    if (starts_with(*env, "SEXTON_") && !take_simple_variable(*env, given)) return true;
   }
   return false;
 }
 
 bool is_configured(char *const *env) {
-  unsigned seen = 0;
+  struct given given = {{NULL}};
   for (; *env; env++)
-    if (starts_with(*env, "SEXTON_") && !take_simple_variable(*env, &seen)) return true;
-  return seen & ~(1U << LEVEL_FLAG | 1U << FORMAT_FLAG);
+    if (starts_with(*env, "SEXTON_") && !take_simple_variable(*env, &given)) return true;
+  for (size_t i = 0; i < SIMPLE_FLAGS; i++)
+    if (given.values[i] && i != LEVEL_FLAG && i != FORMAT_FLAG) return true;
+  return false;
 }
 
-int command_at_once(const struct inherited *in) {
-  unsigned seen = 0, in_environment = 0;
-  if (in->drop_in.as != AS_SEXTON) return in->drop_in.plain ? in->drop_in.command : 0;
+/* Of a text that is_duration accepts. */
+static int64_t duration_ms(const char *text) {
+  int64_t number = 0;
+  for (; *text >= '0' && *text <= '9'; text++) number = 10 * number + (*text - '0');
+  return strcmp(text, "ms") == 0 ? number : strcmp(text, "s") == 0 ? number * 1000 : number * 60000;
+}
+
+struct plain_form read_plain_form(const struct inherited *in) {
+  static const struct plain_form waits = {.grace_ms = -1};
+  struct given given = {{NULL}}, variables = {{NULL}};
+  if (in->drop_in.as != AS_SEXTON)
+    return (struct plain_form){.command = in->drop_in.plain ? in->drop_in.command : 0, .grace_ms = -1};
   int at = in->argc > 1 && strcmp(in->argv[1], "run") == 0 ? 2 : 1;
-  if (environment_decides(in->env, &in_environment)) return 0;
+  if (environment_decides(in->env, &variables)) return waits;
   while (at < in->argc && in->argv[at][0] == '-') {
     if (strcmp(in->argv[at], "--") == 0) {
       at++;
       break;
     }
-    int flag = take_simple_flag(in, &at);
-    if (flag < 0 || seen & 1U << flag) return 0;
-    seen |= 1U << flag;
+    if (!take_simple_flag(in, &at, &given)) return waits;
   }
-  if (at >= in->argc || in->argv[at][0] == 0) return 0;
-  seen |= in_environment;
-  if (seen & 1U << GRACE_FLAG && seen & 1U << DRAIN_FLAG) return 0;
-  return at;
+  if (at >= in->argc || in->argv[at][0] == 0) return waits;
+  for (size_t i = 0; i < SIMPLE_FLAGS; i++)
+    if (!given.values[i]) given.values[i] = variables.values[i];
+  const char *grace = given.values[GRACE_FLAG], *drain = given.values[DRAIN_FLAG];
+  if (grace && drain) return waits;
+  bool prompt = !given.values[GRAVEYARD_FLAG] && (!drain || duration_ms(drain) == 0);
+  return (struct plain_form){.command = at, .prompt = prompt, .grace_ms = grace ? duration_ms(grace) : -1};
 }

@@ -32,6 +32,13 @@ struct inherited {
   struct drop_in drop_in;
 };
 
+/* What is decided by the form of the command line and of the variables alone, before a supervisor has looked at them. */
+struct plain_form {
+  int command;      /* index of the application's first word when it may be started at once; else 0 */
+  bool prompt;      /* no drain and no graveyard are declared: in a stop it waits for nobody and nothing */
+  int64_t grace_ms; /* the declared grace period; -1: none */
+};
+
 /* How Node is started. Lives in one mapping of its own for as long as init does. */
 struct node_command {
   char **argv, **env;
@@ -45,8 +52,7 @@ struct drop_in read_drop_in(const struct inherited *in);
 bool wants_foreground(const struct inherited *in);
 /* Whether a variable of sexton's is set but those that only say how to log and in which pod this is. */
 bool is_configured(char *const *env);
-/* Index of the application's first word when it may be started before the supervisor runs; else 0. */
-int command_at_once(const struct inherited *in);
+struct plain_form read_plain_form(const struct inherited *in);
 /* Finds Node and the bundle; when one of them is missing says so on stderr and returns false. */
 bool find_node(struct node_command *node, const struct inherited *in, bool supervised);
 /*

@@ -92,6 +92,7 @@ static bool is_stray(struct init *init, pid_t pid) {
   pid_t group = getpgid(pid);
   pid_t supervisor = init->supervisor.pid;
   if (supervisor > 0 && (pid == supervisor || group == supervisor)) return false;
+  if (pid == init->forgotten) return false;
   for (size_t i = 0; i < init->child_count; i++)
     if (init->children[i].pid == group || (init->children[i].pid == pid && !init->children[i].exited)) return false;
   return !is_helpers_group(init, group);

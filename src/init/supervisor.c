@@ -57,7 +57,8 @@ void start_supervisor(struct init *init) {
   struct supervisor *supervisor = &init->supervisor;
   int pair[2];
   supervisor->start_at = NEVER;
-  supervisor->committed = supervisor->given_up = false;
+  supervisor->committed = false;
+  supervisor->due = supervisor->watched_at = supervisor->forget_at = NEVER;
   supervisor->started_at = now_ms();
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == -1) {
     supervisor_died(init);

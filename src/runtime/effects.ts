@@ -3,7 +3,7 @@
  */
 import type { MemberConfig } from '../core/config.ts';
 import type { Effect, Event } from '../core/events.ts';
-import { ladderOf } from '../core/ladder.ts';
+import { isStopRequest, ladderOf } from '../core/ladder.ts';
 import { SIGTERM, signalName } from '../core/signals.ts';
 import type { State } from '../core/state.ts';
 import { actionOf } from '../core/tasks.ts';
@@ -52,7 +52,7 @@ export function fallbackOf(config: MemberConfig): HostCommand {
   const [{ signal }] = ladderOf(config, SIGTERM);
   return {
     type: 'fallback',
-    stopSignals: config.stopSignals,
+    stopSignals: config.stopSignals.filter((stop) => isStopRequest(config, stop)),
     signal: config.ladder === undefined && signal === SIGTERM ? undefined : signal,
     graceMs: config.gracePeriodMs,
   };
@@ -81,6 +81,8 @@ export function coreEventOf(event: HostEvent, at: Instant, oom: boolean, program
       return { type: 'childSpawned', at, id: event.id, pid: event.pid };
     case 'spawnFailed':
       return { type: 'childSpawnFailed', at, id: event.id, errno: event.errno };
+    case 'overdue':
+      return { type: 'childKilled', at, id: event.id };
     case 'exited':
       return {
         type: 'childExited',

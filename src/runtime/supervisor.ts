@@ -10,7 +10,9 @@
  * Only the exit waits for the carving, and not for ever.
  */
 import type { MemberConfig } from '../core/config.ts';
+import { hostKillAtMs } from '../core/deadline.ts';
 import type { Event } from '../core/events.ts';
+import { OVERTAKEN } from '../core/exit.ts';
 import { reduce } from '../core/lifecycle.ts';
 import type { PeerView } from '../core/peers.ts';
 import { tombstoneOf } from '../core/record.ts';
@@ -50,6 +52,8 @@ export interface SupervisorOptions {
   readonly terminationLog?: TerminationLog | undefined;
 }
 
+const NOTHING_TOLD = { killAtMs: undefined, dueMs: undefined };
+
 export class Supervisor {
   readonly #options: SupervisorOptions;
   #state: State | undefined;
@@ -65,6 +69,8 @@ export class Supervisor {
   readonly #sides: Sides;
   readonly #testimony: Testimony;
   #digests: Digests = {};
+  /** What init knows of our plans. */
+  #told: { readonly killAtMs: number | undefined; readonly dueMs: number | undefined } = NOTHING_TOLD;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
@@ -86,6 +92,7 @@ export class Supervisor {
     const state = resumed?.state ?? initialState({ hostId, bootId, startedAtMs, now, solo: member.solo });
     this.#state = member.solo ? { ...state, peers: {} } : state;
     this.#isHeld = resumed?.isHeld ?? false;
+    this.#told = { ...NOTHING_TOLD, killAtMs: hostKillAtMs(state) };
     if (resumed !== undefined) log.say('warn', 'the supervisor was started again', { phase: state.phase });
     this.#oomKills = resumed === undefined ? readOomKills() : resumed.oomKills;
     this.#digests = resumed?.digests ?? {};
@@ -145,7 +152,7 @@ export class Supervisor {
   }
 
   #hear(event: HostEvent): void {
-    if (event.type === 'spawnFailed') this.#complain(event.errno);
+    if (event.type === 'spawnFailed' && event.errno !== OVERTAKEN) this.#complain(event.errno);
     const now = this.#options.clock.now();
     const at = instantAt(now, Math.min(event.at, now.mono));
     const program = this.#state && programOf(this.#options.member, this.#state, event);
@@ -179,7 +186,7 @@ export class Supervisor {
     if (this.#state === undefined) throw new Error('internal error: an event before the hello');
     const { state, effects, wakeAtMs } = reduce(member, this.#state, event);
     this.#state = state;
-    this.#commit(ack, [...also, ...commandsOf(effects, program, wishes.single)]);
+    this.#commit(ack, [...also, ...commandsOf(effects, program, wishes.single), ...this.#promise(wakeAtMs)]);
     this.#carve();
     this.#testimony.follow(state);
     for (const effect of effects) {
@@ -200,6 +207,17 @@ export class Supervisor {
     if (ack === undefined && commands.length === 0 && !isNews) return;
     this.#options.host.commit({ ack, memo: isNews ? memo : undefined, commands });
     this.#memo = memo;
+  }
+
+  /** What init does should we not come to it: the KILL at the deadline, and another in our place. */
+  #promise(dueMs: number | undefined): readonly HostCommand[] {
+    const told = this.#told;
+    const killAtMs = this.#state && hostKillAtMs(this.#state);
+    this.#told = { killAtMs, dueMs: this.#leaving ? told.dueMs : dueMs };
+    return [
+      ...(killAtMs === told.killAtMs ? [] : [{ type: 'killAt', atMs: killAtMs } as const]),
+      ...(this.#told.dueMs === told.dueMs ? [] : [{ type: 'due', atMs: this.#told.dueMs } as const]),
+    ];
   }
 
   #carve(): void {
@@ -241,8 +259,10 @@ export class Supervisor {
     this.#sides.close();
     const testified = this.#testimony.end(this.#state);
     // A life that was over before its plot was opened is carved like any other.
+    const mostMs = mostCarvingMs(this.#state?.deadline, clock.now().mono);
+    this.#commit(undefined, [{ type: 'due', atMs: clock.now().mono + mostMs + LATE_MS }]);
     const carved = this.#claimed.promise.then(() => this.#plot?.settle());
-    if (await isLate(carved, mostCarvingMs(this.#state?.deadline, clock.now().mono)))
+    if (await isLate(carved, mostMs))
       log.say('error', 'the graveyard does not answer: leaving without the last tombstone');
     await testified;
     await log.close(MOST.flushingMs);

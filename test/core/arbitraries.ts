@@ -156,7 +156,8 @@ const stray: fc.Arbitrary<EventOf> = fc.oneof(
   fc.record({ type: fc.constant('groupEmptied' as const), id, strays: fc.constant(0) }),
   fc.record({ type: fc.constant('childExited' as const), id, exit, core: fc.boolean(), oom: fc.boolean() }),
   fc.record({ type: fc.constant('childSpawned' as const), id, pid: fc.nat() }),
-  fc.record({ type: fc.constant('childSpawnFailed' as const), id, errno: fc.constant('ENOENT') }),
+  fc.record({ type: fc.constant('childSpawnFailed' as const), id, errno: fc.constantFrom('ENOENT', 'ECANCELED') }),
+  fc.record({ type: fc.constant('childKilled' as const), id }),
   fc.record({
     type: fc.constant('signalForwarded' as const),
     signal: fc.integer({ min: 1, max: 64 }),

@@ -40,7 +40,8 @@ eachBuild('real-time signals are each reported, however many come at once', asyn
 eachBuild('P03 signals that come before the supervisor has said a word wait for it in order', async (t, build) => {
   const bench = await layBench(t, build);
   const release = bench.holdSupervisor();
-  const init = bench.start(['--', ...AGENT]);
+  // A member of a pod: to a command that is alone the first stop request goes on at once.
+  const init = bench.start(['--graveyard', '/graveyard', '--', ...AGENT]);
   await init.says('up');
   for (const number of [SIGUSR2, SIGTERM, 50, SIGUSR1]) await takenBy(init, number);
   release();

@@ -42,6 +42,7 @@ export class Brain {
   #own: Tombstone | undefined;
   #carvedState: State | undefined;
   #timer: Entry | undefined;
+  #wakesAtMs: number | undefined;
   #isLeaving = false;
   #isClaimed = false;
   #onClaimed: (() => void)[] = [];
@@ -132,7 +133,7 @@ export class Brain {
     world.reductions += 1;
     world.laws.stepped(container, { before, event, after: state, effects, wakeAtMs });
     this.state = state;
-    container.commit(ack, { state, isHeld: this.#isHeld }, effects);
+    container.commit(ack, { state, isHeld: this.#isHeld }, effects, this.#isLeaving ? undefined : wakeAtMs);
     if (this.#dies('before the carving')) return;
     this.#carve();
     for (const effect of effects) {
@@ -160,7 +161,7 @@ export class Brain {
     if (!this.#isHeld) {
       this.#isClear = volume.unbind(name);
       this.#isHeld = true;
-      this.#container.commit(undefined, { state: this.state, isHeld: true }, []);
+      this.#container.commit(undefined, { state: this.state, isHeld: true }, [], this.#wakesAtMs);
       this.#container.listen();
     }
     this.#after(6, () => {
@@ -226,6 +227,7 @@ export class Brain {
   #wakeAt(wakeAtMs: number | undefined): void {
     const { agenda, dice } = this.#world;
     agenda.cancel(this.#timer);
+    this.#wakesAtMs = wakeAtMs;
     if (wakeAtMs === undefined || this.#isLeaving) return;
     const atMs = Math.ceil(wakeAtMs + agenda.bootAtMs) + dice.short(6);
     this.#timer = agenda.at(atMs, this.actor, () => this.#wake(wakeAtMs));

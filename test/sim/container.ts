@@ -2,7 +2,11 @@
  * One container: its init, which never decides, and the processes in it. What init does is what `src/init` does: it queues events until they
  * are acknowledged, keeps the memo, starts supervisors again, and goes on alone when none can be started.
  */
+
+import { hostKillAtMs } from '../../src/core/deadline.ts';
 import type { Effect } from '../../src/core/events.ts';
+import { OVERTAKEN } from '../../src/core/exit.ts';
+import { isStopRequest } from '../../src/core/ladder.ts';
 import { SIGKILL } from '../../src/core/signals.ts';
 import type { State } from '../../src/core/state.ts';
 import { type EventOf, ScriptedHost } from '../core/host.ts';
@@ -49,6 +53,11 @@ export class Container {
   #seq = 0;
   #host: ScriptedHost;
   #pumping: Entry | undefined;
+  #killing: Entry | undefined;
+  /** The last command that init has KILLed because the time was over. */
+  #overdue = 0;
+  /** When the next commit is to come, CLOCK_MONOTONIC. */
+  #dueMs: number | undefined;
   #network = new Set<number>();
   #forward: Readonly<Record<number, number>> = {};
   readonly #starts = new Starts();
@@ -112,6 +121,7 @@ export class Container {
     const queued = { seq: this.#seq, atMs: agenda.monoMs, event };
     this.queue.push(queued);
     this.brain?.awaken();
+    this.#armKill();
     agenda.in(HANGS_AFTER_MS, this.actor, () => this.#judgeBrain(queued));
   }
 
@@ -120,6 +130,7 @@ export class Container {
     ack: number | undefined,
     memo: { readonly state: State; readonly isHeld: boolean },
     effects: readonly Effect[],
+    dueMs: number | undefined,
   ): void {
     if (this.isAlone) this.world.count('alone and back');
     this.isAlone = false;
@@ -127,6 +138,8 @@ export class Container {
     this.memo = memo;
     if (ack !== undefined) this.queue = this.queue.filter(({ seq }) => seq > ack);
     for (const effect of effects) this.#obey(effect);
+    this.#expect(dueMs);
+    this.#armKill();
     this.#pump();
   }
 
@@ -196,18 +209,69 @@ export class Container {
 
   #signalAlone(signal: number): void {
     const { config } = this.member;
-    const { agenda } = this.world;
     const isStop = config.stopSignals.includes(signal);
     const first = config.ladder?.[0]?.signal ?? config.signals[signal] ?? signal;
     const as = isStop && typeof first === 'number' ? first : signal;
     this.#strike(as);
     this.push({ type: 'signalForwarded', signal, as, senderPid: 0 });
     this.#pump();
-    if (!isStop || config.gracePeriodMs === undefined) return;
-    agenda.in(config.gracePeriodMs, this.actor, () => {
-      if (this.isAlone) this.#strike(SIGKILL);
-      this.#pump();
-    });
+  }
+
+  /** When init KILLs by itself: by the supervisor's word, or by what it has not acknowledged. */
+  get #killAtMs(): number | undefined {
+    const { gracePeriodMs } = this.member.config;
+    const said = this.memo === undefined ? undefined : hostKillAtMs(this.memo.state);
+    const stop = gracePeriodMs === undefined ? undefined : this.#waitingStop;
+    const all = [said, stop && stop.atMs + (gracePeriodMs ?? 0)].filter((atMs) => atMs !== undefined);
+    return all.length === 0 ? undefined : Math.min(...all);
+  }
+
+  /** The oldest stop request that is not acknowledged. */
+  get #waitingStop(): Queued | undefined {
+    const { config } = this.member;
+    return this.queue.find(
+      ({ event }) =>
+        (event.type === 'signalReceived' || event.type === 'signalForwarded') && isStopRequest(config, event.signal),
+    );
+  }
+
+  #armKill(): void {
+    const { agenda } = this.world;
+    const atMs = this.#killAtMs;
+    agenda.cancel(this.#killing);
+    if (atMs === undefined || this.command === undefined || this.#overdue === this.command.id) return;
+    this.#killing = agenda.at(Math.ceil(atMs + agenda.bootAtMs), this.actor, () => this.#killOverdue());
+  }
+
+  #killOverdue(): void {
+    const { command, world } = this;
+    if (command === undefined || (command.exit !== undefined && command.isGroupGone)) return;
+    this.#overdue = command.id;
+    if (command.exit === undefined) {
+      world.count('KILL by init in place of its supervisor');
+      world.laws.overdue(this);
+      command.signals.push({ atMs: world.agenda.nowMs, signal: SIGKILL });
+    }
+    this.#host.obey({ type: 'signalChild', id: command.id, signal: SIGKILL }, world.agenda.nowMs);
+    this.push({ type: 'childKilled', id: command.id });
+    this.#pump();
+  }
+
+  /** A supervisor that is too late by its own word hangs; who stood still with it has to look again. */
+  #expect(dueMs: number | undefined): void {
+    const { agenda } = this.world;
+    this.#dueMs = dueMs;
+    if (dueMs === undefined) return;
+    const { brain } = this;
+    const judge = (sinceMs: number): void => {
+      const lateMs = agenda.nowMs - sinceMs - HANGS_AFTER_MS;
+      if (this.brain !== brain || brain === undefined || this.#dueMs !== dueMs) return;
+      if (lateMs > 0) return void agenda.in(HANGS_AFTER_MS, this.actor, () => judge(agenda.nowMs - HANGS_AFTER_MS));
+      this.world.count('supervisor that was due killed');
+      this.loseBrain();
+    };
+    const atMs = Math.ceil(Math.max(dueMs + agenda.bootAtMs, agenda.nowMs)) + HANGS_AFTER_MS;
+    agenda.at(atMs, this.actor, () => judge(atMs - HANGS_AFTER_MS));
   }
 
   #judgeBrain({ seq }: Queued): void {
@@ -221,6 +285,10 @@ export class Container {
     const { agenda, laws } = this.world;
     if (effect.type === 'spawnChild') {
       if (effect.id <= this.lastSpawned) return;
+      if (this.#waitingStop !== undefined) {
+        this.world.count('start overtaken by a stop request');
+        return this.push({ type: 'childSpawnFailed', id: effect.id, errno: OVERTAKEN });
+      }
       laws.spawning(this, effect.id);
       this.lastSpawned = effect.id;
     }
@@ -273,6 +341,7 @@ export class Container {
       this.command.exit = event.exit;
       this.command.diedAtMs = agenda.nowMs;
     }
+    if (event.type === 'childSpawned') this.#armKill();
     if (event.type === 'childSpawnFailed') this.member.hasFailedStarts = true;
     if (event.type === 'groupEmptied' && this.command !== undefined) this.command.isGroupGone = true;
     this.push(event);

@@ -66,6 +66,15 @@ export class Laws {
       this.#break('signal before KILL', container, 'KILL without a stop signal before it');
   }
 
+  /** Init is about to KILL a command that lives, because the time is over and its supervisor has not done so. */
+  overdue(container: Container): void {
+    const { asked, requests, member } = container;
+    const { gracePeriodMs = Number.POSITIVE_INFINITY } = member.config;
+    const { nowMs } = this.#world.agenda;
+    const isDue = asked.some(({ atMs }) => atMs + gracePeriodMs <= nowMs) || requests.length > 0;
+    if (!isDue) this.#break('before the platform', container, 'init KILLs before the grace period is over');
+  }
+
   /** A command is about to be started. */
   spawning(container: Container, id: number): void {
     const { command, member } = container;

@@ -6,7 +6,8 @@
  * The child gets a session of its own, so a Ctrl-C at the terminal reaches this process only and is forwarded once.
  */
 import { execa } from 'execa';
-import { SIGKILL, signalNumber } from '../../core/signals.ts';
+import { OVERTAKEN } from '../../core/exit.ts';
+import { SIGINT, SIGKILL, SIGTERM, signalNumber } from '../../core/signals.ts';
 import { encodeCommit, ProtocolError } from './frames.ts';
 import { HeldSocket } from './held-socket.ts';
 import { Helpers } from './helpers.ts';
@@ -63,6 +64,7 @@ export class ExecaHost implements Host {
   #forward: Forwarding | undefined;
   #once: Forwarding | undefined;
   #single: number | undefined;
+  #stopSignals: readonly number[] = [SIGTERM, SIGINT];
   #onEvent: ((event: HostEvent) => void) | undefined;
 
   /** `why`: why there is no sexton-init, for `limits`. */
@@ -121,7 +123,12 @@ export class ExecaHost implements Host {
         this.#once = command;
         return;
       case 'fallback':
-        // For the time after a supervisor that does not come back; here that is the host itself.
+        // The rest is for the time after a supervisor that does not come back; here that is the host itself.
+        this.#stopSignals = command.stopSignals;
+        return;
+      case 'killAt':
+      case 'due':
+        // Who would have to keep it is the one that hangs.
         return;
       case 'exec':
         return this.#helpers.exec(command);
@@ -148,6 +155,8 @@ export class ExecaHost implements Host {
 
   #spawn(id: number, program: Program): void {
     if (id <= this.#lastId) return;
+    const isStop = (event: HostEvent): boolean => event.type === 'signal' && this.#stopSignals.includes(event.signal);
+    if (this.#queue.some(isStop)) return this.#report({ type: 'spawnFailed', id, errno: OVERTAKEN });
     this.#lastId = id;
     const [file, ...words] = program.argv;
     const child = execa(file, words, { ...PLAIN, stdio: 'inherit', env: this.#environment });

@@ -116,6 +116,8 @@ export function decodeEvent(fields: readonly string[]): HostEvent {
       const event = { type: 'spawnFailed', ...base(5), id: idAt(3) } as const;
       return { ...event, errno: errnoFrom(fields[4]) };
     }
+    case 'overdue':
+      return { type: 'overdue', ...base(4), id: idAt(3) };
     case 'exited': {
       const event = { type: 'exited', ...base(8), id: idAt(3), pid: number(fields, 4, 1, MAX_PID) } as const;
       return { ...event, ...exitAt(fields, 5), core: flag(fields, 7) };
@@ -176,6 +178,10 @@ function commandFields(command: HostCommand): string[] {
         command.graceMs === undefined ? '-1' : integer('grace', command.graceMs, 0, Number.MAX_SAFE_INTEGER);
       return ['fallback', String(stops.length), ...stops, signal, grace];
     }
+    case 'killAt':
+      return ['kill-at', timeField(command.atMs)];
+    case 'due':
+      return ['due', timeField(command.atMs)];
     case 'listen':
       // An empty path would bind a name of the kernel's choice: unix(7), "autobind".
       if (command.path === '') throw new ProtocolError('cannot send an empty socket path');
@@ -200,6 +206,11 @@ function commandFields(command: HostCommand): string[] {
     default:
       return command satisfies never;
   }
+}
+
+/** Never too early; 0: never at all. */
+function timeField(atMs: number | undefined): string {
+  return atMs === undefined ? '0' : integer('time', Math.max(1, Math.ceil(atMs)), 1, Number.MAX_SAFE_INTEGER);
 }
 
 function signalField(signal: number): string {

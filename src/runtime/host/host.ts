@@ -27,7 +27,10 @@ export type HostEvent =
       readonly senderPid: number;
     }
   | { readonly type: 'spawned'; readonly seq: number; readonly at: number; readonly id: number; readonly pid: number }
-  /** `errno` by name (`ENOENT`), or its number where the host does not know the name. */
+  /**
+   * `errno` by name (`ENOENT`), or its number where the host does not know the name. `ECANCELED`: a stop request is in the queue that was
+   * not acknowledged; nothing was tried, and the id is still free.
+   */
   | {
       readonly type: 'spawnFailed';
       readonly seq: number;
@@ -35,6 +38,8 @@ export type HostEvent =
       readonly id: number;
       readonly errno: string;
     }
+  /** The time of `killAt`, or the grace period of `fallback`, was over, and the host has KILLed the group of `id`. */
+  | { readonly type: 'overdue'; readonly seq: number; readonly at: number; readonly id: number }
   /** Reaped. Exactly one of `code` and `signal` is not `undefined`. */
   | {
       readonly type: 'exited';
@@ -99,13 +104,20 @@ export type HostCommand =
    * this table again. So a stop request reaches a child that nothing has to be waited for, however slow the supervisor is, once.
    */
   | { readonly type: 'once'; readonly id: number; readonly table: Readonly<Record<number, number>> }
-  /** What the host does alone should the supervisor never come back: forward stop signals as `signal`, KILL after `graceMs` (`undefined`: never). */
+  /**
+   * What the host does by itself with stop signals: it forwards them as `signal` should the supervisor never come back, and KILLs `graceMs` after the
+   * first that is not acknowledged (`undefined`: never).
+   */
   | {
       readonly type: 'fallback';
       readonly stopSignals: readonly number[];
       readonly signal: number | undefined;
       readonly graceMs: number | undefined;
     }
+  /** When the host KILLs the group of the last child if it is not gone by then; `undefined`: never. Replaces what was said before. */
+  | { readonly type: 'killAt'; readonly atMs: number | undefined }
+  /** When the next commit is to come: a supervisor that is too late hangs, and is replaced. `undefined`: when something happens. */
+  | { readonly type: 'due'; readonly atMs: number | undefined }
   /** Hold the liveness socket at this path (mode 0666), in place of one held before. */
   | { readonly type: 'listen'; readonly path: string }
   /**

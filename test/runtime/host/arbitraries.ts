@@ -30,8 +30,9 @@ export const event: fc.Arbitrary<HostEvent> = fc.oneof(
     type: fc.constant('spawnFailed'),
     ...base,
     id,
-    errno: fc.constantFrom('ENOENT', 'E2BIG', 'EACCES', '133'),
+    errno: fc.constantFrom('ENOENT', 'E2BIG', 'EACCES', 'ECANCELED', '133'),
   }),
+  record({ type: fc.constant('overdue'), ...base, id }),
   record({
     type: fc.constant('exited'),
     ...base,
@@ -88,6 +89,7 @@ const command: fc.Arbitrary<HostCommand> = fc.oneof(
     signal: fc.option(signal, { nil: undefined }),
     graceMs: fc.option(fc.nat(), { nil: undefined }),
   }),
+  record({ type: fc.constantFrom('killAt', 'due'), atMs: fc.option(fc.integer({ min: 1 }), { nil: undefined }) }),
   record({
     type: fc.constant('listen'),
     path: word.filter((path) => path !== '' && Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES),

@@ -43,7 +43,26 @@ export function signalsContract(kind: HostKind): void {
     assert.equal(early.signal, SIGTERM);
     await rig.nextSupervisor();
     assert.deepEqual(await rig.event('signal'), early);
+    await rig.commit({ ack: early.seq });
     assert.ok((await rig.shell(1, 'exit 0')).seq > early.seq);
+  });
+
+  test('A5 a stop request that is not acknowledged keeps a child from starting, and another signal does not', async (t) => {
+    const rig = await start(t, kind);
+    const program = { fromIndex: 0, argv: ['true'] } as const;
+    process.kill(rig.pid, 'SIGUSR1');
+    await rig.event('signal');
+    process.kill(rig.pid, 'SIGTERM');
+    const stop = await rig.event('signal');
+    await rig.commit({ commands: [{ type: 'spawn', id: 1, program }] });
+    const { id, errno } = await rig.event('spawnFailed');
+    assert.deepEqual([id, errno], [1, 'ECANCELED']);
+    // Its id is free; and what is no stop request, by the word of the supervisor, keeps nobody.
+    await rig.commit({ ack: stop.seq });
+    process.kill(rig.pid, 'SIGHUP');
+    await rig.event('signal');
+    await rig.commit({ commands: [{ type: 'spawn', id: 1, program }] });
+    assert.equal((await rig.event('spawned')).id, 1);
   });
 
   test('P03 a signal that comes before the supervisor is kept', async (t) => {

@@ -20,6 +20,8 @@ export function eventFields(event: HostEvent): string[] {
       return ['spawned', ...base, String(event.id), String(event.pid)];
     case 'spawnFailed':
       return ['spawn-failed', ...base, String(event.id), event.errno];
+    case 'overdue':
+      return ['overdue', ...base, String(event.id)];
     case 'exited': {
       const how = event.code === undefined ? ['signal', String(event.signal)] : ['code', String(event.code)];
       return ['exited', ...base, String(event.id), String(event.pid), ...how, event.core ? '1' : '0'];
@@ -89,6 +91,9 @@ export function commitOf(fields: readonly string[]): Commit {
         signal: signal === 0 ? undefined : signal,
         graceMs: graceMs === -1 ? undefined : graceMs,
       });
+    } else if (operation === 'kill-at' || operation === 'due') {
+      const type = operation === 'due' ? 'due' : 'killAt';
+      commands.push({ type, atMs: int() || undefined });
     } else if (operation === 'listen') commands.push({ type: 'listen', path: word() });
     else if (operation === 'exec') {
       const id = int();

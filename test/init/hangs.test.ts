@@ -1,0 +1,134 @@
+/** A supervisor that does not act: by its own word, by the CPU that it uses, and when it cannot even be ended. */
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { NODE } from '../helpers/paths.ts';
+import { hasEnded, send, stateOf } from '../helpers/process.ts';
+import { waitFor } from '../helpers/wait.ts';
+import { type Build, built, SANITIZED, STATIC } from './builds.ts';
+import { AGENT, type Bench, eachBuild, layBench } from './scripted.ts';
+
+const HASTY: readonly Build[] = [{ name: 'hasty', path: built('hasty', { patienceMs: 2_000 }) }];
+
+eachBuild(
+  'A3 a supervisor whose next commit does not come when it is due is ended and replaced',
+  async (t, build) => {
+    const bench = await layBench(t, build);
+    const init = bench.start(['--', ...AGENT]);
+    const first = await init.supervisor();
+    await first.expect('hello');
+    await first.expect('spawned');
+    first.commit('ack', 1, 'due', Number(process.hrtime.bigint() / 1_000_000n) + 100);
+    const second = await init.supervisor();
+    await second.expect('hello');
+    assert.ok(hasEnded(first.about.pid), 'the first one was ended');
+    assert.doesNotMatch(init.stderr(), /not in the protocol/);
+    init.write('echo alive\n');
+    await init.says('alive');
+  },
+  HASTY,
+);
+
+eachBuild(
+  'A3 a supervisor that stands still before it has said a word is ended and replaced',
+  async (t, build) => {
+    const bench = await layBench(t, build);
+    const starts = replaceNode(bench, 'kill -STOP $$');
+    const init = bench.start(['--frobnicate']);
+    await waitFor('another was started', () => starts().length > 1);
+    const [first] = starts();
+    assert.ok(first !== undefined && hasEnded(first));
+    send(init.pid, 'SIGKILL');
+    await waitFor('init has ended', () => hasEnded(init.pid));
+    for (const pid of starts()) send(pid, 'SIGKILL');
+  },
+  HASTY,
+);
+
+eachBuild(
+  'A4 a supervisor that gets on is waited for, however long it takes to begin',
+  async (t, build) => {
+    const bench = await layBench(t, build);
+    const gate = bench.path('gate');
+    const starts = replaceNode(bench, `while [ ! -e '${gate}' ]; do :; done; exec '${NODE}' "$@"`, 19);
+    const init = bench.start(['--', ...AGENT]);
+    await init.says('up');
+    // As one with little CPU: on and off, for some times as long as init has patience with one that does nothing.
+    for (let turn = 0; turn < 8; turn += 1) {
+      const pid = await waitFor('it runs', () => starts()[0]);
+      send(pid, 'SIGSTOP');
+      await waitFor('it stands still', () => stateOf(pid) === 'T' || hasEnded(pid));
+      const sinceMs = performance.now();
+      await waitFor('some time has passed', () => performance.now() - sinceMs > 700);
+      send(pid, 'SIGCONT');
+      const before = ticksOf(pid);
+      await waitFor('it has got on', () => ticksOf(pid) !== before || hasEnded(pid));
+    }
+    writeFileSync(gate, '');
+    const supervisor = await init.supervisor();
+    await supervisor.expect('hello');
+    assert.deepEqual(starts(), [supervisor.about.pid]);
+  },
+  HASTY,
+);
+
+eachBuild(
+  'A3 a supervisor that dies and cannot be reaped is forgotten, and another takes over',
+  async (t, build) => {
+    const bench = await layBench(t, build);
+    const init = bench.start(['--', ...AGENT]);
+    const first = await init.supervisor();
+    await first.expect('hello');
+    await first.expect('spawned');
+    const holder = spawn(compiled(bench, 'corpse.c'), [String(first.about.pid)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    t.after(() => holder.kill('SIGKILL'));
+    const [said] = await once(holder.stdout, 'data');
+    assert.equal(String(said), 'held\n');
+    send(first.about.pid, 'SIGKILL');
+    const second = await init.supervisor();
+    assert.equal(stateOf(first.about.pid), 'Z', 'it is dead, and init cannot know');
+    await second.expect('hello');
+    await second.expect('spawned');
+    assert.match(init.stderr(), /the supervisor cannot be ended; starting another/);
+    init.write('exit 3\n');
+    await second.expect('exited');
+    assert.deepEqual(await second.expect('gone'), ['1', '0'], 'nobody takes it for a process of the application');
+    holder.kill('SIGKILL');
+    await waitFor('it is reaped', () => stateOf(first.about.pid) === undefined);
+    second.commit('exit', 3);
+    assert.deepEqual(await init.ended, { code: 3, signal: null });
+  },
+  [STATIC, SANITIZED],
+);
+
+/** In the place of Node; returns the pids of all that were started. */
+function replaceNode(bench: Bench, script: string, niceness = 0): () => number[] {
+  const path = bench.path('starts');
+  writeFileSync(path, '');
+  rmSync(bench.path('bin/node'));
+  const text = `#!/bin/sh\nrenice -n ${niceness} $$ >/dev/null\necho $$ >>'${path}'\n${script}\n`;
+  writeFileSync(bench.path('bin/node'), text, { mode: 0o755 });
+  return () => readFileSync(path, 'latin1').split('\n').filter(Boolean).map(Number);
+}
+
+/** The CPU time that it has used. */
+function ticksOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/schedstat`, 'latin1').split(' ')[0] ?? '';
+  } catch {
+    return '';
+  }
+}
+
+function compiled(bench: Bench, source: string): string {
+  const path = bench.path(source.replace('.c', ''));
+  const { status, stderr } = spawnSync('cc', ['-O1', '-o', path, join(import.meta.dirname, source)], {
+    encoding: 'utf8',
+  });
+  assert.equal(status, 0, stderr);
+  return path;
+}
