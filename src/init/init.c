@@ -243,10 +243,17 @@ static _Noreturn void run_in_foreground(const struct init *init) {
   _exit(EXIT_OWN_ERROR);
 }
 
+/* What dumb-init was started with does not reach its command: it unblocks all, and had a handler for each of these, which exec resets. */
+static void reset_signals(void) {
+  for (int number = 1; number < 32; number++) signal(number, SIG_DFL);
+  inherited_mask = 0;
+}
+
 static void prepare(struct init *init) {
   struct sigaction chld;
   sigset_t all;
   init->pid1 = init->pid == 1;
+  if (init->in.drop_in.as == AS_DUMB_INIT) reset_signals();
   /* Ignored, it would have the kernel reap for us and keep the status: wait(2). */
   if (sigaction(SIGCHLD, NULL, &chld) == 0 && chld.sa_handler == SIG_IGN) {
     init->chld_ignored = true;
@@ -291,7 +298,7 @@ static void start_at_once(struct init *init) {
   init->tell_reaped = drop_in->tells_reaped;
   init->fallback.stops = 0;
   /* As dumb-init does, so that it keeps no file system busy. Nothing is started after this but Node. */
-  if (drop_in->as == AS_DUMB_INIT && init->node.anywhere && chdir("/") == -1) return;
+  if (init->node.anywhere && chdir("/") == -1) return;
 }
 
 int main(int argc, char **argv, char **env) {

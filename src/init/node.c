@@ -28,14 +28,30 @@ static bool is_program(const char *path) {
   return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
-/* Where this program lies; without /proc, what the kernel was asked to execute. */
+/* What the kernel was asked to execute, and where that leads as a link. */
+static ssize_t executed_file(char *path) {
+  char target[PATH_LIMIT / 4];
+  const char *executed = (const char *)getauxval(AT_EXECFN);
+  if (!executed) return 0;
+  ssize_t length = (ssize_t)strnlen(executed, PATH_LIMIT / 4);
+  memcpy(path, executed, (size_t)length);
+  path[length] = 0;
+  for (int links = 0; links < 8; links++) {
+    ssize_t size = readlink(path, target, sizeof target);
+    if (size <= 0) break;
+    while (length > 0 && (target[0] == '/' || path[length - 1] != '/')) length--;
+    if (length + size >= PATH_LIMIT / 2) return 0;
+    memcpy(path + length, target, (size_t)size);
+    length += size;
+    path[length] = 0;
+  }
+  return length;
+}
+
+/* Where this program lies, also where there is no /proc. */
 static size_t own_directory(char *dir) {
   ssize_t length = readlink("/proc/self/exe", dir, PATH_LIMIT / 2);
-  if (length <= 0 || dir[0] != '/') {
-    const char *executed = (const char *)getauxval(AT_EXECFN);
-    length = executed ? (ssize_t)strnlen(executed, PATH_LIMIT / 2) : 0;
-    if (length > 0) memcpy(dir, executed, (size_t)length);
-  }
+  if (length <= 0 || dir[0] != '/') length = executed_file(dir);
   while (length > 0 && dir[length - 1] != '/') length--;
   if (length == 0) dir[length++] = '.';
   else if (length > 1) length--;

@@ -22,6 +22,8 @@ export const INTENDED = {
   contFollows: 'CONT is sent after TERM, HUP, INT and QUIT, so that a command that is stopped hears of them',
   theRest: 'what a command leaves behind in its group gets TERM, and is waited for up to the grace period',
   tiniPermutes: "tini built against glibc looks for its own flags behind the command's name, up to --",
+  /** These keep the directory busy that they were started in. */
+  staysInPlace: ['tini'] as readonly PeerName[],
   processGroup: 'dumb-init gives its command a session, sexton a process group and the foreground',
 } as const;
 

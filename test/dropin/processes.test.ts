@@ -2,13 +2,14 @@
  * C03, C04, P11: what a command is started with, what it ends with, and what becomes of the processes around it.
  */
 import assert from 'node:assert/strict';
-import { chmodSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { describe } from 'node:test';
 import { member } from '../helpers/member.ts';
 import { childrenOf, hasEnded, send } from '../helpers/process.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
 import { waitFor } from '../helpers/wait.ts';
-import { contain, launch, type PeerName, sideBySide } from './peers.ts';
+import { contain, INTENDED, launch, type PeerName, sideBySide } from './peers.ts';
 
 const NAMES: readonly (readonly [PeerName, string])[] = [
   ['tini', 'C04'],
@@ -86,6 +87,35 @@ describe('commands under the name of another program', { concurrency: 2 }, () =>
         assert.deepEqual(sorted(outer.stdout()), sorted(readFileSync(scratch.path('before'))));
       },
     );
+
+    sideBySide(name, `${id} A6 a link starts the command where there is no /proc`, async (stage, peer) => {
+      const links = ['links', 'more'].map((dir) => join(stage.scratch.dir, dir));
+      for (const dir of links) mkdirSync(dir);
+      const [first = '', second = ''] = links.map((dir) => join(dir, name));
+      symlinkSync(peer.program, first);
+      symlinkSync(relative(dirname(second), first), second);
+      const inside = ['sh', '-c', 'mount -t tmpfs none /proc && exec "$@"', 'sh'];
+      const container = contain(stage, { ...peer, program: second }, ['--', 'sh', '-c', 'exit 7'], { inside });
+      assert.equal((await container.exit()).status, 7);
+      assert.equal(container.stderr(), '');
+    });
+
+    sideBySide(name, `${id} A6 the command has the signals as ${name} gives them to it`, async (stage, peer) => {
+      const ignored = ['--ignore-signal=HUP', '--ignore-signal=RTMIN+16'];
+      const launcher = ['env', ...ignored, '--block-signal=USR2', '--block-signal=RTMIN+6'];
+      const words = [...QUIET[name], '--', 'grep', '-E', '^Sig(Blk|Ign):', '/proc/self/status'];
+      const run = launch(stage, peer, words, { launcher });
+      assert.deepEqual(await run.end(), { code: 0, signal: null });
+      const masks = [
+        ...run
+          .stdout()
+          .toString()
+          .matchAll(/\t([0-9a-f]+)/g),
+      ].map(([, it]) => BigInt(`0x${it}`));
+      const bits = (...signals: readonly number[]): bigint =>
+        signals.reduce((sum, it) => sum | (1n << BigInt(it - 1)), 0n);
+      assert.deepEqual(masks, name === 'tini' ? [bits(12, 40), bits(1, 50)] : [0n, bits(50)]);
+    });
 
     sideBySide(name, `${id} orphans are reaped when ${name} is PID 1`, async (stage, peer) => {
       const { scratch } = stage;
@@ -172,20 +202,18 @@ describe('commands under the name of another program', { concurrency: 2 }, () =>
     await waitFor('it has ended', () => hasEnded(init));
   });
 
-  for (const [name, id, own] of [
-    ['dumb-init', 'C03', '/'],
-    ['tini', 'C04', undefined],
-  ] as const) {
+  for (const [name, id] of NAMES) {
     sideBySide(
       name,
-      `${id} the command stays where it was started; ${name} itself is in ${own ?? 'the same place'}`,
+      `${id} A6 the command stays where it was started; ${name} itself is where it keeps no file system busy`,
       async (stage, peer) => {
         const { scratch } = stage;
         const run = launch(stage, peer, [...QUIET[name], ...member(stage, 'app')]);
         await waitForEvent(scratch.log, 'app', 'Started');
         const [child = 0] = childrenOf(run.pid);
         assert.equal(readlinkSync(`/proc/${child}/cwd`), scratch.dir);
-        await waitFor('it is there', () => readlinkSync(`/proc/${run.pid}/cwd`) === (own ?? scratch.dir));
+        const own = peer.isOurs || !INTENDED.staysInPlace.includes(name) ? '/' : scratch.dir;
+        await waitFor('it is there', () => readlinkSync(`/proc/${run.pid}/cwd`) === own);
         assert.ok(send(run.pid, 'SIGTERM'));
         assert.deepEqual(await run.end(), { code: 0, signal: null });
       },
