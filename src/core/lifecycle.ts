@@ -163,7 +163,9 @@ function mourn(draft: Draft, event: Event & { type: 'childExited' }): void {
 }
 
 /** A failure that was not asked for is an error, our own KILL a warning; so somebody who reads only errors reads of each crash. */
-function exitLevel({ state: { climb } }: Draft, exit: ChildExit): 'info' | 'warn' | 'error' {
+function exitLevel({ config, state: { climb } }: Draft, exit: ChildExit): 'info' | 'warn' | 'error' {
+  // Where no signal is a stop request, as under the name tini, an end that was asked for looks like any other.
+  if (config.stopSignals.length === 0) return 'info';
   if (climb?.killed === true && exit.signal === SIGKILL) return 'warn';
   const isExpected = climb !== undefined && exit.signal !== SIGKILL;
   return isExpected || statusOf(exit) === 0 || isInterrupt(exit) ? 'info' : 'error';
