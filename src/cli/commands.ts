@@ -40,6 +40,19 @@ Called by a process of a member that it stops, it may be ended with it while it
 waits. The platform may start containers again that were stopped in this way.
 `;
 const FORMATS = ['table', 'json'] as const;
+/** What `report` draws. */
+export const REPORT_FORMATS = ['text', 'html', 'svg', 'json', 'mermaid', 'markdown', 'perfetto'] as const;
+const REPORT = `SOURCE is a graveyard, a file, or - for standard input. It may hold tombstones,
+pods as kubectl get pods -o json (or yaml) prints them, or logs of containers,
+also as Docker, CRI, Loki and journald wrap them:
+
+kubectl get pod web-0 -o json | sexton report -
+kubectl logs -l app=web --prefix | sexton report -
+
+Without a SOURCE it reads the graveyard of this pod. Of many pods it prints
+figures by workload. svg and mermaid draw one pod.
+Exit code 0: reported. 1: what --fail-on names has happened. 125: nothing to read.
+`;
 
 export const COMMANDS = {
   run: {
@@ -100,6 +113,21 @@ Exit code 0: it is written. 125: it is not; the message says why.
       },
     ],
     more: 'Exit code 0: DIR/sexton is complete. 125: it is not; the message says why.\n',
+  },
+  report: {
+    usage: ['report [-o FORMAT] [--fail-on forced,late] [--graveyard DIR] [SOURCE...]'],
+    summary: 'show how this pod stopped, or many pods: who, when, why, what took the time',
+    flags: [
+      {
+        name: 'output',
+        takes: 'FORMAT',
+        choices: REPORT_FORMATS,
+        help: `One of ${REPORT_FORMATS.join(', ')}. Default: text.`,
+      },
+      { name: 'fail-on', takes: 'forced,late', help: 'Exit with 1 when KILL was needed, or a deadline was missed.' },
+      GRAVEYARD,
+    ],
+    more: REPORT,
   },
   schema: {
     usage: ['schema'],

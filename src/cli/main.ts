@@ -33,6 +33,8 @@ async function main(argv: readonly string[]): Promise<void> {
       return (await import('./install.ts')).install(subcommand.args);
     case 'explain':
       return (await import('./explain.ts')).explain(subcommand.args, process.env);
+    case 'report':
+      return (await import('./report.ts')).report(subcommand.args, process.env);
     case 'schema':
       return (await import('./schema.ts')).schema(subcommand.args);
     case 'version':

@@ -7,7 +7,17 @@ import { nearest } from './nearest.ts';
 export type Subcommand =
   | { readonly name: 'run' }
   | {
-      readonly name: 'status' | 'stop' | 'quit' | 'begin' | 'install' | 'explain' | 'schema' | 'version' | 'help';
+      readonly name:
+        | 'status'
+        | 'stop'
+        | 'quit'
+        | 'begin'
+        | 'install'
+        | 'explain'
+        | 'report'
+        | 'schema'
+        | 'version'
+        | 'help';
       readonly args: readonly string[];
     }
   | { readonly name: 'unknown'; readonly word: string; readonly near: string | undefined };
@@ -29,6 +39,7 @@ export function subcommandOf(argv: readonly string[]): Subcommand {
     case 'begin':
     case 'install':
     case 'explain':
+    case 'report':
     case 'schema':
     case 'version':
     case 'help':
@@ -56,6 +67,7 @@ const SUBCOMMANDS = [
   'begin',
   'install',
   'explain',
+  'report',
   'schema',
   'version',
   'help',

@@ -1,0 +1,120 @@
+/**
+ * From the evidence of a member's end (its termination message, or the last line of its log) to how it stopped. Everything is input from
+ * elsewhere: what is not of its type is taken for absent.
+ */
+import type { Connections } from '../core/evidence.ts';
+import type { DeathReason } from '../core/tombstone.ts';
+import { cleanText } from '../core/tombstone.ts';
+import type { Activity, MemberStop, Span } from './stop.ts';
+import { msOf } from './time.ts';
+
+/** Where the evidence was found. */
+export interface Origin {
+  readonly pod: string;
+  readonly workload: string;
+  /** What the platform says of the end, for evidence that was written before it: a KILL leaves no time for more. */
+  readonly end?: { readonly diedMs: number | undefined; readonly exitCode: number | undefined };
+}
+
+/** undefined: it is none. */
+export function stopOfEvidence(value: unknown, { pod, workload, end }: Origin): MemberStop | undefined {
+  if (!isRecord(value)) return undefined;
+  const name = textOf(value, 'Name');
+  const written = timeOf(value, 'Died');
+  // Nothing was written after the stop had begun: it was ended from outside.
+  const isCut = written === undefined && textOf(value, 'Unfinished') !== undefined;
+  const diedMs = written ?? (isCut ? end?.diedMs : undefined);
+  if (name === undefined || textOf(value, 'Summary') === undefined || diedMs === undefined) return undefined;
+  const requestedMs = timeOf(value, 'StopRequested');
+  const graceLeftMs = numberOf(value, 'GraceLeftMs');
+  const bornMs = timeOf(value, 'Born');
+  const session = textOf(value, 'Session');
+  const of = pod === '' && session !== undefined ? session : pod;
+  return {
+    pod: of,
+    workload: workload === '' ? of : workload,
+    name,
+    role: roleOf(textOf(value, 'Role')),
+    spans: [...runOf(bornMs, requestedMs ?? diedMs), ...phasesOf(value.Phases, requestedMs, diedMs)],
+    marks: [],
+    requestedMs,
+    stopReason: textOf(value, 'StopReason'),
+    diedMs,
+    deadlineMs: graceLeftMs === undefined ? undefined : diedMs + graceLeftMs,
+    graceMs: numberOf(value, 'GraceMs'),
+    reason: textOf(value, 'Reason') as DeathReason | undefined,
+    exitCode: numberOf(value, 'ExitCode') ?? (isCut ? end?.exitCode : undefined),
+    signal: textOf(value, 'Signal'),
+    forcedBy: textOf(value, 'ForcedBy') ?? (isCut ? 'an unknown sender' : undefined),
+    restarts: numberOf(value, 'Restarts') ?? 0,
+    connections: connectionsOf(value.Connections),
+  };
+}
+
+function runOf(bornMs: number | undefined, untilMs: number): readonly Span[] {
+  return bornMs === undefined || bornMs > untilMs ? [] : [{ activity: 'run', fromMs: bornMs, untilMs }];
+}
+
+/** One after the other from the request on; the last one ends with the death, whatever was rounded. */
+function phasesOf(phases: unknown, requestedMs: number | undefined, diedMs: number): readonly Span[] {
+  if (requestedMs === undefined || requestedMs > diedMs) return [];
+  const spans: Span[] = [];
+  let fromMs = requestedMs;
+  for (const phase of Array.isArray(phases) ? phases.slice(0, MAX_PHASES) : []) {
+    if (!isRecord(phase)) continue;
+    const ms = numberOf(phase, 'Ms');
+    const name = textOf(phase, 'Phase');
+    if (ms === undefined || ms < 0 || name === undefined) continue;
+    const signal = textOf(phase, 'Signal')?.replace(/^SIG/, '');
+    const untilMs = Math.min(diedMs, fromMs + ms);
+    spans.push({ activity: activityOf(name, signal), ...(signal !== undefined && { signal }), fromMs, untilMs });
+    fromMs = untilMs;
+  }
+  const last = spans.pop();
+  return last === undefined
+    ? [{ activity: 'stop', fromMs: requestedMs, untilMs: diedMs }]
+    : [...spans, { ...last, untilMs: diedMs }];
+}
+
+const MAX_PHASES = 64;
+
+function activityOf(phase: string, signal: string | undefined): Activity {
+  if (phase === 'ladder') return signal === 'KILL' ? 'kill' : 'stop';
+  if (phase === 'start') return 'wait';
+  return ACTIVITIES.find((activity) => activity === phase) ?? 'stop';
+}
+
+const ACTIVITIES = ['hold', 'drain', 'linger', 'pre-stop', 'rest'] as const;
+
+function connectionsOf(value: unknown): Connections | undefined {
+  if (!isRecord(value)) return undefined;
+  const [fresh, ignored, open] = [numberOf(value, 'New'), numberOf(value, 'Ignored'), numberOf(value, 'Open')];
+  const ended = textOf(value, 'Ended');
+  if (fresh === undefined || ignored === undefined || ended === undefined) return undefined;
+  return { New: fresh, Ignored: ignored, ...(open !== undefined && { Open: open }), Ended: ended };
+}
+
+function roleOf(text: string | undefined): MemberStop['role'] {
+  return text === 'main' || text === 'sidecar' ? text : undefined;
+}
+
+function timeOf(value: Record<string, unknown>, key: string): number | undefined {
+  return msOf(textOf(value, key));
+}
+
+function textOf(value: Record<string, unknown>, key: string): string | undefined {
+  const text = Object.hasOwn(value, key) ? value[key] : undefined;
+  return typeof text === 'string' && text !== '' ? cleanText(text) : undefined;
+}
+
+function numberOf(value: Record<string, unknown>, key: string): number | undefined {
+  const number = Object.hasOwn(value, key) ? value[key] : undefined;
+  return typeof number === 'number' && Math.abs(number) <= MAX_NUMBER ? number : undefined;
+}
+
+/** 31 days in milliseconds: no stop, no code and no count of connections is beyond, and a Date can hold the sum. */
+const MAX_NUMBER = 2_678_400_000;
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

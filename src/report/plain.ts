@@ -1,0 +1,148 @@
+/**
+ * Stops for other programs: JSON, Mermaid's gantt (which GitHub draws), Markdown, and Chrome's trace events (which Perfetto opens).
+ */
+import { fleetOf } from './fleet.ts';
+import { forcedOf, graceMsOf, lateOf, type MemberStop, type PodStop, type Span, stopMsOf } from './stop.ts';
+import { chainLines, endOf, nameOf, seconds, sentenceOf } from './words.ts';
+
+/** The version of the JSON that `-o json` prints. A key may be added under the same one. */
+export const REPORT_VERSION = 1;
+
+export function podsJson(pods: readonly PodStop[]): string {
+  const report = { version: REPORT_VERSION, pods: pods.map(podObject), workloads: fleetOf(pods) };
+  return `${JSON.stringify(report, undefined, 2)}\n`;
+}
+
+function podObject(pod: PodStop): object {
+  return {
+    pod: pod.pod,
+    workload: pod.workload,
+    summary: sentenceOf(pod),
+    over: pod.isOver,
+    began: iso(pod.beganMs),
+    ended: pod.isOver ? iso(pod.endedMs) : undefined,
+    stopMs: Math.round(stopMsOf(pod)),
+    graceMs: graceMsOf(pod),
+    deadline: pod.deadlineMs === undefined ? undefined : iso(pod.deadlineMs),
+    forced: forcedOf(pod).map(({ name }) => name),
+    late: lateOf(pod).map(({ name }) => name),
+    criticalChain: chainLines(pod),
+    members: pod.members.map((member) => memberObject(member, pod)),
+  };
+}
+
+function memberObject(member: MemberStop, { beganMs }: PodStop): object {
+  const { name, role, stopReason, reason, exitCode, signal, forcedBy, restarts, connections } = member;
+  const at = (ms: number | undefined) => (ms === undefined ? undefined : Math.round(ms - beganMs));
+  const spans = member.spans.map((span) => ({
+    phase: nameOf(span),
+    fromMs: at(span.fromMs),
+    untilMs: at(span.untilMs),
+  }));
+  const marks = member.marks.map(({ atMs, text }) => ({ atMs: at(atMs), text }));
+  const times = { requestedMs: at(member.requestedMs), diedMs: at(member.diedMs), deadlineMs: at(member.deadlineMs) };
+  return { name, role, stopReason, reason, exitCode, signal, forcedBy, restarts, connections, ...times, spans, marks };
+}
+
+export function podMermaid(pod: PodStop): string {
+  const lines = pod.members.flatMap((member) => {
+    const spans = member.spans.filter(({ activity }) => activity !== 'run' && activity !== 'wait');
+    return spans.length === 0
+      ? []
+      : [
+          `  section ${word(member.name)}`,
+          ...spans.map((span, index) => task(span, `${word(member.name)}${index}`, pod)),
+        ];
+  });
+  const deadline =
+    pod.deadlineMs === undefined
+      ? []
+      : [`  section pod`, `  deadline :crit, milestone, ${Math.round(pod.deadlineMs - pod.beganMs)}, 0ms`];
+  return [
+    'gantt',
+    `  title ${word(sentenceOf(pod))}`,
+    '  dateFormat x',
+    '  axisFormat %M:%S',
+    ...lines,
+    ...deadline,
+    '',
+  ].join('\n');
+}
+
+function task(span: Span, id: string, { beganMs }: PodStop): string {
+  const tag =
+    span.activity === 'kill'
+      ? 'crit, '
+      : span.activity === 'hold'
+        ? 'done, '
+        : span.activity === 'drain'
+          ? 'active, '
+          : '';
+  const [from, until] = [Math.round(span.fromMs - beganMs), Math.round(span.untilMs - beganMs)];
+  return `  ${word(nameOf(span))} ${seconds(span.untilMs - span.fromMs)} :${tag}${id}, ${from}, ${Math.max(from + 1, until)}`;
+}
+
+/** Mermaid has no quoting: what its grammar reads is left out. */
+function word(text: string): string {
+  return text
+    .replace(/[^A-Za-z0-9 .()-]/g, ' ')
+    .replace(/ +/g, ' ')
+    .trim();
+}
+
+export function podMarkdown(pod: PodStop): string {
+  const rows = pod.members.map((member) => {
+    const stop = member.spans.filter(({ activity }) => activity !== 'run' && activity !== 'wait');
+    const phases = stop.map((span) => `${nameOf(span)} ${seconds(span.untilMs - span.fromMs)}`).join(', ') || '-';
+    const end = member.forcedBy === undefined ? endOf(member) : `${endOf(member)}, KILL by ${member.forcedBy}`;
+    return [member.name, member.role ?? '-', member.stopReason ?? 'not asked', phases, end];
+  });
+  const table = [['member', 'role', 'asked by', 'phases', 'end'], ['---', '---', '---', '---', '---'], ...rows];
+  return [
+    `**${cell(pod.pod || 'pod')}**: ${cell(sentenceOf(pod))}`,
+    '',
+    ...table.map(
+      (row) => `| ${row.map((text, column) => (text === '---' && column >= 0 ? text : cell(text))).join(' | ')} |`,
+    ),
+    '',
+    ...chainLines(pod).map((line, index) => `${index + 1}. ${cell(line)}`),
+    '',
+  ].join('\n');
+}
+
+/** Nothing in it is markup: HTML 4.2's own way to write a character works in Markdown as well. */
+function cell(text: string): string {
+  return text.replace(/[\\`*_{}[\]<>#|~&!]/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+/** Timestamps in microseconds; a process a pod, a thread a member. */
+export function podsPerfetto(pods: readonly PodStop[]): string {
+  const events = pods.flatMap((pod, index) => [
+    { ph: 'M', name: 'process_name', pid: index + 1, args: { name: pod.pod || 'pod' } },
+    ...pod.members.flatMap((member, thread) => [
+      { ph: 'M', name: 'thread_name', pid: index + 1, tid: thread + 1, args: { name: member.name } },
+      ...member.spans.map((span) => ({
+        ph: 'X',
+        name: nameOf(span),
+        cat: span.activity,
+        pid: index + 1,
+        tid: thread + 1,
+        ts: Math.round(span.fromMs * 1_000),
+        dur: Math.round((span.untilMs - span.fromMs) * 1_000),
+      })),
+      ...member.marks.map(({ atMs, text }) => ({
+        ph: 'i',
+        s: 't',
+        name: text,
+        pid: index + 1,
+        tid: thread + 1,
+        ts: Math.round(atMs * 1_000),
+      })),
+    ]),
+  ]);
+  return `${JSON.stringify({ displayTimeUnit: 'ms', traceEvents: events })}\n`;
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

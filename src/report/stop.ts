@@ -1,0 +1,127 @@
+/**
+ * How the members of a pod stopped: what every format of a report is drawn from. Sources (`tombstones.ts`, `evidence.ts`) make it,
+ * renderers read it; neither knows the other.
+ *
+ * Times are milliseconds since 1970, UTC, with fractions. All text is printable: it went through `cleanText`.
+ */
+import type { Role } from '../core/config.ts';
+import type { Connections } from '../core/evidence.ts';
+import type { DeathReason } from '../core/tombstone.ts';
+
+/** What a member did in a stretch of time. `stop`: a stop signal was sent; `kill`: KILL was; `rest`: the same for left-over processes. */
+export type Activity = 'run' | 'wait' | 'hold' | 'drain' | 'linger' | 'pre-stop' | 'stop' | 'kill' | 'rest';
+
+export interface Span {
+  readonly activity: Activity;
+  /** Of `stop`, `kill` and `rest`: the signal that was sent at its beginning, `TERM`. */
+  readonly signal?: string;
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+/** Something that happened in an instant. */
+export interface Mark {
+  readonly atMs: number;
+  readonly text: string;
+}
+
+export interface MemberStop {
+  /** Tells pods apart: namespace and name, or the session; empty where nothing tells. */
+  readonly pod: string;
+  /** What the pod is a replica of, by its controller's name; else the pod. */
+  readonly workload: string;
+  readonly name: string;
+  readonly role: Role | undefined;
+  /** In order, without gaps or overlaps, from the first known moment to the end. */
+  readonly spans: readonly Span[];
+  readonly marks: readonly Mark[];
+  readonly requestedMs: number | undefined;
+  /** `signal TERM`, `mains finished`. */
+  readonly stopReason: string | undefined;
+  /** undefined: it lives. */
+  readonly diedMs: number | undefined;
+  /** When the platform's KILL was due. */
+  readonly deadlineMs: number | undefined;
+  /** The declared grace period. */
+  readonly graceMs: number | undefined;
+  readonly reason: DeathReason | undefined;
+  /** The command's. */
+  readonly exitCode: number | undefined;
+  /** That ended the command, `SIGTERM`. */
+  readonly signal: string | undefined;
+  /** Who ended it by KILL. */
+  readonly forcedBy: string | undefined;
+  readonly restarts: number;
+  readonly connections: Connections | undefined;
+}
+
+export interface PodStop {
+  readonly pod: string;
+  readonly workload: string;
+  /** Mains first, then in the order of their ends. */
+  readonly members: readonly MemberStop[];
+  /** The first stop request or, where nobody was asked, the first end. */
+  readonly beganMs: number;
+  /** The last end; of a pod that has not ended, the moment of the report. */
+  readonly endedMs: number;
+  readonly isOver: boolean;
+  readonly deadlineMs: number | undefined;
+}
+
+/** Pods in the order of their stops. Of two reports of one member the one that knows a later end counts. */
+export function podsOf(members: readonly MemberStop[], nowMs: number): readonly PodStop[] {
+  const pods = new Map<string, Map<string, MemberStop>>();
+  for (const member of members) {
+    const pod = pods.get(member.pod) ?? new Map<string, MemberStop>();
+    pods.set(member.pod, pod);
+    const known = pod.get(member.name);
+    if (known === undefined || (member.diedMs ?? nowMs) >= (known.diedMs ?? nowMs)) pod.set(member.name, member);
+  }
+  return [...pods.values()].map((pod) => podOf([...pod.values()], nowMs)).sort((a, b) => a.beganMs - b.beganMs);
+}
+
+function podOf(members: readonly MemberStop[], nowMs: number): PodStop {
+  const [first] = members;
+  if (first === undefined) throw new Error('internal error: a pod without members');
+  const requests = members.flatMap(({ requestedMs }) => requestedMs ?? []);
+  const ends = members.flatMap(({ diedMs }) => diedMs ?? []);
+  const deadlines = members.flatMap(({ deadlineMs }) => deadlineMs ?? []);
+  const isOver = ends.length === members.length;
+  const endedMs = isOver ? Math.max(...ends) : nowMs;
+  return {
+    pod: first.pod,
+    workload: first.workload,
+    members: members.toSorted((a, b) => rankOf(a) - rankOf(b) || (a.diedMs ?? nowMs) - (b.diedMs ?? nowMs)),
+    beganMs: Math.min(endedMs, ...requests, ...ends),
+    endedMs,
+    isOver,
+    deadlineMs: deadlines.length === 0 ? undefined : Math.min(...deadlines),
+  };
+}
+
+function rankOf({ role }: MemberStop): number {
+  return role === 'sidecar' ? 1 : 0;
+}
+
+/** Who was ended by KILL. */
+export function forcedOf(pod: PodStop): readonly MemberStop[] {
+  return pod.members.filter(({ forcedBy }) => forcedBy !== undefined);
+}
+
+/** Who was still there when the platform's KILL was due. */
+export function lateOf(pod: PodStop): readonly MemberStop[] {
+  return pod.members.filter(
+    ({ deadlineMs, diedMs }) => deadlineMs !== undefined && (diedMs ?? pod.endedMs) > deadlineMs,
+  );
+}
+
+/** From the stop request to the end of the last member. */
+export function stopMsOf(pod: PodStop): number {
+  return pod.endedMs - pod.beganMs;
+}
+
+/** The grace period as declared, the shortest. */
+export function graceMsOf(pod: PodStop): number | undefined {
+  const graces = pod.members.flatMap(({ graceMs }) => graceMs ?? []);
+  return graces.length === 0 ? undefined : Math.min(...graces);
+}

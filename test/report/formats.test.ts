@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { stripVTControlCharacters } from 'node:util';
+import fc from 'fast-check';
+import { stopOfEvidence } from '../../src/report/evidence.ts';
+import { htmlPage } from '../../src/report/html.ts';
+import { readText } from '../../src/report/input.ts';
+import { podMarkdown, podMermaid, podsJson, podsPerfetto } from '../../src/report/plain.ts';
+import { forcedOf, lateOf, type PodStop, podsOf } from '../../src/report/stop.ts';
+import { podSvg } from '../../src/report/svg.ts';
+import { fleetText, podText } from '../../src/report/text.ts';
+import { chainOf, sentenceOf } from '../../src/report/words.ts';
+import { at, BEGAN_MS, EVIDENCE, FILES } from './pods.ts';
+
+const POD = onlyPod(FILES);
+const PLAIN = { width: 80, colours: false, ascii: true };
+
+describe('a report', () => {
+  it('says in one sentence whether the stop was graceful or forced, by whom, and what took the time', () => {
+    assert.equal(sentenceOf(POD), 'forced: proxy by sexton, 6.5 s; the drain of main took 2.0 s');
+    assert.deepEqual(
+      forcedOf(POD).map(({ name }) => name),
+      ['proxy'],
+    );
+    assert.deepEqual(lateOf(POD), []);
+  });
+
+  it('follows the critical chain from the last end back to who was waited for', () => {
+    const links = chainOf(POD).map(({ member, waitedFor }) => [member.name, waitedFor]);
+    assert.deepEqual(links, [
+      ['proxy', 'main'],
+      ['main', undefined],
+    ]);
+  });
+
+  for (const width of [80, 200])
+    it(`as text fits into ${width} columns, with a bar a member in the right proportions`, () => {
+      const text = podText(POD, { ...PLAIN, width });
+      for (const line of text.split('\n')) assert.ok(line.length <= width, line);
+      const [main = '', proxy = ''] = text.split('\n').filter((line) => /^(main|proxy) /.test(line));
+      const count = (line: string, glyph: string) => line.split(glyph).length - 1;
+      // 4 s of hold beside 2 s of drain, and 2 s of TERM.
+      assert.ok(Math.abs(count(proxy, '-') / count(main, '=') - 2) < 0.2, text);
+      assert.ok(Math.abs(count(proxy, '#') / count(main, '=') - 1) < 0.2, text);
+      assert.ok(count(proxy, 'K') > 0, text);
+    });
+
+  it('as text has colours on a terminal only, and no other escape sequences', () => {
+    assert.doesNotMatch(podText(POD, PLAIN), /[^\P{Cc}\n]/u);
+    const coloured = podText(POD, { ...PLAIN, colours: true });
+    assert.equal(stripVTControlCharacters(coloured), podText(POD, PLAIN));
+  });
+
+  it('of one member has bars that never overlap, and whose sum is the time of its stop', () => {
+    fc.assert(
+      fc.property(evidences, (evidence) => {
+        const member = stopOfEvidence(evidence, { pod: 'p', workload: 'p' });
+        if (member === undefined) return;
+        for (const [index, span] of member.spans.entries()) {
+          assert.ok(span.untilMs >= span.fromMs);
+          assert.equal(span.untilMs, member.spans[index + 1]?.fromMs ?? span.untilMs);
+        }
+        if (member.requestedMs === undefined || member.diedMs === undefined || member.requestedMs > member.diedMs)
+          return;
+        const stop = member.spans.filter(
+          ({ fromMs }) => fromMs >= (member.requestedMs ?? 0) && member.diedMs !== undefined,
+        );
+        const sum = stop
+          .filter(({ activity }) => activity !== 'run')
+          .reduce((total, it) => total + it.untilMs - it.fromMs, 0);
+        assert.ok(Math.abs(sum - (member.diedMs - member.requestedMs)) <= 5);
+      }),
+    );
+  });
+
+  it('in any format contains nothing of what others wrote but as text', () => {
+    fc.assert(
+      fc.property(fc.array(evidences, { minLength: 1, maxLength: 4 }), (written) => {
+        const members = written.flatMap((evidence) => stopOfEvidence(evidence, { pod: '', workload: '' }) ?? []);
+        const pods = podsOf(members, BEGAN_MS);
+        const [pod] = pods;
+        if (pod === undefined) return;
+        const page = htmlPage(pods);
+        const known = new Set([
+          'html',
+          'head',
+          'meta',
+          'title',
+          'style',
+          'body',
+          'h1',
+          'h2',
+          'p',
+          'section',
+          'div',
+          'svg',
+          'rect',
+          'text',
+          'tspan',
+          'line',
+          'g',
+          'ol',
+          'li',
+          'table',
+          'thead',
+          'tbody',
+          'tr',
+          'th',
+          'td',
+        ]);
+        for (const [, tag] of page.matchAll(/<\/?([^\s>/]+)/g))
+          assert.ok(tag === '!doctype' || known.has(tag ?? ''), tag);
+        assert.doesNotMatch(page, /<[^>]*\son\w+=/i);
+        for (const text of [
+          page,
+          podSvg(pod),
+          podText(pod, PLAIN),
+          podMarkdown(pod),
+          podMermaid(pod),
+          podsJson(pods),
+          podsPerfetto(pods),
+          fleetText(pods, 80),
+        ])
+          assert.doesNotMatch(text, /[^\P{Cc}\n]|\p{Bidi_Control}/u);
+        for (const line of podMermaid(pod).split('\n')) assert.doesNotMatch(line, /%%|;|click|</);
+      }),
+    );
+  });
+
+  it('as HTML loads nothing and forbids to load anything', () => {
+    const page = htmlPage([POD]);
+    assert.match(page, /default-src 'none'; style-src 'unsafe-inline'/);
+    assert.doesNotMatch(page, /<script|src=|href=|url\(/);
+    assert.ok(Buffer.byteLength(page) < 100 * 1024);
+  });
+
+  it('as JSON has the facts under one version', () => {
+    const { version, pods } = JSON.parse(podsJson([POD]));
+    assert.equal(version, 1);
+    assert.deepEqual(
+      [pods[0].stopMs, pods[0].forced, pods[0].members[0].spans[1]],
+      [6_500, ['proxy'], { phase: 'drain', fromMs: 0, untilMs: 2_000 }],
+    );
+  });
+
+  it('for Perfetto has each span as a complete event in microseconds', () => {
+    const { traceEvents } = JSON.parse(podsPerfetto([POD]));
+    const drain = traceEvents.find(({ name }: { name: string }) => name === 'drain');
+    assert.deepEqual([drain.ph, drain.ts, drain.dur], ['X', BEGAN_MS * 1_000, 2_000_000]);
+  });
+
+  it('of many pods counts the forced ones and finds the quantiles by workload', () => {
+    const evidence = (seconds: number) => ({
+      ...EVIDENCE,
+      Died: at(seconds * 1_000),
+      Phases: [],
+      ...(seconds === 20 && { ForcedBy: 'sexton' }),
+    });
+    const members = Array.from({ length: 20 }, (_, index) => index + 1).flatMap(
+      (seconds) => stopOfEvidence(evidence(seconds), { pod: `web-${seconds}`, workload: 'web' }) ?? [],
+    );
+    const text = fleetText(podsOf(members, BEGAN_MS), 120);
+    assert.match(text, /web +20 +1 +0 +10 s +19 s +20 s/);
+  });
+
+  it('of a pod that has not ended says so', () => {
+    const alive = readText(
+      (FILES[0] ?? '').replace(/ {2}"Died[^\n]*\n/g, '').replace('"dead"', '"stopping"'),
+      BEGAN_MS + 7_000,
+      () => undefined,
+    );
+    assert.match(sentenceOf(podsOf(alive.members, BEGAN_MS + 7_000)[0] as PodStop), /^not over yet, 7.0 s/);
+  });
+});
+
+const hostile = fc.oneof(
+  fc.string(),
+  fc.string({ unit: 'binary' }),
+  fc.constantFrom(
+    '</text><script>alert(1)</script>',
+    '"><img onerror=x src=y>',
+    '\x1b]0;x\x07',
+    '\u202egnp',
+    '%%{init}%%; click a href',
+    '| a | **b** [c](d) `e`',
+  ),
+);
+const ms = fc.oneof(fc.integer(), fc.double(), fc.constantFrom(0, 5, -1, 1e308));
+
+/** What may stand in a termination message, mostly of the right types. */
+const evidences = fc.record({
+  Summary: fc.constantFrom('x', '<b>'),
+  Name: hostile,
+  Session: hostile,
+  StopReason: hostile,
+  Signal: hostile,
+  ForcedBy: hostile,
+  Reason: hostile,
+  ExitCode: ms,
+  GraceMs: ms,
+  GraceLeftMs: ms,
+  Phases: fc.array(
+    fc.record({
+      Phase: fc.oneof(hostile, fc.constantFrom('drain', 'ladder', 'hold', 'start')),
+      Signal: hostile,
+      Ms: ms,
+    }),
+  ),
+  Connections: fc.record({ New: ms, Ignored: ms, Ended: hostile }),
+  Born: fc.constantFrom(at(-1_000), 'never', at(9_000_000)),
+  StopRequested: fc.constantFrom(at(0), at(100), '9999-99-99'),
+  Died: fc.constantFrom(at(4_000), at(50), at(1e10)),
+});
+
+function onlyPod(files: readonly string[]): PodStop {
+  const members = files.flatMap((file) => readText(file, BEGAN_MS, () => undefined).members);
+  const [pod] = podsOf(members, BEGAN_MS);
+  if (pod === undefined) throw new Error('no pod');
+  return pod;
+}

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { stringify } from 'yaml';
+import { parseYaml } from '../../src/cli/yaml.ts';
+import { readText } from '../../src/report/input.ts';
+import type { MemberStop } from '../../src/report/stop.ts';
+import { BEGAN_MS, EVIDENCE, FILES, podOf } from './pods.ts';
+
+describe('the sources of a report', () => {
+  it('a tombstone tells each phase of the stop with its signal, without gaps', () => {
+    const [main] = read(FILES[0] ?? '');
+    assert.deepEqual(phases(main), ['run -5000..0', 'drain 0..2000', 'pre-stop 2000..3000', 'stop TERM 3000..4000']);
+    assert.equal(main?.deadlineMs, BEGAN_MS + 30_000);
+    assert.equal(main?.forcedBy, undefined);
+  });
+
+  it('a tombstone tells who ended the command by KILL, and from when on', () => {
+    const [proxy] = read(FILES[1] ?? '');
+    assert.deepEqual(phases(proxy), ['run -6000..10', 'hold 10..4010', 'stop TERM 4010..6010', 'kill KILL 6010..6500']);
+    assert.equal(proxy?.forcedBy, 'sexton');
+  });
+
+  it('pods of kubectl get -o json tell by their termination messages, and whose replicas they are', () => {
+    const list = {
+      apiVersion: 'v1',
+      kind: 'List',
+      items: [podOf('web-6d4cf56db6-abcde', { main: EVIDENCE }), podOf('x', {})],
+    };
+    const { members, passedOver } = readText(JSON.stringify(list), BEGAN_MS, yaml);
+    assert.deepEqual([members.length, passedOver], [1, 1]);
+    assertIsMain(members[0]);
+    assert.equal(members[0]?.pod, 'shop/web-6d4cf56db6-abcde');
+    assert.equal(members[0]?.workload, 'shop/web');
+  });
+
+  it('a container that was killed in its stop tells by what it had written until then, and by the kubelet when it ended', () => {
+    const { Died, ExitCode, GraceLeftMs, StopMs, ...before } = EVIDENCE;
+    const pod = podOf('web-0', { main: { ...before, Unfinished: 'drain', Phases: [{ Phase: 'drain', Ms: 0 }] } }, 137);
+    const [main] = read(JSON.stringify(pod));
+    assert.deepEqual(phases(main), ['run -5000..0', 'drain 0..4000']);
+    assert.deepEqual([main?.exitCode, main?.forcedBy], [137, 'an unknown sender']);
+  });
+
+  it('pods of kubectl get -o yaml are read as well', () => {
+    assertIsMain(read(stringify(podOf('web-0', { main: EVIDENCE })))[0]);
+  });
+
+  const line = JSON.stringify({ level: 'info', member: 'main', evidence: EVIDENCE, message: 'dead' });
+  const WRAPPED: Readonly<Record<string, string>> = {
+    'as it is written': line,
+    'of Docker': JSON.stringify({ log: `${line}\n`, stream: 'stderr', time: '2026-01-02T03:04:09Z' }),
+    'of CRI': `2026-01-02T03:04:09.1Z stderr F ${line}`,
+    'of kubectl logs --prefix': `[pod/web-0/main] ${line}`,
+    'of journald': JSON.stringify({ MESSAGE: line, _PID: '1' }),
+    'of Loki': JSON.stringify({ labels: { pod: 'web-0', namespace: 'shop' }, line, timestamp: '2026-01-02T03:04:09Z' }),
+    'of a collector around Docker': JSON.stringify({
+      message: JSON.stringify({ log: line }),
+      kubernetes: { pod_name: 'web-0' },
+    }),
+    'that is the termination message': JSON.stringify(EVIDENCE),
+  };
+  for (const [how, text] of Object.entries(WRAPPED))
+    it(`a line of a log ${how} carries the evidence`, () => {
+      const { members, passedOver } = readText(`something else\n${text}\n{"level":"info"}\n`, BEGAN_MS, yaml);
+      assert.deepEqual([members.length, passedOver], [1, 2]);
+      assertIsMain(members[0]);
+      if (text.includes('web-0')) assert.match(members[0]?.pod ?? '', /web-0$/);
+    });
+
+  it('what is nothing of sexton is passed over', () => {
+    for (const text of [
+      '',
+      'x',
+      '[]',
+      '{}',
+      '{"Name":"x"}',
+      'kind: Pod\napiVersion: v1\n',
+      '{"Summary":"x","Died":"y"}',
+      '7',
+    ])
+      assert.deepEqual(read(text), [], text);
+  });
+});
+
+function read(text: string): readonly MemberStop[] {
+  return readText(text, BEGAN_MS + 60_000, yaml).members;
+}
+
+function yaml(text: string): unknown {
+  const parsed = parseYaml(text);
+  return parsed.ok ? parsed.value : undefined;
+}
+
+function phases(member: MemberStop | undefined): readonly string[] {
+  return (member?.spans ?? []).map(({ activity, signal, fromMs, untilMs }) => {
+    const name = signal === undefined ? activity : `${activity} ${signal}`;
+    return `${name} ${fromMs - BEGAN_MS}..${untilMs - BEGAN_MS}`;
+  });
+}
+
+function assertIsMain(member: MemberStop | undefined): void {
+  assert.equal(member?.name, 'main');
+  assert.deepEqual(phases(member), ['run -5000..0', 'drain 0..3000', 'stop TERM 3000..4000']);
+  assert.equal(member?.deadlineMs, BEGAN_MS + 30_000);
+  assert.equal(member?.connections?.New, 312);
+}
