@@ -47,7 +47,7 @@ export function escapeXml(text: string): string {
 const STYLE = `
 .paper{fill:#fff}text{font:13px system-ui,sans-serif;fill:#24292f}.title{font-size:17px;font-weight:600}.sentence,.small{fill:#57606a}
 .small{font-size:11px}.in{font-size:11px;fill:#fff;text-anchor:middle}.grid{stroke:#d0d7de}.deadline{stroke:#cf222e;stroke-dasharray:4 3}
-.late{fill:#cf222e}.run{fill:#d0d7de}.wait{fill:#d0d7de}.hold{fill:#54aeff}.drain{fill:#0969da}.linger{fill:#1b7c83}.pre-stop{fill:#8250df}
+.late{fill:#cf222e}.run{fill:#d0d7de}.wait{fill:#d0d7de}.hold{fill:#218bff}.drain{fill:#0969da}.linger{fill:#1b7c83}.pre-stop{fill:#8250df}
 .stop{fill:#bf8700}.kill{fill:#cf222e}.rest{fill:#9a6700}.mark{stroke:#24292f;stroke-width:1.5}
 @media(prefers-color-scheme:dark){.paper{fill:#0d1117}text{fill:#e6edf3}.sentence,.small{fill:#9198a1}.grid{stroke:#30363d}.run,.wait{fill:#3d444d}.mark{stroke:#e6edf3}.late{fill:#ff7b72}.deadline{stroke:#ff7b72}}
 @media print{.paper{fill:#fff}}`.trim();
@@ -98,12 +98,12 @@ export function stepOf(ms: number): number {
 }
 
 function row(member: MemberStop, y: number, scale: Scale): string {
-  const role = member.role === 'sidecar' ? ' sidecar' : '';
+  const role = member.role === 'sidecar' ? 'sidecar' : '';
   const bars = member.spans.map((span) => bar(span, y, scale));
   const end = member.forcedBy === undefined ? endOf(member) : `${endOf(member)}, KILL`;
   const isLate = member.forcedBy !== undefined;
   return [
-    `<g><text x="16" y="${y + 15}">${escapeXml(cut(member.name, MAX_NAME))}<tspan class="small">${role}</tspan></text>`,
+    `<g><text x="16" y="${y + 15}">${escapeXml(cut(member.name, MAX_NAME))}<tspan class="small" dx="6">${role}</tspan></text>`,
     ...bars,
     `<text class="${isLate ? 'late' : 'small'}" x="${WIDTH - RIGHT + 12}" y="${y + 15}">${escapeXml(cut(end, 20))}</text></g>`,
   ].join('\n');
