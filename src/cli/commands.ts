@@ -51,7 +51,8 @@ kubectl logs -l app=web --prefix | sexton report -
 
 Without a SOURCE it reads the graveyard of this pod. Of many pods it prints
 figures by workload. svg and mermaid draw one pod.
-Exit code 0: reported. 1: what --fail-on names has happened. 125: nothing to read.
+Exit code 0: reported. 1: what --fail-on names has happened.
+125: nothing to read.
 `;
 
 export const COMMANDS = {

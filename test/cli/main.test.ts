@@ -175,6 +175,7 @@ describe('sexton status', { concurrency: 2 }, () => {
       graveyard,
       members: [{ Version: 1, Name: 'web', Incarnation: 'abc-1' }],
       unreadable: [],
+      unknown: [],
     });
   });
 
