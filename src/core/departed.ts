@@ -5,14 +5,14 @@
 import type { MemberConfig } from './config.ts';
 import { type Draft, reached, sayOnce } from './draft.ts';
 import { standingOf } from './standing.ts';
-import { MAINS_FINISHED, type Peer, type State } from './state.ts';
+import { MAINS_FINISHED, type Peer } from './state.ts';
 
 export function nameTheDeparted(draft: Draft): void {
   const { config, state } = draft;
   if (config.role !== 'main' || state.births === 0 || state.stop !== undefined) return;
   const departed: string[] = [];
   for (const peer of Object.values(state.peers ?? {})) {
-    if (!hadLeftBefore(config, state, peer)) continue;
+    if (!hasLeftUs(config, peer)) continue;
     const standing = standingOf(config, state, peer);
     // All of them are named in one line.
     if (standing.is === 'unsure') return void reached(draft, standing.untilMs);
@@ -30,9 +30,9 @@ export function nameTheDeparted(draft: Draft): void {
 
 const MOST_NAMED = 16;
 
-/** Before this container started, and this main was one of those for whom it was there. */
-function hadLeftBefore({ name }: MemberConfig, { startedAtMs }: State, { tombstone }: Peer): boolean {
-  const { Role, StopReason, DiedMonotonic = Number.POSITIVE_INFINITY, Mains } = tombstone;
-  if (Role !== 'sidecar' || StopReason !== MAINS_FINISHED || DiedMonotonic >= startedAtMs) return false;
+/** It was there until this main, among others, had finished; and this main is not over. */
+function hasLeftUs({ name }: MemberConfig, { tombstone }: Peer): boolean {
+  const { Role, Died, StopReason, Mains } = tombstone;
+  if (Role !== 'sidecar' || Died === undefined || StopReason !== MAINS_FINISHED) return false;
   return Mains === undefined || Mains.includes(name);
 }

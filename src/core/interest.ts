@@ -3,17 +3,23 @@
  * for its mains and for who started after it. Nothing is decided by the rest, so they need not be read at once nor be connected to.
  */
 import type { MemberConfig } from './config.ts';
+import { restartsAll } from './restart.ts';
 import { isOfAnotherSession } from './standing.ts';
+import { MAINS_FINISHED } from './state.ts';
 import type { Tombstone } from './tombstone.ts';
 
 /** Whether anything that `peer` may say next, or its silence, can change what we do. */
 export function mattersTo(config: MemberConfig, isStopping: boolean, peer: Tombstone): boolean {
-  const { Name, Role = 'main', StartAfter = [], Deadline } = peer;
+  const { Name, Role = 'main', StartAfter = [], Deadline, Died, StopReason, RestartsAll } = peer;
   if (config.mains.includes(Name) || config.startAfter.some((gate) => gate.name === Name)) return true;
   if (config.role === 'sidecar' && config.mains.length === 0 && Role === 'main') return true;
   if (StartAfter.includes(config.name)) return true;
   // It may be a link of a circle through us.
   if (StartAfter.length > 0 && config.startAfter.length > 0) return true;
+  // That all may be restarted is to be known by all.
+  if (RestartsAll === true && !restartsAll(config)) return true;
+  // A sidecar that has left its mains.
+  if (config.role === 'main' && Died !== undefined && StopReason === MAINS_FINISHED) return true;
   // Whoever is of another session is cleared away if nobody holds its handle.
   if (isOfAnotherSession(config, peer)) return true;
   return isStopping && Deadline !== undefined;

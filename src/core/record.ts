@@ -44,8 +44,9 @@ export function tombstoneOf(config: MemberConfig, state: State): Tombstone {
   });
 }
 
-/** Only a whole one says whom it leaves out. */
-function rosterToCarve({ mains }: MemberConfig): readonly string[] | undefined {
+/** Only a whole one says whom it leaves out; where any main's end is enough it is nobody whose end is needed. */
+function rosterToCarve({ mains, when }: MemberConfig): readonly string[] | undefined {
+  if (when === 'any') return [];
   return mains.length === 0 || mains.length > MAX_MAINS ? undefined : mains;
 }
 

@@ -37,7 +37,7 @@ export interface Tombstone {
   readonly RestartsIfKilled?: boolean;
   /** One of its restart rules restarts all containers of the pod. */
   readonly RestartsAll?: boolean;
-  /** Of a sidecar that names them: whose end ends it. */
+  /** Of a sidecar that names them: those that must all have ended before it leaves; none where one is enough. */
   readonly Mains?: readonly string[];
   readonly StartAfter?: readonly StartGate['name'][];
   readonly Restarts?: number;

@@ -93,7 +93,7 @@ export interface Tombstone {
   readonly RestartsIfKilled?: boolean;
   /** One of its restart rules restarts all containers of the pod. */
   readonly RestartsAll?: boolean;
-  /** Of a sidecar that names at most 16: the members whose end ends it. */
+  /** Of a sidecar that names at most 16: those that must all have ended before it leaves; none where one is enough. */
   readonly Mains?: readonly string[];
   /** The members after which it starts. */
   readonly StartAfter?: readonly string[];

@@ -164,7 +164,7 @@ describe('a main that is started again when its sidecars have left', () => {
       { Mains: ['other'] },
       { Final: false },
       { StopReason: 'signal TERM' },
-      { DiedMonotonic: START + 1 },
+      { Mains: [] },
       { Session: 'theirs' },
     ]) {
       const life = new Life({ config, peers: [dead('proxy', 0, { ...ours, ...change }, found)] }).pass(20_000);

@@ -157,6 +157,10 @@ export class Brain {
   #claim(): void {
     const { volume } = this.#world;
     const { name } = this.#container.member;
+    const { generation } = volume;
+    if (this.state.generation === undefined && generation !== undefined && volume.trouble !== 'denied')
+      this.#dispatch({ type: 'generationRead', at: this.#now(), generation }, undefined);
+    if (this.actor.isDead) return;
     if (this.#isHeld) this.#isClear = volume.sockets.get(name)?.isRunning !== false;
     if (!this.#isHeld) {
       this.#isClear = volume.unbind(name);

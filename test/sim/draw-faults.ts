@@ -1,6 +1,7 @@
 /**
  * Random faults. Many come at the same moment as another, or right behind it: that is where mistakes live.
  */
+import { restartsAll } from '../../src/core/restart.ts';
 import type { Dice } from './dice.ts';
 import type { CrashPoint, Fault, MemberScenario, VolumeTrouble } from './scenario.ts';
 
@@ -8,6 +9,7 @@ interface PodFacts {
   readonly members: readonly MemberScenario[];
   readonly graceMs: number;
   readonly session: string | undefined;
+  readonly begins: boolean;
 }
 
 const MOST_MS = 14_000;
@@ -16,6 +18,9 @@ export function drawFaults(dice: Dice, pod: PodFacts): readonly Fault[] {
   const count = dice.pick([0, 0, 1, 1, 1, 2, 2, 3, 3, 4, dice.between(5, 8)]);
   const faults: Fault[] = [];
   for (let nth = 0; nth < count; nth += 1) faults.push(drawFault(dice, pod, momentFor(dice, faults, pod)));
+  // Of a restart of all containers members can know by an init container, or by a rule that one of them declares.
+  if ((pod.begins || pod.members.some(({ config }) => restartsAll(config))) && dice.chance(0.4))
+    faults.push({ do: 'restart all', atMs: momentFor(dice, faults, pod) });
   if (dice.chance(0.45)) faults.push(drawDeletion(dice, pod, momentFor(dice, faults, pod)));
   return faults.sort((a, b) => a.atMs - b.atMs);
 }

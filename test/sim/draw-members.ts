@@ -11,6 +11,7 @@ import type {
   Probe,
   RestartMode,
   RestartPolicy,
+  RestartRule,
   Role,
   Rung,
   StartGate,
@@ -24,6 +25,7 @@ export interface PodFacts {
   readonly policy: RestartPolicy;
   readonly graceMs: number;
   readonly session: string | undefined;
+  readonly hasRules: boolean;
 }
 
 export function drawMembers(dice: Dice, pod: PodFacts): readonly MemberScenario[] {
@@ -81,6 +83,7 @@ function drawConfig(dice: Dice, { pod, role, name, gates, mains }: Draft): Membe
     name,
     role,
     restartPolicy: pod.policy,
+    restartRules: pod.hasRules ? drawRules(dice, role) : [],
     session: pod.session,
     mains: role === 'sidecar' ? mains : [],
     when: role === 'sidecar' ? often<'all' | 'any'>('all', ['any']) : 'all',
@@ -106,6 +109,16 @@ function drawConfig(dice: Dice, { pod, role, name, gates, mains }: Draft): Membe
     preStop: dice.chance(0.15) ? drawHook(dice, 'preStop') : undefined,
   });
 }
+
+function drawRules(dice: Dice, role: Role): readonly RestartRule[] {
+  // A sidecar that a rule starts again for ever may never live long enough to know that its mains have finished.
+  const rules = role === 'main' ? dice.pick<readonly RestartRule[]>([[], [ON_7], [ON_7], [ON_FAILURE]]) : [];
+  return dice.chance(0.3) ? [ALL_ON_88, ...rules] : rules;
+}
+
+const ON_7: RestartRule = { action: 'restart', codes: [7, 42], except: false };
+const ON_FAILURE: RestartRule = { action: 'restart', codes: [0], except: true };
+const ALL_ON_88: RestartRule = { action: 'restart-all', codes: [88], except: false };
 
 const LADDERS: readonly [readonly Rung[], ...(readonly Rung[])[]] = [
   [
@@ -165,7 +178,7 @@ function drawLives(dice: Dice, config: MemberConfig): readonly ChildScript[] {
   });
 }
 
-function drawLife(dice: Dice, { role }: MemberConfig): ChildScript {
+function drawLife(dice: Dice, { role, restartRules }: MemberConfig): ChildScript {
   const reaction = (): Reaction | undefined =>
     dice.pick<Reaction | undefined>([
       undefined,
@@ -184,7 +197,10 @@ function drawLife(dice: Dice, { role }: MemberConfig): ChildScript {
   const ends = dice.chance(role === 'main' ? 0.75 : 0.2);
   return {
     on,
-    ...(ends && { endsAfterMs: dice.short(12_000), code: dice.pick([0, 0, 1, 7]) }),
+    ...(ends && {
+      endsAfterMs: dice.short(12_000),
+      code: dice.pick(restartRules.length === 0 ? [0, 0, 1, 7] : [0, 0, 1, 7, 7, 88]),
+    }),
     ...(dice.chance(0.08) && {
       leaves: dice.pick<NonNullable<ChildScript['leaves']>>(['untilKilled', 'undead', 5, 900]),
     }),

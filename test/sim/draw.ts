@@ -13,11 +13,12 @@ export function draw(seed: number): Scenario {
   const policy = dice.pick<RestartPolicy>(['Never', 'Never', 'Never', 'OnFailure', 'OnFailure', 'Always']);
   const graceMs = dice.pick([2_000, 5_000, 5_000, 10_000, 30_000]);
   const session = dice.chance(0.7) ? `pod-${seed}` : undefined;
-  const members = drawMembers(dice, { policy, graceMs, session });
-  const faults = drawFaults(dice, { members, graceMs, session });
+  const begins = dice.chance(0.3);
+  const members = drawMembers(dice, { policy, graceMs, session, hasRules: dice.chance(0.3) });
+  const faults = drawFaults(dice, { members, graceMs, session, begins });
   const lastMs = Math.max(14_000 + dice.int(12_000), ...faults.map((fault) => fault.atMs + lengthOf(fault) + 4_000));
   const volume = drawVolume(dice, members, session !== undefined);
-  return { seed, policy, graceMs, backoffMs: dice.pick([100, 1_000, 5_000]), volume, members, faults, lastMs };
+  return { seed, policy, graceMs, backoffMs: dice.pick([100, 1_000, 5_000]), begins, volume, members, faults, lastMs };
 }
 
 function drawVolume(dice: Dice, members: readonly MemberScenario[], hasSession: boolean): VolumeScenario {

@@ -1,6 +1,7 @@
 /**
  * Sidecars whose mains have finished have so long to end; how long follows from what they were told to wait for.
  */
+import { restartsAll } from '../../src/core/restart.ts';
 import { dueSinceMs, isKept, quorumHasFinished } from './truth.ts';
 import type { Member, World } from './world.ts';
 
@@ -18,6 +19,7 @@ export class Dues {
   readonly #due = new Set<Member>();
   readonly #judged = new Set<Member>();
   readonly #lost = new Set<Member>();
+  #epoch = 0;
 
   constructor(world: World, breakOf: (law: string, who: string, what: string) => void) {
     this.#world = world;
@@ -26,6 +28,13 @@ export class Dues {
 
   get isSomebody(): boolean {
     return [...this.#due].some((member) => !member.isOver && !this.#judged.has(member));
+  }
+
+  /** What was due is not any more. */
+  begin(): void {
+    this.#epoch += 1;
+    this.#due.clear();
+    this.#judged.clear();
   }
 
   /** Its container was killed as a whole, or ended without a supervisor. */
@@ -44,7 +53,8 @@ export class Dues {
       if (!quorumHasFinished(this.#world, member) || isKept(this.#world, member)) continue;
       this.#due.add(member);
       const atMs = Math.max(agenda.nowMs, calmAtMs) + this.#boundMs();
-      agenda.at(atMs, undefined, () => this.#judgeEnd(member));
+      const epoch = this.#epoch;
+      agenda.at(atMs, undefined, () => this.#judgeEnd(member, epoch));
     }
   }
 
@@ -54,7 +64,8 @@ export class Dues {
     return 45_000 + turnsMs.reduce((sum, ms) => sum + ms, 0);
   }
 
-  #judgeEnd(member: Member): void {
+  #judgeEnd(member: Member, epoch: number): void {
+    if (epoch !== this.#epoch) return this.#world.kubelet.endWhatIsLeft();
     const { kubelet, count } = this.#world;
     this.#judged.add(member);
     const isThePlatforms = this.#world.members.some(isThePlatformsToEnd);
@@ -63,7 +74,9 @@ export class Dues {
     if (kubelet.isDeleting) return;
     // It leaves before it knows, each time anew: without a session that takes 10 s, and it was told not to go on in place.
     const { session, restart } = member.config;
-    const isRestless = session === undefined && restart === 'never' && this.#world.scenario.policy === 'OnFailure';
+    const { policy, begins } = this.#world.scenario;
+    const doubts = session === undefined || (!begins && this.#world.members.some((it) => restartsAll(it.config)));
+    const isRestless = doubts && restart === 'never' && policy === 'OnFailure';
     if (isRestless) count('excused: no session, and no restart in place');
     // Nobody can tell that it is gone, and for whom it may still be needed there is no end.
     const { volume, faults } = this.#world.scenario;
@@ -73,7 +86,7 @@ export class Dues {
     const dueMs = Math.max(sinceMs ?? 0, this.#world.calmAtMs) + this.#boundMs();
     // Of any main that would do, the one that could be known of ended later.
     if (sinceMs !== undefined && dueMs > this.#world.agenda.nowMs)
-      return void this.#world.agenda.at(dueMs, undefined, () => this.#judgeEnd(member));
+      return void this.#world.agenda.at(dueMs, undefined, () => this.#judgeEnd(member, epoch));
     if (sinceMs !== undefined) this.#breakOf('mains end sidecars', member.name, 'it runs on without its mains');
     count('excused: the end of a main left no trace');
     kubelet.delete(this.#world.scenario.graceMs, false);

@@ -74,6 +74,8 @@ export function befall(world: World, fault: Fault): void {
       return kubelet.delete(fault.graceMs, fault.evicts);
     case 'reboot':
       return kubelet.reboot(fault.downMs);
+    case 'restart all':
+      return kubelet.restartAll(0);
     default:
       return fault satisfies never;
   }

@@ -1,6 +1,7 @@
 /**
  * The kubelet of one pod, in virtual time: what `test/pods/kubelet.ts` does to real containers.
  */
+import type { RestartRule } from '../../src/core/config.ts';
 import type { Container } from './container.ts';
 import type { Member, World } from './world.ts';
 
@@ -15,6 +16,10 @@ export class Kubelet {
   /** When what still runs is killed. */
   #killAtMs: number | undefined;
   #isDown = false;
+  #isRebooting = false;
+  #isAboutToRestart = false;
+  #begun = 0;
+  restartsOfAll = 0;
 
   constructor(world: World) {
     this.#world = world;
@@ -27,7 +32,13 @@ export class Kubelet {
     return this.#killAtMs !== undefined;
   }
 
+  /** Its container has ended, and another one will be started. */
+  bringsBack(member: Member): boolean {
+    return !member.isOver && !this.isDeleting && member.container?.isRunning === false && !this.#isRebooting;
+  }
+
   start(): void {
+    this.#begin();
     for (const member of this.#world.members) this.#startIn(member, member.scenario.startMs);
   }
 
@@ -61,15 +72,48 @@ export class Kubelet {
     agenda.in(graceMs, undefined, () => this.#kill(container, 'its own grace period'));
   }
 
+  /** All end in the same instant, without a grace period; then the init containers run, and all start again, also who was over. */
+  restartAll(afterMs: number): void {
+    const { agenda, members, dice, tell, count, laws } = this.#world;
+    if (this.#isDown || this.isDeleting || this.#isAboutToRestart) return;
+    this.#isAboutToRestart = true;
+    agenda.in(afterMs, undefined, () => {
+      if (!this.#isAboutToRestart || this.isDeleting) return;
+      this.#isAboutToRestart = false;
+      this.#isDown = true;
+      tell(agenda.nowMs, 'pod', 'all containers are restarted');
+      count('all restarted');
+      this.restartsOfAll += 1;
+      for (const { container } of members) container?.end(137, 'killed');
+      this.#replaced.clear();
+      const goOn = (): void => {
+        if (this.isDeleting) return;
+        // An init container that fails is run again.
+        if (!this.#begin()) return void agenda.in(500, undefined, goOn);
+        this.#isDown = false;
+        laws.allRestarted();
+        for (const member of members) {
+          member.isOver = false;
+          this.#startIn(member, dice.short(400));
+        }
+      };
+      agenda.in(10 + dice.int(1_000), undefined, goOn);
+    });
+  }
+
   /** Everything ends in the same instant. */
   reboot(downMs: number): void {
     const { agenda, members, scenario } = this.#world;
     if (this.#isDown) return;
     this.#isDown = true;
+    this.#isRebooting = true;
+    this.#isAboutToRestart = false;
     for (const { container } of members) container?.end(137, 'killed');
     agenda.in(downMs, undefined, () => {
       this.#isDown = false;
+      this.#isRebooting = false;
       this.#world.reboot();
+      this.#begin();
       this.#world.laws.rebooted();
       for (const member of members) {
         if (member.isOver) continue;
@@ -95,11 +139,29 @@ export class Kubelet {
     exits.push(code);
     this.#exits.set(member, exits);
     const isReplaced = this.#replaced.delete(member) && scenario.policy !== 'Never';
-    if (this.isDeleting || !(isReplaced || this.#runsAgain(code))) {
+    const rule = this.isDeleting ? undefined : ruleFor(container, code);
+    if (rule !== undefined) this.#world.count(`restarted by a rule: ${rule.action}`);
+    // The kubelet hears of an end a little later.
+    if (rule?.action === 'restart-all') return this.restartAll(this.#backoffMs(exits.length));
+    if (this.isDeleting || !(isReplaced || rule !== undefined || this.#runsAgain(code))) {
       member.isOver = true;
       return;
     }
-    this.#startIn(member, Math.min(scenario.backoffMs * 2 ** (exits.length - 1), MOST_BACKOFF_MS));
+    this.#startIn(member, this.#backoffMs(exits.length));
+  }
+
+  #backoffMs(exits: number): number {
+    return Math.min(this.#world.scenario.backoffMs * 2 ** (exits - 1), MOST_BACKOFF_MS);
+  }
+
+  /** Whether it could be written. */
+  #begin(): boolean {
+    const { scenario, volume } = this.#world;
+    if (!scenario.begins) return true;
+    if (!volume.isThere || (volume.trouble !== undefined && volume.trouble !== 'slow')) return false;
+    this.#begun += 1;
+    volume.generation = `generation-${this.#begun}`;
+    return true;
   }
 
   #runsAgain(code: number): boolean {
@@ -134,4 +196,8 @@ export class Kubelet {
     this.#world.laws.killedInTime(container);
     container.end(137, 'killed');
   }
+}
+
+function ruleFor({ member }: Container, code: number): RestartRule | undefined {
+  return member.config.restartRules.find(({ codes, except }) => codes.includes(code) !== except);
 }

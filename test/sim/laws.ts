@@ -4,6 +4,7 @@
  * Laws judge by what is true in the simulated world, never by what a member believes. Where it cannot know that, the excuse is counted.
  */
 import { SIGKILL } from '../../src/core/signals.ts';
+import { MAINS_FINISHED } from '../../src/core/state.ts';
 import type { Tombstone } from '../../src/core/tombstone.ts';
 import { isSoundStep } from '../core/invariants.ts';
 import type { Step } from '../core/life.ts';
@@ -11,9 +12,18 @@ import { statusOf } from './command.ts';
 import type { Container } from './container.ts';
 import { type Breach, Dues } from './dues.ts';
 import { tellStep } from './tell-step.ts';
-import { isBornInVain, isCommandAlive, isCut, isMisledBySilence, isMixedUp, isOf, quorumHasFinished } from './truth.ts';
+import {
+  isBornInVain,
+  isCommandAlive,
+  isCut,
+  isMisledBySilence,
+  isMixedUp,
+  isOf,
+  mainsOf,
+  quorumHasFinished,
+} from './truth.ts';
 import { judgeTurn } from './turn.ts';
-import type { World } from './world.ts';
+import type { Member, World } from './world.ts';
 
 /** Passed on by init for the command itself; no rung of any ladder here. */
 const PASSED_ON: ReadonlySet<number> = new Set([1, 10]);
@@ -27,6 +37,8 @@ export class Laws {
   /** Members that were started, or healthy, as they said themselves. */
   readonly #said = new Set<string>();
   readonly #misled = new Set<Container>();
+  /** Whose last container left because the mains had finished. */
+  readonly #departed = new Map<Member, Container>();
   readonly #dues: Dues;
 
   constructor(world: World) {
@@ -82,6 +94,7 @@ export class Laws {
     if (command !== undefined && !command.isGroupGone && !wasKilled(container))
       this.#break('one command', container, 'another is started while the group of the last one lives');
     if (id !== container.lastSpawned + 1) this.#break('one command', container, `id ${id}`);
+    this.#judgeCompany(container);
     if (id !== 1 || member.config.startTimeoutAction === 'continue') return;
     for (const { name, condition, optional } of member.config.startAfter) {
       const isMet = condition === 'completed' ? this.#hasCompleted(name) : this.#said.has(`${name} ${condition}`);
@@ -114,6 +127,9 @@ export class Laws {
 
   containerEnded(container: Container, code: number, how: 'left' | 'killed'): void {
     container.member.endedAtMs = this.#world.agenda.nowMs;
+    const { stop } = container.brain?.state ?? {};
+    if (how === 'left' && stop?.reason === MAINS_FINISHED) this.#departed.set(container.member, container);
+    else this.#departed.delete(container.member);
     this.#world.agenda.in(0, undefined, () => this.#dues.look());
     if (how === 'killed') return this.#dues.lose(container.member);
     if (isCommandAlive(container.member)) this.#break('nothing lives', container, 'init leaves a living command');
@@ -146,7 +162,13 @@ export class Laws {
     this.#break('before the platform', container, 'the platform’s KILL came first');
   }
 
+  allRestarted(): void {
+    this.#dues.begin();
+    this.#departed.clear();
+  }
+
   rebooted(): void {
+    this.#departed.clear();
     this.#graves.clear();
     this.#said.clear();
   }
@@ -180,6 +202,16 @@ export class Laws {
     this.#deadlines.set(container, deadline.atMs);
   }
 
+  /** No main runs whose sidecar has left for good: it took an end of it for the last. */
+  #judgeCompany(container: Container): void {
+    for (const [sidecar, last] of this.#departed) {
+      if (!sidecar.isOver || sidecar.config.when === 'any') continue;
+      if (!mainsOf(this.#world, sidecar).includes(container.member)) continue;
+      if (this.#isReplacing || this.#misled.has(last)) continue;
+      this.#break('no main without its sidecar', container, `started when ${sidecar.name} had left for good`);
+    }
+  }
+
   /** The wish to stop has a reason that is true. */
   #judgeWish(container: Container, { after }: Step): void {
     const { stop } = after;
@@ -190,6 +222,10 @@ export class Laws {
     }
     if (quorumHasFinished(this.#world, container.member)) return;
     if (this.#isReplacing) return this.#world.count('excused: a main that was replaced said that it is final');
+    if (isToldNothing(this.#world)) {
+      this.#misled.add(container);
+      return this.#world.count('excused: the volume hid that all may have been restarted');
+    }
     if (isMisledBySilence(this.#world, container)) {
       this.#misled.add(container);
       return this.#world.count('excused: a main could not write, or take its handle, to show that it lives');
@@ -252,6 +288,11 @@ function isMisleading({ scenario }: World, gate: string): boolean {
 /** Its turn has come: pre-stop, then the ladder. From here on there is no way back. */
 function isOnItsWay({ stop, climb }: Step['after']): boolean {
   return climb?.why === 'stop' || stop?.waitsFor === 'pre-stop';
+}
+
+/** Neither a generation nor that a rule restarts all could be read. */
+function isToldNothing({ kubelet, troubles }: World): boolean {
+  return kubelet.restartsOfAll > 0 && troubles.length > 0;
 }
 
 function wasKilled({ command }: Container): boolean {

@@ -40,8 +40,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     breaks: 'another boot does not exist',
     file: 'standing.ts',
-    from: 'return isOfAnotherBoot(state, peer.tombstone) || isOfAnotherSession(config, peer.tombstone);',
-    to: 'return isOfAnotherSession(config, peer.tombstone);',
+    from: 'isOfAnotherBoot(state, tombstone) ||\n',
+    to: '',
   },
   {
     breaks: 'a death that was found at the start is doubted for 10 s',
@@ -150,6 +150,42 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'record.ts',
     from: "Final: child.is === 'gone' ? child.final : undefined,",
     to: "Final: child.is === 'gone' ? true : undefined,",
+  },
+  {
+    breaks: 'a container that a rule restarts is not over',
+    file: 'restart.ts',
+    from: 'return !restartRules.some((rule) => matches(rule, code)) && isFinalUnder(restartPolicy, code === 0);',
+    to: 'return isFinalUnder(restartPolicy, code === 0);',
+  },
+  {
+    breaks: 'NotIn matches every code but those it names',
+    file: 'restart.ts',
+    from: 'return codes.includes(code) !== except;',
+    to: 'return codes.includes(code);',
+  },
+  {
+    breaks: 'a main that was killed is not over when a rule restarts it',
+    file: 'standing.ts',
+    from: 'return RestartsIfKilled !== true && isFinalUnder(',
+    to: 'return isFinalUnder(',
+  },
+  {
+    breaks: 'another generation does not exist',
+    file: 'standing.ts',
+    from: 'isOfAnotherGeneration(state, tombstone) ||\n',
+    to: '',
+  },
+  {
+    breaks: 'where a rule restarts all, a death that was found at the start is doubted for 10 s',
+    file: 'standing.ts',
+    from: 'return restartsAll(config) || Object.values(state.peers ?? {}).some(declare);',
+    to: 'return false;',
+  },
+  {
+    breaks: 'that all may be restarted is known to all',
+    file: 'interest.ts',
+    from: 'if (RestartsAll === true && !restartsAll(config)) return true;',
+    to: '',
   },
   {
     breaks: 'a sidecar for which no mains are named hears of each main',

@@ -40,6 +40,7 @@ describe('simulated pods', () => {
 
 const EXERCISED = [
   'KILL by sexton',
+  'all restarted',
   'alone',
   'alone and back',
   'event doubled',
@@ -60,6 +61,7 @@ const EXERCISED = [
   'fault: pause',
   'fault: reboot',
   'fault: replace',
+  'fault: restart all',
   'fault: sexton stop',
   'fault: signal',
   'fault: starve supervisor',
@@ -72,6 +74,8 @@ const EXERCISED = [
   'grace shortened',
   'hanging supervisor killed',
   'read unparsable',
+  'restarted by a rule: restart',
+  'restarted by a rule: restart-all',
   'seen by rescan',
   'stranger cleared',
   'supervisor killed after',

@@ -12,6 +12,8 @@ export interface Scenario {
   readonly graceMs: number;
   /** The first back-off of the kubelet. */
   readonly backoffMs: number;
+  /** Its first init container runs `sexton begin`. */
+  readonly begins: boolean;
   readonly volume: VolumeScenario;
   readonly members: readonly MemberScenario[];
   readonly faults: readonly Fault[];
@@ -72,6 +74,8 @@ export type Fault = { readonly atMs: number } & (
   | { readonly do: 'sexton stop'; readonly graceMs: number | undefined; readonly among: readonly string[] | undefined }
   | { readonly do: 'delete'; readonly graceMs: number; readonly evicts: boolean }
   | { readonly do: 'reboot'; readonly downMs: number }
+  /** By the rule of a container that is no member. */
+  | { readonly do: 'restart all' }
 );
 
 export type VolumeTrouble = 'full' | 'read-only' | 'denied' | 'slow';

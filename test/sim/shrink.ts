@@ -60,6 +60,7 @@ function* simplerMembers(member: MemberScenario): Generator<MemberScenario> {
     'hold',
     'lingerMs',
     'startAfter',
+    'restartRules',
     'restart',
     'exitCode',
     'when',

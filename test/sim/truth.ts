@@ -19,7 +19,7 @@ export function isFinished(world: World, member: Member): boolean {
   const { policy } = world.scenario;
   const { container } = member;
   if (policy === 'Always' || container === undefined) return false;
-  if (!container.isRunning) return policy === 'Never';
+  if (!container.isRunning) return policy === 'Never' && !world.kubelet.bringsBack(member);
   const child = (container.brain?.state ?? container.memo?.state)?.child;
   return child?.is === 'gone' && child.final;
 }
@@ -100,9 +100,9 @@ const DOUBTED_MS = 10_000;
  * All that was seen of it is the death of a life before, as it has said nothing of itself until just now: the volume has failed since it
  * started, or it started late and has had no 10 s, or init is alone, which carves nothing.
  */
-function isUnheard({ troubles, agenda }: World, by: Container, { name, container }: Member): boolean {
+function isUnheard({ troubles, agenda, kubelet }: World, by: Container, { name, container }: Member): boolean {
   const { tombstone } = seenBy(by, name) ?? {};
-  if (tombstone?.Died === undefined || tombstone.Session !== undefined) return false;
+  if (tombstone?.Died === undefined || isTied(by, tombstone, kubelet.restartsOfAll > 0)) return false;
   if (container === undefined) return true;
   if (!container.isRunning || isOf(container, tombstone)) return false;
   if (agenda.nowMs - (container.carvedAtMs ?? agenda.nowMs) > LATE_MS) return false;
@@ -114,12 +114,19 @@ function isUnheard({ troubles, agenda }: World, by: Container, { name, container
  * Nobody was behind its handle for 10 s: that of a life before, which it could not remove, since the volume has failed since it started.
  * Its tombstone is its own, or that of a life before which nothing ties to this pod and which it could not write over.
  */
-function isLockedOut({ troubles, agenda }: World, by: Container, { name, container }: Member): boolean {
+function isLockedOut({ troubles, agenda, kubelet }: World, by: Container, { name, container }: Member): boolean {
   const seen = seenBy(by, name);
   if (seen?.refused !== true || container?.isRunning !== true) return false;
-  if (!isOf(container, seen.tombstone) && seen.tombstone.Session !== undefined) return false;
+  if (!isOf(container, seen.tombstone) && isTied(by, seen.tombstone, kubelet.restartsOfAll > 0)) return false;
   const hasFailed = troubles.some(({ toMs }) => toMs >= container.startedAtMs + agenda.bootAtMs);
   return hasFailed && agenda.monoMs - seen.sinceMs >= DOUBTED_MS;
+}
+
+/** It must be of this pod's life, or it must not be: no time makes it believed, or less so. */
+function isTied(by: Container, { Session, Generation }: Tombstone, mayBeOfBefore: boolean): boolean {
+  const own = by.brain?.state.generation;
+  const isUnknown = own === undefined || Generation === undefined;
+  return Session !== undefined && !(mayBeOfBefore && isUnknown);
 }
 
 function isRecorded({ volume, bootId }: World, { name, container }: Member): boolean {

@@ -50,6 +50,8 @@ export class Volume {
   readonly watchers = new Set<Watcher>();
   readonly canHoldSockets: boolean;
   isThere = true;
+  /** What `sexton begin` has written. */
+  generation: string | undefined;
   trouble: VolumeTrouble | undefined;
 
   constructor(canHoldSockets: boolean) {
@@ -83,6 +85,7 @@ export class Volume {
   wipe(): void {
     const names = [...this.files.keys()];
     this.files.clear();
+    this.generation = undefined;
     this.sockets.clear();
     this.isThere = false;
     for (const name of names) this.#tell(name);
