@@ -4,11 +4,14 @@ import { randomBytes } from 'node:crypto';
 import { describe, type TestContext } from 'node:test';
 import { ask } from './helpers/api.ts';
 import { clusterTest } from './helpers/case.ts';
+import { unlessStopSignals } from './helpers/features.ts';
 import { podOf, SIDECAR } from './helpers/members.ts';
-import { isReady, type PodObject } from './helpers/objects.ts';
+import { isReady } from './helpers/objects.ts';
 import { startPod } from './helpers/pod.ts';
 import { namespace, podsPath } from './helpers/watch.ts';
 
+/** A change that the kubelet brings late. */
+const RELOAD_LIMIT_MS = 40_000;
 const SIGHUP = 1;
 const SIGUSR2 = 12;
 
@@ -27,11 +30,21 @@ describe('on a cluster', { concurrency: 4 }, () => {
       const pod = await startPod(t, 'reload', { ...spec, containers });
       await pod.untilStarted('main');
       assert.deepEqual(pod.timeline.signals('main'), []);
-      await ask('PATCH', `/api/v1/namespaces/${namespace()}/configmaps/${config}`, { data: { 'app.conf': 'two' } });
-      // The kubelet looks after its volumes once a minute, and whenever a pod changes.
-      await ask('PATCH', `${podsPath()}/${pod.name}`, { metadata: { annotations: { looked: 'after' } } });
-      await pod.untilEvent('main', 'Signal');
-      assert.equal(await pod.exec('main', 'cat', '/etc/app/app.conf'), 'two');
+      // What the volume had at sexton's first look, a moment after the start, is no change.
+      for (const text of ['two', 'three', 'four']) {
+        await ask('PATCH', `/api/v1/namespaces/${namespace()}/configmaps/${config}`, { data: { 'app.conf': text } });
+        // The kubelet looks after its volumes once a minute, and whenever a pod changes.
+        await ask('PATCH', `${podsPath()}/${pod.name}`, { metadata: { annotations: { looked: text } } });
+        if (
+          await pod.untilEvent('main', 'Signal', 1, RELOAD_LIMIT_MS).then(
+            () => true,
+            () => false,
+          )
+        )
+          break;
+      }
+      assert.deepEqual(pod.timeline.signals('main'), [SIGHUP]);
+      assert.match(await pod.exec('main', 'cat', '/etc/app/app.conf'), /^(two|three|four)$/);
       await pod.delete();
       await pod.untilGone();
       assert.deepEqual(pod.timeline.signals('main'), [SIGHUP, 15]);
@@ -139,13 +152,4 @@ async function createConfigMap(t: TestContext, data: Readonly<Record<string, str
   await ask('POST', path, { metadata: { name }, data });
   t.after(() => ask('DELETE', `${path}/${name}`));
   return name;
-}
-
-/** An API server whose feature gate is off drops the field. */
-async function unlessStopSignals(): Promise<string | undefined> {
-  const container = { name: 'a', image: 'a', lifecycle: { stopSignal: 'SIGUSR2' } };
-  const pod = { metadata: { name: 'dry-run' }, spec: { os: { name: 'linux' }, containers: [container] } };
-  const { spec } = await ask<PodObject>('POST', `${podsPath()}?dryRun=All`, pod);
-  const [kept] = spec.containers;
-  return kept?.lifecycle === undefined ? 'the feature gate ContainerStopSignals is off' : undefined;
 }

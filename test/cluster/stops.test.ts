@@ -83,6 +83,27 @@ describe('on a cluster', { concurrency: 6 }, () => {
   );
 
   clusterTest(
+    'K17 a preStop of the kubelet that uses the grace period up: TERM comes all the same, and 2 s until KILL',
+    async (t) => {
+      const lifecycle = { preStop: { exec: { command: ['sleep', '60'] } } };
+      const more = { lifecycle };
+      const members = [
+        { name: 'good', more },
+        { name: 'deaf', does: { ignore: 'TERM' }, more },
+      ];
+      // Nothing is declared: what sexton would do by its own deadline is not the question.
+      const spec = { restartPolicy: 'Always', graceSeconds: 4, declareGrace: false } as const;
+      const pod = await startPod(t, 'pre-stop-long', podOf({ ...spec, members }));
+      await pod.untilStarted('good', 'deaf');
+      await pod.delete();
+      await pod.untilGone();
+      const log = pod.timeline;
+      assert.deepEqual([log.signals('good'), log.signals('deaf')], [[15], [15]]);
+      assert.deepEqual([pod.end('good').exitCode, pod.end('deaf').exitCode], [0, 137]);
+    },
+  );
+
+  clusterTest(
     "K08 the kubelet's liveness probe of a main fails: it is asked by TERM, started again, and its sidecar serves on",
     async (t) => {
       const pod = await startPod(

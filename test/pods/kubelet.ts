@@ -3,8 +3,8 @@
  *
  * Theory of operation: predecessors (`init`) run one by one, each until it exits 0; then all other containers start at
  * once and each is started again as the pod's restartPolicy says, after a back-off that doubles. A deletion ends all restarting
- * and stops all containers side by side, each in the way that `kept.ts` tells. A deletion that comes later may only shorten the
- * grace period, and nobody gets a second TERM by it. What a container is the engine of the run says; its PID 1 is
+ * and stops all containers side by side, each in the way that `kept.ts` tells. A deletion that comes later changes nothing, as
+ * with the real one (docs/kubernetes.md). What a container is the engine of the run says; its PID 1 is
  * `dist/sexton/sexton`.
  *
  * As no container can see its pod, what the pod declares is handed over as flags: restart policy, grace period, session.
@@ -106,14 +106,14 @@ export function runPod(scratch: Scratch, pod: Pod): RunningPod {
     return found;
   };
   const over = new AbortController();
-  const terminate = async (graceMs: number): Promise<Phase> => {
-    const isFirst = !deletion.signal.aborted;
-    deletion.abort();
-    const timer = setTimeout(() => over.abort(), graceMs);
-    if (isFirst) void Promise.all(all.map((kept) => kept.stop(over.signal)));
-    const found = await within('the pod ends after its deletion', ended, graceMs + FAR_MS);
-    clearTimeout(timer);
-    return found;
+  const terminate = (graceMs: number): Promise<Phase> => {
+    if (!deletion.signal.aborted) {
+      deletion.abort();
+      const timer = setTimeout(() => over.abort(), graceMs);
+      void ended.then(() => clearTimeout(timer));
+      void Promise.all(all.map((kept) => kept.stop(over.signal)));
+    }
+    return within('the pod ends after its deletion', ended, graceMs + FAR_MS);
   };
   return {
     ended,

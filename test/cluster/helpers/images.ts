@@ -67,8 +67,9 @@ export async function withLayers(
     await stageApplets(applets);
     const specs = await describe({ base, applets, newLayer });
     const archive = join(dir, 'images.tar');
-    // The label gives each run images of its own: the same ones would share their ids.
-    const marked = specs.map((it) => ({ ...it, config: { ...it.config, Labels: { 'sexton-test': mark } } }));
+    // The label gives each image an id of its own: one that two images share would go with the first of them.
+    const labels = (name: string) => ({ Labels: { 'sexton-test': `${mark} ${name}` } });
+    const marked = specs.map((it) => ({ ...it, config: { ...it.config, ...labels(it.name) } }));
     const images = await writeArchive(archive, marked);
     await loader.load(archive);
     return images;

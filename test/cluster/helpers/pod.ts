@@ -143,8 +143,9 @@ export class ClusterPod {
     return within(`${this.name}: ${what}`, found, limitMs).finally(() => this.#waiting.delete(look));
   }
 
-  untilEvent(member: string, event: string, count = 1): Promise<unknown> {
-    return this.until(`${member} ${event} (${count})`, () => this.timeline.of(member, event)[count - 1]);
+  untilEvent(member: string, event: string, count = 1, limitMs?: number): Promise<unknown> {
+    const what = `${member} ${event} (${count})`;
+    return this.until(what, () => this.timeline.of(member, event)[count - 1], limitMs);
   }
 
   untilLogged(container: string, what: RegExp): Promise<unknown> {
