@@ -5,6 +5,7 @@
  * This stands between the start of a container and its command: nothing heavy is imported, what reads a file only when one is
  * named, and the YAML parser only when that file needs it.
  */
+import { dirname } from 'node:path';
 import type { MemberConfig } from '../core/config.ts';
 import type { Program } from '../runtime/host/host.ts';
 import type { HttpOptions } from '../runtime/http.ts';
@@ -17,6 +18,7 @@ import type { Key, Values } from './flag.ts';
 import { FLAGS, KEYS } from './flags.ts';
 import { readForeign } from './kubexit.ts';
 import { DEFAULT_TERMINATION_LOG } from './observe-values.ts';
+import { show } from './parse.ts';
 import { type Settings, settle } from './settle.ts';
 import { chooseStop } from './stop-choice.ts';
 import { findWarnings } from './warnings.ts';
@@ -24,6 +26,8 @@ import { findWarnings } from './warnings.ts';
 export interface RunConfig {
   readonly member: MemberConfig;
   readonly graveyard: string | undefined;
+  /** It was named, so it is made where it is not there. */
+  readonly makesGraveyard: boolean;
   readonly program: Program;
   readonly logLevel: Values['logLevel'];
   readonly logFormat: Values['logFormat'];
@@ -55,6 +59,8 @@ export interface Files {
   /** Throws what `fs.readFileSync` throws. */
   readonly readText: (path: string) => string;
   readonly isDirectory: (path: string) => boolean;
+  /** It is known that nothing is there. */
+  readonly isMissing: (path: string) => boolean;
   /** Whether stderr is a terminal. */
   readonly isTerminal: boolean;
 }
@@ -105,6 +111,7 @@ function resolve({ argv, env, files, place, environment }: Inputs, file: ConfigF
   const foreign = readForeign(place.ignoresKubexit ? {} : env, ours);
   const given = [line.given, environment.given, foreign.given, file?.given ?? []];
   const layers = [...given, environment.implied, foreign.implied, place.implied];
+  const isNamed = given.some((layer) => layer.some(({ key }) => key === 'graveyard'));
   const program = programOf(argv, line, file);
   const isDirectory = place.isPlain ? () => false : files.isDirectory;
   const settled = settle(layers, { ...files, isDirectory, command: program?.argv[0] });
@@ -119,10 +126,14 @@ function resolve({ argv, env, files, place, environment }: Inputs, file: ConfigF
     ...commandProblems(place, program, file),
     ...findProblems(settings),
   ];
+  if (all.length === 0 && isNamed) all.push(...graveyardProblems(settings, files));
   if (all.length > 0 || program === undefined) return { ok: false, problems: all };
   return {
     ok: true,
-    run: freeze(runConfig(settings, program, single ? { ...place, host: { ...place.host, single } } : place)),
+    run: freeze({
+      ...runConfig(settings, program, single ? { ...place, host: { ...place.host, single } } : place),
+      makesGraveyard: isNamed,
+    }),
     warnings: [
       ...environment.warnings,
       ...foreign.warnings,
@@ -147,7 +158,20 @@ function withStopSignal(settings: Settings, file: ConfigFile | undefined): Setti
   return { ...settings, stopSignals: { ...stopSignals, value, source } };
 }
 
-function runConfig(settings: Settings, program: Program, { host, startFailureCode }: Place): RunConfig {
+/** It is made where it is named and not there, but not the directories above it: those are most likely a volume that is not mounted. */
+function graveyardProblems({ graveyard }: Settings, { isMissing }: Files): readonly string[] {
+  const parent = graveyard.value === undefined ? undefined : dirname(graveyard.value);
+  if (parent === undefined || !isMissing(parent)) return [];
+  return [
+    `${graveyard.label}: there is no directory ${show(parent)}; mount the shared volume, or name another directory`,
+  ];
+}
+
+function runConfig(
+  settings: Settings,
+  program: Program,
+  { host, startFailureCode }: Place,
+): Omit<RunConfig, 'makesGraveyard'> {
   const graveyard = settings.graveyard.value;
   const { rungs = [] } = settings.stop.value ?? {};
   const member: MemberConfig = {

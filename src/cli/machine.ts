@@ -8,6 +8,13 @@ import type { Files } from './config.ts';
 export const machine: Files = {
   readText: readRegularFile,
   isDirectory: (path) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false,
+  isMissing: (path) => {
+    try {
+      return statSync(path, { throwIfNoEntry: false }) === undefined;
+    } catch {
+      return false;
+    }
+  },
   get isTerminal() {
     return isatty(2);
   },

@@ -26,7 +26,7 @@ export async function run(argv: readonly string[], as?: DropIn): Promise<void> {
 
 async function supervise(
   host: Host,
-  { member, graveyard, program, logLevel, logFormat, http, terminationLog, host: wishes }: RunConfig,
+  { member, graveyard, makesGraveyard, program, logLevel, logFormat, http, terminationLog, host: wishes }: RunConfig,
   { warnings, notes }: { readonly warnings: readonly string[]; readonly notes: readonly string[] },
 ): Promise<void> {
   const clock = new SystemClock();
@@ -41,7 +41,7 @@ async function supervise(
       ? undefined
       : async () => {
           const { Plot } = await import('../runtime/plot.ts');
-          return new Plot({ dir: graveyard, member, clock, log });
+          return new Plot({ dir: graveyard, makes: makesGraveyard, member, clock, log });
         };
   await new Supervisor({ member, program, host, wishes, clock, log, bootId, openPlot, http, terminationLog }).start();
 }

@@ -15,6 +15,7 @@ import { saysTheSame } from '../core/record.ts';
 import { isOfAnotherSession } from '../core/standing.ts';
 import { formatTombstone, type Tombstone } from '../core/tombstone.ts';
 import type { Clock } from './clock.ts';
+import { inDirectory, isLink } from './graveyard/directory.ts';
 import { readGeneration } from './graveyard/generation.ts';
 import { Graveyard } from './graveyard/graveyard.ts';
 import { appears, isAbandoned, isHeldByAnother, isMissing, isRemoved } from './graveyard/held.ts';
@@ -26,6 +27,8 @@ import type { Log } from './log.ts';
 
 export interface PlotOptions {
   readonly dir: string;
+  /** It is made where it is not there. */
+  readonly makes?: boolean;
   readonly member: MemberConfig;
   readonly clock: Clock;
   readonly log: Log;
@@ -62,7 +65,9 @@ export class Plot {
 
   constructor(options: PlotOptions) {
     this.#options = options;
-    this.#store = new Store(options.dir, options.member.name);
+    const { dir, member, log } = options;
+    const onMade = (): void => log.say('info', `made the graveyard ${dir}, which was not there`);
+    this.#store = new Store(dir, member.name, options.makes === true ? onMade : undefined);
     this.#socketPath = join(options.dir, handleOf(options.member.name));
   }
 
@@ -166,15 +171,24 @@ export class Plot {
   }
 
   async #claim(events: PlotEvents): Promise<void> {
+    const { dir } = this.#options;
     const isTaken = await isHeldByAnother(this.#socketPath);
     if (!isTaken && this.#patience-- > 0 && (await this.#rival())?.Died === undefined) return;
     this.#patience = 0;
     if (isTaken) return this.#giveWay();
     // Whoever reads the tombstone must find its handle, or a KILL in between would leave a member that nobody can call dead.
-    this.#isClear = await isRemoved(this.#socketPath);
-    events.listen(this.#socketPath);
+    this.#isClear = await this.#removeHandle();
+    if (!(await isLink(dir))) events.listen(this.#socketPath);
     await appears(this.#socketPath, MOST_LISTENING_MS);
     this.#isOurs = true;
+  }
+
+  /** False: it may still be there. */
+  #removeHandle(): Promise<boolean> {
+    const { dir, member } = this.#options;
+    return inDirectory(dir, (here) => isRemoved(join(here, handleOf(member.name)))).catch(
+      (error: NodeJS.ErrnoException) => error.code === 'ENOENT',
+    );
   }
 
   /** One at a time: on a file system that hangs each would take a thread of the few that all of this process share. */
@@ -195,7 +209,7 @@ export class Plot {
     if (tended !== 'idle') this.#report(tended);
     await this.#defend(events);
     if (!this.#isOurs) return;
-    this.#isClear ||= await isRemoved(this.#socketPath);
+    this.#isClear ||= await this.#removeHandle();
     const isGone = await isMissing(this.#socketPath);
     if (isGone && this.#trouble === undefined) events.listen(this.#socketPath);
   }
@@ -215,7 +229,7 @@ export class Plot {
       this.#giveWay();
       // The handle may be ours or the other's, which makes its own anew with its next look: until then a name without one is not free.
       this.#patience = MOST_LOOKS_WITHOUT_HANDLE;
-      return void (await isRemoved(this.#socketPath));
+      return void (await this.#removeHandle());
     }
     this.#complain('this one keeps the name');
     events.listen(this.#socketPath);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Files, type Resolution, resolveRun } from '../../src/cli/config.ts';
+import type { DropIn } from '../../src/cli/dropin.ts';
 import type { Env } from '../../src/cli/env.ts';
 import { FLAGS, KEYS, variableOf } from '../../src/cli/flags.ts';
 import { filesOf } from './files.ts';
@@ -62,6 +63,7 @@ describe('the configuration of `sexton -- command`', () => {
         solo: true,
       },
       graveyard: undefined,
+      makesGraveyard: false,
       program: { fromIndex: 2, argv: ['/bin/Sleep', '9'] },
       logLevel: 'info',
       logFormat: 'json',
@@ -69,6 +71,31 @@ describe('the configuration of `sexton -- command`', () => {
       http: undefined,
       terminationLog: { path: '/dev/termination-log', isNamed: false },
     });
+  });
+
+  it('B6 a graveyard is made only where it was named, not for the name of a program or a variable of kubexit', () => {
+    const makes = (argv: readonly string[], env: Env = {}, as?: DropIn): boolean => {
+      const resolution = resolveRun(argv, env, filesOf(), as) as Resolution;
+      assert.ok(resolution.ok);
+      return resolution.run.makesGraveyard;
+    };
+    assert.equal(makes(['--graveyard', '/g', 'x']), true);
+    assert.equal(makes(['x'], { SEXTON_GRAVEYARD: '/g' }), true);
+    assert.equal(makes(['x'], { KUBEXIT_GRAVEYARD: '/g' }), true);
+    assert.equal(makes(['x'], { KUBEXIT_NAME: 'x' }), false);
+    assert.equal(makes(['true'], {}, 'kubexit'), false);
+  });
+
+  it('B6 a graveyard whose parent directory is not there is refused, with the flag, the path and the remedy', () => {
+    const missing = filesOf({}, [], false, ['/shared']);
+    const problems = (argv: readonly string[], env: Env = {}): readonly string[] => {
+      const resolution = resolveRun(argv, env, missing) as Resolution;
+      return resolution.ok ? [] : resolution.problems;
+    };
+    const why = 'there is no directory /shared; mount the shared volume, or name another directory';
+    assert.deepEqual(problems(['--graveyard', '/shared/g', 'x']), [`--graveyard /shared/g: ${why}`]);
+    assert.deepEqual(problems(['x'], { SEXTON_GRAVEYARD: '/shared/g' }), [`SEXTON_GRAVEYARD=/shared/g: ${why}`]);
+    assert.deepEqual(problems(['--graveyard', '/shared', 'x']), []);
   });
 
   it('is frozen to its last part', () => {

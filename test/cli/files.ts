@@ -7,6 +7,7 @@ export function filesOf(
   texts: Readonly<Record<string, string>> = {},
   directories: readonly string[] = [],
   isTerminal = false,
+  missing: readonly string[] = [],
 ): Files {
   return {
     readText: (path) => {
@@ -16,6 +17,7 @@ export function filesOf(
       throw Object.assign(new Error(`${code}: cannot read ${path}`), { code });
     },
     isDirectory: (path) => directories.includes(path),
+    isMissing: (path) => missing.includes(path),
     isTerminal,
   };
 }

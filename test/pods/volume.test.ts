@@ -10,6 +10,8 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  renameSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -31,7 +33,7 @@ describe('what a bad volume does to kubexit', { concurrency: atOnce(4) }, () => 
   ] as const) {
     scenario(`K07 ${what} does not disturb a healthy application`, async (stage) => {
       const { scratch } = stage;
-      const graveyard = what.includes('not there') ? join(scratch.dir, 'absent', 'graveyard') : scratch.graveyard;
+      const graveyard = what.includes('not there') ? scratch.path('absent') : scratch.graveyard;
       writeFileSync(scratch.log, '');
       chmodSync(scratch.log, 0o666);
       spoil(scratch.graveyard);
@@ -51,6 +53,30 @@ describe('what a bad volume does to kubexit', { concurrency: atOnce(4) }, () => 
       if (!what.includes('another uid')) assert.match(container.stderr(), /graveyard|tombstone/, 'the log says so');
     });
   }
+
+  scenario(
+    'B5 a link that is put in the place of a running graveyard leads to no write in the own files of the container',
+    async (stage) => {
+      const { scratch } = stage;
+      const graveyard = join(scratch.graveyard, 'sub');
+      const own = scratch.path('own');
+      mkdirSync(graveyard);
+      mkdirSync(own);
+      writeFileSync(join(own, 'app'), 'mine');
+      const container = startContainer(scratch, {
+        flags: ['--name', 'app', '--graveyard', graveyard],
+        command: member(stage, 'app', { exit: 5, term: 100 }),
+      });
+      await waitForTombstone(graveyard, 'app', 'runs', (it) => it.Phase === 'running');
+      await waitForEvent(scratch.log, 'app', 'Started');
+      renameSync(graveyard, join(scratch.graveyard, 'away'));
+      symlinkSync(own, graveyard);
+      await container.signal('SIGTERM');
+      assert.equal((await container.exit()).status, 5);
+      assert.deepEqual([readdirSync(own), readFileSync(join(own, 'app'), 'utf8')], [['app'], 'mine']);
+      assert.match(container.stderr(), /cannot carve the tombstone .* is a symbolic link; name the directory itself/);
+    },
+  );
 
   scenario('K08 on a full volume a death is still carved and the exit code is right', async (stage) => {
     const { scratch } = stage;

@@ -5,6 +5,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { inDirectory } from './directory.ts';
 import { readPlainFile } from './read.ts';
 import { writeNew } from './store.ts';
 
@@ -23,13 +24,15 @@ export async function readGeneration(dir: string): Promise<{ readonly generation
 }
 
 /** Whole or not at all. Rejects with the error of the file system. */
-export async function beginGeneration(dir: string): Promise<void> {
-  const partial = join(dir, `${FILE}.${randomBytes(6).toString('hex')}.tmp`);
-  try {
-    await writeNew(partial, `${randomUUID()}\n`);
-    await rename(partial, join(dir, FILE));
-  } catch (error) {
-    await rm(partial, { force: true }).catch(() => {});
-    throw error;
-  }
+export function beginGeneration(dir: string): Promise<void> {
+  return inDirectory(dir, async (here) => {
+    const partial = join(here, `${FILE}.${randomBytes(6).toString('hex')}.tmp`);
+    try {
+      await writeNew(partial, `${randomUUID()}\n`);
+      await rename(partial, join(here, FILE));
+    } catch (error) {
+      await rm(partial, { force: true }).catch(() => {});
+      throw error;
+    }
+  });
 }

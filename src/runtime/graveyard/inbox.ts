@@ -8,6 +8,7 @@
 import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isMeantFor, MAX_REQUEST_BYTES, parseRequest, type StopRequest } from '../../core/stop-request.ts';
+import { inDirectory } from './directory.ts';
 import { readPlainFile } from './read.ts';
 
 export interface Ask {
@@ -82,7 +83,7 @@ export class Inbox {
   async #remove(file: string): Promise<void> {
     // Before the removal, which another look may come into.
     this.#remember(file);
-    await unlink(join(this.#options.dir, file)).then(
+    await inDirectory(this.#options.dir, (here) => unlink(join(here, file))).then(
       () => this.#done.delete(file),
       () => {},
     );

@@ -11,10 +11,11 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { chmod, lstat, mkdir, open, opendir, rename, unlink } from 'node:fs/promises';
+import { lstat, open, opendir, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { handleOf } from '../../core/handle.ts';
 import { isMemberName } from '../../core/tombstone.ts';
+import { inDirectory, makeDirectory } from './directory.ts';
 import { MAX_ENTRIES } from './read.ts';
 
 /** What could not be done, and the remedy. */
@@ -27,6 +28,7 @@ export class Store {
   readonly path: string;
   readonly #dir: string;
   readonly #name: string;
+  readonly #onMade: ((dir: string) => void) | undefined;
   /** What the tombstone should say; `undefined`: nothing was carved yet. */
   #wanted: string | undefined;
   /** What it says as far as we know. */
@@ -35,17 +37,21 @@ export class Store {
   #next: Promise<Trouble | undefined> | undefined;
   #isClosed = false;
 
-  constructor(dir: string, name: string) {
+  /** `onMade`: the directory is made where there is none, and that is told; undefined: it is not made. */
+  constructor(dir: string, name: string, onMade?: (dir: string) => void) {
     this.path = join(dir, name);
     this.#dir = dir;
     this.#name = name;
+    this.#onMade = onMade;
   }
 
-  /** Creates the directory if there is none, and removes what an earlier life left half done. */
+  /** Creates the directory if there is none and it may be made, and removes what an earlier life left half done. */
   async prepare(): Promise<Trouble | undefined> {
     try {
-      await createDirectory(this.#dir);
-      for (const file of await this.#stale()) await unlink(join(this.#dir, file)).catch(() => {});
+      await this.#make();
+      await inDirectory(this.#dir, async (here) => {
+        for (const file of await this.#stale(here)) await unlink(join(here, file)).catch(() => {});
+      });
       return undefined;
     } catch (error) {
       return trouble(`prepare the graveyard ${this.#dir}`, error);
@@ -71,10 +77,10 @@ export class Store {
   }
 
   /** Not more than can be looked at before a start: what is left is another start's. */
-  async #stale(): Promise<readonly string[]> {
+  async #stale(here: string): Promise<readonly string[]> {
     const stale: string[] = [];
     let entries = 0;
-    for await (const { name } of await opendir(this.#dir, { bufferSize: 256 })) {
+    for await (const { name } of await opendir(here, { bufferSize: 256 })) {
       if (isTemporaryOf(this.#name, name)) stale.push(name);
       if (++entries === MAX_ENTRIES || stale.length === MAX_STALE) break;
     }
@@ -93,9 +99,8 @@ export class Store {
     for (const name of names.filter(isMemberName)) {
       if (!(await isLeft(name))) continue;
       for (const file of [name, handleOf(name)]) {
-        const path = join(this.#dir, file);
-        await unlink(path).catch((error: NodeJS.ErrnoException) => {
-          if (error.code !== 'ENOENT') failed ??= trouble(`remove ${path} of another session`, error);
+        await inDirectory(this.#dir, (here) => unlink(join(here, file))).catch((error: NodeJS.ErrnoException) => {
+          if (error.code !== 'ENOENT') failed ??= trouble(`remove ${join(this.#dir, file)} of another session`, error);
         });
       }
     }
@@ -120,42 +125,46 @@ export class Store {
   async #write(): Promise<Trouble | undefined> {
     const text = this.#wanted;
     if (text === undefined) return undefined;
+    const write = (): Promise<void> => inDirectory(this.#dir, (here) => writeTombstone(here, this.#name, text));
     try {
-      await this.#replace(text);
-    } catch (replacing) {
-      try {
-        await overwrite(this.path, Buffer.from(text), (replacing as NodeJS.ErrnoException).code);
-      } catch {
-        // The first error tells more: that the file cannot be opened either is only its consequence.
-        return trouble(`carve the tombstone ${this.path}`, replacing);
-      }
+      await write().catch(async (error: NodeJS.ErrnoException) => {
+        if (error.code !== 'ENOENT' || this.#onMade === undefined) throw error;
+        // The directory was deleted under us.
+        await this.#make();
+        await write();
+      });
+    } catch (error) {
+      return trouble(`carve the tombstone ${this.path}`, error);
     }
     this.#carved = text;
     return undefined;
   }
 
-  async #replace(text: string): Promise<void> {
-    const temporary = join(this.#dir, `.${this.#name}.${randomBytes(6).toString('hex')}.tmp`);
-    try {
-      await writeNew(temporary, text).catch(async (error: NodeJS.ErrnoException) => {
-        if (error.code !== 'ENOENT') throw error;
-        // The directory was deleted under us.
-        await createDirectory(this.#dir);
-        await writeNew(temporary, text);
-      });
-      await rename(temporary, this.path);
-    } catch (error) {
-      await unlink(temporary).catch(() => {});
-      throw error;
-    }
+  async #make(): Promise<void> {
+    if (this.#onMade !== undefined && (await makeDirectory(this.#dir))) this.#onMade(this.#dir);
   }
 }
 
-async function createDirectory(dir: string): Promise<void> {
-  const created = await mkdir(dir, { recursive: true });
-  // Members run under different uids, so mkdir(2)'s umask must not count; as with an emptyDir there is no sticky bit, or the next
-  // container of this name could not replace the tombstone of one that ran under another uid.
-  if (created !== undefined) await chmod(dir, 0o777);
+async function writeTombstone(here: string, name: string, text: string): Promise<void> {
+  try {
+    await replace(here, name, text);
+  } catch (replacing) {
+    // The first error tells more: that the file cannot be opened either is only its consequence.
+    await overwrite(join(here, name), Buffer.from(text), (replacing as NodeJS.ErrnoException).code).catch(() => {
+      throw replacing;
+    });
+  }
+}
+
+async function replace(here: string, name: string, text: string): Promise<void> {
+  const temporary = join(here, `.${name}.${randomBytes(6).toString('hex')}.tmp`);
+  try {
+    await writeNew(temporary, text);
+    await rename(temporary, join(here, name));
+  } catch (error) {
+    await unlink(temporary).catch(() => {});
+    throw error;
+  }
 }
 
 /** A file that all may read, and that was not there before. */
@@ -218,6 +227,8 @@ function isTemporaryOf(name: string, file: string): boolean {
 }
 
 const REMEDIES: Readonly<Record<string, string>> = {
+  ENOENT: 'mount the shared volume there',
+  ELOOP: 'name the directory itself: a link is not followed',
   ENOSPC: 'free space on the volume, or give it a larger sizeLimit',
   EDQUOT: 'raise the quota of the volume',
   EACCES: 'make the directory writable for this uid (mode 0777, or fsGroup)',

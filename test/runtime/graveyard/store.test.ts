@@ -50,15 +50,15 @@ async function carveAs(t: TestContext, dir: string, text: string): Promise<strin
 }
 
 describe('Store.prepare', () => {
-  it('creates a missing directory with mode 0777 whatever the umask', async () => {
-    const dir = join(temporaryDirectory(), 'deep', 'graveyard');
+  it('B6 creates a missing directory with mode 1777 whatever the umask', async () => {
+    const dir = join(temporaryDirectory(), 'graveyard');
     const before = process.umask(0o077);
     try {
-      assert.equal(await new Store(dir, 'a').prepare(), undefined);
+      assert.equal(await new Store(dir, 'a', () => {}).prepare(), undefined);
     } finally {
       process.umask(before);
     }
-    assert.equal(mode(dir), '777');
+    assert.equal(mode(dir), '1777');
   });
 
   it('leaves a directory as it was found', async () => {
@@ -157,13 +157,13 @@ describe('Store.carve', () => {
 
   it('creates a deleted directory again', async () => {
     const dir = join(temporaryDirectory(), 'graveyard');
-    const store = new Store(dir, 'a');
+    const store = new Store(dir, 'a', () => {});
     await store.prepare();
     await store.carve(stone('a'));
     rmSync(dir, { recursive: true });
     assert.equal(await store.carve(stone('a', { Restarts: 1 })), undefined);
     assert.equal(readFileSync(join(dir, 'a'), 'utf8'), stone('a', { Restarts: 1 }));
-    assert.equal(mode(dir), '777');
+    assert.equal(mode(dir), '1777');
   });
 
   it('K08 carves a death on a full volume, in place over its reserve', { skip: needsMount }, async (t) => {
@@ -271,7 +271,7 @@ describe('Store.tend', () => {
 
   it('carves the last text again after the file or the directory went away', async () => {
     const dir = join(temporaryDirectory(), 'graveyard');
-    const store = new Store(dir, 'a');
+    const store = new Store(dir, 'a', () => {});
     await store.prepare();
     await store.carve(stone('a'));
     rmSync(join(dir, 'a'));
