@@ -52,7 +52,13 @@ export type Resolution =
       readonly notes: readonly string[];
       readonly sources: readonly Source[];
     }
-  | { readonly ok: false; readonly problems: readonly string[] };
+  | {
+      readonly ok: false;
+      readonly problems: readonly string[];
+      /** As far as they could be told. */
+      readonly name: string | undefined;
+      readonly terminationLog: TerminationLog;
+    };
 
 /** The machine, as far as a configuration depends on it. */
 export interface Files {
@@ -127,7 +133,8 @@ function resolve({ argv, env, files, place, environment }: Inputs, file: ConfigF
     ...findProblems(settings),
   ];
   if (all.length === 0 && isNamed) all.push(...graveyardProblems(settings, files));
-  if (all.length > 0 || program === undefined) return { ok: false, problems: all };
+  if (all.length > 0 || program === undefined)
+    return { ok: false, problems: all, name: settings.name.value, terminationLog: terminationLogOf(settings) };
   return {
     ok: true,
     run: freeze({
@@ -214,11 +221,14 @@ function runConfig(
 
 function observation(settings: Settings): Pick<RunConfig, 'http' | 'terminationLog'> {
   const address = settings.http.value;
-  const { value: path } = settings.terminationLog;
   return {
     http: address === undefined ? undefined : { address, onDrain: need(settings, 'readyzOnDrain') },
-    terminationLog: { path: path ?? DEFAULT_TERMINATION_LOG, isNamed: path !== undefined },
+    terminationLog: terminationLogOf(settings),
   };
+}
+
+function terminationLogOf({ terminationLog: { value: path } }: Settings): TerminationLog {
+  return { path: path ?? DEFAULT_TERMINATION_LOG, isNamed: path !== undefined };
 }
 
 /** The command of the command line replaces `command` and `args` of the file. */

@@ -9,9 +9,11 @@ import { complain, SextonError } from './errors.ts';
 import { show } from './parse.ts';
 import { subcommandOf } from './subcommand.ts';
 
-main(process.argv.slice(2)).catch((error: unknown) => {
+main(process.argv.slice(2)).catch(async (error: unknown) => {
   complain(error);
   process.exitCode = EXIT.sexton;
+  // Elsewhere it is not what the container ends with.
+  if (process.pid === 1) await (await import('./last-word.ts')).leaveLastWord(error, process.env);
 });
 
 async function main(argv: readonly string[]): Promise<void> {

@@ -10,7 +10,8 @@ import { whyWithoutInit } from '../runtime/host/without-init.ts';
 import { isLate } from '../runtime/late.ts';
 import { Log } from '../runtime/log.ts';
 import { Supervisor } from '../runtime/supervisor.ts';
-import { type RunConfig, resolveRun } from './config.ts';
+import { leaveRefusal } from '../runtime/termination-log.ts';
+import { type Resolution, type RunConfig, resolveRun } from './config.ts';
 import type { DropIn } from './dropin.ts';
 import { complainInTime, SextonError } from './errors.ts';
 import { machine } from './machine.ts';
@@ -20,7 +21,7 @@ export async function run(argv: readonly string[], as?: DropIn): Promise<void> {
   keepToOurselves();
   const host = await openHost(process.env);
   const resolution = await resolveRun(argv, process.env, machine, as);
-  if (!resolution.ok) return refuse(host, resolution.problems);
+  if (!resolution.ok) return refuse(host, resolution);
   await supervise(host, resolution.run, resolution);
 }
 
@@ -73,8 +74,10 @@ function keepToOurselves(): void {
 }
 
 /** Everything that is wrong in one message; nothing was started. A reader who has stalled must not keep the container. */
-async function refuse(host: Host, problems: readonly string[]): Promise<void> {
+async function refuse(host: Host, refusal: Extract<Resolution, { ok: false }>): Promise<void> {
+  const { problems, name, terminationLog } = refusal;
   await isLate(complainInTime(new SextonError('badConfiguration', { problems })), MOST_COMPLAINING_MS);
+  await leaveRefusal(terminationLog, name, problems);
   host.commit({ ack: undefined, memo: undefined, commands: [{ type: 'exit', code: EXIT.sexton }] });
 }
 

@@ -5,6 +5,7 @@
  */
 import { bornOf, type Chronicle } from './chronicle.ts';
 import type { MemberConfig } from './config.ts';
+import { EXIT } from './exit.ts';
 import { blockersOf } from './order.ts';
 import { SIGKILL, signalName } from './signals.ts';
 import type { StageName } from './stages.ts';
@@ -15,7 +16,10 @@ import { cleanText, type DeathReason } from './tombstone.ts';
 export interface Evidence {
   /** One sentence, for a reader who sees no more. */
   readonly Summary: string;
-  readonly Name: string;
+  /** Absent: the configuration does not tell. */
+  readonly Name?: string;
+  /** What is wrong with the configuration, of which nothing was started. */
+  readonly Problems?: readonly string[];
   readonly Reason?: DeathReason;
   /** The child's own, 128+n for signals. */
   readonly ExitCode?: number;
@@ -100,6 +104,31 @@ export function evidenceOf(config: MemberConfig, state: State): Evidence {
   const known = Object.entries(facts).filter(([, value]) => value !== undefined);
   const evidence = Object.fromEntries(known) as unknown as Omit<Evidence, 'Summary'>;
   return { Summary: cleanText(summaryOf(evidence, chronicle), MOST_TEXT), ...evidence };
+}
+
+/** Of a start that was refused: nothing is known but why. */
+export function refusalOf(name: string | undefined, problems: readonly string[]): Evidence {
+  const [first = 'unknown'] = problems;
+  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
+  const code = { ExitCode: EXIT.sexton, ContainerExitCode: EXIT.sexton };
+  return {
+    Summary: `never started: ${cleanText(first, MOST_TEXT - 50)}${more}, exit code ${EXIT.sexton}`,
+    ...(name !== undefined && { Name: name }),
+    Reason: 'never-started',
+    ...code,
+    Restarts: 0,
+    OomKills: 0,
+    Problems: thatFit(problems.map((problem) => cleanText(problem, 2 * MOST_TEXT))),
+  };
+}
+
+/** As many as leave room for all else. */
+function thatFit(problems: readonly string[]): readonly string[] {
+  let bytes = 0;
+  return problems.filter((problem) => {
+    bytes += Buffer.byteLength(JSON.stringify(problem)) + 1;
+    return bytes <= MOST_EVIDENCE_BYTES - 1_024;
+  });
 }
 
 /** One line of JSON, at most 4096 bytes with its line end. What is too long loses whole keys from the end, but never the summary. */

@@ -34,7 +34,7 @@ void end_alone(struct init *init) {
 void go_on_alone(struct init *init) {
   init->alone = true;
   end_helpers(init); /* nobody waits for them, nor ends them in time */
-  if (init->last_child == 0) say("sexton: cannot start the supervisor: it died five times in a row; nothing was started\n", "", "");
+  if (init->last_child == 0) refuse(init->in.env, "sexton: cannot start the supervisor: it died five times in a row; nothing was started\n", "", "");
   else say("sexton: cannot start the supervisor: it died five times in a row; the application goes on without it, and it is tried again\n", "", "");
   for (size_t i = 0; i < init->queued; i++)
     if (init->queue[i].kind == EV_SIGNAL) signal_alone(init, &init->queue[i]);

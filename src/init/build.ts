@@ -44,7 +44,7 @@ export function sources(program: 'init' | 'fuzz'): string[] {
 const FILES = {
   init: (
     'init supervisor ignore patience commit grace children helpers strays events liveness alone start dropin node exec ' +
-    'sockets departures frame encode'
+    'refuse sockets departures frame encode'
   )
     .split(' ')
     .map(withC),

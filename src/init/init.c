@@ -239,7 +239,7 @@ static bool stop_is_pending(void) {
 static _Noreturn void run_in_foreground(const struct init *init) {
   set_mask(inherited_mask, NULL);
   execve(init->node.argv[0], init->node.argv, init->node.env);
-  say("sexton: cannot run ", init->node.argv[0], ": the system refuses to execute it\n");
+  refuse(init->in.env, "sexton: cannot run ", init->node.argv[0], ": the system refuses to execute it\n");
   _exit(EXIT_OWN_ERROR);
 }
 
@@ -266,7 +266,7 @@ static void prepare(struct init *init) {
   memset(&all, 0xff, sizeof all);
   init->signals = move_high(signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK));
   if (init->signals == -1) {
-    say("sexton: cannot receive signals: signalfd failed; raise the limit of open files\n", "", "");
+    refuse(init->in.env, "sexton: cannot receive signals: signalfd failed; raise the limit of open files\n", "", "");
     _exit(EXIT_OWN_ERROR);
   }
   if (!init->pid1 && init->in.drop_in.subreaper && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == -1)

@@ -130,7 +130,7 @@ static char **place_node(char **out, struct paths *paths, const struct inherited
   char *node = path_in(paths, "/bin/node");
   /* As after a build under umask 077: the loader beside it looks as if it were not there. */
   if (access(node, X_OK) != 0 && errno == EACCES) {
-    say("sexton: cannot run ", node, ": permission denied to this user; chmod -R a+rX the sexton directory\n");
+    refuse(in->env, "sexton: cannot run ", node, ": permission denied to this user; chmod -R a+rX the sexton directory\n");
     return NULL;
   }
   if (access(loader, F_OK) == 0) {
@@ -138,7 +138,7 @@ static char **place_node(char **out, struct paths *paths, const struct inherited
     *out++ = (char *)(uintptr_t) "--library-path";
     *out++ = path_in(paths, "/lib");
     if (!is_program(node)) {
-      say("sexton: cannot run ", node, ": it is not there; copy the whole sexton directory, not the program alone\n");
+      refuse(in->env, "sexton: cannot run ", node, ": it is not there; copy the whole sexton directory, not the program alone\n");
       return NULL;
     }
     *out++ = node;
@@ -159,7 +159,7 @@ static char **place_node(char **out, struct paths *paths, const struct inherited
       *out++ = found;
       return out;
     }
-  say("sexton: cannot find Node: neither ", node, " nor a node in PATH is there; install Node 22.22 or newer, or copy the whole sexton directory\n");
+  refuse(in->env, "sexton: cannot find Node: neither ", node, " nor a node in PATH is there; install Node 22.22 or newer, or copy the whole sexton directory\n");
   return NULL;
 }
 
@@ -174,7 +174,7 @@ bool find_node(struct node_command *node, const struct inherited *in, bool super
   size_t pointers = (entries + (size_t)in->argc + 16) * sizeof(char *);
   char *block = mmap(NULL, pointers + 8 * (size_t)PATH_LIMIT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (block == MAP_FAILED) {
-    say("sexton: cannot start: out of memory\n", "", "");
+    refuse(in->env, "sexton: cannot start: out of memory\n", "", "");
     return false;
   }
   struct paths paths = {.dir = block + pointers};
@@ -189,7 +189,7 @@ bool find_node(struct node_command *node, const struct inherited *in, bool super
   *at++ = (char *)(uintptr_t) "--v8-pool-size=1";
   char *app = path_in(&paths, "/app/main.cjs");
   if (access(app, R_OK) == -1) {
-    say("sexton: cannot read ", app, ": the supervisor is not there; copy the whole sexton directory, not the program alone\n");
+    refuse(in->env, "sexton: cannot read ", app, ": the supervisor is not there; copy the whole sexton directory, not the program alone\n");
     return false;
   }
   *at++ = app;

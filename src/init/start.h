@@ -68,6 +68,8 @@ bool starts_with(const char *text, const char *prefix);
 /* sockets.c and departures.c: other programs in the same file. */
 _Noreturn void tell_sockets(int argc, char *const argv[]);
 _Noreturn void tell_departures(void);
+/* As say(), and where this is the first process of its container also in the termination log: nothing will be started. */
+void refuse(char *const *env, const char *first, const char *second, const char *third);
 /* One line on stderr, from up to three parts; dropped when stderr is stalled, because init never blocks. */
 void say(const char *first, const char *second, const char *third);
 

@@ -4,7 +4,7 @@
  */
 import type { FileHandle } from 'node:fs/promises';
 import type { MemberConfig } from '../core/config.ts';
-import { evidenceOf, formatEvidence, MOST_EVIDENCE_BYTES } from '../core/evidence.ts';
+import { evidenceOf, formatEvidence, MOST_EVIDENCE_BYTES, refusalOf } from '../core/evidence.ts';
 import type { State } from '../core/state.ts';
 import { isLate } from './late.ts';
 import type { Log } from './log.ts';
@@ -66,6 +66,15 @@ export class Testimony {
     }
     this.#writing = undefined;
   }
+}
+
+/** Why nothing is started. Bounded in time; what keeps it from being written is not told: the reason itself stands on stderr. */
+export async function leaveRefusal(
+  to: TerminationLog,
+  name: string | undefined,
+  problems: readonly string[],
+): Promise<void> {
+  await isLate(write(to, formatEvidence(refusalOf(name, problems))), MOST_WRITING_MS);
 }
 
 const MOST_WRITING_MS = 1_000;

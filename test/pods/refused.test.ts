@@ -1,0 +1,88 @@
+/**
+ * A container that sexton itself does not start (exit code 125): why stands in its termination log, where `kubectl describe` shows it.
+ */
+import assert from 'node:assert/strict';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { describe } from 'node:test';
+import { startContainer } from '../helpers/container.ts';
+import { SEXTON } from '../helpers/paths.ts';
+import { type Stage, scenario } from '../helpers/scenario.ts';
+
+const END = { Reason: 'never-started', ExitCode: 125, ContainerExitCode: 125, Restarts: 0, OomKills: 0 };
+
+describe('a refused start', { concurrency: 2 }, () => {
+  scenario('a configuration error leaves its message in the termination log that is named by a flag', async (stage) => {
+    const log = logOf(stage);
+    const flags = ['--drain', '5x', '--name', 'web', '--grace-period', 'soon', '--termination-log', log];
+    const container = startContainer(stage.scratch, { flags, command: ['true'] });
+    assert.equal((await container.exit()).status, 125);
+    const { Summary, Problems, ...rest } = JSON.parse(readFileSync(log, 'utf8'));
+    assert.match(Summary, /^never started: --drain 5x: .* \(and 1 more\), exit code 125$/);
+    assert.deepEqual(
+      Problems.map((problem: string) => problem.split(':')[0]),
+      ['--drain 5x', '--grace-period soon'],
+    );
+    assert.deepEqual(rest, { Name: 'web', ...END });
+  });
+
+  scenario('a configuration error leaves its message in the one that is named by the environment', async (stage) => {
+    const log = logOf(stage);
+    const env = { SEXTON_TERMINATION_LOG: log };
+    const container = startContainer(stage.scratch, { flags: ['--dran', '5s'], env, command: ['true'] });
+    assert.equal((await container.exit()).status, 125);
+    const { Summary, Problems } = JSON.parse(readFileSync(log, 'utf8'));
+    assert.match(Summary, /^never started: .*--dran.*, exit code 125$/);
+    assert.equal(Problems.length, 1);
+  });
+
+  scenario('however many problems there are, what is left is whole JSON of at most 4096 bytes', async (stage) => {
+    const log = logOf(stage);
+    const flags = Array.from({ length: 200 }, (_, i) => `--no-such-flag-${i}-${'x'.repeat(40)}=1`);
+    const all = ['--termination-log', log, ...flags];
+    const container = startContainer(stage.scratch, { flags: all, command: ['true'] });
+    assert.equal((await container.exit()).status, 125);
+    const text = readFileSync(log, 'utf8');
+    assert.ok(Buffer.byteLength(text) <= 4096, `${Buffer.byteLength(text)}`);
+    const { Problems, ContainerExitCode } = JSON.parse(text);
+    assert.ok(Problems.length > 5);
+    assert.equal(ContainerExitCode, 125);
+  });
+
+  scenario('a word that the application has left there stays', async (stage) => {
+    const log = logOf(stage);
+    writeFileSync(log, 'its own');
+    const flags = ['--drain', '5x', '--termination-log', log];
+    await startContainer(stage.scratch, { flags, command: ['true'] }).exit();
+    assert.equal(readFileSync(log, 'utf8'), 'its own');
+  });
+
+  scenario('a container whose first word is no subcommand says so there', async (stage) => {
+    const log = logOf(stage);
+    writeFileSync(log, '');
+    const env = { SEXTON_TERMINATION_LOG: log };
+    const container = startContainer(stage.scratch, { bare: true, env, command: [SEXTON, 'serve'] });
+    assert.equal((await container.exit()).status, 125);
+    const { Summary, ContainerExitCode } = JSON.parse(readFileSync(log, 'utf8'));
+    assert.match(Summary, /^never started: cannot run serve: no such subcommand; .*, exit code 125$/);
+    assert.equal(ContainerExitCode, 125);
+  });
+
+  scenario('an init that was copied alone says there what is missing', async (stage) => {
+    const log = logOf(stage);
+    writeFileSync(log, '');
+    const alone = stage.scratch.path('se"xton');
+    copyFileSync(SEXTON, alone);
+    const env = { SEXTON_TERMINATION_LOG: log };
+    const inside = ['/usr/bin/env', 'PATH=/nonexistent'];
+    const container = startContainer(stage.scratch, { bare: true, env, inside, command: [alone, '--', 'true'] });
+    assert.equal((await container.exit()).status, 125);
+    const { Summary, ...rest } = JSON.parse(readFileSync(log, 'utf8'));
+    assert.match(Summary, /^never started: cannot .*copy the whole sexton directory.*, exit code 125$/);
+    assert.deepEqual(rest, { Reason: 'never-started', ExitCode: 125, ContainerExitCode: 125 });
+    assert.match(container.stderr(), /copy the whole sexton directory/);
+  });
+});
+
+function logOf({ scratch }: Stage): string {
+  return scratch.path('termination-log');
+}
