@@ -197,6 +197,7 @@ function runConfig(
     stopSignals: need(settings, 'stopSignals'),
     gracePeriodMs: settings.gracePeriod.value,
     graceFloorMs: settings.graceFloor.value,
+    platformPreStopMs: settings.platformPreStop.value,
     hold: need(settings, 'hold'),
     drain: settings.drain.value,
     lingerMs: need(settings, 'linger'),

@@ -38,6 +38,7 @@ export interface Values {
   readonly stop: StopWish;
   readonly gracePeriod: number;
   readonly graceFloor: number;
+  readonly platformPreStop: number;
   readonly stopSignals: readonly number[];
   readonly hold: Hold;
   readonly drain: Drain | undefined;

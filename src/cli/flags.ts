@@ -17,7 +17,7 @@ import { choice } from './parse.ts';
 import { formatRestartRules, parseRestartRules } from './restart-rules.ts';
 import { formatSignalMap, formatSignals, parseSignalMap, parseSignals } from './signals.ts';
 import { formatStop, parseStop } from './stop-choice.ts';
-import { formatHold, parseGraveyard, parseHold, parseSession } from './values.ts';
+import { formatHold, formatTimeOrNone, parseGraveyard, parseHold, parseSession, parseTimeOrNone } from './values.ts';
 
 const asIs = (text: string): string => text;
 /** One word out of a few. */
@@ -140,6 +140,14 @@ export const FLAGS: { readonly [K in Key]: Flag<Values[K]> } = {
     format: formatDuration,
     defaultNote: 'the grace period',
     help: 'The shortest time that the platform may leave before its KILL (node shutdown, eviction): drain, hold and pre-stop end before it.',
+  },
+  platformPreStop: {
+    name: 'platform-pre-stop',
+    takes: 'DURATION|none',
+    parse: parseTimeOrNone,
+    format: formatTimeOrNone,
+    defaultNote: 'unknown',
+    help: "How long the kubelet's preStop of this container takes at most: so others know whether the pod stops, or they alone.",
   },
   stopSignals: {
     name: 'stop-signals',

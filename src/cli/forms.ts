@@ -88,6 +88,7 @@ export const FORMS: Readonly<Record<Key, Form>> = {
   },
   gracePeriod: { pattern: '0*[1-9][0-9]*', numbers: { minimum: 1 } },
   graceFloor: someTime,
+  platformPreStop: { pattern: `(none|${SOME_TIME})` },
   stopSignals: {
     pattern: `(none|${listed(RECEIVABLE)})`,
     numbers: { enum: ALL_SIGNALS.filter((signal) => ![9, 17, 19].includes(signal)) },

@@ -29,6 +29,21 @@ export function formatHold(hold: Hold): string {
   return hold.kind === 'for' ? formatDuration(hold.ms) : hold.kind;
 }
 
+/** `none` is 0. */
+export function parseTimeOrNone(text: string): Parse<number> {
+  if (text === 'none') return good(0);
+  const time = parseDuration(text);
+  if (time.ok && time.value === 0) return bad('a hook of no time is none; write none');
+  if (time.ok) return time;
+  const near = /\d/.test(text) ? undefined : nearest(text, ['none']);
+  if (near !== undefined) return bad(`not none or a duration; did you mean ${near}?`);
+  return /\d/.test(text) ? time : bad('not none or a duration; write one of them, such as 20s');
+}
+
+export function formatTimeOrNone(ms: number): string {
+  return ms === 0 ? 'none' : formatDuration(ms);
+}
+
 /** A pod's uid or anything like it: it stands in every tombstone and in log lines. */
 export function parseSession(text: string): Parse<string> {
   if (/^[-A-Za-z0-9_.]{1,128}$/.test(text)) return good(text);

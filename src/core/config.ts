@@ -191,6 +191,8 @@ export interface MemberConfig {
   readonly gracePeriodMs: number | undefined;
   /** The shortest time that the platform may leave between its stop request and its KILL; `undefined`: what is declared. */
   readonly graceFloorMs: number | undefined;
+  /** How long the platform's own pre-stop hook of this container takes at most; 0: it has none; `undefined`: not declared. */
+  readonly platformPreStopMs: number | undefined;
   readonly hold: Hold;
   /** What lies between a stop request and the first rung; `undefined`: nothing. */
   readonly drain: Drain | undefined;

@@ -1,12 +1,17 @@
 /**
- * The one deadline of a pod's stop, and what is reckoned back from it.
+ * The deadline of a stop, and what is reckoned back from it.
  *
- * Every stop that the platform asks for has a budget that runs from the request to the platform's SIGKILL. Members carve the
- * deadline when its length was declared; whoever is stopping takes the earliest one and never moves it later.
+ * Every stop that the platform asks for has a budget that runs from the request to the platform's SIGKILL. A member's own deadline comes
+ * from its own request and the grace period that it has declared, or that the request named, and only this one ends in our own KILL. It
+ * never moves later. It is carved, and whoever is stopping, too, waits no longer than the earliest that others have carved: a
+ * deadline of others ends waiting, never a command.
  */
 import type { MemberConfig } from './config.ts';
+import type { Event } from './events.ts';
 import { isForeign } from './standing.ts';
 import type { Deadline, Peer, State, Stop } from './state.ts';
+
+type Asked = Event & { readonly type: 'stopAsked' };
 
 /** Assumed where no grace period was declared: what Kubernetes gives a pod that declares none. */
 export const ASSUMED_GRACE_MS = 30_000;
@@ -24,9 +29,10 @@ export function platformDeadline(config: MemberConfig, atMs: number): Deadline {
   return { atMs: atMs + graceOf(config), sinceMs: atMs, kills: isDeclared, shared: isDeclared };
 }
 
-/** What `sexton stop` means: the same for the whole pod, and nobody else will end it. */
-export function requestDeadline(config: MemberConfig, atMs: number, graceMs: number | undefined): Deadline {
-  return { atMs: atMs + (graceMs ?? graceOf(config)), sinceMs: atMs, kills: true, shared: true };
+/** What `sexton stop` means, which nobody else will end. Only one that names nobody is the pod's. */
+export function requestDeadline(config: MemberConfig, atMs: number, ask: Pick<Asked, 'graceMs' | 'among'>): Deadline {
+  const isThePods = ask.among === undefined;
+  return { atMs: atMs + (ask.graceMs ?? graceOf(config)), sinceMs: atMs, kills: true, shared: isThePods };
 }
 
 /** The end of a stop that sexton itself decided: nobody else will end it, so the budget runs from the first rung. */
@@ -41,14 +47,28 @@ export function earlier(a: Deadline | undefined, b: Deadline): Deadline {
   return b.atMs < a.atMs ? b : a;
 }
 
-/** What the others carved, as far as it matters to a member that is stopping: of those who live and stop in this boot. */
-export function peersDeadline(config: MemberConfig, state: State, stop: Stop): Deadline | undefined {
+/** When nothing may be waited for any more: its own deadline, if that is declared, or one that others have carved. */
+export function endOfWaiting(config: MemberConfig, state: State): Budget | undefined {
+  const { deadline, stop } = state;
+  const own = deadline?.kills === true ? deadline : undefined;
+  const adopted = stop === undefined ? undefined : peersBudget(config, state, stop);
+  if (own === undefined || adopted === undefined) return own ?? adopted;
+  return adopted.atMs < own.atMs ? adopted : own;
+}
+
+/** With no more than this left nobody is started again; also a soft deadline counts. */
+export function lastMomentMs(config: MemberConfig, state: State): number | undefined {
+  const moments = [state.deadline?.atMs, endOfWaiting(config, state)?.atMs].filter((atMs) => atMs !== undefined);
+  return moments.length === 0 ? undefined : Math.min(...moments);
+}
+
+/** What the others carved in this boot, as far as it matters to a member that is stopping: those who stop, or have died since then. */
+function peersBudget(config: MemberConfig, state: State, stop: Stop): Budget | undefined {
   const deadlines = Object.values(state.peers ?? {})
-    .filter((peer) => isStopping(peer) && !isForeign(config, state, peer))
+    .filter((peer) => isStopping(peer, stop) && !isForeign(config, state, peer))
     .flatMap((peer) => (peer.tombstone.Deadline === undefined ? [] : [peer.tombstone.Deadline]))
     .filter((atMs) => atMs >= stop.atMs);
-  if (deadlines.length === 0) return undefined;
-  return { atMs: Math.min(...deadlines), sinceMs: stop.atMs, kills: true, shared: true };
+  return deadlines.length === 0 ? undefined : { atMs: Math.min(...deadlines), sinceMs: stop.atMs };
 }
 
 /** Whoever still waits for its turn then, stops: 2 s before the deadline, or half of a short budget. */
@@ -70,6 +90,7 @@ function lengthOf({ sinceMs, atMs }: Budget): number {
   return Math.max(0, atMs - sinceMs);
 }
 
-function isStopping(peer: Peer): boolean {
-  return peer.tombstone.Died === undefined && peer.tombstone.StopRequested !== undefined && peer.liveness === 'held';
+function isStopping({ tombstone, liveness }: Peer, stop: Stop): boolean {
+  if (tombstone.StopRequested === undefined || tombstone.StopScope === 'container') return false;
+  return tombstone.Died === undefined ? liveness === 'held' : (tombstone.DiedMonotonic ?? 0) >= stop.atMs;
 }

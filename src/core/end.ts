@@ -1,6 +1,7 @@
 /**
  * The end of a child: another life in this container, or the end of the member.
  */
+import { lastMomentMs } from './deadline.ts';
 import { type Draft, note, say, update } from './draft.ts';
 import { evidenceOf } from './evidence.ts';
 import { type ChildExit, containerStatus, isInterrupt, statusOf } from './exit.ts';
@@ -18,7 +19,8 @@ import type { DeathReason } from './tombstone.ts';
 export function endLife(draft: Draft, child: Child & { is: 'remnant' }): void {
   const { state } = draft;
   const status = statusOf(child.exit);
-  const leftMs = state.deadline === undefined ? undefined : state.deadline.atMs - state.now.mono;
+  const lastMs = lastMomentMs(draft.config, state);
+  const leftMs = lastMs === undefined ? undefined : lastMs - state.now.mono;
   const backoff = backoffAfter(state.backoffMs, child.livedMs, leftMs);
   dropTasks(draft);
   if (livesAgain(draft, child) && backoff !== undefined) {
@@ -96,7 +98,9 @@ export function bury(draft: Draft, { status, reason, exit }: Burial): void {
   const { stop, climb } = state;
   const isThePlatforms = stop?.origin === 'platform' && stop.reason !== MAINS_FINISHED;
   const overdue = reason === 'killed' && climb?.killed === true && isThePlatforms;
-  const code = containerStatus(config, { status, stopped: stop !== undefined, overdue });
+  // One that is stopped alone, and started again: a zero would look as if its work were done.
+  const isToComeBack = stop?.alone === true && !isFinalEnd(config, status);
+  const code = containerStatus(config, { status, stopped: stop !== undefined && !isToComeBack, overdue });
   const final = isFinalEnd(config, code);
   update(draft, {
     child: { is: 'gone', status, code, reason, final },

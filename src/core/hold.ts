@@ -17,6 +17,7 @@ const MOMENT_MS = 1_000;
 
 export function holdsBack(draft: Draft, stop: Stop): boolean {
   const { config, state } = draft;
+  if (stop.alone === true) return false;
   if (state.peers === undefined) return true;
   if (config.role === 'sidecar' && stop.origin === 'platform' && !holds(draft, stop)) return false;
   const blockers = blockersOf(config, state);
@@ -44,9 +45,10 @@ function isAnyMainStopping(config: MemberConfig, state: State): boolean {
   return mains.some((peer) => peer !== undefined && isAsked(peer) && holdsUp(standingOf(config, state, peer)));
 }
 
-/** A life that has failed is ended alone: that is not the pod's stop. */
+/** A life that has failed is ended alone, and so may be a container: that is not the pod's stop. */
 function isAsked({ tombstone }: Peer): boolean {
-  return tombstone.StopRequested !== undefined && !FAILURES.has(tombstone.StopReason ?? '');
+  const { StopRequested, StopScope, StopReason } = tombstone;
+  return StopRequested !== undefined && StopScope !== 'container' && !FAILURES.has(StopReason ?? '');
 }
 
 const FAILURES: ReadonlySet<string> = new Set<FailingWhy>(['startup', 'liveness', 'post-start']);

@@ -2,6 +2,7 @@
  * Whose doings matter to a member. In a pod of many most others are nothing to it: a main asks only who started after it, a sidecar asks
  * for its mains and for who started after it. Nothing is decided by the rest, so they need not be read at once nor be connected to.
  */
+import { isAskedByPlatform } from './alone.ts';
 import type { MemberConfig } from './config.ts';
 import { restartsAll } from './restart.ts';
 import { isOfAnotherSession } from './standing.ts';
@@ -10,7 +11,7 @@ import type { Tombstone } from './tombstone.ts';
 
 /** Whether anything that `peer` may say next, or its silence, can change what we do. */
 export function mattersTo(config: MemberConfig, isStopping: boolean, peer: Tombstone): boolean {
-  const { Name, Role = 'main', StartAfter = [], Deadline, Died, StopReason, RestartsAll } = peer;
+  const { Name, Role = 'main', StartAfter = [], Deadline, PodStopNotBefore, Died, StopReason, RestartsAll } = peer;
   if (config.mains.includes(Name) || config.startAfter.some((gate) => gate.name === Name)) return true;
   if (config.role === 'sidecar' && config.mains.length === 0 && Role === 'main') return true;
   if (StartAfter.includes(config.name)) return true;
@@ -20,7 +21,13 @@ export function mattersTo(config: MemberConfig, isStopping: boolean, peer: Tombs
   if (RestartsAll === true && !restartsAll(config)) return true;
   // A sidecar that has left its mains.
   if (config.role === 'main' && Died !== undefined && StopReason === MAINS_FINISHED) return true;
+  // It may ask whether the pod stops, or it alone; a main is asked about by its sidecars, which know it anyway.
+  if (config.platformPreStopMs !== undefined && isMyQuestion(config, peer)) return true;
   // Whoever is of another session is cleared away if nobody holds its handle.
   if (isOfAnotherSession(config, peer)) return true;
-  return isStopping && Deadline !== undefined;
+  return isStopping && (Deadline !== undefined || PodStopNotBefore !== undefined);
+}
+
+function isMyQuestion({ role }: MemberConfig, peer: Tombstone): boolean {
+  return (role === 'main' && peer.Role === 'sidecar') || isAskedByPlatform(peer);
 }

@@ -7,6 +7,7 @@
  * matter in which order the facts became known, and a supervisor that resumes with the facts of its predecessor goes on in the same place.
  */
 
+import { isAskedByPlatform } from './alone.ts';
 import { learnBoot } from './boots.ts';
 import { bornOf } from './chronicle.ts';
 import { hearOfKill, turnToStrays } from './climb.ts';
@@ -17,6 +18,7 @@ import { bury, endLife } from './end.ts';
 import type { Event } from './events.ts';
 import { type ChildExit, isInterrupt, OVERTAKEN, statusOf, statusOfErrno } from './exit.ts';
 import { rosterOf } from './finished.ts';
+import { hostOf } from './incarnation.ts';
 import { forwardTable } from './ladder.ts';
 import type { PeerView } from './peers.ts';
 import { phaseOf } from './phase.ts';
@@ -200,11 +202,21 @@ function meet(draft: Draft, views: readonly PeerView[]): void {
 
 /** A handle that is held again where nobody held it is a new life's: its tombstone follows, and until it is read the old one is there. */
 function peerOf(before: Peer | undefined, view: PeerView, nowMs: number): Peer {
+  const wasAsked = before !== undefined && isAskedByPlatform(before.tombstone) && isSameHost(before, view);
+  const askedSeenMs = wasAsked ? before.askedSeenMs : nowMs;
+  return { ...aged(before, view, nowMs), ...(isAskedByPlatform(view.tombstone) && { askedSeenMs }) };
+}
+
+function aged(before: Peer | undefined, view: PeerView, nowMs: number): Peer {
   if (before === undefined) return { ...view, sinceMs: nowMs };
   const sinceMs = sameLife(before, view) ? before.sinceMs : nowMs;
   const isSameWord = before.tombstone.Incarnation === view.tombstone.Incarnation;
   const backMs = isSameWord && !isAbandoned(view) ? (isAbandoned(before) ? nowMs : before.backMs) : undefined;
   return backMs === undefined ? { ...view, sinceMs } : { ...view, sinceMs, backMs };
+}
+
+function isSameHost(a: PeerView, b: PeerView): boolean {
+  return hostOf(a.tombstone.Incarnation) === hostOf(b.tombstone.Incarnation);
 }
 
 function isAbandoned({ liveness, refused }: PeerView): boolean {

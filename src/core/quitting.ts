@@ -2,7 +2,7 @@
  * Quit calls: when a main's life is over for good, sidecars that cannot be wrapped are asked to leave, all at the same time. Its death is
  * carved by then; only the exit of the container waits, so that the calls can still be made, and not for ever.
  */
-import { killAtMs } from './deadline.ts';
+import { endOfWaiting, killAtMs } from './deadline.ts';
 import { type Draft, note, reached, say } from './draft.ts';
 import type { State, Task } from './state.ts';
 import { beginTask, dropTasks, indexOf, isQuit, type Result } from './tasks.ts';
@@ -39,8 +39,8 @@ export function leaveNow(draft: Draft): void {
 
 /** Before the platform's KILL, whose 137 would stand for what the command has ended with. */
 export function leaveInTime(draft: Draft): void {
-  const { deadline } = draft.state;
-  if (deadline?.kills !== true || !isQuitting(draft.state) || !reached(draft, killAtMs(deadline))) return;
+  const end = endOfWaiting(draft.config, draft.state);
+  if (end === undefined || !isQuitting(draft.state) || !reached(draft, killAtMs(end))) return;
   say(draft, 'warn', 'leaving without the end of the quit calls: the deadline has come');
   leaveNow(draft);
 }

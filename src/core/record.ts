@@ -9,7 +9,7 @@ import type { State } from './state.ts';
 import { MAX_MAINS, type Tombstone, VERSION } from './tombstone.ts';
 
 export function tombstoneOf(config: MemberConfig, state: State): Tombstone {
-  const { chronicle, child, stop, failing, deadline } = state;
+  const { chronicle, child, stop, failing, deadline, witness } = state;
   return withoutUndefined({
     Version: VERSION,
     Name: config.name,
@@ -33,7 +33,9 @@ export function tombstoneOf(config: MemberConfig, state: State): Tombstone {
     LastReason: chronicle.last?.reason,
     StopRequested: chronicle.stopRequested ?? failing?.since,
     StopReason: stop?.reason ?? failing?.why,
-    Deadline: deadline?.shared === true ? Math.round(deadline.atMs) : undefined,
+    StopScope: isOfContainer(state) ? 'container' : undefined,
+    Deadline: deadline?.kills === true ? Math.round(deadline.atMs) : undefined,
+    PodStopNotBefore: witness?.notBeforeMs === undefined ? undefined : Math.floor(witness.notBeforeMs),
     Died: chronicle.died,
     DiedMonotonic: chronicle.diedMonotonic,
     ExitCode: child.is === 'gone' ? child.status : undefined,
@@ -48,6 +50,11 @@ export function tombstoneOf(config: MemberConfig, state: State): Tombstone {
 function rosterToCarve({ mains, when }: MemberConfig): readonly string[] | undefined {
   if (when === 'any') return [];
   return mains.length === 0 || mains.length > MAX_MAINS ? undefined : mains;
+}
+
+/** Its stop, or its deadline, is nobody else's. */
+function isOfContainer({ stop, deadline }: State): boolean {
+  return stop?.alone === true || stop?.among !== undefined || (deadline?.kills === true && !deadline.shared);
 }
 
 /** Lists are few and short, but for the history, which is the same one as long as nothing is added. */

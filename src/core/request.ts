@@ -12,14 +12,17 @@ import { isStopRequest, translate } from './ladder.ts';
 import { beginPromptly } from './prompt.ts';
 import { leaveNow } from './quitting.ts';
 import { SIGINT, SIGTERM, signalName } from './signals.ts';
-import { REQUEST, type Stop } from './state.ts';
+import { REQUEST, type State, type Stop } from './state.ts';
 import { wishToStop } from './wish.ts';
 
 export function receiveSignal(draft: Draft, event: Event & { type: 'signalReceived' }): void {
   const { config } = draft;
   const name = signalName(event.signal);
   note(draft, 'signal received', { Signal: name, Sender: event.senderPid });
-  if (draft.state.child.is === 'gone') return isStopRequest(config, event.signal) ? leaveNow(draft) : undefined;
+  if (draft.state.child.is === 'gone') {
+    if (isStopRequest(config, event.signal) && !isSameRequest(draft.state, event)) leaveNow(draft);
+    return;
+  }
   if (isStopRequest(config, event.signal)) return requestStop(draft, event);
   const translated = translate(config, event.signal);
   if (translated === 'drop') return say(draft, 'debug', `dropped ${name}`);
@@ -49,11 +52,12 @@ export function hearForwarded(draft: Draft, event: Event & { type: 'signalForwar
  * `sexton stop`. The platform knows nothing of it, so what ends it is our own KILL; and the platform's first request afterwards, should
  * there be one, is not a second one. Asked again, only the deadline may move, earlier.
  */
-export function askToStop(draft: Draft, { at, graceMs, among }: Event & { type: 'stopAsked' }): void {
+export function askToStop(draft: Draft, event: Event & { type: 'stopAsked' }): void {
+  const { at, graceMs, among } = event;
   const { config, state } = draft;
   if (state.child.is === 'gone') return;
   if (state.stop === undefined || graceMs !== undefined)
-    update(draft, { deadline: earlier(state.deadline, requestDeadline(config, at.mono, graceMs)) });
+    update(draft, { deadline: earlier(state.deadline, requestDeadline(config, at.mono, event)) });
   if (state.stop !== undefined) {
     if (draft.state.deadline !== state.deadline) say(draft, 'info', 'asked by sexton stop to be quicker', { graceMs });
     return;
@@ -67,12 +71,21 @@ type Request = Omit<Event & { type: 'signalReceived' }, 'type'>;
 
 function requestStop(draft: Draft, event: Request): void {
   const { deadline, stop } = draft.state;
+  if (isSameRequest(draft.state, event)) return;
   // The platform's first request moves the deadline, also during a stop of our own.
   if (stop === undefined || stop.requests === 0)
     update(draft, { deadline: earlier(deadline, platformDeadline(draft.config, event.at.mono)) });
   if (stop === undefined) return hearFirst(draft, event);
   askAgain(draft, event, stop);
 }
+
+/** Some platforms send each twice: an agent and the runtime below it, or `docker stop` beside systemd. A person at a terminal means each. */
+function isSameRequest({ stop }: State, { at, signal, fromTerminal }: Request): boolean {
+  const { asked } = stop ?? {};
+  return asked?.signal === signal && !fromTerminal && at.mono - asked.atMs < SAME_REQUEST_MS;
+}
+
+const SAME_REQUEST_MS = 1_000;
 
 function hearFirst(draft: Draft, { at, signal, senderPid }: Request): void {
   const name = signalName(signal);

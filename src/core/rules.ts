@@ -1,9 +1,10 @@
 /**
  * The rules: from the facts and the time to what is to be done. Applied in this order until none adds anything.
  */
+import { bearWitness, recognizeLoneStop } from './alone.ts';
 import { trustHeldBoots } from './boots.ts';
 import { beginClimb, clearRest, climbInTime, leaveTheUndead } from './climb.ts';
-import { type Budget, earlier, lastTurnMs, peersDeadline } from './deadline.ts';
+import { type Budget, endOfWaiting, lastMomentMs, lastTurnMs } from './deadline.ts';
 import { nameTheDeparted } from './departed.ts';
 import { type Draft, note, reached, say, sayOnce, update } from './draft.ts';
 import { watchDrain } from './drain.ts';
@@ -48,7 +49,7 @@ function isGone({ state }: Draft): boolean {
 
 const RULES: readonly ((draft: Draft) => void)[] = [
   trustHeldBoots,
-  adoptDeadline,
+  recognizeLoneStop,
   decideToStop,
   nameTheDeparted,
   lookAround,
@@ -66,18 +67,10 @@ const RULES: readonly ((draft: Draft) => void)[] = [
   leaveTheUndead,
   rebegin,
   offerPromptStop,
+  bearWitness,
 ];
 /** Each round changes the facts for good; the longest chain has fewer links than there are rules. */
 const MOST_ROUNDS = 40;
-
-/** A deadline that others have carved counts for whoever is stopping, and only moves ours earlier. */
-function adoptDeadline(draft: Draft): void {
-  const { stop, deadline } = draft.state;
-  const shared = stop === undefined ? undefined : peersDeadline(draft.config, draft.state, stop);
-  if (shared === undefined) return;
-  const next = earlier(deadline, shared);
-  if (next !== deadline) update(draft, { deadline: next });
-}
 
 /** A sidecar lives for its mains. */
 function decideToStop(draft: Draft): void {
@@ -208,11 +201,9 @@ function preStopLetsPass(draft: Draft, stop: Stop): boolean {
   return preStopIsOver(draft, moments.length === 0 ? undefined : Math.min(...moments));
 }
 
-/** A platform's stop without a declared grace period is never ended by us. */
+/** Where nobody has declared a grace period a pre-stop of the platform's stop takes as long as it likes. */
 function budgetOf(draft: Draft, stop: Stop): Budget | undefined {
-  const { deadline } = draft.state;
-  if (deadline?.kills === true) return deadline;
-  return stop.origin === 'self' ? ownBudget(draft) : undefined;
+  return endOfWaiting(draft.config, draft.state) ?? (stop.origin === 'self' ? ownBudget(draft) : undefined);
 }
 
 /** What still stands between the wish to stop and the ladder. */
@@ -228,8 +219,10 @@ function obstacleTo(draft: Draft, stop: Stop): Stop['waitsFor'] {
 function obstacleInTime(draft: Draft, stop: Stop): Stop['waitsFor'] {
   const { deadline } = draft.state;
   const isHeldUp = holdsBack(draft, stop);
+  const end = endOfWaiting(draft.config, draft.state);
+  if (end !== undefined && reached(draft, lastTurnMs(end))) return undefined;
   // An assumed deadline only ends a hold; a drain that was asked for takes as long as it was told.
-  if (deadline !== undefined && (deadline.kills || isHeldUp) && reached(draft, lastTurnMs(deadline))) return undefined;
+  if (isHeldUp && deadline !== undefined && reached(draft, lastTurnMs(deadline))) return undefined;
   if (isHeldUp) return 'turn';
   if (reached(draft, stop.earliestMs)) return undefined;
   return stop.reason === MAINS_FINISHED ? 'linger' : 'drain';
@@ -237,9 +230,9 @@ function obstacleInTime(draft: Draft, stop: Stop): Stop['waitsFor'] {
 
 /** The next life after a backoff. */
 function rebegin(draft: Draft): void {
-  const { child, deadline, now } = draft.state;
+  const { child, now } = draft.state;
   if (child.is !== 'backoff') return;
-  const untilMs = rebirthAtMs(child.untilMs, now.mono, deadline?.atMs);
+  const untilMs = rebirthAtMs(child.untilMs, now.mono, lastMomentMs(draft.config, draft.state));
   if (untilMs === undefined) return;
   if (untilMs < child.untilMs) update(draft, { child: { ...child, untilMs } });
   if (reached(draft, untilMs)) spawn(draft);

@@ -59,6 +59,8 @@ export interface Stop {
   readonly among?: readonly string[] | undefined;
   /** The platform's first request: the same signal right behind it is no second one. */
   readonly asked?: { readonly signal: number; readonly atMs: number };
+  /** The platform stops this container alone: the pod goes on, and nobody waits for anybody. */
+  readonly alone?: true;
   /** What it waits for now; undefined: nothing, the ladder has begun. */
   readonly waitsFor: 'turn' | 'drain' | 'linger' | 'pre-stop' | undefined;
 }
@@ -151,8 +153,16 @@ export interface Deadline {
   readonly sinceMs: number;
   /** The child is ended by our own KILL then; a platform's stop without a declared grace period is not. */
   readonly kills: boolean;
-  /** It is the pod's, not just ours: carved, for the others to adopt. */
+  /** It is the pod's, not just ours: others that stop wait no longer, either. */
   readonly shared: boolean;
+}
+
+/** What this member can say of the pod's stop to one that is being stopped. */
+export interface Witness {
+  /** It had not been asked to stop then; undefined: nobody wants to know. */
+  readonly lookedMs: number | undefined;
+  /** No stop of the pod began before that, CLOCK_MONOTONIC milliseconds. */
+  readonly notBeforeMs: number | undefined;
 }
 
 /** A peer as last seen, and since when it has been seen in just this life and death. */
@@ -160,6 +170,8 @@ export interface Peer extends PeerView {
   readonly sinceMs: number;
   /** Since when nothing speaks against it any more in a life whose handle nobody held before. */
   readonly backMs?: number;
+  /** When the platform's request to it was seen first. */
+  readonly askedSeenMs?: number;
 }
 
 export interface State {
@@ -183,6 +195,7 @@ export interface State {
   readonly stop: Stop | undefined;
   readonly climb: Climb | undefined;
   readonly deadline: Deadline | undefined;
+  readonly witness: Witness | undefined;
   /** undefined: there was no adaptive drain yet. */
   readonly traffic: Traffic | undefined;
   /** Children started so far: the id of the last one. */
@@ -244,6 +257,7 @@ export function initialState(origin: Origin): State {
     stop: undefined,
     climb: undefined,
     deadline: undefined,
+    witness: undefined,
     traffic: undefined,
     births: 0,
     promptFor: undefined,

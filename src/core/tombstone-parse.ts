@@ -73,7 +73,9 @@ const READERS: { readonly [Key in ReadKey]: (value: unknown) => Tombstone[Key] |
   LastReason: oneOf<DeathReason>(REASONS),
   StopRequested: time,
   StopReason: text,
+  StopScope: oneOf(['container'] as const),
   Deadline: milliseconds,
+  PodStopNotBefore: milliseconds,
   Died: time,
   DiedMonotonic: milliseconds,
   // kubexit writes -1 for a child that a signal killed.

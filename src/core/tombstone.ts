@@ -53,8 +53,12 @@ export interface Tombstone {
   readonly LastReason?: DeathReason;
   readonly StopRequested?: string;
   readonly StopReason?: string;
-  /** CLOCK_MONOTONIC milliseconds of `Boot`. Only a declared one is carved. */
+  /** The stop, or its deadline, is of this container alone: others neither wait nor hurry for it. */
+  readonly StopScope?: 'container';
+  /** CLOCK_MONOTONIC milliseconds of `Boot`: its own. Only a declared one is carved. */
   readonly Deadline?: number;
+  /** No stop of the pod began before this, CLOCK_MONOTONIC milliseconds of `Boot`: said to one that was asked to stop. */
+  readonly PodStopNotBefore?: number;
   readonly Died?: string;
   /** CLOCK_MONOTONIC milliseconds of `Boot`: tells a death that happened in our lifetime from a stale one. */
   readonly DiedMonotonic?: number;
@@ -161,7 +165,9 @@ const KEYS = [
   'LastReason',
   'StopRequested',
   'StopReason',
+  'StopScope',
   'Deadline',
+  'PodStopNotBefore',
   'Died',
   'DiedMonotonic',
   'ExitCode',

@@ -114,6 +114,10 @@ export interface Tombstone {
   readonly StopReason?: string;
   /** When the platform will KILL it: CLOCK_MONOTONIC milliseconds. Only when its grace period was declared. */
   readonly Deadline?: number;
+  /** The stop, or its deadline, is of this container alone: the pod goes on. */
+  readonly StopScope?: 'container';
+  /** No stop of the pod began before this, in milliseconds as `Deadline`: said to a member that was asked to stop. */
+  readonly PodStopNotBefore?: number;
   readonly Died?: string;
   /** CLOCK_MONOTONIC milliseconds. */
   readonly DiedMonotonic?: number;

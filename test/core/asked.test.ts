@@ -3,7 +3,8 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { alive, command, dead, fixed, mainConfig, sidecarConfig, stopping, waiting } from './helpers.ts';
+import { endOfWaiting } from '../../src/core/deadline.ts';
+import { alive, command, dead, fixed, mainConfig, START, sidecarConfig, stopping, waiting } from './helpers.ts';
 import type { ChildScript } from './host.ts';
 import { Life } from './life.ts';
 import { Pod } from './pod.ts';
@@ -78,9 +79,9 @@ describe('sexton stop', () => {
     ];
     const life = new Life({ config: mainConfig({ ladder }), peers: [], child: DEAF }).askToStop().pass(100).signal(15);
     assert.deepEqual(life.signals, [[0, 15]]);
-    assert.deepEqual(life.pass(100).signal(15).signals, [
+    assert.deepEqual(life.pass(1_000).signal(15).signals, [
       [0, 15],
-      [200, 2],
+      [1_100, 2],
     ]);
   });
 
@@ -169,12 +170,17 @@ describe('sexton stop of a pod', () => {
     for (const life of all.lives.values()) assert.equal(life.signals.length, 1);
   });
 
-  it('N32 with a shorter grace period that only one has heard of is everybody’s who stops', () => {
+  it('A1 N32 with a shorter grace period that only one has heard of hurries those who wait, and shortens nobody’s own', () => {
     const all = pod();
     for (const life of all.lives.values()) life.askToStop();
     all.of('work').askToStop(5_000);
     all.pass(0);
-    assert.deepEqual([all.of('s1').deadlineMs, all.of('s2').deadlineMs], [6_000, 6_000]);
+    const times = ['s1', 's2', 'work'].map((name) => all.of(name));
+    assert.deepEqual(
+      times.map((life) => life.deadlineMs),
+      [31_000, 31_000, 6_000],
+    );
+    for (const { config, state } of times) assert.equal(endOfWaiting(config, state)?.atMs, START + 6_000);
   });
 
   it('a deadline of one that stops alone is nothing to those who do not stop', () => {

@@ -91,10 +91,10 @@ describe('strays', () => {
       { signal: 15, forMs: 60_000 },
       { signal: 2, forMs: undefined },
     ];
-    const life = main(child, { ladder }).signal(15).pass(100).signal(15);
+    const life = main(child, { ladder }).signal(15).pass(1_000).signal(15);
     assert.deepEqual(life.sweeps, [
       [0, 15],
-      [100, 2],
+      [1_000, 2],
     ]);
   });
 });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { earlier, killAtMs, lastTurnMs, peersDeadline, platformDeadline } from '../../src/core/deadline.ts';
+import { earlier, endOfWaiting, killAtMs, lastTurnMs, platformDeadline } from '../../src/core/deadline.ts';
 import type { PeerView } from '../../src/core/peers.ts';
 import type { Deadline, Stop } from '../../src/core/state.ts';
-import { alive, dead, mainConfig, peersOf, START, sidecarConfig, stateAt, stopping } from './helpers.ts';
+import { alive, command, dead, mainConfig, peersOf, START, sidecarConfig, stateAt, stopping } from './helpers.ts';
 import { Life } from './life.ts';
 
 const of = (atMs: number, kills = true, sinceMs = 0): Deadline => ({ atMs, sinceMs, kills, shared: kills });
@@ -47,9 +47,13 @@ describe('a deadline that others have carved', () => {
     assert.equal(adopted(stopping('a')), undefined);
   });
 
-  it('of the dead, of other boots and sessions, and of the past none is', () => {
+  it('of those who died before, of other boots and sessions, of one container and of the past none is', () => {
+    const died = (DiedMonotonic: number): PeerView =>
+      dead('a', 0, stopping('a', START + 9_000, { ...dead('a', 0).tombstone, DiedMonotonic }).tombstone);
     assert.equal(adopted({ ...stopping('a', START + 9_000), liveness: 'lost', lostAt: START }), undefined);
-    assert.equal(adopted(dead('a', 0, stopping('a', START + 9_000, dead('a', 0).tombstone).tombstone)), undefined);
+    assert.equal(adopted(died(START - 1)), undefined);
+    assert.equal(adopted(died(START + 1)), START + 9_000);
+    assert.equal(adopted(stopping('a', START + 9_000, { StopScope: 'container' })), undefined);
     assert.equal(adopted(stopping('a', START + 9_000, { Boot: 'another' })), undefined);
     assert.equal(adopted(stopping('a', START + 9_000, { Session: 'theirs' })), undefined);
     assert.equal(adopted(stopping('a', START - 1)), undefined);
@@ -62,15 +66,42 @@ describe('a deadline that others have carved', () => {
     assert.deepEqual([main.pass(60_000).signals, main.phase], [[], 'running']);
   });
 
-  it('N32 a shorter one that another carves takes effect, a longer one does not', () => {
-    const config = mainConfig({ gracePeriodMs: 10_000 });
+  it('A1 N32 a shorter one that another carves ends the waiting, and the command still has all of its own time', () => {
+    const config = mainConfig({ gracePeriodMs: 10_000, drain: { kind: 'fixed', ms: 9_000 } });
     const life = new Life({ config, child: { on: { 15: 'ignores' } }, peers: [] }).signal(15);
+    life.see(stopping('a', START + 20_000)).see(stopping('a', START + 5_000));
     assert.equal(life.deadlineMs, 10_000);
-    assert.equal(life.see(stopping('a', START + 20_000)).deadlineMs, 10_000);
-    assert.equal(life.see(stopping('a', START + 5_000)).deadlineMs, 5_000);
-    assert.equal(life.see(stopping('a', START + 8_000)).deadlineMs, 5_000);
     life.passUntilGone();
-    assert.deepEqual([life.exitedAtMs, life.exitCode], [4_750, 137]);
+    const signals = [
+      [3_000, 15],
+      [9_500, 9],
+    ];
+    assert.deepEqual([life.signals, life.exitedAtMs, life.exitCode], [signals, 9_500, 137]);
+  });
+
+  it('A1 it never ends a command that has declared no grace period', () => {
+    const config = mainConfig();
+    const life = new Life({ config, child: { on: { 15: 'ignores' } }, peers: [] }).signal(15);
+    life.see(stopping('a', START + 4_000)).pass(100_000);
+    assert.deepEqual([life.signals, life.phase], [[[0, 15]], 'stopping']);
+  });
+
+  it('A1 it ends a hold and a pre-stop hook', () => {
+    const holding = new Life({ config: sidecarConfig({ gracePeriodMs: 30_000 }), peers: [alive('work')] }).signal(15);
+    holding.see(alive('work'), stopping('a', START + 5_000)).pass(20_000);
+    assert.deepEqual(holding.signals, [[3_000, 15]]);
+    const config = mainConfig({ gracePeriodMs: 30_000, preStop: command('/bin/flush') });
+    const hooked = new Life({ config, child: { actions: { '/bin/flush': ['never'] } }, peers: [] }).signal(15);
+    hooked.see(stopping('a', START + 5_000)).pass(20_000);
+    assert.deepEqual([hooked.signals, hooked.endsOf('/bin/flush')], [[[3_000, 15]], [3_000]]);
+  });
+
+  it('A1 a stop that names members is nobody else’s: its deadline counts for them alone', () => {
+    const config = sidecarConfig({ gracePeriodMs: 30_000 });
+    const named = new Life({ config, peers: [alive('work')] }).askToStop(4_000, ['self']);
+    const [of, all] = [named.tombstone, new Life({ config, peers: [] }).askToStop(4_000).tombstone];
+    assert.deepEqual([of.Deadline, of.StopScope], [START + 4_000, 'container']);
+    assert.deepEqual([all.Deadline, all.StopScope], [START + 4_000, undefined]);
   });
 
   it('N32 a second stop request never moves it', () => {
@@ -79,18 +110,19 @@ describe('a deadline that others have carved', () => {
     assert.equal(life.deadlineMs, 10_000);
   });
 
-  it('it is carved by whoever adopts it, and an assumed one never is', () => {
+  it('it is carved by its own member only, and an assumed one never is', () => {
     const config = mainConfig();
     const life = new Life({ config, child: { on: { 15: 'ignores' } }, peers: [] }).signal(15);
     assert.equal(life.tombstone.Deadline, undefined);
-    assert.equal(life.see(stopping('a', START + 40_000)).tombstone.Deadline, START + 40_000);
+    assert.equal(life.see(stopping('a', START + 40_000)).tombstone.Deadline, undefined);
   });
 
   it('a death of the one who carved it does not move it later', () => {
-    const config = mainConfig({ gracePeriodMs: 10_000 });
+    const config = mainConfig({ gracePeriodMs: 10_000, drain: { kind: 'fixed', ms: 9_000 } });
     const life = new Life({ config, child: { on: { 15: 'ignores' } }, peers: [] }).signal(15);
-    life.see(stopping('a', START + 5_000)).see(dead('a', 0));
-    assert.equal(life.deadlineMs, 5_000);
+    const { tombstone } = stopping('a', START + 5_000);
+    life.see(dead('a', 0, { ...tombstone, ...dead('a', 0).tombstone, DiedMonotonic: START + 1 }));
+    assert.deepEqual(life.pass(8_000).signals, [[3_000, 15]]);
   });
 });
 
@@ -105,5 +137,5 @@ function adopted(...peers: readonly PeerView[]): number | undefined {
     waitsFor: undefined,
   };
   const config = mainConfig({ session: 'ours' });
-  return peersDeadline(config, stateAt(START, { peers: peersOf(...peers) }), stop)?.atMs;
+  return endOfWaiting(config, stateAt(START, { stop, peers: peersOf(...peers) }))?.atMs;
 }

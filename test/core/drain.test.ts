@@ -106,7 +106,7 @@ describe('the adaptive drain', () => {
   });
 
   it('is over with a second stop request', () => {
-    const life = asked().pass(300).signal(15);
+    const life = asked().pass(300).signal(2);
     assert.equal(life.state.phase, 'stopping');
     assert.equal(life.state.traffic?.ended, 'asked again');
     assert.equal(effects(life, 'leaveTraffic'), 1);

@@ -21,6 +21,7 @@ export function essence(state: State, nowMs: number): unknown {
         ? [child.code, child.final]
         : child.is,
     stop && [stop.origin, stop.reason, stop.requests, stop.waitsFor, ahead(stop.earliestMs), ahead(stop.atMs + 1_000)],
+    stop && [stop.alone, stop.asked && ahead(stop.asked.atMs + 1_000)],
     climb && [climb.why, climb.killed, from(climb.killAtMs)],
     deadline && [from(deadline.atMs), from(deadline.sinceMs)],
     failing && from(failing.killAtMs),

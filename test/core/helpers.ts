@@ -44,6 +44,7 @@ export function mainConfig(change: Partial<MemberConfig> = {}): MemberConfig {
     stopSignals: [SIGTERM, SIGINT],
     gracePeriodMs: undefined,
     graceFloorMs: undefined,
+    platformPreStopMs: undefined,
     hold: { kind: 'always' },
     drain: undefined,
     lingerMs: 0,

@@ -72,7 +72,7 @@ describe('a sidecar that is asked to stop while mains live', () => {
     it('does not wait when all mains are dead for good, when nobody is shared with, or when it decided itself', () => {
       const atOnce = [[0, 15]];
       const over = new Life({ config: sidecarConfig({ lingerMs: 60_000 }), peers: [alive('a')] }).see(dead('a', 0));
-      assert.deepEqual(over.signal(15).signal(15).signals, atOnce);
+      assert.deepEqual(over.signal(15).signal(2).signals, atOnce);
       assert.deepEqual(new Life({ config: sidecarConfig({ solo: true }) }).signal(15).signals, atOnce);
       assert.deepEqual(new Life({ config: sidecarConfig(), peers: [alive('a')] }).see(dead('a', 0)).signals, atOnce);
       const born = dead('a', 1, { Final: false });

@@ -151,13 +151,13 @@ describe('pre-stop', () => {
 
   it('is ended by a second stop request, and not begun after one', () => {
     const life = main({ ...BYE, gracePeriodMs: 30_000 }, { actions: { bye: ['never'] } });
-    life.signal(15).pass(700).signal(15);
-    assert.deepEqual([life.endsOf('bye'), life.signals, life.exitCode], [[700], [[700, 15]], 143]);
+    life.signal(15).pass(1_700).signal(15);
+    assert.deepEqual([life.endsOf('bye'), life.signals, life.exitCode], [[1_700], [[1_700, 15]], 143]);
     const drained = main({ ...BYE, drain: fixed(5_000) })
       .signal(15)
-      .pass(100)
+      .pass(1_000)
       .signal(15);
-    assert.deepEqual([drained.runs, drained.signals], [[], [[100, 15]]]);
+    assert.deepEqual([drained.runs, drained.signals], [[], [[1_000, 15]]]);
   });
 
   it('N24 that fails is logged and ignored', () => {

@@ -28,7 +28,9 @@ const ask: Letter = {
   act(life, { askedAt }) {
     const now = life.nowMs - START;
     life.signal(15);
-    return { askedAt: [...askedAt, now] };
+    // Within a second it is the same request.
+    const isSame = askedAt[0] !== undefined && now - askedAt[0] < 1_000;
+    return isSame ? {} : { askedAt: [...askedAt, now] };
   },
 };
 const wait = (ms: number): Letter => ({

@@ -46,8 +46,9 @@ export function foretell(scene: Scene, untilMs: number): End {
   const isSidecar = scene.role === 'sidecar';
 
   for (let now = 0; now <= untilMs; now += 1) {
-    const requests = scene.asked.filter((at) => at <= now).length;
     const [askedAt] = scene.asked;
+    // The same signal within a second is the same request.
+    const requests = scene.asked.filter((at) => at <= now && (at === askedAt || at >= (askedAt ?? 0) + 1_000)).length;
     const isAsked = requests > 0 && askedAt !== undefined;
     const deadline = isAsked ? askedAt + (scene.graceMs ?? 30_000) : undefined;
     const mainIsDead = scene.mainEndsAt !== undefined && scene.mainEndsAt <= now;

@@ -96,7 +96,7 @@ describe('a sidecar that holds', () => {
   it('does not fail any more after a second stop request', () => {
     const child = { actions: { liveness: ['deaf'] as const }, on: SLOW };
     const hasty = sidecarConfig({ ...probes({ liveness: { failures: 1, timeoutMs: 60_000 } }) });
-    const life = new Life({ config: hasty, peers: [alive('work')], child }).signal(15).pass(100).signal(15);
+    const life = new Life({ config: hasty, peers: [alive('work')], child }).signal(15).pass(1_000).signal(15);
     life.feed({ type: 'actionEnded', id: 1, ok: false, detail: 'exit code 1', output: '' }).passUntilGone();
     assert.deepEqual([life.state.failing, life.spawns, life.exitCode], [undefined, [0], 0]);
   });

@@ -52,7 +52,10 @@ describe('the prompt stop', () => {
   });
 
   it('K13 is given once: a second request is asked of us, and the child gets no signal twice', () => {
-    const life = new Life({ config: mainConfig(), child: { on: { 15: 'ignores' } }, peers: [] }).signal(15).signal(15);
+    const life = new Life({ config: mainConfig(), child: { on: { 15: 'ignores' } }, peers: [] })
+      .signal(15)
+      .pass(1_000)
+      .signal(15);
     assert.deepEqual(life.signals, [[0, 15]]);
     assert.equal(life.state.stop?.requests, 2);
   });

@@ -52,6 +52,13 @@ describe('quit calls', () => {
     assert.deepEqual([life.exitCode, life.exitedAtMs, life.exits.length], [0, 500, 1]);
   });
 
+  it('A8 are not broken off by the same stop signal right behind the one that has ended the command', () => {
+    const child: ChildScript = { actions: { istio: ['never'] } };
+    const life = new Life({ config: mainConfig({ quit }), child, peers: [] }).signal(SIGTERM).pass(20).signal(SIGTERM);
+    assert.deepEqual([life.phase, life.exitCode], ['dead', undefined]);
+    assert.equal(life.pass(1_000).signal(SIGTERM).exitCode, 143);
+  });
+
   it('do not keep the container until the platform ends it: it exits with its own code before', () => {
     const child: ChildScript = { on: { [SIGTERM]: { code: 3, afterMs: 100 } }, actions: { istio: ['never'] } };
     const life = new Life({ config: mainConfig({ quit, gracePeriodMs: 5_000 }), child, peers: [] }).signal(SIGTERM);

@@ -38,6 +38,8 @@ export class Container {
   /** When its first tombstone was there. */
   carvedAtMs: number | undefined;
   wasAlone = false;
+  /** When it recognized that the pod does not stop. */
+  aloneSinceMs: number | undefined;
   queue: Queued[] = [];
   memo: { readonly state: State; readonly isHeld: boolean } | undefined;
   brain: Brain | undefined;

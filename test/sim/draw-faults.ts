@@ -15,12 +15,14 @@ interface PodFacts {
 const MOST_MS = 14_000;
 
 export function drawFaults(dice: Dice, pod: PodFacts): readonly Fault[] {
+  if (dice.chance(0.06)) return [drawLoneStop(dice, pod)];
   const count = dice.pick([0, 0, 1, 1, 1, 2, 2, 3, 3, 4, dice.between(5, 8)]);
   const faults: Fault[] = [];
   for (let nth = 0; nth < count; nth += 1) faults.push(drawFault(dice, pod, momentFor(dice, faults, pod)));
   // Of a restart of all containers members can know by an init container, or by a rule that one of them declares.
   if ((pod.begins || pod.members.some(({ config }) => restartsAll(config))) && dice.chance(0.4))
     faults.push({ do: 'restart all', atMs: momentFor(dice, faults, pod) });
+  if (dice.chance(0.1)) faults.push(...drawReplacement(dice, pod, momentFor(dice, faults, pod)));
   if (dice.chance(0.45)) faults.push(drawDeletion(dice, pod, momentFor(dice, faults, pod)));
   return faults.sort((a, b) => a.atMs - b.atMs);
 }
@@ -38,6 +40,20 @@ function momentFor(dice: Dice, faults: readonly Fault[], { members }: PodFacts):
 function drawDeletion(dice: Dice, { graceMs }: PodFacts, atMs: number): Fault {
   const evicts = dice.chance(0.15);
   return { do: 'delete', atMs, evicts, graceMs: evicts ? dice.pick([500, 2_000]) : graceMs };
+}
+
+/** Nothing else happens, so that it can be told. */
+function drawLoneStop(dice: Dice, { members, graceMs }: PodFacts): Fault {
+  return { do: 'replace', atMs: dice.between(1_000, 9_000), who: dice.int(members.length), graceMs };
+}
+
+/** One container is stopped alone, as for its liveness or a changed image, and the pod is deleted while it still stops. */
+function drawReplacement(dice: Dice, { members, graceMs }: PodFacts, atMs: number): readonly Fault[] {
+  const afterMs = dice.between(100, Math.min(graceMs, MOST_MS));
+  return [
+    { do: 'replace', atMs, who: dice.int(members.length), graceMs },
+    { do: 'delete', atMs: atMs + afterMs, evicts: false, graceMs },
+  ];
 }
 
 function drawFault(dice: Dice, pod: PodFacts, atMs: number): Fault {

@@ -39,7 +39,11 @@ export function drawMembers(dice: Dice, pod: PodFacts): readonly MemberScenario[
   const isRosterGiven = mains.length > 1 || dice.chance(0.5);
   return roles.map((role, index) => {
     const gates = dice.chance(0.25) ? drawGates(dice, names, index, role) : [];
-    const config = drawConfig(dice, { pod, role, name: names[index] ?? '', gates, mains: isRosterGiven ? mains : [] });
+    const kubeletHookMs = role === 'main' && dice.chance(0.15) ? dice.pick([300, 2_000, 20_000]) : 0;
+    const platformPreStopMs = dice.chance(0.5) ? kubeletHookMs + dice.pick([0, 0, 0, 1_000]) : undefined;
+    const name = names[index] ?? '';
+    const drawn = drawConfig(dice, { pod, role, name, gates, mains: isRosterGiven ? mains : [] });
+    const config = { ...drawn, platformPreStopMs };
     const isPlain = role === 'main' && gates.length === 0;
     return {
       config,
@@ -47,7 +51,7 @@ export function drawMembers(dice: Dice, pod: PodFacts): readonly MemberScenario[
       bootMs: dice.pick([20, 60, 60, 200, 900]),
       startsAtOnce: isPlain && dice.chance(0.5),
       skewMs: dice.chance(0.2) ? dice.between(-3_600_000, 3_600_000) : 0,
-      kubeletHookMs: role === 'main' && dice.chance(0.15) ? dice.pick([300, 2_000, 20_000]) : 0,
+      kubeletHookMs,
       lives: drawLives(dice, config),
     };
   });

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { lastTurnMs } from '../../src/core/deadline.ts';
+import { endOfWaiting, lastTurnMs } from '../../src/core/deadline.ts';
 import { mainConfig, sidecarConfig } from '../core/helpers.ts';
 import { isSoundStep } from '../core/invariants.ts';
 import type { ChildScript, Step } from '../core/life.ts';
@@ -26,7 +26,11 @@ const MOST_TURNS = 200;
 type Letter = readonly [name: string, act: (pod: LaggingPod) => void];
 
 const look = (name: string): Letter => [`${name} looks`, (pod) => pod.look(name)];
-const term = (name: string): Letter => [`TERM to ${name}`, (pod) => pod.act(name, (life) => life.signal(15))];
+/** Another signal the second time, as the same one at once is the same request. */
+const term = (name: string): Letter => [
+  `TERM to ${name}`,
+  (pod) => pod.act(name, (life) => life.signal(life.state.stop?.asked === undefined ? 15 : 2)),
+];
 const end: Letter = [
   'work ends',
   (pod) => pod.act('work', (life) => void (life.state.child.is === 'alive' && life.endChild(0))),
@@ -114,8 +118,9 @@ function isStopping({ climb }: Step['after']): boolean {
 /** Those who need it are dead in truth, unless there is no time left or it was asked twice. */
 function isInTurn(pod: LaggingPod, name: string): void {
   const { state, config } = pod.of(name);
-  const { stop, deadline } = state;
-  if ((stop?.requests ?? 0) >= 2 || (deadline !== undefined && pod.nowMs >= lastTurnMs(deadline))) return;
+  const { stop } = state;
+  const end = endOfWaiting(config, state);
+  if ((stop?.requests ?? 0) >= 2 || (end !== undefined && pod.nowMs >= lastTurnMs(end))) return;
   const needs = [...pod.lives.values()].filter((other) => other.config.startAfter.some((gate) => gate.name === name));
   const mains = config.role === 'sidecar' ? [pod.of('work')] : [];
   for (const other of [...needs, ...mains]) {

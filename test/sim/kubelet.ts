@@ -15,6 +15,8 @@ export class Kubelet {
   readonly #replaced = new Set<Member>();
   /** When what still runs is killed. */
   #killAtMs: number | undefined;
+  /** When the first deletion began. */
+  deletedAtMs: number | undefined;
   #isDown = false;
   #isRebooting = false;
   #isAboutToRestart = false;
@@ -44,21 +46,26 @@ export class Kubelet {
 
   /** When the pod is deleted, it was before, or an earlier deletion gave it longer. */
   delete(graceMs: number, evicts: boolean): void {
-    const { agenda, members, dice, tell } = this.#world;
+    const { agenda, members, dice, tell, count } = this.#world;
     const killAtMs = agenda.nowMs + graceMs;
     tell(agenda.nowMs, 'pod', `${evicts ? 'evicted' : 'deleted'}, grace ${graceMs} ms`);
     if (this.#killAtMs !== undefined && this.#killAtMs <= killAtMs) return;
     const isFirst = this.#killAtMs === undefined;
     this.#killAtMs = killAtMs;
-    if (!isFirst) this.#world.count('grace shortened');
+    this.deletedAtMs ??= agenda.nowMs;
+    if (!isFirst) count('grace shortened');
     agenda.at(killAtMs, undefined, () => {
       for (const { container, scenario } of members)
         if (scenario.kubeletHookMs < graceMs) this.#kill(container, 'the grace period');
     });
     if (!isFirst) return;
+    const spreadMs = dice.chance(0.1) ? 1_500 : 200;
     for (const member of members) {
       if (member.container?.isRunning !== true) member.isOver = true;
-      agenda.in(dice.short(200), undefined, () => this.#stop(member, graceMs));
+      // Whoever is being stopped already gets no second TERM.
+      const isAsked = this.#replaced.has(member) && member.container?.isRunning === true;
+      if (isAsked) count('deleted while one is replaced');
+      else agenda.in(dice.short(spreadMs), undefined, () => this.#stop(member, graceMs));
     }
   }
 
@@ -68,7 +75,8 @@ export class Kubelet {
     const { container } = member;
     if (container === undefined || this.isDeleting) return;
     this.#replaced.add(member);
-    container.signal(15);
+    this.#ask(container);
+    this.#world.laws.stoppedAlone(container);
     agenda.in(graceMs, undefined, () => this.#kill(container, 'its own grace period'));
   }
 
@@ -182,12 +190,21 @@ export class Kubelet {
     if (container?.isRunning !== true) return;
     const { agenda } = this.#world;
     const hookMs = Math.min(scenario.kubeletHookMs, graceMs);
-    if (hookMs === 0) return container.signal(15);
+    if (hookMs === 0) return this.#ask(container);
     agenda.in(hookMs, undefined, () => {
-      container.signal(15);
+      this.#ask(container);
       if (scenario.kubeletHookMs < graceMs) return;
       agenda.in(LEAST_MS, undefined, () => this.#kill(container, 'the rest of the grace period'));
     });
+  }
+
+  /** Some platforms send it twice. */
+  #ask(container: Container): void {
+    const { agenda, dice, count } = this.#world;
+    container.signal(15);
+    if (!dice.chance(0.1)) return;
+    count('TERM doubled');
+    agenda.in(dice.short(40), undefined, () => container.signal(15));
   }
 
   #kill(container: Container | undefined, why: string): void {

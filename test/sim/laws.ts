@@ -8,9 +8,11 @@ import { MAINS_FINISHED } from '../../src/core/state.ts';
 import type { Tombstone } from '../../src/core/tombstone.ts';
 import { isSoundStep } from '../core/invariants.ts';
 import type { Step } from '../core/life.ts';
+import { watchLoneStop, wrongVerdict } from './alone.ts';
 import { statusOf } from './command.ts';
 import type { Container } from './container.ts';
 import { type Breach, Dues } from './dues.ts';
+import { earlyKill } from './kills.ts';
 import { tellStep } from './tell-step.ts';
 import {
   isBornInVain,
@@ -61,6 +63,9 @@ export class Laws {
     const { before, after } = step;
     this.#keepDeadline(container, step);
     if (before.stop === undefined && after.stop !== undefined) this.#judgeWish(container, step);
+    if (after.stop?.alone === true) container.aloneSinceMs ??= this.#world.agenda.nowMs;
+    const wrong = wrongVerdict(container, step);
+    if (wrong !== undefined) this.#break('told apart', container, wrong);
     if (isOnItsWay(after) && !isOnItsWay(before))
       judgeTurn(this.#world, container, step, (law, what) => this.#break(law, container, what));
     if (after.chronicle.started !== undefined) this.#said.add(`${name} started`);
@@ -76,6 +81,12 @@ export class Laws {
     const isFirstRung = member.config.ladder?.[0]?.signal === SIGKILL;
     if (signal === SIGKILL && before.length === 0 && !isFirstRung)
       this.#break('signal before KILL', container, 'KILL without a stop signal before it');
+    const early = signal === SIGKILL ? earlyKill(container) : undefined;
+    if (early !== undefined) this.#break('own grace period', container, early);
+  }
+
+  stoppedAlone(container: Container): void {
+    watchLoneStop(this.#world, container, (what) => this.#break('told apart', container, what));
   }
 
   /** Init is about to KILL a command that lives, because the time is over and its supervisor has not done so. */

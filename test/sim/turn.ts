@@ -14,8 +14,9 @@ export function judgeTurn(
   breaks: (law: string, what: string) => void,
 ): void {
   const { stop, deadline, now } = after;
-  if (stop === undefined || stop.requests >= 2 || before.child.is === 'remnant') return;
+  if (stop === undefined || stop.alone === true || isAskedTwice(container) || before.child.is === 'remnant') return;
   if (deadline !== undefined && now.mono >= lastTurnMs(deadline)) return;
+  if (isHurriedByOthers(world, container, { sinceMs: stop.atMs, nowMs: now.mono })) return;
   const { member } = container;
   const { config } = member;
   const isHolding = config.role === 'main' || config.hold.kind === 'always' || stop.origin === 'self';
@@ -38,6 +39,30 @@ export function judgeTurn(
     else breaks(config.role === 'sidecar' ? 'sidecars outlive mains' : 'order', `${other.name} still lives`);
   }
 }
+
+/** The same signal within a second is the same request. */
+function isAskedTwice({ asked }: Container): boolean {
+  const [first] = asked;
+  return first !== undefined && asked.some(({ atMs, signal }) => atMs - first.atMs >= 1_000 || signal !== first.signal);
+}
+
+/** Another one of this boot has carved a deadline that has all but come, and has not taken it back for long. */
+function isHurriedByOthers(world: World, self: Container, at: { sinceMs: number; nowMs: number }): boolean {
+  return world.containers.some(({ brain, memo, aloneSinceMs }) => {
+    const state = brain?.state ?? memo?.state;
+    if (state?.deadline?.kills !== true || state.bootId !== world.bootId || brain === self.brain) return false;
+    const isShared = state.deadline.shared || isRecent(world, aloneSinceMs);
+    return isShared && at.nowMs + 1 >= lastTurnMs({ sinceMs: at.sinceMs, atMs: state.deadline.atMs });
+  });
+}
+
+/** It may not have been seen yet. */
+function isRecent({ agenda, calmAtMs, troubles }: World, sinceMs: number | undefined): boolean {
+  if (sinceMs === undefined) return false;
+  return agenda.nowMs - sinceMs < SEEN_LATE_MS || calmAtMs > sinceMs || troubles.some(({ toMs }) => toMs > sinceMs);
+}
+
+const SEEN_LATE_MS = 7_000;
 
 /** Its handle was deleted with the directory and is not made anew yet. */
 function isHidden({ volume, scenario }: World, { name }: Member): boolean {

@@ -44,6 +44,7 @@ class Teller {
   #stop: { at: number; requests: number; isFinished: boolean; isSelf: boolean; isAtPreStop: boolean } | undefined;
   #isHeldNow = false;
   #deadline: Deadline | undefined;
+  #platformAt = Number.NEGATIVE_INFINITY;
   #isHealthy = false;
 
   constructor(plan: Plan) {
@@ -83,6 +84,9 @@ class Teller {
 
   #hearPlatform(): void {
     const hard = this.#plan.graceMs !== undefined;
+    // The same signal within a second is the same request.
+    if (this.#now < this.#platformAt + 1_000) return;
+    if ((this.#stop?.requests ?? 0) === 0) this.#platformAt = this.#now;
     if ((this.#stop?.requests ?? 0) === 0) this.#move(this.#graceMs, hard);
     if (this.#stop === undefined) this.#wish({ requests: 1 });
     else this.#stop = { ...this.#stop, requests: this.#stop.requests + 1, isSelf: false };

@@ -25,7 +25,10 @@ export const GROUPS: readonly Group[] = [
   {
     title: 'Requests',
     columns: [
-      column('a stop request', 'stop request', () => [signal(15)]),
+      column('a stop request', 'stop request', ({ state }) => [signal(state.stop?.asked === undefined ? 15 : 2)]),
+      column('the same stop signal again within 1 s', 'same signal', ({ state: { stop, now } }) =>
+        stop?.asked === undefined || now.mono - stop.asked.atMs >= 1_000 ? [] : [signal(15)],
+      ),
       column('a stop request that init has passed on by itself', 'stop request', ({ state }) =>
         state.promptFor === undefined ? [] : [{ type: 'signalForwarded', signal: 15, as: 15, senderPid: 0 }],
       ),
@@ -71,6 +74,11 @@ export const GROUPS: readonly Group[] = [
         row.state.traffic === undefined ? [] : [{ type: 'trafficUnseen', why: 'it cannot be read' }],
       ),
       column('the others live', 'others live', () => [{ type: 'peersSeen', peers: [alive('db'), alive('work')] }]),
+      column('one that was not asked says so', 'stopped alone', ({ state: { stop } }) =>
+        stop?.asked === undefined
+          ? []
+          : [{ type: 'peersSeen', peers: [alive('work', { PodStopNotBefore: stop.atMs })] }],
+      ),
       column('the mains have finished', 'mains finished', () => [{ type: 'peersSeen', peers: [dead('work', 0)] }]),
       {
         title: 'the next moment that it waits for',

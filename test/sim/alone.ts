@@ -1,0 +1,57 @@
+/**
+ * Whether the pod stops or one container alone: what is said of it is true, and it is noticed where somebody lives who can tell.
+ */
+import type { Step } from '../core/life.ts';
+import type { Container } from './container.ts';
+import type { World } from './world.ts';
+
+/** From the request until the others can have told. */
+const TOLD_MS = 3_000;
+/** What is seen by a rescan only, of those who do not watch each other. */
+const SEEN_LATE_MS = 6_000;
+const SEEN_SOON_MS = 1_000;
+
+/** That it is stopped alone was said of a stop of the pod: what is wrong with that; undefined: nothing. */
+export function wrongVerdict({ world }: Container, { before, after }: Step): string | undefined {
+  const { stop } = after;
+  if (stop?.alone !== true || before.stop?.alone === true) return undefined;
+  world.count('told apart: stopped alone');
+  const { deletedAtMs } = world.kubelet;
+  const askedAtMs = stop.atMs + world.agenda.bootAtMs;
+  return deletedAtMs === undefined || deletedAtMs > askedAtMs
+    ? undefined
+    : 'stopped alone, it says, and the pod was deleted';
+}
+
+/** One container was stopped alone just now: `breaks` when it serves on for others although it could know better. */
+export function watchLoneStop(world: World, container: Container, breaks: (what: string) => void): void {
+  const { agenda } = world;
+  const sinceMs = agenda.nowMs;
+  const witnesses = world.members.flatMap((member) => {
+    const { container: other, config } = member;
+    const isWitness = other !== undefined && other !== container && isUnasked(other);
+    if (!isWitness || config.platformPreStopMs === undefined) return [];
+    const isSoon = world.scenario.volume.events === 'prompt' && config.role !== container.member.config.role;
+    return [{ other, ms: TOLD_MS + config.platformPreStopMs + 2 * (isSoon ? SEEN_SOON_MS : SEEN_LATE_MS) }];
+  });
+  if (!isUnasked(container, 1) || world.calmAtMs > sinceMs || witnesses.length === 0) return;
+  const inMs = Math.min(...witnesses.map(({ ms }) => ms));
+  agenda.in(inMs, undefined, () => {
+    const isThere = witnesses.some(({ ms, other }) => ms === inMs && isUnasked(other));
+    const isCalm = world.calmAtMs <= sinceMs && !world.kubelet.isDeleting;
+    if (!isThere || !isCalm) return;
+    world.count('told apart: looked at');
+    if (container.isRunning && container.brain?.state.stop?.waitsFor === 'turn')
+      breaks('it is stopped alone, and serves on as if the pod were');
+  });
+}
+
+function isUnasked({ isRunning, brain, asked, requests }: Container, most = 0): boolean {
+  return (
+    isRunning &&
+    brain?.state.child.is !== 'gone' &&
+    brain !== undefined &&
+    asked.length <= most &&
+    requests.length === 0
+  );
+}

@@ -1,0 +1,33 @@
+/**
+ * Our own KILL in a stop that somebody asked for: never before a request that was made of this very container plus the grace period
+ * that it has declared, or that the request named. What others were asked for, and when, is no reason.
+ */
+import { graceOf } from '../../src/core/deadline.ts';
+import { SIGKILL } from '../../src/core/signals.ts';
+import type { Container } from './container.ts';
+
+/** Milliseconds by which times may be off that were rounded on the way. */
+const ROUNDING_MS = 2;
+
+/** Why this KILL comes too early; undefined: it does not, or it is the end of something that sexton itself decided on. */
+export function earlyKill(container: Container): string | undefined {
+  const { member, brain, asked, requests, world } = container;
+  const { config } = member;
+  const { stop, climb } = brain?.state ?? {};
+  if (stop?.origin !== 'platform' || climb?.killAtMs !== undefined) return undefined;
+  if (config.ladder?.some(({ signal }) => signal === SIGKILL) === true) return undefined;
+  const isDeclared = config.gracePeriodMs !== undefined;
+  const ends = [
+    ...asked.map(({ atMs }) => (isDeclared ? endOf(atMs, graceOf(config)) : Number.POSITIVE_INFINITY)),
+    ...requests.map(({ atMs, graceMs }) => endOf(atMs, graceMs ?? graceOf(config))),
+  ];
+  const endMs = Math.min(...ends);
+  if (world.agenda.nowMs >= endMs) return undefined;
+  if (endMs === Number.POSITIVE_INFINITY) return 'KILL, and it has declared no grace period';
+  return `KILL ${Math.round(endMs - world.agenda.nowMs)} ms before its own request and grace period allow it`;
+}
+
+/** With what own KILL is ahead of the platform's. */
+function endOf(atMs: number, graceMs: number): number {
+  return atMs + graceMs - Math.min(500, graceMs / 20) - ROUNDING_MS;
+}
