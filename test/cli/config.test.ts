@@ -48,6 +48,7 @@ describe('the configuration of `sexton -- command`', () => {
         stopSignals: [15, 2],
         gracePeriodMs: undefined,
         graceFloorMs: undefined,
+        platformPreStopMs: undefined,
         hold: { kind: 'always' },
         drain: undefined,
         lingerMs: 0,
@@ -220,6 +221,7 @@ restartPolicyRules:
       stop: 'QUIT:5s,KILL',
       gracePeriod: '25s',
       graceFloor: '15s',
+      platformPreStop: '20s',
       stopSignals: 'INT,QUIT',
       hold: '2s',
       drain: '3s',
@@ -261,6 +263,7 @@ signals: {HUP: USR1, TERM: QUIT}
 stop: [QUIT:5s, KILL]
 terminationGracePeriodSeconds: 25
 graceFloor: 15s
+platformPreStop: 20s
 stopSignals: [INT, QUIT]
 hold: 2s
 drain: 3s

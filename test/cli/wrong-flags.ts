@@ -208,6 +208,15 @@ export function wrongFlags(): readonly WrongInput[] {
       'not keep, zero-when-stopped or a map such as 143=0; did you mean zero-when-stopped?',
     ),
     one('a hold of no time', 'hold', '0', 'a hold of no time is none; write never'),
+    one('a platform hook of no time', 'platform-pre-stop', '0', 'a hook of no time is none; write none'),
+    one('a platform hook without a unit', 'platform-pre-stop', '20', 'a duration needs a unit; write 20s or 20ms'),
+    one('a platform hook that is misspelt', 'platform-pre-stop', 'nine', 'not none or a duration; did you mean none?'),
+    one(
+      'a platform hook in other words',
+      'platform-pre-stop',
+      'unknown',
+      'not none or a duration; write one of them, such as 20s',
+    ),
     one(
       'a log level of another tool',
       'log-level',
