@@ -117,6 +117,7 @@ export class Kubelet {
     this.#isRebooting = true;
     this.#isAboutToRestart = false;
     for (const { container } of members) container?.end(137, 'killed');
+    this.#replaced.clear();
     agenda.in(downMs, undefined, () => {
       this.#isDown = false;
       this.#isRebooting = false;
