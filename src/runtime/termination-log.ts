@@ -27,7 +27,8 @@ export interface Witness {
  */
 export class Testimony {
   readonly #witness: Witness;
-  #stages: State['chronicle']['stages'] | undefined;
+  /** How far the stop was when it was written last. */
+  #told = '';
   #latest: State | undefined;
   #writing: Promise<void> | undefined;
 
@@ -36,10 +37,12 @@ export class Testimony {
   }
 
   follow(state: State): void {
-    const { stages } = state.chronicle;
-    if (this.#witness.terminationLog === undefined || state.stop === undefined) return;
-    if (state.child.is === 'gone' || stages === this.#stages) return;
-    this.#stages = stages;
+    const { member, terminationLog } = this.#witness;
+    if (terminationLog === undefined || state.stop === undefined || state.child.is === 'gone') return;
+    const { Phases, Unfinished, WaitsFor } = evidenceOf(member, state);
+    const told = JSON.stringify([Phases?.length, Unfinished, WaitsFor]);
+    if (told === this.#told) return;
+    this.#told = told;
     this.#latest = state;
     this.#writing ??= this.#writeLatest();
   }

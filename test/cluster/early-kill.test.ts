@@ -1,0 +1,65 @@
+/** A KILL that comes earlier than the pod declares, on a real kubelet: who still hears of the stop, and what is known of it afterwards. */
+import assert from 'node:assert/strict';
+import { describe } from 'node:test';
+import { ask } from './helpers/api.ts';
+import { clusterTest } from './helpers/case.ts';
+import { podOf, SIDECAR } from './helpers/members.ts';
+import { type ClusterPod, startPod } from './helpers/pod.ts';
+import { namespace, podsPath } from './helpers/watch.ts';
+
+/** Nothing but the floor, or the KILL, ends this drain in time. */
+const DRAIN = ['--drain', 'min=7s,quiet=5s,max=25s'];
+
+function drainingPod(floor?: string) {
+  const flags = floor === undefined ? [] : ['--grace-floor', floor];
+  return podOf({
+    members: [
+      { name: 'proxy', flags: [...SIDECAR, ...flags] },
+      { name: 'main', flags: ['--start-after', 'proxy=started', ...DRAIN, ...flags] },
+    ],
+  });
+}
+
+async function evict({ name }: ClusterPod, graceSeconds: number): Promise<void> {
+  const metadata = { name, namespace: namespace() };
+  const deleteOptions = { gracePeriodSeconds: graceSeconds };
+  const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata, deleteOptions };
+  await ask('POST', `${podsPath()}/${name}/eviction`, eviction);
+}
+
+describe('a KILL before the time that was declared', { concurrency: 4 }, () => {
+  clusterTest('C3: what drains and what holds is killed without a TERM, and has left word of it', async (t) => {
+    const pod = await startPod(t, 'early', drainingPod());
+    await pod.untilStarted('proxy', 'main');
+    await pod.delete(3);
+    await pod.untilGone();
+    assert.deepEqual([pod.timeline.signals('main'), pod.timeline.signals('proxy')], [[], []]);
+    assert.deepEqual([pod.end('main').exitCode, pod.end('proxy').exitCode], [137, 137]);
+    const [main, proxy] = [pod.message('main'), pod.message('proxy')];
+    assert.deepEqual([main.Unfinished, main.StopReason], ['drain', 'signal TERM']);
+    assert.deepEqual([proxy.Unfinished, proxy.WaitsFor], ['hold', ['main']]);
+    assert.ok(Date.parse(String(main.StopRequested)) > 0);
+    assert.equal(pod.tombstone('main')?.Phase, 'draining');
+    assert.equal(pod.tombstone('proxy')?.StopReason, 'signal TERM');
+  });
+
+  clusterTest('C3: with a grace floor both get their TERM before it, the main first', async (t) => {
+    const pod = await startPod(t, 'floor', drainingPod('8s'));
+    await pod.untilStarted('proxy', 'main');
+    await pod.delete(8);
+    await pod.untilGone();
+    assert.deepEqual([pod.timeline.signals('main'), pod.timeline.signals('proxy')], [[15], [15]]);
+    assert.deepEqual([pod.end('main').exitCode, pod.end('proxy').exitCode], [0, 0]);
+    pod.timeline.exitsBeforeSignalTo('main', 'proxy');
+    assert.equal((pod.message('main').Connections as { Ended: string }).Ended, 'grace floor');
+  });
+
+  clusterTest('C3: so it is with an eviction that leaves less time', async (t) => {
+    const pod = await startPod(t, 'evicted', drainingPod('8s'));
+    await pod.untilStarted('proxy', 'main');
+    await evict(pod, 8);
+    await pod.untilGone();
+    assert.deepEqual([pod.timeline.signals('main'), pod.timeline.signals('proxy')], [[15], [15]]);
+    assert.equal(pod.message('main').Reason, 'stopped');
+  });
+});
