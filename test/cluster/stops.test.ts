@@ -87,9 +87,11 @@ describe('on a cluster', { concurrency: 6 }, () => {
     async (t) => {
       const lifecycle = { preStop: { exec: { command: ['sleep', '60'] } } };
       const more = { lifecycle };
+      // The observer has no more time than they have, and may not get to their last words.
+      const told = { log: '/dev/stdout' };
       const members = [
-        { name: 'good', more },
-        { name: 'deaf', does: { ignore: 'TERM' }, more },
+        { name: 'good', does: told, more },
+        { name: 'deaf', does: { ...told, ignore: 'TERM' }, more },
       ];
       // Nothing is declared: what sexton would do by its own deadline is not the question.
       const spec = { restartPolicy: 'Always', graceSeconds: 4, declareGrace: false } as const;
