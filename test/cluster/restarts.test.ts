@@ -4,10 +4,12 @@
  */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
+import { ask } from './helpers/api.ts';
 import { clusterTest } from './helpers/case.ts';
 import { imageNames } from './helpers/images.ts';
 import { type MemberSpec, MOUNTS, podOf, SIDECAR } from './helpers/members.ts';
 import { startPod } from './helpers/pod.ts';
+import { namespace } from './helpers/watch.ts';
 
 /** Ends with that code at first, later with 0. */
 const restarted = (name: string, runs: string, code: number, action: string, flag: string): MemberSpec => ({
@@ -29,6 +31,31 @@ const begin = () => ({
       volumeMounts: MOUNTS,
     },
   ],
+});
+
+describe('on a cluster, the stop signal of a Pod', () => {
+  clusterTest('KEP-4960 lifecycle.stopSignal in the configuration file makes that signal a stop request', async (t) => {
+    const config = JSON.stringify({ lifecycle: { stopSignal: 'SIGUSR1' }, stop: 'TERM' });
+    const name = 'stop-signal';
+    await ask('POST', `/api/v1/namespaces/${namespace()}/configmaps`, { metadata: { name }, data: { config } });
+    const main: MemberSpec = {
+      name: 'main',
+      flags: ['--config', '/conf/config'],
+      does: { trap: 'USR1' },
+      more: {
+        lifecycle: { stopSignal: 'SIGUSR1' },
+        volumeMounts: [...MOUNTS, { name: 'conf', mountPath: '/conf' }],
+      },
+    };
+    const more = { os: { name: 'linux' }, volumes: [{ name: 'conf', configMap: { name } }] };
+    const pod = await startPod(t, name, podOf({ members: [main], more }));
+    if (pod.now.spec.containers[0]?.lifecycle === undefined) return t.skip('the gate ContainerStopSignals is off');
+    await pod.untilStarted('main');
+    await pod.delete();
+    await pod.untilGone();
+    assert.deepEqual(pod.timeline.signals('main'), [15]);
+    assert.equal(pod.tombstone('main')?.StopReason, 'signal USR1');
+  });
 });
 
 describe('on a cluster, restart rules', { concurrency: 3 }, () => {

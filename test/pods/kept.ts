@@ -14,6 +14,8 @@ export interface PodContainer {
   readonly command: readonly string[];
   /** A predecessor: it must have exited 0 before the next container is started. */
   readonly init?: boolean;
+  /** What its restart rules say of exit codes. */
+  readonly rules?: Readonly<Record<number, 'restart' | 'restart-all'>>;
   /** What the kubelet itself runs before it sends TERM. What becomes of it changes nothing; `over` says that its time is up. */
   readonly preStop?: (over: AbortSignal) => Promise<unknown>;
   /** Awaited before life `life` (2 and so on) in place of a back-off, which may be of any length. */

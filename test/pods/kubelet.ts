@@ -2,7 +2,8 @@
  * A stand-in for the kubelet: what it does to the containers of one pod, and nothing else.
  *
  * Theory of operation: predecessors (`init`) run one by one, each until it exits 0; then all other containers start at
- * once and each is started again as the pod's restartPolicy says, after a back-off that doubles. A deletion ends all restarting
+ * once and each is started again as its restart rules or the pod's restartPolicy say, after a back-off that doubles. A rule that restarts
+ * all ends them all at once; then the predecessors run again. A deletion ends all restarting
  * and stops all containers side by side, each in the way that `kept.ts` tells. A deletion that comes later changes nothing, as
  * with the real one (docs/kubernetes.md). What a container is the engine of the run says; its PID 1 is
  * `dist/sexton/sexton`.
@@ -70,26 +71,40 @@ export function runPod(scratch: Scratch, pod: Pod): RunningPod {
   const deletion = new AbortController();
   scratch.beforeClear(() => deletion.abort());
   const replaced = new Set<Kept>();
+  /** Ends with a restart of all. */
+  let round = new AbortController();
 
   const live = async (kept: Kept): Promise<void> => {
     for (let backoffMs = BACKOFF_MS.first; ; backoffMs = Math.min(backoffMs * 2, BACKOFF_MS.most)) {
       const { status } = await kept.live();
       const isReplaced = replaced.delete(kept) && pod.restartPolicy !== 'Never';
-      if (deletion.signal.aborted || !(isReplaced || runsAgain(pod, kept.spec, status))) break;
-      await Promise.race([kept.spec.backoff?.(kept.lives + 1) ?? sleep(backoffMs), aborted(deletion.signal)]);
-      if (deletion.signal.aborted) break;
+      const rule = kept.spec.rules?.[status];
+      if (deletion.signal.aborted || round.signal.aborted) break;
+      if (rule === 'restart-all') {
+        round.abort();
+        // At once, without a grace period.
+        void Promise.all(all.map((it) => it.kill()));
+        break;
+      }
+      if (!(isReplaced || rule === 'restart' || runsAgain(pod, kept.spec, status))) break;
+      const over = [aborted(deletion.signal), aborted(round.signal)];
+      await Promise.race([kept.spec.backoff?.(kept.lives + 1) ?? sleep(backoffMs), ...over]);
+      if (deletion.signal.aborted || round.signal.aborted) break;
     }
     kept.close();
   };
   const extra: Promise<unknown>[] = [];
   let phase: Phase = 'Pending';
   const work = async (): Promise<Phase> => {
-    for (const kept of all.filter((it) => it.spec.init)) {
-      await live(kept);
-      if (deletion.signal.aborted || kept.lastStatus !== 0) return 'Failed';
-    }
-    phase = 'Running';
-    await Promise.all(all.filter((it) => !it.spec.init).map(live));
+    do {
+      round = new AbortController();
+      for (const kept of all.filter((it) => it.spec.init)) {
+        await live(kept);
+        if (deletion.signal.aborted || kept.lastStatus !== 0) return 'Failed';
+      }
+      phase = 'Running';
+      await Promise.all(all.filter((it) => !it.spec.init).map(live));
+    } while (round.signal.aborted && !deletion.signal.aborted);
     for (let next = extra.shift(); next !== undefined; next = extra.shift()) await next;
     return all.every((it) => it.exits.at(-1) === 0) ? 'Succeeded' : 'Failed';
   };
