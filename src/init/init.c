@@ -197,6 +197,7 @@ static _Noreturn void run(struct init *init) {
     if (init->accept_at <= now_ms()) init->accept_at = NEVER;
     keep_grace(init);
     watch_supervisor(init);
+    if (init->has_to_reap) reap(init);
     if (init->alone) end_alone(init);
     send_events(init);
     wait_for_anything(init);
@@ -210,7 +211,6 @@ static _Noreturn void run(struct init *init) {
     read_helpers(init);
     if (init->polled[2].revents) accept_peers(init);
     if (init->polled[0].revents) read_signals(init);
-    if (init->has_to_reap) reap(init);
   }
 }
 

@@ -9,7 +9,7 @@ import { childrenOf, send } from './process.ts';
 import type { Scratch } from './scratch.ts';
 import { waitFor } from './wait.ts';
 
-export type Controller = 'memory' | 'pids';
+export type Controller = 'memory' | 'pids' | 'cpu';
 
 export interface Cgroup {
   /** Its directory, for whoever goes in by himself. */
@@ -26,6 +26,8 @@ const ROOT = '/sys/fs/cgroup';
 const FILES = {
   memory: { v1: 'memory.limit_in_bytes', v2: 'memory.max' },
   pids: { v1: 'pids.max', v2: 'pids.max' },
+  /** In microseconds of each 100,000. */
+  cpu: { v1: 'cpu.cfs_quota_us', v2: 'cpu.max' },
 } as const satisfies Record<Controller, object>;
 
 /** Why there can be none on this machine; undefined: there can. */

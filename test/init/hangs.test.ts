@@ -8,7 +8,7 @@ import { NODE } from '../helpers/paths.ts';
 import { hasEnded, send, stateOf } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { type Build, built, SANITIZED, STATIC } from './builds.ts';
-import { AGENT, type Bench, eachBuild, layBench } from './scripted.ts';
+import { AGENT, type Bench, eachBuild, hasPassed, layBench } from './scripted.ts';
 
 const HASTY: readonly Build[] = [{ name: 'hasty', path: built('hasty', { patienceMs: 2_000 }) }];
 
@@ -72,6 +72,34 @@ eachBuild(
     assert.deepEqual(starts(), [supervisor.about.pid]);
   },
   HASTY,
+);
+
+eachBuild(
+  'A3 a supervisor that stood still together with init is not to blame',
+  async (t, build) => {
+    const bench = await layBench(t, build);
+    const init = bench.start(['--', ...AGENT]);
+    const supervisor = await init.supervisor();
+    await supervisor.expect('hello');
+    await supervisor.expect('spawned');
+    const monotonicMs = (): number => Number(process.hrtime.bigint() / 1_000_000n);
+    const dueMs = monotonicMs() + 300;
+    supervisor.commit('ack', 1, 'due', dueMs);
+    await hasPassed(bench, supervisor, supervisor.sent);
+    send(supervisor.about.pid, 'SIGSTOP');
+    await waitFor('the supervisor stands still', () => stateOf(supervisor.about.pid) === 'T');
+    send(init.pid, 'SIGSTOP');
+    await waitFor('the patience is long over', () => monotonicMs() > dueMs + 12_000);
+    send(init.pid, 'SIGCONT');
+    send(supervisor.about.pid, 'SIGCONT');
+    // What init says next is the signal that it has had, and it says so to the same supervisor.
+    assert.equal((await supervisor.expect('signal'))[0], '18');
+    supervisor.commit('ack', 2, 'due', 0);
+    send(init.pid, 'SIGUSR1');
+    assert.equal((await supervisor.expect('signal'))[0], '10');
+    assert.equal(hasEnded(supervisor.about.pid), false);
+  },
+  [STATIC],
 );
 
 eachBuild(

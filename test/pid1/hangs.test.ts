@@ -1,0 +1,38 @@
+/**
+ * A supervisor that stands still while the container is to stop.
+ */
+import assert from 'node:assert/strict';
+import { describe } from 'node:test';
+import { type Container, startContainer } from '../helpers/container.ts';
+import { atOnce } from '../helpers/engine.ts';
+import { member } from '../helpers/member.ts';
+import { send } from '../helpers/process.ts';
+import { type Stage, scenario } from '../helpers/scenario.ts';
+import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
+import { waitFor } from '../helpers/wait.ts';
+
+describe('a supervisor that stands still', { concurrency: atOnce(2) }, () => {
+  scenario('A3 in a drain is replaced, and its command gets TERM in time', async (stage) => {
+    const container = await stopIntoDrain(stage, ['--drain', '3s', '--grace-period', '60s']);
+    assert.equal((await container.exit()).status, 0, container.stderr());
+    assert.deepEqual(readTimeline(stage.scratch.log).signals('app'), [15]);
+    assert.match(container.stderr(), /the supervisor was started again/);
+  });
+
+  scenario('A3 for longer than the grace period does not keep init from the KILL at its end', async (stage) => {
+    const container = await stopIntoDrain(stage, ['--drain', '2s', '--grace-period', '4s']);
+    assert.equal((await container.exit()).status, 137, container.stderr());
+    assert.deepEqual(readTimeline(stage.scratch.log).signals('app'), []);
+    assert.match(container.stderr(), /killed by init: the deadline has come/);
+  });
+});
+
+async function stopIntoDrain(stage: Stage, flags: readonly string[]): Promise<Container> {
+  const container = startContainer(stage.scratch, { flags, command: member(stage, 'app') });
+  await waitForEvent(stage.scratch.log, 'app', 'Started');
+  const supervisor = await container.supervisor();
+  await container.signal('SIGTERM');
+  await waitFor('it drains', () => container.stderr().includes('draining'));
+  assert.ok(send(supervisor, 'SIGSTOP'));
+  return container;
+}
