@@ -208,9 +208,11 @@ function commandFields(command: HostCommand): string[] {
   }
 }
 
-/** Never too early; 0: never at all. */
+/** Never too early; 0: never at all, which the core may also call infinity. */
 function timeField(atMs: number | undefined): string {
-  return atMs === undefined ? '0' : integer('time', Math.max(1, Math.ceil(atMs)), 1, Number.MAX_SAFE_INTEGER);
+  return atMs === undefined || atMs === Number.POSITIVE_INFINITY
+    ? '0'
+    : integer('time', Math.max(1, Math.ceil(atMs)), 1, Number.MAX_SAFE_INTEGER);
 }
 
 function signalField(signal: number): string {

@@ -40,6 +40,17 @@ test('every event and every hello is read as init meant it', () => {
   );
 });
 
+test('a time is sent as a whole number, never too early, and one that never comes as 0', () => {
+  const sent = (atMs: number | undefined): string[] =>
+    encodeCommit({ ack: undefined, memo: undefined, commands: [{ type: 'due', atMs }] })
+      .subarray(4)
+      .toString()
+      .split('\0');
+  assert.deepEqual(sent(12.25), ['commit', 'due', '13', '']);
+  for (const never of [undefined, Number.POSITIVE_INFINITY]) assert.deepEqual(sent(never), ['commit', 'due', '0', '']);
+  assert.throws(() => sent(Number.NaN), /cannot send time NaN/);
+});
+
 test('our frames are, byte for byte, those of a plain encoder', () => {
   fc.assert(
     fc.property(fc.array(word, { minLength: 1 }), (fields) => assert.deepEqual(encodeFrame(fields), frameOf(fields))),
