@@ -171,7 +171,8 @@ export class Watch {
     this.#all = false;
     this.#dirty.clear();
     const { dir, ownName, named, onTrouble, isDone } = this.#options;
-    void this.#events.check();
+    // One after the other: on a file system that hangs each would take a thread of the few that all of this process share.
+    await this.#events.check();
     await this.#unchanged.begin(this.#entries > MANY);
     try {
       const isNews = (file: string): boolean => isRequestFor(ownName, file) && !isDone(file);
