@@ -33,7 +33,8 @@ export interface RunConfig {
   readonly logFormat: Values['logFormat'];
   readonly http: HttpOptions | undefined;
   readonly terminationLog: TerminationLog;
-  readonly host: HostWishes;
+  /** `single`: signals reach the first process of the command, not its group. */
+  readonly host: HostWishes & { readonly single: boolean };
 }
 
 /** One row of `explain`. */
@@ -121,7 +122,7 @@ function resolve({ argv, env, files, place, environment }: Inputs, file: ConfigF
   const program = programOf(argv, line, file);
   const isDirectory = place.isPlain ? () => false : files.isDirectory;
   const settled = settle(layers, { ...files, isDirectory, command: program?.argv[0] });
-  const { settings: chosen, single, notes, warnings } = chooseStop(settled.settings, program?.argv);
+  const { settings: chosen, notes, warnings } = chooseStop(settled.settings, program?.argv);
   const settings = withStopSignal(chosen, file);
   const all = [
     ...line.problems,
@@ -137,10 +138,7 @@ function resolve({ argv, env, files, place, environment }: Inputs, file: ConfigF
     return { ok: false, problems: all, name: settings.name.value, terminationLog: terminationLogOf(settings) };
   return {
     ok: true,
-    run: freeze({
-      ...runConfig(settings, program, single ? { ...place, host: { ...place.host, single } } : place),
-      makesGraveyard: isNamed,
-    }),
+    run: freeze({ ...runConfig(settings, program, place), makesGraveyard: isNamed }),
     warnings: [
       ...environment.warnings,
       ...foreign.warnings,
@@ -217,7 +215,8 @@ function runConfig(
     solo: graveyard === undefined,
   };
   const log = { logLevel: need(settings, 'logLevel'), logFormat: need(settings, 'logFormat') };
-  return { member, graveyard, program, ...log, host, ...observation(settings) };
+  const single = need(settings, 'signalTo') === 'first';
+  return { member, graveyard, program, ...log, host: { ...host, single }, ...observation(settings) };
 }
 
 function observation(settings: Settings): Pick<RunConfig, 'http' | 'terminationLog'> {

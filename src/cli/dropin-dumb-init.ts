@@ -6,19 +6,24 @@ import { SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU } from '../core/signals.ts';
 import type { DropInLine } from './dropin.ts';
 import type { Env } from './env.ts';
 import { splitOptions } from './getopt.ts';
-import type { Given } from './given.ts';
+import { type Given, signalTo } from './given.ts';
 import { show } from './parse.ts';
 import { formatSignalMap } from './signals.ts';
 
 export function readDumbInit(argv: readonly string[], env: Env): DropInLine {
   const { options, wrong, at } = splitOptions(argv, { letters: 'hvVcr:', long: LONG });
   const rewrites: Record<number, number | 'drop'> = {};
-  let single = env.DUMB_INIT_SETSID === '0';
+  const byVariable = env.DUMB_INIT_SETSID === '0';
+  const given: Given[] = [];
+  let single = byVariable;
   let verbose = false;
   for (const { letter, value } of options) {
     if (letter === 'h') return { asks: 'help' };
     if (letter === 'V') return { asks: 'version' };
-    if (letter === 'c') single = true;
+    if (letter === 'c') {
+      single = true;
+      given.push(signalTo('first', 'dumb-init -c'));
+    }
     if (letter === 'v') verbose = true;
     if (letter !== 'r') continue;
     const pair = rewriteOf(value);
@@ -40,9 +45,9 @@ export function readDumbInit(argv: readonly string[], env: Env): DropInLine {
   return {
     asks: 'run',
     at,
-    given: [...(Object.keys(rewrites).length > 0 ? [signals] : []), ...(verbose ? [logLevel] : [])],
-    implied: [signals, logLevel, logFormat],
-    host: { single, missesOrphans: false, commands: [] },
+    given: [...given, ...(Object.keys(rewrites).length > 0 ? [signals] : []), ...(verbose ? [logLevel] : [])],
+    implied: [...(byVariable ? [signalTo('first', 'DUMB_INIT_SETSID=0')] : []), signals, logLevel, logFormat],
+    host: { missesOrphans: false, commands: [] },
     startFailureCode: 2,
   };
 }

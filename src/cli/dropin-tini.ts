@@ -7,7 +7,7 @@ import type { HostCommand } from '../runtime/host/host.ts';
 import type { DropInLine } from './dropin.ts';
 import type { Env } from './env.ts';
 import { splitOptions } from './getopt.ts';
-import type { Given } from './given.ts';
+import { type Given, signalTo } from './given.ts';
 import { show } from './parse.ts';
 
 export function readTini(argv: readonly string[], env: Env): DropInLine {
@@ -15,7 +15,8 @@ export function readTini(argv: readonly string[], env: Env): DropInLine {
   const { options, wrong, at } = splitOptions(argv, { letters: 'p:hvwgle:s', long: {} });
   const codes: Record<number, number> = {};
   const commands: HostCommand[] = [];
-  let single = env.TINI_KILL_PROCESS_GROUP === undefined;
+  const given: Given[] = [];
+  const byVariable = env.TINI_KILL_PROCESS_GROUP !== undefined;
   let subreaper = env.TINI_SUBREAPER !== undefined;
   let louder = 0;
   for (const { letter, value } of options) {
@@ -32,13 +33,12 @@ export function readTini(argv: readonly string[], env: Env): DropInLine {
       commands.push({ type: 'parentDeath', signal });
     }
     if (letter === 'w') commands.push({ type: 'tellReaped' });
-    if (letter === 'g') single = false;
+    if (letter === 'g') given.push(signalTo('group', 'tini -g'));
     if (letter === 's') subreaper = true;
     if (letter === 'v') louder += 1;
   }
   if (wrong !== undefined) return nothing(wrong);
   if (at >= argv.length) return nothing('no command is given');
-  const given: Given[] = [];
   const text = Object.keys(codes).map((code) => `${code}=0`);
   if (text.length > 0)
     given.push({ key: 'exitCode', text: text.join(), value: { kind: 'map', codes }, label: '-e', source: 'tini -e' });
@@ -49,8 +49,12 @@ export function readTini(argv: readonly string[], env: Env): DropInLine {
     asks: 'run',
     at,
     given: louder > 0 ? [...given, logLevel] : given,
-    implied: [logLevel, logFormat],
-    host: { single, missesOrphans: !subreaper, commands },
+    implied: [
+      signalTo(byVariable ? 'group' : 'first', byVariable ? 'TINI_KILL_PROCESS_GROUP' : 'tini'),
+      logLevel,
+      logFormat,
+    ],
+    host: { missesOrphans: !subreaper, commands },
     startFailureCode: undefined,
   };
 }

@@ -18,8 +18,6 @@ export type DropIn = 'tini' | 'dumb-init' | 'kubexit';
 
 /** What is asked of the host beside the lifecycle. */
 export interface HostWishes {
-  /** Signals reach the first process of the command, not its group. */
-  readonly single: boolean;
   /** Where this is not PID 1 orphans go elsewhere, and that is to be said. */
   readonly missesOrphans: boolean;
   readonly commands: readonly HostCommand[];
@@ -74,7 +72,7 @@ export function takePlace(as: DropIn | undefined, argv: readonly string[], env: 
   };
 }
 
-const NO_WISHES: HostWishes = { single: false, missesOrphans: false, commands: [] };
+const NO_WISHES: HostWishes = { missesOrphans: false, commands: [] };
 const NO_PLACE = {
   implied: [],
   host: NO_WISHES,

@@ -35,6 +35,7 @@ export interface Values {
   readonly startTimeout: number;
   readonly startTimeoutAction: 'fail' | 'continue';
   readonly signals: SignalMap;
+  readonly signalTo: 'group' | 'first';
   readonly stop: StopWish;
   readonly gracePeriod: number;
   readonly graceFloor: number;

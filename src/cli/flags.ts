@@ -114,6 +114,13 @@ export const FLAGS: { readonly [K in Key]: Flag<Values[K]> } = {
     defaultNote: 'none',
     help: 'Translate signals on their way to the command; HUP:- drops HUP.',
   },
+  signalTo: {
+    name: 'signal-to',
+    takes: 'group|first',
+    ...oneOf(['group', 'first']),
+    default: 'group',
+    help: "Who gets the signals: the command's process group, or its first process alone, which passes them on itself.",
+  },
   stop: {
     name: 'stop',
     takes: 'LADDER|auto|preset:NAME',

@@ -81,6 +81,7 @@ export const FORMS: Readonly<Record<Key, Form>> = {
     pattern: listed(`${RECEIVABLE}:(${SIGNAL}|-|0)`),
     map: { key: RECEIVABLE, value: `(${SIGNAL}|-|0)`, numbers: { minimum: 0, maximum: 64 } },
   },
+  signalTo: choices('signalTo'),
   stop: {
     pattern: `(${CLIMBABLE}:${SOME_TIME},)*${CLIMBABLE}(:${SOME_TIME})?|auto|preset:(${PRESET_NAMES.join('|')})`,
     numbers: { enum: ALL_SIGNALS.filter((signal) => ![17, 18, 19].includes(signal)) },

@@ -31,3 +31,8 @@ export function flagLabel(name: string, text: string): string {
 export function variableLabel(name: string, text: string): string {
   return `${name}=${show(text)}`;
 }
+
+/** As another program says it. */
+export function signalTo(text: 'group' | 'first', source: string): Given {
+  return { key: 'signalTo', text, label: `--signal-to ${text} (${source})`, source };
+}

@@ -21,8 +21,6 @@ export interface StopWish {
 /** What follows from a preset for the rest of the configuration. */
 export interface StopChoice {
   readonly settings: Settings;
-  /** Signals are for the first process of the command only. */
-  readonly single: boolean;
   /** What is said at the start. */
   readonly notes: readonly string[];
   readonly warnings: readonly string[];
@@ -46,7 +44,7 @@ export function formatStop({ rungs, preset }: StopWish): string {
 /** Puts the rungs of the preset in its place. A ladder of the user's stays as it is. */
 export function chooseStop(settings: Settings, argv: readonly string[] | undefined): StopChoice {
   const wish = settings.stop.value;
-  if (wish?.preset === undefined || argv === undefined) return { settings, single: false, notes: [], warnings: [] };
+  if (wish?.preset === undefined || argv === undefined) return { settings, notes: [], warnings: [] };
   const started = startedBy(argv);
   const name = wish.preset === 'auto' ? presetOf(started.program) : wish.preset;
   if (name === undefined) return nothingKnown(settings, started);
@@ -58,11 +56,13 @@ export function chooseStop(settings: Settings, argv: readonly string[] | undefin
   const warning = preset.warning?.({ args: started.args, budgetMs });
   return {
     settings: withPreset(settings, preset, name, rungs),
-    single: preset.isSingle ?? false,
     notes: [`stop ladder ${ladder} by ${by}`],
     warnings: [
       ...(warning === undefined ? [] : [`${settings.stop.label}: ${warning}`]),
       ...(preset.isSingle && started.isGroupTold ? [tellsAll(name, started)] : []),
+      ...(preset.isSingle && settings.signalTo.value === 'group' && settings.signalTo.isGiven
+        ? [reachesAll(name, settings)]
+        : []),
     ],
   };
 }
@@ -70,16 +70,17 @@ export function chooseStop(settings: Settings, argv: readonly string[] | undefin
 /** It is no mistake to run `auto` with every image; it is worth knowing once. */
 function nothingKnown(settings: Settings, started: Started): StopChoice {
   const note = `there is no stop preset for ${seen(started)}: it gets the stop signal as it arrives`;
-  return { settings, single: false, notes: [note], warnings: [] };
+  return { settings, notes: [note], warnings: [] };
 }
 
 function withPreset(settings: Settings, preset: StopPreset, name: string, rungs: readonly Rung[]): Settings {
   const source = `preset ${name}`;
-  const { stop, stopSignals, exitCode } = settings;
+  const { signalTo, stop, stopSignals, exitCode } = settings;
   return {
     ...settings,
     stop: { ...stop, value: { preset: name, ...stop.value, rungs } },
     // Official images declare the graceful signal as their STOPSIGNAL, so the platform sends it as its stop request.
+    ...(!signalTo.isGiven && preset.isSingle && { signalTo: { ...signalTo, value: 'first', source } }),
     ...(!stopSignals.isGiven && {
       stopSignals: { ...stopSignals, value: together(stopSignals.value ?? [], rungs), source },
     }),
@@ -115,6 +116,11 @@ function budgetOf({ gracePeriod, drain, preStop }: Settings): number {
 /** What `auto` went by. */
 function seen({ program, behind }: Started): string {
   return behind.length === 0 ? program : `${program} behind ${behind.join(' ')}`;
+}
+
+/** What it says goes for our own signals as well. */
+function reachesAll(name: string, { signalTo }: Settings): string {
+  return `${signalTo.label}: the workers of ${name} take its signals as an order to drop their requests; leave it out`;
 }
 
 function tellsAll(name: string, { behind }: Started): string {

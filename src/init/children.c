@@ -30,7 +30,7 @@ void take_terminal(struct init *init, uint64_t id) {
 void signal_target(pid_t target, int number) {
   if (target >= -1 && target <= 1) return; /* everybody, our own group, or PID 1: kill(2) */
   kill(target, number);
-  if (number == SIGTERM || number == SIGHUP || number == SIGINT || number == SIGQUIT) kill(target, SIGCONT);
+  if (number == SIGTERM || number == SIGHUP || number == SIGINT || number == SIGQUIT) continue_stopped(target);
 }
 
 void signal_group(const struct child *child, int number) { signal_target(-child->pid, number); }

@@ -174,7 +174,7 @@ void forget(char *buffer, size_t used);
 /* children.c */
 struct child *find_child(struct init *init, uint64_t id);
 struct child *find_living(struct init *init, pid_t pid);
-/* To a pid, or to the group of a negative one. CONT follows what asks for an end. */
+/* To a pid, or to the group of a negative one. Where it asks for an end, what is stopped is continued. */
 void signal_target(pid_t target, int number);
 void signal_group(const struct child *child, int number);
 /* To the first process alone where that is wanted, else to the group. */
@@ -212,6 +212,8 @@ void release_helper(struct init *init, uint64_t id);
 /* How many `visit` said true to. None without /proc. */
 size_t each_living_child(struct init *init, bool (*visit)(struct init *, pid_t));
 size_t count_strays(struct init *init);
+/* CONT to each stopped process of this target: a pid, or the group of a negative one. */
+void continue_stopped(pid_t target);
 void sweep(struct init *init, int number);
 /* While a sweep is on: after anything was reaped, and every now and then. */
 void look_for_strays(struct init *init);

@@ -218,6 +218,7 @@ restartPolicyRules:
       startTimeout: '5s',
       startTimeoutAction: 'continue',
       signals: 'HUP:USR1,TERM:QUIT',
+      signalTo: 'first',
       stop: 'QUIT:5s,KILL',
       gracePeriod: '25s',
       graceFloor: '15s',
@@ -262,6 +263,7 @@ startTimeoutAction: continue
 signals: {HUP: USR1, TERM: QUIT}
 stop: [QUIT:5s, KILL]
 terminationGracePeriodSeconds: 25
+signalTo: first
 graceFloor: 15s
 platformPreStop: 20s
 stopSignals: [INT, QUIT]
@@ -290,6 +292,7 @@ logFormat: text
     for (const other of [byVariables, byFile, byYaml]) {
       assert.deepEqual(other.run.member, byFlags.run.member);
       assert.deepEqual(other.run.http, byFlags.run.http);
+      assert.deepEqual(other.run.host, { single: true, missesOrphans: false, commands: [] });
       assert.deepEqual(other.run.terminationLog, byFlags.run.terminationLog);
       assert.deepEqual(
         other.sources.map(({ key, value }) => [key, value]),

@@ -80,6 +80,7 @@ export function wrongFlags(): readonly WrongInput[] {
       '42=restart,42=restart-all',
       '42 is in two rules, the first counts; name it once',
     ),
+    one('signals to nobody', 'signal-to', 'none', 'not one of group, first'),
     one('a drain that hides', 'readyz-on-drain', 'hide', 'not one of keep, fail'),
     one(
       'a relative termination log',

@@ -19,7 +19,7 @@ export type PeerName = Exclude<DropIn, 'kubexit'>;
 export const INTENDED = {
   /** tini keeps these for itself, whether as crashes of its own or ignored. */
   tiniForwardsToo: [4, 5, 6, 7, 8, 11, 21, 22, 31],
-  contFollows: 'CONT is sent after TERM, HUP, INT and QUIT, so that a command that is stopped hears of them',
+  contFollows: 'what is stopped gets CONT after TERM, HUP, INT and QUIT, so that it hears of them',
   theRest: 'what a command leaves behind in its group gets TERM, and is waited for up to the grace period',
   tiniPermutes: "tini built against glibc looks for its own flags behind the command's name, up to --",
   /** These keep the directory busy that they were started in. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { constants } from 'node:os';
 import test from 'node:test';
-import { childrenOf, send } from '../helpers/process.ts';
+import { childrenOf, send, stateOf } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { STATIC } from './builds.ts';
 import { AGENT, eachBuild, type Init, layBench } from './scripted.ts';
@@ -100,6 +100,41 @@ for (const signal of [SIGTERM, SIGHUP, SIGINT, SIGQUIT]) {
     assert.deepEqual((await supervisor.expect('exited')).slice(2, 4), ['signal', String(signal)]);
   });
 }
+
+eachBuild('A7 no CONT follows TERM to an application that is not stopped', async (t, build) => {
+  const bench = await layBench(t, build);
+  const script =
+    'trap "echo cont" CONT; trap "echo term" TERM; trap "echo usr1" USR1; echo up; while :; do read l; done';
+  const init = bench.start(['--', 'sh', '-c', script]);
+  const supervisor = await init.supervisor();
+  await supervisor.expect('hello');
+  await supervisor.expect('spawned');
+  await init.says('up');
+  supervisor.commit('kill', 1, SIGTERM);
+  await init.says('term');
+  supervisor.commit('kill', 1, SIGUSR1);
+  await init.says('usr1');
+  assert.equal(init.stdout(), 'up\nterm\nusr1\n');
+  supervisor.commit('exit', 0);
+  await init.ended;
+});
+
+eachBuild('A7 of a group only the process that is stopped gets CONT', async (t, build) => {
+  const bench = await layBench(t, build);
+  const inner = 'trap "echo inner cont" CONT; trap "echo inner term" TERM; kill -STOP $$; while :; do sleep 0.01; done';
+  const script = `trap "echo cont" CONT; trap "echo term" TERM; sh -c '${inner}' & echo up $!; while :; do wait; read l; done`;
+  const init = bench.start(['--', 'sh', '-c', script]);
+  const supervisor = await init.supervisor();
+  await supervisor.expect('hello');
+  await supervisor.expect('spawned');
+  const inside = await waitFor('it is told', () => Number(/up (\d+)\n/.exec(init.stdout())?.[1]) || undefined);
+  await waitFor('it is stopped', () => stateOf(inside) === 'T');
+  supervisor.commit('kill', 1, SIGTERM);
+  for (const text of ['inner term', 'inner cont', '\nterm']) await init.says(text);
+  assert.doesNotMatch(init.stdout(), /\ncont/);
+  supervisor.commit('exit', 0);
+  await init.ended;
+});
 
 eachBuild(
   'gone comes only when the last process of the group has ended, and kill still reaches those left',

@@ -92,7 +92,7 @@ export interface Program {
 export type HostCommand =
   /** Start the application as `id`; ids rise from 1. The environment, dispositions, limits and descriptors are those the host was started with. */
   | { readonly type: 'spawn'; readonly id: number; readonly program: Program }
-  /** Signal the process group of `id`; nothing happens when it is gone. The host sends CONT after TERM, HUP, INT and QUIT. */
+  /** Signal the process group of `id`; nothing happens when it is gone. The host continues what is stopped after TERM, HUP, INT and QUIT. */
   | { readonly type: 'kill'; readonly id: number; readonly signal: number }
   /**
    * From now on the host forwards these signals to the group of `id` by itself, at once. Signals that are not in the table are

@@ -7,16 +7,21 @@ import { SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, signalName } from '../../cor
 
 const NEEDS_CONT: ReadonlySet<number> = new Set([SIGTERM, SIGHUP, SIGINT, SIGQUIT]);
 
-/** CONT follows what asks for an end: a stopped process would not act on it. */
+/** What asks for an end is followed by CONT to each process that is stopped: it would not act on it. */
 export function signalGroup(pgid: number, signal: number): void {
   send(-pgid, signal);
-  if (NEEDS_CONT.has(signal)) send(-pgid, SIGCONT);
+  if (!NEEDS_CONT.has(signal)) return;
+  const members = membersOf(pgid);
+  // What cannot be seen may be stopped.
+  if (members.length === 0) send(-pgid, SIGCONT);
+  for (const { pid, state } of members) if (state === 'T') send(Number(pid), SIGCONT);
 }
 
 /** Only this process. */
 export function signalProcess(pid: number, signal: number): void {
   send(pid, signal);
-  if (NEEDS_CONT.has(signal)) send(pid, SIGCONT);
+  const { state = 'T' } = processOf(String(pid));
+  if (NEEDS_CONT.has(signal) && state === 'T') send(pid, SIGCONT);
 }
 
 export function groupIsGone(pgid: number): boolean {
@@ -49,16 +54,34 @@ function nativeNumber(signal: number): number | undefined {
 
 /**
  * An orphan that ended stays a zombie where PID 1 does not reap, for instance when we are it; kill(2) still finds
- * it. Fields after the command are state, parent, group: proc_pid_stat(5).
+ * it.
  */
 function onlyZombiesLeft(pgid: number): boolean {
-  return readdirSync('/proc')
-    .filter((entry) => /^[0-9]+$/.test(entry))
-    .every((pid) => {
-      const stat = statOf(pid);
-      const [state, , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      return group !== String(pgid) || state === 'Z' || state === 'X';
-    });
+  return membersOf(pgid).every(({ state }) => state === 'Z' || state === 'X');
+}
+
+interface Process {
+  readonly pid: string;
+  readonly state?: string | undefined;
+  readonly group?: string | undefined;
+}
+
+/** Empty where there is no /proc. */
+function membersOf(pgid: number): readonly Process[] {
+  return process.platform !== 'linux'
+    ? []
+    : readdirSync('/proc')
+        .filter((entry) => /^[0-9]+$/.test(entry))
+        .map(processOf)
+        .filter(({ group }) => group === String(pgid));
+}
+
+/** Fields after the command are state, parent, group: proc_pid_stat(5). */
+function processOf(pid: string): Process {
+  const stat = statOf(pid);
+  if (stat === '') return { pid };
+  const [state, , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return { pid, state, group };
 }
 
 function statOf(pid: string): string {
