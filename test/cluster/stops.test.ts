@@ -172,6 +172,43 @@ describe('on a cluster', { concurrency: 6 }, () => {
   );
 
   clusterTest(
+    "A2 the kubelet's liveness probe of a sidecar fails while its main declares that it has no preStop: it does not hold, and serves on in its next life",
+    async (t) => {
+      const pod = await startPod(
+        t,
+        'liveness-alone',
+        podOf({
+          restartPolicy: 'Always',
+          graceSeconds: 60,
+          members: [
+            {
+              name: 'proxy',
+              flags: SIDECAR,
+              does: { counter: '/log/lives' },
+              more: { livenessProbe: failingFrom('/tmp/broken') },
+            },
+            { name: 'main', flags: ['--platform-pre-stop', 'none'] },
+          ],
+        }),
+      );
+      await pod.untilStarted('proxy', 'main');
+      await pod.exec('proxy', 'touch', '/tmp/broken');
+      await pod.untilEvent('proxy', 'Started', 2);
+      const log = pod.timeline;
+      assert.deepEqual([log.signals('proxy'), log.signals('main')], [[15], []]);
+      const stopped = pod.message('proxy');
+      assert.ok(Number(stopped.StopMs) < 30_000, `it took ${stopped.StopMs} ms`);
+      assert.match(pod.log('proxy'), /stopped alone: the pod goes on, as main was not asked/);
+      assert.ok(pod.tombstone('main')?.PodStopNotBefore !== undefined);
+      await pod.untilRestarted('proxy');
+      await pod.delete();
+      await pod.untilGone();
+      // In the pod's stop it holds as ever.
+      pod.timeline.exitsBeforeSignalTo('main', 'proxy');
+    },
+  );
+
+  clusterTest(
     "A1 a member that hangs is stopped by the kubelet's liveness probe, and the pod is deleted 13 s later: the other one gets its whole grace period",
     async (t) => {
       const pod = await startPod(

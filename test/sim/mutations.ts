@@ -193,4 +193,40 @@ export const MUTATIONS: readonly Mutation[] = [
     from: "if (config.role === 'sidecar' && config.mains.length === 0 && Role === 'main') return true;",
     to: '',
   },
+  {
+    breaks: 'a deadline of others ends waiting, and never a command',
+    file: 'climb.ts',
+    from: "if (deadline?.kills === true && reached(draft, killAtMs(deadline))) return killNow(draft, 'the deadline has come');",
+    to: "const others = Object.values(draft.state.peers ?? {}).map(({ tombstone }) => tombstone.Deadline ?? Infinity);\n  const ends = [deadline?.kills === true ? killAtMs(deadline) : Infinity, ...others.filter((atMs) => atMs > (draft.state.stop?.atMs ?? Infinity))];\n  if (Math.min(...ends) < Infinity && reached(draft, Math.min(...ends))) return killNow(draft, 'mutation');",
+  },
+  {
+    breaks: 'a container that is stopped alone serves on for nobody',
+    file: 'hold.ts',
+    from: '  if (stop.alone === true) return false;\n',
+    to: '',
+  },
+  {
+    breaks: 'the deadline of one that is stopped alone is nobody else’s',
+    file: 'deadline.ts',
+    from: "if (tombstone.StopRequested === undefined || tombstone.StopScope === 'container') return false;",
+    to: 'if (tombstone.StopRequested === undefined) return false;',
+  },
+  {
+    breaks: 'only a word that is later than the own request tells that the pod was not stopped',
+    file: 'alone.ts',
+    from: 'return PodStopNotBefore !== undefined && PodStopNotBefore >= stop.atMs && !isForeign(config, state, peer);',
+    to: 'return PodStopNotBefore !== undefined && !isForeign(config, state, peer);',
+  },
+  {
+    breaks: 'a member that was not asked counts its own hook of the platform, and 2 s',
+    file: 'alone.ts',
+    from: 'notBeforeMs: lookedMs - config.platformPreStopMs - SPREAD_MS',
+    to: 'notBeforeMs: lookedMs + SPREAD_MS',
+  },
+  {
+    breaks: 'the same signal right behind the first is the same request',
+    file: 'request.ts',
+    from: '  if (isSameRequest(draft.state, event)) return;\n',
+    to: '',
+  },
 ];
