@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { endOfWaiting } from '../../src/core/deadline.ts';
 import { formatTombstone } from '../../src/core/tombstone.ts';
 import { alive, dead, fixed, mainConfig, sidecarConfig, stopping } from './helpers.ts';
 import { Life } from './life.ts';
@@ -42,13 +43,13 @@ describe('a member of the same kernel that is shown another boot id', () => {
     assert.equal(life.state.phase, 'waiting');
   });
 
-  it('A9 its deadline is adopted, as its clock is the same', () => {
+  it('A9 its deadline ends our waiting, as its clock is the same', () => {
     const life = new Life({
       config: mainConfig({ gracePeriodMs: 60_000, drain: fixed(30_000) }),
       peers: [alive('db', OWN)],
     });
     life.signal(15).see(stopping('db', life.nowMs + 9_000, OWN));
-    assert.equal(life.state.deadline?.atMs, life.nowMs + 9_000);
+    assert.equal(endOfWaiting(life.config, life.state)?.atMs, life.nowMs + 9_000);
   });
 
   it('A9 the next supervisor knows it, though the member has died meanwhile and no handle tells any more', () => {
