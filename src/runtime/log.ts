@@ -83,15 +83,18 @@ export class Log {
 const ORDER: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 const MOST_BYTES = 256 * 1024;
 
-/** `12:04:05.123 info  web: asked to stop signal=SIGTERM` */
+/** `12:04:05.123Z info  web: asked to stop signal=SIGTERM` */
 function textOf(line: string): string {
   const { level, time, member, message, ...details } = JSON.parse(line) as Record<string, unknown>;
-  const pairs = Object.entries(details).map(
-    ([key, value]) => ` ${key}=${typeof value === 'string' && !AMBIGUOUS.test(value) ? value : JSON.stringify(value)}`,
-  );
+  const pairs = Object.entries(details).flatMap(([key, value]) => {
+    const text = Array.isArray(value) && value.every((it) => typeof it === 'string') ? value.join(',') : value;
+    // Objects are for JSON; the message and the summary say the same in words.
+    if (typeof text === 'object') return [];
+    return [` ${key}=${typeof text === 'string' && !AMBIGUOUS.test(text) ? text : JSON.stringify(text)}`];
+  });
   const words = String(message);
   const said = UNPRINTABLE.test(words) ? JSON.stringify(words) : words;
-  return `${String(time).slice(11, 23)} ${String(level).padEnd(5)} ${member}: ${said}${pairs.join('')}\n`;
+  return `${String(time).slice(11)} ${String(level).padEnd(5)} ${member}: ${said}${pairs.join('')}\n`;
 }
 
 /** What a hook wrote may have line ends in it, or look like further pairs; a line of the log is one line, and says who said what. */

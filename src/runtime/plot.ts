@@ -105,7 +105,7 @@ export class Plot {
       onPeers: (peers) => events.peersSeen(peers),
       onContact: (peer, { kind }) => log.say('debug', `the handle of a member: ${kind}`, { peer }),
       inbox: { self: () => this.#self(), onAsked: (ask) => this.#hearOf(ask, events) },
-      onTrouble: (message, error) => log.say('warn', message, error === undefined ? {} : { error: String(error) }),
+      onTrouble: (message, error) => log.say(this.#isSaid(error) ? 'debug' : 'warn', message),
     });
     this.#graveyard = graveyard;
     if (this.#own?.StopRequested !== undefined) graveyard.attend();
@@ -178,8 +178,11 @@ export class Plot {
     if (isTaken) return this.#giveWay();
     // Whoever reads the tombstone must find its handle, or a KILL in between would leave a member that nobody can call dead.
     this.#isClear = await this.#removeHandle();
-    if (!(await isLink(dir))) events.listen(this.#socketPath);
-    await appears(this.#socketPath, MOST_LISTENING_MS);
+    // Where it may not write the tombstone tells why, and what to do; it is looked again with each look at the directory.
+    if (await isWritable(dir)) {
+      if (!(await isLink(dir))) events.listen(this.#socketPath);
+      await appears(this.#socketPath, MOST_LISTENING_MS);
+    }
     this.#isOurs = true;
   }
 
@@ -255,12 +258,30 @@ export class Plot {
     );
   }
 
+  /** One line for one cause, whatever fails by it. */
   #report(trouble: Trouble | undefined): void {
     const { log } = this.#options;
-    if (trouble !== undefined && trouble.message !== this.#trouble) log.say('error', trouble.message);
-    if (trouble === undefined && this.#trouble !== undefined) log.say('info', 'the graveyard can be written again');
-    this.#trouble = trouble?.message;
+    const cause = trouble === undefined ? undefined : causeOf(trouble.error);
+    if (trouble !== undefined && cause !== this.#trouble) log.say('error', trouble.message);
+    if (cause === undefined && this.#trouble !== undefined) log.say('info', 'the graveyard can be written again');
+    this.#trouble = cause;
   }
+
+  #isSaid(error: Error | undefined): boolean {
+    return error !== undefined && this.#trouble === causeOf(error);
+  }
+}
+
+function causeOf(error: NodeJS.ErrnoException): string {
+  return error.code ?? error.message;
+}
+
+async function isWritable(dir: string): Promise<boolean> {
+  const { access, constants } = process.getBuiltinModule('node:fs').promises;
+  return access(dir, constants.W_OK | constants.X_OK).then(
+    () => true,
+    () => false,
+  );
 }
 
 const NAME_TAKEN = 'name taken';

@@ -139,8 +139,9 @@ export class FileEvents {
     if (this.#hasComplained) return;
     this.#hasComplained = true;
     const { dir, onTrouble } = this.#options;
+    const code = (error as NodeJS.ErrnoException).code ?? '';
     onTrouble(
-      `cannot watch the graveyard ${dir}: ${error.message}; changes are seen late, raise fs.inotify.max_user_instances`,
+      `cannot watch the graveyard ${dir}: ${error.message}; changes are seen late${REMEDIES[code] ?? ''}`,
       error,
     );
   }
@@ -151,6 +152,11 @@ export class FileEvents {
     await watcher?.close();
   }
 }
+
+const REMEDIES: Readonly<Record<string, string>> = {
+  EMFILE: ', raise fs.inotify.max_user_instances',
+  ENOSPC: ', raise fs.inotify.max_user_watches',
+};
 
 /** Each change costs chokidar four times what the event itself costs, and all members see the changes of all. */
 export const MANY = 16;
