@@ -26,6 +26,7 @@ export async function stop(args: readonly string[], env: Env): Promise<void> {
   const targets = await findTargets(here, request.names);
   for (const { name, why } of targets.doubtful)
     warn(`${name} may be dead: its handle cannot be asked (${why}); it is asked all the same`);
+  if (request.waits && targets.alive.length > 0) await print(whatWillHappen(targets.alive, request, here));
   const clock = new SystemClock();
   const paths = await ask(here, targets.alive, request, clock);
   for (const tombstone of targets.dead) await print(`${tombstone.Name} was dead already: ${howItEnded(tombstone)}\n`);
@@ -49,6 +50,15 @@ export async function stop(args: readonly string[], env: Env): Promise<void> {
   process.exitCode = OUTLIVED;
   const who = survivors.map(({ name, phase }) => `${name} (${phase})`).join(', ');
   warn(`the grace period is over and not dead: ${who}; see sexton status and the log of that container`);
+}
+
+/** Said before it is done: called by `kubectl exec` in a container that it stops, the rest is never printed. */
+function whatWillHappen(targets: readonly Target[], { graceMs }: StopArguments, { member }: Here): string {
+  const names = targets.map(({ name }) => name);
+  const grace = graceMs === undefined ? 'the grace period of each' : formatDuration(graceMs);
+  const first = `stopping ${names.join(', ')} within ${grace}\n`;
+  if (member === undefined || !names.includes(member)) return first;
+  return `${first}this call runs in the container of ${member} and ends with it: exit code 137 means that it was stopped; to return before that, give --no-wait\n`;
 }
 
 /** Somebody outlived the grace period. */

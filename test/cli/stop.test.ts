@@ -51,7 +51,8 @@ function requestsIn({ scratch }: Stage): string[] {
 }
 
 function assertLines(stdout: string, ...patterns: readonly RegExp[]): void {
-  const lines = stdout.split('\n').slice(0, -1);
+  const [first = '', ...lines] = stdout.split('\n').slice(0, -1);
+  assert.match(first, /^stopping [a-z, ]+ within /);
   assert.equal(lines.length, patterns.length, stdout);
   for (const pattern of patterns) assert.match(stdout, pattern);
 }
@@ -120,7 +121,7 @@ describe('sexton stop', { concurrency: 3 }, () => {
     );
     assert.ok((shorter.Deadline ?? 0) < (stopping.Deadline ?? 0), 'it moved earlier');
     const { stdout, code } = await stop(stage, '--grace', '1s', 'work');
-    assert.match(stdout, /^work killed, exit code 137, SIGKILL, after /);
+    assert.match(stdout, /^work killed, exit code 137, SIGKILL, after /m);
     assert.equal(code, 0);
     await pod.end();
     assert.equal(pod.exitOf('work'), 137);
@@ -160,7 +161,7 @@ describe('sexton stop', { concurrency: 3 }, () => {
     await waitForRunning(scratch.graveyard, ['proxy', 'logs', 'work']);
     const { stdout, code } = await stop(stage, 'proxy');
     assert.equal(code, 0, stdout);
-    assertLines(stdout, /^proxy stopped, exit code 0, after /);
+    assertLines(stdout, /^proxy stopped, exit code 0, after /m);
     await waitFor('its container has ended', () => !pod.state('proxy').running);
     for (const name of ['work', 'logs']) {
       const { Phase, StopRequested } = readTombstone(scratch.graveyard, name) ?? {};
@@ -188,11 +189,30 @@ describe('sexton stop', { concurrency: 3 }, () => {
       const seen = await sexton(stage, ['status'], { before });
       assert.match(seen.stdout, /^work +main +running +healthy /m, seen.stderr);
       const { stdout, code } = await sexton(stage, ['stop', 'other'], { before });
-      assert.match(stdout, /^other stopped, exit code 0, after /);
+      assert.match(stdout, /^other stopped, exit code 0, after /m);
       assert.equal(code, 0);
       await pod.delete();
     },
   );
+
+  scenario('D1 called inside a container that it stops says what will happen before it asks', async (stage) => {
+    const { main } = cast(stage);
+    const { scratch } = stage;
+    const pod = runPod(scratch, {
+      restartPolicy: 'Never',
+      graceMs: 300_000,
+      containers: [main('work', { ignore: 'TERM' }), main('other')],
+    });
+    await waitForRunning(scratch.graveyard, ['work', 'other']);
+    const before = ['nsenter', '--target', String(await pod.current('work').pid1()), '--pid', '--mount', '--'];
+    // Killed with its container, as an exec of kubectl is: what it has said by then is all that is ever read.
+    const { stdout, code } = await sexton(stage, ['stop', '--grace', '300ms'], { before });
+    const [what, who] = stdout.split('\n');
+    assert.equal(what, 'stopping other, work within 300ms');
+    assert.match(who ?? '', /^this call runs in the container of work and ends with it: exit code 137 /);
+    assert.notEqual(code, 0);
+    await pod.end();
+  });
 
   scenario(
     'is heard by the next supervisor when one dies before it could hear it, and the command gets one signal',
@@ -226,7 +246,7 @@ describe('sexton stop', { concurrency: 3 }, () => {
     await stop(stage, '--no-wait', '--grace', '290s');
     await waitForDeath(scratch.graveyard, 'work');
     const { stdout, stderr, code } = await stop(stage, '--grace', '200ms', 'work', 'deaf');
-    assertLines(stdout, /^work was dead already: stopped, exit code 0\n$/);
+    assertLines(stdout, /^work was dead already: stopped, exit code 0$/m);
     assert.match(stderr, /^sexton: the grace period is over and not dead: deaf \(running\); see sexton status/);
     assert.equal(code, 1);
     // The request is still there, and a supervisor that comes to itself hears it.
@@ -248,7 +268,7 @@ describe('sexton stop', { concurrency: 3 }, () => {
     await waitForEvent(scratch.log, 'work', 'Signal');
     await pod.current('work').kill();
     const { stdout, code } = await stopped;
-    assert.match(stdout, /^work lost, exit code unknown, after /);
+    assert.match(stdout, /^work lost, exit code unknown, after /m);
     assert.equal(code, 0);
     await pod.end();
     assert.match((await stop(stage)).stderr, /nobody is alive in the graveyard/);
@@ -279,7 +299,7 @@ describe('sexton stop', { concurrency: 3 }, () => {
     const { Phase, StopRequested } = readTombstone(scratch.graveyard, 'work') ?? {};
     assert.deepEqual([Phase, StopRequested, requestsIn(stage)], ['running', undefined, []]);
     const { stdout, stderr, code } = await stop(stage);
-    assert.match(stdout, /^work stopped, exit code 0, after /);
+    assert.match(stdout, /^work stopped, exit code 0, after /m);
     assert.equal(stderr, 'sexton: old cannot be asked: run by kubexit, which knows no requests\n');
     assert.equal(code, 0);
     assert.match(await wrong(), /^old cannot be asked: .*, and nobody else is alive$/);

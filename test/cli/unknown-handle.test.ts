@@ -26,7 +26,7 @@ describe('a handle that cannot be asked', () => {
       assert.match(status.out, /^work +main +running +healthy /m);
       const asked = await tool(stage, ['stop']);
       assert.deepEqual([asked.err, asked.code], ['', 0], asked.out);
-      assert.match(asked.out, /^work stopped, exit code 0, after /);
+      assert.match(asked.out, /^work stopped, exit code 0, after /m);
       await pod.end();
     },
   );
@@ -47,7 +47,7 @@ describe('a handle that cannot be asked', () => {
         asked.err,
         /^sexton: work may be dead: its handle cannot be asked \(EACCES\); it is asked all the same$/m,
       );
-      assert.match(asked.out, /^work stopped, exit code 0, after /);
+      assert.match(asked.out, /^work stopped, exit code 0, after /m);
       assert.equal(asked.code, 0);
       await pod.end();
     },
