@@ -62,14 +62,19 @@ export const COMMANDS = {
     flags: [],
   },
   status: {
-    usage: ['status [--graveyard DIR] [--format table|json] [--wide]'],
+    usage: [
+      'status [--graveyard DIR] [--format table|json] [--wide] [--watch]',
+      'status --check [--graveyard DIR] [NAME]',
+    ],
     summary: 'show the members of this pod',
     flags: [
       GRAVEYARD,
       { name: 'format', takes: 'table|json', choices: FORMATS, help: 'Default: table.' },
       { name: 'wide', help: 'Do not cut what is wider than the terminal.' },
+      { name: 'watch', help: 'Show it again every second, until Control-C.' },
+      { name: 'check', help: 'One line, and exit code 0 if NAME is healthy. Default: the member of this container.' },
     ],
-    more: 'Exit code 0: the graveyard was read. 125: it cannot be read.\n',
+    more: 'Exit code 0: the graveyard was read; with --check: the member is healthy.\n1: with --check: it is not, or not yet, or there is none. 125: the graveyard\ncannot be read. In a Dockerfile:\nHEALTHCHECK CMD ["/sexton/sexton", "status", "--check"]\n',
   },
   stop: {
     usage: ['stop [--grace 5s] [--no-wait] [--graveyard DIR] [NAME...]'],
@@ -129,6 +134,12 @@ Exit code 0: it is written. 125: it is not; the message says why.
       GRAVEYARD,
     ],
     more: REPORT,
+  },
+  completion: {
+    usage: ['completion bash|zsh|fish'],
+    summary: 'print what completes the words of sexton in that shell',
+    flags: [],
+    more: 'bash:  source <(sexton completion bash)\nzsh:   source <(sexton completion zsh)\nfish:  sexton completion fish | source\n',
   },
   schema: {
     usage: ['schema'],

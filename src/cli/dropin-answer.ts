@@ -35,9 +35,9 @@ class Refusal extends Error {
 }
 
 /** dumb-init answers on stderr. */
-function tell(as: DropIn, text: string): Promise<void> {
-  if (as !== 'dumb-init') return print(text);
-  return new Promise((resolve) => process.stderr.write(text, () => resolve()));
+async function tell(as: DropIn, text: string): Promise<void> {
+  if (as === 'dumb-init') await new Promise<void>((resolve) => process.stderr.write(text, () => resolve()));
+  else await print(text);
 }
 
 function whoIsThere(as: DropIn): string {

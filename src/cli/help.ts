@@ -54,7 +54,7 @@ const TOPICS = {
   'exit-codes': () => EXIT_CODES,
   sidecars: () => sidecarsText(WIDTH),
 } as const;
-const TOPIC_NAMES = Object.keys(TOPICS) as readonly (keyof typeof TOPICS)[];
+export const TOPIC_NAMES = Object.keys(TOPICS) as readonly (keyof typeof TOPICS)[];
 const TOPICS_LINE = `sexton SUBCOMMAND --help tells more. Other topics of sexton help:\n${TOPIC_NAMES.join(', ')}.`;
 
 const EXIT_CODES = `the command's own code

@@ -37,6 +37,8 @@ async function main(argv: readonly string[]): Promise<void> {
       return (await import('./explain.ts')).explain(subcommand.args, process.env);
     case 'report':
       return (await import('./report.ts')).report(subcommand.args, process.env);
+    case 'completion':
+      return (await import('./completion.ts')).completion(subcommand.args);
     case 'schema':
       return (await import('./schema.ts')).schema(subcommand.args);
     case 'version':

@@ -9,15 +9,15 @@ export function outputWidth(): number {
   return process.stdout.isTTY ? Math.max(80, process.stdout.columns) : Number.POSITIVE_INFINITY;
 }
 
-/** Resolves when all is written. A reader that closed early (`| head`) has what it wanted. */
-export function print(text: string): Promise<void> {
+/** Resolves when all is written. A reader that closed early (`| head`) has what it wanted: false. */
+export function print(text: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    process.stdout.on('error', ignoreClosed);
+    if (!process.stdout.listeners('error').includes(ignoreClosed)) process.stdout.on('error', ignoreClosed);
     process.stdout.write(text, (error) => {
       const { code, errno = 0 } = (error ?? {}) as NodeJS.ErrnoException;
       if (error && code !== 'EPIPE')
         reject(new SextonError('cannotPrint', { why: getSystemErrorMessage(errno) }, { cause: error }));
-      else resolve();
+      else resolve(code !== 'EPIPE');
     });
   });
 }

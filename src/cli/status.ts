@@ -1,23 +1,55 @@
 /**
- * `sexton status [--graveyard DIR] [--format table|json] [--wide]`: the members of the pod, as their tombstones tell.
+ * `sexton status [--graveyard DIR] [--format table|json] [--wide] [--watch]`: the members of the pod, as their tombstones tell.
+ * `sexton status --check [NAME]`: whether one of them is healthy, by the exit code.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tombstone } from '../core/tombstone.ts';
 import { readBootId } from '../runtime/boot-id.ts';
 import type { Members } from '../runtime/graveyard/members.ts';
 import type { Env } from './env.ts';
-import { findHere, readHere } from './here.ts';
+import { SextonError } from './errors.ts';
+import { findHere, type Here, readHere } from './here.ts';
 import { show } from './parse.ts';
 import { outputWidth, print } from './print.ts';
 import { formatTable } from './table.ts';
 import { formatOf, refuseRest, takeToolFlags } from './tool-flags.ts';
 
 export async function status(args: readonly string[], env: Env): Promise<void> {
-  const isWide = args.includes('--wide');
-  const others = args.filter((word) => word !== '--wide');
+  const has = (name: string): boolean => args.includes(`--${name}`);
+  const others = args.filter((word) => !SWITCHES.some((name) => word === `--${name}`));
   const { flags, rest } = takeToolFlags('status', others, ['graveyard', 'format']);
-  refuseRest('status', rest, ['graveyard', 'format', 'wide']);
+  const name = has('check') && !rest[0]?.startsWith('-') ? rest[0] : undefined;
+  refuseRest('status', name === undefined ? rest : rest.slice(1), ['graveyard', 'format', ...SWITCHES]);
   const format = formatOf('status', flags.format);
   const here = await findHere('status', flags.graveyard, env);
+  if (has('check')) return check(here, name ?? here.member);
+  const show = async (): Promise<boolean> => print(await pageOf(here, format, has('wide')));
+  if (!has('watch')) return void (await show());
+  const clear = process.stdout.isTTY ? CLEAR : '';
+  while ((await print(clear)) && (await show())) await sleep(WATCH_MS);
+}
+
+const SWITCHES = ['wide', 'watch', 'check'] as const;
+const WATCH_MS = 1_000;
+/** Home, and nothing below it. */
+const CLEAR = '\x1b[H\x1b[J';
+/** As HEALTHCHECK of a Dockerfile has it. */
+const NOT_HEALTHY = 1;
+
+/** One line and exit code 0 or 1. */
+async function check(here: Here, name: string | undefined): Promise<void> {
+  const refuse = (problem: string): SextonError => new SextonError('badArguments', { subcommand: 'status', problem });
+  if (name === undefined) throw refuse('--check: PID 1 is not a sexton that can be read; name the member');
+  const { members, unknown } = await readHere(here);
+  const member = members.find(({ Name }) => Name === name);
+  const trouble = member === undefined ? 'no such member' : unknown.find((it) => it.name === name)?.why;
+  const isHealthy = member !== undefined && trouble === undefined && upOf(member) === 'healthy';
+  if (!isHealthy) process.exitCode = NOT_HEALTHY;
+  const state = isHealthy ? 'healthy' : (trouble ?? `not healthy: ${member?.Phase ?? 'dead'}`);
+  await print(`${name}: ${state}\n`);
+}
+
+async function pageOf(here: Here, format: 'table' | 'json', isWide: boolean): Promise<string> {
   const found = await readHere(here);
   const now = { ms: Date.now(), mono: Number(process.hrtime.bigint() / 1_000_000n), boot: readBootId() };
   if (format === 'json') {
@@ -28,10 +60,9 @@ export async function status(args: readonly string[], env: Env): Promise<void> {
       LeftMs: leftMs(member, now),
       LastExit: lastExit(member),
     }));
-    await print(`${JSON.stringify({ graveyard: here.dir, members: withMore, unreadable, unknown }, undefined, 2)}\n`);
-    return;
+    return `${JSON.stringify({ graveyard: here.dir, members: withMore, unreadable, unknown }, undefined, 2)}\n`;
   }
-  await print(statusTable(found, now, isWide ? Number.POSITIVE_INFINITY : outputWidth(), here.dir));
+  return statusTable(found, now, isWide ? Number.POSITIVE_INFINITY : outputWidth(), here.dir);
 }
 
 /** The two clocks that tombstones are written by, and the boot that the monotonic one counts from. */

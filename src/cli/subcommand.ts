@@ -15,6 +15,7 @@ export type Subcommand =
         | 'install'
         | 'explain'
         | 'report'
+        | 'completion'
         | 'schema'
         | 'version'
         | 'help';
@@ -40,6 +41,7 @@ export function subcommandOf(argv: readonly string[]): Subcommand {
     case 'install':
     case 'explain':
     case 'report':
+    case 'completion':
     case 'schema':
     case 'version':
     case 'help':
@@ -68,6 +70,7 @@ const SUBCOMMANDS = [
   'install',
   'explain',
   'report',
+  'completion',
   'schema',
   'version',
   'help',

@@ -75,7 +75,9 @@ export class Plot {
   async readGeneration(): Promise<string | undefined> {
     const { dir, log } = this.#options;
     const { generation, why } = await readGeneration(dir);
-    if (why !== undefined) log.say('warn', `cannot read the generation of this pod: ${why}; it counts as having none`);
+    // Nor can it be written then, which is the error that is told.
+    const level = why?.startsWith('EACCES') || why?.includes(': EACCES') ? 'debug' : 'warn';
+    if (why !== undefined) log.say(level, `cannot read the generation of this pod: ${why}; it counts as having none`);
     return generation;
   }
 

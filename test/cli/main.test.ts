@@ -179,6 +179,39 @@ describe('sexton status', { concurrency: 2 }, () => {
     });
   });
 
+  it('--check tells by its exit code whether a member is healthy (E5)', async (t) => {
+    const { graveyard } = await tempGraveyard(t);
+    const born = new Date().toISOString();
+    const put = (stone: object) =>
+      writeFile(join(graveyard, 'web'), formatTombstone({ Version: 1, Name: 'web', ...stone }));
+    const check = (...args: readonly string[]) => sexton(['status', '--graveyard', graveyard, '--check', ...args]);
+    await put({ Phase: 'starting', Born: born, Started: born });
+    assert.deepEqual(await check('web'), { stdout: 'web: not healthy: starting\n', stderr: '', code: 1 });
+    await put({ Phase: 'running', Born: born, Started: born, Healthy: born });
+    assert.deepEqual(await check('web'), { stdout: 'web: healthy\n', stderr: '', code: 0 });
+    await put({ Phase: 'dead', Born: born, Healthy: born, Died: born, ExitCode: 0 });
+    assert.deepEqual(await check('web'), { stdout: 'web: not healthy: dead\n', stderr: '', code: 1 });
+    assert.deepEqual(await check('db'), { stdout: 'db: no such member\n', stderr: '', code: 1 });
+    const unnamed = await check();
+    assert.match(unnamed.stderr, /--check: PID 1 is not a sexton that can be read; name the member\n$/);
+    assert.equal(unnamed.code, 125);
+  });
+
+  it('--watch shows the members again and again, until its reader has seen enough (E5)', async (t) => {
+    const { graveyard } = await tempGraveyard(t);
+    await writeFile(join(graveyard, 'web'), formatTombstone({ Version: 1, Name: 'web', Phase: 'running' }));
+    const child = spawn(NODE, [join(ROOT, 'src/cli/main.ts'), 'status', '--watch', '--graveyard', graveyard]);
+    const closed = once(child, 'close');
+    let seen = '';
+    for await (const part of child.stdout.setEncoding('utf8')) {
+      seen += part;
+      // Leaving the loop closes the pipe.
+      if (seen.split('NAME').length > 3) break;
+    }
+    assert.match(seen, /web +- +running[^]*web +- +running/);
+    assert.deepEqual(await closed, [0, null]);
+  });
+
   it('says that an empty graveyard is empty', async (t) => {
     const { graveyard } = await tempGraveyard(t);
     assert.equal((await sexton(['status', `--graveyard=${graveyard}`])).stdout, `no tombstones in ${graveyard}\n`);
@@ -201,7 +234,7 @@ describe('sexton status', { concurrency: 2 }, () => {
     [['--format', 'yaml'], '--format yaml: not one of table, json'],
     [['--graveyard'], '--graveyard: needs a value'],
     [['--graveyard', 'here'], '--graveyard here: not an absolute path; write /here'],
-    [['web'], 'web: not known to it; it takes only --graveyard and --format and --wide'],
+    [['web'], 'web: not known to it; it takes only --graveyard and --format and --wide and --watch and --check'],
   ];
   for (const [args, problem] of SLIPS) {
     it(`refuses \`${args.join(' ')}\``, async () => {
