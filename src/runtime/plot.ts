@@ -75,8 +75,8 @@ export class Plot {
   async readGeneration(): Promise<string | undefined> {
     const { dir, log } = this.#options;
     const { generation, why } = await readGeneration(dir);
-    // Nor can it be written then, which is the error that is told.
-    const level = why?.startsWith('EACCES') || why?.includes(': EACCES') ? 'debug' : 'warn';
+    // Of a directory that may not be entered the tombstone tells.
+    const level = why !== undefined && /EACCES: .*, lstat /.test(why) ? 'debug' : 'warn';
     if (why !== undefined) log.say(level, `cannot read the generation of this pod: ${why}; it counts as having none`);
     return generation;
   }
