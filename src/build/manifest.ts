@@ -11,10 +11,10 @@ export interface Manifest {
   readonly [key: string]: unknown;
 }
 
-/** `env`: of GitHub Actions, which says where the sources are; npm compares that with who publishes. */
+/** Its Node is the one that runs the package; that of the repository only starts npm. `env`: of GitHub Actions, which says where the sources are; npm compares that with who publishes. */
 export function manifestOf(root: string, env: Readonly<Record<string, string | undefined>>): Manifest {
   const own = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest & Record<string, string>;
-  const { name, version, description, license, type, engines } = own;
+  const { name, version, description, license, type } = own;
   const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository } = env;
   const home = server && repository ? `${server}/${repository}` : undefined;
   return {
@@ -25,7 +25,7 @@ export function manifestOf(root: string, env: Readonly<Record<string, string | u
     keywords: ['container', 'entrypoint', 'init', 'kubernetes', 'pid1', 'shutdown', 'sidecar', 'signals'],
     ...(home && { homepage: `${home}#readme`, repository: { type: 'git', url: `git+${home}.git` } }),
     type,
-    engines,
+    engines: { node: '>=22.22' },
     os: ['!win32'],
     bin: { sexton: 'bin/sexton.cjs' },
     exports: {

@@ -208,7 +208,7 @@ describe('sexton status', { concurrency: 2 }, () => {
       // Leaving the loop closes the pipe.
       if (seen.split('NAME').length > 3) break;
     }
-    assert.match(seen, /web +- +running[^]*web +- +running/);
+    assert.match(seen, /web +- +running[\s\S]*web +- +running/);
     assert.deepEqual(await closed, [0, null]);
   });
 
