@@ -4,7 +4,7 @@
  * tests of pods and of PID 1 again, one file at a time, with podman's containers in place of namespaces. `--cluster` takes those that
  * need a Kubernetes cluster, and no others.
  *
- * The last line is `N passed, N failed`, with `, N skipped` when there are any. The run fails when a test failed, when nothing
+ * The last line is `N passed, N failed`, with `, N skipped` when there are any; before it a line for each reason of skipping. The run fails when a test failed, when nothing
  * ran, and when something that was made for it is still there: a process, a container, a namespace or an image of the cluster.
  */
 import { randomBytes } from 'node:crypto';
@@ -56,6 +56,7 @@ const all = globSync('test/**/*.test.ts')
   .sort()
   .filter((file) => positionals.length === 0 || positionals.some((part) => file.includes(part)));
 const totals: Totals = { passed: 0, failed: 0, skipped: 0 };
+const skips = new Map<string, number>();
 let images: Images | undefined;
 let session: Session | undefined;
 if (values.cluster) {
@@ -83,6 +84,7 @@ if (values.cluster) {
 const leftovers = await clear();
 const { passed, failed, skipped } = totals;
 for (const it of leftovers) process.stdout.write(`left behind: ${it}\n`);
+for (const [why, count] of skips) process.stdout.write(`skipped ${count}: ${why}\n`);
 if (passed + failed === 0) process.stdout.write('no test ran\n');
 process.stdout.write(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`);
 process.exitCode = failed > 0 || passed === 0 || leftovers.length > 0 ? 1 : 0;
@@ -102,6 +104,7 @@ async function runFiles(files: readonly string[], where = '', concurrency = 2): 
   limit.close();
   reports.end();
   for (const key of ['passed', 'failed', 'skipped'] as const) totals[key] += reports.totals[key];
+  for (const [why, count] of reports.skips) skips.set(why, (skips.get(why) ?? 0) + count);
 }
 
 /** Ends what is left and says what it was. */

@@ -28,6 +28,8 @@ interface Outcome {
 
 export class FileReports {
   readonly totals: Totals = { passed: 0, failed: 0, skipped: 0 };
+  /** How many tests were skipped, by why. */
+  readonly skips = new Map<string, number>();
   readonly #files = new Map<string, FileReport>();
   readonly #shorten: (file: string) => string;
 
@@ -66,6 +68,8 @@ export class FileReports {
     const { totals, failures, skips } = this.#report(entryFile ?? file ?? name);
     if (skip !== undefined || todo !== undefined) {
       totals.skipped += 1;
+      const why = String(skip ?? todo);
+      this.skips.set(why, (this.skips.get(why) ?? 0) + 1);
       skips.push(`skipped: ${name}: ${skip ?? todo}\n`);
     } else if (isPass) {
       totals.passed += 1;

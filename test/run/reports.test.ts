@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { NODE, ROOT } from '../helpers/paths.ts';
+import { FileReports } from './reports.ts';
+
+test('E3 what was skipped is counted by its reason', (t) => {
+  t.mock.method(process.stdout, 'write', () => true);
+  const reports = new FileReports((file) => file);
+  const skipped = (name: string, skip: string) =>
+    reports.take({
+      type: 'test:pass',
+      data: { name, file: 'a.test.ts', skip, details: { duration_ms: 1 }, nesting: 0, testNumber: 1 },
+    } as never);
+  skipped('one', 'needs root');
+  skipped('two', 'needs root');
+  skipped('three', 'needs nginx');
+  reports.end();
+  assert.deepEqual(
+    [...reports.skips],
+    [
+      ['needs root', 2],
+      ['needs nginx', 1],
+    ],
+  );
+  assert.equal(reports.totals.skipped, 3);
+});
+
+test('E1 an example that is not there is told with those that are, in one line', () => {
+  const { stderr, status } = spawnSync(NODE, [join(ROOT, 'examples/run.ts'), 'singal-demo'], { encoding: 'utf8' });
+  assert.match(stderr, /^example: no such example: singal-demo; there are controller-demo, demo, [-a-z, ]+, web-server\n$/);
+  assert.equal(status, 2);
+});
