@@ -29,6 +29,9 @@ test('E3 what was skipped is counted by its reason', (t) => {
 
 test('E1 an example that is not there is told with those that are, in one line', () => {
   const { stderr, status } = spawnSync(NODE, [join(ROOT, 'examples/run.ts'), 'singal-demo'], { encoding: 'utf8' });
-  assert.match(stderr, /^example: no such example: singal-demo; there are controller-demo, demo, [-a-z, ]+, web-server\n$/);
+  assert.match(
+    stderr,
+    /^example: no such example: singal-demo; there are controller-demo, demo, [-a-z, ]+, web-server\n$/,
+  );
   assert.equal(status, 2);
 });
