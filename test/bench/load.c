@@ -8,6 +8,7 @@
  *
  * HOST is the first of several addresses, which differ in the last byte: 16 of them, as one has only 28,000 ports.
  */
+#define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>

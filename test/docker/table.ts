@@ -22,11 +22,13 @@ const MIB = 1 << 20;
 const rounds = Number(process.argv[2] ?? 9);
 const dir = await mkdtemp(join(tmpdir(), 'sx-table-'));
 await chmod(dir, 0o777);
+tell('building the images');
 const images = await buildDeliveryImages();
 try {
   const volume = join(dir, 'sexton');
   const installMs: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
+    tell(`installing, ${round + 1} of ${rounds}`);
     await rm(volume, { recursive: true, force: true });
     const began = performance.now();
     const said = await installTo(volume, images.sexton);
@@ -36,11 +38,13 @@ try {
   process.stdout.write(`install with its container, podman run to its end: ${median(installMs)} ms\n\n`);
   const subjects = (await Promise.all(TARGETS.map(subjectsOf))).flat();
   // One more round first, which finds cold caches.
-  for (let round = 0; round <= rounds; round += 1)
+  for (let round = 0; round <= rounds; round += 1) {
+    tell(`starting ${subjects.length} containers, round ${round} of ${rounds}`);
     for (const subject of subjects) {
       const took = await measure(subject);
       if (round > 0) subject.startMs.push(took);
     }
+  }
   const rows = subjects.map(({ cells, startMs }) => [...cells, median(startMs)]);
   process.stdout.write(formatTable(['IMAGE', 'WAY', 'IMAGE MiB', 'COPIED MiB', 'START ms'], rows, 120));
 
@@ -67,6 +71,11 @@ try {
 } finally {
   await images.remove();
   await rm(dir, { recursive: true, force: true });
+}
+
+/** How far it is, apart from the table. */
+function tell(what: string): void {
+  process.stderr.write(`bench:delivery: ${what}\n`);
 }
 
 async function measure({ delivered, image }: Subject): Promise<number> {

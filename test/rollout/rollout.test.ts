@@ -1,18 +1,11 @@
 /** The experiment in short: nginx behind haproxy, which notices a second late that one of its two servers goes. */
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import { tempGraveyard } from '../helpers/scratch.ts';
-import { NO_NAMESPACES } from '../runtime/traffic/places.ts';
 import { type Company, experiment, type Outcome } from './experiment.ts';
-import { HAPROXY, NGINX } from './servers.ts';
+import { whatIsMissing } from './servers.ts';
 
-const skip =
-  NO_NAMESPACES !== false
-    ? NO_NAMESPACES
-    : ['/usr/sbin/ip', NGINX, HAPROXY].every((it) => existsSync(it))
-      ? false
-      : 'apt-get install iproute2 nginx-light haproxy';
+const skip = whatIsMissing();
 
 /** So long a pause no client makes on any machine, and so long no balancer needs: only that it is quiet ends it. */
 const DRAIN = 'min=1s,quiet=10s,max=10m';

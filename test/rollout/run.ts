@@ -10,6 +10,7 @@ import { tempGraveyard } from '../helpers/scratch.ts';
 import { chartOf } from './chart.ts';
 import { COMPANIES, type Company, experiment, type Outcome, type Plan } from './experiment.ts';
 import { NODE_ADDRESS } from './network.ts';
+import { whatIsMissing } from './servers.ts';
 
 export interface Trial extends Plan, Outcome {
   readonly title: string;
@@ -78,6 +79,11 @@ function seconds(ms: number): string {
 const { values } = parseArgs({
   options: { svg: { type: 'string' }, json: { type: 'string' }, with: { type: 'string' } },
 });
+const missing = whatIsMissing();
+if (missing !== false) {
+  process.stderr.write(`bench:rollout: it needs network namespaces, nginx and haproxy: ${missing}\n`);
+  process.exit(2);
+}
 const steps: (() => void)[] = [];
 const scratch = await tempGraveyard({ after: (step) => steps.push(step as () => void) });
 const trials: Trial[] = [];

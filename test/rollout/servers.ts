@@ -1,14 +1,22 @@
 /**
  * The real programs of the experiment: nginx, and haproxy before two of them, told by its own socket when to leave one alone.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
+import { NO_NAMESPACES } from '../runtime/traffic/places.ts';
 import { OTHER, POD } from './network.ts';
 
 export const NGINX = '/usr/sbin/nginx';
 export const HAPROXY = '/usr/sbin/haproxy';
 export const PORT = 8080;
+
+/** Why the experiment cannot be made here; false: it can. */
+export function whatIsMissing(): string | false {
+  if (NO_NAMESPACES !== false) return NO_NAMESPACES;
+  const isThere = ['/usr/sbin/ip', NGINX, HAPROXY].every((it) => existsSync(it));
+  return isThere ? false : 'apt-get install iproute2 nginx-light haproxy';
+}
 
 /** The command of an nginx with its home in `home`. */
 export function nginxIn(home: string, name: string): readonly string[] {
