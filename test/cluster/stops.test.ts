@@ -204,7 +204,9 @@ describe('on a cluster', { concurrency: 6 }, () => {
       await pod.delete();
       await pod.untilGone();
       // In the pod's stop it holds as ever.
-      pod.timeline.exitsBeforeSignalTo('main', 'proxy');
+      const ends = pod.timeline;
+      assert.deepEqual(ends.signals('proxy'), [15, 15]);
+      assert.ok(ends.at('main', 'Exiting').index < ends.last('proxy', 'Signal').index);
     },
   );
 
