@@ -1,5 +1,5 @@
 /**
- * `node test/run.ts [--containers|--cluster] [--grep PATTERN] [PATH ...]`: runs the test files whose path contains one of PATH (all
+ * `node test/run.ts [--quick|--containers|--cluster] [--grep PATTERN] [PATH ...]`: runs the test files whose path contains one of PATH (all
  * without), two at a time. `--containers` takes those that need a container engine, which are left out otherwise, and then the
  * tests of pods and of PID 1 again, one file at a time, with podman's containers in place of namespaces. `--cluster` takes those that
  * need a Kubernetes cluster, and no others.
@@ -25,6 +25,9 @@ const ROOT = join(import.meta.dirname, '..');
 const CONTAINERS = /^test\/(pods\/real|docker)\//;
 /** What needs a Kubernetes cluster. */
 const CLUSTER = /^test\/cluster\//;
+/** What needs neither the built program nor a process; and of that what tries many thousands of lives. */
+const QUICK = /^test\/(core|docs)\/|^test\/cli\/(subcommand|wrong-input|file|environment|config)\.test/;
+const THOROUGH = /^test\/core\/(pair|naive|interleavings|pod|metamorphic|properties|properties-actions|model)\.test/;
 const ON_EITHER_ENGINE = /^test\/(pods|pid1)\/[^/]+$/;
 /** Far more than any needs, also on a machine that is ten times slower than it should be. */
 const TEST_LIMIT_MS = 600_000;
@@ -35,6 +38,7 @@ const { values, positionals } = parseArgs({
   options: {
     containers: { type: 'boolean', default: false },
     cluster: { type: 'boolean', default: false },
+    quick: { type: 'boolean', default: false },
     grep: { type: 'string' },
   },
   allowPositionals: true,
@@ -54,7 +58,8 @@ for (const [signal, code] of [
 
 const all = globSync('test/**/*.test.ts')
   .sort()
-  .filter((file) => positionals.length === 0 || positionals.some((part) => file.includes(part)));
+  .filter((file) => positionals.length === 0 || positionals.some((part) => file.includes(part)))
+  .filter((file) => !values.quick || (QUICK.test(file) && !THOROUGH.test(file)));
 const totals: Totals = { passed: 0, failed: 0, skipped: 0 };
 const skips = new Map<string, number>();
 let images: Images | undefined;
