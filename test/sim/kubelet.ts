@@ -22,6 +22,8 @@ export class Kubelet {
   #isAboutToRestart = false;
   #begun = 0;
   restartsOfAll = 0;
+  /** When it was done last. */
+  restartedAllAtMs = 0;
 
   constructor(world: World) {
     this.#world = world;
@@ -92,6 +94,7 @@ export class Kubelet {
       tell(agenda.nowMs, 'pod', 'all containers are restarted');
       count('all restarted');
       this.restartsOfAll += 1;
+      this.restartedAllAtMs = agenda.nowMs;
       for (const { container } of members) container?.end(137, 'killed');
       this.#replaced.clear();
       const goOn = (): void => {

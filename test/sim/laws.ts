@@ -3,6 +3,7 @@
  *
  * Laws judge by what is true in the simulated world, never by what a member believes. Where it cannot know that, the excuse is counted.
  */
+import { restartsAll } from '../../src/core/restart.ts';
 import { SIGKILL } from '../../src/core/signals.ts';
 import { MAINS_FINISHED } from '../../src/core/state.ts';
 import type { Tombstone } from '../../src/core/tombstone.ts';
@@ -237,6 +238,10 @@ export class Laws {
       this.#misled.add(container);
       return this.#world.count('excused: the volume hid that all may have been restarted');
     }
+    if (isNeverDeclared(this.#world)) {
+      this.#misled.add(container);
+      return this.#world.count('excused: who declares a restart of all was not there yet to say so');
+    }
     if (isMisledBySilence(this.#world, container)) {
       this.#misled.add(container);
       return this.#world.count('excused: a main could not write, or take its handle, to show that it lives');
@@ -308,4 +313,12 @@ function isToldNothing({ kubelet, troubles }: World): boolean {
 
 function wasKilled({ command }: Container): boolean {
   return command?.signals.some(({ signal }) => signal === SIGKILL) === true || command?.exit?.signal === SIGKILL;
+}
+
+/** All were restarted before anybody who declares that had carved its first tombstone, and no init container begins the graveyard anew. */
+function isNeverDeclared({ kubelet, scenario, containers }: World): boolean {
+  if (kubelet.restartsOfAll === 0 || scenario.begins) return false;
+  const isSaid = ({ member, carvedAtMs }: Container): boolean =>
+    restartsAll(member.config) && carvedAtMs !== undefined && carvedAtMs < kubelet.restartedAllAtMs;
+  return !containers.some(isSaid);
 }
