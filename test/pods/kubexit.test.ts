@@ -216,7 +216,7 @@ describe('what goes wrong with kubexit', { concurrency: atOnce(4) }, () => {
     readTimeline(scratch.log).neverStarted('work');
   });
 
-  scenario('K18 two sidecars with grace periods of their own share the earlier deadline', async (stage) => {
+  scenario('K18 the earlier of two deadlines ends the waiting of both sidecars, not the main', async (stage) => {
     const { main, sidecar, running } = cast(stage);
     const { scratch } = stage;
     const grace = (ms: number) => ['--grace-period', `${ms}ms`];
@@ -227,16 +227,16 @@ describe('what goes wrong with kubexit', { concurrency: atOnce(4) }, () => {
       containers: [
         sidecar('s1', {}, grace(AMPLE_MS)),
         sidecar('s2', {}, grace(6_000)),
-        main('work', { ignore: 'TERM' }, grace(AMPLE_MS)),
+        main('work', { ignore: 'TERM' }, grace(20_000)),
       ],
     });
     await running('s1', 's2', 'work');
     await pod.delete();
-    const deadlines = ['s1', 's2', 'work'].map((name) => readTombstone(scratch.graveyard, name)?.Deadline);
-    assert.equal(new Set(deadlines).size, 1, `they differ: ${deadlines}`);
-    // What the sidecars have of it after the main is a second or two: whether that is enough depends on the machine.
-    assert.equal(pod.exitOf('work'), 137);
-    assert.equal(pod.state('work').killed, false);
+    // What the sidecars have of it then is a second or two: whether that is enough for them depends on the machine.
+    const [s1, s2, work] = ['s1', 's2', 'work'].map((name) => readTombstone(scratch.graveyard, name));
+    for (const sidecar of [s1, s2])
+      assert.ok((sidecar?.DiedMonotonic ?? Number.POSITIVE_INFINITY) < (work?.DiedMonotonic ?? 0), sidecar?.Name);
+    assert.deepEqual([pod.exitOf('work'), pod.state('work').killed], [137, false]);
     await waitFor('all are dead', () => pod.phase() !== 'Running');
   });
 });
