@@ -117,11 +117,10 @@ export function bury(draft: Draft, { status, reason, exit }: Burial): void {
   leaveContainer(draft);
 }
 
+/** The last line of the log carries all of the evidence: of a pod that is gone with its volume, the log store has the only record. */
 function testify(draft: Draft): void {
-  const { Summary, Reason, ExitCode, ContainerExitCode, Signal, Phases, Connections } = evidenceOf(
-    draft.config,
-    draft.state,
-  );
+  const evidence = evidenceOf(draft.config, draft.state);
+  const { Summary, Reason, ExitCode, ContainerExitCode, Signal } = evidence;
   note(draft, 'over', { Summary });
   const details = {
     reason: Reason,
@@ -129,10 +128,9 @@ function testify(draft: Draft): void {
     containerExitCode: ContainerExitCode,
     signal: Signal,
     summary: Summary,
+    evidence,
   };
-  const known = Object.entries({ ...details, phases: Phases, connections: Connections }).filter(
-    ([, value]) => value !== undefined,
-  );
+  const known = Object.entries(details).filter(([, value]) => value !== undefined);
   say(draft, 'info', 'dead', Object.fromEntries(known));
 }
 

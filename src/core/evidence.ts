@@ -4,7 +4,7 @@
  * the first ones, so what tells most comes first.
  */
 import { bornOf, type Chronicle } from './chronicle.ts';
-import type { MemberConfig } from './config.ts';
+import type { MemberConfig, Role } from './config.ts';
 import { EXIT } from './exit.ts';
 import { blockersOf } from './order.ts';
 import { SIGKILL, signalName } from './signals.ts';
@@ -82,7 +82,10 @@ export function evidenceOf(config: MemberConfig, state: State): Evidence {
   const began = stop?.atMs ?? failing?.sinceMs;
   const phases = phasesOf(chronicle);
   const facts = {
+    Version: 1,
     Name: config.name,
+    Role: config.role,
+    Session: config.session,
     Reason: gone?.reason,
     ExitCode: gone?.status,
     Signal: gone === undefined || chronicle.exit?.signal === undefined ? undefined : signalName(chronicle.exit.signal),
