@@ -21,7 +21,7 @@ export function drawFaults(dice: Dice, pod: PodFacts): readonly Fault[] {
   for (let nth = 0; nth < count; nth += 1) faults.push(drawFault(dice, pod, momentFor(dice, faults, pod)));
   // Of a restart of all containers members can know by an init container, or by a rule that one of them declares.
   if ((pod.begins || pod.members.some(({ config }) => restartsAll(config))) && dice.chance(0.4))
-    faults.push({ do: 'restart all', atMs: momentFor(dice, faults, pod) });
+    faults.push({ do: 'restart all', atMs: dice.chance(0.5) ? afterAnEnd(dice, pod) : momentFor(dice, faults, pod) });
   if (dice.chance(0.1)) faults.push(...drawReplacement(dice, pod, momentFor(dice, faults, pod)));
   if (dice.chance(0.45)) faults.push(drawDeletion(dice, pod, momentFor(dice, faults, pod)));
   return faults.sort((a, b) => a.atMs - b.atMs);
@@ -35,6 +35,12 @@ function momentFor(dice: Dice, faults: readonly Fault[], { members }: PodFacts):
   const endsAfterMs = lives[0]?.endsAfterMs;
   if (endsAfterMs !== undefined && dice.chance(0.4)) return Math.max(0, startMs + endsAfterMs + dice.between(-60, 120));
   return dice.chance(0.3) ? dice.short(1_500) : dice.int(MOST_MS);
+}
+
+/** A main may be over by then, and others not. */
+function afterAnEnd(dice: Dice, { members }: PodFacts): number {
+  const { startMs = 0, lives = [] } = members[0] ?? {};
+  return startMs + (lives[0]?.endsAfterMs ?? 0) + dice.between(50, 3_000);
 }
 
 function drawDeletion(dice: Dice, { graceMs }: PodFacts, atMs: number): Fault {

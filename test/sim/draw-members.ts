@@ -36,13 +36,16 @@ export function drawMembers(dice: Dice, pod: PodFacts): readonly MemberScenario[
   );
   const names = roles.map((role, index) => `${role === 'main' ? 'work' : 'proxy'}-${index}`);
   const mains = names.filter((_, index) => roles[index] === 'main');
+  const hasGates = dice.chance(0.6);
   const isRosterGiven = mains.length > 1 || dice.chance(0.5);
+  // Some mains are nobody's reason to stay.
+  const served = mains.length > 1 && !hasGates && dice.chance(0.25) ? mains.slice(0, 1) : mains;
   return roles.map((role, index) => {
-    const gates = dice.chance(0.25) ? drawGates(dice, names, index, role) : [];
+    const gates = hasGates && dice.chance(0.4) ? drawGates(dice, names, index, role) : [];
     const kubeletHookMs = role === 'main' && dice.chance(0.15) ? dice.pick([300, 2_000, 20_000]) : 0;
     const platformPreStopMs = dice.chance(0.5) ? kubeletHookMs + dice.pick([0, 0, 0, 1_000]) : undefined;
     const name = names[index] ?? '';
-    const drawn = drawConfig(dice, { pod, role, name, gates, mains: isRosterGiven ? mains : [] });
+    const drawn = drawConfig(dice, { pod, role, name, gates, mains: isRosterGiven ? served : [] });
     const config = { ...drawn, platformPreStopMs };
     const isPlain = role === 'main' && gates.length === 0;
     return {
