@@ -245,6 +245,11 @@ export class Container {
     this.#killing = agenda.at(Math.ceil(atMs + agenda.bootAtMs), this.actor, () => this.#killOverdue());
   }
 
+  /** It has KILLed the last command when the grace period was over. */
+  get hasKilled(): boolean {
+    return this.#overdue !== undefined && this.#overdue === this.command?.id;
+  }
+
   #killOverdue(): void {
     const { command, world } = this;
     if (command === undefined || (command.exit !== undefined && command.isGroupGone)) return;

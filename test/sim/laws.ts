@@ -78,7 +78,11 @@ export class Laws {
     const { command, member, wasAlone } = container;
     if (command === undefined || command.exit !== undefined || PASSED_ON.has(signal) || wasAlone) return;
     const before = command.signals.filter((sent) => !PASSED_ON.has(sent.signal));
-    if (before.some((sent) => sent.signal === signal)) this.#break('signal once', container, `signal ${signal} twice`);
+    if (before.some((sent) => sent.signal === signal)) {
+      // Init and supervisor wake together after a pause, and neither knows yet of the other's.
+      if (signal === SIGKILL && container.hasKilled) this.#world.count('excused: KILL by init and its supervisor');
+      else this.#break('signal once', container, `signal ${signal} twice`);
+    }
     const isFirstRung = member.config.ladder?.[0]?.signal === SIGKILL;
     if (signal === SIGKILL && before.length === 0 && !isFirstRung)
       this.#break('signal before KILL', container, 'KILL without a stop signal before it');
