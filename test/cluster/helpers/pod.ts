@@ -152,12 +152,17 @@ export class ClusterPod {
     return this.until(`${container} logs ${what}`, () => what.test(this.log(container)));
   }
 
-  /** The commands of all these have started, and those under sexton have told the others of it. */
+  /** The commands of all these have started, and where there is an observer the others can know of those under sexton. */
   async untilStarted(...members: readonly string[]): Promise<void> {
     for (const member of members) {
       await this.untilEvent(member, 'Started');
-      const spec = this.now.spec.containers.find((it) => it.name === member);
-      if (spec?.command?.[0]?.endsWith('/sexton')) await this.untilLogged(member, /"message":"started"/);
+      const { initContainers = [], containers } = this.now.spec;
+      const isObserved = initContainers.some((it) => it.name === OBSERVER);
+      const isMember = containers.find((it) => it.name === member)?.command?.[0]?.endsWith('/sexton');
+      if (!isObserved || !isMember) continue;
+      await this.until(`${member} has told that it runs`, () =>
+        this.tombstones(member).some((it) => it.Phase === 'running'),
+      );
     }
   }
 
