@@ -16,8 +16,13 @@ import { cleanText, type DeathReason } from './tombstone.ts';
 export interface Evidence {
   /** One sentence, for a reader who sees no more. */
   readonly Summary: string;
+  /** Of this object: a key may be added under the same one. */
+  readonly Version: 1;
   /** Absent: the configuration does not tell. */
   readonly Name?: string;
+  readonly Role?: Role;
+  /** Which pod it was of. */
+  readonly Session?: string;
   /** What is wrong with the configuration, of which nothing was started. */
   readonly Problems?: readonly string[];
   readonly Reason?: DeathReason;
@@ -116,6 +121,7 @@ export function refusalOf(name: string | undefined, problems: readonly string[])
   const code = { ExitCode: EXIT.sexton, ContainerExitCode: EXIT.sexton };
   return {
     Summary: `never started: ${cleanText(first, MOST_TEXT - 50)}${more}, exit code ${EXIT.sexton}`,
+    Version: 1,
     ...(name !== undefined && { Name: name }),
     Reason: 'never-started',
     ...code,
