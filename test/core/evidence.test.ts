@@ -199,7 +199,16 @@ describe('in any life', () => {
       fc.property(text, text, fc.nat(200), (one, other, count) => {
         const Phases = Array.from({ length: count }, () => ({ Phase: 'ladder', Signal: 'SIGTERM', Ms: 1 }) as const);
         const Died = '2026-01-01T00:00:00.000000000Z';
-        const cut = check({ Version: 1, Summary: one, Name: 'web', StopReason: other, Phases, Restarts: 0, OomKills: 0, Died });
+        const cut = check({
+          Version: 1,
+          Summary: one,
+          Name: 'web',
+          StopReason: other,
+          Phases,
+          Restarts: 0,
+          OomKills: 0,
+          Died,
+        });
         assert.equal(cut.Name, 'web');
         if (count > 120) assert.equal(cut.Died, undefined);
       }),
