@@ -43,7 +43,7 @@ void refuse(char *const *env, const char *first, const char *second, const char 
   add_quoted(&text, first + strlen("sexton: "), 200);
   add_quoted(&text, second, 600);
   add_quoted(&text, third, 200);
-  add(&text, ", exit code 125\",\"Reason\":\"never-started\",\"ExitCode\":125,\"ContainerExitCode\":125}\n");
+  add(&text, ", exit code 125\",\"Version\":1,\"Reason\":\"never-started\",\"ExitCode\":125,\"ContainerExitCode\":125}\n");
   if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_size == 0 && write(fd, text.bytes, text.used) == -1)
     say("sexton: cannot write the termination log\n", "", "");
   close(fd);

@@ -8,7 +8,7 @@ import { startContainer } from '../helpers/container.ts';
 import { SEXTON } from '../helpers/paths.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
 
-const END = { Reason: 'never-started', ExitCode: 125, ContainerExitCode: 125, Restarts: 0, OomKills: 0 };
+const END = { Version: 1, Reason: 'never-started', ExitCode: 125, ContainerExitCode: 125, Restarts: 0, OomKills: 0 };
 
 describe('a refused start', { concurrency: 2 }, () => {
   scenario('a configuration error leaves its message in the termination log that is named by a flag', async (stage) => {
@@ -78,7 +78,7 @@ describe('a refused start', { concurrency: 2 }, () => {
     assert.equal((await container.exit()).status, 125);
     const { Summary, ...rest } = JSON.parse(readFileSync(log, 'utf8'));
     assert.match(Summary, /^never started: cannot .*copy the whole sexton directory.*, exit code 125$/);
-    assert.deepEqual(rest, { Reason: 'never-started', ExitCode: 125, ContainerExitCode: 125 });
+    assert.deepEqual(rest, { Version: 1, Reason: 'never-started', ExitCode: 125, ContainerExitCode: 125 });
     assert.match(container.stderr(), /copy the whole sexton directory/);
   });
 });
