@@ -13,9 +13,8 @@ export function isKillDue(record: RoundRecord, member: MemberPlan, life: Applica
   const { untilMs } = life.container;
   const sinceMs = reasonToStopMs(record, member, life.container);
   const killMs = Math.min(graceMs, ...hitsOf(record, ['delete-again']).map((it) => it.value ?? graceMs));
-  // Whoever was asked before, be it alone, has carved the deadline that counts for all who are asked until then.
-  const asks = hitsOf(record, ['delete', 'delete-again', 'stop-one']).map((it) => it.fromMs);
-  if (untilMs >= sinceMs && untilMs >= Math.min(sinceMs, ...asks) + killMs - Math.min(500, killMs / 20)) return true;
+  // By its own request: what others were asked before only ends its waiting.
+  if (untilMs >= sinceMs + killMs - Math.min(500, killMs / 20)) return true;
   if (!member.ladder.some((it) => it.signal === SIGKILL)) return false;
   const isHurried = hitsOf(record, ['stop-again'], member.name).length > 0;
   // From when it was sent: on a busy machine the application says later that it came, or not any more.

@@ -191,7 +191,7 @@ describe('an adaptive drain', { skip: NO_NAMESPACES, concurrency: 2 }, () => {
     async (stage) => {
       const { container, stop, drained } = await serve(stage, 'min=4m,quiet=4m,max=5m');
       await stop();
-      await container.signal('SIGTERM');
+      await container.signal('SIGINT');
       assert.equal((await drained()).Why, 'asked again');
     },
     options,

@@ -143,43 +143,60 @@ describe('sidecars', { concurrency: atOnce(4) }, () => {
     assert.equal(readTombstone(scratch.graveyard, 'proxy')?.Restarts, 1);
   });
 
-  scenario('N32 a deadline that another member carves takes effect when it is earlier', async (stage) => {
-    const { main, running } = cast(stage);
-    const { scratch } = stage;
-    const grace = (ms: number) => ['--grace-period', `${ms}ms`];
-    const pod = runPod(scratch, {
-      restartPolicy: 'Never',
-      graceMs: 400_000,
-      declareGrace: false,
-      containers: [
-        main('work', { ignore: 'TERM' }, grace(200_000)),
-        main('longer', { ignore: 'TERM' }, grace(300_000)),
-        main('shorter', { ignore: 'TERM' }, grace(2_000)),
-      ],
-    });
-    await running('work', 'longer', 'shorter');
-    const ask = (name: string) => pod.current(name).signal('SIGTERM');
-    const deadlineOf = async (name: string, holds: (ms: number) => boolean) => {
-      const what = 'carves the deadline';
-      const found = await waitForTombstone(scratch.graveyard, name, what, (it) => holds(it.Deadline ?? 0));
-      return found.Deadline ?? 0;
-    };
-    await ask('work');
-    const first = await deadlineOf('work', (ms) => ms > 0);
-    await ask('longer');
-    await deadlineOf('longer', (ms) => ms === first);
-    assert.equal(readTombstone(scratch.graveyard, 'work')?.Deadline, first, 'a longer one changes nothing');
-    await ask('shorter');
-    const moved = await deadlineOf('shorter', (ms) => ms > 0);
-    assert.ok(moved < first);
-    for (const name of ['work', 'longer']) {
-      const dead = await waitForTombstone(scratch.graveyard, name, 'dies', (it) => it.Died !== undefined);
-      assert.equal(dead.Deadline, moved, name);
-      assert.equal(dead.Reason, 'killed', name);
-    }
-    assert.equal(await pod.end(), 'Failed');
-    for (const name of ['work', 'longer', 'shorter']) assert.equal(pod.exitOf(name), 137, name);
-  });
+  scenario(
+    'A1 N32 a deadline that another member carves ends waiting, and leaves a command all of its own time',
+    async (stage) => {
+      const { main, sidecar, running } = cast(stage);
+      const { scratch } = stage;
+      const grace = (ms: number) => ['--grace-period', `${ms}ms`];
+      const pod = runPod(scratch, {
+        restartPolicy: 'Never',
+        graceMs: 400_000,
+        declareGrace: false,
+        containers: [
+          main('shorter', { ignore: 'TERM' }, grace(2_000)),
+          main('longer', { term: 6_000 }, grace(200_000)),
+          main('open', { term: 6_000 }),
+          sidecar('proxy', {}, ['--mains', 'shorter,longer,open', ...grace(200_000)]),
+        ],
+      });
+      const names = ['proxy', 'longer', 'open', 'shorter'];
+      await running(...names);
+      await Promise.all(names.map((name) => pod.current(name).signal('SIGTERM')));
+      assert.equal(await pod.end(), 'Failed');
+      assert.deepEqual(
+        names.map((name) => pod.exitOf(name)),
+        [0, 0, 0, 137],
+      );
+      const log = readTimeline(scratch.log);
+      for (const name of ['longer', 'open'])
+        assert.ok(log.at('proxy', 'Signal').index < log.last(name, 'Exiting').index, 'it held no longer');
+    },
+  );
+
+  scenario(
+    'A2 one that is stopped alone holds for nobody where a main says that it was not asked, and comes back',
+    async (stage) => {
+      const { main, sidecar, running } = cast(stage);
+      const { scratch } = stage;
+      const containers = [sidecar('proxy', {}, ['--mains', 'work']), main('work', {}, ['--platform-pre-stop', 'none'])];
+      const pod = runPod(scratch, { restartPolicy: 'Always', graceMs: AMPLE_MS, containers });
+      await running('proxy', 'work');
+      const first = readTombstone(scratch.graveyard, 'proxy')?.Incarnation;
+      await pod.replace('proxy', AMPLE_MS);
+      await waitFor('it serves again', () => readTimeline(scratch.log).of('proxy', 'Started').length === 2);
+      assert.deepEqual([pod.state('proxy').killed, readTimeline(scratch.log).signals('work')], [false, []]);
+      await waitForTombstone(
+        scratch.graveyard,
+        'proxy',
+        'is back',
+        (it) => it.Incarnation !== first && it.Started !== undefined,
+      );
+      await pod.delete(AMPLE_MS);
+      const log = readTimeline(scratch.log);
+      assert.ok(log.last('work', 'Exiting').index < log.last('proxy', 'Signal').index, 'in the pod’s stop it holds');
+    },
+  );
 
   scenario('N33 a supervisor that dies in the middle of a stop keeps the deadline', async (stage) => {
     const { main, sidecar, running } = cast(stage);
@@ -189,10 +206,12 @@ describe('sidecars', { concurrency: atOnce(4) }, () => {
     await running('proxy', 'work');
     const deletion = pod.delete(AMPLE_MS);
     const held = await waitForTombstone(scratch.graveyard, 'proxy', 'holds', (it) => it.Phase === 'holding');
-    const carved = await waitFor('both know one deadline', () => {
-      const [proxy, work] = ['proxy', 'work'].map((name) => readTombstone(scratch.graveyard, name));
-      return work?.Deadline !== undefined && work.Deadline === proxy?.Deadline ? work : undefined;
-    });
+    const carved = await waitForTombstone(
+      scratch.graveyard,
+      'work',
+      'has a deadline',
+      (it) => it.Deadline !== undefined,
+    );
     for (const name of ['work', 'proxy']) {
       const supervisor = await pod.current(name).supervisor();
       send(supervisor, 'SIGKILL');
