@@ -200,8 +200,8 @@ describe('in any life', () => {
         const Phases = Array.from({ length: count }, () => ({ Phase: 'ladder', Signal: 'SIGTERM', Ms: 1 }) as const);
         const Died = '2026-01-01T00:00:00.000000000Z';
         const cut = check({
-          Version: 1,
           Summary: one,
+          Version: 1,
           Name: 'web',
           StopReason: other,
           Phases,
