@@ -89,7 +89,7 @@ for (const major of MAJORS) {
     const sexton = scratch.path('global/bin/sexton');
     const env = environmentOn(major);
     const told = spawnSync(sexton, ['--version'], { env, encoding: 'utf8' });
-    assert.match(told.stdout, new RegExp(`^sexton ${version} \\(([0-9a-f]{12}|unknown)\\)\n$`));
+    assert.match(told.stdout, new RegExp(`^sexton ${version} \\(commit ([0-9a-f]{12}|unknown)\\)\n$`));
     const ran = spawnSync(sexton, ['run', '--', 'sh', '-c', 'echo ran; exit 5'], { env, encoding: 'utf8' });
     assert.deepEqual([ran.status, ran.stdout], [5, 'ran\n'], ran.stderr);
   });
