@@ -11,11 +11,14 @@ import { MAJORS, nodeDirectory, packed, TOO_OLD } from './installed.ts';
 const INIT = `lib/sexton-linux-${process.arch}`;
 const COMMAND = ['run', '--log-format', 'json', '--', 'sh', '-c', 'echo "ran $(env | grep -c ^SEXTON_)"; exit 5'];
 
-/** Ran as it should, and one warning says that there is no init, why, and what is missing. */
+/** Ran as it should, and one warning says that there is no init, why, and what is missing; that the command failed is an error. */
 function assertWithoutInit(ran: ReturnType<typeof spawnSync>, why: RegExp): void {
   assert.deepEqual([ran.status, String(ran.stdout)], [5, 'ran 0\n'], String(ran.stderr));
   const lines = String(ran.stderr).trim().split('\n');
-  const warnings = lines.map((line) => JSON.parse(line)).filter(({ level }) => level !== 'info');
+  const told = lines.map((line) => JSON.parse(line));
+  const errors = told.filter(({ level }) => level === 'error');
+  assert.deepEqual([errors.length, errors[0]?.message, errors[0]?.exitCode], [1, 'exited', 5]);
+  const warnings = told.filter(({ level }) => level === 'warn');
   assert.equal(warnings.length, 1);
   const [{ message }] = warnings;
   assert.match(message, /^running without sexton-init \(.*\): .*real-time signals.*; orphans are not reaped\b/);
