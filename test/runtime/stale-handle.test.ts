@@ -27,7 +27,8 @@ test('a member whose handle could not be made because an old one was in the way 
   const wasInTheWay: boolean[] = [];
   const listen = (path: string): void => void wasInTheWay.push(existsSync(path));
   await plot.claim({ listen, peersSeen: () => {}, stopAsked: () => {} }, false);
-  assert.deepEqual(wasInTheWay, [true]);
+  // Nothing can be made there now, so init is not asked to try.
+  assert.equal(wasInTheWay.length, 0);
   execFileSync('mount', ['-o', 'remount,rw', dir]);
   await waitFor('it is asked for again, and nothing is in the way', () => wasInTheWay.includes(false));
 });

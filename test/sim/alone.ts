@@ -37,8 +37,10 @@ export function watchLoneStop(world: World, container: Container, breaks: (what:
   if (!isUnasked(container, 1) || world.calmAtMs > sinceMs || witnesses.length === 0) return;
   const inMs = Math.min(...witnesses.map(({ ms }) => ms));
   agenda.in(inMs, undefined, () => {
-    const isThere = witnesses.some(({ ms, other }) => ms === inMs && isUnasked(other));
-    const isCalm = world.calmAtMs <= sinceMs && !world.kubelet.isDeleting;
+    // Whose supervisor was started again meanwhile had no time to tell, or to hear of it.
+    const wasAwake = (it: Container): boolean => it.sinceBrainMs >= agenda.nowMs - sinceMs;
+    const isThere = witnesses.some(({ ms, other }) => ms === inMs && isUnasked(other) && wasAwake(other));
+    const isCalm = world.calmAtMs <= sinceMs && !world.kubelet.isDeleting && wasAwake(container);
     if (!isThere || !isCalm) return;
     world.count('told apart: looked at');
     if (container.isRunning && container.brain?.state.stop?.waitsFor === 'turn')

@@ -125,7 +125,8 @@ function drawRules(dice: Dice, role: Role): readonly RestartRule[] {
 
 const ON_7: RestartRule = { action: 'restart', codes: [7, 42], except: false };
 const ON_FAILURE: RestartRule = { action: 'restart', codes: [0], except: true };
-const ALL_ON_88: RestartRule = { action: 'restart-all', codes: [88], except: false };
+const RESTART_ALL_CODE = 88;
+const ALL_ON_88: RestartRule = { action: 'restart-all', codes: [RESTART_ALL_CODE], except: false };
 
 const LADDERS: readonly [readonly Rung[], ...(readonly Rung[])[]] = [
   [
@@ -176,12 +177,16 @@ function http(path: string): HttpAction {
   return { kind: 'http', method: 'GET', scheme: 'http', host: '127.0.0.1', port: 80, path, headers: [] };
 }
 
-/** The last one comes again and again, so that can be started: else nothing ever could. */
+/**
+ * The last one comes again and again, so that can be started: else nothing ever could. Nor does it ask for a restart of all: the pod would
+ * never come to an end.
+ */
 function drawLives(dice: Dice, config: MemberConfig): readonly ChildScript[] {
   const lives = Array.from({ length: dice.between(1, 3) }, () => drawLife(dice, config));
   return lives.map((life, index) => {
     const { errno: _errno, ...rest } = life;
-    return index < lives.length - 1 ? life : rest;
+    if (index < lives.length - 1) return life;
+    return life.code === RESTART_ALL_CODE ? { ...rest, code: 0 } : rest;
   });
 }
 
@@ -206,7 +211,7 @@ function drawLife(dice: Dice, { role, restartRules }: MemberConfig): ChildScript
     on,
     ...(ends && {
       endsAfterMs: dice.short(12_000),
-      code: dice.pick(restartRules.length === 0 ? [0, 0, 1, 7] : [0, 0, 1, 7, 7, 88]),
+      code: dice.pick(restartRules.length === 0 ? [0, 0, 1, 7] : [0, 0, 1, 7, 7, RESTART_ALL_CODE]),
     }),
     ...(dice.chance(0.08) && {
       leaves: dice.pick<NonNullable<ChildScript['leaves']>>(['untilKilled', 'undead', 5, 900]),

@@ -3,7 +3,8 @@
  *
  * Laws judge by what is true in the simulated world, never by what a member believes. Where it cannot know that, the excuse is counted.
  */
-import { restartsAll } from '../../src/core/restart.ts';
+import type { MemberConfig } from '../../src/core/config.ts';
+import { isFinalEnd, restartsAll } from '../../src/core/restart.ts';
 import { SIGKILL } from '../../src/core/signals.ts';
 import { MAINS_FINISHED } from '../../src/core/state.ts';
 import type { Tombstone } from '../../src/core/tombstone.ts';
@@ -246,6 +247,10 @@ export class Laws {
       this.#misled.add(container);
       return this.#world.count('excused: who declares a restart of all was not there yet to say so');
     }
+    if (hasLeftUnsaid(this.#world, container.member)) {
+      this.#misled.add(container);
+      return this.#world.count('excused: init alone left with a code that a rule restarts, and only a tombstone tells');
+    }
     if (isMisledBySilence(this.#world, container)) {
       this.#misled.add(container);
       return this.#world.count('excused: a main could not write, or take its handle, to show that it lives');
@@ -315,8 +320,24 @@ function isToldNothing({ kubelet, troubles }: World): boolean {
   return kubelet.restartsOfAll > 0 && troubles.length > 0;
 }
 
-function wasKilled({ command }: Container): boolean {
-  return command?.signals.some(({ signal }) => signal === SIGKILL) === true || command?.exit?.signal === SIGKILL;
+/** A main without a supervisor has left with a code that a restart rule matches: to the others it has vanished like one that was killed. */
+function hasLeftUnsaid(world: World, member: Member): boolean {
+  const mains = mainsOf(world, member);
+  return world.containers.some(
+    ({ member: main, isAlone, exitCode }) =>
+      isAlone && exitCode !== undefined && mains.includes(main) && isRestartedByRule(main.config, exitCode),
+  );
+}
+
+function isRestartedByRule(config: MemberConfig, code: number): boolean {
+  return !isFinalEnd(config, code) && isFinalEnd({ ...config, restartRules: [] }, code);
+}
+
+/** By its supervisor, or by init when the deadline had come. */
+function wasKilled({ command, hasKilled }: Container): boolean {
+  return (
+    hasKilled || command?.signals.some(({ signal }) => signal === SIGKILL) === true || command?.exit?.signal === SIGKILL
+  );
 }
 
 /** All were restarted before anybody who declares that had carved its first tombstone, and no init container begins the graveyard anew. */

@@ -85,7 +85,7 @@ describe('HTTP', { concurrency: 2 }, () => {
     assert.deepEqual([await web.now('/livez'), await web.now('/readyz'), await web.now('/startupz')], [200, 200, 200]);
     assert.equal((await web.counters()).sexton_grace_period_seconds?.samples[''], 600);
     // A second one ends the drain; the command takes its time.
-    await web.container.signal('SIGTERM');
+    await web.container.signal('SIGINT');
     await web.says('/readyz', 503, 'stopping');
     await web.says('/status', 200, /"WaitsFor":"the end of the command after SIGTERM"/);
     assert.equal(await web.now('/livez'), 200);
@@ -103,7 +103,7 @@ describe('HTTP', { concurrency: 2 }, () => {
     await web.container.signal('SIGTERM');
     await web.says('/readyz', 503, 'asked to stop');
     assert.equal(await web.now('/livez'), 200);
-    await web.container.signal('SIGTERM');
+    await web.container.signal('SIGINT');
     await web.container.exit();
   });
 
