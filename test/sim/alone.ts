@@ -1,6 +1,7 @@
 /**
  * Whether the pod stops or one container alone: what is said of it is true, and it is noticed where somebody lives who can tell.
  */
+import type { MemberConfig } from '../../src/core/config.ts';
 import type { Step } from '../core/life.ts';
 import type { Container } from './container.ts';
 import type { World } from './world.ts';
@@ -31,7 +32,7 @@ export function watchLoneStop(world: World, container: Container, breaks: (what:
     const { container: other, config } = member;
     const isWitness = other !== undefined && other !== container && isUnasked(other);
     if (!isWitness || config.platformPreStopMs === undefined) return [];
-    const isSoon = world.scenario.volume.events === 'prompt' && config.role !== container.member.config.role;
+    const isSoon = world.scenario.volume.events === 'prompt' && isWatching(config, container.member.config);
     return [{ other, ms: TOLD_MS + config.platformPreStopMs + 2 * (isSoon ? SEEN_SOON_MS : SEEN_LATE_MS) }];
   });
   if (!isUnasked(container, 1) || world.calmAtMs > sinceMs || witnesses.length === 0) return;
@@ -56,4 +57,11 @@ function isUnasked({ isRunning, brain, asked, requests }: Container, most = 0): 
     asked.length <= most &&
     requests.length === 0
   );
+}
+
+/** They look at each other at once: a sidecar and one of its mains. */
+function isWatching(witness: MemberConfig, stopped: MemberConfig): boolean {
+  if (witness.role === stopped.role) return false;
+  const [sidecar, main] = witness.role === 'sidecar' ? [witness, stopped] : [stopped, witness];
+  return sidecar.mains.length === 0 || sidecar.mains.includes(main.name);
 }
