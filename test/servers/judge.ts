@@ -64,7 +64,7 @@ export function judge(server: HttpServer): void {
     // The balancer has noticed; what is in flight is all there is.
     assert.deepEqual(await load.stop(), [], 'a request of the load has failed');
     const flight = await openFlight(stage, exchange);
-    await container.signal('SIGTERM');
+    await container.signal('SIGINT');
     const taken = server.keepsSocket;
     await waitFor('it is told', () =>
       taken === undefined ? isRefused(stage) : taken.test(logOf(stage) + outputOf(container)),

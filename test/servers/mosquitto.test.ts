@@ -28,7 +28,7 @@ test('mosquitto serves in the drain by --stop auto, and keeps what it has acknow
   await container.signal('SIGTERM');
   await waitFor('it drains', () => container.stderr().includes('draining'));
   publish(stage, 'two');
-  await container.signal('SIGTERM');
+  await container.signal('SIGINT');
   const output = await endOf(container, server);
   assert.match(output, /mosquitto version .* terminating[\s\S]*Saving in-memory database/);
   const again = await serve(stage, []);

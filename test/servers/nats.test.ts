@@ -24,7 +24,7 @@ test('nats takes clients in the drain by --stop auto, and then lets a reply come
   asker.say('SUB reply 1\r\nPUB work reply 4\r\njob1\r\n');
   await answerer.hear(/MSG work 1 reply 4\r\njob1\r\n/);
   // The request is under way, its answer is not.
-  await container.signal('SIGTERM');
+  await container.signal('SIGINT');
   await waitFor('it takes no new clients', () => isRefused(stage));
   answerer.say('PUB reply 4\r\ndone\r\n');
   await asker.hear(/MSG reply 1 4\r\ndone\r\n/);

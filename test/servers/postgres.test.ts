@@ -32,7 +32,7 @@ test('postgres completes an active query by --stop auto, and takes new sessions 
     assert.equal(await one.ask('select 1'), '1');
     assert.equal(await one.leave(), 0);
   }
-  await container.signal('SIGTERM');
+  await container.signal('SIGINT');
   await waitFor('it is told', () => outputOf(container).includes('received smart shutdown request'));
   assert.equal(await holder.ask('insert into kept values (2) returning 2'), '2');
   holder.tell('select pg_advisory_unlock(7)');

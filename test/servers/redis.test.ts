@@ -27,7 +27,7 @@ test('redis serves in the drain by --stop auto, and keeps every write that it ha
   await write(writer, 101, 200);
   writer.say('RPUSH queue job\r\n');
   await blocked.hear(/job\r\n/);
-  await container.signal('SIGTERM');
+  await container.signal('SIGINT');
   const output = await endOf(container, server);
   assert.match(output, /Received SIGTERM scheduling shutdown[\s\S]*DB saved on disk[\s\S]*ready to exit, bye bye/);
   assert.match(

@@ -249,7 +249,7 @@ export class Laws {
     }
     if (hasLeftUnsaid(this.#world, container.member)) {
       this.#misled.add(container);
-      return this.#world.count('excused: init alone left with a code that a rule restarts, and only a tombstone tells');
+      return this.#world.count('excused: a main could not write down the code that a rule restarts');
     }
     if (isMisledBySilence(this.#world, container)) {
       this.#misled.add(container);
@@ -320,12 +320,18 @@ function isToldNothing({ kubelet, troubles }: World): boolean {
   return kubelet.restartsOfAll > 0 && troubles.length > 0;
 }
 
-/** A main without a supervisor has left with a code that a restart rule matches: to the others it has vanished like one that was killed. */
+/**
+ * A main has left with a code that a restart rule matches and could not write it down, without a supervisor or on a volume that failed: to the
+ * others it has vanished like one that was killed.
+ */
 function hasLeftUnsaid(world: World, member: Member): boolean {
   const mains = mainsOf(world, member);
   return world.containers.some(
     ({ member: main, isAlone, exitCode }) =>
-      isAlone && exitCode !== undefined && mains.includes(main) && isRestartedByRule(main.config, exitCode),
+      (isAlone || world.troubles.length > 0) &&
+      exitCode !== undefined &&
+      mains.includes(main) &&
+      isRestartedByRule(main.config, exitCode),
   );
 }
 

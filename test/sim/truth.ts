@@ -2,6 +2,7 @@
  * What is true in a simulated pod, whatever its members believe.
  */
 import { hostOf } from '../../src/core/incarnation.ts';
+import { restartsIfKilled } from '../../src/core/restart.ts';
 import { peerNamed } from '../../src/core/standing.ts';
 import type { Peer } from '../../src/core/state.ts';
 import type { Tombstone } from '../../src/core/tombstone.ts';
@@ -139,6 +140,8 @@ function isRecorded({ volume, bootId }: World, { name, container }: Member): boo
 /** A life that vanished is final only under Never, and its going is told by its socket alone. */
 function isSeenGone({ scenario, volume }: World, member: Member, main: Member): boolean {
   if (scenario.policy !== 'Never' || !volume.canHoldSockets) return false;
+  // One that was killed would be started again, and from outside it looks like that.
+  if (restartsIfKilled(main.config)) return false;
   const seen = member.container && seenBy(member.container, main.name);
   return (
     seen?.liveness === 'lost' &&
