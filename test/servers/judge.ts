@@ -86,7 +86,7 @@ export async function endOf(container: Container, { preset, ladder, status = 0 }
   const exit = await container.exit();
   const output = outputOf(container);
   assert.match(output, new RegExp(`stop ladder ${ladder} by preset ${preset} for `));
-  assert.deepEqual(deathIn(output), { reason: 'stopped', status, exitCode: 0 });
+  assert.deepEqual(deathIn(output), { reason: 'stopped', exitCode: status, containerExitCode: 0 });
   assert.equal(exit.status, 0);
   assert.doesNotMatch(output, /"message":"killing/);
   return output;
@@ -134,6 +134,6 @@ export function logOf(stage: Stage): string {
 export function deathIn(output: string): Readonly<Record<string, unknown>> {
   const line = output.split('\n').findLast((text) => text.startsWith('{') && text.includes('"message":"dead"'));
   assert.ok(line, `no line about its death in ${output}`);
-  const { reason, status, exitCode } = JSON.parse(line) as Record<string, unknown>;
-  return { reason, status, exitCode };
+  const { reason, exitCode, containerExitCode } = JSON.parse(line) as Record<string, unknown>;
+  return { reason, exitCode, containerExitCode };
 }
