@@ -30,7 +30,7 @@ export function watchLoneStop(world: World, container: Container, breaks: (what:
   const sinceMs = agenda.nowMs;
   const witnesses = world.members.flatMap((member) => {
     const { container: other, config } = member;
-    const isWitness = other !== undefined && other !== container && isUnasked(other);
+    const isWitness = other !== undefined && other !== container && isUnasked(other) && goesOn(other);
     if (!isWitness || config.platformPreStopMs === undefined) return [];
     const isSoon = world.scenario.volume.events === 'prompt' && isWatching(config, container.member.config);
     return [{ other, ms: TOLD_MS + config.platformPreStopMs + 2 * (isSoon ? SEEN_SOON_MS : SEEN_LATE_MS) }];
@@ -40,7 +40,9 @@ export function watchLoneStop(world: World, container: Container, breaks: (what:
   agenda.in(inMs, undefined, () => {
     // Whose supervisor was started again meanwhile had no time to tell, or to hear of it.
     const wasAwake = (it: Container): boolean => it.sinceBrainMs >= agenda.nowMs - sinceMs;
-    const isThere = witnesses.some(({ ms, other }) => ms === inMs && isUnasked(other) && wasAwake(other));
+    const isThere = witnesses.some(
+      ({ ms, other }) => ms === inMs && isUnasked(other) && goesOn(other) && wasAwake(other),
+    );
     const isCalm = world.calmAtMs <= sinceMs && !world.kubelet.isDeleting && wasAwake(container);
     if (!isThere || !isCalm) return;
     world.count('told apart: looked at');
@@ -57,6 +59,11 @@ function isUnasked({ isRunning, brain, asked, requests }: Container, most = 0): 
     asked.length <= most &&
     requests.length === 0
   );
+}
+
+/** It does not stop for a reason of its own, either: whoever does has no say. */
+function goesOn({ brain }: Container): boolean {
+  return brain?.state.stop === undefined;
 }
 
 /** They look at each other at once: a sidecar and one of its mains. */

@@ -72,12 +72,12 @@ export class Dues {
     if (isThePlatforms) count('excused: a stop that only the platform ends');
     if (member.isOver || isThePlatforms) return kubelet.endWhatIsLeft();
     if (kubelet.isDeleting) return;
-    // It leaves before it knows, each time anew: without a session that takes 10 s, and it was told not to go on in place.
+    // It leaves before it knows, each time anew: that takes 10 s, and it was told not to go on in place, or cannot be started at all.
     const { session, restart } = member.config;
     const { policy, begins } = this.#world.scenario;
     const doubts = session === undefined || (!begins && this.#world.members.some((it) => restartsAll(it.config)));
-    const isRestless = doubts && restart === 'never' && policy === 'OnFailure';
-    if (isRestless) count('excused: no session, and no restart in place');
+    const isRestless = doubts && (restart === 'never' || member.hasFailedStarts) && policy === 'OnFailure';
+    if (isRestless) count('excused: it leaves before it knows, each time');
     // Nobody can tell that it is gone, and for whom it may still be needed there is no end.
     const { volume, faults } = this.#world.scenario;
     const isHidden = !volume.sockets || faults.some((fault) => HIDING.has(fault.do));
