@@ -2,6 +2,7 @@
  * Sidecars whose mains have finished have so long to end; how long follows from what they were told to wait for.
  */
 import { restartsAll } from '../../src/core/restart.ts';
+import { STALE_AFTER_MS } from '../../src/core/standing.ts';
 import { dueSinceMs, isKept, quorumHasFinished } from './truth.ts';
 import type { Member, World } from './world.ts';
 
@@ -72,11 +73,13 @@ export class Dues {
     if (isThePlatforms) count('excused: a stop that only the platform ends');
     if (member.isOver || isThePlatforms) return kubelet.endWhatIsLeft();
     if (kubelet.isDeleting) return;
-    // It leaves before it knows, each time anew: that takes 10 s, and it was told not to go on in place, or cannot be started at all.
-    const { session, restart } = member.config;
+    // It leaves before it knows, each time anew: that takes 10 s, and it does not go on in place, cannot be started, or waits for less.
+    const { session, restart, startAfter, startTimeoutMs } = member.config;
     const { policy, begins } = this.#world.scenario;
     const doubts = session === undefined || (!begins && this.#world.members.some((it) => restartsAll(it.config)));
-    const isRestless = doubts && (restart === 'never' || member.hasFailedStarts) && policy === 'OnFailure';
+    const isHasty = startAfter.length > 0 && startTimeoutMs < STALE_AFTER_MS;
+    const leavesEarly = restart === 'never' || member.hasFailedStarts || isHasty;
+    const isRestless = doubts && leavesEarly && policy === 'OnFailure';
     if (isRestless) count('excused: it leaves before it knows, each time');
     // Nobody can tell that it is gone, and for whom it may still be needed there is no end.
     const { volume, faults } = this.#world.scenario;
