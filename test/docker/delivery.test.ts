@@ -118,7 +118,7 @@ test('the image holds /sexton as its inventory lists it and nothing else, and ru
   assert.equal(Labels['org.opencontainers.image.revision'], '0123456789ab');
   assert.ok(Size < 120 * MIB, `${Size} bytes`);
   const said = await podman('run', '--rm', '--network=none', images.sexton, 'version');
-  assert.equal(said, `sexton ${version} (0123456789ab)`);
+  assert.equal(said, `sexton ${version} (commit 0123456789ab)`);
 });
 
 test('a second build, by packages that were not fetched for it, gives the same image', async () => {

@@ -44,6 +44,7 @@ describe('a parent that passes signals on', { concurrency: atOnce(2) }, () => {
         await container.signal('SIGTERM');
         assert.equal((await container.exit()).status, status);
       },
+      { notInPodman: 'its image has no Node for the parent' },
     );
   }
 

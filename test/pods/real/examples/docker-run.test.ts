@@ -36,7 +36,7 @@ test('the lines of the README of docker-run: a request after the TERM is served,
 
 /**
  * podman for docker, unique names, the images that this machine has, its own network, and no times that a slow machine could miss: the
- * drain goes on until the second request is served, and then ends by a second TERM.
+ * drain goes on until the second request is served, and then ends by a second stop signal.
  */
 function adapted(lines: string, name: string, port: number): string {
   const args = ['BASE', 'SEXTON'].map((key) => `--build-arg ${key}=${images().busybox}`).join(' ');
@@ -51,7 +51,7 @@ function adapted(lines: string, name: string, port: number): string {
     ],
     ['curl http://127.0.0.1:8080/\n', `until served; do sleep 0.1; done\n`],
     ['sleep 2', logged('asked to stop')],
-    ['curl http://127.0.0.1:8080/\n', `served\ndocker kill --signal TERM ${name}\n`],
+    ['curl http://127.0.0.1:8080/\n', `served\ndocker kill --signal INT ${name}\n`],
     ['docker stop web', `docker stop ${name}`],
     ["}}' web", `}}' ${name}`],
     ['docker rm web', `docker rm ${name}`],
