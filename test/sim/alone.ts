@@ -32,7 +32,7 @@ export function watchLoneStop(world: World, container: Container, breaks: (what:
     const { container: other, config } = member;
     const isWitness = other !== undefined && other !== container && isUnasked(other) && goesOn(other);
     if (!isWitness || config.platformPreStopMs === undefined) return [];
-    const isSoon = world.scenario.volume.events === 'prompt' && isWatching(config, container.member.config);
+    const isSoon = isPrompt(world) && isWatching(config, container.member.config);
     return [{ other, ms: TOLD_MS + config.platformPreStopMs + 2 * (isSoon ? SEEN_SOON_MS : SEEN_LATE_MS) }];
   });
   if (!isUnasked(container, 1) || world.calmAtMs > sinceMs || witnesses.length === 0) return;
@@ -64,6 +64,11 @@ function isUnasked({ isRunning, brain, asked, requests }: Container, most = 0): 
 /** It does not stop for a reason of its own, either: whoever does has no say. */
 function goesOn({ brain }: Container): boolean {
   return brain?.state.stop === undefined;
+}
+
+/** What changes in the graveyard is told at once, and nobody has gone deaf to it. */
+function isPrompt({ scenario: { volume, faults } }: World): boolean {
+  return volume.events === 'prompt' && !faults.some((fault) => fault.do === 'deafen');
 }
 
 /** They look at each other at once: a sidecar and one of its mains. */
