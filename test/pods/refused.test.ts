@@ -73,7 +73,7 @@ describe('a refused start', { concurrency: 2 }, () => {
     const alone = stage.scratch.path('se"xton');
     copyFileSync(SEXTON, alone);
     const env = { SEXTON_TERMINATION_LOG: log };
-    const inside = ['/usr/bin/env', 'PATH=/nonexistent'];
+    const inside = ['sh', '-c', 'export PATH=/nonexistent; exec "$@"', 'sh'];
     const container = startContainer(stage.scratch, { bare: true, env, inside, command: [alone, '--', 'true'] });
     assert.equal((await container.exit()).status, 125);
     const { Summary, ...rest } = JSON.parse(readFileSync(log, 'utf8'));
