@@ -3,6 +3,7 @@
  * containers, so each goes through `escapeXml`.
  */
 import { type Activity, type MemberStop, type PodStop, type Span, stopMsOf } from './stop.ts';
+import { roundStep } from './time.ts';
 import { endOf, nameOf, seconds, sentenceOf } from './words.ts';
 
 const WIDTH = 960;
@@ -79,7 +80,7 @@ function round(value: number): number {
 }
 
 function grid(scale: Scale, height: number): readonly string[] {
-  const step = stepOf((scale.untilMs - scale.zeroMs) / 6);
+  const step = roundStep((scale.untilMs - scale.zeroMs) / 6);
   const lines: string[] = [];
   for (let atMs = 0; scale.zeroMs + atMs <= scale.untilMs; atMs += step) {
     const at = x(scale, scale.zeroMs + atMs);
@@ -89,12 +90,6 @@ function grid(scale: Scale, height: number): readonly string[] {
     );
   }
   return lines;
-}
-
-/** 1, 2 or 5 times a power of ten, at least `ms`. */
-export function stepOf(ms: number): number {
-  const power = 10 ** Math.floor(Math.log10(Math.max(1, ms)));
-  return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= ms) ?? 10 * power;
 }
 
 function row(member: MemberStop, y: number, scale: Scale): string {

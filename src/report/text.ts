@@ -4,6 +4,7 @@
 import { formatTable } from '../cli/table.ts';
 import { fleetOf } from './fleet.ts';
 import { type Activity, type MemberStop, type PodStop, stopMsOf } from './stop.ts';
+import { roundStep } from './time.ts';
 import { chainLines, endOf, nameOf, seconds, sentenceOf } from './words.ts';
 
 export interface TextStyle {
@@ -117,12 +118,6 @@ function scaleOf(axis: Axis): string {
     line = `${line.padEnd(column)}${atMs === 0 ? '0' : seconds(atMs)} `;
   }
   return line.slice(0, axis.width);
-}
-
-/** 1, 2 or 5 times a power of ten, at least `ms`. */
-function roundStep(ms: number): number {
-  const power = 10 ** Math.floor(Math.log10(Math.max(1, ms)));
-  return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= ms) ?? ms;
 }
 
 function deadlineRow(pod: PodStop, axis: Axis, indent: string): readonly string[] {
