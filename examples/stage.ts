@@ -2,13 +2,13 @@
  * What the examples that run as plain processes on this machine share: a directory of their own, the processes that they start,
  * and the promise that nothing of either is left behind, whatever happens.
  */
-import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, type StdioOptions, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { formatTable } from '../src/cli/table.ts';
+import { formatTable } from '../src/cli/text/table.ts';
 
 export const SEXTON = join(import.meta.dirname, '..', 'dist', 'sexton', 'sexton');
 export const NODE = process.execPath;
@@ -116,6 +116,11 @@ export function freePort(): Promise<number> {
       server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
     });
   });
+}
+
+/** What sexton says of the stop, from a graveyard or a termination log: as at the shell. */
+export function reportOf(source: string): string {
+  return execFileSync(SEXTON, ['report', source], { encoding: 'utf8', env: withoutSettings(process.env) });
 }
 
 export function printTable(header: readonly string[], rows: readonly (readonly string[])[]): void {

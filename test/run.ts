@@ -4,8 +4,9 @@
  * tests of pods and of PID 1 again, one file at a time, with podman's containers in place of namespaces. `--cluster` takes those that
  * need a Kubernetes cluster, and no others.
  *
- * The last line is `N passed, N failed`, with `, N skipped` when there are any; before it a line for each reason of skipping. The run fails when a test failed, when nothing
- * ran, and when something that was made for it is still there: a process, a container, a namespace or an image of the cluster.
+ * The last line is `N passed, N failed`, with `, N skipped` when there are any; before it a line for each reason of skipping. The run
+ * fails when a test failed, when nothing ran, when a test was skipped for a reason that ./run/skips.ts does not expect, and when
+ * something that was made for the run is still there: a process, a container, a namespace or an image of the cluster.
  */
 import { randomBytes } from 'node:crypto';
 import { globSync } from 'node:fs';
@@ -19,6 +20,7 @@ import { removeContainers } from './helpers/podman.ts';
 import { killLeftovers } from './run/leftovers.ts';
 import { FileLimit } from './run/limit.ts';
 import { FileReports, type Totals } from './run/reports.ts';
+import { whyUnexpected } from './run/skips.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 /** What needs a container engine. */
@@ -27,7 +29,7 @@ const CONTAINERS = /^test\/(pods\/real|docker)\//;
 const CLUSTER = /^test\/cluster\//;
 /** What needs neither the built program nor a process; and of that what tries many thousands of lives. */
 const QUICK = /^test\/(core|docs)\/|^test\/cli\/(subcommand|wrong-input|file|environment|config)\.test/;
-const THOROUGH = /^test\/core\/(pair|naive|interleavings|pod|metamorphic|properties|properties-actions|model)\.test/;
+const THOROUGH = /^test\/core\/(naive|pod|metamorphic|properties|properties-actions)\.test/;
 const ON_EITHER_ENGINE = /^test\/(pods|pid1)\/[^/]+$/;
 /** Far more than any needs, also on a machine that is ten times slower than it should be. */
 const TEST_LIMIT_MS = 600_000;
@@ -62,6 +64,7 @@ const all = globSync('test/**/*.test.ts')
   .filter((file) => !values.quick || (QUICK.test(file) && !THOROUGH.test(file)));
 const totals: Totals = { passed: 0, failed: 0, skipped: 0 };
 const skips = new Map<string, number>();
+const unexpected: string[] = [];
 let images: Images | undefined;
 let session: Session | undefined;
 if (values.cluster) {
@@ -90,9 +93,10 @@ const leftovers = await clear();
 const { passed, failed, skipped } = totals;
 for (const it of leftovers) process.stdout.write(`left behind: ${it}\n`);
 for (const [why, count] of skips) process.stdout.write(`skipped ${count}: ${why}\n`);
+for (const it of unexpected) process.stdout.write(`not expected to be skipped: ${it}\n`);
 if (passed + failed === 0) process.stdout.write('no test ran\n');
 process.stdout.write(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`);
-process.exitCode = failed > 0 || passed === 0 || leftovers.length > 0 ? 1 : 0;
+process.exitCode = failed > 0 || passed === 0 || leftovers.length > 0 || unexpected.length > 0 ? 1 : 0;
 
 async function runFiles(files: readonly string[], where = '', concurrency = 2): Promise<void> {
   if (files.length === 0) return;
@@ -109,7 +113,11 @@ async function runFiles(files: readonly string[], where = '', concurrency = 2): 
   limit.close();
   reports.end();
   for (const key of ['passed', 'failed', 'skipped'] as const) totals[key] += reports.totals[key];
-  for (const [why, count] of reports.skips) skips.set(why, (skips.get(why) ?? 0) + count);
+  for (const [why, count] of reports.skips) {
+    skips.set(why, (skips.get(why) ?? 0) + count);
+    const problem = whyUnexpected(why, process.env.TEST_SKIPS);
+    if (problem !== undefined) unexpected.push(`${why} (${problem})`);
+  }
 }
 
 /** Ends what is left and says what it was. */

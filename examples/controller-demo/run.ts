@@ -6,7 +6,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Actor, freePort, NODE, onStage, printTable, SEXTON, type Stage, until } from '../stage.ts';
+import { type Actor, freePort, NODE, onStage, printTable, reportOf, SEXTON, type Stage, until } from '../stage.ts';
 
 interface Told {
   readonly at: number;
@@ -44,6 +44,7 @@ await onStage('controller', async (stage) => {
       ['with sexton and a hook', ...cells(withHook)],
     ],
   );
+  console.log(`\nThe first under sexton, by its report:\n${reportOf(join(stage.folder('hook'), 'first.end'))}`);
   const isSafe = !asTheyAre.areTwoAtWork && !withHook.areTwoAtWork;
   return isSafe && asTheyAre.after === 'expiry' && withHook.after === 'release';
 });
@@ -54,7 +55,8 @@ async function rehearse(stage: Stage, name: string, start: Start): Promise<Outco
   const shared = { LEASE: stage.folder(join(name, 'lease')), LEASE_MS: String(leaseSeconds * 1_000), LOG };
   const candidate = async (who: string): Promise<Actor> => {
     const port = await freePort();
-    return start(port, { ...shared, NAME: who, PORT: String(port) });
+    const end = join(home, `${who}.end`);
+    return start(port, { ...shared, NAME: who, PORT: String(port), SEXTON_TERMINATION_LOG: end });
   };
   const has = (whose: string, what: string) => told(LOG).some(({ who, event }) => who === whose && event === what);
   const first = await candidate('first');

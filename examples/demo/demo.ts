@@ -2,14 +2,13 @@
  * A pod on this machine without any container engine: one main and two sidecars, each a process under sexton, over one
  * graveyard. The main ends; its sidecars, which alone would run for ever, follow in the reverse order of their start.
  *
- * What is printed comes from the tombstones that the members have carved, not from this program's own watching.
+ * What is printed is `sexton report` of the tombstones that the members have written, not this program's own watching. With `--picture`
+ * the tombstones are kept for the tests, and the picture of README is drawn from them.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import type { HistoryEntry, Tombstone } from '../../src/core/tombstone.ts';
+import { join } from 'node:path';
 import { NODE, SEXTON, withoutSettings } from '../stage.ts';
 
 interface Member {
@@ -18,7 +17,8 @@ interface Member {
   readonly command: readonly string[];
 }
 
-const HERE = dirname(fileURLToPath(import.meta.url));
+const HERE = import.meta.dirname;
+const ROOT = join(HERE, '..', '..');
 
 const POD: readonly Member[] = [
   { name: 'shipper', flags: ['--role', 'sidecar'], command: [join(HERE, 'shipper.sh')] },
@@ -27,7 +27,7 @@ const POD: readonly Member[] = [
     flags: ['--role', 'sidecar', '--start-after', 'shipper=started'],
     command: [NODE, join(HERE, 'proxy.mjs')],
   },
-  { name: 'report', flags: ['--start-after', 'proxy=started'], command: [NODE, join(HERE, 'report.mjs')] },
+  { name: 'job', flags: ['--start-after', 'proxy=started'], command: [NODE, join(HERE, 'job.mjs')] },
 ];
 
 /** Should a member hang, the demo does not. */
@@ -48,11 +48,11 @@ try {
 async function demo(): Promise<number> {
   mkdirSync(graveyard);
   writeFileSync(join(dir, 'log'), '');
-  console.log('A pod of one main (report) and two sidecars (proxy, shipper), restartPolicy Never.\n');
+  console.log('A pod of one main (job) and two sidecars (proxy, shipper), restartPolicy Never.\n');
   const statuses = await Promise.all(POD.map(start));
-  const tombstones = POD.map(({ name }) => readTombstone(name));
-  printHistory(tombstones);
-  printEnd(tombstones, statuses);
+  console.log(report(graveyard));
+  printEnd(statuses);
+  if (process.argv.includes('--picture')) draw();
   return statuses.every((status) => status === 0) ? 0 : 1;
 }
 
@@ -84,57 +84,25 @@ function start({ name, flags, command }: Member): Promise<number> {
   });
 }
 
-function readTombstone(name: string): Tombstone {
-  try {
-    return JSON.parse(readFileSync(join(graveyard, name), 'utf8'));
-  } catch (cause) {
-    throw new Error(`cannot read the tombstone of ${name}: its sexton did not get as far, see above`, { cause });
-  }
+/** As at the shell, but for colours: on a terminal this output may go elsewhere. */
+function report(...args: readonly string[]): string {
+  return execFileSync(SEXTON, ['report', ...args], { encoding: 'utf8', env: withoutSettings(process.env) });
 }
 
-function printHistory(tombstones: readonly Tombstone[]): void {
-  const lines = tombstones.flatMap(({ Name, StopRequested, StopReason, History = [] }) => {
-    const decision = StopRequested === undefined ? [] : [{ at: StopRequested, name: Name, words: StopReason ?? '' }];
-    return [...decision, ...History.flatMap((it) => inWords(it).map((words) => ({ at: it.At, name: Name, words })))];
-  });
-  const sorted = lines.toSorted((a, b) => (a.at < b.at ? -1 : 1));
-  const first = Date.parse(sorted[0]?.at ?? '');
-  printRow('time', ...POD.map((it) => it.name));
-  for (const { at, name, words } of sorted) {
-    const seconds = ((Date.parse(at) - first) / 1_000).toFixed(3);
-    printRow(`${seconds} s`, ...POD.map((it) => (it.name === name ? words : '')));
-  }
-}
-
-/** What a person wants to see of it; none: phases and the like. */
-function inWords({ Event, Signal, ExitCode }: HistoryEntry): string[] {
-  switch (Event) {
-    case 'phase':
-      return [];
-    case 'signal sent':
-      return [`gets ${Signal}`];
-    case 'exited':
-      return [ExitCode === undefined ? `ended by ${Signal}` : `exited ${ExitCode}`];
-    default:
-      return [Event];
-  }
-}
-
-function printEnd(tombstones: readonly Tombstone[], statuses: readonly number[]): void {
-  console.log();
-  printRow('', ...POD.map((it) => it.name));
-  printRow('role', ...tombstones.map((it) => it.Role ?? ''));
-  printRow('ended', ...tombstones.map((it) => it.Reason ?? 'no tombstone'));
-  printRow('its code', ...tombstones.map((it) => String(it.ExitCode ?? '')));
-  printRow('container', ...statuses.map(String));
+function printEnd(statuses: readonly number[]): void {
   const [written, shipped] = ['log', 'shipped'].map(
     (name) => readFileSync(join(dir, name), 'utf8').split('\n').length - 1,
   );
-  console.log(
-    `\nThe pod ${statuses.every((it) => it === 0) ? 'succeeded' : 'failed'}; ${shipped} of ${written} log lines were shipped.`,
-  );
+  console.log(`The containers exited with ${POD.map(({ name }, index) => `${statuses[index]} (${name})`).join(', ')}.`);
+  const end = statuses.every((it) => it === 0) ? 'succeeded' : 'failed';
+  console.log(`The pod ${end}; ${shipped} of ${written} log lines were shipped.`);
 }
 
-function printRow(head: string, ...cells: readonly string[]): void {
-  console.log(`  ${head.padEnd(11)}${cells.map((cell) => cell.padEnd(24)).join('')}`.trimEnd());
+function draw(): void {
+  const kept = join(ROOT, 'test', 'report', 'demo');
+  mkdirSync(kept, { recursive: true });
+  // A tombstone is padded with spaces up to its size.
+  for (const { name } of POD)
+    writeFileSync(join(kept, name), `${readFileSync(join(graveyard, name), 'utf8').trimEnd()}\n`);
+  writeFileSync(join(ROOT, 'docs', 'stop.svg'), report('-o', 'svg', kept));
 }

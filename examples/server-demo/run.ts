@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Actor, freePort, NODE, onStage, printTable, SEXTON, type Stage, until } from '../stage.ts';
+import { type Actor, freePort, NODE, onStage, printTable, reportOf, SEXTON, type Stage, until } from '../stage.ts';
 import { Balancer, type Traffic } from './balancer.ts';
 
 interface Replica extends Actor {
@@ -43,6 +43,7 @@ await onStage('server', async (stage) => {
       ['with sexton: probe and drain', ...cells(drained)],
     ],
   );
+  console.log(`\nThe first replica under sexton, by its report:\n${reportOf(stage.folder(join('drained', '0')))}`);
   return bare.failed > 0 && probed.failed > 0 && drained.failed === 0;
 });
 

@@ -8,7 +8,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Actor, freePort, NODE, onStage, SEXTON, type Stage, until } from '../stage.ts';
+import { type Actor, freePort, NODE, onStage, reportOf, SEXTON, type Stage, until } from '../stage.ts';
 
 interface Request {
   readonly at: number;
@@ -43,6 +43,7 @@ await onStage('drain', async (stage) => {
   ]);
   print('with sexton', withSexton);
   print('as a native sidecar', without);
+  console.log(`\n${reportOf(stage.folder('graveyard'))}`);
   return withSexton.lastOk && !without.lastOk;
 });
 

@@ -7,7 +7,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { NODE, onStage, printTable, SEXTON, type Stage, until } from '../stage.ts';
+import { NODE, onStage, printTable, reportOf, SEXTON, type Stage, until } from '../stage.ts';
 
 interface Case {
   readonly who: string;
@@ -63,6 +63,8 @@ if (unshare === undefined) {
       cleaned === undefined ? 'has none' : cleaned ? 'yes' : 'no',
     ]);
     printTable(['PID 1', 'MS UNTIL GONE', 'EXIT CODE', 'CLEAN-UP RAN?'], rows);
+    const end = join(stage.folder(String(CASES.length - 1)), 'end');
+    console.log(`\nThe last one, by its report:\n${reportOf(end)}`);
     return CASES.every(({ expected: { code, cleaned } }, index) => {
       const outcome = outcomes[index];
       return outcome?.code === code && outcome.cleaned === cleaned;
@@ -74,7 +76,8 @@ if (unshare === undefined) {
 async function stop(stage: Stage, index: number, argv: readonly string[], cleansUp: boolean): Promise<Outcome> {
   const home = stage.folder(String(index));
   const [READY, CLEANED] = [join(home, 'ready'), join(home, 'cleaned')];
-  const { process: outside, ended } = stage.launch(argv[0] ?? '', argv.slice(1), { READY, CLEANED });
+  const env = { READY, CLEANED, SEXTON_TERMINATION_LOG: join(home, 'end') };
+  const { process: outside, ended } = stage.launch(argv[0] ?? '', argv.slice(1), env);
   await until('the program is ready', () => existsSync(READY) || outside.exitCode !== null);
   const pid1 = onlyChildOf(outside.pid ?? 0);
   const from = performance.now();

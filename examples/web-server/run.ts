@@ -6,7 +6,7 @@
  */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Actor, freePort, onStage, SEXTON, type Stage, until } from '../stage.ts';
+import { type Actor, freePort, onStage, reportOf, SEXTON, type Stage, until } from '../stage.ts';
 import { Load, type Result } from './load.ts';
 
 interface Server {
@@ -27,7 +27,7 @@ const rounds = Number(process.argv[2] ?? 3);
 const nginx: Command = ({ home }) => [NGINX, '-p', home, '-c', join(home, 'nginx.conf')];
 const nginxUnderSexton: Command = (server) => {
   const leave = `exec:sh '${join(HERE, 'leave.sh')}' '${server.home}'`;
-  const flags = ['--signals', 'TERM:QUIT', '--pre-stop', leave, '--grace-period', '30s', '--log-level', 'error'];
+  const flags = ['--stop', 'auto', '--pre-stop', leave, '--grace-period', '30s', '--log-level', 'error'];
   return [SEXTON, 'run', ...flags, '--', ...nginx(server)];
 };
 
@@ -44,6 +44,8 @@ await onStage('web', async (stage) => {
   ]);
   print('without sexton', without);
   print('with sexton', withSexton);
+  const end = join(stage.folder(join('with', 'a')), 'end');
+  console.log(`\nThe last stop of one of them under sexton, by its report:\n${reportOf(end)}`);
   return withSexton.failed === 0 && without.failed > 0;
 });
 
@@ -52,7 +54,7 @@ async function rollingRestart(stage: Stage, title: string, command: Command): Pr
   const servers = [prepare(stage.folder(join(title, 'a')), 'a', a), prepare(stage.folder(join(title, 'b')), 'b', b)];
   const start = (server: Server): Actor => {
     const [file, ...args] = command(server);
-    return stage.launch(file, args);
+    return stage.launch(file, args, { SEXTON_TERMINATION_LOG: join(server.home, 'end') });
   };
   const actors = new Map(servers.map((it) => [it, start(it)]));
   const env = { WEB_PORT: String(webPort), A_PORT: String(a), B_PORT: String(b) };

@@ -1,9 +1,9 @@
 /**
- * What a configuration asks of the machine: files, directories, and whether a person looks at stderr.
+ * What a configuration depends on in this machine: files, directories, and whether stderr is a terminal.
  */
 import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { isatty } from 'node:tty';
-import type { Files } from './config.ts';
+import type { Files } from './resolve.ts';
 
 export const machine: Files = {
   readText: readRegularFile,
@@ -22,15 +22,15 @@ export const machine: Files = {
 
 const MAX_BYTES = 1024 * 1024;
 
-/** A pipe would be waited for, and a device has no end. */
+/** Refuses pipes, which block, and devices, which have no end. */
 function readRegularFile(path: string): string {
   // Without O_NONBLOCK the opening of a FIFO waits for its writer: fifo(7).
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stat = fstatSync(fd);
-    // Of a directory the reading says so.
-    if (!stat.isFile() && !stat.isDirectory()) throw new Error('not a regular file');
-    // Not by its size, which is 0 in /proc.
+    // Reading a directory fails with EISDIR, which says so.
+    if (!stat.isFile() && !stat.isDirectory()) throw new Error('it is not a regular file');
+    // The size is not used: it is 0 in /proc.
     const bytes = Buffer.allocUnsafe(MAX_BYTES + 1);
     let length = 0;
     while (length < bytes.length) {
@@ -38,7 +38,7 @@ function readRegularFile(path: string): string {
       if (count === 0) break;
       length += count;
     }
-    if (length > MAX_BYTES) throw new Error(`larger than ${MAX_BYTES} bytes`);
+    if (length > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
     return bytes.toString('utf8', 0, length);
   } finally {
     closeSync(fd);

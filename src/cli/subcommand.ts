@@ -1,8 +1,8 @@
 /**
- * Which subcommand a command line means. sexton-init decides by the same rule whether it supervises or just runs Node in
- * its own place: `run`, `--` and flags are supervised; other first words, `--help` and `--version` are not.
+ * Which subcommand a command line means. sexton-init decides by the same rule whether it supervises or just runs Node
+ * in its own place: `run`, `--` and flags are supervised; other first words, `--help` and `--version` are not.
  */
-import { nearest } from './nearest.ts';
+import { nearest } from './notation/nearest.ts';
 
 export type Subcommand =
   | { readonly name: 'run' }
@@ -15,6 +15,7 @@ export type Subcommand =
         | 'install'
         | 'explain'
         | 'report'
+        | 'check'
         | 'completion'
         | 'schema'
         | 'version'
@@ -30,7 +31,7 @@ export function subcommandOf(argv: readonly string[]): Subcommand {
   const flag = first === 'run' ? args[0] : first;
   if (flag === '--version' || flag === '-V') return { name: 'version', args: [] };
   switch (first) {
-    // Without any word too: that no command is given is for `run` to say.
+    // Without any word `run` says that no command is given.
     case undefined:
     case 'run':
       return { name: 'run' };
@@ -41,6 +42,7 @@ export function subcommandOf(argv: readonly string[]): Subcommand {
     case 'install':
     case 'explain':
     case 'report':
+    case 'check':
     case 'completion':
     case 'schema':
     case 'version':
@@ -54,7 +56,7 @@ export function subcommandOf(argv: readonly string[]): Subcommand {
 
 export const HELP_FLAGS: readonly string[] = ['--help', '-h'];
 
-/** What follows the first word of `run` and `explain` may be a command with a --help of its own. */
+/** After the first word of `run` and `explain` a command may stand, with a --help of its own. */
 function asksForHelp(first: string | undefined, args: readonly string[]): first is (typeof SUBCOMMANDS)[number] {
   if (!SUBCOMMANDS.some((name) => name === first)) return false;
   const own = first === 'run' || first === 'explain' ? args.slice(0, 1) : args;
@@ -70,6 +72,7 @@ const SUBCOMMANDS = [
   'install',
   'explain',
   'report',
+  'check',
   'completion',
   'schema',
   'version',

@@ -1,6 +1,6 @@
 /**
  * The configuration of one member, as the lifecycle sees it: validated, complete, frozen.
- * Made once at the border (`src/cli/config.ts`); nothing below reads argv or the environment.
+ * Made once at the border (`src/cli/resolve.ts`); nothing below reads argv or the environment.
  * All durations are integral milliseconds.
  */
 
@@ -27,7 +27,7 @@ export type GateCondition = 'started' | 'healthy' | 'completed';
 export interface StartGate {
   readonly name: string;
   readonly condition: GateCondition;
-  /** Absent is fine: a member that has carved no tombstone does not hold this one up. */
+  /** Absent is fine: a member that has written no tombstone does not hold this one up. */
   readonly optional: boolean;
 }
 
@@ -43,15 +43,18 @@ export interface Rung {
  */
 export type SignalMap = Readonly<Record<number, number | 'drop'>>;
 
-/** Whether a sidecar that is asked to stop keeps serving while mains live; a duration: only if a main is asked too within it. */
+/**
+ * Whether a sidecar that is asked to stop keeps serving while mains live; a duration: only if a main is asked too
+ * within it.
+ */
 export type Hold =
   | { readonly kind: 'always' }
   | { readonly kind: 'never' }
   | { readonly kind: 'for'; readonly ms: number };
 
 /**
- * How long a member that is asked to stop serves on: a fixed time, or until no new connection has come for `quietMs`, from `minMs` to
- * `maxMs` after the request.
+ * How long a member that is asked to stop serves on: a fixed time, or until no new connection has come for `quietMs`,
+ * from `minMs` to `maxMs` after the request.
  */
 export type Drain = { readonly kind: 'fixed'; readonly ms: number } | AdaptiveDrain;
 
@@ -64,7 +67,7 @@ export interface AdaptiveDrain {
   readonly ports: readonly number[];
   /** Whose connections do not count: addresses and networks, `10.1.2.3`, `fd00::/8`. */
   readonly ignore: readonly string[];
-  /** Whoever comes from an address of this network namespace's own counts too. */
+  /** Connections from this network namespace's own addresses count too. */
   readonly neighbours: boolean;
   /** What comes over connections that are kept does not count. */
   readonly newOnly: boolean;
@@ -137,7 +140,9 @@ export interface Probe {
 
 export type ProbeKind = 'startup' | 'readiness' | 'liveness';
 
-/** Asks a process in another container to leave, by HTTP calls one after the other, and waits until its port is closed. */
+/**
+ * Asks a process in another container to leave, by HTTP calls one after the other, and waits until its port is closed.
+ */
 export interface QuitAction {
   readonly kind: 'quit';
   /** As the user wrote it: a preset or a URL. */
@@ -145,7 +150,7 @@ export interface QuitAction {
   readonly calls: readonly [HttpAction, ...HttpAction[]];
   /** What to say when it answers 404: where that is switched on. */
   readonly hint: string | undefined;
-  /** What to say when nobody listens, where that does not mean that it has gone. */
+  /** What to say when nothing listens, where that does not mean that it has gone. */
   readonly absent?: string;
 }
 
@@ -155,9 +160,9 @@ export interface ReadyAction {
   /** As the user wrote it: a preset or a URL. */
   readonly name: string;
   readonly call: HttpAction;
-  /** Absent is fine: where nobody listens there is nobody to wait for. */
+  /** Absent is fine: where nothing listens there is nothing to wait for. */
   readonly optional: boolean;
-  /** What to say when nobody listens, or when it answers 404: where that is switched on. */
+  /** What to say when nothing listens, or when it answers 404: where that is switched on. */
   readonly hint: string | undefined;
 }
 
@@ -189,9 +194,14 @@ export interface MemberConfig {
   readonly stopSignals: readonly number[];
   /** `undefined`: not declared by the user. */
   readonly gracePeriodMs: number | undefined;
-  /** The shortest time that the platform may leave between its stop request and its KILL; `undefined`: what is declared. */
+  /**
+   * The shortest time that the platform may leave between its stop request and its KILL; `undefined`: what is declared.
+   */
   readonly graceFloorMs: number | undefined;
-  /** How long the platform's own pre-stop hook of this container takes at most; 0: it has none; `undefined`: not declared. */
+  /**
+   * How long the platform's own pre-stop hook of this container takes at most; 0: it has none; `undefined`: not
+   * declared.
+   */
   readonly platformPreStopMs: number | undefined;
   readonly hold: Hold;
   /** What lies between a stop request and the first rung; `undefined`: nothing. */

@@ -27,7 +27,9 @@ export function statusOf(exit: ChildExit): number {
   return exit.signal === undefined ? (exit.code ?? EXIT.sexton) : EXIT.signalBase + exit.signal;
 }
 
-/** Control-C: where the command has the terminal, the kernel sends it to the command alone, and we see only this end. */
+/**
+ * Control-C: where the command has the terminal, the kernel sends it to the command alone, and we see only this end.
+ */
 export function isInterrupt(exit: ChildExit): boolean {
   return exit.signal === SIGINT;
 }

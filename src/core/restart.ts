@@ -1,11 +1,12 @@
 /**
- * Restart: when the platform gives a member that ended no other life, and whether and after how long it gets one in place.
+ * Restart: when the platform gives a member that ended no other life, and whether and after how long it gets one in
+ * place.
  */
 import type { MemberConfig, RestartPolicy, RestartRule } from './config.ts';
 import { containerStatus, EXIT } from './exit.ts';
 import { SIGKILL } from './signals.ts';
-import { FIRST_BACKOFF_MS } from './state.ts';
 
+export const FIRST_BACKOFF_MS = 100;
 const LAST_BACKOFF_MS = 10_000;
 /** A life of this length forgives all deaths before it. */
 const FORGIVEN_AFTER_MS = 60_000;
@@ -43,8 +44,9 @@ export interface Death {
 }
 
 /**
- * `auto` restarts only where the platform would not: while the pod stops, and where no restart rule matches, under `Never` and
- * after exit 0 under `OnFailure`. Elsewhere the container exits with the child's code, so that a crash loop stays visible.
+ * `auto` restarts only where the platform would not: while the pod stops, and where no restart rule matches, under
+ * `Never` and after exit 0 under `OnFailure`. Elsewhere the container exits with the child's code, so that a crash loop
+ * stays visible.
  */
 export function wantsRestart(config: MemberConfig, { status, podStops, failed }: Death): boolean {
   switch (config.restart) {
@@ -75,8 +77,11 @@ export function backoffAfter(backoffMs: number, livedMs: number, leftMs: number 
   return leftMs <= TOO_LATE_MS ? undefined : { delayMs: Math.min(base, Math.floor(leftMs / 10)), nextMs };
 }
 
-/** A stop that comes between two lives shortens the wait by the same rule; undefined: it leaves too little for another life. */
-export function rebirthAtMs(untilMs: number, nowMs: number, deadlineAtMs: number | undefined): number | undefined {
+/**
+ * A stop that comes between two lives shortens the wait by the same rule; undefined: it leaves too little for another
+ * life.
+ */
+export function restartAtMs(untilMs: number, nowMs: number, deadlineAtMs: number | undefined): number | undefined {
   if (deadlineAtMs === undefined) return untilMs;
   const leftMs = deadlineAtMs - nowMs;
   return leftMs <= TOO_LATE_MS ? undefined : Math.min(untilMs, nowMs + Math.floor(leftMs / 10));

@@ -1,7 +1,8 @@
 /**
  * Signal names and numbers, by Linux's own numbering on x64 and arm64 (signal(7)); that is the numbering in which
- * sexton thinks everywhere, also where it runs on another system. The kernel's real-time signals are 32..64; 32 and 33 are
- * taken by the C libraries, so RTMIN is 34 as container runtimes and shells count it (`STOPSIGNAL SIGRTMIN+3` is 37).
+ * sexton thinks everywhere, also where it runs on another system. The kernel's real-time signals are 32..64; 32 and 33
+ * are taken by the C libraries, so RTMIN is 34 as container runtimes and shells count it (`STOPSIGNAL SIGRTMIN+3` is
+ * 37).
  */
 
 /** The number of `TERM`, `SIGTERM`, `sigterm`, `15`, `RTMIN+3` or `RTMAX-1`; `undefined` when it is none. */

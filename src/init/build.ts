@@ -9,9 +9,9 @@ import { join } from 'node:path';
 export interface BuildInitOptions {
   readonly arch?: 'x64' | 'arm64';
   readonly sanitize?: boolean;
-  /** How long a supervisor may take no notice of what has happened, 10 s when nothing is said: for tests, on slow machines. */
-  readonly patienceMs?: number;
-  /** More words for the compiler: what a test puts in the place of system calls. */
+  /** How long a supervisor may hang before it is replaced, 10 s by default: for tests, on slow machines. */
+  readonly hangMs?: number;
+  /** More arguments for the compiler: sources by which a test replaces system calls. */
   readonly instead?: readonly string[];
 }
 
@@ -25,8 +25,8 @@ export interface BuiltInit {
 export function buildInit(outFile: string, options: BuildInitOptions = {}): BuiltInit {
   const arch = options.arch ?? (process.arch === 'arm64' ? 'arm64' : 'x64');
   const compiler = findCompiler(arch, options.sanitize ?? false);
-  const patience = options.patienceMs === undefined ? [] : [`-DSEXTON_PATIENCE_MS=${options.patienceMs}`];
-  const flags = [...WARNINGS, ...(options.sanitize ? SANITIZED : STATIC), ...patience];
+  const hang = options.hangMs === undefined ? [] : [`-DSEXTON_HANG_MS=${options.hangMs}`];
+  const flags = [...WARNINGS, ...(options.sanitize ? SANITIZED : STATIC), ...hang];
   const args = [...flags, ...(options.instead ?? []), ...sources('init'), '-o', outFile];
   const { status, stderr, error } = spawnSync(compiler, args, { encoding: 'utf8' });
   if (error) throw new Error(`cannot run ${compiler}: ${error.message}`, { cause: error });
@@ -43,8 +43,8 @@ export function sources(program: 'init' | 'fuzz'): string[] {
 
 const FILES = {
   init: (
-    'init supervisor ignore patience commit grace children helpers strays events liveness alone start dropin node exec ' +
-    'refuse sockets departures frame encode'
+    'init entry reap supervisor deferred watchdog ignore commit connection alone signals grace strays children terminal helpers ' +
+    'program processes queue liveness system start dropin node exec refuse sockets departures frame encode'
   )
     .split(' ')
     .map(withC),

@@ -1,11 +1,13 @@
 /*
- * A program in the same file, by the name `sexton-departures`: tells which TCP connections of this network namespace have gone. The
- * supervisor starts one with an adaptive drain, because most connections are too short to be seen in /proc/net/tcp. It needs no
- * privilege: everybody may hear what sock_diag(7) tells of sockets that are destroyed (SKNLGRP_INET_TCP_DESTROY, since Linux 4.4).
+ * A program in the same file, by the name `sexton-departures`: tells which TCP connections of this network namespace
+ * have gone. The supervisor starts one with an adaptive drain, because most connections are too short to be seen in
+ * /proc/net/tcp. It needs no privilege: any process may listen to what sock_diag(7) tells of sockets that are destroyed
+ * (SKNLGRP_INET_TCP_DESTROY, since Linux 4.4).
  *
- * Asked by a line, it answers with one line for each that has gone since the line before, written as in /proc/net/tcp: `: LOCAL:PORT
- * REMOTE:PORT 07`. Then comes `.`, or `!` when these are not all. The line `-` lets go of it: what goes from then on is not told, and the
- * next answer is `!`. Where the kernel does not tell, `! ERRNO` is its last word. It ends with its input.
+ * Asked by a line, it answers with one line for each that has gone since the line before, written as in
+ * /proc/net/tcp: `: LOCAL:PORT REMOTE:PORT 07`. Then comes `.`, or `!` when these are not all. The line `-` lets go
+ * of it: what goes from then on is not told, and the next answer is `!`. Where the kernel does not tell, `! ERRNO` is
+ * its last word. It ends with its input.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -20,9 +22,9 @@
 enum {
   /* Of IPv4 and of IPv6; group N is bit N - 1. */
   TCP_DESTROY_GROUPS = 1 << 0 | 1 << 2,
-  LINE_MAX_ = 96,
+  MAX_LINE_BYTES = 96,
   /* In one answer: in a flood there would be no end of them. */
-  GONE_MAX = 1024,
+  MAX_GONE = 1024,
 };
 
 struct address {
@@ -60,7 +62,7 @@ static void add_gone(struct text *text, const unsigned char *message, size_t len
   memcpy(&header, message, sizeof header);
   memcpy(&gone, message + sizeof header, sizeof gone);
   if (header.type != SOCK_DIAG_BY_FAMILY_) return;
-  if (sizeof text->bytes - text->used < LINE_MAX_) flush(text);
+  if (sizeof text->bytes - text->used < MAX_LINE_BYTES) flush(text);
   int words = gone.family == AF_INET ? 1 : 4;
   add(text, ':');
   add(text, ' ');
@@ -74,7 +76,7 @@ static void add_gone(struct text *text, const unsigned char *message, size_t len
 static bool tell_gone(int netlink, struct text *text) {
   static unsigned char buffer[8192];
   bool is_whole = true;
-  for (int count = 0; count < GONE_MAX; count++) {
+  for (int count = 0; count < MAX_GONE; count++) {
     ssize_t length = recv(netlink, buffer, sizeof buffer, MSG_DONTWAIT);
     if (length > 0) add_gone(text, buffer, (size_t)length);
     else if (length == -1 && errno == ENOBUFS) is_whole = false;

@@ -1,6 +1,7 @@
 /*
- * What the kernel's socket diagnostics are asked by and answer with, sock_diag(7): as in <linux/netlink.h>, <linux/inet_diag.h> and
- * <linux/tcp.h>, written down here because not every C library comes with those headers. They never change.
+ * What the kernel's socket diagnostics are asked by and answer with, sock_diag(7): as in <linux/netlink.h>,
+ * <linux/inet_diag.h> and <linux/tcp.h>, written down here because not every C library comes with those headers. They
+ * never change.
  */
 #ifndef SEXTON_DIAGNOSTICS_H
 #define SEXTON_DIAGNOSTICS_H

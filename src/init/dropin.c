@@ -1,14 +1,17 @@
 /*
- * The command lines of the programs in whose place init may be put by a link of their name: tini, dumb-init and kubexit. What
- * is read here is only what must not wait for the supervisor: whether and where there is a command, and as what each signal
- * is passed on to it. The supervisor reads the same line again by the same rules, `src/cli/dropin.ts`.
+ * The command lines of the programs for which init stands in when it is started under their name: tini, dumb-init and
+ * kubexit. What is read here is only what must not wait for the supervisor: whether and where there is a command, and
+ * as what each signal is passed on to it. The supervisor reads the same line again by the same rules,
+ * `src/cli/dropin/dropin.ts`.
  */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "start.h"
+#include "system.h"
 
 static enum called_as name_called(const char *name) {
   const char *slash = strrchr(name, '/');
@@ -25,7 +28,7 @@ static const char *value_of(char *const *env, const char *variable) {
   return NULL;
 }
 
-/* A place in the words, and the value of the option that was read last. */
+/* How far the words are read, and the value of the option that was read last. */
 struct options {
   char *const *argv;
   int argc, at;
@@ -40,7 +43,10 @@ static int with_value(struct options *o, int letter, bool takes, const char *joi
   return o->value ? letter : WRONG;
 }
 
-/* A long option of dumb-init's as the letter of its short twin. As for getopt_long(3) the beginning of its name will do. */
+/*
+ * A long option of dumb-init's as the letter of its short twin. As for getopt_long(3) the beginning of its name will
+ * do.
+ */
 static int next_long(struct options *o, const char *text) {
   static const char *const names[] = {"help", "verbose", "version", "single-child", "rewrite"};
   const char *end = strchrnul(text, '=');
@@ -74,7 +80,7 @@ static int next_option(struct options *o, const char *letters, bool has_long) {
   return with_value(o, *found, true, joined);
 }
 
-/* A decimal number as scanf(3) takes it, moving `at` behind it; -1: none, or none that is small. */
+/* Reads a decimal number as scanf(3) does and moves `at` behind it; -1: there is none, or it is not small. */
 static int number_at(const char **at) {
   int number = 0;
   *at += strspn(*at, " \t\n\v\f\r");
@@ -95,13 +101,14 @@ static bool is_exit_code(const char *text) {
 
 static bool is_signal_name(const char *text) {
   static const char names[] =
-      " SIGHUP SIGINT SIGQUIT SIGILL SIGTRAP SIGABRT SIGBUS SIGFPE SIGKILL SIGUSR1 SIGSEGV SIGUSR2 SIGPIPE SIGALRM SIGTERM"
-      " SIGCHLD SIGCONT SIGSTOP SIGTSTP SIGTTIN SIGTTOU SIGURG SIGXCPU SIGXFSZ SIGVTALRM SIGPROF SIGWINCH SIGSYS ";
+      " SIGHUP SIGINT SIGQUIT SIGILL SIGTRAP SIGABRT SIGBUS SIGFPE SIGKILL SIGUSR1 SIGSEGV SIGUSR2 SIGPIPE SIGALRM"
+      " SIGTERM SIGCHLD SIGCONT SIGSTOP SIGTSTP SIGTTIN SIGTTOU SIGURG SIGXCPU SIGXFSZ SIGVTALRM SIGPROF SIGWINCH"
+      " SIGSYS ";
   const char *found = strstr(names, text);
   return starts_with(text, "SIG") && !strchr(text, ' ') && found && found[strlen(text)] == ' ';
 }
 
-/* `15:3`; what follows is not looked at. */
+/* Takes `15:3`; what follows is not looked at, as dumb-init does. */
 static bool rewrite(struct drop_in *line, const char *text) {
   int from = number_at(&text);
   if (from < 1 || from > 31 || *text++ != ':') return false;
@@ -112,40 +119,51 @@ static bool rewrite(struct drop_in *line, const char *text) {
 }
 
 static void forward_all(struct drop_in *line) {
-  for (int number = 1; number < SIGNALS; number++) line->forward[number] = (uint8_t)number;
+  for (int number = 1; number <= MAX_SIGNAL; number++) line->forward[number] = (uint8_t)number;
   line->forward[SIGKILL] = line->forward[SIGSTOP] = line->forward[SIGCHLD] = 0;
 }
 
-/* False where there is nothing to start. */
+/* This and the next two return false where there is nothing to start. */
 static bool read_tini(struct drop_in *line, struct options *o, char *const *env) {
-  line->single = !value_of(env, "TINI_KILL_PROCESS_GROUP=");
+  line->first_only = !value_of(env, "TINI_KILL_PROCESS_GROUP=");
   line->subreaper = value_of(env, "TINI_SUBREAPER=");
+  line->unattended = !value_of(env, "TINI_VERBOSITY=");
   for (int letter; (letter = next_option(o, "p:hvwgle:s", false)) != NO_MORE;) {
     if (letter == 's') line->subreaper = true;
-    else if (letter == 'g') line->single = false;
-    else if (letter == 'w') line->tells_reaped = true;
+    else if (letter == 'v') line->unattended = false;
+    else if (letter == 'g') line->first_only = false;
+    else if (letter == 'w') line->reports_reaped = true;
     else if (letter == 'e' && !is_exit_code(o->value)) return false;
     else if (letter == 'p' && !is_signal_name(o->value)) return false;
     else if (letter == 'h' || letter == 'l' || letter == WRONG) return false;
+    if (letter == 'e' || letter == 'p') line->unattended = false;
   }
+  /* Otherwise the supervisor says that orphans are not reaped. */
+  if (!line->subreaper && getpid() != 1) line->unattended = false;
   return true;
 }
 
 static bool read_dumb_init(struct drop_in *line, struct options *o, char *const *env) {
   static const int from_terminal[] = {SIGTSTP, SIGTTIN, SIGTTOU};
   const char *session = value_of(env, "DUMB_INIT_SETSID=");
-  bool rewritten[SIGNALS] = {false};
-  line->single = session && strcmp(session, "0") == 0;
+  bool rewritten[MAX_SIGNAL + 1] = {false};
+  const char *debug = value_of(env, "DUMB_INIT_DEBUG=");
+  line->first_only = session && strcmp(session, "0") == 0;
+  line->unattended = !debug || strcmp(debug, "1") != 0;
   for (int letter; (letter = next_option(o, "hvVcr:", true)) != NO_MORE;) {
-    if (letter == 'c') line->single = true;
+    if (letter == 'c') line->first_only = true;
     else if (letter == 'r') {
       const char *value = o->value;
       if (!rewrite(line, o->value)) return false;
       rewritten[number_at(&value)] = true;
-    } else if (letter != 'v') return false;
+    } else if (letter == 'v') line->unattended = false;
+    else return false;
   }
-  /* In a session of its own nobody would continue what these have stopped, so it may not ignore them: as STOP. */
-  for (int i = 0; i < 3 && !line->single; i++)
+  /*
+   * In a session of its own no shell would continue what these have stopped, and it may not ignore them: they go on
+   * as STOP.
+   */
+  for (int i = 0; i < 3 && !line->first_only; i++)
     if (!rewritten[from_terminal[i]]) line->forward[from_terminal[i]] = SIGSTOP;
   return true;
 }
@@ -155,6 +173,12 @@ static bool read_kubexit(const struct options *o) {
   for (size_t i = 0; i < sizeof informative / sizeof *informative; i++)
     if (o->argc > 1 && strcmp(o->argv[1], informative[i]) == 0) return false;
   return true;
+}
+
+/* Whether only warnings and errors are to be logged, as under these names when no other level is given. */
+static bool logs_little(char *const *env) {
+  const char *level = value_of(env, "SEXTON_LOG_LEVEL=");
+  return !level || strcmp(level, "warn") == 0 || strcmp(level, "error") == 0;
 }
 
 struct drop_in read_drop_in(const struct inherited *in) {
@@ -178,6 +202,7 @@ struct drop_in read_drop_in(const struct inherited *in) {
       break;
   }
   line.plain = line.as != AS_KUBEXIT && !is_configured(in->env);
+  line.unattended = line.unattended && line.plain && logs_little(in->env);
   if (starts && o.at < in->argc) line.command = o.at;
   return line;
 }

@@ -23,9 +23,9 @@ static char *put_number(char *out, uint64_t number) {
 }
 
 static size_t finish(char *frame, const char *end) {
-  uint32_t length = (uint32_t)(end - frame) - FRAME_HEADER;
-  for (int i = 0; i < FRAME_HEADER; i++) frame[i] = (char)(length >> (8 * i) & 0xff);
-  return (size_t)length + FRAME_HEADER;
+  uint32_t length = (uint32_t)(end - frame) - FRAME_HEADER_BYTES;
+  for (int i = 0; i < FRAME_HEADER_BYTES; i++) frame[i] = (char)(length >> (8 * i) & 0xff);
+  return (size_t)length + FRAME_HEADER_BYTES;
 }
 
 static char *put_errno(char *out, int number) {
@@ -33,10 +33,10 @@ static char *put_errno(char *out, int number) {
     int number;
     const char *name;
   } known[] = {
-      {ENOENT, "ENOENT"},   {EACCES, "EACCES"},   {ENOEXEC, "ENOEXEC"}, {ENOTDIR, "ENOTDIR"}, {EPERM, "EPERM"},
-      {ENOMEM, "ENOMEM"},   {EAGAIN, "EAGAIN"},   {E2BIG, "E2BIG"},     {ELOOP, "ELOOP"},     {ENAMETOOLONG, "ENAMETOOLONG"},
-      {ETXTBSY, "ETXTBSY"}, {ELIBBAD, "ELIBBAD"}, {EIO, "EIO"},         {EMFILE, "EMFILE"},   {ENFILE, "ENFILE"},
-      {EISDIR, "EISDIR"},   {EINVAL, "EINVAL"},   {ENOSYS, "ENOSYS"},   {ECANCELED, "ECANCELED"},
+      {ENOENT, "ENOENT"}, {EACCES, "EACCES"}, {ENOEXEC, "ENOEXEC"}, {ENOTDIR, "ENOTDIR"}, {EPERM, "EPERM"},
+      {ENOMEM, "ENOMEM"}, {EAGAIN, "EAGAIN"}, {E2BIG, "E2BIG"}, {ELOOP, "ELOOP"}, {ENAMETOOLONG, "ENAMETOOLONG"},
+      {ETXTBSY, "ETXTBSY"}, {ELIBBAD, "ELIBBAD"}, {EIO, "EIO"}, {EMFILE, "EMFILE"}, {ENFILE, "ENFILE"},
+      {EISDIR, "EISDIR"}, {EINVAL, "EINVAL"}, {ENOSYS, "ENOSYS"}, {ECANCELED, "ECANCELED"},
   };
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (known[i].number == number) return put_text(out, known[i].name);
@@ -52,13 +52,13 @@ size_t encode_event(char *out, const struct event *event, const char *output, si
       [EV_OVERDUE] = "overdue",
       [EV_EXITED] = "exited",
       [EV_KILLED] = "exited",
-      [EV_GONE] = "gone",
+      [EV_GROUP_GONE] = "group-gone",
       [EV_STRAYS_GONE] = "strays-gone",
       [EV_HELPER_EXITED] = "helper-ended",
       [EV_HELPER_KILLED] = "helper-ended",
       [EV_HELPER_FAILED] = "helper-ended",
   };
-  char *at = put_text(out + FRAME_HEADER, names[event->kind]);
+  char *at = put_text(out + FRAME_HEADER_BYTES, names[event->kind]);
   at = put_number(at, event->seq);
   at = put_number(at, (uint64_t)event->at);
   switch ((enum event_kind)event->kind) {
@@ -88,7 +88,7 @@ size_t encode_event(char *out, const struct event *event, const char *output, si
       at = put_number(at, (uint64_t)event->value);
       at = put_text(at, event->flag ? "1" : "0");
       break;
-    case EV_GONE:
+    case EV_GROUP_GONE:
       at = put_number(at, event->id);
       at = put_number(at, (uint64_t)event->value);
       break;
@@ -116,7 +116,7 @@ size_t encode_event(char *out, const struct event *event, const char *output, si
 
 size_t encode_hello(char *out, const char *host_id, int64_t started_at, bool pid1, const char *memo, size_t memo_length,
                     bool has_memo) {
-  char *at = put_text(out + FRAME_HEADER, "hello");
+  char *at = put_text(out + FRAME_HEADER_BYTES, "hello");
   at = put_text(at, "1");
   at = put_text(at, host_id);
   at = put_number(at, (uint64_t)started_at);

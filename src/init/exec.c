@@ -1,4 +1,4 @@
-/* The look-up of a program in PATH, as execvp(3) does it. */
+/* Looks up a program in PATH and executes it, as execvp(3) does. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stddef.h>
@@ -7,15 +7,16 @@
 #include <unistd.h>
 
 #include "start.h"
+#include "system.h"
 
-bool next_place(const char **path, const char *file, char out[PATH_LIMIT]) {
+bool next_place(const char **path, const char *file, char out[MAX_PATH_BYTES]) {
   while (*path) {
     const char *dir = *path;
     const char *colon = strchr(dir, ':');
     size_t length = colon ? (size_t)(colon - dir) : strlen(dir);
     size_t file_length = strlen(file);
     *path = colon ? colon + 1 : NULL;
-    if (length + file_length + 2 > PATH_LIMIT) continue;
+    if (length + file_length + 2 > MAX_PATH_BYTES) continue;
     memcpy(out, dir, length);
     if (length > 0) out[length++] = '/';
     memcpy(out + length, file, file_length + 1);
@@ -30,7 +31,10 @@ const char *search_path(char *const *env) {
   return "/bin:/usr/bin";
 }
 
-/* The mapping outlives an exec that works, in the process that this one borrows its memory from: a page for each such start. */
+/*
+ * The mapping outlives an exec that works, in the process that this one borrows its memory from: a page for each such
+ * start.
+ */
 static void exec_by_shell(const char *script, char *const argv[], char *const env[]) {
   size_t count = 0;
   while (argv[count]) count++;
@@ -53,8 +57,13 @@ static void execute(const char *place, char *const argv[], const struct inherite
   if (errno == ENOEXEC && (as == AS_TINI || as == AS_DUMB_INIT)) exec_by_shell(place, argv, in->env);
 }
 
+/* The errors after which execvp(3) looks in the next place. */
+static bool is_missing(int error) {
+  return error == ENOENT || error == ENOTDIR || error == ENODEV || error == ESTALE || error == ETIMEDOUT;
+}
+
 int exec_in_path(const struct inherited *in, char *const argv[]) {
-  char place[PATH_LIMIT];
+  char place[MAX_PATH_BYTES];
   bool denied = false;
   if (argv[0][0] == 0) return ENOENT;
   if (strchr(argv[0], '/')) {
@@ -65,7 +74,7 @@ int exec_in_path(const struct inherited *in, char *const argv[]) {
   for (const char *path = search_path(in->env); next_place(&path, argv[0], place);) {
     execute(place, argv, in);
     if (errno == EACCES) denied = true;
-    else if (errno != ENOENT && errno != ENOTDIR && errno != ENODEV && errno != ESTALE && errno != ETIMEDOUT) return errno;
+    else if (!is_missing(errno)) return errno;
   }
   return denied ? EACCES : ENOENT;
 }

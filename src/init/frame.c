@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* The largest integer that a JavaScript number holds exactly. */
-static const uint64_t NUMBER_MAX = 9007199254740991U;
+static const uint64_t MAX_NUMBER = 9007199254740991U;
 
 static bool next_field(struct fields *fields, const char **text, size_t *length) {
   if (fields->at == fields->end) return false;
@@ -33,7 +33,7 @@ static bool next_number(struct fields *fields, uint64_t min, uint64_t max, uint6
 
 static bool next_signal(struct fields *fields, uint64_t min, int *number) {
   uint64_t value;
-  if (!next_number(fields, min, SIGNAL_MAX, &value)) return false;
+  if (!next_number(fields, min, MAX_SIGNAL, &value)) return false;
   *number = (int)value;
   return true;
 }
@@ -41,7 +41,7 @@ static bool next_signal(struct fields *fields, uint64_t min, int *number) {
 /* The number of words, and as many words. */
 static bool next_words(struct fields *fields, struct operation *op) {
   uint64_t count;
-  if (!next_number(fields, 0, FRAME_MAX, &count)) return false;
+  if (!next_number(fields, 0, MAX_FRAME_BYTES, &count)) return false;
   op->count = (uint32_t)count;
   op->text = fields->at;
   for (uint64_t i = 0; i < count; i++) {
@@ -55,21 +55,21 @@ static bool next_words(struct fields *fields, struct operation *op) {
 
 static bool decode_spawn(struct fields *fields, struct operation *op) {
   uint64_t index;
-  if (!next_number(fields, 1, NUMBER_MAX, &op->id) || !next_number(fields, 0, INT32_MAX, &index)) return false;
+  if (!next_number(fields, 1, MAX_NUMBER, &op->id) || !next_number(fields, 0, INT32_MAX, &index)) return false;
   op->index = (uint32_t)index;
   return next_words(fields, op) && (op->index == 0) != (op->count == 0);
 }
 
 static bool decode_exec(struct fields *fields, struct operation *op) {
   uint64_t limit;
-  if (!next_number(fields, 1, NUMBER_MAX, &op->id) || !next_number(fields, 0, OUTPUT_MAX, &limit)) return false;
+  if (!next_number(fields, 1, MAX_NUMBER, &op->id) || !next_number(fields, 0, MAX_OUTPUT_BYTES, &limit)) return false;
   op->limit = (uint32_t)limit;
   return next_words(fields, op) && op->count > 0;
 }
 
 static bool decode_forward(struct fields *fields, struct operation *op) {
   uint64_t count;
-  if (!next_number(fields, 1, NUMBER_MAX, &op->id) || !next_number(fields, 0, SIGNAL_MAX, &count)) return false;
+  if (!next_number(fields, 1, MAX_NUMBER, &op->id) || !next_number(fields, 0, MAX_SIGNAL, &count)) return false;
   for (uint64_t i = 0; i < count; i++) {
     int from, to;
     if (!next_signal(fields, 1, &from) || !next_signal(fields, 1, &to)) return false;
@@ -80,7 +80,7 @@ static bool decode_forward(struct fields *fields, struct operation *op) {
 
 static bool decode_fallback(struct fields *fields, struct operation *op) {
   uint64_t count, grace;
-  if (!next_number(fields, 0, SIGNAL_MAX, &count)) return false;
+  if (!next_number(fields, 0, MAX_SIGNAL, &count)) return false;
   for (uint64_t i = 0; i < count; i++) {
     int stop;
     if (!next_signal(fields, 1, &stop)) return false;
@@ -95,7 +95,7 @@ static bool decode_fallback(struct fields *fields, struct operation *op) {
     *fields = rest;
     return true;
   }
-  if (!next_number(fields, 0, NUMBER_MAX, &grace)) return false;
+  if (!next_number(fields, 0, MAX_NUMBER, &grace)) return false;
   op->grace_ms = (int64_t)grace;
   return true;
 }
@@ -104,31 +104,31 @@ static bool decode_fields(struct fields *fields, struct operation *op) {
   uint64_t number;
   switch (op->kind) {
     case OP_ACK:
-      return next_number(fields, 0, NUMBER_MAX, &op->seq);
+      return next_number(fields, 0, MAX_NUMBER, &op->seq);
     case OP_MEMO:
-      return next_field(fields, &op->text, &op->length) && op->length <= MEMO_MAX;
+      return next_field(fields, &op->text, &op->length) && op->length <= MAX_MEMO_BYTES;
     case OP_SPAWN:
       return decode_spawn(fields, op);
     case OP_KILL:
-      return next_number(fields, 1, NUMBER_MAX, &op->id) && next_signal(fields, 1, &op->signal);
+      return next_number(fields, 1, MAX_NUMBER, &op->id) && next_signal(fields, 1, &op->signal);
     case OP_FORWARD:
-    case OP_ONCE:
+    case OP_FORWARD_ONCE:
       return decode_forward(fields, op);
     case OP_FALLBACK:
       return decode_fallback(fields, op);
     case OP_KILL_AT:
     case OP_DUE:
-      if (!next_number(fields, 0, NUMBER_MAX, &number)) return false;
+      if (!next_number(fields, 0, MAX_NUMBER, &number)) return false;
       op->at = (int64_t)number;
       return true;
     case OP_LISTEN:
       /* An empty path would bind an abstract socket of the kernel's choice: unix(7), "autobind". */
-      return next_field(fields, &op->text, &op->length) && op->length > 0 && op->length <= SOCKET_PATH_MAX;
+      return next_field(fields, &op->text, &op->length) && op->length > 0 && op->length <= MAX_SOCKET_PATH_BYTES;
     case OP_EXEC:
       return decode_exec(fields, op);
     case OP_END_HELPER:
-    case OP_SINGLE:
-      return next_number(fields, 1, NUMBER_MAX, &op->id);
+    case OP_FIRST_ONLY:
+      return next_number(fields, 1, MAX_NUMBER, &op->id);
     case OP_SWEEP:
     case OP_PARENT_DEATH:
       return next_signal(fields, 1, &op->signal);
@@ -149,7 +149,7 @@ enum decoded next_operation(struct fields *fields, struct operation *op) {
       [OP_SPAWN] = "spawn",
       [OP_KILL] = "kill",
       [OP_FORWARD] = "forward",
-      [OP_ONCE] = "once",
+      [OP_FORWARD_ONCE] = "forward-once",
       [OP_FALLBACK] = "fallback",
       [OP_KILL_AT] = "kill-at",
       [OP_DUE] = "due",
@@ -157,7 +157,7 @@ enum decoded next_operation(struct fields *fields, struct operation *op) {
       [OP_EXEC] = "exec",
       [OP_END_HELPER] = "end-helper",
       [OP_SWEEP] = "sweep",
-      [OP_SINGLE] = "single",
+      [OP_FIRST_ONLY] = "first-only",
       [OP_PARENT_DEATH] = "parent-death",
       [OP_TELL_REAPED] = "tell-reaped",
       [OP_EXIT] = "exit",
@@ -174,18 +174,18 @@ enum decoded next_operation(struct fields *fields, struct operation *op) {
   return DECODED_BAD;
 }
 
-bool commit_begin(struct fields *fields, const char *body, size_t length) {
+bool begin_commit(struct fields *fields, const char *body, size_t length) {
   const char *name;
   size_t name_length;
-  if (length == 0 || length > FRAME_MAX || body[length - 1] != 0) return false;
+  if (length == 0 || length > MAX_FRAME_BYTES || body[length - 1] != 0) return false;
   *fields = (struct fields){body, body + length};
   return next_field(fields, &name, &name_length) && strcmp(name, "commit") == 0;
 }
 
-bool commit_is_valid(const char *body, size_t length, struct bounds bounds) {
+bool is_valid_commit(const char *body, size_t length, struct bounds bounds) {
   struct fields fields;
   struct operation op;
-  if (!commit_begin(&fields, body, length)) return false;
+  if (!begin_commit(&fields, body, length)) return false;
   for (;;) {
     switch (next_operation(&fields, &op)) {
       case DECODED_BAD:
@@ -200,7 +200,7 @@ bool commit_is_valid(const char *body, size_t length, struct bounds bounds) {
   }
 }
 
-uint32_t frame_length(const char header[FRAME_HEADER]) {
+uint32_t frame_length(const char header[FRAME_HEADER_BYTES]) {
   const unsigned char *byte = (const unsigned char *)header;
   return (uint32_t)byte[0] | (uint32_t)byte[1] << 8 | (uint32_t)byte[2] << 16 | (uint32_t)byte[3] << 24;
 }

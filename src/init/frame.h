@@ -1,6 +1,7 @@
 /*
- * Frames between sexton-init and its supervisor, as protocol.md defines them: the decoder of `commit` and the encoder of
- * everything that init says. Nothing here allocates, blocks or keeps state, so that the fuzz target runs exactly this code.
+ * Frames between sexton-init and its supervisor, as protocol.md defines them: the decoder of `commit` and the encoder
+ * of everything that init says. Nothing here allocates, blocks or keeps state, so that the fuzz target runs exactly
+ * this code.
  */
 #ifndef SEXTON_FRAME_H
 #define SEXTON_FRAME_H
@@ -10,12 +11,12 @@
 #include <stdint.h>
 
 enum {
-  FRAME_HEADER = 4,
-  FRAME_MAX = 1048576,
-  MEMO_MAX = 65536,
-  SOCKET_PATH_MAX = 107,
-  SIGNAL_MAX = 64,
-  OUTPUT_MAX = 4096,
+  FRAME_HEADER_BYTES = 4,
+  MAX_FRAME_BYTES = 1048576,
+  MAX_MEMO_BYTES = 65536,
+  MAX_SOCKET_PATH_BYTES = 107,
+  MAX_SIGNAL = 64,
+  MAX_OUTPUT_BYTES = 4096,
 };
 
 enum operation_kind {
@@ -24,7 +25,7 @@ enum operation_kind {
   OP_SPAWN,
   OP_KILL,
   OP_FORWARD,
-  OP_ONCE,
+  OP_FORWARD_ONCE,
   OP_FALLBACK,
   OP_KILL_AT,
   OP_DUE,
@@ -32,7 +33,7 @@ enum operation_kind {
   OP_EXEC,
   OP_END_HELPER,
   OP_SWEEP,
-  OP_SINGLE,
+  OP_FIRST_ONLY,
   OP_PARENT_DEATH,
   OP_TELL_REAPED,
   OP_EXIT,
@@ -41,18 +42,18 @@ enum operation_kind {
 /* One operation of a commit. A member means something only for the kinds it names. */
 struct operation {
   enum operation_kind kind;
-  uint64_t seq;                       /* ack */
-  uint64_t id;                        /* spawn, kill, forward, once, single: child id; exec, end-helper: helper id */
-  uint32_t index, count;              /* spawn; exec: count */
-  uint32_t limit;                     /* exec */
-  const char *text;                   /* memo, listen; spawn, exec: the first of `count` strings that follow one another */
-  size_t length;                      /* of text */
-  uint8_t table[SIGNAL_MAX + 1];      /* forward, once: table[from] is to, 0 is "not forwarded" */
-  uint64_t stops;                     /* fallback: bit n-1 stands for signal n */
-  int64_t grace_ms;                   /* fallback: -1 is none */
-  int64_t at;                         /* kill-at, due: 0 is never */
-  int signal;                         /* kill, fallback, sweep, parent-death */
-  int code;                           /* exit */
+  uint64_t seq;                   /* ack */
+  uint64_t id;                    /* exec, end-helper: of a helper; all others: of a child */
+  uint32_t index, count;          /* spawn; exec: count */
+  uint32_t limit;                 /* exec */
+  const char *text;               /* memo, listen; spawn, exec: the first of `count` strings, one behind the other */
+  size_t length;                  /* of text */
+  uint8_t table[MAX_SIGNAL + 1];  /* forward, forward-once: table[from] is to, 0 is "not forwarded" */
+  uint64_t stops;                 /* fallback: bit n-1 stands for signal n */
+  int64_t grace_ms;               /* fallback: -1 is none */
+  int64_t at;                     /* kill-at, due: 0 is never */
+  int signal;                     /* kill, fallback, sweep, parent-death */
+  int code;                       /* exit */
 };
 
 /* What a commit may refer to: the last event sent, and how many words init's own argv has. */
@@ -68,12 +69,12 @@ struct fields {
 enum decoded { DECODED_OPERATION, DECODED_END, DECODED_BAD };
 
 /* Whether the frame is a commit whose every operation is in range. Only then may it be decoded and applied. */
-bool commit_is_valid(const char *body, size_t length, struct bounds bounds);
+bool is_valid_commit(const char *body, size_t length, struct bounds bounds);
 /* Steps over the name of the frame; false when it is not a commit. */
-bool commit_begin(struct fields *fields, const char *body, size_t length);
+bool begin_commit(struct fields *fields, const char *body, size_t length);
 enum decoded next_operation(struct fields *fields, struct operation *op);
 /* Length of the body that a header announces. */
-uint32_t frame_length(const char header[FRAME_HEADER]);
+uint32_t frame_length(const char header[FRAME_HEADER_BYTES]);
 
 enum event_kind {
   EV_SIGNAL,
@@ -83,7 +84,7 @@ enum event_kind {
   EV_OVERDUE,
   EV_EXITED,
   EV_KILLED,
-  EV_GONE,
+  EV_GROUP_GONE,
   EV_STRAYS_GONE,
   EV_HELPER_EXITED,
   EV_HELPER_KILLED,
@@ -101,13 +102,14 @@ struct event {
 };
 
 /* No frame but hello is longer. */
-enum { EVENT_FRAME_MAX = 192 + OUTPUT_MAX, HELLO_FRAME_MAX = 192 + MEMO_MAX };
+enum { MAX_EVENT_BYTES = 192 + MAX_OUTPUT_BYTES, MAX_HELLO_BYTES = 192 + MAX_MEMO_BYTES };
 
 /*
- * Both return the length of the frame with its header. `out` holds EVENT_FRAME_MAX or HELLO_FRAME_MAX bytes. `output` is what a
- * helper wrote, without NUL; empty for all other events.
+ * Both return the length of the frame with its header. `out` holds MAX_EVENT_BYTES or MAX_HELLO_BYTES bytes. `output`
+ * is what a helper wrote, without NUL; empty for all other events.
  */
 size_t encode_event(char *out, const struct event *event, const char *output, size_t length);
-size_t encode_hello(char *out, const char *host_id, int64_t started_at, bool pid1, const char *memo, size_t memo_length, bool has_memo);
+size_t encode_hello(char *out, const char *host_id, int64_t started_at, bool pid1, const char *memo, size_t memo_length,
+                    bool has_memo);
 
 #endif

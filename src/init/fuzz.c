@@ -1,7 +1,8 @@
 /*
- * Fuzz target of the commit decoder: the only code in init that reads what another process wrote. The first two bytes of the
- * input are the bounds, the rest is the body of a frame. What is checked besides memory: a body that validates decodes to the end
- * without an error, always to the same operations, each in the range that protocol.md gives, and what they refer to lies in the body.
+ * Fuzz target of the commit decoder: the only code in init that reads what another process wrote. The first two bytes
+ * of the input are the bounds, the rest is the body of a frame. What is checked besides memory: a body that validates
+ * decodes to the end without an error, always to the same operations, each in the range that protocol.md gives, and
+ * what they refer to lies in the body.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,7 @@ static void check_operation(const struct operation *op, const char *body, size_t
       break;
     case OP_MEMO:
       check_text(op, body, length);
-      require(op->length <= MEMO_MAX && strlen(op->text) == op->length);
+      require(op->length <= MAX_MEMO_BYTES && strlen(op->text) == op->length);
       break;
     case OP_SPAWN:
       check_words(op, body, length);
@@ -40,28 +41,28 @@ static void check_operation(const struct operation *op, const char *body, size_t
       break;
     case OP_EXEC:
       check_words(op, body, length);
-      require(op->id >= 1 && op->count >= 1 && op->limit <= OUTPUT_MAX);
+      require(op->id >= 1 && op->count >= 1 && op->limit <= MAX_OUTPUT_BYTES);
       break;
     case OP_END_HELPER:
-    case OP_SINGLE:
+    case OP_FIRST_ONLY:
       require(op->id >= 1);
       break;
     case OP_SWEEP:
     case OP_PARENT_DEATH:
-      require(op->signal >= 1 && op->signal <= SIGNAL_MAX);
+      require(op->signal >= 1 && op->signal <= MAX_SIGNAL);
       break;
     case OP_TELL_REAPED:
       break;
     case OP_KILL:
-      require(op->id >= 1 && op->signal >= 1 && op->signal <= SIGNAL_MAX);
+      require(op->id >= 1 && op->signal >= 1 && op->signal <= MAX_SIGNAL);
       break;
     case OP_FORWARD:
-    case OP_ONCE:
-      for (int from = 0; from <= SIGNAL_MAX; from++) require(op->table[from] <= SIGNAL_MAX);
+    case OP_FORWARD_ONCE:
+      for (int from = 0; from <= MAX_SIGNAL; from++) require(op->table[from] <= MAX_SIGNAL);
       require(op->id >= 1 && op->table[0] == 0);
       break;
     case OP_FALLBACK:
-      require(op->signal >= 0 && op->signal <= SIGNAL_MAX && op->grace_ms >= -1);
+      require(op->signal >= 0 && op->signal <= MAX_SIGNAL && op->grace_ms >= -1);
       break;
     case OP_KILL_AT:
     case OP_DUE:
@@ -69,7 +70,7 @@ static void check_operation(const struct operation *op, const char *body, size_t
       break;
     case OP_LISTEN:
       check_text(op, body, length);
-      require(op->length >= 1 && op->length <= SOCKET_PATH_MAX && strlen(op->text) == op->length);
+      require(op->length >= 1 && op->length <= MAX_SOCKET_PATH_BYTES && strlen(op->text) == op->length);
       break;
     case OP_EXIT:
       require(op->code >= 0 && op->code <= 255);
@@ -80,7 +81,7 @@ static void check_operation(const struct operation *op, const char *body, size_t
 static void check_commit(const char *body, size_t length, struct bounds bounds) {
   struct fields first, second;
   struct operation op, again;
-  require(commit_begin(&first, body, length) && commit_begin(&second, body, length));
+  require(begin_commit(&first, body, length) && begin_commit(&second, body, length));
   for (;;) {
     enum decoded decoded = next_operation(&first, &op);
     require(decoded != DECODED_BAD && next_operation(&second, &again) == decoded && first.at == second.at);
@@ -102,10 +103,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   char *body = malloc(length ? length : 1);
   if (!body) return 0;
   memcpy(body, data + BOUNDS_BYTES, length);
-  bool valid = commit_is_valid(body, length, bounds);
-  require(valid == commit_is_valid(body, length, bounds));
+  bool valid = is_valid_commit(body, length, bounds);
+  require(valid == is_valid_commit(body, length, bounds));
   if (valid) check_commit(body, length, bounds);
-  if (length >= FRAME_HEADER) (void)frame_length(body);
+  if (length >= FRAME_HEADER_BYTES) (void)frame_length(body);
   free(body);
   return 0;
 }

@@ -1,36 +1,38 @@
-/*
- * The grace period: a stop request that nobody has dealt with yet is kept here, by the time of its arrival, whoever supervises. So a
- * supervisor that hangs, is being started or has too little CPU takes no stop request with it. What it has acknowledged holds by its own word.
- */
+/* The grace period: see grace.h. */
 #define _GNU_SOURCE
 #include <signal.h>
 
 #include "init.h"
 
-/* The oldest stop request that is not acknowledged. */
-static const struct event *waiting_stop(const struct init *init) {
-  for (size_t i = 0; i < init->queued; i++) {
-    const struct event *event = &init->queue[i];
-    bool is_stop = event->kind == EV_SIGNAL && init->fallback.stops >> (event->value - 1) & 1;
-    if (is_stop || (event->kind == EV_FORWARDED && event->flag)) return event;
+bool is_stop(const struct fallback *fallback, int number) { return fallback->stops >> (number - 1) & 1; }
+
+static const struct event *oldest_stop(const struct queue *queue, const struct fallback *fallback) {
+  for (size_t i = 0; i < queue->count; i++) {
+    const struct event *event = &queue->events[i];
+    if (event->kind == EV_SIGNAL && is_stop(fallback, event->value)) return event;
+    if (event->kind == EV_FORWARDED && event->flag) return event;
   }
   return NULL;
 }
 
-bool stop_waits(const struct init *init) { return waiting_stop(init) != NULL; }
-
-int64_t grace_ends(struct init *init) {
-  if (init->overdue == init->last_child || !find_child(init, init->last_child)) return NEVER;
-  const struct event *stop = waiting_stop(init);
-  if (!stop || init->fallback.grace_ms < 0) return init->kill_at;
-  int64_t ends = stop->at + init->fallback.grace_ms;
-  return ends < init->kill_at ? ends : init->kill_at;
+bool has_unacknowledged_stop(const struct queue *queue, const struct fallback *fallback) {
+  return oldest_stop(queue, fallback) != NULL;
 }
 
-void keep_grace(struct init *init) {
-  if (grace_ends(init) > now_ms()) return;
-  const struct child *child = find_child(init, init->last_child);
-  init->overdue = child->id;
+int64_t grace_ends_at(struct init *init) {
+  const struct grace *grace = &init->grace;
+  const struct fallback *fallback = &init->forwarding.fallback;
+  if (grace->overdue == init->children.last_id || !find_last_child(&init->children)) return NEVER;
+  const struct event *stop = oldest_stop(&init->queue, fallback);
+  if (!stop || fallback->grace_ms < 0) return grace->kill_at;
+  int64_t ends_at = stop->at + fallback->grace_ms;
+  return ends_at < grace->kill_at ? ends_at : grace->kill_at;
+}
+
+void enforce_grace(struct init *init) {
+  if (grace_ends_at(init) > now_ms()) return;
+  const struct child *child = find_last_child(&init->children);
+  init->grace.overdue = child->id;
   signal_group(child, SIGKILL);
-  push(init, (struct event){.kind = EV_OVERDUE, .id = child->id});
+  push(&init->queue, (struct event){.kind = EV_OVERDUE, .id = child->id});
 }

@@ -1,11 +1,13 @@
 /*
- * The supervisor ignores every signal but KILL and STOP: all that concern it come through its connection to init. What is ignored
- * stays ignored through exec, but Node puts its own dispositions in their place, and its own for USR1 opens a debugger's port. So
- * rt_sigaction(2) does nothing in the supervisor any more, by seccomp(2). A fault of its own still ends it: the kernel does not
- * let a process ignore that. Where there is no seccomp, Node runs with the dispositions that it sets itself.
+ * The supervisor ignores every signal but KILL and STOP: all that concern it come through its connection to init.
+ * What is ignored stays ignored through exec, but Node puts its own dispositions in their place, and its own for USR1
+ * opens a debugger's port. So rt_sigaction(2) does nothing in the supervisor any more, by seccomp(2). A fault of its
+ * own still ends it: the kernel does not let a process ignore that. Where there is no seccomp, Node runs with the
+ * dispositions that it sets itself.
  *
- * Two kinds of call still work. CHLD, by which Node learns that a process that it started has ended. And a call that also asks
- * for the old disposition, which would get nothing: so libuv gives what it starts the default dispositions back.
+ * Two kinds of call still work. CHLD, by which Node learns that a process that it started has ended. And a call that
+ * also asks for the old disposition, which would get nothing: so libuv gives what it starts the default dispositions
+ * back.
  */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -63,14 +65,17 @@ static void keep_dispositions(void) {
   static const struct program program = {sizeof instructions / sizeof *instructions, instructions};
   /* Without a privilege that is what a filter takes. Node gains none by its file anyway. */
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1) return;
-  /* Older kernels slow down whoever has a filter, unless it says that it need not be (since Linux 4.17). */
+  /* Older kernels slow down a process with a filter, unless it says that this is not needed (since Linux 4.17). */
   syscall(SYS_seccomp, SET_MODE_FILTER, SPEC_ALLOW, &program);
 }
 
 void ignore_signals(void) {
-  /* As the kernel has it: handler, flags, restorer, mask. signal(3) refuses the numbers that a C library keeps for itself. */
+  /*
+   * As the kernel has it: handler, flags, restorer, mask. signal(3) refuses the numbers that a C library keeps for
+   * itself.
+   */
   static const uint64_t ignored[4] = {(uint64_t)(uintptr_t)SIG_IGN};
-  for (int number = 1; number <= SIGNAL_MAX; number++)
+  for (int number = 1; number <= MAX_SIGNAL; number++)
     if (number != SIGCHLD) syscall(SYS_rt_sigaction, number, ignored, NULL, sizeof(uint64_t));
   keep_dispositions();
 }

@@ -1,10 +1,9 @@
 /*
- * How Node is found and started: beside this program with its own loader and libraries, beside it alone, as it was told, or
- * in PATH.
+ * Finds Node and says how it is started: beside this program with its own loader and libraries, beside it alone, where
+ * SEXTON_NODE names it, or in PATH.
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 
 #include "start.h"
+#include "system.h"
 
 #if defined(__aarch64__)
 static const char loader_path[] = "/lib/ld-linux-aarch64.so.1";
@@ -21,26 +21,24 @@ static const char loader_path[] = "/lib/ld-linux-aarch64.so.1";
 static const char loader_path[] = "/lib/ld-linux-x86-64.so.2";
 #endif
 
-bool starts_with(const char *text, const char *prefix) { return strncmp(text, prefix, strlen(prefix)) == 0; }
-
 static bool is_program(const char *path) {
   struct stat st;
   return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
-/* What the kernel was asked to execute, and where that leads as a link. */
+/* The file that the kernel was asked to execute, behind all links. */
 static ssize_t executed_file(char *path) {
-  char target[PATH_LIMIT / 4];
+  char target[MAX_PATH_BYTES / 4];
   const char *executed = (const char *)getauxval(AT_EXECFN);
   if (!executed) return 0;
-  ssize_t length = (ssize_t)strnlen(executed, PATH_LIMIT / 4);
+  ssize_t length = (ssize_t)strnlen(executed, MAX_PATH_BYTES / 4);
   memcpy(path, executed, (size_t)length);
   path[length] = 0;
   for (int links = 0; links < 8; links++) {
     ssize_t size = readlink(path, target, sizeof target);
     if (size <= 0) break;
     while (length > 0 && (target[0] == '/' || path[length - 1] != '/')) length--;
-    if (length + size >= PATH_LIMIT / 2) return 0;
+    if (length + size >= MAX_PATH_BYTES / 2) return 0;
     memcpy(path + length, target, (size_t)size);
     length += size;
     path[length] = 0;
@@ -48,9 +46,9 @@ static ssize_t executed_file(char *path) {
   return length;
 }
 
-/* Where this program lies, also where there is no /proc. */
+/* The directory of this program, also where there is no /proc. */
 static size_t own_directory(char *dir) {
-  ssize_t length = readlink("/proc/self/exe", dir, PATH_LIMIT / 2);
+  ssize_t length = readlink("/proc/self/exe", dir, MAX_PATH_BYTES / 2);
   if (length <= 0 || dir[0] != '/') length = executed_file(dir);
   while (length > 0 && dir[length - 1] != '/') length--;
   if (length == 0) dir[length++] = '.';
@@ -59,7 +57,7 @@ static size_t own_directory(char *dir) {
   return (size_t)length;
 }
 
-/* A copy of the program alone, under the name of another in an image without a shell, belongs to the usual directory. */
+/* A copy of this one file, under another name in an image without a shell, belongs to the usual directory. */
 static size_t home_directory(char *dir) {
   static const char app[] = "/app/main.cjs", usual[] = "/sexton", usual_app[] = "/sexton/app/main.cjs";
   size_t length = own_directory(dir);
@@ -69,7 +67,7 @@ static size_t home_directory(char *dir) {
   return length;
 }
 
-/* Node and its libraries read these: what is meant for the application must not change the supervisor. */
+/* Node and its libraries would read the others: what is meant for the application must not change the supervisor. */
 static bool is_kept_for_node(const char *entry) {
   static const char *const removed[] = {"NODE_",          "LD_",           "UV_",       "CHOKIDAR_",     "MALLOC_",
                                         "GLIBC_TUNABLES=", "OPENSSL_", "SSL_CERT_", "SEXTON_INIT_"};
@@ -104,9 +102,10 @@ static void decode_bytes(char *text) {
 }
 
 /*
- * In the npm package a JavaScript program becomes init by execve(2), and says in this variable which Node it ran on. What that
- * Node has changed in its process and would leave to the application is put back: it ignores PIPE and XFSZ. And it can
- * pass on text only, so command line and environment come as "latin1:" says when a byte in them is not UTF-8.
+ * In the npm package a JavaScript program becomes init by execve(2), and says in this variable which Node it ran on.
+ * What that Node has changed in its process and would leave to the application is put back: it ignores PIPE and XFSZ.
+ * And it can pass on text only, so command line and environment come as "latin1:" says when a byte in them is not
+ * UTF-8.
  */
 static char *take_told_node(const struct inherited *in) {
   static const char variable[] = "SEXTON_NODE=", encoding[] = "latin1:";
@@ -128,9 +127,10 @@ static char *take_told_node(const struct inherited *in) {
 static char **place_node(char **out, struct paths *paths, const struct inherited *in, char *told) {
   char *loader = path_in(paths, loader_path);
   char *node = path_in(paths, "/bin/node");
-  /* As after a build under umask 077: the loader beside it looks as if it were not there. */
+  /* After a build under umask 077, say: then the loader beside it looks as if it were not there, too. */
   if (access(node, X_OK) != 0 && errno == EACCES) {
-    refuse(in->env, "sexton: cannot run ", node, ": permission denied to this user; chmod -R a+rX the sexton directory\n");
+    refuse(in->env, "sexton: cannot run ", node,
+           ": permission denied to this user; chmod -R a+rX the sexton directory\n");
     return NULL;
   }
   if (access(loader, F_OK) == 0) {
@@ -138,7 +138,8 @@ static char **place_node(char **out, struct paths *paths, const struct inherited
     *out++ = (char *)(uintptr_t) "--library-path";
     *out++ = path_in(paths, "/lib");
     if (!is_program(node)) {
-      refuse(in->env, "sexton: cannot run ", node, ": it is not there; copy the whole sexton directory, not the program alone\n");
+      refuse(in->env, "sexton: cannot run ", node,
+             ": it is not there; copy the whole sexton directory, not the program alone\n");
       return NULL;
     }
     *out++ = node;
@@ -159,20 +160,25 @@ static char **place_node(char **out, struct paths *paths, const struct inherited
       *out++ = found;
       return out;
     }
-  refuse(in->env, "sexton: cannot find Node: neither ", node, " nor a node in PATH is there; install Node 22.22 or newer, or copy the whole sexton directory\n");
+  refuse(in->env, "sexton: cannot find Node: neither ", node,
+         " nor a node in PATH is there; install Node 22.22 or newer, or copy the whole sexton directory\n");
   return NULL;
 }
 
 /* Node does not see the name that a program was started under. */
 static const char *const called[] = {
-    [AS_TINI] = "SEXTON_INIT_AS=tini", [AS_DUMB_INIT] = "SEXTON_INIT_AS=dumb-init", [AS_KUBEXIT] = "SEXTON_INIT_AS=kubexit"};
+    [AS_TINI] = "SEXTON_INIT_AS=tini",
+    [AS_DUMB_INIT] = "SEXTON_INIT_AS=dumb-init",
+    [AS_KUBEXIT] = "SEXTON_INIT_AS=kubexit",
+};
 
 bool find_node(struct node_command *node, const struct inherited *in, bool supervised) {
   char *told = take_told_node(in);
   size_t entries = 0;
   while (in->env[entries]) entries++;
   size_t pointers = (entries + (size_t)in->argc + 16) * sizeof(char *);
-  char *block = mmap(NULL, pointers + 8 * (size_t)PATH_LIMIT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  size_t size = pointers + 8 * (size_t)MAX_PATH_BYTES;
+  char *block = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (block == MAP_FAILED) {
     refuse(in->env, "sexton: cannot start: out of memory\n", "", "");
     return false;
@@ -184,12 +190,13 @@ bool find_node(struct node_command *node, const struct inherited *in, bool super
   char **at = place_node(node->argv, &paths, in, told);
   if (!at) return false;
   *at++ = (char *)(uintptr_t) "--disable-sigusr1"; /* which would open a debugger's port */
-  *at++ = (char *)(uintptr_t) "--openssl-config=/dev/null"; /* none: the image's own may name what this Node cannot load */
+  *at++ = (char *)(uintptr_t) "--openssl-config=/dev/null"; /* the image's own may name what this Node cannot load */
   *at++ = (char *)(uintptr_t) "--max-semi-space-size=1";
   *at++ = (char *)(uintptr_t) "--v8-pool-size=1";
   char *app = path_in(&paths, "/app/main.cjs");
   if (access(app, R_OK) == -1) {
-    refuse(in->env, "sexton: cannot read ", app, ": the supervisor is not there; copy the whole sexton directory, not the program alone\n");
+    refuse(in->env, "sexton: cannot read ", app,
+           ": the supervisor is not there; copy the whole sexton directory, not the program alone\n");
     return false;
   }
   *at++ = app;
@@ -204,16 +211,4 @@ bool find_node(struct node_command *node, const struct inherited *in, bool super
   if (in->drop_in.as != AS_SEXTON) *at++ = (char *)(uintptr_t)called[in->drop_in.as];
   *at = NULL;
   return true;
-}
-
-void say(const char *first, const char *second, const char *third) {
-  char line[1024];
-  size_t used = 0;
-  const char *parts[] = {first, second, third};
-  for (int i = 0; i < 3; i++)
-    for (const char *at = parts[i]; *at && used < sizeof line - 1; at++) line[used++] = *at;
-  if (used > 0) line[used - 1] = '\n';
-  /* A pipe that polls as writable takes a line of this length whole: pipe(7), PIPE_BUF. */
-  struct pollfd ready = {.fd = STDERR_FILENO, .events = POLLOUT};
-  if (poll(&ready, 1, 0) == 1 && ready.revents & POLLOUT && write(STDERR_FILENO, line, used) < 0) return;
 }

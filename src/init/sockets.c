@@ -1,12 +1,13 @@
 /*
- * A second program in the same file, by the name `sexton-sockets PORT...`: tells which established TCP connections of this network
- * namespace on these local ports have received anything lately. The supervisor starts one during a drain, when it wants to know
- * whether requests still come over connections that are kept, which no counter of connections shows. It needs no privilege:
- * sock_diag(7) answers everybody.
+ * A second program in the same file, by the name `sexton-sockets PORT...`: tells which established TCP connections of
+ * this network namespace on these local ports have received anything lately. The supervisor starts one during a
+ * drain, when it wants to know whether requests still come over connections that are kept, which no counter of
+ * connections shows. It needs no privilege: sock_diag(7) answers any process.
  *
- * Asked by a line with a number of milliseconds, W, it answers with one line for each connection that received something within the last W:
- * the remote address in hexadecimal (8 digits, or 32), the remote port, the local port, and how many milliseconds ago; at most
- * ANSWERS_MAX. Then comes `. N`, N being all established connections on these ports, or `! E` with an errno. It ends with its input.
+ * Asked by a line with a number of milliseconds, W, it answers with one line for each connection that received
+ * something within the last W: the remote address in hexadecimal (8 digits, or 32), the remote port, the local port,
+ * and how many milliseconds ago; at most MAX_ANSWERS. Then comes `. N`, N being all established connections on these
+ * ports, or `! E` with an errno. It ends with its input.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -20,18 +21,18 @@
 #include "start.h"
 
 enum {
-  ANSWERS_MAX = 256,
-  PORTS_MAX = 64,
-  LINE_MAX_ = 64,
+  MAX_ANSWERS = 256,
+  MAX_PORTS = 64,
+  MAX_LINE_BYTES = 64,
 };
 
 struct look {
-  uint16_t ports[PORTS_MAX]; /* big-endian */
+  uint16_t ports[MAX_PORTS]; /* big-endian */
   size_t port_count;
   uint32_t window_ms;
   uint32_t established, answered;
   size_t used;
-  char text[(ANSWERS_MAX + 1) * LINE_MAX_];
+  char text[(MAX_ANSWERS + 1) * MAX_LINE_BYTES];
 };
 
 static size_t aligned(size_t length) { return (length + 3) & ~(size_t)3; }
@@ -98,7 +99,7 @@ static void take(struct look *look, const unsigned char *message, size_t length)
     if (attribute.type == INET_DIAG_INFO_ && attribute.length >= sizeof attribute + LAST_DATA_RECV_OFFSET + 4) {
       uint32_t age_ms;
       memcpy(&age_ms, message + at + sizeof attribute + LAST_DATA_RECV_OFFSET, sizeof age_ms);
-      if (age_ms <= look->window_ms && look->answered < ANSWERS_MAX) {
+      if (age_ms <= look->window_ms && look->answered < MAX_ANSWERS) {
         look->answered++;
         tell(look, &answer, age_ms);
       }
@@ -149,7 +150,7 @@ _Noreturn void tell_sockets(int argc, char *const argv[]) {
   static struct look look;
   int netlink = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG_);
   int code = netlink == -1 ? errno : 0;
-  for (int i = 1; i < argc && look.port_count < PORTS_MAX; i++) look.ports[look.port_count++] = port_in(argv[i]);
+  for (int i = 1; i < argc && look.port_count < MAX_PORTS; i++) look.ports[look.port_count++] = port_in(argv[i]);
   for (int64_t window; (window = read_number()) >= 0;) {
     look.window_ms = (uint32_t)window;
     look.established = look.answered = 0;

@@ -1,12 +1,14 @@
 /*
- * Whether the application may be started before the supervisor has looked at the command line. Each check accepts only
- * what no configuration could refuse; whatever is not accepted here waits for the supervisor, which refuses or starts it.
+ * Decides whether the application may be started before the supervisor has looked at the command line. Each check
+ * accepts only what no configuration could refuse; all else waits for the supervisor, which refuses or starts it.
  */
 #define _GNU_SOURCE
 #include "start.h"
 
 #include <stddef.h>
 #include <string.h>
+
+#include "system.h"
 
 static bool has_value(char *const *env, const char *variable) {
   for (; *env; env++)
@@ -49,7 +51,11 @@ static bool is_duration(const char *text) {
   return digits >= 1 && digits <= 6 && (strcmp(unit, "ms") == 0 || strcmp(unit, "s") == 0);
 }
 
-static bool is_grace(const char *text) { return is_duration(text) && text[strspn(text, "0")] >= '1' && text[strspn(text, "0")] <= '9'; }
+/* A duration of more than 0. */
+static bool is_grace(const char *text) {
+  char first = text[strspn(text, "0")];
+  return is_duration(text) && first >= '1' && first <= '9';
+}
 
 /* Short enough for a liveness socket of the longest name in it: 107 bytes less "/.", 63 of name and ".sock". */
 static bool is_directory_name(const char *text) {
@@ -64,7 +70,8 @@ static bool is_session(const char *text) {
 }
 
 static bool is_level(const char *text) {
-  return strcmp(text, "debug") == 0 || strcmp(text, "info") == 0 || strcmp(text, "warn") == 0 || strcmp(text, "error") == 0;
+  return strcmp(text, "debug") == 0 || strcmp(text, "info") == 0 || strcmp(text, "warn") == 0 ||
+         strcmp(text, "error") == 0;
 }
 
 static bool is_format(const char *text) { return strcmp(text, "json") == 0 || strcmp(text, "text") == 0; }
@@ -91,7 +98,10 @@ struct given {
   const char *values[SIMPLE_FLAGS];
 };
 
-/* Takes the flag at *at with its value and moves *at behind both; false when it is not on the list, or was there before. */
+/*
+ * Takes the flag at *at with its value and moves *at behind both; false when it is not on the list, or was there
+ * before.
+ */
 static bool take_simple_flag(const struct inherited *in, int *at, struct given *given) {
   const char *word = in->argv[*at];
   for (size_t i = 0; i < SIMPLE_FLAGS; i++) {
@@ -115,7 +125,7 @@ static const char *value_of_twin(const char *entry, const char *flag) {
   return *at == '=' ? at + 1 : NULL;
 }
 
-/* Takes a variable of sexton's whose value is as plain as that of a simple flag. */
+/* Takes a variable SEXTON_* that is the twin of a simple flag, with a value as plain; false when it is another. */
 static bool take_simple_variable(const char *entry, struct given *given) {
   static const char pod_uid[] = "SEXTON_POD_UID=";
   if (starts_with(entry, pod_uid)) return is_session(entry + strlen(pod_uid));
@@ -145,7 +155,7 @@ bool is_configured(char *const *env) {
   return false;
 }
 
-/* Of a text that is_duration accepts. */
+/* `text` is one that is_duration accepts. */
 static int64_t duration_ms(const char *text) {
   int64_t number = 0;
   for (; *text >= '0' && *text <= '9'; text++) number = 10 * number + (*text - '0');
@@ -171,6 +181,7 @@ struct plain_form read_plain_form(const struct inherited *in) {
     if (!given.values[i]) given.values[i] = variables.values[i];
   const char *grace = given.values[GRACE_FLAG], *drain = given.values[DRAIN_FLAG];
   if (grace && drain) return waits;
-  bool prompt = !given.values[GRAVEYARD_FLAG] && (!drain || duration_ms(drain) == 0);
-  return (struct plain_form){.command = at, .prompt = prompt, .grace_ms = grace ? duration_ms(grace) : -1};
+  bool forwards_first_stop = !given.values[GRAVEYARD_FLAG] && (!drain || duration_ms(drain) == 0);
+  int64_t grace_ms = grace ? duration_ms(grace) : -1;
+  return (struct plain_form){.command = at, .forwards_first_stop = forwards_first_stop, .grace_ms = grace_ms};
 }

@@ -1,7 +1,7 @@
 /*
- * What init decides before anything runs, by looking at its own command line, environment and directory: under which name it
- * was started, whether a subcommand is run in the foreground, whether the application can be started at once, and how Node is to
- * be started.
+ * What init decides before anything runs, by looking at its own command line, environment and directory: under which
+ * name it was started, whether a subcommand is run in the foreground, whether the application can be started at once,
+ * and how Node is to be started.
  */
 #ifndef SEXTON_START_H
 #define SEXTON_START_H
@@ -9,9 +9,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { EXIT_OWN_ERROR = 125, SIGNALS = 65, PATH_LIMIT = 4096 };
+#include "frame.h"
 
-/* The program whose place init takes, by the name under which it was started. */
+enum { EXIT_OWN_ERROR = 125, MAX_PATH_BYTES = 4096 };
+
+/* The program that init stands in for, by the name under which it was started. */
 enum called_as { AS_SEXTON, AS_TINI, AS_DUMB_INIT, AS_KUBEXIT };
 
 /* What that program's own command line and variables ask of init. */
@@ -19,58 +21,62 @@ struct drop_in {
   enum called_as as;
   int command;     /* index of the application's first word; 0: nothing to start, but help or an error to print */
   bool plain;      /* no variable of sexton's asks for more than that program does: signals are only passed on */
-  bool single;     /* to the first process of the application, not to its group */
+  bool first_only; /* signals go to the first process of the application, not to its group */
   bool subreaper;
-  bool tells_reaped; /* says which orphans it reaps */
-  uint8_t forward[SIGNALS]; /* as what each signal is passed on; 0: not at all */
+  bool reports_reaped; /* says which orphans it reaps */
+  bool unattended;     /* nothing is asked for that only a supervisor does */
+  uint8_t forward[MAX_SIGNAL + 1]; /* as what each signal is passed on; 0: not at all */
 };
 
-/* What init was started with. Never changed: the application gets exactly this environment. */
+/* What init was started with. The application gets exactly this environment. */
 struct inherited {
   int argc;
   char **argv, **env;
+  bool ignores_chld; /* and so does the application */
   struct drop_in drop_in;
 };
 
-/* What is decided by the form of the command line and of the variables alone, before a supervisor has looked at them. */
+/*
+ * What is decided by the form of the command line and of the variables alone, before a supervisor has looked at them.
+ */
 struct plain_form {
-  int command;      /* index of the application's first word when it may be started at once; else 0 */
-  bool prompt;      /* no drain and no graveyard are declared: in a stop it waits for nobody and nothing */
-  int64_t grace_ms; /* the declared grace period; -1: none */
+  int command;              /* index of the application's first word when it may be started at once; else 0 */
+  bool forwards_first_stop; /* at once: neither a drain nor a graveyard is declared, so a stop waits for nothing */
+  int64_t grace_ms;         /* the declared grace period; -1: none */
 };
 
 /* How Node is started. Lives in one mapping of its own for as long as init does. */
 struct node_command {
   char **argv, **env;
-  bool anywhere; /* found by absolute paths, so that our own directory does not matter */
+  bool anywhere; /* found by absolute paths, so that the working directory does not matter */
 };
 
 /* dropin.c */
 struct drop_in read_drop_in(const struct inherited *in);
 
-/* `sexton status`, `sexton --help` and the like: Node in the place of init, with nothing to supervise. */
+/* `sexton status`, `sexton --help` and the like: Node replaces init, as there is nothing to supervise. */
 bool wants_foreground(const struct inherited *in);
-/* Whether a variable of sexton's is set but those that only say how to log and in which pod this is. */
+/* Whether a variable SEXTON_* is set other than those that only say how to log and which pod this is. */
 bool is_configured(char *const *env);
 struct plain_form read_plain_form(const struct inherited *in);
-/* Finds Node and the bundle; when one of them is missing says so on stderr and returns false. */
+/* Finds Node and the bundle. When one of them is missing it says so on stderr and returns false. */
 bool find_node(struct node_command *node, const struct inherited *in, bool supervised);
 /*
- * As execvp(3) with the inherited environment, but a file without a known format is a shell script only where init stands for
- * a program to which it is one. Returns the errno.
+ * As execvp(3) with the inherited environment, but a file without a known format is run as a shell script only where
+ * init stands in for a program that does so. Returns the errno.
  */
 int exec_in_path(const struct inherited *in, char *const argv[]);
 /* The value of PATH; where there is none, the default of execvp(3). */
 const char *search_path(char *const *env);
-/* The next place in `path` to look for the file, in `out`; false after the last one. Places that are too long are skipped. */
-bool next_place(const char **path, const char *file, char out[PATH_LIMIT]);
-bool starts_with(const char *text, const char *prefix);
-/* sockets.c and departures.c: other programs in the same file. */
+/*
+ * The next place in `path` to look for the file, in `out`; false after the last one. Places that are too long are
+ * skipped.
+ */
+bool next_place(const char **path, const char *file, char out[MAX_PATH_BYTES]);
+/* sockets.c and departures.c: two other programs in the same file. */
 _Noreturn void tell_sockets(int argc, char *const argv[]);
 _Noreturn void tell_departures(void);
-/* As say(), and where this is the first process of its container also in the termination log: nothing will be started. */
+/* Says why nothing will be started, as say() does; where this is PID 1 also in the termination log. */
 void refuse(char *const *env, const char *first, const char *second, const char *third);
-/* One line on stderr, from up to three parts; dropped when stderr is stalled, because init never blocks. */
-void say(const char *first, const char *second, const char *third);
 
 #endif

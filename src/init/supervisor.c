@@ -1,32 +1,24 @@
-/* The supervisor: started, believed while it keeps to the protocol, and started again when it dies. */
+/* The supervisor: see supervisor.h. */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "init.h"
 
-#ifndef SYS_close_range
-#define SYS_close_range 436
-#endif
+enum {
+  MAX_FAILED_STARTS = 5,
+  FIRST_DELAY_MS = 50,
+  MAX_DELAY_MS = 5000,
+  MAX_PAUSE_MS = 60000,
+  MIN_SOUND_LIFE_MS = 5000,
+  ABANDON_MS = 2000,
+};
 
-void disconnect(struct init *init) {
-  if (init->supervisor.fd != -1) close(init->supervisor.fd);
-  init->supervisor.fd = -1;
-  init->in_used = init->out_at = init->out_used = 0;
-}
-
-/* One read, so that a supervisor that never stops talking cannot keep us from our signals. False at the end of the connection. */
 bool read_commits(struct init *init) {
-  if (init->supervisor.fd == -1) return false;
-  ssize_t n = recv(init->supervisor.fd, init->in_bytes + init->in_used, sizeof init->in_bytes - init->in_used, MSG_DONTWAIT);
-  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return true;
-  if (n <= 0) return false;
-  init->in_used += (size_t)n;
+  if (!receive_bytes(&init->connection)) return false;
   if (apply_frames(init)) return true;
   say("sexton: the supervisor sent a frame that is not in the protocol; starting it again\n", "", "");
   return false;
@@ -44,8 +36,7 @@ static _Noreturn void become_supervisor(const struct init *init, int fd) {
     if (fcntl(low, F_GETFD) == -1) dup2(null != -1 ? null : fd, low);
   if (fd == 3) fcntl(fd, F_SETFD, 0);
   else dup2(fd, 3);
-  if (syscall(SYS_close_range, 4U, ~0U, 0U) == -1) /* before Linux 5.9; our own descriptors close with exec */
-    for (int other = 4; other < 4096; other++) close(other);
+  close_from(4);
   setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* half a gigabyte each, in the application's directory */
   ignore_signals();
   set_mask(0, NULL);
@@ -55,13 +46,14 @@ static _Noreturn void become_supervisor(const struct init *init, int fd) {
 
 void start_supervisor(struct init *init) {
   struct supervisor *supervisor = &init->supervisor;
+  struct connection *connection = &init->connection;
   int pair[2];
   supervisor->start_at = NEVER;
   supervisor->committed = false;
-  supervisor->due = supervisor->watched_at = supervisor->forget_at = NEVER;
+  supervisor->watch.due = supervisor->watch.looked_at = supervisor->watch.abandon_at = NEVER;
   supervisor->started_at = now_ms();
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == -1) {
-    supervisor_died(init);
+    on_supervisor_died(init);
     return;
   }
   pair[0] = move_high(pair[0]);
@@ -69,33 +61,49 @@ void start_supervisor(struct init *init) {
   pid_t pid = vfork();
   if (pid == 0) become_supervisor(init, pair[1]);
   close(pair[1]);
-  supervisor->fd = pair[0];
+  connection->fd = pair[0];
   supervisor->pid = pid > 0 ? pid : 0;
   if (pid == -1) {
-    supervisor_died(init);
+    on_supervisor_died(init);
     return;
   }
-  init->sent = 0;
-  init->out_used = encode_hello(init->out, init->host_id, init->started_at, init->pid1, init->memo, init->memo_length, init->has_memo);
+  init->queue.sent = 0;
+  connection->out_used = encode_hello(connection->out, init->self.host_id, init->self.started_at, init->self.is_pid1,
+                                      init->memo.bytes, init->memo.length, init->memo.exists);
 }
 
-/* A whole frame that it sent before its death was said and is applied; a part of one was not. */
-void supervisor_died(struct init *init) {
+void kill_supervisor(struct supervisor *supervisor) {
+  if (supervisor->pid == 0) return;
+  kill(supervisor->pid, SIGKILL);
+  if (supervisor->watch.abandon_at == NEVER) supervisor->watch.abandon_at = now_ms() + ABANDON_MS;
+}
+
+void abandon_supervisor(struct init *init) {
+  say("sexton: the supervisor cannot be ended; starting another\n", "", "");
+  init->supervisor.abandoned = init->supervisor.pid;
+  on_supervisor_died(init);
+}
+
+/* A whole frame that it sent before its death is applied; a part of one is not. */
+void on_supervisor_died(struct init *init) {
   struct supervisor *supervisor = &init->supervisor;
   supervisor->pid = 0;
-  /* Bounded, because a process that it left behind may hold the socket open; one read takes all that a socket can hold. */
+  /*
+   * Bounded, because a process that it left behind may hold the socket open; one read takes all that a socket can
+   * hold.
+   */
   for (int reads = 0; reads < 4 && read_commits(init); reads++) continue;
-  disconnect(init);
+  disconnect(&init->connection);
   int64_t now = now_ms();
-  if (!supervisor->committed && ++supervisor->failed_starts >= FAILED_STARTS_MAX) {
+  if (!supervisor->committed && ++supervisor->failed_starts >= MAX_FAILED_STARTS) {
     if (!init->alone) go_on_alone(init);
-    /* What starved it may pass; what breaks it may not, and each start costs. */
-    int pauses = supervisor->failed_starts - FAILED_STARTS_MAX;
-    supervisor->start_at = now + (pauses < 4 ? (int64_t)LONGEST_DELAY_MS << pauses : LONGEST_PAUSE_MS);
+    /* A lack of CPU may pass; a broken installation may not, and each start costs. */
+    int pauses = supervisor->failed_starts - MAX_FAILED_STARTS;
+    supervisor->start_at = now + (pauses < 4 ? (int64_t)MAX_DELAY_MS << pauses : MAX_PAUSE_MS);
     return;
   }
-  if (supervisor->committed && now - supervisor->started_at >= SOUND_LIFE_MS) supervisor->delay_ms = 0;
+  if (supervisor->committed && now - supervisor->started_at >= MIN_SOUND_LIFE_MS) supervisor->delay_ms = 0;
   supervisor->start_at = now + supervisor->delay_ms;
   supervisor->delay_ms = supervisor->delay_ms == 0 ? FIRST_DELAY_MS : 2 * supervisor->delay_ms;
-  if (supervisor->delay_ms > LONGEST_DELAY_MS) supervisor->delay_ms = LONGEST_DELAY_MS;
+  if (supervisor->delay_ms > MAX_DELAY_MS) supervisor->delay_ms = MAX_DELAY_MS;
 }

@@ -2,10 +2,10 @@
  * From the evidence of a member's end (its termination message, or the last line of its log) to how it stopped. Everything is input from
  * elsewhere: what is not of its type is taken for absent.
  */
-import type { Connections } from '../core/evidence.ts';
-import type { DeathReason } from '../core/tombstone.ts';
-import { cleanText } from '../core/tombstone.ts';
-import type { Activity, MemberStop, Span } from './stop.ts';
+import type { Connections } from '../core/format/evidence.ts';
+import type { DeathReason } from '../core/format/tombstone.ts';
+import { cleanText } from '../core/format/tombstone.ts';
+import type { Activity, Mark, MemberStop, Span } from './stop.ts';
 import { msOf } from './time.ts';
 
 /** Where the evidence was found. */
@@ -29,16 +29,19 @@ export function stopOfEvidence(value: unknown, { pod, workload, end }: Origin): 
   const graceLeftMs = numberOf(value, 'GraceLeftMs');
   const bornMs = timeOf(value, 'Born');
   const session = textOf(value, 'Session');
+  const stopReason = textOf(value, 'StopReason');
+  const spans = [...runOf(bornMs, requestedMs ?? diedMs), ...phasesOf(value.Phases, requestedMs, diedMs)];
   const of = pod === '' && session !== undefined ? session : pod;
   return {
     pod: of,
-    workload: workload === '' ? of : workload,
+    // Of logs that do not name their pods, all are taken for replicas of one workload.
+    workload: workload === '' ? pod : workload,
     name,
     role: roleOf(textOf(value, 'Role')),
-    spans: [...runOf(bornMs, requestedMs ?? diedMs), ...phasesOf(value.Phases, requestedMs, diedMs)],
-    marks: [],
+    spans,
+    marks: marksOf(spans, requestedMs, stopReason),
     requestedMs,
-    stopReason: textOf(value, 'StopReason'),
+    stopReason,
     diedMs,
     deadlineMs: graceLeftMs === undefined ? undefined : diedMs + graceLeftMs,
     graceMs: numberOf(value, 'GraceMs'),
@@ -48,6 +51,7 @@ export function stopOfEvidence(value: unknown, { pod, workload, end }: Origin): 
     forcedBy: textOf(value, 'ForcedBy') ?? (isCut ? 'an unknown sender' : undefined),
     restarts: numberOf(value, 'Restarts') ?? 0,
     connections: connectionsOf(value.Connections),
+    startAfter: [],
   };
 }
 
@@ -55,25 +59,45 @@ function runOf(bornMs: number | undefined, untilMs: number): readonly Span[] {
   return bornMs === undefined || bornMs > untilMs ? [] : [{ activity: 'run', fromMs: bornMs, untilMs }];
 }
 
-/** One after the other from the request on; the last one ends with the death, whatever was rounded. */
+/** One after the other, backwards from the death: the first ones may be of a life that had failed before the request. */
 function phasesOf(phases: unknown, requestedMs: number | undefined, diedMs: number): readonly Span[] {
   if (requestedMs === undefined || requestedMs > diedMs) return [];
   const spans: Span[] = [];
-  let fromMs = requestedMs;
-  for (const phase of Array.isArray(phases) ? phases.slice(0, MAX_PHASES) : []) {
+  let untilMs = diedMs;
+  for (const phase of Array.isArray(phases) ? phases.slice(-MAX_PHASES).reverse() : []) {
     if (!isRecord(phase)) continue;
     const ms = numberOf(phase, 'Ms');
     const name = textOf(phase, 'Phase');
     if (ms === undefined || ms < 0 || name === undefined) continue;
+    // A signal at the very end takes no time, and is to be seen all the same.
+    if (untilMs === requestedMs && spans.length > 0) break;
     const signal = textOf(phase, 'Signal')?.replace(/^SIG/, '');
-    const untilMs = Math.min(diedMs, fromMs + ms);
-    spans.push({ activity: activityOf(name, signal), ...(signal !== undefined && { signal }), fromMs, untilMs });
-    fromMs = untilMs;
+    const fromMs = Math.max(requestedMs, untilMs - ms);
+    spans.unshift({ activity: activityOf(name, signal), ...(signal !== undefined && { signal }), fromMs, untilMs });
+    untilMs = fromMs;
   }
-  const last = spans.pop();
-  return last === undefined
+  const [first, ...others] = spans;
+  return first === undefined
     ? [{ activity: 'stop', fromMs: requestedMs, untilMs: diedMs }]
-    : [...spans, { ...last, untilMs: diedMs }];
+    : [{ ...first, fromMs: requestedMs }, ...others];
+}
+
+/** The signal that asked for the stop, and those that began a phase. */
+function marksOf(
+  spans: readonly Span[],
+  requestedMs: number | undefined,
+  stopReason: string | undefined,
+): readonly Mark[] {
+  const [, asked] = /^signal ([A-Z0-9+-]+)$/.exec(stopReason ?? '') ?? [];
+  const received = asked === undefined || requestedMs === undefined ? [] : [markAt(requestedMs, `received ${asked}`)];
+  return [
+    ...received,
+    ...spans.flatMap(({ signal, fromMs }) => (signal === undefined ? [] : [markAt(fromMs, `sent ${signal}`)])),
+  ];
+}
+
+function markAt(atMs: number, text: string): Mark {
+  return { atMs, text, isSignal: true };
 }
 
 const MAX_PHASES = 64;
@@ -86,12 +110,19 @@ function activityOf(phase: string, signal: string | undefined): Activity {
 
 const ACTIVITIES = ['hold', 'drain', 'linger', 'pre-stop', 'rest'] as const;
 
-function connectionsOf(value: unknown): Connections | undefined {
+export function connectionsOf(value: unknown): Connections | undefined {
   if (!isRecord(value)) return undefined;
   const [fresh, ignored, open] = [numberOf(value, 'New'), numberOf(value, 'Ignored'), numberOf(value, 'Open')];
   const ended = textOf(value, 'Ended');
   if (fresh === undefined || ignored === undefined || ended === undefined) return undefined;
-  return { New: fresh, Ignored: ignored, ...(open !== undefined && { Open: open }), Ended: ended };
+  const LastNewMs = numberOf(value, 'LastNewMs');
+  return {
+    New: fresh,
+    Ignored: ignored,
+    ...(LastNewMs !== undefined && { LastNewMs }),
+    ...(open !== undefined && { Open: open }),
+    Ended: ended,
+  };
 }
 
 function roleOf(text: string | undefined): MemberStop['role'] {

@@ -2,6 +2,7 @@
  * Many pods' stops as figures by workload.
  */
 import { type Activity, forcedOf, lateOf, type PodStop, stopMsOf } from './stop.ts';
+import { activityName, seconds } from './words.ts';
 
 export interface Quantiles {
   readonly p50: number;
@@ -22,6 +23,15 @@ export interface Workload {
   readonly activities: Readonly<Partial<Record<Activity, Quantiles>>>;
   /** The smallest distance of an end to its deadline; negative: beyond it. */
   readonly leastLeftMs: number | undefined;
+}
+
+/** Those that were forced or late before the others, and of these the longest stop first. */
+export function worstFirst(pods: readonly PodStop[]): readonly PodStop[] {
+  return pods.toSorted((a, b) => failuresOf(b) - failuresOf(a) || stopMsOf(b) - stopMsOf(a));
+}
+
+function failuresOf(pod: PodStop): number {
+  return forcedOf(pod).length + lateOf(pod).length;
 }
 
 /** By the number of pods, the most first. */
@@ -55,6 +65,34 @@ function workloadOf(workload: string, pods: readonly PodStop[]): Workload {
     leastLeftMs: left.length === 0 ? undefined : left.reduce((least, ms) => Math.min(least, ms)),
   };
 }
+
+/** Of `workloadRows`. */
+export const FLEET_COLUMNS = [
+  'workload',
+  'pods',
+  'forced',
+  'late',
+  'least left',
+  'phase',
+  'p50',
+  'p95',
+  'max',
+] as const;
+
+/** A row for the whole stop, then one for each phase. */
+export function workloadRows({ workload, pods, forced, late, leastLeftMs, stop, activities }: Workload): string[][] {
+  const left = leastLeftMs === undefined ? '-' : seconds(leastLeftMs);
+  const facts = [workload || 'pod', String(pods), String(forced), String(late), left];
+  const times = (of: Quantiles) => [of.p50, of.p95, of.max].map(seconds);
+  const phases = ACTIVITIES.flatMap((activity) => {
+    const of = activities[activity];
+    return of === undefined ? [] : [['', '', '', '', '', activityName(activity), ...times(of)]];
+  });
+  return [[...facts, 'whole stop', ...times(stop)], ...phases];
+}
+
+/** In the order in which a stop has them. */
+const ACTIVITIES = ['hold', 'drain', 'pre-stop', 'linger', 'stop', 'kill', 'rest'] as const satisfies Activity[];
 
 /** Nearest rank: a figure that really occurred. */
 function quantilesOf(values: readonly number[]): Quantiles {

@@ -3,7 +3,7 @@
  * termination messages), or a log whose last line of a member carries the evidence, alone or wrapped as Docker, CRI, Loki and journald
  * do. What is none of these is passed over and counted.
  */
-import { parseTombstone } from '../core/tombstone-parse.ts';
+import { parseTombstone } from '../core/format/tombstone-parse.ts';
 import { isRecord, type Origin, stopOfEvidence } from './evidence.ts';
 import type { MemberStop } from './stop.ts';
 import { msOf } from './time.ts';
@@ -22,6 +22,9 @@ export type YamlParser = (text: string) => unknown;
 export function readText(text: string, nowMs: number, yaml: YamlParser): Read {
   const whole = jsonOf(text);
   if (isRecord(whole)) {
+    // A termination log. A tombstone has no summary.
+    const member = stopOfEvidence(whole, NO_ORIGIN);
+    if (member !== undefined) return { members: [member], passedOver: 0 };
     if (whole.Version !== undefined && typeof whole.Name === 'string') return readTombstone(whole.Name, text, nowMs);
     if (isKubernetes(whole)) return readObjects(whole);
   }
@@ -30,7 +33,7 @@ export function readText(text: string, nowMs: number, yaml: YamlParser): Read {
 
 function readTombstone(name: string, text: string, nowMs: number): Read {
   const parsed = parseTombstone(name, text);
-  const members = parsed.ok ? [stopOfTombstone(parsed.tombstone, '', nowMs)] : [];
+  const members = parsed.ok ? [stopOfTombstone(parsed.tombstone, '', { ms: nowMs })] : [];
   return { members, passedOver: 1 - members.length };
 }
 
@@ -78,7 +81,9 @@ function endedOf(state: unknown): Ended | undefined {
   const { message, finishedAt, exitCode } = state.terminated;
   if (typeof message !== 'string') return undefined;
   const diedMs = typeof finishedAt === 'string' ? msOf(finishedAt) : undefined;
-  return { message, diedMs, exitCode: typeof exitCode === 'number' ? exitCode : undefined };
+  // Read from YAML every scalar is a text.
+  const code = typeof exitCode === 'string' && /^\d{1,3}$/.test(exitCode) ? Number(exitCode) : exitCode;
+  return { message, diedMs, exitCode: typeof code === 'number' ? code : undefined };
 }
 
 function originOf(metadata: Record<string, unknown>): Origin {
@@ -145,7 +150,16 @@ function originOfLine(prefix: string, value: Record<string, unknown>, origin: Or
   const kubernetes = isRecord(value.kubernetes) ? value.kubernetes : isRecord(value.labels) ? value.labels : {};
   const pod = plain(prefixed) || plain(kubernetes.pod_name) || plain(kubernetes.pod);
   const namespace = plain(kubernetes.namespace_name) || plain(kubernetes.namespace);
-  return pod === '' ? origin : { pod: namespace === '' ? pod : `${namespace}/${pod}`, workload: '' };
+  const within = (of: string) => (namespace === '' ? of : `${namespace}/${of}`);
+  return pod === '' ? origin : { pod: within(pod), workload: within(workloadOfName(pod)) };
+}
+
+/**
+ * A log has the pod's name only, which its controllers have made: a Deployment adds the hash of its template and five characters of
+ * Kubernetes' own alphabet, a StatefulSet a number, a DaemonSet and a Job the five characters.
+ */
+function workloadOfName(pod: string): string {
+  return pod.replace(/(-[bcdfghjklmnpqrstvwxz2456789]{6,10})?-([bcdfghjklmnpqrstvwxz2456789]{5}|\d{1,5})$/, '') || pod;
 }
 
 function jsonOf(text: string): unknown {

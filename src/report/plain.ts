@@ -3,7 +3,7 @@
  */
 import { fleetOf } from './fleet.ts';
 import { forcedOf, graceMsOf, lateOf, type MemberStop, type PodStop, type Span, stopMsOf } from './stop.ts';
-import { chainLines, endOf, nameOf, seconds, sentenceOf } from './words.ts';
+import { chainLines, endText, nameOf, seconds, sentenceOf } from './words.ts';
 
 /** The version of the JSON that `-o json` prints. A key may be added under the same one. */
 export const REPORT_VERSION = 1;
@@ -94,10 +94,9 @@ export function podMarkdown(pod: PodStop): string {
   const rows = pod.members.map((member) => {
     const stop = member.spans.filter(({ activity }) => activity !== 'run' && activity !== 'wait');
     const phases = stop.map((span) => `${nameOf(span)} ${seconds(span.untilMs - span.fromMs)}`).join(', ') || '-';
-    const end = member.forcedBy === undefined ? endOf(member) : `${endOf(member)}, KILL by ${member.forcedBy}`;
-    return [member.name, member.role ?? '-', member.stopReason ?? 'not asked', phases, end];
+    return [member.name, member.role ?? '-', member.stopReason ?? 'not asked', phases, endText(member)];
   });
-  const table = [['member', 'role', 'asked by', 'phases', 'end'], ['---', '---', '---', '---', '---'], ...rows];
+  const table = [['member', 'role', 'stop reason', 'phases', 'end'], ['---', '---', '---', '---', '---'], ...rows];
   return [
     `**${cell(pod.pod || 'pod')}**: ${cell(sentenceOf(pod))}`,
     '',

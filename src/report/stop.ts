@@ -5,8 +5,8 @@
  * Times are milliseconds since 1970, UTC, with fractions. All text is printable: it went through `cleanText`.
  */
 import type { Role } from '../core/config.ts';
-import type { Connections } from '../core/evidence.ts';
-import type { DeathReason } from '../core/tombstone.ts';
+import type { Connections } from '../core/format/evidence.ts';
+import type { DeathReason } from '../core/format/tombstone.ts';
 
 /** What a member did in a stretch of time. `stop`: a stop signal was sent; `kill`: KILL was; `rest`: the same for left-over processes. */
 export type Activity = 'run' | 'wait' | 'hold' | 'drain' | 'linger' | 'pre-stop' | 'stop' | 'kill' | 'rest';
@@ -23,6 +23,8 @@ export interface Span {
 export interface Mark {
   readonly atMs: number;
   readonly text: string;
+  /** A signal that was received or sent. */
+  readonly isSignal: boolean;
 }
 
 export interface MemberStop {
@@ -53,6 +55,10 @@ export interface MemberStop {
   readonly forcedBy: string | undefined;
   readonly restarts: number;
   readonly connections: Connections | undefined;
+  /** Members that it needs; they serve on until it has ended. */
+  readonly startAfter: readonly string[];
+  /** At its end: by how much the wall clock was ahead of the monotonic clock of this boot. */
+  readonly clock?: { readonly boot: string; readonly aheadMs: number };
 }
 
 export interface PodStop {
@@ -60,7 +66,7 @@ export interface PodStop {
   readonly workload: string;
   /** Mains first, then in the order of their ends. */
   readonly members: readonly MemberStop[];
-  /** The first stop request or, where nobody was asked, the first end. */
+  /** The first stop request or, where no member was asked, the first end. */
   readonly beganMs: number;
   /** The last end; of a pod that has not ended, the moment of the report. */
   readonly endedMs: number;
@@ -68,17 +74,34 @@ export interface PodStop {
   readonly deadlineMs: number | undefined;
 }
 
-/** Pods in the order of their stops. Of two reports of one member the one that knows a later end counts. */
+/**
+ * Pods in the order of their stops. Of two reports of one member the one that knows a later end counts; but where nothing tells pods apart,
+ * another birth is another pod.
+ */
 export function podsOf(members: readonly MemberStop[], nowMs: number): readonly PodStop[] {
   const pods = new Map<string, Map<string, MemberStop>>();
+  const births: Births = new Map();
   for (const member of members) {
-    const pod = pods.get(member.pod) ?? new Map<string, MemberStop>();
-    pods.set(member.pod, pod);
+    const key = member.pod === '' ? `#${indexOfBirth(births, member)}` : member.pod;
+    const pod = pods.get(key) ?? new Map<string, MemberStop>();
+    pods.set(key, pod);
     const known = pod.get(member.name);
     if (known === undefined || (member.diedMs ?? nowMs) >= (known.diedMs ?? nowMs)) pod.set(member.name, member);
   }
   return [...pods.values()].map((pod) => podOf([...pod.values()], nowMs)).sort((a, b) => a.beganMs - b.beganMs);
 }
+
+function indexOfBirth(births: Births, { name, spans }: MemberStop): number {
+  const known = births.get(name) ?? new Map<number | undefined, number>();
+  births.set(name, known);
+  const bornMs = spans[0]?.fromMs;
+  const index = known.get(bornMs) ?? known.size;
+  known.set(bornMs, index);
+  return index;
+}
+
+/** By the member's name and the time of its birth: the how many-th birth of that name it was. */
+type Births = Map<string, Map<number | undefined, number>>;
 
 function podOf(members: readonly MemberStop[], nowMs: number): PodStop {
   const [first] = members;
@@ -124,4 +147,15 @@ export function stopMsOf(pod: PodStop): number {
 export function graceMsOf(pod: PodStop): number | undefined {
   const graces = pod.members.flatMap(({ graceMs }) => graceMs ?? []);
   return graces.length === 0 ? undefined : Math.min(...graces);
+}
+
+/** Of a member's own: from its stop request, or its end where it was not asked, and what it did in it. */
+export function stopOfMember({ spans, requestedMs, diedMs }: MemberStop): {
+  readonly fromMs: number;
+  readonly untilMs: number;
+  readonly phases: readonly Span[];
+} {
+  const untilMs = diedMs ?? spans.at(-1)?.untilMs ?? 0;
+  const fromMs = Math.min(requestedMs ?? untilMs, untilMs);
+  return { fromMs, untilMs, phases: spans.filter(({ activity }) => activity !== 'run' && activity !== 'wait') };
 }

@@ -2,42 +2,50 @@
  * A stop as a picture: SVG 1.1 with its own style sheet, light and dark, no script and nothing loaded from elsewhere. Text comes from other
  * containers, so each goes through `escapeXml`.
  */
-import { type Activity, type MemberStop, type PodStop, type Span, stopMsOf } from './stop.ts';
-import { roundStep } from './time.ts';
-import { endOf, nameOf, seconds, sentenceOf } from './words.ts';
+import { type Axis, axisOf, isShown, shareOf, ticksOf } from './axis.ts';
+import type { Activity, MemberStop, PodStop, Span } from './stop.ts';
+import { endText, nameOf, seconds, sentenceOf, shorten } from './words.ts';
 
 const WIDTH = 960;
-const LEFT = 170;
-const RIGHT = 150;
-const ROW = 34;
+const MARGIN = 16;
+const ROW = 32;
 const BAR = 20;
-const TOP = 84;
-const BOTTOM = 62;
-/** Narrower spans have no room for their name. */
-const CHARACTER = 7.2;
-const MAX_NAME = 18;
+const LINE = 20;
+/** A character's width in pixels in a wide font: in a bar, at 13 px, and at 11 px. */
+const IN_BAR = 7;
+const NORMAL = 7.6;
+const SMALL = 6.6;
+const MAX_NAME = 20;
+const MAX_END = 36;
+const MAX_TICKS = 6;
 
 /** One pod's stop as a whole SVG document. */
 export function podSvg(pod: PodStop): string {
-  const height = TOP + pod.members.length * ROW + BOTTOM;
-  const scale = scaleOf(pod);
-  const rows = pod.members.map((member, index) => row(member, TOP + index * ROW, scale));
+  const frame = frameOf(pod, axisOf(pod));
+  const sentence = wrap(sentenceOf(pod), Math.floor((WIDTH - 2 * MARGIN) / NORMAL));
+  const top = 64 + sentence.length * LINE;
+  const foot = top + pod.members.length * ROW;
+  const key = legend(pod, foot + 46);
+  const height = key.bottom + MARGIN;
   const body = [
-    `<title>${escapeXml(titleOf(pod))}</title>`,
+    `<title>${escapeXml(titleOf(pod))}: ${escapeXml(sentenceOf(pod))}</title>`,
     `<style>${STYLE}</style>`,
     `<rect class="paper" width="${WIDTH}" height="${height}"/>`,
-    `<text class="title" x="16" y="28">${escapeXml(cut(pod.pod === '' ? 'How the pod stopped' : `How ${pod.pod} stopped`, 90))}</text>`,
-    `<text class="sentence" x="16" y="50">${escapeXml(cut(sentenceOf(pod), 125))}</text>`,
-    ...grid(scale, height),
-    ...rows,
-    ...deadline(pod, scale, height),
-    legend(pod, height - 16),
+    `<text class="title" x="${MARGIN}" y="30">${escapeXml(shorten(titleOf(pod), 80))}</text>`,
+    ...sentence.map(
+      (line, index) => `<text class="soft" x="${MARGIN}" y="${53 + index * LINE}">${escapeXml(line)}</text>`,
+    ),
+    ...grid(frame, top, foot),
+    ...pod.members.map((member, index) => row(member, top + index * ROW, frame)),
+    ...deadline(pod, frame, top, foot),
+    ...key.items,
   ];
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" role="img">\n${body.join('\n')}\n</svg>\n`;
+  const size = `width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}"`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" ${size} role="img">\n${body.join('\n')}\n</svg>\n`;
 }
 
 export function titleOf(pod: PodStop): string {
-  return `${pod.pod === '' ? 'The pod' : `Pod ${pod.pod}`}: ${sentenceOf(pod)}`;
+  return pod.pod === '' ? 'How the pod stopped' : `How ${pod.pod} stopped`;
 }
 
 /** For text and for attribute values in double quotes. */
@@ -45,114 +53,168 @@ export function escapeXml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-const STYLE = `
-.paper{fill:#fff}text{font:13px system-ui,sans-serif;fill:#24292f}.title{font-size:17px;font-weight:600}.sentence,.small{fill:#57606a}
-.small{font-size:11px}.in{font-size:11px;fill:#fff;text-anchor:middle}.grid{stroke:#d0d7de}.deadline{stroke:#cf222e;stroke-dasharray:4 3}
-.late{fill:#cf222e}.run{fill:#d0d7de}.wait{fill:#d0d7de}.hold{fill:#218bff}.drain{fill:#0969da}.linger{fill:#1b7c83}.pre-stop{fill:#8250df}
-.stop{fill:#bf8700}.kill{fill:#cf222e}.rest{fill:#9a6700}.mark{stroke:#24292f;stroke-width:1.5}
-@media(prefers-color-scheme:dark){.paper{fill:#0d1117}text{fill:#e6edf3}.sentence,.small{fill:#9198a1}.grid{stroke:#30363d}.run,.wait{fill:#3d444d}.mark{stroke:#e6edf3}.late{fill:#ff7b72}.deadline{stroke:#ff7b72}}
-@media print{.paper{fill:#fff}}`.trim();
+/** Fills with enough contrast for what stands in them, 4.5 to 1 and more, light and dark. */
+export const COLOURS = `
+.run{fill:#d0d7de}.hold{fill:#b6dcff}.drain{fill:#0969da}.linger{fill:#1b7c83}.pre-stop{fill:#8250df}.stop{fill:#9a6700}.kill{fill:#cf222e}
+.rest{fill:#6e7781}text.in{font-size:11px;fill:#fff;text-anchor:middle}text.in-hold{fill:#0a3069}.grid{stroke:#d0d7de}
+.deadline{stroke:#cf222e;stroke-dasharray:4 3}.mark{fill:#24292f}
+@media(prefers-color-scheme:dark){.run{fill:#3d444d}.hold{fill:#143d70}text.in-hold{fill:#cae8ff}.grid{stroke:#3d444d}.deadline{stroke:#ff7b72}
+.mark{fill:#e6edf3}}`.trim();
 
-interface Scale {
-  readonly fromMs: number;
-  readonly zeroMs: number;
-  readonly untilMs: number;
+const STYLE = `
+text{font:13px system-ui,-apple-system,'Segoe UI',sans-serif;fill:#24292f}text.title{font-size:17px;font-weight:600}
+text.soft{fill:#57606a}text.small,tspan{font-size:11px;fill:#57606a}text.bad{font-size:11px;fill:#cf222e}.paper{fill:#fff}
+${COLOURS}
+@media(prefers-color-scheme:dark){.paper{fill:#0d1117}text{fill:#e6edf3}text.soft,text.small,tspan{fill:#9198a1}text.bad{fill:#ff7b72}}`.trim();
+
+/** Where the bars are: what is left between the names and the ends. */
+interface Frame {
+  readonly axis: Axis;
+  readonly left: number;
+  readonly right: number;
 }
 
-function scaleOf(pod: PodStop): Scale {
-  const lengthMs = Math.max(1, stopMsOf(pod));
-  const isNear = pod.deadlineMs !== undefined && pod.deadlineMs - pod.beganMs <= 2 * lengthMs;
-  const untilMs = Math.max(pod.endedMs, isNear && pod.deadlineMs !== undefined ? pod.deadlineMs : pod.endedMs);
+function frameOf({ members }: PodStop, axis: Axis): Frame {
+  const names = members.map(
+    ({ name, role }) => shorten(name, MAX_NAME).length * NORMAL + (role === 'sidecar' ? 56 : 0),
+  );
+  const ends = members.map((member) => shorten(endText(member), MAX_END).length * SMALL);
   return {
-    fromMs: pod.beganMs - (untilMs - pod.beganMs) / 10,
-    zeroMs: pod.beganMs,
-    untilMs: Math.max(untilMs, pod.beganMs + 1),
+    axis,
+    left: Math.ceil(MARGIN + Math.max(...names) + 14),
+    right: WIDTH - Math.ceil(MARGIN + Math.max(...ends) + 12),
   };
 }
 
-function x({ fromMs, untilMs }: Scale, atMs: number): number {
-  const share = (Math.min(Math.max(atMs, fromMs), untilMs) - fromMs) / (untilMs - fromMs);
-  return round(LEFT + share * (WIDTH - LEFT - RIGHT));
+function x({ axis, left, right }: Frame, atMs: number): number {
+  return round(left + shareOf(axis, atMs) * (right - left));
 }
 
 function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-function grid(scale: Scale, height: number): readonly string[] {
-  const step = roundStep((scale.untilMs - scale.zeroMs) / 6);
-  const lines: string[] = [];
-  for (let atMs = 0; scale.zeroMs + atMs <= scale.untilMs; atMs += step) {
-    const at = x(scale, scale.zeroMs + atMs);
-    lines.push(`<line class="grid" x1="${at}" x2="${at}" y1="${TOP - 8}" y2="${height - BOTTOM + 8}"/>`);
-    lines.push(
-      `<text class="small" x="${at}" y="${TOP - 13}" text-anchor="middle">${atMs === 0 ? '0' : seconds(atMs)}</text>`,
-    );
-  }
-  return lines;
+function grid(frame: Frame, top: number, foot: number): readonly string[] {
+  return ticksOf(frame.axis, MAX_TICKS).flatMap(({ atMs, text }) => {
+    const at = x(frame, atMs);
+    return [
+      `<line class="grid" x1="${at}" x2="${at}" y1="${top - 8}" y2="${foot}"/>`,
+      `<text class="small" x="${at}" y="${top - 13}" text-anchor="middle">${text}</text>`,
+    ];
+  });
 }
 
-function row(member: MemberStop, y: number, scale: Scale): string {
-  const role = member.role === 'sidecar' ? 'sidecar' : '';
-  const bars = member.spans.map((span) => bar(span, y, scale));
-  const end = member.forcedBy === undefined ? endOf(member) : `${endOf(member)}, KILL`;
-  const isLate = member.forcedBy !== undefined;
+function row(member: MemberStop, y: number, frame: Frame): string {
+  const { axis, right } = frame;
+  const role = member.role === 'sidecar' ? '<tspan dx="6">sidecar</tspan>' : '';
+  const kind = member.forcedBy === undefined ? 'small' : 'bad';
   return [
-    `<g><text x="16" y="${y + 15}">${escapeXml(cut(member.name, MAX_NAME))}<tspan class="small" dx="6">${role}</tspan></text>`,
-    ...bars,
-    `<text class="${isLate ? 'late' : 'small'}" x="${WIDTH - RIGHT + 12}" y="${y + 15}">${escapeXml(cut(end, 20))}</text></g>`,
+    `<g><text x="${MARGIN}" y="${y + 15}">${escapeXml(shorten(member.name, MAX_NAME))}${role}</text>`,
+    ...member.spans.filter((span) => isShown(axis, span)).map((span) => bar(span, y, frame)),
+    ...signalsOf(member, axis).map(({ atMs, text }) => mark(x(frame, atMs), y, text)),
+    `<text class="${kind}" x="${right + 12}" y="${y + 15}">${escapeXml(shorten(endText(member), MAX_END))}</text></g>`,
   ].join('\n');
 }
 
-function bar(span: Span, y: number, scale: Scale): string {
-  const [from, until] = [x(scale, span.fromMs), x(scale, span.untilMs)];
-  if (span.untilMs < scale.fromMs || span.activity === 'wait') return '';
+function bar(span: Span, y: number, frame: Frame): string {
+  const [from, until] = [x(frame, span.fromMs), x(frame, span.untilMs)];
   const width = round(Math.max(2, until - from));
-  const name = nameOf(span);
-  const what = `${name} ${seconds(span.untilMs - span.fromMs)}`;
-  const label = [what, name].find((text) => text.length * CHARACTER <= width);
+  const what = labelOf(span);
+  const label = [what, nameOf(span)].find((text) => text.length * IN_BAR <= width - 4);
   const text =
     label === undefined || span.activity === 'run'
       ? ''
-      : `<text class="in" x="${round(from + width / 2)}" y="${y + 14}">${escapeXml(label)}</text>`;
-  return `<rect class="${span.activity}" x="${from}" y="${y}" width="${width}" height="${BAR}"><title>${escapeXml(what)}</title></rect>${text}`;
+      : `<text class="in in-${span.activity}" x="${round(from + width / 2)}" y="${y + 14}">${escapeXml(label)}</text>`;
+  const at = Math.min(from, frame.right - width);
+  return `<rect class="${span.activity}" x="${round(at)}" y="${y}" width="${width}" height="${BAR}"><title>${escapeXml(what)}</title></rect>${text}`;
 }
 
-function deadline(pod: PodStop, scale: Scale, height: number): readonly string[] {
+/** `drain 4.2 s`. */
+export function labelOf(span: Span): string {
+  return `${nameOf(span)} ${seconds(span.untilMs - span.fromMs)}`;
+}
+
+/** The signals that are on the axis, one for each moment. */
+export function signalsOf(
+  { marks }: MemberStop,
+  axis: Axis,
+): readonly { readonly atMs: number; readonly text: string }[] {
+  const shown = marks.filter(({ isSignal, atMs }) => isSignal && atMs >= axis.fromMs && atMs <= axis.untilMs);
+  const moments = Map.groupBy(shown, ({ atMs }) => Math.round(shareOf(axis, atMs) * 500));
+  return [...moments.values()].map((group) => ({
+    atMs: group[0]?.atMs ?? 0,
+    text: [...new Set(group.map(({ text }) => text))].join(', '),
+  }));
+}
+
+function mark(at: number, y: number, text: string): string {
+  const shape = `M${round(at - 4)} ${y - 6}h8l-4 6z`;
+  return `<path class="mark" d="${shape}"><title>${escapeXml(text)}</title></path>`;
+}
+
+function deadline(pod: PodStop, frame: Frame, top: number, foot: number): readonly string[] {
   if (pod.deadlineMs === undefined) return [];
-  const text = `deadline ${seconds(pod.deadlineMs - pod.beganMs)}`;
-  const y = height - BOTTOM + 22;
-  if (pod.deadlineMs > scale.untilMs)
-    return [`<text class="small" x="${WIDTH - RIGHT}" y="${y}" text-anchor="end">${text} ›</text>`];
-  const at = x(scale, pod.deadlineMs);
+  const y = foot + 16;
+  if (pod.deadlineMs > frame.axis.untilMs)
+    return [`<text class="small" x="${frame.right}" y="${y}" text-anchor="end">${deadlineText(pod)} →</text>`];
+  const at = x(frame, pod.deadlineMs);
   return [
-    `<line class="deadline" x1="${at}" x2="${at}" y1="${TOP - 8}" y2="${y - 12}"/>`,
-    `<text class="small" x="${at}" y="${y}" text-anchor="end">${text}</text>`,
+    `<line class="deadline" x1="${at}" x2="${at}" y1="${top - 8}" y2="${foot + 4}"/>`,
+    `<text class="bad" x="${at}" y="${y}" text-anchor="${at > WIDTH / 2 ? 'end' : 'start'}">${deadlineText(pod)}</text>`,
   ];
 }
 
-function legend({ members }: PodStop, y: number): string {
-  const used = new Set(members.flatMap(({ spans }) => spans.map(({ activity }) => activity)));
-  let at = 16;
-  const entries = LEGEND.filter(([activity]) => used.has(activity)).map(([activity, text]) => {
-    const entry = `<rect class="${activity}" x="${at}" y="${y - 10}" width="12" height="12"/><text class="small" x="${at + 17}" y="${y}">${text}</text>`;
-    at += 17 + text.length * 6 + 22;
-    return entry;
-  });
-  return entries.join('');
+export function deadlineText({ deadlineMs, beganMs }: PodStop): string {
+  return deadlineMs === undefined ? '' : `deadline at ${seconds(deadlineMs - beganMs)}`;
 }
 
-const LEGEND: readonly (readonly [Activity, string])[] = [
+function legend(pod: PodStop, top: number): { readonly items: readonly string[]; readonly bottom: number } {
+  let [at, y] = [MARGIN, top];
+  const items = legendOf(pod).map(([activity, text]) => {
+    const width = 17 + Math.ceil(text.length * SMALL) + 14;
+    if (at + width > WIDTH) [at, y] = [MARGIN, y + LINE];
+    const shape =
+      activity === 'mark'
+        ? `<path class="mark" d="M${at + 2} ${y - 7}h8l-4 6z"/>`
+        : `<rect class="${activity}" x="${at}" y="${y - 10}" width="12" height="12"/>`;
+    const item = `${shape}<text class="small" x="${at + 17}" y="${y}">${text}</text>`;
+    at += width;
+    return item;
+  });
+  return { items, bottom: y };
+}
+
+/** What the picture of this pod shows, in words. */
+export function legendOf(pod: PodStop): readonly (readonly [Activity | 'mark', string])[] {
+  const axis = axisOf(pod);
+  const used = new Set<string>(pod.members.flatMap(({ spans }) => spans.map(({ activity }) => activity)));
+  if (pod.members.some((member) => signalsOf(member, axis).length > 0)) used.add('mark');
+  return LEGEND.filter(([activity]) => used.has(activity));
+}
+
+const LEGEND: readonly (readonly [Activity | 'mark', string])[] = [
   ['run', 'running'],
-  ['hold', 'hold: it serves until others have ended'],
+  ['hold', 'hold: serving until other members have ended'],
   ['drain', 'drain'],
   ['linger', 'linger'],
   ['pre-stop', 'pre-stop hook'],
   ['stop', 'after a stop signal'],
   ['kill', 'after KILL'],
-  ['rest', 'left-over processes'],
+  ['rest', 'leftover processes'],
+  ['mark', 'a signal'],
 ];
 
-function cut(text: string, max: number): string {
-  return text.length <= max ? text : `${text.slice(0, max - 1)}…`;
+function wrap(text: string, columns: number): readonly string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const line = lines.pop();
+    const longer = line === undefined ? word : `${line} ${word}`;
+    if (line === undefined || longer.length <= columns) lines.push(shorten(longer, columns));
+    else lines.push(line, shorten(word, columns));
+  }
+  return lines.length <= MAX_LINES
+    ? lines
+    : [...lines.slice(0, MAX_LINES - 1), shorten(lines.slice(MAX_LINES - 1).join(' '), columns)];
 }
+
+const MAX_LINES = 3;

@@ -1,11 +1,12 @@
 /**
  * A stop as text for a terminal: a bar a member on one time axis, then the critical chain.
  */
-import { formatTable } from '../cli/table.ts';
-import { fleetOf } from './fleet.ts';
-import { type Activity, type MemberStop, type PodStop, stopMsOf } from './stop.ts';
-import { roundStep } from './time.ts';
-import { chainLines, endOf, nameOf, seconds, sentenceOf } from './words.ts';
+import { formatTable } from '../cli/text/table.ts';
+import { type Axis, axisOf, isShown, shareOf, ticksOf } from './axis.ts';
+import { FLEET_COLUMNS, fleetOf, workloadRows, worstFirst } from './fleet.ts';
+import { type Activity, forcedOf, lateOf, type MemberStop, type PodStop } from './stop.ts';
+import { deadlineText, signalsOf } from './svg.ts';
+import { chainLines, endText, nameOf, presentLines, sentenceOf, shorten } from './words.ts';
 
 export interface TextStyle {
   /** Columns. */
@@ -18,19 +19,23 @@ export interface TextStyle {
 
 export function podText(pod: PodStop, style: TextStyle): string {
   const title = `${pod.pod === '' ? 'pod' : `pod ${pod.pod}`}: ${sentenceOf(pod)}`;
-  const lines = [...wrap(title, style.width), '', ...chart(pod, style), '', ...wrapAll(chain(pod), style.width)];
+  const story = pod.isOver ? chain(pod, style.width) : presentLines(pod).flatMap((line) => wrap(line, style.width));
+  const lines = [...wrap(title, style.width), '', ...chart(pod, style), '', ...story];
   return `${lines.map((line) => line.trimEnd()).join('\n')}\n`;
 }
 
-/** Figures of many pods by workload. */
+/** Figures of many pods by workload and phase, then the stops that were forced or late. */
 export function fleetText(pods: readonly PodStop[], width: number): string {
-  const head = ['WORKLOAD', 'PODS', 'FORCED', 'LATE', 'P50', 'P95', 'MAX', 'LEAST LEFT'];
-  const rows = fleetOf(pods).map(({ workload, pods: count, forced, late, stop, leastLeftMs }) => {
-    const times = [stop.p50, stop.p95, stop.max, leastLeftMs].map((ms) => (ms === undefined ? '-' : seconds(ms)));
-    return [workload || 'pod', String(count), String(forced), String(late), ...times];
-  });
-  return formatTable(head, rows, width);
+  const head = FLEET_COLUMNS.map((name) => name.toUpperCase());
+  const table = formatTable(head, fleetOf(pods).flatMap(workloadRows), width);
+  const bad = worstFirst(pods).filter((pod) => forcedOf(pod).length + lateOf(pod).length > 0);
+  const lines = bad.slice(0, MAX_NAMED).flatMap((pod) => wrap(`${pod.pod || 'pod'}: ${sentenceOf(pod)}`, width));
+  const more = bad.length > MAX_NAMED ? [`and ${bad.length - MAX_NAMED} more forced or late`] : [];
+  return [table, ...(bad.length === 0 ? [] : [`\n${[...lines, ...more].join('\n')}\n`])].join('');
 }
+
+/** Stops that are told of one by one; the others are in the figures. */
+const MAX_NAMED = 10;
 
 interface Glyph {
   readonly unicode: string;
@@ -41,121 +46,121 @@ interface Glyph {
 
 const GLYPHS: Readonly<Record<Activity, Glyph>> = {
   run: { unicode: '·', ascii: '.', colour: '2' },
-  wait: { unicode: '┄', ascii: '_', colour: '2' },
+  wait: { unicode: ' ', ascii: ' ', colour: '2' },
   hold: { unicode: '─', ascii: '-', colour: '36' },
   drain: { unicode: '▒', ascii: '=', colour: '34' },
   linger: { unicode: '╌', ascii: '~', colour: '36' },
   'pre-stop': { unicode: '░', ascii: '+', colour: '35' },
   stop: { unicode: '█', ascii: '#', colour: '33' },
   kill: { unicode: '▓', ascii: 'K', colour: '31' },
-  rest: { unicode: '▓', ascii: '%', colour: '33' },
+  rest: { unicode: '▚', ascii: '%', colour: '33' },
 };
+/** Where a signal was received or sent. */
+const MARK: Glyph = { unicode: '▾', ascii: 'v', colour: '1' };
+const DEADLINE: Glyph = { unicode: '┊', ascii: '|', colour: '31' };
 
-const LEAST_BAR = 20;
+const MIN_BAR = 20;
 const MAX_NAME = 20;
+const MAX_END = 36;
+/** Columns that the time of a tick takes, with a gap. */
+const TICK = 8;
 
 function chart(pod: PodStop, style: TextStyle): readonly string[] {
+  const ellipsis = style.ascii ? '~' : '…';
   const names = pod.members.map(
-    ({ name, role }) => `${cut(name, MAX_NAME, style)}${role === 'sidecar' ? ' (sidecar)' : ''}`,
+    ({ name, role }) => `${shorten(name, MAX_NAME, ellipsis)}${role === 'sidecar' ? ' (sidecar)' : ''}`,
   );
-  const ends = pod.members.map(endText);
+  const ends = pod.members.map((member) => shorten(endText(member), MAX_END, ellipsis));
   const nameWidth = Math.max(...names.map((name) => name.length));
   const endWidth = Math.max(...ends.map((end) => end.length));
-  const barWidth = Math.max(LEAST_BAR, style.width - nameWidth - endWidth - 4);
-  const axis = axisOf(pod, barWidth);
-  const bars = pod.members.map((member, index) => {
-    return `${(names[index] ?? '').padEnd(nameWidth)}  ${barOf(member, axis, style)}  ${ends[index]}`;
-  });
+  const axis = axisOf(pod);
+  const scale = { axis, width: Math.max(MIN_BAR, style.width - nameWidth - endWidth - 4) };
   const indent = ' '.repeat(nameWidth + 2);
-  return [`${indent}${scaleOf(axis)}`, ...bars, ...deadlineRow(pod, axis, indent), '', ...legend(pod, style)];
+  const rows = pod.members.map((member, index) => {
+    const name = (names[index] ?? '').padEnd(nameWidth);
+    return `${name}  ${barOf(member, pod, scale, style)}  ${ends[index]}`;
+  });
+  return [`${indent}${scaleText(scale)}`, ...rows, ...deadlineRow(pod, scale, indent), '', legend(pod, axis, style)];
 }
 
-interface Axis {
-  readonly fromMs: number;
-  readonly lengthMs: number;
+interface Scale {
+  readonly axis: Axis;
+  /** Columns. */
   readonly width: number;
 }
 
-/** A little of the time before is shown, so that it can be seen who ran and who did not. */
-function axisOf(pod: PodStop, width: number): Axis {
-  const lengthMs = Math.max(1, stopMsOf(pod));
-  const shown =
-    pod.deadlineMs !== undefined && pod.deadlineMs - pod.beganMs <= 2 * lengthMs ? pod.deadlineMs : pod.endedMs;
-  const untilMs = Math.max(pod.endedMs, shown);
-  const leadMs = (untilMs - pod.beganMs) / 12 || 1;
-  return { fromMs: pod.beganMs - leadMs, lengthMs: Math.max(1, untilMs - pod.beganMs + leadMs), width };
+function columnOf({ axis, width }: Scale, atMs: number): number {
+  return Math.round(shareOf(axis, atMs) * width);
 }
 
-function columnOf({ fromMs, lengthMs, width }: Axis, atMs: number): number {
-  return Math.round(((atMs - fromMs) / lengthMs) * width);
-}
-
-function barOf({ spans }: MemberStop, axis: Axis, style: TextStyle): string {
-  const cells: (Activity | undefined)[] = new Array(axis.width).fill(undefined);
-  for (const { activity, fromMs, untilMs } of spans) {
-    const from = Math.max(0, columnOf(axis, fromMs));
-    // What was too short to be seen is worth a column all the same, but for what only led to the next.
-    const until = Math.min(axis.width, Math.max(columnOf(axis, untilMs), activity === 'wait' ? 0 : from + 1));
-    for (let column = Math.min(from, axis.width - 1); column < until; column += 1) cells[column] = activity;
+function barOf(member: MemberStop, { deadlineMs }: PodStop, scale: Scale, style: TextStyle): string {
+  const { axis, width } = scale;
+  const cells: Glyph[] = new Array(width).fill(NOTHING);
+  // It is drawn under the bars, so that it shows what went beyond.
+  if (deadlineMs !== undefined && deadlineMs <= axis.untilMs)
+    cells[Math.min(width - 1, columnOf(scale, deadlineMs))] = DEADLINE;
+  for (const span of member.spans.filter((one) => isShown(axis, one))) {
+    const from = Math.min(columnOf(scale, span.fromMs), width - 1);
+    // What was too short to be seen is worth a column all the same.
+    const until = Math.max(columnOf(scale, span.untilMs), from + 1);
+    cells.fill(GLYPHS[span.activity], from, until);
   }
-  return cells.map((activity) => (activity === undefined ? ' ' : paint(activity, style))).join('');
+  for (const { atMs } of signalsOf(member, axis)) {
+    const at = Math.min(width - 1, columnOf(scale, atMs));
+    // A phase of a single column is to be seen itself.
+    if (cells[at] === cells[at + 1] || cells[at] === cells[at - 1] || cells[at] === NOTHING) cells[at] = MARK;
+  }
+  return cells.map((glyph) => paint(glyph, style)).join('');
 }
 
-function paint(activity: Activity, { colours, ascii }: TextStyle): string {
-  const glyph = GLYPHS[activity];
+const NOTHING: Glyph = { unicode: ' ', ascii: ' ', colour: '0' };
+
+function paint(glyph: Glyph, { colours, ascii }: TextStyle): string {
   const text = ascii ? glyph.ascii : glyph.unicode;
-  return colours ? `\x1b[${glyph.colour}m${text}\x1b[0m` : text;
+  return colours && text !== ' ' ? `\x1b[${glyph.colour}m${text}\x1b[0m` : text;
 }
 
-/** `0 s` under the moment of the request, then a few round times. */
-function scaleOf(axis: Axis): string {
-  const zeroMs = axis.fromMs + (axis.lengthMs * 1) / 13;
-  const step = roundStep((axis.fromMs + axis.lengthMs - zeroMs) / Math.max(1, Math.floor(axis.width / 12)));
+/** `0` above the moment of the request, then a few round times. */
+function scaleText(scale: Scale): string {
   let line = '';
-  for (let atMs = 0; zeroMs + atMs <= axis.fromMs + axis.lengthMs; atMs += step) {
-    const column = columnOf(axis, zeroMs + atMs);
-    if (column < line.length) continue;
-    line = `${line.padEnd(column)}${atMs === 0 ? '0' : seconds(atMs)} `;
+  for (const { atMs, text } of ticksOf(scale.axis, Math.max(1, Math.floor(scale.width / TICK)))) {
+    const column = columnOf(scale, atMs);
+    if (column >= line.length && column + text.length <= scale.width) line = `${line.padEnd(column)}${text} `;
   }
-  return line.slice(0, axis.width);
+  return line;
 }
 
-function deadlineRow(pod: PodStop, axis: Axis, indent: string): readonly string[] {
+function deadlineRow(pod: PodStop, scale: Scale, indent: string): readonly string[] {
   if (pod.deadlineMs === undefined) return [];
-  const column = columnOf(axis, pod.deadlineMs);
-  const text = `deadline at ${seconds(pod.deadlineMs - pod.beganMs)}`;
-  if (column > axis.width) return [`${indent}${text.padStart(axis.width)}`];
-  const line = column >= text.length + 2 ? `${text} |`.padStart(column + 1) : `${'|'.padStart(column + 1)} ${text}`;
-  return [`${indent}${line}`];
+  const text = deadlineText(pod);
+  if (pod.deadlineMs > scale.axis.untilMs) return [`${indent}${text.padStart(scale.width)}`];
+  const column = Math.min(scale.width - 1, columnOf(scale, pod.deadlineMs));
+  return [`${indent}${column >= text.length ? text.padStart(column + 1) : `${' '.repeat(column)}${text}`}`];
 }
 
-function legend({ members }: PodStop, style: TextStyle): readonly string[] {
+function legend(pod: PodStop, axis: Axis, style: TextStyle): string {
   const used = new Map<Activity, Set<string>>();
-  for (const span of members.flatMap(({ spans }) => spans)) {
+  for (const span of pod.members.flatMap(({ spans }) => spans).filter((one) => isShown(axis, one))) {
     const names = used.get(span.activity) ?? new Set<string>();
     used.set(span.activity, names.add(nameOf(span)));
   }
   const entries = (Object.keys(GLYPHS) as Activity[]).flatMap((activity) => {
     const names = used.get(activity);
-    return names === undefined ? [] : [`${paint(activity, style)} ${[...names].join('/')}`];
+    return names === undefined ? [] : [`${paint(GLYPHS[activity], style)} ${shorten([...names].join('/'), MAX_NAME)}`];
   });
-  return [entries.join('   ')];
+  const hasMarks = pod.members.some((member) => signalsOf(member, axis).length > 0);
+  return [...entries, ...(hasMarks ? [`${paint(MARK, style)} signal`] : [])].join('   ');
 }
 
-function chain(pod: PodStop): readonly string[] {
-  return chainLines(pod).map((line, index) => `${index === 0 ? 'ended last' : 'before it '}  ${line}`);
-}
-
-function endText(member: MemberStop): string {
-  return member.forcedBy === undefined ? endOf(member) : `${endOf(member)}, KILL by ${member.forcedBy}`;
-}
-
-function cut(text: string, max: number, { ascii }: TextStyle): string {
-  return text.length <= max ? text : `${text.slice(0, max - 1)}${ascii ? '~' : '…'}`;
-}
-
-function wrapAll(lines: readonly string[], width: number): readonly string[] {
-  return lines.flatMap((line) => wrap(line, width));
+/** In a column of their own: what the eye follows from line to line is who waited for whom. */
+function chain(pod: PodStop, width: number): readonly string[] {
+  const lines = chainLines(pod);
+  return lines.flatMap((line, index) => {
+    const head = index === 0 ? 'ended last  ' : 'before it   ';
+    return wrap(line, width - head.length).map(
+      (part, at) => `${at === 0 ? head : ' '.repeat(head.length)}${part.trimStart()}`,
+    );
+  });
 }
 
 function wrap(line: string, width: number): readonly string[] {

@@ -2,35 +2,51 @@
  * From a tombstone to how its member stopped. The history has each phase, hook and signal with its time; an older or a foreign
  * tombstone has less, and what it does not tell is left out.
  */
-import { cleanText, type HistoryEntry, type Tombstone } from '../core/tombstone.ts';
+import { cleanText, type HistoryEntry, type Tombstone } from '../core/format/tombstone.ts';
+import { connectionsOf } from './evidence.ts';
 import type { Activity, Mark, MemberStop, Span } from './stop.ts';
 import { msOf } from './time.ts';
 
-/** `pod`: what to call the pod where the tombstone names no session. `nowMs` ends what goes on. */
-export function stopOfTombstone(tombstone: Tombstone, pod: string, nowMs: number): MemberStop {
+/** The moment of the report. With the monotonic clock, and the boot that it counts from, it is known when a stop that goes on has to be over. */
+export interface Now {
+  readonly ms: number;
+  readonly mono?: number;
+  readonly boot?: string;
+}
+
+/** `pod`: what to call the pod where the tombstone names no session. `now` ends what goes on. */
+export function stopOfTombstone(tombstone: Tombstone, pod: string, now: Now): MemberStop {
   const { Session, Name, Role, StopReason, Died, ExitCode, Signal, Reason, Restarts = 0, History = [] } = tombstone;
   const requestedMs = msOf(tombstone.StopRequested);
   const diedMs = msOf(Died);
   const of = Session ?? pod;
+  const over = History.findLast(({ Event }) => Event === 'over');
   return {
     pod: of,
     workload: of,
     name: Name,
     role: Role,
-    spans: spansOf(tombstone, requestedMs, diedMs ?? nowMs),
+    spans: spansOf(tombstone, requestedMs, diedMs ?? now.ms),
     marks: History.flatMap(markOf),
     requestedMs,
     stopReason: StopReason,
     diedMs,
-    deadlineMs: deadlineOf(tombstone, diedMs),
-    graceMs: undefined,
+    deadlineMs: deadlineOf(tombstone, diedMs, now),
+    graceMs: numberOf(over?.GraceMs),
     reason: Reason,
     exitCode: ExitCode,
     signal: Signal,
-    forcedBy: forcerOf(History),
+    forcedBy: forcerOf(History, over),
     restarts: Restarts,
-    connections: undefined,
+    connections: connectionsOf(over),
+    startAfter: tombstone.StartAfter ?? [],
+    ...clockOf(tombstone, diedMs),
   };
+}
+
+function clockOf({ Boot, DiedMonotonic }: Tombstone, diedMs: number | undefined): Pick<MemberStop, 'clock'> {
+  if (Boot === undefined || DiedMonotonic === undefined || diedMs === undefined) return {};
+  return { clock: { boot: Boot, aheadMs: diedMs - DiedMonotonic } };
 }
 
 interface Start extends Pick<Span, 'activity' | 'signal'> {
@@ -96,7 +112,9 @@ function between(starts: readonly Start[], endMs: number): readonly Span[] {
 function markOf(entry: HistoryEntry): Mark[] {
   const atMs = msOf(entry.At);
   const text = textOf(entry);
-  return atMs === undefined || text === undefined ? [] : [{ atMs, text: cleanText(text) }];
+  return atMs === undefined || text === undefined
+    ? []
+    : [{ atMs, text: cleanText(text), isSignal: entry.Event.startsWith('signal ') }];
 }
 
 function textOf({ Event, Signal, ExitCode, Hook, Result }: HistoryEntry): string | undefined {
@@ -121,17 +139,27 @@ function shortName(signal: unknown): string {
   return String(signal).replace(/^SIG/, '');
 }
 
-/** `Deadline` is monotonic: only one that also has its death on both clocks can be put on the axis. */
-function deadlineOf({ Deadline, DiedMonotonic }: Tombstone, diedMs: number | undefined): number | undefined {
-  return Deadline === undefined || DiedMonotonic === undefined || diedMs === undefined
-    ? undefined
-    : diedMs + (Deadline - DiedMonotonic);
+/** `Deadline` is monotonic: it can be put on the axis by the death, which is on both clocks, or by this moment. */
+function deadlineOf(
+  { Deadline, DiedMonotonic, Boot }: Tombstone,
+  diedMs: number | undefined,
+  now: Now,
+): number | undefined {
+  if (Deadline === undefined) return undefined;
+  if (diedMs !== undefined) return DiedMonotonic === undefined ? undefined : diedMs + (Deadline - DiedMonotonic);
+  return now.mono === undefined || now.boot !== Boot ? undefined : now.ms + (Deadline - now.mono);
 }
 
-function forcerOf(history: readonly HistoryEntry[]): string | undefined {
+/** At the end of a life it is on the record; an older tombstone has only the signals. */
+function forcerOf(history: readonly HistoryEntry[], over: HistoryEntry | undefined): string | undefined {
+  if (over !== undefined) return typeof over.ForcedBy === 'string' ? over.ForcedBy : undefined;
   const exit = history.findLast(({ Event }) => Event === 'exited');
   if (exit?.Signal === 'SIGKILL') return typeof exit.By === 'string' ? exit.By : 'an unknown sender';
   return history.some(({ Event, Signal }) => Event === 'signal sent' && Signal === 'SIGKILL') ? 'sexton' : undefined;
+}
+
+function numberOf(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined;
 }
 
 function firstMs(history: readonly HistoryEntry[]): number | undefined {

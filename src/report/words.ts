@@ -26,7 +26,7 @@ const NAMES: Readonly<Record<Exclude<Activity, 'stop' | 'kill'>, string>> = {
   drain: 'drain',
   linger: 'linger',
   'pre-stop': 'pre-stop',
-  rest: 'left-over processes',
+  rest: 'leftover processes',
 };
 
 /** `drain`, `TERM`. */
@@ -35,21 +35,49 @@ export function nameOf({ activity, signal }: Pick<Span, 'activity' | 'signal'>):
   return activity === 'kill' ? 'KILL' : NAMES[activity];
 }
 
-/** `graceful, 11.2 s of 30 s; the drain of web took 9.0 s, 312 connections`. */
-export function sentenceOf(pod: PodStop): string {
-  const graceMs = graceMsOf(pod);
-  const took = `${seconds(stopMsOf(pod))}${graceMs === undefined ? '' : ` of ${seconds(graceMs)}`}`;
-  if (!pod.isOver) return `not over yet, ${took}`;
-  const longest = longestOf(pod);
-  return [`${verdictOf(pod)}, ${took}`, ...(longest === undefined ? [] : [longest])].join('; ');
+/** Of many stops: the signal differs from one to the next. */
+export function activityName(activity: Activity): string {
+  if (activity === 'stop') return 'after a signal';
+  return activity === 'kill' ? 'after KILL' : NAMES[activity];
 }
 
-function verdictOf(pod: PodStop): string {
-  const forced = forcedOf(pod);
-  if (forced.length > 0) return `forced: ${forced.map(({ name, forcedBy }) => `${name} by ${forcedBy}`).join(', ')}`;
-  const late = lateOf(pod);
-  return late.length > 0 ? `late: ${late.map(({ name }) => name).join(', ')}` : 'graceful';
+/** `graceful, 11.2 s of 30 s; the drain of web took 9.0 s, 312 connections, the last one after 6.9 s`. */
+export function sentenceOf(pod: PodStop): string {
+  const budgetMs = graceMsOf(pod) ?? (pod.deadlineMs === undefined ? undefined : pod.deadlineMs - pod.beganMs);
+  const took = `${seconds(stopMsOf(pod))}${budgetMs === undefined ? '' : ` of ${seconds(budgetMs)}`}`;
+  if (!pod.isOver) return `not over yet, ${took}`;
+  const longest = longestOf(pod);
+  const movedMs = clockMovedMs(pod);
+  const clock = movedMs < LEAST_MOVED_MS ? [] : [`the wall clock moved by ${seconds(movedMs)} meanwhile`];
+  return [`${verdictOf(pod)}, ${took}`, ...(longest === undefined ? [] : [longest]), ...clock].join('; ');
 }
+
+/** Times are drawn by the wall clock, so a clock that was set between two ends shifts one against the other. */
+function clockMovedMs({ members }: PodStop): number {
+  const clocks = members.flatMap(({ clock }) => (clock === undefined ? [] : [clock]));
+  const moves = clocks.flatMap(({ boot, aheadMs }) =>
+    clocks.filter((other) => other.boot === boot).map((other) => Math.abs(aheadMs - other.aheadMs)),
+  );
+  return Math.max(0, ...moves);
+}
+
+/** More than rounding and the slow correction by NTP make of it. */
+const LEAST_MOVED_MS = 100;
+
+function verdictOf(pod: PodStop): string {
+  const forced = forcedOf(pod).map(({ name, forcedBy }) => `${name} by ${forcedBy}`);
+  const late = lateOf(pod).map(({ name }) => name);
+  if (forced.length + late.length === 0) return 'graceful';
+  const parts = [forced.length > 0 ? `forced: ${listOf(forced)}` : '', late.length > 0 ? `late: ${listOf(late)}` : ''];
+  return parts.filter((part) => part !== '').join('; ');
+}
+
+function listOf(texts: readonly string[]): string {
+  const more = texts.length > MAX_LISTED ? ` and ${texts.length - MAX_LISTED} more` : '';
+  return `${texts.slice(0, MAX_LISTED).join(', ')}${more}`;
+}
+
+const MAX_LISTED = 5;
 
 /** The phase that took most, of what is not waiting for another member. */
 function longestOf({ members }: PodStop): string | undefined {
@@ -58,15 +86,51 @@ function longestOf({ members }: PodStop): string | undefined {
   const [longest] = own.sort((a, b) => lengthOf(b.span) - lengthOf(a.span));
   if (longest === undefined || lengthOf(longest.span) < LEAST_TOLD_MS) return undefined;
   const { member, span } = longest;
-  const seen =
-    span.activity === 'drain' && member.connections !== undefined ? `, ${member.connections.New} connections` : '';
-  return `the ${nameOf(span)} of ${member.name} took ${seconds(lengthOf(span))}${seen}`;
+  const took = seconds(lengthOf(span));
+  if (span.activity === 'stop' || span.activity === 'kill')
+    return `${member.name} took ${took} to end${span.signal === undefined ? '' : ` after ${span.signal}`}`;
+  return `the ${nameOf(span)} of ${member.name} took ${took}${span.activity === 'drain' ? seenBy(member) : ''}`;
+}
+
+function seenBy({ connections }: MemberStop): string {
+  if (connections === undefined) return '';
+  const { New, LastNewMs } = connections;
+  const last = LastNewMs === undefined || New < 2 ? '' : `, the last one after ${seconds(LastNewMs)}`;
+  return `, ${New} new ${New === 1 ? 'connection' : 'connections'}${last}`;
 }
 
 const LEAST_TOLD_MS = 50;
 
 function lengthOf({ fromMs, untilMs }: Span): number {
   return untilMs - fromMs;
+}
+
+/** Of a pod that has not ended: what each member does now, for which others it waits, and what comes at the deadline. */
+export function presentLines(pod: PodStop): readonly string[] {
+  const alive = pod.members.filter(({ diedMs }) => diedMs === undefined);
+  const lines = alive.map((member) => {
+    const span = member.spans.at(-1);
+    const names = span?.activity === 'hold' ? neededBy(member, alive).map(({ name }) => name) : [];
+    const waits = names.length === 0 ? '' : `, waits for the end of ${listOf(names)}`;
+    return `${member.name}: ${span === undefined ? 'starting' : `${nameOf(span)} for ${seconds(lengthOf(span))}`}${waits}`;
+  });
+  const { deadlineMs, endedMs } = pod;
+  if (deadlineMs === undefined || alive.length === 0) return lines;
+  const names = listOf(alive.map(({ name }) => name));
+  const leftMs = deadlineMs - endedMs;
+  const end =
+    leftMs < 0
+      ? `the deadline was ${seconds(-leftMs)} ago`
+      : `in ${seconds(leftMs)} the deadline ends ${names} by KILL`;
+  return [...lines, end];
+}
+
+/** Mains, for a sidecar, and those that start after it. */
+function neededBy({ name, role }: MemberStop, alive: readonly MemberStop[]): readonly MemberStop[] {
+  return alive.filter(
+    (other) =>
+      other.name !== name && (other.startAfter.includes(name) || (role === 'sidecar' && other.role !== 'sidecar')),
+  );
 }
 
 /** One link of the critical chain: a member, and what it did while the pod's end waited for it. */
@@ -98,7 +162,7 @@ export function chainOf(pod: PodStop): readonly Link[] {
   return links;
 }
 
-/** What it did after it had waited for nobody. */
+/** What it did itself, after its last wait for another member. */
 function ownPartOf(member: MemberStop): { readonly spans: readonly Span[]; readonly fromMs: number } {
   const held = member.spans.findLastIndex(
     ({ activity }) => activity === 'hold' || activity === 'run' || activity === 'wait',
@@ -127,6 +191,17 @@ export function chainLines(pod: PodStop): readonly string[] {
 
 function causeOf({ stopReason }: MemberStop): string {
   return stopReason === undefined ? ', ended by itself' : `, asked to stop (${stopReason})`;
+}
+
+/** `exit 0`; `SIGKILL by sexton`. */
+export function endText(member: MemberStop): string {
+  const { forcedBy, signal } = member;
+  if (forcedBy === undefined) return endOf(member);
+  return signal === 'SIGKILL' ? `${signal} by ${forcedBy}` : `${endOf(member)}, KILL by ${forcedBy}`;
+}
+
+export function shorten(text: string, max: number, ellipsis = '…'): string {
+  return text.length <= max ? text : `${text.slice(0, max - ellipsis.length)}${ellipsis}`;
 }
 
 /** `exit 0`, `SIGKILL`. */

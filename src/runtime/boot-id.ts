@@ -1,5 +1,6 @@
 /**
- * The kernel's boot id, by which tombstones of this boot are told from others: CLOCK_MONOTONIC starts anew with each boot.
+ * The kernel's boot id, by which tombstones of this boot are told from others: CLOCK_MONOTONIC starts anew with each
+ * boot.
  */
 import { readFileSync } from 'node:fs';
 

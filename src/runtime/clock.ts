@@ -15,11 +15,11 @@ export class SystemClock implements Clock {
     const mono = process.hrtime.bigint();
     const wall = BigInt(Date.now()) * NS_PER_MS;
     const drift = wall - (mono + this.#offset);
-    if (drift > MOST_DRIFT || drift < -MOST_DRIFT) this.#offset = wall - mono;
+    if (drift > MAX_DRIFT_NS || drift < -MAX_DRIFT_NS) this.#offset = wall - mono;
     return { mono: Number(mono) / 1e6, wall: (mono + this.#offset).toString() };
   }
 }
 
 const NS_PER_MS = 1_000_000n;
 /** Date.now() counts whole milliseconds. */
-const MOST_DRIFT = 2n * NS_PER_MS;
+const MAX_DRIFT_NS = 2n * NS_PER_MS;

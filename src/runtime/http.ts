@@ -1,10 +1,11 @@
 /**
- * HTTP: what platforms, scrapers and people may ask a member over the network or a unix socket. Off by default; whoever does not
- * ask for it pays nothing, since all but these lines is loaded when it is opened.
+ * HTTP: what platforms, scrapers and people may ask a member over the network or a unix socket. It is off by default, and all but these
+ * lines is loaded when it is opened.
  */
 import type { MemberConfig } from '../core/config.ts';
-import type { OnDrain } from '../core/readiness.ts';
-import type { State } from '../core/state.ts';
+import type { OnDrain } from '../core/lifecycle/readiness.ts';
+import type { State } from '../core/state/state.ts';
+import type { HttpAddress } from './http/address.ts';
 import type { Listener } from './http/listener.ts';
 import type { Log } from './log.ts';
 
@@ -13,19 +14,7 @@ export interface HttpOptions {
   readonly onDrain: OnDrain;
 }
 
-export type HttpAddress =
-  /** Without a host: all addresses. */
-  | { readonly kind: 'tcp'; readonly host: string | undefined; readonly port: number }
-  | { readonly kind: 'unix'; readonly path: string };
-
-/** As the user writes it. */
-export function addressText(address: HttpAddress): string {
-  if (address.kind === 'unix') return `unix:${address.path}`;
-  const { host = '', port } = address;
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
-}
-
-/** The ports of this container's network that are ours and not the application's: nobody who connects to them needs a drain. */
+/** The ports of this container's network that are ours and not the application's: connections to them need no drain. */
 export function ownPorts(http: HttpOptions | undefined): readonly number[] {
   return http?.address.kind === 'tcp' ? [http.address.port] : [];
 }

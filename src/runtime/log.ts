@@ -1,12 +1,12 @@
 /**
- * The log: lines on descriptor 2, JSON or text. pino is loaded after the application has been started; what is said before
- * that is kept until then.
+ * The log: lines on descriptor 2, JSON or text. pino is loaded after the application has been started; what is said
+ * before that is kept until then.
  *
- * Never through process.stderr: touching that stream makes an inherited pipe non-blocking for the application too. Writing is
- * asynchronous and bounded, so that a reader who has stalled costs lines and not signals.
+ * Never through process.stderr: touching that stream makes an inherited pipe non-blocking for the application too.
+ * Writing is asynchronous and bounded, so that a reader who has stalled costs lines and not signals.
  */
 import type { Logger } from 'pino';
-import type { LogLevel } from '../core/events.ts';
+import type { LogLevel } from '../core/state/events.ts';
 
 export interface LogOptions {
   readonly level: LogLevel | 'silent';
@@ -36,7 +36,7 @@ export class Log {
   /** Opens the log and writes down what was said so far. */
   async open(): Promise<void> {
     const { destination, pino } = await import('pino');
-    const sink = destination({ dest: 2, sync: false, maxLength: MOST_BYTES });
+    const sink = destination({ dest: 2, sync: false, maxLength: MAX_PENDING_BYTES });
     // A closed or full descriptor 2 costs lines, nothing else.
     sink.on('error', () => {});
     sink.on('drain', () => {
@@ -48,7 +48,7 @@ export class Log {
       return sink.write(line);
     };
     const { level, format, member } = this.#options;
-    const stream = { write: (line: string) => write(harmless(format === 'json' ? line : textOf(line))) };
+    const stream = { write: (line: string) => write(harmless(format === 'json' ? line : textLine(line))) };
     this.#logger = pino(
       {
         level,
@@ -81,10 +81,10 @@ export class Log {
 }
 
 const ORDER: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
-const MOST_BYTES = 256 * 1024;
+const MAX_PENDING_BYTES = 256 * 1024;
 
 /** `12:04:05.123Z info  web: asked to stop signal=SIGTERM` */
-function textOf(line: string): string {
+function textLine(line: string): string {
   const { level, time, member, message, ...details } = JSON.parse(line) as Record<string, unknown>;
   const pairs = Object.entries(details).flatMap(([key, value]) => {
     const text = Array.isArray(value) && value.every((it) => typeof it === 'string') ? value.join(',') : value;
@@ -93,12 +93,15 @@ function textOf(line: string): string {
     return [` ${key}=${typeof text === 'string' && !AMBIGUOUS.test(text) ? text : JSON.stringify(text)}`];
   });
   const words = String(message);
-  const said = UNPRINTABLE.test(words) ? JSON.stringify(words) : words;
+  const said = NEEDS_QUOTES.test(words) ? JSON.stringify(words) : words;
   return `${String(time).slice(11)} ${String(level).padEnd(5)} ${member}: ${said}${pairs.join('')}\n`;
 }
 
-/** What a hook wrote may have line ends in it, or look like further pairs; a line of the log is one line, and says who said what. */
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+/**
+ * What a hook wrote may have line ends in it, or look like further pairs; a line of the log is one line, and says who
+ * said what.
+ */
+const NEEDS_QUOTES = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 const AMBIGUOUS = /["=\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
 /** JSON leaves as they are what a terminal still acts on, and what some readers take for the end of a line. */

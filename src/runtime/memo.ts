@@ -1,8 +1,9 @@
 /**
  * The memo: the core's state as init keeps it for the next supervisor. The peers are not in it, they are read again.
  */
-import { initialState, type State } from '../core/state.ts';
-import { trimHistory } from '../core/tombstone.ts';
+
+import { trimHistory } from '../core/format/tombstone.ts';
+import { initialState, type State } from '../core/state/state.ts';
 import { MAX_MEMO_BYTES } from './host/frames.ts';
 
 export interface Memo {
@@ -17,18 +18,24 @@ export interface Memo {
 
 export type Digests = Readonly<Record<number, string>>;
 
-/** Never larger than init takes: a memo that is refused would end each supervisor anew. What only tells a story goes first. */
+/**
+ * Never larger than init takes: a memo that is refused would end each supervisor anew. What only tells a story goes
+ * first.
+ */
 export function writeMemo(memo: Memo): string {
-  const whole = textOf(memo);
+  const whole = memoText(memo);
   if (Buffer.byteLength(whole) <= MAX_MEMO_BYTES) return whole;
   const { chronicle, said } = memo.state;
-  const history = trimHistory(chronicle.history, FEW);
-  return textOf({ ...memo, state: { ...memo.state, chronicle: { ...chronicle, history }, said: said.slice(-FEW) } });
+  const history = trimHistory(chronicle.history, FEW_ENTRIES);
+  return memoText({
+    ...memo,
+    state: { ...memo.state, chronicle: { ...chronicle, history }, said: said.slice(-FEW_ENTRIES) },
+  });
 }
 
 /**
- * `undefined` when it is of a format that is not known here: then the events that are not acknowledged have to do. What a sexton
- * that knew less has not written is as in a new life; to begin anew would be to forget a child that lives.
+ * `undefined` when it is of a format that is not known here: then the events that are not acknowledged have to do. What
+ * a sexton that knew less has not written is as in a new life; to begin anew would be to forget a child that lives.
  */
 export function readMemo(memo: string, hostId: string): Memo | undefined {
   try {
@@ -42,15 +49,15 @@ export function readMemo(memo: string, hostId: string): Memo | undefined {
   }
 }
 
-function textOf({ state, isHeld, oomKills, digests }: Memo): string {
+function memoText({ state, isHeld, oomKills, digests }: Memo): string {
   return JSON.stringify({ format: FORMAT, isHeld, oomKills, digests, state: { ...state, peers: undefined } });
 }
 
 /**
- * Of another format nothing is known of a child that lives, which is then lost: so fields are only ever added, never renamed and never
- * given another meaning, unless `hello` learns to list the children that live.
+ * Of another format nothing is known of a child that lives, which is then lost: so fields are only ever added, never
+ * renamed and never given another meaning, unless `hello` learns to list the children that live.
  */
 const FORMAT = 1;
-const FEW = 16;
+const FEW_ENTRIES = 16;
 /** Of the next supervisor: it has to hear first what happened meanwhile. */
 const ASLEEP = { isAwake: false } as const;

@@ -1,11 +1,12 @@
 /**
  * How often the kernel's OOM killer was at work in this process's memory cgroup: the container's.
  *
- * Version 2 counts in `memory.events`, for the cgroup and all below it; version 1, since Linux 4.13, in `memory.oom_control`, for
- * the cgroup alone. Both count where the victim was, whoever's limit was reached: the container's, the pod's or the node's. The
- * count says that somebody in the container was killed, not who; that it was the child is what its SIGKILL says. Where the whole
- * group is killed (`memory.oom.group`, which the kubelet sets on version 2 unless `singleProcessOOMKill` is on) this process dies
- * with the child, and there is nobody left to ask.
+ * Version 2 counts in `memory.events`, for the cgroup and all below it; version 1, since Linux 4.13, in
+ * `memory.oom_control`, for the cgroup alone. Both count where the victim was, no matter whose limit was reached: the
+ * container's, the pod's or the node's. The count says that a process of the container was killed, not which; that it
+ * was the child follows from its SIGKILL. Where the whole group is killed (`memory.oom.group`, which the kubelet sets
+ * on version 2 unless `singleProcessOOMKill` is on) this process dies with the child, and no supervisor is left that
+ * could ask.
  */
 import { readFileSync } from 'node:fs';
 
@@ -24,8 +25,9 @@ export function countIn(text: string): number | undefined {
 }
 
 /**
- * Where the count may be, likeliest first. `cgroups` is /proc/self/cgroup, see cgroups(7). A container mostly sees its own cgroup
- * as the root of its mount, whatever path that file says, unless it shares the cgroup namespace of the machine.
+ * Where the count may be, likeliest first. `cgroups` is /proc/self/cgroup, see cgroups(7). A container mostly sees its
+ * own cgroup as the root of its mount, whatever path that file says, unless it shares the cgroup namespace of the
+ * machine.
  */
 export function candidatesIn(cgroups: string): readonly string[] {
   const entries = cgroups.split('\n').map((line) => /^[0-9]+:([^:]*):(\/.*)$/.exec(line) ?? []);

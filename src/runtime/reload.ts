@@ -1,14 +1,14 @@
 /**
  * Watching the files whose change is told to the application.
  *
- * What counts is the content: one call for each change of it, however it came about: written in place in several writes, replaced
- * by a rename, a link that leads elsewhere, a Kubernetes volume whose `..data` was swapped. A directory is all the files in it.
- * The first content that is seen, also by a predecessor, is what later ones are compared with, so a path that appears late is no
- * change; nor is one that vanishes, or comes back as it was.
+ * What counts is the content: one call for each change of it, however it came about: written in place in several
+ * writes, replaced by a rename, a link that leads elsewhere, a Kubernetes volume whose `..data` was swapped. A
+ * directory is all the files in it. The first content that is seen, also by a predecessor, is what later ones are
+ * compared with, so a path that appears late is no change; nor is one that vanishes, or comes back as it was.
  *
  * Events only say when to look. A look compares stats; when they are different and have been the same for a while, the
- * content is read. Every few seconds it is looked without an event, as events are missing on some volumes and when inotify's limits are reached.
- * One path after the other: a volume that hangs takes no more than one thread.
+ * content is read. Every few seconds it is looked without an event, as events are missing on some volumes and when
+ * inotify's limits are reached. One path after the other: a volume that hangs takes no more than one thread.
  */
 import type { Reload } from '../core/config.ts';
 import { digest } from './reload/digest.ts';
@@ -32,20 +32,22 @@ const HINT_MS = 20;
 /** So long the stats must stay the same. */
 const SETTLE_MS = 100;
 /** What never settles is read all the same. */
-const MOST_SETTLING_MS = 10_000;
-/** Stats have the resolution of a clock tick, and of seconds on some volumes: within it two contents may have the same. */
+const MAX_SETTLING_MS = 10_000;
+/**
+ * Stats have the resolution of a clock tick, and of seconds on some volumes: within it two contents may have the same.
+ */
 const FRESH_MS = 2_000;
 /** A directory that is watched anew is looked at again, but not for ever. */
-const MOST_TURNS = 5;
+const MAX_REPEATED_LOOKS = 5;
 
-const REMEDIES: Readonly<Record<string, string>> = {
+const WATCH_REMEDIES: Readonly<Record<string, string>> = {
   EMFILE: ', raise fs.inotify.max_user_instances',
   ENOSPC: ', raise fs.inotify.max_user_watches',
 };
 
-type Trouble = 'watching' | 'looking' | 'too much';
+type WatchTrouble = 'watching' | 'looking' | 'too much';
 
-interface Watched {
+interface WatchedPath {
   readonly index: number;
   readonly path: string;
   readonly places: Places;
@@ -62,12 +64,12 @@ interface Watched {
   isDue: boolean;
   timer: NodeJS.Timeout | undefined;
   /** The kinds of trouble that were said. */
-  readonly said: Set<Trouble>;
+  readonly said: Set<WatchTrouble>;
 }
 
 export class ReloadWatch {
   readonly #options: ReloadWatchOptions;
-  readonly #watched: readonly Watched[];
+  readonly #watched: readonly WatchedPath[];
   #isWorking = false;
   #isClosed = false;
   #poll: NodeJS.Timeout | undefined;
@@ -91,9 +93,9 @@ export class ReloadWatch {
     }
   }
 
-  #watchedOf(path: string, index: number): Watched {
+  #watchedOf(path: string, index: number): WatchedPath {
     const onTrouble = (dir: string, error: NodeJS.ErrnoException): void => {
-      const remedy = REMEDIES[error.code ?? ''] ?? '';
+      const remedy = WATCH_REMEDIES[error.code ?? ''] ?? '';
       this.#complain(
         index,
         'watching',
@@ -149,11 +151,11 @@ export class ReloadWatch {
     this.#isWorking = false;
   }
 
-  #nextDue(): Watched | undefined {
+  #nextDue(): WatchedPath | undefined {
     return this.#isClosed ? undefined : this.#watched.find(({ isDue }) => isDue);
   }
 
-  async #look(it: Watched): Promise<void> {
+  async #look(it: WatchedPath): Promise<void> {
     const seen = await this.#survey(it);
     const isAtStart = it.isFirstLook;
     it.isFirstLook = false;
@@ -173,13 +175,13 @@ export class ReloadWatch {
     if (hasChanged) it.unsettledSinceMs ??= now;
     if (it.unsettledSinceMs === undefined && !it.wasFresh) return;
     // At the start the application may be reading what is there just now.
-    const isPatient = !isAtStart && now - (it.unsettledSinceMs ?? now) < MOST_SETTLING_MS;
+    const isPatient = !isAtStart && now - (it.unsettledSinceMs ?? now) < MAX_SETTLING_MS;
     const restMs = it.changedAtMs + SETTLE_MS - now;
     if (isPatient && restMs > 0) return this.#lookSoon(it.index, restMs);
     await this.#read(it, seen, isPatient);
   }
 
-  async #read(it: Watched, seen: Survey, isPatient: boolean): Promise<void> {
+  async #read(it: WatchedPath, seen: Survey, isPatient: boolean): Promise<void> {
     const content = await digest(seen.files);
     const after = await survey(it.path);
     if (this.#isClosed) return;
@@ -195,15 +197,15 @@ export class ReloadWatch {
   }
 
   /** With all its directories watched, so that what changes from now on is told. */
-  async #survey(it: Watched): Promise<Survey> {
+  async #survey(it: WatchedPath): Promise<Survey> {
     let seen = await survey(it.path);
-    for (let turn = 0; turn < MOST_TURNS && !this.#isClosed && it.places.watch(seen.places); turn++) {
+    for (let turn = 0; turn < MAX_REPEATED_LOOKS && !this.#isClosed && it.places.watch(seen.places); turn++) {
       seen = await survey(it.path);
     }
     return seen;
   }
 
-  #complain(index: number, trouble: Trouble, message: string): void {
+  #complain(index: number, trouble: WatchTrouble, message: string): void {
     const said = this.#watched[index]?.said;
     if (said === undefined || said.has(trouble) || this.#isClosed) return;
     said.add(trouble);

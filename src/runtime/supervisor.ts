@@ -1,98 +1,107 @@
 /**
  * The supervisor: one member's life, from the first frame of its host to the exit of its container.
  *
- * Theory of operation. Everything that happens becomes an event and goes through one queue, which is the event loop itself: an
- * event is reduced at once and to its end. What follows for the host (acknowledgement, memo, commands) is one commit, which
- * init applies whole or not at all; so whenever this process dies, init, the child and the memo agree on what has
- * been done, and the next supervisor goes on there. The tombstone and the log are projections: after a crash they are made again.
+ * Theory of operation. Everything that happens becomes an event and goes through one queue, which is the event loop
+ * itself: an event is reduced at once and to its end. What follows for the host (acknowledgement, memo, commands) is
+ * one commit, which init applies whole or not at all; so whenever this process dies, init, the child and the memo agree
+ * on what has been done, and the next supervisor goes on there. The tombstone and the log are projections: after a
+ * crash they are made again.
  *
- * The order is fixed: first the host is told (the application must not wait), then the tombstone is carved, then it is logged.
- * Only the exit waits for the carving, and not for ever.
+ * The order is fixed: first the host is told (the application must not wait), then the tombstone is written, then it is
+ * logged. Only the exit waits for the tombstone, and not for ever.
  */
 import type { MemberConfig } from '../core/config.ts';
-import { hostKillAtMs } from '../core/deadline.ts';
-import type { Event } from '../core/events.ts';
 import { OVERTAKEN } from '../core/exit.ts';
-import { reduce } from '../core/lifecycle.ts';
-import type { PeerView } from '../core/peers.ts';
-import { tombstoneOf } from '../core/record.ts';
+import { reduce } from '../core/lifecycle/lifecycle.ts';
+import { tombstoneOf } from '../core/lifecycle/record.ts';
+import { hostKillAtMs } from '../core/pod/deadline.ts';
+import { leftoversOfOtherSessions } from '../core/pod/standing.ts';
 import { SIGKILL } from '../core/signals.ts';
-import { strangersAmong } from '../core/standing.ts';
-import { initialState, type State } from '../core/state.ts';
+import type { Event } from '../core/state/events.ts';
+import type { PeerView } from '../core/state/peer.ts';
+import { initialState, type State } from '../core/state/state.ts';
 import { instantAt } from '../core/time.ts';
-import { Actions } from './actions.ts';
 import type { Clock } from './clock.ts';
-import { commandsOf, coreEventOf, fallbackOf, programOf, reasonOf } from './effects.ts';
+import { fallbackOf, type Means, planOf } from './effects.ts';
+import { collectGarbageWhenIdle } from './garbage.ts';
 import type { Ask } from './graveyard/inbox.ts';
 import type { Host, HostCommand, HostEvent, Program } from './host/host.ts';
+import { errnoText, eventOf, programOf } from './host-events.ts';
 import type { HttpOptions } from './http.ts';
-import { hasToLook, isLate, LATE_MS, LONGEST_TIMER_MS, MOST, mostCarvingMs } from './late.ts';
 import type { Log } from './log.ts';
+import type { Membership, MembershipEvents } from './membership.ts';
 import { type Digests, readMemo, writeMemo } from './memo.ts';
+import { NetworkTasks } from './network-tasks.ts';
 import { readOomKills } from './oom.ts';
-import type { Plot, PlotEvents } from './plot.ts';
+import { OptionalServices } from './optional-services.ts';
 import type { ActionEnd } from './probes/probe.ts';
-import { rest } from './rest.ts';
-import { Sides } from './sides.ts';
-import { type TerminationLog, Testimony } from './termination-log.ts';
-import { Traffic } from './traffic.ts';
+import { type TerminationLog, TerminationLogWriter } from './termination-log.ts';
+import { LATE_MS, MAX_TIMER_MS, MOST, maxWritingMs, mustRescanFirst, withTimeout } from './timeouts.ts';
+import { TrafficWatcher } from './traffic.ts';
 
 export interface SupervisorOptions {
   readonly member: MemberConfig;
   readonly program: Program;
   readonly host: Host;
   /** What is asked of the host beside the lifecycle. */
-  readonly wishes: { readonly single: boolean; readonly commands: readonly HostCommand[] };
+  readonly wishes: { readonly firstOnly: boolean; readonly commands: readonly HostCommand[] };
   readonly clock: Clock;
   readonly log: Log;
   readonly bootId: string;
   /** The member's place in a graveyard, loaded once the application was started; undefined: solo. */
-  readonly openPlot: (() => Promise<Plot>) | undefined;
+  readonly openMembership: (() => Promise<Membership>) | undefined;
   readonly http?: HttpOptions | undefined;
   readonly terminationLog?: TerminationLog | undefined;
+  /** Tells a collector of the end, within so many milliseconds; resolves with why it could not. */
+  readonly sendTrace?: ((state: State, maxMs: number) => Promise<string | undefined>) | undefined;
 }
 
-const NOTHING_TOLD = { killAtMs: undefined, dueMs: undefined };
+const NO_ALARMS = { killAtMs: undefined, dueMs: undefined };
 
 export class Supervisor {
   readonly #options: SupervisorOptions;
   #state: State | undefined;
   #memo = '';
   #isHeld = false;
-  #plot: Plot | undefined;
+  #membership: Membership | undefined;
   #timer: NodeJS.Timeout | undefined;
   #leaving = false;
   readonly #claimed = Promise.withResolvers<void>();
-  readonly #actions: Actions;
-  readonly #traffic: Traffic;
+  readonly #means: Means;
   #oomKills: number | undefined;
-  readonly #sides: Sides;
-  readonly #testimony: Testimony;
+  readonly #services: OptionalServices;
+  readonly #terminationLog: TerminationLogWriter;
   #digests: Digests = {};
   /** What init knows of our plans. */
-  #told: { readonly killAtMs: number | undefined; readonly dueMs: number | undefined } = NOTHING_TOLD;
+  #alarms: { readonly killAtMs: number | undefined; readonly dueMs: number | undefined } = NO_ALARMS;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
-    this.#actions = new Actions((id, end) => this.#hearOfAction(id, end));
-    this.#traffic = new Traffic(options, (event) => this.#dispatch(event));
-    this.#testimony = new Testimony(options);
-    const { member, http, log, clock } = options;
+    this.#terminationLog = new TerminationLogWriter(options);
+    const { member, http, log, clock, program, wishes } = options;
+    this.#means = {
+      program,
+      firstOnly: wishes.firstOnly,
+      log,
+      networkTasks: new NetworkTasks((id, end) => this.#onNetworkTaskEnded(id, end)),
+      traffic: new TrafficWatcher(options, (event) => this.#dispatch(event)),
+      onExit: (code) => void this.#exit(code),
+    };
     const stateNow = (): State | undefined => this.#state && { ...this.#state, now: clock.now() };
-    this.#sides = new Sides({ member, http, log, stateNow });
+    this.#services = new OptionalServices({ member, http, log, stateNow });
   }
 
   /** Resolves when all is wired; the rest is events. */
   async start(): Promise<void> {
-    const { host, wishes, member, clock, log, openPlot, bootId } = this.#options;
-    const hello = await host.open((event) => this.#hear(event));
+    const { host, wishes, member, clock, log, openMembership, bootId } = this.#options;
+    const hello = await host.open((event) => this.#onHostEvent(event));
     const { hostId, startedAt: startedAtMs, memo } = hello;
     const resumed = memo === undefined ? undefined : readMemo(memo, hostId);
     const now = clock.now();
     const state = resumed?.state ?? initialState({ hostId, bootId, startedAtMs, now, solo: member.solo });
     this.#state = member.solo ? { ...state, peers: {} } : state;
     this.#isHeld = resumed?.isHeld ?? false;
-    this.#told = { ...NOTHING_TOLD, killAtMs: hostKillAtMs(state) };
+    this.#alarms = { ...NO_ALARMS, killAtMs: hostKillAtMs(state) };
     if (resumed !== undefined) log.say('warn', 'the supervisor was started again', { phase: state.phase });
     this.#oomKills = resumed === undefined ? readOomKills() : resumed.oomKills;
     this.#digests = resumed?.digests ?? {};
@@ -100,31 +109,34 @@ export class Supervisor {
     await new Promise((resolve) => setImmediate(resolve));
     this.#dispatch({ type: 'booted', at: clock.now() }, undefined, [fallbackOf(member), ...wishes.commands]);
     for (const limit of host.limits) log.say('warn', limit);
-    void this.#sides.answerHttp();
-    const events: PlotEvents = {
+    void this.#services.answerHttp();
+    const events: MembershipEvents = {
       listen: (path) => this.#listen(path),
-      peersSeen: (peers) => this.#meet(peers),
-      stopAsked: (ask) => this.#askToStop(ask),
+      peersSeen: (peers) => this.#onPeersSeen(peers),
+      stopAsked: (ask) => this.#onStopAsked(ask),
     };
-    this.#claimed.resolve(openPlot === undefined ? undefined : this.#claim(openPlot, events));
-    await Promise.all([log.open(), isLate(this.#claimed.promise, MOST.claimingMs)]);
-    await this.#sides.watchFiles({ known: this.#digests, onContent: (...content) => this.#hearOfContent(...content) });
+    this.#claimed.resolve(openMembership === undefined ? undefined : this.#claim(openMembership, events));
+    await Promise.all([log.open(), withTimeout(this.#claimed.promise, MOST.claimingMs)]);
+    await this.#services.watchFiles({
+      known: this.#digests,
+      onContent: (...content) => this.#onFileContent(...content),
+    });
     // A member that is on its way out is not interested in the others any more.
-    if (!this.#leaving) await this.#plot?.watch(events);
-    rest();
+    if (!this.#leaving) await this.#membership?.watch(events);
+    collectGarbageWhenIdle();
   }
 
-  async #claim(openPlot: () => Promise<Plot>, events: PlotEvents): Promise<void> {
-    const plot = await openPlot();
-    const generation = this.#state?.generation === undefined ? await plot.readGeneration() : undefined;
-    // Before anything is carved, or looked at.
+  async #claim(openMembership: () => Promise<Membership>, events: MembershipEvents): Promise<void> {
+    const membership = await openMembership();
+    const generation = this.#state?.generation === undefined ? await membership.readGeneration() : undefined;
+    // Before anything is written, or looked at.
     if (generation !== undefined) this.#dispatch({ type: 'generationRead', at: this.#options.clock.now(), generation });
-    this.#plot = plot;
-    this.#carve();
-    await plot.claim(events, this.#isHeld);
+    this.#membership = membership;
+    this.#publish();
+    await membership.claim(events, this.#isHeld);
   }
 
-  #hearOfContent(index: number, digest: string, isChange: boolean): void {
+  #onFileContent(index: number, digest: string, isChange: boolean): void {
     this.#digests = { ...this.#digests, [index]: digest };
     // With what follows from the change in one commit, so that it is told once.
     if (isChange) this.#dispatch({ type: 'fileChanged', at: this.#options.clock.now(), index });
@@ -136,30 +148,33 @@ export class Supervisor {
     this.#commit(undefined, [{ type: 'listen', path }]);
   }
 
-  #meet(peers: readonly PeerView[]): void {
+  #onPeersSeen(peers: readonly PeerView[]): void {
     const { clock, member } = this.#options;
     const isFirst = this.#state?.peers === undefined;
     this.#dispatch({ type: 'peersSeen', at: clock.now(), peers });
     if (!isFirst || this.#state === undefined) return;
-    const foreign = strangersAmong(member, this.#state);
-    if (foreign.length > 0) void this.#plot?.clear(foreign);
+    const foreign = leftoversOfOtherSessions(member, this.#state);
+    if (foreign.length > 0) void this.#membership?.clear(foreign);
   }
 
   /** The time of the request counts, so that all who were asked together have the same deadline. */
-  #askToStop({ atMs, graceMs, among }: Ask): void {
+  #onStopAsked({ atMs, graceMs, among }: Ask): void {
     const now = this.#options.clock.now();
     this.#dispatch({ type: 'stopAsked', at: instantAt(now, Math.min(atMs, now.mono)), graceMs, among });
   }
 
-  #hear(event: HostEvent): void {
-    if (event.type === 'spawnFailed' && event.errno !== OVERTAKEN) this.#complain(event.errno);
+  #onHostEvent(event: HostEvent): void {
+    if (event.type === 'spawnFailed' && event.errno !== OVERTAKEN) this.#logStartFailure(event.errno);
     const now = this.#options.clock.now();
     const at = instantAt(now, Math.min(event.at, now.mono));
     const program = this.#state && programOf(this.#options.member, this.#state, event);
-    this.#dispatch(coreEventOf(event, at, this.#isOomKill(event), program), event.seq);
+    this.#dispatch(eventOf(event, at, this.#isOomKill(event), program), event.seq);
   }
 
-  /** Whether the kernel has killed somebody of this container for want of memory since we last looked. */
+  /**
+   * Whether the kernel has killed a process of this container for want of memory since we last looked; remembers the
+   * count.
+   */
   #isOomKill(event: HostEvent): boolean {
     if ((event.type !== 'exited' && event.type !== 'helperEnded') || event.signal !== SIGKILL) return false;
     const [before, now] = [this.#oomKills, readOomKills()];
@@ -170,31 +185,27 @@ export class Supervisor {
   }
 
   /** An action keeps its time itself: what it tells late it had in time, and only we were late to read it. */
-  #hearOfAction(id: number, end: ActionEnd): void {
+  #onNetworkTaskEnded(id: number, end: ActionEnd): void {
     const now = this.#options.clock.now();
     const untilMs = this.#state?.tasks.find((task) => task.id === id)?.untilMs ?? now.mono;
-    this.#dispatch({ type: 'actionEnded', at: instantAt(now, Math.min(now.mono, untilMs)), id, ...end });
+    this.#dispatch({ type: 'taskEnded', at: instantAt(now, Math.min(now.mono, untilMs)), id, ...end });
   }
 
-  #complain(errno: string): void {
+  #logStartFailure(errno: string): void {
     const { program, log } = this.#options;
-    log.say('error', `cannot start ${program.argv[0]}: ${reasonOf(errno)}`);
+    log.say('error', `cannot start ${program.argv[0]}: ${errnoText(errno)}`);
   }
 
   #dispatch(event: Event, ack?: number, also: readonly HostCommand[] = []): void {
-    const { member, program, log, wishes } = this.#options;
+    const { member } = this.#options;
     if (this.#state === undefined) throw new Error('internal error: an event before the hello');
     const { state, effects, wakeAtMs } = reduce(member, this.#state, event);
     this.#state = state;
-    this.#commit(ack, [...also, ...commandsOf(effects, program, wishes.single), ...this.#promise(wakeAtMs)]);
-    this.#carve();
-    this.#testimony.follow(state);
-    for (const effect of effects) {
-      if (effect.type === 'log') log.say(effect.level, effect.message, effect.details);
-      this.#actions.obey(effect);
-      this.#traffic.obey(effect);
-      if (effect.type === 'exitContainer') void this.#leave(effect.code);
-    }
+    const { commands, afterCommit } = planOf(effects, this.#means);
+    this.#commit(ack, [...also, ...commands, ...this.#alarmCommands(wakeAtMs)]);
+    this.#publish();
+    this.#terminationLog.follow(state);
+    afterCommit();
     this.#wakeAt(wakeAtMs);
   }
 
@@ -210,18 +221,18 @@ export class Supervisor {
   }
 
   /** What init does should we not come to it: the KILL at the deadline, and another in our place. */
-  #promise(dueMs: number | undefined): readonly HostCommand[] {
-    const told = this.#told;
+  #alarmCommands(dueMs: number | undefined): readonly HostCommand[] {
+    const told = this.#alarms;
     const killAtMs = this.#state && hostKillAtMs(this.#state);
-    this.#told = { killAtMs, dueMs: this.#leaving ? told.dueMs : dueMs };
+    this.#alarms = { killAtMs, dueMs: this.#leaving ? told.dueMs : dueMs };
     return [
       ...(killAtMs === told.killAtMs ? [] : [{ type: 'killAt', atMs: killAtMs } as const]),
-      ...(this.#told.dueMs === told.dueMs ? [] : [{ type: 'due', atMs: this.#told.dueMs } as const]),
+      ...(this.#alarms.dueMs === told.dueMs ? [] : [{ type: 'due', atMs: this.#alarms.dueMs } as const]),
     ];
   }
 
-  #carve(): void {
-    if (this.#state !== undefined) this.#plot?.carve(tombstoneOf(this.#options.member, this.#state));
+  #publish(): void {
+    if (this.#state !== undefined) this.#membership?.publish(tombstoneOf(this.#options.member, this.#state));
   }
 
   #wakeAt(wakeAtMs: number | undefined): void {
@@ -229,43 +240,59 @@ export class Supervisor {
     if (wakeAtMs === undefined || this.#leaving) return;
     const delay = Math.max(0, wakeAtMs - this.#options.clock.now().mono);
     // A timer may come a little early (they count whole milliseconds): one more turn then.
-    this.#timer = setTimeout(() => void this.#wake(wakeAtMs), Math.min(Math.ceil(delay), LONGEST_TIMER_MS));
+    this.#timer = setTimeout(() => void this.#onTimer(wakeAtMs), Math.min(Math.ceil(delay), MAX_TIMER_MS));
   }
 
   /**
-   * After a pause of the machine the world is looked at, if that can be done, before anything is done that cannot be taken back; and
-   * in a stop always: with little CPU word of a main that lives may be a second old and not read yet. A pause that ends just when something
-   * is due shows only in that nothing was heard for so long.
+   * After a pause of the machine the world is looked at, if that can be done, before anything is done that cannot be
+   * taken back; and in a stop always: with little CPU word of a main that lives may be a second old and not read yet. A
+   * pause that ends just when something is due shows only in that nothing was heard for so long.
    */
-  async #wake(dueMs: number): Promise<void> {
+  async #onTimer(dueMs: number): Promise<void> {
     const { clock, member } = this.#options;
     const now = clock.now().mono;
-    const isBlind = this.#state !== undefined && hasToLook(member, this.#state, now);
+    const isBlind = this.#state !== undefined && mustRescanFirst(member, this.#state, now);
     const isLong = isBlind || now - dueMs > LATE_MS;
     if (isLong || this.#state?.stop !== undefined) {
-      await isLate(Promise.resolve(this.#plot?.rescan()), isLong ? MOST.lookingMs : MOST.glancingMs);
+      await withTimeout(Promise.resolve(this.#membership?.rescan()), isLong ? MOST.lookingMs : MOST.glancingMs);
       await new Promise((resolve) => setImmediate(resolve));
     }
     this.#dispatch({ type: 'ticked', at: clock.now() });
   }
 
-  async #leave(code: number): Promise<void> {
+  async #exit(code: number): Promise<void> {
     const { log, clock } = this.#options;
     if (this.#leaving) return;
     this.#leaving = true;
     clearTimeout(this.#timer);
-    this.#actions.endAll();
-    this.#traffic.close();
-    this.#sides.close();
-    const testified = this.#testimony.end(this.#state);
-    // A life that was over before its plot was opened is carved like any other.
-    const mostMs = mostCarvingMs(this.#state?.deadline, clock.now().mono);
+    this.#means.networkTasks.endAll();
+    this.#means.traffic.close();
+    this.#services.close();
+    const evidenceWritten = this.#terminationLog.end(this.#state);
+    const traced = this.#trace();
+    // A life that was over before its membership was opened is written like any other.
+    const mostMs = maxWritingMs(this.#state?.deadline, clock.now().mono);
     this.#commit(undefined, [{ type: 'due', atMs: clock.now().mono + mostMs + LATE_MS }]);
-    const carved = this.#claimed.promise.then(() => this.#plot?.settle());
-    if (await isLate(carved, mostMs))
-      log.say('error', 'the graveyard does not answer: leaving without the last tombstone');
-    await testified;
+    const written = this.#claimed.promise.then(() => this.#membership?.settle());
+    if (await withTimeout(written, mostMs))
+      log.say('error', 'the graveyard does not answer: exiting without writing the last tombstone');
+    await evidenceWritten;
+    await traced;
     await log.close(MOST.flushingMs);
     this.#commit(undefined, [{ type: 'exit', code }]);
   }
+
+  /** Beside the tombstone, and never past the deadline: a trace is worth less than an end in time. */
+  async #trace(): Promise<void> {
+    const { sendTrace, clock, log } = this.#options;
+    if (sendTrace === undefined || this.#state === undefined) return;
+    const { deadline } = this.#state;
+    const leftMs = deadline === undefined ? MOST.tracingMs : deadline.atMs - TRACED_AHEAD_MS - clock.now().mono;
+    const maxMs = Math.min(leftMs, MOST.tracingMs);
+    const why = maxMs > 0 ? await sendTrace(this.#state, maxMs) : 'the deadline is near';
+    if (why !== undefined) log.say('warn', `the trace was not delivered: ${why}`);
+  }
 }
+
+/** What the rest of the way out takes at most. */
+const TRACED_AHEAD_MS = 100;

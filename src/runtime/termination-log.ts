@@ -1,13 +1,14 @@
 /**
- * The termination log: a file in which a container may leave a word when it ends. Kubernetes mounts one at /dev/termination-log and shows what
- * is in it with the container's last state. The evidence is left there.
+ * The termination log: a file in which a container may leave a word when it ends. Kubernetes mounts one at
+ * /dev/termination-log and shows what is in it with the container's last state. The evidence is left there.
  */
 import type { FileHandle } from 'node:fs/promises';
 import type { MemberConfig } from '../core/config.ts';
-import { evidenceOf, formatEvidence, MOST_EVIDENCE_BYTES, refusalOf } from '../core/evidence.ts';
-import type { State } from '../core/state.ts';
-import { isLate } from './late.ts';
+import { formatEvidence, MAX_EVIDENCE_BYTES, refusalOf } from '../core/format/evidence.ts';
+import { evidenceOf } from '../core/lifecycle/record.ts';
+import type { State } from '../core/state/state.ts';
 import type { Log } from './log.ts';
+import { withTimeout } from './timeouts.ts';
 
 export interface TerminationLog {
   readonly path: string;
@@ -15,29 +16,29 @@ export interface TerminationLog {
   readonly isNamed: boolean;
 }
 
-export interface Witness {
+export interface TerminationLogOptions {
   readonly member: MemberConfig;
   readonly terminationLog?: TerminationLog | undefined;
   readonly log: Log;
 }
 
 /**
- * Writes the evidence from the stop request on, whenever the stop has come further, and once more at the end: a platform that kills
- * earlier than it has declared leaves nobody the time to write.
+ * Writes the evidence from the stop request on, whenever the stop has come further, and once more at the end: a
+ * platform that kills earlier than it has declared leaves no time to write.
  */
-export class Testimony {
-  readonly #witness: Witness;
+export class TerminationLogWriter {
+  readonly #options: TerminationLogOptions;
   /** How far the stop was when it was written last. */
   #told = '';
   #latest: State | undefined;
   #writing: Promise<void> | undefined;
 
-  constructor(witness: Witness) {
-    this.#witness = witness;
+  constructor(options: TerminationLogOptions) {
+    this.#options = options;
   }
 
   follow(state: State): void {
-    const { member, terminationLog } = this.#witness;
+    const { member, terminationLog } = this.#options;
     if (terminationLog === undefined || state.stop === undefined || state.child.is === 'gone') return;
     const { Phases, Unfinished, WaitsFor } = evidenceOf(member, state);
     const told = JSON.stringify([Phases?.length, Unfinished, WaitsFor]);
@@ -47,22 +48,22 @@ export class Testimony {
     this.#writing ??= this.#writeLatest();
   }
 
-  /** At the end of a life. It takes a bounded time: a file system that hangs holds up nobody's exit. */
+  /** At the end of a life. It takes a bounded time: a file system that hangs does not hold up the exit. */
   async end(state: State | undefined): Promise<void> {
-    const { member, terminationLog, log } = this.#witness;
+    const { member, terminationLog, log } = this.#options;
     if (terminationLog === undefined || state === undefined) return;
     this.#latest = undefined;
     const text = formatEvidence(evidenceOf(member, state));
     const written = Promise.resolve(this.#writing).then(() => write(terminationLog, text));
-    const trouble = (await isLate(written, MOST_WRITING_MS))
-      ? `${terminationLog.path} does not answer: leaving without the evidence in it`
+    const trouble = (await withTimeout(written, MAX_WRITING_MS))
+      ? `${terminationLog.path} does not answer: exiting without writing the evidence`
       : await written;
     if (trouble !== undefined) log.say('warn', trouble);
   }
 
   /** What could not be written now is told at the end, if it still cannot. */
   async #writeLatest(): Promise<void> {
-    const { member, terminationLog } = this.#witness;
+    const { member, terminationLog } = this.#options;
     for (let state = this.#latest; state !== undefined && terminationLog !== undefined; state = this.#latest) {
       this.#latest = undefined;
       await write(terminationLog, formatEvidence(evidenceOf(member, state)));
@@ -71,29 +72,32 @@ export class Testimony {
   }
 }
 
-/** Why nothing is started. Bounded in time; what keeps it from being written is not told: the reason itself stands on stderr. */
+/**
+ * Why nothing is started. Bounded in time; what keeps it from being written is not told: the reason itself stands on
+ * stderr.
+ */
 export async function leaveRefusal(
   to: TerminationLog,
   name: string | undefined,
   problems: readonly string[],
 ): Promise<void> {
-  await isLate(write(to, formatEvidence(refusalOf(name, problems))), MOST_WRITING_MS);
+  await withTimeout(write(to, formatEvidence(refusalOf(name, problems))), MAX_WRITING_MS);
 }
 
-const MOST_WRITING_MS = 1_000;
+const MAX_WRITING_MS = 1_000;
 
-/** What went wrong, in words; undefined: nothing that anybody has to know. */
+/** What went wrong, in words; undefined: nothing that is worth a line. */
 async function write({ path, isNamed }: TerminationLog, text: string): Promise<string | undefined> {
   const { constants, promises } = process.getBuiltinModule('node:fs');
   let file: FileHandle | undefined;
   try {
-    // Without blocking, should it be a pipe that nobody reads.
+    // Without blocking, should it be a pipe without a reader.
     const flags = constants.O_RDWR | constants.O_NONBLOCK | (isNamed ? constants.O_CREAT : constants.O_NOFOLLOW);
     file = await promises.open(path, flags, 0o644);
     if (!(await file.stat()).isFile()) return isNamed ? `cannot write ${path}: it is no regular file` : undefined;
     const kept = keptOf(await readStart(file), text);
     if (kept === undefined) return undefined;
-    // Written first and cut then: whoever is killed between the two has left more than nothing.
+    // Written first and cut then: a KILL between the two leaves more than nothing.
     await file.write(kept, 0, kept.length, 0);
     await file.truncate(kept.length);
     return undefined;
@@ -106,20 +110,23 @@ async function write({ path, isNamed }: TerminationLog, text: string): Promise<s
 }
 
 async function readStart(file: FileHandle): Promise<Buffer> {
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(MOST_READ), 0, MOST_READ, 0);
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_READ), 0, MAX_READ, 0);
   return buffer.subarray(0, bytesRead);
 }
 
-/** The application has a word of its own to leave there: it stays, also behind ours, which goes then. undefined: nothing is to be changed. */
+/**
+ * The application has a word of its own to leave there: it stays, also behind ours, which goes then. undefined: nothing
+ * is to be changed.
+ */
 function keptOf(there: Buffer, text: string): Buffer | undefined {
   if (there.length > 0 && there.indexOf(OURS) !== 0) return undefined;
   const end = there.indexOf('\n') + 1;
   if (end === 0 || end === there.length) return Buffer.from(text);
-  return there.length < MOST_READ ? there.subarray(end) : undefined;
+  return there.length < MAX_READ ? there.subarray(end) : undefined;
 }
 
 /** Ours and as much of another's as Kubernetes would keep. */
-const MOST_READ = 2 * MOST_EVIDENCE_BYTES;
+const MAX_READ = 2 * MAX_EVIDENCE_BYTES;
 
 /** How the evidence begins. */
 const OURS = '{"Summary":"';

@@ -1,8 +1,9 @@
 /**
- * The watch of a drain, as the effects of the core want it. What it takes is loaded when a drain begins: most members never have one.
+ * The watch of a drain, as the effects of the core want it. What it takes is loaded when a drain begins: most members
+ * never have one.
  */
 import type { MemberConfig } from '../core/config.ts';
-import type { Effect, Event } from '../core/events.ts';
+import type { Effect, Event } from '../core/state/events.ts';
 import type { Clock } from './clock.ts';
 import type { Host } from './host/host.ts';
 import { type HttpOptions, ownPorts } from './http.ts';
@@ -15,7 +16,7 @@ interface Surroundings {
   readonly http?: HttpOptions | undefined;
 }
 
-export class Traffic {
+export class TrafficWatcher {
   readonly #clock: Clock;
   readonly #init: string | undefined;
   readonly #ownPorts: readonly number[];
@@ -30,9 +31,8 @@ export class Traffic {
     this.#onEvent = onEvent;
   }
 
-  obey(effect: Effect): void {
-    if (effect.type === 'watchTraffic') void this.#begin(effect);
-    if (effect.type === 'leaveTraffic') this.close();
+  watch(effect: Effect & { type: 'watchTraffic' }): void {
+    void this.#begin(effect);
   }
 
   close(): void {
@@ -41,14 +41,14 @@ export class Traffic {
     this.#watch = undefined;
   }
 
-  /** Never rejects: what cannot be watched has its longest drain, and nobody dies of it. */
+  /** Never rejects: what cannot be watched has its longest drain, and no command is ended for it. */
   async #begin(effect: Effect & { type: 'watchTraffic' }): Promise<void> {
     this.#isWanted = true;
     try {
       await this.#open(effect);
     } catch (error) {
       this.close();
-      this.#onEvent({ type: 'trafficUnseen', at: this.#clock.now(), why: String(error) });
+      this.#onEvent({ type: 'trafficUnavailable', at: this.#clock.now(), why: String(error) });
     }
   }
 
@@ -64,13 +64,16 @@ export class Traffic {
       init: this.#init,
       now: () => this.#clock.now().mono,
       onSeen: (seen) => this.#onEvent({ type: 'trafficSeen', at: this.#clock.now(), ...seen }),
-      onUnseen: (why) => this.#onEvent({ type: 'trafficUnseen', at: this.#clock.now(), why }),
+      onUnseen: (why) => this.#onEvent({ type: 'trafficUnavailable', at: this.#clock.now(), why }),
     });
     await this.#watch.start();
   }
 }
 
-/** Where a sidecar that is known by its name is asked how it is: probes come there, and no client. A URL may be where clients come, too. */
+/**
+ * Where a sidecar that is known by its name is asked how it is: probes come there, and no client. A URL may be where
+ * clients come, too.
+ */
 export function sidecarPorts({ quit, startReady, drain }: MemberConfig): readonly number[] {
   const calls = [...quit.map(({ name, calls: [call] }) => ({ name, call })), ...startReady];
   const ports = calls.filter(({ name }) => !name.includes('://')).map(({ call }) => call.port);

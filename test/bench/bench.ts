@@ -4,6 +4,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { check } from './cases/check.ts';
 import { drain } from './cases/drain.ts';
 import { exit } from './cases/exit.ts';
 import { growth } from './cases/growth.ts';
@@ -12,6 +13,7 @@ import { memory } from './cases/memory.ts';
 import { orphans } from './cases/orphans.ts';
 import { peerDeath } from './cases/peer-death.ts';
 import { probes } from './cases/probes.ts';
+import { report } from './cases/report.ts';
 import { signal, stop } from './cases/signal.ts';
 import { start } from './cases/start.ts';
 import type { Case, Measurement } from './measurement.ts';
@@ -19,7 +21,21 @@ import { buildPrograms } from './programs.ts';
 import { jsonOf, machineLine, tableOf } from './report.ts';
 import { findSubjects } from './subjects.ts';
 
-const CASES: readonly Case[] = [start, signal, stop, exit, memory, orphans, probes, drain, peerDeath, growth, idle300];
+const CASES: readonly Case[] = [
+  start,
+  signal,
+  stop,
+  exit,
+  memory,
+  orphans,
+  probes,
+  drain,
+  peerDeath,
+  growth,
+  report,
+  check,
+  idle300,
+];
 
 async function bench(
   wanted: readonly Case[],

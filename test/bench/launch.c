@@ -159,7 +159,7 @@ static int obey(const char *line) {
 int main(int argc, char **argv) {
   char line[128];
   if (argc < 2) return 2;
-  /* Kept from a busy stdout: every answer is one write. */
+  /* KubeletContainer from a busy stdout: every answer is one write. */
   static char out[1 << 16];
   setvbuf(stdout, out, _IOFBF, sizeof out);
   signal(SIGPIPE, SIG_IGN);

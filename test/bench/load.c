@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 /* A process may have 20,000 descriptors here and there, so several share what is kept open. */
-enum { HOSTS = 16, FLOODERS = 4, EVENTS = 256, SERVERS = 2, MOST_OPEN = 15000, MOST_HELD = 10000 };
+enum { HOSTS = 16, FLOODERS = 4, EVENTS = 256, SERVERS = 2, MAX_OPEN = 15000, MAX_HELD = 10000 };
 
 static void fail(const char *what) {
   fprintf(stderr, "load: cannot %s: %s\n", what, strerror(errno));
@@ -82,8 +82,8 @@ static void serve(int port) {
       while ((fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0) {
         if (read(fd, &byte, 1) == 1) close(fd);
         else if (epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &(struct epoll_event){.events = EPOLLIN, .data.fd = fd}) == 0) open++;
-        if (open == MOST_OPEN) epoll_ctl(epoll, EPOLL_CTL_DEL, listener, NULL);
-        if (open == MOST_OPEN) break;
+        if (open == MAX_OPEN) epoll_ctl(epoll, EPOLL_CTL_DEL, listener, NULL);
+        if (open == MAX_OPEN) break;
       }
     }
   }
@@ -114,9 +114,9 @@ static void hold(const char *host, int port, int count) {
   char byte;
   int done[2];
   if (pipe(done) == -1) fail("make a pipe");
-  for (int first = 0; first < count; first += MOST_HELD) {
+  for (int first = 0; first < count; first += MAX_HELD) {
     if (fork() == 0) {
-      for (int i = first; i < count && i < first + MOST_HELD; i++) {
+      for (int i = first; i < count && i < first + MAX_HELD; i++) {
         struct sockaddr_in to = address(host, i % HOSTS, port);
         if (connect_to(&to, NULL) == -1) fail("connect");
       }
@@ -124,7 +124,7 @@ static void hold(const char *host, int port, int count) {
       break;
     }
     if (read(done[0], &byte, 1) != 1) fail("hear that they are open");
-    if (first + MOST_HELD >= count) puts("held");
+    if (first + MAX_HELD >= count) puts("held");
   }
   fflush(stdout);
   /* The children end with the same input. */

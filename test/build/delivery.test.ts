@@ -6,9 +6,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
-import { makeCache } from '../../src/build/cache.ts';
-import { layInventory } from '../../src/build/inventory.ts';
-import { inventoryDigest, parseInventory } from '../../src/cli/inventory.ts';
+import { inventoryDigest, parseInventory } from '../../src/cli/commands/install/inventory.ts';
+import { makeCache } from '../../src/delivery/cache.ts';
+import { layInventory } from '../../src/delivery/inventory.ts';
 import { ROOT, SEXTON } from '../helpers/paths.ts';
 
 const DELIVERED = dirname(SEXTON);
@@ -26,7 +26,7 @@ function node(...args: readonly string[]): string {
 
 /** Whether V8 refused the code cache in that directory; `undefined`: none was given to it. */
 function isRejected(app: string): string {
-  const compile = `import { compileBundle } from ${JSON.stringify(join(ROOT, 'src/cli/bundle.ts'))};
+  const compile = `import { compileBundle } from ${JSON.stringify(join(ROOT, 'src/delivery/launcher/bundle.ts'))};
     process.stdout.write(String(compileBundle(${JSON.stringify(app)}).cachedDataRejected));`;
   return node('--input-type=module', '--eval', compile);
 }

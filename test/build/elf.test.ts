@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { readNeeds } from '../../src/build/elf.ts';
+import { readNeeds } from '../../src/delivery/elf.ts';
 import { NODE, SEXTON } from '../helpers/paths.ts';
 
 test('the libraries and the loader that Node names are those that readelf finds', () => {

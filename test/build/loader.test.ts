@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { withoutImagePaths } from '../../src/build/loader.ts';
+import { withoutImagePaths } from '../../src/delivery/loader.ts';
 import { SEXTON } from '../helpers/paths.ts';
 
 const PATHS = ['/etc/ld.so.preload', '/etc/ld.so.cache', '/lib/x86_64-linux-gnu/', '/usr/lib/'];

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { withLock } from '../../src/build/lock.ts';
+import { withLock } from '../../src/delivery/lock.ts';
 
 async function lockPath(t: TestContext): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'sx-lock-'));

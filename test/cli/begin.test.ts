@@ -36,13 +36,16 @@ describe('sexton begin', () => {
       ['begin', '--graveyard', none],
       `cannot write ${none}/.generation: no such directory; mount the volume of the graveyard there, writable for this uid`,
     ],
-    [['begin', '--graveyard', 'here'], 'cannot run sexton begin: --graveyard here: not an absolute path; write /here'],
-    [['begin', '--graveyard'], 'cannot run sexton begin: --graveyard: needs a value'],
-    [['begin', 'x'], 'cannot run sexton begin: x: not known to it; it takes only --graveyard'],
-    [['install', '--graveyard'], 'cannot run sexton install: --graveyard: needs a value'],
+    [
+      ['begin', '--graveyard', 'here'],
+      'cannot run sexton begin: --graveyard here: must be an absolute path; write /here',
+    ],
+    [['begin', '--graveyard'], 'cannot run sexton begin: --graveyard: needs a value; write --graveyard DIR'],
+    [['begin', 'x'], 'cannot run sexton begin: unexpected argument x; see sexton begin --help'],
+    [['install', '--graveyard'], 'cannot run sexton install: --graveyard: needs a value; write --graveyard DIR'],
     [
       ['install', '--gravyard=/g', '/x'],
-      'cannot run sexton install: --gravyard=/g: not known to it; it takes --remove-old, --graveyard',
+      'cannot run sexton install: unknown flag --gravyard; did you mean --graveyard?',
     ],
   ];
   for (const [args, problem] of SLIPS) {

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { describe, it } from 'node:test';
-import { COMMAND_NAMES, COMMANDS } from '../../src/cli/commands.ts';
-import { FLAGS, KEYS } from '../../src/cli/flags.ts';
+import { COMMAND_NAMES, COMMANDS } from '../../src/cli/commands/commands.ts';
+import { FLAGS, KEYS } from '../../src/cli/config/flags.ts';
 import { NODE, ROOT } from '../helpers/paths.ts';
 
 function scriptFor(shell: string): string {
@@ -24,7 +24,7 @@ function run(shell: string, args: readonly string[], input = ''): string {
 function lacks(shell: string): string | false {
   return spawnSync(shell, ['--version']).error === undefined
     ? false
-    : `${shell} is not there: apt-get install ${shell}`;
+    : `${shell} is not installed (apt-get install ${shell})`;
 }
 
 /** What bash offers for a line that ends in these words, the last of which is being written. */
@@ -81,7 +81,7 @@ describe('sexton completion (E5)', () => {
       cwd: ROOT,
       encoding: 'utf8',
     });
-    const why = 'tcsh: not one of bash, zsh, fish; write sexton completion bash';
+    const why = 'tcsh: must be one of bash, zsh, fish';
     assert.deepEqual([stderr, status], [`sexton: cannot run sexton completion: ${why}\n`, 125]);
   });
 });

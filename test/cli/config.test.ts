@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Files, type Resolution, resolveRun } from '../../src/cli/config.ts';
-import type { DropIn } from '../../src/cli/dropin.ts';
-import type { Env } from '../../src/cli/env.ts';
-import { FLAGS, KEYS, variableOf } from '../../src/cli/flags.ts';
+import type { Env } from '../../src/cli/config/env.ts';
+import { FLAGS, KEYS, variableOf } from '../../src/cli/config/flags.ts';
+import type { DropIn } from '../../src/cli/dropin/line.ts';
+import { type Files, type Resolution, resolveRun } from '../../src/cli/resolve.ts';
 import { filesOf } from './files.ts';
 
 type Resolved = Extract<Resolution, { ok: true }>;
@@ -68,9 +68,10 @@ describe('the configuration of `sexton -- command`', () => {
       program: { fromIndex: 2, argv: ['/bin/Sleep', '9'] },
       logLevel: 'info',
       logFormat: 'json',
-      host: { single: false, missesOrphans: false, commands: [] },
+      host: { firstOnly: false, missesOrphans: false, commands: [] },
       http: undefined,
       terminationLog: { path: '/dev/termination-log', isNamed: false },
+      otlp: undefined,
     });
   });
 
@@ -240,6 +241,7 @@ restartPolicyRules:
       http: '[::1]:8081',
       readyzOnDrain: 'fail',
       terminationLog: '/evidence/web',
+      otlp: 'http://127.0.0.1:4318/v1/traces',
       logLevel: 'debug',
       logFormat: 'text',
     };
@@ -283,6 +285,7 @@ session: s-1
 http: '[::1]:8081'
 readyzOnDrain: fail
 terminationMessagePath: /evidence/web
+otlp: http://127.0.0.1:4318/v1/traces
 logLevel: debug
 logFormat: text
 `;
@@ -292,8 +295,9 @@ logFormat: text
     for (const other of [byVariables, byFile, byYaml]) {
       assert.deepEqual(other.run.member, byFlags.run.member);
       assert.deepEqual(other.run.http, byFlags.run.http);
-      assert.deepEqual(other.run.host, { single: true, missesOrphans: false, commands: [] });
+      assert.deepEqual(other.run.host, { firstOnly: true, missesOrphans: false, commands: [] });
       assert.deepEqual(other.run.terminationLog, byFlags.run.terminationLog);
+      assert.equal(other.run.otlp, byFlags.run.otlp);
       assert.deepEqual(
         other.sources.map(({ key, value }) => [key, value]),
         byFlags.sources.map(({ key, value }) => [key, value]),

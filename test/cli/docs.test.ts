@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { resolveRun } from '../../src/cli/config.ts';
+import { resolveRun } from '../../src/cli/resolve.ts';
 import { ROOT } from '../helpers/paths.ts';
 import { filesOf } from './files.ts';
 

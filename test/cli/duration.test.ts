@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { formatDuration, LONGEST_MS, parseDuration, parseGoDuration, parseSomeTime } from '../../src/cli/duration.ts';
+import {
+  formatDuration,
+  LONGEST_MS,
+  parseDuration,
+  parseGoDuration,
+  parseSomeTime,
+} from '../../src/cli/notation/duration.ts';
 import '../helpers/seeded.ts';
 
 describe('a duration', () => {
@@ -58,7 +64,7 @@ describe('a duration', () => {
     fc.assert(
       fc.property(slip, (text) => {
         const parsed = parseDuration(text);
-        const remedy = parsed.ok ? undefined : /^not a duration; write (\S+)$/.exec(parsed.why)?.[1];
+        const remedy = parsed.ok ? undefined : /^must be a duration; write (\S+)$/.exec(parsed.why)?.[1];
         if (remedy !== undefined) assert.ok(parseDuration(remedy).ok, `${text}: ${remedy}`);
       }),
     );

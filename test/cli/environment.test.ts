@@ -1,8 +1,10 @@
-/** Variables that are not twins of flags: kubexit's, OpenKruise's, the pod's, and those that Kubernetes adds by itself. */
+/**
+ * Variables that are not twins of flags: kubexit's, OpenKruise's, the pod's, and those that Kubernetes adds by itself.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Resolution, resolveRun } from '../../src/cli/config.ts';
-import type { Env } from '../../src/cli/env.ts';
+import type { Env } from '../../src/cli/config/env.ts';
+import { type Resolution, resolveRun } from '../../src/cli/resolve.ts';
 import { filesOf } from './files.ts';
 
 async function resolved(
@@ -69,7 +71,7 @@ describe("kubexit's variables", () => {
   it('that kubexit does not know get a warning', async () => {
     const { warnings } = await resolved({ KUBEXIT_DEATH_DEP: 'a', KUBEXIT_SERVICE_HOST: '10.0.0.1' });
     assert.deepEqual(warnings, [
-      'KUBEXIT_DEATH_DEP: not a variable of kubexit, it has no effect; did you mean KUBEXIT_DEATH_DEPS?',
+      'unknown variable KUBEXIT_DEATH_DEP of kubexit has no effect; did you mean KUBEXIT_DEATH_DEPS?',
     ]);
   });
 });
@@ -78,10 +80,9 @@ describe('variables SEXTON_* of an image (D8)', () => {
   it('bring a warning and nothing else', async () => {
     const env = { SEXTON_VERSION: '1.2', SEXTON_HOME: '/sexton', SEXTON_SHA256: 'ab', SEXTON_NAMESPACE: 'default' };
     const { warnings, run } = await resolved(env);
-    const rest = 'no such variable, it has no effect; sexton help environment names them all';
     assert.deepEqual(
       warnings,
-      Object.keys(env).map((name) => `${name}: ${rest}`),
+      Object.keys(env).map((name) => `unknown variable ${name} has no effect; sexton help environment lists all`),
     );
     assert.equal(run.member.name, 'x');
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { resolveRun } from '../../src/cli/config.ts';
-import { parseAsJson } from '../../src/cli/file.ts';
+import { parseAsJson } from '../../src/cli/config/file/file.ts';
+import { resolveRun } from '../../src/cli/resolve.ts';
 import { filesOf } from './files.ts';
 
 async function problemsOf(path: string, text: string): Promise<readonly string[]> {
@@ -24,7 +24,7 @@ describe('a configuration file', () => {
 
   it('that is empty is refused with what to write', async () => {
     assert.deepEqual(await problemsOf('/c.yaml', ''), [
-      '/c.yaml: is empty; write one key a line, such as role: sidecar',
+      '/c.yaml: is empty; write one key per line, such as role: sidecar',
     ]);
   });
 
@@ -34,22 +34,22 @@ describe('a configuration file', () => {
       lines.push(`${now}: &${now} [${Array(9).fill(`*${before}`).join(', ')}]`);
     }
     const [problem] = await problemsOf('/c.yaml', lines.join('\n'));
-    assert.match(problem ?? '', /^\/c\.yaml: not YAML: /);
+    assert.match(problem ?? '', /^\/c\.yaml: is not YAML: /);
   });
 
   it('tells all that is wrong in it at once', async () => {
     const problems = await problemsOf('/c.yaml', 'drain: 5\nrole: 7\ncolour: 80\n');
     assert.deepEqual(problems, [
-      'colour in /c.yaml: no such key; see sexton help config',
+      'colour in /c.yaml: unknown key; see sexton help config',
       'drain: 5 in /c.yaml: a duration needs a unit; write 5s or 5ms',
-      'role: 7 in /c.yaml: not one of main, sidecar',
+      'role: 7 in /c.yaml: must be one of main, sidecar',
     ]);
   });
 
   it('may not hold keys of the language itself', async () => {
     assert.deepEqual(await problemsOf('/c.json', '{"__proto__": {"role": "sidecar"}, "constructor": 1}'), [
-      '__proto__ in /c.json: no such key; see sexton help config',
-      'constructor in /c.json: no such key; see sexton help config',
+      '__proto__ in /c.json: unknown key; see sexton help config',
+      'constructor in /c.json: unknown key; see sexton help config',
     ]);
   });
 

@@ -1,7 +1,7 @@
 /**
  * A machine of which a configuration can ask, held in memory: the files and directories that are named, and no other.
  */
-import type { Files } from '../../src/cli/config.ts';
+import type { Files } from '../../src/cli/resolve.ts';
 
 export function filesOf(
   texts: Readonly<Record<string, string>> = {},

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { findHere, type Process, readHere } from '../../src/cli/here.ts';
+import { findHere, type Process, readHere } from '../../src/cli/commands/here.ts';
 import { temporaryDirectory } from '../helpers/temporary.ts';
 
 const SH: Process = { argv: ['/bin/sh'], env: {} };
@@ -58,7 +58,7 @@ describe('the graveyard that is meant inside a container', () => {
 
   it('that is wrong is named as what it was given as', async () => {
     await assert.rejects(findHere('status', undefined, { SEXTON_GRAVEYARD: 'rel' }, SH), {
-      message: 'cannot run sexton status: SEXTON_GRAVEYARD=rel: not an absolute path; write /rel',
+      message: 'cannot run sexton status: SEXTON_GRAVEYARD=rel: must be an absolute path; write /rel',
     });
     const here = await findHere('status', undefined, { SEXTON_GRAVEYARD: '/not/there' }, SH);
     await assert.rejects(readHere(here), {

@@ -15,12 +15,13 @@ import {
   statSync,
   symlinkSync,
   unlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { layInventory } from '../../src/build/inventory.ts';
-import { type Installed, installTree } from '../../src/cli/install-tree.ts';
+import { type Installed, installTree } from '../../src/cli/commands/install/tree.ts';
+import { layInventory } from '../../src/delivery/inventory.ts';
 import { NODE, ROOT } from '../helpers/paths.ts';
 import { temporaryDirectory } from '../helpers/temporary.ts';
 import { waitFor } from '../helpers/wait.ts';
@@ -58,8 +59,8 @@ function listed(target: string): string[] {
 test('an installation has the files, modes and contents of its source, and a link to its program', async () => {
   const source = makeSource();
   const target = temporaryDirectory();
-  const { files, placed, others } = await install(source, target);
-  assert.deepEqual([files, placed.files, others], [3, 3, []]);
+  const { files, isNew, others } = await install(source, target);
+  assert.deepEqual([files, isNew, others], [3, true, []]);
   assert.equal(run(target), 'one\n');
   const version = dirname(join(target, readlinkSync(join(target, 'sexton'))));
   for (const path of [...Object.keys(FILES), 'inventory']) {
@@ -69,17 +70,17 @@ test('an installation has the files, modes and contents of its source, and a lin
   assert.deepEqual(listed(target).sort(), INSTALLED);
 });
 
-test('a second installation writes nothing; one that was damaged is mended, file by file', async () => {
+test('a second installation writes nothing; one that was damaged is replaced', async () => {
   const source = makeSource();
   const target = temporaryDirectory();
   await install(source, target);
-  const { placed } = await install(source, target);
-  assert.equal(placed.files, 0);
+  assert.equal((await install(source, target)).isNew, false);
   const version = dirname(join(target, readlinkSync(join(target, 'sexton'))));
   const damages: (() => void)[] = [
     () => writeFileSync(join(version, 'app/run.cjs'), 'eno'),
     () => chmodSync(join(version, 'app/run.cjs'), 0o600),
     () => unlinkSync(join(version, 'app/run.cjs')),
+    () => writeFileSync(join(version, 'app/more.cjs'), ''),
     () => rmSync(join(version, 'app'), { recursive: true }),
     () => {
       unlinkSync(join(version, 'app/run.cjs'));
@@ -92,9 +93,10 @@ test('a second installation writes nothing; one that was damaged is mended, file
   ];
   for (const damage of damages) {
     damage();
-    assert.equal((await install(source, target)).placed.files, 1);
-    assert.equal((await install(source, target)).placed.files, 0);
+    assert.equal((await install(source, target)).isNew, true);
+    assert.equal((await install(source, target)).isNew, false);
     assert.equal(run(target), 'one\n');
+    assert.deepEqual(listed(target).sort(), INSTALLED);
   }
 });
 
@@ -112,26 +114,32 @@ test('another version takes the name over, the old one stays until its removal i
   assert.equal(run(target), 'two\n');
 });
 
-test('one that is killed in the middle has no program by its name; the next one goes on and leaves nothing behind', async (t) => {
+test('one that is killed in the middle has no program by its name; the next one leaves nothing behind', async (t) => {
   const source = makeSource();
   const target = temporaryDirectory();
   // A pipe that nobody writes to: there the copying stops.
   const path = join(source, 'app/run.cjs');
   renameSync(path, `${path}.real`);
   execFileSync('mkfifo', [path]);
-  const call = `import { installTree } from ${JSON.stringify(join(ROOT, 'src/cli/install-tree.ts'))};
+  const call = `import { installTree } from ${JSON.stringify(join(ROOT, 'src/cli/commands/install/tree.ts'))};
     await installTree(${JSON.stringify({ source, target, version: '1.0.0', removeOld: false })});`;
   const child = spawn(NODE, ['--input-type=module', '--eval', call], { stdio: 'inherit' });
   t.after(() => child.kill('SIGKILL'));
-  await waitFor('the directory is begun', () => globSync(join(target, 'versions/*/app')).length > 0);
-  writeFileSync(join(dirname(globSync(join(target, 'versions/*/app'))[0] ?? ''), '.sexton-0-sexton'), 'half');
+  const begun = (): string | undefined => globSync(join(target, 'versions/.sexton-*'))[0];
+  await waitFor('the copy is begun', () => globSync(join(target, 'versions/.sexton-*/app')).length > 0);
   child.kill('SIGKILL');
   await once(child, 'close');
   // Not even a link that leads nowhere yet.
   assert.deepEqual(readdirSync(target), ['versions']);
   renameSync(`${path}.real`, path);
+  // One so young may still be written by another run.
   await install(source, target);
   assert.equal(run(target), 'one\n');
+  assert.notEqual(begun(), undefined);
+  const anHourAgo = Date.now() / 1000 - 3_600;
+  utimesSync(begun() ?? '', anHourAgo, anHourAgo);
+  await install(makeSource({ ...FILES, 'app/run.cjs': 'two' }), target, '1.0.0', true);
+  assert.equal(run(target), 'two\n');
   assert.deepEqual(listed(target).sort(), INSTALLED);
 });
 
@@ -148,8 +156,8 @@ test('several at a time give one whole installation', async () => {
 
 test('a source that is not what its inventory says is refused, and no name is made', async () => {
   const cases: [RegExp, (source: string) => void][] = [
-    [/a copy of it is not what the inventory says/, (it) => writeFileSync(join(it, 'app/run.cjs'), 'two')],
-    [/it is in the inventory, but not there/, (it) => unlinkSync(join(it, 'app/run.cjs'))],
+    [/app\/run.cjs: it is not what the inventory says/, (it) => writeFileSync(join(it, 'app/run.cjs'), 'two')],
+    [/app\/run.cjs: it is in the inventory, but not there/, (it) => unlinkSync(join(it, 'app/run.cjs'))],
     [/it has no inventory/, (it) => unlinkSync(join(it, 'inventory'))],
     [/its inventory is damaged: .* cut off/, (it) => writeFileSync(join(it, 'inventory'), '0644 1')],
   ];

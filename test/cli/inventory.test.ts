@@ -1,7 +1,7 @@
 /** The list of the delivered directory's files. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatInventory, parseInventory } from '../../src/cli/inventory.ts';
+import { formatInventory, parseInventory } from '../../src/cli/commands/install/inventory.ts';
 
 const SHA = 'ab'.repeat(32);
 

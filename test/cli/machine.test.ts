@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
-import { resolveRun } from '../../src/cli/config.ts';
 import { machine } from '../../src/cli/machine.ts';
+import { resolveRun } from '../../src/cli/resolve.ts';
 import { tempGraveyard } from '../helpers/scratch.ts';
 
 async function problemsWith(path: string): Promise<readonly string[]> {
@@ -17,13 +17,13 @@ describe('the file of --config (D6)', () => {
     const { path } = await tempGraveyard(t);
     execFileSync('mkfifo', [path('pipe')]);
     assert.deepEqual(await problemsWith(path('pipe')), [
-      `--config ${path('pipe')}: cannot be read: not a regular file; name a file that can be read`,
+      `--config ${path('pipe')}: cannot be read: it is not a regular file; name a file that can be read`,
     ]);
   });
 
   it('is refused when it is a device without an end', async () => {
     assert.deepEqual(await problemsWith('/dev/zero'), [
-      '--config /dev/zero: cannot be read: not a regular file; name a file that can be read',
+      '--config /dev/zero: cannot be read: it is not a regular file; name a file that can be read',
     ]);
   });
 
@@ -42,7 +42,7 @@ describe('the file of --config (D6)', () => {
     assert.deepEqual(await problemsWith(path('c.json')), []);
     await writeFile(path('c.json'), rest.padEnd(1024 * 1024 + 1));
     assert.deepEqual(await problemsWith(path('c.json')), [
-      `--config ${path('c.json')}: cannot be read: larger than 1048576 bytes; name a file that can be read`,
+      `--config ${path('c.json')}: cannot be read: it is larger than 1048576 bytes; name a file that can be read`,
     ]);
   });
 

@@ -6,10 +6,10 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
-import { COMMAND_NAMES, COMMANDS } from '../../src/cli/commands.ts';
-import { FLAGS, KEYS, variableOf } from '../../src/cli/flags.ts';
-import { SIDECARS } from '../../src/cli/sidecars.ts';
-import { formatTombstone } from '../../src/core/tombstone.ts';
+import { COMMAND_NAMES, COMMANDS } from '../../src/cli/commands/commands.ts';
+import { FLAGS, KEYS, variableOf } from '../../src/cli/config/flags.ts';
+import { SIDECARS } from '../../src/cli/notation/sidecars.ts';
+import { formatTombstone } from '../../src/core/format/tombstone.ts';
 import { NODE, ROOT } from '../helpers/paths.ts';
 import { tempGraveyard } from '../helpers/scratch.ts';
 
@@ -50,9 +50,12 @@ describe('sexton help', { concurrency: 2 }, () => {
   });
 
   it('names its topics, and the nearest one to a slip', async () => {
-    assert.match((await sexton(['--help'])).stdout, /^flags, environment, config, probes, exit-codes, sidecars\.$/m);
+    assert.match(
+      (await sexton(['--help'])).stdout,
+      /^flags, environment, config, probes, exit-codes, sidecars, man\.$/m,
+    );
     const { stderr, stdout, code } = await sexton(['help', 'flag']);
-    assert.equal(stderr, 'sexton: cannot run sexton help: flag: no such topic; did you mean flags?\n');
+    assert.equal(stderr, 'sexton: cannot run sexton help: unknown topic flag; did you mean flags?\n');
     assert.equal(stdout, '');
     assert.equal(code, 125);
   });
@@ -102,11 +105,11 @@ describe('an unknown subcommand', { concurrency: 2 }, () => {
     assert.deepEqual(await sexton(['stauts']), {
       stdout: '',
       stderr:
-        'sexton: cannot run stauts: no such subcommand; did you mean sexton status? To run a command: sexton -- stauts\n',
+        'sexton: unknown subcommand stauts; did you mean sexton status? To run a command, write sexton -- stauts\n',
       code: 125,
     });
     const { stderr } = await sexton(['nginx', '-g', 'daemon off;']);
-    assert.equal(stderr, 'sexton: cannot run nginx: no such subcommand; To run a command: sexton -- nginx\n');
+    assert.equal(stderr, 'sexton: unknown subcommand nginx; to run a command, write sexton -- nginx\n');
   });
 });
 
@@ -230,11 +233,11 @@ describe('sexton status', { concurrency: 2 }, () => {
   });
 
   const SLIPS: readonly (readonly [readonly string[], string])[] = [
-    [['--frmat', 'json'], '--frmat: not known to it; did you mean --format?'],
-    [['--format', 'yaml'], '--format yaml: not one of table, json'],
-    [['--graveyard'], '--graveyard: needs a value'],
-    [['--graveyard', 'here'], '--graveyard here: not an absolute path; write /here'],
-    [['web'], 'web: not known to it; it takes only --graveyard and --format and --wide and --watch and --check'],
+    [['--frmat', 'json'], 'unknown flag --frmat; did you mean --format?'],
+    [['--format', 'yaml'], '--format yaml: must be one of table, json'],
+    [['--graveyard'], '--graveyard: needs a value; write --graveyard DIR'],
+    [['--graveyard', 'here'], '--graveyard here: must be an absolute path; write /here'],
+    [['web'], 'web: only --check takes a name'],
   ];
   for (const [args, problem] of SLIPS) {
     it(`refuses \`${args.join(' ')}\``, async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { editDistance, nearest } from '../../src/cli/nearest.ts';
+import { editDistance, nearest } from '../../src/cli/notation/nearest.ts';
 import '../helpers/seeded.ts';
 
 /** By definition, without any table: slow and plain. */

@@ -2,14 +2,20 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { LONGEST_MS } from '../../src/cli/duration.ts';
-import { formatExitCode, parseExitCode } from '../../src/cli/exit-code.ts';
-import { FLAGS, KEYS } from '../../src/cli/flags.ts';
-import { formatGates, parseGates } from '../../src/cli/gates.ts';
-import { formatLadder, parseLadder } from '../../src/cli/ladder.ts';
-import { nameFromCommand, parseName } from '../../src/cli/name.ts';
-import { formatRestartRules, parseRestartRules } from '../../src/cli/restart-rules.ts';
-import { formatSignalMap, formatSignals, parseSignal, parseSignalMap, parseSignals } from '../../src/cli/signals.ts';
+import { FLAGS, KEYS } from '../../src/cli/config/flags.ts';
+import { LONGEST_MS } from '../../src/cli/notation/duration.ts';
+import { formatExitCode, parseExitCode } from '../../src/cli/notation/exit-code.ts';
+import { formatGates, parseGates } from '../../src/cli/notation/gates.ts';
+import { formatLadder, parseLadder } from '../../src/cli/notation/ladder.ts';
+import { nameFromCommand, parseName } from '../../src/cli/notation/name.ts';
+import { formatRestartRules, parseRestartRules } from '../../src/cli/notation/restart-rules.ts';
+import {
+  formatSignalMap,
+  formatSignals,
+  parseSignal,
+  parseSignalMap,
+  parseSignals,
+} from '../../src/cli/notation/signals.ts';
 import type { Rung } from '../../src/core/config.ts';
 import '../helpers/seeded.ts';
 

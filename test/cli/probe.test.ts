@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { formatHook, parseHook } from '../../src/cli/hook.ts';
-import { formatProbe, PROBE_DEFAULTS, probeParser } from '../../src/cli/probe.ts';
-import { formatReloads, parseReloads } from '../../src/cli/reload.ts';
+import { formatHook, parseHook } from '../../src/cli/notation/hook.ts';
+import { formatProbe, PROBE_DEFAULTS, probeParser } from '../../src/cli/notation/probe.ts';
+import { formatReloads, parseReloads } from '../../src/cli/notation/reload.ts';
 import type { HookAction, Probe, ProbeAction } from '../../src/core/config.ts';
 import '../helpers/seeded.ts';
 

@@ -7,8 +7,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, it, type TestContext } from 'node:test';
-import { quit } from '../../src/cli/quit.ts';
-import { SIDECARS } from '../../src/cli/sidecars.ts';
+import { quit } from '../../src/cli/commands/quit.ts';
+import { SIDECARS } from '../../src/cli/notation/sidecars.ts';
 import { NODE, ROOT } from '../helpers/paths.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { type Asked, answer, SidecarLike } from '../runtime/probes/sidecar-like.ts';
@@ -43,7 +43,10 @@ describe('sexton quit', () => {
     const url = `http://127.0.0.1:${other.port}/stop?now`;
     const { code, out, errors } = await sexton(t, `istio:${istio.port}`, url, `dapr:${gone.port}`);
     assert.deepEqual([code, errors], [0, '']);
-    assert.equal(out, `istio:${istio.port}: it has gone\n${url}: it has gone\ndapr:${gone.port}: nobody was there\n`);
+    assert.equal(
+      out,
+      `istio:${istio.port}: it has gone\n${url}: it has gone\ndapr:${gone.port}: nothing listened there\n`,
+    );
     assert.deepEqual([istio.asked, other.asked], [['POST /quitquitquit'], ['POST /stop?now']]);
   });
 
@@ -70,16 +73,16 @@ describe('sexton quit', () => {
 
   const names = Object.keys(SIDECARS).join(', ');
   const wrong: Readonly<Record<string, readonly string[]>> = {
-    'nobody is named; write a sidecar such as istio, or a URL': [],
-    'isto is nobody that sexton knows; did you mean istio?': ['isto'],
-    [`nginx is nobody that sexton knows; write one of ${names}, or a URL`]: ['nginx'],
-    'x is no port; write a number from 1 to 65535': ['istio:x'],
-    'istio is given twice': ['istio', 'istio'],
-    '--timeout: needs a value': ['istio', '--timeout'],
+    'no sidecar is named; write one such as istio, or a URL': [],
+    'unknown sidecar isto; did you mean istio?': ['isto'],
+    [`unknown sidecar nginx; write one of ${names}, or a URL`]: ['nginx'],
+    'x is not a port; write a number from 1 to 65535': ['istio:x'],
+    'istio is given twice; give it once': ['istio', 'istio'],
+    '--timeout: needs a value; write --timeout TIME': ['istio', '--timeout'],
     '--timeout 5: a duration needs a unit; write 5s or 5ms': ['istio', '--timeout', '5'],
-    '--timout=5s: not known to it; did you mean --timeout?': ['--timout=5s', 'istio'],
-    '--grace: not known to it; it takes only --timeout': ['istio', '--grace', '5s'],
-    'it has no port; write one such as http://:8080/quit': ['http:///quit'],
+    'unknown flag --timout; did you mean --timeout?': ['--timout=5s', 'istio'],
+    'unknown flag --grace; see sexton quit --help': ['istio', '--grace', '5s'],
+    'has no port; write one such as http://:8080/quit': ['http:///quit'],
   };
   for (const [problem, args] of Object.entries(wrong)) {
     it(`refuses ${args.join(' ') || 'to ask nobody'}: ${problem}`, async () => {

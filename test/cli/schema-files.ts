@@ -1,6 +1,6 @@
 /**
- * Configuration files, right and wrong, that both the parser and the JSON Schema must judge alike. `unseen`: wrong by a rule that a
- * schema cannot say, so only the parser finds it.
+ * Configuration files, right and wrong, that both the parser and the JSON Schema must judge alike. `unseen`: wrong by a
+ * rule that a schema cannot say, so only the parser finds it.
  */
 export interface SchemaFile {
   readonly content: Readonly<Record<string, unknown>>;

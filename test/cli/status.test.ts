@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { formatAge, type Now, statusTable } from '../../src/cli/status.ts';
-import type { Tombstone } from '../../src/core/tombstone.ts';
+import { formatAge, type Now, statusTable } from '../../src/cli/commands/status.ts';
+import type { Tombstone } from '../../src/core/format/tombstone.ts';
 
 const NOW: Now = { ms: Date.parse('2026-01-02T03:04:05Z'), mono: 100_000, boot: 'boot-1' };
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { readStopArguments } from '../../src/cli/stop-arguments.ts';
+import { readStopArguments } from '../../src/cli/commands/stop/arguments.ts';
 
 describe('the words of sexton stop', () => {
   it('are flags and names in any order', () => {
@@ -15,22 +15,22 @@ describe('the words of sexton stop', () => {
   });
 
   const WRONG: readonly (readonly [words: string, problem: string])[] = [
-    ['--grace', '--grace: needs a value'],
-    ['--grace=', '--grace: needs a value'],
+    ['--grace', '--grace: needs a value; write --grace TIME'],
+    ['--grace=', '--grace: needs a value; write --grace TIME'],
     ['--grace 5', '--grace 5: a duration needs a unit; write 5s or 5ms'],
-    ['--grace 0', '--grace 0: must be longer than 0; write a time such as 30s'],
+    ['--grace 0', '--grace 0: must be longer than 0; write a duration such as 30s'],
     ['--no-wait=yes', '--no-wait: takes no value'],
-    ['--nowait', '--nowait: not known to it; did you mean --no-wait?'],
-    ['--grace-period 5s', '--grace-period: not known to it; did you mean --grace?'],
-    ['-f', '-f: not known to it; it takes only --grace, --no-wait, --graveyard and names'],
+    ['--nowait', 'unknown flag --nowait; did you mean --no-wait?'],
+    ['--grace-period 5s', 'unknown flag --grace-period; did you mean --grace?'],
+    ['-f', 'unknown flag -f; see sexton stop --help'],
     ['web web', 'web is named twice; name it once'],
-    ['Web', 'Web: a name is lowercase letters, digits and inner dashes, at most 63; write web'],
-    ['../x', '../x: a name is lowercase letters, digits and inner dashes, at most 63; write x'],
+    ['Web', 'Web: a name has only lowercase letters, digits and inner dashes, at most 63; write web'],
+    ['../x', '../x: a name has only lowercase letters, digits and inner dashes, at most 63; write x'],
   ];
   it('are at most 256 names, as many as a request can carry', () => {
     const names = Array.from({ length: 257 }, (_, index) => `web-${index}`);
     assert.equal(readStopArguments(names.slice(1)).names.length, 256);
-    const message = 'cannot run sexton stop: 257 names: at most 256; name nobody to stop all';
+    const message = 'cannot run sexton stop: 257 names: at most 256; give no name to stop all';
     assert.throws(() => readStopArguments(names), { message });
   });
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Resolution, resolveRun } from '../../src/cli/config.ts';
-import { formatLadder } from '../../src/cli/ladder.ts';
-import { formatSignal } from '../../src/cli/signals.ts';
-import { PRESET_NAMES, presetOf } from '../../src/cli/stop-presets.ts';
-import { startedBy } from '../../src/cli/stop-program.ts';
+import { formatLadder } from '../../src/cli/notation/ladder.ts';
+import { startedBy } from '../../src/cli/notation/program.ts';
+import { formatSignal } from '../../src/cli/notation/signals.ts';
+import { PRESET_NAMES, presetOf } from '../../src/cli/notation/stop-presets.ts';
+import { type Resolution, resolveRun } from '../../src/cli/resolve.ts';
 import { filesOf } from './files.ts';
 
 type Resolved = Extract<Resolution, { ok: true }>;
@@ -70,7 +70,7 @@ describe('a stop preset', () => {
   it('gives the ladder, and signals are for the first process', () => {
     const { run, notes, warnings } = resolved(['--stop', 'auto', '--', '/usr/sbin/nginx']);
     assert.equal(formatLadder(run.member.ladder ?? []), 'QUIT');
-    assert.equal(run.host.single, true);
+    assert.equal(run.host.firstOnly, true);
     assert.deepEqual(notes, ['stop ladder QUIT by preset nginx for nginx']);
     assert.deepEqual(warnings, []);
   });
@@ -119,7 +119,7 @@ describe('a stop preset', () => {
     const { run, notes } = resolved(['--stop', 'auto', '--', 'env', 'sleep', '9']);
     assert.equal(run.member.ladder, undefined);
     assert.deepEqual(run.member.stopSignals.map(formatSignal), ['TERM', 'INT']);
-    assert.equal(run.host.single, false);
+    assert.equal(run.host.firstOnly, false);
     assert.deepEqual(notes, ['there is no stop preset for sleep behind env: it gets the stop signal as it arrives']);
   });
 });

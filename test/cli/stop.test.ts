@@ -8,14 +8,14 @@ import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe } from 'node:test';
-import { readTombstone, waitForDeath, waitForRunning, waitForTombstone } from '../helpers/grave.ts';
 import { SEXTON } from '../helpers/paths.ts';
 import { send } from '../helpers/process.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
+import { readTombstone, waitForDeath, waitForRunning, waitForTombstone } from '../helpers/tombstone.ts';
 import { waitFor, within } from '../helpers/wait.ts';
-import { after, cast } from '../pods/cast.ts';
 import { runPod } from '../pods/kubelet.ts';
+import { after, cast } from '../pods/members.ts';
 
 interface Outcome {
   readonly stdout: string;
@@ -247,7 +247,7 @@ describe('sexton stop', { concurrency: 3 }, () => {
     await waitForDeath(scratch.graveyard, 'work');
     const { stdout, stderr, code } = await stop(stage, '--grace', '200ms', 'work', 'deaf');
     assertLines(stdout, /^work was dead already: stopped, exit code 0$/m);
-    assert.match(stderr, /^sexton: the grace period is over and not dead: deaf \(running\); see sexton status/);
+    assert.match(stderr, /^sexton: the grace period is over, but not dead: deaf \(running\); see sexton status/);
     assert.equal(code, 1);
     // The request is still there, and a supervisor that comes to itself hears it.
     send(supervisor, 'SIGCONT');
@@ -271,7 +271,7 @@ describe('sexton stop', { concurrency: 3 }, () => {
     assert.match(stdout, /^work lost, exit code unknown, after /m);
     assert.equal(code, 0);
     await pod.end();
-    assert.match((await stop(stage)).stderr, /nobody is alive in the graveyard/);
+    assert.match((await stop(stage)).stderr, /no member is alive in the graveyard/);
   });
 
   scenario('refuses what cannot be asked, and asks nobody then', async (stage) => {
@@ -285,11 +285,11 @@ describe('sexton stop', { concurrency: 3 }, () => {
       assert.deepEqual([stdout, code], ['', 125], stderr);
       return stderr.replace(/^sexton: cannot run sexton stop: (.*)\n$/, '$1');
     };
-    assert.equal(await wrong('wrok'), 'wrok: no such member; did you mean work?');
-    assert.equal(await wrong('work', 'zzz'), 'zzz: no such member; there are old, work');
+    assert.equal(await wrong('wrok'), 'unknown member wrok; did you mean work?');
+    assert.equal(await wrong('work', 'zzz'), 'unknown member zzz; there are old, work');
     assert.equal(
       await wrong('work', 'old'),
-      'old cannot be asked: run by kubexit, which knows no requests; stop its container instead',
+      'old cannot be asked to stop: run by kubexit, which reads no requests; stop its container instead',
     );
     chmodSync(scratch.graveyard, 0o755);
     const before = ['setpriv', '--reuid', '54321', '--regid', '54321', '--clear-groups', '--'];
@@ -300,9 +300,9 @@ describe('sexton stop', { concurrency: 3 }, () => {
     assert.deepEqual([Phase, StopRequested, requestsIn(stage)], ['running', undefined, []]);
     const { stdout, stderr, code } = await stop(stage);
     assert.match(stdout, /^work stopped, exit code 0, after /m);
-    assert.equal(stderr, 'sexton: old cannot be asked: run by kubexit, which knows no requests\n');
+    assert.equal(stderr, 'sexton: old cannot be asked to stop: run by kubexit, which reads no requests\n');
     assert.equal(code, 0);
-    assert.match(await wrong(), /^old cannot be asked: .*, and nobody else is alive$/);
+    assert.match(await wrong(), /^old cannot be asked to stop: .*, and no other member is alive$/);
     await pod.end();
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { formatTable } from '../../src/cli/table.ts';
+import { formatTable } from '../../src/cli/text/table.ts';
 
 describe('a table', () => {
   it('aligns its columns and has no blanks at the ends of lines', () => {

@@ -1,6 +1,6 @@
 /**
- * `sexton status` and `sexton stop` where a member lives and its handle cannot be asked: a neighbour has taken all its connections,
- * or connecting is not allowed.
+ * `sexton status` and `sexton stop` where a member lives and its handle cannot be asked: a neighbour has taken all its
+ * connections, or connecting is not allowed.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -8,12 +8,12 @@ import { chmodSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe } from 'node:test';
-import { waitForRunning } from '../helpers/grave.ts';
 import { SEXTON } from '../helpers/paths.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
+import { waitForRunning } from '../helpers/tombstone.ts';
 import { within } from '../helpers/wait.ts';
-import { cast } from '../pods/cast.ts';
 import { type RunningPod, runPod } from '../pods/kubelet.ts';
+import { cast } from '../pods/members.ts';
 import { needsRoot } from '../runtime/graveyard/volume.ts';
 
 describe('a handle that cannot be asked', () => {
@@ -32,7 +32,7 @@ describe('a handle that cannot be asked', () => {
   );
 
   scenario(
-    'A10 a member whose handle denies the caller is told as unknown, and asked to stop all the same',
+    'A10 a member whose liveness socket denies the caller is shown as unknown, and asked to stop anyway',
     async (stage) => {
       if (needsRoot) return stage.t.skip(needsRoot);
       const pod = await podOfOne(stage);
@@ -45,7 +45,7 @@ describe('a handle that cannot be asked', () => {
       const asked = await tool(stage, ['stop'], as);
       assert.match(
         asked.err,
-        /^sexton: work may be dead: its handle cannot be asked \(EACCES\); it is asked all the same$/m,
+        /^sexton: work may be dead: its liveness socket cannot be asked \(EACCES\); it is asked to stop anyway$/m,
       );
       assert.match(asked.out, /^work stopped, exit code 0, after /m);
       assert.equal(asked.code, 0);

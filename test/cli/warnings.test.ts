@@ -1,7 +1,7 @@
 /** What is allowed but most likely not meant: one warning each, and none where all is as it should be. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { resolveRun } from '../../src/cli/config.ts';
+import { resolveRun } from '../../src/cli/resolve.ts';
 import { filesOf } from './files.ts';
 
 async function warnings(...argv: readonly string[]): Promise<readonly string[]> {
@@ -46,7 +46,7 @@ describe('a warning is given', () => {
     [
       'for a translation that the ladder overrides',
       ['--stop', 'QUIT:5s,KILL', '--signals', 'TERM:INT'],
-      '--signals TERM:INT: what it says of TERM has no effect, --stop QUIT:5s,KILL begins with its own signal',
+      '--signals TERM:INT: its translation of TERM has no effect, --stop QUIT:5s,KILL begins with its own signal',
     ],
     [
       'for a last rung with a time',

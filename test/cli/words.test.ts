@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { formatWords, parseWords } from '../../src/cli/words.ts';
+import { formatWords, parseWords } from '../../src/cli/notation/words.ts';
 import '../helpers/seeded.ts';
 
 /** What `sh` makes of it. */

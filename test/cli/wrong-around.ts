@@ -10,17 +10,17 @@ export function wrongEnvironments(): readonly WrongInput[] {
     variable(
       'a misspelt variable',
       { SEXTON_GRACE_PERIODE: '30s' },
-      'SEXTON_GRACE_PERIODE: no such variable; did you mean SEXTON_GRACE_PERIOD?',
+      'unknown variable SEXTON_GRACE_PERIODE; did you mean SEXTON_GRACE_PERIOD?',
     ),
     variable(
       'D8 a variable without a word of its name',
       { SEXTON_GRACE: '30s' },
-      'SEXTON_GRACE: no such variable; did you mean SEXTON_GRACE_PERIOD?',
+      'unknown variable SEXTON_GRACE; did you mean SEXTON_GRACE_PERIOD?',
     ),
     variable(
       'a wrong value in a variable',
       { SEXTON_ROLE: 'Main' },
-      'SEXTON_ROLE=Main: not one of main, sidecar; did you mean main?',
+      'SEXTON_ROLE=Main: must be one of main, sidecar; did you mean main?',
     ),
     variable(
       'a probe in a variable',
@@ -61,33 +61,33 @@ export function wrongFiles(): readonly WrongInput[] {
     file(
       'YAML that is none',
       'mains: [a, b\nrole: main\n',
-      `${IN_FILE}: not YAML: Flow sequence in block collection must be sufficiently indented and end with a ] at line 2, column 1`,
+      `${IN_FILE}: is not YAML: Flow sequence in block collection must be sufficiently indented and end with a ] at line 2, column 1`,
     ),
     file(
       'a list for a map',
       '- role: main\n',
-      `${IN_FILE}: not a map of keys; write one key a line, such as role: sidecar`,
+      `${IN_FILE}: must be a map of keys; write one key per line, such as role: sidecar`,
     ),
     file('two documents', 'role: main\n---\nrole: sidecar\n', `${IN_FILE}: holds several documents; keep one of them`),
     file(
       'a whole manifest',
       'apiVersion: v1\nkind: Pod\n',
-      `${IN_FILE}: a whole manifest; write only the keys of this one container, such as command and role`,
+      `${IN_FILE}: is a whole manifest; write only the keys of this one container, such as command and role`,
     ),
     file(
       'a misspelt key',
       'graceperiod: 30\n',
-      `graceperiod in ${IN_FILE}: no such key; did you mean terminationGracePeriodSeconds?`,
+      `graceperiod in ${IN_FILE}: unknown key; did you mean terminationGracePeriodSeconds?`,
     ),
     file(
       'a key in the style of a flag',
       'start-after: db=started\n',
-      `start-after in ${IN_FILE}: no such key; did you mean startAfter?`,
+      `start-after in ${IN_FILE}: unknown key; did you mean startAfter?`,
     ),
     file(
       'a field that only the platform can act on',
       'env: [{name: A, value: b}]\n',
-      `env in ${IN_FILE}: the platform's, sexton sets no variables; leave it in the Pod`,
+      `env in ${IN_FILE}: belongs to the platform, sexton sets no variables; leave it in the Pod`,
     ),
     file(
       'a grace period with a unit',
@@ -95,54 +95,54 @@ export function wrongFiles(): readonly WrongInput[] {
       `terminationGracePeriodSeconds: 30s in ${IN_FILE}: must be a whole number of seconds; write one such as 30`,
     ),
     file('a drain without a unit', 'drain: 5\n', `drain: 5 in ${IN_FILE}: a duration needs a unit; write 5s or 5ms`),
-    file('a key without a value', 'mains:\n', `mains: null in ${IN_FILE}: has no value; write NAME,..`),
-    file('D6 a name that is null', 'name: null\n', `name: null in ${IN_FILE}: has no value; write NAME`),
+    file('a key without a value', 'mains:\n', `mains: null in ${IN_FILE}: needs a value; write NAME,..`),
+    file('D6 a name that is null', 'name: null\n', `name: null in ${IN_FILE}: needs a value; write NAME`),
     file(
       'D6 YAML nested a thousand deep',
       `drain: ${'['.repeat(1000)}${']'.repeat(1000)}\n`,
-      `${IN_FILE}: nested too deeply; a configuration has a few levels`,
+      `${IN_FILE}: is nested too deeply; a configuration has only a few levels`,
     ),
     file(
       'D6 YAML nested 20,000 deep',
       `drain: ${'['.repeat(20_000)}${']'.repeat(20_000)}\n`,
-      `${IN_FILE}: nested too deeply; a configuration has a few levels`,
+      `${IN_FILE}: is nested too deeply; a configuration has only a few levels`,
     ),
     file(
       'D6 YAML that holds itself',
       'drain: &a [*a]\n',
-      `${IN_FILE}: nested too deeply; a configuration has a few levels`,
+      `${IN_FILE}: is nested too deeply; a configuration has only a few levels`,
     ),
     inJson(
       'D6 JSON nested 20,000 deep',
       `{"drain": ${'['.repeat(20_000)}${']'.repeat(20_000)}}`,
-      'nested too deeply; a configuration has a few levels',
+      'is nested too deeply; a configuration has only a few levels',
     ),
     inJson(
       'D6 a key twice in JSON',
       '{"role": "main", "signals": {"TERM": "a:{"}, "r\\u006fle": "sidecar"}',
-      'the key role is there twice; keep one of them',
+      'the key role appears twice; keep one of them',
     ),
     file(
       'a command as one text',
       'command: nginx -g x\n',
-      `command: "nginx -g x" in ${IN_FILE}: must be a list of texts; write ["nginx", "-g", "daemon off;"]`,
+      `command: "nginx -g x" in ${IN_FILE}: must be a list of strings; write ["nginx", "-g", "daemon off;"]`,
     ),
     file(
       'arguments without a command',
       'args: [-v]\n',
-      `args in ${IN_FILE}: no command to go with them; write command in the same file`,
+      `args in ${IN_FILE}: command is missing; write it in the same file`,
     ),
     file(
       'a graveyard with a NUL byte',
       'graveyard: "/g\\0y"\n',
-      `graveyard: "/g\\u0000y" in ${IN_FILE}: no path has a NUL byte in it; write a directory such as /graveyard`,
+      `graveyard: "/g\\u0000y" in ${IN_FILE}: must not contain a NUL byte; write a directory such as /graveyard`,
     ),
-    inJson('JSON that is cut off', '{"role": ', 'not JSON: Unexpected end of JSON input'),
+    inJson('JSON that is cut off', '{"role": ', 'is not JSON: Unexpected end of JSON input'),
     {
       title: 'a file and a flag that do not go together',
       argv: ['--config', IN_FILE, '--drain', '20s'],
       files: { 'sexton.yaml': 'terminationGracePeriodSeconds: 10\n' },
-      message: `--drain 20s: not shorter than terminationGracePeriodSeconds: 10 in ${IN_FILE}, which leaves no time to stop; write a shorter drain`,
+      message: `--drain 20s: must be shorter than terminationGracePeriodSeconds: 10 in ${IN_FILE}, or no time is left to stop; write a shorter drain`,
     },
   ];
 }

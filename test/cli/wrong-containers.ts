@@ -11,22 +11,22 @@ export function wrongContainers(): readonly WrongInput[] {
     file(
       'a misspelt key deep in a probe',
       'readinessProbe: {httpGet: {prot: 80}}\n',
-      at('readinessProbe.httpGet.prot', 'no such key; did you mean port?'),
+      at('readinessProbe.httpGet.prot', 'unknown key; did you mean port?'),
     ),
     file(
       'a misspelt key of a probe',
       'livenessProbe: {periodSecond: 3, tcpSocket: {port: 80}}\n',
-      at('livenessProbe.periodSecond', 'no such key; did you mean periodSeconds?'),
+      at('livenessProbe.periodSecond', 'unknown key; did you mean periodSeconds?'),
     ),
     file(
       'a misspelt probe',
       'livenesProbe: {tcpSocket: {port: 80}}\n',
-      at('livenesProbe', 'no such key; did you mean livenessProbe?'),
+      at('livenesProbe', 'unknown key; did you mean livenessProbe?'),
     ),
     file(
       'a misspelt hook',
       'lifecycle: {prestop: {sleep: {seconds: 1}}}\n',
-      at('lifecycle.prestop', 'no such key; did you mean preStop?'),
+      at('lifecycle.prestop', 'unknown key; did you mean preStop?'),
     ),
     file(
       'a probe that does nothing',
@@ -53,7 +53,7 @@ export function wrongContainers(): readonly WrongInput[] {
       'ports: [{name: web, containerPort: 80}]\nlivenessProbe: {httpGet: {port: http}}\n',
       at(
         'livenessProbe.httpGet.port: http',
-        'no port of that name, ports names web; write its number, or add {name, containerPort} to ports',
+        'no port has this name, ports names web; write its number, or add {name, containerPort} to ports',
       ),
     ),
     file(
@@ -87,7 +87,7 @@ export function wrongContainers(): readonly WrongInput[] {
     file(
       'a scheme in lowercase',
       'readinessProbe: {httpGet: {port: 80, scheme: https}}\n',
-      at('readinessProbe.httpGet.scheme: https', 'not one of HTTP, HTTPS; did you mean HTTPS?'),
+      at('readinessProbe.httpGet.scheme: https', 'must be one of HTTP, HTTPS; did you mean HTTPS?'),
     ),
     file(
       'a command of a probe as one text',
@@ -97,7 +97,10 @@ export function wrongContainers(): readonly WrongInput[] {
     file(
       'a header with a blank in its name',
       'readinessProbe: {httpGet: {port: 80, httpHeaders: [{name: a b, value: c}]}}\n',
-      at('readinessProbe.httpGet.httpHeaders[0].name: "a b"', 'no name of a header; write one such as X-Probe'),
+      at(
+        'readinessProbe.httpGet.httpHeaders[0].name: "a b"',
+        'must be the name of a header; write one such as X-Probe',
+      ),
     ),
     file(
       'a hook by grpc',
@@ -107,7 +110,10 @@ export function wrongContainers(): readonly WrongInput[] {
     file(
       'a stop signal of the Pod that nobody can receive',
       'lifecycle: {stopSignal: SIGKILL}\n',
-      at('lifecycle.stopSignal: SIGKILL', 'no signal that can be received; write one such as SIGTERM or SIGUSR1'),
+      at(
+        'lifecycle.stopSignal: SIGKILL',
+        'must be a signal that can be received; write one such as SIGTERM or SIGUSR1',
+      ),
     ),
     file(
       'a restart rule without codes',
@@ -117,7 +123,10 @@ export function wrongContainers(): readonly WrongInput[] {
     file(
       'a restart rule with an action that is none',
       'restartPolicyRules: [{action: restart, exitCodes: {operator: In, values: [42]}}]\n',
-      at('restartPolicyRules[0].action: restart', 'not one of Restart, RestartAllContainers; did you mean Restart?'),
+      at(
+        'restartPolicyRules[0].action: restart',
+        'must be one of Restart, RestartAllContainers; did you mean Restart?',
+      ),
     ),
     file(
       'a restart rule for a code beyond all',
@@ -140,37 +149,37 @@ export function wrongContainers(): readonly WrongInput[] {
     file(
       'a probe in the shape of a Pod under the key for texts',
       'liveness: {tcpSocket: {port: 80}}\n',
-      `liveness: "{\\"tcpSocket\\":{\\"port\\":\\"80\\"}}" in ${IN_FILE}: must be a text, write PROBE; the shape of a Pod goes to livenessProbe`,
+      `liveness: "{\\"tcpSocket\\":{\\"port\\":\\"80\\"}}" in ${IN_FILE}: must be a string, write PROBE; the shape of a Pod belongs under livenessProbe`,
     ),
     file(
       'a probe as a text under the key of a Pod',
       'livenessProbe: tcp://:80\n',
-      at('livenessProbe: tcp://:80', 'must be a map as in a Pod; for a text write liveness'),
+      at('livenessProbe: tcp://:80', 'must be a map as in a Pod; a string belongs under liveness'),
     ),
     file(
       'a hook in both notations',
       'preStop: sleep:3s\nlifecycle: {preStop: {sleep: {seconds: 3}}}\n',
-      at('preStop', 'lifecycle.preStop is there too; keep one of them'),
+      at('preStop', 'lifecycle.preStop is given as well; keep one of them'),
     ),
     file(
       'a reload with a misspelt key',
       'reload: [{path: /a, sigal: HUP}]\n',
-      at('reload[0].sigal', 'no such key; did you mean signal?'),
+      at('reload[0].sigal', 'unknown key; did you mean signal?'),
     ),
     file(
       'a reload without a signal',
       'reload: [/a=HUP, /b]\n',
-      at('reload[1]: /b', 'not a path with a signal; write /etc/app.conf=HUP'),
+      at('reload[1]: /b', 'must be a path with a signal; write /etc/app.conf=HUP'),
     ),
     file(
       'a directory to start in',
       'workingDir: /srv\n',
-      at('workingDir', "the platform's, the command starts where sexton does; leave it in the Pod"),
+      at('workingDir', 'belongs to the platform, the command starts where sexton does; leave it in the Pod'),
     ),
     file(
       'a sleep as long as the grace period',
       'terminationGracePeriodSeconds: 10\nlifecycle: {preStop: {sleep: {seconds: 10}}}\n',
-      `lifecycle.preStop in ${IN_FILE}: not shorter than terminationGracePeriodSeconds: 10 in ${IN_FILE}, which leaves no time to stop; write a shorter sleep`,
+      `lifecycle.preStop in ${IN_FILE}: must be shorter than terminationGracePeriodSeconds: 10 in ${IN_FILE}, or no time is left to stop; write a shorter sleep`,
     ),
   ];
 }

@@ -9,17 +9,17 @@ const HOOKS = 'exec:CMD, http://:8080/stop, "POST http://:8080/stop" or sleep:5s
 
 export function wrongHooks(): readonly WrongInput[] {
   return [
-    one('a quit call to nobody', 'quit', 'isto', 'isto is nobody that sexton knows; did you mean istio?'),
+    one('a quit call to nobody', 'quit', 'isto', 'unknown sidecar isto; did you mean istio?'),
     one(
-      'a quit call to a stranger',
+      'a quit call to an unknown sidecar',
       'quit',
       'zzz',
-      'zzz is nobody that sexton knows; write one of istio, linkerd, cloud-sql-proxy, dapr, vault-agent, envoy, consul-dataplane, or a URL',
+      'unknown sidecar zzz; write one of istio, linkerd, cloud-sql-proxy, dapr, vault-agent, envoy, consul-dataplane, or a URL',
     ),
-    one('a quit call to no port', 'quit', 'istio:0', '0 is no port; write a number from 1 to 65535'),
-    one('a quit call by ftp', 'quit', 'ftp://x:1/', 'not a quit call; write one such as http://127.0.0.1:8080/quit'),
-    one('two quit calls to one', 'quit', 'istio,istio', 'istio is given twice'),
-    one('a hook of no kind', 'pre-stop', 'nginx -s quit', `not a hook; write one such as ${HOOKS}`),
+    one('a quit call to no port', 'quit', 'istio:0', '0 is not a port; write a number from 1 to 65535'),
+    one('a quit call by ftp', 'quit', 'ftp://x:1/', 'is not a quit call; write one such as http://127.0.0.1:8080/quit'),
+    one('two quit calls to one', 'quit', 'istio,istio', 'istio is given twice; give it once'),
+    one('a hook of no kind', 'pre-stop', 'nginx -s quit', `is not a hook; write one such as ${HOOKS}`),
     one('a hook by grpc', 'post-start', 'grpc://:80', `a hook cannot be grpc; write one such as ${HOOKS}`),
     one(
       'a hook that deletes',
@@ -39,13 +39,13 @@ export function wrongHooks(): readonly WrongInput[] {
       title: 'K18 a hook that sleeps as long as the grace period',
       argv: ['--pre-stop', 'sleep:30s', '--grace-period', '30s'],
       message:
-        '--pre-stop sleep:30s: not shorter than --grace-period 30s, which leaves no time to stop; write a shorter sleep',
+        '--pre-stop sleep:30s: must be shorter than --grace-period 30s, or no time is left to stop; write a shorter sleep',
     },
     {
       title: 'K18 a hook and a drain that leave no time',
       argv: ['--pre-stop=sleep:20s', '--drain=15s', '--grace-period=30s'],
       message:
-        '--pre-stop sleep:20s: takes 35s with --drain 15s, not shorter than --grace-period 30s, which leaves no time to stop; write a shorter sleep',
+        '--pre-stop sleep:20s: takes 35s with --drain 15s, must be shorter than --grace-period 30s, or no time is left to stop; write a shorter sleep',
     },
     {
       title: 'K18 a ladder that is too long after a hook',
@@ -58,7 +58,7 @@ export function wrongHooks(): readonly WrongInput[] {
       'a reload of a relative path',
       'reload',
       'app.conf=HUP',
-      'app.conf is not an absolute path; write one such as /etc/app.conf',
+      'app.conf is must be an absolute path; write one such as /etc/app.conf',
     ),
     one(
       'a reload by KILL',
@@ -121,13 +121,13 @@ export function wrongHooks(): readonly WrongInput[] {
       'ready of a misspelt sidecar',
       'start-after',
       'istoi=ready',
-      'istoi is nobody that sexton knows; did you mean istio=ready?',
+      'unknown sidecar istoi; did you mean istio=ready?',
     ),
     one(
       'ready of a port of nobody',
       'start-after',
       'db:5432=ready',
-      'db is nobody that sexton knows; write one of istio, linkerd, cloud-sql-proxy, dapr, vault-agent, envoy, consul-dataplane, or a URL',
+      'unknown sidecar db; write one of istio, linkerd, cloud-sql-proxy, dapr, vault-agent, envoy, consul-dataplane, or a URL',
     ),
     one(
       'healthy of a port',
@@ -151,15 +151,15 @@ export function wrongHooks(): readonly WrongInput[] {
       'ready of a URL without a port',
       'start-after',
       'http:///up=ready',
-      'it has no port; write one such as http://:8080/up',
+      'has no port; write one such as http://:8080/up',
     ),
     one(
       'ready of a gRPC server',
       'start-after',
       'grpc://:80=ready',
-      'who is to be ready cannot be grpc; write one such as http://127.0.0.1:15021/healthz/ready=ready',
+      'a readiness URL cannot be grpc; write one such as http://127.0.0.1:15021/healthz/ready=ready',
     ),
-    one('ready of no port', 'start-after', 'istio:x=ready?', 'x is no port; write a number from 1 to 65535'),
+    one('ready of no port', 'start-after', 'istio:x=ready?', 'x is not a port; write a number from 1 to 65535'),
     one('ready twice', 'start-after', 'istio=ready,istio=ready?', 'istio is named twice; name it once'),
     one(
       'a gate on a sidecar without a condition',

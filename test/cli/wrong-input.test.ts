@@ -1,8 +1,8 @@
 /** Every wrong input against the resolver: its one message, word by word. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { resolveRun } from '../../src/cli/config.ts';
-import { SextonError } from '../../src/cli/errors.ts';
+import { resolveRun } from '../../src/cli/resolve.ts';
+import { SextonError } from '../../src/cli/text/errors.ts';
 import { filesOf } from './files.ts';
 import { placed, WRONG_INPUTS } from './wrong-input.ts';
 

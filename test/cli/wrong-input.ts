@@ -1,7 +1,7 @@
 /**
- * What people get wrong, and the one message that each of it gets. Data, so that the same table runs against the resolver
- * and against the built program. `{dir}` stands for a directory that exists, in which `files` lie; the command would create
- * the file `{dir}/started`.
+ * What people get wrong, and the one message that each of it gets. Data, so that the same table runs against the
+ * resolver and against the built program. `{dir}` stands for a directory that exists, in which `files` lie; the command
+ * would create the file `{dir}/started`.
  */
 import { DIR, NAME_RULE, type WrongInput } from './wrong.ts';
 import { wrongEnvironments, wrongFiles } from './wrong-around.ts';
@@ -39,8 +39,8 @@ export const WRONG_INPUTS: readonly WrongInput[] = [
     argv: ['--drian', '5s', '--role', 'helper', '--name', 'Web'],
     env: { SEXTON_LINGER: '2' },
     message: [
-      '--drian: no such flag; did you mean --drain?',
-      '  --role helper: not one of main, sidecar',
+      'unknown flag --drian; did you mean --drain?',
+      '  --role helper: must be one of main, sidecar',
       `  --name Web: ${NAME_RULE}; write web`,
       '  SEXTON_LINGER=2: a duration needs a unit; write 2s or 2ms',
     ].join('\n'),

@@ -9,7 +9,7 @@ export const SHELL = "needs a shell, and none runs this; write exec:sh -c '...',
 
 export function wrongProbes(): readonly WrongInput[] {
   return [
-    one('a probe that is only a port', 'liveness', '8080', `not a probe; write one such as ${PROBES}`),
+    one('a probe that is only a port', 'liveness', '8080', `is not a probe; write one such as ${PROBES}`),
     one(
       'a probe of a kind that is misspelt',
       'startup',
@@ -28,25 +28,30 @@ export function wrongProbes(): readonly WrongInput[] {
       'a probe without a port',
       'liveness',
       'http://localhost/up',
-      'it has no port; write one such as http://localhost:8080/up',
+      'has no port; write one such as http://localhost:8080/up',
     ),
-    one('a probe of a port by name', 'liveness', 'http://:web/', 'web is no port; write a number from 1 to 65535'),
-    one('a probe of port 0', 'liveness', 'tcp://:0', '0 is no port; write a number from 1 to 65535'),
+    one('a probe of a port by name', 'liveness', 'http://:web/', 'web is not a port; write a number from 1 to 65535'),
+    one('a probe of port 0', 'liveness', 'tcp://:0', '0 is not a port; write a number from 1 to 65535'),
     one(
       'a probe of a port beyond all',
       'liveness',
       'grpc://:65536',
-      '65536 is no port; write a number from 1 to 65535',
+      '65536 is not a port; write a number from 1 to 65535',
     ),
     one('a tcp probe with a path', 'liveness', 'tcp://:80/up', '/up has no meaning for tcp; leave it out'),
     one(
       'a probe of a host with a blank',
       'liveness',
       'http://a b:80/',
-      '"a b" is no host; write a name or an address, or leave it out for 127.0.0.1',
+      '"a b" is not a host; write a name or an address, or leave it out for 127.0.0.1',
     ),
-    one('a probe with a fragment', 'liveness', 'http://:80/#up', 'a server never gets what follows a #; leave it out'),
-    one('a probe without a command', 'readiness', 'exec:', 'there is no command; write a program and its arguments'),
+    one(
+      'a probe with a fragment',
+      'liveness',
+      'http://:80/#up',
+      'a server never receives what follows a #; leave it out',
+    ),
+    one('a probe without a command', 'readiness', 'exec:', 'it has no command; write a program and its arguments'),
     one('a probe with an open quote', 'readiness', 'exec:cat "x', `the quote '"' is never closed; close it`),
     one(
       'a probe with a backslash at its end',
@@ -66,7 +71,7 @@ export function wrongProbes(): readonly WrongInput[] {
       'a probe with a timeout of nothing',
       'liveness',
       'tcp://:80,timeout=0',
-      'timeout=0: must be longer than 0; write a time such as 30s',
+      'timeout=0: must be longer than 0; write a duration such as 30s',
     ),
     one(
       'a probe that fails after no failure',
@@ -115,7 +120,7 @@ export function wrongProbes(): readonly WrongInput[] {
       'a header without a value',
       'liveness',
       'http://:80/,header=Accept',
-      "header=Accept is no header; write one such as header='Accept: text/plain'",
+      "header=Accept is not a header; write one such as header='Accept: text/plain'",
     ),
     one(
       'a probe that Kubernetes did not expand',

@@ -15,7 +15,7 @@ export function wrongCommandLines(): readonly WrongInput[] {
       title: 'an empty command',
       argv: ['--', ''],
       whole: true,
-      message: 'the command is an empty text; write sexton [flags] -- COMMAND',
+      message: 'empty command; write sexton [flags] -- COMMAND',
     },
     { title: 'a flag without a value', argv: ['--name'], message: '--name: needs a value; write --name NAME' },
     {
@@ -31,23 +31,23 @@ export function wrongCommandLines(): readonly WrongInput[] {
     {
       title: 'a flag in camel case',
       argv: ['--gracePeriod', '30s'],
-      message: '--gracePeriod: no such flag; did you mean --grace-period?',
+      message: 'unknown flag --gracePeriod; did you mean --grace-period?',
     },
-    { title: 'a flag with one dash', argv: ['-drain', '5s'], message: '-drain: no such flag; did you mean --drain?' },
+    { title: 'a flag with one dash', argv: ['-drain', '5s'], message: 'unknown flag -drain; did you mean --drain?' },
     {
       title: 'D10 a flag that would deny another',
       argv: ['--no-drain'],
-      message: '--no-drain: no such flag; leave out --drain for its default: 0',
+      message: 'unknown flag --no-drain; leave out --drain for its default: 0',
     },
     {
       title: 'D10 a flag that would deny another, whose default depends on the role',
       argv: ['--no-restart'],
-      message: '--no-restart: no such flag; leave out --restart for its default: main never, sidecar auto',
+      message: 'unknown flag --no-restart; leave out --restart for its default: main never, sidecar auto',
     },
     {
       title: 'a flag of another init',
       argv: ['-g'],
-      message: '-g: no such flag; see sexton help flags, or put -- before the command',
+      message: 'unknown flag -g; see sexton help flags, or put -- before the command',
     },
   ];
 }
@@ -59,19 +59,19 @@ export function wrongCombinations(): readonly WrongInput[] {
     {
       title: 'K18 a drain as long as the grace period',
       argv: ['--drain', '30s', '--grace-period', '30s'],
-      message: '--drain 30s: not shorter than --grace-period 30s, which leaves no time to stop; write a shorter drain',
+      message:
+        '--drain 30s: must be shorter than --grace-period 30s, or no time is left to stop; write a shorter drain',
     },
     {
       title: 'C3 a grace floor beyond the grace period',
       argv: ['--grace-floor', '40s', '--grace-period', '30s'],
-      message:
-        '--grace-floor 40s: longer than --grace-period 30s, which it cannot be; write a shorter one, or leave it out',
+      message: '--grace-floor 40s: must not be longer than --grace-period 30s; write a shorter one, or leave it out',
     },
     {
       title: 'C3 a drain that never ends before the grace floor',
       argv: ['--drain', 'min=1s,quiet=10s,max=15s', '--grace-floor', '10s'],
       message:
-        '--drain min=1s,quiet=10s,max=15s: not shorter than --grace-floor 10s, before which it always ends; write a shorter drain',
+        '--drain min=1s,quiet=10s,max=15s: must be shorter than --grace-floor 10s, by which it always ends; write a shorter drain',
     },
     {
       title: 'K18 a ladder longer than the grace period',
@@ -89,7 +89,7 @@ export function wrongCombinations(): readonly WrongInput[] {
       title: 'a hold as long as the grace period',
       argv: ['--role', 'sidecar', ...grave, '--hold', '30s', '--grace-period', '30s'],
       message:
-        '--hold 30s: not shorter than --grace-period 30s, so it never ends in time; write a shorter hold, or always',
+        '--hold 30s: must be shorter than --grace-period 30s, or it never ends in time; write a shorter hold, or always',
     },
     {
       title: 'a sidecar without a graveyard',
@@ -125,7 +125,7 @@ export function wrongCombinations(): readonly WrongInput[] {
     {
       title: 'a graveyard too deep for a socket',
       argv: ['--name', 'web', '--graveyard', `/${'deep/'.repeat(20)}g`],
-      message: `--graveyard /${'deep/'.repeat(15)}deep...: the path of this member's socket in it has 112 bytes, 107 are possible; use a shorter one`,
+      message: `--graveyard /${'deep/'.repeat(15)}deep...: the path of this member's socket in it has 112 bytes, at most 107 are possible; use a shorter one`,
     },
   ];
 }

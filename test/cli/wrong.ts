@@ -15,4 +15,4 @@ export interface WrongInput {
 /** Stands for a directory that exists. */
 export const DIR = '{dir}';
 
-export const NAME_RULE = 'a name is lowercase letters, digits and inner dashes, at most 63';
+export const NAME_RULE = 'a name has only lowercase letters, digits and inner dashes, at most 63';

@@ -151,7 +151,7 @@ describe('on a cluster', { concurrency: 4 }, () => {
     await pod.until('main has ended', () => pod.findStatus('main')?.state.terminated);
     assert.equal(pod.end('main').exitCode, 125);
     const { Summary, Name, Problems } = pod.message('main');
-    assert.match(String(Summary), /^never started: --drain 5x: not a duration; .*, exit code 125$/);
+    assert.match(String(Summary), /^never started: --drain 5x: must be a duration; .*, exit code 125$/);
     assert.deepEqual([Name, (Problems as string[]).length], ['main', 1]);
   });
 });

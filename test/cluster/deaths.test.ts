@@ -25,7 +25,7 @@ describe('on a cluster', { concurrency: 5 }, () => {
     assert.deepEqual(pod.timeline.signals('proxy'), [15]);
     assert.equal(pod.end('main').reason, 'OOMKilled');
     const { Reason } = pod.tombstone('main') ?? {};
-    // Where init was killed as well, nobody was left to write.
+    // Where init was killed as well, nothing was left to write.
     if (Reason !== undefined) assert.deepEqual([Reason, pod.message('main').Reason], ['oom', 'oom']);
   });
 

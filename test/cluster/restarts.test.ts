@@ -49,7 +49,8 @@ describe('on a cluster, the stop signal of a Pod', () => {
     };
     const more = { os: { name: 'linux' }, volumes: [{ name: 'conf', configMap: { name } }] };
     const pod = await startPod(t, name, podOf({ members: [main], more }));
-    if (pod.now.spec.containers[0]?.lifecycle === undefined) return t.skip('the gate ContainerStopSignals is off');
+    if (pod.now.spec.containers[0]?.lifecycle === undefined)
+      return t.skip('not on this cluster: the gate ContainerStopSignals is off');
     await pod.untilStarted('main');
     await pod.delete();
     await pod.untilGone();

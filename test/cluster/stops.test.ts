@@ -198,7 +198,7 @@ describe('on a cluster', { concurrency: 6 }, () => {
       assert.deepEqual([log.signals('proxy'), log.signals('main')], [[15], []]);
       const stopped = pod.message('proxy');
       assert.ok(Number(stopped.StopMs) < 30_000, `it took ${stopped.StopMs} ms`);
-      assert.match(pod.log('proxy'), /stopped alone: the pod goes on, as main was not asked/);
+      assert.match(pod.log('proxy'), /only this container is being stopped, not the pod: main was not asked/);
       assert.ok(pod.tombstone('main')?.PodStopNotBefore !== undefined);
       await pod.untilRestarted('proxy');
       await pod.delete();

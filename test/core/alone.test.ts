@@ -1,4 +1,4 @@
-/** A container that the platform stops alone: told apart from a stop of the pod where somebody lives who can tell. */
+/** A container that the platform stops alone: told apart from a stop of the pod where another member lives that can tell. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RestartPolicy } from '../../src/core/config.ts';
@@ -10,46 +10,46 @@ const GRACE = { gracePeriodMs: 30_000 };
 const says = (PodStopNotBefore: number): ReturnType<typeof alive> => alive(WORK, { PodStopNotBefore });
 
 describe('A2 whoever is not asked', () => {
-  const witness = (platformPreStopMs: number | undefined): Life =>
+  const unasked = (platformPreStopMs: number | undefined): Life =>
     new Life({ config: mainConfig({ ...GRACE, platformPreStopMs }), peers: [alive('proxy', { Role: 'sidecar' })] });
   const asked = stopping('proxy', undefined, { Role: 'sidecar' });
 
   it('says after 3 s that no stop of the pod had begun when another was', () => {
-    const life = witness(0).pass(60_000).see(asked).pass(2_999);
+    const life = unasked(0).pass(60_000).see(asked).pass(2_999);
     assert.equal(life.tombstone.PodStopNotBefore, undefined);
     assert.equal(life.pass(1).tombstone.PodStopNotBefore, START + 60_000);
   });
 
   it('waits for its own hook of the platform first', () => {
-    const life = witness(20_000).see(asked).pass(22_999);
+    const life = unasked(20_000).see(asked).pass(22_999);
     assert.equal(life.tombstone.PodStopNotBefore, undefined);
     assert.equal(life.pass(1).tombstone.PodStopNotBefore, START);
   });
 
   it('says nothing where its hook is not declared, and nothing of a stop that is none of the platform’s', () => {
-    assert.equal(witness(undefined).see(asked).pass(90_000).tombstone.PodStopNotBefore, undefined);
+    assert.equal(unasked(undefined).see(asked).pass(90_000).tombstone.PodStopNotBefore, undefined);
     for (const StopReason of ['request', 'liveness', 'mains finished'])
       assert.equal(
-        witness(0)
+        unasked(0)
           .see(stopping('proxy', 0, { StopReason }))
           .pass(9_000).tombstone.PodStopNotBefore,
         undefined,
       );
     const known = stopping('proxy', undefined, { StopScope: 'container' });
-    assert.equal(witness(0).see(known).pass(9_000).tombstone.PodStopNotBefore, undefined);
+    assert.equal(unasked(0).see(known).pass(9_000).tombstone.PodStopNotBefore, undefined);
   });
 
   it('says nothing once it is asked, however late', () => {
     for (const afterMs of [0, 1_999, 2_000, 2_999])
       assert.equal(
-        witness(0).see(asked).pass(afterMs).signal(15).pass(20_000).tombstone.PodStopNotBefore,
+        unasked(0).see(asked).pass(afterMs).signal(15).pass(20_000).tombstone.PodStopNotBefore,
         undefined,
         `${afterMs} ms`,
       );
   });
 
   it('looks twice, a second apart: a supervisor that stood still hears first what came meanwhile', () => {
-    const life = witness(0).see(asked);
+    const life = unasked(0).see(asked);
     life.nowMs += 10_000;
     assert.equal(life.feed({ type: 'ticked' }).tombstone.PodStopNotBefore, undefined);
     assert.equal(life.pass(999).tombstone.PodStopNotBefore, undefined);
@@ -57,7 +57,7 @@ describe('A2 whoever is not asked', () => {
   });
 
   it('says it again for the next one', () => {
-    const life = witness(0)
+    const life = unasked(0)
       .see(asked)
       .pass(10_000)
       .see(asked, stopping('logs', undefined, { Role: 'sidecar' }));
@@ -67,7 +67,7 @@ describe('A2 whoever is not asked', () => {
 
   it('says it again when the same one is started again and asked again', () => {
     const again = stopping('proxy', undefined, { Role: 'sidecar', Incarnation: `${'c'.repeat(32)}-1` });
-    const life = witness(0).see(asked).pass(10_000).see(again).pass(3_000);
+    const life = unasked(0).see(asked).pass(10_000).see(again).pass(3_000);
     assert.equal(life.tombstone.PodStopNotBefore, START + 10_000);
   });
 });
@@ -86,7 +86,7 @@ describe('A2 whoever is stopped alone', () => {
     life.see(says(START));
     assert.deepEqual(life.signals, [[3_000, 15]]);
     assert.deepEqual([life.tombstone.StopScope, life.tombstone.Deadline], ['container', START + 30_000]);
-    assert.ok(life.logs.some((line) => /info: this container is stopped alone: .*work/.test(line)));
+    assert.ok(life.logs.some((line) => /info: only this container is being stopped, not the pod: work/.test(line)));
     assert.equal(life.passUntilGone().exitedAtMs, 3_100);
   });
 

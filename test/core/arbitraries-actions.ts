@@ -60,7 +60,14 @@ const runs = fc.array(run, { maxLength: 4 });
 export const script: fc.Arbitrary<ChildScript> = fc
   .record({
     base: child,
-    stray: fc.constantFrom(undefined, undefined, 'untilAsked' as const, 'untilKilled' as const, 'undead' as const, 7),
+    stray: fc.constantFrom(
+      undefined,
+      undefined,
+      'untilAsked' as const,
+      'untilKilled' as const,
+      'unkillable' as const,
+      7,
+    ),
     actions: fc.record({
       startup: runs,
       readiness: runs,

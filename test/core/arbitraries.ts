@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import type { MemberConfig } from '../../src/core/config.ts';
-import type { PeerView } from '../../src/core/peers.ts';
+import type { PeerView } from '../../src/core/state/peer.ts';
 import { alive, dead, fixed, kubexit, lost, mainConfig, START, stopping, waiting } from './helpers.ts';
 import type { ChildScript, EventOf, Life } from './life.ts';
 
@@ -152,14 +152,23 @@ const id = fc.integer({ min: 0, max: 3 });
 const stray: fc.Arbitrary<EventOf> = fc.oneof(
   fc.record({ type: fc.constant('booted' as const) }),
   fc.record({ type: fc.constant('ticked' as const) }),
-  fc.record({ type: fc.constant('trafficUnseen' as const), why: fc.constant('it cannot be read') }),
-  fc.record({ type: fc.constant('groupEmptied' as const), id, strays: fc.constant(0) }),
-  fc.record({ type: fc.constant('childExited' as const), id, exit, core: fc.boolean(), oom: fc.boolean() }),
-  fc.record({ type: fc.constant('childSpawned' as const), id, pid: fc.nat() }),
-  fc.record({ type: fc.constant('childSpawnFailed' as const), id, errno: fc.constantFrom('ENOENT', 'ECANCELED') }),
-  fc.record({ type: fc.constant('childKilled' as const), id }),
+  fc.record({ type: fc.constant('trafficUnavailable' as const), why: fc.constant('it cannot be read') }),
+  fc.record({ type: fc.constant('groupGone' as const), id, strays: fc.constant(0) }),
+  fc
+    .record({
+      type: fc.constant('exited' as const),
+      id,
+      pid: fc.constant(101),
+      exit,
+      core: fc.boolean(),
+      oom: fc.boolean(),
+    })
+    .map(({ exit, ...event }) => ({ ...event, ...exit })),
+  fc.record({ type: fc.constant('spawned' as const), id, pid: fc.nat() }),
+  fc.record({ type: fc.constant('spawnFailed' as const), id, errno: fc.constantFrom('ENOENT', 'ECANCELED') }),
+  fc.record({ type: fc.constant('overdue' as const), id }),
   fc.record({
-    type: fc.constant('signalForwarded' as const),
+    type: fc.constant('forwarded' as const),
     signal: fc.integer({ min: 1, max: 64 }),
     as: fc.integer({ min: 1, max: 64 }),
     senderPid: fc.nat(),

@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { endOfWaiting } from '../../src/core/deadline.ts';
+import { endOfWaiting } from '../../src/core/pod/deadline.ts';
 import { alive, command, dead, fixed, mainConfig, START, sidecarConfig, stopping, waiting } from './helpers.ts';
 import type { ChildScript } from './host.ts';
 import { Life } from './life.ts';
@@ -23,7 +23,7 @@ describe('sexton stop', () => {
     assert.equal(life.tombstone.Reason, 'stopped');
   });
 
-  it('has a deadline that counts and is carved, also where no grace period was declared', () => {
+  it('has a deadline that counts and is written, also where no grace period was declared', () => {
     const life = new Life({ config: mainConfig(), peers: [], child: DEAF }).askToStop();
     assert.deepEqual([life.deadlineMs, life.tombstone.Deadline !== undefined], [30_000, true]);
     assert.deepEqual(life.passUntilGone().signals, [
@@ -45,7 +45,7 @@ describe('sexton stop', () => {
 
   it('N32 with a shorter grace period is in the log, with a longer one or none it is not', () => {
     const life = new Life({ config: mainConfig({ gracePeriodMs: 20_000 }), peers: [], child: DEAF }).askToStop();
-    const asked = () => life.logs.filter((it) => it.includes('to be quicker')).length;
+    const asked = () => life.logs.filter((it) => it.includes('shortened the grace period')).length;
     const counts = [undefined, 60_000, 6_000].map((grace) => [life.pass(1_000).askToStop(grace), asked()][1]);
     assert.deepEqual(counts, [0, 0, 1]);
   });
@@ -106,7 +106,7 @@ describe('sexton stop', () => {
     const held = new Life({ config, peers: [alive('work')] }).askToStop().pass(20_000);
     assert.deepEqual([held.phase, held.signals], ['holding', []]);
     const free = new Life({ config, peers: [waiting('work')] }).askToStop().pass(5_000);
-    assert.deepEqual(free.signals, [[1_000, 15]]);
+    assert.deepEqual(free.signals, [[3_000, 15]]);
   });
 
   it('moves the deadline of a sidecar whose mains have finished', () => {

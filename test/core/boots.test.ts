@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { endOfWaiting } from '../../src/core/deadline.ts';
-import { formatTombstone } from '../../src/core/tombstone.ts';
+import { formatTombstone } from '../../src/core/format/tombstone.ts';
+import { endOfWaiting } from '../../src/core/pod/deadline.ts';
 import { alive, dead, fixed, mainConfig, sidecarConfig, stopping } from './helpers.ts';
 import { Life } from './life.ts';
 

@@ -1,5 +1,5 @@
 /**
- * What a child leaves behind: the rest of its group, strays that have left the group, and the undead. And who killed it.
+ * What a child leaves behind: the rest of its group, strays that have left the group, and processes that KILL cannot end. And what killed it.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -57,13 +57,13 @@ describe('strays', () => {
   });
 
   it('that outlive KILL are left after 2 s', () => {
-    const life = main({ stray: 'undead' }, { ladder: LADDER }).endChild(3).passUntilGone();
+    const life = main({ stray: 'unkillable' }, { ladder: LADDER }).endChild(3).passUntilGone();
     assert.deepEqual([life.sweeps.at(-1), life.exitCode, life.exitedAtMs], [[720, 9], 3, 2_720]);
-    assert.ok(life.logs.includes('warn: some of its processes outlived KILL: leaving without them'));
+    assert.ok(life.logs.includes('warn: some of its processes survived KILL: exiting without them'));
   });
 
-  it('that outlive KILL are left in a pod’s stop so early that the death is still carved', () => {
-    const child: ChildScript = { stray: 'undead', on: { 15: 'ignores' } };
+  it('that outlive KILL are left in a pod’s stop so early that the death is still written', () => {
+    const child: ChildScript = { stray: 'unkillable', on: { 15: 'ignores' } };
     const life = main(child, { gracePeriodMs: 10_000 }).signal(15).passUntilGone();
     assert.deepEqual([life.exitCode, life.exitedAtMs], [137, 9_900]);
   });
@@ -81,7 +81,7 @@ describe('strays', () => {
     const life = main({ leaves: 'untilKilled' }).endChild(0).pass(5);
     assert.equal(life.feed({ type: 'straysGone' }).exitCode, undefined);
     const late = main({ stray: 'untilKilled' }).endChild(0).pass(5);
-    assert.equal(late.feed({ type: 'groupEmptied', id: 1, strays: 0 }).exitCode, undefined);
+    assert.equal(late.feed({ type: 'groupGone', id: 1, strays: 0 }).exitCode, undefined);
     assert.equal(late.feed({ type: 'straysGone' }).exitCode, 0);
   });
 
@@ -111,7 +111,7 @@ describe('the kill of a child', () => {
 
   it('by somebody else is told apart from ours', () => {
     const life = main({}).pass(100).killChild({ oom: false });
-    assert.deepEqual([by(life), life.tombstone.Reason, life.exitCode], ['somebody else', 'killed', 137]);
+    assert.deepEqual([by(life), life.tombstone.Reason, life.exitCode], ['an unknown sender', 'killed', 137]);
     const ours = main({ on: { 15: 'ignores' } }, { gracePeriodMs: 1_000 })
       .signal(15)
       .passUntilGone();
@@ -120,7 +120,7 @@ describe('the kill of a child', () => {
 
   it('by us stays ours though the OOM killer was at work at that time', () => {
     const life = main({ on: { 15: 'ignores' } }, { gracePeriodMs: 2_000, ladder: [{ signal: 9, forMs: undefined }] });
-    const state = life.feed({ type: 'signalReceived', signal: 15, senderPid: 0, fromTerminal: false }).state;
+    const state = life.feed({ type: 'signal', signal: 15, senderPid: 0, fromTerminal: false }).state;
     assert.equal(state.child.is, 'gone');
     const other = main({ on: { 15: 'ignores' } }, { gracePeriodMs: 2_000 })
       .signal(15)

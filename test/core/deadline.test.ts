@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { earlier, endOfWaiting, killAtMs, lastTurnMs, platformDeadline } from '../../src/core/deadline.ts';
-import type { PeerView } from '../../src/core/peers.ts';
-import type { Deadline, Stop } from '../../src/core/state.ts';
+import { earlier, endOfWaiting, killAtMs, lastTurnMs, platformDeadline } from '../../src/core/pod/deadline.ts';
+import type { PeerView } from '../../src/core/state/peer.ts';
+import type { Deadline, Stop } from '../../src/core/state/state.ts';
 import { alive, command, dead, mainConfig, peersOf, START, sidecarConfig, stateAt, stopping } from './helpers.ts';
 import { Life } from './life.ts';
 
@@ -41,7 +41,7 @@ describe('the arithmetic of a deadline', () => {
   });
 });
 
-describe('a deadline that others have carved', () => {
+describe('a deadline that others have written', () => {
   it('the earliest of those who live and stop is adopted', () => {
     assert.equal(adopted(stopping('a', START + 9_000), stopping('b', START + 4_000), alive('c')), START + 4_000);
     assert.equal(adopted(stopping('a')), undefined);
@@ -66,7 +66,7 @@ describe('a deadline that others have carved', () => {
     assert.deepEqual([main.pass(60_000).signals, main.phase], [[], 'running']);
   });
 
-  it('A1 N32 a shorter one that another carves ends the waiting, and the command still has all of its own time', () => {
+  it('A1 N32 a shorter one that another writes ends the waiting, and the command still has all of its own time', () => {
     const config = mainConfig({ gracePeriodMs: 10_000, drain: { kind: 'fixed', ms: 9_000 } });
     const life = new Life({ config, child: { on: { 15: 'ignores' } }, peers: [] }).signal(15);
     life.see(stopping('a', START + 20_000)).see(stopping('a', START + 5_000));
@@ -110,14 +110,14 @@ describe('a deadline that others have carved', () => {
     assert.equal(life.deadlineMs, 10_000);
   });
 
-  it('it is carved by its own member only, and an assumed one never is', () => {
+  it('it is written by its own member only, and an assumed one never is', () => {
     const config = mainConfig();
     const life = new Life({ config, child: { on: { 15: 'ignores' } }, peers: [] }).signal(15);
     assert.equal(life.tombstone.Deadline, undefined);
     assert.equal(life.see(stopping('a', START + 40_000)).tombstone.Deadline, undefined);
   });
 
-  it('a death of the one who carved it does not move it later', () => {
+  it('a death of the member that wrote it does not move it later', () => {
     const config = mainConfig({ gracePeriodMs: 10_000, drain: { kind: 'fixed', ms: 9_000 } });
     const life = new Life({ config, child: { on: { 15: 'ignores' } }, peers: [] }).signal(15);
     const { tombstone } = stopping('a', START + 5_000);

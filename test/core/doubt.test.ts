@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MemberConfig } from '../../src/core/config.ts';
-import type { PeerView } from '../../src/core/peers.ts';
+import type { PeerView } from '../../src/core/state/peer.ts';
 import { alive, dead, lost, START, sidecarConfig } from './helpers.ts';
 import { Life } from './life.ts';
 

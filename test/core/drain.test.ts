@@ -46,7 +46,7 @@ describe('the adaptive drain', () => {
     assert.ok(isDraining(seen(life.pass(400), 1_900, { connections: 3 })));
     seen(life.pass(100), 2_000, { connections: 3 });
     assert.equal(life.state.phase, 'stopping');
-    assert.equal(effects(life, 'leaveTraffic'), 1);
+    assert.equal(effects(life, 'unwatchTraffic'), 1);
     const { ended, connections } = life.state.traffic ?? {};
     assert.deepEqual([ended, connections], ['quiet', 3]);
     assert.deepEqual(
@@ -86,7 +86,7 @@ describe('the adaptive drain', () => {
 
   it('takes `max` where nothing can be seen, with one warning, also by the next supervisor', () => {
     const life = asked().pass(100);
-    const unseen = { type: 'trafficUnseen', why: 'no such file' } as const;
+    const unseen = { type: 'trafficUnavailable', why: 'no such file' } as const;
     life.feed(unseen).feed(unseen).loseSupervisor().pass(1_000).feed({ type: 'booted' }).see().feed(unseen);
     const warnings = life.done.filter(({ effect }) => effect.type === 'log' && effect.level === 'warn');
     assert.equal(warnings.length, 1);
@@ -109,21 +109,21 @@ describe('the adaptive drain', () => {
     const life = asked().pass(300).signal(2);
     assert.equal(life.state.phase, 'stopping');
     assert.equal(life.state.traffic?.ended, 'asked again');
-    assert.equal(effects(life, 'leaveTraffic'), 1);
+    assert.equal(effects(life, 'unwatchTraffic'), 1);
   });
 
   it('is over with the command', () => {
     const life = asked().pass(300).endChild(0).pass(100);
     assert.equal(life.state.phase, 'dead');
     assert.equal(life.state.traffic?.ended, 'command ended');
-    assert.equal(effects(life, 'leaveTraffic'), 1);
+    assert.equal(effects(life, 'unwatchTraffic'), 1);
   });
 
   it('comes before the pre-stop hook, which begins when it is quiet', () => {
     const life = asked({ preStop: command('bye') });
-    assert.equal(effects(life, 'runAction'), 0);
+    assert.equal(effects(life, 'startTask'), 0);
     seen(life.pass(2_500), 2_100);
-    assert.equal(effects(life, 'runAction'), 1);
+    assert.equal(effects(life, 'startTask'), 1);
     assert.equal(life.state.traffic?.ended, 'quiet');
   });
 
@@ -137,7 +137,7 @@ describe('the adaptive drain', () => {
   it('late word of the watch changes nothing', () => {
     const life = seen(asked().pass(2_500), 2_100);
     const before = asJson(life.state);
-    seen(life, 1, { connections: 99 }).feed({ type: 'trafficUnseen', why: 'late' });
+    seen(life, 1, { connections: 99 }).feed({ type: 'trafficUnavailable', why: 'late' });
     assert.deepEqual(asJson(life.state), before);
     const never = new Life({ config: mainConfig({ drain: ADAPTIVE_DRAIN }), peers: [] });
     assert.equal(seen(never, 1).state.traffic, undefined);
@@ -171,7 +171,7 @@ describe('the adaptive drain', () => {
   it('does not watch when it is asked to stop before there is a command', () => {
     const life = new Life({
       config: mainConfig({ drain: ADAPTIVE_DRAIN }),
-      queued: [{ type: 'signalReceived', signal: 15, senderPid: 0, fromTerminal: false }],
+      queued: [{ type: 'signal', signal: 15, senderPid: 0, fromTerminal: false }],
     });
     assert.equal(life.state.phase, 'dead');
     assert.equal(effects(life, 'watchTraffic'), 0);
@@ -250,7 +250,7 @@ describe('in every life', () => {
         for (const action of actions) perform(life, action);
         if (life.state.stop === undefined) life.signal(15);
         life.pass(60_000);
-        assert.equal(effects(life, 'watchTraffic'), effects(life, 'leaveTraffic'));
+        assert.equal(effects(life, 'watchTraffic'), effects(life, 'unwatchTraffic'));
         assert.ok(effects(life, 'watchTraffic') <= 1);
       }),
       { numRuns: 300 },

@@ -1,7 +1,7 @@
 /**
  * What makes two states one and the same for whoever tries everything: all that decides about what comes next, in times from now on.
  */
-import type { State } from '../../src/core/state.ts';
+import type { State } from '../../src/core/state/state.ts';
 
 /** An end that is due, of which only the time is not the same everywhere. */
 export function due([inMs, event]: readonly [number, object]): readonly unknown[] {

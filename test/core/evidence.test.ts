@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { MemberConfig } from '../../src/core/config.ts';
-import { type Evidence, evidenceOf, formatEvidence, MOST_EVIDENCE_BYTES } from '../../src/core/evidence.ts';
 import { EXIT } from '../../src/core/exit.ts';
+import { type Evidence, formatEvidence, MAX_EVIDENCE_BYTES } from '../../src/core/format/evidence.ts';
+import { evidenceOf } from '../../src/core/lifecycle/record.ts';
 import { peers } from './arbitraries.ts';
 import { anything, member, performAny, script } from './arbitraries-actions.ts';
 import { alive, command, dead, fixed, mainConfig, probes, sidecarConfig } from './helpers.ts';
@@ -47,6 +48,18 @@ describe('the evidence', () => {
     );
   });
 
+  it('of a stop in which a life that had failed was killed, and the next one ended by itself, says that it was not forced', () => {
+    const { config, state } = main({ on: { 15: { afterMs: 250, code: 0 } } })
+      .signal(15)
+      .passUntilGone();
+    const earlier = [
+      { name: 'ladder', signal: 9, sinceMs: 0 },
+      { name: 'hold', sinceMs: 1 },
+    ] as const;
+    const stages = [...earlier, ...state.chronicle.stages];
+    assert.equal(evidenceOf(config, { ...state, chronicle: { ...state.chronicle, stages } }).ForcedBy, undefined);
+  });
+
   it('of a stop that only KILL has ended says whose it was, and that the time was over', () => {
     const late = testimony(
       main({ on: { 15: 'ignores' } }, { gracePeriodMs: 10_000 })
@@ -61,7 +74,7 @@ describe('the evidence', () => {
     const other = main({ on: { 15: 'ignores' } }, { gracePeriodMs: 10_000 })
       .signal(15)
       .pass(100);
-    assert.equal(testimony(other.killChild({ oom: false })).ForcedBy, 'somebody else');
+    assert.equal(testimony(other.killChild({ oom: false })).ForcedBy, 'an unknown sender');
   });
 
   it('of a command that ended by itself, was killed or ran out of memory does not speak of a stop', () => {
@@ -71,7 +84,7 @@ describe('the evidence', () => {
       ['ended by itself, exit code 3', undefined, undefined],
     );
     const killed = testimony(main({}).pass(1_000).killChild({ oom: false }));
-    assert.equal(killed.Summary, 'killed by somebody else, ended by SIGKILL');
+    assert.equal(killed.Summary, 'killed by an unknown sender, ended by SIGKILL');
     const starved = testimony(main({}).pass(1_000).killChild({ oom: true }));
     assert.deepEqual([starved.Summary, starved.OomKills], ['killed by the OOM killer, ended by SIGKILL', 1]);
   });
@@ -170,9 +183,7 @@ describe('in any life', () => {
       fc.property(member, script, peers, anything, (config, child, found, todo) => {
         let kills = 0;
         const observe = (step: { effects: readonly { type: string; signal?: number }[] }): void => {
-          kills += step.effects.filter(
-            ({ type, signal }) => /^(signalChild|sweepStrays)$/.test(type) && signal === 9,
-          ).length;
+          kills += step.effects.filter(({ type, signal }) => /^(kill|sweep)$/.test(type) && signal === 9).length;
         };
         const life = new Life({ config, child, peers: found, observe: observe as never });
         for (const one of todo) {
@@ -222,7 +233,7 @@ function checkText(life: Life): void {
 
 function check(evidence: Evidence): Evidence {
   const text = formatEvidence(evidence);
-  assert.ok(Buffer.byteLength(text) <= MOST_EVIDENCE_BYTES);
+  assert.ok(Buffer.byteLength(text) <= MAX_EVIDENCE_BYTES);
   assert.ok(text.isWellFormed() && text.startsWith('{"Summary":"') && text.indexOf('\n') === text.length - 1);
   return JSON.parse(text) as Evidence;
 }

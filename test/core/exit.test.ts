@@ -152,7 +152,7 @@ describe('what a container exits with', () => {
     assert.deepEqual([life.signals, life.tombstone.ExitCode, life.phase], [[], 3, 'dead']);
   });
 
-  it('a supervisor that comes back after the last carving says the exit again', () => {
+  it('a supervisor that comes back after the last write says the exit again', () => {
     const life = new Life({ config: mainConfig(), peers: [] }).endChild(3).feed({ type: 'booted' });
     assert.deepEqual(
       life.exits.map(({ code }) => code),

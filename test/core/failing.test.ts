@@ -93,7 +93,7 @@ describe('a child whose liveness probe fails', () => {
       { ...probes({ liveness: { failures: 1, timeoutMs: 9_000 } }), drain: fixed(3_000) },
       child,
     ).signal(15);
-    life.feed({ type: 'actionEnded', id: 1, ok: false, detail: '', output: '' });
+    life.feed({ type: 'taskEnded', id: 1, ok: false, detail: '', output: '' });
     assert.deepEqual([life.pass(2_999).signals, life.passUntilGone().spawns], [[], [0]]);
   });
 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MemberConfig, RestartPolicy } from '../../src/core/config.ts';
-import { verdictOf } from '../../src/core/finished.ts';
-import type { PeerView } from '../../src/core/peers.ts';
+import { verdictOf } from '../../src/core/pod/finished.ts';
+import type { PeerView } from '../../src/core/state/peer.ts';
 import { alive, dead, kubexit, lost, peersOf, START, sidecarConfig, stateAt, waiting } from './helpers.ts';
 
 /** The pod's policy, how the main ended, whether it has finished. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { GateCondition, StartGate } from '../../src/core/config.ts';
-import { type GateState, gatesOf } from '../../src/core/gates.ts';
-import type { PeerView } from '../../src/core/peers.ts';
+import { type GateState, gatesOf } from '../../src/core/pod/gates.ts';
+import type { PeerView } from '../../src/core/state/peer.ts';
 import { alive, dead, kubexit, lost, mainConfig, peersOf, START, sidecarConfig, stateAt, waiting } from './helpers.ts';
 import { Life } from './life.ts';
 
@@ -92,7 +92,7 @@ describe('starting behind gates', () => {
       for (const old of [alive('db'), between]) {
         const life = new Life({ config, peers: [gone] }).pass(100).see(old).pass(50).see(old, alive('other'));
         assert.deepEqual(life.spawns, []);
-        assert.ok(life.logs.some((line) => line.includes('db=started (it is back, and')));
+        assert.ok(life.logs.some((line) => line.includes('db=started (it is back, but')));
         assert.deepEqual(life.see(born).pass(50).spawns, []);
         assert.deepEqual(life.see(alive('db', { Incarnation: 'another-1' })).spawns, [200]);
       }
@@ -123,7 +123,7 @@ describe('starting behind gates', () => {
     assert.deepEqual([later.spawns, later.exitCode], [[], 125]);
   });
 
-  it('K16 a gate that times out exits 125 and carves a death that never started', () => {
+  it('K16 a gate that times out exits 125 and writes a death that never started', () => {
     const life = new Life({ config, peers: [waiting('db')] }).passUntilGone();
     assert.deepEqual([life.exitedAtMs, life.exitCode], [30_000, 125]);
     const { Phase, Reason, ExitCode, Died, Final } = life.tombstone;
@@ -160,7 +160,7 @@ describe('starting behind gates', () => {
   });
 
   it('a stop request that came before everything else starts nothing', () => {
-    const queued = [{ type: 'signalReceived', signal: 15, senderPid: 0, fromTerminal: false }] as const;
+    const queued = [{ type: 'signal', signal: 15, senderPid: 0, fromTerminal: false }] as const;
     const life = new Life({ config: mainConfig(), queued });
     assert.deepEqual([life.spawns, life.exitCode, life.exits.length], [[], 143, 1]);
   });

@@ -18,7 +18,7 @@ function heldBy(change: Partial<MemberConfig> = {}): Life {
 }
 
 const signals = ({ done }: Life): readonly number[] =>
-  done.flatMap(({ effect }) => (effect.type === 'signalChild' ? [effect.signal] : []));
+  done.flatMap(({ effect }) => (effect.type === 'kill' ? [effect.signal] : []));
 
 describe('C3: a declared grace floor', () => {
   it('ends a drain 2 s before the KILL that may come, and the command keeps what is left of its grace period', () => {

@@ -10,11 +10,11 @@ import type {
   ProbeKind,
   ReadyAction,
 } from '../../src/core/config.ts';
-import type { PeerView } from '../../src/core/peers.ts';
+import type { Tombstone } from '../../src/core/format/tombstone.ts';
 import { SIGINT, SIGTERM } from '../../src/core/signals.ts';
-import { initialState, type Peer, type State } from '../../src/core/state.ts';
+import type { Peer, PeerView } from '../../src/core/state/peer.ts';
+import { initialState, type State } from '../../src/core/state/state.ts';
 import type { Instant } from '../../src/core/time.ts';
-import type { Tombstone } from '../../src/core/tombstone.ts';
 import { readMemo, writeMemo } from '../../src/runtime/memo.ts';
 
 export const BOOT = '5d7c1b52-0000-4000-8000-000000000001';
@@ -183,7 +183,7 @@ export function waiting(name: string, tombstone: Partial<Tombstone> = {}, view: 
   return withoutBirth(alive(name, { Phase: 'waiting', Incarnation: `${name}-0`, ...tombstone }, view));
 }
 
-/** Its socket was held and is not any more, and it has carved no death. */
+/** Its socket was held and is not any more, and it has written no death. */
 export function lost(name: string, lostAt: number, tombstone: Partial<Tombstone> = {}): PeerView {
   return alive(name, tombstone, { liveness: 'lost', lostAt });
 }

@@ -51,17 +51,29 @@ describe('a sidecar that is asked to stop while mains live', () => {
   });
 
   describe('that sees nobody to serve', () => {
-    it('waits a moment for a main to show itself: 1 s, or a tenth of a short budget', () => {
-      for (const [gracePeriodMs, moment] of [
-        [undefined, 1_000],
-        [30_000, 1_000],
-        [4_000, 400],
+    it('waits a moment for a main to show itself: 5 s in a young container, later 1 s, a tenth of the grace period at most', () => {
+      for (const [gracePeriodMs, ageMs, momentMs] of [
+        [undefined, 0, 3_000],
+        [120_000, 0, 5_000],
+        [120_000, 9_999, 5_000],
+        [120_000, 10_000, 1_000],
+        [30_000, 0, 3_000],
+        [30_000, 10_000, 1_000],
+        [4_000, 0, 400],
+        [4_000, 10_000, 400],
       ] as const) {
         const life = new Life({ config: sidecarConfig({ gracePeriodMs }), peers: [waiting('a')] })
+          .pass(ageMs)
           .signal(15)
-          .pass(5_000);
-        assert.deepEqual(life.signals, [[moment, 15]]);
+          .pass(8_000);
+        assert.deepEqual(life.signals, [[ageMs + momentMs, 15]]);
       }
+    });
+
+    it('waits 1 s in a young container, too, when a main has shown itself before', () => {
+      const life = new Life({ config: sidecarConfig({ restartPolicy: 'OnFailure' }), peers: [alive('a')] });
+      life.see(dead('a', 1)).signal(15).pass(8_000);
+      assert.deepEqual(life.signals, [[1_000, 15]]);
     });
 
     it('holds when one does', () => {
@@ -98,7 +110,7 @@ describe('a sidecar that is asked to stop while mains live', () => {
     assert.deepEqual(life.pass(5_000).signals, [[500, 15]]);
   });
 
-  describe('with a duration holds only if a main carves its own stop request within it', () => {
+  describe('with a duration holds only if a main writes its own stop request within it', () => {
     const config = sidecarConfig({ hold: { kind: 'for', ms: 2_000 }, session: 'ours' });
 
     it('none does', () => {
@@ -134,7 +146,7 @@ describe('a sidecar that is asked to stop while mains live', () => {
 });
 
 describe('a main that is asked to stop', () => {
-  it('carves the request, drains while it serves, then gets its signal', () => {
+  it('writes the request, drains while it serves, then gets its signal', () => {
     const config = mainConfig({ drain: fixed(3_000), gracePeriodMs: 30_000 });
     const life = new Life({ config, peers: [alive('proxy', { Role: 'sidecar' })] }).pass(500).signal(15);
     const { StopRequested, StopReason, Deadline, Phase } = life.tombstone;
@@ -168,7 +180,7 @@ describe('a main that is asked to stop', () => {
     const queued = new Life({ config: mainConfig(), peers: [] });
     queued.state = { ...queued.state, child: { is: 'spawning', id: 1 } };
     assert.deepEqual(queued.signal(15).signals, []);
-    queued.feed({ type: 'childSpawned', id: 1, pid: 101 });
+    queued.feed({ type: 'spawned', id: 1, pid: 101 });
     assert.deepEqual([queued.signals, queued.exitCode], [[[0, 15]], 143]);
   });
 

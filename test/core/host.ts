@@ -3,9 +3,9 @@
  * would do, and keeps what is to happen by itself.
  */
 import type { HookAction, ProbeAction, QuitAction, ReadyAction } from '../../src/core/config.ts';
-import type { Effect, Event } from '../../src/core/events.ts';
 import type { ChildExit } from '../../src/core/exit.ts';
 import { SIGCHLD, SIGCONT, SIGKILL, SIGWINCH } from '../../src/core/signals.ts';
+import type { Effect, Event } from '../../src/core/state/events.ts';
 
 /** After a while, with a code; by default a signal ends a process at once. */
 export type Reaction = 'ignores' | { readonly afterMs: number; readonly code: number };
@@ -20,9 +20,9 @@ export interface ChildScript {
   /** By signal number. */
   readonly on?: Readonly<Record<number, Reaction>>;
   /** Others of its group outlive it: until KILL, for so long after its end, or even KILL (a zombie that nobody reaps). */
-  readonly leaves?: 'untilKilled' | 'undead' | number;
+  readonly leaves?: 'untilKilled' | 'unkillable' | number;
   /** One has left the group: it ends by any signal, by KILL only, not at all, or by itself so long after the group. */
-  readonly stray?: 'untilAsked' | 'untilKilled' | 'undead' | number;
+  readonly stray?: 'untilAsked' | 'untilKilled' | 'unkillable' | number;
   /** It cannot be started. */
   readonly errno?: string;
   /** By the name of the action: how its runs end, the last one again and again, or by when it begins. Without: at once, well. */
@@ -85,18 +85,18 @@ export class ScriptedHost {
   take(): EventOf | undefined {
     const [next, ...rest] = this.#due;
     this.#due = rest;
-    if (next?.event.type === 'childExited') this.#reaped = next.event.id;
+    if (next?.event.type === 'exited') this.#reaped = next.event.id;
     return next?.event;
   }
 
   obey(effect: Effect, nowMs: number): void {
     this.#nowMs = nowMs;
-    if (effect.type === 'spawnChild') this.#spawn(effect.id);
-    if (effect.type === 'forwardStopOnce') this.#once = effect;
-    if (effect.type === 'signalChild') this.#strike(effect.id, effect.signal);
-    if (effect.type === 'sweepStrays') this.#sweep(effect.signal);
-    if (effect.type === 'runAction') this.#run(effect.id, effect.action);
-    if (effect.type === 'endAction') this.#endAction(effect.id);
+    if (effect.type === 'spawn') this.#spawn(effect.id);
+    if (effect.type === 'forwardOnce') this.#once = effect;
+    if (effect.type === 'kill') this.#strike(effect.id, effect.signal);
+    if (effect.type === 'sweep') this.#sweep(effect.signal);
+    if (effect.type === 'startTask') this.#run(effect.id, effect.action);
+    if (effect.type === 'endTask') this.#endTask(effect.id);
   }
 
   /** The child first, then word of it; undefined: the core is asked first. */
@@ -114,14 +114,14 @@ export class ScriptedHost {
   /** The earliest end counts: what was to come later of the same child does not come. */
   end(id: number, exit: ChildExit, atMs: number, oom = false): void {
     if (id <= this.#reaped) return;
-    const isExit = ({ event }: Due): boolean => event.type === 'childExited' && event.id === id;
+    const isExit = ({ event }: Due): boolean => event.type === 'exited' && event.id === id;
     if (this.#due.some((due) => isExit(due) && due.atMs <= atMs)) return;
-    const isOfIt = (due: Due): boolean => isExit(due) || (due.event.type === 'groupEmptied' && due.event.id === id);
+    const isOfIt = (due: Due): boolean => isExit(due) || (due.event.type === 'groupGone' && due.event.id === id);
     this.#due = this.#due.filter((due) => !isOfIt(due));
-    this.#at(atMs, { type: 'childExited', id, exit, core: false, oom });
+    this.#at(atMs, { type: 'exited', id, pid: 100 + id, ...exit, core: false, oom });
     const { leaves = 0 } = this.#script;
     const isKilled = exit.signal === SIGKILL && !oom;
-    if (leaves === 'undead' || (leaves === 'untilKilled' && !isKilled)) return;
+    if (leaves === 'unkillable' || (leaves === 'untilKilled' && !isKilled)) return;
     this.#empty(id, leaves === 'untilKilled' || isKilled ? atMs : atMs + leaves);
   }
 
@@ -129,22 +129,22 @@ export class ScriptedHost {
   loseSupervisor(): void {
     const lost = this.#running.filter(({ action }) => action.kind !== 'exec').map(({ id }) => id);
     this.#running = this.#running.filter(({ id }) => !lost.includes(id));
-    this.#due = this.#due.filter(({ event }) => event.type !== 'actionEnded' || !lost.includes(event.id));
+    this.#due = this.#due.filter(({ event }) => event.type !== 'taskEnded' || !lost.includes(event.id));
   }
 
   #spawn(id: number): void {
     this.#script = this.#scriptOf?.(id) ?? this.#script;
     const { errno, endsAfterMs, code = 0 } = this.#script;
-    if (errno !== undefined) return this.#at(this.#nowMs, { type: 'childSpawnFailed', id, errno });
-    this.#at(this.#nowMs, { type: 'childSpawned', id, pid: 100 + id });
+    if (errno !== undefined) return this.#at(this.#nowMs, { type: 'spawnFailed', id, errno });
+    this.#at(this.#nowMs, { type: 'spawned', id, pid: 100 + id });
     if (endsAfterMs !== undefined) this.end(id, { code, signal: undefined }, this.#nowMs + endsAfterMs);
   }
 
   #strike(id: number, signal: number): void {
     if (signal === SIGKILL) {
       this.end(id, { code: undefined, signal }, this.#nowMs);
-      this.#due = this.#due.filter(({ event }) => event.type !== 'groupEmptied' || event.id !== id);
-      if (this.#script.leaves !== 'undead') this.#empty(id, this.#nowMs);
+      this.#due = this.#due.filter(({ event }) => event.type !== 'groupGone' || event.id !== id);
+      if (this.#script.leaves !== 'unkillable') this.#empty(id, this.#nowMs);
       return;
     }
     const reaction = this.#script.on?.[signal];
@@ -155,13 +155,13 @@ export class ScriptedHost {
 
   #empty(id: number, atMs: number): void {
     const { stray } = this.#script;
-    this.#at(atMs, { type: 'groupEmptied', id, strays: stray === undefined ? 0 : 1 });
+    this.#at(atMs, { type: 'groupGone', id, strays: stray === undefined ? 0 : 1 });
     if (typeof stray === 'number') this.#at(atMs + stray, { type: 'straysGone' });
   }
 
   #sweep(signal: number): void {
     const { stray } = this.#script;
-    const isGone = stray === 'untilAsked' || (stray !== 'undead' && signal === SIGKILL);
+    const isGone = stray === 'untilAsked' || (stray !== 'unkillable' && signal === SIGKILL);
     if (isGone) this.#at(this.#nowMs, { type: 'straysGone' });
   }
 
@@ -176,11 +176,11 @@ export class ScriptedHost {
     if (typeof run === 'object') this.#at(this.#nowMs + run.afterMs, endOf(id, run.ok));
   }
 
-  #endAction(id: number): void {
+  #endTask(id: number): void {
     const running = this.#running.find((one) => one.id === id);
     this.#running = this.#running.filter((one) => one.id !== id);
     if (running === undefined || running.run === 'deaf') return;
-    const isEnd = ({ event }: Due): boolean => event.type === 'actionEnded' && event.id === id;
+    const isEnd = ({ event }: Due): boolean => event.type === 'taskEnded' && event.id === id;
     this.#due = this.#due.filter((due) => !isEnd(due));
     this.#at(this.#nowMs, endOf(id, false));
   }
@@ -199,7 +199,7 @@ export function nameOf(action: HookAction | ProbeAction | QuitAction | ReadyActi
 }
 
 function endOf(id: number, ok: boolean): EventOf {
-  return { type: 'actionEnded', id, ok, detail: ok ? '' : 'exit code 1', output: '' };
+  return { type: 'taskEnded', id, ok, detail: ok ? '' : 'exit code 1', output: '' };
 }
 
 /** What by default does not end a process, signal(7). */

@@ -5,12 +5,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { MemberConfig } from '../../src/core/config.ts';
-import type { Event } from '../../src/core/events.ts';
-import { mattersTo } from '../../src/core/interest.ts';
-import { reduce } from '../../src/core/lifecycle.ts';
-import type { PeerView } from '../../src/core/peers.ts';
-import { strangersAmong } from '../../src/core/standing.ts';
-import type { State } from '../../src/core/state.ts';
+import { reduce } from '../../src/core/lifecycle/lifecycle.ts';
+import { mattersTo } from '../../src/core/pod/interest.ts';
+import { leftoversOfOtherSessions } from '../../src/core/pod/standing.ts';
+import type { Event } from '../../src/core/state/events.ts';
+import type { PeerView } from '../../src/core/state/peer.ts';
+import type { State } from '../../src/core/state/state.ts';
 import { child, config, peers, perform, schedule } from './arbitraries.ts';
 import { alive, mainConfig, revived, sidecarConfig } from './helpers.ts';
 import { Life, type Step } from './life.ts';
@@ -68,6 +68,6 @@ function compare(member: MemberConfig, { before, event, after, effects, wakeAtMs
   const again = reduce(member, without, less);
   assert.deepEqual([again.effects, again.wakeAtMs], [effects, wakeAtMs]);
   assert.deepEqual(revived(again.state), revived(after));
-  assert.deepEqual(strangersAmong(member, again.state), strangersAmong(member, after));
+  assert.deepEqual(leftoversOfOtherSessions(member, again.state), leftoversOfOtherSessions(member, after));
   return 1;
 }

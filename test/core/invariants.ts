@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict';
 import type { MemberConfig } from '../../src/core/config.ts';
-import { killAtMs } from '../../src/core/deadline.ts';
+import { killAtMs } from '../../src/core/pod/deadline.ts';
 import { SIGKILL } from '../../src/core/signals.ts';
 import type { Step } from './life.ts';
 
@@ -16,12 +16,12 @@ export function isSoundStep(config: MemberConfig, step: Step): void {
 }
 
 function endsOnce({ before, event, effects }: Step): void {
-  const ends = effects.filter(({ type }) => type === 'exitContainer').length;
+  const ends = effects.filter(({ type }) => type === 'exit').length;
   assert.ok(ends <= 1, 'two ends');
   if (before.child.is !== 'gone' || event.type === 'booted') return;
   const isQuitting = before.tasks.length > 0;
   for (const { type } of effects)
-    assert.ok(type === 'log' || (isQuitting && ['exitContainer', 'endAction'].includes(type)), `${type} after the end`);
+    assert.ok(type === 'log' || (isQuitting && ['exit', 'endTask'].includes(type)), `${type} after the end`);
 }
 
 /** KILL comes once, and not before a rung, the deadline, an own budget or a third interrupt says so. */
@@ -31,31 +31,31 @@ function killsInTime(config: MemberConfig, { before, event, after, effects }: St
   );
   if (kills.length === 0) return;
   const { climb, deadline, now, stop, child } = after;
-  const isTurningToStrays = before.child.is === 'remnant' && child.is === 'remnant' && child.strays;
+  const isTurningToStrays = before.child.is === 'leftovers' && child.is === 'leftovers' && child.strays;
   assert.ok(kills.length === 1 && (before.climb?.killed !== true || isTurningToStrays), 'KILL a second time');
   if (isTurningToStrays && before.climb?.killed === true) return;
   const isRung = config.ladder?.[climb?.rung ?? -1]?.signal === SIGKILL;
   const isOverdue = deadline?.kills === true && now.mono >= killAtMs(deadline);
   const isOwnEnd = climb?.killAtMs !== undefined && now.mono >= climb.killAtMs;
-  const isImpatient = event.type === 'signalReceived' && event.fromTerminal && (stop?.requests ?? 0) >= 3;
+  const isImpatient = event.type === 'signal' && event.fromTerminal && (stop?.requests ?? 0) >= 3;
   assert.ok(isRung || isOverdue || isOwnEnd || isImpatient, 'KILL too early');
 }
 
 /** A stop beats every restart, and nothing is started with 1 s or less left. */
 function startsRightly(config: MemberConfig, { before, event, after, effects }: Step): void {
-  const starts = effects.filter(({ type }) => type === 'spawnChild').length;
+  const starts = effects.filter(({ type }) => type === 'spawn').length;
   if (starts === 0) return;
   assert.ok(
     // One that a stop request has overtaken is begun again where others need it.
-    starts === 1 && (event.type === 'childSpawnFailed' || ['unborn', 'backoff', 'remnant'].includes(before.child.is)),
+    starts === 1 && (event.type === 'spawnFailed' || ['unstarted', 'backoff', 'leftovers'].includes(before.child.is)),
     `a start while ${before.child.is}`,
   );
   assert.ok(after.stop === undefined || config.role === 'sidecar', 'a start after the stop request of a main');
   assert.ok((after.stop?.requests ?? 0) < 2, 'a start after a second stop request');
   assert.ok(after.climb?.why !== 'stop' && after.stop?.waitsFor !== 'pre-stop', 'a start in a stop');
   const leftMs = after.deadline === undefined ? Number.POSITIVE_INFINITY : after.deadline.atMs - after.now.mono;
-  assert.ok(before.child.is === 'unborn' || leftMs > 1_000, 'a start with no time left');
-  const isGated = before.child.is === 'unborn' && config.startTimeoutAction === 'fail';
+  assert.ok(before.child.is === 'unstarted' || leftMs > 1_000, 'a start with no time left');
+  const isGated = before.child.is === 'unstarted' && config.startTimeoutAction === 'fail';
   const areReady = [...config.startReady.keys()].every((index) => after.looks[index]?.ok);
   assert.ok(areReady || !isGated, 'a start before all are ready');
 }
@@ -64,9 +64,9 @@ function startsRightly(config: MemberConfig, { before, event, after, effects }: 
 function runsRightly({ before, event, after, effects }: Step): void {
   const isAlive = after.child.is === 'alive' || before.child.is === 'alive';
   for (const effect of effects) {
-    if (effect.type !== 'runAction') continue;
+    if (effect.type !== 'startTask') continue;
     const isBegunAgain = event.type === 'booted';
-    const isLooking = effect.action.kind === 'ready' && before.child.is === 'unborn';
+    const isLooking = effect.action.kind === 'ready' && before.child.is === 'unstarted';
     assert.ok(isAlive || isLooking || effect.action.kind === 'quit' || isBegunAgain, 'an action without a child');
     const isPreStop = after.tasks.some(({ id, key }) => id === effect.id && key === 'preStop');
     const isSameLife = before.child.is === 'alive' && !isBegunAgain;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { PeerView } from '../../src/core/peers.ts';
+import type { PeerView } from '../../src/core/state/peer.ts';
 import { alive, dead, kubexit, lost, START, sidecarConfig, waiting } from './helpers.ts';
 import { Life } from './life.ts';
 
@@ -62,7 +62,7 @@ describe('a job with sidecars', () => {
         .see(again);
       const errors = life.logs.filter((line) => line.startsWith('error'));
       assert.equal(errors.length, 1);
-      assert.match(errors[0] ?? '', /main work was born again .* check that --restart-policy/);
+      assert.match(errors[0] ?? '', /main work was started again .* check that --restart-policy/);
     }
   });
 

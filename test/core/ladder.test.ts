@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { forwardTable, ladderOf, translate } from '../../src/core/ladder.ts';
-import { reduce } from '../../src/core/lifecycle.ts';
+import { reduce } from '../../src/core/lifecycle/lifecycle.ts';
 import { alive, fixed, instant, mainConfig, START, sidecarConfig } from './helpers.ts';
 import { Life } from './life.ts';
 
@@ -95,7 +95,7 @@ describe('the ladder', () => {
   it('KILL is sent once though more interrupts come before the child is reaped', () => {
     const life = new Life({ config: mainConfig(), child: DEAF, peers: [] });
     const interrupt = {
-      type: 'signalReceived',
+      type: 'signal',
       at: instant(START),
       signal: 2,
       senderPid: 0,
@@ -106,7 +106,7 @@ describe('the ladder', () => {
       life.state = state;
       return effects;
     }).flat();
-    const sent = effects.flatMap((effect) => (effect.type === 'signalChild' ? [effect.signal] : []));
+    const sent = effects.flatMap((effect) => (effect.type === 'kill' ? [effect.signal] : []));
     assert.deepEqual(sent, [2, 9]);
   });
 
@@ -124,7 +124,7 @@ describe('the ladder', () => {
   });
 
   it('a rest that outlives KILL is not waited for: 2 s, and in a stop of the pod only until the deadline', () => {
-    const child = { on: { 15: 'ignores' }, leaves: 'undead' } as const;
+    const child = { on: { 15: 'ignores' }, leaves: 'unkillable' } as const;
     const alone = new Life({ config: mainConfig({ gracePeriodMs: 5_000 }), child, peers: [] });
     alone.endChild(0).passUntilGone();
     // 20 ms for it to follow its leader, TERM, 5 s, KILL, 2 s.
@@ -153,7 +153,7 @@ describe('the ladder', () => {
 
   it('word of the group of an earlier child ends nobody', () => {
     const life = new Life({ config: mainConfig(), child: { leaves: 15 }, peers: [] }).endChild(0);
-    life.feed({ type: 'groupEmptied', id: 7, strays: 0 });
+    life.feed({ type: 'groupGone', id: 7, strays: 0 });
     assert.equal(life.exitCode, undefined);
     assert.equal(life.passUntilGone().exitedAtMs, 15);
   });
@@ -200,7 +200,7 @@ describe('the signals that are passed on', () => {
 
   it('the host forwards by itself from the start of each child on', () => {
     const life = new Life({ config: sidecarConfig(), peers: [] }).endChild(0).pass(1_000);
-    const told = life.done.flatMap(({ effect }) => (effect.type === 'forwardSignals' ? [effect.id] : []));
+    const told = life.done.flatMap(({ effect }) => (effect.type === 'forward' ? [effect.id] : []));
     assert.deepEqual(told, [1, 2]);
   });
 });

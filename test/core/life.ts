@@ -4,13 +4,13 @@
  */
 import assert from 'node:assert/strict';
 import type { MemberConfig } from '../../src/core/config.ts';
-import type { Effect, Event } from '../../src/core/events.ts';
-import { reduce } from '../../src/core/lifecycle.ts';
-import type { PeerView } from '../../src/core/peers.ts';
-import { tombstoneOf } from '../../src/core/record.ts';
+import type { Tombstone } from '../../src/core/format/tombstone.ts';
+import { reduce } from '../../src/core/lifecycle/lifecycle.ts';
+import { tombstoneOf } from '../../src/core/lifecycle/record.ts';
 import { SIGKILL } from '../../src/core/signals.ts';
-import { initialState, type State } from '../../src/core/state.ts';
-import type { Tombstone } from '../../src/core/tombstone.ts';
+import type { Effect, Event } from '../../src/core/state/events.ts';
+import type { PeerView } from '../../src/core/state/peer.ts';
+import { initialState, type State } from '../../src/core/state/state.ts';
 import { readMemo, writeMemo } from '../../src/runtime/memo.ts';
 import { BOOT, HOST_ID, instant, START } from './helpers.ts';
 import { type ChildScript, type EventOf, nameOf, ScriptedHost } from './host.ts';
@@ -90,10 +90,10 @@ export class Life {
   signal(signal: number, from: { readonly terminal?: boolean } = {}): this {
     const passed = this.state.child.is === 'alive' ? this.host.passOn(signal, this.nowMs) : undefined;
     if (passed === undefined)
-      return this.feed({ type: 'signalReceived', signal, senderPid: 0, fromTerminal: from.terminal ?? false });
+      return this.feed({ type: 'signal', signal, senderPid: 0, fromTerminal: from.terminal ?? false });
     const { id, as } = passed;
-    this.done = [...this.done, { atMs: this.nowMs - START, effect: { type: 'signalChild', id, signal: as } }];
-    return this.feed({ type: 'signalForwarded', signal, as, senderPid: 0 });
+    this.done = [...this.done, { atMs: this.nowMs - START, effect: { type: 'kill', id, signal: as } }];
+    return this.feed({ type: 'forwarded', signal, as, senderPid: 0 });
   }
 
   see(...peers: readonly PeerView[]): this {
@@ -170,24 +170,20 @@ export class Life {
   }
   /** The times of all starts. */
   get spawns(): readonly number[] {
-    return this.done.flatMap(({ atMs, effect }) => (effect.type === 'spawnChild' ? [atMs] : []));
+    return this.done.flatMap(({ atMs, effect }) => (effect.type === 'spawn' ? [atMs] : []));
   }
   /** `[when, number]` of all signals to the child. */
   get signals(): Moments<number> {
-    return this.done.flatMap(({ atMs, effect }) =>
-      effect.type === 'signalChild' ? [[atMs, effect.signal] as const] : [],
-    );
+    return this.done.flatMap(({ atMs, effect }) => (effect.type === 'kill' ? [[atMs, effect.signal] as const] : []));
   }
   /** `[when, number]` of all signals to those that have left its group. */
   get sweeps(): Moments<number> {
-    return this.done.flatMap(({ atMs, effect }) =>
-      effect.type === 'sweepStrays' ? [[atMs, effect.signal] as const] : [],
-    );
+    return this.done.flatMap(({ atMs, effect }) => (effect.type === 'sweep' ? [[atMs, effect.signal] as const] : []));
   }
   /** `[when, name]` of all actions that were begun. */
   get runs(): Moments<string> {
     return this.done.flatMap(({ atMs, effect }) =>
-      effect.type === 'runAction' ? [[atMs, nameOf(effect.action)] as const] : [],
+      effect.type === 'startTask' ? [[atMs, nameOf(effect.action)] as const] : [],
     );
   }
   /** When that action was begun. */
@@ -197,10 +193,10 @@ export class Life {
   /** When that action was told to end. */
   endsOf(name: string): readonly number[] {
     const ids = this.done.flatMap(({ effect }) =>
-      effect.type === 'runAction' && nameOf(effect.action) === name ? [effect.id] : [],
+      effect.type === 'startTask' && nameOf(effect.action) === name ? [effect.id] : [],
     );
     return this.done.flatMap(({ atMs, effect }) =>
-      effect.type === 'endAction' && ids.includes(effect.id) ? [atMs] : [],
+      effect.type === 'endTask' && ids.includes(effect.id) ? [atMs] : [],
     );
   }
   get logs(): readonly string[] {
@@ -231,8 +227,7 @@ export class Life {
     this.wakeAtMs = wakeAtMs;
     const atMs = this.nowMs - START;
     this.done = [...this.done, ...effects.map((effect) => ({ atMs, effect }))];
-    for (const effect of effects)
-      if (effect.type === 'exitContainer') this.exits = [...this.exits, { atMs, code: effect.code }];
+    for (const effect of effects) if (effect.type === 'exit') this.exits = [...this.exits, { atMs, code: effect.code }];
     for (const effect of effects) this.host.obey(effect, this.nowMs);
     this.#observe?.({ before, event, after: state, effects, wakeAtMs });
   }

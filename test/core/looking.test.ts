@@ -58,7 +58,7 @@ describe('a start gate on a process that is no member', () => {
         [asked, [], 'never-started'],
       );
     }
-    const before = [{ type: 'signalReceived', signal: SIGTERM, senderPid: 0, fromTerminal: false }] as const;
+    const before = [{ type: 'signal', signal: SIGTERM, senderPid: 0, fromTerminal: false }] as const;
     assert.deepEqual(new Life({ config, child: istio('never'), queued: before }).runs, []);
     const asSexton = lifeOf('never').askToStop();
     assert.equal(asSexton.exitCode, 143);
@@ -99,7 +99,7 @@ describe('a start gate on a process that is no member', () => {
     const again = { ...config, restart: 'always' as const };
     const life = new Life({ config: again, child: istio(yes), peers: [] }).endChild(1).pass(5_000);
     assert.deepEqual([life.runsOf('istio'), life.spawns], [[0], [0, 100]]);
-    life.feed({ type: 'actionEnded', id: 1, ok: false, detail: 'late', output: '' });
+    life.feed({ type: 'taskEnded', id: 1, ok: false, detail: 'late', output: '' });
     assert.equal(life.phase, 'running');
   });
 

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { PeerView } from '../../src/core/peers.ts';
+import type { PeerView } from '../../src/core/state/peer.ts';
 import { child, config, peers, perform, schedule } from './arbitraries.ts';
 import { revived } from './helpers.ts';
 import { Life } from './life.ts';

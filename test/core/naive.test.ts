@@ -73,13 +73,13 @@ function live(random: Plan): readonly string[] {
 
 function note(told: string[], { before, event, after, effects }: Step): void {
   const tell = (what: string) => told.push(`${event.at.mono - START} ${what}`);
-  if (event.type === 'signalForwarded') tell('TERM');
+  if (event.type === 'forwarded') tell('TERM');
   for (const effect of effects) {
-    if (effect.type === 'spawnChild') tell('spawn');
+    if (effect.type === 'spawn') tell('spawn');
     // Its empty group gets the signal in the same moment: of that the naive opinion knows nothing.
-    if (effect.type === 'signalChild' && after.child.is === 'alive') tell(effect.signal === 9 ? 'KILL' : 'TERM');
-    if (effect.type === 'runAction' && effect.action.kind === 'exec') tell(effect.action.argv[0]);
-    if (effect.type === 'exitContainer') tell(`exit ${effect.code}`);
+    if (effect.type === 'kill' && after.child.is === 'alive') tell(effect.signal === 9 ? 'KILL' : 'TERM');
+    if (effect.type === 'startTask' && effect.action.kind === 'exec') tell(effect.action.argv[0]);
+    if (effect.type === 'exit') tell(`exit ${effect.code}`);
   }
   const [wasHealthy, isHealthy] = [before, after].map(({ chronicle }) => chronicle.healthy !== undefined);
   if (wasHealthy !== isHealthy) tell(isHealthy === true ? 'healthy' : 'unhealthy');

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MemberConfig } from '../../src/core/config.ts';
-import { blockersOf, cycleThrough } from '../../src/core/order.ts';
-import type { PeerView } from '../../src/core/peers.ts';
-import { MAINS_FINISHED, type Stop } from '../../src/core/state.ts';
+import { blockersOf, cycleThrough } from '../../src/core/pod/order.ts';
+import type { PeerView } from '../../src/core/state/peer.ts';
+import { MAINS_FINISHED, type Stop } from '../../src/core/state/state.ts';
 import { alive, dead, lost, mainConfig, peersOf, START, sidecarConfig, stateAt, waiting } from './helpers.ts';
 
 const after = (name: string) => ({ name, condition: 'started' as const, optional: false });

@@ -1,15 +1,15 @@
 /** What the host has done, or not done, because we were late: a start that a stop request overtook, and the KILL at the deadline. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { hostKillAtMs } from '../../src/core/deadline.ts';
-import { reduce } from '../../src/core/lifecycle.ts';
-import { initialState, type State } from '../../src/core/state.ts';
+import { reduce } from '../../src/core/lifecycle/lifecycle.ts';
+import { hostKillAtMs } from '../../src/core/pod/deadline.ts';
+import { initialState, type State } from '../../src/core/state/state.ts';
 import { BOOT, HOST_ID, instant, mainConfig, START } from './helpers.ts';
 import type { EventOf } from './host.ts';
 import { Life } from './life.ts';
 
-const OVERTAKEN = { type: 'childSpawnFailed', id: 1, errno: 'ECANCELED' } as const;
-const TERM = { type: 'signalReceived', signal: 15, senderPid: 0, fromTerminal: false } as const;
+const OVERTAKEN = { type: 'spawnFailed', id: 1, errno: 'ECANCELED' } as const;
+const TERM = { type: 'signal', signal: 15, senderPid: 0, fromTerminal: false } as const;
 
 function after(...events: readonly EventOf[]): { readonly state: State; readonly done: readonly string[] } {
   const config = mainConfig({ solo: true });
@@ -24,8 +24,8 @@ function after(...events: readonly EventOf[]): { readonly state: State; readonly
 }
 
 function tell(effect: ReturnType<typeof reduce>['effects'][number]): string {
-  if (effect.type === 'spawnChild') return `spawn ${effect.id}`;
-  if (effect.type === 'exitContainer') return `exit ${effect.code}`;
+  if (effect.type === 'spawn') return `spawn ${effect.id}`;
+  if (effect.type === 'exit') return `exit ${effect.code}`;
   return effect.type === 'log' ? `${effect.level}: ${effect.message}` : effect.type;
 }
 
@@ -42,7 +42,7 @@ describe('a start that a stop request has overtaken', () => {
   });
 
   it('A5 is ordered again, with the same id, when what came was none', () => {
-    const { done } = after({ type: 'booted' }, OVERTAKEN, { type: 'childSpawned', id: 1, pid: 7 });
+    const { done } = after({ type: 'booted' }, OVERTAKEN, { type: 'spawned', id: 1, pid: 7 });
     assert.deepEqual(done.slice(0, 3), ['spawn 1', 'spawn 1', 'info: started']);
   });
 
@@ -53,7 +53,7 @@ describe('a start that a stop request has overtaken', () => {
     const config = mainConfig({ restart: 'always' });
     const at = instant(untilMs);
     const born = reduce(config, life.state, { type: 'ticked', at });
-    assert.deepEqual(born.effects.filter(({ type }) => type === 'spawnChild').map(tell), ['spawn 2']);
+    assert.deepEqual(born.effects.filter(({ type }) => type === 'spawn').map(tell), ['spawn 2']);
     const asked = reduce(config, born.state, { ...TERM, at });
     const taken = reduce(config, asked.state, { ...OVERTAKEN, id: 2, at });
     assert.deepEqual(taken.effects.filter(({ type }) => type !== 'log').map(tell), ['exit 3']);
@@ -72,9 +72,9 @@ describe('the KILL of the host', () => {
 
   it('A3 counts as our own: the death is one at the deadline, and no other KILL follows', () => {
     const life = new Life({ config, child: { on: { 15: 'ignores' } }, peers: [] }).signal(15).loseSupervisor();
-    life.pass(10_000).feed({ type: 'childKilled', id: 1 });
-    life.feed({ type: 'childExited', id: 1, exit: { code: undefined, signal: 9 }, core: false, oom: false });
-    life.feed({ type: 'groupEmptied', id: 1, strays: 0 }).feed({ type: 'booted' });
+    life.pass(10_000).feed({ type: 'overdue', id: 1 });
+    life.feed({ type: 'exited', id: 1, pid: 101, code: undefined, signal: 9, core: false, oom: false });
+    life.feed({ type: 'groupGone', id: 1, strays: 0 }).feed({ type: 'booted' });
     assert.equal(life.exitCode, 137);
     assert.deepEqual(life.signals, [[0, 15]]);
     assert.ok(life.logs.includes('warn: killed by init: the deadline has come'));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { phaseOf } from '../../src/core/phase.ts';
-import type { Child, Climb, Stop } from '../../src/core/state.ts';
+import { phaseOf } from '../../src/core/lifecycle/phase.ts';
+import type { Child, Climb, Stop } from '../../src/core/state/state.ts';
 import { alive, dead, fixed, mainConfig, START, sidecarConfig } from './helpers.ts';
 import { Life } from './life.ts';
 
@@ -18,7 +18,7 @@ const stop = (waitsFor: Stop['waitsFor']): Stop => ({
   waitsFor,
 });
 const running: Child = { is: 'alive', id: 1, pid: 100, sinceMs: START };
-const remnant: Child = { is: 'remnant', id: 1, exit, sinceMs: START, livedMs: 0, oom: false, strays: false };
+const leftovers: Child = { is: 'leftovers', id: 1, exit, sinceMs: START, livedMs: 0, oom: false, strays: false };
 
 describe('the phase', () => {
   const { chronicle } = new Life({ config: mainConfig() }).state;
@@ -27,16 +27,16 @@ describe('the phase', () => {
     phaseOf({ child, stop: wish, climb: done, failing: undefined, chronicle: up });
 
   it('follows from what the child is', () => {
-    assert.equal(phase({ is: 'unborn' }), 'waiting');
+    assert.equal(phase({ is: 'unstarted' }), 'waiting');
     assert.equal(phase({ is: 'spawning', id: 1 }), 'starting');
     assert.equal(phase(running), 'running');
-    assert.equal(phase(remnant), 'running');
+    assert.equal(phase(leftovers), 'running');
     assert.equal(phase({ is: 'backoff', untilMs: START, exit }), 'backoff');
     assert.equal(phase(gone), 'dead');
   });
 
   it('of a living child follows from what is wanted and done', () => {
-    for (const child of [running, remnant]) {
+    for (const child of [running, leftovers]) {
       assert.equal(phase(child, stop('turn')), 'holding');
       assert.equal(phase(child, stop('linger')), 'holding');
       assert.equal(phase(child, stop('drain')), 'draining');

@@ -1,9 +1,9 @@
 /**
- * Several lives over one graveyard on one fake clock: what one carves the others see in the same millisecond.
+ * Several lives over one graveyard on one fake clock: what one writes the others see in the same millisecond.
  */
 import type { MemberConfig } from '../../src/core/config.ts';
-import type { PeerView } from '../../src/core/peers.ts';
-import type { State } from '../../src/core/state.ts';
+import type { PeerView } from '../../src/core/state/peer.ts';
+import type { State } from '../../src/core/state/state.ts';
 import { START } from './helpers.ts';
 import { type ChildScript, Life, type LifeOptions } from './life.ts';
 

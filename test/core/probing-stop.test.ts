@@ -48,7 +48,7 @@ describe('a main that is asked to stop', () => {
   it('does not fail any more by what a probe says a moment later', () => {
     const config = mainConfig({ ...probes({ liveness: { failures: 1, timeoutMs: 60_000 } }), drain: fixed(5_000) });
     const life = new Life({ config, peers: [], child: { actions: { liveness: ['deaf'] } } }).signal(15);
-    life.feed({ type: 'actionEnded', id: 1, ok: false, detail: 'exit code 1', output: '' }).pass(1_000);
+    life.feed({ type: 'taskEnded', id: 1, ok: false, detail: 'exit code 1', output: '' }).pass(1_000);
     assert.deepEqual([life.phase, life.state.failing], ['draining', undefined]);
   });
 });
@@ -97,7 +97,7 @@ describe('a sidecar that holds', () => {
     const child = { actions: { liveness: ['deaf'] as const }, on: SLOW };
     const hasty = sidecarConfig({ ...probes({ liveness: { failures: 1, timeoutMs: 60_000 } }) });
     const life = new Life({ config: hasty, peers: [alive('work')], child }).signal(15).pass(1_000).signal(15);
-    life.feed({ type: 'actionEnded', id: 1, ok: false, detail: 'exit code 1', output: '' }).passUntilGone();
+    life.feed({ type: 'taskEnded', id: 1, ok: false, detail: 'exit code 1', output: '' }).passUntilGone();
     assert.deepEqual([life.state.failing, life.spawns, life.exitCode], [undefined, [0], 0]);
   });
 });

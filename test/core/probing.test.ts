@@ -103,7 +103,7 @@ describe('a probe that takes too long', () => {
       const nowMs = life.nowMs;
       // As after a pause: the host tells late of what happened in time.
       life.nowMs = nowMs - 2_000 + endedAt;
-      life.feed({ type: 'actionEnded', id, ok: true, detail: '', output: '' });
+      life.feed({ type: 'taskEnded', id, ok: true, detail: '', output: '' });
       assert.equal(isHealthy(life), healthy, `ended at ${endedAt}`);
     }
   });
@@ -113,13 +113,13 @@ describe('a probe that takes too long', () => {
     assert.deepEqual([life.runsOf('readiness'), life.endsOf('readiness')], [[0], [500]]);
     life.pass(1);
     assert.deepEqual([life.runsOf('readiness'), isHealthy(life)], [[0, 2_500], true]);
-    assert.ok(life.logs.includes('warn: the readiness action does not end: going on without it'));
+    assert.ok(life.logs.includes('warn: the readiness action does not end: continuing without it'));
   });
 
   it('and ends after it was given up changes nothing any more', () => {
     const life = probed('readiness', ['deaf', 'never'], { timeoutMs: 500 }).pass(2_500);
     const before = life.state;
-    life.feed({ type: 'actionEnded', id: 1, ok: true, detail: '', output: '' });
+    life.feed({ type: 'taskEnded', id: 1, ok: true, detail: '', output: '' });
     assert.deepEqual(life.state, before);
   });
 });

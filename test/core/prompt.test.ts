@@ -6,7 +6,7 @@ import { Life } from './life.ts';
 
 /** What the host was last told about the next stop request. */
 function offered(life: Life): Readonly<Record<number, number>> | undefined {
-  const effects = life.done.map(({ effect }) => effect).filter((effect) => effect.type === 'forwardStopOnce');
+  const effects = life.done.map(({ effect }) => effect).filter((effect) => effect.type === 'forwardOnce');
   return effects.at(-1)?.table;
 }
 

@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { reduce } from '../../src/core/lifecycle.ts';
-import type { Peer } from '../../src/core/state.ts';
+import { reduce } from '../../src/core/lifecycle/lifecycle.ts';
+import type { Peer } from '../../src/core/state/peer.ts';
 import { writeMemo } from '../../src/runtime/memo.ts';
 import { perform, schedule } from './arbitraries.ts';
 import { anything, member, performAny, script } from './arbitraries-actions.ts';
@@ -38,7 +38,7 @@ describe('in every life with actions', () => {
         const life = new Life({ config, child, peers: [alive('a')] });
         for (const action of todo) performAny(life, action);
         const sent = life.pass(100_003).done.flatMap(({ effect }) => {
-          const isRung = effect.type === 'signalChild' && ![1, 10, 12, 37].includes(effect.signal);
+          const isRung = effect.type === 'kill' && ![1, 10, 12, 37].includes(effect.signal);
           return isRung ? [`${effect.id} ${effect.signal}`] : [];
         });
         assert.equal(new Set(sent).size, sent.length, sent.join(', '));

@@ -4,11 +4,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { killAtMs } from '../../src/core/deadline.ts';
-import { longestDrainMs } from '../../src/core/drain.ts';
-import { reduce } from '../../src/core/lifecycle.ts';
-import type { Peer } from '../../src/core/state.ts';
-import { MAX_HISTORY } from '../../src/core/tombstone.ts';
+import { MAX_HISTORY } from '../../src/core/format/tombstone.ts';
+import { longestDrainMs } from '../../src/core/lifecycle/drain.ts';
+import { reduce } from '../../src/core/lifecycle/lifecycle.ts';
+import { killAtMs } from '../../src/core/pod/deadline.ts';
+import type { Peer } from '../../src/core/state/peer.ts';
 import { writeMemo } from '../../src/runtime/memo.ts';
 import { type Action, chaos, child, config, peers, perform, schedule } from './arbitraries.ts';
 import { alive, asJson, dead, revived, sidecarConfig } from './helpers.ts';
@@ -27,11 +27,11 @@ describe('in every life', () => {
   it('the container ends once, and after that nothing is done any more', () => {
     check(schedule, ({ before, event, effects }) => {
       if (before.child.is !== 'gone') return;
-      const done = effects.filter((effect) => !(effect.type === 'log' && effect.message.includes('born again')));
-      assert.deepEqual(done, event.type === 'booted' ? [{ type: 'exitContainer', code: before.child.code }] : []);
+      const done = effects.filter((effect) => !(effect.type === 'log' && effect.message.includes('was started again')));
+      assert.deepEqual(done, event.type === 'booted' ? [{ type: 'exit', code: before.child.code }] : []);
     });
     check(chaos, ({ before, event, effects }) => {
-      const ends = effects.filter(({ type }) => type === 'exitContainer').length;
+      const ends = effects.filter(({ type }) => type === 'exit').length;
       assert.ok(ends <= (before.child.is === 'gone' && event.type !== 'booted' ? 0 : 1));
     });
   });
@@ -64,7 +64,7 @@ describe('in every life', () => {
 
   it('KILL comes only when a rung, a deadline or the end of an own budget says so, or a third interrupt, and once', () => {
     check(schedule, ({ before, event, after, effects }, { config: member }) => {
-      const kills = effects.filter((effect) => effect.type === 'signalChild' && effect.signal === 9);
+      const kills = effects.filter((effect) => effect.type === 'kill' && effect.signal === 9);
       assert.ok(kills.length <= 1);
       if (kills.length === 0) return;
       assert.ok(before.climb?.killed !== true, 'KILL a second time');
@@ -72,16 +72,16 @@ describe('in every life', () => {
       const isRung = climb !== undefined && member.ladder?.[climb.rung]?.signal === 9;
       const isOverdue = deadline?.kills === true && now.mono >= killAtMs(deadline);
       const isOwnEnd = climb?.killAtMs !== undefined && now.mono >= climb.killAtMs;
-      const isImpatient = event.type === 'signalReceived' && event.fromTerminal && (stop?.requests ?? 0) >= 3;
+      const isImpatient = event.type === 'signal' && event.fromTerminal && (stop?.requests ?? 0) >= 3;
       assert.ok(isRung || isOverdue || isOwnEnd || isImpatient);
     });
   });
 
   it('no rung is sent twice in one life of the child', () => {
     check(schedule, ({ effects, event }, { config: member }, memory) => {
-      const passedOn = event.type === 'signalReceived' && !member.stopSignals.includes(event.signal);
+      const passedOn = event.type === 'signal' && !member.stopSignals.includes(event.signal);
       for (const effect of effects) {
-        if (effect.type !== 'signalChild' || passedOn) continue;
+        if (effect.type !== 'kill' || passedOn) continue;
         const key = `${effect.id} ${effect.signal}`;
         assert.ok(!memory.has(key), `signal ${effect.signal} to child ${effect.id} again`);
         memory.add(key);
@@ -92,15 +92,15 @@ describe('in every life', () => {
   it('a stop beats every restart: after the stop request of a main, or a second one, nothing is started', () => {
     check(schedule, ({ before, effects }, { config: member }) => {
       const isOver = before.stop !== undefined && (member.role === 'main' || before.stop.requests >= 2);
-      if (isOver) assert.ok(!effects.some(({ type }) => type === 'spawnChild'));
+      if (isOver) assert.ok(!effects.some(({ type }) => type === 'spawn'));
     });
   });
 
   it('never two children at a time', () => {
     check(schedule, ({ before, effects }) => {
-      const starts = effects.filter(({ type }) => type === 'spawnChild').length;
+      const starts = effects.filter(({ type }) => type === 'spawn').length;
       assert.ok(starts <= 1);
-      if (starts === 1) assert.ok(['unborn', 'backoff', 'remnant'].includes(before.child.is), before.child.is);
+      if (starts === 1) assert.ok(['unstarted', 'backoff', 'leftovers'].includes(before.child.is), before.child.is);
     });
   });
 
@@ -108,7 +108,7 @@ describe('in every life', () => {
     check(schedule, ({ before, event, after }) => {
       if (before.stop === undefined) return;
       assert.ok(after.stop !== undefined && after.stop.reason === before.stop.reason);
-      const isRequest = event.type === 'signalReceived';
+      const isRequest = event.type === 'signal';
       assert.ok(after.stop.requests - before.stop.requests <= (isRequest ? 1 : 0));
     });
   });
@@ -162,7 +162,7 @@ describe('in the end', () => {
       fc.property(config, child, peers, schedule, (member, script, found, actions) => {
         const life = new Life({ config: { ...member, gracePeriodMs: 10_007 }, child: script, peers: found });
         for (const action of actions) perform(life, action);
-        life.feed({ type: 'signalReceived', signal: 15, senderPid: 0, fromTerminal: false }).pass(10_007);
+        life.feed({ type: 'signal', signal: 15, senderPid: 0, fromTerminal: false }).pass(10_007);
         assert.notEqual(life.exitCode, undefined);
       }),
       RUNS,

@@ -24,7 +24,7 @@ describe('quit calls', () => {
       const child: ChildScript = { endsAfterMs: 100, code, actions: leavesAfter(700) };
       const life = new Life({ config: mainConfig({ quit }), child, peers: [] }).pass(500);
       assert.deepEqual([life.runsOf('istio'), life.runsOf('dapr')], [[100], [100]]);
-      assert.deepEqual([life.tombstone.ExitCode, life.tombstone.Phase], [code, 'dead'], 'its death is carved before');
+      assert.deepEqual([life.tombstone.ExitCode, life.tombstone.Phase], [code, 'dead'], 'its death is written before');
       assert.equal(life.exitCode, undefined);
       assert.deepEqual([life.passUntilGone().exitCode, life.exitedAtMs, life.exits.length], [code, 800, 1]);
     }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { formatTombstone, MAX_HISTORY } from '../../src/core/tombstone.ts';
-import { parseTombstone } from '../../src/core/tombstone-parse.ts';
+import { formatTombstone, MAX_HISTORY } from '../../src/core/format/tombstone.ts';
+import { parseTombstone } from '../../src/core/format/tombstone-parse.ts';
 import { readMemo, writeMemo } from '../../src/runtime/memo.ts';
 import { alive, BOOT, HOST_ID, mainConfig, START, sidecarConfig } from './helpers.ts';
 import { Life } from './life.ts';
 
 const gate = (name: string) => ({ name, condition: 'started', optional: false }) as const;
-const MOST_MEMO_BYTES = 65_536;
+const MAX_MEMO_BYTES = 65_536;
 
 describe('the tombstone of a life', () => {
   it('says who it is from the first moment on', () => {
@@ -62,7 +62,7 @@ describe('the tombstone of a life', () => {
 
   it('names every signal that came and went', () => {
     const life = new Life({ config: mainConfig({ signals: { 1: 12 } }), child: { on: { 12: 'ignores' } }, peers: [] });
-    life.signal(1).feed({ type: 'signalForwarded', signal: 10, as: 12, senderPid: 7 }).signal(15);
+    life.signal(1).feed({ type: 'forwarded', signal: 10, as: 12, senderPid: 7 }).signal(15);
     const history = life.tombstone.History?.map(({ At: _at, ...entry }) => entry) ?? [];
     for (const entry of [
       { Event: 'signal received', Signal: 'SIGHUP', Sender: 0 },
@@ -113,6 +113,6 @@ describe('the memo', () => {
         .signal(10);
       return Buffer.byteLength(writeMemo({ state: life.state, isHeld: true }));
     });
-    assert.ok(Math.max(...sizes) < MOST_MEMO_BYTES, `${Math.max(...sizes)} bytes`);
+    assert.ok(Math.max(...sizes) < MAX_MEMO_BYTES, `${Math.max(...sizes)} bytes`);
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { statusTable } from '../../src/cli/status.ts';
+import { statusTable } from '../../src/cli/commands/status.ts';
 import type { RestartMode, RestartPolicy } from '../../src/core/config.ts';
 import { backoffAfter, wantsRestart } from '../../src/core/restart.ts';
 import { alive, dead, fixed, mainConfig, sidecarConfig } from './helpers.ts';
@@ -181,7 +181,7 @@ describe('a restart that cannot be made', () => {
     // The next start fails; the scripted host of this life knows only successes.
     const state = { ...life.state, births: births + 1, child: { is: 'spawning', id: births + 1 } } as const;
     life.state = state;
-    return life.feed({ type: 'childSpawnFailed', id: births + 1, errno });
+    return life.feed({ type: 'spawnFailed', id: births + 1, errno });
   };
 
   it('for want of room is tried again after a backoff, as after a death', () => {

@@ -38,7 +38,7 @@ describe('a supervisor that comes back while an action runs', () => {
     assert.deepEqual([life.pass(1).signals, life.runsOf('bye')], [[[5_000, 15]], [0]]);
   });
 
-  it('hears of a command’s end that came while nobody was there', () => {
+  it('hears of a command’s end that came while there was no supervisor', () => {
     const life = main({ preStop: command('bye') }, { actions: { bye: [{ afterMs: 500, ok: true }] } }).signal(15);
     away(life.pass(100), 2_000);
     assert.deepEqual([life.runsOf('bye'), life.signals], [[0], [[2_100, 15]]]);
@@ -58,7 +58,7 @@ describe('a supervisor that comes back while an action runs', () => {
       const life = main(readiness(action, 9_000), { actions: { [name]: [{ afterMs: 5_000, ok: true }] } }).pass(1_000);
       away(life, 1_500);
       const begun = life.done.flatMap(({ atMs, effect }) =>
-        effect.type === 'runAction' ? [[atMs, effect.id, effect.timeoutMs]] : [],
+        effect.type === 'startTask' ? [[atMs, effect.id, effect.timeoutMs]] : [],
       );
       assert.deepEqual(begun, [
         [0, 1, 9_000],
@@ -76,7 +76,7 @@ describe('a supervisor that comes back while an action runs', () => {
       .pass(1_000);
     away(life, 500);
     assert.deepEqual([life.runsOf('/bye'), life.passUntilGone().signals], [[0, 1_500], [[3_500, 15]]]);
-    const limits = life.done.flatMap(({ effect }) => (effect.type === 'runAction' ? [effect.timeoutMs] : []));
+    const limits = life.done.flatMap(({ effect }) => (effect.type === 'startTask' ? [effect.timeoutMs] : []));
     assert.deepEqual(limits, [undefined, undefined]);
   });
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MemberConfig } from '../../src/core/config.ts';
-import type { PeerView } from '../../src/core/peers.ts';
-import { type Standing, standingOf, strangersAmong } from '../../src/core/standing.ts';
+import { leftoversOfOtherSessions, type Standing, standingOf } from '../../src/core/pod/standing.ts';
+import type { PeerView } from '../../src/core/state/peer.ts';
 import { alive, dead, kubexit, lost, peersOf, START, sidecarConfig, stateAt, waiting } from './helpers.ts';
 
 describe('where another member stands', () => {
@@ -92,7 +92,7 @@ describe('where another member stands', () => {
       alive('mine', { Session: 'ours' }),
       dead('boot', 0, { Boot: 'another' }),
     );
-    assert.deepEqual(strangersAmong(config, stateAt(START, { peers })), ['left']);
+    assert.deepEqual(leftoversOfOtherSessions(config, stateAt(START, { peers })), ['left']);
   });
 });
 

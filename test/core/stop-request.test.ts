@@ -10,7 +10,7 @@ import {
   parseRequest,
   requestFileOf,
   type StopRequest,
-} from '../../src/core/stop-request.ts';
+} from '../../src/core/format/stop-request.ts';
 import { BOOT, HOST_ID, instant } from './helpers.ts';
 
 const REQUEST: StopRequest = {

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { reduce } from '../../src/core/lifecycle.ts';
+import { reduce } from '../../src/core/lifecycle/lifecycle.ts';
 import { allCells, regenerate } from './table/markdown.ts';
 import { rows } from './table/rows.ts';
 
@@ -25,7 +25,7 @@ describe('docs/lifecycle.md', () => {
     const all = rows().map(({ state }) => state);
     const phases = ['waiting', 'starting', 'running', 'holding', 'draining', 'stopping', 'backoff', 'dead'];
     assert.deepEqual([...new Set(all.map(({ phase }) => phase))].toSorted(), phases.toSorted());
-    const kinds = ['unborn', 'spawning', 'alive', 'remnant', 'backoff', 'gone'];
+    const kinds = ['unstarted', 'spawning', 'alive', 'leftovers', 'backoff', 'gone'];
     assert.deepEqual([...new Set(all.map(({ child }) => child.is))].toSorted(), kinds.toSorted());
   });
 
@@ -53,18 +53,18 @@ describe('docs/lifecycle.md', () => {
 
 const EVENTS = [
   'booted',
-  'signalReceived',
-  'signalForwarded',
-  'childSpawned',
-  'childSpawnFailed',
-  'childExited',
-  'groupEmptied',
+  'signal',
+  'forwarded',
+  'spawned',
+  'spawnFailed',
+  'exited',
+  'groupGone',
   'straysGone',
-  'actionEnded',
+  'taskEnded',
   'stopAsked',
   'fileChanged',
   'peersSeen',
   'trafficSeen',
-  'trafficUnseen',
+  'trafficUnavailable',
   'ticked',
 ] as const;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { parse as parseYaml } from 'yaml';
-import type { HistoryEntry, Tombstone } from '../../src/core/tombstone.ts';
+import type { HistoryEntry, Tombstone } from '../../src/core/format/tombstone.ts';
 import {
   cleanText,
   formatTombstone,
@@ -11,8 +11,8 @@ import {
   MAX_TEXT,
   RESERVE_BYTES,
   trimHistory,
-} from '../../src/core/tombstone.ts';
-import { parseTombstone } from '../../src/core/tombstone-parse.ts';
+} from '../../src/core/format/tombstone.ts';
+import { parseTombstone } from '../../src/core/format/tombstone-parse.ts';
 import '../helpers/seeded.ts';
 
 const TIME = '2026-01-02T03:04:05.678901234Z';

@@ -62,7 +62,7 @@ export async function buildSexton(tag: string, node: string, ...options: readonl
 async function buildNpm(tag: string, base: string): Promise<string[]> {
   const context = await mkdtemp(join(tmpdir(), 'sx-npm-'));
   try {
-    const pack = [join(ROOT, 'src/build/package.ts'), '--arch', process.arch, '--out', join(context, 'package')];
+    const pack = [join(ROOT, 'src/delivery/package.ts'), '--arch', process.arch, '--out', join(context, 'package')];
     await run(process.execPath, pack);
     const packed = (await readdir(context)).find((name) => name.endsWith('.tgz')) ?? '';
     await rename(join(context, packed), join(context, 'sexton.tgz'));

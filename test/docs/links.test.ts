@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { ROOT } from '../helpers/paths.ts';
 
 test('every link between the pages leads to a file that is there, and to one of its headings', () => {
-  const pages = globSync(['docs/**/*.md', 'examples/**/*.md', 'src/**/*.md'], { cwd: ROOT });
+  const pages = globSync(['*.md', 'docs/**/*.md', 'examples/**/*.md', 'src/**/*.md'], { cwd: ROOT });
   assert.ok(pages.includes('docs/security.md'));
   const dead = pages.flatMap((page) => linksOf(page).filter((target) => !leadsSomewhere(page, target)));
   assert.deepEqual(dead, []);

@@ -6,11 +6,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe } from 'node:test';
 import { startContainer } from '../helpers/container.ts';
-import { readTombstone, waitForDeath, waitForTombstone } from '../helpers/grave.ts';
 import { member } from '../helpers/member.ts';
 import { FIXTURE_SOURCES, NODE, ROOT } from '../helpers/paths.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
+import { readTombstone, waitForDeath, waitForTombstone } from '../helpers/tombstone.ts';
 import { contain, launch, linkAs, ours } from './peers.ts';
 
 /** The fixture that keeps its grave as kubexit does, and what sexton starts with that name: one command line, one set of variables. */
@@ -89,7 +89,7 @@ describe('members under the name of another program', { concurrency: 2 }, () => 
   scenario('C04 a wrong variable of sexton’s is refused under tini’s name, and nothing is started', async (stage) => {
     const run = launch(stage, ours(stage, 'tini'), ['echo', 'started'], { env: { SEXTON_DRIAN: '5s' } });
     assert.deepEqual(await run.end(), { code: 125, signal: null });
-    assert.match(run.stderr(), /SEXTON_DRIAN: no such variable; did you mean SEXTON_DRAIN\?/);
+    assert.match(run.stderr(), /unknown variable SEXTON_DRIAN; did you mean SEXTON_DRAIN\?/);
     assert.equal(run.stdout().length, 0);
   });
 });

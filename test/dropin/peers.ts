@@ -7,7 +7,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, constants, symlinkSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import type { DropIn } from '../../src/cli/dropin.ts';
+import { test } from 'node:test';
+import type { DropIn } from '../../src/cli/dropin/line.ts';
 import { type Container, type ContainerOptions, startContainer } from '../helpers/container.ts';
 import { SEXTON } from '../helpers/paths.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
@@ -43,9 +44,11 @@ export function sideBySide(
   only: 'both' | 'sexton' = 'both',
 ): void {
   const own = findInPath(name);
-  if (only === 'both' && own !== undefined) {
+  if (only === 'both') {
+    const itself = `${title}: ${name} itself`;
     const env = { POSIXLY_CORRECT: '1' };
-    scenario(`${title}: ${name} itself`, (stage) => body(stage, { name, isOurs: false, program: own, env }));
+    if (own === undefined) test(itself, { skip: `${name} is not installed (apt-get install ${name})` });
+    else scenario(itself, (stage) => body(stage, { name, isOurs: false, program: own, env }));
   }
   scenario(`${title}: sexton as ${name}`, (stage) => body(stage, ours(stage, name)));
 }

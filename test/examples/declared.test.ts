@@ -21,6 +21,7 @@ import { tempGraveyard } from '../helpers/scratch.ts';
 const run = promisify(execFile);
 
 interface Resolved {
+  readonly warnings: readonly string[];
   readonly member: {
     readonly name: string;
     readonly role: string;
@@ -32,7 +33,7 @@ interface Resolved {
   };
 }
 
-test('sexton takes every command line of a manifest, and what it is told of the pod is so', async (t) => {
+test('sexton takes every command line of a manifest without a warning, and what it is told of the pod is so', async (t) => {
   const { graveyard } = await tempGraveyard(t);
   const problems = await Promise.all(allManifests().map((it) => problemsOf(it, graveyard)));
   assert.deepEqual(problems.flat(), []);
@@ -46,7 +47,7 @@ test('what is wrong is told: a flag, a policy, a grace period, a name', async (t
     `{ restartPolicy: OnFailure, terminationGracePeriodSeconds: 5, containers: [${container(flags)}] }`;
   for (const [flags, says] of [
     ['--restart-policy=OnFailure, --grace=5s', /--grace/],
-    ['--grace-period=5s', /its pod's restartPolicy is OnFailure, it is told Never/],
+    ['--restart-policy=Never, --grace-period=5s', /its pod's restartPolicy is OnFailure, it is told Never/],
     [
       '--restart-policy=OnFailure, --grace-period=6s',
       /its pod's terminationGracePeriodSeconds are 5, it is told 6 seconds/,
@@ -69,7 +70,10 @@ async function problemsOf(manifest: Manifest, graveyard: string): Promise<string
   for (const { container, words } of commands) {
     const told = await explain(container, words, graveyard);
     if (typeof told === 'string') said.push(`${container.name}: ${told}`);
-    else members.push(told.member);
+    else {
+      members.push(told.member);
+      said.push(...told.warnings.map((warning) => `${container.name}: ${warning}`));
+    }
   }
   return [...said, ...members.flatMap((it) => mismatches(it, spec, members))].map((it) => `${manifest.from}: ${it}`);
 }

@@ -8,7 +8,7 @@ import { runExample } from './judged.ts';
 
 /** Far more than the balancer needs to hear of a change: for slow machines. */
 const DRAIN_SECONDS = '12';
-const skip = ENGINE === 'podman' ? 'the example is for machines without an engine' : false;
+const skip = ENGINE === 'podman' ? 'not in podman: the example is for machines without an engine' : false;
 
 test('a rolling restart fails no request with probe and drain, and some without either', { skip }, async (t) => {
   const stdout = await runExample(t, 'server-demo', DRAIN_SECONDS);

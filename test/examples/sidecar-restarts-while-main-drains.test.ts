@@ -8,7 +8,7 @@ import { runExample } from './judged.ts';
 
 /** In half of it the proxy has to be back: far, for slow machines. */
 const DRAIN_SECONDS = '20';
-const skip = ENGINE === 'podman' ? 'the example is for machines without an engine' : false;
+const skip = ENGINE === 'podman' ? 'not in podman: the example is for machines without an engine' : false;
 
 test(titled('N31 a proxy that dies while its main drains comes back; as a native sidecar it does not'), {
   skip,

@@ -11,7 +11,7 @@ import { runExample } from './judged.ts';
 
 /** Who stops by TERM has this long for it: far, for slow machines. */
 const GRACE_SECONDS = '15';
-const skip = ENGINE === 'podman' ? 'the example is for machines without an engine' : false;
+const skip = ENGINE === 'podman' ? 'not in podman: the example is for machines without an engine' : false;
 
 test('as PID 1 a program without a handler, or behind a shell, waits for KILL; under sexton it does not', {
   skip,

@@ -15,7 +15,7 @@ import { tempGraveyard } from '../helpers/scratch.ts';
 import { waitFor } from '../helpers/wait.ts';
 
 const EXAMPLE = join(ROOT, 'examples', 'server-demo', 'run.ts');
-const skip = ENGINE === 'podman' ? 'the example is for machines without an engine' : false;
+const skip = ENGINE === 'podman' ? 'not in podman: the example is for machines without an engine' : false;
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   test(`an example that gets ${signal} leaves no process and no file behind`, { skip }, async (t) => {

@@ -5,7 +5,8 @@ import { test } from 'node:test';
 import { runExample } from './judged.ts';
 
 const PROGRAMS = ['/usr/sbin/nginx', '/usr/sbin/haproxy'];
-const skip = PROGRAMS.every((it) => existsSync(it)) ? false : 'apt-get install nginx-light haproxy';
+const missing = PROGRAMS.find((it) => !existsSync(it));
+const skip = missing === undefined ? false : `${missing} is not installed (apt-get install nginx-light haproxy)`;
 
 test('two nginx behind haproxy are restarted under load: no request fails with sexton, some do without', {
   skip,

@@ -2,7 +2,7 @@
  * Who was asked to stop and when, who was killed from outside, and when the mains have finished: by what was really done, not by
  * what any tombstone says.
  */
-import { MOST_FAILED_STARTS, supervisorKills } from './ending.ts';
+import { MAX_FAILED_STARTS, supervisorKills } from './ending.ts';
 import { containersOf, livesOf } from './lives.ts';
 import { type MemberPlan, mainsOf } from './members.ts';
 import { type ContainerLife, type Happening, hitsOf, type RoundRecord } from './record.ts';
@@ -34,7 +34,7 @@ export function wasKilled(record: RoundRecord, container: ContainerLife): boolea
 
 /** Init may have gone on without a supervisor. */
 export function mayHaveBeenAlone(record: RoundRecord, container: ContainerLife): boolean {
-  return supervisorKills(record, container.member, container) >= MOST_FAILED_STARTS;
+  return supervisorKills(record, container.member, container) >= MAX_FAILED_STARTS;
 }
 
 /** Before this moment the sidecar cannot have known its mains finished; infinite: they never did. */

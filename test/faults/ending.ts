@@ -2,7 +2,7 @@
  * Whether a pod must come to its end by itself. A sidecar learns of its mains' end by their tombstones, and where there is none by
  * their liveness handles; when a fault takes both away at the wrong moment nobody can know, and the pod waits for its deletion.
  */
-import type { ContainerState } from '../pods/kept.ts';
+import type { ContainerState } from '../pods/kubelet-container.ts';
 import { gateOf, type MemberPlan, mainsOf } from './members.ts';
 import type { Plan } from './plan.ts';
 import { type Happening, hitsOf, type RoundRecord } from './record.ts';
@@ -40,17 +40,17 @@ export function mayBeUnknown(seen: Seen, name: string): boolean {
   const endedMs = lastMomentOf(seen, name);
   const isGone = (it: Happening): boolean => it.untilMs >= endedMs && (it.kind !== 'tear' || it.member === name);
   if (hitsOf(seen, DESTRUCTIVE).some(isGone) || hitsOf(seen, UNWRITABLE).some(isGone)) return true;
-  if (hitsOf(seen, ONLY_IN_PLACE).some((it) => it.untilMs >= endedMs && !it.carved.includes(name))) return true;
-  if (supervisorKills(seen, name) >= MOST_FAILED_STARTS) return true;
+  if (hitsOf(seen, ONLY_IN_PLACE).some((it) => it.untilMs >= endedMs && !it.written.includes(name))) return true;
+  if (supervisorKills(seen, name) >= MAX_FAILED_STARTS) return true;
   const kills = hitsOf(seen, ['kill-init'], name);
   if (kills.length === 0) return false;
   // Its death is told by its handle alone, which must have been there, and seen.
   const damages = hitsOf(seen, [...DESTRUCTIVE, ...UNWRITABLE, ...ONLY_IN_PLACE]);
-  return damages.length > 0 || kills.some((it) => !it.carved.includes(name));
+  return damages.length > 0 || kills.some((it) => !it.written.includes(name));
 }
 
-/** After so many supervisors that ended before their first word init goes on without one: nothing is carved or started then. */
-export const MOST_FAILED_STARTS = 5;
+/** After so many supervisors that ended before their first word init goes on without one: nothing is written or started then. */
+export const MAX_FAILED_STARTS = 5;
 
 export function supervisorKills(
   seen: Pick<RoundRecord, 'happenings'>,

@@ -9,7 +9,7 @@ import { type ApplicationLife, stopSignalsOf } from './lives.ts';
 import { type MemberPlan, mainsOf } from './members.ts';
 import { hitsOf, type RoundRecord } from './record.ts';
 
-/** A supervisor has read by then what was carved, or the machine has stood still. */
+/** A supervisor has read by then what was written, or the machine has stood still. */
 const KNOWN_AFTER_MS = 1_500;
 
 export function judgeHold(record: RoundRecord, member: MemberPlan, life: ApplicationLife): string[] {
@@ -30,8 +30,8 @@ export function judgeHold(record: RoundRecord, member: MemberPlan, life: Applica
     (it) => it.fromMs < first.atMs,
   );
   const known = served.filter(({ name }) => {
-    const carvedMs = record.carvedMs.get(name) ?? Number.POSITIVE_INFINITY;
-    return ask.carved.includes(name) && damages.length === 0 && carvedMs + KNOWN_AFTER_MS < ask.fromMs;
+    const writtenMs = record.writtenMs.get(name) ?? Number.POSITIVE_INFINITY;
+    return ask.written.includes(name) && damages.length === 0 && writtenMs + KNOWN_AFTER_MS < ask.fromMs;
   });
   return known.map(({ name }) => `got its stop signal while ${name} still lived and was known`);
 }

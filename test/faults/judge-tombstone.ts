@@ -1,7 +1,7 @@
 /**
  * The record: who died is in the graveyard with the right code, unless a fault took the graveyard away.
  */
-import type { Tombstone } from '../../src/core/tombstone.ts';
+import type { Tombstone } from '../../src/core/format/tombstone.ts';
 import { mayHaveBeenAlone, wasKilled } from './asks.ts';
 import { DESTRUCTIVE, ONLY_IN_PLACE, UNWRITABLE } from './ending.ts';
 import { mayHaveHungUp, silentStatuses, statusesOf } from './kill.ts';
@@ -58,7 +58,7 @@ function mayBeDamaged(
   const isAfter = (it: { readonly untilMs: number }): boolean => it.untilMs >= sinceMs;
   const destroyed = hitsOf(record, DESTRUCTIVE).filter((it) => it.kind !== 'tear' || it.member === name);
   if ([...destroyed, ...hitsOf(record, UNWRITABLE)].some(isAfter)) return true;
-  return hitsOf(record, ONLY_IN_PLACE).some((it) => isAfter(it) && !it.carved.includes(name));
+  return hitsOf(record, ONLY_IN_PLACE).some((it) => isAfter(it) && !it.written.includes(name));
 }
 
 function parse(text: string): Tombstone | undefined {

@@ -18,11 +18,11 @@ const MAIN: MemberPlan = {
   when: 'all',
   hold: 'always',
   isGated: false,
-  livesAgain: false,
+  willRestart: false,
   ladder: [{ signal: 15, forMs: undefined }],
   isProbed: false,
 };
-const SIDECAR: MemberPlan = { ...MAIN, name: 's0', role: 'sidecar', when: 'any', livesAgain: true };
+const SIDECAR: MemberPlan = { ...MAIN, name: 's0', role: 'sidecar', when: 'any', willRestart: true };
 
 test('a command that a foreign HUP ended before its first word is excused, and without that HUP it is not', () => {
   assert.deepEqual(judge(silentRound('m0', 129), true), []);
@@ -51,7 +51,7 @@ test('a main that starts after nobody, or that is not born again, is not locked 
 
 /** The only container said nothing, and a HUP came to `member` meanwhile. */
 function silentRound(member: string, status: number): RoundRecord {
-  const hup: Happening = { kind: 'foreign-signals', member, fromMs: 40, untilMs: 60, isHit: true, carved: ['m0'] };
+  const hup: Happening = { kind: 'foreign-signals', member, fromMs: 40, untilMs: 60, isHit: true, written: ['m0'] };
   const tombstone = { Died: '2026-01-01T00:00:00Z', Phase: 'dead', ExitCode: status, Reason: 'error' };
   return {
     plan: planOf([MAIN], 'Never'),
@@ -59,7 +59,7 @@ function silentRound(member: string, status: number): RoundRecord {
     lives: [{ member: 'm0', fromMs: 0, untilMs: 100, status, stderr: '' }],
     events: [],
     graveyard: new Map([['m0', JSON.stringify(tombstone)]]),
-    carvedMs: new Map([['m0', 10]]),
+    writtenMs: new Map([['m0', 10]]),
     endedByItself: true,
   };
 }

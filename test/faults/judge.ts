@@ -38,7 +38,7 @@ function judgeStart(
   container: ContainerLife,
   lives: readonly ApplicationLife[],
 ): string[] {
-  if (!member.livesAgain && lives.length > 1) return [`was started ${lives.length} times in one container`];
+  if (!member.willRestart && lives.length > 1) return [`was started ${lives.length} times in one container`];
   if (lives.length > 0 || member.isGated) return [];
   const isExcused =
     wasKilled(record, container) ||

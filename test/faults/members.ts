@@ -22,7 +22,7 @@ export interface MemberPlan {
   readonly hold: 'always' | 'never' | 'for';
   readonly isGated: boolean;
   /** It may have several lives in one container. */
-  readonly livesAgain: boolean;
+  readonly willRestart: boolean;
   readonly ladder: readonly Rung[];
   /** A probe that always succeeds. */
   readonly isProbed: boolean;
@@ -86,7 +86,7 @@ function planMain(roll: Dice, name: string, policy: Policy, sidecars: readonly s
     when: 'all',
     hold: 'always',
     isGated: gate !== undefined,
-    livesAgain: inPlace,
+    willRestart: inPlace,
   };
 }
 
@@ -117,7 +117,7 @@ function planSidecar(roll: Dice, name: string, mains: readonly string[], before:
     when: isAny ? 'any' : 'all',
     hold,
     isGated: gate !== undefined,
-    livesAgain: true,
+    willRestart: true,
   };
 }
 

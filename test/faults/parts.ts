@@ -16,7 +16,7 @@ export const PARTS: readonly Part[] = [
   {
     name: 'all tests of pods, K01-K19 and J01-J18 among them, with supervisors that are killed',
     argv: ['test/run.ts', 'test/pods/'],
-    env: { TEST_HAUNT: '1' },
+    env: { TEST_SUPERVISOR_KILLS: '1' },
   },
   {
     name: 'P12: 500 supervisors are killed',
@@ -31,6 +31,6 @@ export const IN_CONTAINERS: readonly Part[] = [
   {
     name: 'K01-K19 and J01-J18 in containers with supervisors that are killed',
     argv: ['test/run.ts', '--containers', '--grep', String.raw`[JK]\d\d`, 'test/pods/', 'test/pid1/'],
-    env: { TEST_HAUNT: '1' },
+    env: { TEST_SUPERVISOR_KILLS: '1' },
   },
 ];

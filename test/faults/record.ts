@@ -16,7 +16,7 @@ export interface Happening {
   /** Of the kubelet's stops: what it grants; else how often it hit. */
   readonly value?: number;
   /** The members whose tombstones and handles were there when it began. */
-  readonly carved: readonly string[];
+  readonly written: readonly string[];
 }
 
 /** One life of one container. */
@@ -36,7 +36,7 @@ export interface RoundRecord {
   /** What lies in the graveyard at the end; of what is no plain file, the empty text. */
   readonly graveyard: ReadonlyMap<string, string>;
   /** When each member's tombstone and handle were first seen. */
-  readonly carvedMs: ReadonlyMap<string, number>;
+  readonly writtenMs: ReadonlyMap<string, number>;
   /** The pod ended by itself, or by the deletion that was planned. */
   readonly endedByItself: boolean;
 }

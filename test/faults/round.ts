@@ -9,8 +9,8 @@ import { member } from '../helpers/member.ts';
 import { type Scratch, tempGraveyard } from '../helpers/scratch.ts';
 import { readTimeline } from '../helpers/timeline.ts';
 import { FAR_MS, waitFor, within } from '../helpers/wait.ts';
-import type { PodContainer } from '../pods/kept.ts';
 import { type Pod, runPod } from '../pods/kubelet.ts';
+import type { PodContainer } from '../pods/kubelet-container.ts';
 import { keep } from './artefacts.ts';
 import { isPodStop } from './asks.ts';
 import { demandsAnEnd, isLockedOut } from './ending.ts';
@@ -18,7 +18,7 @@ import { judge } from './judge.ts';
 import { type MemberPlan, mainsOf } from './members.ts';
 import { isDeleted, type Plan, planOf } from './plan.ts';
 import { type ContainerLife, type Happening, nowMs, type RoundRecord } from './record.ts';
-import { carvedNow, type Scene, strike } from './strike.ts';
+import { type Scene, strike, writtenNow } from './strike.ts';
 import type { StrikeKind } from './strikes.ts';
 import { mountVolume } from './volume.ts';
 
@@ -56,7 +56,7 @@ export async function playRound(
   const lives: ContainerLife[] = [];
   const happenings: Happening[] = [];
   const violations: string[] = [];
-  const carvedMs = new Map<string, number>();
+  const writtenMs = new Map<string, number>();
   const volume = await mountVolume(scratch, isRoot);
   let record: RoundRecord | undefined;
   try {
@@ -69,16 +69,16 @@ export async function playRound(
       last = turn.catch(() => {});
       return turn;
     };
-    const scene = { plan, pod, volume, scratch, inTurn, carvedMs, tell: (it: Happening) => happenings.push(it) };
+    const scene = { plan, pod, volume, scratch, inTurn, writtenMs, tell: (it: Happening) => happenings.push(it) };
     const endedByItself = await play(scene, happenings);
     const { events } = readTimeline(scratch.log);
-    record = { plan, happenings, lives, events, graveyard: volume.read(), carvedMs, endedByItself };
+    record = { plan, happenings, lives, events, graveyard: volume.read(), writtenMs, endedByItself };
     violations.push(...judge(record, isStrict));
   } catch (error) {
     violations.push(error instanceof Error ? error.message : String(error));
   }
   const { events } = readTimeline(scratch.log);
-  record ??= { plan, happenings, lives, events, graveyard: volume.read(), carvedMs, endedByItself: false };
+  record ??= { plan, happenings, lives, events, graveyard: volume.read(), writtenMs, endedByItself: false };
   const artefacts = violations.length === 0 ? undefined : keep(record, violations);
   const left = await clear(cleaning, () => volume.unmount());
   if (left !== undefined) violations.push(left);
@@ -107,7 +107,7 @@ async function play(scene: Scene, happenings: readonly Happening[]): Promise<boo
     happenings.some(isPodStop) ||
     readTimeline(scratch.log).events.some((it) => it.event === 'Exiting' && it.name.startsWith('m'));
   const look = (): false => {
-    for (const name of carvedNow(scene)) if (!scene.carvedMs.has(name)) scene.carvedMs.set(name, nowMs());
+    for (const name of writtenNow(scene)) if (!scene.writtenMs.has(name)) scene.writtenMs.set(name, nowMs());
     return false;
   };
   const end = waitFor('the end begins', hasBegunToEnd, 2 * HUNG_MS);
@@ -169,7 +169,15 @@ async function endOf(
     },
   );
   if (isEnded) return true;
-  tell({ kind: 'delete', member: '', fromMs: nowMs(), untilMs: nowMs(), isHit: true, value: plan.graceMs, carved: [] });
+  tell({
+    kind: 'delete',
+    member: '',
+    fromMs: nowMs(),
+    untilMs: nowMs(),
+    isHit: true,
+    value: plan.graceMs,
+    written: [],
+  });
   await pod.delete();
   return false;
 }

@@ -20,7 +20,7 @@ export interface Scene {
   readonly volume: Volume;
   readonly scratch: Scratch;
   /** When each member's tombstone and handle were first seen. */
-  readonly carvedMs: Map<string, number>;
+  readonly writtenMs: Map<string, number>;
   /** Of two strikes on the volume the second waits for the first. */
   readonly inTurn: <T>(step: () => Promise<T>) => Promise<T>;
   /** As it begins: who judges must know of a stop also when it never comes back. */
@@ -36,20 +36,21 @@ export async function strike(scene: Scene, it: Strike): Promise<void> {
   const stop = stopOf(scene, it);
   if (stop !== undefined) {
     // Told before it is done: whatever comes of it comes later.
-    const [atMs, carved] = [nowMs(), carvedNow(scene)];
-    if (stop.isHit) scene.tell({ kind, member, fromMs: atMs, carved, untilMs: atMs, isHit: true, value: stop.graceMs });
+    const [atMs, written] = [nowMs(), writtenNow(scene)];
+    if (stop.isHit)
+      scene.tell({ kind, member, fromMs: atMs, written, untilMs: atMs, isHit: true, value: stop.graceMs });
     await stop.act();
     return;
   }
   const act = async (): Promise<void> => {
-    const [fromMs, carved, value] = [nowMs(), carvedNow(scene), Number(await faultOf(scene, it))];
-    scene.tell({ kind, member, fromMs, carved, untilMs: nowMs(), isHit: value > 0, value });
+    const [fromMs, written, value] = [nowMs(), writtenNow(scene), Number(await faultOf(scene, it))];
+    scene.tell({ kind, member, fromMs, written, untilMs: nowMs(), isHit: value > 0, value });
   };
   await (ON_VOLUME.has(it.kind) ? scene.inTurn(act) : act());
 }
 
 /** Those whose tombstone and handle are there: who vanishes from now on is missed. */
-export function carvedNow({ plan, volume }: Pick<Scene, 'plan' | 'volume'>): string[] {
+export function writtenNow({ plan, volume }: Pick<Scene, 'plan' | 'volume'>): string[] {
   return plan.members.map(({ name }) => name).filter((name) => volume.has(name) && volume.has(`.${name}.sock`));
 }
 
@@ -105,7 +106,7 @@ async function faultOf(scene: Scene, it: Strike): Promise<boolean | number> {
     case 'kill-supervisor':
       return kill(supervisor, 'SIGKILL');
     case 'kill-supervisor-often':
-      return haunt(container, 2 + (it.chance % 4), it.chance % 120);
+      return killSupervisors(container, 2 + (it.chance % 4), it.chance % 120);
     case 'kill-init':
       // By way of unshare, which else would not tell how its PID 1 ended.
       return pid1 !== undefined && container !== undefined && (await container.kill()).wasKilled;
@@ -152,7 +153,7 @@ async function faultOf(scene: Scene, it: Strike): Promise<boolean | number> {
     case 'tear':
       return volume.tear(it.member);
     case 'flood':
-      return flood(volume.graveyard, 200 + (it.chance % 1_800)) > 100;
+      return flood(volume.graveyard, 20 + (it.chance % 60)) > 20;
     case 'foreign-signals':
       return kill(pid1, 'SIGHUP');
     default:
@@ -178,7 +179,7 @@ function kill(pid: number | undefined, signal: NodeJS.Signals): boolean {
 }
 
 /** Each supervisor that comes, for some times. */
-async function haunt(container: Container | undefined, times: number, everyMs: number): Promise<number> {
+async function killSupervisors(container: Container | undefined, times: number, everyMs: number): Promise<number> {
   let hits = 0;
   for (let n = 0; n < times && container?.process.exitCode === null; n += 1) {
     const pid1 = container.findNow();

@@ -9,7 +9,7 @@ import { childrenOf, send } from './process.ts';
 import type { Scratch } from './scratch.ts';
 import { waitFor } from './wait.ts';
 
-export type Controller = 'memory' | 'pids' | 'cpu';
+export type Controller = 'memory' | 'pids' | 'cpu' | 'cpuacct';
 
 export interface Cgroup {
   /** Its directory, for whoever goes in by himself. */
@@ -28,18 +28,24 @@ const FILES = {
   pids: { v1: 'pids.max', v2: 'pids.max' },
   /** In microseconds of each 100,000. */
   cpu: { v1: 'cpu.cfs_quota_us', v2: 'cpu.max' },
+  /** The CPU time that was used. Version 2 counts it without a controller. */
+  cpuacct: { v1: 'cpuacct.usage', v2: 'cpu.stat' },
 } as const satisfies Record<Controller, object>;
 
-/** Why there can be none on this machine; undefined: there can. */
+/** Why there can be none on this machine, to skip a test with; undefined: there can. */
 export function whyNoCgroup(controller: Controller): string | undefined {
+  return canMakeCgroup(controller) ? undefined : `needs a cgroup of its own with the controller ${controller}`;
+}
+
+export function canMakeCgroup(controller: Controller): boolean {
   const dir = join(placeOf(controller), `sexton-test-${process.pid}`);
   try {
     mkdirSync(dir);
     const isThere = existsSync(join(dir, fileOf(controller)));
     rmdirSync(dir);
-    return isThere ? undefined : `needs the ${controller} controller for a cgroup of its own`;
+    return isThere;
   } catch {
-    return 'needs the right to make a cgroup';
+    return false;
   }
 }
 

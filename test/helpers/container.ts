@@ -7,12 +7,12 @@ import { realpathSync } from 'node:fs';
 import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 import { byEngine } from './engine.ts';
-import { haunt } from './haunt.ts';
 import { launchInNamespaces } from './namespaces.ts';
 import { SEXTON } from './paths.ts';
 import { launchInPodman } from './podman.ts';
 import { childrenOf, environmentOf, hasEnded, send } from './process.ts';
 import type { Scratch } from './scratch.ts';
+import { killSupervisorAtRandom } from './supervisor-kills.ts';
 import { waitFor, within } from './wait.ts';
 
 export interface ContainerOptions {
@@ -100,7 +100,7 @@ export function startContainer(scratch: Scratch, options: ContainerOptions): Con
       return probe();
     });
   const pid1 = (): Promise<number> => whileItRuns('PID 1 is there', () => launched.findPid1(wanted));
-  if (!options.bare) haunt(() => launched.findPid1(wanted), isSupervisor, ended);
+  if (!options.bare) killSupervisorAtRandom(() => launched.findPid1(wanted), isSupervisor, ended);
   const out = collect(child.stdout);
   const err = collect(child.stderr);
   scratch.describe(

@@ -28,7 +28,7 @@ export function scenario(
   body: (stage: Stage) => Promise<void>,
   { timeoutMs = TIMEOUT_MS, notInPodman }: ScenarioOptions = {},
 ): void {
-  const skip = ENGINE === 'podman' && notInPodman !== undefined ? notInPodman : false;
+  const skip = ENGINE === 'podman' && notInPodman !== undefined ? `not in podman: ${notInPodman}` : false;
   test(titled(title), { timeout: timeoutMs, skip }, async (t) => {
     const fixtures = await buildFixtures();
     const scratch = await tempGraveyard(t);

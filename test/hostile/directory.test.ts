@@ -9,7 +9,7 @@ import { type Littered, playLittered } from './directory.ts';
 describe('a graveyard full of what should not be there', () => {
   for (const [who, littered] of [
     ['a main and a sidecar that names it', { isNamed: true, foreign: 4_000, late: 1_200 }],
-    ['a main and a sidecar', { isNamed: false, foreign: 1_000 }],
+    ['a main and a sidecar', { isNamed: false, foreign: 50 }],
   ] as const satisfies readonly (readonly [string, Omit<Littered, 'seed'>])[]) {
     scenario(
       `K17 keeps ${who} neither from starting nor from living and ending, and takes little of them`,

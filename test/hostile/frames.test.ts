@@ -21,7 +21,7 @@ const NAMES = [
   'spawned',
   'spawn-failed',
   'exited',
-  'gone',
+  'group-gone',
   'strays-gone',
   'helper-ended',
 ];

@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, closeSync, ftruncateSync, mkdirSync, openSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { formatTombstone, MAX_BYTES } from '../../src/core/tombstone.ts';
+import { formatTombstone, MAX_BYTES } from '../../src/core/format/tombstone.ts';
 import { type Chance, mutated } from './tombstones.ts';
 
 export const MEMBERS = ['work', 'proxy'] as const;

@@ -7,11 +7,11 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Container, startContainer } from '../helpers/container.ts';
-import { readTombstone, waitForRunning } from '../helpers/grave.ts';
 import { member } from '../helpers/member.ts';
 import type { Stage } from '../helpers/scenario.ts';
 import type { Scratch } from '../helpers/scratch.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
+import { readTombstone, waitForRunning } from '../helpers/tombstone.ts';
 import { FAR_MS } from '../helpers/wait.ts';
 import { type Footprint, footprintOf, ticksOf } from './footprint.ts';
 

@@ -41,7 +41,7 @@ it(`tombstones that were damaged, from seed ${seed} on, are valid tombstones or 
   t.diagnostic(`${next - seed} tombstones, ${taken} of them valid`);
 });
 
-const noClang = spawnSync('clang', ['--version']).status === 0 ? false : 'clang is not there';
+const noClang = spawnSync('clang', ['--version']).status === 0 ? false : 'clang is not installed';
 it('frames of any bytes neither crash the decoder of init nor make it read beyond them', { skip: noClang }, (t) => {
   const args = ['test/init/fuzz.ts', String(Math.max(1, Math.round(thirdMs / 1000)))];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: join(ROOT), encoding: 'utf8' });

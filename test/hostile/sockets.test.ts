@@ -5,18 +5,18 @@ import assert from 'node:assert/strict';
 import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe } from 'node:test';
-import { readTombstone, waitForTombstone } from '../helpers/grave.ts';
 import { scenario } from '../helpers/scenario.ts';
+import { readTombstone, waitForTombstone } from '../helpers/tombstone.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { footprintOf } from './footprint.ts';
 import { checkLog, graveyardOf, startPair } from './pair.ts';
 import { addRogues, alive, pester } from './sockets.ts';
 
 /** As `docs/security.md` says: what a member's init holds of connections, and what waits to be taken (listen(2)). */
-const MOST_HELD = 512;
+const MAX_HELD = 512;
 const BACKLOG = 129;
 
-describe('sockets of strangers', () => {
+describe('sockets of unknown processes', () => {
   scenario(
     'K17 that talk without end, never, or hang up cost a bounded number of bytes and connections',
     async (stage) => {
@@ -60,18 +60,18 @@ describe('sockets of strangers', () => {
     const made = await pester(t, join(pod.graveyard, '.work.sock'), 2_000);
     const after = await waitFor('init holds what it takes', () => {
       const found = footprintOf(init);
-      return found.descriptors >= before.descriptors + Math.min(MOST_HELD - 10, made - BACKLOG) ? found : undefined;
+      return found.descriptors >= before.descriptors + Math.min(MAX_HELD - 10, made - BACKLOG) ? found : undefined;
     });
-    assert.ok(made <= MOST_HELD + BACKLOG, `${made} connections were made`);
-    assert.ok(after.descriptors <= before.descriptors + MOST_HELD, `init has ${after.descriptors} descriptors`);
+    assert.ok(made <= MAX_HELD + BACKLOG, `${made} connections were made`);
+    assert.ok(after.descriptors <= before.descriptors + MAX_HELD, `init has ${after.descriptors} descriptors`);
     assert.ok(after.privateKb <= before.privateKb + 256, `init has ${after.privateKb} KiB after ${before.privateKb}`);
     const now = await pod.footprint('work');
     // A few come and go: a watch that is made anew, a file that is read.
     assert.ok(now.descriptors <= usual.descriptors + 8, `${now.descriptors} descriptors after ${usual.descriptors}`);
     t.diagnostic(`${made} connections made, init ${JSON.stringify(before)} then ${JSON.stringify(after)}`);
     const late = await pod.join('late');
-    // Killed as a whole, and the tombstone will never say it. Who was connected before the strangers is told by that connection,
-    // who was turned away finds nobody behind the socket.
+    // It was killed as a whole, and the tombstone will never say it. A member that was connected before the others is told by that connection,
+    // one that was turned away finds nothing behind the socket.
     await pod.work.kill();
     for (const it of [pod.proxy, late]) assert.equal((await it.exit()).status, 0);
     for (const name of ['proxy', 'late']) {

@@ -5,7 +5,7 @@ import { renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { formatTombstone } from '../../src/core/tombstone.ts';
+import { formatTombstone } from '../../src/core/format/tombstone.ts';
 
 const NONSENSE = Buffer.alloc(65_536, '\x1b]0;nonsense\x07\0');
 

@@ -2,8 +2,14 @@
  * Hostile tombstones: real ones, damaged by chance, and those that were made to hurt. The same numbers give the same bytes.
  */
 import assert from 'node:assert/strict';
-import { formatTombstone, isMemberName, MAX_BYTES, MAX_HISTORY, type Tombstone } from '../../src/core/tombstone.ts';
-import { parseTombstone } from '../../src/core/tombstone-parse.ts';
+import {
+  formatTombstone,
+  isMemberName,
+  MAX_BYTES,
+  MAX_HISTORY,
+  type Tombstone,
+} from '../../src/core/format/tombstone.ts';
+import { parseTombstone } from '../../src/core/format/tombstone-parse.ts';
 
 export type Chance = () => number;
 

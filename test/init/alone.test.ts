@@ -10,7 +10,7 @@ import { AGENT, eachBuild, hasPassed, layBench } from './scripted.ts';
 const { SIGTERM, SIGINT, SIGUSR1, SIGUSR2, SIGKILL } = constants.signals;
 
 eachBuild(
-  'after five failed starts init goes on alone, and acts on a stop request that was never seen',
+  'after five failed starts init goes on without a supervisor, and acts on a stop request that none has seen',
   async (t, build) => {
     const bench = await layBench(t, build);
     rmSync(bench.path('bin/node'));
@@ -30,7 +30,7 @@ eachBuild(
 );
 
 eachBuild(
-  'alone, init forwards by the tables it was given, KILLs when the grace is over, and exits with 128+n',
+  'without a supervisor init forwards by its tables, KILLs when the grace period is over and exits with 128+n',
   async (t, build) => {
     const bench = await layBench(t, build);
     const init = bench.start([
@@ -60,7 +60,7 @@ eachBuild(
   },
 );
 
-eachBuild('P12 alone, init tries again, and whoever comes hears what was passed on without it', async (t, build) => {
+eachBuild('P12 init tries another supervisor, which is told what was forwarded without it', async (t, build) => {
   const bench = await layBench(t, build);
   const node = bench.path('bin/node');
   const init = bench.start(['--', 'sh', '-c', 'trap "echo term" TERM; echo up; while :; do read l; done']);
@@ -90,7 +90,7 @@ eachBuild('P12 alone, init tries again, and whoever comes hears what was passed 
 });
 
 eachBuild(
-  'B4 alone, init pauses longer before each further try',
+  'B4 without a supervisor init waits longer before it tries each further one',
   async (t, build) => {
     const bench = await layBench(t, build);
     rmSync(bench.path('bin/node'));
@@ -110,7 +110,7 @@ eachBuild(
   [STATIC],
 );
 
-eachBuild('alone and without an application init exits 125', async (t, build) => {
+eachBuild('init exits 125 with neither a supervisor nor an application', async (t, build) => {
   const bench = await layBench(t, build);
   rmSync(bench.path('bin/node'));
   writeFileSync(bench.path('bin/node'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
@@ -119,24 +119,27 @@ eachBuild('alone and without an application init exits 125', async (t, build) =>
   assert.match(init.stderr(), /nothing was started/);
 });
 
-eachBuild('exit: the code is that of init, and neither the group nor what left it stays behind', async (t, build) => {
-  const bench = await layBench(t, build);
-  const init = bench.start([
-    '--',
-    'sh',
-    '-c',
-    'setsid sh -c "sleep 600 & echo daemon; wait" & sleep 600 & echo up; wait',
-  ]);
-  const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
-  const [, pid] = await supervisor.expect('spawned');
-  await init.says('daemon');
-  const all = descendants(init.pid);
-  assert.ok(all.includes(Number(pid)) && all.length >= 5, String(all));
-  supervisor.commit('exit', 42);
-  assert.deepEqual(await init.ended, { code: 42, signal: null });
-  for (const left of all) assert.ok(hasEnded(left), `${left} has ended`);
-});
+eachBuild(
+  'exit: init ends with the code, and neither the group nor a process that left it stays behind',
+  async (t, build) => {
+    const bench = await layBench(t, build);
+    const init = bench.start([
+      '--',
+      'sh',
+      '-c',
+      'setsid sh -c "sleep 600 & echo daemon; wait" & sleep 600 & echo up; wait',
+    ]);
+    const supervisor = await init.supervisor();
+    await supervisor.expect('hello');
+    const [, pid] = await supervisor.expect('spawned');
+    await init.says('daemon');
+    const all = descendants(init.pid);
+    assert.ok(all.includes(Number(pid)) && all.length >= 5, String(all));
+    supervisor.commit('exit', 42);
+    assert.deepEqual(await init.ended, { code: 42, signal: null });
+    for (const left of all) assert.ok(hasEnded(left), `${left} has ended`);
+  },
+);
 
 function descendants(pid: number): number[] {
   const found = childrenOf(pid);

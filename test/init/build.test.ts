@@ -17,7 +17,7 @@ test('sexton-init is one static file of less than 60 KB with musl', (t) => {
   if (file.status === 0) assert.doesNotMatch(file.stdout, /INTERP|NEEDED/);
 });
 
-test('an idle init keeps less than 100 KB of memory of its own, beside the file that it is', async (t) => {
+test('an idle init has less than 100 KB of private memory', async (t) => {
   if (spawnSync('musl-gcc', ['--version']).error) return t.skip('musl-gcc is not installed');
   const bench = await layBench(t, STATIC);
   const init = bench.start(['--', ...AGENT]);
@@ -28,7 +28,7 @@ test('an idle init keeps less than 100 KB of memory of its own, beside the file 
   supervisor.commit('memo', large, 'memo', 'small', 'spawn', 2, 0, 1, 'true', 'ack', 1);
   await supervisor.expect('spawned');
   await supervisor.expect('exited');
-  await supervisor.expect('gone');
+  await supervisor.expect('group-gone');
   const status = spawnSync('grep', ['RssAnon', `/proc/${init.pid}/status`], { encoding: 'utf8' }).stdout;
   t.diagnostic(status.trim());
   assert.ok(Number(/(\d+) kB/.exec(status)?.[1]) < 100, status);
@@ -48,7 +48,7 @@ test('the arm64 build starts, reports and is signalled under emulation', async (
   supervisor.commit('kill', 1, 15);
   await init.says('term');
   assert.deepEqual((await supervisor.expect('exited')).slice(2), ['code', '3', '0']);
-  await supervisor.expect('gone');
+  await supervisor.expect('group-gone');
   init.process.kill('SIGUSR1');
   assert.equal((await supervisor.expect('signal'))[0], '10');
   supervisor.commit('spawn', 2, 0, 1, '/does/not/exist');

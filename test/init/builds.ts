@@ -19,10 +19,10 @@ export const CACHE = join(ROOT, 'dist/.cache/init');
 export const STATIC: Build = { name: 'static', path: built('static', {}) };
 export const SANITIZED: Build = { name: 'sanitized', path: built('sanitized', { sanitize: true }) };
 /** The tests acknowledge only what they are about, and that must not end their supervisor on a slow machine. */
-const patienceMs = 300_000;
+const hangMs = 300_000;
 export const BUILDS: readonly Build[] = [
-  { name: 'static', path: built('static-patient', { patienceMs }) },
-  { name: 'sanitized', path: built('sanitized-patient', { sanitize: true, patienceMs }) },
+  { name: 'static', path: built('static-patient', { hangMs }) },
+  { name: 'sanitized', path: built('sanitized-patient', { sanitize: true, hangMs }) },
 ];
 
 /** Test files run at the same time: each compiles under a name of its own and renames. */

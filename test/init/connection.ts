@@ -43,14 +43,14 @@ export class Supervisor {
   }
 
   get about(): About {
-    if (!this.#about) throw new Error('the relay has not said who it is');
+    if (!this.#about) throw new Error('the relay has not introduced itself');
     return this.#about;
   }
 
-  /** Resolves once the process has said who it is. */
+  /** Resolves once the process has introduced itself. */
   async take(): Promise<void> {
     this.#taken = true;
-    await waitFor('the relay says who it is', () => this.#about !== undefined);
+    await waitFor('the relay introduces itself', () => this.#about !== undefined);
   }
 
   /** The next frame that init sent. */

@@ -1,4 +1,4 @@
-/** Another program in init's file: which connections have gone. */
+/** Another program in init's file: it reports closed connections. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,7 +12,7 @@ import { waitFor, within } from '../helpers/wait.ts';
 import { BUILDS } from './builds.ts';
 
 for (const { name, path } of BUILDS) {
-  test(`connections of IPv4 and IPv6 are told when they have gone, however short they were (${name})`, async (t) => {
+  test(`closed connections of IPv4 and IPv6 are reported, however short they were (${name})`, async (t) => {
     const { port, visit } = await listen(t);
     const departures = begin(t, path);
     await departures.ask(() => {});
@@ -28,7 +28,7 @@ for (const { name, path } of BUILDS) {
     assert.deepEqual(gone.sort(), [`4 ${clients[0]} 7`, `6 ${clients[1]} 7`]);
   });
 
-  test(`while it is let go nothing is told, and the next answer says so (${name})`, async (t) => {
+  test(`while it does not listen nothing is reported, and the next answer says so (${name})`, async (t) => {
     const { port, visit } = await listen(t);
     const departures = begin(t, path);
     const count = async (): Promise<readonly [boolean, number]> => {
@@ -46,7 +46,7 @@ for (const { name, path } of BUILDS) {
     await waitFor('it is told', async () => (await count())[1] >= 1);
   });
 
-  test(`it ends with its input, and no input makes it fall (${name})`, async (t) => {
+  test(`it ends with its input, and no input makes it crash (${name})`, async (t) => {
     const teller = spawn(path, [], { argv0: 'sexton-departures', stdio: ['pipe', 'pipe', 'inherit'] });
     t.after(() => teller.kill('SIGKILL'));
     teller.stdin.end(`?\n-\n-\n\n${'x'.repeat(100_000)}\n\0\n?`);
@@ -55,18 +55,18 @@ for (const { name, path } of BUILDS) {
   });
 }
 
-test('an answer whose last word comes in two pieces is whole', async (t) => {
+test('an answer whose last line comes in two pieces is read whole', async (t) => {
   const path = join(temporaryDirectory(), 'slow');
   writeFileSync(path, '#!/bin/sh\nread question\nprintf .\nsleep 0.2\necho\nread question\n', { mode: 0o755 });
   assert.equal(await begin(t, path).ask(() => assert.fail('nothing has gone')), true);
 });
 
-test('where there is no such program nothing is known, and nobody waits', async (t) => {
+test('without the program nothing is known, and no answer is waited for', async (t) => {
   for (const init of [undefined, '/nonexistent', '/bin/false']) {
     const departures = begin(t, init);
-    assert.equal(await departures.ask(() => assert.fail('nobody can tell')), false);
+    assert.equal(await departures.ask(() => assert.fail('there is nothing to report')), false);
     await waitFor('it is over', () => !departures.works);
-    assert.equal(await departures.ask(() => assert.fail('nobody can tell')), false);
+    assert.equal(await departures.ask(() => assert.fail('there is nothing to report')), false);
   }
 });
 

@@ -1,4 +1,4 @@
-/** What init does by itself with a stop request that nobody has dealt with yet. */
+/** What init does by itself with a stop request that the supervisor has not acknowledged. */
 import assert from 'node:assert/strict';
 import { constants } from 'node:os';
 import { send } from '../helpers/process.ts';
@@ -12,7 +12,7 @@ const DEAF = ['sh', '-c', 'trap "echo term" TERM; echo up; while :; do sleep 60 
 /** A member that is not alone waits for its supervisor. */
 const IN_A_POD = ['--graveyard', '/graveyard'] as const;
 
-eachBuild('A3 init keeps the declared grace period while its supervisor takes no notice', async (t, build) => {
+eachBuild('A3 init keeps the declared grace period while its supervisor acknowledges nothing', async (t, build) => {
   const bench = await layBench(t, build);
   const init = bench.start([...IN_A_POD, '--', ...DEAF]);
   const supervisor = await init.supervisor();
@@ -25,7 +25,7 @@ eachBuild('A3 init keeps the declared grace period while its supervisor takes no
   assert.deepEqual(await supervisor.expect('overdue'), ['1']);
   assert.deepEqual((await supervisor.expect('exited')).slice(2), ['signal', String(SIGKILL), '0']);
   assert.ok(!init.stdout().includes('term'), 'it was never asked, which is for the supervisor');
-  // Whoever comes next hears of it.
+  // The next supervisor is told.
   await supervisor.kill();
   const next = await init.supervisor();
   await next.expect('hello');
@@ -34,7 +34,7 @@ eachBuild('A3 init keeps the declared grace period while its supervisor takes no
   assert.equal(pid, supervisor.about.pid);
 });
 
-eachBuild('A3 what the supervisor has acknowledged is due by its own word, or never', async (t, build) => {
+eachBuild('A3 once the supervisor has acknowledged a stop, the KILL comes when it says, or never', async (t, build) => {
   const bench = await layBench(t, build);
   const init = bench.start([...IN_A_POD, '--', ...DEAF]);
   const supervisor = await init.supervisor();
@@ -44,7 +44,7 @@ eachBuild('A3 what the supervisor has acknowledged is due by its own word, or ne
   supervisor.commit('ack', 1, 'fallback', 2, SIGTERM, SIGINT, 0, 600);
   send(init.pid, 'SIGTERM');
   const [, seq = '', at = ''] = await supervisor.next();
-  // No stop request, it says.
+  // The fallback has no stop signals any more.
   supervisor.ack(seq);
   await waitFor('that time is over', () => monotonicMs() > Number(at) + 700);
   send(init.pid, SIGUSR1);
@@ -57,45 +57,51 @@ eachBuild('A3 what the supervisor has acknowledged is due by its own word, or ne
   assert.deepEqual((await supervisor.expect('exited')).slice(2), ['signal', String(SIGKILL), '0']);
 });
 
-eachBuild('A4 the first stop request of a command alone reaches it before a supervisor is there', async (t, build) => {
-  for (const words of [[], ['--drain', '0s'], ['--name', 'web', '--grace-period', '60s']]) {
-    const bench = await layBench(t, build);
-    const release = bench.holdSupervisor();
-    const init = bench.start([...words, '--', ...DEAF]);
-    await init.says('up');
-    send(init.pid, 'SIGTERM');
-    await init.says('term');
-    release();
-    const supervisor = await init.supervisor();
-    await supervisor.expect('hello');
-    await supervisor.expect('spawned');
-    assert.deepEqual((await supervisor.expect('forwarded')).slice(0, 2), [String(SIGTERM), String(SIGTERM)]);
-    // The second one is for the supervisor.
-    send(init.pid, 'SIGTERM');
-    assert.equal((await supervisor.expect('signal'))[0], String(SIGTERM));
-    supervisor.commit('exit', 0);
-    await init.ended;
-  }
-});
+eachBuild(
+  'A4 the first stop request reaches a command that nothing waits for before there is a supervisor',
+  async (t, build) => {
+    for (const words of [[], ['--drain', '0s'], ['--name', 'web', '--grace-period', '60s']]) {
+      const bench = await layBench(t, build);
+      const release = bench.holdSupervisor();
+      const init = bench.start([...words, '--', ...DEAF]);
+      await init.says('up');
+      send(init.pid, 'SIGTERM');
+      await init.says('term');
+      release();
+      const supervisor = await init.supervisor();
+      await supervisor.expect('hello');
+      await supervisor.expect('spawned');
+      assert.deepEqual((await supervisor.expect('forwarded')).slice(0, 2), [String(SIGTERM), String(SIGTERM)]);
+      // The second one is for the supervisor.
+      send(init.pid, 'SIGTERM');
+      assert.equal((await supervisor.expect('signal'))[0], String(SIGTERM));
+      supervisor.commit('exit', 0);
+      await init.ended;
+    }
+  },
+);
 
-eachBuild('A4 where others or a drain may have to be waited for it is for the supervisor', async (t, build) => {
-  for (const words of [IN_A_POD, ['--drain', '5s']]) {
-    const bench = await layBench(t, build);
-    const release = bench.holdSupervisor();
-    const init = bench.start([...words, '--', ...DEAF]);
-    await init.says('up');
-    send(init.pid, 'SIGTERM');
-    release();
-    const supervisor = await init.supervisor();
-    await supervisor.expect('hello');
-    await supervisor.expect('spawned');
-    assert.equal((await supervisor.expect('signal'))[0], String(SIGTERM));
-    supervisor.commit('exit', 0);
-    await init.ended;
-  }
-});
+eachBuild(
+  'A4 where peers or a drain may have to be waited for, the first stop request is left to the supervisor',
+  async (t, build) => {
+    for (const words of [IN_A_POD, ['--drain', '5s']]) {
+      const bench = await layBench(t, build);
+      const release = bench.holdSupervisor();
+      const init = bench.start([...words, '--', ...DEAF]);
+      await init.says('up');
+      send(init.pid, 'SIGTERM');
+      release();
+      const supervisor = await init.supervisor();
+      await supervisor.expect('hello');
+      await supervisor.expect('spawned');
+      assert.equal((await supervisor.expect('signal'))[0], String(SIGTERM));
+      supervisor.commit('exit', 0);
+      await init.ended;
+    }
+  },
+);
 
-eachBuild('A4 the declared grace period is kept before a supervisor is there', async (t, build) => {
+eachBuild('A4 the declared grace period is kept before there is a supervisor', async (t, build) => {
   const ways = [
     { words: ['--grace-period', '200ms'], env: { SEXTON_GRACE_PERIOD: '90m' }, told: 'forwarded' },
     { words: [...IN_A_POD], env: { SEXTON_GRACE_PERIOD: '000200ms' }, told: 'signal' },
@@ -119,7 +125,7 @@ eachBuild('A4 the declared grace period is kept before a supervisor is there', a
   }
 });
 
-eachBuild('A5, K03 a stop request that is pending when a start is read comes first', async (t, build) => {
+eachBuild('A5, K03 a stop request that is pending when init reads a spawn comes first', async (t, build) => {
   const bench = await layBench(t, build);
   const init = bench.start(['--frobnicate']);
   const supervisor = await init.supervisor();

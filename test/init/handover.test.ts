@@ -4,7 +4,7 @@ import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { NODE } from '../helpers/paths.ts';
 import { eachBuild, layBench } from './scripted.ts';
 
-eachBuild('Node is the one that it was told of, and not one in PATH', async (t, build) => {
+eachBuild('init starts the Node that SEXTON_NODE names, and not the one in PATH', async (t, build) => {
   const bench = await layBench(t, build);
   rmSync(bench.path('bin/node'));
   mkdirSync(bench.path('other'));
@@ -16,7 +16,7 @@ eachBuild('Node is the one that it was told of, and not one in PATH', async (t, 
   assert.deepEqual(about.argv.slice(1), [bench.path('app/main.cjs'), 'status']);
 });
 
-eachBuild('the application does not see which Node that was, and starts at once all the same', async (t, build) => {
+eachBuild('the application does not see SEXTON_NODE, and starts at once all the same', async (t, build) => {
   const bench = await layBench(t, build);
   const init = bench.start(['--', 'sh', '-c', 'echo "told: $SEXTON_NODE, $LAST"'], {
     env: { SEXTON_NODE: NODE, LAST: 'kept' },
@@ -29,7 +29,7 @@ eachBuild('the application does not see which Node that was, and starts at once 
   await init.ended;
 });
 
-eachBuild('P11 bytes that are not UTF-8 come through Node in an encoding that init takes off', async (t, build) => {
+eachBuild('P11 bytes that are not UTF-8 come through Node encoded, and init decodes them', async (t, build) => {
   const bench = await layBench(t, build);
   rmSync(bench.path('bin/node'));
   const bytes = Buffer.from(Array.from({ length: 255 }, (_, index) => index + 1));
@@ -50,7 +50,7 @@ for (const [told, ignored] of [
   [false, '0000000001001000'],
 ] as const) {
   eachBuild(
-    `P13 PIPE and XFSZ, which Node ignores, ${told ? 'are as by default after a Node' : 'stay ignored after another program'}`,
+    `P13 PIPE and XFSZ, which Node ignores, ${told ? 'get their default after a Node' : 'stay ignored after another program'}`,
     async (t, build) => {
       const bench = await layBench(t, build);
       const launcher = ['env', '--default-signal', '--ignore-signal=PIPE', '--ignore-signal=XFSZ'];

@@ -1,4 +1,4 @@
-/** A supervisor that does not act: by its own word, by the CPU that it uses, and when it cannot even be ended. */
+/** A supervisor that hangs: by its own `due`, by the CPU that it uses, and when not even KILL ends it. */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,10 +10,10 @@ import { waitFor } from '../helpers/wait.ts';
 import { type Build, built, SANITIZED, STATIC } from './builds.ts';
 import { AGENT, type Bench, eachBuild, hasPassed, layBench } from './scripted.ts';
 
-const HASTY: readonly Build[] = [{ name: 'hasty', path: built('hasty', { patienceMs: 2_000 }) }];
+const HASTY: readonly Build[] = [{ name: 'hasty', path: built('hasty', { hangMs: 2_000 }) }];
 
 eachBuild(
-  'A3 a supervisor whose next commit does not come when it is due is ended and replaced',
+  'A3 a supervisor whose next commit does not come when it is due is KILLed and replaced',
   async (t, build) => {
     const bench = await layBench(t, build);
     const init = bench.start(['--', ...AGENT]);
@@ -32,7 +32,7 @@ eachBuild(
 );
 
 eachBuild(
-  'A3 a supervisor that stands still before it has said a word is ended and replaced',
+  'A3 a supervisor that hangs before its first commit is KILLed and replaced',
   async (t, build) => {
     const bench = await layBench(t, build);
     const starts = replaceNode(bench, 'kill -STOP $$');
@@ -48,14 +48,14 @@ eachBuild(
 );
 
 eachBuild(
-  'A4 a supervisor that gets on is waited for, however long it takes to begin',
+  'A4 init waits for a supervisor that makes progress, however long it takes to begin',
   async (t, build) => {
     const bench = await layBench(t, build);
     const gate = bench.path('gate');
     const starts = replaceNode(bench, `while [ ! -e '${gate}' ]; do :; done; exec '${NODE}' "$@"`, 19);
     const init = bench.start(['--', ...AGENT]);
     await init.says('up');
-    // As one with little CPU: on and off, for some times as long as init has patience with one that does nothing.
+    // Like a supervisor with little CPU: on and off, for several times as long as init waits for one that does nothing.
     for (let turn = 0; turn < 8; turn += 1) {
       const pid = await waitFor('it runs', () => starts()[0]);
       send(pid, 'SIGSTOP');
@@ -75,7 +75,7 @@ eachBuild(
 );
 
 eachBuild(
-  'A3 a supervisor that stood still together with init is not to blame',
+  'A3 a supervisor that was stopped together with init is not KILLed for it',
   async (t, build) => {
     const bench = await layBench(t, build);
     const init = bench.start(['--', ...AGENT]);
@@ -89,7 +89,7 @@ eachBuild(
     send(supervisor.about.pid, 'SIGSTOP');
     await waitFor('the supervisor stands still', () => stateOf(supervisor.about.pid) === 'T');
     send(init.pid, 'SIGSTOP');
-    await waitFor('the patience is long over', () => monotonicMs() > dueMs + 12_000);
+    await waitFor('the time for which init waits is long over', () => monotonicMs() > dueMs + 12_000);
     send(init.pid, 'SIGCONT');
     send(supervisor.about.pid, 'SIGCONT');
     // What init says next is the signal that it has had, and it says so to the same supervisor.
@@ -103,7 +103,7 @@ eachBuild(
 );
 
 eachBuild(
-  'A3 a supervisor that dies and cannot be reaped is forgotten, and another takes over',
+  'A3 a supervisor that was KILLed and cannot be reaped is abandoned, and another takes over',
   async (t, build) => {
     const bench = await layBench(t, build);
     const init = bench.start(['--', ...AGENT]);
@@ -124,7 +124,7 @@ eachBuild(
     assert.match(init.stderr(), /the supervisor cannot be ended; starting another/);
     init.write('exit 3\n');
     await second.expect('exited');
-    assert.deepEqual(await second.expect('gone'), ['1', '0'], 'nobody takes it for a process of the application');
+    assert.deepEqual(await second.expect('group-gone'), ['1', '0'], 'it is not taken for a process of the application');
     holder.kill('SIGKILL');
     await waitFor('it is reaped', () => stateOf(first.about.pid) === undefined);
     second.commit('exit', 3);
@@ -133,7 +133,7 @@ eachBuild(
   [STATIC, SANITIZED],
 );
 
-/** In the place of Node; returns the pids of all that were started. */
+/** Replaces Node; returns the pids of all that were started. */
 function replaceNode(bench: Bench, script: string, niceness = 0): () => number[] {
   const path = bench.path('starts');
   writeFileSync(path, '');

@@ -6,7 +6,7 @@ import { waitFor, waitForFile } from '../helpers/wait.ts';
 import type { Supervisor } from './connection.ts';
 import { begin, eachBuild, layBench } from './scripted.ts';
 
-eachBuild('a helper’s end is told with its code, signal or errno and what it wrote', async (t, build) => {
+eachBuild('the end of a helper is reported with its code, signal or errno and what it wrote', async (t, build) => {
   const { supervisor } = await begin(await layBench(t, build));
   sh(supervisor, 1, 'echo one; echo two >&2; exit 3');
   assert.deepEqual(await supervisor.expect('helper-ended'), ['1', 'code', '3', 'one\ntwo\n']);
@@ -20,7 +20,7 @@ eachBuild('a helper’s end is told with its code, signal or errno and what it w
   assert.deepEqual(await supervisor.expect('helper-ended'), ['5', 'code', '0', 'a?b\ufffd']);
 });
 
-eachBuild('a helper is started once, whatever is committed again', async (t, build) => {
+eachBuild('a helper is started once, also when its start is committed again', async (t, build) => {
   const { supervisor } = await begin(await layBench(t, build));
   sh(supervisor, 7, 'echo first');
   assert.deepEqual(await supervisor.expect('helper-ended'), ['7', 'code', '0', 'first\n']);
@@ -53,7 +53,7 @@ eachBuild(
   },
 );
 
-eachBuild('what is beyond the limit of the output is read and dropped', async (t, build) => {
+eachBuild('output beyond the limit is read and dropped', async (t, build) => {
   const { supervisor } = await begin(await layBench(t, build));
   sh(supervisor, 1, 'head -c 10000000 /dev/zero | tr "\\0" x && exit 4', 4096);
   assert.deepEqual(await supervisor.expect('helper-ended'), ['1', 'code', '4', 'x'.repeat(4096)]);
@@ -63,7 +63,7 @@ eachBuild('what is beyond the limit of the output is read and dropped', async (t
   assert.deepEqual(await supervisor.expect('helper-ended'), ['3', 'code', '0', '']);
 });
 
-eachBuild('a helper that closes its output goes on, and its end is told', async (t, build) => {
+eachBuild('a helper that closes its output runs on, and its end is reported', async (t, build) => {
   const { supervisor, bench } = await begin(await layBench(t, build));
   sh(supervisor, 1, 'mkfifo go; echo before; exec >&- 2>&-; read line <go; exit 6');
   await waitForFile(bench.path('go'));
@@ -76,7 +76,7 @@ eachBuild('a helper that closes its output goes on, and its end is told', async 
 });
 
 eachBuild(
-  'the end of a helper is the end of its group, and does not wait for who escaped with the pipe',
+  'the end of a helper is that of its group, and is not held up by a process that escaped with the pipe',
   async (t, build) => {
     const { supervisor } = await begin(await layBench(t, build));
     sh(
@@ -89,13 +89,13 @@ eachBuild(
     const [inside, out, escaped] = output.trim().split('\n');
     assert.equal(out, 'out');
     assert.ok(hasEnded(Number(inside)), 'the group is empty');
-    await waitFor('whoever escaped sleeps on', () => stateOf(Number(escaped)) === 'S');
+    await waitFor('the process that escaped sleeps on', () => stateOf(Number(escaped)) === 'S');
     process.kill(Number(escaped), 'SIGKILL');
     await waitFor('it is reaped', () => stateOf(Number(escaped)) === undefined);
   },
 );
 
-eachBuild('a helper that is ended takes its group with it and is told once', async (t, build) => {
+eachBuild('a helper that is ended takes its group with it, and its end is reported once', async (t, build) => {
   const { supervisor, bench } = await begin(await layBench(t, build));
   sh(supervisor, 1, 'trap "" TERM HUP INT; sleep 1000 & echo $!; touch up; wait; sleep 1000');
   await waitForFile(bench.path('up'));
@@ -115,15 +115,15 @@ eachBuild('a helper is never taken for the application', async (t, build) => {
   supervisor.commit('forward', 1, 1, 15, 15);
   init.write('exit 5\n');
   assert.deepEqual((await supervisor.expect('exited')).slice(2, 4), ['code', '5']);
-  assert.deepEqual(await supervisor.expect('gone'), ['1', '0'], 'and it is no stray');
+  assert.deepEqual(await supervisor.expect('group-gone'), ['1', '0'], 'and it is no stray');
   process.kill(init.pid, 'SIGTERM');
-  assert.equal((await supervisor.expect('signal'))[0], '15', 'there is nobody to forward it to');
+  assert.equal((await supervisor.expect('signal'))[0], '15', 'there is no process to forward it to');
   supervisor.commit('end-helper', 1);
   assert.deepEqual(await supervisor.expect('helper-ended'), ['1', 'signal', '9', '']);
   assert.ok(!readdirSync(bench.dir).includes('got'));
 });
 
-eachBuild('of 16 helpers and more those find no place that come when none has been acknowledged', async (t, build) => {
+eachBuild('a helper beyond the 16 whose end is not acknowledged is refused', async (t, build) => {
   const { supervisor } = await begin(await layBench(t, build));
   for (let id = 1; id <= 16; id++) supervisor.commit('exec', id, 10, 2, 'echo', id);
   let last = '0';
@@ -142,7 +142,7 @@ eachBuild('of 16 helpers and more those find no place that come when none has be
   assert.deepEqual(await supervisor.expect('helper-ended'), ['19', 'code', '0', '19\n']);
 });
 
-eachBuild('K01 the end of a helper is heard by the next supervisor, with its output', async (t, build) => {
+eachBuild('K01 the next supervisor is told the end of a helper, with its output', async (t, build) => {
   const { init, supervisor, bench } = await begin(await layBench(t, build));
   sh(supervisor, 1, 'mkfifo go; echo before; touch up; read line <go; echo after');
   sh(supervisor, 2, 'echo told');
@@ -168,7 +168,7 @@ eachBuild('when init leaves, its helpers and all of their groups are ended', asy
 });
 
 eachBuild(
-  'when init goes on alone its helpers are ended, and a supervisor that comes back hears of it',
+  'when init goes on without a supervisor it ends the helpers, and tells the next supervisor',
   async (t, build) => {
     const { init, supervisor, bench } = await begin(await layBench(t, build));
     sh(supervisor, 1, 'touch up; echo $$; exec sleep 1000');

@@ -28,7 +28,7 @@ eachBuild('K14 peers that hold a connection see its end when init is killed, and
   await waitFor('all peers see it', () => peers.every((it) => it.closed));
 });
 
-eachBuild('a socket that is listened at again takes new peers and keeps the old', async (t, build) => {
+eachBuild('a second listen at the same path takes new peers and keeps the old', async (t, build) => {
   const bench = await layBench(t, build);
   const init = bench.start(['--frobnicate']);
   const supervisor = await init.supervisor();
@@ -41,13 +41,13 @@ eachBuild('a socket that is listened at again takes new peers and keeps the old'
   const after = await peer(bench.path('live'));
   assert.ok(!before.closed && !after.closed);
   after.socket.destroy();
-  before.socket.write('noise that nobody reads');
+  before.socket.write('bytes that are never read');
   send(init.pid, SIGUSR1);
   await supervisor.expect('signal');
   assert.ok(!before.closed);
 });
 
-eachBuild('a peer that still waits to be accepted is not turned away by a new socket', async (t, build) => {
+eachBuild('a peer that still waits to be accepted is not refused because of a new socket', async (t, build) => {
   const bench = await layBench(t, build);
   const init = bench.start(['--frobnicate']);
   const supervisor = await init.supervisor();
@@ -70,7 +70,7 @@ eachBuild('a peer that still waits to be accepted is not turned away by a new so
   await waitFor('it sees the end', () => waiting.closed);
 });
 
-eachBuild('where it cannot listen init says so once and goes on', async (t, build) => {
+eachBuild('init says once that it cannot listen, and goes on', async (t, build) => {
   const bench = await layBench(t, build);
   const init = bench.start(['--frobnicate']);
   const supervisor = await init.supervisor();
@@ -94,7 +94,7 @@ eachBuild('where it cannot listen init says so once and goes on', async (t, buil
 });
 
 eachBuild(
-  'peers beyond the bound wait, none is turned away, and they do not use up what init needs itself',
+  'peers beyond the bound wait, none is refused, and they do not use up the descriptors that init needs',
   async (t, build) => {
     const bench = await layBench(t, build);
     const init = bench.start(['--frobnicate'], { launcher: ['sh', '-c', 'ulimit -n 64; exec "$@"', 'sh'] });
@@ -106,7 +106,7 @@ eachBuild(
     supervisor.commit('spawn', 1, 0, 1, 'true');
     await supervisor.expect('spawned');
     await supervisor.expect('exited');
-    await supervisor.expect('gone');
+    await supervisor.expect('group-gone');
     await supervisor.kill();
     const next = await init.supervisor();
     await next.expect('hello');
@@ -122,9 +122,9 @@ interface Peer {
   readonly closed: boolean;
 }
 
-/** Connects once somebody listens there. */
+/** Connects once there is a listener. */
 async function peer(path: string): Promise<Peer> {
-  const socket = await waitFor(`somebody listens at ${path}`, () => {
+  const socket = await waitFor(`there is a listener at ${path}`, () => {
     const attempt = connect(path);
     return new Promise<Socket | false>((resolve) => {
       attempt.once('connect', () => resolve(attempt));

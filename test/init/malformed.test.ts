@@ -30,7 +30,7 @@ const MALFORMED: Readonly<Record<string, Buffer>> = {
   'a helper with fewer words than announced': encodeFrame(['commit', 'exec', '1', '0', '2', 'true']),
   'helper 0': encodeFrame(['commit', 'end-helper', '0']),
   'a sweep without a signal': encodeFrame(['commit', 'sweep', '0']),
-  'single without a child': encodeFrame(['commit', 'single']),
+  'first-only without a child': encodeFrame(['commit', 'first-only']),
   'a signal of the parent’s death beyond 64': encodeFrame(['commit', 'parent-death', '65']),
   'a memo beyond 65,536 bytes': encodeFrame(['commit', 'memo', 'm'.repeat(65_537)]),
   'a socket path beyond 107 bytes': encodeFrame(['commit', 'listen', `/${'p'.repeat(107)}`]),
@@ -41,7 +41,7 @@ const MALFORMED: Readonly<Record<string, Buffer>> = {
 };
 
 eachBuild(
-  'a frame that is not in the protocol ends that supervisor, is not applied in any part, and another is started',
+  'a frame that is not in the protocol is not applied in any part; its supervisor is KILLed and replaced',
   async (t, build) => {
     const bench = await layBench(t, build);
     for (const [what, bytes] of Object.entries(MALFORMED)) {
@@ -58,7 +58,7 @@ eachBuild(
       assert.equal((await next.expect('spawned'))[1], pid, what);
       own.write('exit 0\n');
       assert.equal((await next.expect('exited'))[2], 'code', what);
-      await next.expect('gone');
+      await next.expect('group-gone');
       next.commit('exit', 0);
       assert.equal((await own.ended).code, 0, what);
       assert.match(own.stderr(), /not in the protocol/);

@@ -7,7 +7,7 @@ import { type Bench, eachBuild, layBench } from './scripted.ts';
 
 const [USR1, USR2] = ['10', '12'];
 
-eachBuild('C04 init gets the signal that it asked for when its parent dies', async (t, build) => {
+eachBuild('C04 init receives the signal that it asked for when its parent dies', async (t, build) => {
   const { supervisor, parent } = await belowShell(await layBench(t, build));
   await applied(supervisor, 'parent-death', USR1);
   assert.ok(send(parent, 'SIGKILL'));
@@ -16,7 +16,7 @@ eachBuild('C04 init gets the signal that it asked for when its parent dies', asy
   await supervisor.closed();
 });
 
-eachBuild('C04 a parent that has died before is told at once, and only once', async (t, build) => {
+eachBuild('C04 the death of a parent that died before is reported at once, and only once', async (t, build) => {
   const { supervisor, parent } = await belowShell(await layBench(t, build));
   const init = supervisor.about.ppid;
   assert.ok(send(parent, 'SIGKILL'));
@@ -30,38 +30,44 @@ eachBuild('C04 a parent that has died before is told at once, and only once', as
   await supervisor.closed();
 });
 
-eachBuild('C04 with single the signals that init passes on alone reach the first process only', async (t, build) => {
-  const bench = await layBench(t, build);
-  const stay = 'while :; do sleep 1000 & wait $!; done';
-  const second = `sh -c 'trap "echo second got TERM" TERM; echo up; ${stay}' &`;
-  const init = bench.start(['--', 'sh', '-c', `${second} trap "exit 7" TERM; ${stay}`]);
-  const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
-  await init.says('up');
-  await supervisor.expect('spawned');
-  await applied(supervisor, 'single', 1, 'fallback', 1, 15, 0, -1);
-  await supervisor.kill();
-  for (let start = 1; start <= 5; start++) await (await init.supervisor()).kill();
-  await waitFor('it goes on alone', () => init.stderr().includes('goes on without it'));
-  assert.ok(send(init.pid, 'SIGTERM'));
-  assert.deepEqual(await init.ended, { code: 7, signal: null });
-  assert.equal(init.stdout(), 'up\n');
-});
+eachBuild(
+  'C04 with first-only the signals that init forwards by itself reach the first process only',
+  async (t, build) => {
+    const bench = await layBench(t, build);
+    const stay = 'while :; do sleep 1000 & wait $!; done';
+    const second = `sh -c 'trap "echo second got TERM" TERM; echo up; ${stay}' &`;
+    const init = bench.start(['--', 'sh', '-c', `${second} trap "exit 7" TERM; ${stay}`]);
+    const supervisor = await init.supervisor();
+    await supervisor.expect('hello');
+    await init.says('up');
+    await supervisor.expect('spawned');
+    await applied(supervisor, 'first-only', 1, 'fallback', 1, 15, 0, -1);
+    await supervisor.kill();
+    for (let start = 1; start <= 5; start++) await (await init.supervisor()).kill();
+    await waitFor('it goes on alone', () => init.stderr().includes('goes on without it'));
+    assert.ok(send(init.pid, 'SIGTERM'));
+    assert.deepEqual(await init.ended, { code: 7, signal: null });
+    assert.equal(init.stdout(), 'up\n');
+  },
+);
 
-eachBuild('KILL reaches the group also with single: what it ends cannot tell its workers', async (t, build) => {
-  const bench = await layBench(t, build);
-  const init = bench.start(['--', 'sh', '-c', 'sleep 1000 & echo up; wait']);
-  const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
-  await init.says('up');
-  await supervisor.expect('spawned');
-  await applied(supervisor, 'single', 1);
-  supervisor.commit('kill', 1, 9);
-  await supervisor.expect('exited');
-  await supervisor.expect('gone');
-  supervisor.commit('exit', 0);
-  await supervisor.closed();
-});
+eachBuild(
+  'with first-only KILL still reaches the group: a process that it ends cannot tell its workers',
+  async (t, build) => {
+    const bench = await layBench(t, build);
+    const init = bench.start(['--', 'sh', '-c', 'sleep 1000 & echo up; wait']);
+    const supervisor = await init.supervisor();
+    await supervisor.expect('hello');
+    await init.says('up');
+    await supervisor.expect('spawned');
+    await applied(supervisor, 'first-only', 1);
+    supervisor.commit('kill', 1, 9);
+    await supervisor.expect('exited');
+    await supervisor.expect('group-gone');
+    supervisor.commit('exit', 0);
+    await supervisor.closed();
+  },
+);
 
 async function applied(supervisor: Supervisor, ...fields: readonly (string | number)[]): Promise<void> {
   supervisor.commit(...fields, 'exec', 1, 0, 1, 'true');

@@ -8,28 +8,28 @@ import { AGENT, eachBuild, layBench } from './scripted.ts';
 const NAMESPACE = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
 const COUNT = 10_000;
 
-eachBuild(`P01 ${COUNT} orphans are reaped as PID 1, and the supervisor hears of none of them`, async (t, build) => {
-  if (!canUnshare()) return t.skip('a PID namespace cannot be made here');
+eachBuild(`P01 PID 1 reaps ${COUNT} orphans, and reports none of them to the supervisor`, async (t, build) => {
+  if (!canUnshare()) return t.skip('needs PID namespaces');
   const bench = await layBench(t, build);
   const init = bench.start(['--', makeOrphans(bench.dir), String(COUNT)], { launcher: NAMESPACE });
   const supervisor = await init.supervisor();
   assert.equal((await supervisor.expect('hello'))[3], '1', 'it is PID 1');
   const [spawned, seq = '', , ...child] = await supervisor.next();
   assert.deepEqual([spawned, ...child], ['spawned', '1', '2']);
-  // Who does not acknowledge for 10 s is taken for one that hangs, and so many orphans may take longer.
+  // A supervisor that acknowledges nothing for 10 s is taken to hang, and so many orphans may take longer.
   supervisor.ack(seq);
   await init.says('made');
   const [pid = 0] = childrenOf(init.pid);
   await waitFor('only the application and the supervisor are left', () => childrenOf(pid).length === 2);
   init.process.stdin?.end();
   assert.equal((await supervisor.expect('exited'))[3], '0');
-  await supervisor.expect('gone');
+  await supervisor.expect('group-gone');
   supervisor.commit('exit', 5);
   assert.deepEqual(await init.ended, { code: 5, signal: null });
 });
 
-eachBuild('as PID 1 the end of init is the end of the whole namespace, with its code', async (t, build) => {
-  if (!canUnshare()) return t.skip('a PID namespace cannot be made here');
+eachBuild('when init is PID 1 its exit ends the whole namespace, with its code', async (t, build) => {
+  if (!canUnshare()) return t.skip('needs PID namespaces');
   const bench = await layBench(t, build);
   const init = bench.start(['--', 'sh', '-c', 'setsid sleep 600 & sleep 600 & echo up; wait'], { launcher: NAMESPACE });
   const supervisor = await init.supervisor();
@@ -41,7 +41,7 @@ eachBuild('as PID 1 the end of init is the end of the whole namespace, with its 
   await supervisor.closed();
 });
 
-eachBuild('elsewhere init adopts orphans as a subreaper and reaps them silently', async (t, build) => {
+eachBuild('when init is not PID 1 it adopts orphans as a subreaper and reaps them silently', async (t, build) => {
   const bench = await layBench(t, build);
   const init = bench.start(['--', ...AGENT]);
   const supervisor = await init.supervisor();

@@ -11,13 +11,13 @@ const MEMO = 'memo '.repeat(13_000);
 const LARGE = {
   name: '64 KiB pages',
   path: built('large-pages', {
-    patienceMs: 300_000,
+    hangMs: 300_000,
     instead: ['-Dmadvise=large_madvise', '-Dgetauxval=large_getauxval', join(import.meta.dirname, 'large-pages.c')],
   }),
 };
 
 eachBuild(
-  'A12 what a helper has written is given back without its neighbours and without the memo',
+  'A12 the pages of one helper’s output are released, and no page of another’s or of the memo',
   async (t, build) => {
     const bench = await layBench(t, build);
     const init = bench.start(['--frobnicate']);

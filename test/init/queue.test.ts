@@ -1,4 +1,4 @@
-/** The bound of the queue of events, where helpers and sweeps meet signals that nobody has taken. */
+/** The bound of the queue of events, where helpers and sweeps meet signals that are not acknowledged. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { waitFor } from '../helpers/wait.ts';

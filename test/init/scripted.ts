@@ -36,8 +36,10 @@ export interface Bench {
   start(words: readonly string[], options?: StartOptions): Init;
   /** Starts something else, which starts init by itself. */
   launch(command: readonly string[], options?: StartOptions): Init;
-  /** Puts a program in the place of Node that waits until it is released; the application has started long before. */
+  /** Replaces Node with a program that waits until it is released; the application has started long before. */
   holdSupervisor(): () => void;
+  /** From now on each start of Node leaves a file `node-started`. */
+  noteSupervisors(): void;
 }
 
 export interface End {
@@ -90,6 +92,7 @@ export async function layBench(t: TestContext, build: Build): Promise<Bench> {
     start: (words, options = {}) => launch([...(options.launcher ?? []), sexton, ...words], options),
     launch,
     holdSupervisor: () => holdSupervisor(scratch.path('bin/node'), scratch.path('gate')),
+    noteSupervisors: () => replaceNode(scratch.path('bin/node'), `: >'${scratch.path('node-started')}'`),
   };
 
   function launch(command: readonly string[], options: StartOptions = {}): Init {
@@ -107,10 +110,14 @@ export async function layBench(t: TestContext, build: Build): Promise<Bench> {
 }
 
 function holdSupervisor(node: string, gate: string): () => void {
-  rmSync(node);
-  const script = `#!/bin/sh\nwhile [ ! -e '${gate}' ]; do sleep 0.02; done\nexec '${NODE}' "$@"\n`;
-  writeFileSync(node, script, { mode: 0o755 });
+  replaceNode(node, `while [ ! -e '${gate}' ]; do sleep 0.02; done`);
   return () => writeFileSync(gate, '');
+}
+
+/** By a script that runs this first. */
+function replaceNode(node: string, first: string): void {
+  rmSync(node);
+  writeFileSync(node, `#!/bin/sh\n${first}\nexec '${NODE}' "$@"\n`, { mode: 0o755 });
 }
 
 function startInit(dir: string, words: readonly string[], options: StartOptions, waiting: Supervisor[]): Init {

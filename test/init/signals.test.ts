@@ -14,7 +14,7 @@ const ALL = Array.from({ length: 64 }, (_, index) => index + 1).filter(
   (number) => ![SIGKILL, SIGSTOP, SIGCHLD].includes(number),
 );
 
-eachBuild('P02 every signal that can be taken is reported once, with its sender', async (t, build) => {
+eachBuild('P02 every signal that can be received is reported once, with its sender', async (t, build) => {
   const bench = await layBench(t, build);
   const init = bench.start(['--frobnicate']);
   const supervisor = await init.supervisor();
@@ -37,7 +37,7 @@ eachBuild('real-time signals are each reported, however many come at once', asyn
   for (let i = 0; i < 200; i++) assert.equal((await supervisor.expect('signal'))[0], '40');
 });
 
-eachBuild('P03 signals that come before the supervisor has said a word wait for it in order', async (t, build) => {
+eachBuild('P03 signals that come before the supervisor’s first commit wait for it in order', async (t, build) => {
   const bench = await layBench(t, build);
   const release = bench.holdSupervisor();
   // A member of a pod: to a command that is alone the first stop request goes on at once.
@@ -68,7 +68,7 @@ eachBuild('sequence numbers rise by one and times never fall', async (t, build) 
   }
 });
 
-eachBuild('kill reaches every process of the group, and a stopped one wakes up to it', async (t, build) => {
+eachBuild('kill reaches every process of the group, and continues a stopped one', async (t, build) => {
   const bench = await layBench(t, build);
   const trap = (name: string): string =>
     `trap 'echo ${name} term' TERM; echo ${name} ready; while :; do sleep 60 & wait $!; done`;
@@ -84,7 +84,7 @@ eachBuild('kill reaches every process of the group, and a stopped one wakes up t
   await init.says('second term');
   supervisor.commit('kill', 1, SIGKILL);
   assert.deepEqual((await supervisor.expect('exited')).slice(2), ['signal', String(SIGKILL), '0']);
-  await supervisor.expect('gone');
+  await supervisor.expect('group-gone');
 });
 
 for (const signal of [SIGTERM, SIGHUP, SIGINT, SIGQUIT]) {
@@ -119,7 +119,7 @@ eachBuild('A7 no CONT follows TERM to an application that is not stopped', async
   await init.ended;
 });
 
-eachBuild('A7 of a group only the process that is stopped gets CONT', async (t, build) => {
+eachBuild('A7 only the stopped processes of a group get CONT', async (t, build) => {
   const bench = await layBench(t, build);
   const inner = 'trap "echo inner cont" CONT; trap "echo inner term" TERM; kill -STOP $$; while :; do sleep 0.01; done';
   const script = `trap "echo cont" CONT; trap "echo term" TERM; sh -c '${inner}' & echo up $!; while :; do wait; read l; done`;
@@ -137,7 +137,7 @@ eachBuild('A7 of a group only the process that is stopped gets CONT', async (t, 
 });
 
 eachBuild(
-  'gone comes only when the last process of the group has ended, and kill still reaches those left',
+  'group-gone comes only when the last process of the group has ended, and kill reaches those left until then',
   async (t, build) => {
     const bench = await layBench(t, build);
     const init = bench.start(['--', 'sh', '-c', 'sleep 600 & echo left $!']);
@@ -148,40 +148,43 @@ eachBuild(
     sendNumber(init.pid, SIGUSR1);
     assert.equal((await supervisor.expect('signal'))[0], String(SIGUSR1), 'one is left');
     supervisor.commit('kill', 1, SIGTERM);
-    assert.deepEqual(await supervisor.expect('gone'), ['1', '0']);
+    assert.deepEqual(await supervisor.expect('group-gone'), ['1', '0']);
     supervisor.commit('kill', 1, SIGTERM, 'kill', 77, SIGTERM);
     sendNumber(init.pid, SIGUSR1);
     await supervisor.expect('signal');
   },
 );
 
-eachBuild('the forward table acts without the supervisor, and what is not in it is reported', async (t, build) => {
-  const bench = await layBench(t, build);
-  const init = bench.start([
-    '--',
-    'sh',
-    '-c',
-    'trap "echo got usr1" USR1; trap "echo got rt" 50; echo up; while :; do read l; done',
-  ]);
-  const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
-  await supervisor.expect('spawned');
-  await init.says('up');
-  supervisor.commit('forward', 1, 2, SIGHUP, SIGUSR1, 64, 50);
-  sendNumber(init.pid, SIGUSR2);
-  await supervisor.expect('signal');
-  sendNumber(init.pid, SIGHUP);
-  assert.deepEqual(await supervisor.expect('forwarded'), [String(SIGHUP), String(SIGUSR1), String(process.pid)]);
-  await init.says('got usr1');
-  sendNumber(init.pid, 64);
-  assert.deepEqual(await supervisor.expect('forwarded'), ['64', '50', String(process.pid)]);
-  await init.says('got rt');
-  supervisor.commit('forward', 1, 0, 'kill', 1, SIGKILL);
-  await supervisor.expect('exited');
-  await supervisor.expect('gone');
-  sendNumber(init.pid, SIGHUP);
-  assert.equal((await supervisor.expect('signal'))[0], String(SIGHUP));
-});
+eachBuild(
+  'init forwards by the table without the supervisor, and reports a signal that is not in it',
+  async (t, build) => {
+    const bench = await layBench(t, build);
+    const init = bench.start([
+      '--',
+      'sh',
+      '-c',
+      'trap "echo got usr1" USR1; trap "echo got rt" 50; echo up; while :; do read l; done',
+    ]);
+    const supervisor = await init.supervisor();
+    await supervisor.expect('hello');
+    await supervisor.expect('spawned');
+    await init.says('up');
+    supervisor.commit('forward', 1, 2, SIGHUP, SIGUSR1, 64, 50);
+    sendNumber(init.pid, SIGUSR2);
+    await supervisor.expect('signal');
+    sendNumber(init.pid, SIGHUP);
+    assert.deepEqual(await supervisor.expect('forwarded'), [String(SIGHUP), String(SIGUSR1), String(process.pid)]);
+    await init.says('got usr1');
+    sendNumber(init.pid, 64);
+    assert.deepEqual(await supervisor.expect('forwarded'), ['64', '50', String(process.pid)]);
+    await init.says('got rt');
+    supervisor.commit('forward', 1, 0, 'kill', 1, SIGKILL);
+    await supervisor.expect('exited');
+    await supervisor.expect('group-gone');
+    sendNumber(init.pid, SIGHUP);
+    assert.equal((await supervisor.expect('signal'))[0], String(SIGHUP));
+  },
+);
 
 eachBuild('a signal for a group that is gone is reported and not lost in the forward table', async (t, build) => {
   const bench = await layBench(t, build);
@@ -190,7 +193,7 @@ eachBuild('a signal for a group that is gone is reported and not lost in the for
   await supervisor.expect('hello');
   await supervisor.expect('spawned');
   await supervisor.expect('exited');
-  await supervisor.expect('gone');
+  await supervisor.expect('group-gone');
   supervisor.commit('forward', 1, 1, SIGHUP, SIGUSR1, 'spawn', 2, 0, 1, 'true');
   await supervisor.expect('spawned');
   sendNumber(init.pid, SIGHUP);
@@ -199,7 +202,7 @@ eachBuild('a signal for a group that is gone is reported and not lost in the for
 });
 
 eachBuild(
-  'the queue is bounded: beyond 4096 events a signal stands for others of its number, and no exit is lost',
+  'the queue is bounded: beyond 4096 events one signal stands for all of its number, and no exit is lost',
   async (t, build) => {
     const bench = await layBench(t, build);
     const release = bench.holdSupervisor();
@@ -222,14 +225,14 @@ eachBuild(
     for (;;) {
       const [name = '', seq = '', , number = ''] = await supervisor.next();
       names.push(name === 'signal' ? number : name);
-      if (name === 'gone') break;
+      if (name === 'group-gone') break;
       if (Number(seq) - acked === 500) {
         supervisor.ack(seq);
         acked = Number(seq);
       }
     }
     assert.deepEqual(names.slice(0, 2), ['spawned', '60']);
-    assert.deepEqual(names.slice(-4), ['61', '62', 'exited', 'gone']);
+    assert.deepEqual(names.slice(-4), ['61', '62', 'exited', 'group-gone']);
     assert.equal(names.filter((it) => it === '60').length, 4095);
   },
 );
@@ -241,7 +244,7 @@ test('signals are blocked by the first system call of the program', (t) => {
   assert.match(second ?? '', /^rt_sigprocmask\(SIG_SETMASK, ~\[(RTMIN.*)?\], \[\], 8\) = 0$/);
 });
 
-eachBuild('CONT and STOP from outside leave init as it was', async (t, build) => {
+eachBuild('STOP and CONT from outside change nothing in init', async (t, build) => {
   const bench = await layBench(t, build);
   const init = bench.start(['--', 'sh', '-c', 'read l; exit 5']);
   const supervisor = await init.supervisor();
@@ -251,7 +254,7 @@ eachBuild('CONT and STOP from outside leave init as it was', async (t, build) =>
   init.write('\n');
   sendNumber(init.pid, SIGCONT);
   const names = [(await supervisor.next())[0], (await supervisor.next())[0], (await supervisor.next())[0]];
-  assert.deepEqual(names.sort(), ['exited', 'gone', 'signal']);
+  assert.deepEqual(names.sort(), ['exited', 'group-gone', 'signal']);
 });
 
 function sendNumber(pid: number, number: number): void {

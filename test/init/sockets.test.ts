@@ -1,4 +1,4 @@
-/** The second program in init's file: which connections are used. */
+/** Another program in init's file: it reports which connections are in use. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ import { BUILDS, type Build } from './builds.ts';
 const EVER_MS = 4_000_000_000;
 
 for (const build of BUILDS) {
-  test(`connections of IPv4 and IPv6 that were used lately are told, with the far end and the port (${build.name})`, async (t) => {
+  test(`connections of IPv4 and IPv6 that were used lately are reported, with remote address and port (${build.name})`, async (t) => {
     const { port, connect } = await listen(t);
     const teller = startTeller(t, build, [port]);
     const [four, six] = [await connect('127.0.0.1'), await connect('::1')];
@@ -24,7 +24,7 @@ for (const build of BUILDS) {
     assert.equal(lines.at(-1), '. 2');
   });
 
-  test(`a connection on which nothing comes is told no more, and again when something has come (${build.name})`, async (t) => {
+  test(`an idle connection is not reported, and is again when bytes have come (${build.name})`, async (t) => {
     const { port, connect } = await listen(t);
     const teller = startTeller(t, build, [port]);
     const socket = await connect('127.0.0.1');
@@ -36,7 +36,7 @@ for (const build of BUILDS) {
     await waitFor('its age has begun anew', async () => (await ageOf()) < before);
   });
 
-  test(`only the ports that were named count, and no input makes it fall (${build.name})`, async (t) => {
+  test(`only the ports that were named count, and no input makes it crash (${build.name})`, async (t) => {
     const { port, connect } = await listen(t);
     await connect('127.0.0.1');
     const teller = startTeller(t, build, [1, 99_999_999, port === 2 ? 3 : 2]);

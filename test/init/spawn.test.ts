@@ -22,7 +22,7 @@ eachBuild(
       supervisor.commit('ack', seq, 'spawn', id, 0, 3, 'sh', '-c', `ulimit -c 0; kill -${number} $$`);
       const [, pid] = await supervisor.expect('spawned');
       assert.deepEqual(await supervisor.expect('exited'), [String(id), pid, 'signal', String(number), '0']);
-      assert.deepEqual(await supervisor.expect('gone'), [String(id), '0']);
+      assert.deepEqual(await supervisor.expect('group-gone'), [String(id), '0']);
       seq += 3;
     }
     supervisor.commit('exit', 0);
@@ -30,9 +30,9 @@ eachBuild(
   },
 );
 
-eachBuild('a child that dumps core is reported so', async (t, build) => {
+eachBuild('the exit of a child that dumps core says so', async (t, build) => {
   if (readFileSync('/proc/sys/kernel/core_pattern', 'latin1').trim() !== 'core')
-    return t.skip('core files go elsewhere here');
+    return t.skip('needs core files in the working directory');
   const bench = await layBench(t, build);
   const init = bench.start(['--', 'sh', '-c', 'ulimit -c unlimited && kill -QUIT $$'], { cwd: bench.dir });
   const supervisor = await init.supervisor();
@@ -51,11 +51,11 @@ eachBuild('exit codes come through unchanged', async (t, build) => {
     supervisor.commit('spawn', index + 1, 0, 3, 'sh', '-c', `exit ${code}`);
     await supervisor.expect('spawned');
     assert.deepEqual((await supervisor.expect('exited')).slice(2), ['code', String(code), '0']);
-    await supervisor.expect('gone');
+    await supervisor.expect('group-gone');
   }
 });
 
-eachBuild('P07 each way in which a program cannot be executed has its errno', async (t, build) => {
+eachBuild('P07 each reason why a program cannot be executed has its errno', async (t, build) => {
   const bench = await layBench(t, build);
   mkdirSync(bench.path('first'));
   mkdirSync(bench.path('second'));
@@ -157,7 +157,7 @@ for (const how of ['plain', 'signals ignored', 'signals blocked']) {
   });
 }
 
-eachBuild('P10 init fills none of the gaps at 0, 1 and 2 with descriptors of its own', async (t, build) => {
+eachBuild('P10 init leaves closed descriptors 0, 1 and 2 closed', async (t, build) => {
   const bench = await layBench(t, build);
   const init = bench.start(['--', 'true'], { launcher: LAUNCHERS['all closed'] ?? [] });
   const supervisor = await init.supervisor();
@@ -169,7 +169,7 @@ eachBuild('P10 init fills none of the gaps at 0, 1 and 2 with descriptors of its
   assert.ok(open.length >= 2 && open.every((fd) => fd > 2), String(open));
 });
 
-eachBuild('P11 arguments are handed on byte for byte, from the command line and from a frame', async (t, build) => {
+eachBuild('P11 arguments are passed on byte for byte, from the command line and from a frame', async (t, build) => {
   const bench = await layBench(t, build);
   const long = 'x'.repeat(100_000);
   // Node cannot pass bytes that are not UTF-8, a shell can.
@@ -184,7 +184,7 @@ eachBuild('P11 arguments are handed on byte for byte, from the command line and 
   await supervisor.expect('exited');
   assert.equal(readFileSync(bench.path('own'), 'latin1'), `${long}|\xff\xfe||`);
   supervisor.commit('spawn', 2, 0, 6, 'sh', '-c', 'printf "%s|" "$@" >"$SX_DIR/$0"', 'framed', long, 'grün');
-  await supervisor.expect('gone');
+  await supervisor.expect('group-gone');
   await supervisor.expect('spawned');
   await supervisor.expect('exited');
   assert.equal(readFileSync(bench.path('framed'), 'utf8'), `${long}|grün|`);

@@ -62,7 +62,7 @@ const WAITS: readonly (readonly string[])[] = [
 ];
 
 eachBuild(
-  'the application starts before the supervisor where nothing on the command line can be wrong',
+  'the application starts before the supervisor when nothing on the command line can be wrong',
   async (t, build) => {
     const bench = await layBench(t, build);
     for (const words of AT_ONCE) {
@@ -71,19 +71,19 @@ eachBuild(
       await supervisor.expect('hello');
       assert.equal((await supervisor.expect('spawned'))[0], '1', words.join(' '));
       assert.deepEqual((await supervisor.expect('exited')).slice(2), ['code', '3', '0'], words.join(' '));
-      await supervisor.expect('gone');
+      await supervisor.expect('group-gone');
       supervisor.commit('exit', 0);
       await init.ended;
     }
   },
 );
 
-eachBuild('anything else waits for the supervisor', async (t, build) => {
+eachBuild('any other command line waits for the supervisor', async (t, build) => {
   const bench = await layBench(t, build);
   for (const words of WAITS) await expectNothing(bench.start(words), words.join(' '));
 });
 
-eachBuild('variables as plain as the flags of the list do not make it wait', async (t, build) => {
+eachBuild('variables that are as plain as the flags of the list do not make it wait', async (t, build) => {
   const bench = await layBench(t, build);
   const uid = '1f0c6b0e-7c53-4b4b-8a60-3c2f1f3b2a11';
   const plain = { SEXTON_POD_UID: uid, SEXTON_NAME: 'web', SEXTON_ROLE: 'main', SEXTON_RESTART_POLICY: 'OnFailure' };
@@ -134,7 +134,7 @@ eachBuild('a program that cannot be started at once is reported like any other',
   assert.deepEqual(await supervisor.expect('spawn-failed'), ['1', 'ENOENT']);
 });
 
-eachBuild('a stop request that is already pending keeps the application from starting', async (t, build) => {
+eachBuild('a stop request that is already pending prevents the start of the application', async (t, build) => {
   const bench = await layBench(t, build);
   // Blocked by the launcher, the signal that it was sent is still pending when it has become init.
   const launcher = ['env', '--block-signal=TERM', 'sh', '-c', '(kill -TERM $$); exec "$@"', 'sh'];
@@ -144,7 +144,7 @@ eachBuild('a stop request that is already pending keeps the application from sta
   assert.equal((await supervisor.expect('signal'))[0], '15');
 });
 
-eachBuild('subcommands, help and version are Node in the place of init, unsupervised', async (t, build) => {
+eachBuild('for subcommands, help and version Node replaces init, with nothing supervised', async (t, build) => {
   const bench = await layBench(t, build);
   for (const words of [
     [],
@@ -167,7 +167,7 @@ eachBuild('subcommands, help and version are Node in the place of init, unsuperv
 });
 
 eachBuild(
-  'without Node or without the supervisor nothing is started: one line with the path and the remedy, and 125',
+  'without Node or its program nothing is started: one line with path and remedy, and exit code 125',
   async (t, build) => {
     const bench = await layBench(t, build);
     const expectRefusal = async (path: string): Promise<void> => {
@@ -192,7 +192,7 @@ eachBuild(
 );
 
 eachBuild(
-  'Node is found in PATH when there is none beside init, and the directory through a link',
+  'Node is found in PATH when there is none beside init, and the directory of init behind a link',
   async (t, build) => {
     const bench = await layBench(t, build);
     rmSync(bench.path('bin/node'));

@@ -44,14 +44,14 @@ eachBuild('P05 K12 Ctrl-C reaches the application once, and init not at all', as
   init.write('end\n');
   assert.deepEqual((await supervisor.expect('exited')).slice(2), ['code', '1', '0']);
   assert.equal(foregroundOf(supervisor.about.ppid), supervisor.about.ppid, 'the foreground is ours again');
-  await supervisor.expect('gone');
+  await supervisor.expect('group-gone');
   supervisor.commit('exit', 9);
   assert.equal((await init.ended).code, 9);
 });
 
 eachBuild('P14 K12 as PID 1 on a terminal: Ctrl-C reaches the application once', async (t, build) => {
   const namespace = 'unshare --pid --fork --kill-child --mount-proc';
-  if (spawnSync('sh', ['-c', `${namespace} true`]).status !== 0) return t.skip('a PID namespace cannot be made here');
+  if (spawnSync('sh', ['-c', `${namespace} true`]).status !== 0) return t.skip('needs PID namespaces');
   const bench = await layBench(t, build);
   const init = onTerminal(bench, `exec ${namespace} ${bench.sexton} -- ${layCounter(bench)}`);
   const supervisor = await init.supervisor();
@@ -62,22 +62,25 @@ eachBuild('P14 K12 as PID 1 on a terminal: Ctrl-C reaches the application once',
   await init.says('int 1');
   init.write('end\n');
   assert.deepEqual((await supervisor.expect('exited')).slice(2), ['code', '1', '0']);
-  await supervisor.expect('gone');
+  await supervisor.expect('group-gone');
   supervisor.commit('exit', 9);
   assert.equal((await init.ended).code, 9);
 });
 
-eachBuild('what the terminal sends to init itself is marked; a change of its size is not told', async (t, build) => {
-  const bench = await layBench(t, build);
-  const init = onTerminal(bench, `exec ${bench.sexton} --frobnicate`);
-  const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
-  const terminal = readlinkSync(`/proc/${supervisor.about.ppid}/fd/0`);
-  assert.equal(spawnSync('stty', ['-F', terminal, 'cols', '99', 'rows', '33']).status, 0);
-  init.write(CTRL_C);
-  const [name, seq, , ...rest] = await supervisor.next();
-  assert.deepEqual([name, seq, ...rest], ['signal', '1', String(SIGINT), '0', '1']);
-});
+eachBuild(
+  'a signal from the terminal to init is marked; a change of the window size is not reported',
+  async (t, build) => {
+    const bench = await layBench(t, build);
+    const init = onTerminal(bench, `exec ${bench.sexton} --frobnicate`);
+    const supervisor = await init.supervisor();
+    await supervisor.expect('hello');
+    const terminal = readlinkSync(`/proc/${supervisor.about.ppid}/fd/0`);
+    assert.equal(spawnSync('stty', ['-F', terminal, 'cols', '99', 'rows', '33']).status, 0);
+    init.write(CTRL_C);
+    const [name, seq, , ...rest] = await supervisor.next();
+    assert.deepEqual([name, seq, ...rest], ['signal', '1', String(SIGINT), '0', '1']);
+  },
+);
 
 eachBuild('P05 Ctrl-Z stops the application and init with it, and fg continues both', async (t, build) => {
   const bench = await layBench(t, build);
@@ -102,7 +105,7 @@ eachBuild('P05 Ctrl-Z stops the application and init with it, and fg continues b
 });
 
 eachBuild(
-  'P05 started in the background init leaves the terminal to the shell, and fg gives it to the application',
+  'P05 init that was started in the background leaves the terminal to the shell; fg gives it to the application',
   async (t, build) => {
     const bench = await layBench(t, build);
     const shell = onTerminal(bench, 'exec bash --norc --noprofile -i');

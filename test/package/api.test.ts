@@ -5,9 +5,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Tombstone as Carved, Parsed as OwnParsed } from '../../src/core/tombstone.ts';
-import { formatTombstone } from '../../src/core/tombstone.ts';
-import { type Graveyard, type Parsed, readGraveyard, type Tombstone } from '../../src/package/index.ts';
+import type { Parsed as OwnParsed, Tombstone as OwnTombstone } from '../../src/core/format/tombstone.ts';
+import { formatTombstone } from '../../src/core/format/tombstone.ts';
+import { type Graveyard, type Parsed, readGraveyard, type Tombstone } from '../../src/delivery/npm/index.ts';
 import type { Members } from '../../src/runtime/graveyard/members.ts';
 import { NODE, ROOT } from '../helpers/paths.ts';
 import { tempGraveyard } from '../helpers/scratch.ts';
@@ -17,7 +17,7 @@ type Same<A, B> = [A, B] extends [B, A] ? ([keyof A, keyof B] extends [keyof B, 
 
 test('the published types are those that sexton reads and writes', () => {
   // The compiler is what checks here; a key that is in one of them only makes `false`.
-  const same: [Same<Tombstone, Carved>, Same<Parsed, OwnParsed>, Same<Graveyard, Omit<Members, 'held'>>] = [
+  const same: [Same<Tombstone, OwnTombstone>, Same<Parsed, OwnParsed>, Same<Graveyard, Omit<Members, 'held'>>] = [
     true,
     true,
     true,

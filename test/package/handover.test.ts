@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { handover } from '../../src/package/handover.ts';
+import { handover } from '../../src/delivery/npm/handover.ts';
 import { NODE } from '../helpers/paths.ts';
 import { environmentOn, MAJORS, packed } from './installed.ts';
 

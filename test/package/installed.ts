@@ -1,6 +1,6 @@
 /**
- * The npm package as a user gets it: packed once per state of the sources, installed in an empty folder, under a Node of the
- * test's choice.
+ * The npm package as a user gets it: packed once per state of the sources, installed in an empty folder, under a Node
+ * of the test's choice.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -25,7 +25,7 @@ export interface Package {
 
 export function packed(): Package {
   const place = made(join(CACHE, 'npm', digestOfInputs()), (directory) => {
-    const pack = [join(ROOT, 'src/build/package.ts'), ...arches(), '--out', join(directory, 'npm')];
+    const pack = [join(ROOT, 'src/delivery/package.ts'), ...arches(), '--out', join(directory, 'npm')];
     writeFileSync(join(directory, 'said'), execFileSync(process.execPath, pack));
   });
   const [tarball = ''] = readdirSync(place).filter((name) => name.endsWith('.tgz'));

@@ -1,4 +1,7 @@
-/** The npm package where there is no init to become, and where Node is too old: what still works, and the one line that says what does not. */
+/**
+ * The npm package where there is no init to become, and where Node is too old: what still works, and the one line that
+ * says what does not.
+ */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,7 +14,10 @@ import { MAJORS, nodeDirectory, packed, TOO_OLD } from './installed.ts';
 const INIT = `lib/sexton-linux-${process.arch}`;
 const COMMAND = ['run', '--log-format', 'json', '--', 'sh', '-c', 'echo "ran $(env | grep -c ^SEXTON_)"; exit 5'];
 
-/** Ran as it should, and one warning says that there is no init, why, and what is missing; that the command failed is an error. */
+/**
+ * Ran as it should, and one warning says that there is no init, why, and what is missing; that the command failed is an
+ * error.
+ */
 function assertWithoutInit(ran: ReturnType<typeof spawnSync>, why: RegExp): void {
   assert.deepEqual([ran.status, String(ran.stdout)], [5, 'ran 0\n'], String(ran.stderr));
   const lines = String(ran.stderr).trim().split('\n');

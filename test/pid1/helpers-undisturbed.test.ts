@@ -8,12 +8,12 @@ import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Container, startContainer } from '../helpers/container.ts';
-import { readTombstone, waitForTombstone } from '../helpers/grave.ts';
 import { type MemberOptions, member } from '../helpers/member.ts';
 import { argumentsOf, childrenOf, send } from '../helpers/process.ts';
 import { chance, inRounds, roundsOr, SEED } from '../helpers/rounds.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
+import { readTombstone, waitForTombstone } from '../helpers/tombstone.ts';
 import { waitFor } from '../helpers/wait.ts';
 
 const MINUTES = 60_000;
@@ -61,7 +61,7 @@ async function live(stage: Stage, name: string, random: () => number): Promise<v
     command: member(stage, name, { term: 100, exit: 7 }),
   });
 
-  await haunt(container, random);
+  await killSupervisors(container, random);
   await waitForTombstone(graveyard, name, 'is healthy', (it) => it.Healthy !== undefined);
   const before = readTimeline(log).of(`${name}.probe`, 'Starting').length;
   await waitForEvent(log, `${name}.probe`, 'Starting', before + 2);
@@ -72,9 +72,9 @@ async function live(stage: Stage, name: string, random: () => number): Promise<v
 
   await sleep(random() * 300);
   await container.signal('SIGTERM');
-  const haunting = haunt(container, random);
+  const killing = killSupervisors(container, random);
   const { Deadline } = await waitForTombstone(graveyard, name, 'has a deadline', (it) => it.Deadline !== undefined);
-  await haunting;
+  await killing;
   assert.equal((await container.exit()).status, 7, name);
 
   const timeline = readTimeline(log);
@@ -102,7 +102,7 @@ async function live(stage: Stage, name: string, random: () => number): Promise<v
 }
 
 /** Kills the supervisor a few times, half of them in its start, unless the container ends. */
-async function haunt(container: Container, random: () => number): Promise<void> {
+async function killSupervisors(container: Container, random: () => number): Promise<void> {
   let isOver = false;
   void container.ended.then(() => {
     isOver = true;

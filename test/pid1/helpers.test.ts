@@ -8,11 +8,11 @@ import { describe } from 'node:test';
 import { makeCgroup, whyNoCgroup } from '../helpers/cgroup.ts';
 import { type Container, startContainer } from '../helpers/container.ts';
 import { atOnce } from '../helpers/engine.ts';
-import { readTombstone, waitForTombstone } from '../helpers/grave.ts';
 import { type MemberOptions, member } from '../helpers/member.ts';
 import { argumentsOf, childrenOf } from '../helpers/process.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
+import { readTombstone, waitForTombstone } from '../helpers/tombstone.ts';
 import { waitFor, waitForFile } from '../helpers/wait.ts';
 
 /** The fixture itself, as in an image that has no shell. */
@@ -158,7 +158,7 @@ describe('commands of hooks and probes', { concurrency: atOnce(2) }, () => {
   });
 
   scenario(
-    'with a limit of 32 open files probes run, by command and over the network, and tombstones are carved',
+    'with a limit of 32 open files probes run, by command and over the network, and tombstones are written',
     async (stage) => {
       const { scratch } = stage;
       const flags = [

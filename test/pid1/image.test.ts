@@ -7,8 +7,8 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe } from 'node:test';
 import { type Container, startContainer } from '../helpers/container.ts';
-import { waitForTombstone } from '../helpers/grave.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
+import { waitForTombstone } from '../helpers/tombstone.ts';
 
 const NOT_IN_PODMAN = 'an image of its own would be needed';
 

@@ -6,11 +6,11 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe } from 'node:test';
 import { startContainer } from '../helpers/container.ts';
 import { atOnce, byEngine } from '../helpers/engine.ts';
-import { readTombstone } from '../helpers/grave.ts';
 import { member } from '../helpers/member.ts';
 import { childrenOf, hasEnded } from '../helpers/process.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
+import { readTombstone } from '../helpers/tombstone.ts';
 import { waitFor } from '../helpers/wait.ts';
 
 describe('processes under PID 1', { concurrency: atOnce(2) }, () => {

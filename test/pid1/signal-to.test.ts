@@ -6,9 +6,9 @@ import { writeFileSync } from 'node:fs';
 import { describe } from 'node:test';
 import { type Container, startContainer } from '../helpers/container.ts';
 import { atOnce } from '../helpers/engine.ts';
-import { waitForDeath, waitForTombstone } from '../helpers/grave.ts';
 import { NODE } from '../helpers/paths.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
+import { waitForDeath, waitForTombstone } from '../helpers/tombstone.ts';
 import { waitFor } from '../helpers/wait.ts';
 
 /** Ends its work after a TERM, and gives up at a second one. */

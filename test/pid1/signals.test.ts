@@ -9,13 +9,13 @@ import { describe } from 'node:test';
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { startContainer } from '../helpers/container.ts';
 import { atOnce, byEngine } from '../helpers/engine.ts';
-import { readTombstone } from '../helpers/grave.ts';
 import { member } from '../helpers/member.ts';
 import { SEXTON } from '../helpers/paths.ts';
 import { send } from '../helpers/process.ts';
 import { inRounds } from '../helpers/rounds.ts';
 import { scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
+import { readTombstone } from '../helpers/tombstone.ts';
 import { waitFor, within } from '../helpers/wait.ts';
 
 const { SIGINT, SIGKILL, SIGSTOP, SIGCHLD, SIGTERM, SIGCONT } = constants.signals;
@@ -111,7 +111,7 @@ describe('signals through PID 1', { concurrency: atOnce(2) }, () => {
           outcomes[isNeverStarted ? 'neverStarted' : 'ended'] += 1;
           if (tombstone && !isNeverStarted) assert.equal(tombstone.Signal, 'SIGTERM', name);
         }
-        if (kind > 0) assert.ok(tombstone?.Died, `${name} carved its death`);
+        if (kind > 0) assert.ok(tombstone?.Died, `${name} wrote its death`);
       });
       stage.t.diagnostic(`P03: 0 of ${rounds} lost, ${JSON.stringify(outcomes)}`);
     },
@@ -121,7 +121,7 @@ describe('signals through PID 1', { concurrency: atOnce(2) }, () => {
   scenario(
     'P03 its first system call, before any C library starts, blocks all signals',
     async (stage) => {
-      if (spawnSync('strace', ['-V']).status !== 0) return stage.t.skip('there is no strace on this machine');
+      if (spawnSync('strace', ['-V']).status !== 0) return stage.t.skip('strace is not installed');
       const trace = stage.scratch.path('trace');
       const inside = ['strace', '-o', trace];
       const container = startContainer(stage.scratch, { inside, bare: true, command: [SEXTON, 'run', '--', 'true'] });

@@ -6,11 +6,11 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { describe } from 'node:test';
 import { type Container, startContainer } from '../helpers/container.ts';
 import { atOnce } from '../helpers/engine.ts';
-import { waitForTombstone } from '../helpers/grave.ts';
 import { member } from '../helpers/member.ts';
 import { hasEnded, send } from '../helpers/process.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
+import { waitForTombstone } from '../helpers/tombstone.ts';
 import { waitForFile } from '../helpers/wait.ts';
 
 const [SIGKILL, SIGUSR1, SIGUSR2, SIGSTOP] = [9, 10, 12, 19];

@@ -7,12 +7,12 @@ import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Container, startContainer } from '../helpers/container.ts';
-import { readTombstone } from '../helpers/grave.ts';
 import { type MemberOptions, member } from '../helpers/member.ts';
 import { send } from '../helpers/process.ts';
 import { chance, inRounds, roundsOr, SEED } from '../helpers/rounds.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
+import { readTombstone } from '../helpers/tombstone.ts';
 
 const KILLS_PER_LIFE = 5;
 const MINUTES = 60_000;
@@ -30,11 +30,11 @@ describe('a supervisor that is killed', () => {
     async (stage) => {
       const kills = roundsOr(60, 12);
       let count = 0;
-      const plots = [endsByItself, isStopped, servesMain];
+      const cases = [endsByItself, isStopped, servesMain];
       // Not every attempt finds a supervisor: a life may be over before.
       const round = async (index: number): Promise<void> => {
-        const plot = plots[index % plots.length] ?? endsByItself;
-        await plot({ stage, name: `a${index}`, random: chance(SEED + index), killed: () => count++ });
+        const play = cases[index % cases.length] ?? endsByItself;
+        await play({ stage, name: `a${index}`, random: chance(SEED + index), killed: () => count++ });
       };
       await inRounds(kills, 4, round, () => count >= kills);
       assert.ok(count >= kills, `too few kills found a supervisor: ${count} of ${kills}`);
@@ -47,7 +47,7 @@ describe('a supervisor that is killed', () => {
 /** It runs its time and fails with a code of its own. */
 async function endsByItself({ stage, name, random, killed }: Life): Promise<void> {
   const container = start(stage, name, [], { run: 2_000, exit: 7 });
-  await haunt(container, random, killed);
+  await killSupervisors(container, random, killed);
   assert.equal((await container.exit()).status, 7, name);
   checkLife(stage, name, { signals: [], exitCode: 7, reason: 'error' });
 }
@@ -57,10 +57,10 @@ async function isStopped({ stage, name, random, killed }: Life): Promise<void> {
   const { log } = stage.scratch;
   const container = start(stage, name, [], { term: 700, exit: 7 });
   await waitForEvent(log, name, 'Started');
-  const haunting = haunt(container, random, killed);
+  const killing = killSupervisors(container, random, killed);
   await sleep(random() * 1_000);
   await container.signal('SIGTERM');
-  await haunting;
+  await killing;
   assert.equal((await container.exit()).status, 7, name);
   checkLife(stage, name, { signals: [15], exitCode: 7, reason: 'stopped' });
 }
@@ -73,7 +73,7 @@ async function servesMain({ stage, name, random, killed }: Life): Promise<void> 
   const main = start(stage, `${name}-main`, [], { run: 1_500, exit: 5, after: begun });
   const sidecar = start(stage, name, roster, { term: 300, ready: begun });
   const chances = [random, chance(random() * 1e9)] as const;
-  await Promise.all([haunt(main, chances[0], killed, 2), haunt(sidecar, chances[1], killed, 3)]);
+  await Promise.all([killSupervisors(main, chances[0], killed, 2), killSupervisors(sidecar, chances[1], killed, 3)]);
   assert.deepEqual([(await main.exit()).status, (await sidecar.exit()).status], [5, 0], name);
   checkLife(stage, `${name}-main`, { signals: [], exitCode: 5, reason: 'error' });
   checkLife(stage, name, { signals: [15], exitCode: 0, reason: 'stopped' });
@@ -99,7 +99,7 @@ function start(stage: Stage, name: string, flags: readonly string[], options: Me
 }
 
 /** Kills the supervisor again and again, each time at a random moment of its life, until the container ends. */
-async function haunt(
+async function killSupervisors(
   container: Container,
   random: () => number,
   killed: () => void,
@@ -131,7 +131,7 @@ function checkLife(
   log.notRestarted(name);
   assert.deepEqual(log.signals(name), expected.signals, name);
   const { Died, ExitCode, Reason, Phase, Restarts } = readTombstone(stage.scratch.graveyard, name) ?? {};
-  assert.ok(Died, `${name} has carved its death`);
+  assert.ok(Died, `${name} has written its death`);
   assert.deepEqual(
     { ExitCode, Reason, Phase, Restarts: Restarts ?? 0 },
     { ExitCode: expected.exitCode, Reason: expected.reason, Phase: 'dead', Restarts: 0 },

@@ -6,11 +6,11 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { describe } from 'node:test';
-import { readTombstone } from '../helpers/grave.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
 import { readTimeline } from '../helpers/timeline.ts';
-import { after, cast } from './cast.ts';
+import { readTombstone } from '../helpers/tombstone.ts';
 import { runPod } from './kubelet.ts';
+import { after, cast } from './members.ts';
 
 describe('a boot id of its own for each container', () => {
   scenario(

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe } from 'node:test';
-import type { Evidence } from '../../src/core/evidence.ts';
+import type { Evidence } from '../../src/core/format/evidence.ts';
 import { type ContainerOptions, startContainer } from '../helpers/container.ts';
 import { atOnce } from '../helpers/engine.ts';
-import { readTombstone, waitForTombstone } from '../helpers/grave.ts';
 import { member } from '../helpers/member.ts';
 import { send } from '../helpers/process.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
 import { readTimeline } from '../helpers/timeline.ts';
+import { readTombstone, waitForTombstone } from '../helpers/tombstone.ts';
 import { waitFor } from '../helpers/wait.ts';
 
 const NO_MOUNTS = 'a directory of devices is mounted by hand';

@@ -7,13 +7,13 @@ import { join } from 'node:path';
 import { describe } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atOnce, byEngine } from '../helpers/engine.ts';
-import { readTombstone } from '../helpers/grave.ts';
 import { member } from '../helpers/member.ts';
 import { FIXTURE_SOURCES, NODE, PORTABLE_NODE, ROOT } from '../helpers/paths.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
-import { AMPLE_MS, cast } from './cast.ts';
+import { readTombstone } from '../helpers/tombstone.ts';
 import { type PodContainer, runPod } from './kubelet.ts';
+import { AMPLE_MS, cast } from './members.ts';
 
 /** A Node that runs where the members do: the images have no C library for the tests' own. */
 function nodeCommand(): readonly string[] {
@@ -53,7 +53,7 @@ describe('kubexit’s format', { concurrency: atOnce(4) }, () => {
     readTimeline(stage.scratch.log).exitsBeforeSignalTo('work', 'proxy');
   });
 
-  scenario('C01 under OnFailure a failure that kubexit carved is not the end', async (stage) => {
+  scenario('C01 under OnFailure a failure that kubexit wrote is not the end', async (stage) => {
     const { sidecar, served, serves } = cast(stage);
     const { scratch } = stage;
     const failing = { run: 300, exits: '1,0', counter: scratch.path('count'), ...served };

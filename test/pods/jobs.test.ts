@@ -6,12 +6,12 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { describe } from 'node:test';
 import { atOnce } from '../helpers/engine.ts';
-import { readTombstone, waitForDeath } from '../helpers/grave.ts';
 import { scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
+import { readTombstone, waitForDeath } from '../helpers/tombstone.ts';
 import { waitFor } from '../helpers/wait.ts';
-import { AMPLE_MS, after, cast } from './cast.ts';
 import { runPod } from './kubelet.ts';
+import { AMPLE_MS, after, cast } from './members.ts';
 
 /** The sidecar ends by itself and is not started again in place. */
 const ONCE = ['--restart', 'never'];

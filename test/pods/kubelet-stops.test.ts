@@ -8,8 +8,8 @@ import { atOnce } from '../helpers/engine.ts';
 import { processesNaming } from '../helpers/process.ts';
 import { scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
-import { AMPLE_MS, bare } from './cast.ts';
 import { runPod } from './kubelet.ts';
+import { AMPLE_MS, bare } from './members.ts';
 
 describe('the stand-in kubelet ends containers and', { concurrency: atOnce(4) }, () => {
   scenario('sends TERM to all at once on deletion, but to one with a preStop after that', async (stage) => {

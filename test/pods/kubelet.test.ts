@@ -10,8 +10,8 @@ import { processesNaming } from '../helpers/process.ts';
 import { scenario } from '../helpers/scenario.ts';
 import { tempGraveyard } from '../helpers/scratch.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
-import { AMPLE_MS, bare } from './cast.ts';
 import { runPod } from './kubelet.ts';
+import { AMPLE_MS, bare } from './members.ts';
 
 describe('the stand-in kubelet', { concurrency: atOnce(4) }, () => {
   scenario('runs predecessors one by one and then all others, and tells the phase of the pod', async (stage) => {

@@ -4,7 +4,7 @@
  * Theory of operation: predecessors (`init`) run one by one, each until it exits 0; then all other containers start at
  * once and each is started again as its restart rules or the pod's restartPolicy say, after a back-off that doubles. A rule that restarts
  * all ends them all at once; then the predecessors run again. A deletion ends all restarting
- * and stops all containers side by side, each in the way that `kept.ts` tells. A deletion that comes later changes nothing, as
+ * and stops all containers side by side, each in the way that `kubelet-container.ts` tells. A deletion that comes later changes nothing, as
  * with the real one (docs/kubernetes.md). What a container is the engine of the run says; its PID 1 is
  * `dist/sexton/sexton`.
  *
@@ -22,9 +22,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Container, startContainer } from '../helpers/container.ts';
 import type { Scratch } from '../helpers/scratch.ts';
 import { FAR_MS, waitFor, within } from '../helpers/wait.ts';
-import { aborted, type ContainerState, Kept, type PodContainer } from './kept.ts';
+import { aborted, type ContainerState, KubeletContainer, type PodContainer } from './kubelet-container.ts';
 
-export type { PodContainer } from './kept.ts';
+export type { PodContainer } from './kubelet-container.ts';
 
 export interface Pod {
   readonly restartPolicy: 'Never' | 'OnFailure' | 'Always';
@@ -67,14 +67,14 @@ export function runPod(scratch: Scratch, pod: Pod): RunningPod {
   const session = pod.session ?? randomUUID();
   const launch = (spec: PodContainer): Container =>
     startContainer(scratch, { ...spec, flags: flagsOf(pod, spec, scratch.graveyard, session) });
-  const all = pod.containers.map((spec) => new Kept(spec, launch));
+  const all = pod.containers.map((spec) => new KubeletContainer(spec, launch));
   const deletion = new AbortController();
   scratch.beforeClear(() => deletion.abort());
-  const replaced = new Set<Kept>();
+  const replaced = new Set<KubeletContainer>();
   /** Ends with a restart of all. */
   let round = new AbortController();
 
-  const live = async (kept: Kept): Promise<void> => {
+  const live = async (kept: KubeletContainer): Promise<void> => {
     for (let backoffMs = BACKOFF_MS.first; ; backoffMs = Math.min(backoffMs * 2, BACKOFF_MS.most)) {
       const { status } = await kept.live();
       const isReplaced = replaced.delete(kept) && pod.restartPolicy !== 'Never';
@@ -115,7 +115,7 @@ export function runPod(scratch: Scratch, pod: Pod): RunningPod {
   });
   scratch.clearAlso(() => clear(all, scratch.settleMs));
 
-  const get = (name: string): Kept => {
+  const get = (name: string): KubeletContainer => {
     const found = all.find((it) => it.spec.name === name);
     if (found === undefined) throw new Error(`internal error: the pod has no container ${name}`);
     return found;
@@ -176,7 +176,7 @@ export function ageGraveyard(graveyard: string): void {
 }
 
 /** What just ends is given the time to. */
-async function clear(all: readonly Kept[], settleMs: number): Promise<string | undefined> {
+async function clear(all: readonly KubeletContainer[], settleMs: number): Promise<string | undefined> {
   await waitFor('no container runs', () => all.every((it) => !it.isRunning), settleMs).catch(() => {});
   const left = all.filter((it) => it.isRunning);
   await Promise.all(left.map((kept) => kept.kill()));

@@ -6,14 +6,14 @@ import { writeFileSync } from 'node:fs';
 import { describe } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atOnce } from '../helpers/engine.ts';
-import { readTombstone, waitForDeath, waitForTombstone } from '../helpers/grave.ts';
 import { send } from '../helpers/process.ts';
 import { inRounds } from '../helpers/rounds.ts';
 import { scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
+import { readTombstone, waitForDeath, waitForTombstone } from '../helpers/tombstone.ts';
 import { waitFor } from '../helpers/wait.ts';
-import { AMPLE_MS, after, cast } from './cast.ts';
 import { runPod } from './kubelet.ts';
+import { AMPLE_MS, after, cast } from './members.ts';
 
 describe('what goes wrong with kubexit', { concurrency: atOnce(4) }, () => {
   scenario('K01 a death before the watch has started is seen', async (stage) => {
@@ -163,7 +163,7 @@ describe('what goes wrong with kubexit', { concurrency: atOnce(4) }, () => {
     await pod.current('work').kill();
     assert.equal(await pod.end(), 'Failed');
     assert.deepEqual([pod.exitOf('work'), pod.exitOf('proxy')], [137, 0]);
-    assert.equal(readTombstone(scratch.graveyard, 'work')?.Died, undefined, 'it could carve nothing');
+    assert.equal(readTombstone(scratch.graveyard, 'work')?.Died, undefined, 'it could write nothing');
     assert.deepEqual(readTimeline(scratch.log).signals('proxy'), [15]);
   });
 

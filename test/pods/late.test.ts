@@ -4,12 +4,12 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { atOnce } from '../helpers/engine.ts';
-import { readTombstone } from '../helpers/grave.ts';
 import { scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
+import { readTombstone } from '../helpers/tombstone.ts';
 import { waitFor } from '../helpers/wait.ts';
-import { AMPLE_MS, cast } from './cast.ts';
 import { runPod } from './kubelet.ts';
+import { AMPLE_MS, cast } from './members.ts';
 import { limited } from './memory.ts';
 
 describe('jobs that end in other ways', { concurrency: atOnce(4) }, () => {

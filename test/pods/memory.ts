@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { makeCgroup } from '../helpers/cgroup.ts';
 import { ENGINE } from '../helpers/engine.ts';
 import type { Stage } from '../helpers/scenario.ts';
-import type { PodContainer } from './kept.ts';
+import type { PodContainer } from './kubelet-container.ts';
 
 export function limited(stage: Stage, command: readonly string[]): Pick<PodContainer, 'command' | 'memoryMb'> {
   return ENGINE === 'podman' ? { command, memoryMb: 160 } : { command: inOwnGroup(stage, command) };

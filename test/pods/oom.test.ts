@@ -6,11 +6,11 @@ import { describe } from 'node:test';
 import { makeCgroup, whyNoCgroup } from '../helpers/cgroup.ts';
 import { type Container, type ContainerOptions, startContainer } from '../helpers/container.ts';
 import { ENGINE } from '../helpers/engine.ts';
-import { readTombstone } from '../helpers/grave.ts';
 import { type MemberOptions, member } from '../helpers/member.ts';
 import { argumentsOf, childrenOf, send } from '../helpers/process.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
+import { readTombstone } from '../helpers/tombstone.ts';
 import { waitFor } from '../helpers/wait.ts';
 
 const LIMIT_MB = 160;
@@ -93,7 +93,7 @@ describe('who killed the command', { skip: why ?? false }, () => {
     await container.signal('SIGTERM');
     assert.equal((await container.exit()).status, 137);
     assert.deepEqual(exitsOf(stage), [
-      ['SIGKILL', 'somebody else'],
+      ['SIGKILL', 'an unknown sender'],
       ['SIGKILL', 'sexton'],
     ]);
     assert.equal(readTombstone(stage.scratch.graveyard, 'app')?.Reason, 'killed');
@@ -108,7 +108,7 @@ describe('who killed the command', { skip: why ?? false }, () => {
       assert.match(container.stderr(), /"detail":"killed by the OOM killer; raise the memory limit of the container"/);
       await kill(container, 'app');
       assert.equal((await container.exit()).status, 137);
-      assert.deepEqual(exitsOf(stage), [['SIGKILL', 'somebody else']]);
+      assert.deepEqual(exitsOf(stage), [['SIGKILL', 'an unknown sender']]);
       assert.equal(readTombstone(stage.scratch.graveyard, 'app')?.Reason, 'killed');
     },
   );

@@ -7,11 +7,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe } from 'node:test';
 import { atOnce } from '../helpers/engine.ts';
-import { assertStartedBefore, readTombstone, waitForTombstone } from '../helpers/grave.ts';
 import { scenario } from '../helpers/scenario.ts';
 import { readTimeline } from '../helpers/timeline.ts';
-import { AMPLE_MS, after, cast } from './cast.ts';
+import { assertStartedBefore, readTombstone, waitForTombstone } from '../helpers/tombstone.ts';
 import { ageGraveyard, runPod } from './kubelet.ts';
+import { AMPLE_MS, after, cast } from './members.ts';
 
 describe('stop order', { concurrency: atOnce(4) }, () => {
   for (const deleted of [false, true]) {
@@ -117,7 +117,7 @@ describe('stop order', { concurrency: atOnce(4) }, () => {
       };
       assert.equal(await start(1).end(), 'Succeeded');
 
-      // What a disk keeps through a power cut: deaths of the last boot, and one that was never carved.
+      // What a disk keeps through a power cut: deaths of the last boot, and one that was never written.
       ageGraveyard(scratch.graveyard);
       const file = join(scratch.graveyard, 'proxy');
       const { Died, DiedMonotonic, ExitCode, Signal, Reason, Final, ...old } = JSON.parse(readFileSync(file, 'utf8'));

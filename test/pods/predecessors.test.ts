@@ -5,11 +5,11 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { atOnce } from '../helpers/engine.ts';
-import { assertStartedBefore, readTombstone, waitForTombstone } from '../helpers/grave.ts';
 import { scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
-import { AMPLE_MS, after, cast } from './cast.ts';
+import { assertStartedBefore, readTombstone, waitForTombstone } from '../helpers/tombstone.ts';
 import { runPod } from './kubelet.ts';
+import { AMPLE_MS, after, cast } from './members.ts';
 
 describe('start order', { concurrency: atOnce(4) }, () => {
   scenario('N01 start gates run predecessors one by one before the mains', async (stage) => {

@@ -7,15 +7,15 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Tombstone } from '../../src/core/tombstone.ts';
+import type { Tombstone } from '../../src/core/format/tombstone.ts';
 import { atOnce } from '../helpers/engine.ts';
-import { readTombstone, waitForTombstone } from '../helpers/grave.ts';
 import { send } from '../helpers/process.ts';
 import { inRounds } from '../helpers/rounds.ts';
 import { scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
-import { AMPLE_MS, after, cast } from './cast.ts';
+import { readTombstone, waitForTombstone } from '../helpers/tombstone.ts';
 import { runPod } from './kubelet.ts';
+import { AMPLE_MS, after, cast } from './members.ts';
 
 describe('moments of ignorance', { concurrency: atOnce(4) }, () => {
   for (const [what, gate] of [
@@ -110,7 +110,7 @@ describe('moments of ignorance', { concurrency: atOnce(4) }, () => {
     log.notRestarted('proxy');
   });
 
-  scenario('a death is carved before the container has ended', async (stage) => {
+  scenario('a death is written before the container has ended', async (stage) => {
     const { main } = cast(stage);
     await inRounds(8, 4, async (index) => {
       const name = `work${index}`;

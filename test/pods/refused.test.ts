@@ -63,7 +63,7 @@ describe('a refused start', { concurrency: 2 }, () => {
     const container = startContainer(stage.scratch, { bare: true, env, command: [SEXTON, 'serve'] });
     assert.equal((await container.exit()).status, 125);
     const { Summary, ContainerExitCode } = JSON.parse(readFileSync(log, 'utf8'));
-    assert.match(Summary, /^never started: cannot run serve: no such subcommand; .*, exit code 125$/);
+    assert.match(Summary, /^never started: unknown subcommand serve; .*, exit code 125$/);
     assert.equal(ContainerExitCode, 125);
   });
 

@@ -8,15 +8,15 @@ import { join } from 'node:path';
 import { describe } from 'node:test';
 import { type Container, isSupervisor, startContainer } from '../helpers/container.ts';
 import { atOnce } from '../helpers/engine.ts';
-import { waitForTombstone } from '../helpers/grave.ts';
 import { member } from '../helpers/member.ts';
 import { send, stateOf } from '../helpers/process.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
 import { readTimeline } from '../helpers/timeline.ts';
+import { waitForTombstone } from '../helpers/tombstone.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { Volume } from '../runtime/reload/watching.ts';
-import { AMPLE_MS, cast } from './cast.ts';
 import { runPod } from './kubelet.ts';
+import { AMPLE_MS, cast } from './members.ts';
 
 const HUP = 1;
 const USR1 = 10;

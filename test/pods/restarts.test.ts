@@ -4,12 +4,12 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { atOnce } from '../helpers/engine.ts';
-import { readTombstone } from '../helpers/grave.ts';
 import { SEXTON } from '../helpers/paths.ts';
 import { scenario } from '../helpers/scenario.ts';
 import { readTimeline } from '../helpers/timeline.ts';
-import { AMPLE_MS, cast } from './cast.ts';
+import { readTombstone } from '../helpers/tombstone.ts';
 import { runPod } from './kubelet.ts';
+import { AMPLE_MS, cast } from './members.ts';
 
 describe('restart rules', { concurrency: atOnce(4) }, () => {
   for (const [id, code, exits, what] of [

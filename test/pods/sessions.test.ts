@@ -7,13 +7,13 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe } from 'node:test';
-import { formatTombstone, type Tombstone } from '../../src/core/tombstone.ts';
+import { formatTombstone, type Tombstone } from '../../src/core/format/tombstone.ts';
 import { atOnce } from '../helpers/engine.ts';
-import { readTombstone, waitForTombstone } from '../helpers/grave.ts';
 import { type ScenarioOptions, type Stage, scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
-import { AMPLE_MS, cast } from './cast.ts';
+import { readTombstone, waitForTombstone } from '../helpers/tombstone.ts';
 import { ageGraveyard, type Pod, type RunningPod, runPod } from './kubelet.ts';
+import { AMPLE_MS, cast } from './members.ts';
 
 type Session = string | false;
 

@@ -5,13 +5,13 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { describe } from 'node:test';
 import { atOnce } from '../helpers/engine.ts';
-import { readTombstone, waitForTombstone } from '../helpers/grave.ts';
 import { send } from '../helpers/process.ts';
 import { scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
+import { readTombstone, waitForTombstone } from '../helpers/tombstone.ts';
 import { waitFor } from '../helpers/wait.ts';
-import { AMPLE_MS, after, cast } from './cast.ts';
 import { runPod } from './kubelet.ts';
+import { AMPLE_MS, after, cast } from './members.ts';
 
 describe('sidecars', { concurrency: atOnce(4) }, () => {
   for (const restartPolicy of ['Never', 'OnFailure'] as const) {
@@ -144,7 +144,7 @@ describe('sidecars', { concurrency: atOnce(4) }, () => {
   });
 
   scenario(
-    'A1 N32 a deadline that another member carves ends waiting, and leaves a command all of its own time',
+    'A1 N32 a deadline that another member writes ends waiting, and leaves a command all of its own time',
     async (stage) => {
       const { main, sidecar, running } = cast(stage);
       const { scratch } = stage;
@@ -206,7 +206,7 @@ describe('sidecars', { concurrency: atOnce(4) }, () => {
     await running('proxy', 'work');
     const deletion = pod.delete(AMPLE_MS);
     const held = await waitForTombstone(scratch.graveyard, 'proxy', 'holds', (it) => it.Phase === 'holding');
-    const carved = await waitForTombstone(
+    const written = await waitForTombstone(
       scratch.graveyard,
       'work',
       'has a deadline',
@@ -219,8 +219,8 @@ describe('sidecars', { concurrency: atOnce(4) }, () => {
     }
     await deletion;
     const dead = readTombstone(scratch.graveyard, 'work');
-    assert.equal(dead?.Deadline, carved.Deadline);
-    assert.equal(dead?.StopRequested, carved.StopRequested);
+    assert.equal(dead?.Deadline, written.Deadline);
+    assert.equal(dead?.StopRequested, written.StopRequested);
     assert.equal(readTombstone(scratch.graveyard, 'proxy')?.StopRequested, held.StopRequested);
     assert.equal(dead?.Reason, 'killed');
     assert.deepEqual([pod.exitOf('work'), pod.exitOf('proxy')], [137, 0]);

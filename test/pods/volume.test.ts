@@ -18,11 +18,11 @@ import { join } from 'node:path';
 import { describe } from 'node:test';
 import { startContainer } from '../helpers/container.ts';
 import { atOnce, byEngine } from '../helpers/engine.ts';
-import { readTombstone, waitForTombstone } from '../helpers/grave.ts';
 import { member } from '../helpers/member.ts';
 import { PODMANS_OWN } from '../helpers/podman.ts';
 import { scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
+import { readTombstone, waitForTombstone } from '../helpers/tombstone.ts';
 
 describe('what a bad volume does to kubexit', { concurrency: atOnce(4) }, () => {
   for (const [what, spoil] of [
@@ -74,11 +74,11 @@ describe('what a bad volume does to kubexit', { concurrency: atOnce(4) }, () => 
       await container.signal('SIGTERM');
       assert.equal((await container.exit()).status, 5);
       assert.deepEqual([readdirSync(own), readFileSync(join(own, 'app'), 'utf8')], [['app'], 'mine']);
-      assert.match(container.stderr(), /cannot carve the tombstone .* is a symbolic link; name the directory itself/);
+      assert.match(container.stderr(), /cannot write the tombstone .* is a symbolic link; name the directory itself/);
     },
   );
 
-  scenario('K08 on a full volume a death is still carved and the exit code is right', async (stage) => {
+  scenario('K08 on a full volume a death is still written and the exit code is right', async (stage) => {
     const { scratch } = stage;
     const graveyard = scratch.path('small');
     mkdirSync(graveyard);

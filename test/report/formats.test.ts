@@ -17,12 +17,24 @@ const PLAIN = { width: 80, colours: false, ascii: true };
 
 describe('a report', () => {
   it('says in one sentence whether the stop was graceful or forced, by whom, and what took the time', () => {
-    assert.equal(sentenceOf(POD), 'forced: proxy by sexton, 6.5 s; the drain of main took 2.0 s');
+    assert.equal(sentenceOf(POD), 'forced: proxy by sexton, 6.5 s of 30 s; the drain of main took 2.0 s');
     assert.deepEqual(
       forcedOf(POD).map(({ name }) => name),
       ['proxy'],
     );
     assert.deepEqual(lateOf(POD), []);
+  });
+
+  it('says when the wall clock moved between the ends of two members of one boot', () => {
+    const moved = (aheadMs: number, boot: string) => {
+      const members = POD.members.map((it) => (it.name === 'proxy' ? { ...it, clock: { boot, aheadMs } } : it));
+      return /; the wall clock moved by (.+) meanwhile$/.exec(sentenceOf({ ...POD, members }))?.[1];
+    };
+    const aheadMs = POD.members[0]?.clock?.aheadMs ?? 0;
+    assert.deepEqual(
+      [moved(aheadMs + 5_000, 'b'), moved(aheadMs - 200, 'b'), moved(aheadMs + 99, 'b'), moved(aheadMs + 5_000, 'c')],
+      ['5.0 s', '200 ms', undefined, undefined],
+    );
   });
 
   it('follows the critical chain from the last end back to who was waited for', () => {
@@ -41,7 +53,8 @@ describe('a report', () => {
       const count = (line: string, glyph: string) => line.split(glyph).length - 1;
       // 4 s of hold beside 2 s of drain, and 2 s of TERM.
       assert.ok(Math.abs(count(proxy, '-') / count(main, '=') - 2) < 0.2, text);
-      assert.ok(Math.abs(count(proxy, '#') / count(main, '=') - 1) < 0.2, text);
+      // The first column is the signal's.
+      assert.ok(Math.abs((count(proxy, '#') + 1) / count(main, '=') - 1) < 0.2, text);
       assert.ok(count(proxy, 'K') > 0, text);
     });
 
@@ -97,6 +110,10 @@ describe('a report', () => {
           'rect',
           'text',
           'tspan',
+          'span',
+          'small',
+          'h3',
+          'path',
           'line',
           'g',
           'ol',
@@ -160,7 +177,7 @@ describe('a report', () => {
       (seconds) => stopOfEvidence(evidence(seconds), { pod: `web-${seconds}`, workload: 'web' }) ?? [],
     );
     const text = fleetText(podsOf(members, BEGAN_MS), 120);
-    assert.match(text, /web +20 +1 +0 +10 s +19 s +20 s/);
+    assert.match(text, /web +20 +1 +0 +26 s +whole stop +10 s +19 s +20 s\n +after a signal +10 s/);
   });
 
   it('of a pod that has not ended says so', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { stringify } from 'yaml';
-import { parseYaml } from '../../src/cli/yaml.ts';
+import { parseYaml } from '../../src/cli/config/file/yaml.ts';
 import { readText } from '../../src/report/input.ts';
 import type { MemberStop } from '../../src/report/stop.ts';
 import { BEGAN_MS, EVIDENCE, FILES, podOf } from './pods.ts';
@@ -67,6 +67,10 @@ describe('the sources of a report', () => {
       if (text.includes('web-0')) assert.match(members[0]?.pod ?? '', /web-0$/);
     });
 
+  it('a termination log alone carries the evidence, in one line or in several', () => {
+    for (const space of [undefined, 2]) assertIsMain(read(JSON.stringify(EVIDENCE, undefined, space))[0]);
+  });
+
   it('what is nothing of sexton is passed over', () => {
     for (const text of [
       '',
@@ -100,7 +104,7 @@ function phases(member: MemberStop | undefined): readonly string[] {
 
 function assertIsMain(member: MemberStop | undefined): void {
   assert.equal(member?.name, 'main');
-  assert.deepEqual(phases(member), ['run -5000..0', 'drain 0..3000', 'stop TERM 3000..4000']);
+  assert.deepEqual(phases(member), ['run -5000..0', 'drain 0..3001', 'stop TERM 3001..4000']);
   assert.equal(member?.deadlineMs, BEGAN_MS + 30_000);
   assert.equal(member?.connections?.New, 312);
 }

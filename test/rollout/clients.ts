@@ -17,7 +17,7 @@ export interface Told {
 /** 200 requests a second, so 100 for each of two servers. */
 const EVERY_MS = 5;
 /** With so little CPU that more are under way the load is less: else they would heap up until all of them fail. */
-const MOST_UNDER_WAY = 50;
+const MAX_UNDER_WAY = 50;
 
 const [, , kind = '', url = '', detail = ''] = process.argv;
 
@@ -45,7 +45,7 @@ switch (kind) {
 function load(how: How): void {
   let underWay = 0;
   every(EVERY_MS, () => {
-    if (underWay >= MOST_UNDER_WAY) return;
+    if (underWay >= MAX_UNDER_WAY) return;
     underWay += 1;
     ask(how, (told) => {
       underWay -= 1;

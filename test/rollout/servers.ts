@@ -14,8 +14,8 @@ export const PORT = 8080;
 /** Why the experiment cannot be made here; false: it can. */
 export function whatIsMissing(): string | false {
   if (NO_NAMESPACES !== false) return NO_NAMESPACES;
-  const isThere = ['/usr/sbin/ip', NGINX, HAPROXY].every((it) => existsSync(it));
-  return isThere ? false : 'apt-get install iproute2 nginx-light haproxy';
+  const missing = [NGINX, HAPROXY].find((it) => !existsSync(it));
+  return missing === undefined ? false : `${missing} is not installed (apt-get install nginx-light haproxy)`;
 }
 
 /** The command of an nginx with its home in `home`. */

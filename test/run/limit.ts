@@ -10,7 +10,7 @@ import { processIds, readOf, send } from './processes.ts';
 /** Such a process writes down what it does when it gets this signal, also in an endless loop. */
 const SIGNAL = 'SIGSTKFLT';
 const LOOK_MS = 5_000;
-const MOST_REPORTING_MS = 10_000;
+const MAX_REPORTING_MS = 10_000;
 
 /** What is read of a diagnostic report of Node. */
 interface Report {
@@ -63,7 +63,7 @@ export class FileLimit {
 
   async #end(pid: number, file: string): Promise<void> {
     send(pid, SIGNAL);
-    const until = performance.now() + MOST_REPORTING_MS;
+    const until = performance.now() + MAX_REPORTING_MS;
     let report = this.#reportOf(pid);
     while (report === undefined && performance.now() < until) {
       await new Promise((resolve) => setTimeout(resolve, 50));

@@ -27,6 +27,19 @@ test('E3 what was skipped is counted by its reason', (t) => {
   assert.equal(reports.totals.skipped, 3);
 });
 
+test('a suite that is skipped as a whole counts as one, as nothing is heard of its tests', (t) => {
+  t.mock.method(process.stdout, 'write', () => true);
+  const reports = new FileReports((file) => file);
+  const details = { duration_ms: 1, type: 'suite' };
+  for (const suite of [{ name: 'skipped', skip: 'needs root' }, { name: 'run' }])
+    reports.take({
+      type: 'test:pass',
+      data: { ...suite, file: 'a.test.ts', details, nesting: 0, testNumber: 1 },
+    } as never);
+  reports.end();
+  assert.deepEqual([...reports.skips], [['needs root', 1]]);
+});
+
 test('E1 an example that is not there is told with those that are, in one line', () => {
   const { stderr, status } = spawnSync(NODE, [join(ROOT, 'examples/run.ts'), 'singal-demo'], { encoding: 'utf8' });
   assert.match(

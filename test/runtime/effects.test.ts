@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { coreEventOf, fallbackOf, programOf } from '../../src/runtime/effects.ts';
+import { fallbackOf } from '../../src/runtime/effects.ts';
 import type { HostEvent } from '../../src/runtime/host/host.ts';
+import { eventOf, programOf } from '../../src/runtime/host-events.ts';
 import { command, instant, mainConfig, probes } from '../core/helpers.ts';
 
 test('without a supervisor the host sends what the first rung would be, or the signal that arrived', () => {
@@ -24,8 +25,8 @@ test('without a supervisor the host sends what the first rung would be, or the s
 
 const ENDED = { type: 'helperEnded', seq: 1, at: 0, id: 7, code: 1, signal: undefined, errno: undefined } as const;
 const endedOf = (event: HostEvent, program?: string): unknown[] => {
-  const told = coreEventOf(event, instant(0), false, program);
-  return told.type === 'actionEnded' ? [told.detail, told.output] : [told.type];
+  const told = eventOf(event, instant(0), false, program);
+  return told.type === 'taskEnded' ? [told.detail, told.output] : [told.type];
 };
 
 test('a program of a probe that is not there is named', () => {

@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { hasToLook, isLate, mostCarvingMs } from '../../src/runtime/late.ts';
+import { maxWritingMs, mustRescanFirst, withTimeout } from '../../src/runtime/timeouts.ts';
 import { alive, lost, mainConfig, peersOf, sidecarConfig, stateAt } from '../core/helpers.ts';
 
 /** Nothing else runs for so long, like in a container that is frozen. */
@@ -15,7 +15,7 @@ function standStill(ms: number): void {
 describe('waiting with a bound', () => {
   it('takes work that is done for done after a standstill, though the time was over first', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const late = isLate(promise, 10);
+    const late = withTimeout(promise, 10);
     standStill(1_200);
     // Like the end of a write: told only in the turn after the timers.
     setTimeout(() => setImmediate(() => setImmediate(resolve)), 0);
@@ -23,14 +23,14 @@ describe('waiting with a bound', () => {
   });
 
   it('gives up what does not end', async () => {
-    assert.equal(await isLate(new Promise(() => {}), 10), true);
+    assert.equal(await withTimeout(new Promise(() => {}), 10), true);
   });
 
   it('leaves a graveyard that hangs a second before the platform’s KILL, but has it a second in any case', () => {
     const deadline = { atMs: 20_000, sinceMs: 8_000, kills: true, shared: true };
-    assert.equal(mostCarvingMs(deadline, 8_000), 11_000);
-    assert.equal(mostCarvingMs(deadline, 19_900), 1_000);
-    assert.equal(mostCarvingMs(undefined, 8_000), 30_000);
+    assert.equal(maxWritingMs(deadline, 8_000), 11_000);
+    assert.equal(maxWritingMs(deadline, 19_900), 1_000);
+    assert.equal(maxWritingMs(undefined, 8_000), 30_000);
   });
 });
 
@@ -39,15 +39,15 @@ describe('a sidecar looks again before it decides', () => {
 
   it('when it has heard of nothing for longer than a rescan takes to come round: the machine may have stood still', () => {
     const state = stateAt(NOW, { peers: peersOf(alive('work')) });
-    assert.equal(hasToLook(sidecarConfig(), state, NOW + 5_500), false);
-    assert.equal(hasToLook(sidecarConfig(), state, NOW + 6_500), true);
-    assert.equal(hasToLook(mainConfig(), state, NOW + 6_500), true, 'a start gate');
+    assert.equal(mustRescanFirst(sidecarConfig(), state, NOW + 5_500), false);
+    assert.equal(mustRescanFirst(sidecarConfig(), state, NOW + 6_500), true);
+    assert.equal(mustRescanFirst(mainConfig(), state, NOW + 6_500), true, 'a start gate');
     const running = { ...state, child: { is: 'alive', id: 1, pid: 17, sinceMs: NOW } } as const;
-    assert.equal(hasToLook(mainConfig(), running, NOW + 6_500), false, 'a main that runs decides nothing by it');
+    assert.equal(mustRescanFirst(mainConfig(), running, NOW + 6_500), false, 'a main that runs decides nothing by it');
   });
 
   it('when it doubts somebody: word of a life may be on its way', () => {
     const state = stateAt(NOW, { peers: peersOf(lost('work', NOW - 500)) });
-    assert.equal(hasToLook(sidecarConfig(), state, NOW + 1_000), true);
+    assert.equal(mustRescanFirst(sidecarConfig(), state, NOW + 1_000), true);
   });
 });

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MemberConfig } from '../../src/core/config.ts';
-import type { Event } from '../../src/core/events.ts';
-import { reduce } from '../../src/core/lifecycle.ts';
-import { initialState, type State } from '../../src/core/state.ts';
-import { MAX_AMONG } from '../../src/core/stop-request.ts';
+import { MAX_AMONG } from '../../src/core/format/stop-request.ts';
+import { reduce } from '../../src/core/lifecycle/lifecycle.ts';
+import type { Event } from '../../src/core/state/events.ts';
+import { initialState, type State } from '../../src/core/state/state.ts';
 import { encodeCommit } from '../../src/runtime/host/frames.ts';
 import { readMemo, writeMemo } from '../../src/runtime/memo.ts';
 import { BOOT, HOST_ID, instant, mainConfig } from '../core/helpers.ts';
@@ -15,7 +15,7 @@ function live(config: MemberConfig, events: readonly Event[]): State {
   const born = initialState({ hostId: HOST_ID, bootId: BOOT, startedAtMs: now.mono, now, solo: true });
   const started: Event[] = [
     { type: 'booted', at: now },
-    { type: 'childSpawned', at: now, id: 1, pid: 17 },
+    { type: 'spawned', at: now, id: 1, pid: 17 },
   ];
   return [...started, ...events].reduce((state, event) => reduce(config, state, event).state, born);
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { SystemClock } from '../../src/runtime/clock.ts';
 import { Log } from '../../src/runtime/log.ts';
-import { Plot } from '../../src/runtime/plot.ts';
+import { Membership } from '../../src/runtime/membership.ts';
 import { mainConfig } from '../core/helpers.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { needsMount, tmpfs } from './graveyard/volume.ts';
@@ -22,11 +22,17 @@ test('a member whose handle could not be made because an old one was in the way 
   assert.ok(existsSync(handle));
   execFileSync('mount', ['-o', 'remount,ro', dir]);
   const log = new Log({ level: 'silent', format: 'json', member: 'web' });
-  const plot = new Plot({ dir, member: mainConfig({ name: 'web' }), clock: new SystemClock(), log, tendMs: 50 });
-  t.after(() => plot.close());
+  const membership = new Membership({
+    dir,
+    member: mainConfig({ name: 'web' }),
+    clock: new SystemClock(),
+    log,
+    tendMs: 50,
+  });
+  t.after(() => membership.close());
   const wasInTheWay: boolean[] = [];
   const listen = (path: string): void => void wasInTheWay.push(existsSync(path));
-  await plot.claim({ listen, peersSeen: () => {}, stopAsked: () => {} }, false);
+  await membership.claim({ listen, peersSeen: () => {}, stopAsked: () => {} }, false);
   // Nothing can be made there now, so init is not asked to try.
   assert.equal(wasInTheWay.length, 0);
   execFileSync('mount', ['-o', 'remount,rw', dir]);

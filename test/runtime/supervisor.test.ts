@@ -6,8 +6,8 @@ import { test } from 'node:test';
 import { SystemClock } from '../../src/runtime/clock.ts';
 import type { Commit, Host, HostEvent } from '../../src/runtime/host/host.ts';
 import { Log } from '../../src/runtime/log.ts';
+import { Membership } from '../../src/runtime/membership.ts';
 import { readMemo } from '../../src/runtime/memo.ts';
-import { Plot } from '../../src/runtime/plot.ts';
 import { Supervisor } from '../../src/runtime/supervisor.ts';
 import { BOOT, HOST_ID, mainConfig, probe } from '../core/helpers.ts';
 import { temporaryDirectory } from '../helpers/temporary.ts';
@@ -39,14 +39,14 @@ class Recorder implements Host {
 }
 
 /** As on a volume whose server is gone: what looks at it never comes back. */
-class Stuck extends Plot {
+class Stuck extends Membership {
   override async rescan(): Promise<void> {
     await new Promise(() => {});
   }
 }
 
 /** As with too little CPU: the last tombstone takes its time. */
-class Slow extends Plot {
+class Slow extends Membership {
   readonly settled = Promise.withResolvers<void>();
   readonly asked = Promise.withResolvers<void>();
   override async settle(): Promise<void> {
@@ -71,12 +71,12 @@ test('after a pause of the machine a graveyard that hangs does not hold up what 
     }
   }
   const clock = new Paused();
-  const plot = new Stuck({ dir: temporaryDirectory(), member, clock, log });
-  t.after(() => plot.close());
-  const wishes = { single: false, commands: [] };
+  const membership = new Stuck({ dir: temporaryDirectory(), member, clock, log });
+  t.after(() => membership.close());
+  const wishes = { firstOnly: false, commands: [] };
   const program = { fromIndex: 0, argv: ['server'] } as const;
-  const openPlot = async (): Promise<Plot> => plot;
-  await new Supervisor({ member, program, host, wishes, clock, log, bootId: BOOT, openPlot }).start();
+  const openMembership = async (): Promise<Membership> => membership;
+  await new Supervisor({ member, program, host, wishes, clock, log, bootId: BOOT, openMembership }).start();
   host.tell({ type: 'spawned', seq: 1, at: mono(), id: 1, pid: 17 });
   const killed = new Promise<void>((resolve) => {
     host.onCommit = () => {
@@ -90,19 +90,19 @@ test('after a pause of the machine a graveyard that hangs does not hold up what 
   await within('the KILL at the deadline', killed);
 });
 
-test('a death that takes seconds to carve is waited for when nothing hurries', async (t) => {
+test('a death that takes seconds to write is waited for when nothing hurries', async (t) => {
   const member = mainConfig({ name: 'web', solo: false });
   const [host, log, clock] = [
     new Recorder(),
     new Log({ level: 'silent', format: 'json', member: 'web' }),
     new SystemClock(),
   ];
-  const plot = new Slow({ dir: temporaryDirectory(), member, clock, log });
-  t.after(() => plot.close());
-  const wishes = { single: false, commands: [] };
+  const membership = new Slow({ dir: temporaryDirectory(), member, clock, log });
+  t.after(() => membership.close());
+  const wishes = { firstOnly: false, commands: [] };
   const program = { fromIndex: 0, argv: ['server'] } as const;
-  const openPlot = async (): Promise<Plot> => plot;
-  await new Supervisor({ member, program, host, wishes, clock, log, bootId: BOOT, openPlot }).start();
+  const openMembership = async (): Promise<Membership> => membership;
+  await new Supervisor({ member, program, host, wishes, clock, log, bootId: BOOT, openMembership }).start();
   const hasLeft = (): boolean => host.commits.some(({ commands }) => commands.some(({ type }) => type === 'exit'));
   const left = new Promise<void>((resolve) => {
     host.onCommit = () => hasLeft() && resolve();
@@ -111,12 +111,12 @@ test('a death that takes seconds to carve is waited for when nothing hurries', a
   host.tell({ type: 'spawned', seq: 1, at: mono(), id: 1, pid: 17 });
   host.tell({ type: 'exited', seq: 2, at: mono(), id: 1, pid: 17, code: 0, signal: undefined, core: false });
   host.tell({ type: 'groupGone', seq: 3, at: mono(), id: 1, strays: 0 });
-  await plot.asked.promise;
+  await membership.asked.promise;
   t.mock.timers.tick(5_000);
   t.mock.timers.reset();
   await new Promise((resolve) => setImmediate(resolve));
   const hasLeftEarly = hasLeft();
-  plot.settled.resolve();
+  membership.settled.resolve();
   assert.equal(hasLeftEarly, false);
   await within('the exit', left);
 });
@@ -130,9 +130,9 @@ test('a probe that succeeded while this process stood still is a success', async
     new Log({ level: 'silent', format: 'json', member: 'web' }),
     new SystemClock(),
   ];
-  const wishes = { single: false, commands: [] };
+  const wishes = { firstOnly: false, commands: [] };
   const program = { fromIndex: 0, argv: ['server'] } as const;
-  await new Supervisor({ member, program, host, wishes, clock, log, bootId: BOOT, openPlot: undefined }).start();
+  await new Supervisor({ member, program, host, wishes, clock, log, bootId: BOOT, openMembership: undefined }).start();
   const result = new Promise<unknown>((resolve) => {
     host.onCommit = () => {
       const { vitals } = readMemo(host.commits.at(-1)?.memo ?? '{}', HOST_ID)?.state ?? {};

@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isSupervisor } from '../helpers/container.ts';
 import { buildFixtures } from '../helpers/fixture.ts';
-import { waitForTombstone } from '../helpers/grave.ts';
 import { childrenOf, send } from '../helpers/process.ts';
+import { waitForTombstone } from '../helpers/tombstone.ts';
 import { FAR_MS, waitFor, within } from '../helpers/wait.ts';
 import { type BigPod, withBigPod } from './pod.ts';
 

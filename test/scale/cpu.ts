@@ -42,19 +42,6 @@ export function makeGroup(name: string): Group {
   };
 }
 
-/** Why there can be none here; undefined: there can. */
-export function whyNoGroup(): string | undefined {
-  const dir = join(isV1() ? join(ROOT, 'cpuacct') : ROOT, `sexton-scale-${process.pid}-try`);
-  try {
-    mkdirSync(dir);
-    const isThere = existsSync(join(dir, isV1() ? 'cpuacct.usage' : 'cpu.stat'));
-    rmdirSync(dir);
-    return isThere ? undefined : 'cannot tell CPU time by cgroup';
-  } catch {
-    return 'needs the right to make a cgroup: run it as root';
-  }
-}
-
 function version2(dir: string): number {
   const [, usec] = /^usage_usec ([0-9]+)$/m.exec(readFileSync(join(dir, 'cpu.stat'), 'latin1')) ?? [];
   return Number(usec ?? Number.NaN) / 1e6;

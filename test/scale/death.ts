@@ -7,10 +7,10 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { waitForRunning } from '../helpers/grave.ts';
 import { podman } from '../helpers/podman.ts';
 import { send } from '../helpers/process.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
+import { waitForRunning } from '../helpers/tombstone.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { withBigPod } from './pod.ts';
 

@@ -2,8 +2,8 @@
  * One pod of so many members, from its start to its end: what it costs each of them.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { waitForTombstone } from '../helpers/grave.ts';
 import { send } from '../helpers/process.ts';
+import { waitForTombstone } from '../helpers/tombstone.ts';
 import { type BigPod, seatsOf, withBigPod } from './pod.ts';
 
 export interface Growth {

@@ -8,10 +8,10 @@ import { chmodSync, closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, r
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildFixtures } from '../helpers/fixture.ts';
-import { readTombstone } from '../helpers/grave.ts';
 import { SEXTON } from '../helpers/paths.ts';
 import { childrenOf, programOf, send } from '../helpers/process.ts';
 import { readTimeline, type Timeline } from '../helpers/timeline.ts';
+import { readTombstone } from '../helpers/tombstone.ts';
 import { waitFor, within } from '../helpers/wait.ts';
 import { type Group, makeGroup } from './cpu.ts';
 

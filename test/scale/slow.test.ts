@@ -3,18 +3,18 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readTombstone } from '../helpers/grave.ts';
+import { whyNoCgroup } from '../helpers/cgroup.ts';
 import { send } from '../helpers/process.ts';
 import { waitForEvent } from '../helpers/timeline.ts';
+import { readTombstone } from '../helpers/tombstone.ts';
 import { FAR_MS, waitFor, within } from '../helpers/wait.ts';
-import { whyNoGroup } from './cpu.ts';
 import { type BigPod, withBigPod } from './pod.ts';
 import { whyNoSlowVolume, withSlowVolume } from './slow.ts';
 
-const skip = whyNoSlowVolume() ?? whyNoGroup() ?? false;
+const skip = whyNoSlowVolume() ?? whyNoCgroup('cpuacct') ?? false;
 const LIMIT_MS = 300_000;
 
-test('on a graveyard where each operation takes 50 ms a stop passes and the death is carved', {
+test('on a graveyard where each operation takes 50 ms a stop passes and the death is written', {
   skip,
   timeout: LIMIT_MS,
 }, async () => {
@@ -33,7 +33,7 @@ test('on a graveyard where each operation takes 50 ms a stop passes and the deat
   });
 });
 
-test('while the graveyard hangs signals pass, and the container ends by itself and says what was not carved', {
+test('while the graveyard hangs signals pass, and the container ends by itself and says what was not written', {
   skip,
   timeout: LIMIT_MS,
 }, async () => {
@@ -48,7 +48,7 @@ test('while the graveyard hangs signals pass, and the container ends by itself a
       await within('the main ends while nothing answers', pod.member('work').ended);
       assert.deepEqual(pod.timeline().signals('work'), [12, 15]);
       assert.equal(codeOf(pod, 'work'), 3);
-      assert.match(pod.said('work'), /the graveyard does not answer: leaving without the last tombstone/);
+      assert.match(pod.said('work'), /the graveyard does not answer: exiting without writing the last tombstone/);
       // Its handle is none of the disk's: who has gone is seen all the same.
       await waitForEvent(pod.log, 'proxy', 'Signal');
       await volume.go();

@@ -21,7 +21,7 @@ export interface SlowVolume {
 
 /** Why there can be none here; undefined: there can. */
 export function whyNoSlowVolume(): string | undefined {
-  if (process.getuid?.() !== 0) return 'needs root to mount';
+  if (process.getuid?.() !== 0) return 'needs root';
   try {
     accessSync('/dev/fuse', constants.R_OK | constants.W_OK);
     return undefined;

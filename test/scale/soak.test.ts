@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
+import { whyNoCgroup } from '../helpers/cgroup.ts';
 import { inRounds } from '../helpers/rounds.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { withChurn } from './churn.ts';
-import { whyNoGroup } from './cpu.ts';
 import { type Footprint, footprintOf } from './footprint.ts';
 import { isFlat, slopeOf } from './slope.ts';
 
@@ -18,7 +18,7 @@ const MORE_DESCRIPTORS = 8;
 const MORE_KB = 32 * 1024;
 
 test('a member that lives long has neither descriptors nor memory of those that came and went', {
-  skip: whyNoGroup() ?? false,
+  skip: whyNoCgroup('cpuacct') ?? false,
   timeout: 600_000,
 }, async () => {
   await withChurn(async ({ pids, life }) => {

@@ -6,12 +6,12 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
+import { whyNoCgroup } from '../helpers/cgroup.ts';
 import { send } from '../helpers/process.ts';
 import { FAR_MS, waitFor, within } from '../helpers/wait.ts';
-import { whyNoGroup } from './cpu.ts';
 import { seatsOf, withBigPod } from './pod.ts';
 
-const skip = whyNoGroup() ?? false;
+const skip = whyNoCgroup('cpuacct') ?? false;
 const SAID = 'cannot watch the graveyard';
 
 test('a pod with fewer inotify instances than members is told so by each that has none, and ends all the same', {

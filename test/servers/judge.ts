@@ -119,7 +119,7 @@ export function outputOf(container: Container): string {
 }
 
 export function skipOf({ program, packages }: Installed): string | false {
-  return existsSync(program) ? false : `${program} is not there (apt-get install ${packages})`;
+  return existsSync(program) ? false : `${program} is not installed (apt-get install ${packages})`;
 }
 
 function exchangeOf({ exchange }: HttpServer, stage: Stage): Exchange {

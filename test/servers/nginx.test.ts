@@ -11,7 +11,7 @@ import { type Scratch, tempGraveyard } from '../helpers/scratch.ts';
 import { waitFor, within } from '../helpers/wait.ts';
 
 const NGINX = '/usr/sbin/nginx';
-const skip = existsSync(NGINX) ? false : 'nginx is not installed (apt-get install nginx-light)';
+const skip = existsSync(NGINX) ? false : '/usr/sbin/nginx is not installed (apt-get install nginx-light)';
 
 /** At 1,000 bytes a second the body takes about three seconds; nginx sends it in several pieces. */
 const BODY_BYTES = 3_000;

@@ -17,7 +17,7 @@ import { prepareStage, type Stage } from './stage.ts';
 const BIN = '/usr/lib/postgresql/15/bin';
 const server = { program: `${BIN}/postgres`, packages: 'postgresql', preset: 'postgres', ladder: 'TERM:15s,INT' };
 const isRoot = process.getuid?.() === 0;
-const skip = isRoot ? skipOf(server) : 'postgres runs under no user namespace whose only user is root; be root';
+const skip = isRoot ? skipOf(server) : 'needs root';
 
 test('postgres completes an active query by --stop auto, and takes new sessions until the drain is over', {
   skip,

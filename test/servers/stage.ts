@@ -46,6 +46,8 @@ export async function prepareStage(t: TestContext): Promise<Stage> {
     backend.once('error', reject);
     backend.listen(BACKEND_PORT, host, resolve);
   });
+  // Where another hook fails the one below does not run, and nothing else would end the process of this file.
+  backend.unref();
   t.after(() => {
     backend.closeAllConnections();
     backend.close();

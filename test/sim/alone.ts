@@ -28,25 +28,27 @@ export function wrongVerdict({ world }: Container, { before, after }: Step): str
 export function watchLoneStop(world: World, container: Container, breaks: (what: string) => void): void {
   const { agenda } = world;
   const sinceMs = agenda.nowMs;
-  const witnesses = world.members.flatMap((member) => {
+  const observers = world.members.flatMap((member) => {
     const { container: other, config } = member;
-    const isWitness = other !== undefined && other !== container && isUnasked(other) && goesOn(other);
-    if (!isWitness || config.platformPreStopMs === undefined) return [];
+    const isObserver = other !== undefined && other !== container && isUnasked(other) && goesOn(other);
+    if (!isObserver || config.platformPreStopMs === undefined) return [];
     const isSoon = isPrompt(world) && isWatching(config, container.member.config);
     return [{ other, ms: TOLD_MS + config.platformPreStopMs + 2 * (isSoon ? SEEN_SOON_MS : SEEN_LATE_MS) }];
   });
-  if (!isUnasked(container, 1) || world.calmAtMs > sinceMs || witnesses.length === 0) return;
-  const inMs = Math.min(...witnesses.map(({ ms }) => ms));
+  if (!isUnasked(container, 1) || world.calmAtMs > sinceMs || observers.length === 0) return;
+  const inMs = Math.min(...observers.map(({ ms }) => ms));
   agenda.in(inMs, undefined, () => {
     // Whose supervisor was started again meanwhile had no time to tell, or to hear of it.
     const wasAwake = (it: Container): boolean => it.sinceBrainMs >= agenda.nowMs - sinceMs;
-    const isThere = witnesses.some(
+    const isThere = observers.some(
       ({ ms, other }) => ms === inMs && isUnasked(other) && goesOn(other) && wasAwake(other),
     );
     const isCalm = world.calmAtMs <= sinceMs && !world.kubelet.isDeleting && wasAwake(container);
     if (!isThere || !isCalm) return;
     world.count('told apart: looked at');
-    if (container.isRunning && container.brain?.state.stop?.waitsFor === 'turn')
+    // One that stopped for a reason of its own before it was asked keeps that reason, and its turn.
+    const stop = container.brain?.state.stop;
+    if (container.isRunning && stop?.waitsFor === 'turn' && stop.reason.startsWith('signal '))
       breaks('it is stopped alone, and serves on as if the pod were');
   });
 }
@@ -61,19 +63,19 @@ function isUnasked({ isRunning, brain, asked, requests }: Container, most = 0): 
   );
 }
 
-/** It does not stop for a reason of its own, either: whoever does has no say. */
+/** It does not stop for a reason of its own, either: a member that does cannot tell. */
 function goesOn({ brain }: Container): boolean {
   return brain?.state.stop === undefined;
 }
 
-/** What changes in the graveyard is told at once, and nobody has gone deaf to it. */
+/** What changes in the graveyard is told at once, and no member has gone deaf to it. */
 function isPrompt({ scenario: { volume, faults } }: World): boolean {
   return volume.events === 'prompt' && !faults.some((fault) => fault.do === 'deafen');
 }
 
 /** They look at each other at once: a sidecar and one of its mains. */
-function isWatching(witness: MemberConfig, stopped: MemberConfig): boolean {
-  if (witness.role === stopped.role) return false;
-  const [sidecar, main] = witness.role === 'sidecar' ? [witness, stopped] : [stopped, witness];
+function isWatching(observer: MemberConfig, stopped: MemberConfig): boolean {
+  if (observer.role === stopped.role) return false;
+  const [sidecar, main] = observer.role === 'sidecar' ? [observer, stopped] : [stopped, observer];
   return sidecar.mains.length === 0 || sidecar.mains.includes(main.name);
 }

@@ -1,26 +1,27 @@
 /**
  * A supervisor: the real core between a simulated init and a simulated graveyard. It does in virtual time what `src/runtime/supervisor.ts` and
- * `plot.ts` do, in the same order: told to init in one transaction, then carved, then the rest. It may be killed between any two of these.
+ * `membership.ts` do, in the same order: told to init in one transaction, then written, then the rest. It may be killed between any two of these.
  */
-import type { Event } from '../../src/core/events.ts';
-import { reduce } from '../../src/core/lifecycle.ts';
-import type { PeerView } from '../../src/core/peers.ts';
-import { tombstoneOf } from '../../src/core/record.ts';
-import { isOfAnotherSession, strangersAmong } from '../../src/core/standing.ts';
-import { initialState, type State } from '../../src/core/state.ts';
+
+import type { Tombstone } from '../../src/core/format/tombstone.ts';
+import { reduce } from '../../src/core/lifecycle/lifecycle.ts';
+import { tombstoneOf } from '../../src/core/lifecycle/record.ts';
+import { isOfAnotherSession, leftoversOfOtherSessions } from '../../src/core/pod/standing.ts';
+import type { Event } from '../../src/core/state/events.ts';
+import type { PeerView } from '../../src/core/state/peer.ts';
+import { initialState, type State } from '../../src/core/state/state.ts';
 import { type Instant, instantAt } from '../../src/core/time.ts';
-import type { Tombstone } from '../../src/core/tombstone.ts';
-import { hasToLook, LATE_MS, MOST, mostCarvingMs } from '../../src/runtime/late.ts';
 import { readMemo, writeMemo } from '../../src/runtime/memo.ts';
+import { LATE_MS, MOST, maxWritingMs, mustRescanFirst } from '../../src/runtime/timeouts.ts';
 import type { EventOf } from '../core/host.ts';
 import { type Actor, actor, type Entry } from './agenda.ts';
-import { Carver } from './carver.ts';
 import type { Container } from './container.ts';
 import { Near } from './near.ts';
 import { Reader } from './reader.ts';
 import { isSameRecord, isSameTombstone } from './records.ts';
 import type { CrashPoint } from './scenario.ts';
 import { SeenTraffic } from './seen-traffic.ts';
+import { TombstoneWriter } from './tombstone-writer.ts';
 import type { World } from './world.ts';
 
 const TEND_MS = 5_000;
@@ -33,14 +34,14 @@ export class Brain {
   doom: { point: CrashPoint; events: number } | undefined;
   readonly #world: World;
   readonly #container: Container;
-  readonly #carver: Carver;
+  readonly #writer: TombstoneWriter;
   #isHeld: boolean;
   #isClear = true;
   #isOurs = false;
   #seq = 0;
   #isAwakening = false;
   #own: Tombstone | undefined;
-  #carvedState: State | undefined;
+  #writtenState: State | undefined;
   #timer: Entry | undefined;
   #wakesAtMs: number | undefined;
   #isLeaving = false;
@@ -60,11 +61,11 @@ export class Brain {
     this.state = resumed?.state ?? initialState(origin);
     this.#isHeld = resumed?.isHeld ?? false;
     const { name, mains, startAfter } = config;
-    const carved = (tombstone: Tombstone): void => {
-      container.carvedAtMs ??= world.agenda.nowMs;
-      world.laws.carved(container, tombstone);
+    const onWritten = (tombstone: Tombstone): void => {
+      container.writtenAtMs ??= world.agenda.nowMs;
+      world.laws.onTombstoneWritten(container, tombstone);
     };
-    this.#carver = new Carver({ ...world.parts, onCarved: carved }, name, this.actor);
+    this.#writer = new TombstoneWriter({ ...world.parts, onWritten }, name, this.actor);
     this.#traffic = new SeenTraffic(world, this.actor, (event) =>
       this.#dispatch({ ...event, at: this.#now() } as Event, undefined),
     );
@@ -99,7 +100,7 @@ export class Brain {
     });
   }
 
-  hearOfAction(event: EventOf & { type: 'actionEnded' }): void {
+  hearOfAction(event: EventOf & { type: 'taskEnded' }): void {
     const now = this.#now();
     const untilMs = this.state.tasks.find(({ id }) => id === event.id)?.untilMs ?? now.mono;
     this.#dispatch({ ...event, at: instantAt(now, Math.min(now.mono, untilMs)) }, undefined);
@@ -134,11 +135,11 @@ export class Brain {
     world.laws.stepped(container, { before, event, after: state, effects, wakeAtMs });
     this.state = state;
     container.commit(ack, { state, isHeld: this.#isHeld }, effects, this.#isLeaving ? undefined : wakeAtMs);
-    if (this.#dies('before the carving')) return;
-    this.#carve();
+    if (this.#dies('before the write')) return;
+    this.#writeTombstone();
     for (const effect of effects) {
       this.#traffic.obey(effect);
-      if (effect.type === 'exitContainer') this.#leave(effect.code);
+      if (effect.type === 'exit') this.#leave(effect.code);
     }
     this.#wakeAt(wakeAtMs);
     this.#dies('after');
@@ -171,7 +172,7 @@ export class Brain {
     this.#after(6, () => {
       this.#isOurs = true;
       this.#own = undefined;
-      this.#carve();
+      this.#writeTombstone();
       let isDone = false;
       const goOn = (): void => {
         if (isDone) return;
@@ -181,7 +182,7 @@ export class Brain {
         if (!this.#isLeaving && !this.#container.member.config.solo) this.#look();
         this.#tend();
       };
-      this.#carver.settle(goOn);
+      this.#writer.settle(goOn);
       this.#world.agenda.in(MOST.claimingMs, this.actor, goOn);
     });
   }
@@ -193,7 +194,7 @@ export class Brain {
 
   #tend(): void {
     this.#world.agenda.in(TEND_MS, this.actor, () => {
-      this.#carver.tend();
+      this.#writer.tend();
       const { volume } = this.#world;
       this.#isClear ||= volume.unbind(this.#container.member.name);
       if (volume.trouble === undefined && !volume.sockets.has(this.#container.member.name)) this.#container.listen();
@@ -205,8 +206,8 @@ export class Brain {
     const isFirst = this.state.peers === undefined;
     this.#dispatch({ type: 'peersSeen', at: this.#now(), peers }, undefined);
     if (!isFirst || this.actor.isDead) return;
-    for (const name of strangersAmong(this.#container.member.config, this.state)) {
-      this.#world.count('stranger cleared');
+    for (const name of leftoversOfOtherSessions(this.#container.member.config, this.state)) {
+      this.#world.count('leftover cleared');
       this.#after(this.#world.parts.latencyMs, () => this.#clear(name));
     }
   }
@@ -218,14 +219,14 @@ export class Brain {
     if (found?.ok === true && isOfAnotherSession(this.#container.member.config, found.tombstone)) volume.remove(name);
   }
 
-  #carve(): void {
-    if (!this.#isOurs || (this.#own !== undefined && isSameRecord(this.state, this.#carvedState))) return;
-    this.#carvedState = this.state;
+  #writeTombstone(): void {
+    if (!this.#isOurs || (this.#own !== undefined && isSameRecord(this.state, this.#writtenState))) return;
+    this.#writtenState = this.state;
     const tombstone = tombstoneOf(this.#container.member.config, this.state);
     if (this.#own !== undefined && isSameTombstone(tombstone, this.#own)) return;
     this.#own = tombstone;
     if (tombstone.StopRequested !== undefined) this.reader.attend();
-    this.#carver.carve(tombstone);
+    this.#writer.write(tombstone);
   }
 
   #wakeAt(wakeAtMs: number | undefined): void {
@@ -240,7 +241,7 @@ export class Brain {
   /** The world is looked at before anything is done that cannot be taken back. */
   #wake(dueMs: number): void {
     const { agenda } = this.#world;
-    const isBlind = hasToLook(this.#container.member.config, this.state, agenda.monoMs);
+    const isBlind = mustRescanFirst(this.#container.member.config, this.state, agenda.monoMs);
     const isLong = isBlind || agenda.monoMs - dueMs > LATE_MS;
     const tick = (): void => this.#dispatch({ type: 'ticked', at: this.#now() }, undefined);
     if (!isLong && this.state.stop === undefined) return tick();
@@ -261,10 +262,10 @@ export class Brain {
     const { agenda } = this.#world;
     agenda.cancel(this.#timer);
     const leave = (): void => this.#container.end(code, 'left');
-    const settle = (): void => this.#carver.settle(() => this.#after(4, leave));
+    const settle = (): void => this.#writer.settle(() => this.#after(4, leave));
     if (this.#isClaimed) settle();
     else this.#onClaimed.push(settle);
-    const dueMs = agenda.nowMs + mostCarvingMs(this.state.deadline, agenda.monoMs);
+    const dueMs = agenda.nowMs + maxWritingMs(this.state.deadline, agenda.monoMs);
     agenda.at(dueMs, this.actor, () => {
       // Who stood still for longer than that gets a moment more.
       if (agenda.nowMs - dueMs < LATE_MS) leave();

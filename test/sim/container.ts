@@ -3,12 +3,12 @@
  * are acknowledged, keeps the memo, starts supervisors again, and goes on alone when none can be started.
  */
 
-import { hostKillAtMs } from '../../src/core/deadline.ts';
-import type { Effect } from '../../src/core/events.ts';
 import { OVERTAKEN } from '../../src/core/exit.ts';
 import { isStopRequest } from '../../src/core/ladder.ts';
+import { hostKillAtMs } from '../../src/core/pod/deadline.ts';
 import { SIGKILL } from '../../src/core/signals.ts';
-import type { State } from '../../src/core/state.ts';
+import type { Effect } from '../../src/core/state/events.ts';
+import type { State } from '../../src/core/state/state.ts';
 import { type EventOf, ScriptedHost } from '../core/host.ts';
 import { type Actor, actor, type Entry } from './agenda.ts';
 import { Brain } from './brain.ts';
@@ -36,7 +36,7 @@ export class Container {
   isRunning = true;
   isAlone = false;
   /** When its first tombstone was there. */
-  carvedAtMs: number | undefined;
+  writtenAtMs: number | undefined;
   wasAlone = false;
   /** When it recognized that the pod does not stop. */
   aloneSinceMs: number | undefined;
@@ -72,7 +72,7 @@ export class Container {
     this.order = world.containers.length;
     this.hostId = (0xa000 + world.containers.length * 0x9d7 + 1).toString(16).padStart(32, '0');
     this.#host = new ScriptedHost(() => member.nextLife());
-    if (member.scenario.startsAtOnce) this.#obey({ type: 'spawnChild', id: 1 });
+    if (member.scenario.startsAtOnce) this.#obey({ type: 'spawn', id: 1 });
     this.#pump();
     this.#startBrain();
   }
@@ -102,11 +102,11 @@ export class Container {
     const passed = this.isCommandAlive ? this.#host.passOn(signal, this.world.agenda.nowMs) : undefined;
     const as = passed?.as ?? this.#forward[signal];
     if (as === undefined || !this.isCommandAlive) {
-      return this.push({ type: 'signalReceived', signal, senderPid: 0, fromTerminal: false });
+      return this.push({ type: 'signal', signal, senderPid: 0, fromTerminal: false });
     }
     if (passed === undefined) this.#strike(as);
     else this.#recordSignal(as);
-    this.push({ type: 'signalForwarded', signal, as, senderPid: 0 });
+    this.push({ type: 'forwarded', signal, as, senderPid: 0 });
     this.#pump();
   }
 
@@ -200,11 +200,11 @@ export class Container {
     this.world.count('alone');
     this.isAlone = true;
     this.wasAlone = true;
-    for (const { id } of this.memo?.state.tasks ?? []) this.#obey({ type: 'endAction', id });
+    for (const { id } of this.memo?.state.tasks ?? []) this.#obey({ type: 'endTask', id });
     if (this.command === undefined) return this.end(125, 'left');
-    const signals = this.queue.filter(({ event }) => event.type === 'signalReceived');
-    this.queue = this.queue.filter(({ event }) => event.type !== 'signalReceived');
-    for (const { event } of signals) if (event.type === 'signalReceived') this.#signalAlone(event.signal);
+    const signals = this.queue.filter(({ event }) => event.type === 'signal');
+    this.queue = this.queue.filter(({ event }) => event.type !== 'signal');
+    for (const { event } of signals) if (event.type === 'signal') this.#signalAlone(event.signal);
     if (this.command.exit !== undefined) this.end(statusOf(this.command.exit), 'left');
     this.#pump();
   }
@@ -215,7 +215,7 @@ export class Container {
     const first = config.ladder?.[0]?.signal ?? config.signals[signal] ?? signal;
     const as = isStop && typeof first === 'number' ? first : signal;
     this.#strike(as);
-    this.push({ type: 'signalForwarded', signal, as, senderPid: 0 });
+    this.push({ type: 'forwarded', signal, as, senderPid: 0 });
     this.#pump();
   }
 
@@ -232,8 +232,7 @@ export class Container {
   get #waitingStop(): Queued | undefined {
     const { config } = this.member;
     return this.queue.find(
-      ({ event }) =>
-        (event.type === 'signalReceived' || event.type === 'signalForwarded') && isStopRequest(config, event.signal),
+      ({ event }) => (event.type === 'signal' || event.type === 'forwarded') && isStopRequest(config, event.signal),
     );
   }
 
@@ -259,8 +258,8 @@ export class Container {
       world.laws.overdue(this);
       command.signals.push({ atMs: world.agenda.nowMs, signal: SIGKILL });
     }
-    this.#host.obey({ type: 'signalChild', id: command.id, signal: SIGKILL }, world.agenda.nowMs);
-    this.push({ type: 'childKilled', id: command.id });
+    this.#host.obey({ type: 'kill', id: command.id, signal: SIGKILL }, world.agenda.nowMs);
+    this.push({ type: 'overdue', id: command.id });
     this.#pump();
   }
 
@@ -290,25 +289,25 @@ export class Container {
 
   #obey(effect: Effect): void {
     const { agenda, laws } = this.world;
-    if (effect.type === 'spawnChild') {
+    if (effect.type === 'spawn') {
       if (effect.id <= this.lastSpawned) return;
       if (this.#waitingStop !== undefined) {
         this.world.count('start overtaken by a stop request');
-        return this.push({ type: 'childSpawnFailed', id: effect.id, errno: OVERTAKEN });
+        return this.push({ type: 'spawnFailed', id: effect.id, errno: OVERTAKEN });
       }
       laws.spawning(this, effect.id);
       this.lastSpawned = effect.id;
     }
-    if (effect.type === 'signalChild') {
+    if (effect.type === 'kill') {
       // Init has passed it on, and the supervisor has not heard of that yet.
       const { stopSignals } = this.member.config;
       const isKnown = ({ event }: Queued): boolean =>
-        event.type === 'signalForwarded' && event.as === effect.signal && stopSignals.includes(event.signal);
+        event.type === 'forwarded' && event.as === effect.signal && stopSignals.includes(event.signal);
       if (this.queue.some(isKnown)) return this.world.count('signal not repeated');
       this.#recordSignal(effect.signal);
     }
-    if (effect.type === 'forwardSignals') this.#forward = effect.table;
-    if (effect.type === 'runAction' && effect.action.kind !== 'exec') this.#network.add(effect.id);
+    if (effect.type === 'forward') this.#forward = effect.table;
+    if (effect.type === 'startTask' && effect.action.kind !== 'exec') this.#network.add(effect.id);
     this.#host.obey(effect, agenda.nowMs);
   }
 
@@ -316,7 +315,7 @@ export class Container {
     const { command } = this;
     if (command === undefined) return;
     this.#recordSignal(signal);
-    this.#host.obey({ type: 'signalChild', id: command.id, signal }, this.world.agenda.nowMs);
+    this.#host.obey({ type: 'kill', id: command.id, signal }, this.world.agenda.nowMs);
   }
 
   #recordSignal(signal: number): void {
@@ -342,16 +341,16 @@ export class Container {
 
   #hear(event: EventOf): void {
     const { agenda } = this.world;
-    if (event.type === 'actionEnded' && this.#network.delete(event.id)) return this.brain?.hearOfAction(event);
-    if (event.type === 'childSpawned') this.commands.push(bornCommand(event.id, agenda.nowMs));
-    if (event.type === 'childExited' && this.command !== undefined) {
-      this.command.exit = event.exit;
+    if (event.type === 'taskEnded' && this.#network.delete(event.id)) return this.brain?.hearOfAction(event);
+    if (event.type === 'spawned') this.commands.push(bornCommand(event.id, agenda.nowMs));
+    if (event.type === 'exited' && this.command !== undefined) {
+      this.command.exit = { code: event.code, signal: event.signal };
       this.command.diedAtMs = agenda.nowMs;
     }
-    if (event.type === 'childSpawned') this.#armKill();
-    if (event.type === 'childSpawnFailed') this.member.hasFailedStarts = true;
-    if (event.type === 'groupEmptied' && this.command !== undefined) this.command.isGroupGone = true;
+    if (event.type === 'spawned') this.#armKill();
+    if (event.type === 'spawnFailed') this.member.hasFailedStarts = true;
+    if (event.type === 'groupGone' && this.command !== undefined) this.command.isGroupGone = true;
     this.push(event);
-    if (this.isAlone && event.type === 'childExited') this.end(statusOf(event.exit), 'left');
+    if (this.isAlone && event.type === 'exited') this.end(statusOf(event), 'left');
   }
 }

@@ -12,7 +12,7 @@ interface PodFacts {
   readonly begins: boolean;
 }
 
-const MOST_MS = 14_000;
+const MAX_MS = 14_000;
 
 export function drawFaults(dice: Dice, pod: PodFacts): readonly Fault[] {
   if (dice.chance(0.06)) return [drawLoneStop(dice, pod)];
@@ -34,7 +34,7 @@ function momentFor(dice: Dice, faults: readonly Fault[], { members }: PodFacts):
   const { startMs = 0, lives = [] } = members[dice.int(members.length)] ?? {};
   const endsAfterMs = lives[0]?.endsAfterMs;
   if (endsAfterMs !== undefined && dice.chance(0.4)) return Math.max(0, startMs + endsAfterMs + dice.between(-60, 120));
-  return dice.chance(0.3) ? dice.short(1_500) : dice.int(MOST_MS);
+  return dice.chance(0.3) ? dice.short(1_500) : dice.int(MAX_MS);
 }
 
 /** A main may be over by then, and others not. */
@@ -55,7 +55,7 @@ function drawLoneStop(dice: Dice, { members, graceMs }: PodFacts): Fault {
 
 /** One container is stopped alone, as for its liveness or a changed image, and the pod is deleted while it still stops. */
 function drawReplacement(dice: Dice, { members, graceMs }: PodFacts, atMs: number): readonly Fault[] {
-  const afterMs = dice.between(100, Math.min(graceMs, MOST_MS));
+  const afterMs = dice.between(100, Math.min(graceMs, MAX_MS));
   return [
     { do: 'replace', atMs, who: dice.int(members.length), graceMs },
     { do: 'delete', atMs: atMs + afterMs, evicts: false, graceMs },
@@ -70,7 +70,7 @@ function drawFault(dice: Dice, pod: PodFacts, atMs: number): Fault {
     do: 'crash supervisor',
     atMs,
     who,
-    point: dice.pick<CrashPoint>(['between', 'before the commit', 'before the carving', 'after']),
+    point: dice.pick<CrashPoint>(['between', 'before the commit', 'before the write', 'after']),
     afterEvents: dice.between(1, 4),
   });
   const volume = (): Fault => ({
@@ -90,7 +90,7 @@ function drawFault(dice: Dice, pod: PodFacts, atMs: number): Fault {
     do: 'litter',
     atMs,
     name: dice.pick(['zz', 'README', 'lost+found', '.cache']),
-    what: session === undefined || dice.chance(0.5) ? dice.pick(['garbage', 'empty']) : 'stranger',
+    what: session === undefined || dice.chance(0.5) ? dice.pick(['garbage', 'empty']) : 'leftover',
   });
   const makers: readonly [() => Fault, ...(() => Fault)[]] = [
     crash,

@@ -214,10 +214,10 @@ function drawLife(dice: Dice, { role, restartRules }: MemberConfig): ChildScript
       code: dice.pick(restartRules.length === 0 ? [0, 0, 1, 7] : [0, 0, 1, 7, 7, RESTART_ALL_CODE]),
     }),
     ...(dice.chance(0.08) && {
-      leaves: dice.pick<NonNullable<ChildScript['leaves']>>(['untilKilled', 'undead', 5, 900]),
+      leaves: dice.pick<NonNullable<ChildScript['leaves']>>(['untilKilled', 'unkillable', 5, 900]),
     }),
     ...(dice.chance(0.05) && {
-      stray: dice.pick<NonNullable<ChildScript['stray']>>(['untilAsked', 'untilKilled', 'undead', 300]),
+      stray: dice.pick<NonNullable<ChildScript['stray']>>(['untilAsked', 'untilKilled', 'unkillable', 300]),
     }),
     ...(dice.chance(0.02) && { errno: dice.pick(['ENOENT', 'EACCES', 'EAGAIN']) }),
     actions: Object.fromEntries(ACTIONS.map((name) => [name, drawRuns(dice)])),

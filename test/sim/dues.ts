@@ -1,8 +1,9 @@
 /**
  * Sidecars whose mains have finished have so long to end; how long follows from what they were told to wait for.
  */
+
+import { STALE_AFTER_MS } from '../../src/core/pod/standing.ts';
 import { restartsAll } from '../../src/core/restart.ts';
-import { STALE_AFTER_MS } from '../../src/core/standing.ts';
 import { dueSinceMs, isKept, quorumHasFinished } from './truth.ts';
 import type { Member, World } from './world.ts';
 

@@ -4,10 +4,11 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { endOfWaiting, lastTurnMs } from '../../src/core/deadline.ts';
-import { mainConfig, sidecarConfig } from '../core/helpers.ts';
+import { endOfWaiting, lastTurnMs } from '../../src/core/pod/deadline.ts';
+import type { TaskKey } from '../../src/core/state/state.ts';
+import { command, fixed, mainConfig, probes, sidecarConfig } from '../core/helpers.ts';
 import { isSoundStep } from '../core/invariants.ts';
-import type { ChildScript, Step } from '../core/life.ts';
+import type { ChildScript, Life, Step } from '../core/life.ts';
 import { type LaggingMember, LaggingPod } from './lagging.ts';
 
 const GRACE = { gracePeriodMs: 10_000 };
@@ -19,9 +20,17 @@ const LOGS = sidecarConfig({
   mains: ['work'],
   startAfter: [{ name: 'proxy', condition: 'started', optional: false }],
 });
-const CHILD: ChildScript = { on: { 15: { afterMs: 300, code: 0 } } };
+const CHILD: ChildScript = { on: { 15: { afterMs: 300, code: 0 } }, actions: { bye: ['never'], liveness: ['never'] } };
+/** With hooks, a probe, a drain and restarts in place. */
+const BUSY = { preStop: command('bye'), drain: fixed(500) };
+const BUSY_MAIN = mainConfig({ ...MAIN, ...BUSY, restart: 'on-failure' });
+const BUSY_PROXY = sidecarConfig({
+  ...PROXY,
+  ...BUSY,
+  ...probes({ liveness: { failures: 1, periodMs: 1_000, timeoutMs: 1_000 } }),
+});
 /** All turns of all sidecars, and what a loss takes to be believed. */
-const MOST_TURNS = 200;
+const MAX_TURNS = 200;
 
 type Letter = readonly [name: string, act: (pod: LaggingPod) => void];
 
@@ -31,10 +40,15 @@ const term = (name: string): Letter => [
   `TERM to ${name}`,
   (pod) => pod.act(name, (life) => life.signal(life.state.stop?.asked === undefined ? 15 : 2)),
 ];
-const end: Letter = [
-  'work ends',
-  (pod) => pod.act('work', (life) => void (life.state.child.is === 'alive' && life.endChild(0))),
+const end = (name: string, code = 0): Letter => [
+  `the command of ${name} ends with ${code}`,
+  (pod) => pod.act(name, (life) => void (life.state.child.is === 'alive' && life.endChild(code))),
 ];
+const task = (key: TaskKey, ok: boolean): Letter => [
+  `${key} ends, ${ok}`,
+  (pod) => each(pod, (life) => endTask(life, key, ok)),
+];
+const stopAll: Letter = ['sexton stop', (pod) => each(pod, (life) => life.askToStop(6_000))];
 const kill = (name: string): Letter => [`${name} is killed`, (pod) => pod.kill(name)];
 const crash = (name: string): Letter => [
   `${name}'s supervisor dies`,
@@ -44,8 +58,35 @@ const time: Letter = ['time', (pod) => pod.passOn(2_000)];
 
 describe('every interleaving', () => {
   it('of a main and a sidecar, 10 deep', (test) => {
-    const letters = [look('proxy'), look('work'), term('work'), term('proxy'), end, kill('work'), crash('proxy'), time];
+    const letters = [
+      look('proxy'),
+      look('work'),
+      term('work'),
+      term('proxy'),
+      end('work'),
+      kill('work'),
+      crash('proxy'),
+      time,
+    ];
     const count = explore([MAIN, PROXY], letters, 10);
+    test.diagnostic(`${count} states`);
+    assert.ok(count > 3_000);
+  });
+
+  it('of a main and a sidecar with hooks, a probe and restarts, 7 deep', (test) => {
+    const letters = [
+      look('proxy'),
+      term('work'),
+      term('proxy'),
+      stopAll,
+      end('work'),
+      end('work', 1),
+      end('proxy', 1),
+      task('liveness', false),
+      task('preStop', true),
+      time,
+    ];
+    const count = explore([BUSY_MAIN, BUSY_PROXY], letters, 7);
     test.diagnostic(`${count} states`);
     assert.ok(count > 3_000);
   });
@@ -57,7 +98,7 @@ describe('every interleaving', () => {
       term('work'),
       term('proxy'),
       term('logs'),
-      end,
+      end('work'),
       kill('work'),
       crash('logs'),
       time,
@@ -102,10 +143,11 @@ function explore(configs: readonly (typeof MAIN)[], letters: readonly Letter[], 
 /** What the last letter has done to each. */
 function isSound(before: LaggingPod, after: LaggingPod): void {
   for (const [name, life] of after.lives) {
-    const sent = life.done.flatMap(({ effect }) =>
-      effect.type === 'signalChild' ? [`${effect.id} ${effect.signal}`] : [],
-    );
+    const sent = life.done.flatMap(({ effect }) => (effect.type === 'kill' ? [`${effect.id} ${effect.signal}`] : []));
     assert.equal(new Set(sent).size, sent.length, `${name}: a signal twice to one child`);
+    const { deadline, now } = life.state;
+    if (deadline !== undefined && now.mono >= deadline.atMs)
+      assert.ok(!after.runs(name), `${name} outlives its deadline`);
     const was = before.of(name).state;
     if (isStopping(life.state) && !isStopping(was) && life.state.child.is === 'alive') isInTurn(after, name);
   }
@@ -130,12 +172,21 @@ function isInTurn(pod: LaggingPod, name: string): void {
   }
 }
 
-/** Once the main is over and everybody looks now and then, nobody is left. */
+function each(pod: LaggingPod, does: (life: Life) => unknown): void {
+  for (const name of pod.lives.keys()) pod.act(name, (life) => void does(life));
+}
+
+function endTask(life: Life, wanted: TaskKey, ok: boolean): void {
+  const task = life.state.tasks.find(({ key }) => key === wanted);
+  if (task !== undefined) life.feed({ type: 'taskEnded', id: task.id, ok, detail: '', output: '' });
+}
+
+/** Once the main is over and everybody looks now and then, nothing is left. */
 function comesToItsEnd(pod: LaggingPod): void {
   if (pod.runs('work')) return;
   const rest = pod.fork();
   const names = [...rest.lives.keys()];
-  for (let turn = 0; turn < MOST_TURNS && names.some((name) => rest.runs(name)); turn += 1) {
+  for (let turn = 0; turn < MAX_TURNS && names.some((name) => rest.runs(name)); turn += 1) {
     for (const name of names) rest.look(name);
     rest.passOn(1_000);
   }

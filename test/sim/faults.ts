@@ -51,7 +51,7 @@ export function befall(world: World, fault: Fault): void {
       return;
     case 'wipe':
       volume.wipe();
-      // Who did it makes it anew; a member that has something to carve may have done so before.
+      // Who did it makes it anew; a member that has something to write may have done so before.
       agenda.in(fault.forMs, undefined, () => {
         volume.isThere = true;
         trouble.toMs = agenda.nowMs;

@@ -2,7 +2,7 @@
  * Our own KILL in a stop that somebody asked for: never before a request that was made of this very container plus the grace period
  * that it has declared, or that the request named. What others were asked for, and when, is no reason.
  */
-import { graceOf } from '../../src/core/deadline.ts';
+import { graceOf } from '../../src/core/pod/deadline.ts';
 import { SIGKILL } from '../../src/core/signals.ts';
 import type { Container } from './container.ts';
 

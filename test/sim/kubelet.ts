@@ -7,7 +7,7 @@ import type { Member, World } from './world.ts';
 
 /** What a container gets between TERM and KILL when its hook has used up the grace period; the kubelet's own figure. */
 const LEAST_MS = 2_000;
-const MOST_BACKOFF_MS = 20_000;
+const MAX_BACKOFF_MS = 20_000;
 
 export class Kubelet {
   readonly #world: World;
@@ -163,7 +163,7 @@ export class Kubelet {
   }
 
   #backoffMs(exits: number): number {
-    return Math.min(this.#world.scenario.backoffMs * 2 ** (exits - 1), MOST_BACKOFF_MS);
+    return Math.min(this.#world.scenario.backoffMs * 2 ** (exits - 1), MAX_BACKOFF_MS);
   }
 
   /** Whether it could be written. */

@@ -3,7 +3,7 @@
  * birth may be seen early, late or together, in every order.
  */
 import type { MemberConfig } from '../../src/core/config.ts';
-import type { PeerView } from '../../src/core/peers.ts';
+import type { PeerView } from '../../src/core/state/peer.ts';
 import { due, essence } from '../core/essence.ts';
 import { START } from '../core/helpers.ts';
 import { type ChildScript, Life, type Step } from '../core/life.ts';
@@ -55,7 +55,7 @@ export class LaggingPod {
 
   /** It looks at all the others, as they are now. */
   look(name: string): this {
-    const others = [...this.lives.keys()].filter((other) => other !== name && this.#hasCarved(other));
+    const others = [...this.lives.keys()].filter((other) => other !== name && this.#hasWritten(other));
     return this.act(name, (life) => life.see(...others.map((other) => this.#view(other))));
   }
 
@@ -100,7 +100,7 @@ export class LaggingPod {
     return [...this.lives].filter(([name]) => this.runs(name)).map(([, life]) => life);
   }
 
-  #hasCarved(name: string): boolean {
+  #hasWritten(name: string): boolean {
     return this.of(name).done.length > 0 || this.of(name).config.role === 'sidecar';
   }
 

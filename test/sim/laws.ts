@@ -4,10 +4,10 @@
  * Laws judge by what is true in the simulated world, never by what a member believes. Where it cannot know that, the excuse is counted.
  */
 import type { MemberConfig } from '../../src/core/config.ts';
+import type { Tombstone } from '../../src/core/format/tombstone.ts';
 import { isFinalEnd, restartsAll } from '../../src/core/restart.ts';
 import { SIGKILL } from '../../src/core/signals.ts';
-import { MAINS_FINISHED } from '../../src/core/state.ts';
-import type { Tombstone } from '../../src/core/tombstone.ts';
+import { MAINS_FINISHED } from '../../src/core/state/state.ts';
 import { isSoundStep } from '../core/invariants.ts';
 import type { Step } from '../core/life.ts';
 import { watchLoneStop, wrongVerdict } from './alone.ts';
@@ -17,6 +17,7 @@ import { type Breach, Dues } from './dues.ts';
 import { earlyKill } from './kills.ts';
 import { tellStep } from './tell-step.ts';
 import {
+  DOUBTED_MS,
   isBornInVain,
   isCommandAlive,
   isCut,
@@ -115,7 +116,8 @@ export class Laws {
     if (id !== 1 || member.config.startTimeoutAction === 'continue') return;
     for (const { name, condition, optional } of member.config.startAfter) {
       const isMet = condition === 'completed' ? this.#hasCompleted(name) : this.#said.has(`${name} ${condition}`);
-      if (isMisleading(this.#world, name)) this.#world.count('excused: a gate opened by what was there before');
+      if (isMisleading(this.#world, container, name))
+        this.#world.count('excused: a gate opened by what was there before');
       else if (isMet || optional) continue;
       else if (isMixedUp(this.#world, container, name))
         this.#world.count('excused: a gate opened by a life before, found at the first look');
@@ -123,13 +125,13 @@ export class Laws {
     }
   }
 
-  carved(container: Container, tombstone: Tombstone): void {
+  onTombstoneWritten(container: Container, tombstone: Tombstone): void {
     const { member } = container;
     const last = this.#graves.get(member.name);
     this.#graves.set(member.name, { container, tombstone });
     if (this.#world.agenda.nowMs < 0 || last === undefined) return this.#judgeDeath(container, tombstone);
     if (last.container !== container) {
-      if (last.container.order > container.order) this.#break('graves', container, 'an older life carved last');
+      if (last.container.order > container.order) this.#break('graves', container, 'an older life wrote last');
       return this.#judgeDeath(container, tombstone);
     }
     const { tombstone: old } = last;
@@ -138,7 +140,7 @@ export class Laws {
         if (old[key] !== tombstone[key]) this.#break('graves', container, `${key} of the dead was changed`);
     const [before, after] = [old.Deadline, tombstone.Deadline];
     if (before !== undefined && (after === undefined || after > before))
-      this.#break('deadline', container, `carved ${before}, then ${after}`);
+      this.#break('deadline', container, `wrote ${before}, then ${after}`);
     this.#judgeDeath(container, tombstone);
   }
 
@@ -152,14 +154,16 @@ export class Laws {
     if (isCommandAlive(container.member)) this.#break('nothing lives', container, 'init leaves a living command');
     const { command } = container;
     if (container.isAlone) return this.#dues.lose(container.member);
-    if (command !== undefined && !command.isGroupGone && !wasKilled(container))
-      this.#break('nothing lives', container, 'init leaves a living group that had no KILL');
+    if (command !== undefined && !command.isGroupGone && !wasKilled(container)) {
+      if (isBornInVain(container)) this.#world.count('excused: a group that a real init does not start');
+      else this.#break('nothing lives', container, 'init leaves a living group that had no KILL');
+    }
     this.#judgeCode(container, code);
     if (isCut(this.#world, container))
-      return this.#world.count('excused: not carved, the volume failed or the machine stood still');
+      return this.#world.count('excused: not written, the volume failed or the machine stood still');
     const grave = this.#world.volume.files.get(container.member.name)?.read(container.member.name);
-    const isCarved = grave?.ok === true && grave.tombstone.Died !== undefined && isOf(container, grave.tombstone);
-    if (!isCarved) this.#break('carved before exit', container, 'its death is not in the graveyard');
+    const isWritten = grave?.ok === true && grave.tombstone.Died !== undefined && isOf(container, grave.tombstone);
+    if (!isWritten) this.#break('recorded before exit', container, 'its death is not in the graveyard');
   }
 
   /** The kubelet had to kill it. */
@@ -170,11 +174,13 @@ export class Laws {
     const graceMs = member.config.gracePeriodMs;
     if (askedAtMs === undefined || graceMs === undefined || member.scenario.kubeletHookMs > 0) return;
     const marginMs = Math.min(500, graceMs / 20) - 60 - 8 * scenario.volume.latencyMs;
-    const isLate = askedAtMs + graceMs > agenda.nowMs + marginMs;
+    const withTimeout = askedAtMs + graceMs > agenda.nowMs + marginMs;
     const wasReady =
       container.brain !== undefined && container.sinceBrainMs > agenda.nowMs - askedAtMs + 3 * member.scenario.bootMs;
-    const hasUndead = member.scenario.lives.some(({ leaves, stray }) => leaves === 'undead' || stray === 'undead');
-    if (calmAtMs > askedAtMs || isLate || !wasReady || hasUndead)
+    const hasUnkillable = member.scenario.lives.some(
+      ({ leaves, stray }) => leaves === 'unkillable' || stray === 'unkillable',
+    );
+    if (calmAtMs > askedAtMs || withTimeout || !wasReady || hasUnkillable)
       return this.#world.count('excused: killed by the kubelet');
     this.#break('before the platform', container, 'the platform’s KILL came first');
   }
@@ -300,14 +306,22 @@ export class Laws {
   }
 }
 
-/** A file of kubexit says no more than Born; one of an earlier life looks alive without sockets, and is all that was seen when the rest was wiped away. */
-function isMisleading({ scenario }: World, gate: string): boolean {
+/**
+ * A file of kubexit says no more than Born; one of an earlier life looks alive without sockets, and is all that was seen when the rest was wiped
+ * away; and a death that nothing ties to another pod is believed after 10 s when no container of that name has been started by then.
+ */
+function isMisleading(world: World, by: Container, gate: string): boolean {
+  const { scenario, agenda } = world;
   const { stale, sockets } = scenario.volume;
   const isWiped = scenario.faults.some((fault) => fault.do === 'wipe');
-  return stale.some(
-    ({ name, is, of }) =>
-      name === gate && (is === 'kubexit' || (of === 'an earlier life' && (is === 'alive' ? !sockets : isWiped))),
-  );
+  const isUncontradicted =
+    world.memberNamed(gate)?.container === undefined && agenda.monoMs - by.startedAtMs >= DOUBTED_MS;
+  return stale.some(({ name, is, of }) => {
+    if (name !== gate) return false;
+    if (is === 'kubexit') return true;
+    if (of !== 'an earlier life') return false;
+    return is === 'alive' ? !sockets : isWiped || (is === 'dead' && isUncontradicted);
+  });
 }
 
 /** Its turn has come: pre-stop, then the ladder. From here on there is no way back. */
@@ -346,10 +360,10 @@ function wasKilled({ command, hasKilled }: Container): boolean {
   );
 }
 
-/** All were restarted before anybody who declares that had carved its first tombstone, and no init container begins the graveyard anew. */
+/** All were restarted before any member that declares that had written its first tombstone, and no init container begins the graveyard anew. */
 function isNeverDeclared({ kubelet, scenario, containers }: World): boolean {
   if (kubelet.restartsOfAll === 0 || scenario.begins) return false;
-  const isSaid = ({ member, carvedAtMs }: Container): boolean =>
-    restartsAll(member.config) && carvedAtMs !== undefined && carvedAtMs < kubelet.restartedAllAtMs;
+  const isSaid = ({ member, writtenAtMs }: Container): boolean =>
+    restartsAll(member.config) && writtenAtMs !== undefined && writtenAtMs < kubelet.restartedAllAtMs;
   return !containers.some(isSaid);
 }

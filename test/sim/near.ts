@@ -2,8 +2,8 @@
  * Who matters to a member, as its graveyard keeps it: these are told to the core, connected to, and read at each event; the others are far.
  */
 import type { MemberConfig } from '../../src/core/config.ts';
-import { mattersTo } from '../../src/core/interest.ts';
-import type { Tombstone } from '../../src/core/tombstone.ts';
+import type { Tombstone } from '../../src/core/format/tombstone.ts';
+import { mattersTo } from '../../src/core/pod/interest.ts';
 
 export class Near {
   /** We are stopping: each may matter by its deadline. */

@@ -2,9 +2,9 @@
  * Looking at the others, as the runtime does it: a scan, file events, and a rescan every 5 s, all through one handler. File events are what
  * the kernel and the file system may make of them: late, merged, doubled, lost, or none at all.
  */
-import { hostOf } from '../../src/core/incarnation.ts';
-import type { PeerView } from '../../src/core/peers.ts';
-import { isMemberName, type Tombstone } from '../../src/core/tombstone.ts';
+
+import { hostOf, isMemberName, type Tombstone } from '../../src/core/format/tombstone.ts';
+import type { PeerView } from '../../src/core/state/peer.ts';
 import type { Actor } from './agenda.ts';
 import { Contacts, type ContactWorld } from './contacts.ts';
 import type { Count } from './coverage.ts';
@@ -34,7 +34,7 @@ interface View {
 
 const RESCAN_MS = 5_000;
 const FIRST_REREAD_MS = 20;
-const MOST_REREADS = 7;
+const MAX_REREADS = 7;
 const FIRST_CONTACT_MS = 7;
 
 export class Reader implements Watcher {
@@ -197,7 +197,7 @@ export class Reader implements Watcher {
   #reread(name: string): void {
     this.#world.count('read unparsable');
     const times = this.#rereads.get(name) ?? 0;
-    if (times >= MOST_REREADS) return;
+    if (times >= MAX_REREADS) return;
     this.#rereads.set(name, times + 1);
     this.#after(FIRST_REREAD_MS * 2 ** times, () => this.#look(name));
   }

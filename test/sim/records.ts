@@ -1,8 +1,9 @@
 /**
- * Whether there is anything to carve: a tombstone is made only of a state that has changed, and carved only when it says something else.
+ * Whether there is anything to write: a tombstone is made only of a state that has changed, and written only when it says something else.
  */
-import type { State } from '../../src/core/state.ts';
-import type { Tombstone } from '../../src/core/tombstone.ts';
+
+import type { Tombstone } from '../../src/core/format/tombstone.ts';
+import type { State } from '../../src/core/state/state.ts';
 
 /** Time and peers are not on the record. */
 export function isSameRecord(a: State, b: State | undefined): boolean {

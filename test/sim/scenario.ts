@@ -54,7 +54,7 @@ export interface MemberScenario {
   readonly lives: readonly ChildScript[];
 }
 
-export type CrashPoint = 'between' | 'before the commit' | 'before the carving' | 'after';
+export type CrashPoint = 'between' | 'before the commit' | 'before the write' | 'after';
 
 export type Fault = { readonly atMs: number } & (
   | { readonly do: 'crash supervisor'; readonly who: number; readonly point: CrashPoint; readonly afterEvents: number }
@@ -68,7 +68,7 @@ export type Fault = { readonly atMs: number } & (
   | { readonly do: 'wipe'; readonly forMs: number }
   | { readonly do: 'deafen'; readonly who: number }
   | { readonly do: 'turn clock'; readonly who: number; readonly byMs: number }
-  | { readonly do: 'litter'; readonly name: string; readonly what: 'garbage' | 'empty' | 'kubexit' | 'stranger' }
+  | { readonly do: 'litter'; readonly name: string; readonly what: 'garbage' | 'empty' | 'kubexit' | 'leftover' }
   | { readonly do: 'replace'; readonly who: number; readonly graceMs: number }
   | { readonly do: 'signal'; readonly who: number; readonly signal: number }
   | { readonly do: 'sexton stop'; readonly graceMs: number | undefined; readonly among: readonly string[] | undefined }

@@ -1,7 +1,7 @@
 /**
  * What a supervisor sees of connections during a drain: they come now and then, or cannot be seen.
  */
-import type { Effect } from '../../src/core/events.ts';
+import type { Effect } from '../../src/core/state/events.ts';
 import type { EventOf } from '../core/host.ts';
 import type { Actor, Entry } from './agenda.ts';
 import type { World } from './world.ts';
@@ -22,14 +22,14 @@ export class SeenTraffic {
 
   obey(effect: Effect): void {
     if (effect.type === 'watchTraffic') this.#count(effect.connections);
-    if (effect.type === 'leaveTraffic') this.#world.agenda.cancel(this.#counting);
+    if (effect.type === 'unwatchTraffic') this.#world.agenda.cancel(this.#counting);
   }
 
   #count(connections: number): void {
     const { agenda, dice } = this.#world;
     const atMs = agenda.monoMs;
     if (dice.chance(0.1))
-      return void agenda.in(1, this.#actor, () => this.#onEvent({ type: 'trafficUnseen', why: 'no /proc' }));
+      return void agenda.in(1, this.#actor, () => this.#onEvent({ type: 'trafficUnavailable', why: 'no /proc' }));
     const lastMs = dice.chance(0.5) ? atMs : undefined;
     this.#counting = agenda.in(COUNT_MS, this.#actor, () => {
       const seen = { lastMs, connections, ignored: 0, open: dice.int(2), byAddress: 0 };

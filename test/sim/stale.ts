@@ -1,7 +1,7 @@
 /**
  * What is in the graveyard that nobody of this pod has put there.
  */
-import type { Tombstone } from '../../src/core/tombstone.ts';
+import type { Tombstone } from '../../src/core/format/tombstone.ts';
 import type { Fault, Stale } from './scenario.ts';
 import { Content } from './volume.ts';
 import type { World } from './world.ts';
@@ -22,8 +22,8 @@ export function litter(world: World): void {
 export function drop(world: World, { name, what }: Fault & { do: 'litter' }): void {
   const text = { garbage: '{"Version": 1, "Name', empty: '', kubexit: `Born: ${TIME}\n` };
   const content =
-    what === 'stranger'
-      ? new Content({ ...base(world, name), Session: 'strangers', Phase: 'running', Born: TIME })
+    what === 'leftover'
+      ? new Content({ ...base(world, name), Session: 'leftover', Phase: 'running', Born: TIME })
       : new Content(text[what]);
   if (world.volume.isThere) world.volume.put(name, content);
 }

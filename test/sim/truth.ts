@@ -1,12 +1,13 @@
 /**
  * What is true in a simulated pod, whatever its members believe.
  */
-import { hostOf } from '../../src/core/incarnation.ts';
+
+import type { Tombstone } from '../../src/core/format/tombstone.ts';
+import { hostOf } from '../../src/core/format/tombstone.ts';
+import { peerNamed } from '../../src/core/pod/standing.ts';
 import { restartsIfKilled } from '../../src/core/restart.ts';
-import { peerNamed } from '../../src/core/standing.ts';
-import type { Peer } from '../../src/core/state.ts';
-import type { Tombstone } from '../../src/core/tombstone.ts';
-import { LATE_MS } from '../../src/runtime/late.ts';
+import type { Peer } from '../../src/core/state/peer.ts';
+import { LATE_MS } from '../../src/runtime/timeouts.ts';
 import type { Container } from './container.ts';
 import type { Member, World } from './world.ts';
 
@@ -49,7 +50,7 @@ export function isKept(world: World, member: Member): boolean {
   );
 }
 
-/** How long it may take until what could not be carved is tried again, and a little. */
+/** How long it may take until what could not be written is tried again, and a little. */
 const TEND_MS = 6_000;
 
 /** The volume failed it between the end of its command and now. */
@@ -95,18 +96,19 @@ export function isMisledBySilence(world: World, container: Container): boolean {
   return mains.length > 0 && ended >= (member.config.when === 'all' ? mains.length : 1);
 }
 
-const DOUBTED_MS = 10_000;
+/** A death that was there before the first look, and that nothing ties to this pod, is believed after this time. */
+export const DOUBTED_MS = 10_000;
 
 /**
  * All that was seen of it is the death of a life before, as it has said nothing of itself until just now: the volume has failed since it
- * started, or it started late and has had no 10 s, or init is alone, which carves nothing.
+ * started, or it started late and has had no 10 s, or init is alone, which writes nothing.
  */
 function isUnheard({ troubles, agenda, kubelet }: World, by: Container, { name, container }: Member): boolean {
   const { tombstone } = seenBy(by, name) ?? {};
   if (tombstone?.Died === undefined || isTied(by, tombstone, kubelet.restartsOfAll > 0)) return false;
   if (container === undefined) return true;
   if (!container.isRunning || isOf(container, tombstone)) return false;
-  if (agenda.nowMs - (container.carvedAtMs ?? agenda.nowMs) > LATE_MS) return false;
+  if (agenda.nowMs - (container.writtenAtMs ?? agenda.nowMs) > LATE_MS) return false;
   const hasFailed = troubles.some(({ toMs }) => toMs >= container.startedAtMs + agenda.bootAtMs);
   return hasFailed || container.isAlone || agenda.monoMs - container.startedAtMs < DOUBTED_MS;
 }

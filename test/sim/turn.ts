@@ -1,7 +1,7 @@
 /**
  * The ladder of a stop begins: everybody who needs this member is dead, or there is no time left, or it was asked twice.
  */
-import { lastTurnMs } from '../../src/core/deadline.ts';
+import { lastTurnMs } from '../../src/core/pod/deadline.ts';
 import type { Step } from '../core/life.ts';
 import type { Container } from './container.ts';
 import { isCommandAlive, isOf, mainsOf } from './truth.ts';
@@ -14,7 +14,7 @@ export function judgeTurn(
   breaks: (law: string, what: string) => void,
 ): void {
   const { stop, deadline, now } = after;
-  if (stop === undefined || stop.alone === true || isAskedTwice(container) || before.child.is === 'remnant') return;
+  if (stop === undefined || stop.alone === true || isAskedTwice(container) || before.child.is === 'leftovers') return;
   if (deadline !== undefined && now.mono >= lastTurnMs(deadline)) return;
   if (isHurriedByOthers(world, container, { sinceMs: stop.atMs, nowMs: now.mono })) return;
   const { member } = container;
@@ -33,7 +33,7 @@ export function judgeTurn(
   for (const other of new Set([...mains, ...dependents])) {
     if (other === member || !isCommandAlive(other) || stop.among?.includes(other.name) === false) continue;
     // Passed on by init, which is told whether it may a moment after the others have started, and much later by a supervisor that hangs.
-    const isPassedOn = event.type === 'signalForwarded';
+    const isPassedOn = event.type === 'forwarded';
     if (isPassedOn || !isKnown(container, other) || isHidden(world, other))
       world.count('excused: stopped before one that it could not see');
     else breaks(config.role === 'sidecar' ? 'sidecars outlive mains' : 'order', `${other.name} still lives`);
@@ -46,7 +46,7 @@ function isAskedTwice({ asked }: Container): boolean {
   return first !== undefined && asked.some(({ atMs, signal }) => atMs - first.atMs >= 1_000 || signal !== first.signal);
 }
 
-/** Another one of this boot has carved a deadline that has all but come, and has not taken it back for long. */
+/** Another one of this boot has written a deadline that has all but come, and has not taken it back for long. */
 function isHurriedByOthers(world: World, self: Container, at: { sinceMs: number; nowMs: number }): boolean {
   return world.containers.some(({ brain, memo, aloneSinceMs }) => {
     const state = brain?.state ?? memo?.state;
@@ -64,9 +64,15 @@ function isRecent({ agenda, calmAtMs, troubles }: World, sinceMs: number | undef
 
 const SEEN_LATE_MS = 7_000;
 
-/** Its handle was deleted with the directory and is not made anew yet. */
-function isHidden({ volume, scenario }: World, { name }: Member): boolean {
-  return !volume.sockets.has(name) && scenario.faults.some((fault) => fault.do === 'wipe');
+/**
+ * Its handle was deleted with the directory and is not made anew yet, or it is that of a life before, which it could not remove from a volume
+ * that failed: the others see it lost.
+ */
+function isHidden({ volume, scenario, troubles, agenda }: World, { name, container }: Member): boolean {
+  const holder = volume.sockets.get(name);
+  if (holder === undefined) return scenario.faults.some((fault) => fault.do === 'wipe');
+  const startedAtMs = (container?.startedAtMs ?? 0) + agenda.bootAtMs;
+  return !holder.isRunning && troubles.some(({ toMs }) => toMs >= startedAtMs);
 }
 
 /** It has seen the life that this member lives now. */

@@ -1,8 +1,8 @@
 /**
  * The shared volume: files and sockets of the graveyard, what stands against writing them, and who is told of changes.
  */
-import { formatTombstone, type Parsed, type Tombstone } from '../../src/core/tombstone.ts';
-import { parseTombstone } from '../../src/core/tombstone-parse.ts';
+import { formatTombstone, type Parsed, type Tombstone } from '../../src/core/format/tombstone.ts';
+import { parseTombstone } from '../../src/core/format/tombstone-parse.ts';
 import type { VolumeTrouble } from './scenario.ts';
 
 /** What a file says. The text is laid out and read only when somebody looks, and then once. */

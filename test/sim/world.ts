@@ -77,7 +77,7 @@ export class World {
   volume: Volume;
   reductions = 0;
   #boots = 1;
-  /** What readers and carvers need. */
+  /** What readers and writers need. */
   parts: ReaderWorld & { readonly latencyMs: number; readonly hasHistory: boolean };
 
   constructor(scenario: Scenario, count: Count, tell?: Told) {
@@ -101,7 +101,7 @@ export class World {
     return `5d7c1b52-0000-4000-8000-00000000000${this.#boots}`;
   }
 
-  /** Until nobody is left; the laws say what was wrong. */
+  /** Until nothing is left; the laws say what was wrong. */
   run(): void {
     this.kubelet.start();
     for (const fault of this.scenario.faults) this.agenda.at(fault.atMs, undefined, () => befall(this, fault));

@@ -3,15 +3,14 @@
  * have. When they cannot be had (128 inotify instances per uid is the kernel's default) it is said once, and the
  * rescans of the watch do the work alone.
  *
- * chokidar looks at each file of the directory after each change, and holds a watch of the few that a uid has for each member.
- * In a directory with thousands of files only the events of the directory itself are taken, which tell names as well.
+ * Only the directory itself is watched: its events tell names as well. To chokidar all files in it are ignored, or it would hold one of
+ * the few watches of a uid for each of them, and look at each of them after each change.
  */
-import { watch as watchDirectory } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
-import { basename, dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { FSWatcher } from 'chokidar';
-import { isRequestFor } from '../../core/stop-request.ts';
-import { isMemberName } from '../../core/tombstone.ts';
+import { isRequestFor } from '../../core/format/stop-request.ts';
+import { isMemberName } from '../../core/format/tombstone.ts';
 
 export interface FileEventsOptions {
   readonly dir: string;
@@ -24,8 +23,7 @@ export interface FileEventsOptions {
 
 export class FileEvents {
   readonly #options: FileEventsOptions;
-  #watcher: Pick<FSWatcher, 'close'> | undefined;
-  #isCrowded = false;
+  #watcher: FSWatcher | undefined;
   /** Rises with each opening and with the closing: what began under an older number is of no interest. */
   #generation = 0;
   /** The directory that the watcher was begun for; undefined: none was. */
@@ -50,10 +48,6 @@ export class FileEvents {
       this.#place = await placeOf(this.#options.dir);
       // A link to the graveyard is fine, links inside are not followed.
       const dir = await realpath(this.#options.dir).catch(() => resolve(this.#options.dir));
-      if (this.#isCrowded) {
-        if (generation === this.#generation) this.#watchOnly(dir, generation);
-        return;
-      }
       // Loaded only here: a solo run never pays for it. Its variables are those of the application, not ours.
       for (const key of Object.keys(process.env)) if (key.startsWith('CHOKIDAR_')) delete process.env[key];
       const { watch } = await import('chokidar');
@@ -63,12 +57,12 @@ export class FileEvents {
         atomic: false,
         ignoreInitial: true,
         followSymlinks: false,
-        ignored: (path, stats) => this.#isOutside(dir, path, stats?.isDirectory() === true),
+        ignored: (path) => path !== dir,
       });
-      this.#watcher = { close: () => closed(watcher) };
-      watcher.on('all', (_event, path) => this.#onEvent(dir, path));
-      // Half a millisecond earlier, and also when size and time stamps are still the same.
-      watcher.on('raw', (_event, path, details) => this.#onRaw(dir, path, details));
+      this.#watcher = watcher;
+      // Of the directory itself.
+      watcher.on('all', () => this.#options.onAnything());
+      watcher.on('raw', (_event, name, details) => this.#onRaw(dir, name, details));
       watcher.on('ready', () => this.#options.onAnything());
       watcher.on('error', (error) => this.#fail(generation, error as Error));
     } catch (error) {
@@ -88,49 +82,17 @@ export class FileEvents {
     if (generation === this.#generation && !isSamePlace(watched, place)) await this.open();
   }
 
-  /** How many entries the directory has, as seen last. */
-  fit(entries: number): void {
-    const isCrowded = entries > (this.#isCrowded ? MANY / 2 : MANY);
-    if (isCrowded === this.#isCrowded) return;
-    this.#isCrowded = isCrowded;
-    if (this.#place !== undefined) void this.open();
-  }
-
   async close(): Promise<void> {
     this.#generation++;
     this.#place = undefined;
     await this.#shut().catch(() => {});
   }
 
-  #watchOnly(dir: string, generation: number): void {
-    const watcher = watchDirectory(dir, (_event, file) => {
-      if (generation === this.#generation) this.#onRaw(dir, file, { watchedPath: dir });
-    });
-    watcher.on('error', (error) => this.#fail(generation, error));
-    this.#watcher = { close: async () => watcher.close() };
-    this.#options.onAnything();
-  }
-
-  #onEvent(dir: string, path: string): void {
-    const name = basename(path);
-    if (dirname(path) !== dir) this.#options.onAnything();
-    else if (name !== this.#options.ownName) this.#options.onName(name);
-  }
-
-  #onRaw(dir: string, path: unknown, details: unknown): void {
+  #onRaw(dir: string, name: unknown, details: unknown): void {
     const { watchedPath } = details as { readonly watchedPath?: unknown };
-    if (watchedPath !== dir || typeof path !== 'string') return;
-    if (this.#isOfInterest(path) && path !== this.#options.ownName) this.#options.onName(path);
-  }
-
-  #isOutside(dir: string, path: string, isDirectory: boolean): boolean {
-    const below = `${dir}/`;
-    if (!path.startsWith(below)) return false;
-    return isDirectory || !this.#isOfInterest(path.slice(below.length));
-  }
-
-  #isOfInterest(file: string): boolean {
-    return isMemberName(file) || isRequestFor(this.#options.ownName, file);
+    const { ownName, onName } = this.#options;
+    if (watchedPath !== dir || typeof name !== 'string' || name === ownName) return;
+    if (isMemberName(name) || isRequestFor(ownName, name)) onName(name);
   }
 
   #fail(generation: number, error: Error): void {
@@ -149,7 +111,11 @@ export class FileEvents {
   async #shut(): Promise<void> {
     const watcher = this.#watcher;
     this.#watcher = undefined;
-    await watcher?.close();
+    if (watcher === undefined) return;
+    watcher.removeAllListeners();
+    // close() may still report an error, which without a listener would be thrown.
+    watcher.on('error', () => {});
+    await watcher.close();
   }
 }
 
@@ -157,18 +123,6 @@ const REMEDIES: Readonly<Record<string, string>> = {
   EMFILE: ', raise fs.inotify.max_user_instances',
   ENOSPC: ', raise fs.inotify.max_user_watches',
 };
-
-/** Each change costs chokidar four times what the event itself costs, and all members see the changes of all. */
-export const MANY = 16;
-/** Far more than the members of a pod and their files. */
-export const CROWD = 2048;
-
-function closed(watcher: FSWatcher): Promise<void> {
-  watcher.removeAllListeners();
-  // close() may still report an error, which without a listener would be thrown.
-  watcher.on('error', () => {});
-  return watcher.close();
-}
 
 interface Place {
   readonly id: string;

@@ -1,13 +1,14 @@
 /**
- * The other members of the pod: what they carved and whether they live, as one list of views, told whenever it changes.
+ * The other members of the pod: what they wrote and whether they live, as one list of views, told whenever it changes.
  *
  * A loss belongs to one life of a peer. When its tombstone tells of another start of its init, what was lost is
  * forgotten; the connection to the new holder is made anew.
  */
-import { hostOf } from '../../core/incarnation.ts';
-import type { PeerView } from '../../core/peers.ts';
-import type { Tombstone } from '../../core/tombstone.ts';
-import { isLate } from '../late.ts';
+
+import type { Tombstone } from '../../core/format/tombstone.ts';
+import { hostOf } from '../../core/format/tombstone.ts';
+import type { PeerView } from '../../core/state/peer.ts';
+import { withTimeout } from '../timeouts.ts';
 import { Inbox, type InboxOptions } from './inbox.ts';
 import { type Contact, Liveness } from './liveness.ts';
 import type { Unreadable } from './read.ts';
@@ -39,16 +40,13 @@ const RESCAN_MS = 5_000;
 /** A start does not wait longer than this for sockets. */
 const FIRST_CONTACT_MS = 200;
 const MAX_WARNINGS = 32;
-const MOST_TOLD_LATE_MS = 50;
-/** Each takes a descriptor of ours, and of those the carving needs some as well. */
-const MAX_FOLLOWED = 256;
+const MAX_TOLD_LATE_MS = 50;
 
 export class Graveyard {
   readonly #options: GraveyardOptions;
   readonly #watch: Watch;
   readonly #liveness: Liveness;
   readonly #warned = new Set<string>();
-  readonly #named: ReadonlySet<string>;
   #snapshot: Snapshot = { members: [], ignored: [] };
   /** Those of them that matter. */
   #members: readonly View[] = [];
@@ -67,12 +65,11 @@ export class Graveyard {
     this.#options = options;
     const { dir, ownName, now, onTrouble, rescanMs = RESCAN_MS } = options;
     const inbox = options.inbox && new Inbox({ dir, onTrouble, ...options.inbox });
-    this.#named = new Set(options.named);
     this.#liveness = new Liveness({ dir, now, onChange: (...change) => this.#hear(...change) });
     this.#watch = new Watch({
       dir,
       ownName,
-      named: this.#named,
+      named: new Set(options.named),
       rescanMs,
       onSnapshot: (snapshot) => this.#see(snapshot),
       onRescan: () => void this.#liveness.retry(),
@@ -88,7 +85,7 @@ export class Graveyard {
   /** Resolves after the first scan and a first try to connect to every member that is not dead; `onPeers` was called by then. */
   async start(): Promise<void> {
     await this.#watch.start();
-    await isLate(this.#firstContacts, FIRST_CONTACT_MS);
+    await withTimeout(this.#firstContacts, FIRST_CONTACT_MS);
     this.#hasStarted = true;
     this.#tell();
   }
@@ -101,7 +98,7 @@ export class Graveyard {
   }
 
   /**
-   * We are stopping: from now on all are seen at once, as each may carve a deadline that is ours, too. Told later: who calls is in the midst
+   * We are stopping: from now on all are seen at once, as each may write a deadline that is ours, too. Told later: who calls is in the midst
    * of an event, and what followed from another one would be done before the rest of it.
    */
   attend(): void {
@@ -127,19 +124,11 @@ export class Graveyard {
     this.#members = snapshot.members.filter(({ tombstone }) => this.#matters(tombstone));
     this.#atStart ??= new Map(snapshot.members.map(({ tombstone }) => [tombstone.Name, stateOf(tombstone)]));
     for (const unreadable of snapshot.ignored) this.#warn(unreadable);
-    const living = this.#mostWanted(this.#members.map(({ tombstone }) => tombstone).filter(isFollowed));
+    const living = this.#members.map(({ tombstone }) => tombstone).filter(isFollowed);
     const contacts = [this.#firstContacts, this.#liveness.follow(living.map(({ Name }) => Name))];
     for (const tombstone of living) contacts.push(this.#renew(before.get(tombstone.Name), tombstone));
     if (!this.#hasStarted) this.#firstContacts = Promise.all(contacts).then(() => {});
     this.#tell();
-  }
-
-  /** Those that are named, then those that are held, then the rest. */
-  #mostWanted(living: readonly Tombstone[]): readonly Tombstone[] {
-    if (living.length <= MAX_FOLLOWED) return living;
-    const rank = ({ Name }: Tombstone): number =>
-      this.#named.has(Name) ? 0 : this.#liveness.of(Name).kind === 'held' ? 1 : 2;
-    return living.toSorted((a, b) => rank(a) - rank(b)).slice(0, MAX_FOLLOWED);
   }
 
   /** A changed tombstone is a good moment to try again: its writer was alive just now. */
@@ -177,11 +166,11 @@ export class Graveyard {
     return Died !== undefined || isOfAnotherBoot || this.#liveness.of(Name).kind === 'lost';
   }
 
-  /** That somebody is lost is told at once, and what else is new of handles a little later: of a pod that starts together. */
+  /** A loss is told at once; what else is new of handles is told a little later, together for a pod that starts together. */
   #hear(name: string, contact: Contact): void {
     this.#options.onContact?.(name, contact);
     if (contact.kind === 'lost') this.#tellSoon();
-    else this.#telling ??= setTimeout(() => this.#tell(), MOST_TOLD_LATE_MS).unref();
+    else this.#telling ??= setTimeout(() => this.#tell(), MAX_TOLD_LATE_MS).unref();
   }
 
   /** Of many that change in the same moment once. */

@@ -7,9 +7,9 @@
  */
 import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isMeantFor, MAX_REQUEST_BYTES, parseRequest, type StopRequest } from '../../core/stop-request.ts';
+import { isMeantFor, MAX_REQUEST_BYTES, parseRequest, type StopRequest } from '../../core/format/stop-request.ts';
 import { inDirectory } from './directory.ts';
-import { readPlainFile } from './read.ts';
+import { MAX_ENTRIES, readPlainFile } from './read.ts';
 
 export interface Ask {
   readonly graceMs: number | undefined;
@@ -35,7 +35,7 @@ export interface InboxOptions {
 }
 
 /** Beyond, the oldest are forgotten and looked at again. */
-const MAX_REMEMBERED = 16_384;
+const MAX_REMEMBERED = MAX_ENTRIES;
 
 export class Inbox {
   readonly #options: InboxOptions;

@@ -3,16 +3,16 @@
  * that process is gone, however it went. Nothing is ever sent, and what comes is thrown away.
  *
  * After a loss it is tried again for two seconds, since a container that restarts has a new holder soon; the same after a
- * peer is first seen, since a tombstone may be carved before its socket listens. Then it is tried when `retry` is called.
+ * peer is first seen, since a tombstone may be written before its socket listens. Then it is tried when `retry` is called.
  */
 import { lstat } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
-import { handleOf } from '../../core/handle.ts';
-import { connectTo } from './held.ts';
+import { handleOf } from '../../core/format/tombstone.ts';
+import { connectTo } from './handle.ts';
 
 /**
- * Never connected: `none` because there is no socket, `refused` because nobody is behind the one that is there, `denied`
+ * Never connected: `none` because there is no socket, `refused` because no process listens at the one that is there, `denied`
  * for want of permission. Only `refused` says something about the peer: a volume may be unable to carry sockets.
  */
 export type Contact =

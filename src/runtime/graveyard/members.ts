@@ -3,9 +3,9 @@
  */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { handleOf } from '../../core/handle.ts';
-import type { Tombstone } from '../../core/tombstone.ts';
-import { type Handle, lookAtHandle } from './held.ts';
+import type { Tombstone } from '../../core/format/tombstone.ts';
+import { handleOf } from '../../core/format/tombstone.ts';
+import { type Handle, lookAtHandle } from './handle.ts';
 import { readGraveyard, type Unreadable } from './read.ts';
 
 export interface Members {

@@ -8,8 +8,8 @@ import { constants, type Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { lstat, open, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isMemberName, MAX_BYTES, type Tombstone } from '../../core/tombstone.ts';
-import { parseTombstone } from '../../core/tombstone-parse.ts';
+import { isMemberName, MAX_BYTES, type Tombstone } from '../../core/format/tombstone.ts';
+import { parseTombstone } from '../../core/format/tombstone-parse.ts';
 
 export interface Unreadable {
   readonly name: string;
@@ -37,15 +37,16 @@ export interface Listing {
   /** Files that begin with a dot and are wanted all the same. */
   readonly hidden: readonly string[];
   readonly ignored: readonly Unreadable[];
-  /** How many entries of the directory were looked at. */
-  readonly entries: number;
 }
 
-export const MAX_MEMBERS = 1024;
-/** Looking stops after that many directory entries: about 0.1 s of CPU. */
-export const MAX_ENTRIES = 131_072;
-const MAX_IGNORED = 32;
-const MAX_HIDDEN = 1024;
+/** Far more than a pod has. */
+export const MAX_MEMBERS = 128;
+/** Of the directory: for each member its tombstone, its socket, a temporary file and a stop request. */
+export const MAX_ENTRIES = 4 * MAX_MEMBERS;
+
+const TOO_MANY =
+  `there are more than ${MAX_MEMBERS} members or ${MAX_ENTRIES} files, and the rest is ignored but for members that flags name; ` +
+  'remove what is not of this pod';
 
 /** All that can be read, once. A graveyard that is not there is empty; one that cannot be read rejects. */
 export async function readGraveyard(
@@ -67,27 +68,22 @@ export async function listMembers(dir: string, isWanted: (file: string) => boole
   const names: string[] = [];
   const hidden: string[] = [];
   const ignored: Unreadable[] = [];
-  // Of what is simply too much one is named.
-  let tooMany: Unreadable | undefined;
   let entries = 0;
+  // Of what is simply too much one is named.
+  let tooMany: string | undefined;
   for await (const { name } of await openDirectory(dir)) {
-    if (entries === MAX_ENTRIES) {
-      tooMany = {
-        name,
-        why: `more than ${MAX_ENTRIES} files: of those beyond only members that are named by flags are seen`,
-      };
+    if (entries++ === MAX_ENTRIES) {
+      tooMany ??= name;
       break;
     }
-    entries++;
     if (name.startsWith('.')) {
-      if (hidden.length < MAX_HIDDEN && isWanted(name)) hidden.push(name);
-    } else if (!isMemberName(name)) {
-      if (ignored.length < MAX_IGNORED) ignored.push({ name, why: 'not a member name' });
-    } else if (names.length < MAX_MEMBERS) names.push(name);
-    else tooMany ??= { name, why: `more than ${MAX_MEMBERS} members` };
+      if (isWanted(name)) hidden.push(name);
+    } else if (!isMemberName(name)) ignored.push({ name, why: 'not a member name' });
+    else if (names.length < MAX_MEMBERS) names.push(name);
+    else tooMany ??= name;
   }
-  if (tooMany !== undefined) ignored.unshift(tooMany);
-  return { names: names.sort(), hidden, ignored, entries };
+  if (tooMany !== undefined) ignored.unshift({ name: tooMany, why: TOO_MANY });
+  return { names: names.sort(), hidden, ignored };
 }
 
 /** Never rejects. One thread of the pool at a time is all that a file system that hangs can hold. */

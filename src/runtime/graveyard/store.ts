@@ -1,9 +1,9 @@
 /**
  * The own tombstone on the shared volume.
  *
- * A carving goes to a temporary file that is then renamed over the tombstone, so no reader sees half of it, and another
+ * A write goes to a temporary file that is then renamed over the tombstone, so no reader sees half of it, and another
  * uid's file of that name is no obstacle. Where no new file can be had (volume full, quota, directory not ours to write)
- * the text goes in place over the old one: both have the same padded size, so it needs no space. One carving runs at a
+ * the text goes in place over the old one: both have the same padded size, so it needs no space. One write runs at a
  * time; of those asked for meanwhile only the last is done. Nothing here throws: a broken graveyard must not stop a
  * healthy application, so failures are facts for the log, and `tend` tries again. All calls are asynchronous: a file
  * system that hangs holds up its promises and nothing else.
@@ -13,8 +13,7 @@ import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { lstat, open, opendir, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { handleOf } from '../../core/handle.ts';
-import { isMemberName } from '../../core/tombstone.ts';
+import { handleOf, isMemberName } from '../../core/format/tombstone.ts';
 import { inDirectory, makeDirectory } from './directory.ts';
 import { MAX_ENTRIES } from './read.ts';
 
@@ -29,10 +28,10 @@ export class Store {
   readonly #dir: string;
   readonly #name: string;
   readonly #onMade: ((dir: string) => void) | undefined;
-  /** What the tombstone should say; `undefined`: nothing was carved yet. */
+  /** What the tombstone should say; `undefined`: nothing was written yet. */
   #wanted: string | undefined;
   /** What it says as far as we know. */
-  #carved: string | undefined;
+  #written: string | undefined;
   #running: Promise<Trouble | undefined> | undefined;
   #next: Promise<Trouble | undefined> | undefined;
   #isClosed = false;
@@ -62,17 +61,17 @@ export class Store {
    * Makes this text the tombstone. Resolves once it, or a later one, is written, with `undefined`; else with what stood
    * against it. Never rejects.
    */
-  async carve(text: string): Promise<Trouble | undefined> {
+  async write(text: string): Promise<Trouble | undefined> {
     if (this.#isClosed) return undefined;
     this.#wanted = text;
-    this.#carved = undefined;
+    this.#written = undefined;
     return this.#schedule();
   }
 
-  /** Carves the last text again if that failed or if the file is gone since. To be called now and then. */
+  /** Writes the last text again if that failed or if the file is gone since. To be called now and then. */
   async tend(): Promise<Trouble | undefined | 'idle'> {
     if (this.#isClosed || this.#wanted === undefined || this.#running !== undefined) return 'idle';
-    if (this.#carved === this.#wanted && (await exists(this.path))) return 'idle';
+    if (this.#written === this.#wanted && (await exists(this.path))) return 'idle';
     return this.#schedule();
   }
 
@@ -82,7 +81,7 @@ export class Store {
     let entries = 0;
     for await (const { name } of await opendir(here, { bufferSize: 256 })) {
       if (isTemporaryOf(this.#name, name)) stale.push(name);
-      if (++entries === MAX_ENTRIES || stale.length === MAX_STALE) break;
+      if (++entries === MAX_ENTRIES) break;
     }
     return stale;
   }
@@ -107,10 +106,10 @@ export class Store {
     return failed;
   }
 
-  /** A carving that runs may have begun with an older text, so whoever comes meanwhile shares the one after it. */
+  /** A running write may have begun with an older text, so calls that come meanwhile share the one after it. */
   #schedule(): Promise<Trouble | undefined> {
     if (this.#running === undefined) {
-      this.#running = this.#write().finally(() => {
+      this.#running = this.#writeWanted().finally(() => {
         this.#running = undefined;
       });
       return this.#running;
@@ -122,7 +121,7 @@ export class Store {
     return this.#next;
   }
 
-  async #write(): Promise<Trouble | undefined> {
+  async #writeWanted(): Promise<Trouble | undefined> {
     const text = this.#wanted;
     if (text === undefined) return undefined;
     const write = (): Promise<void> => inDirectory(this.#dir, (here) => writeTombstone(here, this.#name, text));
@@ -134,9 +133,9 @@ export class Store {
         await write();
       });
     } catch (error) {
-      return trouble(`carve the tombstone ${this.path}`, error);
+      return trouble(`write the tombstone ${this.path}`, error);
     }
-    this.#carved = text;
+    this.#written = text;
     return undefined;
   }
 
@@ -171,7 +170,8 @@ async function replace(here: string, name: string, text: string): Promise<void> 
 export async function writeNew(path: string, text: string): Promise<void> {
   const file = await open(path, 'wx', 0o644);
   try {
-    // open(2) applies the umask; peers of other uids must be able to read. Where that is so already nobody is to hear of a change.
+    // open(2) applies the umask; peers of other uids must be able to read. Where they can already, watchers are not
+    // to be told of a change.
     const { mode } = await file.stat();
     if ((mode & 0o777) !== 0o644) await file.chmod(0o644);
     await file.writeFile(text);
@@ -180,14 +180,12 @@ export async function writeNew(path: string, text: string): Promise<void> {
   }
 }
 
-const MAX_STALE = 1024;
-
 /** Errors of making a new file that say nothing against writing into the one that is there. */
 const ONLY_NEW_FILES: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT', 'EACCES', 'EPERM', 'EROFS']);
 
 async function overwrite(path: string, bytes: Buffer, code: string | undefined): Promise<void> {
   if (!ONLY_NEW_FILES.has(code)) throw new Error('internal error: not to be written in place');
-  // Neither follow a link nor wait for the reader of a FIFO that somebody put there.
+  // Neither follow a link nor wait for the reader of a FIFO in its place.
   const flags = constants.O_WRONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const file = await open(path, flags);
   try {

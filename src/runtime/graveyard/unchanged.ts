@@ -4,15 +4,12 @@
  *
  * Two changes within one tick of the kernel's clock leave the same times, so a file that was changed less than a second ago is
  * read again; so are all where the times may be another machine's or out of a cache, as on NFS: statfs(2) tells.
- *
- * In a large pod even to look at all is work; those that nothing depends on are looked at in each fourth scan only.
  */
 import { lstat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** Longer than any tick, and than what a clock is usually set by. */
 const SETTLED_MS = 1_000;
-const FAR_EACH = 4;
 /** As in linux/magic.h: tmpfs, ramfs, ext2 to ext4, XFS, Btrfs, F2FS, overlayfs, ZFS, bcachefs. */
 const LOCAL: ReadonlySet<number> = new Set([
   0x01021994, 0x858458f6, 0xef53, 0x58465342, 0x9123683e, 0xf2f52010, 0x794c7630, 0x2fc12fc1, 0xca451a4e,
@@ -21,20 +18,14 @@ const LOCAL: ReadonlySet<number> = new Set([
 export class Unchanged {
   readonly #dir: string;
   readonly #marks = new Map<string, string>();
-  readonly #isFar: (name: string) => boolean;
   #isTrusted = false;
-  #scans = 0;
-  #leavesOutFar = false;
 
-  /** `isFar`: nothing depends on this one now. */
-  constructor(dir: string, isFar: (name: string) => boolean = () => false) {
+  constructor(dir: string) {
     this.#dir = dir;
-    this.#isFar = isFar;
   }
 
-  /** At the beginning of a scan. `isLarge`: of many files. */
-  async begin(isLarge = false): Promise<void> {
-    this.#leavesOutFar = this.#scans++ % FAR_EACH !== 0 && isLarge;
+  /** At the beginning of a scan. */
+  async begin(): Promise<void> {
     this.#isTrusted = await statfs(this.#dir).then(
       ({ type }) => LOCAL.has(type),
       () => false,
@@ -42,9 +33,8 @@ export class Unchanged {
     if (!this.#isTrusted) this.#marks.clear();
   }
 
-  /** Of a file that was read and understood. If not, it is to be read now: its mark was taken before that reading. */
-  async has(name: string): Promise<boolean> {
-    if (this.#leavesOutFar && this.#isFar(name)) return true;
+  /** Whether a file that was read and understood is as it was. If not, it is to be read now: the mark for the next time is taken here. */
+  async compare(name: string): Promise<boolean> {
     if (!this.#isTrusted) return false;
     const mark = await markOf(join(this.#dir, name));
     if (mark !== undefined && mark === this.#marks.get(name)) return true;

@@ -1,9 +1,9 @@
 /**
- * What was last seen of each other member, bounded: whoever can write to the graveyard can make any number of tombstones, one
- * after the other or all at once. Kept are 1024 that are there, and of those that are gone the last 1024 that are over and the
- * last 1024 of whom that is not known; beyond, those that the configuration names and those whose handle is held.
+ * What was last seen of each other member, bounded: any container that mounts the graveyard can make any number of tombstones, one
+ * after the other or all at once. Kept are 128 that are there, 128 of those that are gone, and beyond that those that the
+ * configuration names and those whose handle is held.
  */
-import type { Tombstone } from '../../core/tombstone.ts';
+import type { Tombstone } from '../../core/format/tombstone.ts';
 import { MAX_MEMBERS, type Unreadable } from './read.ts';
 
 export interface View {
@@ -29,9 +29,6 @@ export interface ViewsOptions {
   /** Nothing depends on this one now. */
   readonly isFar: (tombstone: Tombstone) => boolean;
 }
-
-/** A directory that pods use one after the other sees ever new names. Far more than a pod has members. */
-const MAX_VANISHED = 1024;
 
 export class Views {
   readonly #options: ViewsOptions;
@@ -81,19 +78,15 @@ export class Views {
     return true;
   }
 
-  /** The oldest beyond the bounds. */
+  /** The oldest of those that are gone, first those whose life is over. */
   forget(): void {
     const { named, isOver, isHeld } = this.#options;
-    if (this.#views.size - this.#there <= MAX_VANISHED) return;
-    const gone = this.all()
-      .filter(({ vanished, tombstone }) => vanished && !named.has(tombstone.Name))
-      .map(({ tombstone }) => ({ name: tombstone.Name, isOver: isOver(tombstone) }));
-    const over = gone.filter((it) => it.isOver);
-    const open = gone.filter((it) => !it.isOver && !isHeld(it.name));
-    for (const { name } of [...beyond(over), ...beyond(open)]) this.#views.delete(name);
+    const gone = this.all().filter(
+      ({ vanished, tombstone: { Name } }) => vanished && !named.has(Name) && !isHeld(Name),
+    );
+    if (gone.length <= MAX_MEMBERS) return;
+    const { over = [], open = [] } = Object.groupBy(gone, ({ tombstone }) => (isOver(tombstone) ? 'over' : 'open'));
+    for (const { tombstone } of [...over, ...open].slice(0, gone.length - MAX_MEMBERS))
+      this.#views.delete(tombstone.Name);
   }
-}
-
-function beyond<Item>(items: readonly Item[]): readonly Item[] {
-  return items.slice(0, Math.max(0, items.length - MAX_VANISHED));
 }

@@ -1,5 +1,5 @@
 /**
- * Seeing what the other members carve.
+ * Sees what the other members write.
  *
  * Three sources, one handler: a scan at the start, file events, and a rescan every few seconds for what events did not
  * tell (network volumes, exhausted inotify limits, a watcher that went deaf). The handler reads files and compares
@@ -9,11 +9,10 @@
  * is gone leaves its last good view behind, marked so. Neither is ever news of a death.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isRequestFor } from '../../core/stop-request.ts';
-import type { Tombstone } from '../../core/tombstone.ts';
-import { CROWD, FileEvents, MANY } from './file-events.ts';
+import { isRequestFor } from '../../core/format/stop-request.ts';
+import type { Tombstone } from '../../core/format/tombstone.ts';
+import { FileEvents } from './file-events.ts';
 import { Pace } from './pace.ts';
-import { PassedOver } from './passed-over.ts';
 import { listMembers, MAX_MEMBERS, type Reading, readMember, type Unreadable } from './read.ts';
 import { Rereads } from './rereads.ts';
 import { Unchanged } from './unchanged.ts';
@@ -40,17 +39,14 @@ export interface WatchOptions {
   readonly isFar: (tombstone: Tombstone) => boolean;
 }
 
-/** More names that may have changed than this, and all is looked at in place of each. */
-const MAX_DIRTY = 4 * MAX_MEMBERS;
-const MOST_AT_ONCE = 64;
-const TICKS_IN_A_CROWD = 4;
 /** So late an event may come on a machine with little CPU. */
-const MOST_LATE_MS = 500;
+const MAX_LATE_MS = 500;
 
 export class Watch {
   readonly #options: WatchOptions;
   readonly #views: Views;
-  readonly #ignored = new PassedOver();
+  /** Why files are not read, by name. */
+  readonly #ignored = new Map<string, string>();
   readonly #rereads = new Rereads((name) => this.#look(name));
   readonly #events: FileEvents;
   readonly #unchanged: Unchanged;
@@ -62,9 +58,6 @@ export class Watch {
   #all = false;
   #waiting: (() => void)[] = [];
   #isWorking = false;
-  #ticks = 0;
-  /** Of the directory, when it was listed last. */
-  #entries = 0;
   #isStopped = false;
   #isChanged = true;
   #isUnreadable = false;
@@ -73,7 +66,7 @@ export class Watch {
   constructor(options: WatchOptions) {
     this.#options = options;
     this.#views = new Views(options);
-    this.#unchanged = new Unchanged(options.dir, (name) => this.#views.isFar(name));
+    this.#unchanged = new Unchanged(options.dir);
     this.#events = new FileEvents({
       dir: options.dir,
       ownName: options.ownName,
@@ -116,21 +109,16 @@ export class Watch {
 
   #look(name: string): void {
     if (this.#isStopped) return;
-    if (this.#dirty.size < MAX_DIRTY) this.#dirty.add(name);
+    if (this.#dirty.size < MAX_MEMBERS) this.#dirty.add(name);
     else this.#all = true;
     void this.#work();
   }
 
   async #onTimer(): Promise<void> {
     this.#options.onRescan();
-    // To look at all of a crowd is work: most times only at those that must be seen.
-    if (this.#entries > CROWD && ++this.#ticks % TICKS_IN_A_CROWD !== 0) {
-      for (const name of this.#options.named) this.#look(name);
-      return;
-    }
     this.#unheard.clear();
     await this.rescan();
-    if (this.#unheard.size > 0) await sleep(MOST_LATE_MS, undefined, { ref: false });
+    if (this.#unheard.size > 0) await sleep(MAX_LATE_MS, undefined, { ref: false });
     // Events told nothing of it: the watcher is deaf (or the volume is, then this costs little), so begin a new one.
     const isDeaf = this.#unheard.size > 0 || !this.#events.isHealthy;
     if (isDeaf && !this.#isStopped) void this.#events.open();
@@ -141,19 +129,18 @@ export class Watch {
     this.#isWorking = true;
     while (!this.#isStopped && (this.#all || this.#dirty.size > 0)) {
       // Whoever waits for a scan has it at once.
-      if (this.#waiting.length === 0)
-        await this.#pace.next(1 + (this.#all ? this.#entries / 1000 : this.#views.size / 16));
+      if (this.#waiting.length === 0) await this.#pace.next(1 + this.#views.size / 16);
       const waiting = this.#waiting.splice(0);
       const isScan = this.#all;
       const heard = new Set(this.#dirty);
-      const files = isScan ? await this.#list() : [...heard].slice(0, MOST_AT_ONCE);
+      const files = isScan ? await this.#list() : [...heard];
       const requests = files.filter((file) => isRequestFor(this.#options.ownName, file));
       for (const file of requests) this.#dirty.delete(file);
       if (requests.length > 0) await this.#options.onRequests(requests);
       for (const name of files) {
         if (requests.includes(name)) continue;
         const known = this.#views.digestOf(name);
-        if (isScan && known && (await this.#unchanged.has(name))) continue;
+        if (isScan && known && (await this.#unchanged.compare(name))) continue;
         // Before the reading: an event that comes during it is news.
         if (this.#dirty.delete(name)) heard.add(name);
         this.#handle(name, await readMember(this.#options.dir, name, known));
@@ -173,13 +160,11 @@ export class Watch {
     const { dir, ownName, named, onTrouble, isDone } = this.#options;
     // One after the other: on a file system that hangs each would take a thread of the few that all of this process share.
     await this.#events.check();
-    await this.#unchanged.begin(this.#entries > MANY);
+    await this.#unchanged.begin();
     try {
       const isNews = (file: string): boolean => isRequestFor(ownName, file) && !isDone(file);
-      const { names, hidden, ignored, entries } = await listMembers(dir, isNews);
+      const { names, hidden, ignored } = await listMembers(dir, isNews);
       this.#isUnreadable = false;
-      this.#entries = entries;
-      this.#events.fit(entries);
       this.#note(names, ignored);
       const known = this.#views.all().flatMap(({ vanished, tombstone }) => (vanished ? [] : [tombstone.Name]));
       return [...hidden, ...new Set([...named, ...known, ...names])].filter((name) => name !== ownName);
@@ -193,7 +178,7 @@ export class Watch {
 
   #note(names: readonly string[], ignored: readonly Unreadable[]): void {
     const there = new Set([...ignored.map(({ name }) => name), ...names]);
-    for (const name of this.#ignored.names()) if (!there.has(name)) this.#accept(name);
+    for (const name of this.#ignored.keys()) if (!there.has(name)) this.#accept(name);
     for (const it of ignored) this.#ignore(it);
   }
 
@@ -224,13 +209,15 @@ export class Watch {
     }
   }
 
-  #ignore(it: Unreadable): void {
-    if (this.#ignored.add(it)) this.#isChanged = true;
+  #ignore({ name, why }: Unreadable): void {
+    if (this.#ignored.get(name) === why) return;
+    this.#ignored.set(name, why);
+    this.#isChanged = true;
   }
 
   #accept(name: string): void {
     this.#rereads.forget(name);
-    if (this.#ignored.remove(name)) this.#isChanged = true;
+    if (this.#ignored.delete(name)) this.#isChanged = true;
   }
 
   #vanish(name: string): boolean {
@@ -244,6 +231,6 @@ export class Watch {
     this.#isChanged = false;
     this.#views.forget();
     const members = [...this.#views.all()].sort((a, b) => (a.tombstone.Name < b.tombstone.Name ? -1 : 1));
-    this.#options.onSnapshot({ members, ignored: this.#ignored.all() });
+    this.#options.onSnapshot({ members, ignored: [...this.#ignored].map(([name, why]) => ({ name, why })) });
   }
 }

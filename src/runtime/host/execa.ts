@@ -62,8 +62,8 @@ export class ExecaHost implements Host {
   #lastId = 0;
   #memo: string | undefined;
   #forward: Forwarding | undefined;
-  #once: Forwarding | undefined;
-  #single: number | undefined;
+  #forwardOnce: Forwarding | undefined;
+  #firstOnly: number | undefined;
   #stopSignals: readonly number[] = [SIGTERM, SIGINT];
   #onEvent: ((event: HostEvent) => void) | undefined;
 
@@ -77,7 +77,7 @@ export class ExecaHost implements Host {
   /** Opened again, it gives again what was not acknowledged. */
   async open(onEvent: (event: HostEvent) => void): Promise<Hello> {
     this.#onEvent = undefined;
-    // Whoever awaits us goes on first, then events flow.
+    // The caller of `open` goes on first, then events flow.
     setImmediate(() => {
       this.#onEvent = onEvent;
       this.#delivered = 0;
@@ -119,8 +119,8 @@ export class ExecaHost implements Host {
       case 'forward':
         this.#forward = command;
         return;
-      case 'once':
-        this.#once = command;
+      case 'forwardOnce':
+        this.#forwardOnce = command;
         return;
       case 'fallback':
         // The rest is for the time after a supervisor that does not come back; here that is the host itself.
@@ -128,17 +128,17 @@ export class ExecaHost implements Host {
         return;
       case 'killAt':
       case 'due':
-        // Who would have to keep it is the one that hangs.
+        // Only another process could keep them for this one when it hangs.
         return;
       case 'exec':
         return this.#helpers.exec(command);
       case 'endHelper':
         return this.#helpers.end(command.id);
       case 'sweep':
-        // Whoever lost his parent went to another.
+        // A process that lost its parent was adopted by another than this.
         return this.#report({ type: 'straysGone' });
-      case 'single':
-        this.#single = command.id;
+      case 'firstOnly':
+        this.#firstOnly = command.id;
         return;
       case 'parentDeath':
       case 'tellReaped':
@@ -190,7 +190,7 @@ export class ExecaHost implements Host {
   }
 
   #take(signal: number): void {
-    if (this.#passOn(this.#once, signal)) this.#once = undefined;
+    if (this.#passOn(this.#forwardOnce, signal)) this.#forwardOnce = undefined;
     else if (!this.#passOn(this.#forward, signal))
       this.#report({ type: 'signal', signal, senderPid: 0, fromTerminal: false });
   }
@@ -207,7 +207,7 @@ export class ExecaHost implements Host {
     const pgid = this.#groups.get(id);
     if (pgid === undefined) return false;
     // What KILL ends cannot tell its workers, which would live on.
-    if (id === this.#single && this.#living.has(id) && signal !== SIGKILL) signalProcess(pgid, signal);
+    if (id === this.#firstOnly && this.#living.has(id) && signal !== SIGKILL) signalProcess(pgid, signal);
     else signalGroup(pgid, signal);
     return true;
   }

@@ -2,9 +2,9 @@
  * The frames between sexton-init and the supervisor, as `src/init/protocol.md` describes them: a 32-bit little-endian
  * length, then fields that each end with NUL. This is the supervisor's side of it: it encodes commits and
  * decodes `hello` and events. Whatever breaks a bound is a `ProtocolError`, in both directions: init would end the
- * connection over it, so it is better refused here, where a stack says who made it.
+ * connection over it, so it is better refused here, where the stack shows the caller.
  */
-import { MAX_SOCKET_PATH_BYTES } from '../../core/handle.ts';
+import { MAX_SOCKET_PATH_BYTES } from '../../core/format/tombstone.ts';
 import type { Commit, Hello, HostCommand, HostEvent } from './host.ts';
 
 const PROTOCOL_VERSION = 1;
@@ -122,7 +122,7 @@ export function decodeEvent(fields: readonly string[]): HostEvent {
       const event = { type: 'exited', ...base(8), id: idAt(3), pid: number(fields, 4, 1, MAX_PID) } as const;
       return { ...event, ...exitAt(fields, 5), core: flag(fields, 7) };
     }
-    case 'gone':
+    case 'group-gone':
       return { type: 'groupGone', ...base(5), id: idAt(3), strays: number(fields, 4, 0, MAX_PID) };
     case 'strays-gone':
       return { type: 'straysGone', ...base(3) };
@@ -152,7 +152,7 @@ function errnoFrom(field: string | undefined): string {
 }
 
 /** Of what a helper wrote, as much as a line of the log can carry. */
-const MAX_OUTPUT_BYTES = 4096;
+export const MAX_OUTPUT_BYTES = 4096;
 
 function commandFields(command: HostCommand): string[] {
   switch (command.type) {
@@ -166,10 +166,11 @@ function commandFields(command: HostCommand): string[] {
     case 'kill':
       return ['kill', integer('child id', command.id, 1, MAX_ID), signalField(command.signal)];
     case 'forward':
-    case 'once': {
+    case 'forwardOnce': {
       const pairs = Object.entries(command.table);
       const numbers = pairs.flatMap(([from, to]) => [signalField(Number(from)), signalField(to)]);
-      return [command.type, integer('child id', command.id, 1, MAX_ID), String(pairs.length), ...numbers];
+      const operation = command.type === 'forward' ? 'forward' : 'forward-once';
+      return [operation, integer('child id', command.id, 1, MAX_ID), String(pairs.length), ...numbers];
     }
     case 'fallback': {
       const stops = command.stopSignals.map(signalField);
@@ -195,8 +196,8 @@ function commandFields(command: HostCommand): string[] {
       return ['end-helper', integer('helper id', command.id, 1, MAX_ID)];
     case 'sweep':
       return ['sweep', signalField(command.signal)];
-    case 'single':
-      return ['single', integer('child id', command.id, 1, MAX_ID)];
+    case 'firstOnly':
+      return ['first-only', integer('child id', command.id, 1, MAX_ID)];
     case 'parentDeath':
       return ['parent-death', signalField(command.signal)];
     case 'tellReaped':

@@ -1,6 +1,6 @@
 /**
- * The liveness socket of a host that is not init: it accepts and holds connections and says nothing. The kernel closes them
- * when this process is gone, whatever ended it.
+ * The liveness socket of a host that is not init: it accepts and holds connections and says nothing. The kernel closes
+ * them when this process is gone, whatever ended it.
  */
 import { chmodSync, unlinkSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -9,10 +9,13 @@ export class HeldSocket {
   readonly #held = new Set<Socket>();
   #server: Server | undefined;
 
-  /** In place of the socket before; its connections stay, as we do. A socket that cannot be had stops nothing: peers go by the tombstone then. */
+  /**
+   * In place of the socket before; its connections stay, as we do. A socket that cannot be had stops nothing: peers go
+   * by the tombstone then.
+   */
   listen(path: string): void {
     if (this.#server === undefined) this.#bind(path);
-    // Who waits at the old one must not be turned away, so it has one turn of the loop more, in which it accepts.
+    // A peer that waits at the old one must not be refused, so that has one more turn of the loop, in which it accepts.
     else setImmediate(() => setImmediate(() => this.#bind(path)));
   }
 
@@ -27,7 +30,8 @@ export class HeldSocket {
     attempt(() => unlinkSync(path));
     const server = createServer((socket) => this.#hold(socket));
     server.on('error', () => {});
-    // Peers run under other users. listen's own writableAll adds to the mode that bind gave and leaves the file executable.
+    // Peers run under other users. listen's own writableAll adds to the mode that bind gave and leaves the file
+    // executable.
     server.on('listening', () => attempt(() => chmodSync(path, 0o666)));
     server.listen(path);
     server.unref();

@@ -1,6 +1,7 @@
 /**
- * Helpers, the commands of probes and hooks, for a host that is not init. Each has a session of its own; what it writes to stdout
- * and stderr is read in the order in which it arrives, and dropped beyond the limit, so that the helper never stalls.
+ * Helpers, the commands of probes and hooks, for a host that is not init. Each has a session of its own; what it writes
+ * to stdout and stderr is read in the order in which it arrives, and dropped beyond the limit, so that the helper never
+ * stalls.
  */
 import type { Readable } from 'node:stream';
 import { execa } from 'execa';
@@ -10,8 +11,8 @@ import { groupIsGone, signalGroup } from './process-group.ts';
 import { errnoOf, PLAIN } from './spawning.ts';
 
 const GROUP_POLL_MS = 50;
-/** Who is stuck in the kernel holds up nobody. */
-const LONGEST_POLL_MS = 1000;
+/** A process that is stuck in the kernel must not hold up the end of its helper. */
+const MAX_POLL_MS = 1000;
 /** Turns of the event loop in which nothing came: then nothing was left in the pipes. */
 const QUIET_TURNS = 3;
 
@@ -87,7 +88,7 @@ class Output {
     return this.#bytes.toString('utf8').replaceAll('\0', '?');
   }
 
-  /** Takes what is in the pipes now, without waiting for whoever escaped with them. */
+  /** Takes what is in the pipes now, without waiting for a process that escaped with them. */
   async readOut(): Promise<void> {
     for (let quiet = 0; quiet < QUIET_TURNS && this.#open > 0 && this.#bytes.length < this.#limit; quiet++) {
       const before = this.#arrivals;
@@ -105,7 +106,7 @@ class Output {
 }
 
 async function emptied(pgid: number): Promise<void> {
-  for (let waited = 0; waited < LONGEST_POLL_MS && !groupIsGone(pgid); waited += GROUP_POLL_MS) {
+  for (let waited = 0; waited < MAX_POLL_MS && !groupIsGone(pgid); waited += GROUP_POLL_MS) {
     await new Promise((resolve) => setTimeout(resolve, GROUP_POLL_MS));
   }
 }

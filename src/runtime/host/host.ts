@@ -1,87 +1,35 @@
 /**
- * The host: who is the parent of the application. Two implementations keep this contract: `init.ts` (sexton-init over
- * its socket) and `execa.ts` (this process itself, where there is no init). `test/runtime/host/contract.ts` runs against both.
+ * The host is the parent of the application. Two implementations keep this contract: `init.ts` (sexton-init over its
+ * socket) and `execa.ts` (this process itself, where there is no init). `test/runtime/host/contract.ts` runs against
+ * both.
  *
- * Events come in order, each with a sequence number, and stay queued at the host until a commit acknowledges them.
- * A commit is a transaction: acknowledgement, memo and commands are applied together or not at all, so a
- * supervisor that dies between two commits resumes at exactly the state that its host and its child are in.
+ * Events come in order, each with a sequence number, and stay queued at the host until a commit acknowledges them. A
+ * commit is a transaction: acknowledgement, memo and commands are applied together or not at all, so a supervisor that
+ * dies between two commits resumes at exactly the state that its host and its child are in.
  */
-
-/** All times are CLOCK_MONOTONIC milliseconds, taken by the host when the event happened. */
-export type HostEvent =
-  | {
-      readonly type: 'signal';
-      readonly seq: number;
-      readonly at: number;
-      readonly signal: number;
-      readonly senderPid: number;
-      readonly fromTerminal: boolean;
-    }
-  /** A signal that the host forwarded by itself, by the table of `forward`. For the record only. */
-  | {
-      readonly type: 'forwarded';
-      readonly seq: number;
-      readonly at: number;
-      readonly signal: number;
-      readonly as: number;
-      readonly senderPid: number;
-    }
-  | { readonly type: 'spawned'; readonly seq: number; readonly at: number; readonly id: number; readonly pid: number }
-  /**
-   * `errno` by name (`ENOENT`), or its number where the host does not know the name. `ECANCELED`: a stop request is in the queue that was
-   * not acknowledged; nothing was tried, and the id is still free.
-   */
-  | {
-      readonly type: 'spawnFailed';
-      readonly seq: number;
-      readonly at: number;
-      readonly id: number;
-      readonly errno: string;
-    }
-  /** The time of `killAt`, or the grace period of `fallback`, was over, and the host has KILLed the group of `id`. */
-  | { readonly type: 'overdue'; readonly seq: number; readonly at: number; readonly id: number }
-  /** Reaped. Exactly one of `code` and `signal` is not `undefined`. */
-  | {
-      readonly type: 'exited';
-      readonly seq: number;
-      readonly at: number;
-      readonly id: number;
-      readonly pid: number;
-      readonly code: number | undefined;
-      readonly signal: number | undefined;
-      readonly core: boolean;
-    }
-  /**
-   * Nothing is left of the child's process group. Always after `exited` of that id, possibly in the same instant. `strays`: how
-   * many processes the host has then that left the group and lost their parent (a daemon, say); 0 where it cannot be told.
-   */
-  | {
-      readonly type: 'groupGone';
-      readonly seq: number;
-      readonly at: number;
-      readonly id: number;
-      readonly strays: number;
-    }
-  /** After a `sweep`: no stray is left. */
-  | { readonly type: 'straysGone'; readonly seq: number; readonly at: number }
-  /**
-   * A helper of `exec` has ended, and with it all of its process group. Exactly one of `code`, `signal` and `errno` (it could not
-   * be started) is not `undefined`. `output`: the first bytes of what it wrote to stdout and stderr, lossily decoded as UTF-8.
-   */
-  | {
-      readonly type: 'helperEnded';
-      readonly seq: number;
-      readonly at: number;
-      readonly id: number;
-      readonly code: number | undefined;
-      readonly signal: number | undefined;
-      readonly errno: string | undefined;
-      readonly output: string;
-    };
+import type { ChildCommand, HostReport } from '../../core/state/events.ts';
 
 /**
- * What to start: the host's own command line from `fromIndex` on, byte for byte (`process.argv` cannot carry what is not UTF-8),
- * or an argument vector of our own. `argv` is always given, for hosts that have no command line of their own and for messages.
+ * A helper of `exec` has ended, and with it all of its process group. Exactly one of `code`, `signal` and `errno` (it
+ * could not be started) is not `undefined`. `output`: the first bytes of what it wrote to stdout and stderr, lossily
+ * decoded as UTF-8.
+ */
+export interface HelperEnded {
+  readonly type: 'helperEnded';
+  readonly id: number;
+  readonly code: number | undefined;
+  readonly signal: number | undefined;
+  readonly errno: string | undefined;
+  readonly output: string;
+}
+
+/** `at`: CLOCK_MONOTONIC milliseconds, taken by the host when the event happened. */
+export type HostEvent = (HostReport | HelperEnded) & { readonly seq: number; readonly at: number };
+
+/**
+ * What to start: the host's own command line from `fromIndex` on, byte for byte (`process.argv` cannot carry what is
+ * not UTF-8), or an argument vector of our own. `argv` is always given, for hosts that have no command line of their
+ * own and for messages.
  */
 export interface Program {
   /** Index into init's argv, where argv[0] is init itself; 0: use `argv`. */
@@ -90,23 +38,15 @@ export interface Program {
 }
 
 export type HostCommand =
-  /** Start the application as `id`; ids rise from 1. The environment, dispositions, limits and descriptors are those the host was started with. */
+  | ChildCommand
+  /**
+   * Start the application as `id`; ids rise from 1. The environment, dispositions, limits and descriptors are those the
+   * host was started with.
+   */
   | { readonly type: 'spawn'; readonly id: number; readonly program: Program }
-  /** Signal the process group of `id`; nothing happens when it is gone. The host continues what is stopped after TERM, HUP, INT and QUIT. */
-  | { readonly type: 'kill'; readonly id: number; readonly signal: number }
   /**
-   * From now on the host forwards these signals to the group of `id` by itself, at once. Signals that are not in the table are
-   * queued as `signal`. Replaces the table before it.
-   */
-  | { readonly type: 'forward'; readonly id: number; readonly table: Readonly<Record<number, number>> }
-  /**
-   * The first of these signals is forwarded at once, like those of `forward`, and told as `forwarded`; then all of them are out of
-   * this table again. So a stop request reaches a child that nothing has to be waited for, however slow the supervisor is, once.
-   */
-  | { readonly type: 'once'; readonly id: number; readonly table: Readonly<Record<number, number>> }
-  /**
-   * What the host does by itself with stop signals: it forwards them as `signal` should the supervisor never come back, and KILLs `graceMs` after the
-   * first that is not acknowledged (`undefined`: never).
+   * What the host does by itself with stop signals: it forwards them as `signal` should the supervisor never come back,
+   * and KILLs `graceMs` after the first that is not acknowledged (`undefined`: never).
    */
   | {
       readonly type: 'fallback';
@@ -114,17 +54,23 @@ export type HostCommand =
       readonly signal: number | undefined;
       readonly graceMs: number | undefined;
     }
-  /** When the host KILLs the group of the last child if it is not gone by then; `undefined`: never. Replaces what was said before. */
+  /**
+   * When the host KILLs the group of the last child if it is not gone by then; `undefined`: never. Replaces what was
+   * said before.
+   */
   | { readonly type: 'killAt'; readonly atMs: number | undefined }
-  /** When the next commit is to come: a supervisor that is too late hangs, and is replaced. `undefined`: when something happens. */
+  /**
+   * When the next commit is to come: a supervisor that is too late hangs, and is replaced. `undefined`: when something
+   * happens.
+   */
   | { readonly type: 'due'; readonly atMs: number | undefined }
   /** Hold the liveness socket at this path (mode 0666), in place of one held before. */
   | { readonly type: 'listen'; readonly path: string }
   /**
-   * Start a helper: a probe's or a hook's command, beside the application and never in its place. Helper ids rise from 1 and are
-   * not those of children. It gets the application's environment, mask and limits, a session of its own, /dev/null as
-   * stdin; the first `outputLimit` bytes (0..4096) of stdout and stderr are kept, the rest is read and dropped. When its first
-   * process ends the host KILLs what is left of its group.
+   * Start a helper: a probe's or a hook's command, beside the application and never in its place. Helper ids rise from
+   * 1 and are not those of children. It gets the application's environment, mask and limits, a session of its own,
+   * /dev/null as stdin; the first `outputLimit` bytes (0..4096) of stdout and stderr are kept, the rest is read and
+   * dropped. When its first process ends the host KILLs what is left of its group.
    */
   | {
       readonly type: 'exec';
@@ -134,10 +80,11 @@ export type HostCommand =
     }
   /** KILL the whole group of that helper; nothing happens when it has ended. `helperEnded` follows. */
   | { readonly type: 'endHelper'; readonly id: number }
-  /** Signal every stray and its process group, also those that turn up later; `straysGone` follows when none is left, at once if there is none. */
-  | { readonly type: 'sweep'; readonly signal: number }
-  /** From now on `kill`, `forward` and `once` reach only the first process of `id` while it lives, in place of its group. */
-  | { readonly type: 'single'; readonly id: number }
+  /**
+   * From now on `kill`, `forward` and `forwardOnce` reach only the first process of `id` while it lives, in place of
+   * its group.
+   */
+  | { readonly type: 'firstOnly'; readonly id: number }
   /** The host itself gets this signal when its parent dies: prctl(2), PR_SET_PDEATHSIG. */
   | { readonly type: 'parentDeath'; readonly signal: number }
   /** From now on the host says on stderr which orphans it reaps. */
@@ -169,11 +116,14 @@ export interface Host {
   /** A path of sexton-init, which is other programs too by other names; without: there is none. */
   readonly init?: string;
   /**
-   * Resolves with what the host knows, then events flow to `onEvent`: in the very next turn of the event loop those that were
-   * queued before, unacknowledged ones first.
+   * Resolves with what the host knows, then events flow to `onEvent`: in the very next turn of the event loop those
+   * that were queued before, unacknowledged ones first.
    */
   open(onEvent: (event: HostEvent) => void): Promise<Hello>;
   commit(commit: Commit): void;
-  /** Only for tests: lets go of init; where this process is the host itself, its children end with it. Resolves once that is done. */
+  /**
+   * Only for tests: lets go of init; where this process is the host itself, its children end with it. Resolves once
+   * that is done.
+   */
   close(): Promise<void>;
 }

@@ -1,10 +1,11 @@
 /**
  * The host over sexton-init: one socket, inherited by descriptor, that carries the frames of `src/init/protocol.md`.
  *
- * This lies on the way to the application's first instruction, and loading `node:net` takes ten times as long as
- * all else here (2.9 ms against 0.3 ms). So the first frames are read and written directly on the descriptor, which blocks; init
- * sends `hello` at once. The socket takes over after that. It stays out of `fs.read` for good, because a
- * read that waits in the thread pool keeps `process.exit` from ending the process, and a crash would hang in place of being restarted.
+ * This lies on the way to the application's first instruction, and loading `node:net` takes ten times as long as all
+ * else here (2.9 ms against 0.3 ms). So the first frames are read and written directly on the descriptor, which blocks;
+ * init sends `hello` at once. The socket takes over after that. It stays out of `fs.read` for good, because a read that
+ * waits in the thread pool keeps `process.exit` from ending the process, and a crash would hang in place of being
+ * restarted.
  */
 import { closeSync, readSync, writeSync } from 'node:fs';
 import type { Socket } from 'node:net';
@@ -33,7 +34,7 @@ export class InitHost implements Host {
   async open(onEvent: (event: HostEvent) => void): Promise<Hello> {
     const [first = [], ...rest] = await this.#firstFrames();
     const hello = decodeHello(first);
-    // Whoever awaits us goes on first, then events flow.
+    // The caller of `open` goes on first, then events flow.
     setImmediate(() => {
       for (const fields of rest) onEvent(decodeEvent(fields));
       // A turn later, so that what these events lead to is committed before `node:net` is loaded.
@@ -109,8 +110,8 @@ function readNow(fd: number, chunk: Buffer): number | undefined {
 }
 
 /**
- * Init is gone or has put another in our place: whatever we do from here on is wrong, a tombstone included. KILL runs no
- * exit handler and cannot be held up by a file operation that hangs.
+ * Init is gone or has put another in our place: whatever we do from here on is wrong, a tombstone included. KILL runs
+ * no exit handler and cannot be held up by a file operation that hangs.
  */
 function leave(): never {
   process.kill(process.pid, 'SIGKILL');

@@ -1,15 +1,15 @@
 /**
- * Every signal that Node can take without harm, as Linux's numbers. For a host that is not init: who sent a
- * signal, and real-time signals at all, are out of Node's reach.
+ * Receives every signal that Node can handle without harm, as Linux's numbers, for a host that is not init: the sender
+ * of a signal, and real-time signals at all, are out of Node's reach.
  */
 import { constants } from 'node:os';
 import { onExit } from 'signal-exit';
 import { signalNumber } from '../../core/signals.ts';
 
 /**
- * Not taken: KILL and STOP cannot be. A handler for what the CPU raises would be entered again for ever (BUS FPE ILL SEGV). CHLD is
- * Node's own. PIPE would come from our own writes to a log that nobody reads. TTIN and TTOU have to stop us as job control wants.
- * PROF belongs to the profiler.
+ * Not taken: KILL and STOP cannot be. A handler for what the CPU raises would be entered again for ever (BUS FPE ILL
+ * SEGV). CHLD is Node's own. PIPE would come from our own writes to a log whose reader is gone. TTIN and TTOU have to
+ * stop us as job control wants. PROF belongs to the profiler.
  */
 const NOT_TAKEN: ReadonlySet<string> = new Set(
   ['KILL', 'STOP', 'BUS', 'FPE', 'ILL', 'SEGV', 'CHLD', 'PIPE', 'TTIN', 'TTOU', 'PROF'].map((name) => `SIG${name}`),
@@ -22,7 +22,8 @@ export function takeSignals(onSignal: (signal: number) => void): () => void {
   for (const name of Object.keys(constants.signals) as NodeJS.Signals[]) {
     const number = signalNumber(name);
     if (number === undefined || NOT_TAKEN.has(name)) continue;
-    // An alias (IOT, POLL) gets a listener as well, so that nobody finds himself alone on it and dies; it reports nothing.
+    // An alias (IOT, POLL) gets a listener as well, so that signal-exit is never alone on it and ends the process; it
+    // reports nothing.
     const listener = seen.has(number) ? () => {} : () => onSignal(number);
     seen.add(number);
     taken.set(name, listener);

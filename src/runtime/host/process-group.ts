@@ -1,5 +1,6 @@
 /**
- * The process group of a child, for a host that is its parent but not init: signals to all of it, and whether anybody is left.
+ * The process group of a child, for a host that is its parent but not init: signals to all of it, and whether a process
+ * is left.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
@@ -28,7 +29,7 @@ export function groupIsGone(pgid: number): boolean {
   return !send(-pgid, 0) || (process.platform === 'linux' && onlyZombiesLeft(pgid));
 }
 
-/** Signals are Linux's numbers; `false` when nobody was there to take it. */
+/** Signals are Linux's numbers; `false` when there was no process to take it. */
 function send(target: number, signal: number): boolean {
   // kill(2): -1 means every process there is, 0 our own group.
   if (!(Math.abs(target) > 1)) throw new Error(`internal error: ${target} is no child and no group of one`);

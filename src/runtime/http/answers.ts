@@ -1,11 +1,18 @@
 /**
  * What is answered at each path. Nothing here changes anything, and no answer has anything in it from outside but what other members
- * have carved under their names.
+ * have written under their names.
  */
 import type { MemberConfig } from '../../core/config.ts';
-import { livenessOf, type OnDrain, readinessOf, startednessOf, type Verdict, waitsFor } from '../../core/readiness.ts';
-import { tombstoneOf } from '../../core/record.ts';
-import type { State } from '../../core/state.ts';
+import {
+  livenessOf,
+  type OnDrain,
+  readinessOf,
+  startednessOf,
+  type Verdict,
+  waitsFor,
+} from '../../core/lifecycle/readiness.ts';
+import { tombstoneOf } from '../../core/lifecycle/record.ts';
+import type { State } from '../../core/state/state.ts';
 import { metricsOf } from './metrics.ts';
 
 export interface Answer {

@@ -1,16 +1,18 @@
 /**
- * The listening socket: TCP or unix. What keeps it from being opened is said once and tried again, since by then the application runs,
- * and a member without its HTTP is better than none.
+ * The HTTP server on its socket, TCP or unix. What keeps it from listening is said once and tried again, since by then the application
+ * runs, and a member without its HTTP is better than none.
  *
- * At most 64 connections are open. The next one takes the place of the oldest, which has had more time than any probe needs: so many
- * clients that say nothing do not keep a probe out.
+ * A connection has one request and one answer and is never kept alive. Node's own limits hold a client that sends slowly or too much. At
+ * most 64 connections are open, and the next one takes the place of the oldest, which has had more time than any probe needs:
+ * `maxConnections` would refuse the probe.
  */
 import { lstatSync, unlinkSync } from 'node:fs';
-import { connect, createServer, type Server, type Socket } from 'node:net';
-import { addressText, type HttpAddress } from '../http.ts';
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { Log } from '../log.ts';
+import { addressText, type HttpAddress } from './address.ts';
 import type { Answer } from './answers.ts';
-import { beginExchange } from './exchange.ts';
 
 export interface ListenerOptions {
   readonly address: HttpAddress;
@@ -18,7 +20,17 @@ export interface ListenerOptions {
   readonly answer: (path: string) => Answer;
 }
 
-const MOST_CONNECTIONS = 64;
+const MAX_CONNECTIONS = 64;
+/** For the whole request, and again for the client to take the answer. */
+const MAX_MS = 5_000;
+const LIMITS = {
+  maxHeaderSize: 8_192,
+  headersTimeout: MAX_MS,
+  requestTimeout: MAX_MS,
+  connectionsCheckingInterval: 1_000,
+  requireHostHeader: false,
+  noDelay: true,
+};
 const RETRY_MS = 1_000;
 
 export class Listener {
@@ -32,10 +44,13 @@ export class Listener {
 
   constructor(options: ListenerOptions) {
     this.#options = options;
-    // Half-open: a client may close its side and still wait for the answer.
-    this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#welcome(socket));
-    this.#server.on('listening', () => this.#hearOfSuccess());
-    this.#server.on('error', (error: NodeJS.ErrnoException) => void this.#hearOfTrouble(error));
+    this.#server = createServer(LIMITS, (request, response) => this.#onRequest(request, response));
+    this.#server.timeout = MAX_MS;
+    this.#server.on('connection', (socket) => this.#onConnection(socket));
+    this.#server.on('connect', (_request, socket) => refuse(socket, 405, ['Allow: GET, HEAD']));
+    this.#server.on('clientError', (error: NodeJS.ErrnoException, socket) => onClientError(error, socket));
+    this.#server.on('listening', () => this.#onListening());
+    this.#server.on('error', (error: NodeJS.ErrnoException) => void this.#onError(error));
     // A supervisor lives as long as its host, not as long as this.
     this.#server.unref();
     this.#listen();
@@ -61,30 +76,44 @@ export class Listener {
       );
     } catch (error) {
       // Thrown, not told of: on some file systems the mode of a socket cannot be changed.
-      void this.#hearOfTrouble(error as NodeJS.ErrnoException);
+      void this.#onError(error as NodeJS.ErrnoException);
     }
   }
 
-  #welcome(socket: Socket): void {
+  #onConnection(socket: Socket): void {
     const [oldest] = this.#sockets;
-    if (this.#sockets.size >= MOST_CONNECTIONS && oldest !== undefined) this.#forget(oldest);
+    if (this.#sockets.size >= MAX_CONNECTIONS && oldest !== undefined) {
+      this.#sockets.delete(oldest);
+      oldest.destroy();
+    }
     this.#sockets.add(socket);
     socket.unref();
     socket.on('close', () => this.#sockets.delete(socket));
-    beginExchange(socket, this.#options.answer);
   }
 
-  #forget(socket: Socket): void {
-    this.#sockets.delete(socket);
-    socket.destroy();
+  #onRequest(request: IncomingMessage, response: ServerResponse): void {
+    // A body changes no answer. It is read all the same: a close with bytes unread makes a reset, which may overtake the answer.
+    request.resume().on('end', () => {
+      const { method = '', url = '' } = request;
+      const isRead = method === 'GET' || method === 'HEAD';
+      const { status, type, body } = isRead ? this.#options.answer(pathOf(url)) : NOT_ALLOWED;
+      response.writeHead(status, {
+        'Content-Type': type,
+        'Content-Length': Buffer.byteLength(body),
+        'Cache-Control': 'no-store',
+        ...(!isRead && { Allow: 'GET, HEAD' }),
+        Connection: 'close',
+      });
+      response.end(body);
+    });
   }
 
-  #hearOfSuccess(): void {
+  #onListening(): void {
     this.#options.log.say('info', 'answering HTTP', { at: addressText(this.#options.address) });
     this.#said = undefined;
   }
 
-  async #hearOfTrouble(error: NodeJS.ErrnoException): Promise<void> {
+  async #onError(error: NodeJS.ErrnoException): Promise<void> {
     const { address, log } = this.#options;
     const code = error.code ?? error.message;
     if (code === 'EADDRINUSE' && address.kind === 'unix' && (await removeStale(address.path))) return this.#listen();
@@ -97,12 +126,31 @@ export class Listener {
   }
 }
 
+const NOT_ALLOWED = { status: 405, type: 'text/plain; charset=utf-8', body: 'only GET and HEAD\n' };
+
+/** Without the query; of the absolute form (RFC 9112, 3.2.2) only the path. */
+function pathOf(target: string): string {
+  return target.replace(/^https?:\/\/[^/?#]*/i, '').replace(/[?#].*$/, '');
+}
+
+function onClientError({ code = '' }: NodeJS.ErrnoException, socket: Duplex): void {
+  // Without a word of the client, or without the client, there is nothing to answer.
+  const isSilent = 'bytesRead' in socket && socket.bytesRead === 0;
+  if (isSilent || !socket.writable || code === 'ECONNRESET') socket.destroy();
+  else refuse(socket, code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : code === 'HPE_HEADER_OVERFLOW' ? 431 : 400);
+}
+
+function refuse(socket: Duplex, status: 400 | 405 | 408 | 431, headers: readonly string[] = []): void {
+  const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...headers, 'Content-Length: 0', 'Connection: close'];
+  socket.end(`${lines.join('\r\n')}\r\n\r\n`, () => socket.destroy());
+}
+
 function reasonOf(code: string): string {
   return REASONS[code] ?? code;
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'somebody else listens there; give another address with --http',
+  EADDRINUSE: 'address already in use; give another address with --http',
   EACCES: 'permission denied; take a port from 1024 on, or a directory that may be written to',
   EADDRNOTAVAIL: 'this container has no such address; leave the host out',
   ENOTFOUND: 'the host is not known; leave it out',

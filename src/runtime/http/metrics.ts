@@ -3,9 +3,9 @@
  * counter only starts anew with the container. Labels have few values, all known beforehand but the member's own name.
  */
 import type { MemberConfig, ProbeKind } from '../../core/config.ts';
-import { livenessOf, type OnDrain, readinessOf, startednessOf } from '../../core/readiness.ts';
-import type { State } from '../../core/state.ts';
-import { PHASES } from '../../core/tombstone.ts';
+import { PHASES } from '../../core/format/tombstone.ts';
+import { livenessOf, type OnDrain, readinessOf, startednessOf } from '../../core/lifecycle/readiness.ts';
+import type { State } from '../../core/state/state.ts';
 
 interface Metric {
   readonly name: `sexton_${string}`;

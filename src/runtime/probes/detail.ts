@@ -15,10 +15,10 @@ export function detailOf(error: unknown): string {
 /** What a server says is shown only as far as it is printable and short. */
 export function printable(text: string): string {
   const line = text.replace(/[^\x20-\x7e]+/g, ' ').trim();
-  return line.length <= MOST_CHARACTERS ? line : `${line.slice(0, MOST_CHARACTERS - 3)}...`;
+  return line.length <= MAX_CHARACTERS ? line : `${line.slice(0, MAX_CHARACTERS - 3)}...`;
 }
 
-const MOST_CHARACTERS = 120;
+const MAX_CHARACTERS = 120;
 
 const WORDS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',

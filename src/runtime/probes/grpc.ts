@@ -4,9 +4,9 @@
  */
 import type { ClientHttp2Session, IncomingHttpHeaders } from 'node:http2';
 import type { GrpcAction } from '../../core/config.ts';
+import type { Attempt, Tell } from './attempt.ts';
 import { detailOf, printable } from './detail.ts';
 import { decodeResponse, encodeRequest } from './health.ts';
-import type { Attempt, Tell } from './probe.ts';
 import { authorityOf, USER_AGENT } from './request.ts';
 import { connectTcp } from './tcp.ts';
 
@@ -20,7 +20,7 @@ export function attemptGrpc(action: GrpcAction, tell: Tell): Attempt {
 
 const PATH = '/grpc.health.v1.Health/Check';
 const NO_ANSWER = 'connection closed without an answer';
-const MOST_ANSWER_BYTES = 4_096;
+const MAX_ANSWER_BYTES = 4_096;
 
 /** Node's own connection: the session writes its preface as soon as it stands. */
 function open(action: GrpcAction): ClientHttp2Session {
@@ -56,7 +56,7 @@ function check(session: ClientHttp2Session, service: string, tell: Tell): void {
   stream.on('data', (chunk: Buffer) => {
     chunks.push(chunk);
     bytes += chunk.length;
-    if (bytes > MOST_ANSWER_BYTES) tell(false, 'malformed answer: it is too long');
+    if (bytes > MAX_ANSWER_BYTES) tell(false, 'malformed answer: it is too long');
   });
   stream.on('error', (error) => tell(false, detailOf(error)));
   stream.on('end', () => {

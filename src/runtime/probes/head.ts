@@ -53,7 +53,7 @@ function readHeaders(lines: readonly string[]): ReadonlyMap<string, string> | un
     const value = withoutBlanks(line.slice(start.length));
     const key = name.toLowerCase();
     if (!OF_INTEREST.has(key)) continue;
-    // Two lengths: nobody can say where the body ends.
+    // Two lengths: it cannot be known where the body ends.
     if (key === 'content-length' && headers.has(key) && headers.get(key) !== value) return undefined;
     if (!headers.has(key)) headers.set(key, value);
   }

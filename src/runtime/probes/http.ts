@@ -3,16 +3,16 @@
  * row is a failure; one that leads elsewhere is a success, as it is for the kubelet (pkg/probe/http), and so is one without a location.
  *
  * The exchange is written by hand over node:net and node:tls: it takes two thirds of the CPU time of node:http and half of its
- * memory, and all that matters is the head of the answer. The body is read to its end all the same, if it is short: a server whose
+ * memory (node:http keeps 1.3 MiB more after 20 probes), and all that matters is the head of the answer. The body is read to its end all the same, if it is short: a server whose
  * answer is cut off logs an error.
  */
 import type { Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import type { HttpAction } from '../../core/config.ts';
+import type { Attempt, Tell } from './attempt.ts';
 import { detailOf } from './detail.ts';
 import { type BodyEnd, type Head, readHead } from './head.ts';
 import { noteMade } from './made.ts';
-import type { Attempt, Tell } from './probe.ts';
 import { redirectOf, requestText, type Target, targetOf } from './request.ts';
 import { bareHost, connectTcp } from './tcp.ts';
 
@@ -20,12 +20,12 @@ export function attemptHttp(action: HttpAction, tell: Tell): Attempt {
   return new HttpAttempt(targetOf(action), tell);
 }
 
-const MOST_REDIRECTS = 10;
-const MOST_HEAD_BYTES = 65_536;
+const MAX_REDIRECTS = 10;
+const MAX_HEAD_BYTES = 65_536;
 /** The kubelet reads as much. */
-const MOST_BODY_BYTES = 10_240;
+const MAX_BODY_BYTES = 10_240;
 /** A body that does not end is not waited for. */
-const MOST_BODY_MS = 1_000;
+const MAX_BODY_MS = 1_000;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 interface Verdict {
@@ -87,7 +87,7 @@ class HttpAttempt implements Attempt {
       const reading = readHead(this.#text);
       if (reading.kind === 'malformed') return this.#finish('malformed answer: not HTTP/1');
       if (reading.kind === 'incomplete') {
-        if (this.#text.length > MOST_HEAD_BYTES) this.#finish('malformed answer: its head is too long');
+        if (this.#text.length > MAX_HEAD_BYTES) this.#finish('malformed answer: its head is too long');
         return;
       }
       const { head } = reading;
@@ -103,7 +103,7 @@ class HttpAttempt implements Attempt {
     this.#verdict = { ok: status >= 200 && status < 400, detail: `status ${status}` };
     this.#bodyEnd = body;
     this.#text = '';
-    this.#timer = setTimeout(() => this.#finish(''), MOST_BODY_MS);
+    this.#timer = setTimeout(() => this.#finish(''), MAX_BODY_MS);
     this.#skipBody(Buffer.from(rest, 'latin1'));
   }
 
@@ -114,7 +114,7 @@ class HttpAttempt implements Attempt {
       (end.kind === 'after' && this.#bodyBytes >= end.bytes) ||
       // The last chunk mostly comes whole; if not, the server closes.
       (end.kind === 'chunked' && chunk.subarray(-5).toString('latin1') === '0\r\n\r\n');
-    if (isAtEnd || this.#bodyBytes >= MOST_BODY_BYTES) this.#finish('');
+    if (isAtEnd || this.#bodyBytes >= MAX_BODY_BYTES) this.#finish('');
   }
 
   #follow(status: number, location: string): void {
@@ -122,7 +122,7 @@ class HttpAttempt implements Attempt {
     if (redirect.kind === 'elsewhere') return this.#tell(true, `status ${status}, redirects to another host`);
     if (redirect.kind === 'unusable') return this.#tell(false, `status ${status} with an unusable location`);
     this.#redirects += 1;
-    if (this.#redirects >= MOST_REDIRECTS) return this.#tell(false, `stopped after ${MOST_REDIRECTS} redirects`);
+    if (this.#redirects >= MAX_REDIRECTS) return this.#tell(false, `stopped after ${MAX_REDIRECTS} redirects`);
     this.#socket?.destroy();
     this.#target = redirect.target;
     this.#ask();

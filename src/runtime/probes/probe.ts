@@ -6,6 +6,7 @@
  */
 import type { GrpcAction, HttpAction, QuitAction, ReadyAction, TcpAction } from '../../core/config.ts';
 import { timedOutAfter } from '../../core/time.ts';
+import type { Attempt, Tell } from './attempt.ts';
 import { attemptGrpc } from './grpc.ts';
 import { attemptHttp } from './http.ts';
 import { attemptQuit } from './quit.ts';
@@ -18,7 +19,7 @@ export interface ActionEnd {
   readonly ok: boolean;
   /** A few printable words: `status 503`, `connection refused`, `timed out after 1s`. */
   readonly detail: string;
-  /** Always empty here: what a server answers may be a secret and is nobody's log. */
+  /** Always empty here: what a server answers may be a secret and does not belong in a log. */
   readonly output: string;
 }
 
@@ -34,16 +35,6 @@ export interface ActionOptions {
   readonly timeoutMs: number | undefined;
   /** Called once, never before `startAction` has returned; by then no socket and no timer is left. */
   readonly onEnd: (end: ActionEnd) => void;
-}
-
-/** How an attempt tells its one result. Whoever is told closes it. */
-export type Tell = (ok: boolean, detail: string) => void;
-
-/** A connection under way. `close` leaves nothing behind, and tells nothing. */
-export interface Attempt {
-  close(): void;
-  /** What it has come to so far, for when its time is over. */
-  readonly sofar?: { readonly ok: boolean; readonly detail: string } | undefined;
 }
 
 /** Never throws; what goes wrong is a failure of the action. */

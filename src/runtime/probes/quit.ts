@@ -6,8 +6,8 @@
  * program may not know them.
  */
 import type { QuitAction } from '../../core/config.ts';
+import type { Attempt, Tell } from './attempt.ts';
 import { attemptHttp } from './http.ts';
-import type { Attempt, Tell } from './probe.ts';
 import { attemptTcp } from './tcp.ts';
 
 export function attemptQuit(action: QuitAction, tell: Tell): Attempt {
@@ -16,7 +16,7 @@ export function attemptQuit(action: QuitAction, tell: Tell): Attempt {
 
 /** How often it is looked whether it has gone. */
 const LOOK_MS = 100;
-const MOST_PREPARING_MS = 1_000;
+const MAX_PREPARING_MS = 1_000;
 const REFUSED = 'connection refused';
 /** It ended before it had answered. */
 const CUT_OFF: ReadonlySet<string> = new Set(['connection closed without an answer', 'connection reset']);
@@ -60,17 +60,17 @@ class QuitAttempt implements Attempt {
     const isLast = index === calls.length - 1;
     this.#current = attemptHttp(call, (ok, detail) => {
       this.close();
-      if (detail === REFUSED) return this.#tell(true, index === 0 ? this.#nobody() : 'it has gone');
+      if (detail === REFUSED) return this.#tell(true, index === 0 ? this.#absentDetail() : 'it has gone');
       if (isLast && !ok && !CUT_OFF.has(detail)) return this.#refuse(call.path, detail);
       if (isLast) this.#answer = detail;
       this.#call(index + 1);
     });
-    if (!isLast) this.#timer = setTimeout(() => this.#call(index + 1), MOST_PREPARING_MS);
+    if (!isLast) this.#timer = setTimeout(() => this.#call(index + 1), MAX_PREPARING_MS);
   }
 
-  #nobody(): string {
+  #absentDetail(): string {
     const { absent } = this.#action;
-    return `nobody was there${absent === undefined ? '' : `; if it runs all the same, ${absent}`}`;
+    return `nothing listened there${absent === undefined ? '' : `; if it runs all the same, ${absent}`}`;
   }
 
   #refuse(path: string, detail: string): void {

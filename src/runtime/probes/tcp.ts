@@ -3,9 +3,9 @@
  */
 import type { Socket } from 'node:net';
 import type { TcpAction } from '../../core/config.ts';
+import type { Attempt, Tell } from './attempt.ts';
 import { detailOf } from './detail.ts';
 import { noteMade } from './made.ts';
-import type { Attempt, Tell } from './probe.ts';
 
 export function attemptTcp({ host, port }: TcpAction, tell: Tell): Attempt {
   const socket = connectTcp(host, port);

@@ -17,14 +17,14 @@ export async function digest(files: readonly SeenFile[]): Promise<string | undef
   return hash('sha256', parts.join('\0'));
 }
 
-const MOST_BYTES = 1_048_576n;
+const MAX_BYTES = 1_048_576n;
 
 /** Of one that is larger, or that only the application may read, size, time and inode. */
 async function contentOf({ path, stats }: SeenFile, hashOf: (bytes: Buffer) => string): Promise<string | undefined> {
   const marks = `${stats.size}:${stats.mtimeNs}:${stats.ino}`;
-  if (stats.size > MOST_BYTES) return marks;
+  if (stats.size > MAX_BYTES) return marks;
   try {
-    // Should a pipe have taken its place, nobody waits for its writer.
+    // Should a pipe have taken its place, this does not wait for its writer.
     const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       return hashOf(await handle.readFile());

@@ -41,7 +41,7 @@ export async function survey(path: string): Promise<Survey> {
   const real = await trace(path, names);
   const seen: SeenFile[] = [];
   const signature: string[] = [];
-  const isCut = real !== undefined && !(await collect('', MOST_DEPTH, { root: real, seen, signature, names }));
+  const isCut = real !== undefined && !(await collect('', MAX_DEPTH, { root: real, seen, signature, names }));
   const places = new Map<string, Place>();
   for (const [dir, of] of names) {
     const stats = await statOf(dir);
@@ -50,10 +50,10 @@ export async function survey(path: string): Promise<Survey> {
   return { files: seen, signature: signature.length === 0 ? undefined : signature.join('\n'), places, isCut };
 }
 
-const MOST_LINKS = 40;
-const MOST_DEPTH = 8;
-const MOST_FILES = 1_000;
-const MOST_DIRECTORIES = 64;
+const MAX_LINKS = 40;
+const MAX_DEPTH = 8;
+const MAX_FILES = 1_000;
+const MAX_DIRECTORIES = 64;
 
 type Names = Map<string, Set<string> | 'all'>;
 
@@ -76,7 +76,7 @@ async function trace(path: string, names: Names): Promise<string | undefined> {
     }
     links += 1;
     const target = await orAbsent(readlink(next));
-    if (target === undefined || links > MOST_LINKS) return undefined;
+    if (target === undefined || links > MAX_LINKS) return undefined;
     pending.unshift(...partsOf(target));
     if (target.startsWith('/')) at = '/';
   }
@@ -97,13 +97,13 @@ async function collect(name: string, depth: number, into: Collection): Promise<b
   const stats = await statOf(path);
   if (stats === undefined) return true;
   if (!stats.isDirectory()) {
-    if (signature.length >= MOST_FILES) return false;
+    if (signature.length >= MAX_FILES) return false;
     const { dev, ino, size, mtimeNs, ctimeNs } = stats;
     signature.push(`${path}:${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`);
     if (stats.isFile()) seen.push({ name, path, stats });
     return true;
   }
-  if (depth === 0 || names.size >= MOST_DIRECTORIES) return false;
+  if (depth === 0 || names.size >= MAX_DIRECTORIES) return false;
   names.set(path, 'all');
   // An empty directory is there, too.
   signature.push(`${path}/`);

@@ -9,7 +9,7 @@ export class Allowance {
   #msPerLine = FIRST_MS_PER_LINE;
 
   constructor(longestMs: number, nowMs: number) {
-    this.#mostMs = Math.min(MOST_IN_HAND_MS, Math.max(LEAST_IN_HAND_MS, longestMs * IN_HAND));
+    this.#mostMs = Math.min(MAX_IN_HAND_MS, Math.max(LEAST_IN_HAND_MS, longestMs * IN_HAND));
     this.#leftMs = this.#mostMs;
     this.#atMs = nowMs;
   }
@@ -31,7 +31,7 @@ export class Allowance {
 const SHARE = 0.004;
 const IN_HAND = 0.004;
 const LEAST_IN_HAND_MS = 50;
-const MOST_IN_HAND_MS = 200;
+const MAX_IN_HAND_MS = 200;
 const BASE_MS = 0.5;
 const FIRST_MS_PER_LINE = 0.002;
 const LEAST_MS_PER_LINE = 0.000_5;

@@ -9,7 +9,7 @@ import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 
 export class Counter {
   readonly #fd: number;
-  readonly #buffer = Buffer.allocUnsafe(MOST_BYTES);
+  readonly #buffer = Buffer.allocUnsafe(MAX_BYTES);
 
   /** Throws when there is no such file. It stays open: to read it again from its beginning makes it anew. */
   constructor(path = SNMP) {
@@ -18,7 +18,7 @@ export class Counter {
 
   /** Throws when it cannot be read, or does not say it. */
   read(): number {
-    const bytes = readSync(this.#fd, this.#buffer, 0, MOST_BYTES, 0);
+    const bytes = readSync(this.#fd, this.#buffer, 0, MAX_BYTES, 0);
     const count = passiveOpensIn(this.#buffer.toString('latin1', 0, bytes));
     if (count === undefined) throw new Error('/proc/self/net/snmp does not count them');
     return count;
@@ -30,7 +30,7 @@ export class Counter {
 }
 
 const SNMP = '/proc/self/net/snmp';
-const MOST_BYTES = 8_192;
+const MAX_BYTES = 8_192;
 
 /** The file has a line with the names of the numbers, then one with the numbers. */
 export function passiveOpensIn(text: string): number | undefined {

@@ -36,12 +36,12 @@ export class Informant {
   /** undefined: it cannot tell, now or any more. One question at a time. */
   async ask(question: string): Promise<Answer | undefined> {
     if (this.#isOver) return undefined;
-    let isLate = false;
+    let withTimeout = false;
     const timer = setTimeout(() => {
-      isLate = true;
+      withTimeout = true;
       // After a pause of this process an answer may be there that was not read yet.
-      setImmediate(() => setImmediate(() => isLate && this.close()));
-    }, MOST_MS);
+      setImmediate(() => setImmediate(() => withTimeout && this.close()));
+    }, MAX_MS);
     const answer = await new Promise<Answer | undefined>((resolve) => {
       this.#onAnswer = resolve;
       this.#chunks = [];
@@ -49,7 +49,7 @@ export class Informant {
       this.tell(question);
     });
     clearTimeout(timer);
-    isLate = false;
+    withTimeout = false;
     return answer;
   }
 
@@ -86,7 +86,7 @@ export class Informant {
 }
 
 /** It has little to do; whoever has stopped it shall not stop the drain. */
-const MOST_MS = 5_000;
+const MAX_MS = 5_000;
 /** More than the last line has. */
 const TAIL_BYTES = 16;
 const LAST_LINE = /(?:^|\n)([.!])(?: ([0-9A-F]+))?\n$/;

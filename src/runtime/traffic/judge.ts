@@ -6,8 +6,9 @@
  * that it is only now known that it was there before. What nothing explains yet waits some turns and counts then, with the time at
  * which it came. Word of what has gone costs little, a look at long tables much: without looks the judgement takes longer, no more.
  *
- * A flood counts as a whole, and nobody listens meanwhile. After it is not known what is old (stale): once nobody from elsewhere goes any more
- * a look tells, which the allowance has kept back for that.
+ * A flood counts as a whole, and the kernel's word of departures is not read meanwhile. Afterwards it is not known which
+ * connections are old (stale): once none from elsewhere ends any more a look tells, which the allowance has kept back
+ * for that.
  */
 import type { Departures } from './departures.ts';
 import type { Looks, Sight } from './look.ts';
@@ -155,7 +156,7 @@ export class Judge {
     this.#read();
     this.#staleTurns = sight === undefined ? this.#staleTurns + 1 : 0;
     // By now hardly any of those that were there before goes at just the moment at which another comes.
-    this.#isStale = sight === undefined && !(departures.works && this.#staleTurns >= MOST_STALE_TURNS);
+    this.#isStale = sight === undefined && !(departures.works && this.#staleTurns >= MAX_STALE_TURNS);
     this.#open = sight?.open ?? this.#open;
     const ignored = Math.min(departed.ignored, this.#rise.count);
     if (this.#isStale) this.#takeAll();
@@ -170,7 +171,7 @@ export class Judge {
     const ignored = Math.min(seen.ignored, count - fresh);
     const own = looks.takeOwn(count - fresh - ignored);
     const missing = count - fresh - ignored - own;
-    const isAwaited = departures.works && isAll && missing > 0 && turns < MOST_TURNS;
+    const isAwaited = departures.works && isAll && missing > 0 && turns < MAX_TURNS;
     this.#add(fresh + (isAwaited ? 0 : missing), ignored + own);
     if (isAwaited) this.#rise = { count: missing, atMs, turns };
   }
@@ -192,12 +193,12 @@ export const TURN_MS = 100;
 /** `atMs`: when the counter was seen to have risen last; `turns`: so long has it not been explained. */
 const NONE = { count: 0, atMs: 0, turns: 0 };
 /** The kernel tells by a worker of its own, which may be late on a busy machine. */
-const MOST_TURNS = 30;
+const MAX_TURNS = 30;
 /** Most have gone by then. */
 const TURNS_WITHOUT_LOOK = 2;
 /** One is kept for the end of a flood. */
 const LOOKS_IN_HAND = 2;
-const MOST_STALE_TURNS = 30;
+const MAX_STALE_TURNS = 30;
 /** So many in one turn are listened to in any case. */
 const FEW = 5;
 /** So many never are. */

@@ -24,7 +24,7 @@ export interface LookOptions {
   readonly ports: readonly number[];
   readonly ignore: readonly string[];
   readonly neighbours: boolean;
-  /** Ports that are sexton's own: nobody who connects to them needs a drain. */
+  /** Ports that are sexton's own: connections to them need no drain. */
   readonly own?: readonly number[];
   /** How long there will be looks. */
   readonly maxMs: number;

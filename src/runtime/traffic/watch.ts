@@ -2,7 +2,7 @@
  * Watches the new connections of this network namespace, for a drain that ends when they have stopped coming.
  *
  * Theory of operation. One counter is read ten times a second; as long as it does not rise nothing else is. What it tells is judged
- * (`judge.ts`): whose the connections were. When it seems to be quiet it is asked whether requests come over connections that are kept (`kept.ts`),
+ * (`judge.ts`): whose the connections were. When it seems to be quiet it is asked whether requests come over connections that are kept (`keep-alive.ts`),
  * which nothing counts. Whenever there is doubt the drain is longer.
  */
 import type { AdaptiveDrain } from '../../core/config.ts';
@@ -10,7 +10,7 @@ import { collectMade, forgetMade } from '../probes/made.ts';
 import { Counter } from './counter.ts';
 import { Departures } from './departures.ts';
 import { Judge, TURN_MS } from './judge.ts';
-import { KeptConnections, MOST_TOLD, type Used } from './kept.ts';
+import { KeepAliveConnections, MAX_TOLD, type Used } from './keep-alive.ts';
 import { Looks } from './look.ts';
 import { type Seen, Teller } from './teller.ts';
 
@@ -35,7 +35,7 @@ export class TrafficWatch {
   readonly #looks: Looks;
   #judge: Judge | undefined;
   #departures: Departures | undefined;
-  #kept: KeptConnections | undefined;
+  #kept: KeepAliveConnections | undefined;
   #counter: Counter | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isOver = false;
@@ -106,12 +106,12 @@ export class TrafficWatch {
   async #lookForUse(): Promise<void> {
     const { drain, init, now } = this.#options;
     const ports = this.#looks.ports();
-    // Also when it was closed during a look: nobody would end the helper.
+    // Also when it was closed during a look: nothing would end the helper.
     if (this.#isOver || drain.newOnly || init === undefined || ports.length === 0) return;
-    this.#kept ??= new KeptConnections(init, ports);
+    this.#kept ??= new KeepAliveConnections(init, ports);
     const used = (await this.#kept.ask(drain.quietMs)) ?? [];
     // So many neighbours may hide others.
-    const counts = (it: Used): boolean => used.length >= MOST_TOLD || this.#looks.counts(it);
+    const counts = (it: Used): boolean => used.length >= MAX_TOLD || this.#looks.counts(it);
     const ages = used.filter(counts).map(({ agoMs }) => agoMs);
     if (ages.length > 0) this.#usedMs = Math.max(this.#usedMs, now() - Math.min(...ages));
   }

@@ -2,7 +2,7 @@
  * Pods of 2 to 128 members, all started at once: CPU time for each member, and how long after the last main's exit the last sidecar
  * has its TERM.
  */
-import { whyNoGroup } from '../../scale/cpu.ts';
+import { whyNoCgroup } from '../../helpers/cgroup.ts';
 import { type Growth, growthOf } from '../../scale/growth.ts';
 import { type Case, type Measurement, Samples } from '../measurement.ts';
 
@@ -11,7 +11,7 @@ export const growth: Case = {
   rounds: 1,
   isLong: true,
   async run({ rounds }) {
-    const why = whyNoGroup();
+    const why = whyNoCgroup('cpuacct');
     if (why !== undefined) throw new Error(why);
     const books = new Map<keyof Growth, Samples>();
     for (let round = 0; round < rounds; round++) {

@@ -2,10 +2,11 @@
  * 300 supervisors on one machine, in 100 pods of a main and two sidecars: the time to start them, their memory as a multiple of one,
  * and what they cost while nothing happens.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises';
+import { whyNoCgroup } from '../../helpers/cgroup.ts';
 import { isSupervisor } from '../../helpers/container.ts';
 import { childrenOf, send } from '../../helpers/process.ts';
-import { whyNoGroup } from '../../scale/cpu.ts';
 import { footprintOf } from '../../scale/footprint.ts';
 import { type BigPod, seatsOf, withBigPod } from '../../scale/pod.ts';
 import type { Case, Figure, Measurement } from '../measurement.ts';
@@ -15,7 +16,7 @@ export const idle300: Case = {
   rounds: 1,
   isLong: true,
   async run() {
-    const why = whyNoGroup();
+    const why = whyNoCgroup('cpuacct');
     if (why !== undefined) throw new Error(why);
     const one = await withPods(1, memoryOf);
     return withPods(PODS, async (pods, startMs) => {

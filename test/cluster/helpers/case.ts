@@ -12,7 +12,7 @@ export function clusterTest(
 ): void {
   test(title, { timeout: LIMIT_MS }, async (t) => {
     const reason = await skip();
-    if (reason !== undefined) return t.skip(reason);
+    if (reason !== undefined) return t.skip(`not on this cluster: ${reason}`);
     try {
       await body(t);
     } catch (error) {

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { TestContext } from 'node:test';
-import type { Tombstone } from '../../../src/core/tombstone.ts';
+import type { Tombstone } from '../../../src/core/format/tombstone.ts';
 import { parseTimeline, type Timeline } from '../../helpers/timeline.ts';
 import { within } from '../../helpers/wait.ts';
 import { ApiError, ask, kubectl } from './api.ts';
@@ -243,6 +243,7 @@ export async function startPod(
   const unique = `${name}-${randomBytes(3).toString('hex')}`;
   const pod = await followPod(t, unique);
   await ask('POST', podsPath(), { apiVersion: 'v1', kind: 'Pod', metadata: { name: unique, labels }, spec });
+  await pod.until('the watch tells of it', () => pod.changes.length > 0);
   return pod;
 }
 

@@ -73,7 +73,7 @@ class Teller {
       this.#judge();
       if (!this.isGone) this.#goOnStopping();
       this.#goOnFailing();
-      if (this.#bornAt >= 0) this.#vitals?.probe(this.#now, this.#isServing, (what) => this.#tell(what));
+      if (this.#bornAt >= 0) this.#vitals?.probe(this.#now, this.#checkServing, (what) => this.#tell(what));
       this.#killInTime();
     }
   }
@@ -115,7 +115,7 @@ class Teller {
     );
   }
   /** It serves and nobody is about to end it. */
-  get #isServing(): boolean {
+  get #checkServing(): boolean {
     if (this.#bornAt < 0 || this.#ladder !== undefined || this.#failing !== undefined) return false;
     if (this.#stop === undefined) return true;
     return this.#plan.role === 'sidecar' && this.#stop.requests < 2 && !this.#stop.isAtPreStop && this.#isHeld;
@@ -192,7 +192,7 @@ class Teller {
 
   /** A life that has failed is to end. */
   #judge(): void {
-    if (!this.#isServing) return;
+    if (!this.#checkServing) return;
     const why = this.#vitals?.failure;
     if (why === undefined) return;
     const ownMs = why === 'post-start' ? undefined : this.#plan.probes[why]?.graceMs;

@@ -36,13 +36,13 @@ export class Vitals {
   }
 
   /** Begins what is due, ends what is not wanted. */
-  probe(now: number, isServing: boolean, tell: (what: string) => void): void {
+  probe(now: number, checkServing: boolean, tell: (what: string) => void): void {
     for (const kind of KINDS) {
       const [probe, vital] = [this.#plan.probes[kind], this.#vitals[kind]];
       if (probe === undefined) continue;
       const isStarting = !this.#isUp('startup');
       const isWanted =
-        kind === 'startup' ? isStarting && isServing : !isStarting && (kind === 'readiness' || isServing);
+        kind === 'startup' ? isStarting && checkServing : !isStarting && (kind === 'readiness' || checkServing);
       if (!isWanted) vital.begunAt = -1;
       if (!isWanted || vital.begunAt >= 0 || now < Math.max(vital.nextAt, this.#bornAt + probe.delayMs)) continue;
       tell(kind);

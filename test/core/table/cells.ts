@@ -2,11 +2,11 @@
  * The cells of the table: what becomes of a state, and what is done.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { Effect } from '../../../src/core/events.ts';
-import { reduce } from '../../../src/core/lifecycle.ts';
+import type { Phase } from '../../../src/core/format/tombstone.ts';
+import { reduce } from '../../../src/core/lifecycle/lifecycle.ts';
 import { signalName } from '../../../src/core/signals.ts';
-import type { State } from '../../../src/core/state.ts';
-import type { Phase } from '../../../src/core/tombstone.ts';
+import type { Effect } from '../../../src/core/state/events.ts';
+import type { State } from '../../../src/core/state/state.ts';
 import { nameOf } from '../host.ts';
 import type { Column } from './columns.ts';
 import type { Row } from './rows.ts';
@@ -42,7 +42,7 @@ export function cellOf(row: Row, column: Column): Cell | undefined {
 export function placeOf(state: State): string {
   const { child, stop, climb, failing } = state;
   switch (child.is) {
-    case 'unborn':
+    case 'unstarted':
       return 'waiting';
     case 'spawning':
       return 'spawning';
@@ -50,7 +50,7 @@ export function placeOf(state: State): string {
       return 'backoff';
     case 'gone':
       return state.tasks.length > 0 ? 'dead, quitting' : 'dead';
-    case 'remnant':
+    case 'leftovers':
       return child.strays ? 'strays left' : 'group left';
     case 'alive':
       if (climb !== undefined) return climb.why === 'failing' ? 'failing' : 'stopping';
@@ -66,25 +66,25 @@ export function placeOf(state: State): string {
 
 function wordsOf(before: State, effect: Effect): readonly string[] {
   switch (effect.type) {
-    case 'spawnChild':
+    case 'spawn':
       return ['spawn'];
-    case 'signalChild':
+    case 'kill':
       return [`signal ${signalName(effect.signal).slice(3)}`];
-    case 'sweepStrays':
+    case 'sweep':
       return [`sweep ${signalName(effect.signal).slice(3)}`];
-    case 'runAction':
+    case 'startTask':
       return [`run ${['quit', 'ready'].includes(effect.action.kind) ? effect.action.kind : nameOf(effect.action)}`];
-    case 'endAction':
+    case 'endTask':
       return [`end ${wordOf(before, effect.id)}`];
-    case 'exitContainer':
+    case 'exit':
       return [`exit ${effect.code}`];
     case 'watchTraffic':
       return ['watch connections'];
-    case 'leaveTraffic':
+    case 'unwatchTraffic':
       return ['watch them no more'];
     // What init may do by itself from now on, and what is written: nothing is done by them.
-    case 'forwardStopOnce':
-    case 'forwardSignals':
+    case 'forwardOnce':
+    case 'forward':
     case 'log':
       return [];
     default:

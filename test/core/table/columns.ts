@@ -2,8 +2,8 @@
  * The columns of the table: everything that can happen.
  */
 
-import { lastTurnMs } from '../../../src/core/deadline.ts';
-import type { Event } from '../../../src/core/events.ts';
+import { lastTurnMs } from '../../../src/core/pod/deadline.ts';
+import type { Event } from '../../../src/core/state/events.ts';
 import { alive, dead, instant } from '../helpers.ts';
 import type { EventOf } from '../host.ts';
 import type { Row } from './rows.ts';
@@ -30,7 +30,7 @@ export const GROUPS: readonly Group[] = [
         stop?.asked === undefined || now.mono - stop.asked.atMs >= 1_000 ? [] : [signal(15)],
       ),
       column('a stop request that init has passed on by itself', 'stop request', ({ state }) =>
-        state.promptFor === undefined ? [] : [{ type: 'signalForwarded', signal: 15, as: 15, senderPid: 0 }],
+        state.promptFor === undefined ? [] : [{ type: 'forwarded', signal: 15, as: 15, senderPid: 0 }],
       ),
       column('`sexton stop`', 'sexton stop', () => [{ type: 'stopAsked', graceMs: undefined, among: undefined }]),
       column('another signal, HUP', 'another signal', () => [signal(1)]),
@@ -42,36 +42,38 @@ export const GROUPS: readonly Group[] = [
     title: 'The child',
     columns: [
       column('it was spawned', 'spawned', (row) =>
-        ofChild(row, ['spawning'], (id) => [{ type: 'childSpawned', id, pid: 101 }]),
+        ofChild(row, ['spawning'], (id) => [{ type: 'spawned', id, pid: 101 }]),
       ),
       column('it cannot be spawned', 'cannot be spawned', (row) =>
-        ofChild(row, ['spawning'], (id) => [{ type: 'childSpawnFailed', id, errno: 'ENOENT' }]),
+        ofChild(row, ['spawning'], (id) => [{ type: 'spawnFailed', id, errno: 'ENOENT' }]),
       ),
-      column('it exited with 0, nobody is left', 'exit 0', (row) =>
+      column('it exited with 0, nothing is left', 'exit 0', (row) =>
         ofChild(row, ['alive'], (id) => [exited(id, 0), emptied(id, 0)]),
       ),
-      column('it exited with 1, nobody is left', 'exit 1', (row) =>
+      column('it exited with 1, nothing is left', 'exit 1', (row) =>
         ofChild(row, ['alive'], (id) => [exited(id, 1), emptied(id, 0)]),
       ),
       column('it exited with 1, others of its group are left', 'exit 1', (row) =>
         ofChild(row, ['alive'], (id) => [exited(id, 1)]),
       ),
-      column('its group is empty', 'group empty', (row) => ofChild(row, ['remnant'], (id) => [emptied(id, 0)])),
+      column('its group is empty', 'group empty', (row) => ofChild(row, ['leftovers'], (id) => [emptied(id, 0)])),
       column('its group is empty, strays are left', 'strays left', (row) =>
-        ofChild(row, ['remnant'], (id) => [emptied(id, 1)]),
+        ofChild(row, ['leftovers'], (id) => [emptied(id, 1)]),
       ),
-      column('the strays are gone', 'strays gone', (row) => ofChild(row, ['remnant'], () => [{ type: 'straysGone' }])),
+      column('the strays are gone', 'strays gone', (row) =>
+        ofChild(row, ['leftovers'], () => [{ type: 'straysGone' }]),
+      ),
     ],
   },
   {
     title: 'Actions, the others, time',
     columns: [
-      column('its action has succeeded', 'action ok', (row) => actionEnded(row, true)),
-      column('its action has failed', 'action failed', (row) => actionEnded(row, false)),
+      column('its action has succeeded', 'action ok', (row) => taskEnded(row, true)),
+      column('its action has failed', 'action failed', (row) => taskEnded(row, false)),
       { title: 'no connection has come for `quiet`', short: 'quiet', events: (row) => traffic(row, true) },
       { title: 'a connection has come', short: 'connection', events: (row) => traffic(row, false) },
       column('connections cannot be counted here', 'not counted', (row) =>
-        row.state.traffic === undefined ? [] : [{ type: 'trafficUnseen', why: 'it cannot be read' }],
+        row.state.traffic === undefined ? [] : [{ type: 'trafficUnavailable', why: 'it cannot be read' }],
       ),
       column('the others live', 'others live', () => [{ type: 'peersSeen', peers: [alive('db'), alive('work')] }]),
       column('one that was not asked says so', 'stopped alone', ({ state: { stop } }) =>
@@ -118,7 +120,7 @@ function column(title: string, short: string, events: (row: Row) => readonly Eve
 }
 
 function signal(number: number): EventOf {
-  return { type: 'signalReceived', signal: number, senderPid: 0, fromTerminal: false };
+  return { type: 'signal', signal: number, senderPid: 0, fromTerminal: false };
 }
 
 /** Of a child only that can come which it still has before it; word of an earlier one is late and changes nothing. */
@@ -131,14 +133,14 @@ function ofChild(
 }
 
 function exited(id: number, code: number): EventOf {
-  return { type: 'childExited', id, exit: { code, signal: undefined }, core: false, oom: false };
+  return { type: 'exited', id, pid: 101, code, signal: undefined, core: false, oom: false };
 }
 
 function emptied(id: number, strays: number): EventOf {
-  return { type: 'groupEmptied', id, strays };
+  return { type: 'groupGone', id, strays };
 }
 
-function actionEnded({ state }: Row, ok: boolean): readonly EventOf[] {
+function taskEnded({ state }: Row, ok: boolean): readonly EventOf[] {
   const task = state.tasks[0];
-  return task === undefined ? [] : [{ type: 'actionEnded', id: task.id, ok, detail: '', output: '' }];
+  return task === undefined ? [] : [{ type: 'taskEnded', id: task.id, ok, detail: '', output: '' }];
 }

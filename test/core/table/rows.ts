@@ -3,8 +3,8 @@
  * everything declared that makes a difference.
  */
 import type { MemberConfig } from '../../../src/core/config.ts';
-import { reduce } from '../../../src/core/lifecycle.ts';
-import { initialState, type State } from '../../../src/core/state.ts';
+import { reduce } from '../../../src/core/lifecycle/lifecycle.ts';
+import { initialState, type State } from '../../../src/core/state/state.ts';
 import {
   ADAPTIVE_DRAIN,
   alive,
@@ -63,18 +63,17 @@ const SIDECAR = sidecarConfig({
 });
 
 type Told = readonly (readonly [afterMs: number, event: EventOf])[];
-const TERM: EventOf = { type: 'signalReceived', signal: 15, senderPid: 0, fromTerminal: false };
+const TERM: EventOf = { type: 'signal', signal: 15, senderPid: 0, fromTerminal: false };
 const BOOTED: EventOf = { type: 'booted' };
 const OPEN: EventOf = { type: 'peersSeen', peers: [alive('db'), alive('work')] };
 const SHUT: EventOf = { type: 'peersSeen', peers: [] };
 const OVER: EventOf = { type: 'peersSeen', peers: [dead('work', 0)] };
-const SPAWNED: EventOf = { type: 'childSpawned', id: 1, pid: 101 };
-const GROUP: EventOf = { type: 'groupEmptied', id: 1, strays: 0 };
-const STRAYS: EventOf = { type: 'groupEmptied', id: 1, strays: 1 };
-const ended = (id: number, ok: boolean): EventOf => ({ type: 'actionEnded', id, ok, detail: '', output: '' });
+const SPAWNED: EventOf = { type: 'spawned', id: 1, pid: 101 };
+const GROUP: EventOf = { type: 'groupGone', id: 1, strays: 0 };
+const STRAYS: EventOf = { type: 'groupGone', id: 1, strays: 1 };
+const ended = (id: number, ok: boolean): EventOf => ({ type: 'taskEnded', id, ok, detail: '', output: '' });
 const exited = (code: number): EventOf => {
-  const exit = { code, signal: undefined };
-  return { type: 'childExited', id: 1, exit, core: false, oom: false };
+  return { type: 'exited', id: 1, pid: 101, code, signal: undefined, core: false, oom: false };
 };
 const SPAWNING: Told = [[0, BOOTED], [0, OPEN]]; // biome-ignore format: a path is a line
 const STARTING: Told = [...SPAWNING, [0, SPAWNED]];
@@ -118,7 +117,7 @@ export function rows(): readonly Row[] {
   ];
 }
 
-function row(title: string, config: MemberConfig, told: Told): Row {
+export function row(title: string, config: MemberConfig, told: Told): Row {
   const now = instant(START);
   let state = initialState({ hostId: HOST_ID, bootId: BOOT, startedAtMs: START, now, solo: false });
   let wakeAtMs: number | undefined;

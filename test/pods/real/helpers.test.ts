@@ -2,10 +2,10 @@
  * Probes and hooks by command in an image that has one static program and nothing else: no shell, no libc, no /tmp.
  */
 import assert from 'node:assert/strict';
-import { readTombstone, waitForTombstone } from '../../helpers/grave.ts';
 import { podman } from '../../helpers/podman.ts';
 import { scenario } from '../../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../../helpers/timeline.ts';
+import { readTombstone, waitForTombstone } from '../../helpers/tombstone.ts';
 import { application, withContainer } from './container.ts';
 import { sharedImages } from './images.ts';
 

@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { readTombstone } from '../../helpers/grave.ts';
 import { podman } from '../../helpers/podman.ts';
 import { readTimeline } from '../../helpers/timeline.ts';
+import { readTombstone } from '../../helpers/tombstone.ts';
 import { sharedImages } from './images.ts';
 import { withPod } from './pod.ts';
 

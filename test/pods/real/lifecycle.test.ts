@@ -3,9 +3,9 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readTombstone } from '../../helpers/grave.ts';
 import { podman } from '../../helpers/podman.ts';
 import { readTimeline, waitForEvent } from '../../helpers/timeline.ts';
+import { readTombstone } from '../../helpers/tombstone.ts';
 import { sharedImages } from './images.ts';
 import { withPod } from './pod.ts';
 
@@ -54,8 +54,8 @@ test('J15 under Always no end of the main ends the sidecar, only the deletion of
   });
 });
 
-test('K14 a main whose whole container is killed is missed by a sidecar in another container under another user', async () => {
-  await withPod('strangers.yaml', { IMAGE: images().bare }, async (pod) => {
+test('K14 a sidecar in another container under another user notices that a main’s whole container was killed', async () => {
+  await withPod('other-users.yaml', { IMAGE: images().bare }, async (pod) => {
     for (const member of ['work', 'proxy']) await waitForEvent(pod.log, member, 'Started');
     await podman('kill', '--signal', 'KILL', pod.container('work'));
     assert.equal(await pod.exitOf('work'), 137);
@@ -63,6 +63,6 @@ test('K14 a main whose whole container is killed is missed by a sidecar in anoth
     assert.deepEqual(readTimeline(pod.log).signals('proxy'), [15]);
     const { StopReason, Died } = readTombstone(pod.graveyard, 'proxy') ?? {};
     assert.equal(StopReason, 'mains finished');
-    assert.ok(Died, 'its death was carved');
+    assert.ok(Died, 'its death was written');
   });
 });

@@ -6,8 +6,8 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readTombstone } from '../../helpers/grave.ts';
 import { podman } from '../../helpers/podman.ts';
+import { readTombstone } from '../../helpers/tombstone.ts';
 
 export interface Pod {
   readonly name: string;

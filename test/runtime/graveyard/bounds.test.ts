@@ -6,8 +6,8 @@ import { readdirSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PeerView } from '../../../src/core/peers.ts';
-import { asked, formatRequest, requestFileOf } from '../../../src/core/stop-request.ts';
+import { asked, formatRequest, requestFileOf } from '../../../src/core/format/stop-request.ts';
+import type { PeerView } from '../../../src/core/state/peer.ts';
 import { Graveyard } from '../../../src/runtime/graveyard/graveyard.ts';
 import { Liveness } from '../../../src/runtime/graveyard/liveness.ts';
 import { Pace } from '../../../src/runtime/graveyard/pace.ts';
@@ -16,7 +16,7 @@ import { Rereads } from '../../../src/runtime/graveyard/rereads.ts';
 import { Store } from '../../../src/runtime/graveyard/store.ts';
 import { Views } from '../../../src/runtime/graveyard/views.ts';
 import { temporaryDirectory } from '../../helpers/temporary.ts';
-import { carve, latest, listen, TIME, Told, view } from './neighbours.ts';
+import { latest, listen, TIME, Told, view, writeTombstone } from './neighbours.ts';
 
 interface Seen {
   readonly graveyard: Graveyard;
@@ -46,54 +46,54 @@ function many(count: number, make: (name: string) => void, prefix = 'm'): readon
 }
 
 describe('of very many', () => {
-  it('tombstones that come while it watches only the first 1024 are seen, and those that are named', async (t) => {
+  it('tombstones that come while it watches only the first 128 are seen, and those that are named', async (t) => {
     const dir = temporaryDirectory();
     const { graveyard, peers, troubles } = seeing(t, dir, ['work']);
     await graveyard.start();
-    many(1100, (name) => carve(dir, name, { Died: TIME }));
-    carve(dir, 'work');
+    many(200, (name) => writeTombstone(dir, name, { Died: TIME }));
+    writeTombstone(dir, 'work');
     await graveyard.rescan();
     const seen = peers.items.at(-1)?.length ?? 0;
     assert.ok(seen === MAX_MEMBERS || seen === MAX_MEMBERS + 1, `${seen} are seen`);
     assert.equal(latest(peers, 'work').vanished, false);
-    carve(dir, 'work', { Died: TIME });
+    writeTombstone(dir, 'work', { Died: TIME });
     await peers.until((told) => view(told, 'work')?.tombstone.Died === TIME);
-    assert.equal(troubles.items.filter((it) => it.includes('more than 1024 members')).length, 1);
+    assert.equal(troubles.items.filter((it) => it.includes('more than 128 members or 512 files')).length, 1);
   });
 
-  it('members that went without a word only the last 1024 are kept, those that are held, and those that are named', () => {
+  it('members that went only the last 128 are kept, those that are held, and those that are named', () => {
     const views = new Views({
       named: new Set(['work']),
       isOver: () => false,
       isHeld: (name) => name === 'held',
       isFar: () => false,
     });
-    const went = ['work', 'held', ...many(1500, () => {})];
+    const went = ['work', 'held', ...many(200, () => {})];
     for (const Name of went) {
       assert.ok(views.see(Name, { Version: 1, Name }, Name));
       assert.ok(views.lose(Name));
       views.forget();
     }
     const kept = views.all().map(({ tombstone }) => tombstone.Name);
-    assert.deepEqual(kept, ['work', 'held', ...went.slice(-1024)]);
+    assert.deepEqual(kept, ['work', 'held', ...went.slice(-128)]);
   });
 
-  it('files of others in a crowd a change of one is still told without a rescan', async (t) => {
+  it('files of others a change of one member is still told without a rescan', async (t) => {
     const dir = temporaryDirectory();
     many(2100, (name) => writeFileSync(join(dir, `${name}.txt`), ''));
     const { graveyard, peers, troubles } = seeing(t, dir);
     await graveyard.start();
     // It is not told when the watch has begun, so change again and again until it has.
     const seen = peers.until((told) => view(told, 'work') !== undefined).then(() => true);
-    while (!(await Promise.race([seen, sleep(50, false)]))) carve(dir, 'work', { Born: TIME });
-    carve(dir, 'work', { Died: TIME });
+    while (!(await Promise.race([seen, sleep(50, false)]))) writeTombstone(dir, 'work', { Born: TIME });
+    writeTombstone(dir, 'work', { Died: TIME });
     await peers.until((told) => view(told, 'work')?.tombstone.Died === TIME);
-    assert.equal(troubles.items.length, 32);
+    assert.equal(troubles.items.filter((it) => it.includes('more than 128 members or 512 files')).length, 1);
   });
 
   it('tombstones no history is kept, and no part of a longer text', async (t) => {
     const dir = temporaryDirectory();
-    carve(dir, 'a', { History: [{ At: TIME, Event: 'Born' }] });
+    writeTombstone(dir, 'a', { History: [{ At: TIME, Event: 'Born' }] });
     const { graveyard, peers } = seeing(t, dir);
     await graveyard.start();
     assert.equal(latest(peers, 'a').tombstone.History, undefined);
@@ -126,7 +126,7 @@ describe('of very many', () => {
     const dir = temporaryDirectory();
     const self = { boot: 'boot', host: 'host' };
     const asks = new Told<unknown>();
-    many(1200, (name) => writeFileSync(join(dir, requestFileOf('me', `0000000${name.slice(1)}`)), 'nonsense'));
+    many(400, (name) => writeFileSync(join(dir, requestFileOf('me', `0000000${name.slice(1)}`)), 'nonsense'));
     const request = { ...asked({ mono: 1, wall: '1800000000000000000' }), Boot: 'boot', Incarnation: 'host', By: 'me' };
     writeFileSync(join(dir, requestFileOf('me', 'ffffffffffff')), formatRequest(request));
     const troubles = new Told<string>();
@@ -144,14 +144,14 @@ describe('of very many', () => {
     for (let scan = 0; scan < 2; scan++) await graveyard.rescan();
     assert.equal(asks.items.length, 1);
     assert.equal(troubles.items.length, 8);
-    assert.equal(readdirSync(dir).length, 1200);
+    assert.equal(readdirSync(dir).length, 400);
   });
 
-  it('temporary files of its name 1024 at a time are removed at a start, and one that is a directory is left', async () => {
+  it('temporary files of its name 512 at a time are removed at a start', async () => {
     const dir = temporaryDirectory();
-    many(1100, (name) => writeFileSync(join(dir, `.me.0000000${name.slice(1)}.tmp`), ''));
+    many(600, (name) => writeFileSync(join(dir, `.me.0000000${name.slice(1)}.tmp`), ''));
     assert.equal(await new Store(dir, 'me').prepare(), undefined);
-    assert.equal(readdirSync(dir).length, 1100 - 1024);
+    assert.equal(readdirSync(dir).length, 600 - 512);
     assert.equal(await new Store(dir, 'me').prepare(), undefined);
     assert.deepEqual(readdirSync(dir), []);
   });

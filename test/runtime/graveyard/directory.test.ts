@@ -12,9 +12,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { formatTombstone } from '../../../src/core/tombstone.ts';
-import { leaveRequest } from '../../../src/runtime/graveyard/ask.ts';
+import { formatTombstone } from '../../../src/core/format/tombstone.ts';
 import { Inbox } from '../../../src/runtime/graveyard/inbox.ts';
+import { leaveRequest } from '../../../src/runtime/graveyard/leave-request.ts';
 import { Store } from '../../../src/runtime/graveyard/store.ts';
 import { temporaryDirectory } from '../../helpers/temporary.ts';
 
@@ -48,12 +48,12 @@ describe('a graveyard in whose place a link is put', () => {
     writeFileSync(join(own, 'a'), 'the own file of the victim');
     const store = new Store(dir, 'a', () => {});
     assert.equal(await store.prepare(), undefined);
-    assert.equal(await store.carve(stone('running')), undefined);
+    assert.equal(await store.write(stone('running')), undefined);
     swap();
-    const trouble = await store.carve(stone('stopping'));
+    const trouble = await store.write(stone('stopping'));
     assert.equal(
       trouble?.message,
-      `cannot carve the tombstone ${dir}/a: ${dir} is a symbolic link; name the directory itself: a link is not followed`,
+      `cannot write the tombstone ${dir}/a: ${dir} is a symbolic link; name the directory itself: a link is not followed`,
     );
     assert.notEqual(await store.tend(), 'idle');
     assert.deepEqual(readdirSync(own), ['a']);
@@ -124,7 +124,7 @@ describe('a graveyard that is not there', () => {
     const dir = join(temporaryDirectory(), 'graveyard');
     const store = new Store(dir, 'a', undefined);
     assert.match((await store.prepare())?.message ?? '', /ENOENT/);
-    assert.match((await store.carve(stone('running')))?.message ?? '', /ENOENT/);
+    assert.match((await store.write(stone('running')))?.message ?? '', /ENOENT/);
     assert.equal(existsSync(dir), false);
     mkdirSync(dir);
     assert.equal(await store.tend(), undefined);

@@ -3,12 +3,12 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { asked, formatRequest, requestFileOf, type StopRequest } from '../../../src/core/stop-request.ts';
-import { leaveRequest } from '../../../src/runtime/graveyard/ask.ts';
+import { asked, formatRequest, requestFileOf, type StopRequest } from '../../../src/core/format/stop-request.ts';
 import { Graveyard } from '../../../src/runtime/graveyard/graveyard.ts';
 import type { Ask } from '../../../src/runtime/graveyard/inbox.ts';
+import { leaveRequest } from '../../../src/runtime/graveyard/leave-request.ts';
 import { temporaryDirectory } from '../../helpers/temporary.ts';
-import { carve, Told } from './neighbours.ts';
+import { Told, writeTombstone } from './neighbours.ts';
 import { Helper, needsMount, needsRoot, readOnlyView } from './volume.ts';
 
 const FOREIGN_UID = 54_321;
@@ -111,7 +111,7 @@ describe('a request in the graveyard', () => {
 
   it('is no tombstone and no trouble to anybody else', async (t) => {
     const dir = temporaryDirectory();
-    carve(dir, 'a');
+    writeTombstone(dir, 'a');
     await leaveRequest(dir, 'a', request());
     const { graveyard, troubles } = listening(t, dir);
     await graveyard.start();
@@ -166,7 +166,7 @@ describe('a request in the graveyard', () => {
     const helper = new Helper(
       t,
       `import { Graveyard } from ${module('graveyard')};
-       import { leaveRequest } from ${module('ask')};
+       import { leaveRequest } from ${module('leave-request')};
        const asks: unknown[] = [];
        const graveyard = new Graveyard({ dir: ${JSON.stringify(dir)}, ownName: 'me', now: () => 0, onPeers: () => {},
          onTrouble: () => {}, inbox: { self: () => (${JSON.stringify(SELF)}), onAsked: (ask) => asks.push(ask.graceMs) } });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { type Contact, Liveness } from '../../../src/runtime/graveyard/liveness.ts';
 import { temporaryDirectory } from '../../helpers/temporary.ts';
-import { carve, graveyardOf, latest, listen, TIME, Told, view } from './neighbours.ts';
+import { graveyardOf, latest, listen, TIME, Told, view, writeTombstone } from './neighbours.ts';
 import { Helper, needsMount, needsRoot, readOnlyView } from './volume.ts';
 
 interface Followed {
@@ -170,7 +170,7 @@ describe('Liveness', () => {
 describe('Graveyard with liveness', () => {
   it('knows by the end of its start who is held and who has nobody behind the socket', async (t) => {
     const dir = temporaryDirectory();
-    for (const name of ['alive', 'stale', 'silent']) carve(dir, name);
+    for (const name of ['alive', 'stale', 'silent']) writeTombstone(dir, name);
     await listen(t, join(dir, '.alive.sock'), () => {});
     await (await holder(t, join(dir, '.stale.sock'))).kill();
     const { graveyard, peers } = graveyardOf(t, dir);
@@ -187,14 +187,14 @@ describe('Graveyard with liveness', () => {
     );
   });
 
-  it('sees carvings and lives of peers through a read-only mount', { skip: needsMount }, async (t) => {
+  it('sees tombstones and liveness of peers through a read-only mount', { skip: needsMount }, async (t) => {
     const dir = temporaryDirectory();
-    carve(dir, 'a');
+    writeTombstone(dir, 'a');
     const init = await holder(t, join(dir, '.a.sock'));
     const { graveyard, peers } = graveyardOf(t, readOnlyView(t, dir));
     await graveyard.start();
     assert.equal(latest(peers, 'a').liveness, 'held');
-    carve(dir, 'a', { Phase: 'draining' });
+    writeTombstone(dir, 'a', { Phase: 'draining' });
     await peers.until((list) => view(list, 'a')?.tombstone.Phase === 'draining');
     await init.kill();
     await peers.until((list) => view(list, 'a')?.liveness === 'lost');
@@ -202,7 +202,7 @@ describe('Graveyard with liveness', () => {
 
   it('K14 tells of a peer whose holder is killed although its tombstone says nothing', async (t) => {
     const dir = temporaryDirectory();
-    carve(dir, 'a', { Phase: 'running' });
+    writeTombstone(dir, 'a', { Phase: 'running' });
     const init = await holder(t, join(dir, '.a.sock'));
     const { graveyard, peers } = graveyardOf(t, dir);
     await graveyard.start();
@@ -215,16 +215,16 @@ describe('Graveyard with liveness', () => {
 
   it('keeps a loss through a new child of the same init, and forgets it with a new init', async (t) => {
     const dir = temporaryDirectory();
-    carve(dir, 'a', { Incarnation: 'init-one-1' });
+    writeTombstone(dir, 'a', { Incarnation: 'init-one-1' });
     const init = await holder(t, join(dir, '.a.sock'));
     const { graveyard, peers } = graveyardOf(t, dir);
     await graveyard.start();
     await init.kill();
     await peers.until((list) => view(list, 'a')?.liveness === 'lost');
-    carve(dir, 'a', { Incarnation: 'init-one-2' });
+    writeTombstone(dir, 'a', { Incarnation: 'init-one-2' });
     const same = await peers.until((list) => view(list, 'a')?.tombstone.Incarnation === 'init-one-2');
     assert.equal(view(same, 'a')?.liveness, 'lost');
-    carve(dir, 'a', { Incarnation: 'init-two-1' });
+    writeTombstone(dir, 'a', { Incarnation: 'init-two-1' });
     await peers.until(
       (list) => view(list, 'a')?.tombstone.Incarnation === 'init-two-1' && view(list, 'a')?.liveness === 'none',
     );
@@ -236,14 +236,14 @@ describe('Graveyard with liveness', () => {
 
   it('lets go of the dead, and connects to none', async (t) => {
     const dir = temporaryDirectory();
-    carve(dir, 'a');
+    writeTombstone(dir, 'a');
     const connections = new Told<Socket>();
     await listen(t, join(dir, '.a.sock'), connections.add);
     const { graveyard, peers } = graveyardOf(t, dir);
     await graveyard.start();
     const socket = await connections.until(() => true);
     const ended = new Promise((resolve) => socket.resume().once('close', resolve));
-    carve(dir, 'a', { Died: TIME });
+    writeTombstone(dir, 'a', { Died: TIME });
     await ended;
     await peers.until((list) => view(list, 'a')?.tombstone.Died === TIME && view(list, 'a')?.liveness === 'none');
     await graveyard.rescan();
@@ -252,11 +252,11 @@ describe('Graveyard with liveness', () => {
 
   it('tries a peer again whose tombstone has changed', async (t) => {
     const dir = temporaryDirectory();
-    carve(dir, 'a');
+    writeTombstone(dir, 'a');
     const { graveyard, peers } = graveyardOf(t, dir);
     await graveyard.start();
     await listen(t, join(dir, '.a.sock'), () => {});
-    carve(dir, 'a', { Phase: 'running' });
+    writeTombstone(dir, 'a', { Phase: 'running' });
     await peers.until((list) => view(list, 'a')?.liveness === 'held');
   });
 });

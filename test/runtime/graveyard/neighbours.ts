@@ -4,13 +4,13 @@ import { renameSync, writeFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import type { PeerView } from '../../../src/core/peers.ts';
-import { formatTombstone, type Tombstone } from '../../../src/core/tombstone.ts';
+import { formatTombstone, type Tombstone } from '../../../src/core/format/tombstone.ts';
+import type { PeerView } from '../../../src/core/state/peer.ts';
 import { Graveyard } from '../../../src/runtime/graveyard/graveyard.ts';
 
 export const TIME = '2026-01-02T03:04:05.678901234Z';
 
-export function carve(dir: string, name: string, more: Partial<Tombstone> = {}): void {
+export function writeTombstone(dir: string, name: string, more: Partial<Tombstone> = {}): void {
   const temporary = join(dir, `.${name}.000000000000.tmp`);
   writeFileSync(temporary, formatTombstone({ Version: 1, Name: name, Incarnation: 'first-1', ...more }));
   renameSync(temporary, join(dir, name));

@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { formatTombstone, RESERVE_BYTES, type Tombstone } from '../../../src/core/tombstone.ts';
+import { formatTombstone, RESERVE_BYTES, type Tombstone } from '../../../src/core/format/tombstone.ts';
 import { Store } from '../../../src/runtime/graveyard/store.ts';
 import { temporaryDirectory } from '../../helpers/temporary.ts';
 import { Helper, needsMount, needsRoot, readOnlyView, tmpfs } from './volume.ts';
@@ -36,17 +36,17 @@ function fill(dir: string): void {
   }, /ENOSPC/);
 }
 
-/** Carves in a process of another uid and gives what came of it. */
-async function carveAs(t: TestContext, dir: string, text: string): Promise<string> {
+/** Writes in a process of another uid and returns the outcome. */
+async function writeAs(t: TestContext, dir: string, text: string): Promise<string> {
   const module = new URL('../../../src/runtime/graveyard/store.ts', import.meta.url).href;
-  const carver = new Helper(
+  const writer = new Helper(
     t,
     `import { Store } from ${JSON.stringify(module)};
-     const trouble = await new Store(${JSON.stringify(dir)}, 'a').carve(${JSON.stringify(text)});
-     console.log(trouble?.message ?? 'carved');`,
+     const trouble = await new Store(${JSON.stringify(dir)}, 'a').write(${JSON.stringify(text)});
+     console.log(trouble?.message ?? 'written');`,
     { uid: FOREIGN_UID },
   );
-  return carver.line();
+  return writer.line();
 }
 
 describe('Store.prepare', () => {
@@ -84,12 +84,12 @@ describe('Store.prepare', () => {
   });
 });
 
-describe('Store.carve', () => {
+describe('Store.write', () => {
   it('writes a file of mode 0644 whatever the umask, and leaves no temporary file', async () => {
     const dir = temporaryDirectory();
     const before = process.umask(0o077);
     try {
-      assert.equal(await new Store(dir, 'a').carve(stone('a')), undefined);
+      assert.equal(await new Store(dir, 'a').write(stone('a')), undefined);
     } finally {
       process.umask(before);
     }
@@ -103,7 +103,7 @@ describe('Store.carve', () => {
     const victim = join(temporaryDirectory(), 'victim');
     writeFileSync(victim, 'precious');
     symlinkSync(victim, join(dir, 'a'));
-    assert.equal(await new Store(dir, 'a').carve(stone('a')), undefined);
+    assert.equal(await new Store(dir, 'a').write(stone('a')), undefined);
     assert.equal(readFileSync(victim, 'utf8'), 'precious');
     assert.equal(readFileSync(join(dir, 'a'), 'utf8'), stone('a'));
   });
@@ -112,13 +112,13 @@ describe('Store.carve', () => {
     const dir = temporaryDirectory();
     const store = new Store(dir, 'a');
     const inodes = new Set<number>();
-    const carvings = Array.from({ length: 100 }, (_, count) => stone('a', { Restarts: count })).map((text) =>
-      store.carve(text).then((trouble) => {
+    const writes = Array.from({ length: 100 }, (_, count) => stone('a', { Restarts: count })).map((text) =>
+      store.write(text).then((trouble) => {
         assert.equal(trouble, undefined);
         inodes.add(statSync(join(dir, 'a')).ino);
       }),
     );
-    await Promise.all(carvings);
+    await Promise.all(writes);
     assert.equal(readFileSync(join(dir, 'a'), 'utf8'), stone('a', { Restarts: 99 }));
     assert.equal(inodes.size, 2, 'the first and the last, none between');
   });
@@ -127,22 +127,22 @@ describe('Store.carve', () => {
     const dir = temporaryDirectory();
     const store = new Store(dir, 'a');
     const restarts = (): number => JSON.parse(readFileSync(join(dir, 'a'), 'utf8')).Restarts;
-    const carvings = [];
+    const writes = [];
     for (let count = 0; count < 30; count++) {
-      carvings.push(store.carve(stone('a', { Restarts: count })).then(() => assert.ok(restarts() >= count)));
-      if (count % 7 === 0) await carvings.at(-1);
+      writes.push(store.write(stone('a', { Restarts: count })).then(() => assert.ok(restarts() >= count)));
+      if (count % 7 === 0) await writes.at(-1);
     }
-    await Promise.all(carvings);
+    await Promise.all(writes);
     assert.equal(restarts(), 29);
   });
 
-  it('tells everyone whose carving failed', async () => {
+  it('tells every caller whose write failed', async () => {
     const dir = temporaryDirectory();
     mkdirSync(join(dir, 'a'));
     const store = new Store(dir, 'a');
-    const troubles = await Promise.all([1, 2, 3].map((count) => store.carve(stone('a', { Restarts: count }))));
+    const troubles = await Promise.all([1, 2, 3].map((count) => store.write(stone('a', { Restarts: count }))));
     for (const trouble of troubles)
-      assert.match(trouble?.message ?? '', /^cannot carve the tombstone .*EISDIR.*; a directory/);
+      assert.match(trouble?.message ?? '', /^cannot write the tombstone .*EISDIR.*; a directory/);
     assert.deepEqual(readdirSync(dir), ['a']);
   });
 
@@ -150,8 +150,8 @@ describe('Store.carve', () => {
     const file = join(temporaryDirectory(), 'file');
     writeFileSync(file, '');
     const store = new Store(file, 'a');
-    const [first, second] = [await store.carve(stone('a')), await store.carve(stone('a', { Restarts: 1 }))];
-    assert.match(first?.message ?? '', /^cannot carve the tombstone .*ENOTDIR: not a directory; a part of the path/);
+    const [first, second] = [await store.write(stone('a')), await store.write(stone('a', { Restarts: 1 }))];
+    assert.match(first?.message ?? '', /^cannot write the tombstone .*ENOTDIR: not a directory; a part of the path/);
     assert.equal(first?.message, second?.message);
   });
 
@@ -159,20 +159,20 @@ describe('Store.carve', () => {
     const dir = join(temporaryDirectory(), 'graveyard');
     const store = new Store(dir, 'a', () => {});
     await store.prepare();
-    await store.carve(stone('a'));
+    await store.write(stone('a'));
     rmSync(dir, { recursive: true });
-    assert.equal(await store.carve(stone('a', { Restarts: 1 })), undefined);
+    assert.equal(await store.write(stone('a', { Restarts: 1 })), undefined);
     assert.equal(readFileSync(join(dir, 'a'), 'utf8'), stone('a', { Restarts: 1 }));
     assert.equal(mode(dir), '1777');
   });
 
-  it('K08 carves a death on a full volume, in place over its reserve', { skip: needsMount }, async (t) => {
+  it('K08 writes a death on a full volume, in place over its reserve', { skip: needsMount }, async (t) => {
     const dir = tmpfs(t, 'size=64k');
     const store = new Store(dir, 'a');
-    assert.equal(await store.carve(stone('a', { Phase: 'running' })), undefined);
+    assert.equal(await store.write(stone('a', { Phase: 'running' })), undefined);
     fill(dir);
     const { ino } = statSync(join(dir, 'a'));
-    assert.equal(await store.carve(stone('a', { Phase: 'dead', ExitCode: 3 })), undefined);
+    assert.equal(await store.write(stone('a', { Phase: 'dead', ExitCode: 3 })), undefined);
     assert.equal(JSON.parse(readFileSync(join(dir, 'a'), 'utf8')).ExitCode, 3);
     assert.equal(statSync(join(dir, 'a')).ino, ino);
     assert.equal(statSync(join(dir, 'a')).size, RESERVE_BYTES);
@@ -185,8 +185,8 @@ describe('Store.carve', () => {
     const dir = tmpfs(t, 'size=64k');
     fill(dir);
     const store = new Store(dir, 'a');
-    const trouble = await store.carve(stone('a'));
-    assert.match(trouble?.message ?? '', /^cannot carve the tombstone .*ENOSPC.*; free space on the volume/);
+    const trouble = await store.write(stone('a'));
+    assert.match(trouble?.message ?? '', /^cannot write the tombstone .*ENOSPC.*; free space on the volume/);
     assert.deepEqual(readdirSync(dir), ['ballast']);
     rmSync(join(dir, 'ballast'));
     assert.equal(await store.tend(), undefined);
@@ -200,7 +200,7 @@ describe('Store.carve', () => {
     const old = 'Born: 2020-01-02T03:04:05Z\n';
     writeFileSync(join(dir, 'a'), old);
     fill(dir);
-    assert.match((await new Store(dir, 'a').carve(stone('a')))?.message ?? '', /ENOSPC/);
+    assert.match((await new Store(dir, 'a').write(stone('a')))?.message ?? '', /ENOSPC/);
     assert.equal(readFileSync(join(dir, 'a'), 'utf8'), old);
   });
 
@@ -208,7 +208,7 @@ describe('Store.carve', () => {
     const dir = temporaryDirectory();
     chmodSync(dir, 0o777);
     writeFileSync(join(dir, 'a'), 'of root');
-    assert.equal(await carveAs(t, dir, stone('a')), 'carved');
+    assert.equal(await writeAs(t, dir, stone('a')), 'written');
     assert.equal(statSync(join(dir, 'a')).uid, FOREIGN_UID);
     assert.equal(readFileSync(join(dir, 'a'), 'utf8'), stone('a'));
   });
@@ -219,7 +219,7 @@ describe('Store.carve', () => {
     const dir = temporaryDirectory();
     chmodSync(dir, 0o1777);
     writeFileSync(join(dir, 'a'), 'of root');
-    assert.match(await carveAs(t, dir, stone('a')), /^cannot carve .*EPERM.*sticky directory: remove it/);
+    assert.match(await writeAs(t, dir, stone('a')), /^cannot write .*EPERM.*sticky directory: remove it/);
     assert.equal(readFileSync(join(dir, 'a'), 'utf8'), 'of root');
     assert.deepEqual(readdirSync(dir), ['a']);
   });
@@ -229,7 +229,7 @@ describe('Store.carve', () => {
     chmodSync(dir, 0o755);
     writeFileSync(join(dir, 'a'), `${'x'.repeat(RESERVE_BYTES)}too long`);
     chownSync(join(dir, 'a'), FOREIGN_UID, FOREIGN_UID);
-    assert.equal(await carveAs(t, dir, stone('a')), 'carved');
+    assert.equal(await writeAs(t, dir, stone('a')), 'written');
     assert.equal(readFileSync(join(dir, 'a'), 'utf8'), stone('a'));
   });
 
@@ -243,7 +243,7 @@ describe('Store.carve', () => {
       const dir = join(outside, plant.name);
       mkdirSync(dir);
       plant(victim, join(dir, 'a'));
-      assert.match(await carveAs(t, dir, stone('a')), /^cannot carve .*EACCES.*; make the directory writable/);
+      assert.match(await writeAs(t, dir, stone('a')), /^cannot write .*EACCES.*; make the directory writable/);
       assert.equal(readFileSync(victim, 'utf8'), 'precious');
     }
   });
@@ -251,29 +251,29 @@ describe('Store.carve', () => {
   it('K07 says so on a read-only volume', { skip: needsMount }, async (t) => {
     const dir = temporaryDirectory();
     writeFileSync(join(dir, 'a'), stone('a'));
-    const trouble = await new Store(readOnlyView(t, dir), 'a').carve(stone('a', { Restarts: 1 }));
-    assert.match(trouble?.message ?? '', /^cannot carve the tombstone .*EROFS.*; mount the volume without readOnly/);
+    const trouble = await new Store(readOnlyView(t, dir), 'a').write(stone('a', { Restarts: 1 }));
+    assert.match(trouble?.message ?? '', /^cannot write the tombstone .*EROFS.*; mount the volume without readOnly/);
     assert.equal(readFileSync(join(dir, 'a'), 'utf8'), stone('a'));
   });
 });
 
 describe('Store.tend', () => {
-  it('carves nothing before the first carving, and nothing when all is well', async () => {
+  it('writes nothing before the first write, and nothing when all is well', async () => {
     const dir = temporaryDirectory();
     const store = new Store(dir, 'a');
     await store.tend();
     assert.deepEqual(readdirSync(dir), []);
-    await store.carve(stone('a'));
+    await store.write(stone('a'));
     const { ino } = statSync(join(dir, 'a'));
     await store.tend();
     assert.equal(statSync(join(dir, 'a')).ino, ino);
   });
 
-  it('carves the last text again after the file or the directory went away', async () => {
+  it('writes the last text again after the file or the directory went away', async () => {
     const dir = join(temporaryDirectory(), 'graveyard');
     const store = new Store(dir, 'a', () => {});
     await store.prepare();
-    await store.carve(stone('a'));
+    await store.write(stone('a'));
     rmSync(join(dir, 'a'));
     await store.tend();
     assert.equal(readFileSync(join(dir, 'a'), 'utf8'), stone('a'));
@@ -282,11 +282,11 @@ describe('Store.tend', () => {
     assert.equal(readFileSync(join(dir, 'a'), 'utf8'), stone('a'));
   });
 
-  it('succeeds later after a carving that failed', async () => {
+  it('succeeds later after a write that failed', async () => {
     const dir = temporaryDirectory();
     const store = new Store(dir, 'a');
     mkdirSync(join(dir, 'a'));
-    assert.notEqual(await store.carve(stone('a')), undefined);
+    assert.notEqual(await store.write(stone('a')), undefined);
     const trouble = await store.tend();
     assert.match(typeof trouble === 'object' ? trouble.message : '', /EISDIR/);
     rmSync(join(dir, 'a'), { recursive: true });
@@ -311,13 +311,13 @@ describe('Store.clear', () => {
 });
 
 describe('Store.close', () => {
-  it('writes what was asked for and begins nothing else, so that a process that leaves leaves no half of a carving', async () => {
+  it('writes what was asked for and begins nothing else, so that a process that ends leaves no half-written file', async () => {
     const dir = temporaryDirectory();
     const store = new Store(dir, 'a');
-    void store.carve(stone('a', { Phase: 'running' }));
-    void store.carve(stone('a', { Phase: 'dead' }));
+    void store.write(stone('a', { Phase: 'running' }));
+    void store.write(stone('a', { Phase: 'dead' }));
     const closed = store.close();
-    const late = store.carve(stone('a', { Phase: 'dead', Reason: 'lost' }));
+    const late = store.write(stone('a', { Phase: 'dead', Reason: 'lost' }));
     await closed;
     // Whoever leaves now takes nothing with him that was begun.
     assert.deepEqual(readdirSync(dir), ['a']);

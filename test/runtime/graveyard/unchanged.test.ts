@@ -6,19 +6,19 @@ import { renameSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { formatTombstone } from '../../../src/core/tombstone.ts';
+import { formatTombstone } from '../../../src/core/format/tombstone.ts';
 import { Unchanged } from '../../../src/runtime/graveyard/unchanged.ts';
 import { temporaryDirectory } from '../../helpers/temporary.ts';
 import { waitFor } from '../../helpers/wait.ts';
-import { carve, graveyardOf, latest } from './neighbours.ts';
+import { graveyardOf, latest, writeTombstone } from './neighbours.ts';
 import { needsMount, tmpfs } from './volume.ts';
 
 describe('a rescan', () => {
   it('does not read a file again that is what it was', async () => {
     const { unchanged, path } = await settled();
-    assert.equal(await unchanged.has('main'), true);
+    assert.equal(await unchanged.compare('main'), true);
     writeFileSync(path, 'other');
-    assert.equal(await unchanged.has('main'), false);
+    assert.equal(await unchanged.compare('main'), false);
   });
 
   it('reads a file again that was changed less than a second ago', async () => {
@@ -27,7 +27,7 @@ describe('a rescan', () => {
     await unchanged.begin();
     await writeFile(join(dir, 'main'), 'young');
     const isTooYoung = Date.now() - statSync(join(dir, 'main')).ctimeMs < 500;
-    const [first, second] = [await unchanged.has('main'), await unchanged.has('main')];
+    const [first, second] = [await unchanged.compare('main'), await unchanged.compare('main')];
     const isStillYoung = Date.now() - statSync(join(dir, 'main')).ctimeMs < 1_000;
     // On a machine that slept in between nothing is to be learned.
     if (isTooYoung && isStillYoung) assert.deepEqual([first, second], [false, false]);
@@ -38,27 +38,27 @@ describe('a rescan', () => {
     const { atime, mtime } = statSync(path);
     writeFileSync(path, 'first'.toUpperCase());
     utimesSync(path, atime, mtime);
-    assert.equal(await unchanged.has('main'), false);
+    assert.equal(await unchanged.compare('main'), false);
   });
 
   it('reads a file again that another one took the place of', async () => {
     const { unchanged, path } = await settled();
     writeFileSync(`${path}.new`, 'first');
     renameSync(`${path}.new`, path);
-    assert.equal(await unchanged.has('main'), false);
+    assert.equal(await unchanged.compare('main'), false);
   });
 
   it('reads every file again where the volume is not known to be this machine’s own', async (t) => {
     const unchanged = new Unchanged('/proc/self');
     await unchanged.begin();
-    assert.equal(await unchanged.has('limits'), false);
-    assert.equal(await unchanged.has('limits'), false);
+    assert.equal(await unchanged.compare('limits'), false);
+    assert.equal(await unchanged.compare('limits'), false);
     t.diagnostic('procfs stands for NFS: neither is among those that are trusted');
   });
 
-  it('tells of a member that was carved in place long ago, and then again', { skip: needsMount }, async (t) => {
+  it('tells of a member that was written in place long ago, and then again', { skip: needsMount }, async (t) => {
     const dir = tmpfs(t, 'size=1m');
-    carve(dir, 'main');
+    writeTombstone(dir, 'main');
     await waitFor('the file has settled', () => Date.now() - statSync(join(dir, 'main')).ctimeMs > 1_100);
     const { graveyard, peers } = graveyardOf(t, dir);
     await graveyard.start();
@@ -81,6 +81,6 @@ async function settled(): Promise<{ unchanged: Unchanged; path: string }> {
   const unchanged = new Unchanged(dir);
   await unchanged.begin();
   await waitFor('the file has settled', () => Date.now() - statSync(path).ctimeMs > 1_100);
-  assert.equal(await unchanged.has('main'), false);
+  assert.equal(await unchanged.compare('main'), false);
   return { unchanged, path };
 }

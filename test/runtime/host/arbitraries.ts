@@ -1,6 +1,6 @@
 /** Everything that the protocol can say, at random. */
 import fc from 'fast-check';
-import { MAX_SOCKET_PATH_BYTES } from '../../../src/core/handle.ts';
+import { MAX_SOCKET_PATH_BYTES } from '../../../src/core/format/tombstone.ts';
 import type { Commit, Hello, HostCommand, HostEvent } from '../../../src/runtime/host/host.ts';
 
 /** Plain objects, as the code under test makes them. */
@@ -79,7 +79,7 @@ const command: fc.Arbitrary<HostCommand> = fc.oneof(
   }),
   record({ type: fc.constant('kill'), id, signal }),
   record({
-    type: fc.constantFrom('forward', 'once'),
+    type: fc.constantFrom('forward', 'forwardOnce'),
     id,
     table: fc.array(fc.tuple(signal, signal), { maxLength: 6 }).map((pairs) => Object.fromEntries(pairs)),
   }),
@@ -95,7 +95,7 @@ const command: fc.Arbitrary<HostCommand> = fc.oneof(
     path: word.filter((path) => path !== '' && Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES),
   }),
   record({ type: fc.constant('exec'), id, argv, outputLimit: fc.integer({ min: 0, max: 4096 }) }),
-  record({ type: fc.constantFrom('endHelper', 'single'), id }),
+  record({ type: fc.constantFrom('endHelper', 'firstOnly'), id }),
   record({ type: fc.constantFrom('sweep', 'parentDeath'), signal }),
   record({ type: fc.constant('tellReaped') }),
   record({ type: fc.constant('exit'), code: fc.integer({ min: 0, max: 255 }) }),

@@ -1,6 +1,6 @@
 /**
- * What every host keeps, driven from outside: the same cases run over sexton-init and over execa. A case that a host cannot
- * keep is skipped with the sentence of its `limits` that says so.
+ * What every host keeps, driven from outside: the same cases run over sexton-init and over execa. Where a
+ * sentence of a host's `limits` excuses it from a case, the case tests that the sentence is true.
  */
 import { describe } from 'node:test';
 import { childrenContract } from './contract-children.ts';
@@ -9,7 +9,7 @@ import { helpersContract } from './contract-helpers.ts';
 import { livenessContract } from './contract-liveness.ts';
 import { modesContract } from './contract-modes.ts';
 import { signalsContract } from './contract-signals.ts';
-import type { HostKind } from './rig.ts';
+import type { HostKind } from './host-process.ts';
 
 export function hostContract(kind: HostKind): void {
   describe(kind.name, () => {

@@ -131,7 +131,7 @@ test('what init would refuse is refused before it is sent', () => {
   assert.throws(send([{ type: 'exec', id: 1, argv: ['a\0b'], outputLimit: 1 }]), /argument with a NUL/);
   assert.throws(send([{ type: 'sweep', signal: 0 }]), /signal 0/);
   assert.throws(send([{ type: 'parentDeath', signal: 65 }]), /signal 65/);
-  assert.throws(send([{ type: 'single', id: 0 }]), /child id 0/);
+  assert.throws(send([{ type: 'firstOnly', id: 0 }]), /child id 0/);
   assert.throws(send([{ type: 'listen', path: '' }]), /empty socket path/);
   assert.throws(
     send([{ type: 'spawn', id: 1, program: { fromIndex: 0, argv: ['a', 'b\0c'] } }]),
@@ -165,9 +165,9 @@ test('an event with a field too many, too few, out of range or of another form i
     ['exited', '1', '2', '1', '7', 'code', '256', '0'],
     ['exited', '1', '2', '1', '7', 'signal', '0', '0'],
     ['exited', '1', '2', '1', '7', 'status', '0', '0'],
-    ['gone', '1', '2', '0', '0'],
-    ['gone', '1', '2', '1'],
-    ['gone', '1', '2', '1', '-1'],
+    ['group-gone', '1', '2', '0', '0'],
+    ['group-gone', '1', '2', '1'],
+    ['group-gone', '1', '2', '1', '-1'],
     ['strays-gone', '1'],
     ['strays-gone', '1', '2', '0'],
     ['helper-ended', '1', '2', '3', 'code', '0'],

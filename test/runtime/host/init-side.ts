@@ -31,7 +31,7 @@ export function eventFields(event: HostEvent): string[] {
     case 'helperEnded':
       return ['helper-ended', ...base, String(event.id), ...helperEnd(event), event.output];
     case 'groupGone':
-      return ['gone', ...base, String(event.id), String(event.strays)];
+      return ['group-gone', ...base, String(event.id), String(event.strays)];
     default:
       return event satisfies never;
   }
@@ -78,9 +78,13 @@ export function commitOf(fields: readonly string[]): Commit {
         program: { fromIndex, argv: fromIndex > 0 ? ['own'] : [argv[0] ?? '', ...argv.slice(1)] },
       });
     } else if (operation === 'kill') commands.push({ type: 'kill', id: int(), signal: int() });
-    else if (operation === 'forward' || operation === 'once') {
+    else if (operation === 'forward' || operation === 'forward-once') {
       const id = int();
-      commands.push({ type: operation, id, table: Object.fromEntries(some(int(), () => [int(), int()])) });
+      commands.push({
+        type: operation === 'forward' ? 'forward' : 'forwardOnce',
+        id,
+        table: Object.fromEntries(some(int(), () => [int(), int()])),
+      });
     } else if (operation === 'fallback') {
       const stopSignals = some(int(), int);
       const signal = int();
@@ -102,7 +106,7 @@ export function commitOf(fields: readonly string[]): Commit {
       commands.push({ type: 'exec', id, argv: [file, ...rest], outputLimit });
     } else if (operation === 'end-helper') commands.push({ type: 'endHelper', id: int() });
     else if (operation === 'sweep') commands.push({ type: 'sweep', signal: int() });
-    else if (operation === 'single') commands.push({ type: 'single', id: int() });
+    else if (operation === 'first-only') commands.push({ type: 'firstOnly', id: int() });
     else if (operation === 'parent-death') commands.push({ type: 'parentDeath', signal: int() });
     else if (operation === 'tell-reaped') commands.push({ type: 'tellReaped' });
     else if (operation === 'exit') commands.push({ type: 'exit', code: int() });

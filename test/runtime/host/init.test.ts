@@ -8,42 +8,42 @@ import { buildInit } from '../../../src/init/build.ts';
 import { hasEnded } from '../../helpers/process.ts';
 import { waitFor, within } from '../../helpers/wait.ts';
 import { hostContract } from './contract.ts';
-import { start } from './rig.ts';
+import { start } from './host-process.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'sx-init-'));
 after(() => rmSync(dir, { recursive: true }));
 const kind = { name: 'InitHost', init: join(dir, 'sexton') } as const;
 // What a test does not acknowledge must not end its supervisor on a slow machine.
-buildInit(kind.init, { patienceMs: 300_000 });
+buildInit(kind.init, { hangMs: 300_000 });
 
 hostContract(kind);
 
 test('nothing is out of reach over init', async (t) => {
-  const rig = await start(t, kind);
-  assert.deepEqual(rig.limits, []);
+  const host = await start(t, kind);
+  assert.deepEqual(host.limits, []);
 });
 
 test('a supervisor whose init is gone ends itself and says nothing', async (t) => {
-  const rig = await start(t, kind);
-  process.kill(rig.pid, 'SIGKILL');
-  await waitFor('the supervisor has ended', () => hasEnded(rig.supervisorPid));
-  await within('the host ends', rig.ended);
-  assert.deepEqual(rig.errors, []);
+  const host = await start(t, kind);
+  process.kill(host.pid, 'SIGKILL');
+  await waitFor('the supervisor has ended', () => hasEnded(host.supervisorPid));
+  await within('the host ends', host.ended);
+  assert.deepEqual(host.errors, []);
 });
 
 test('a supervisor that crashes is started again, and its crash can be read', async (t) => {
-  const rig = await start(t, kind);
-  await rig.commit({ memo: 'kept' });
-  rig.say({ type: 'crash' });
-  const hello = await rig.supervisor();
+  const host = await start(t, kind);
+  await host.commit({ memo: 'kept' });
+  host.say({ type: 'crash' });
+  const hello = await host.supervisor();
   assert.equal(hello.memo, 'kept');
-  assert.ok(rig.errors.some((line) => line.includes('a crash that the test asked for')));
+  assert.ok(host.errors.some((line) => line.includes('a crash that the test asked for')));
 });
 
 test('the command on init’s own command line is started by its index', async (t) => {
-  const rig = await start(t, kind);
+  const host = await start(t, kind);
   // argv: sexton -- /bin/sh -c ...
-  await rig.commit({ commands: [{ type: 'spawn', id: 1, program: { fromIndex: 2, argv: ['/bin/sh'] } }] });
-  assert.equal((await rig.event('spawned')).id, 1);
-  assert.equal(await rig.output.next(() => true), 'own command line');
+  await host.commit({ commands: [{ type: 'spawn', id: 1, program: { fromIndex: 2, argv: ['/bin/sh'] } }] });
+  assert.equal((await host.event('spawned')).id, 1);
+  assert.equal(await host.output.next(() => true), 'own command line');
 });

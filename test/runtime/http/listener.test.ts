@@ -5,9 +5,9 @@ import { existsSync, lstatSync, symlinkSync, unlinkSync, writeFileSync } from 'n
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import type { HttpAddress } from '../../../src/runtime/http/address.ts';
 import { answerTo } from '../../../src/runtime/http/answers.ts';
 import { Listener } from '../../../src/runtime/http/listener.ts';
-import type { HttpAddress } from '../../../src/runtime/http.ts';
 import { Log } from '../../../src/runtime/log.ts';
 import { mainConfig } from '../../core/helpers.ts';
 import { Life } from '../../core/life.ts';
@@ -80,8 +80,27 @@ describe('a client', { concurrency: 4 }, () => {
   it('that speaks something else is told so, and one that says too much as well', async (t) => {
     const { address } = await opened(t);
     assert.equal((await replyTo(address, '\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03'))?.status, 400);
-    assert.equal((await replyTo(address, 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'))?.status, 400);
+    for (const text of [
+      'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+      'SSH-2.0-OpenSSH_9.2\r\n',
+      'get /livez HTTP/1.1\r\n\r\n',
+      'GET /a b HTTP/1.1\r\n\r\n',
+      'GET /livez HTTP/1.1 \r\n\r\n',
+      '\0\0\0\0',
+    ])
+      assert.equal((await replyTo(address, text))?.status, 400, JSON.stringify(text));
     assert.equal((await replyTo(address, `GET /livez HTTP/1.1\r\nCookie: ${'x'.repeat(20_000)}`))?.status, 431);
+    assert.equal((await replyTo(address, `GET /${'x'.repeat(20_000)}`))?.status, 431);
+  });
+
+  it('of any version of HTTP/1, with a whole address, and after an empty line, is answered', async (t) => {
+    const { address } = await opened(t);
+    for (const text of [
+      'GET /livez HTTP/1.0\r\n\r\n',
+      'GET http://10.0.0.1:8081/livez?verbose=1 HTTP/1.1\r\nHost: x\r\nConnection: keep-alive\r\n\r\n',
+      '\r\nGET /livez HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\n\r\n',
+    ])
+      assert.equal((await replyTo(address, text))?.body, 'ok\n', JSON.stringify(text));
   });
 
   it('that sends a body, a second request, or closes its side first, still gets its one answer', async (t) => {
@@ -203,4 +222,4 @@ describe('an address', { concurrency: 4 }, () => {
   });
 });
 
-const TAKEN = 'somebody else listens there; give another address with --http; it is tried again';
+const TAKEN = 'address already in use; give another address with --http; it is tried again';

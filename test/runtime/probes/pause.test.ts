@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import { Actions } from '../../../src/runtime/actions.ts';
+import { NetworkTasks } from '../../../src/runtime/network-tasks.ts';
 import { type ActionEnd, startAction } from '../../../src/runtime/probes/probe.ts';
 import { within } from '../../helpers/wait.ts';
 import type { AnsweringData } from './answering.ts';
@@ -79,34 +79,34 @@ test('a server that does not answer while this process stands still has timed ou
   assert.deepEqual(await within('the end', ended), { ok: false, detail: 'timed out after 300ms', output: '' });
 });
 
-test('an action that is told to end takes what has arrived first', async (t) => {
+test('a task that is told to end takes what has arrived first', async (t) => {
   const server = await answering(t);
   const ended = Promise.withResolvers<ActionEnd>();
-  const actions = new Actions((id, end) => {
+  const tasks = new NetworkTasks((id, end) => {
     assert.equal(id, 1);
     ended.resolve(end);
   });
   const action = httpAction(server.port);
-  void actions.run({ type: 'runAction', id: 1, action, timeoutMs: 40_000 });
+  void tasks.start(1, action, 40_000);
   await within('the request', server.asked);
   server.answer();
-  actions.end(1);
+  tasks.end(1);
   assert.deepEqual(await within('the end', ended.promise), FINE);
 });
 
-test('an action that is told to end without an answer, or before it has begun, has timed out', async (t) => {
+test('a task that is told to end without an answer, or before it has begun, has timed out', async (t) => {
   const port = await rawServer(t, '');
   const ends: [number, string][] = [];
   const both = Promise.withResolvers<void>();
-  const actions = new Actions((id, { ok, detail }) => {
+  const tasks = new NetworkTasks((id, { ok, detail }) => {
     assert.equal(ok, false);
     ends.push([id, detail]);
     if (ends.length === 2) both.resolve();
   });
-  await actions.run({ type: 'runAction', id: 1, action: httpAction(port), timeoutMs: 30_000 });
-  void actions.run({ type: 'runAction', id: 2, action: httpAction(port), timeoutMs: 30_000 });
-  actions.end(1);
-  actions.end(2);
+  await tasks.start(1, httpAction(port), 30_000);
+  void tasks.start(2, httpAction(port), 30_000);
+  tasks.end(1);
+  tasks.end(2);
   // Never at once: whoever says so is in the middle of an event.
   assert.deepEqual(ends, []);
   await within('both ends', both.promise);

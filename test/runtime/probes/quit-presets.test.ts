@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
-import { parseQuit } from '../../../src/cli/quit-presets.ts';
-import { SIDECARS } from '../../../src/cli/sidecars.ts';
+import { parseQuit } from '../../../src/cli/notation/quit.ts';
+import { SIDECARS } from '../../../src/cli/notation/sidecars.ts';
 import type { QuitAction } from '../../../src/core/config.ts';
 import { type ActionEnd, type RunningAction, startAction } from '../../../src/runtime/probes/probe.ts';
 import { within } from '../../helpers/wait.ts';
@@ -138,7 +138,7 @@ for (const name of Object.keys(SIDECARS)) {
       sidecar.leave();
       const end = await run(quitOf(name, sidecar.port));
       assert.equal(end.ok, true);
-      assert.match(end.detail, /^nobody was there/);
+      assert.match(end.detail, /^nothing listened there/);
     });
   });
 }
@@ -168,7 +168,7 @@ describe('the words about one that does not leave name the remedy', () => {
     const sidecar = await new SidecarLike(() => {}).listen(t);
     sidecar.leave();
     const { detail } = await run(quitOf('cloud-sql-proxy', sidecar.port));
-    assert.equal(detail, 'nobody was there; if it runs all the same, start the proxy with --quitquitquit');
+    assert.equal(detail, 'nothing listened there; if it runs all the same, start the proxy with --quitquitquit');
   });
 });
 

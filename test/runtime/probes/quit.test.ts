@@ -77,7 +77,7 @@ test('a server that dies before it has answered has gone', async (t) => {
 test('a server that was not there needs no call', async (t) => {
   const port = await serve(t, leave);
   await endOf(quitOf(port), undefined);
-  assert.deepEqual(await endOf(quitOf(port), undefined), { ok: true, detail: 'nobody was there', output: '' });
+  assert.deepEqual(await endOf(quitOf(port), undefined), { ok: true, detail: 'nothing listened there', output: '' });
 });
 
 test('an endpoint that is switched off is said with where to switch it on', async (t) => {

@@ -3,8 +3,8 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { parseGates } from '../../../src/cli/gates.ts';
-import { SIDECARS } from '../../../src/cli/sidecars.ts';
+import { parseGates } from '../../../src/cli/notation/gates.ts';
+import { SIDECARS } from '../../../src/cli/notation/sidecars.ts';
 import type { ReadyAction } from '../../../src/core/config.ts';
 import { type ActionEnd, type RunningAction, startAction } from '../../../src/runtime/probes/probe.ts';
 import { within } from '../../helpers/wait.ts';
@@ -55,7 +55,7 @@ for (const [name, { ready }] of Object.entries(SIDECARS)) {
       const gate = `${name}:${await closedPort(t)}=ready`;
       const hint = ready.hint === undefined ? '' : `; ${ready.hint}`;
       assert.deepEqual(await run(gateOf(gate)), { ok: false, detail: `connection refused${hint}`, output: '' });
-      assert.deepEqual(await run(gateOf(`${gate}?`)), { ok: true, detail: 'nobody is there', output: '' });
+      assert.deepEqual(await run(gateOf(`${gate}?`)), { ok: true, detail: 'nothing listens there', output: '' });
     });
   });
 }

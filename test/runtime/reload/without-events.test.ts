@@ -14,7 +14,7 @@ const LIMITS = { instances: 'max_inotify_instances', watches: 'max_inotify_watch
 
 for (const [what, limit] of Object.entries(LIMITS)) {
   const prefix = ['unshare', '-Ur', 'sh', '-c', `echo 0 > /proc/sys/user/${limit} && exec "$@"`, 'sh'];
-  const skip = canRun(prefix) ? false : 'needs a user namespace of its own';
+  const skip = canRun(prefix) ? false : 'needs user namespaces';
   test(`without inotify ${what} it is said once, and changes are seen by looking now and then`, { skip }, async (t) => {
     const dir = temporaryDirectory();
     const path = join(dir, 'app.conf');

@@ -146,10 +146,11 @@ export function inside(pid: number): readonly string[] {
 }
 
 function whyNone(): string | false {
-  if (process.getuid?.() !== 0) return 'it takes root to make network namespaces; run the tests as root';
-  if (!existsSync('/proc/net/if_inet6')) return 'it takes IPv6';
+  if (process.getuid?.() !== 0) return 'needs root';
+  const why = 'needs network namespaces, IPv6 and iproute2';
+  if (!existsSync('/proc/net/if_inet6')) return why;
   const { status } = spawnSync('unshare', ['--net', '--', 'ip', 'link', 'add', 'sx0', 'type', 'veth']);
-  return status === 0 ? false : 'it takes iproute2, veth and the right to make network namespaces';
+  return status === 0 ? false : why;
 }
 
 function ip(...args: string[]): void {

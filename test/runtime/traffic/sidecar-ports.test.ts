@@ -1,7 +1,7 @@
 /** Ports at which a drain takes nobody for a client, because a sidecar that is known by its name answers probes there. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseQuits } from '../../../src/cli/quit-presets.ts';
+import { parseQuits } from '../../../src/cli/notation/quit.ts';
 import { sidecarPorts } from '../../../src/runtime/traffic.ts';
 import { ADAPTIVE_DRAIN, mainConfig } from '../../core/helpers.ts';
 

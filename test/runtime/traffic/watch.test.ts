@@ -45,7 +45,7 @@ async function watched(
 
 /** More turns than anything that has come waits for its judgement. */
 const JUDGED_AFTER = 40;
-const MOST_TIMES = 100;
+const MAX_TIMES = 100;
 const MANY = 40;
 
 describe('connections from elsewhere', options, () => {
@@ -76,7 +76,7 @@ describe('connections from elsewhere', options, () => {
     await counted(400, 400);
     // It is not told when the flood is over, and until then all count.
     let [before, isToldApart] = [last(), false];
-    for (let times = 0; times < MOST_TIMES && !isToldApart; times += 1) {
+    for (let times = 0; times < MAX_TIMES && !isToldApart; times += 1) {
       before = last();
       const came = before.connections + before.ignored + 2;
       await client.do({ do: 'connect', host: POD, port: PORT, from: KUBELET, how: 'touch', times: 2 });
@@ -136,7 +136,7 @@ describe('C1: neighbours, where they count', options, () => {
     const { pod, last } = await watched(t, { drain: { neighbours: true, quietMs: 300 } });
     await pod.do({ do: 'connect', host: '127.0.0.1', port: PORT, how: 'hold', times: 1 });
     const { lastMs } = await pod.waitToSee('it has come', ({ connections }) => connections === 1);
-    for (let times = 0; times < MOST_TIMES && last().lastMs === lastMs; times += 1) {
+    for (let times = 0; times < MAX_TIMES && last().lastMs === lastMs; times += 1) {
       await pod.do({ do: 'use' });
       const { length } = pod.seen;
       await pod.waitToSee('it has told', () => pod.seen.length > length);
@@ -185,7 +185,7 @@ describe('connections that are kept', options, () => {
     await lookAgain();
     assert.equal(last().lastMs, lastMs, 'idle');
     // With little CPU one look may come too late for one request.
-    for (let times = 0; times < MOST_TIMES && last().lastMs === lastMs; times += 1) {
+    for (let times = 0; times < MAX_TIMES && last().lastMs === lastMs; times += 1) {
       await client.do({ do: 'use' });
       const { seen } = pod;
       const before = seen.length;

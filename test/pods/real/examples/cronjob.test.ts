@@ -3,8 +3,8 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readTombstone } from '../../../helpers/grave.ts';
 import { podman } from '../../../helpers/podman.ts';
+import { readTombstone } from '../../../helpers/tombstone.ts';
 import { waitFor } from '../../../helpers/wait.ts';
 import { sharedImages } from '../images.ts';
 import { playExample } from './played.ts';

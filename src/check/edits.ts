@@ -1,0 +1,66 @@
+/**
+ * Edits of YAML and JSON texts by ranges: the values and keys that fixes write, in the style of what is around them.
+ */
+import type { Edit } from './finding.ts';
+import type { Located, LocatedList, LocatedMap, Range } from './input/located.ts';
+import { lineText, positionAt, type Source, trimmed } from './input/source.ts';
+
+export function replaceValue(source: Source, value: Range, text: string): Edit {
+  return { source, ...trimmed(source, value), text };
+}
+
+/** A new key with a value of one line. */
+export function insertKey(source: Source, map: LocatedMap, key: string, value: string): readonly Edit[] {
+  const [first] = map.entries.values();
+  if (first === undefined) return [];
+  if (map.isFlow) {
+    const isJson = source.text[first.key.start] === '"';
+    const text = isJson ? `"${key}": ${jsonOf(value)}, ` : `${key}: ${value}, `;
+    return [{ source, start: first.key.start, end: first.key.start, text }];
+  }
+  const { line, column } = positionAt(source, first.key.start);
+  const before = lineText(source, line).slice(0, column - 1);
+  // A key behind an anchor or a question mark has no indentation to copy.
+  if (!/^[\s-]*$/.test(before)) return [];
+  const indent = before.replaceAll('-', ' ');
+  const newline = source.text.includes('\r\n') ? '\r\n' : '\n';
+  const isOneLine = first.value.kind === 'scalar' && positionAt(source, first.value.end).line === line;
+  if (!isOneLine)
+    return [{ source, start: first.key.start, end: first.key.start, text: `${key}: ${value}${newline}${indent}` }];
+  const end = (source.lines[line - 1] ?? 0) + lineText(source, line).length;
+  return [{ source, start: end, end, text: `${newline}${indent}${key}: ${value}` }];
+}
+
+/** Values of fixes are plain words, numbers and flow collections of them. */
+function jsonOf(value: string): string {
+  return value.replaceAll(/[A-Za-z_$][\w.$/-]*(?=\s*[:,}\]]|$)/g, (word) => JSON.stringify(word));
+}
+
+/** A word in front of one of a list, as `item`s are written there. */
+export function insertItem(source: Source, list: LocatedList, index: number, word: string): readonly Edit[] {
+  const item: Located | undefined = list.items[index];
+  if (item === undefined || item.start < list.start) return [];
+  const isJson = source.text[item.start] === '"';
+  const text = isJson || !/^[-A-Za-z0-9_./=+]+$/.test(word) ? JSON.stringify(word) : word;
+  if (list.isFlow) return [{ source, start: item.start, end: item.start, text: `${text}, ` }];
+  const { line, column } = positionAt(source, item.start);
+  const before = lineText(source, line).slice(0, column - 1);
+  if (!/^\s*-\s+$/.test(before)) return [];
+  const newline = source.text.includes('\r\n') ? '\r\n' : '\n';
+  return [{ source, start: item.start, end: item.start, text: `${text}${newline}${before}` }];
+}
+
+/** Of edits that overlap the first counts; the others are for the next run. */
+export function applied(text: string, edits: readonly Edit[]): string {
+  let result = '';
+  let from = 0;
+  let last = -1;
+  const sorted = edits.toSorted((a, b) => a.start - b.start || a.end - b.end);
+  for (const { start, end, text: inserted } of sorted) {
+    if (start < from || start === last) continue;
+    result += text.slice(from, start) + inserted;
+    from = end;
+    last = start;
+  }
+  return result + text.slice(from);
+}

@@ -1,0 +1,72 @@
+/**
+ * The inputs of a check: files, directories and standard input.
+ */
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Input, Unreadable } from './check.ts';
+import { isDockerfileName } from './check.ts';
+
+/** More is no manifest. */
+export const MAX_INPUT_BYTES = 64 * 1024 * 1024;
+/** Directories in which nobody keeps manifests of their own. */
+const PASSED_OVER: ReadonlySet<string> = new Set(['node_modules', '.git', '.terraform', '.cache']);
+
+export interface Collected {
+  readonly inputs: readonly Input[];
+  readonly unreadable: readonly Unreadable[];
+}
+
+/** A file that is named is read whatever its name; of a directory YAML, JSON, Dockerfiles and Containerfiles. */
+export function collect(paths: readonly string[], readStdin: () => string): Collected {
+  const inputs: Input[] = [];
+  const unreadable: Unreadable[] = [];
+  for (const path of paths) {
+    if (path === '-') add('-', readStdin);
+    else visit(path.replace(/(.)\/+$/, '$1'), true);
+  }
+  return { inputs, unreadable };
+
+  function visit(path: string, isNamed: boolean): void {
+    let isDirectory: boolean;
+    try {
+      const stat = statSync(path);
+      isDirectory = stat.isDirectory();
+      if (!isDirectory && !stat.isFile()) throw new Error('no regular file');
+      if (stat.size > MAX_INPUT_BYTES) throw new Error(`larger than ${MAX_INPUT_BYTES} bytes`);
+    } catch (error) {
+      unreadable.push({ path, line: undefined, why: whyNot(error) });
+      return;
+    }
+    if (!isDirectory) {
+      if (isNamed || isManifestName(path)) add(path, () => readFileSync(path, 'utf8'));
+      return;
+    }
+    for (const entry of readdirSync(path, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1)))
+      if (!PASSED_OVER.has(entry.name) && (entry.isDirectory() || entry.isFile())) visit(join(path, entry.name), false);
+  }
+
+  function add(path: string, read: () => string): void {
+    try {
+      const text = read();
+      const readBeside = (name: string): string | undefined => {
+        const beside = join(dirname(path), name);
+        return statSync(beside, { throwIfNoEntry: false })?.isFile() === true
+          ? readFileSync(beside, 'utf8')
+          : undefined;
+      };
+      inputs.push({ path, text, readBeside });
+    } catch (error) {
+      unreadable.push({ path, line: undefined, why: whyNot(error) });
+    }
+  }
+}
+
+function isManifestName(path: string): boolean {
+  return /\.(ya?ml|json)$/.test(path) || isDockerfileName(path);
+}
+
+function whyNot(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT') return 'no such file or directory';
+  return code === 'EACCES' ? 'permission denied' : message;
+}

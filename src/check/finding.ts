@@ -1,0 +1,31 @@
+/**
+ * What a rule has found, and where.
+ */
+import type { Place } from './input/source.ts';
+
+export const SEVERITIES = ['info', 'warning', 'error'] as const;
+export type Severity = (typeof SEVERITIES)[number];
+
+/** A replacement of text; everything else stays byte for byte. */
+export interface Edit extends Place {
+  readonly text: string;
+}
+
+export interface Finding {
+  readonly rule: string;
+  readonly severity: Severity;
+  readonly message: string;
+  readonly place: Place;
+  /** `Deployment/web`, or the name of what is no workload. */
+  readonly subject: string;
+  /** Where the object begins: there may be two of one name. */
+  readonly subjectAt: number;
+  readonly container: string | undefined;
+  /** Milliseconds after the stop request: where it hurts. */
+  readonly atMs: number | undefined;
+  readonly edits: readonly Edit[];
+}
+
+export function isAtLeast(severity: Severity, least: Severity): boolean {
+  return SEVERITIES.indexOf(severity) >= SEVERITIES.indexOf(least);
+}

@@ -1,0 +1,83 @@
+/**
+ * `--fix` and `--diff`: the edits of findings, applied to the texts. What no edit touches stays byte for byte.
+ */
+import { applied } from './edits.ts';
+import type { Edit, Finding } from './finding.ts';
+import { lineText, positionAt, type Source } from './input/source.ts';
+
+export interface Fixed {
+  readonly source: Source;
+  readonly text: string;
+  readonly edits: readonly Edit[];
+}
+
+/** The texts that change. Of two findings whose edits touch, the second waits for the next run. */
+export function fixed(findings: readonly Finding[]): readonly Fixed[] {
+  const bySource = new Map<Source, Edit[]>();
+  for (const { edits } of findings) {
+    const [first] = edits;
+    if (first === undefined) continue;
+    const taken = bySource.get(first.source) ?? [];
+    if (!edits.some((edit) => taken.some((other) => touches(edit, other)))) taken.push(...edits);
+    bySource.set(first.source, taken);
+  }
+  return [...bySource].map(([source, edits]) => ({ source, edits, text: applied(source.text, edits) }));
+}
+
+function touches(a: Edit, b: Edit): boolean {
+  return a.start <= b.end && b.start <= a.end;
+}
+
+const CONTEXT = 3;
+
+/** In the unified format, as patch(1) and git apply read it. */
+export function diffOf({ source, edits }: Fixed): string {
+  const sorted = edits.toSorted((a, b) => a.start - b.start);
+  const hunks: { first: number; last: number; edits: Edit[] }[] = [];
+  for (const edit of sorted) {
+    const first = positionAt(source, edit.start).line;
+    const last = Math.max(first, positionAt(source, Math.max(edit.start, edit.end - 1)).line);
+    const before = hunks.at(-1);
+    if (before !== undefined && first - before.last <= 2 * CONTEXT) {
+      before.last = Math.max(last, before.last);
+      before.edits.push(edit);
+    } else hunks.push({ first, last, edits: [edit] });
+  }
+  let shift = 0;
+  const parts = hunks.map((hunk) => {
+    const from = source.lines[hunk.first - 1] ?? 0;
+    const to = source.lines[hunk.last] ?? source.text.length;
+    const old = source.text.slice(from, to);
+    const fresh = applied(
+      old,
+      hunk.edits.map((edit) => ({ ...edit, start: edit.start - from, end: edit.end - from })),
+    );
+    const start = Math.max(1, hunk.first - CONTEXT);
+    const lineCount = source.text.endsWith('\n') ? source.lines.length - 1 : source.lines.length;
+    const end = Math.min(lineCount, hunk.last + CONTEXT);
+    const context = (one: number, other: number): string[] =>
+      Array.from({ length: Math.max(0, other - one + 1) }, (_, index) => ` ${rawLine(source, one + index)}`);
+    const before = context(start, hunk.first - 1);
+    const after = context(hunk.last + 1, end);
+    const removed = linesOf(old);
+    const added = linesOf(fresh);
+    const oldCount = before.length + removed.length + after.length;
+    const newCount = before.length + added.length + after.length;
+    const head = `@@ -${start},${oldCount} +${start + shift},${newCount} @@`;
+    shift += newCount - oldCount;
+    return [head, ...before, ...removed.map((line) => `-${line}`), ...added.map((line) => `+${line}`), ...after].join(
+      '\n',
+    );
+  });
+  return `--- a/${source.path}\n+++ b/${source.path}\n${parts.join('\n')}\n`;
+}
+
+/** With its carriage return, which is a part of the line for patch(1). */
+function rawLine(source: Source, line: number): string {
+  const hasReturn = source.text[(source.lines[line] ?? 0) - 2] === '\r';
+  return `${lineText(source, line)}${hasReturn ? '\r' : ''}`;
+}
+
+function linesOf(text: string): readonly string[] {
+  return text === '' ? [] : text.replace(/\n$/, '').split('\n');
+}

@@ -1,0 +1,66 @@
+/**
+ * Findings for a terminal: a workload with its timeline, then its findings with place and rule.
+ */
+import type { TextStyle } from '../../report/text.ts';
+import type { Result } from '../check.ts';
+import type { Finding, Severity } from '../finding.ts';
+import { positionAt } from '../input/source.ts';
+import { ruleNamed } from '../rules/table.ts';
+import { timelineText } from './timeline.ts';
+
+const COLOURS: Readonly<Record<Severity, string>> = { error: '31', warning: '33', info: '36' };
+
+export function textOf(result: Result, style: TextStyle, withTimeline: boolean): string {
+  const parts: string[] = [];
+  const told = new Set<Finding>();
+  for (const { workload, view } of result.workloads) {
+    const subject = `${workload.kind}/${workload.name}`;
+    const own = result.findings.filter((one) => one.subject === subject && one.subjectAt === workload.object.start);
+    if (own.length === 0) continue;
+    for (const finding of own) told.add(finding);
+    const grace = `terminationGracePeriodSeconds ${workload.pod.graceSeconds}${workload.pod.graceAt === undefined ? ' (default)' : ''}`;
+    const hasMoments = own.some(({ atMs }) => atMs !== undefined);
+    const drawn = withTimeline && hasMoments ? [`\n${timelineText(view.timeline, own, style)}`] : [];
+    parts.push([`${clean(subject)}  ${grace}\n`, ...drawn, ...own.map((one) => line(one, style))].join(''));
+  }
+  const rest = result.findings.filter((finding) => !told.has(finding));
+  if (rest.length > 0) parts.push(rest.map((one) => line(one, style)).join(''));
+  if (result.unreadable.length > 0)
+    parts.push(
+      result.unreadable
+        .map(({ path, line: at, why }) => `${clean(path)}${at === undefined ? '' : `:${at}`} not read: ${clean(why)}\n`)
+        .join(''),
+    );
+  return [...parts, summaryOf(result)].join('\n');
+}
+
+function line({ rule, severity, message, place, edits }: Finding, { colours }: TextStyle): string {
+  const { line: at, column } = positionAt(place.source, place.start);
+  const word = colours ? `\x1b[${COLOURS[severity]}m${severity}\x1b[0m` : severity;
+  const fix = edits.length > 0 ? ' (--fix)' : '';
+  return `${clean(place.source.path)}:${at}:${column} ${word} ${rule} ${clean(message)}${fix}\n    ${ruleNamed(rule).remedy}\n`;
+}
+
+export function summaryOf({ findings, ignored, workloads, others, passedOver, unreadable }: Result): string {
+  const count = (severity: Severity) => findings.filter((one) => one.severity === severity).length;
+  const passed = [...passedOver.values()].reduce((sum, number) => sum + number, 0);
+  const parts = [
+    plural(count('error'), 'error'),
+    plural(count('warning'), 'warning'),
+    `${count('info')} info`,
+    ...(ignored.length > 0 ? [`${ignored.length} ignored`] : []),
+    `in ${plural(workloads.length + others, 'workload')}`,
+    ...(passed > 0 ? [`${plural(passed, 'object')} of other kinds passed over`] : []),
+    ...(unreadable.length > 0 ? [`${plural(unreadable.length, 'document')} not read`] : []),
+  ];
+  return `${parts.join(', ')}\n`;
+}
+
+function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** Names of a manifest may hold what moves a terminal's cursor. */
+function clean(text: string): string {
+  return text.replace(/\p{Cc}/gu, '?');
+}

@@ -1,0 +1,113 @@
+/**
+ * What a person has decided to ignore, in the inputs themselves: annotations of a workload or its pod, and comments.
+ *
+ *     annotations: {check.sexton.dev/ignore: "SX301,SX302", check.sexton.dev/ignore-SX105: "internal only"}
+ *     # sexton-ignore SX101: the hook ends early
+ *
+ * A comment covers the line that it ends; one on a line of its own covers all that begins on the next line: a key with its value, an item,
+ * or the document.
+ */
+import { at, entriesAt, type Located, type Range } from './input/located.ts';
+import { lineText, type Place, positionAt, type Source } from './input/source.ts';
+
+export interface Ignore {
+  readonly rules: readonly string[];
+  readonly reason: string | undefined;
+  /** Where it is written. */
+  readonly place: Place;
+  /** Findings that begin in here. */
+  readonly covers: Range;
+  /** What of the text `--fix` may take away; undefined: it is left to a person. */
+  readonly removable: Range | undefined;
+}
+
+const COMMENT = /#\s*sexton-ignore\s+(SX\d+(?:\s*,\s*SX\d+)*)\s*(?::\s*(.*))?$/;
+const ANNOTATION = 'check.sexton.dev/ignore';
+
+export function commentIgnores(source: Source, roots: readonly Located[]): readonly Ignore[] {
+  const { text } = source;
+  const ignores: Ignore[] = [];
+  let begins: ReadonlyMap<number, Range> | undefined;
+  for (let found = text.indexOf('sexton-ignore'); found >= 0; found = text.indexOf('sexton-ignore', found + 1)) {
+    const { line } = positionAt(source, found);
+    const whole = lineText(source, line);
+    const match = COMMENT.exec(whole);
+    if (match === null) continue;
+    const [, ids = '', reason] = match;
+    const start = (source.lines[line - 1] ?? 0) + match.index;
+    const end = (source.lines[line - 1] ?? 0) + whole.length;
+    const isAlone = whole.slice(0, match.index).trim() === '';
+    begins ??= beginningsOf(source, roots);
+    const covers = isAlone ? blockBelow(source, line, begins) : { start: source.lines[line - 1] ?? 0, end };
+    const next = source.lines[line] ?? text.length;
+    const removable = isAlone
+      ? { start: source.lines[line - 1] ?? 0, end: next }
+      : { start: start - (/\s*$/.exec(whole.slice(0, match.index))?.[0].length ?? 0), end };
+    const rules = ids.split(',').map((id) => id.trim());
+    ignores.push({ rules, reason: reason?.trim() || undefined, place: { source, start, end }, covers, removable });
+  }
+  return ignores;
+}
+
+/** By line: the largest of the documents, items and keys with their values that begin there. */
+function beginningsOf(source: Source, roots: readonly Located[]): ReadonlyMap<number, Range> {
+  const begins = new Map<number, Range>();
+  const seen = new Set<Located>();
+  const note = (start: number, end: number): void => {
+    const { line } = positionAt(source, start);
+    const before = begins.get(line);
+    if (before === undefined || before.end < end) begins.set(line, { start: before?.start ?? start, end });
+  };
+  const walk = (node: Located): void => {
+    if (seen.has(node)) return;
+    seen.add(node);
+    if (node.kind === 'list')
+      for (const item of node.items) {
+        note(item.start, item.end);
+        walk(item);
+      }
+    if (node.kind !== 'map') return;
+    for (const { key, value } of node.entries.values()) {
+      note(key.start, Math.max(key.end, value.end));
+      walk(value);
+    }
+  };
+  for (const root of roots) {
+    note(root.start, root.end);
+    walk(root);
+  }
+  return begins;
+}
+
+function blockBelow(source: Source, line: number, begins: ReadonlyMap<number, Range>): Range {
+  for (let next = line + 1; next <= source.lines.length; next += 1) {
+    const text = lineText(source, next).trim();
+    if (text === '' || text.startsWith('#') || text === '---') continue;
+    const start = source.lines[next - 1] ?? 0;
+    const block = begins.get(next);
+    return { start, end: block?.end ?? start + lineText(source, next).length };
+  }
+  return { start: source.text.length, end: source.text.length };
+}
+
+/** Of a workload with its pod, a budget, or any other object: the whole of it is covered. */
+export function annotationIgnores(source: Source, object: Located): readonly Ignore[] {
+  const metadata = [
+    at(object, 'metadata'),
+    at(object, 'spec', 'template', 'metadata'),
+    at(object, 'spec', 'jobTemplate', 'spec', 'template', 'metadata'),
+  ];
+  return metadata.flatMap((node) =>
+    [...entriesAt(node, 'annotations')].flatMap(([name, { key, value }]): Ignore[] => {
+      if (value.kind !== 'scalar') return [];
+      const place = { source, start: key.start, end: value.end };
+      const common = { place, covers: object, removable: undefined };
+      if (name === ANNOTATION) {
+        const rules = value.text.split(',').map((id) => id.trim());
+        return [{ ...common, rules: rules.filter((id) => id !== ''), reason: undefined }];
+      }
+      const [, id] = /^check\.sexton\.dev\/ignore-(SX\d+)$/.exec(name) ?? [];
+      return id === undefined ? [] : [{ ...common, rules: [id], reason: value.text }];
+    }),
+  );
+}

@@ -1,0 +1,212 @@
+/**
+ * The objects of all inputs: workloads with their pods, and what is joined to them by selector and name.
+ */
+import { at, itemsAt, type Located, type LocatedMap, textAt, textsAt, wholeAt } from './located.ts';
+import { type Pod, podOf, textsOf } from './pod.ts';
+import type { Source } from './source.ts';
+
+export interface Workload {
+  readonly kind: WorkloadKind;
+  readonly name: string;
+  readonly object: LocatedMap;
+  readonly pod: Pod;
+  /** undefined: not said, or none of its own. */
+  readonly replicas: number | undefined;
+}
+
+export interface Other {
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace: string | undefined;
+  readonly source: Source;
+  readonly object: LocatedMap;
+  /** The labels of the pods that it is about; empty: none, or more than labels tell. */
+  readonly selector: ReadonlyMap<string, string>;
+}
+
+/** By one label that they all select. */
+type ByLabel = ReadonlyMap<string, readonly Other[]>;
+
+export interface Objects {
+  readonly workloads: readonly Workload[];
+  readonly services: readonly Other[];
+  readonly budgets: readonly Other[];
+  readonly scalers: readonly Other[];
+  readonly ingresses: readonly Other[];
+  readonly configMaps: readonly Other[];
+  readonly servicesByLabel: ByLabel;
+  readonly budgetsByLabel: ByLabel;
+  /** How many of each kind were passed over. */
+  readonly passedOver: ReadonlyMap<string, number>;
+}
+
+const TEMPLATE = ['spec', 'template'] as const;
+const TEMPLATES = {
+  Pod: [],
+  Deployment: TEMPLATE,
+  StatefulSet: TEMPLATE,
+  DaemonSet: TEMPLATE,
+  ReplicaSet: TEMPLATE,
+  ReplicationController: TEMPLATE,
+  Job: TEMPLATE,
+  CronJob: ['spec', 'jobTemplate', ...TEMPLATE],
+} as const;
+export type WorkloadKind = keyof typeof TEMPLATES;
+
+const OTHERS = {
+  Service: 'services',
+  PodDisruptionBudget: 'budgets',
+  HorizontalPodAutoscaler: 'scalers',
+  Ingress: 'ingresses',
+  ConfigMap: 'configMaps',
+} as const;
+
+export interface Root {
+  readonly source: Source;
+  readonly root: Located;
+}
+
+export function objectsOf(roots: readonly Root[]): Objects {
+  const objects = {
+    workloads: [] as Workload[],
+    services: [] as Other[],
+    budgets: [] as Other[],
+    scalers: [] as Other[],
+    ingresses: [] as Other[],
+    configMaps: [] as Other[],
+    passedOver: new Map<string, number>(),
+  };
+  for (const { source, root } of roots) add(source, root);
+  const { services, budgets } = objects;
+  return { ...objects, servicesByLabel: byLabel(services), budgetsByLabel: byLabel(budgets) };
+
+  function add(source: Source, object: Located): void {
+    const kind = textAt(object, 'kind');
+    if (object.kind !== 'map' || kind === undefined || textAt(object, 'apiVersion') === undefined) return;
+    const name = textAt(object, 'metadata', 'name') ?? textAt(object, 'metadata', 'generateName') ?? 'unnamed';
+    if (isWorkloadKind(kind)) {
+      const workload = workloadOf(kind, name, object, source);
+      if (workload !== undefined) objects.workloads.push(workload);
+    } else if (Object.hasOwn(OTHERS, kind)) {
+      const namespace = textAt(object, 'metadata', 'namespace');
+      objects[OTHERS[kind as keyof typeof OTHERS]].push({
+        kind,
+        name,
+        namespace,
+        source,
+        object,
+        selector: selectorOf(object),
+      });
+    } else if (/List$/.test(kind) && at(object, 'items')?.kind === 'list') {
+      for (const item of itemsAt(object, 'items')) add(source, item);
+    } else objects.passedOver.set(kind, (objects.passedOver.get(kind) ?? 0) + 1);
+  }
+}
+
+function isWorkloadKind(kind: string): kind is WorkloadKind {
+  return Object.hasOwn(TEMPLATES, kind);
+}
+
+function workloadOf(kind: WorkloadKind, name: string, object: LocatedMap, source: Source): Workload | undefined {
+  const template = at(object, ...TEMPLATES[kind]);
+  const spec = at(template, 'spec');
+  if (template === undefined || spec?.kind !== 'map') return undefined;
+  const annotations = new Map([...textsOf(object, 'annotations'), ...textsOf(template, 'annotations')]);
+  const namespace = textAt(object, 'metadata', 'namespace');
+  const pod = podOf(spec, { source, namespace, labels: textsOf(template, 'labels'), annotations });
+  return { kind, name, object, pod, replicas: wholeAt(object, 'spec', 'replicas') };
+}
+
+/**
+ * What belongs together stands close together: where a repository holds several variants of one manifest, those of the same file count,
+ * else those of the same directory, else all.
+ */
+export function nearest<T>(from: Source, found: readonly T[], sourceOf: (one: T) => Source): readonly T[] {
+  const inFile = found.filter((one) => sourceOf(one) === from);
+  if (inFile.length > 0) return inFile;
+  const beside = found.filter((one) => directoryOf(sourceOf(one)) === directoryOf(from));
+  return beside.length > 0 ? beside : found;
+}
+
+function directoryOf({ path }: Source): string {
+  return path.slice(0, path.lastIndexOf('/') + 1);
+}
+
+/** Services that send to the pods of this workload. */
+export function servicesOf({ pod }: Workload, { servicesByLabel }: Objects): readonly Other[] {
+  return nearest(pod.source, selecting(pod, servicesByLabel), ({ source }) => source);
+}
+
+export function budgetsOf({ pod }: Workload, { budgetsByLabel }: Objects): readonly Other[] {
+  return selecting(pod, budgetsByLabel);
+}
+
+function selecting(pod: Pod, all: ByLabel): readonly Other[] {
+  const candidates = [...pod.labels].flatMap(([name, value]) => all.get(`${name}=${value}`) ?? []);
+  return candidates.filter(
+    ({ namespace, selector }) => isSameNamespace(namespace, pod.namespace) && isWithin(selector, pod.labels),
+  );
+}
+
+function byLabel(others: readonly Other[]): ByLabel {
+  const found = new Map<string, Other[]>();
+  for (const other of others) {
+    const [first] = other.selector;
+    if (first === undefined) continue;
+    const key = first.join('=');
+    found.set(key, [...(found.get(key) ?? []), other]);
+  }
+  return found;
+}
+
+/** Of a Service its own labels, of a budget those of matchLabels where it has no expressions. */
+function selectorOf(object: LocatedMap): ReadonlyMap<string, string> {
+  if (textAt(object, 'kind') === 'Service') return textsAt(object, 'spec', 'selector');
+  const hasOther = itemsAt(object, 'spec', 'selector', 'matchExpressions').length > 0;
+  return hasOther ? new Map() : textsAt(object, 'spec', 'selector', 'matchLabels');
+}
+
+export function scalerOf({ kind, name, pod }: Workload, { scalers }: Objects): Other | undefined {
+  const found = scalers.filter(
+    ({ object, namespace }) =>
+      isSameNamespace(namespace, pod.namespace) &&
+      textAt(object, 'spec', 'scaleTargetRef', 'kind') === kind &&
+      textAt(object, 'spec', 'scaleTargetRef', 'name') === name,
+  );
+  return nearest(pod.source, found, ({ source }) => source)[0];
+}
+
+/** Those that send to one of these Services. */
+export function ingressesOf(services: readonly Other[], { ingresses }: Objects): readonly Other[] {
+  return ingresses.filter(({ object, namespace }) => {
+    const backends = [
+      at(object, 'spec', 'defaultBackend'),
+      ...itemsAt(object, 'spec', 'rules').flatMap((rule) =>
+        itemsAt(rule, 'http', 'paths').map((path) => at(path, 'backend')),
+      ),
+    ];
+    return backends.some((backend) =>
+      services.some(
+        (service) =>
+          isSameNamespace(namespace, service.namespace) && textAt(backend, 'service', 'name') === service.name,
+      ),
+    );
+  });
+}
+
+/** Text of a ConfigMap of the same inputs. */
+export function configText(objects: Objects, pod: Pod, map: string, key: string): string | undefined {
+  const found = objects.configMaps.find(
+    ({ name, namespace }) => name === map && isSameNamespace(namespace, pod.namespace),
+  );
+  return found && textAt(found.object, 'data', key);
+}
+
+/** A manifest without a namespace goes where kubectl is told. */
+function isSameNamespace(a: string | undefined, b: string | undefined): boolean {
+  return a === b || a === undefined || b === undefined;
+}
+
+function isWithin(selector: ReadonlyMap<string, string>, labels: ReadonlyMap<string, string>): boolean {
+  return [...selector].every(([name, value]) => labels.get(name) === value);
+}

@@ -1,0 +1,276 @@
+/**
+ * SX6 Dockerfiles, SX65 Compose files: the same questions where there is no kubelet.
+ */
+
+import { startedBy } from '../../cli/notation/program.ts';
+import { presetOf } from '../../cli/notation/stop-presets.ts';
+import { parseWords } from '../../cli/notation/words.ts';
+import { signalName, signalNumber } from '../../core/signals.ts';
+import { insertKey, replaceValue } from '../edits.ts';
+import type { Edit, Severity } from '../finding.ts';
+import type { ComposeService } from '../input/compose.ts';
+import type { Stage, Started } from '../input/dockerfile.ts';
+import { at } from '../input/located.ts';
+import { trimmed } from '../input/source.ts';
+import { shellOf, stopSignalOf } from '../stop/images.ts';
+import { secondsText } from '../stop/interval.ts';
+import { gracefulSignalOf, longestStopOf } from '../stop/plan.ts';
+import { fateOf, type ShellCommand, shellCommandOf } from '../stop/shell.ts';
+import type { Found, Rule } from './rule.ts';
+
+const NO_IMAGES = new Map<string, never>();
+
+export const DOCKER_RULES: readonly Rule[] = [
+  {
+    id: 'SX601',
+    severity: 'warning',
+    title: 'The shell form starts the program behind a shell',
+    why: "CMD and ENTRYPOINT without brackets are run by /bin/sh -c. Debian's dash stays PID 1 and ignores TERM; busybox becomes its last command.",
+    remedy: 'Write the exec form: CMD ["server", "--port", "80"].',
+    language: 'dockerfile',
+    bad: 'FROM debian:12\nCMD server --port 80\n',
+    good: 'FROM debian:12\nCMD ["server", "--port", "80"]\n',
+    isFixable: true,
+    on: 'dockerfile',
+    find: (stage) => {
+      const started = stage.entrypoint ?? stage.cmd;
+      if (started?.form !== 'shell') return [];
+      const severity = severityOf(stage, { shell: 'sh', script: started.script, index: 0 });
+      if (severity === undefined) return [];
+      const words = parseWords(started.script);
+      const isPlain =
+        words.ok &&
+        !words.value.some((word) => word.includes('=') || BUILTINS.test(word)) &&
+        !started.script.includes('\n');
+      const text = words.ok ? `[${words.value.map((word) => JSON.stringify(word)).join(', ')}]` : '';
+      return [
+        {
+          place: placeOf(stage, started),
+          message: `the shell form ${severity === 'info' ? 'may put' : 'puts'} a shell in front of the program, which then does not get the stop signal`,
+          severity,
+          edits: isPlain ? [replaceValue(stage.source, started.arguments, text)] : [],
+        },
+      ];
+    },
+  },
+  {
+    id: 'SX602',
+    severity: 'error',
+    title: 'sh -c with a list of commands, the last one without exec',
+    why: 'The shell waits for its last command and ignores TERM as PID 1. Linters that only ask for the exec form do not see it.',
+    remedy: 'Write exec before the last command.',
+    language: 'dockerfile',
+    bad: 'FROM debian:12\nCMD ["sh", "-c", "prepare && server"]\n',
+    good: 'FROM debian:12\nCMD ["sh", "-c", "prepare && exec server"]\n',
+    isFixable: true,
+    on: 'dockerfile',
+    find: (stage) => {
+      const argv = argvOf(stage);
+      const script = shellCommandOf(argv);
+      const severity = script && severityOf(stage, script);
+      const started = stage.entrypoint ?? stage.cmd;
+      if (script === undefined || severity === undefined || started === undefined) return [];
+      return [
+        {
+          place: placeOf(stage, started),
+          message: `${script.shell} -c ${severity === 'info' ? 'may stay' : 'stays'} PID 1 and does not pass the stop signal on: write exec before its last command`,
+          severity,
+          edits: execEdit(stage, started, script.script),
+        },
+      ];
+    },
+  },
+  {
+    id: 'SX603',
+    severity: 'warning',
+    title: 'STOPSIGNAL is not the graceful one of the program',
+    why: 'The platform stops the container with this signal, on which this program cuts its requests.',
+    remedy: "Write the program's own graceful signal, or leave it to sexton with --stop auto.",
+    language: 'dockerfile',
+    bad: 'FROM debian:12\nSTOPSIGNAL SIGTERM\nCMD ["nginx", "-g", "daemon off;"]\n',
+    good: 'FROM debian:12\nSTOPSIGNAL SIGQUIT\nCMD ["nginx", "-g", "daemon off;"]\n',
+    isFixable: true,
+    on: 'dockerfile',
+    find: (stage) => {
+      const { stopSignal, source } = stage;
+      const graceful = gracefulSignalOf(startedBy(argvOf(stage)).program, stage.base);
+      const number = signalNumber(stopSignal?.text ?? '');
+      if (stopSignal === undefined || graceful === undefined || number === undefined || graceful.preset === 'postgres')
+        return [];
+      if (signalNumber(graceful.signal) === number) return [];
+      return [
+        {
+          place: placeOf(stage, stopSignal),
+          message: `${graceful.preset} ends gracefully on SIG${graceful.signal}, and STOPSIGNAL is ${signalName(number)}`,
+          edits: [replaceValue(source, stopSignal, `SIG${graceful.signal}`)],
+        },
+      ];
+    },
+  },
+  {
+    id: 'SX604',
+    severity: 'warning',
+    title: 'The STOPSIGNAL of the base image is meant for another program',
+    why: 'STOPSIGNAL is inherited. A program that does not know QUIT or WINCH dies of it at once, or ignores it until KILL.',
+    remedy: 'Write STOPSIGNAL SIGTERM.',
+    language: 'dockerfile',
+    bad: 'FROM nginx:1.29\nCMD ["node", "server.js"]\n',
+    good: 'FROM nginx:1.29\nSTOPSIGNAL SIGTERM\nCMD ["node", "server.js"]\n',
+    on: 'dockerfile',
+    find: (stage) => {
+      const inherited = stopSignalOf(stage.base, NO_IMAGES);
+      const started = stage.entrypoint ?? stage.cmd;
+      const { program } = startedBy(argvOf(stage));
+      const isScript = /\.sh$|^(sh|bash|dash|ash|sexton|docker-entrypoint|docker-php-entrypoint)$/.test(program);
+      if (stage.stopSignal !== undefined || inherited === undefined || inherited === 'SIGTERM' || started === undefined)
+        return [];
+      if (program === '' || isScript || presetOf(program) !== undefined) return [];
+      return [
+        { place: placeOf(stage, started), message: `${program} inherits STOPSIGNAL ${inherited} from ${stage.base}` },
+      ];
+    },
+  },
+  {
+    id: 'SX605',
+    severity: 'warning',
+    title: 'The entrypoint script never execs',
+    why: 'The script stays PID 1 and waits for the program. Without a trap it ignores TERM, and the program never hears of it.',
+    remedy: 'End the script with exec "$@", or with exec and the program.',
+    language: 'dockerfile',
+    bad: 'FROM debian:12\nCOPY without-exec.sh /entrypoint.sh\nENTRYPOINT ["/entrypoint.sh"]\n',
+    good: 'FROM debian:12\nCOPY with-exec.sh /entrypoint.sh\nENTRYPOINT ["/entrypoint.sh"]\n',
+    on: 'dockerfile',
+    find: (stage) => {
+      const [path] = stage.entrypoint?.argv ?? [];
+      const file = path === undefined ? undefined : stage.copied.get(path);
+      const text = file === undefined ? undefined : stage.readBeside(file);
+      if (stage.entrypoint === undefined || text === undefined || !/^#!.*\b(sh|bash|dash|ash)\b/.test(text)) return [];
+      const code = text.replaceAll(/^\s*#.*$/gm, '');
+      if (/(^|[\s;&|({])(exec|trap)\s/m.test(code)) return [];
+      return [
+        {
+          place: placeOf(stage, stage.entrypoint),
+          message: `${file} never runs exec, so it stays PID 1 in front of the program`,
+        },
+      ];
+    },
+  },
+  {
+    id: 'SX606',
+    severity: 'error',
+    title: 'A STOPSIGNAL that stops nothing gracefully',
+    why: 'KILL ends everything at once, STOP freezes it until KILL, and what is no signal makes the container fail to stop.',
+    remedy: 'Write the signal on which the program ends gracefully, mostly SIGTERM.',
+    language: 'dockerfile',
+    bad: 'FROM debian:12\nSTOPSIGNAL SIGKILL\nCMD ["server"]\n',
+    good: 'FROM debian:12\nSTOPSIGNAL SIGTERM\nCMD ["server"]\n',
+    on: 'dockerfile',
+    find: (stage) => {
+      const { stopSignal } = stage;
+      if (stopSignal === undefined || stopSignal.text.includes('$')) return [];
+      const number = signalNumber(stopSignal.text);
+      const name = number === undefined ? undefined : signalName(number);
+      if (name !== undefined && !['SIGKILL', 'SIGSTOP'].includes(name)) return [];
+      const what =
+        name === undefined
+          ? 'is no signal'
+          : name === 'SIGKILL'
+            ? 'ends the program at once'
+            : 'freezes the program until KILL';
+      return [{ place: placeOf(stage, stopSignal), message: `STOPSIGNAL ${stopSignal.text} ${what}` }];
+    },
+  },
+  {
+    id: 'SX651',
+    severity: 'warning',
+    title: 'The stop takes longer than stop_grace_period',
+    why: 'Compose sends KILL after stop_grace_period, 10 s if the file does not say.',
+    remedy: 'Raise stop_grace_period above the drain and what the program needs.',
+    language: 'yaml',
+    bad: 'services:\n  web:\n    image: example.com/web:1\n    entrypoint: [/sexton/sexton, run, --drain, 15s, --, /bin/server]\n',
+    good: 'services:\n  web:\n    image: example.com/web:1\n    entrypoint: [/sexton/sexton, run, --drain, 15s, --, /bin/server]\n    stop_grace_period: 30s\n',
+    isFixable: true,
+    on: 'compose',
+    find: (service) => {
+      const longest = longestStopOf(service);
+      if (longest === undefined || longest.ms <= service.graceMs) return [];
+      const seconds = `${Math.ceil(longest.ms / 1_000) + (longest.isGrace ? 0 : 10)}s`;
+      return [
+        {
+          place: composePlace(service, service.graceAt ?? service.node),
+          message: `${service.name}: ${longest.by} takes up to ${secondsText(longest.ms)}, and KILL comes after ${secondsText(service.graceMs)}`,
+          atMs: service.graceMs,
+          edits:
+            service.graceAt === undefined
+              ? insertKey(service.source, service.node, 'stop_grace_period', seconds)
+              : [replaceValue(service.source, service.graceAt, seconds)],
+        },
+      ];
+    },
+  },
+  {
+    id: 'SX652',
+    severity: 'warning',
+    title: 'stop_signal is not the graceful one of the program',
+    why: 'Compose stops the container with this signal, on which this program cuts its requests.',
+    remedy: "Write the program's own graceful signal.",
+    language: 'yaml',
+    bad: 'services:\n  web:\n    image: nginx:1.29\n    entrypoint: [nginx, -g, daemon off;]\n    stop_signal: SIGTERM\n',
+    good: 'services:\n  web:\n    image: nginx:1.29\n    entrypoint: [nginx, -g, daemon off;]\n    stop_signal: SIGQUIT\n',
+    isFixable: true,
+    on: 'compose',
+    find: (service) => {
+      const node = at(service.node, 'stop_signal');
+      const graceful = gracefulSignalOf(startedBy(service.argv ?? []).program, service.image);
+      const number = signalNumber(service.stopSignal ?? '');
+      if (node === undefined || graceful === undefined || number === undefined || graceful.preset === 'postgres')
+        return [];
+      if (signalNumber(graceful.signal) === number) return [];
+      return [
+        {
+          place: composePlace(service, node),
+          message: `${service.name}: ${graceful.preset} ends gracefully on SIG${graceful.signal}, and stop_signal is ${signalName(number)}`,
+          edits: [replaceValue(service.source, node, `SIG${graceful.signal}`)],
+        },
+      ];
+    },
+  },
+];
+
+const BUILTINS = /^(cd|export|source|\.|set|exec|ulimit|umask)$/;
+
+function placeOf({ source }: Stage, range: { readonly start: number; readonly end: number }): Found['place'] {
+  return { source, ...trimmed(source, range) };
+}
+
+function composePlace(
+  { source, node }: ComposeService,
+  range: { readonly start: number; readonly end: number },
+): Found['place'] {
+  const [first] = node.entries.values();
+  // The first key stands for the whole service.
+  return { source, ...trimmed(source, range === node && first !== undefined ? first.key : range) };
+}
+
+/** Of the exec form; the shell form is another rule's. */
+function argvOf({ entrypoint, cmd }: Stage): readonly string[] {
+  if (entrypoint !== undefined) return entrypoint.form === 'shell' ? [] : [...entrypoint.argv, ...(cmd?.argv ?? [])];
+  return cmd?.argv ?? [];
+}
+
+function severityOf({ base }: Stage, script: ShellCommand): Severity | undefined {
+  const shell = shellOf(base, NO_IMAGES);
+  const { stays, mayStay } = fateOf(script, shell);
+  if (!mayStay) return undefined;
+  return !stays ? 'info' : shell === 'dash' || script.shell === 'dash' ? 'error' : 'warning';
+}
+
+function execEdit(stage: Stage, started: Started, script: string): readonly Edit[] {
+  const [, program = '', rest = ''] = /(?:^|[;&]\s*)([A-Za-z0-9_./-]+)([^;&|<>(){}`\\"]*)$/.exec(script) ?? [];
+  if (program === '' || BUILTINS.test(program)) return [];
+  const raw = stage.source.text.slice(started.start, started.end);
+  const index = raw.lastIndexOf(`${program}${rest}"`);
+  if (index < 0) return [];
+  const start = started.start + index;
+  return [{ source: stage.source, start, end: start, text: 'exec ' }];
+}

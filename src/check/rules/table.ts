@@ -1,0 +1,39 @@
+/**
+ * All rules, in the order of their ids.
+ */
+import { DOCKER_RULES } from './docker.ts';
+import { POD_RULES } from './pods.ts';
+import type { Rule } from './rule.ts';
+import { SEXTON_RULES } from './sexton.ts';
+import { SIGNAL_RULES } from './signals.ts';
+import { TIME_RULES } from './time.ts';
+
+const UNUSED_IGNORE: Rule = {
+  id: 'SX901',
+  severity: 'info',
+  title: 'An ignore that ignores nothing',
+  why: 'What it was written for is repaired or gone. Left there it hides the next finding of that rule.',
+  remedy: 'Remove it.',
+  language: 'yaml',
+  bad: 'apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec:\n  # sexton-ignore SX101: the hook is known\n  containers: [{name: web, image: "example.com/web:1"}]\n',
+  good: 'apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec:\n  containers: [{name: web, image: "example.com/web:1"}]\n',
+  isFixable: true,
+  on: 'ignores',
+};
+
+export const RULES: readonly Rule[] = [
+  ...TIME_RULES,
+  ...SIGNAL_RULES,
+  ...POD_RULES,
+  ...DOCKER_RULES,
+  ...SEXTON_RULES,
+  UNUSED_IGNORE,
+].sort((a, b) => (a.id < b.id ? -1 : 1));
+
+export const RULE_IDS: readonly string[] = RULES.map(({ id }) => id);
+
+export function ruleNamed(id: string): Rule {
+  const rule = RULES.find((one) => one.id === id);
+  if (rule === undefined) throw new Error(`internal error: no rule ${id}`);
+  return rule;
+}

@@ -1,0 +1,215 @@
+/**
+ * The flags of `sexton check`, and `.sexton-check.yaml`, which has the same keys and is found in the working directory or above it.
+ */
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { CHECK_FORMATS } from '../cli/commands/commands.ts';
+import { parseYaml } from '../cli/config/file/yaml.ts';
+import { nearest } from '../cli/notation/nearest.ts';
+import { show } from '../cli/notation/parse.ts';
+import { SEVERITIES, type Severity } from './finding.ts';
+import { RULE_IDS } from './rules/table.ts';
+import { parseScenarios, type Scenario } from './scenarios.ts';
+import { type ImageFacts, type Images, SHELLS } from './stop/images.ts';
+
+export type Format = (typeof CHECK_FORMATS)[number];
+
+export interface Output {
+  readonly format: Format;
+  /** undefined: stdout. */
+  readonly file: string | undefined;
+}
+
+/** As the user wrote them: flags, or keys of the file. */
+export interface Given {
+  readonly output?: readonly string[] | undefined;
+  readonly 'fail-on'?: string | undefined;
+  readonly only?: readonly string[] | undefined;
+  readonly skip?: readonly string[] | undefined;
+  readonly severity?: readonly string[] | undefined;
+  readonly 'kubernetes-version'?: string | undefined;
+  readonly scenario?: string | undefined;
+  readonly images?: string | undefined;
+  readonly baseline?: string | undefined;
+  readonly timeline?: string | undefined;
+}
+
+export interface Settings {
+  readonly outputs: readonly Output[];
+  readonly failOn: Severity | 'never';
+  readonly only: readonly string[] | undefined;
+  readonly skip: readonly string[];
+  readonly severities: ReadonlyMap<string, Severity>;
+  readonly minor: number | undefined;
+  readonly scenarios: readonly Scenario[];
+  readonly images: Images;
+  readonly baseline: ReadonlySet<string>;
+  readonly withTimeline: boolean;
+}
+
+/** Thrown with what is wrong, and the remedy. */
+export class SettingError extends Error {}
+
+export function settingsOf(given: Given): Settings {
+  return {
+    outputs: (given.output ?? ['text']).map(outputOf),
+    failOn: wordOf('--fail-on', given['fail-on'] ?? 'error', [...SEVERITIES, 'never']),
+    only: given.only?.flatMap((text) => rulesOf('--only', text)),
+    skip: (given.skip ?? []).flatMap((text) => rulesOf('--skip', text)),
+    severities: new Map((given.severity ?? []).flatMap((text) => text.split(',').map(severityOf))),
+    minor: given['kubernetes-version'] === undefined ? undefined : minorOf(given['kubernetes-version']),
+    scenarios: given.scenario === undefined ? [] : scenariosOf(given.scenario),
+    images: given.images === undefined ? new Map() : imagesOf(given.images),
+    baseline: given.baseline === undefined ? new Set() : baselineOf(given.baseline),
+    withTimeline: wordOf('--timeline', given.timeline ?? 'text', ['none', 'text']) === 'text',
+  };
+}
+
+function outputOf(text: string): Output {
+  const at = text.indexOf('=');
+  const format = wordOf('--output', at < 0 ? text : text.slice(0, at), CHECK_FORMATS);
+  const file = at < 0 ? undefined : text.slice(at + 1);
+  if (file === '')
+    throw new SettingError(`--output ${show(text)}: names no file; write ${format}=FILE, or ${format} alone`);
+  return { format, file };
+}
+
+function wordOf<const Word extends string>(flag: string, text: string, words: readonly Word[]): Word {
+  const word = words.find((one) => one === text);
+  if (word !== undefined) return word;
+  const near = nearest(text, words);
+  const remedy = near === undefined ? '' : `; did you mean ${near}?`;
+  throw new SettingError(`${flag} ${show(text)}: not one of ${words.join(', ')}${remedy}`);
+}
+
+function rulesOf(flag: string, text: string): readonly string[] {
+  return text.split(',').map((part) => {
+    const id = part.trim().toUpperCase();
+    if (/^SX\d*$/.test(id) && RULE_IDS.some((rule) => rule.startsWith(id))) return id;
+    throw new SettingError(`${flag} ${show(part)}: no rule begins so; sexton check --list-rules names them`);
+  });
+}
+
+function severityOf(text: string): readonly [string, Severity] {
+  const [, id = '', word = ''] = /^(SX\d+)=(.*)$/.exec(text.trim()) ?? [];
+  if (!RULE_IDS.includes(id))
+    throw new SettingError(`--severity ${show(text)}: names no rule; write one such as SX301=error`);
+  return [id, wordOf('--severity', word, SEVERITIES)];
+}
+
+function minorOf(text: string): number {
+  const [, minor] = /^v?1\.(\d+)(\..*)?$/.exec(text) ?? [];
+  if (minor === undefined)
+    throw new SettingError(`--kubernetes-version ${show(text)}: no version of Kubernetes; write one such as 1.36`);
+  return Number(minor);
+}
+
+function scenariosOf(text: string): readonly Scenario[] {
+  const parsed = parseScenarios(text);
+  if (!parsed.ok) throw new SettingError(`--scenario ${parsed.why}`);
+  return parsed.value;
+}
+
+function imagesOf(path: string): Images {
+  const { images } = record('--images', path, jsonFile('--images', path));
+  const entries = Object.entries(record('--images', path, images));
+  return new Map(entries.map(([name, facts]) => [name, factsOf(path, name, record('--images', path, facts))]));
+}
+
+function factsOf(path: string, name: string, facts: Record<string, unknown>): ImageFacts {
+  const { entrypoint, cmd, stopSignal, shell } = facts;
+  const isList = (value: unknown) =>
+    value === undefined || (Array.isArray(value) && value.every((one) => typeof one === 'string'));
+  const isShell = shell === undefined || SHELLS.some((one) => one === shell);
+  const isSignal = stopSignal === undefined || typeof stopSignal === 'string';
+  if (isList(entrypoint) && isList(cmd) && isShell && isSignal) return facts as ImageFacts;
+  throw new SettingError(
+    `--images ${path}: ${show(name)}: takes entrypoint and cmd as lists, stopSignal as a name, shell as one of ${SHELLS.join(', ')}`,
+  );
+}
+
+/** What an earlier `-o json=FILE` has written. */
+function baselineOf(path: string): ReadonlySet<string> {
+  const { findings } = record('--baseline', path, jsonFile('--baseline', path));
+  if (!Array.isArray(findings))
+    throw new SettingError(`--baseline ${path}: holds no findings; write it with sexton check -o json=${path}`);
+  return new Set(
+    findings.flatMap(({ fingerprint }: { fingerprint?: unknown }) =>
+      typeof fingerprint === 'string' ? [fingerprint] : [],
+    ),
+  );
+}
+
+function jsonFile(flag: string, path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw new SettingError(`${flag} ${path}: ${whyNot(error)}; name a file in JSON`);
+  }
+}
+
+function record(flag: string, path: string, value: unknown): Record<string, unknown> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  throw new SettingError(`${flag} ${path}: does not hold what is expected; see docs/check.md`);
+}
+
+export const SETTINGS_FILE = '.sexton-check.yaml';
+
+/** The nearest one at or above `directory`; flags beat it. */
+export function fileSettings(directory: string): Given {
+  for (let at = directory; ; at = dirname(at)) {
+    const path = join(at, SETTINGS_FILE);
+    const text = textOf(path);
+    if (text !== undefined) return parsed(path, text);
+    if (dirname(at) === at) return {};
+  }
+}
+
+function textOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new SettingError(`${path}: ${whyNot(error)}`);
+  }
+}
+
+const TEXT_KEYS = ['fail-on', 'kubernetes-version', 'scenario', 'images', 'baseline', 'timeline'] as const;
+const LIST_KEYS = ['output', 'only', 'skip', 'severity'] as const;
+
+function parsed(path: string, text: string): Given {
+  if (text.trim() === '') return {};
+  const yaml = parseYaml(text);
+  if (!yaml.ok) throw new SettingError(`${path}: ${yaml.why}`);
+  if (typeof yaml.value !== 'object' || yaml.value === null || Array.isArray(yaml.value))
+    throw new SettingError(`${path}: holds no keys; write one a line, such as fail-on: warning`);
+  const given: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(yaml.value as Record<string, unknown>)) {
+    if (TEXT_KEYS.some((one) => one === key) && typeof value === 'string') given[key] = value;
+    else if (LIST_KEYS.some((one) => one === key)) given[key] = listOf(path, key, value);
+    else {
+      const known = [...TEXT_KEYS, ...LIST_KEYS];
+      const near = nearest(key, known);
+      const isKnown = known.some((one) => one === key);
+      const remedy = near === undefined ? `keys are ${known.join(', ')}` : `did you mean ${near}?`;
+      throw new SettingError(`${path}: ${show(key)}: ${isKnown ? 'must be a single value' : `no such key; ${remedy}`}`);
+    }
+  }
+  return given;
+}
+
+/** `only: SX1,SX2` and `only: [SX1, SX2]`; `severity: {SX301: error}`. */
+function listOf(path: string, key: string, value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value];
+  const texts = Array.isArray(value)
+    ? (value as readonly unknown[])
+    : Object.entries((value ?? {}) as Record<string, unknown>).map(([name, one]) => `${name}=${String(one)}`);
+  if (texts.every((one) => typeof one === 'string')) return texts;
+  throw new SettingError(`${path}: ${key}: must be a list of strings`);
+}
+
+function whyNot(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT') return 'no such file';
+  return code === 'EACCES' ? 'permission denied' : message;
+}

@@ -1,0 +1,78 @@
+/**
+ * What the name of an image says of the shell in it, where it says it for certain.
+ */
+
+export const SHELLS = ['dash', 'busybox', 'bash', 'none'] as const;
+export type Shell = (typeof SHELLS)[number];
+
+export interface ImageFacts {
+  readonly entrypoint?: readonly string[];
+  readonly cmd?: readonly string[];
+  readonly stopSignal?: string;
+  readonly shell?: Shell;
+}
+
+/** By reference, as the file of `--images` has them. */
+export type Images = ReadonlyMap<string, ImageFacts>;
+
+export interface Reference {
+  /** Without registry, tag and digest; `library/` left out. */
+  readonly repository: string;
+  readonly tag: string | undefined;
+}
+
+export function referenceOf(image: string): Reference {
+  const [named = ''] = image.split('@');
+  const slash = named.lastIndexOf('/');
+  const colon = named.indexOf(':', slash + 1);
+  const name = colon < 0 ? named : named.slice(0, colon);
+  const parts = name.split('/');
+  const [host = ''] = parts;
+  const path = parts.length > 1 && (/[.:]/.test(host) || host === 'localhost') ? parts.slice(1) : parts;
+  const isHub = path === parts || host === 'docker.io';
+  return {
+    repository: (isHub && path[0] === 'library' ? path.slice(1) : path).join('/'),
+    tag: colon < 0 ? undefined : named.slice(colon + 1),
+  };
+}
+
+/** Official images that are built from Debian or Ubuntu unless their tag says something else. */
+const DEBIAN = /^(debian|ubuntu|node|python|ruby|golang|php|perl|rust|gcc|nginx|httpd|postgres|redis|haproxy)$/;
+
+/** Official images and their tags: docs.docker.com/docker-hub/image-library/trusted-content. */
+export function shellOf(image: string | undefined, images: Images): Shell | undefined {
+  if (image === undefined) return undefined;
+  const known = images.get(image)?.shell;
+  if (known !== undefined) return known;
+  const { repository, tag = '' } = referenceOf(image);
+  if (repository === 'scratch' || /(^|\/)distroless\//.test(repository) || /^distroless\//.test(repository))
+    return /(^|-)debug/.test(tag) ? 'busybox' : 'none';
+  if (repository === 'busybox' || repository === 'alpine' || /(^|[-.])alpine/.test(tag)) return 'busybox';
+  if (DEBIAN.test(repository) && !/windows|nanoserver|alpine/.test(tag)) return 'dash';
+  if (!repository.includes('/') && /(^|-)(slim|bookworm|bullseye|trixie|buster|jammy|noble|focal)(-|$)/.test(tag))
+    return 'dash';
+  if (/^(fedora|centos|rockylinux|almalinux|amazonlinux|oraclelinux)$/.test(repository)) return 'bash';
+  return undefined;
+}
+
+/** The STOPSIGNAL of official images, as their Dockerfiles have it. */
+const STOP_SIGNALS: Readonly<Record<string, string>> = {
+  nginx: 'SIGQUIT',
+  httpd: 'SIGWINCH',
+  php: 'SIGQUIT',
+  postgres: 'SIGINT',
+  haproxy: 'SIGUSR1',
+};
+/** Official images that declare none: distributions and languages, on which others are built. */
+const WITHOUT =
+  /^(alpine|busybox|debian|ubuntu|fedora|centos|rockylinux|almalinux|amazonlinux|python|node|golang|ruby|openjdk|eclipse-temurin|rust)$/;
+
+/** undefined: not known. Of `php` only the fpm variants declare one; those with Apache take WINCH. */
+export function stopSignalOf(image: string | undefined, images: Images): string | undefined {
+  if (image === undefined) return undefined;
+  const known = images.get(image);
+  if (known !== undefined) return known.stopSignal ?? 'SIGTERM';
+  const { repository, tag = '' } = referenceOf(image);
+  if (repository === 'php') return /fpm/.test(tag) ? 'SIGQUIT' : /apache/.test(tag) ? 'SIGWINCH' : undefined;
+  return STOP_SIGNALS[repository] ?? (WITHOUT.test(repository) ? 'SIGTERM' : undefined);
+}

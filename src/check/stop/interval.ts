@@ -1,0 +1,46 @@
+/**
+ * Stretches of time of which only bounds are known. Infinity: nothing bounds it.
+ */
+export interface Interval {
+  readonly minMs: number;
+  readonly maxMs: number;
+}
+
+export const ZERO: Interval = { minMs: 0, maxMs: 0 };
+export const UNKNOWN: Interval = { minMs: 0, maxMs: Number.POSITIVE_INFINITY };
+
+export function exactly(ms: number): Interval {
+  return { minMs: ms, maxMs: ms };
+}
+
+export function between(minMs: number, maxMs: number): Interval {
+  return { minMs, maxMs };
+}
+
+export function isExact({ minMs, maxMs }: Interval): boolean {
+  return minMs === maxMs;
+}
+
+export function plus(a: Interval, b: Interval): Interval {
+  return { minMs: a.minMs + b.minMs, maxMs: a.maxMs + b.maxMs };
+}
+
+/** The later of two, as far as it is known. */
+export function later(a: Interval, b: Interval): Interval {
+  return { minMs: Math.max(a.minMs, b.minMs), maxMs: Math.max(a.maxMs, b.maxMs) };
+}
+
+export function earlier(a: Interval, b: Interval): Interval {
+  return { minMs: Math.min(a.minMs, b.minMs), maxMs: Math.min(a.maxMs, b.maxMs) };
+}
+
+/** `5 s`, `0 to 30 s`, `at least 5 s`. */
+export function intervalText({ minMs, maxMs }: Interval): string {
+  if (minMs === maxMs) return secondsText(minMs);
+  if (maxMs === Number.POSITIVE_INFINITY) return minMs === 0 ? 'an unknown time' : `at least ${secondsText(minMs)}`;
+  return `${secondsText(minMs).replace(/ s$/, '')} to ${secondsText(maxMs)}`;
+}
+
+export function secondsText(ms: number): string {
+  return `${Number((ms / 1_000).toFixed(1))} s`;
+}

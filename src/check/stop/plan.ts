@@ -1,0 +1,313 @@
+/**
+ * What each container of a pod does when it is stopped, as far as its manifest tells: the input of the timeline. The plan of a container
+ * under sexton is read by sexton's own parser, other programs by the stop presets.
+ */
+import { basename } from 'node:path';
+import { startedBy } from '../../cli/notation/program.ts';
+import { presetNamed, presetOf } from '../../cli/notation/stop-presets.ts';
+import { type Files, type Resolution, type RunConfig, resolveRun } from '../../cli/resolve.ts';
+import { subcommandOf } from '../../cli/subcommand.ts';
+import type { MemberConfig } from '../../core/config.ts';
+import { isStopRequest, ladderOf } from '../../core/ladder.ts';
+import { killAtMs, lastTurnMs } from '../../core/pod/deadline.ts';
+import { SIGKILL, SIGTERM, signalNumber } from '../../core/signals.ts';
+import type { ComposeService } from '../input/compose.ts';
+import { at, entriesAt, itemsAt, textAt } from '../input/located.ts';
+import { configText, type Objects, type Workload } from '../input/objects.ts';
+import { argvOf, type Container, type Hook, type Pod } from '../input/pod.ts';
+import { type Images, referenceOf, shellOf, stopSignalOf } from './images.ts';
+import { between, exactly, type Interval, UNKNOWN, ZERO } from './interval.ts';
+import { settingOf } from './settings.ts';
+import { type Fate, fateOf, shellCommandOf, sleepMs, sleepOf } from './shell.ts';
+import { type ContainerPlan, type Timeline, timelineOf } from './timeline.ts';
+
+export interface Sexton {
+  /** undefined: its configuration is not among the inputs. */
+  readonly run: RunConfig | undefined;
+  /** Why it would not start. */
+  readonly problems: readonly string[];
+}
+
+export interface ContainerView {
+  readonly container: Container;
+  /** PID 1, where the manifest or `--images` has it. */
+  readonly argv: readonly string[] | undefined;
+  readonly sexton: Sexton | undefined;
+  /** The command that does the work: behind sexton, inits and shells that exec. */
+  readonly program: string | undefined;
+  readonly programArgs: readonly string[];
+  /** The shell in front of it; undefined: none. */
+  readonly shell: Fate | undefined;
+  /** That the platform sends; undefined: the image's, which is not known. */
+  readonly stopSignal: string | undefined;
+  readonly hook: Interval | undefined;
+  /** How long the program takes to stop by its own settings. */
+  readonly setting: { readonly ms: number; readonly by: string } | undefined;
+  readonly plan: ContainerPlan;
+}
+
+export interface PodView {
+  readonly containers: readonly ContainerView[];
+  readonly timeline: Timeline;
+}
+
+/** Annotations by which a person says what cannot be seen. */
+const DECLARATIONS = 'check.sexton.dev/';
+
+export function declaredMs(pod: Pod, what: string, container?: string): number | undefined {
+  const texts = [
+    ...(container === undefined ? [] : [pod.annotations.get(`${DECLARATIONS}${what}.${container}`)]),
+    pod.annotations.get(`${DECLARATIONS}${what}`),
+  ];
+  const text = texts.find((one) => one !== undefined);
+  const seconds = text === undefined || text.trim() === '' ? Number.NaN : Number(text);
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1_000 : undefined;
+}
+
+export async function podViewOf(workload: Workload, objects: Objects, images: Images): Promise<PodView> {
+  const { pod } = workload;
+  const graceMs = pod.graceSeconds * 1_000;
+  const first = await Promise.all(pod.containers.map((container) => factsOf(container, pod, objects, images)));
+  const containers = first.map((facts) => ({ ...facts, plan: planOf(facts, first, pod) }));
+  return { containers, timeline: timelineOf({ graceMs, containers: containers.map(({ plan }) => plan) }) };
+}
+
+type Facts = Omit<ContainerView, 'plan'>;
+
+async function factsOf(container: Container, pod: Pod, objects: Objects, images: Images): Promise<Facts> {
+  const argv = argvOf(container) ?? argvOfImage(container, images);
+  const sexton = argv === undefined ? undefined : await sextonOf(argv, container, pod, objects);
+  const inner = sexton === undefined ? argv : sexton.run?.program.argv;
+  const started = inner === undefined ? undefined : startedBy(inner);
+  const script = started && shellCommandOf([started.program, ...started.args]);
+  const shell = script && fateOf(script, shellOf(container.image, images));
+  const byName = container.image === undefined ? undefined : presetOfImage(container, argv);
+  const program = started?.program ?? byName;
+  const args = started?.args ?? container.args ?? [];
+  return {
+    container,
+    argv,
+    sexton,
+    program,
+    programArgs: args,
+    shell: pod.sharesProcesses && sexton === undefined ? undefined : shell,
+    stopSignal: container.stopSignal ?? stopSignalOf(container.image, images),
+    hook: hookTimeOf(container, pod),
+    setting: settingOf(program, args, container.env),
+  };
+}
+
+function argvOfImage({ command, args, image }: Container, images: Images): readonly string[] | undefined {
+  const facts = image === undefined ? undefined : images.get(image);
+  if (facts === undefined || (command !== undefined && command.length > 0)) return undefined;
+  const argv = [...(facts.entrypoint ?? []), ...(args ?? facts.cmd ?? [])];
+  return argv.length === 0 ? undefined : argv;
+}
+
+/** The program of an official image whose name is the program's, where nothing else is started. */
+function presetOfImage({ image = '', args }: Container, argv: readonly string[] | undefined): string | undefined {
+  if (argv !== undefined) return undefined;
+  const name = /^(?:docker\.io\/)?(?:library\/)?([a-z0-9-]+)(?::[^/]*)?(?:@.*)?$/.exec(image)?.[1];
+  const program =
+    name === 'httpd' ? 'httpd' : name === 'redis' ? 'redis-server' : name === 'nats' ? 'nats-server' : name;
+  const [word = '-'] = args ?? [];
+  // The entrypoint of an official image runs its arguments if they are no options.
+  return program !== undefined && presetOf(program) !== undefined && word.startsWith('-') ? program : undefined;
+}
+
+async function sextonOf(
+  argv: readonly string[],
+  container: Container,
+  pod: Pod,
+  objects: Objects,
+): Promise<Sexton | undefined> {
+  const [program = '', ...rest] = argv;
+  if (basename(program) !== 'sexton' || subcommandOf(rest).name !== 'run') return undefined;
+  const files = filesOf(container, pod, objects);
+  const env: Record<string, string> = {};
+  for (const [name, value] of container.env) env[name] = value ?? 'from-the-cluster';
+  const hasUnknown = [...container.env].some(
+    ([name, value]) => value === undefined && /^SEXTON_(?!POD_UID$)/.test(name),
+  );
+  const resolution: Resolution = await resolveRun(rest, env, files);
+  if (resolution.ok) return { run: resolution.run, problems: [] };
+  const isUnseen = files.missed.length > 0 || hasUnknown || rest.some((word) => word.includes('$('));
+  return { run: undefined, problems: isUnseen ? [] : resolution.problems };
+}
+
+/** The container's files as far as the inputs have them: mounts, and ConfigMaps mounted as files. */
+function filesOf({ mounts }: Container, pod: Pod, objects: Objects): Files & { readonly missed: readonly string[] } {
+  const missed: string[] = [];
+  return {
+    missed,
+    isTerminal: false,
+    isMissing: () => false,
+    isDirectory: (path) => mounts.some((mount) => mount.path === path),
+    readText: (path) => {
+      for (const mount of mounts) {
+        if (!path.startsWith(`${mount.path}/`)) continue;
+        const volume = pod.volumes.get(mount.volume);
+        const map = textAt(volume, 'configMap', 'name');
+        const file = path.slice(mount.path.length + 1);
+        const item = itemsAt(volume, 'configMap', 'items').find((one) => textAt(one, 'path') === file);
+        const text = map && configText(objects, pod, map, textAt(item, 'key') ?? file);
+        if (text !== undefined) return text;
+      }
+      missed.push(path);
+      throw new Error('not among the inputs');
+    },
+  };
+}
+
+/** How long the preStop hook takes; undefined: there is none. */
+function hookTimeOf({ preStop, name }: Container, pod: Pod): Interval | undefined {
+  if (preStop === undefined) return undefined;
+  const declared = declaredMs(pod, 'prestop-seconds', name);
+  if (declared !== undefined) return exactly(declared);
+  return timeOfAction(preStop);
+}
+
+export function timeOfAction({ action }: Hook): Interval {
+  if (action.kind === 'sleep') return exactly(action.seconds * 1_000);
+  if (action.kind !== 'exec') return UNKNOWN;
+  const direct = sleepMs(action.argv);
+  if (direct !== undefined) return exactly(direct);
+  const script = shellCommandOf(action.argv);
+  if (script === undefined) return UNKNOWN;
+  const { minMs, isAll } = sleepOf(script.script);
+  return isAll ? exactly(minMs) : between(minMs, Number.POSITIVE_INFINITY);
+}
+
+function planOf(facts: Facts, all: readonly Facts[], pod: Pod): ContainerPlan {
+  const { container, hook, shell, sexton } = facts;
+  const isSleep = hook !== undefined && hook.minMs === hook.maxMs;
+  const declared = declaredMs(pod, 'stop-seconds', container.name);
+  const base: ContainerPlan = {
+    name: container.name,
+    isNative: container.isNative,
+    hook,
+    mayEndInHook: hook !== undefined && !isSleep,
+    drain: ZERO,
+    waitsFor: [],
+    linger: ZERO,
+    waitsAtMostMs: Number.POSITIVE_INFINITY,
+    response: declared === undefined ? responseOf(facts) : exactly(declared),
+    ownKillMs: Number.POSITIVE_INFINITY,
+  };
+  // A shell that ignores TERM is only ended by KILL, unless its command ends by itself.
+  if (sexton?.run === undefined)
+    return shell?.stays === true && declared === undefined ? { ...base, response: STUCK } : base;
+  const members = all.flatMap((one) => (one.sexton?.run === undefined ? [] : [{ ...one, run: one.sexton.run }]));
+  return { ...base, ...sextonPlan(sexton.run, members, facts, declared) };
+}
+
+const STUCK: Interval = { minMs: Number.POSITIVE_INFINITY, maxMs: Number.POSITIVE_INFINITY };
+
+function responseOf({ setting }: Facts): Interval {
+  return setting === undefined ? UNKNOWN : between(0, setting.ms);
+}
+
+type Member = Facts & { readonly run: RunConfig };
+
+/** What sexton does from TERM on: waiting for others, drain, pre-stop, ladder, its own KILL. */
+function sextonPlan(
+  { member: config }: RunConfig,
+  members: readonly Member[],
+  facts: Facts,
+  declared: number | undefined,
+): Partial<ContainerPlan> {
+  const signal = signalNumber(facts.stopSignal ?? 'TERM') ?? SIGTERM;
+  if (!isStopRequest(config, signal)) return {};
+  const { gracePeriodMs } = config;
+  const budget = gracePeriodMs === undefined ? undefined : { sinceMs: 0, atMs: gracePeriodMs };
+  const floor = config.graceFloorMs === undefined ? undefined : { sinceMs: 0, atMs: config.graceFloorMs };
+  const turns = [budget, floor].flatMap((one) => (one === undefined ? [] : [lastTurnMs(one)]));
+  const ladder = ladderOf(config, signal);
+  const endsInKill = ladder.at(-1)?.signal === SIGKILL;
+  const rungsMs = ladder.reduce((sum, { forMs = 0 }) => sum + forMs, 0);
+  const shellIgnores = facts.shell?.stays === true;
+  return {
+    drain: drainOf(config),
+    waitsFor: waitsFor(config, members),
+    linger: { minMs: 0, maxMs: config.lingerMs },
+    waitsAtMostMs: Math.min(...turns, Number.POSITIVE_INFINITY),
+    response: {
+      // Under sexton the shell is not PID 1, so TERM ends it; what it has started is told too.
+      minMs: declared ?? 0,
+      maxMs:
+        declared ?? (endsInKill ? rungsMs : (facts.setting?.ms ?? (shellIgnores ? UNKNOWN : responseOf(facts)).maxMs)),
+    },
+    ownKillMs: budget === undefined ? Number.POSITIVE_INFINITY : killAtMs(budget),
+  };
+}
+
+/** The time that its own plan takes before the first stop signal. */
+export function drainOf({ drain, preStop }: MemberConfig): Interval {
+  const hook = preStop === undefined ? ZERO : preStop.kind === 'sleep' ? exactly(preStop.ms) : UNKNOWN;
+  const least = drain?.kind === 'adaptive' ? Math.max(drain.minMs, drain.quietMs) : (drain?.ms ?? 0);
+  const most = drain?.kind === 'adaptive' ? drain.maxMs : (drain?.ms ?? 0);
+  return { minMs: Math.min(least, most) + hook.minMs, maxMs: most + hook.maxMs };
+}
+
+/** A sidecar waits for its mains, and each member for those that were started after it. */
+function waitsFor(config: MemberConfig, members: readonly Member[]): readonly string[] {
+  if (config.solo) return [];
+  const others = members.filter(({ run }) => run.member.name !== config.name && !run.member.solo);
+  const mains = others.filter(({ run }) => run.member.role === 'main');
+  const served = config.mains.length === 0 ? mains : mains.filter(({ run }) => config.mains.includes(run.member.name));
+  const later = others.filter(
+    ({ run }) =>
+      run.member.startAfter.some(({ name }) => name === config.name) &&
+      !(config.role === 'main' && run.member.role === 'sidecar'),
+  );
+  const held = config.role === 'sidecar' && config.hold.kind !== 'never' ? served : [];
+  return [...new Set([...held, ...later])].map(({ container }) => container.name);
+}
+
+/** The signal on which this server ends gracefully; undefined: it is none that is known. */
+export function gracefulSignalOf(
+  program: string | undefined,
+  image: string | undefined,
+): { readonly preset: string; readonly signal: string } | undefined {
+  // The httpd of busybox is another one.
+  const isBusybox = program === 'httpd' && /^(busybox|alpine)$/.test(referenceOf(image ?? '').repository);
+  const preset = program === undefined || isBusybox ? undefined : presetOf(program);
+  const signal = preset === undefined ? undefined : presetNamed(preset).signal;
+  return preset === undefined || signal === undefined ? undefined : { preset, signal };
+}
+
+/** Where the manifest has the word of the command line of that index. */
+export function wordAt({ node }: Container, index: number) {
+  const command = at(node, 'command');
+  const words = command?.kind === 'list' ? command.items.length : 0;
+  return index < words ? at(node, 'command', index) : at(node, 'args', index - words);
+}
+
+export function hasKey(container: Container, key: string): boolean {
+  return entriesAt(container.node).has(key);
+}
+
+/** The longest that the stop of a Compose service is known to take; undefined: nothing bounds it. */
+export function longestStopOf({ argv, env, mounts }: Pick<ComposeService, 'argv' | 'env' | 'mounts'>) {
+  if (argv === undefined) return undefined;
+  const [program = '', ...rest] = argv;
+  if (basename(program) !== 'sexton' || subcommandOf(rest).name !== 'run') {
+    const started = startedBy(argv);
+    const setting = settingOf(started.program, started.args, env);
+    return setting && { ms: setting.ms, by: setting.by, isGrace: false };
+  }
+  const known = Object.fromEntries([...env].flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+  const resolution = resolveRun(rest, known, {
+    isTerminal: false,
+    isMissing: () => false,
+    isDirectory: (path) => mounts.includes(path),
+    readText: () => {
+      throw new Error('not among the inputs');
+    },
+  });
+  if (resolution instanceof Promise || !resolution.ok) return undefined;
+  const { gracePeriodMs } = resolution.run.member;
+  if (gracePeriodMs !== undefined) return { ms: gracePeriodMs, by: 'the stop, by --grace-period,', isGrace: true };
+  const ms = drainOf(resolution.run.member).maxMs;
+  return Number.isFinite(ms) ? { ms, by: "sexton's drain", isGrace: false } : undefined;
+}

@@ -1,0 +1,49 @@
+/**
+ * How long programs let their work go on after the stop signal, by their own settings on the command line or in the environment.
+ */
+
+interface Setting {
+  readonly programs: RegExp;
+  /** Flags that take seconds. */
+  readonly flags?: readonly string[];
+  /** A variable with a duration. */
+  readonly variable?: string;
+  /** What it is without any of them. */
+  readonly defaultSeconds?: number;
+}
+
+const SETTINGS: readonly Setting[] = [
+  // docs.gunicorn.org/en/stable/settings.html#graceful-timeout
+  { programs: /^gunicorn3?$/, flags: ['--graceful-timeout'], defaultSeconds: 30 },
+  // www.uvicorn.org/settings: without it there is no bound.
+  { programs: /^uvicorn$/, flags: ['--timeout-graceful-shutdown'] },
+  // hypercorn.readthedocs.io: graceful_timeout.
+  { programs: /^hypercorn$/, flags: ['--graceful-timeout'], defaultSeconds: 3 },
+  // docs.spring.io: graceful shutdown.
+  { programs: /^java$/, variable: 'SPRING_LIFECYCLE_TIMEOUT_PER_SHUTDOWN_PHASE' },
+];
+
+export function settingOf(
+  program: string | undefined,
+  args: readonly string[],
+  env: ReadonlyMap<string, string | undefined>,
+): { readonly ms: number; readonly by: string } | undefined {
+  const setting = program === undefined ? undefined : SETTINGS.find(({ programs }) => programs.test(program));
+  if (setting === undefined || program === undefined) return undefined;
+  for (const flag of setting.flags ?? []) {
+    const at = args.findIndex((arg) => arg === flag || arg.startsWith(`${flag}=`));
+    const text = args[at]?.includes('=') ? args[at]?.slice(flag.length + 1) : args[at + 1];
+    if (at >= 0 && text !== undefined && /^\d+$/.test(text)) return { ms: Number(text) * 1_000, by: `${flag} ${text}` };
+  }
+  const text = setting.variable === undefined ? undefined : env.get(setting.variable);
+  const [, count, unit] = /^(\d+)(ms|s|m)$/.exec(text ?? '') ?? [];
+  if (count !== undefined)
+    return {
+      ms: Number(count) * (unit === 'm' ? 60_000 : unit === 's' ? 1_000 : 1),
+      by: `${setting.variable}=${text}`,
+    };
+  const { defaultSeconds } = setting;
+  return defaultSeconds === undefined
+    ? undefined
+    : { ms: defaultSeconds * 1_000, by: `the graceful timeout of ${program}, ${defaultSeconds} s by default` };
+}

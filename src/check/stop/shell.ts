@@ -1,0 +1,135 @@
+/**
+ * What a shell as PID 1 does with its command: whether it becomes the command, or stays in front of it. As PID 1 without a trap it ignores
+ * TERM (pid_namespaces(7)), so a command behind it never hears of the stop. Measured with dash 0.5.12, bash 5.2 and busybox 1.35.
+ */
+import { type Unit, unitsOf } from '../../cli/notation/words.ts';
+import type { Shell } from './images.ts';
+
+export interface ShellCommand {
+  /** `sh`, `bash`. */
+  readonly shell: string;
+  /** The text behind -c. */
+  readonly script: string;
+  /** Which word of the command line it is. */
+  readonly index: number;
+}
+
+/** The script of `sh -c SCRIPT`; undefined: it is something else. */
+export function shellCommandOf(argv: readonly string[]): ShellCommand | undefined {
+  const [first = '', ...rest] = argv;
+  const shell = first.slice(first.lastIndexOf('/') + 1);
+  if (!/^(sh|bash|dash|ash)$/.test(shell)) return undefined;
+  const at = rest.findIndex(
+    (word, index) => /^-[a-z]*c$/.test(word) || !(/^[-+]/.test(word) || rest[index - 1] === '-o'),
+  );
+  const script = rest[at + 1];
+  if (at < 0 || !/^-[a-z]*c$/.test(rest[at] ?? '') || script === undefined) return undefined;
+  return { shell, script, index: at + 2 };
+}
+
+export interface Fate {
+  /** It stays PID 1 for certain, for as long as its last command runs. */
+  readonly stays: boolean;
+  /** It stays, or not: that depends on which shell it is. */
+  readonly mayStay: boolean;
+}
+
+const BECOMES: Fate = { stays: false, mayStay: false };
+const STAYS: Fate = { stays: true, mayStay: true };
+
+export function fateOf({ script, shell: name }: ShellCommand, shell: Shell | undefined): Fate {
+  const text = script.trim();
+  // What handles signals itself, or what cannot be read here.
+  if (text === '' || /(^|[\s;&|({])trap\s/.test(text)) return BECOMES;
+  const units = unitsOf(text.replaceAll(/\\\r?\n/g, ' '));
+  if (!units.ok) return BECOMES;
+  const commands = commandsOf(units.value);
+  const last = commands.at(-1);
+  if (last === undefined || last.isBackground || /^(exec|wait|exit)\b/.test(last.text)) return BECOMES;
+  // Which of them comes last in the end cannot be read here.
+  if (/\w\s*\(\)\s*\{/.test(text)) return BECOMES;
+  if (commands.some(({ text: command }) => /^exec\s+[^<>&\d]/.test(command))) return BECOMES;
+  // A list is cut at every semicolon, so of a compound command its last word is left.
+  const isLoop = /^done\b/.test(last.text);
+  const isCompound = isLoop || /^(fi|esac|\}|\)|\{|\(|!)/.test(last.text) || /[)}]$/.test(last.text);
+  if (isLoop || last.isPiped || last.isAlternative) return STAYS;
+  if (name === 'bash' || shell === 'bash') return isCompound || last.isRedirected ? STAYS : BECOMES;
+  if (shell === 'dash' || name === 'dash') return STAYS;
+  if (shell === 'busybox' || name === 'ash') return BECOMES;
+  return { stays: false, mayStay: true };
+}
+
+interface Command {
+  readonly text: string;
+  readonly isBackground: boolean;
+  readonly isPiped: boolean;
+  readonly isRedirected: boolean;
+  /** Behind `||`. */
+  readonly isAlternative: boolean;
+}
+
+/** The commands of a list; comments are left out. */
+function commandsOf(units: readonly Unit[]): readonly Command[] {
+  const commands: Command[] = [];
+  let text = '';
+  let isPiped = false;
+  let isAlternative = false;
+  let isRedirected = false;
+  let isComment = false;
+  const end = (isBackground: boolean): void => {
+    if (text.trim() !== '') commands.push({ text: text.trim(), isBackground, isPiped, isRedirected, isAlternative });
+    text = '';
+    isRedirected = false;
+  };
+  for (let at = 0; at < units.length; at += 1) {
+    const { char, isQuoted } = units[at] ?? { char: '', isQuoted: false };
+    const next = units[at + 1];
+    const isDouble = next?.char === char && next.isQuoted === false;
+    if (!isQuoted && char === '\n') isComment = false;
+    if (isComment) continue;
+    if (!isQuoted && char === '#' && /(^|\s)$/.test(text)) isComment = true;
+    else if (!isQuoted && (char === ';' || char === '\n')) {
+      end(false);
+      isPiped = false;
+      isAlternative = false;
+    } else if (!isQuoted && char === '&' && !/[<>]$/.test(text) && next?.char !== '>') {
+      end(!isDouble);
+      isPiped = false;
+      isAlternative = false;
+      if (isDouble) at += 1;
+    } else if (!isQuoted && char === '|') {
+      end(false);
+      isPiped = !isDouble;
+      isAlternative = isDouble;
+      if (isDouble) at += 1;
+    } else {
+      if (!isQuoted && (char === '>' || char === '<')) isRedirected = true;
+      text += char;
+    }
+  }
+  end(false);
+  return commands;
+}
+
+/** How long a script certainly takes: what its `sleep`s add up to. */
+export function sleepOf(script: string): { readonly minMs: number; readonly isAll: boolean } {
+  const units = unitsOf(script.trim());
+  if (!units.ok) return { minMs: 0, isAll: false };
+  let minMs = 0;
+  for (const command of commandsOf(units.value)) {
+    const ms = sleepMs(command.text.split(/\s+/));
+    if (ms === undefined || command.isBackground || command.isPiped || command.isAlternative)
+      return { minMs, isAll: /^(exit( 0)?|true|:)$/.test(command.text) };
+    minMs += ms;
+  }
+  return { minMs, isAll: true };
+}
+
+/** `sleep 5`, `/bin/sleep 5s`. */
+export function sleepMs(words: readonly string[]): number | undefined {
+  const [program = '', time = '', ...more] = words;
+  if (!/^(.*\/)?sleep$/.test(program) || more.length > 0) return undefined;
+  const [, count, unit = 's'] = /^(\d+(?:\.\d+)?)([smh]?)$/.exec(time) ?? [];
+  if (count === undefined) return undefined;
+  return Math.round(Number(count) * 1_000 * ({ '': 1, s: 1, m: 60, h: 3_600 }[unit] ?? 1));
+}

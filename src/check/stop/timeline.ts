@@ -1,0 +1,146 @@
+/**
+ * When the containers of a pod get TERM, end, or are killed, once the pod is deleted: by the rules of the kubelet, from what is known of
+ * each container. Pure arithmetic on intervals; times are milliseconds since the deletion.
+ *
+ * The kubelet's rules (pkg/kubelet/kuberuntime/kuberuntime_container.go, killContainer):
+ *  * every container is stopped at the same time: first its preStop hook, for at most the grace period;
+ *  * then it gets TERM, with what is left of the grace period, in whole seconds of the hook, but at least 2 s; then KILL;
+ *  * a native sidecar waits between its hook and its TERM, for as long as grace is left, until all containers and all native sidecars that
+ *    were started after it have ended.
+ */
+import { between, type Interval, ZERO } from './interval.ts';
+
+export interface ContainerPlan {
+  readonly name: string;
+  /** An init container with restartPolicy Always. */
+  readonly isNative: boolean;
+  /** Its preStop hook; undefined: none. */
+  readonly hook: Interval | undefined;
+  /** Its hook may end the container itself, before TERM. */
+  readonly mayEndInHook: boolean;
+  /** From TERM to the stop signal of its own program: a drain and a pre-stop hook inside of the container. */
+  readonly drain: Interval;
+  /** Containers that it lets end first. */
+  readonly waitsFor: readonly string[];
+  /** From their end on it serves so much longer. */
+  readonly linger: Interval;
+  /** Nothing before the stop signal of its program lasts longer than this after TERM. */
+  readonly waitsAtMostMs: number;
+  /** From the stop signal of its program to its exit. */
+  readonly response: Interval;
+  /** It kills its own program so long after TERM. */
+  readonly ownKillMs: number;
+}
+
+export interface PodPlan {
+  readonly graceMs: number;
+  /** Native sidecars in the order of their start. */
+  readonly containers: readonly ContainerPlan[];
+}
+
+export type Verdict = 'never' | 'maybe' | 'always';
+
+export interface ContainerStop {
+  readonly name: string;
+  readonly plan: ContainerPlan;
+  readonly hookEnd: Interval;
+  readonly term: Interval;
+  /** When its own program is told. */
+  readonly told: Interval;
+  readonly end: Interval;
+  /** When the kubelet kills it if it has not ended. */
+  readonly killAt: Interval;
+  readonly killed: Verdict;
+}
+
+export interface Timeline {
+  readonly graceMs: number;
+  readonly containers: readonly ContainerStop[];
+  /** Of the last container. */
+  readonly end: Interval;
+}
+
+/** The kubelet's own figure: what a container gets between TERM and KILL however little is left. */
+export const LEAST_MS = 2_000;
+
+export function timelineOf({ graceMs, containers }: PodPlan): Timeline {
+  const known = new Map<string, ContainerStop>();
+  const underWay = new Set<string>();
+  const natives = containers.filter(({ isNative }) => isNative);
+  const mains = containers.filter(({ isNative }) => !isNative);
+  const stops = containers.map(stopOf);
+  return { graceMs, containers: stops, end: latest(stops.map(({ end }) => end)) };
+
+  function stopOf(plan: ContainerPlan): ContainerStop {
+    const before = known.get(plan.name);
+    if (before !== undefined) return before;
+    underWay.add(plan.name);
+    const stop = computed(plan);
+    underWay.delete(plan.name);
+    known.set(plan.name, stop);
+    return stop;
+  }
+
+  function computed(plan: ContainerPlan): ContainerStop {
+    const hook = capped(plan.hook ?? ZERO, graceMs);
+    const term = plan.isNative ? termOfNative(plan, hook) : hook;
+    // It gives whole seconds of the grace period, so what a hook takes of a second comes on top.
+    const partMs = (isWhole(hook) ? 0 : 999) + (plan.isNative && !isWhole(term) ? 999 : 0);
+    const killAt = between(Math.max(graceMs, term.minMs + LEAST_MS), Math.max(graceMs, term.maxMs + LEAST_MS) + partMs);
+    const waited = latest([term, ...endsOf(plan.waitsFor).map((end) => shifted(end, plan.linger))]);
+    const ready = {
+      minMs: Math.min(Math.max(waited.minMs, term.minMs + plan.drain.minMs), term.minMs + plan.waitsAtMostMs),
+      maxMs: Math.min(Math.max(waited.maxMs, term.maxMs + plan.drain.maxMs), term.maxMs + plan.waitsAtMostMs),
+    };
+    const natural = {
+      minMs: plan.mayEndInHook ? 0 : Math.min(ready.minMs + plan.response.minMs, term.minMs + plan.ownKillMs),
+      maxMs: Math.min(ready.maxMs + plan.response.maxMs, term.maxMs + plan.ownKillMs),
+    };
+    const end = {
+      minMs: Math.min(natural.minMs, killAt.minMs),
+      maxMs: Math.min(natural.maxMs, killAt.maxMs),
+    };
+    const killed: Verdict = natural.minMs > killAt.maxMs ? 'always' : natural.maxMs < killAt.minMs ? 'never' : 'maybe';
+    const told = { minMs: Math.min(ready.minMs, end.minMs), maxMs: Math.min(ready.maxMs, end.maxMs) };
+    return { name: plan.name, plan, hookEnd: hook, term, told, end, killAt, killed };
+  }
+
+  function termOfNative(plan: ContainerPlan, hook: Interval): Interval {
+    const after = natives.slice(natives.indexOf(plan) + 1);
+    const turn = latest([...mains, ...after].filter(({ name }) => !underWay.has(name)).map((one) => stopOf(one).end));
+    // It waits for as many whole seconds as the hook has left.
+    const longestMs = graceMs + (isWhole(hook) ? 0 : 999);
+    return {
+      minMs: Math.max(hook.minMs, Math.min(turn.minMs, graceMs)),
+      maxMs: Math.max(hook.maxMs, Math.min(turn.maxMs, longestMs)),
+    };
+  }
+
+  /** Of two that wait for each other neither waits. */
+  function endsOf(names: readonly string[]): readonly Interval[] {
+    return names
+      .filter((name) => !underWay.has(name))
+      .flatMap((name) => containers.find((one) => one.name === name) ?? [])
+      .map((one) => stopOf(one).end);
+  }
+}
+
+/** What takes the grace period and more takes no more than that: the kubelet waits no longer for a hook. */
+function capped({ minMs, maxMs }: Interval, mostMs: number): Interval {
+  return { minMs: Math.min(minMs, mostMs), maxMs: Math.min(maxMs, mostMs) };
+}
+
+function shifted(at: Interval, by: Interval): Interval {
+  return { minMs: at.minMs + by.minMs, maxMs: at.maxMs + by.maxMs };
+}
+
+function latest(intervals: readonly Interval[]): Interval {
+  return {
+    minMs: Math.max(0, ...intervals.map(({ minMs }) => minMs)),
+    maxMs: Math.max(0, ...intervals.map(({ maxMs }) => maxMs)),
+  };
+}
+
+function isWhole({ minMs, maxMs }: Interval): boolean {
+  return minMs === maxMs && minMs % 1_000 === 0;
+}

@@ -1,0 +1,109 @@
+/**
+ * The words after a subcommand, read by the flags that `sexton help` lists for it. Flags and other words come in any
+ * order, as `--flag value` or `--flag=value`, each flag at most once; after `--` no word is a flag.
+ */
+import { parseArgs } from 'node:util';
+import { nearest } from '../notation/nearest.ts';
+import { choice, show } from '../notation/parse.ts';
+import { SextonError } from '../text/errors.ts';
+import { COMMANDS, type CommandFlag, type CommandName } from './commands.ts';
+
+type FlagOf<Name extends CommandName> = (typeof COMMANDS)[Name]['flags'][number];
+type ValueOf<Flag> = Flag extends { readonly choices: readonly (infer Choice)[] }
+  ? Choice
+  : Flag extends { readonly takes: string }
+    ? string
+    : true;
+export type FlagValues<Name extends CommandName> = {
+  readonly [Flag in FlagOf<Name> as Flag['name']]?: ValueOf<Flag>;
+};
+
+export interface Arguments<Name extends CommandName> {
+  readonly flags: FlagValues<Name>;
+  /** Those that are neither flags nor their values. */
+  readonly words: readonly string[];
+}
+
+export function readArguments<const Name extends CommandName>(
+  subcommand: Name,
+  args: readonly string[],
+  maxWords: number,
+): Arguments<Name> {
+  const values = new Map<string, string | true>();
+  const words: string[] = [];
+  for (const token of tokensOf(subcommand, args)) {
+    if (token.kind === 'positional') words.push(token.value);
+    else if (token.kind === 'option') takeFlag(subcommand, token, values);
+  }
+  const extra = words[maxWords];
+  if (extra !== undefined)
+    throw badArguments(subcommand, `unexpected argument ${show(extra)}; see sexton ${subcommand} --help`);
+  return { flags: Object.fromEntries(values) as FlagValues<Name>, words };
+}
+
+/** Reads the subcommand's own flags up to the first word that is none of them; `rest` begins there. */
+export function readLeadingFlags<const Name extends CommandName>(
+  subcommand: Name,
+  args: readonly string[],
+): { readonly flags: FlagValues<Name>; readonly rest: readonly string[] } {
+  const values = new Map<string, string | true>();
+  let end = args.length;
+  for (const token of tokensOf(subcommand, args)) {
+    if (token.kind !== 'option' || flagNamed(subcommand, token.name) === undefined) {
+      end = token.index;
+      break;
+    }
+    takeFlag(subcommand, token, values);
+  }
+  return { flags: Object.fromEntries(values) as FlagValues<Name>, rest: args.slice(end) };
+}
+
+/** Why the subcommand cannot do what it was told. */
+export function badArguments(subcommand: string, problem: string): SextonError {
+  return new SextonError('badArguments', { subcommand, problem });
+}
+
+/** Not `strict`: what is wrong is told in sexton's words. */
+function tokensOf(subcommand: CommandName, args: readonly string[]) {
+  const flags: readonly CommandFlag[] = COMMANDS[subcommand].flags;
+  const options = flags.map(({ name, takes, short }) => {
+    const type: 'string' | 'boolean' = takes === undefined ? 'boolean' : 'string';
+    return [name, { type, ...(short && { short }) }] as const;
+  });
+  return parseArgs({ args: [...args], options: Object.fromEntries(options), strict: false, tokens: true }).tokens;
+}
+
+interface FlagToken {
+  readonly name: string;
+  readonly rawName: string;
+  readonly value?: string | undefined;
+  readonly inlineValue?: boolean | undefined;
+}
+
+function takeFlag(subcommand: CommandName, token: FlagToken, values: Map<string, string | true>): void {
+  const { name, rawName, value, inlineValue } = token;
+  const flag = flagNamed(subcommand, name);
+  if (flag === undefined) throw badArguments(subcommand, unknownFlag(subcommand, rawName));
+  const isMissing = !value || (!inlineValue && value.startsWith('--'));
+  if (flag.takes === undefined && value !== undefined) throw badArguments(subcommand, `${rawName}: takes no value`);
+  if (flag.takes !== undefined && isMissing)
+    throw badArguments(subcommand, `${rawName}: needs a value; write ${rawName} ${flag.takes}`);
+  const label = value === undefined ? rawName : `${rawName} ${show(value)}`;
+  if (values.has(name)) throw badArguments(subcommand, `${label}: ${rawName} was given before; give it once`);
+  const parsed = flag.choices && choice(flag.choices)(value ?? '');
+  if (parsed?.ok === false) throw badArguments(subcommand, `${label}: ${parsed.why}`);
+  values.set(name, value ?? true);
+}
+
+function flagNamed(subcommand: CommandName, name: string): CommandFlag | undefined {
+  const flags: readonly CommandFlag[] = COMMANDS[subcommand].flags;
+  return flags.find((flag) => flag.name === name);
+}
+
+function unknownFlag(subcommand: CommandName, word: string): string {
+  const near = nearest(
+    word,
+    COMMANDS[subcommand].flags.map(({ name }) => name),
+  );
+  return `unknown flag ${show(word)}; ${near === undefined ? `see sexton ${subcommand} --help` : `did you mean --${near}?`}`;
+}

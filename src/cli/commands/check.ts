@@ -1,0 +1,155 @@
+/**
+ * `sexton check [flags] FILE|DIR|-`: how pods, Compose services and images will stop, before they are deployed.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { check as checkInputs, type Result } from '../../check/check.ts';
+import { collect } from '../../check/files.ts';
+import { isAtLeast, type Severity } from '../../check/finding.ts';
+import { fingerprintsOf } from '../../check/fingerprint.ts';
+import { diffOf, fixed } from '../../check/fix.ts';
+import { rulesText, ruleText } from '../../check/formats/explain.ts';
+import { CHECK_SCHEMA } from '../../check/formats/json-schema.ts';
+import { githubOf, gitlabOf, jsonOf, junitOf, markdownOf, sarifOf } from '../../check/formats/machine.ts';
+import { textOf } from '../../check/formats/text.ts';
+import { isResourceList, krmOf } from '../../check/krm.ts';
+import { RULE_IDS, ruleNamed } from '../../check/rules/table.ts';
+import { type Format, fileSettings, SettingError, type Settings, settingsOf } from '../../check/settings.ts';
+import type { Env } from '../config/env.ts';
+import { nearest } from '../notation/nearest.ts';
+import { show } from '../notation/parse.ts';
+import { SextonError } from '../text/errors.ts';
+import { outputWidth, print } from '../text/print.ts';
+import { versionNumber } from '../text/version.ts';
+import { textStyle } from './text-style.ts';
+
+export const CHECK_EXIT = { clean: 0, found: 1, unreadable: 2 } as const;
+
+export async function check(args: readonly string[], env: Env): Promise<void> {
+  const { values, positionals } = argumentsOf(args);
+  if (values['list-rules'] === true) return void (await print(rulesText(outputWidth())));
+  if (values.schema === true) return void (await print(`${JSON.stringify(CHECK_SCHEMA, null, 2)}\n`));
+  if (values.explain !== undefined) return void (await print(ruleText(ruleNamed(knownRule(values.explain)))));
+  if (positionals.length === 0) throw refuse('nothing to check; name a file, a directory, or - for standard input');
+  if (values.fix === true && positionals.includes('-')) throw refuse('--fix: cannot write standard input; take --diff');
+  let settings: Settings;
+  try {
+    settings = settingsOf({ ...fileSettings(process.cwd()), ...values });
+  } catch (error) {
+    throw error instanceof SettingError ? refuse(error.message) : error;
+  }
+  const { inputs, unreadable } = collect(positionals, () => readFileSync(0, 'utf8'));
+  const all = await checkInputs(inputs, settings);
+  const result = withoutBaseline({ ...all, unreadable: [...unreadable, ...all.unreadable] }, settings.baseline);
+  const changes = fixed(result.findings);
+  if (values.diff === true) await print(changes.map(diffOf).join(''));
+  else if (values.fix === true) for (const { source, text } of changes) writeFileSync(source.path, text);
+  const list = inputs.find(({ path, text }) => path === '-' && isResourceList(text))?.text;
+  const outputs =
+    list !== undefined && values.output === undefined
+      ? [{ format: 'krm' as const, file: undefined }]
+      : settings.outputs;
+  for (const { format, file } of outputs) {
+    if (values.diff === true && file === undefined) continue;
+    const text = formatted(format, result, settings, env, list);
+    if (file === undefined) await print(text);
+    else write(file, text);
+  }
+  process.exitCode = exitCodeOf(result, settings.failOn, values.fix === true && values.diff !== true);
+}
+
+/** What is repaired is found no more. */
+function exitCodeOf({ findings, unreadable }: Result, failOn: Severity | 'never', isFixed: boolean): number {
+  if (unreadable.length > 0) return CHECK_EXIT.unreadable;
+  const left = isFixed ? findings.filter(({ edits }) => edits.length === 0) : findings;
+  const hasFailed = failOn !== 'never' && left.some(({ severity }) => isAtLeast(severity, failOn));
+  return hasFailed ? CHECK_EXIT.found : CHECK_EXIT.clean;
+}
+
+function withoutBaseline(result: Result, baseline: ReadonlySet<string>): Result {
+  if (baseline.size === 0) return result;
+  const prints = fingerprintsOf(result.findings);
+  return { ...result, findings: result.findings.filter((finding) => !baseline.has(prints.get(finding) ?? '')) };
+}
+
+function argumentsOf(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        output: { type: 'string', short: 'o', multiple: true },
+        'fail-on': { type: 'string' },
+        only: { type: 'string', multiple: true },
+        skip: { type: 'string', multiple: true },
+        severity: { type: 'string', multiple: true },
+        'kubernetes-version': { type: 'string' },
+        scenario: { type: 'string' },
+        images: { type: 'string' },
+        baseline: { type: 'string' },
+        timeline: { type: 'string' },
+        fix: { type: 'boolean' },
+        diff: { type: 'boolean' },
+        'list-rules': { type: 'boolean' },
+        explain: { type: 'string' },
+        schema: { type: 'boolean' },
+      },
+    });
+  } catch (error) {
+    // Its message names the flag and what is wrong with it; the second sentence is about positionals.
+    throw refuse(`${(error as Error).message.split('. ')[0]}; sexton help check lists the flags`);
+  }
+}
+
+function knownRule(text: string): string {
+  const id = text.toUpperCase();
+  if (RULE_IDS.includes(id)) return id;
+  const near = nearest(id, RULE_IDS);
+  throw refuse(
+    `--explain ${show(text)}: no such rule; ${near === undefined ? '--list-rules names them' : `did you mean ${near}?`}`,
+  );
+}
+
+function refuse(problem: string): SextonError {
+  return new SextonError('badArguments', { subcommand: 'check', problem });
+}
+
+function write(file: string, text: string): void {
+  try {
+    writeFileSync(file, text);
+  } catch (error) {
+    throw refuse(`--output: cannot write ${show(file)}: ${(error as Error).message}`);
+  }
+}
+
+function formatted(
+  format: Format,
+  result: Result,
+  { withTimeline }: Settings,
+  env: Env,
+  list: string | undefined,
+): string {
+  switch (format) {
+    case 'text':
+      return textOf(result, textStyle(env, PIPE_COLUMNS), withTimeline);
+    case 'json':
+      return jsonOf(result);
+    case 'sarif':
+      return sarifOf(result, versionNumber());
+    case 'junit':
+      return junitOf(result);
+    case 'github':
+      return githubOf(result);
+    case 'gitlab':
+      return gitlabOf(result);
+    case 'markdown':
+      return markdownOf(result);
+    case 'krm':
+      if (list === undefined) throw refuse('--output krm: there is no ResourceList on standard input');
+      return krmOf(list, result);
+    default:
+      return format satisfies never;
+  }
+}
+
+const PIPE_COLUMNS = 100;

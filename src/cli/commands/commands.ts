@@ -1,0 +1,223 @@
+/**
+ * The subcommands as `sexton help` describes them: how each is called, what it does, its flags. Completions are made
+ * from the same table.
+ */
+export interface CommandFlag {
+  readonly name: string;
+  /** What its value looks like; undefined: it takes none. */
+  readonly takes?: string;
+  readonly help: string;
+  /** One letter that stands for the name. */
+  readonly short?: string;
+  /** All values that are right. */
+  readonly choices?: readonly string[];
+}
+
+export interface CommandHelp {
+  /** What follows `sexton`. */
+  readonly usage: readonly [string, ...string[]];
+  /** One line. */
+  readonly summary: string;
+  /** Those of `run` have a table of their own: flags.ts. */
+  readonly flags: readonly CommandFlag[];
+  readonly more?: string;
+}
+
+const GRAVEYARD = {
+  name: 'graveyard',
+  takes: 'DIR',
+  help: 'The shared directory. Default: that of PID 1 of this container, else /graveyard.',
+} as const satisfies CommandFlag;
+const STOP = `It asks by a file in the graveyard, so it works in any container of the pod and
+under any uid that may write there. Without a graveyard PID 1 gets the stop
+signal, and NAME and --grace are refused. Members that are asked together stop
+in order and within one deadline, as when the pod is deleted: the declared grace
+period, or --grace; a shorter one that comes later counts, a longer one does
+not. Members that are not named go on.
+
+One line per member that has died; --no-wait only asks.
+Exit code 0: all are dead. 1: the grace period is over and one still lives.
+125: no member to ask, an unknown name, a graveyard that cannot be written.
+
+Called in a container that it stops, it ends with that container while it waits:
+exit code 137. The platform may start such containers again.
+`;
+const FORMATS = ['table', 'json'] as const;
+/** What `report` draws. */
+export const REPORT_FORMATS = ['text', 'html', 'svg', 'json', 'mermaid', 'markdown', 'perfetto'] as const;
+const REPORT = `SOURCE is a graveyard, a file, or - for standard input. It may hold tombstones,
+pods as kubectl get pods -o json (or yaml) prints them, or logs of containers,
+also as Docker, CRI, Loki and journald wrap them:
+
+kubectl get pod web-0 -o json | sexton report -
+kubectl logs -l app=web --prefix | sexton report -
+
+Without a SOURCE it reads the graveyard of this pod. Of many pods it prints
+figures by workload. svg and mermaid draw one pod.
+Exit code 0: reported. 1: what --fail-on names has happened.
+125: nothing to read.
+`;
+/** What `check` prints. */
+export const CHECK_FORMATS = ['text', 'json', 'sarif', 'junit', 'github', 'gitlab', 'markdown', 'krm'] as const;
+const CHECK_LEVELS = ['error', 'warning', 'info', 'never'] as const;
+const CHECK = `An input is a file, a directory, or - for standard input: manifests of
+Kubernetes in YAML or JSON, Compose files, Dockerfiles. Nothing is asked over
+the network.
+
+sexton check manifests/
+helm template . | sexton check -
+sexton check -o sarif=check.sarif -o text manifests/
+
+A file .sexton-check.yaml in this directory or above it has the same keys.
+Exit code 0: nothing at --fail-on or above. 1: there is. 2: an input could not
+be read; all others were checked. 125: wrong flags.
+`;
+
+export const COMMANDS = {
+  run: {
+    usage: ['run [flags] [--] command [args...]', '[flags] -- command [args...]'],
+    summary: 'run a command: pass signals on, drain, stop in order, write a tombstone',
+    flags: [],
+  },
+  status: {
+    usage: [
+      'status [--graveyard DIR] [--format table|json] [--wide] [--watch]',
+      'status --check [--graveyard DIR] [NAME]',
+    ],
+    summary: 'show the members of this pod',
+    flags: [
+      GRAVEYARD,
+      { name: 'format', takes: 'table|json', choices: FORMATS, help: 'Default: table.' },
+      { name: 'wide', help: 'Do not cut what is wider than the terminal.' },
+      { name: 'watch', help: 'Show it again every second, until Control-C.' },
+      { name: 'check', help: 'One line, and exit code 0 if NAME is healthy. Default: the member of this container.' },
+    ],
+    more: 'Without a graveyard it shows the one member of this container, by --http where\nthat is on. Exit code 0: shown; with --check: the member is healthy. 1: with\n--check: it is not, or there is none. 125: it cannot be told. In a Dockerfile:\nHEALTHCHECK CMD ["/sexton/sexton", "status", "--check"]\n',
+  },
+  stop: {
+    usage: ['stop [--grace 5s] [--no-wait] [--graveyard DIR] [NAME...]'],
+    summary: 'ask all members of this pod, or those named, to stop, and wait for it',
+    flags: [
+      { name: 'grace', takes: 'TIME', help: 'The time they get, such as 5s. Default: what each has declared.' },
+      { name: 'no-wait', help: 'Ask, and return at once.' },
+      GRAVEYARD,
+    ],
+    more: STOP,
+  },
+  quit: {
+    usage: ['quit [--timeout 10s] PRESET|URL...'],
+    summary: 'ask sidecars that run without sexton to leave: istio, linkerd, ..',
+    flags: [{ name: 'timeout', takes: 'TIME', help: 'How long each may take. Default: 10s.' }],
+    more: 'Presets: sexton help sidecars. Exit code 0: all have left. 1: one has not.\n125: an unknown name.\n',
+  },
+  explain: {
+    usage: ['explain [--format table|json] [flags] [--] command [args...]'],
+    summary: 'show the configuration that run would have here, and where it came from',
+    flags: [{ name: 'format', takes: 'table|json', choices: FORMATS, help: 'Default: table.' }],
+    more: 'The other flags are those of run: sexton help flags. Nothing is started.\nExit code 0: run would start. 125: it would refuse; the message says why.\n',
+  },
+  begin: {
+    usage: ['begin [--graveyard DIR]'],
+    summary: 'in an init container: what earlier runs of this pod left counts no more',
+    flags: [{ name: 'graveyard', takes: 'DIR', help: 'The shared directory. Default: /graveyard.' }],
+    more: `Run it in the first init container of a pod whose rules restart all containers.
+Init containers run again then, so each run gets a generation of its own.
+Exit code 0: it is written. 125: it is not; the message says why.
+`,
+  },
+  install: {
+    usage: ['install [--remove-old] [--graveyard DIR] DIR'],
+    summary: 'copy this sexton onto a volume, for other containers to run DIR/sexton',
+    flags: [
+      { name: 'remove-old', help: 'Remove what an older sexton left there, even if something may still run from it.' },
+      {
+        name: 'graveyard',
+        takes: 'DIR',
+        help: 'The shared directory: begin a generation there, as sexton begin does.',
+      },
+    ],
+    more: 'Exit code 0: DIR/sexton is complete. 125: it is not; the message says why.\n',
+  },
+  report: {
+    usage: ['report [-o FORMAT] [--fail-on forced,late] [--graveyard DIR] [SOURCE...]', 'report --watch [DIR]'],
+    summary: 'show how this pod stopped, or many pods: what, when, why, what took the time',
+    flags: [
+      {
+        name: 'output',
+        short: 'o',
+        takes: 'FORMAT',
+        choices: REPORT_FORMATS,
+        help: `One of ${REPORT_FORMATS.join(', ')}. Default: text.`,
+      },
+      { name: 'fail-on', takes: 'forced,late', help: 'Exit with 1 when KILL was needed, or a deadline was missed.' },
+      { name: 'watch', help: 'Show this pod again every second until all of its members have ended.' },
+      GRAVEYARD,
+    ],
+    more: REPORT,
+  },
+  check: {
+    usage: ['check [flags] FILE|DIR|-...', 'check --explain SX101', 'check --list-rules'],
+    summary: 'know before you deploy how pods will stop: too slowly, killed, cut off',
+    flags: [
+      {
+        name: 'output',
+        takes: 'FORMAT[=FILE]',
+        choices: CHECK_FORMATS,
+        help: `One of ${CHECK_FORMATS.join(', ')}. May be given several times. Default: text.`,
+      },
+      {
+        name: 'fail-on',
+        takes: 'SEVERITY',
+        choices: CHECK_LEVELS,
+        help: 'Exit with 1 from this severity on. Default: error.',
+      },
+      { name: 'only', takes: 'SX1,SX201', help: 'Only these rules, by their ids or how these begin.' },
+      { name: 'skip', takes: 'SX3,SX403', help: 'All but these rules.' },
+      { name: 'severity', takes: 'SX301=error', help: 'Another severity for a rule: error, warning, info.' },
+      { name: 'kubernetes-version', takes: '1.36', help: 'The version of the cluster. Default: not known.' },
+      {
+        name: 'scenario',
+        takes: 'NAME=SECONDS',
+        help: 'Check against less time, too: spot=25,node-shutdown=30/15,compose. Default: the grace period alone.',
+      },
+      { name: 'images', takes: 'FILE', help: 'What images say of themselves.' },
+      { name: 'baseline', takes: 'FILE', help: 'Leave out what this file of an earlier -o json=FILE has.' },
+      {
+        name: 'timeline',
+        takes: 'none|text',
+        choices: ['none', 'text'],
+        help: 'Whether text draws the stop. Default: text.',
+      },
+      { name: 'fix', help: 'Repair what can be repaired, in the files.' },
+      { name: 'diff', help: 'Print what --fix would change.' },
+      { name: 'list-rules', help: 'Print all rules.' },
+      { name: 'explain', takes: 'RULE', help: 'Print why a rule is there, and an example.' },
+      { name: 'schema', help: 'Print the JSON Schema of -o json.' },
+    ],
+    more: CHECK,
+  },
+  completion: {
+    usage: ['completion bash|zsh|fish'],
+    summary: 'print what completes the words of sexton in that shell',
+    flags: [],
+    more: 'bash:  source <(sexton completion bash)\nzsh:   source <(sexton completion zsh)\nfish:  sexton completion fish | source\n',
+  },
+  schema: {
+    usage: ['schema [report]'],
+    summary: 'print the JSON Schema of a configuration file, or of what report prints',
+    flags: [],
+  },
+  version: {
+    usage: ['version'],
+    summary: 'print the version, and the commit that it was built from',
+    flags: [],
+  },
+  help: {
+    usage: ['help [TOPIC]'],
+    summary: 'print this, or one topic; every subcommand is a topic, too',
+    flags: [],
+  },
+} as const satisfies Readonly<Record<string, CommandHelp>>;
+
+export type CommandName = keyof typeof COMMANDS;
+export const COMMAND_NAMES = Object.keys(COMMANDS) as readonly CommandName[];

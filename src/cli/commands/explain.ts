@@ -1,0 +1,33 @@
+/**
+ * `sexton explain [--format table|json] [flags] [--] command`: the configuration that `run` would have here, and where
+ * each value came from. Nothing is started.
+ */
+
+import type { Env } from '../config/env.ts';
+import { machine } from '../machine.ts';
+import { resolveRun } from '../resolve.ts';
+import { SextonError } from '../text/errors.ts';
+import { asWarning, outputWidth, print, withBoldHeader } from '../text/print.ts';
+import { formatTable } from '../text/table.ts';
+import { readLeadingFlags } from './arguments.ts';
+
+export async function explain(args: readonly string[], env: Env): Promise<void> {
+  const { flags, rest: commandLine } = readLeadingFlags('explain', args);
+  // A command line copied from a manifest may begin with `run`, which is accepted.
+  const resolution = await resolveRun(commandLine, env, machine);
+  if (!resolution.ok) throw new SextonError('badConfiguration', { problems: resolution.problems });
+  const { run, sources, warnings, notes } = resolution;
+  if (flags.format === 'json') {
+    const { program, ...rest } = run;
+    await print(`${JSON.stringify({ ...rest, command: program.argv, sources, warnings, notes }, undefined, 2)}\n`);
+    return;
+  }
+  // A value of several lines takes a row for each.
+  const rows = sources.flatMap(({ key, value, source }) => value.split('\n').map((line) => [key, line, source]));
+  const table = withBoldHeader(formatTable(['KEY', 'VALUE', 'SOURCE'], rows, outputWidth()));
+  const lines = [
+    ...notes.map((note) => `note: ${note}\n`),
+    ...warnings.map((warning) => `${asWarning('warning:')} ${warning}\n`),
+  ];
+  await print(`${table}${lines.join('')}`);
+}

@@ -1,0 +1,148 @@
+/**
+ * Finds the graveyard that a subcommand means which is called inside a container, and the member of that container.
+ *
+ * `kubectl exec POD -- sexton status` has no flags: those are in the command line of PID 1. So the
+ * configuration of PID 1 is resolved again where PID 1 is sexton and may be read (same uid). A variable that the caller
+ * has set for this one call counts more than that, a flag most.
+ */
+import { readFileSync, readlinkSync } from 'node:fs';
+import { basename } from 'node:path';
+import { type Members, readMembers } from '../../runtime/graveyard/members.ts';
+import type { Env } from '../config/env.ts';
+import { flagLabel, variableLabel } from '../config/given.ts';
+import { dropInOf } from '../dropin/dropin.ts';
+import { machine } from '../machine.ts';
+import { parseGraveyard } from '../notation/values.ts';
+import { type RunConfig, resolveRun } from '../resolve.ts';
+import { SextonError } from '../text/errors.ts';
+import { badArguments } from './arguments.ts';
+
+export interface Here {
+  readonly dir: string;
+  /** Where it was named, for messages. */
+  readonly source: string;
+  /** The name of this container's own member, if that can be told. */
+  readonly member: string | undefined;
+}
+
+/** PID 1 of this container is sexton without a graveyard. */
+export interface Solo {
+  readonly dir: undefined;
+  readonly run: RunConfig;
+}
+
+export interface Process {
+  /** The file that it executes: another program's name may be a link to sexton, or that program itself. */
+  readonly program?: string | undefined;
+  readonly argv: readonly string[];
+  /** undefined: the process has another uid, so it cannot be read. */
+  readonly env: Env | undefined;
+}
+
+export async function findHere(
+  subcommand: string,
+  flag: string | undefined,
+  env: Env,
+  pid1: Process | undefined = readProcess(1),
+): Promise<Here> {
+  const here = await findHereOrSolo(subcommand, flag, env, pid1);
+  if (here.dir !== undefined) return here;
+  const problem = 'PID 1 of this container runs without a graveyard; name the shared directory with --graveyard DIR';
+  throw badArguments(subcommand, problem);
+}
+
+/** As `findHere`, for a subcommand that has an answer without a graveyard as well. */
+export async function findHereOrSolo(
+  subcommand: string,
+  flag: string | undefined,
+  env: Env,
+  pid1: Process | undefined = readProcess(1),
+): Promise<Here | Solo> {
+  const first = await firstMember(pid1, env);
+  const member = first?.member;
+  if (flag !== undefined)
+    return { ...checked(subcommand, flag, flagLabel('graveyard', flag)), source: '--graveyard', member };
+  for (const name of ['SEXTON_GRAVEYARD', 'KUBEXIT_GRAVEYARD']) {
+    const value = env[name];
+    const isOwn = first === undefined || (pid1?.env !== undefined && pid1.env[name] !== value);
+    if (value && isOwn) return { ...checked(subcommand, value, variableLabel(name, value)), source: name, member };
+  }
+  if (first === undefined) return { dir: '/graveyard', source: 'the default', member };
+  const { run, source } = first;
+  return run.graveyard === undefined ? { dir: undefined, run } : { dir: run.graveyard, source, member };
+}
+
+/** Reads all members of the graveyard. */
+export async function readHere({ dir, source }: Here): Promise<Members> {
+  try {
+    return await readMembers(dir);
+  } catch (error) {
+    const path = source === '--graveyard' ? dir : `${dir} (${source})`;
+    throw new SextonError('unreadableGraveyard', { path, why: whyNoGraveyard(error) }, { cause: error });
+  }
+}
+
+interface First {
+  readonly run: RunConfig;
+  /** Of its graveyard. */
+  readonly source: string;
+  readonly member: string;
+}
+
+async function firstMember(pid1: Process | undefined, env: Env): Promise<First | undefined> {
+  if (pid1 === undefined || !isSexton(pid1)) return undefined;
+  // Where its variables cannot be read ours are used: both are most likely the container's.
+  const { SEXTON_NODE: _, ...rest } = pid1.env ?? env;
+  const resolution = await resolveRun(pid1.argv.slice(1), rest, machine, dropInOf(pid1.argv[0]));
+  // It was valid when PID 1 started; a file may have changed since.
+  if (!resolution.ok) return undefined;
+  const { run, sources } = resolution;
+  const { source = 'default' } = sources.find(({ key }) => key === 'graveyard') ?? {};
+  return { run, source: `${source} of PID 1`, member: run.member.name };
+}
+
+function isSexton({ program: runs, argv: [program = '', word = ''] }: Process): boolean {
+  if (dropInOf(program) !== undefined) return basename(runs ?? '') === 'sexton';
+  const isRun = word === 'run' || word.startsWith('-') || word === '';
+  return isRun && ['sexton', 'sexton-init'].includes(basename(program));
+}
+
+/** `proc_pid_cmdline(5)` may be read by all, `proc_pid_environ(5)` by the same uid only; with hidepid neither. */
+function readProcess(pid: number): Process | undefined {
+  const argv = readStrings(`/proc/${pid}/cmdline`);
+  if (argv === undefined || argv.length === 0) return undefined;
+  const entries = readStrings(`/proc/${pid}/environ`)?.map((entry) => {
+    const end = entry.indexOf('=');
+    return [entry.slice(0, end), entry.slice(end + 1)] as const;
+  });
+  return { program: executableOf(pid), argv, env: entries && Object.fromEntries(entries) };
+}
+
+function executableOf(pid: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/exe`);
+  } catch {
+    return undefined;
+  }
+}
+
+function readStrings(path: string): readonly string[] | undefined {
+  try {
+    return readFileSync(path, 'utf8').split('\0').slice(0, -1);
+  } catch {
+    return undefined;
+  }
+}
+
+function checked(subcommand: string, text: string, label: string): { readonly dir: string } {
+  const parsed = parseGraveyard(text);
+  if (!parsed.ok) throw badArguments(subcommand, `${label}: ${parsed.why}`);
+  return { dir: parsed.value };
+}
+
+function whyNoGraveyard(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT') return 'no such directory';
+  if (code === 'ENOTDIR') return 'not a directory';
+  return code === 'EACCES' ? 'permission denied' : message;
+}

@@ -1,0 +1,54 @@
+/**
+ * The inventory of the self-contained directory: one line per file, sorted, `MODE BYTES SHA256 PATH`. The build lays it
+ * as `inventory` beside the program; `sexton install` copies by it and checks what it wrote. Its own digest stands for
+ * the whole directory: names, modes and contents, and no times.
+ */
+import { createHash } from 'node:crypto';
+
+export interface InventoryFile {
+  /** Relative to the directory, with `/`. */
+  readonly path: string;
+  readonly mode: number;
+  readonly bytes: number;
+  /** Of the content, in hex. */
+  readonly sha256: string;
+}
+
+/** The name that it has in the directory that it lists; it does not list itself. */
+export const INVENTORY = 'inventory';
+
+export function formatInventory(files: readonly InventoryFile[]): string {
+  const lines = files.map(({ path, mode, bytes, sha256 }) => `${formatMode(mode)} ${bytes} ${sha256} ${path}\n`);
+  return lines.sort((a, b) => compare(pathOf(a), pathOf(b))).join('');
+}
+
+/** Throws on anything that the build does not write, such as a path that leads out of the directory. */
+export function parseInventory(text: string): InventoryFile[] {
+  const lines = text.split('\n');
+  if (lines.pop() !== '' || lines.length === 0) throw new Error('its last line is cut off');
+  return lines.map((line) => {
+    const [, mode = '', bytes = '', sha256 = '', path = ''] = LINE.exec(line) ?? [];
+    if (path === '' || path.split('/').some((name) => name === '' || name === '.' || name === '..'))
+      throw new Error(`it has the line ${JSON.stringify(line)}`);
+    return { path, mode: Number.parseInt(mode, 8), bytes: Number(bytes), sha256 };
+  });
+}
+
+export function inventoryDigest(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+const LINE = /^(0[0-7]{3}) (\d{1,12}) ([0-9a-f]{64}) ([\w.+/-]+)$/;
+
+function formatMode(mode: number): string {
+  return `0${(mode & 0o777).toString(8).padStart(3, '0')}`;
+}
+
+function pathOf(line: string): string {
+  return line.slice(line.lastIndexOf(' ') + 1);
+}
+
+/** By code units, the same on every machine. */
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

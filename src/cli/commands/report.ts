@@ -1,0 +1,194 @@
+/**
+ * `sexton report [-o FORMAT] [--fail-on forced,late] [--watch] [--graveyard DIR] [SOURCE...]`: how the pod, or many pods, stopped. A source is
+ * a graveyard, a file, or `-` for standard input.
+ */
+import { createReadStream, statSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { htmlPage } from '../../report/html.ts';
+import { type Read, readText } from '../../report/input.ts';
+import { podMarkdown, podMermaid, podsJson, podsPerfetto } from '../../report/plain.ts';
+import { forcedOf, lateOf, type MemberStop, type PodStop, podsOf } from '../../report/stop.ts';
+import { podSvg } from '../../report/svg.ts';
+import { fleetText, podText, type TextStyle } from '../../report/text.ts';
+import { stopOfTombstone } from '../../report/tombstones.ts';
+import { readBootId } from '../../runtime/boot-id.ts';
+import type { Env } from '../config/env.ts';
+import { parseYaml } from '../config/file/yaml.ts';
+import { choice, show } from '../notation/parse.ts';
+import { SextonError } from '../text/errors.ts';
+import { outputWidth, print } from '../text/print.ts';
+import { badArguments, readArguments } from './arguments.ts';
+import type { REPORT_FORMATS } from './commands.ts';
+import { findHere, type Here, readHere } from './here.ts';
+import { textStyle } from './text-style.ts';
+
+type Format = (typeof REPORT_FORMATS)[number];
+const FAILURES = ['forced', 'late'] as const;
+type Failure = (typeof FAILURES)[number];
+
+/** A log of tens of thousands of pods; more is better filtered to the lines of sexton first. */
+export const MAX_SOURCE_BYTES = 256 * 1024 * 1024;
+
+export async function report(args: readonly string[], env: Env): Promise<void> {
+  const wish = argumentsOf(args);
+  const { format, failOn, sources } = wish;
+  const pods = wish.watch ? await watch(wish, env) : await podsNow(wish, env);
+  if (pods.length === 0)
+    throw refuse(`${sources.map(show).join(', ') || 'the graveyard'}: nothing that sexton wrote was found there`);
+  if (!wish.watch) await print(formatted(pods, format, env));
+  if (failOn.some((failure) => pods.some((pod) => hasFailed(pod, failure)))) process.exitCode = 1;
+}
+
+/** Every second, until all have ended or no one reads on. */
+async function watch(wish: Arguments, env: Env): Promise<readonly PodStop[]> {
+  const clear = process.stdout.isTTY ? CLEAR : '';
+  for (;;) {
+    const pods = await podsNow(wish, env);
+    const text = pods.length === 0 ? 'no tombstone yet\n' : textOfPods(pods, textStyle(env, PIPE_COLUMNS));
+    if (!(await print(`${clear}${text}`))) return pods;
+    if (pods.length > 0 && pods.every(({ isOver }) => isOver)) return pods;
+    await sleep(WATCH_MS);
+  }
+}
+
+const WATCH_MS = 1_000;
+/** Home, and nothing below it. */
+const CLEAR = '\x1b[H\x1b[J';
+
+async function podsNow({ graveyard, sources }: Arguments, env: Env): Promise<readonly PodStop[]> {
+  const nowMs = Date.now();
+  const members: MemberStop[] = [];
+  if (sources.length === 0 || graveyard !== undefined)
+    members.push(...(await membersOfGraveyard(await findHere('report', graveyard, env), nowMs)));
+  for (const source of sources) members.push(...(await membersOfSource(source, nowMs)));
+  return podsOf(members, nowMs);
+}
+
+interface Arguments {
+  readonly format: Format;
+  readonly failOn: readonly Failure[];
+  readonly watch: boolean;
+  readonly graveyard: string | undefined;
+  readonly sources: readonly string[];
+}
+
+function argumentsOf(args: readonly string[]): Arguments {
+  const { flags, words } = readArguments('report', args, Number.POSITIVE_INFINITY);
+  const { output = 'text', 'fail-on': failOn, graveyard } = flags;
+  const watch = flags.watch !== undefined;
+  if (watch && words.some((source) => source === '-' || !isDirectory(source)))
+    throw refuse('--watch: only a graveyard changes while it is read; name one, or none');
+  if (watch && output !== 'text') throw refuse('--watch: it shows text; leave --output out');
+  return {
+    format: output,
+    failOn: failOn === undefined ? [] : failOn.split(',').map(failureOf),
+    watch,
+    graveyard,
+    sources: words,
+  };
+}
+
+function failureOf(word: string): Failure {
+  const failure = choice(FAILURES)(word);
+  if (!failure.ok) throw refuse(`--fail-on ${show(word)}: ${failure.why}`);
+  return failure.value;
+}
+
+function refuse(problem: string): SextonError {
+  return badArguments('report', problem);
+}
+
+async function membersOfGraveyard(here: Here, nowMs: number): Promise<readonly MemberStop[]> {
+  const { members } = await readHere(here);
+  return members.map((member) => stopOfTombstone(member, '', { ms: nowMs, ...clock() }));
+}
+
+function clock(): { readonly mono: number; readonly boot: string } {
+  return { mono: Number(process.hrtime.bigint() / 1_000_000n), boot: readBootId() };
+}
+
+async function membersOfSource(source: string, nowMs: number): Promise<readonly MemberStop[]> {
+  if (source !== '-' && isDirectory(source))
+    return membersOfGraveyard({ dir: source, source: '--graveyard', member: undefined }, nowMs);
+  const text = await textOf(source);
+  const { members }: Read = readText(text, nowMs, (yaml) => {
+    const value = parseYaml(yaml);
+    return value.ok ? value.value : undefined;
+  });
+  return members;
+}
+
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch (error) {
+    throw refuse(`${show(path)}: ${whyNot(error)}`);
+  }
+}
+
+async function textOf(source: string): Promise<string> {
+  const stream = source === '-' ? process.stdin : createReadStream(source);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of stream) {
+      bytes += (chunk as Buffer).length;
+      if (bytes > MAX_SOURCE_BYTES)
+        throw refuse(
+          `${show(source)}: larger than ${MAX_SOURCE_BYTES} bytes; keep only the lines that contain "Summary"`,
+        );
+      chunks.push(chunk as Buffer);
+    }
+  } catch (error) {
+    throw error instanceof SextonError ? error : refuse(`${show(source)}: ${whyNot(error)}`);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function whyNot(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT') return 'no such file or directory';
+  return code === 'EACCES' ? 'permission denied' : message;
+}
+
+function formatted(pods: readonly PodStop[], format: Format, env: Env): string {
+  switch (format) {
+    case 'text':
+      return textOfPods(pods, textStyle(env, PIPE_COLUMNS));
+    case 'html':
+      return htmlPage(pods);
+    case 'svg':
+      return podSvg(onlyOf(pods, format));
+    case 'json':
+      return podsJson(pods);
+    case 'mermaid':
+      return podMermaid(onlyOf(pods, format));
+    case 'markdown':
+      return pods.map(podMarkdown).join('\n');
+    case 'perfetto':
+      return podsPerfetto(pods);
+    default:
+      return format satisfies never;
+  }
+}
+
+/** More pods than this are told as figures by workload only, unless a format is for machines. */
+const MAX_CHARTS = 5;
+
+function textOfPods(pods: readonly PodStop[], style: TextStyle): string {
+  const charts = pods.slice(0, pods.length > MAX_CHARTS ? 0 : pods.length).map((pod) => podText(pod, style));
+  return [...charts, ...(pods.length > 1 ? [fleetText(pods, outputWidth())] : [])].join('\n');
+}
+
+function onlyOf(pods: readonly PodStop[], format: Format): PodStop {
+  const [pod, ...more] = pods;
+  if (pod !== undefined && more.length === 0) return pod;
+  throw refuse(`--output ${format}: draws one pod, and there are ${pods.length}; name one, or take html`);
+}
+
+function hasFailed(pod: PodStop, failure: Failure): boolean {
+  return (failure === 'forced' ? forcedOf(pod) : lateOf(pod)).length > 0;
+}
+
+/** A bar needs an end, also where the output goes to a file. */
+const PIPE_COLUMNS = 80;

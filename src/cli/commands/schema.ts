@@ -1,0 +1,117 @@
+/**
+ * `sexton schema`: the JSON Schema (draft 2020-12) of a configuration file, from the table of flags and the shapes of a
+ * container, by which the file is read, so that an editor completes and checks it:
+ *
+ *     # yaml-language-server: $schema=sexton.schema.json
+ */
+
+import { reportSchema } from '../../report/schema.ts';
+import { CONTAINER } from '../config/file/container.ts';
+import { FORMS, type Form } from '../config/file/forms.ts';
+import { PLATFORM_KEYS } from '../config/file/platform.ts';
+import { RELOAD } from '../config/file/reload.ts';
+import { MOST, type Schema } from '../config/file/shape.ts';
+import { takesList } from '../config/file/text.ts';
+import type { Key } from '../config/flag.ts';
+import { defaultTextOf, FLAGS, fileKeyOf, KEYS } from '../config/flags.ts';
+import { show } from '../notation/parse.ts';
+import { print } from '../text/print.ts';
+import { badArguments, readArguments } from './arguments.ts';
+
+export async function schema(args: readonly string[]): Promise<void> {
+  const { words } = readArguments('schema', args, 1);
+  const [word] = words;
+  if (word !== undefined && word !== 'report')
+    throw badArguments('schema', `${show(word)}: must be report, or nothing`);
+  await print(`${JSON.stringify(word === 'report' ? reportSchema() : configSchema(), undefined, 2)}\n`);
+}
+
+export function configSchema(): Schema {
+  const own = KEYS.map((key): readonly [string, Schema] => [
+    fileKeyOf(key),
+    { ...descriptionOf(key), ...valueSchema(key) },
+  ]);
+  const pods = Object.entries(CONTAINER).map(([key, shape]): readonly [string, Schema] => [key, shape.schema]);
+  const platform = PLATFORM_KEYS.map((key): readonly [string, Schema] => [key, { description: NO_EFFECT }]);
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    $id: 'urn:sexton:config',
+    title: 'sexton configuration',
+    description: 'The file of --config: a container of a Pod where Kubernetes has the field, and keys of sexton.',
+    type: 'object',
+    properties: { ...COMMAND_KEYS, ...Object.fromEntries([...own, ...pods, ...platform]) },
+    additionalProperties: false,
+    allOf: [...KEYS.flatMap(notTwice), ARGS_NEED_COMMAND],
+  };
+}
+
+const NO_EFFECT = "The platform's; no effect here but a warning.";
+
+const TEXTS = { type: 'array', items: { type: 'string', pattern: '^[^\\u0000]*$' } };
+const COMMAND_KEYS: Readonly<Record<string, Schema>> = {
+  $schema: { description: 'Where an editor finds this schema.' },
+  command: { description: 'The command, as in a Pod; one on the command line replaces it.', ...TEXTS, minItems: 1 },
+  args: { description: 'Its arguments, as in a Pod.', ...TEXTS },
+};
+const ARGS_NEED_COMMAND: Schema = {
+  if: { required: ['args'], properties: { args: { minItems: 1 } } },
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: { required: ['command'] },
+};
+
+function descriptionOf(key: Key): Schema {
+  const { help, default: value, name } = FLAGS[key];
+  return {
+    description: `${help} Default: ${defaultTextOf(key)}. As --${name}.`,
+    ...(typeof value === 'string' && { default: value }),
+  };
+}
+
+function valueSchema(key: Key): Schema {
+  if (key === 'reload') return RELOAD.schema;
+  const form: Form = FORMS[key];
+  const { choices, fileSeconds } = FLAGS[key];
+  if (choices !== undefined) return { enum: choices };
+  const pattern = `^(${form.pattern})$`;
+  if (fileSeconds) return { type: ['integer', 'string'], minimum: 1, maximum: MOST, pattern };
+  const scalar = scalarSchema(pattern, form.numbers);
+  const more: Schema[] = [];
+  if (takesList(key)) more.push({ type: 'array', items: scalar, minItems: 1 });
+  if (form.map) {
+    const value = scalarSchema(`^(${form.map.value})$`, form.map.numbers);
+    const list = { type: 'array', items: value, minItems: 1 };
+    const others = Object.entries(form.map.more ?? {});
+    const keys = [form.map.key, ...others.map(([key]) => key)].join('|');
+    more.push({
+      type: 'object',
+      propertyNames: { pattern: `^(${keys})$` },
+      ...(others.length > 0 && {
+        patternProperties: Object.fromEntries(
+          others.map(([key, other]) => [`^(${key})$`, scalarSchema(`^(${other})$`, undefined)]),
+        ),
+      }),
+      additionalProperties: form.map.lists ? { anyOf: [value, { type: 'boolean' }, list] } : value,
+      minProperties: 1,
+    });
+  }
+  return more.length === 0 ? scalar : { anyOf: [scalar, ...more] };
+}
+
+function scalarSchema(pattern: string, numbers: Schema | undefined): Schema {
+  if (numbers === undefined) return { type: 'string', pattern };
+  return {
+    anyOf: [
+      { type: 'string', pattern },
+      { type: 'integer', ...numbers },
+    ],
+  };
+}
+
+/** A probe or a hook is a text or in the shape of a Pod, not both. */
+function notTwice(key: Key): readonly Schema[] {
+  const { podKey } = FLAGS[key];
+  if (podKey === undefined) return [];
+  const [outer = '', inner] = podKey.split('.');
+  const nested = inner === undefined ? {} : { properties: { [outer]: { type: 'object', required: [inner] } } };
+  return [{ not: { required: [key, outer], ...nested } }];
+}

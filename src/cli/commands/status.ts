@@ -1,0 +1,225 @@
+/**
+ * `sexton status [--graveyard DIR] [--format table|json] [--wide] [--watch]`: the members of the pod, as their
+ * tombstones tell. `sexton status --check [NAME]`: whether one of them is healthy, by the exit code.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Tombstone } from '../../core/format/tombstone.ts';
+import { readBootId } from '../../runtime/boot-id.ts';
+import type { Members } from '../../runtime/graveyard/members.ts';
+import type { Env } from '../config/env.ts';
+import { show } from '../notation/parse.ts';
+import type { RunConfig } from '../resolve.ts';
+import { warn } from '../text/errors.ts';
+import { outputWidth, print, withBoldHeader } from '../text/print.ts';
+import { formatTable } from '../text/table.ts';
+import { badArguments, type FlagValues, readArguments } from './arguments.ts';
+import { findHereOrSolo, type Here, readHere } from './here.ts';
+import { askMember, findCommand, hasProbes, NOT_RUNNING, SOLO_HEADER, soloRow } from './solo.ts';
+
+export async function status(args: readonly string[], env: Env): Promise<void> {
+  const { flags, words } = readArguments('status', args, 1);
+  const [name] = words;
+  if (name !== undefined && !flags.check) throw badArguments('status', `${show(name)}: only --check takes a name`);
+  const here = await findHereOrSolo('status', flags.graveyard, env);
+  if (flags.check) return here.dir === undefined ? checkSolo(here.run, name) : check(here, name ?? here.member);
+  const showPage = async (): Promise<boolean> =>
+    print(await (here.dir === undefined ? soloPage(here.run, flags) : pageOf(here, flags)));
+  if (!flags.watch) return void (await showPage());
+  const clear = process.stdout.isTTY ? CLEAR : '';
+  while ((await print(clear)) && (await showPage())) await sleep(WATCH_MS);
+}
+
+const WATCH_MS = 1_000;
+/** Moves the cursor home and clears the screen. */
+const CLEAR = '\x1b[H\x1b[J';
+/** Docker's HEALTHCHECK takes 1 as unhealthy. */
+const NOT_HEALTHY = 1;
+
+/** Prints one line; the exit code is 0 or 1. */
+async function check(here: Here, name: string | undefined): Promise<void> {
+  if (name === undefined)
+    throw badArguments('status', '--check: PID 1 is not a sexton that can be read; name the member');
+  const { members, unknown } = await readHere(here);
+  const member = members.find(({ Name }) => Name === name);
+  const trouble = member === undefined ? 'no such member' : unknown.find((it) => it.name === name)?.why;
+  await printHealth(name, trouble ?? notHealthy(member));
+}
+
+/** Without a graveyard there is only this container's own member. */
+async function checkSolo(run: RunConfig, given: string | undefined): Promise<void> {
+  const { name } = run.member;
+  if (given !== undefined && given !== name) return printHealth(given, 'no such member');
+  if (run.http !== undefined) {
+    const member = await askMember(run.http.address, name);
+    return printHealth(name, typeof member === 'string' ? `not healthy: ${member}` : notHealthy(member));
+  }
+  if (hasProbes(run))
+    throw badArguments('status', '--check: without a graveyard probes are seen by HTTP alone; add --http to PID 1');
+  await printHealth(name, findCommand() === undefined ? 'not healthy: its command does not run' : undefined);
+}
+
+function notHealthy(member: Tombstone | undefined): string | undefined {
+  return member !== undefined && upOf(member) === 'healthy' ? undefined : `not healthy: ${member?.Phase ?? 'dead'}`;
+}
+
+/** `trouble`: why it is not healthy. */
+async function printHealth(name: string, trouble: string | undefined): Promise<void> {
+  if (trouble !== undefined) process.exitCode = NOT_HEALTHY;
+  await print(`${name}: ${trouble ?? 'healthy'}\n`);
+}
+
+async function pageOf(here: Here, flags: FlagValues<'status'>): Promise<string> {
+  return pageOfMembers(await readHere(here), here.dir, flags);
+}
+
+/** By HTTP all that a tombstone would tell; without it what /proc tells. */
+async function soloPage(run: RunConfig, flags: FlagValues<'status'>): Promise<string> {
+  const { name, role, gracePeriodMs } = run.member;
+  if (run.http !== undefined) {
+    const member = await askMember(run.http.address, name);
+    if (typeof member === 'string') warn(member);
+    else return pageOfMembers({ members: [member], unreadable: [], unknown: [] }, null, flags);
+  }
+  const command = findCommand();
+  if (flags.format !== 'json') {
+    const row = soloRow(run, command, command === undefined ? '-' : formatAge(command.ageMs));
+    return withBoldHeader(formatTable(SOLO_HEADER, [row], flags.wide ? Number.POSITIVE_INFINITY : outputWidth()));
+  }
+  const Phase = command === undefined ? NOT_RUNNING : 'running';
+  const member = {
+    Name: name,
+    Role: role,
+    Phase,
+    Pid: command?.pid,
+    AgeMs: command?.ageMs,
+    GracePeriodMs: gracePeriodMs,
+  };
+  return `${JSON.stringify({ graveyard: null, members: [member], unreadable: [], unknown: [] }, undefined, 2)}\n`;
+}
+
+/** `dir`: null without a graveyard. */
+function pageOfMembers(
+  found: Omit<Members, 'held'>,
+  dir: string | null,
+  { format, wide }: FlagValues<'status'>,
+): string {
+  const now = { ms: Date.now(), mono: Number(process.hrtime.bigint() / 1_000_000n), boot: readBootId() };
+  if (format === 'json') {
+    const { members, unreadable, unknown } = found;
+    const withMore = members.map((member) => ({
+      ...member,
+      AgeMs: ageMs(member, now),
+      LeftMs: leftMs(member, now),
+      LastExit: lastExit(member),
+    }));
+    return `${JSON.stringify({ graveyard: dir, members: withMore, unreadable, unknown }, undefined, 2)}\n`;
+  }
+  return statusTable(found, now, wide ? Number.POSITIVE_INFINITY : outputWidth(), dir ?? 'no graveyard');
+}
+
+/** The two clocks that tombstones are written by, and the boot that the monotonic one counts from. */
+export interface Now {
+  readonly ms: number;
+  readonly mono: number;
+  readonly boot: string;
+}
+
+export function statusTable(
+  { members, unreadable, unknown }: Omit<Members, 'held'>,
+  now: Now,
+  width: number,
+  path: string,
+): string {
+  const rows = [...members]
+    .sort((a, b) => (a.Name < b.Name ? -1 : 1))
+    .map((member) =>
+      row(
+        member,
+        unknown.some(({ name }) => name === member.Name),
+        now,
+      ),
+    );
+  const table = rows.length === 0 ? `no tombstones in ${path}\n` : withBoldHeader(formatTable(HEADER, rows, width));
+  return `${table}${unreadable.map(({ name, why }) => `cannot read ${show(name)}: ${why}\n`).join('')}`;
+}
+
+const HEADER = ['NAME', 'ROLE', 'PHASE', 'UP', 'AGE', 'RESTARTS', 'LAST EXIT', 'STOP', 'LEFT'] as const;
+
+function row(member: Tombstone, isUnknown: boolean, now: Now): readonly string[] {
+  const age = ageMs(member, now);
+  const left = leftMs(member, now);
+  return [
+    member.Name,
+    member.Role ?? '-',
+    // kubexit's tombstones know only born and died.
+    member.Phase ?? (member.Died === undefined ? 'running' : 'dead'),
+    isUnknown ? 'unknown' : upOf(member),
+    age === undefined ? '-' : formatAge(age),
+    String(member.Restarts ?? 0),
+    exitText(member, now),
+    member.StopReason ?? '-',
+    left === undefined ? '-' : left > 0 ? formatAge(left) : 'over',
+  ];
+}
+
+/** `started`: startup probe and post-start are done; `healthy`: it is ready to serve as well. */
+function upOf({ Died, Started, Healthy, Reason }: Tombstone): string {
+  if (Died !== undefined || Reason === 'lost') return '-';
+  if (Healthy !== undefined) return 'healthy';
+  return Started === undefined ? '-' : 'started';
+}
+
+type LastExit = Pick<Partial<Tombstone>, 'ExitCode' | 'Signal' | 'Reason' | 'Died'>;
+
+/** The end of this member; while it lives, that of its command's life before this one. */
+function lastExit(member: Tombstone): LastExit | undefined {
+  const { ExitCode, Signal, Reason, Died, LastExitCode, LastReason, LastDied } = member;
+  const isOver = Died !== undefined || Reason !== undefined;
+  const exit = isOver
+    ? { ExitCode, Signal, Reason, Died }
+    : { ExitCode: LastExitCode, Reason: LastReason, Died: LastDied };
+  const known = Object.entries(exit).filter(([, value]) => value !== undefined);
+  return known.length === 0 ? undefined : (Object.fromEntries(known) as LastExit);
+}
+
+/** `137 KILL oom 3m ago`. A reason that the code says already is left out. */
+function exitText(member: Tombstone, now: Now): string {
+  const exit = lastExit(member);
+  if (exit === undefined) return '-';
+  const reason = exit.Reason === 'completed' || exit.Reason === 'error' ? undefined : exit.Reason;
+  const at = Date.parse(exit.Died ?? '');
+  const ago = Number.isNaN(at) ? undefined : `${largestUnit(formatAge(Math.max(0, now.ms - at)))} ago`;
+  return [exit.ExitCode, exit.Signal?.replace(/^SIG/, ''), reason, ago].filter((part) => part !== undefined).join(' ');
+}
+
+function largestUnit(age: string): string {
+  return /^\d+[a-z]/.exec(age)?.[0] ?? age;
+}
+
+function ageMs(member: Tombstone, now: Now): number | undefined {
+  const born = Date.parse(member.Born ?? '');
+  return Number.isNaN(born) ? undefined : Math.max(0, now.ms - born);
+}
+
+/** Until the platform's KILL. A deadline of another boot means nothing, nor does one of the dead. */
+function leftMs(member: Tombstone, now: Now): number | undefined {
+  if (member.Deadline === undefined || member.Died !== undefined || member.Boot !== now.boot) return undefined;
+  return member.Deadline - now.mono;
+}
+
+/** The two largest units: `45s`, `3m10s`, `5h2m`, `3d4h`. */
+export function formatAge(ms: number): string {
+  let seconds = Math.floor(ms / 1000);
+  const parts: string[] = [];
+  for (const [unit, size] of [
+    ['d', 86_400],
+    ['h', 3600],
+    ['m', 60],
+    ['s', 1],
+  ] as const) {
+    const count = Math.floor(seconds / size);
+    seconds -= count * size;
+    if (count > 0 || parts.length > 0) parts.push(count > 0 ? `${count}${unit}` : '');
+  }
+  return parts.slice(0, 2).join('') || '0s';
+}

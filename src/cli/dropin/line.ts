@@ -1,0 +1,32 @@
+/**
+ * What a command line of tini, dumb-init or kubexit asks for.
+ */
+import type { HostCommand } from '../../runtime/host/host.ts';
+import type { Given } from '../config/given.ts';
+
+export type DropIn = 'tini' | 'dumb-init' | 'kubexit';
+
+/** What is asked of the host beside the lifecycle. */
+export interface HostWishes {
+  /** Where this is not PID 1 orphans go elsewhere, and that is to be said. */
+  readonly missesOrphans: boolean;
+  readonly commands: readonly HostCommand[];
+}
+
+/** To run a command. */
+export interface DropInRun {
+  readonly asks: 'run';
+  /** Where the command begins in argv. */
+  readonly at: number;
+  readonly given: readonly Given[];
+  readonly implied: readonly Given[];
+  readonly host: HostWishes;
+  /** What it exits with when the command cannot be started; `undefined`: 127 or 126. */
+  readonly startFailureCode: number | undefined;
+}
+
+export type DropInLine =
+  | DropInRun
+  | { readonly asks: 'help' | 'version' | 'license' }
+  /** Nothing is started. */
+  | { readonly asks: 'nothing'; readonly problem: string };

@@ -1,0 +1,117 @@
+/**
+ * Start gates: `proxy=started,migrate=completed?,istio=ready`. A question mark: absent is fine. `started`, `healthy`
+ * and `completed` are of members; `ready` is of sidecars that run without sexton, by name or by URL. What follows the
+ * last `=` is the condition.
+ */
+import type { GateCondition, HttpAction, ReadyAction, StartGate } from '../../core/config.ts';
+import { formatAction, parseActionText } from './action.ts';
+import { parseName } from './name.ts';
+import { nearest } from './nearest.ts';
+import { bad, good, type Parse, repeated, show } from './parse.ts';
+import { callOf, isSidecarName, parseSidecar, SIDECAR_NAMES } from './sidecars.ts';
+
+export interface Gates {
+  readonly members: readonly StartGate[];
+  readonly ready: readonly ReadyAction[];
+}
+
+export function parseGates(text: string): Parse<Gates> {
+  const members: StartGate[] = [];
+  const ready: ReadyAction[] = [];
+  for (const part of text.split(',')) {
+    const [, name, optional] = /^(.*)=ready(\?)?$/s.exec(part) ?? [];
+    if (name !== undefined && isOfReady(name)) {
+      const gate = parseReady(name, optional !== undefined);
+      if (!gate.ok) return gate;
+      ready.push(gate.value);
+    } else {
+      const gate = parseGate(part);
+      if (!gate.ok) return gate;
+      members.push(gate.value);
+    }
+  }
+  const twice = repeated([...members, ...ready].map((gate) => gate.name));
+  return twice === undefined ? good({ members, ready }) : bad(`${twice} is named twice; name it once`);
+}
+
+export function formatGates({ members, ready }: Gates): string {
+  const texts = [
+    ...members.map(({ name, condition, optional }) => `${name}=${condition}${optional ? '?' : ''}`),
+    ...ready.map(({ name, optional }) => `${name}=ready${optional ? '?' : ''}`),
+  ];
+  return texts.join(',');
+}
+
+/** A plain name that is not a known sidecar's is a member's, for which `ready` is no condition. */
+function isOfReady(name: string): boolean {
+  return name.includes(':') || isSidecarName(name);
+}
+
+function parseReady(name: string, optional: boolean): Parse<ReadyAction> {
+  if (name.includes('://')) return parseReadyUrl(name, optional);
+  const parsed = parseSidecar(name);
+  if (!parsed.ok) return parsed;
+  const { sidecar, port = sidecar.ready.port } = parsed.value;
+  const call = callOf('GET', port, sidecar.ready.path, sidecar);
+  return good({ kind: 'ready', name, call, optional, hint: sidecar.ready.hint });
+}
+
+function parseReadyUrl(text: string, optional: boolean): Parse<ReadyAction> {
+  const parsed = parseActionText(text, {
+    what: 'a readiness URL',
+    schemes: ['http', 'https'],
+    methods: [],
+    example: 'http://127.0.0.1:15021/healthz/ready=ready',
+    options: { known: [], refused: {} },
+  });
+  if (!parsed.ok) return parsed;
+  const call = parsed.value.action as HttpAction;
+  return good({ kind: 'ready', name: formatAction(call), call, optional, hint: undefined });
+}
+
+function parseGate(text: string): Parse<StartGate> {
+  const [nameText = '', conditionText, ...more] = text.split('=');
+  if (text.includes(':')) return bad(memberProblem(text));
+  const name = parseName(nameText.replace(/\?$/, ''));
+  if (!name.ok) return bad(`${show(nameText)} is not a name: ${name.why}`);
+  if (conditionText === undefined || more.length > 0) {
+    return bad(`${show(text)} is not a start gate; write ${conditionsOf(name.value)}`);
+  }
+  const optional = conditionText.endsWith('?');
+  const word = optional ? conditionText.slice(0, -1) : conditionText;
+  const condition = CONDITIONS.find((one) => one === word);
+  if (condition !== undefined) return good({ name: name.value, condition, optional });
+  if (word === 'ready') {
+    const near = nearest(name.value, SIDECAR_NAMES);
+    if (near !== undefined) return bad(`unknown sidecar ${name.value}; did you mean ${near}=ready?`);
+    const known = SIDECAR_NAMES.join(', ');
+    return bad(`ready is for sidecars without sexton (${known}, or a URL); for the member ${name.value} write healthy`);
+  }
+  const near = CONDITION_ALIASES[word.toLowerCase()] ?? nearest(word, CONDITIONS);
+  const remedy = near === undefined ? `write ${conditionsOf(name.value)}` : `did you mean ${near}?`;
+  return bad(`${show(word)} is not a condition; ${remedy}`);
+}
+
+/** The message for a text with a colon that does not end with `=ready`. */
+function memberProblem(text: string): string {
+  const [, name = text, condition] = /^(.*)=(.*?)\??$/s.exec(text) ?? [];
+  if (condition === undefined && !text.includes('://') && !/:\d/.test(text))
+    return `${show(text)} is not a start gate; write ${show(text.replace(':', '='))}`;
+  const isMembers = CONDITIONS.some((one) => one === condition);
+  const why = isMembers ? `${condition} is for members, which have no port and no URL` : 'it is not a start gate';
+  return `${show(text)}: ${why}; write ${show(`${isMembers ? name : text}=ready`)}`;
+}
+
+const CONDITIONS: readonly GateCondition[] = ['started', 'healthy', 'completed'];
+
+/** The same conditions by the names of Compose. */
+const CONDITION_ALIASES: Readonly<Partial<Record<string, GateCondition>>> = {
+  service_started: 'started',
+  service_healthy: 'healthy',
+  service_completed_successfully: 'completed',
+};
+
+function conditionsOf(name: string): string {
+  const known = `${name}=started, ${name}=healthy or ${name}=completed`;
+  return isSidecarName(name) ? `${name}=ready, or of a member ${known}` : known;
+}

@@ -1,0 +1,60 @@
+/**
+ * Finds the nearest valid word to a wrong one, for messages. Case and the dashes and underscores between words do not
+ * count, so that `--gracePeriod` and `--grace_period` find `--grace-period` at distance 0.
+ */
+
+/**
+ * `undefined` when nothing is near: more than a third of the word would have to change, and neither begins the other.
+ */
+export function nearest<const T extends string>(wrong: string, words: readonly T[]): T | undefined {
+  const plain = normalise(wrong);
+  if (plain === '') return undefined;
+  const best = closest(wrong, words, 3);
+  return best ?? words.find((word) => isBeginning(plain, normalise(word)) || isBeginning(normalise(word), plain));
+}
+
+/** The nearest word of which at most one letter in `share` is wrong. */
+export function closest<const T extends string>(wrong: string, words: readonly T[], share: number): T | undefined {
+  const plain = normalise(wrong);
+  let best: T | undefined;
+  let bestDistance = Math.max(1, Math.floor(plain.length / share)) + 1;
+  for (const word of words) {
+    const distance = editDistance(plain, normalise(word));
+    if (distance < bestDistance) {
+      best = word;
+      bestDistance = distance;
+    }
+  }
+  return best;
+}
+
+/** Insertions, deletions, substitutions and swaps of neighbours that lead from `a` to `b`. */
+export function editDistance(a: string, b: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const same = a[row - 1] === b[column - 1];
+      let cost = Math.min(at(last, column) + 1, at(current, column - 1) + 1, at(last, column - 1) + (same ? 0 : 1));
+      const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      if (swapped) cost = Math.min(cost, at(beforeLast, column - 2) + 1);
+      current.push(cost);
+    }
+    beforeLast = last;
+    last = current;
+  }
+  return at(last, b.length);
+}
+
+function isBeginning(short: string, long: string): boolean {
+  return short.length >= 3 && long.startsWith(short);
+}
+
+function at(row: readonly number[], column: number): number {
+  return row[column] ?? Number.POSITIVE_INFINITY;
+}
+
+function normalise(word: string): string {
+  return word.toLowerCase().replace(/[-_]/g, '');
+}

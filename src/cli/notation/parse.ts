@@ -1,0 +1,61 @@
+/**
+ * The result of every parser: the value, or why the text is wrong, with the remedy. The caller knows where the text
+ * came from (flag, variable, key of a file) and puts that before the reason, so the reason never repeats it.
+ */
+import { nearest } from './nearest.ts';
+
+export type Parse<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly why: string };
+
+export function good<T>(value: T): Parse<T> {
+  return { ok: true, value };
+}
+
+export function bad(why: string): { readonly ok: false; readonly why: string } {
+  return { ok: false, why };
+}
+
+/** A parser of one word out of a few; case counts, since `never` and `Never` belong to different flags. */
+export function choice<const T extends string>(words: readonly T[]): (text: string) => Parse<T> {
+  return (text) => {
+    const word = words.find((candidate) => candidate === text);
+    if (word !== undefined) return good(word);
+    const near = nearest(text, words);
+    return bad(`must be one of ${words.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`);
+  };
+}
+
+/** Parses each part of a comma-separated list; the first part that is wrong is the answer. */
+export function eachOf<T>(text: string, parsePart: (part: string) => Parse<T>): Parse<readonly T[]> {
+  const values: T[] = [];
+  for (const part of text.split(',')) {
+    const parsed = parsePart(part);
+    if (!parsed.ok) return parsed;
+    values.push(parsed.value);
+  }
+  return good(values);
+}
+
+/** The first value that occurs twice. */
+export function repeated<T>(values: readonly T[]): T | undefined {
+  return values.find((value, index) => values.indexOf(value) !== index);
+}
+
+/** The message for a configuration file that is nested too deeply, from both parsers. */
+export const TOO_DEEP = 'is nested too deeply; a configuration has only a few levels';
+
+/**
+ * Kubernetes leaves `$(NAME)` as it is when the variable is not declared before its use, so a value that still holds
+ * one is always a mistake.
+ */
+export function unexpanded(text: string): string | undefined {
+  const reference = /\$\([A-Za-z_][A-Za-z0-9_]*\)/.exec(text)?.[0];
+  return reference && `${reference} was not expanded; declare that variable before this one in the Pod's env`;
+}
+
+const LONGEST_SHOWN = 80;
+
+/** A value as messages show it: plain if that is unambiguous, else quoted, and never longer than a line. */
+export function show(text: string): string {
+  const short = text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}...` : text;
+  return /^[\x21\x23-\x26\x28-\x7e]+$/.test(short) ? short : JSON.stringify(short);
+}

@@ -1,0 +1,107 @@
+/**
+ * Probes: an action with options, `http://:8080/healthz,period=2s,failures=5`. Names are short, values and defaults are
+ * those of Kubernetes.
+ */
+import type { Probe, ProbeKind } from '../../core/config.ts';
+import { type ActionRules, formatAction, parseActionText } from './action.ts';
+import { formatDuration, parseDuration, parseSomeTime } from './duration.ts';
+import type { Option } from './options.ts';
+import { bad, good, type Parse, show } from './parse.ts';
+
+export const PROBE_OPTIONS = ['period', 'timeout', 'failures', 'successes', 'delay', 'grace'] as const;
+
+export const PROBE_DEFAULTS: Omit<Probe, 'action'> = {
+  periodMs: 10_000,
+  timeoutMs: 1000,
+  failures: 3,
+  successes: 1,
+  delayMs: 0,
+  graceMs: undefined,
+};
+
+type Field = Exclude<keyof Probe, 'action'>;
+
+/** Kubernetes has an int32 for it. */
+const MAX_TIMES = 2 ** 31 - 1;
+
+export function probeParser(kind: ProbeKind): (text: string) => Parse<Probe> {
+  return (text) => {
+    const parsed = parseActionText(text, rulesOf(kind));
+    if (!parsed.ok) return parsed;
+    const { action, options } = parsed.value;
+    if (action.kind === 'sleep') return bad('a probe cannot sleep; write delay=5s behind its action');
+    const settings: Partial<Record<Field, number>> = {};
+    for (const option of options) {
+      const [field, value] = readOption(kind, option);
+      if (!value.ok) return bad(`${option.name}=${show(option.text)}: ${value.why}`);
+      settings[field] = value.value;
+    }
+    return good({ action, ...PROBE_DEFAULTS, ...settings });
+  };
+}
+
+/** Prints only the options that differ from the defaults. */
+export function formatProbe({ action, ...probe }: Probe): string {
+  const options: Option[] = [];
+  const add = (name: (typeof PROBE_OPTIONS)[number], text: string): void => void options.push({ name, text });
+  if (probe.periodMs !== PROBE_DEFAULTS.periodMs) add('period', formatDuration(probe.periodMs));
+  if (probe.timeoutMs !== PROBE_DEFAULTS.timeoutMs) add('timeout', formatDuration(probe.timeoutMs));
+  if (probe.failures !== PROBE_DEFAULTS.failures) add('failures', String(probe.failures));
+  if (probe.successes !== PROBE_DEFAULTS.successes) add('successes', String(probe.successes));
+  if (probe.delayMs !== PROBE_DEFAULTS.delayMs) add('delay', formatDuration(probe.delayMs));
+  if (probe.graceMs !== undefined) add('grace', formatDuration(probe.graceMs));
+  return formatAction(action, options);
+}
+
+function readOption(kind: ProbeKind, { name, text }: Option): readonly [Field, Parse<number>] {
+  switch (name as (typeof PROBE_OPTIONS)[number]) {
+    case 'period':
+      return ['periodMs', parseSomeTime(text)];
+    case 'timeout':
+      return ['timeoutMs', parseSomeTime(text)];
+    case 'failures':
+      return ['failures', parseTimes(text)];
+    case 'successes': {
+      const times = parseTimes(text);
+      const isOne = !times.ok || times.value === 1 || kind === 'readiness';
+      return ['successes', isOne ? times : bad(`a ${kind} probe takes only 1, as in Kubernetes; leave it out`)];
+    }
+    case 'delay':
+      return ['delayMs', parseDuration(text)];
+    case 'grace':
+      return ['graceMs', parseSomeTime(text)];
+    default:
+      throw new Error(`internal error: option ${name} of a probe`);
+  }
+}
+
+function parseTimes(text: string): Parse<number> {
+  if (/^\d{1,10}$/.test(text) && Number(text) >= 1 && Number(text) <= MAX_TIMES) return good(Number(text));
+  return bad('must be a whole number from 1 on; write one such as 3');
+}
+
+function rulesOf(kind: ProbeKind): ActionRules {
+  const known = kind === 'readiness' ? PROBE_OPTIONS.filter((name) => name !== 'grace') : PROBE_OPTIONS;
+  const refused = kind === 'readiness' ? { ...OF_OTHERS, grace: NO_GRACE } : OF_OTHERS;
+  return {
+    what: 'a probe',
+    schemes: ['exec', 'http', 'https', 'tcp', 'grpc'],
+    methods: ['GET'],
+    example: 'exec:CMD, http://:8080/healthz, tcp://:5432 or grpc://:50051',
+    options: { known, refused },
+  };
+}
+
+const NO_GRACE = 'a readiness probe stops nothing, so it has no grace period; leave it out';
+
+/** Options by their names in Kubernetes and Docker. */
+const OF_OTHERS: Readonly<Record<string, string>> = {
+  periodSeconds: 'write period=10s',
+  interval: 'write period=10s',
+  timeoutSeconds: 'write timeout=1s',
+  failureThreshold: 'write failures=3',
+  retries: 'write failures=3',
+  successThreshold: 'write successes=1',
+  initialDelaySeconds: 'write delay=5s',
+  terminationGracePeriodSeconds: 'write grace=30s',
+};

@@ -1,0 +1,102 @@
+/**
+ * Finds the program that a command runs in the end, behind `env`, `tini --`, `sh -c 'exec ..'` and the like. It looks
+ * only through wrappers that certainly exec what follows, or pass signals on to it.
+ */
+import { unitsOf, wordsOf } from './words.ts';
+
+export interface StartedProgram {
+  /** The basename. */
+  readonly program: string;
+  readonly args: readonly string[];
+  /** What stands before it, outermost first. */
+  readonly behind: readonly string[];
+  /** A wrapper sends every signal to the whole process group. */
+  readonly isGroupTold: boolean;
+}
+
+type Words = readonly string[];
+interface Wrapper {
+  /** The command that the wrapper runs; undefined: it cannot be told. */
+  readonly inner: (args: Words) => Words | undefined;
+  readonly tellsGroup?: (args: Words) => boolean;
+}
+
+export function startedBy(argv: Words): StartedProgram {
+  const behind: string[] = [];
+  let isGroupTold = false;
+  let words = argv;
+  for (;;) {
+    const [first = '', ...args] = words;
+    const program = first.slice(first.lastIndexOf('/') + 1);
+    const wrapper = WRAPPERS.find(([names]) => names.test(program))?.[1];
+    const inner = wrapper?.inner(args);
+    if (wrapper === undefined || inner === undefined || inner[0] === undefined)
+      return { program, args, behind, isGroupTold };
+    behind.push(program);
+    isGroupTold ||= wrapper.tellsGroup?.(args) ?? false;
+    words = inner;
+  }
+}
+
+const WRAPPERS: readonly (readonly [RegExp, Wrapper])[] = [
+  // They set something and exec the rest.
+  [
+    /^env$/,
+    { inner: (args) => after(args, /^(-|-i|--ignore-environment|--unset=.+|[^-=][^=]*=.*)$/s, /^(-u|--unset)$/) },
+  ],
+  [/^nohup$/, { inner: (args) => after(args, NOTHING, NOTHING) }],
+  [/^nice$/, { inner: (args) => after(args, /^(-n?-?\d+|--adjustment=.*)$/, /^(-n|--adjustment)$/) }],
+  [/^(gosu|su-exec)$/, { inner: ([, ...rest]) => after(rest, NOTHING, NOTHING) }],
+  [/^exec$/, { inner: (args) => after(args, NOTHING, NOTHING) }],
+  // The entrypoints of official images end with exec "$@"; without a program they make one of the options.
+  [/^(docker-entrypoint(\.sh)?|docker-php-entrypoint)$/, { inner: (args) => after(args, NOTHING, NOTHING) }],
+  // Small inits, which pass every signal on.
+  [/^(tini|tini-static|docker-init)$/, { inner: (args) => after(args, /^-[svwg]+$/, /^-[pe]$/), tellsGroup: hasG }],
+  [/^catatonit$/, { inner: (args) => after(args, /^-[g]$/, NOTHING), tellsGroup: hasG }],
+  [/^dumb-init$/, { inner: (args) => after(args, /^(-[vc]+|--(verbose|single-child))$/, NOTHING), tellsGroup: lacksC }],
+  // Interpreters and runners that become what they are given.
+  [/^(python[0-9.]*|pypy[0-9.]*)$/, { inner: ([flag, ...rest]) => (flag === '-m' ? rest : undefined) }],
+  [/^bundle$/, { inner: ([word, ...rest]) => (word === 'exec' ? after(rest, NOTHING, NOTHING) : undefined) }],
+  [/^(sh|bash|dash|ash)$/, { inner: lastOfShell }],
+];
+const NOTHING = /^(?!)/;
+
+/** The words after the options: `alone` have no value, `pairs` take the next word as theirs. */
+function after(args: Words, alone: RegExp, pairs: RegExp): Words | undefined {
+  let at = 0;
+  for (; at < args.length; at++) {
+    const word = args[at] ?? '';
+    if (word === '--') return args.slice(at + 1);
+    if (pairs.test(word)) at++;
+    else if (!alone.test(word)) break;
+  }
+  return args[at]?.startsWith('-') ? undefined : args.slice(at);
+}
+
+/**
+ * `sh -c 'prepare && exec nginx -g "daemon off;"'`: the last command, if it is one with `exec`. Without `exec` it is up
+ * to the shell whether it stays as a process between.
+ */
+function lastOfShell(args: Words): Words | undefined {
+  const flags = args.findIndex((arg) => !/^-[elux]*$/.test(arg));
+  if (!/^-[elux]*c$/.test(args[flags] ?? '')) return undefined;
+  const units = unitsOf(args[flags + 1] ?? '');
+  if (!units.ok) return undefined;
+  let from = 0;
+  units.value.forEach(({ char, isQuoted }, at) => {
+    const isDouble = char === '&' && units.value[at - 1]?.char === '&';
+    if (!isQuoted && (char === ';' || char === '\n' || isDouble)) from = at + 1;
+  });
+  // A variable may change arguments; a program that comes from one is not recognised.
+  const last = units.value.slice(from).map((unit) => (unit.char === '$' ? { ...unit, isQuoted: true } : unit));
+  const words = wordsOf(last);
+  return words.ok && words.value[0] === 'exec' ? words.value.slice(1) : undefined;
+}
+
+function hasG(args: Words): boolean {
+  return args.slice(0, args.indexOf('--')).some((arg) => /^-[svw]*g/.test(arg));
+}
+
+function lacksC(args: Words): boolean {
+  return !args.some((arg) => /^(-v*c|--single-child$)/.test(arg));
+}

@@ -1,0 +1,117 @@
+/**
+ * A stop request: what `sexton stop` leaves in the graveyard for one member, as `.NAME.<12 hex digits>.stop`.
+ *
+ * Each has a file of its own, so that two who ask at once, perhaps under different uids in a sticky directory, do not
+ * replace each other's. It memberNames the life of the container that it is meant for, so it never outlives that: a container
+ * that starts later finds it stale. It comes from another container, so it is understood as a whole or not at all.
+ */
+import { rfc3339 } from '../time.ts';
+import { cleanText, isMemberName } from './tombstone.ts';
+import { own, TIME, token } from './tombstone-parse.ts';
+
+export interface StopRequest {
+  readonly Version: number;
+  /** The kernel's boot id, by which the times below count. */
+  readonly Boot: string;
+  /** The first half of the target's `Incarnation`: one life of its container. */
+  readonly Incarnation: string;
+  /** From the request to KILL; undefined: as the member itself has it. */
+  readonly GraceMs?: number;
+  /** Who was asked together by name; undefined: all members. */
+  readonly Among?: readonly string[];
+  /** Who asked, for the record. */
+  readonly By: string;
+  /** RFC 3339. */
+  readonly At: string;
+  /** CLOCK_MONOTONIC milliseconds of `Boot`. */
+  readonly RequestedMonotonic: number;
+}
+
+export type ParsedRequest =
+  | { readonly ok: true; readonly request: StopRequest }
+  | { readonly ok: false; readonly why: string };
+
+const REQUEST_VERSION = 1;
+/** A larger file is not read. */
+export const MAX_REQUEST_BYTES = 65_536;
+/** Most memberNames in `Among`: they are part of the target's memo, which is bounded. */
+export const MAX_AMONG = 256;
+/** The longest grace, as long as a timer can be. */
+const MAX_GRACE_MS = 2 ** 31 - 1;
+
+/** `mark`: 12 hex digits of chance. A dotfile, so it is never taken for a tombstone. */
+export function requestFileOf(name: string, mark: string): string {
+  return `.${name}.${mark}.stop`;
+}
+
+export function isRequestFor(name: string, file: string): boolean {
+  return file.startsWith(`.${name}.`) && /^[0-9a-f]{12}\.stop$/.test(file.slice(name.length + 2));
+}
+
+export function formatRequest(request: StopRequest): string {
+  return `${JSON.stringify({ ...request, By: cleanText(request.By) }, undefined, 2)}\n`;
+}
+
+export function parseRequest(text: string): ParsedRequest {
+  if (text.length > MAX_REQUEST_BYTES) return notUnderstood(`larger than ${MAX_REQUEST_BYTES} bytes`);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return notUnderstood('not JSON');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return notUnderstood('not an object');
+  const record = value as Readonly<Record<string, unknown>>;
+  // A newer version may mean something else by the same words, and to stop cannot be taken back.
+  if (own(record, 'Version') !== REQUEST_VERSION) return notUnderstood('of a version that is not known here');
+  const request: Record<string, unknown> = {};
+  for (const [key, reader] of Object.entries(REQUEST_READERS)) {
+    const raw = own(record, key);
+    if (raw === undefined && OPTIONAL.has(key)) continue;
+    const read = reader(raw);
+    if (read === undefined) return notUnderstood(`${key} is not understood`);
+    request[key] = read;
+  }
+  return { ok: true, request: request as unknown as StopRequest };
+}
+
+/** Of this boot and this life of the container. */
+export function isMeantFor(request: StopRequest, self: { readonly boot: string; readonly host: string }): boolean {
+  return request.Boot === self.boot && request.Incarnation === self.host;
+}
+
+/** When and by whom, in the words of the file. */
+export function asked(now: {
+  readonly mono: number;
+  readonly wall: string;
+}): Pick<StopRequest, 'Version' | 'At' | 'RequestedMonotonic'> {
+  return { Version: REQUEST_VERSION, At: rfc3339(now.wall), RequestedMonotonic: Math.round(now.mono) };
+}
+
+const OPTIONAL: ReadonlySet<string> = new Set(['GraceMs', 'Among']);
+
+const REQUEST_READERS: {
+  readonly [Key in keyof Required<StopRequest>]: (value: unknown) => StopRequest[Key] | undefined;
+} = {
+  Version: (value) => (value === REQUEST_VERSION ? REQUEST_VERSION : undefined),
+  Boot: token,
+  Incarnation: token,
+  GraceMs: (value) => (Number.isSafeInteger(value) && isWithin(value, MAX_GRACE_MS) ? (value as number) : undefined),
+  Among: memberNames,
+  By: (value) => (typeof value === 'string' ? cleanText(value) : undefined),
+  At: (value) => (typeof value === 'string' && TIME.test(value) ? value : undefined),
+  RequestedMonotonic: (value) => (isWithin(value, Number.MAX_SAFE_INTEGER) ? (value as number) : undefined),
+};
+
+function isWithin(value: unknown, most: number): boolean {
+  return typeof value === 'number' && value >= 0 && value <= most;
+}
+
+function memberNames(value: unknown): readonly string[] | undefined {
+  if (!Array.isArray(value) || value.length === 0 || value.length > MAX_AMONG) return undefined;
+  return value.every((name) => typeof name === 'string' && isMemberName(name)) ? (value as string[]) : undefined;
+}
+
+function notUnderstood(why: string): ParsedRequest {
+  return { ok: false, why };
+}

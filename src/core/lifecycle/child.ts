@@ -1,0 +1,107 @@
+/**
+ * The child: what the host reports of its start and its end.
+ */
+import { type ChildExit, isInterrupt, OVERTAKEN, statusOf, statusOfErrno } from '../exit.ts';
+import { forwardTable } from '../ladder.ts';
+import { SIGKILL, signalName } from '../signals.ts';
+import { bornOf } from '../state/chronicle.ts';
+import { type Draft, note, say, update } from '../state/draft.ts';
+import type { Event } from '../state/events.ts';
+import type { Child } from '../state/state.ts';
+import { rfc3339 } from '../time.ts';
+import { turnToStrays } from './climb.ts';
+import { endLife, finishMember } from './end.ts';
+
+/**
+ * A command that cannot be started at all is the end; one that was started before and lacks but room now is like one
+ * that died.
+ */
+export function onSpawnFailed(
+  draft: Draft,
+  { id, errno }: Event & { type: 'spawnFailed' },
+  child: (Child & { is: 'spawning' }) | (Child & { is: 'unstarted' }),
+): void {
+  if (errno === OVERTAKEN) return undoSpawn(draft, child);
+  note(draft, 'start failed', { Error: errno });
+  const status = draft.config.startFailureCode ?? statusOfErrno(errno);
+  if (id === 1 || !PASSING.has(errno)) return finishMember(draft, { status, reason: 'error', exit: undefined });
+  const exit = { code: status, signal: undefined };
+  const sinceMs = draft.state.now.mono;
+  endLife(draft, { is: 'leftovers', id, exit, sinceMs, livedMs: 0, oom: false, strays: false });
+}
+
+/** No process, memory or descriptor left, or the program is being replaced: clone(2), execve(2). */
+const PASSING: ReadonlySet<string> = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE', 'ETXTBSY']);
+
+/** A stop request was there before the start was: nothing was started, and who decides now has heard of it. */
+function undoSpawn(draft: Draft, child: Child & { is: 'spawning' | 'unstarted' }): void {
+  if (child.is === 'unstarted') return;
+  const { now, births } = draft.state;
+  const before: Child =
+    child.after === undefined ? { is: 'unstarted' } : { is: 'backoff', untilMs: now.mono, exit: child.after };
+  update(draft, { child: before, births: births - 1 });
+}
+
+export function onSpawned(draft: Draft, { id, pid, at }: Event & { type: 'spawned' }): void {
+  const { chronicle } = draft.state;
+  const time = rfc3339(at.wall);
+  const { probes, postStart } = draft.config;
+  const started = probes.startup === undefined && postStart === undefined ? time : undefined;
+  const healthy = probes.readiness === undefined ? started : undefined;
+  update(draft, {
+    births: id,
+    child: { is: 'alive', id, pid, sinceMs: at.mono },
+    chronicle: { ...chronicle, firstBorn: bornOf(chronicle) ?? time, born: time, started, healthy },
+  });
+  note(draft, 'started', { Pid: pid, Incarnation: id });
+  say(draft, 'info', 'started', { pid });
+  draft.effects.push({ type: 'forward', id, table: forwardTable(draft.config) });
+}
+
+export function onExited(draft: Draft, event: Event & { type: 'exited' }, child: Child & { is: 'alive' }): void {
+  const { climb } = draft.state;
+  if (child.id !== event.id) return;
+  const { code, signal } = event;
+  const exit = { code, signal };
+  const oom = signal === SIGKILL && event.oom && climb?.killed !== true;
+  const by =
+    signal !== SIGKILL ? {} : { By: climb?.killed === true ? 'sexton' : oom ? 'OOM killer' : 'an unknown sender' };
+  note(
+    draft,
+    'exited',
+    signal === undefined ? { ExitCode: code ?? 0 } : { Signal: signalName(signal), Core: event.core, ...by },
+  );
+  const how = signal === undefined ? { exitCode: code } : { signal: signalName(signal), core: event.core, ...by };
+  say(draft, exitLevel(draft, exit), 'exited', how);
+  const livedMs = event.at.mono - child.sinceMs;
+  // From now on, not from then: word of the whole group comes right behind, however late both are heard.
+  const sinceMs = draft.state.now.mono;
+  update(draft, {
+    child: { is: 'leftovers', id: event.id, exit, sinceMs, livedMs, oom, strays: false },
+    chronicle: { ...draft.state.chronicle, healthy: undefined, exit },
+  });
+}
+
+/**
+ * A failure that was not asked for is an error, our own KILL a warning; so that a log of errors only has every crash.
+ */
+function exitLevel({ config, state: { climb } }: Draft, exit: ChildExit): 'info' | 'warn' | 'error' {
+  // Where no signal is a stop request, as under the name tini, an end that was asked for looks like any other.
+  if (config.stopSignals.length === 0) return 'info';
+  if (climb?.killed === true && exit.signal === SIGKILL) return 'warn';
+  const isExpected = climb !== undefined && exit.signal !== SIGKILL;
+  return isExpected || statusOf(exit) === 0 || isInterrupt(exit) ? 'info' : 'error';
+}
+
+type Leftovers = Child & { is: 'leftovers' };
+
+/** The group is empty. Processes that have left it before get the ladder, too. */
+export function onGroupGone(draft: Draft, { id, strays }: Event & { type: 'groupGone' }, child: Leftovers): void {
+  if (child.id !== id || child.strays) return;
+  if (strays > 0) return turnToStrays(draft, child);
+  endLife(draft, child);
+}
+
+export function onStraysGone(draft: Draft, _event: Event, child: Leftovers): void {
+  if (child.strays) endLife(draft, child);
+}

@@ -1,0 +1,35 @@
+/**
+ * What is counted over the whole life of a container, across all supervisors: the counters of /metrics. Nothing is
+ * decided by them.
+ */
+
+import type { Chronicle, Counter } from '../state/chronicle.ts';
+import type { Event } from '../state/events.ts';
+import type { State } from '../state/state.ts';
+import { isProbe } from './tasks.ts';
+
+/** The chronicle with this event counted. */
+export function counted({ chronicle, tasks }: State, event: Event): Chronicle {
+  const counter = counterOf(tasks, event);
+  if (counter === undefined) return chronicle;
+  const { tally } = chronicle;
+  return { ...chronicle, tally: { ...tally, [counter]: (tally[counter] ?? 0) + 1 } };
+}
+
+function counterOf(tasks: State['tasks'], event: Event): Counter | undefined {
+  switch (event.type) {
+    case 'booted':
+      return 'supervisors';
+    case 'signal':
+    case 'forwarded':
+      return 'signals';
+    case 'exited':
+      return event.oom ? 'oomKills' : undefined;
+    case 'taskEnded': {
+      const key = tasks.find(({ id }) => id === event.id)?.key;
+      return key !== undefined && isProbe(key) ? `${key} ${event.ok ? 'success' : 'failure'}` : undefined;
+    }
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,158 @@
+/**
+ * The end of a child: another life in this container, or the end of the member.
+ */
+
+import { type ChildExit, containerStatus, isInterrupt, statusOf } from '../exit.ts';
+import type { Evidence } from '../format/evidence.ts';
+import type { DeathReason } from '../format/tombstone.ts';
+import { lastMomentMs } from '../pod/deadline.ts';
+import { verdictOf } from '../pod/finished.ts';
+import { checkHold } from '../pod/hold.ts';
+import { backoffAfter, isFinalEnd, wantsRestart } from '../restart.ts';
+import { SIGKILL } from '../signals.ts';
+import { type Draft, note, say, update } from '../state/draft.ts';
+import { type Child, MAINS_FINISHED } from '../state/state.ts';
+import { rfc3339 } from '../time.ts';
+import { leaveContainer } from './quitting.ts';
+import { evidenceOf } from './record.ts';
+import { dropTasks } from './tasks.ts';
+
+/** The child and all of its group are gone. */
+export function endLife(draft: Draft, child: Child & { is: 'leftovers' }): void {
+  const { state } = draft;
+  const status = statusOf(child.exit);
+  const lastMs = lastMomentMs(draft.config, state);
+  const leftMs = lastMs === undefined ? undefined : lastMs - state.now.mono;
+  const backoff = backoffAfter(state.backoffMs, child.livedMs, leftMs);
+  dropTasks(draft);
+  if (willRestart(draft, child) && backoff !== undefined) {
+    const last = { at: rfc3339(draft.at.wall), status, reason: deathReasonOf(draft, child) };
+    update(draft, {
+      child: { is: 'backoff', untilMs: state.now.mono + backoff.delayMs, exit: child.exit },
+      climb: undefined,
+      ...RESET_PER_LIFE,
+      chronicle: { ...state.chronicle, started: undefined, healthy: undefined, last },
+      backoffMs: backoff.nextMs,
+    });
+    note(draft, 'restart', { DelayMs: backoff.delayMs });
+    say(draft, 'warn', 'restarting in place', { exitCode: status, delayMs: backoff.delayMs });
+    return;
+  }
+  finishMember(draft, { status, reason: deathReasonOf(draft, child), exit: child.exit });
+}
+
+/** Whether another life shall follow this one; the deadline may still be too near for it. */
+export function willRestart(draft: Draft, child: Child & { is: 'leftovers' }): boolean {
+  const { stop, failing } = draft.state;
+  const death = { status: statusOf(child.exit), podStops: stop !== undefined, failed: failing !== undefined };
+  return !checkOver(draft) && (wantsRestart(draft.config, death) || isInDoubt(draft));
+}
+
+/**
+ * A sidecar that left before it can tell whether its mains have finished would be started again by the platform and
+ * know no more: for ever, if its command ends quickly each time.
+ */
+function isInDoubt({ config, state }: Draft): boolean {
+  if (config.role !== 'sidecar' || config.restart !== 'auto' || config.restartPolicy === 'Always') return false;
+  if (state.stop !== undefined) return false;
+  const { finished, untilMs } = verdictOf(config, state);
+  return !finished && untilMs !== undefined;
+}
+
+/**
+ * Whether no other life may follow: a stop beats every restart, but a sidecar that others still need goes on serving.
+ */
+function checkOver(draft: Draft): boolean {
+  const { state, config } = draft;
+  if (state.stop === undefined) return false;
+  if (state.climb?.why === 'stop' || config.role === 'main' || state.stop.requests >= 2) return true;
+  return !checkHold(draft, state.stop);
+}
+
+/** Reset when a new process is started. */
+const RESET_PER_LIFE = { failing: undefined, hooks: {}, vitals: {} } as const;
+
+function deathReasonOf(draft: Draft, { exit, sinceMs, oom }: Child & { is: 'leftovers' }): DeathReason {
+  const { stop, climb } = draft.state;
+  if (oom) return 'oom';
+  if (exit.signal === SIGKILL) return 'killed';
+  if (climb?.why === 'failing') return 'stopped';
+  // Who had ended before the stop was not stopped by it, however long the rest of its group took.
+  if (stop !== undefined && climb?.why === 'stop' && sinceMs >= stop.atMs) return 'stopped';
+  return ownReason(exit);
+}
+
+/** The reason for the end of a child that was not stopped. */
+function ownReason(exit: ChildExit): DeathReason {
+  if (isInterrupt(exit)) return 'stopped';
+  return statusOf(exit) === 0 ? 'completed' : 'error';
+}
+
+export interface FinalExit {
+  readonly status: number;
+  readonly reason: DeathReason;
+  readonly exit: ChildExit | undefined;
+}
+
+/** The member's life is over: the tombstone gets its last lines, the container its exit code. */
+export function finishMember(draft: Draft, { status, reason, exit }: FinalExit): void {
+  // Of a start gate that was waited for.
+  dropTasks(draft);
+  const { state, config } = draft;
+  const { stop, climb } = state;
+  const isThePlatforms = stop?.origin === 'platform' && stop.reason !== MAINS_FINISHED;
+  const overdue = reason === 'killed' && climb?.killed === true && isThePlatforms;
+  // One that is stopped alone, and started again: a zero would look as if its work were done.
+  const isToComeBack = stop?.alone === true && !isFinalEnd(config, status);
+  const code = containerStatus(config, { status, stopped: stop !== undefined && !isToComeBack, overdue });
+  const final = isFinalEnd(config, code);
+  update(draft, {
+    child: { is: 'gone', status, code, reason, final },
+    climb: undefined,
+    chronicle: {
+      ...state.chronicle,
+      healthy: undefined,
+      died: rfc3339(draft.at.wall),
+      diedMonotonic: draft.at.mono,
+      exit,
+    },
+  });
+  logEvidence(draft);
+  leaveContainer(draft);
+}
+
+/**
+ * The last line of the log carries all of the evidence: of a pod that is gone with its volume, the log store has the
+ * only record.
+ */
+function logEvidence(draft: Draft): void {
+  const evidence = evidenceOf(draft.config, draft.state);
+  const { Summary, Reason, ExitCode, ContainerExitCode, Signal } = evidence;
+  note(draft, 'over', { Summary, ...scalarsOf(evidence) });
+  const details = {
+    reason: Reason,
+    exitCode: ExitCode,
+    containerExitCode: ContainerExitCode,
+    signal: Signal,
+    summary: Summary,
+    evidence,
+  };
+  const known = Object.entries(details).filter(([, value]) => value !== undefined);
+  say(draft, 'info', 'dead', Object.fromEntries(known));
+}
+
+/** Of the evidence what the tombstone does not say elsewhere. */
+function scalarsOf({ ContainerExitCode, ForcedBy, StopMs, GraceMs, GraceLeftMs, Connections }: Evidence) {
+  const details = { ContainerExitCode, ForcedBy, StopMs, GraceMs, GraceLeftMs, ...Connections };
+  const known = Object.entries(details).flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const]));
+  return Object.fromEntries(known);
+}
+
+/** The stop came while a child was waited for between two lives. */
+export function endInBackoff(draft: Draft, child: Child & { is: 'backoff' }): void {
+  finishMember(draft, {
+    status: statusOf(child.exit),
+    reason: ownReason(child.exit),
+    exit: child.exit,
+  });
+}

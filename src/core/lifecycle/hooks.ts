@@ -1,0 +1,75 @@
+/**
+ * Hooks. Post-start runs beside the child from its start on, and `Started` waits for it. Pre-stop runs before the
+ * ladder, while the child serves on, once in a life: for a stop as well as for a failed probe. Both share the time of
+ * what they belong to: a hook that does not end is ended, in time for the ladder.
+ */
+import { type Budget, ownKillAtMs } from '../pod/deadline.ts';
+import { type Draft, isDue, note, say, update, wakeAt } from '../state/draft.ts';
+import type { Hook, HookKind, Task } from '../state/state.ts';
+import { beginTask, dropTask, type Result, taskOf } from './tasks.ts';
+
+/** As soon as the child lives. */
+export function beginPostStart(draft: Draft): void {
+  const { config, state } = draft;
+  if (config.postStart === undefined || state.child.is !== 'alive' || state.climb !== undefined) return;
+  if (state.hooks.postStart !== undefined || taskOf(state, 'postStart') !== undefined) return;
+  note(draft, 'hook', { Hook: 'post-start' });
+  beginTask(draft, 'postStart');
+}
+
+/**
+ * Runs the pre-stop hook, if there is one and the child lives, until `lastMs` at most. Whether the ladder may begin.
+ */
+export function runPreStop(draft: Draft, lastMs: number | undefined): boolean {
+  const { config, state } = draft;
+  if (config.preStop === undefined || state.child.is !== 'alive' || state.hooks.preStop !== undefined) return true;
+  wakeAt(draft, lastMs);
+  const isTimeOver = isDue(draft, lastMs);
+  if (taskOf(state, 'preStop') === undefined) {
+    if (isTimeOver) return skipPreStop(draft);
+    note(draft, 'hook', { Hook: 'pre-stop' });
+    say(draft, 'info', 'running the pre-stop hook');
+    beginTask(draft, 'preStop');
+  }
+  if (!isTimeOver) return false;
+  endPreStop(draft, 'its time is over');
+  return true;
+}
+
+/** Who was waited for until the last moment leaves no time to begin it. */
+function skipPreStop(draft: Draft): true {
+  say(draft, 'warn', 'not running the pre-stop hook: its time is over');
+  recordHook(draft, 'preStop', { ok: false, sinceMs: draft.state.now.mono });
+  return true;
+}
+
+/** Ends the hook early: the stop was asked for again, or there is no more time. */
+export function endPreStop(draft: Draft, why: string): void {
+  const task = taskOf(draft.state, 'preStop');
+  if (task === undefined) return;
+  say(draft, 'warn', `ending the pre-stop hook: ${why}`);
+  dropTask(draft, 'preStop');
+  recordHook(draft, 'preStop', { ok: false, sinceMs: task.sinceMs });
+}
+
+export function onHookEnded(draft: Draft, kind: HookKind, { sinceMs }: Task, { ok, detail, output }: Result): void {
+  const name = HOOK_NAMES[kind];
+  recordHook(draft, kind, { ok, sinceMs });
+  note(draft, 'hook ended', { Hook: name, Result: ok ? 'success' : 'failure', Detail: detail });
+  const details = { detail, ...(output === '' ? {} : { output: output.trimEnd() }) };
+  if (ok) return say(draft, 'info', `the ${name} hook has ended`, details);
+  say(draft, kind === 'preStop' ? 'warn' : 'error', `the ${name} hook failed`, details);
+}
+
+/** The budget of a stop that sexton itself decided on runs from the hook on, not from the first rung. */
+export function ownBudget(draft: Draft): Budget {
+  const { config, state } = draft;
+  const sinceMs = taskOf(state, 'preStop')?.sinceMs ?? state.hooks.preStop?.sinceMs ?? state.now.mono;
+  return { sinceMs, atMs: ownKillAtMs(config, sinceMs) };
+}
+
+function recordHook(draft: Draft, kind: HookKind, hook: Hook): void {
+  update(draft, { hooks: { ...draft.state.hooks, [kind]: hook } });
+}
+
+const HOOK_NAMES = { postStart: 'post-start', preStop: 'pre-stop' } as const satisfies Record<HookKind, string>;

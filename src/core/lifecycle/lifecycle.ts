@@ -1,0 +1,167 @@
+/**
+ * The lifecycle of one member, as a pure function: what is known and what has happened give what is known next and what
+ * is to be done. Total over all states and events: an event that does not fit the state is late, and changes nothing.
+ *
+ * Theory of operation. An event is first folded into the facts (`EVENTS`). Then the rules (`RULES`) are applied until
+ * none of them changes anything; they only look at facts and at the time, never at the event. So a rule holds no matter
+ * in which order the facts became known, and a supervisor that resumes with the facts of its predecessor goes on in the
+ * same place. The two tables are the state machine of the child; the phase that a tombstone shows follows from the
+ * facts (`phase.ts`).
+ */
+import type { MemberConfig } from '../config.ts';
+import { publishPodStopNotBefore, recognizeLoneStop } from '../pod/alone.ts';
+import { trustHeldBoots } from '../pod/boots.ts';
+import { warnAboutDepartedSidecars } from '../pod/departed.ts';
+import { onPeersSeen } from '../pod/peers.ts';
+import { type Draft, draftOf, finishDraft, note, type Reduction, update } from '../state/draft.ts';
+import type { Event } from '../state/events.ts';
+import type { Child, State } from '../state/state.ts';
+import { onExited, onGroupGone, onSpawned, onSpawnFailed, onStraysGone } from './child.ts';
+import { climbInTime, giveUpOnUnkillable, onOverdue, stopLeftovers } from './climb.ts';
+import { counted } from './counters.ts';
+import { onTrafficSeen, onTrafficUnavailable, resumeDrain, watchDrain } from './drain.ts';
+import { decideToFail, endFailing } from './failing.ts';
+import { beginPostStart } from './hooks.ts';
+import { startReadyChecks } from './looking.ts';
+import { phaseOf } from './phase.ts';
+import { markHealth, probe } from './probing.ts';
+import { offerPromptStop } from './prompt.ts';
+import { leaveIfDone, leaveInTime } from './quitting.ts';
+import { onFileChanged } from './reloading.ts';
+import { onForwarded, onSignal, onStopAsked } from './request.ts';
+import { endOverdueTasks, onTaskEnded } from './results.ts';
+import { beginStop, decideToStop, restartAfterBackoff, startChildWhenReady } from './rules.ts';
+import { trackStages } from './stages.ts';
+import { resumeTasks } from './tasks.ts';
+
+export function reduce(config: MemberConfig, state: State, event: Event): Reduction {
+  const now = event.at.mono >= state.now.mono ? event.at : state.now;
+  // Before a tick the supervisor rescans when it is unsure of a peer (`runtime/timeouts.ts`). Any other event may come
+  // before news that a pause has held up.
+  const lookedMs = event.type === 'ticked' ? now.mono : state.lookedMs;
+  const draft = draftOf(config, { ...state, now, lookedMs, chronicle: counted(state, event) });
+  draft.at = event.at;
+  fold(draft, event);
+  draft.at = now;
+  if (draft.state.isAwake) advance(draft);
+  enterPhase(draft);
+  trackStages(draft);
+  return finishDraft(draft);
+}
+
+/** Folds an event into the facts. */
+function fold(draft: Draft, event: Event): void {
+  const { from, run } = EVENTS[event.type] as Step<Event>;
+  const { child } = draft.state;
+  if (from.includes(child.is)) run(draft, event, child);
+}
+
+/** Applies the rules until none of them changes anything. */
+function advance(draft: Draft): void {
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const before = draft.state;
+    for (const { from, run } of RULES) {
+      const { child } = draft.state;
+      if (from.includes(child.is)) run(draft, undefined, child);
+    }
+    if (draft.state === before) return;
+  }
+  throw new Error('internal error: the rules never settle');
+}
+
+/** Each round changes the facts for good; the longest chain has fewer links than there are rules. */
+const MAX_ROUNDS = 40;
+
+type ChildState = Child['is'];
+
+/** A row of the tables below. */
+export interface Step<Input> {
+  /** It applies only while the child is in one of these states. */
+  readonly from: readonly ChildState[];
+  /**
+   * Where it may move the child; empty: it never moves it. `test/core/machine.test.ts` compares this with what `reduce`
+   * does.
+   */
+  readonly to: readonly ChildState[];
+  readonly run: (draft: Draft, input: Input, child: Child) => void;
+}
+
+const LIVING = ['unstarted', 'spawning', 'alive', 'leftovers', 'backoff'] as const;
+const ANY = [...LIVING, 'gone'] as const;
+
+/**
+ * The state machine, first half: what each event does. In any other state of the child the event is late, and changes
+ * nothing.
+ */
+export const EVENTS: { readonly [Type in Event['type']]: Step<Event & { readonly type: Type }> } = {
+  booted: step(ANY, [], onBooted),
+  signal: step(ANY, ['gone'], onSignal),
+  forwarded: step(ANY, [], onForwarded),
+  spawned: step(['unstarted', 'spawning'], ['alive'], onSpawned),
+  spawnFailed: step(['unstarted', 'spawning'], ['unstarted', 'backoff', 'gone'], onSpawnFailed),
+  overdue: step(['spawning', 'alive', 'leftovers'], [], onOverdue),
+  exited: step(['alive'], ['leftovers'], onExited),
+  groupGone: step(['leftovers'], ['backoff', 'gone'], onGroupGone),
+  straysGone: step(['leftovers'], ['backoff', 'gone'], onStraysGone),
+  taskEnded: step(ANY, [], onTaskEnded),
+  stopAsked: step(LIVING, [], onStopAsked),
+  fileChanged: step(['alive'], [], onFileChanged),
+  trafficSeen: step(ANY, [], onTrafficSeen),
+  trafficUnavailable: step(ANY, [], onTrafficUnavailable),
+  generationRead: step(ANY, [], onGenerationRead),
+  peersSeen: step(ANY, [], onPeersSeen),
+  ticked: step([], [], () => {}),
+};
+
+/** The state machine, second half: the rules, in their order. They look at the facts and the time only. */
+export const RULES: readonly Step<undefined>[] = [
+  step(LIVING, [], trustHeldBoots),
+  step(LIVING, [], recognizeLoneStop),
+  step(LIVING, [], decideToStop),
+  step(LIVING, [], warnAboutDepartedSidecars),
+  step(['unstarted'], [], startReadyChecks),
+  step(['unstarted'], ['spawning', 'gone'], startChildWhenReady),
+  step(['alive'], [], beginPostStart),
+  step(ANY, [], endOverdueTasks),
+  step(['gone'], [], leaveInTime),
+  step(['alive'], [], markHealth),
+  step(['alive'], [], decideToFail),
+  step(ANY, [], watchDrain),
+  step(LIVING, ['gone'], beginStop),
+  step(['alive'], [], endFailing),
+  step(['alive'], [], probe),
+  step(['leftovers'], [], stopLeftovers),
+  step(['alive', 'leftovers'], [], climbInTime),
+  step(['leftovers'], ['backoff', 'gone'], giveUpOnUnkillable),
+  step(['backoff'], ['spawning'], restartAfterBackoff),
+  step(['alive'], [], offerPromptStop),
+  step(LIVING, [], publishPodStopNotBefore),
+];
+
+/** `run` gets the child as one of the states that the row names. */
+function step<From extends ChildState, Input>(
+  from: readonly From[],
+  to: readonly ChildState[],
+  run: (draft: Draft, input: Input, child: Extract<Child, { readonly is: From }>) => void,
+): Step<Input> {
+  return { from, to, run: run as Step<Input>['run'] };
+}
+
+function onGenerationRead(draft: Draft, { generation }: Event & { type: 'generationRead' }): void {
+  if (draft.state.generation === undefined) update(draft, { generation });
+}
+
+/** A supervisor may have died between its last tombstone and its exit: then its successor only has to exit. */
+function onBooted(draft: Draft): void {
+  update(draft, { isAwake: true });
+  leaveIfDone(draft);
+  resumeTasks(draft);
+  resumeDrain(draft);
+}
+
+function enterPhase(draft: Draft): void {
+  const phase = phaseOf(draft.state);
+  if (phase === draft.state.phase) return;
+  update(draft, { phase });
+  note(draft, 'phase', { Phase: phase });
+}

@@ -1,0 +1,28 @@
+/**
+ * The phase is nothing that is kept: it follows from what is, what is wanted and what is being done about it.
+ */
+
+import type { Phase } from '../format/tombstone.ts';
+import type { State } from '../state/state.ts';
+
+type Known = Pick<State, 'child' | 'stop' | 'climb' | 'failing' | 'chronicle'>;
+
+export function phaseOf({ child, stop, climb, failing, chronicle }: Known): Phase {
+  switch (child.is) {
+    case 'unstarted':
+      return 'waiting';
+    case 'spawning':
+      return 'starting';
+    case 'backoff':
+      return 'backoff';
+    case 'gone':
+      return 'dead';
+    case 'alive':
+    case 'leftovers':
+      if (climb !== undefined || failing !== undefined) return 'stopping';
+      if (stop === undefined) return chronicle.started === undefined ? 'starting' : 'running';
+      return stop.waitsFor === 'drain' || stop.waitsFor === 'pre-stop' ? 'draining' : 'holding';
+    default:
+      return child satisfies never;
+  }
+}

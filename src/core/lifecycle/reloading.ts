@@ -1,0 +1,35 @@
+/**
+ * Reload: a file has another content, and the child is told by a signal, once per change; where a validation is
+ * declared, only after that has approved of it. A child that is not there reads the new content when it starts.
+ */
+
+import { type Draft, note, say } from '../state/draft.ts';
+import type { Event } from '../state/events.ts';
+import type { Task } from '../state/state.ts';
+import { sendSignal } from './climb.ts';
+import { beginTask, dropTask, indexOf, type Result } from './tasks.ts';
+
+export function onFileChanged(draft: Draft, { index }: Event & { type: 'fileChanged' }): void {
+  const reload = draft.config.reload[index];
+  if (reload === undefined) return;
+  note(draft, 'file changed', { Path: reload.path });
+  if (reload.validate === undefined) return signalReload(draft, index);
+  // The content that is being looked at is not the one that counts any more.
+  dropTask(draft, `reload ${index}`);
+  beginTask(draft, `reload ${index}`);
+}
+
+export function onValidated(draft: Draft, { key }: Task, { ok, detail, output }: Result): void {
+  const index = indexOf(key);
+  if (ok) return signalReload(draft, index);
+  const path = draft.config.reload[index]?.path;
+  note(draft, 'reload refused', { Path: path ?? '', Detail: detail });
+  say(draft, 'error', `not telling the command that ${path} has changed: its validation failed`, { detail, output });
+}
+
+function signalReload(draft: Draft, index: number): void {
+  const reload = draft.config.reload[index];
+  if (reload === undefined || draft.state.child.is !== 'alive') return;
+  say(draft, 'info', `${reload.path} has changed: telling the command`);
+  sendSignal(draft, reload.signal);
+}

@@ -1,0 +1,134 @@
+/**
+ * Signals that arrive: dropped, passed on, or a request to stop.
+ */
+
+import { EXIT } from '../exit.ts';
+import { isStopRequest, translate } from '../ladder.ts';
+import { earlier, platformDeadline, requestDeadline } from '../pod/deadline.ts';
+import { SIGINT, SIGTERM, signalName } from '../signals.ts';
+import { type Draft, note, say, update } from '../state/draft.ts';
+import type { Event } from '../state/events.ts';
+import { REQUEST, type State, type Stop } from '../state/state.ts';
+import { type Instant, rfc3339 } from '../time.ts';
+import { climbOn, killNow, sendSignal } from './climb.ts';
+import { longestDrainMs } from './drain.ts';
+import { finishMember } from './end.ts';
+import { beginPromptly } from './prompt.ts';
+import { leaveNow } from './quitting.ts';
+
+export function onSignal(draft: Draft, event: Event & { type: 'signal' }): void {
+  const { config } = draft;
+  const name = signalName(event.signal);
+  note(draft, 'signal received', { Signal: name, Sender: event.senderPid });
+  if (draft.state.child.is === 'gone') {
+    if (isStopRequest(config, event.signal) && !isSameRequest(draft.state, event)) leaveNow(draft);
+    return;
+  }
+  if (isStopRequest(config, event.signal)) return requestStop(draft, event);
+  const translated = translate(config, event.signal);
+  if (translated === 'drop') return say(draft, 'debug', `dropped ${name}`);
+  if (isMeantForUnstarted(draft, translated))
+    return finishMember(draft, { status: EXIT.signalBase + translated, reason: 'never-started', exit: undefined });
+  sendSignal(draft, translated);
+}
+
+/**
+ * Where no signal is a stop request TERM is still meant for the command, and one that is not there yet is not started
+ * any more.
+ */
+function isMeantForUnstarted({ config, state }: Draft, signal: number): boolean {
+  return state.child.is === 'unstarted' && config.stopSignals.length === 0 && signal === SIGTERM;
+}
+
+/**
+ * What the host has passed on by itself: for the record, but the first stop request of a main that was free to stop.
+ */
+export function onForwarded(draft: Draft, event: Event & { type: 'forwarded' }): void {
+  const { signal, as, senderPid } = event;
+  const [Signal, As] = [signalName(signal), signalName(as)];
+  if (!isStopRequest(draft.config, signal)) return note(draft, 'signal forwarded', { Signal, As, Sender: senderPid });
+  note(draft, 'signal received', { Signal, Sender: senderPid });
+  note(draft, 'signal sent', { Signal: As });
+  if (draft.state.child.is === 'gone') return;
+  requestStop(draft, { ...event, fromTerminal: false });
+  beginPromptly(draft);
+}
+
+/**
+ * `sexton stop`. The platform knows nothing of it, so what ends it is our own KILL; and the platform's first request
+ * afterwards, should there be one, is not a second one. Asked again, only the deadline may move, earlier.
+ */
+export function onStopAsked(draft: Draft, event: Event & { type: 'stopAsked' }): void {
+  const { at, graceMs, among } = event;
+  const { config, state } = draft;
+  if (state.stop === undefined || graceMs !== undefined)
+    update(draft, { deadline: earlier(state.deadline, requestDeadline(config, at.mono, event)) });
+  if (state.stop !== undefined) {
+    if (draft.state.deadline !== state.deadline)
+      say(draft, 'info', 'sexton stop shortened the grace period', { graceMs });
+    return;
+  }
+  const details = { origin: 'platform', reason: REQUEST, signal: SIGTERM, requests: 0, among } as const;
+  recordStop(draft, details, at, longestDrainMs(config));
+  say(draft, 'info', 'asked to stop by sexton stop', graceMs === undefined ? {} : { graceMs });
+}
+
+type Request = Omit<Event & { type: 'signal' }, 'type'>;
+
+function requestStop(draft: Draft, event: Request): void {
+  const { deadline, stop } = draft.state;
+  if (isSameRequest(draft.state, event)) return;
+  // The platform's first request moves the deadline, also during a stop of our own.
+  if (stop === undefined || stop.requests === 0)
+    update(draft, { deadline: earlier(deadline, platformDeadline(draft.config, event.at.mono)) });
+  if (stop === undefined) return onFirstRequest(draft, event);
+  onFurtherRequest(draft, event, stop);
+}
+
+/**
+ * Some platforms send each twice: an agent and the runtime below it, or `docker stop` beside systemd. A person at a
+ * terminal means each.
+ */
+function isSameRequest({ stop }: State, { at, signal, fromTerminal }: Request): boolean {
+  const { asked } = stop ?? {};
+  return asked?.signal === signal && !fromTerminal && at.mono - asked.atMs < SAME_REQUEST_MS;
+}
+
+const SAME_REQUEST_MS = 1_000;
+
+function onFirstRequest(draft: Draft, { at, signal, senderPid }: Request): void {
+  const name = signalName(signal);
+  const asked = { signal, atMs: at.mono };
+  const details = { origin: 'platform', reason: `signal ${name.slice(3)}`, signal, requests: 1, asked } as const;
+  recordStop(draft, details, at, longestDrainMs(draft.config));
+  say(draft, 'info', 'asked to stop', { signal: name, sender: senderPid });
+}
+
+/**
+ * The platform's first request during a stop of our own hurries nothing, and the child gets no signal twice; every
+ * later one does hurry.
+ */
+function onFurtherRequest(draft: Draft, event: Request, stop: Stop): void {
+  const { climb } = draft.state;
+  const requests = stop.requests + 1;
+  // Now it is the pod that stops: all are waited for.
+  const asked = stop.asked ?? { signal: event.signal, atMs: event.at.mono };
+  update(draft, { stop: { ...stop, origin: 'platform', requests, among: undefined, asked } });
+  say(draft, 'info', requests === 1 ? 'asked to stop while stopping' : 'asked to stop again', {
+    signal: signalName(event.signal),
+    requests,
+  });
+  if (requests >= 3 && event.fromTerminal && event.signal === SIGINT)
+    return killNow(draft, 'the third interrupt from the terminal');
+  if (requests >= 2 && climb?.why === 'stop') climbOn(draft);
+}
+
+type StopDetails = Pick<Stop, 'origin' | 'reason' | 'signal' | 'requests' | 'among' | 'asked'>;
+
+/** `waitMs`: how long drain or linger may last. */
+export function recordStop(draft: Draft, details: StopDetails, at: Instant, waitMs: number): void {
+  update(draft, {
+    stop: { ...details, atMs: at.mono, earliestMs: at.mono + waitMs, waitsFor: undefined },
+    chronicle: { ...draft.state.chronicle, stopRequested: rfc3339(at.wall) },
+  });
+}

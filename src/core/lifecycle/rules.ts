@@ -1,0 +1,199 @@
+/**
+ * The rules that start the child and the ones that decide on its stop. `lifecycle.ts` has all rules in their order.
+ */
+import { EXIT } from '../exit.ts';
+import { type Budget, endOfWaiting, floorTurnMs, lastMomentMs, lastTurnMs } from '../pod/deadline.ts';
+import { verdictOf } from '../pod/finished.ts';
+import { gatesOf } from '../pod/gates.ts';
+import { checkHold } from '../pod/hold.ts';
+import { cycleThrough } from '../pod/order.ts';
+import { peerNamed, standingOf, whyIgnored } from '../pod/standing.ts';
+import { restartAtMs } from '../restart.ts';
+import { SIGTERM } from '../signals.ts';
+import { type Draft, isDue, note, say, sayOnce, update, wakeAt } from '../state/draft.ts';
+import { MAINS_FINISHED, type Stop } from '../state/state.ts';
+import { beginClimb } from './climb.ts';
+import { endInBackoff, finishMember } from './end.ts';
+import { endPreStop, ownBudget, runPreStop } from './hooks.ts';
+import { recordStop } from './request.ts';
+import { dropTasks } from './tasks.ts';
+
+/** A sidecar lives for its mains. */
+export function decideToStop(draft: Draft): void {
+  const { config, state } = draft;
+  if (config.role !== 'sidecar' || state.stop !== undefined || state.peers === undefined || config.solo) return;
+  const verdict = verdictOf(config, state);
+  if (!verdict.finished) {
+    wakeAt(draft, verdict.untilMs);
+    return warnAboutUnknownMains(draft);
+  }
+  const wish = { origin: 'self', reason: MAINS_FINISHED, signal: SIGTERM, requests: 0 } as const;
+  recordStop(draft, wish, state.now, config.lingerMs);
+  say(draft, 'info', 'the mains have finished');
+}
+
+/** One wrong name in the roster would be waited for in silence for ever. */
+function warnAboutUnknownMains(draft: Draft): void {
+  const { config, state } = draft;
+  const missing = config.mains.filter((name) => standingOf(config, state, peerNamed(state, name)).is === 'absent');
+  if (missing.length === 0) return;
+  const nameAtMs = state.startedAtMs + UNKNOWN_MAIN_AFTER_MS;
+  wakeAt(draft, nameAtMs);
+  if (!isDue(draft, nameAtMs)) return;
+  for (const name of missing) {
+    const why = whyIgnored(config, state, name);
+    const message =
+      why === undefined
+        ? `no main named ${name} has been seen; check --mains and that main's --name`
+        : `the tombstone of main ${name} is ${why}: it is ignored until that main writes a new one`;
+    sayOnce(draft, `missing ${name}`, 'warn', message);
+  }
+}
+const UNKNOWN_MAIN_AFTER_MS = 10_000;
+
+export function startChildWhenReady(draft: Draft): void {
+  const { config, state } = draft;
+  if (state.child.is !== 'unstarted') return;
+  if (state.stop !== undefined)
+    return finishUnstarted(draft, state.stop.origin === 'platform' ? EXIT.signalBase + state.stop.signal : EXIT.ok);
+  const looksFirst = config.role === 'sidecar' || config.startAfter.length > 0;
+  if (looksFirst && state.peers === undefined) return;
+  if (!passStartGates(draft)) return;
+  startChild(draft);
+}
+
+function passStartGates(draft: Draft): boolean {
+  const { config, state } = draft;
+  const cycle = cycleThrough(config, state);
+  if (cycle !== undefined) {
+    refuseToStart(
+      draft,
+      `cannot start: the start gates form a circle, ${cycle.slice(0, MAX_CYCLE_NAMES).join(' after ')}; remove one of them`,
+    );
+    return false;
+  }
+  const gates = gatesOf(config, state);
+  if (gates.is === 'open') return true;
+  const timeoutMs = state.startedAtMs + config.startTimeoutMs;
+  wakeAt(draft, timeoutMs);
+  const timedOut = isDue(draft, timeoutMs);
+  if (gates.is === 'shut' && !timedOut) {
+    wakeAt(draft, gates.untilMs);
+    sayOnce(draft, `gate ${gates.waitsFor}`, 'info', `waiting for ${gates.waitsFor}`);
+    return false;
+  }
+  const why = gates.is === 'shut' ? `timed out waiting for ${gates.waitsFor}` : gates.why;
+  if (config.startTimeoutAction === 'continue') {
+    sayOnce(draft, `gate passed ${why}`, 'warn', `starting anyway: ${why}`);
+    return true;
+  }
+  refuseToStart(draft, `cannot start: ${why}`);
+  return false;
+}
+
+/** A circle may be as long as the files of other containers make it; the memo and the log are not. */
+const MAX_CYCLE_NAMES = 16;
+
+function refuseToStart(draft: Draft, why: string): void {
+  say(draft, 'error', why);
+  note(draft, 'refused', { Why: why });
+  finishUnstarted(draft, EXIT.sexton);
+}
+
+function finishUnstarted(draft: Draft, status: number): void {
+  finishMember(draft, { status, reason: 'never-started', exit: undefined });
+}
+
+function startChild(draft: Draft): void {
+  const { births, child } = draft.state;
+  const id = births + 1;
+  // Start gates are not asked about any more.
+  dropTasks(draft);
+  update(draft, { births: id, child: { is: 'spawning', id, after: child.is === 'backoff' ? child.exit : undefined } });
+  draft.effects.push({ type: 'spawn', id });
+}
+
+/** From the wish to stop to the first rung. */
+export function beginStop(draft: Draft): void {
+  const { stop, climb, child } = draft.state;
+  if (stop === undefined || climb?.why === 'stop' || child.is === 'spawning') return;
+  const waitsFor = stop.waitsFor === 'pre-stop' ? undefined : checkObstacle(draft, stop);
+  // Between two lives only those who still need a sidecar are a reason to go on; a main's stop beats its restart.
+  if (child.is === 'backoff' && (draft.config.role === 'main' || waitsFor !== 'turn'))
+    return endInBackoff(draft, child);
+  if (waitsFor !== undefined) {
+    if (waitsFor !== stop.waitsFor) update(draft, { stop: { ...stop, waitsFor } });
+    if (waitsFor !== 'pre-stop') sayOnce(draft, `stop waits for ${waitsFor}`, 'info', WAITS[waitsFor]);
+    return;
+  }
+  if (climb === undefined && !runPreStopOfStop(draft, stop)) {
+    if (stop.waitsFor !== 'pre-stop') update(draft, { stop: { ...stop, waitsFor: 'pre-stop' } });
+    return;
+  }
+  update(draft, { stop: { ...stop, waitsFor: undefined } });
+  say(draft, 'info', 'stopping', { reason: stop.reason });
+  beginClimb(draft, { why: 'stop', killAtMs: stop.origin === 'self' ? ownBudget(draft).atMs : undefined });
+}
+
+/** Else a log would be silent for as long as that takes. */
+const WAITS = {
+  turn: 'holding: still serving because other members depend on it',
+  drain: 'draining: the command is still serving',
+  linger: 'lingering',
+} as const satisfies Record<Exclude<Stop['waitsFor'], 'pre-stop' | undefined>, string>;
+
+function runPreStopOfStop(draft: Draft, stop: Stop): boolean {
+  if (stop.requests >= 2) {
+    endPreStop(draft, 'asked to stop again');
+    return true;
+  }
+  const budget = budgetOf(draft, stop);
+  const moments = [budget && lastTurnMs(budget), floorTurnMs(draft.config, stop)].filter((atMs) => atMs !== undefined);
+  return runPreStop(draft, moments.length === 0 ? undefined : Math.min(...moments));
+}
+
+/** Without a declared grace period a pre-stop of the platform's stop takes as long as it likes. */
+function budgetOf(draft: Draft, stop: Stop): Budget | undefined {
+  return endOfWaiting(draft.config, draft.state) ?? (stop.origin === 'self' ? ownBudget(draft) : undefined);
+}
+
+/** What still stands between the wish to stop and the ladder. */
+function checkObstacle(draft: Draft, stop: Stop): Stop['waitsFor'] {
+  if (stop.requests >= 2) return undefined;
+  const obstacle = findObstacle(draft, stop);
+  const floorMs = floorTurnMs(draft.config, stop);
+  if (obstacle === undefined) return undefined;
+  wakeAt(draft, floorMs);
+  if (!isDue(draft, floorMs)) return obstacle;
+  sayOnce(draft, 'grace floor', 'info', 'waiting no longer: the platform may leave no more than --grace-floor');
+  return undefined;
+}
+
+function findObstacle(draft: Draft, stop: Stop): Stop['waitsFor'] {
+  const { deadline } = draft.state;
+  const isHeldUp = checkHold(draft, stop);
+  const end = endOfWaiting(draft.config, draft.state);
+  const endMs = end === undefined ? undefined : lastTurnMs(end);
+  wakeAt(draft, endMs);
+  if (isDue(draft, endMs)) return undefined;
+  // An assumed deadline only ends a hold; a drain that was asked for takes as long as it was told.
+  if (isHeldUp) {
+    const softEndMs = deadline === undefined ? undefined : lastTurnMs(deadline);
+    wakeAt(draft, softEndMs);
+    return isDue(draft, softEndMs) ? undefined : 'turn';
+  }
+  wakeAt(draft, stop.earliestMs);
+  if (isDue(draft, stop.earliestMs)) return undefined;
+  return stop.reason === MAINS_FINISHED ? 'linger' : 'drain';
+}
+
+/** The next life after a backoff. */
+export function restartAfterBackoff(draft: Draft): void {
+  const { child, now } = draft.state;
+  if (child.is !== 'backoff') return;
+  const untilMs = restartAtMs(child.untilMs, now.mono, lastMomentMs(draft.config, draft.state));
+  if (untilMs === undefined) return;
+  if (untilMs < child.untilMs) update(draft, { child: { ...child, untilMs } });
+  wakeAt(draft, untilMs);
+  if (isDue(draft, untilMs)) startChild(draft);
+}

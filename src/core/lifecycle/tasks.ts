@@ -1,0 +1,135 @@
+/**
+ * Tasks: the actions that run beside the child, before it or after it, at most one for each probe, hook, reload, quit
+ * call and start gate. Their ends come as events; one that takes longer than it may is told to end, and is given up
+ * when even that does not help.
+ */
+import type { HookAction, MemberConfig, ProbeAction, ProbeKind, QuitAction, ReadyAction } from '../config.ts';
+import { type Draft, isDue, update, wakeAt } from '../state/draft.ts';
+import type { State, Task, TaskKey } from '../state/state.ts';
+
+/**
+ * How long after its end was told a helper may take to be gone: KILL does not end a process that sleeps in the kernel.
+ */
+const GIVE_UP_MS = 2_000;
+const VALIDATION_MS = 30_000;
+/** A proxy may drain for some seconds before it leaves. */
+export const QUIT_MS = 10_000;
+/** As long as a probe has by default. */
+const READY_MS = 1_000;
+
+/** How an action has ended. `detail` says it in a few words, `output` is what it wrote. */
+export interface Result {
+  readonly ok: boolean;
+  readonly detail: string;
+  readonly output: string;
+}
+
+export function taskOf(state: State, key: TaskKey): Task | undefined {
+  return state.tasks.find((task) => task.key === key);
+}
+
+export function beginTask(draft: Draft, key: TaskKey): void {
+  const { state, config } = draft;
+  const action = actionOf(config, key);
+  if (action === undefined || taskOf(state, key) !== undefined) return;
+  const id = state.actions + 1;
+  const sinceMs = state.now.mono;
+  const timeoutMs = action.kind === 'sleep' ? action.ms : timeoutOf(config, key);
+  const untilMs = timeoutMs === undefined ? undefined : sinceMs + timeoutMs;
+  update(draft, { actions: id, tasks: [...state.tasks, { key, id, sinceMs, untilMs, ending: false }] });
+  if (action.kind !== 'sleep') draft.effects.push({ type: 'startTask', id, action, timeoutMs });
+}
+
+/** Begins it when that moment has come; until then a tick is set for it. */
+export function beginTaskAt(draft: Draft, key: TaskKey, atMs: number): void {
+  wakeAt(draft, atMs);
+  if (isDue(draft, atMs)) beginTask(draft, key);
+}
+
+/** Ends it, unless it was told so already, and forgets it: its result is not needed any more. */
+export function dropTask(draft: Draft, key: TaskKey): void {
+  const task = taskOf(draft.state, key);
+  if (task === undefined) return;
+  forgetTask(draft, task);
+  if (task.ending || actionOf(draft.config, key)?.kind === 'sleep') return;
+  draft.effects.push({ type: 'endTask', id: task.id });
+}
+
+export function forgetTask(draft: Draft, { id }: Task): void {
+  update(draft, { tasks: draft.state.tasks.filter((task) => task.id !== id) });
+}
+
+/** With the child its probes and hooks are over. */
+export function dropTasks(draft: Draft): void {
+  for (const { key } of draft.state.tasks) dropTask(draft, key);
+}
+
+/** The tasks that are over without an event: a sleep that has lasted long enough, an action that does not end. */
+export function collectEndedTasks(draft: Draft): readonly { readonly task: Task; readonly ok: boolean }[] {
+  const over: { task: Task; ok: boolean }[] = [];
+  for (const task of draft.state.tasks) {
+    wakeAt(draft, task.untilMs);
+    if (task.untilMs === undefined || !isDue(draft, task.untilMs)) continue;
+    if (actionOf(draft.config, task.key)?.kind === 'sleep') over.push({ task, ok: true });
+    else if (!task.ending) tellToEnd(draft, task);
+    else {
+      const giveUpMs = (task.toldMs ?? task.untilMs) + GIVE_UP_MS;
+      wakeAt(draft, giveUpMs);
+      if (isDue(draft, giveUpMs)) over.push({ task, ok: false });
+    }
+  }
+  return over;
+}
+
+/** What only this process knew of is begun again by the next one; the host goes on with the rest. */
+export function resumeTasks(draft: Draft): void {
+  const { config, state } = draft;
+  for (const { id, key, untilMs } of state.tasks) {
+    const action = actionOf(config, key);
+    if (action === undefined || action.kind === 'sleep' || action.kind === 'exec') continue;
+    const timeoutMs = untilMs === undefined ? undefined : Math.max(1, untilMs - state.now.mono);
+    draft.effects.push({ type: 'startTask', id, action, timeoutMs });
+  }
+}
+
+/** It may have ended by itself just now; what counts is when it ended, so that its event still decides. */
+function tellToEnd(draft: Draft, { id }: Task): void {
+  const { tasks, now } = draft.state;
+  const toldMs = now.mono;
+  update(draft, { tasks: tasks.map((task) => (task.id === id ? { ...task, ending: true, toldMs } : task)) });
+  draft.effects.push({ type: 'endTask', id });
+}
+
+export function actionOf(
+  config: MemberConfig,
+  key: TaskKey,
+): HookAction | ProbeAction | QuitAction | ReadyAction | undefined {
+  if (key === 'postStart' || key === 'preStop') return config[key];
+  if (isProbe(key)) return config.probes[key]?.action;
+  if (isReady(key)) return config.startReady[indexOf(key)];
+  return isQuit(key) ? config.quit[indexOf(key)] : config.reload[indexOf(key)]?.validate;
+}
+
+function timeoutOf(config: MemberConfig, key: TaskKey): number | undefined {
+  if (key === 'postStart' || key === 'preStop') return undefined;
+  if (isProbe(key)) return config.probes[key]?.timeoutMs;
+  if (isReady(key)) return READY_MS;
+  return isQuit(key) ? QUIT_MS : VALIDATION_MS;
+}
+
+/** Which of several it is: of `reload 2` the 2. */
+export function indexOf(key: TaskKey): number {
+  return Number(key.slice(key.indexOf(' ') + 1));
+}
+
+export function isQuit(key: TaskKey): key is `quit ${number}` {
+  return key.startsWith('quit ');
+}
+
+export function isReady(key: TaskKey): key is `ready ${number}` {
+  return key.startsWith('ready ');
+}
+
+export function isProbe(key: TaskKey): key is ProbeKind {
+  return key === 'startup' || key === 'readiness' || key === 'liveness';
+}

@@ -1,0 +1,51 @@
+/**
+ * Whether the mains have finished, which is what a sidecar lives for.
+ *
+ * | the pod's policy | a main's exit 0 | a main's failure (code, signal, lost) |
+ * |---|---|---|
+ * | `Never` | finished | finished |
+ * | `OnFailure` | finished | not finished: it will be born again |
+ * | `Always` | not finished | not finished: only a stop of the pod ends a sidecar |
+ *
+ * The member that dies judges by its own policy (`Final`); a reader falls back to its own.
+ */
+import type { MemberConfig } from '../config.ts';
+import type { Peer } from '../state/peer.ts';
+import type { State } from '../state/state.ts';
+import { peerNamed, type Standing, standingOf } from './standing.ts';
+
+export interface MainsVerdict {
+  readonly finished: boolean;
+  /** The judgement may change by time alone at this moment. */
+  readonly untilMs: number | undefined;
+}
+
+export function verdictOf(config: MemberConfig, state: State): MainsVerdict {
+  const standings = rosterOf(config, state).map((name) => standingOf(config, state, peerNamed(state, name)));
+  const finished = standings.filter((standing) => standing.is === 'dead' && standing.final).length;
+  const unsure = standings.flatMap((standing) => (standing.is === 'unsure' ? [standing.untilMs] : []));
+  return {
+    finished: standings.length > 0 && finished >= (config.when === 'all' ? standings.length : 1),
+    untilMs: unsure.length === 0 ? undefined : Math.min(...unsure),
+  };
+}
+
+/** The mains by name: as declared, else every member that was seen with role main. */
+export function rosterOf(config: MemberConfig, state: State): readonly string[] {
+  if (config.mains.length > 0) return config.mains;
+  return Object.values(state.peers ?? {})
+    .filter((peer) => isMain(peer) && standingOf(config, state, peer).is !== 'absent')
+    .map((peer) => peer.tombstone.Name);
+}
+
+/**
+ * Whether the members that must outlive it still have to wait for it. A member that never started holds up no other.
+ */
+export function holdsUp(standing: Standing): boolean {
+  return standing.is === 'alive' || (standing.is === 'unsure' && !standing.waiting);
+}
+
+/** Without a role it is kubexit's, whose graves are those of the work unless the roster says otherwise. */
+function isMain(peer: Peer): boolean {
+  return (peer.tombstone.Role ?? 'main') === 'main';
+}

@@ -1,0 +1,35 @@
+/**
+ * Which peers can affect this member. In a pod of many most others cannot: a main asks only who started after it, a
+ * sidecar asks for its mains and for who started after it. Nothing is decided by the rest, so they need not be read at
+ * once nor be connected to.
+ */
+
+import type { MemberConfig } from '../config.ts';
+import type { Tombstone } from '../format/tombstone.ts';
+import { restartsAll } from '../restart.ts';
+import { MAINS_FINISHED } from '../state/state.ts';
+import { isAskedByPlatform } from './alone.ts';
+import { isOfAnotherSession } from './standing.ts';
+
+/** Whether anything that `peer` may say next, or its silence, can change what we do. */
+export function mattersTo(config: MemberConfig, isStopping: boolean, peer: Tombstone): boolean {
+  const { Name, Role = 'main', StartAfter = [], Deadline, PodStopNotBefore, Died, StopReason, RestartsAll } = peer;
+  if (config.mains.includes(Name) || config.startAfter.some((gate) => gate.name === Name)) return true;
+  if (config.role === 'sidecar' && config.mains.length === 0 && Role === 'main') return true;
+  if (StartAfter.includes(config.name)) return true;
+  // It may be a link of a circle through us.
+  if (StartAfter.length > 0 && config.startAfter.length > 0) return true;
+  // That all may be restarted is to be known by all.
+  if (RestartsAll === true && !restartsAll(config)) return true;
+  // A sidecar that has left its mains.
+  if (config.role === 'main' && Died !== undefined && StopReason === MAINS_FINISHED) return true;
+  // It may ask whether the pod stops, or it alone; a main is asked about by its sidecars, which know it anyway.
+  if (config.platformPreStopMs !== undefined && isMyQuestion(config, peer)) return true;
+  // The files of a member of another session are removed if no process holds its handle.
+  if (isOfAnotherSession(config, peer)) return true;
+  return isStopping && (Deadline !== undefined || PodStopNotBefore !== undefined);
+}
+
+function isMyQuestion({ role }: MemberConfig, peer: Tombstone): boolean {
+  return (role === 'main' && peer.Role === 'sidecar') || isAskedByPlatform(peer);
+}

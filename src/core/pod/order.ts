@@ -1,0 +1,57 @@
+/**
+ * Stop order is the reverse of start order: a member's turn comes when all who name it in their `StartAfter` are dead,
+ * and a sidecar's not before all mains are.
+ */
+import type { MemberConfig } from '../config.ts';
+import { MAINS_FINISHED, type State } from '../state/state.ts';
+import { holdsUp, rosterOf } from './finished.ts';
+import { peerNamed, standingOf } from './standing.ts';
+
+/** The names of those who must be dead before this member stops, and when that may change by time alone. */
+export function blockersOf(
+  config: MemberConfig,
+  state: State,
+): { readonly names: readonly string[]; readonly untilMs: number | undefined } {
+  const peers = state.peers ?? {};
+  const mains = config.role === 'sidecar' ? rosterOf(config, state) : [];
+  // With a quorum of `any` the mains that go on are no reason to wait once one of them has finished.
+  const quorumIsEnough = state.stop?.reason === MAINS_FINISHED && config.when === 'any';
+  const needed = new Set(quorumIsEnough ? [] : mains);
+  for (const [name, peer] of Object.entries(peers)) {
+    // A sidecar that started after a main still ends after it: each would wait for the other.
+    const isServant = config.role === 'main' && peer.tombstone.Role === 'sidecar';
+    const dependsOnUs = !isServant && (peer.tombstone.StartAfter?.includes(config.name) ?? false);
+    if (dependsOnUs && !(quorumIsEnough && mains.includes(name))) needed.add(name);
+  }
+  const { among } = state.stop ?? {};
+  const waitedFor = [...needed].filter((name) => among === undefined || among.includes(name));
+  const standings = waitedFor.map((name) => ({ name, standing: standingOf(config, state, peerNamed(state, name)) }));
+  const unsure = standings.flatMap(({ standing }) => (standing.is === 'unsure' ? [standing.untilMs] : []));
+  return {
+    names: standings.filter(({ standing }) => holdsUp(standing)).map(({ name }) => name),
+    untilMs: unsure.length === 0 ? undefined : Math.min(...unsure),
+  };
+}
+
+/** A circle of start gates through this member, as names from us back to us; undefined: there is none. */
+export function cycleThrough(config: MemberConfig, state: State): readonly string[] | undefined {
+  const after = (name: string): readonly string[] => {
+    if (name === config.name) return config.startAfter.map((gate) => gate.name);
+    const peer = peerNamed(state, name);
+    // What an earlier life of the volume has left is no reason to refuse this one.
+    const counts = ['waiting', 'alive'].includes(standingOf(config, state, peer).is);
+    return counts ? (peer?.tombstone.StartAfter ?? []) : [];
+  };
+  const seen = new Set<string>();
+  const queue: { name: string; path: readonly string[] }[] = [{ name: config.name, path: [config.name] }];
+  for (let item = queue.shift(); item !== undefined; item = queue.shift()) {
+    for (const next of after(item.name)) {
+      const path = [...item.path, next];
+      if (next === config.name) return path;
+      if (seen.has(next)) continue;
+      seen.add(next);
+      queue.push({ name: next, path });
+    }
+  }
+  return undefined;
+}

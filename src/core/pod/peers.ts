@@ -1,0 +1,87 @@
+/**
+ * What a look at the graveyard makes of what was known of the others.
+ */
+import { hostOf } from '../format/tombstone.ts';
+import { type Draft, note, say, update } from '../state/draft.ts';
+import type { Event } from '../state/events.ts';
+import type { Peer, PeerView } from '../state/peer.ts';
+import { isAskedByPlatform } from './alone.ts';
+import { learnBoot } from './boots.ts';
+import { rosterOf } from './finished.ts';
+import { peerNamed } from './standing.ts';
+
+/**
+ * A member that was seen once stays known: a file that is gone proves nothing, the liveness does. Only of a member that
+ * has vanished and is not told of any more nothing is kept: there were so many that the reader has let go of the oldest
+ * whose life is over.
+ */
+export function onPeersSeen(draft: Draft, { peers: views }: Event & { type: 'peersSeen' }): void {
+  const known = Object.entries(draft.state.peers ?? {}).filter(([, { vanished }]) => !vanished);
+  const peers: Record<string, Peer> = Object.fromEntries(known);
+  for (const view of views) {
+    const { Name } = view.tombstone;
+    if (Name === draft.config.name) continue;
+    const before = peerNamed(draft.state, Name);
+    peers[Name] = peerOf(before, view, draft.state.now.mono);
+    if (before === undefined) continue;
+    learnBoot(draft, before, view);
+    warnAboutRestartedMain(draft, before, view);
+  }
+  update(draft, { peers });
+}
+
+/**
+ * A handle that was free and is held again belongs to a new life: its tombstone follows, and until it is read the old
+ * one is there.
+ */
+function peerOf(before: Peer | undefined, view: PeerView, nowMs: number): Peer {
+  const wasAsked = before !== undefined && isAskedByPlatform(before.tombstone) && isSameHost(before, view);
+  const askedSeenMs = wasAsked ? before.askedSeenMs : nowMs;
+  return { ...aged(before, view, nowMs), ...(isAskedByPlatform(view.tombstone) && { askedSeenMs }) };
+}
+
+function aged(before: Peer | undefined, view: PeerView, nowMs: number): Peer {
+  if (before === undefined) return { ...view, sinceMs: nowMs };
+  const sinceMs = sameLife(before, view) ? before.sinceMs : nowMs;
+  const isSameWord = before.tombstone.Incarnation === view.tombstone.Incarnation;
+  const backMs = isSameWord && !isUnheld(view) ? (isUnheld(before) ? nowMs : before.backMs) : undefined;
+  return backMs === undefined ? { ...view, sinceMs } : { ...view, sinceMs, backMs };
+}
+
+function isSameHost(a: PeerView, b: PeerView): boolean {
+  return hostOf(a.tombstone.Incarnation) === hostOf(b.tombstone.Incarnation);
+}
+
+function isUnheld({ liveness, refused }: PeerView): boolean {
+  return liveness === 'lost' || refused === true;
+}
+
+function sameLife(before: PeerView, view: PeerView): boolean {
+  const [a, b] = [before.tombstone, view.tombstone];
+  return (
+    a.Incarnation === b.Incarnation &&
+    a.Died === b.Died &&
+    before.liveness === view.liveness &&
+    before.refused === view.refused
+  );
+}
+
+/**
+ * A main that comes back after its sidecar has decided that all is over will run without it, and nothing can repair
+ * that silently.
+ */
+function warnAboutRestartedMain(draft: Draft, before: PeerView, view: PeerView): void {
+  const { Name, Born, Incarnation, Reason } = view.tombstone;
+  if (draft.state.stop?.origin !== 'self' || !rosterOf(draft.config, draft.state).includes(Name)) return;
+  const wasOver = before.tombstone.Died !== undefined || before.liveness === 'lost';
+  const isSame = before.tombstone.Incarnation === Incarnation && before.tombstone.Born === Born;
+  // A short life may be over before its first tombstone is written: that it was lived is the news.
+  if (!wasOver || isSame || Reason === 'never-started') return;
+  note(draft, 'main born again', { Name });
+  say(
+    draft,
+    'error',
+    `main ${Name} was started again after this sidecar decided to stop: check that --restart-policy is the pod's own`,
+    { main: Name },
+  );
+}

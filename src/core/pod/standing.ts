@@ -1,0 +1,157 @@
+/**
+ * Where another member stands, judged from its tombstone, its liveness handle and the clock.
+ *
+ * Rules: another session's, another boot's or another generation's tombstone does not exist. A member that vanished
+ * without a death is `lost` after 2 s. With no session to go by, a death or a silence that was found at our own start
+ * is believed only after 10 s without a rebirth: a reused volume looks just like that, and so does a pod whose
+ * containers were all restarted by a rule.
+ */
+import type { MemberConfig } from '../config.ts';
+import type { Tombstone } from '../format/tombstone.ts';
+import { isFinalUnder, restartsAll } from '../restart.ts';
+import type { Peer } from '../state/peer.ts';
+import type { State } from '../state/state.ts';
+
+export type Standing =
+  /** Never heard of in this pod's life. */
+  | { readonly is: 'absent' }
+  /** Waits behind its start gate; it holds up no other member. */
+  | { readonly is: 'waiting' }
+  | { readonly is: 'alive' }
+  /** Counts as alive until the moment has come. */
+  | { readonly is: 'unsure'; readonly untilMs: number; readonly waiting: boolean }
+  | {
+      readonly is: 'dead';
+      readonly final: boolean;
+      readonly succeeded: boolean;
+      readonly started: boolean;
+      readonly lost: boolean;
+    };
+
+const LOST_AFTER_MS = 2_000;
+/** How long it is doubted what may be of an earlier life. */
+export const STALE_AFTER_MS = 10_000;
+
+export function standingOf(config: MemberConfig, state: State, peer: Peer | undefined): Standing {
+  if (peer === undefined || isForeign(config, state, peer)) return { is: 'absent' };
+  const { tombstone } = peer;
+  const dead = tombstone.Died === undefined ? undefined : deathOf(config, peer);
+  const settledAtMs = mayBeStale(config, state, peer) ? state.startedAtMs + STALE_AFTER_MS : 0;
+  if (dead !== undefined) return isPast(state, settledAtMs) ? dead : unsure(state, settledAtMs, true);
+  const waiting = tombstone.Phase === 'waiting';
+  const vanishedAtMs = vanishing(peer);
+  if (vanishedAtMs === undefined) return waiting ? { is: 'waiting' } : { is: 'alive' };
+  if (!isPast(state, vanishedAtMs)) return unsure(state, vanishedAtMs, waiting);
+  return { is: 'dead', final: isFinal(config, tombstone, false), succeeded: false, started: !waiting, lost: true };
+}
+
+/**
+ * It was past when the others were last looked at. That it is past now is not enough: after a pause old news may be
+ * heard first.
+ */
+export function isPast(state: State, atMs: number): boolean {
+  return state.lookedMs >= atMs;
+}
+
+/** What is past already is decided with the next look, and that is due now. */
+export function nextLookMs(state: State, atMs: number): number {
+  return Math.max(atMs, state.now.mono + 1);
+}
+
+function unsure(state: State, untilMs: number, waiting: boolean): Standing {
+  return { is: 'unsure', untilMs: nextLookMs(state, untilMs), waiting };
+}
+
+/** Whether a member counts as alive only until a moment: before a decision then the graveyard is read again. */
+export function hasUnsurePeer(config: MemberConfig, state: State): boolean {
+  return Object.values(state.peers ?? {}).some((peer) => standingOf(config, state, peer).is === 'unsure');
+}
+
+/** A member by name. Names are others' to choose, and `constructor` is one: only what was put there counts. */
+export function peerNamed(state: State, name: string): Peer | undefined {
+  return state.peers !== undefined && Object.hasOwn(state.peers, name) ? state.peers[name] : undefined;
+}
+
+/** From when on a member without a `Died` counts as lost; undefined: as far as is known, it lives. */
+function vanishing(peer: Peer): number | undefined {
+  if (peer.tombstone.Version === 0) return undefined; // kubexit's format has no liveness to lose
+  switch (peer.liveness) {
+    case 'held':
+      return undefined;
+    case 'lost':
+      return (peer.lostAt ?? peer.sinceMs) + LOST_AFTER_MS;
+    case 'none':
+      // Only a socket without a process behind it is evidence; without one the volume may just carry no sockets.
+      return peer.refused === true ? peer.sinceMs + STALE_AFTER_MS : undefined;
+    default:
+      return peer.liveness satisfies never;
+  }
+}
+
+function deathOf(config: MemberConfig, { tombstone }: Peer): Standing {
+  const { ExitCode, Final, Reason } = tombstone;
+  const succeeded = ExitCode === 0;
+  const final = Final ?? isFinal(config, tombstone, succeeded);
+  return { is: 'dead', final, succeeded, started: Reason !== 'never-started', lost: Reason === 'lost' };
+}
+
+/** Where the dead did not say it: by what it declared while it lived, else by the reader's own policy. */
+function isFinal(config: MemberConfig, { RestartPolicy, RestartsIfKilled }: Tombstone, succeeded: boolean): boolean {
+  return RestartsIfKilled !== true && isFinalUnder(RestartPolicy ?? config.restartPolicy, succeeded);
+}
+
+/**
+ * The members of other sessions whose handle no process holds: their files can be removed. (Another boot may be another
+ * node's.)
+ */
+export function leftoversOfOtherSessions(config: MemberConfig, state: State): readonly string[] {
+  return Object.values(state.peers ?? {})
+    .filter(({ liveness, tombstone }) => liveness !== 'held' && isOfAnotherSession(config, tombstone))
+    .map((peer) => peer.tombstone.Name);
+}
+
+/** Of another session, another boot, or from before the init containers have run again. */
+export function isForeign(config: MemberConfig, state: State, { tombstone }: Peer): boolean {
+  return (
+    isOfAnotherBoot(state, tombstone) ||
+    isOfAnotherGeneration(state, tombstone) ||
+    isOfAnotherSession(config, tombstone)
+  );
+}
+
+function isOfAnotherBoot({ bootId, boots }: State, { Boot }: Tombstone): boolean {
+  return Boot !== undefined && Boot !== bootId && !boots.includes(Boot);
+}
+
+function isOfAnotherGeneration({ generation }: State, { Generation }: Tombstone): boolean {
+  return generation !== undefined && Generation !== undefined && Generation !== generation;
+}
+
+/** Why the tombstone that there is of an absent member is ignored; undefined: there is none. */
+export function whyIgnored(config: MemberConfig, state: State, name: string): string | undefined {
+  const peer = peerNamed(state, name);
+  if (peer === undefined) return undefined;
+  if (isOfAnotherSession(config, peer.tombstone)) return 'of another session';
+  if (isOfAnotherBoot(state, peer.tombstone)) return 'of another boot of the kernel';
+  return 'from before the init containers have run again';
+}
+
+export function isOfAnotherSession(config: MemberConfig, { Session }: Tombstone): boolean {
+  return config.session !== undefined && Session !== undefined && Session !== config.session;
+}
+
+/** A death that was there before we looked, and nothing ties it to this pod. */
+function mayBeStale(config: MemberConfig, state: State, peer: Peer): boolean {
+  const { Session, Generation, DiedMonotonic } = peer.tombstone;
+  if (!peer.foundAtStart || peer.liveness === 'held') return false;
+  if (DiedMonotonic !== undefined && DiedMonotonic >= state.startedAtMs) return false;
+  if (config.session === undefined || Session !== config.session) return true;
+  return (state.generation === undefined || Generation !== state.generation) && mayAllBeRestarted(config, state);
+}
+
+/** All containers, in the same pod, as a rule of one of its members says. */
+function mayAllBeRestarted(config: MemberConfig, state: State): boolean {
+  const declare = ({ tombstone }: Peer): boolean =>
+    tombstone.RestartsAll === true && !isOfAnotherSession(config, tombstone);
+  return restartsAll(config) || Object.values(state.peers ?? {}).some(declare);
+}

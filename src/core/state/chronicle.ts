@@ -1,0 +1,65 @@
+/**
+ * The chronicle: what is only for the record. It is a part of the state, but no rule looks at it, save at whether this
+ * life has started and is ready.
+ */
+import type { ProbeKind } from '../config.ts';
+import type { ChildExit } from '../exit.ts';
+import type { StageName } from '../format/evidence.ts';
+import type { DeathReason, HistoryEntry } from '../format/tombstone.ts';
+
+export interface Chronicle {
+  /** When the command was first started in this container. */
+  readonly firstBorn: string | undefined;
+  /** When this life of it began. */
+  readonly born: string | undefined;
+  /** Of this life: startup probe and post-start are done. */
+  readonly started: string | undefined;
+  /** Since when this life is started and ready. */
+  readonly healthy: string | undefined;
+  /** How the life before this one ended. */
+  readonly last: LastLife | undefined;
+  readonly stopRequested: string | undefined;
+  readonly died: string | undefined;
+  readonly diedMonotonic: number | undefined;
+  /** The last exit of the child. */
+  readonly exit: ChildExit | undefined;
+  /** Of the stop under way, or of a life that has failed. */
+  readonly stages: readonly Stage[];
+  readonly tally: Tally;
+  readonly history: readonly HistoryEntry[];
+}
+
+export interface Stage {
+  readonly name: StageName;
+  readonly signal?: number;
+  readonly sinceMs: number;
+}
+
+export type Counter = 'supervisors' | 'signals' | 'oomKills' | `${ProbeKind} ${'success' | 'failure'}`;
+export type Tally = Readonly<Partial<Record<Counter, number>>>;
+
+export interface LastLife {
+  readonly at: string;
+  readonly status: number;
+  readonly reason: DeathReason;
+}
+
+/** Since when there is this member. A memo of an older sexton tells of the last life only. */
+export function bornOf({ firstBorn, born }: Chronicle): string | undefined {
+  return firstBorn ?? born;
+}
+
+export const NOTHING_WRITTEN: Chronicle = {
+  firstBorn: undefined,
+  born: undefined,
+  started: undefined,
+  healthy: undefined,
+  last: undefined,
+  stopRequested: undefined,
+  died: undefined,
+  diedMonotonic: undefined,
+  exit: undefined,
+  stages: [],
+  tally: {},
+  history: [],
+};

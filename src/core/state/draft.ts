@@ -1,0 +1,87 @@
+/**
+ * A state in the making: inside one reduction the rules write to a draft, from outside the reduction is pure.
+ * A rule that waits for a moment says so with `wakeAt`: the earliest such moment that lies ahead is when to tick next.
+ */
+import type { MemberConfig } from '../config.ts';
+import { cleanText, trimHistory } from '../format/tombstone.ts';
+import { type Instant, rfc3339 } from '../time.ts';
+import type { Effect, LogLevel } from './events.ts';
+import type { State } from './state.ts';
+
+export interface Reduction {
+  readonly state: State;
+  readonly effects: readonly Effect[];
+  /** When to tick next, CLOCK_MONOTONIC milliseconds; undefined: nothing is waited for in time. */
+  readonly wakeAtMs: number | undefined;
+}
+
+export interface Draft {
+  readonly config: MemberConfig;
+  state: State;
+  /**
+   * What is written down happened then: while an event is folded in its own time, which may be some while ago; else
+   * now.
+   */
+  at: Instant;
+  readonly effects: Effect[];
+  wakeAtMs: number | undefined;
+}
+
+export function draftOf(config: MemberConfig, state: State): Draft {
+  return { config, state, at: state.now, effects: [], wakeAtMs: undefined };
+}
+
+export function finishDraft(draft: Draft): Reduction {
+  return { state: draft.state, effects: draft.effects, wakeAtMs: draft.wakeAtMs };
+}
+
+export function update(draft: Draft, change: Partial<State>): void {
+  draft.state = { ...draft.state, ...change };
+}
+
+/** Whether that moment has come. undefined: it never does. */
+export function isDue({ state }: Draft, atMs: number | undefined): boolean {
+  return atMs !== undefined && state.now.mono >= atMs;
+}
+
+/** Sets the next tick to no later than this moment, unless it is past. */
+export function wakeAt(draft: Draft, atMs: number | undefined): void {
+  if (atMs === undefined || isDue(draft, atMs)) return;
+  if (draft.wakeAtMs === undefined || atMs < draft.wakeAtMs) draft.wakeAtMs = atMs;
+}
+
+/**
+ * An entry of the tombstone's history, with texts as short as they are written: the memo has it, too, and is bounded.
+ */
+export function note(
+  draft: Draft,
+  event: string,
+  details: Readonly<Record<string, string | number | boolean>> = {},
+): void {
+  const { chronicle } = draft.state;
+  const short = Object.entries(details).map(([key, value]) => [
+    key,
+    typeof value === 'string' ? cleanText(value) : value,
+  ]);
+  const entry = { At: rfc3339(draft.at.wall), Event: event, ...Object.fromEntries(short) };
+  update(draft, { chronicle: { ...chronicle, history: trimHistory([...chronicle.history, entry]) } });
+}
+
+export function say(
+  draft: Draft,
+  level: LogLevel,
+  message: string,
+  details: Readonly<Record<string, unknown>> = {},
+): void {
+  draft.effects.push({ type: 'log', level, message, details });
+}
+
+/** Says a thing once in a container's life, also across supervisors. */
+export function sayOnce(draft: Draft, key: string, level: LogLevel, message: string): void {
+  if (draft.state.said.includes(key)) return;
+  update(draft, { said: [...draft.state.said, key].slice(-MAX_SAID) });
+  say(draft, level, message);
+}
+
+/** Bounds the memo; a peer that dies and comes back for ever must not grow it. */
+const MAX_SAID = 200;

@@ -1,0 +1,119 @@
+/**
+ * `npm run build [-- --arch x64|arm64] [--node PREFIX] [--icu english|full] [--commit ID] [--list]`: lays the self-contained directory
+ * `dist/sexton` (`dist/sexton-arm64` on the other architecture).
+ *
+ *   sexton           the init binary, which is the program that one starts
+ *   bin/node lib/    Node with its own loader and libraries
+ *   app/             launcher, bundle, code cache, and the chunk of the other subcommands
+ *   licenses/        of all that is in it
+ *   inventory        all of these, with their digests
+ *
+ * `--node` takes Node from an installation (PREFIX/bin/node, PREFIX/LICENSE) instead of the package node-linux-ARCH. `--icu full`
+ * leaves it the data of all languages, which sexton does not use (`icu.ts`). What is up to date is left alone, so a second build takes
+ * about a second. The same sources, Node and tools give the same bytes. `--list` prints what each file weighs.
+ */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { makeBundles, type Release } from './bundles.ts';
+import { makeCache } from './cache.ts';
+import { layInventory } from './inventory.ts';
+import { withLock } from './lock.ts';
+import { placeBy, placeContent, readIfThere } from './place.ts';
+import { type Arch, findNode, type Icu, layNode, type PortableNode } from './portable-node.ts';
+import { readRelease } from './release.ts';
+import { printWeights } from './weights.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const DIST = join(ROOT, 'dist');
+
+try {
+  await main();
+} catch (error) {
+  process.stderr.write(`build: ${error instanceof Error ? error.message : error}\n`);
+  process.exitCode = 1;
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      arch: { type: 'string', default: process.arch },
+      node: { type: 'string' },
+      icu: { type: 'string', default: 'english' },
+      commit: { type: 'string' },
+      list: { type: 'boolean', default: false },
+    },
+  });
+  const { arch, node, icu, commit, list } = values;
+  if (arch !== 'x64' && arch !== 'arm64') {
+    throw new Error(`cannot build for ${arch}: sexton is delivered for Linux on x64 and arm64`);
+  }
+  if (icu !== 'english' && icu !== 'full') throw new Error(`cannot use --icu ${icu}: it is english or full`);
+  await withLock(join(DIST, '.lock'), () => lay({ arch, prefix: node, icu, commit, list }));
+}
+
+interface Wishes {
+  readonly arch: Arch;
+  /** Of an installed Node; none: the package of the lock file. */
+  readonly prefix: string | undefined;
+  readonly icu: Icu;
+  /** Where there is no repository to tell it. */
+  readonly commit: string | undefined;
+  /** Whether to print what each file weighs. */
+  readonly list: boolean;
+}
+
+async function lay({ arch, prefix, icu, commit, list }: Wishes): Promise<void> {
+  const startedAt = performance.now();
+  const isNative = process.platform === 'linux' && arch === process.arch;
+  const directory = join(DIST, isNative ? 'sexton' : `sexton-${arch}`);
+  await layInit(join(directory, 'sexton'), arch);
+  const installed = findNode(arch, join(ROOT, 'node_modules'), prefix);
+  const node = layNode(directory, arch, installed, { icu, stamps: join(DIST, '.stamps') });
+  placeContent(join(directory, 'licenses', 'sexton.txt'), readFileSync(join(ROOT, 'LICENSE')));
+  if (node && isNative) checkNode(node);
+  await layApp(directory, node, isNative, readRelease(ROOT, commit));
+  if (!node) process.stderr.write(`build: node-linux-${arch} is not installed, so ${directory} has no Node\n`);
+  const digest = layInventory(directory);
+  printWeights(directory, digest, performance.now() - startedAt, list);
+}
+
+async function layInit(target: string, arch: Arch): Promise<void> {
+  if (!existsSync(join(ROOT, 'src/init/build.ts')))
+    throw new Error('cannot build init: src/init/build.ts is not there');
+  const { buildInit } = await import('../init/build.ts');
+  placeBy(target, 0o755, (temporary) => buildInit(temporary, { arch }));
+}
+
+/** An image without a libc fails at the first start; better that the build fails. */
+function checkNode({ command, version }: PortableNode): void {
+  const [loader, ...rest] = command;
+  const answer = execFileSync(loader, [...rest, '-p', 'process.versions.node'], { env: {}, encoding: 'utf8' });
+  if (answer.trim() !== version) throw new Error(`cannot use bin/node: it says ${answer.trim()}, wanted ${version}`);
+}
+
+async function layApp(
+  directory: string,
+  node: PortableNode | undefined,
+  isNative: boolean,
+  release: Release,
+): Promise<void> {
+  const app = join(directory, 'app');
+  const bundles = await makeBundles(ROOT, release);
+  // V8 takes a cache only under the version that made it, so Node's version is part of what the mark stands for.
+  const digest = createHash('sha256')
+    .update(bundles.run)
+    .update(node?.version ?? '')
+    .digest('hex');
+  const mark = `//${digest.slice(0, 30)}`;
+  const run = `${mark}\n${bundles.run}`;
+  placeContent(join(directory, 'licenses', 'packages.txt'), bundles.licenses);
+  placeContent(join(app, 'main.cjs'), bundles.launcher);
+  placeContent(join(app, 'tools.cjs'), bundles.tools);
+  placeContent(join(app, 'run.cjs'), run);
+  const cache = join(app, 'run.cache');
+  if (!node || !isNative || readIfThere(cache)?.toString('latin1', 0, mark.length) === mark) return;
+  placeContent(cache, makeCache(node, run));
+}

@@ -1,0 +1,32 @@
+/**
+ * Puts files into the delivered directory. Each is renamed into place and only when its content has changed: other
+ * processes may be running from that directory while it is built, and a running program's file cannot be written.
+ */
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/** Returns whether the file had to be written. */
+export function placeContent(path: string, content: Uint8Array | string, mode = 0o644): boolean {
+  const wanted = Buffer.from(content);
+  if (readIfThere(path)?.equals(wanted)) return false;
+  return placeBy(path, mode, (temporary) => writeFileSync(temporary, wanted));
+}
+
+/** `make` writes the file under the temporary name that it is given. */
+export function placeBy(path: string, mode: number, make: (temporary: string) => void): true {
+  mkdirSync(dirname(path), { recursive: true });
+  const temporary = `${path}.${process.pid}.tmp`;
+  try {
+    make(temporary);
+    chmodSync(temporary, mode);
+    renameSync(temporary, path);
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+  return true;
+}
+
+/** The content of a small file, or `undefined` when there is none. */
+export function readIfThere(path: string): Buffer | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ? readFileSync(path) : undefined;
+}

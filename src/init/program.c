@@ -1,0 +1,49 @@
+/* Starts a program: see program.h. */
+#define _GNU_SOURCE
+#include "program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "system.h"
+
+/*
+ * The new process after vfork. It shares init's memory: it only makes system calls and uses its own part of the
+ * stack.
+ */
+static _Noreturn void become(const struct inherited *in, char *const argv[], int (*prepare)(int), int with,
+                             int report) {
+  int error = prepare(with);
+  if (in->ignores_chld) signal(SIGCHLD, SIG_IGN);
+  set_mask(inherited_mask, NULL);
+  if (error == 0) error = exec_in_path(in, argv);
+  ssize_t written = write(report, &error, sizeof error);
+  _exit(written == sizeof error ? EXIT_OWN_ERROR : EXIT_OWN_ERROR + 1);
+}
+
+/*
+ * The errno comes through a pipe, which the exec closes, and not through the memory that vfork shares: where vfork is
+ * emulated as fork (qemu's user mode) nothing is shared.
+ */
+int start_program(const struct inherited *in, char *const argv[], int (*prepare)(int), int with, pid_t *pid) {
+  int report[2];
+  int error = 0;
+  if (pipe2(report, O_CLOEXEC) == -1) return errno;
+  report[1] = move_high(report[1]); /* out of the way of what `prepare` puts on 0 to 2 */
+  *pid = vfork();
+  if (*pid == 0) become(in, argv, prepare, with, report[1]);
+  int fork_error = errno;
+  close(report[1]);
+  if (*pid == -1) {
+    error = fork_error;
+  } else if (read(report[0], &error, sizeof error) == sizeof error) {
+    waitpid(*pid, NULL, 0);
+  } else {
+    error = 0;
+  }
+  close(report[0]);
+  return error;
+}

@@ -1,0 +1,91 @@
+/* Signals: see signals.h. */
+#define _GNU_SOURCE
+#include "signals.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "init.h"
+
+/* Passes the signal on when the route says so, and makes a record of its event. */
+static bool forward(struct children *children, const struct route *route, struct event *event) {
+  const struct child *child = find_child(children, route->child);
+  if (!child || !route->as[event->value]) return false;
+  event->as = route->as[event->value];
+  event->kind = EV_FORWARDED;
+  event->flag = false;
+  signal_child(children, child, event->as);
+  return true;
+}
+
+static void forget_once(struct forwarding *forwarding) { memset(forwarding->once.as, 0, sizeof forwarding->once.as); }
+
+/* Without a supervisor: a stop request as the fallback says, each other signal by its route, else as it came. */
+static void forward_alone(struct children *children, struct forwarding *forwarding, struct event *event) {
+  const struct child *child = find_last_child(children);
+  int number = event->value;
+  if (!child) return;
+  bool stops = is_stop(&forwarding->fallback, number);
+  if (stops) forget_once(forwarding);
+  int as = stops ? forwarding->fallback.signal : forwarding->always.as[number];
+  /* For the supervisor that may come back after all: this one was passed on. */
+  event->kind = EV_FORWARDED;
+  event->as = (uint8_t)(as ? as : number);
+  event->flag = stops;
+  signal_child(children, child, event->as);
+}
+
+void forward_queued(struct init *init) {
+  struct queue *queue = &init->queue;
+  for (size_t i = 0; i < queue->count; i++)
+    if (queue->events[i].kind == EV_SIGNAL) forward_alone(&init->children, &init->forwarding, &queue->events[i]);
+}
+
+static void on_signal(struct init *init, const struct signalfd_siginfo *info) {
+  struct children *children = &init->children;
+  struct forwarding *forwarding = &init->forwarding;
+  int number = (int)info->ssi_signo;
+  bool from_terminal = info->ssi_code == SI_KERNEL;
+  if (number == SIGCHLD) return; /* reaping does not depend on what it says */
+  if (!from_terminal && (pid_t)info->ssi_pid == init->self.pid) return;
+  if (from_terminal && number == SIGWINCH) return; /* the child in the foreground got it from the kernel */
+  const struct child *child = find_last_child(children);
+  if (number == SIGCONT && child && !child->exited && init->terminal.owner == 0)
+    give_terminal(&init->terminal, child->id, child->pid);
+  struct event event = {.kind = EV_SIGNAL, .value = number, .pid = (int32_t)info->ssi_pid, .flag = from_terminal};
+  if (init->alone) {
+    forward_alone(children, forwarding, &event);
+  } else if (forward(children, &forwarding->once, &event)) {
+    forget_once(forwarding);
+    event.flag = true; /* nothing else tells of it, so this record is never dropped */
+  } else {
+    forward(children, &forwarding->always, &event);
+  }
+  push(&init->queue, event);
+  /*
+   * As dumb-init does, for the shell that waits for it; PID 1 the kernel lets go on. What is sent by then is not
+   * repeated.
+   */
+  bool stops_job = number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
+  if (stops_job && init->in.drop_in.as == AS_DUMB_INIT) kill(init->self.pid, SIGSTOP);
+}
+
+void receive_signal(struct init *init, int number) {
+  struct signalfd_siginfo info = {.ssi_signo = (uint32_t)number, .ssi_code = SI_USER};
+  on_signal(init, &info);
+}
+
+/*
+ * The lowest numbers come first, so that no flood of real-time signals hides a stop request: signalfd(2), dequeued as
+ * by sigwaitinfo(2).
+ */
+void read_signals(struct init *init) {
+  struct signalfd_siginfo infos[32];
+  ssize_t n = read(init->signals, infos, sizeof infos);
+  for (size_t i = 0; n > 0 && i < (size_t)n / sizeof *infos; i++) {
+    on_signal(init, &infos[i]);
+    if (infos[i].ssi_signo == SIGCHLD) init->has_to_reap = true;
+  }
+}

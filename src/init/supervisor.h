@@ -1,0 +1,44 @@
+/* The supervisor: started, believed while it keeps to the protocol, watched, and started again when it dies. */
+#ifndef SEXTON_SUPERVISOR_H
+#define SEXTON_SUPERVISOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct init;
+
+struct watch {
+  int64_t due;                  /* when its next commit is to come, by its own word */
+  int64_t looked_at;            /* the last look while it owes a commit; NEVER: it owes none */
+  int64_t idle_ms;              /* it has owed one for so long without using the CPU */
+  int64_t first_cpu_ns, cpu_ns; /* the CPU time that it had used at the first and at the last of these looks */
+  int64_t abandon_at;           /* it was KILLed: then another is started, whether this one is reaped or not */
+};
+
+struct supervisor {
+  pid_t pid;       /* 0: none runs */
+  pid_t abandoned; /* one that was KILLed and could not be reaped yet; 0: none */
+  bool committed;
+  bool is_deferred; /* it is not started before it is needed: deferred.h */
+  int64_t started_at, start_at; /* start_at: when to start the next one */
+  int64_t delay_ms;
+  int failed_starts;
+  struct watch watch;
+};
+
+void start_supervisor(struct init *init);
+void kill_supervisor(struct supervisor *supervisor);
+/* Applies what it has sent; false at the end of the connection, and when a frame is wrong. */
+bool read_commits(struct init *init);
+void on_supervisor_died(struct init *init);
+/* Forgets one that was KILLed and is not reaped, and has another started in its place. */
+void abandon_supervisor(struct init *init);
+
+/* watchdog.c */
+/* Ends and replaces a supervisor that hangs. */
+void watch_supervisor(struct init *init);
+/* When that has to be called next. */
+int64_t next_watch(const struct supervisor *supervisor);
+
+#endif

@@ -1,0 +1,77 @@
+/* The few system calls that every other file of sexton-init needs. */
+#define _GNU_SOURCE
+#include "system.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+
+enum {
+  FIRST_HIGH_FD = 100,
+  LARGE_BYTES = 16384,
+  CLOSE_AT_EXEC = 4, /* CLOSE_RANGE_CLOEXEC */
+  MAX_OLD_FD = 4096, /* where there is no close_range(2) */
+};
+
+int64_t now_ms(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* The C libraries keep two or three signals for themselves; these calls do not. */
+void set_mask(uint64_t mask, uint64_t *old) { syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, old, sizeof mask); }
+
+int move_high(int fd) {
+  if (fd == -1 || fd >= FIRST_HIGH_FD) return fd;
+  int high = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_HIGH_FD);
+  if (high == -1 && fd <= STDERR_FILENO) high = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  if (high == -1) return fd;
+  close(fd);
+  return high;
+}
+
+void close_from(int first) {
+  if (syscall(SYS_close_range, (unsigned)first, ~0U, 0U) == 0) return;
+  for (int fd = first; fd < MAX_OLD_FD; fd++) close(fd); /* before Linux 5.9 */
+}
+
+void close_at_exec_from(int first) {
+  if (syscall(SYS_close_range, (unsigned)first, ~0U, (unsigned)CLOSE_AT_EXEC) == 0) return;
+  for (int fd = first; fd < MAX_OLD_FD; fd++) fcntl(fd, F_SETFD, FD_CLOEXEC); /* before Linux 5.11 */
+}
+
+void release_pages(char *bytes, size_t length) {
+  uintptr_t page = (uintptr_t)getauxval(AT_PAGESZ); /* 4 to 64 KiB */
+  uintptr_t start = ((uintptr_t)bytes + page - 1) / page * page;
+  uintptr_t end = ((uintptr_t)bytes + length) / page * page;
+  if (start < end) madvise(bytes + (start - (uintptr_t)bytes), end - start, MADV_DONTNEED);
+}
+
+void release_if_large(char *buffer, size_t used) {
+  if (used > LARGE_BYTES) release_pages(buffer, used);
+}
+
+bool starts_with(const char *text, const char *prefix) { return strncmp(text, prefix, strlen(prefix)) == 0; }
+
+void say(const char *first, const char *second, const char *third) {
+  char line[1024];
+  size_t used = 0;
+  const char *parts[] = {first, second, third};
+  for (int i = 0; i < 3; i++)
+    for (const char *at = parts[i]; *at && used < sizeof line - 1; at++) line[used++] = *at;
+  if (used > 0) line[used - 1] = '\n';
+  /* A pipe that polls as writable takes a line of this length whole: pipe(7), PIPE_BUF. */
+  struct pollfd ready = {.fd = STDERR_FILENO, .events = POLLOUT};
+  if (poll(&ready, 1, 0) == 1 && ready.revents & POLLOUT && write(STDERR_FILENO, line, used) < 0) return;
+}

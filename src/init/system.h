@@ -1,0 +1,45 @@
+/*
+ * What every file of sexton-init may use, and what depends on none of them: the clock, the signal mask, descriptors,
+ * pages of memory, and one line on stderr.
+ */
+#ifndef SEXTON_SYSTEM_H
+#define SEXTON_SYSTEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define NEVER INT64_MAX
+
+/*
+ * The kernel has no event for a group that becomes empty, nor for an adopted process, so init looks again after so
+ * long.
+ */
+enum { GROUP_CHECK_MS = 50 };
+
+/* CLOCK_MONOTONIC in milliseconds. */
+int64_t now_ms(void);
+
+/*
+ * The mask that init was started with, saved by its first instructions (entry.c): application and supervisor get it
+ * back.
+ */
+extern uint64_t inherited_mask;
+void set_mask(uint64_t mask, uint64_t *old);
+
+/* Moves a descriptor away from 0, 1 and 2: one of init's must not fill a gap there that the application was given. */
+int move_high(int fd);
+/* Both make system calls only, so they may be called after vfork. */
+void close_from(int first);
+void close_at_exec_from(int first);
+
+/* Gives back to the kernel the pages that lie within these bytes. Their content is lost, and that of no others. */
+void release_pages(char *bytes, size_t length);
+/* The same for a buffer of which so much was used, if that is much. */
+void release_if_large(char *buffer, size_t used);
+
+bool starts_with(const char *text, const char *prefix);
+/* Writes one line of up to three parts to stderr. It is dropped when stderr is stalled, because init never blocks. */
+void say(const char *first, const char *second, const char *third);
+
+#endif

@@ -1,0 +1,69 @@
+/**
+ * Waiting with a bound.
+ */
+
+import type { MemberConfig } from '../core/config.ts';
+import { hasUnsurePeer } from '../core/pod/standing.ts';
+import type { Deadline, State } from '../core/state/state.ts';
+
+/**
+ * Waits for the work, but no longer than this; true: the time was over first. After a pause of the whole process the
+ * work gets a moment more: it has stood still as well.
+ */
+export async function withTimeout(work: Promise<unknown>, mostMs: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<boolean>((resolve) => {
+    const dueMs = performance.now() + mostMs;
+    const end = (): void => resolve(true);
+    timer = setTimeout(() => {
+      if (performance.now() - dueMs < LATE_MS) end();
+      else timer = setTimeout(end, MOMENT_MS);
+    }, mostMs);
+  });
+  const late = await Promise.race([work.then(() => false), timeout]);
+  clearTimeout(timer);
+  return late;
+}
+
+/** setTimeout's own limit is 2^31 - 1; a day is enough. */
+export const MAX_TIMER_MS = 86_400_000;
+/** Later than any load explains: the process or the machine stood still. */
+export const LATE_MS = 1_000;
+const MOMENT_MS = 1_000;
+
+/**
+ * A sidecar, and a start gate, decide by what the others do: not when nothing was heard for longer than a rescan takes
+ * to come round, or one is doubted.
+ */
+export function mustRescanFirst(member: MemberConfig, state: State, nowMs: number): boolean {
+  const decidesByOthers = member.role === 'sidecar' || state.child.is === 'unstarted';
+  if (!decidesByOthers || state.stop !== undefined) return false;
+  return nowMs - state.now.mono > LONG_SILENCE_MS || hasUnsurePeer(member, state);
+}
+
+const LONG_SILENCE_MS = 6_000;
+
+export const MOST = {
+  /** A file system that hangs must not keep a sidecar from starting. */
+  claimingMs: 5_000,
+  lookingMs: 1_000,
+  /** A part of what own KILL is ahead of the platform's. */
+  glancingMs: 200,
+  flushingMs: 200,
+  tracingMs: 300,
+} as const;
+
+/**
+ * Of a death that nothing hurries: with little CPU it takes seconds, and a sidecar would wait for ever for one that was
+ * lost.
+ */
+const MAX_WRITING_MS = 30_000;
+const MIN_WRITING_MS = 1_000;
+/** To be gone by ourselves, with the code of the child, before the platform's KILL. */
+const AHEAD_MS = 1_000;
+
+/** How long the last tombstone is waited for: until shortly before the platform's KILL, should one come. */
+export function maxWritingMs(deadline: Deadline | undefined, nowMs: number): number {
+  const leftMs = deadline === undefined ? MAX_WRITING_MS : deadline.atMs - AHEAD_MS - nowMs;
+  return Math.max(MIN_WRITING_MS, Math.min(leftMs, MAX_WRITING_MS));
+}

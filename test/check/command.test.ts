@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { CHECK_SCHEMA } from '../../src/check/formats/json-schema.ts';
+import { deployment } from '../../src/check/rules/examples.ts';
+import { RULES, ruleNamed } from '../../src/check/rules/table.ts';
+import { SEXTON } from '../helpers/paths.ts';
+import { temporaryDirectory } from '../helpers/temporary.ts';
+
+const BAD = ruleNamed('SX101').bad;
+const GOOD = ruleNamed('SX101').good;
+const WARNS = ruleNamed('SX109').bad;
+
+interface Outcome {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** In a directory with these files. */
+function runIn(dir: string, files: Readonly<Record<string, string>>, args: readonly string[], input = ''): Outcome {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(join(dir, name, '..'), { recursive: true });
+    writeFileSync(join(dir, name), text);
+  }
+  const { status, stdout, stderr } = spawnSync(SEXTON, ['check', ...args], {
+    cwd: dir,
+    input,
+    encoding: 'utf8',
+    env: { PATH: process.env.PATH, LANG: 'C.UTF-8' },
+  });
+  return { code: status, out: stdout, err: stderr };
+}
+
+describe('sexton check', () => {
+  it('exits with 0 where nothing is wrong, with 1 where something is, and says where', () => {
+    const dir = temporaryDirectory();
+    assert.equal(runIn(dir, { 'good.yaml': GOOD }, ['good.yaml']).code, 0);
+    const { code, out } = runIn(dir, { 'bad.yaml': BAD }, ['bad.yaml']);
+    assert.equal(code, 1);
+    assert.match(out, /bad\.yaml:14:22 error SX101 web: a preStop of 35 s/);
+    assert.match(out, /^web .*✖ {2}ends, or KILL at 32 s$/m);
+    assert.match(out, /^1 error, 0 warnings, 0 info, in 1 workload$/m);
+  });
+
+  it('fails from --fail-on on', () => {
+    const dir = temporaryDirectory();
+    assert.equal(runIn(dir, { 'a.yaml': WARNS }, ['a.yaml']).code, 0);
+    assert.equal(runIn(dir, {}, ['--fail-on', 'warning', 'a.yaml']).code, 1);
+    assert.equal(runIn(dir, { 'b.yaml': BAD }, ['--fail-on', 'never', 'b.yaml']).code, 0);
+  });
+
+  it('exits with 2 where an input cannot be read, and checks the others all the same', () => {
+    const dir = temporaryDirectory();
+    const files = {
+      'm/broken.yaml': 'a: [1\n',
+      'm/helm.yaml': 'a: {{ .Values.a }}\n  {{- end }}\n',
+      'm/bad.yaml': BAD,
+    };
+    const { code, out } = runIn(dir, files, ['m', 'missing.yaml']);
+    assert.equal(code, 2);
+    assert.match(out, /SX101/);
+    assert.match(out, /m\/broken\.yaml:\d+ not read: not YAML/);
+    assert.match(out, /m\/helm\.yaml:\d+ not read: a template, not YAML; render it first/);
+    assert.match(out, /missing\.yaml not read: no such file or directory/);
+  });
+
+  it('exits with 125 and names the flag, the value and the remedy', () => {
+    const dir = temporaryDirectory();
+    const wrong: readonly (readonly [readonly string[], RegExp])[] = [
+      [[], /nothing to check; name a file/],
+      [['--fail-on', 'warnings', 'a'], /--fail-on warnings: not one of .*; did you mean warning\?/],
+      [['-o', 'xml', 'a'], /--output xml: not one of text, json/],
+      [['-o', 'json=', 'a'], /names no file; write json=FILE/],
+      [['--only', 'SX9999', 'a'], /--only SX9999: no rule begins so/],
+      [['--severity', 'SX101', 'a'], /write one such as SX301=error/],
+      [['--kubernetes-version', 'new', 'a'], /write one such as 1\.36/],
+      [['--scenario', 'flood', 'a'], /flood: no such scenario; write some of delete/],
+      [['--explain', 'SX11'], /no such rule/],
+      [['--baseline', 'none.json', 'a'], /--baseline none\.json: no such file/],
+      [['--fix', '-'], /cannot write standard input; take --diff/],
+      [['--wide', 'a'], /Unknown option '--wide'/],
+    ];
+    for (const [args, message] of wrong) {
+      const { code, out, err } = runIn(dir, {}, args);
+      assert.equal(code, 125, args.join(' '));
+      assert.equal(out, '');
+      assert.match(err, message);
+    }
+  });
+
+  it('reads standard input, JSON, lists, and several documents', () => {
+    const dir = temporaryDirectory();
+    const list = `apiVersion: v1\nkind: List\nitems:\n${BAD.replaceAll(/^/gm, '  ').replace('  apiVersion', '- apiVersion')}`;
+    assert.match(runIn(dir, {}, ['-'], `${GOOD}---\n${BAD}`).out, /-:30:22 error SX101/);
+    assert.match(runIn(dir, {}, ['-'], list.trimEnd()).out, /error SX101/);
+    const json = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'a' },
+      spec: { containers: [{ name: 'a', lifecycle: { preStop: { sleep: { seconds: 60 } } } }] },
+    };
+    assert.match(runIn(dir, {}, ['-'], JSON.stringify(json, null, '\t')).out, /-:\d+:\d+ error SX101/);
+  });
+
+  it('ignores by annotations and comments, with their reasons, and reports those that ignore nothing', () => {
+    const dir = temporaryDirectory();
+    const annotated = BAD.replace(
+      'metadata: {name: web}',
+      'metadata: {name: web, annotations: {check.sexton.dev/ignore-SX101: internal}}',
+    );
+    const above = BAD.replace(
+      '          lifecycle:',
+      '          # sexton-ignore SX101: it ends early\n          lifecycle:',
+    );
+    const behind = BAD.replace('seconds: 35}}', 'seconds: 35}} # sexton-ignore SX101: it ends early');
+    const elsewhere = BAD.replace(
+      '      containers:',
+      '      # sexton-ignore SX101: not here\n      dnsPolicy: Default\n      containers:',
+    );
+    for (const text of [annotated, above, behind, `# sexton-ignore SX101: all of it\n${BAD}`]) {
+      const { code, out } = runIn(dir, { 'a.yaml': text }, ['-o', 'json', 'a.yaml']);
+      assert.equal(code, 0, text);
+      const { findings, ignored } = JSON.parse(out);
+      assert.deepEqual(findings, []);
+      assert.equal(ignored[0].rule, 'SX101');
+      assert.match(ignored[0].reason, /internal|ends early|all of it/);
+    }
+    const { code, out } = runIn(dir, { 'a.yaml': elsewhere }, ['a.yaml']);
+    assert.equal(code, 1);
+    assert.match(out, /info SX901 this ignore ignores nothing: SX101 finds nothing here/);
+  });
+
+  it('takes .sexton-check.yaml of a directory above, and flags beat it', () => {
+    const dir = temporaryDirectory();
+    writeFileSync(join(dir, '.sexton-check.yaml'), 'fail-on: warning\nskip: [SX101]\nseverity: {SX109: error}\n');
+    mkdirSync(join(dir, 'deep/er'), { recursive: true });
+    const deep = join(dir, 'deep/er');
+    assert.equal(runIn(deep, { 'a.yaml': BAD }, ['a.yaml']).code, 0);
+    assert.match(runIn(deep, { 'b.yaml': WARNS }, ['b.yaml']).out, /error SX109/);
+    assert.equal(runIn(deep, {}, ['--skip', 'SX3', 'a.yaml']).code, 1);
+    writeFileSync(join(dir, '.sexton-check.yaml'), 'fail_on: warning\n');
+    assert.match(runIn(deep, {}, ['a.yaml']).err, /fail_on: no such key; did you mean fail-on\?/);
+  });
+
+  it('leaves out what a baseline has, also when its lines have moved', () => {
+    const dir = temporaryDirectory();
+    runIn(dir, { 'a.yaml': BAD }, ['-o', 'json=base.json', 'a.yaml']);
+    writeFileSync(join(dir, 'a.yaml'), `# moved\n\n${BAD}`);
+    const args = ['--baseline', 'base.json', '-o', 'json', 'a.yaml'];
+    const { code, out } = runIn(dir, {}, args);
+    assert.equal(code, 0);
+    assert.deepEqual(JSON.parse(out).findings, []);
+    writeFileSync(join(dir, 'a.yaml'), BAD.replaceAll('name: web', 'name: other'));
+    assert.equal(runIn(dir, {}, args).code, 1);
+  });
+
+  it('writes the repaired files with --fix, and prints the same as a patch with --diff', () => {
+    const dir = temporaryDirectory();
+    const { out, code } = runIn(dir, { 'a.yaml': BAD }, ['--diff', 'a.yaml']);
+    assert.equal(code, 1);
+    assert.equal(readFileSync(join(dir, 'a.yaml'), 'utf8'), BAD);
+    assert.equal(runIn(dir, {}, ['--fix', 'a.yaml']).code, 0);
+    const repaired = readFileSync(join(dir, 'a.yaml'), 'utf8');
+    assert.equal(runIn(dir, {}, ['a.yaml']).code, 0);
+    writeFileSync(join(dir, 'a.yaml'), BAD);
+    const patch = spawnSync('patch', ['-p1'], { cwd: dir, input: out, encoding: 'utf8' });
+    if (patch.error === undefined) {
+      assert.equal(patch.status, 0, patch.stdout + patch.stderr);
+      assert.equal(readFileSync(join(dir, 'a.yaml'), 'utf8'), repaired);
+    }
+  });
+
+  it('prints JSON as its schema says', () => {
+    const dir = temporaryDirectory();
+    const all = RULES.filter(({ language }) => language === 'yaml')
+      .map(({ bad }) => bad)
+      .join('---\n');
+    const { out } = runIn(dir, { 'a.yaml': all, 'b.yaml': 'a: [\n' }, ['-o', 'json', '.']);
+    const value: { readonly findings: readonly { readonly fingerprint: string }[] } = JSON.parse(out);
+    const isRight: ValidateFunction = new Ajv2020().compile(CHECK_SCHEMA);
+    assert.ok(isRight(value), JSON.stringify(isRight.errors));
+    assert.ok(value.findings.length > RULES.length / 2);
+    assert.ok(!isRight({ ...value, version: 2 }));
+    assert.equal(new Set(value.findings.map(({ fingerprint }) => fingerprint)).size, value.findings.length);
+  });
+
+  it('explains every rule, and lists them all', () => {
+    const dir = temporaryDirectory();
+    const list = runIn(dir, {}, ['--list-rules']);
+    for (const { id } of RULES) assert.match(list.out, new RegExp(`^${id} `, 'm'));
+    const { out, code } = runIn(dir, {}, ['--explain', 'sx101']);
+    assert.equal(code, 0);
+    assert.match(out, /^SX101 \(error, --fix\): The preStop hook takes the whole grace period\./);
+    assert.match(out, /check\.sexton\.dev\/ignore-SX101/);
+  });
+
+  it('takes what --images says of an image, and refuses what it cannot mean', () => {
+    const dir = temporaryDirectory();
+    const text = deployment('- {name: web, image: "example.com/web:1"}');
+    const facts = { entrypoint: ['sh', '-c', 'prepare && server'], shell: 'dash' };
+    const write = (value: unknown): void =>
+      writeFileSync(join(dir, 'images.json'), JSON.stringify({ images: { 'example.com/web:1': value } }));
+    write(facts);
+    assert.equal(runIn(dir, { 'a.yaml': text }, ['a.yaml']).code, 0);
+    assert.match(runIn(dir, {}, ['--images', 'images.json', 'a.yaml']).out, /error SX201 web: sh -c stays PID 1/);
+    write({ ...facts, shell: 'fish' });
+    assert.match(
+      runIn(dir, {}, ['--images', 'images.json', 'a.yaml']).err,
+      /shell as one of dash, busybox, bash, none/,
+    );
+  });
+
+  it('joins a budget with the pods of its own file first', () => {
+    const dir = temporaryDirectory();
+    const { bad, good } = ruleNamed('SX501');
+    const one = good.replace('replicas: 2', 'replicas: 1').replace('minAvailable: 1', 'maxUnavailable: 1');
+    assert.equal(runIn(dir, { 'variants/two.yaml': good, 'variants/one.yaml': one }, ['variants']).code, 0);
+    assert.equal(runIn(dir, { 'bad/a.yaml': bad }, ['bad']).code, 1);
+  });
+
+  it('takes what a person declares for what cannot be seen', () => {
+    const dir = temporaryDirectory();
+    const text = (seconds: number) =>
+      deployment('- {name: web, image: "example.com/web:1"}').replace(
+        'metadata: {name: web}',
+        `metadata: {name: web, annotations: {check.sexton.dev/stop-seconds.web: "${seconds}"}}`,
+      );
+    const killed = (seconds: number): string =>
+      JSON.parse(runIn(dir, {}, ['-o', 'json', '-'], text(seconds)).out).workloads[0].containers[0].killed;
+    assert.equal(killed(5), 'never');
+    assert.equal(killed(60), 'always');
+  });
+});

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { check } from '../../src/check/check.ts';
+import { applied } from '../../src/check/edits.ts';
+import { diffOf, fixed } from '../../src/check/fix.ts';
+import { parseLocated } from '../../src/check/input/located.ts';
+import { makeSource } from '../../src/check/input/source.ts';
+import { RULES } from '../../src/check/rules/table.ts';
+
+const FIXABLE = RULES.filter(({ isFixable, language }) => isFixable === true && language === 'yaml');
+
+async function repaired(text: string): Promise<string> {
+  const { findings } = await check([{ path: 'a.yaml', text }]);
+  return fixed(findings)[0]?.text ?? text;
+}
+
+/** The bad examples in another style: documents in any order, comments, CRLF. */
+const written = fc
+  .record({
+    rules: fc.uniqueArray(fc.constantFrom(...FIXABLE), { minLength: 1, maxLength: 4 }),
+    comments: fc.array(fc.nat(), { maxLength: 6 }),
+    isCrlf: fc.boolean(),
+  })
+  .map(({ rules, comments, isCrlf }) => {
+    const lines = rules
+      .map(({ bad }) => bad)
+      .join('---\n')
+      .split('\n');
+    for (const [index, at] of comments.entries()) {
+      const line = at % lines.length;
+      // Behind a value; a line of a block scalar would take it as text, and the examples have none.
+      // What is behind an ignore is its reason, and goes with it.
+      if (!/^$|^---$|sexton-ignore/.test(lines[line] ?? '')) lines[line] += ` # note ${index}`;
+    }
+    return lines.join(isCrlf ? '\r\n' : '\n');
+  });
+
+describe('--fix', () => {
+  it('is the same when it is done twice, keeps all comments, and leaves a text that can be read', async () => {
+    await fc.assert(
+      fc.asyncProperty(written, async (text) => {
+        const once = await settled(text);
+        assert.equal(await repaired(once), once);
+        assert.deepEqual(parseLocated(once).problems, [], once);
+        const notes = (of: string): readonly string[] => of.match(/# note \d/g)?.sort() ?? [];
+        assert.deepEqual(notes(once), notes(text), once);
+        assert.equal(/[^\r]\n/.test(once), /[^\r]\n/.test(text), 'line ends');
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('touches nothing but what its edits name', async () => {
+    await fc.assert(
+      fc.asyncProperty(written, async (text) => {
+        const { findings } = await check([{ path: 'a.yaml', text }]);
+        for (const { edits, text: after } of fixed(findings)) {
+          let rest = after;
+          let from = 0;
+          for (const edit of edits.toSorted((a, b) => a.start - b.start)) {
+            const kept = text.slice(from, edit.start) + edit.text;
+            assert.ok(rest.startsWith(kept));
+            rest = rest.slice(kept.length);
+            from = edit.end;
+          }
+          assert.equal(rest, text.slice(from));
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('keeps JSON as JSON', async () => {
+    const pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'web' },
+      spec: {
+        containers: [
+          {
+            name: 'web',
+            image: 'debian:12',
+            lifecycle: { stopSignal: 'SIGQUIT', preStop: { exec: { command: ['sleep', '40'] } } },
+          },
+        ],
+      },
+    };
+    for (const indent of [undefined, 2, '\t']) {
+      const after = JSON.parse(await settled(JSON.stringify(pod, null, indent)));
+      assert.equal(after.spec.terminationGracePeriodSeconds, 70);
+      assert.deepEqual(after.spec.os, { name: 'linux' });
+      assert.deepEqual(after.spec.containers[0].lifecycle.preStop, { sleep: { seconds: 40 } });
+    }
+  });
+
+  it('leaves the other finding for the next run where two edits touch', () => {
+    const source = makeSource('a', 'abc');
+    assert.equal(
+      applied('abc', [
+        { source, start: 0, end: 2, text: 'x' },
+        { source, start: 1, end: 3, text: 'y' },
+      ]),
+      'xc',
+    );
+  });
+
+  it('prints hunks with three lines of context, and the numbers of the lines', () => {
+    const text = Array.from({ length: 20 }, (_, index) => `line ${index + 1}\n`).join('');
+    const source = makeSource('a', text);
+    const at = (line: number): number => source.lines[line - 1] ?? 0;
+    const edits = [
+      { source, start: at(2), end: at(2), text: 'new\n' },
+      { source, start: at(15), end: at(16), text: 'LINE 15\n' },
+    ];
+    const diff = diffOf({ source, edits, text: applied(text, edits) });
+    assert.match(diff, /^--- a\/a\n\+\+\+ b\/a\n@@ -1,5 \+1,6 @@\n line 1\n-line 2\n\+new\n\+line 2\n line 3/);
+    assert.match(diff, /@@ -12,7 \+13,7 @@\n line 12\n line 13\n line 14\n-line 15\n\+LINE 15\n line 16/);
+  });
+});
+
+/** What waits for the next run is done in it. */
+async function settled(text: string): Promise<string> {
+  let before = text;
+  for (let run = 0; run < 6; run += 1) {
+    const after = await repaired(before);
+    if (after === before) return after;
+    before = after;
+  }
+  throw new Error(`never settles:\n${before}`);
+}

@@ -1,0 +1,32 @@
+/**
+ * Runs the examples of a rule as an input of its kind.
+ */
+import { check, type Options, type Result } from '../../src/check/check.ts';
+import type { Finding } from '../../src/check/finding.ts';
+import type { Rule } from '../../src/check/rules/rule.ts';
+import { parseScenarios } from '../../src/check/scenarios.ts';
+
+const SCRIPTS: Readonly<Record<string, string>> = {
+  'without-exec.sh': '#!/bin/sh\n# exec comes later\nserver "$@"\n',
+  'with-exec.sh': '#!/bin/sh\nprepare\nexec server "$@"\n',
+};
+
+export function checkExample(rule: Rule, text: string): Promise<Result> {
+  const path = rule.language === 'dockerfile' ? 'Dockerfile' : 'manifest.yaml';
+  return check([{ path, text, readBeside: (name) => SCRIPTS[name] }], optionsOf(rule.flags ?? []));
+}
+
+export async function findingsOf(rule: Rule, text: string): Promise<readonly Finding[]> {
+  return (await checkExample(rule, text)).findings.filter((finding) => finding.rule === rule.id);
+}
+
+function optionsOf(flags: readonly string[]): Options {
+  const value = (flag: string): string | undefined =>
+    flags[flags.indexOf(flag) + (flags.includes(flag) ? 1 : flags.length)];
+  const scenarios = parseScenarios(value('--scenario') ?? 'delete');
+  const version = value('--kubernetes-version');
+  return {
+    scenarios: scenarios.ok ? scenarios.value : [],
+    minor: version === undefined ? undefined : Number(version.split('.')[1]),
+  };
+}

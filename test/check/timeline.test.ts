@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { exactly, UNKNOWN, ZERO } from '../../src/check/stop/interval.ts';
+import { type ContainerPlan, type Timeline, timelineOf } from '../../src/check/stop/timeline.ts';
+import { compare, drawPod } from './stops.ts';
+
+const NEVER = Number.POSITIVE_INFINITY;
+const PLAN: ContainerPlan = {
+  name: 'web',
+  isNative: false,
+  hook: undefined,
+  mayEndInHook: false,
+  drain: ZERO,
+  waitsFor: [],
+  linger: ZERO,
+  waitsAtMostMs: NEVER,
+  response: exactly(1_000),
+  ownKillMs: NEVER,
+};
+const main = (plan: Partial<ContainerPlan>): ContainerPlan => ({ ...PLAN, ...plan });
+const native = (name: string, plan: Partial<ContainerPlan> = {}): ContainerPlan =>
+  main({ name, isNative: true, ...plan });
+
+function stopOf(timeline: Timeline, name = 'web') {
+  const stop = timeline.containers.find((one) => one.name === name);
+  assert.ok(stop);
+  return stop;
+}
+
+describe('the timeline of a stop, by the rules of the kubelet', () => {
+  it('sends TERM after the preStop hook, and KILL at the end of the grace period', () => {
+    const stop = stopOf(timelineOf({ graceMs: 30_000, containers: [main({ hook: exactly(5_000) })] }));
+    assert.deepEqual(stop.term, exactly(5_000));
+    assert.deepEqual(stop.end, exactly(6_000));
+    assert.deepEqual(stop.killAt, exactly(30_000));
+    assert.equal(stop.killed, 'never');
+  });
+
+  it('leaves 2 s after a hook that has used the grace period up', () => {
+    const plan = main({ hook: exactly(35_000), response: exactly(3_000) });
+    const stop = stopOf(timelineOf({ graceMs: 30_000, containers: [plan] }));
+    assert.deepEqual(stop.term, exactly(30_000));
+    assert.deepEqual(stop.end, exactly(32_000));
+    assert.equal(stop.killed, 'always');
+  });
+
+  it('stops native sidecars in reverse order, each with what is left, at least 2 s', () => {
+    const containers = [native('first'), native('second', { response: UNKNOWN }), main({ response: exactly(4_000) })];
+    const timeline = timelineOf({ graceMs: 10_000, containers });
+    assert.deepEqual(stopOf(timeline, 'second').term, exactly(4_000));
+    assert.deepEqual(stopOf(timeline, 'second').killAt, exactly(10_000));
+    assert.deepEqual(stopOf(timeline, 'first').term, { minMs: 4_000, maxMs: 10_000 });
+    assert.deepEqual(stopOf(timeline, 'first').killAt, { minMs: 10_000, maxMs: 12_999 });
+  });
+
+  it('starts the hook of a native sidecar with all others', () => {
+    const containers = [native('proxy', { hook: exactly(2_000) }), main({ response: exactly(8_000) })];
+    const stop = stopOf(timelineOf({ graceMs: 10_000, containers }), 'proxy');
+    assert.deepEqual(stop.hookEnd, exactly(2_000));
+    assert.deepEqual(stop.term, exactly(8_000));
+  });
+
+  it('lets a member wait for its mains, no longer than its own deadline allows', () => {
+    const mains = main({ name: 'main', response: exactly(20_000) });
+    const proxy = main({ name: 'proxy', waitsFor: ['main'] });
+    const waits = timelineOf({ graceMs: 30_000, containers: [mains, proxy] });
+    assert.deepEqual(stopOf(waits, 'proxy').end, exactly(21_000));
+    const hurries = timelineOf({ graceMs: 30_000, containers: [mains, { ...proxy, waitsAtMostMs: 10_000 }] });
+    assert.deepEqual(stopOf(hurries, 'proxy').end, exactly(11_000));
+  });
+
+  it('ends when two wait for each other', () => {
+    const containers = [main({ name: 'a', waitsFor: ['b'] }), main({ name: 'b', waitsFor: ['a'] })];
+    assert.equal(timelineOf({ graceMs: 5_000, containers }).end.maxMs, 2_000);
+  });
+
+  it('contains what a kubelet does, in 300 random pods', () => {
+    const sum = { killed: 0, certain: 0 };
+    for (let seed = 1; seed <= 300; seed += 1) {
+      const { killed, certain } = compare(drawPod(seed));
+      sum.killed += killed;
+      sum.certain += certain;
+    }
+    // Pods in which nothing is ever killed, or all is uncertain, would prove nothing.
+    assert.ok(sum.killed > 100 && sum.certain > 100, JSON.stringify(sum));
+  });
+});

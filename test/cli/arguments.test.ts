@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { readArguments, readLeadingFlags } from '../../src/cli/commands/arguments.ts';
+import { COMMAND_NAMES, COMMANDS, type CommandFlag } from '../../src/cli/commands/commands.ts';
+
+describe('the words after a subcommand', () => {
+  it('are flags and others in any order, in both notations, until -- ends the flags', () => {
+    assert.deepEqual(readArguments('stop', ['web', '--grace', '5s', 'db', '--no-wait', '--graveyard=/g'], 9), {
+      flags: { grace: '5s', 'no-wait': true, graveyard: '/g' },
+      words: ['web', 'db'],
+    });
+    assert.deepEqual(readArguments('report', ['-o', 'json', '-', '--', '--fail-on'], 9), {
+      flags: { output: 'json' },
+      words: ['-', '--fail-on'],
+    });
+  });
+
+  it('begin with the flags of the subcommand where a command line follows', () => {
+    const rest = ['--drain', '5s', '--', 'web', '--format', 'json'];
+    assert.deepEqual(readLeadingFlags('explain', ['--format', 'json', ...rest]), { flags: { format: 'json' }, rest });
+    assert.deepEqual(readLeadingFlags('explain', rest), { flags: {}, rest });
+    assert.deepEqual(readLeadingFlags('explain', ['--format=table']), { flags: { format: 'table' }, rest: [] });
+  });
+
+  const takingOne = COMMAND_NAMES.filter((name) => COMMANDS[name].flags.length > 0);
+  for (const name of takingOne) {
+    it(`of sexton ${name} hold each flag at most once`, () => {
+      const flags: readonly CommandFlag[] = COMMANDS[name].flags;
+      for (const { name: flag, takes, choices } of flags) {
+        const given = takes === undefined ? [`--${flag}`] : [`--${flag}`, choices?.[0] ?? 'x'];
+        const label = given.join(' ');
+        const message = `cannot run sexton ${name}: ${label}: --${flag} was given before; give it once`;
+        assert.throws(() => readArguments(name, [...given, ...given], 9), { message });
+      }
+    });
+  }
+
+  const WRONG: readonly (readonly [words: string, problem: string])[] = [
+    ['--wait', 'unknown flag --wait; see sexton status --help'],
+    ['--watc', 'unknown flag --watc; did you mean --watch?'],
+    ['-w', 'unknown flag -w; see sexton status --help'],
+    ['--wide=yes', '--wide: takes no value'],
+    ['--format', '--format: needs a value; write --format table|json'],
+    ['--format=', '--format: needs a value; write --format table|json'],
+    ['--format --wide', '--format: needs a value; write --format table|json'],
+    ['--format jsn', '--format jsn: must be one of table, json; did you mean json?'],
+    ['a b', 'unexpected argument b; see sexton status --help'],
+  ];
+  for (const [words, problem] of WRONG) {
+    it(`\`${words}\` are refused`, () =>
+      assert.throws(() => readArguments('status', words.split(' '), 1), {
+        message: `cannot run sexton status: ${problem}`,
+      }));
+  }
+});

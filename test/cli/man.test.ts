@@ -1,0 +1,48 @@
+/** The manual page that `sexton help man` prints. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { describe, it } from 'node:test';
+import { COMMAND_NAMES, COMMANDS } from '../../src/cli/commands/commands.ts';
+import { EXIT_CODES } from '../../src/cli/commands/help/help.ts';
+import { manualPage } from '../../src/cli/commands/help/man.ts';
+import { defaultTextOf, FLAGS, KEYS, variableOf } from '../../src/cli/config/flags.ts';
+
+const hasMan = spawnSync('man', ['--version']).status === 0;
+
+describe('the manual page', () => {
+  const page = manualPage(defaultTextOf, EXIT_CODES);
+
+  it('has every subcommand, every flag and every variable', () => {
+    const text = page.replaceAll('\\-', '-');
+    for (const name of COMMAND_NAMES) {
+      assert.ok(text.includes(`\n.SS ${name}\n`), name);
+      for (const { name: flag } of COMMANDS[name].flags) assert.match(text, new RegExp(`^\\.B --${flag}\\b`, 'm'));
+    }
+    for (const key of KEYS) {
+      const { name, takes } = FLAGS[key];
+      assert.ok(text.includes(`\n.B --${name} ${takes}\n`), name);
+      assert.ok(text.includes(`Environment: ${variableOf(name)}.`), name);
+    }
+  });
+
+  const skip = !hasMan && 'man is not installed';
+
+  it('is rendered by man without a warning', { skip }, () => {
+    const { status, stdout, stderr } = render(page);
+    assert.deepEqual([status, stderr], [0, '']);
+    assert.match(stdout, /^EXIT STATUS$/m);
+    assert.match(stdout, /^ +--drain /m);
+  });
+
+  it('would bring a warning if a line were a request that does not exist', { skip }, () => {
+    assert.match(render(`${page}.nosuch\n`).stderr, /nosuch/);
+  });
+});
+
+function render(page: string) {
+  return spawnSync('man', ['--warnings', '-l', '-'], {
+    encoding: 'utf8',
+    input: page,
+    env: { ...process.env, MANWIDTH: '80', LC_ALL: 'C.UTF-8' },
+  });
+}

@@ -1,0 +1,56 @@
+/**
+ * The command lines of README's Dockerfile, Job and Deployment: sexton takes them without a warning, and what they declare of their
+ * pod is what its manifest says.
+ */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { parse } from 'yaml';
+import { resolveRun } from '../../src/cli/resolve.ts';
+import { filesOf } from '../cli/files.ts';
+import type { PodSpec } from '../helpers/manifest.ts';
+import { ROOT } from '../helpers/paths.ts';
+
+const SIGQUIT = 3;
+
+const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
+
+describe('README', () => {
+  it('has a Dockerfile whose entrypoint sexton takes, with QUIT for nginx', async () => {
+    const [, entrypoint = '', command = ''] = /^ENTRYPOINT (\[.*\])\nCMD (\[.*\])$/m.exec(README) ?? [];
+    const run = await resolve([...JSON.parse(entrypoint), ...JSON.parse(command)]);
+    assert.deepEqual(
+      run.member.ladder?.map(({ signal }) => signal),
+      [SIGQUIT],
+    );
+  });
+
+  it('has a Job and a Deployment whose command lines sexton takes, and that agree with their pods', async () => {
+    const pods = [...README.matchAll(/```yaml\n(.*?)```/gs)].map(
+      ([, text = '']) => (parse(text) as { spec: PodSpec }).spec,
+    );
+    assert.equal(pods.length, 2);
+    for (const { containers, restartPolicy, terminationGracePeriodSeconds: seconds } of pods)
+      for (const { name, command = [], args = [], volumeMounts = [] } of containers) {
+        const { member } = await resolve(
+          [...command, ...args],
+          volumeMounts.map(({ mountPath }) => mountPath),
+        );
+        if (restartPolicy !== undefined) assert.equal(member.restartPolicy, restartPolicy, name);
+        assert.equal(member.gracePeriodMs, seconds === undefined ? undefined : seconds * 1000, name);
+      }
+  });
+});
+
+async function resolve([program, ...words]: readonly string[], directories: readonly string[] = []) {
+  assert.equal(program, '/sexton/sexton');
+  const resolution = await resolveRun(
+    words[0] === 'run' ? words.slice(1) : words,
+    { SEXTON_POD_UID: 'x' },
+    filesOf({}, directories),
+  );
+  assert.ok(resolution.ok, resolution.ok ? '' : resolution.problems.join('\n'));
+  assert.deepEqual(resolution.warnings, []);
+  return resolution.run;
+}

@@ -1,0 +1,38 @@
+/**
+ * TEST_SUPERVISOR_KILLS=SEED: the supervisor of every container is killed at some random moments while its test runs. No test may notice, so
+ * the tests stay as they are. TEST_SUPERVISOR_KILLS_TALLY=FILE grows by a byte with each kill. Tests that kill supervisors themselves may kill too many.
+ */
+import { appendFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { childrenOf, send } from './process.ts';
+import { chance } from './rounds.ts';
+
+/** Fewer than init takes for a supervisor that cannot be started at all. */
+const KILLS = 3;
+const seed = process.env.TEST_SUPERVISOR_KILLS;
+const tally = process.env.TEST_SUPERVISOR_KILLS_TALLY;
+const random = chance(Number(seed ?? 0));
+
+export function killSupervisorAtRandom(
+  pid1: () => number | undefined,
+  isSupervisor: (pid: number) => boolean,
+  over: Promise<unknown>,
+): void {
+  if (seed === undefined) return;
+  let isOver = false;
+  const end = (): void => {
+    isOver = true;
+  };
+  over.then(end, end);
+  void (async () => {
+    for (let left = KILLS; left > 0 && !isOver; ) {
+      // Half of them fall into its start.
+      await sleep(random() < 0.5 ? random() * 150 : random() * 1_200, undefined, { ref: false });
+      const parent = isOver ? undefined : pid1();
+      const pid = parent === undefined ? undefined : childrenOf(parent).find(isSupervisor);
+      if (pid === undefined || !send(pid, 'SIGKILL')) continue;
+      left -= 1;
+      if (tally !== undefined) appendFileSync(tally, '.');
+    }
+  })();
+}

@@ -1,0 +1,124 @@
+/** Under the names tini and dumb-init: as long as there is nothing to decide and nothing to tell, there is no supervisor at all. */
+import assert from 'node:assert/strict';
+import { existsSync, symlinkSync } from 'node:fs';
+import type { TestContext } from 'node:test';
+import { send } from '../helpers/process.ts';
+import type { Build } from './builds.ts';
+import { type Bench, eachBuild, type Init, layBench, type StartOptions } from './scripted.ts';
+
+const TERM = 'trap "echo term; exit 9" TERM; echo up; while :; do sleep 0.02; done';
+const USR1 = 'trap "echo usr1" USR1; trap "exit 0" TERM; echo up; while :; do sleep 0.02; done';
+
+for (const name of ['tini', 'dumb-init'] as const) {
+  const flags = name === 'tini' ? ['-s'] : [];
+
+  for (const [script, code] of [
+    ['exit 0', 0],
+    ['exit 7', 7],
+    ['kill -KILL $$', 137],
+  ] as const) {
+    eachBuild(`${name}: a command that ends by itself never has a supervisor: ${script}`, async (t, build) => {
+      const { bench, init } = await startAs(t, build, name, [...flags, '--', 'sh', '-c', script]);
+      assert.deepEqual(await init.ended, { code, signal: null });
+      assert.equal(init.stderr(), '');
+      assert.equal(existsSync(bench.path('node-started')), false);
+    });
+  }
+
+  eachBuild(`${name}: a command that is asked to stop never has a supervisor`, async (t, build) => {
+    const { bench, init } = await startAs(t, build, name, [...flags, 'sh', '-c', TERM]);
+    await init.says('up');
+    send(init.pid, 'SIGTERM');
+    assert.deepEqual(await init.ended, { code: 9, signal: null });
+    await init.says('term');
+    assert.equal(existsSync(bench.path('node-started')), false);
+  });
+
+  eachBuild(`${name}: a signal that is forwarded starts no supervisor`, async (t, build) => {
+    const { bench, init } = await startAs(t, build, name, [...flags, 'sh', '-c', USR1]);
+    await init.says('up');
+    send(init.pid, 'SIGUSR1');
+    await init.says('usr1');
+    send(init.pid, 'SIGTERM');
+    assert.deepEqual(await init.ended, { code: 0, signal: null });
+    assert.equal(existsSync(bench.path('node-started')), false);
+  });
+
+  eachBuild(`${name}: a command that cannot be started needs a supervisor, which says so`, async (t, build) => {
+    const { init } = await startAs(t, build, name, [...flags, '/does/not/exist']);
+    const supervisor = await init.supervisor();
+    await supervisor.expect('hello');
+    assert.deepEqual(await supervisor.expect('spawn-failed'), ['1', 'ENOENT']);
+    supervisor.commit('exit', 2);
+    assert.deepEqual(await init.ended, { code: 2, signal: null });
+  });
+
+  eachBuild(`${name}: what a command leaves behind needs a supervisor, which ends it`, async (t, build) => {
+    const { init } = await startAs(t, build, name, [...flags, 'sh', '-c', 'sleep 600 & exit 3']);
+    const supervisor = await init.supervisor();
+    await supervisor.expect('hello');
+    await supervisor.expect('spawned');
+    assert.deepEqual((await supervisor.expect('exited')).slice(2), ['code', '3', '0']);
+    supervisor.commit('kill', 1, 9);
+    await supervisor.expect('group-gone');
+    supervisor.commit('exit', 3);
+    assert.deepEqual(await init.ended, { code: 3, signal: null });
+  });
+}
+
+eachBuild('dumb-init: a signal that is dropped starts no supervisor', async (t, build) => {
+  const { bench, init } = await startAs(t, build, 'dumb-init', ['-r', '10:0', 'sh', '-c', USR1]);
+  await init.says('up');
+  send(init.pid, 'SIGUSR1');
+  // Init takes its signals in the order of their numbers: TERM, 15, comes behind USR1, 10.
+  send(init.pid, 'SIGTERM');
+  assert.deepEqual(await init.ended, { code: 0, signal: null });
+  assert.equal(init.stdout(), 'up\n');
+  assert.equal(existsSync(bench.path('node-started')), false);
+});
+
+eachBuild('tini: a stray needs a supervisor, which sweeps it', async (t, build) => {
+  const leave = `setsid sh -c 'echo up; sleep 600' & sleep 0.3; exit 0`;
+  const { init } = await startAs(t, build, 'tini', ['-s', 'sh', '-c', leave]);
+  const supervisor = await init.supervisor();
+  for (const frame of ['hello', 'spawned', 'exited']) await supervisor.expect(frame);
+  assert.deepEqual(await supervisor.expect('group-gone'), ['1', '1']);
+  supervisor.commit('sweep', 9);
+  await supervisor.expect('strays-gone');
+  supervisor.commit('exit', 0);
+  assert.deepEqual(await init.ended, { code: 0, signal: null });
+});
+
+for (const [name, words, env] of [
+  ['tini', ['-s', '-v'], {}],
+  ['tini', ['-s', '-e', '143'], {}],
+  ['tini', ['-s', '-p', 'SIGTERM'], {}],
+  ['tini', [], {}],
+  ['tini', ['-s'], { TINI_VERBOSITY: '3' }],
+  ['tini', ['-s'], { SEXTON_LOG_LEVEL: 'info' }],
+  ['tini', ['-s'], { SEXTON_GRACE_PERIOD: '30s' }],
+  ['dumb-init', ['-v'], {}],
+  ['dumb-init', [], { DUMB_INIT_DEBUG: '1' }],
+] as const) {
+  const line = [...Object.entries(env).map((entry) => entry.join('=')), name, ...words].join(' ');
+  eachBuild(`there is a supervisor from the start where one has something to do: ${line}`, async (t, build) => {
+    const { init } = await startAs(t, build, name, [...words, '--', 'sleep', '600'], { env });
+    const supervisor = await init.supervisor();
+    await supervisor.expect('hello');
+    supervisor.commit('exit', 0);
+    assert.deepEqual(await init.ended, { code: 0, signal: null });
+  });
+}
+
+async function startAs(
+  t: TestContext,
+  build: Build,
+  name: string,
+  words: readonly string[],
+  options: StartOptions = {},
+): Promise<{ bench: Bench; init: Init }> {
+  const bench = await layBench(t, build);
+  bench.noteSupervisors();
+  symlinkSync(bench.sexton, bench.path(name));
+  return { bench, init: bench.launch([bench.path(name), ...words], options) };
+}

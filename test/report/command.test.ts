@@ -1,0 +1,144 @@
+/** `sexton report` as it is called: sources, formats, the width of a pipe, exit codes, and its JSON by a checker of schemas that is not ours. */
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { stringify } from 'yaml';
+import { SEXTON } from '../helpers/paths.ts';
+import { temporaryDirectory } from '../helpers/temporary.ts';
+import { waitForTombstone } from '../helpers/tombstone.ts';
+import { EVIDENCE, FILES, podOf } from './pods.ts';
+
+function sexton(
+  args: readonly string[],
+  input = '',
+): { readonly status: number | null; readonly stdout: string; readonly stderr: string } {
+  const { status, stdout, stderr } = spawnSync(SEXTON, args, { input, encoding: 'utf8', maxBuffer: 64 << 20 });
+  return { status, stdout, stderr };
+}
+
+function graveyard(): string {
+  const dir = join(temporaryDirectory(), 'graveyard');
+  mkdirSync(dir);
+  for (const [index, name] of ['main', 'proxy'].entries()) writeFileSync(join(dir, name), FILES[index] ?? '');
+  return dir;
+}
+
+const LINE = JSON.stringify({ level: 'info', message: 'dead', evidence: { ...EVIDENCE, Session: 'b' } });
+const ajv = new Ajv2020({ allErrors: true, validateFormats: false });
+
+describe('sexton report', () => {
+  it('reads a graveyard, files and standard input at once', () => {
+    const file = join(temporaryDirectory(), 'pods.yaml');
+    writeFileSync(file, stringify(podOf('web-0', { main: EVIDENCE })));
+    const { status, stdout } = sexton(['report', '-o', 'json', graveyard(), file, '-'], `${LINE}\n`);
+    assert.equal(status, 0);
+    const pods = JSON.parse(stdout).pods.map(({ pod, members }: { pod: string; members: [] }) => [pod, members.length]);
+    assert.deepEqual(pods.sort(), [
+      ['b', 1],
+      ['shop/web-0', 1],
+      ['web-0', 2],
+    ]);
+  });
+
+  it('prints JSON that its own schema allows', () => {
+    const schema = sexton(['schema', 'report']);
+    assert.equal(schema.status, 0, schema.stderr);
+    const isRight = ajv.compile(JSON.parse(schema.stdout));
+    const lines = [
+      LINE,
+      JSON.stringify({ ...EVIDENCE, Role: 'main', GraceLeftMs: -5, Signal: 'SIGKILL', ForcedBy: 'sexton' }),
+    ];
+    for (const args of [[graveyard()], ['-'], [graveyard(), '-']]) {
+      const { stdout } = sexton(['report', '-o', 'json', ...args], lines.join('\n'));
+      const printed = JSON.parse(stdout) as object;
+      assert.ok(isRight(printed), JSON.stringify(isRight.errors));
+      assert.ok(!isRight({ ...printed, version: 2 }) && !isRight({ ...printed, more: 1 }));
+    }
+  });
+
+  for (const [format, begins] of Object.entries({
+    text: /^pod web-0: forced/,
+    html: /^<!doctype html>/,
+    svg: /^<svg xmlns=/,
+    json: /^\{\n {2}"version": 1/,
+    mermaid: /^gantt\n/,
+    markdown: /^\*\*web-0\*\*: forced/,
+    perfetto: /^\{"displayTimeUnit":"ms","traceEvents":\[/,
+  }))
+    it(`draws ${format}, also into a pipe`, () => {
+      const { status, stdout, stderr } = sexton(['report', '--output', format, graveyard()]);
+      assert.deepEqual([status, stderr], [0, '']);
+      assert.match(stdout, begins);
+      if (format === 'text') for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line);
+    });
+
+  it('exits with 1 when what --fail-on names has happened, and only then', () => {
+    const late = JSON.stringify({ ...EVIDENCE, GraceLeftMs: -5 });
+    const calls: readonly (readonly [number, readonly string[], string?])[] = [
+      [1, ['--fail-on', 'forced', graveyard()]],
+      [0, ['--fail-on', 'late', graveyard()]],
+      [1, ['--fail-on', 'forced,late', graveyard()]],
+      [1, ['--fail-on', 'late', '-'], late],
+      [0, ['--fail-on', 'forced', '-'], late],
+    ];
+    for (const [status, args, input] of calls)
+      assert.equal(sexton(['report', ...args], input).status, status, args.join(' '));
+  });
+
+  it('refuses what it cannot read or does not know, with the remedy', () => {
+    const calls: readonly (readonly [readonly string[], RegExp])[] = [
+      [['-o', 'htm', '-'], /-o '?htm'?: .*text, .*; did you mean html\?/],
+      [['--fail-on', 'slow', '-'], /--fail-on '?slow'?: .*forced, late/],
+      [['/nowhere/at/all'], /'?\/nowhere\/at\/all'?: no such file or directory/],
+      [['-'], /nothing that sexton wrote was found there/],
+      [['--wide', '-'], /--wide/],
+      [['--watch', '-'], /--watch/],
+      [['-o', 'svg', '-', graveyard()], /--output svg: draws one pod, and there are 2/],
+    ];
+    for (const [args, message] of calls) {
+      const { status, stderr, stdout } = sexton(['report', ...args], args.includes('svg') ? LINE : 'nothing\n');
+      assert.deepEqual([status, stdout], [125, ''], args.join(' '));
+      assert.match(stderr, message);
+    }
+  });
+});
+
+describe('sexton report --watch', () => {
+  it('shows what each member does, who waits for whom and what comes at the deadline, until all have ended', async (t) => {
+    const dir = temporaryDirectory();
+    const run = (name: string, flags: readonly string[], script: string) => {
+      const common = ['--graveyard', dir, '--session', 'watched', '--restart-policy', 'Never', '--grace-period', '60s'];
+      const child = spawn(SEXTON, ['run', '--name', name, ...common, ...flags, '--', 'sh', '-c', script], {
+        stdio: 'ignore',
+      });
+      t.after(() => child.kill('SIGKILL'));
+      return child;
+    };
+    const flag = join(temporaryDirectory(), 'go');
+    const main = run(
+      'main',
+      [],
+      `trap 'while [ ! -e ${flag} ]; do sleep 0.1; done; exit 0' TERM; while :; do sleep 0.1; done`,
+    );
+    const proxy = run('proxy', ['--role', 'sidecar', '--mains', 'main'], 'exec sleep 600');
+    await waitForTombstone(dir, 'main', 'runs', ({ Phase }) => Phase === 'running');
+    await waitForTombstone(dir, 'proxy', 'runs', ({ Phase }) => Phase === 'running');
+    const watching = spawn(SEXTON, ['report', '--watch', dir], { stdio: ['ignore', 'pipe', 'inherit'] });
+    t.after(() => watching.kill('SIGKILL'));
+    const ended = new Promise<number | null>((resolve) => watching.once('close', resolve));
+    main.kill('SIGTERM');
+    proxy.kill('SIGTERM');
+    let shown = '';
+    for await (const part of watching.stdout.setEncoding('utf8')) {
+      shown += part;
+      if (/proxy: hold for .*, waits for the end of main\n.*in \d+ s the deadline ends main, proxy by KILL/.test(shown))
+        writeFileSync(flag, '');
+    }
+    assert.equal(await ended, 0);
+    assert.match(shown, /main: TERM for /);
+    assert.match(shown, /ended last +proxy: TERM .*, after main had ended/);
+  });
+});

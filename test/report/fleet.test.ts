@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { fleetOf } from '../../src/report/fleet.ts';
+import { readText } from '../../src/report/input.ts';
+import { podsOf } from '../../src/report/stop.ts';
+import { at, BEGAN_MS, EVIDENCE } from './pods.ts';
+
+const line = (evidence: object) => JSON.stringify({ message: 'dead', evidence });
+const podsIn = (lines: readonly string[]) =>
+  podsOf(readText(lines.join('\n'), BEGAN_MS, () => undefined).members, BEGAN_MS);
+
+describe('the pods of a log', () => {
+  it('are told apart by their names, and are replicas of what their names were made from', () => {
+    const names = ['web-6d4cf56db6-x2x4k', 'web-7f89c5d4-bbbbb', 'db-0', 'db-11', 'agent-zz24k', 'api'];
+    const pods = podsIn(names.map((name) => `[pod/${name}/main] ${line(EVIDENCE)}`));
+    assert.deepEqual(
+      fleetOf(pods).map(({ workload, pods: count }) => [workload, count]),
+      [
+        ['db', 2],
+        ['web', 2],
+        ['agent', 1],
+        ['api', 1],
+      ],
+    );
+  });
+
+  it('are told apart by their sessions where no name is there, and are taken for one workload', () => {
+    const pods = podsIn(['a', 'b', 'a'].map((Session) => line({ ...EVIDENCE, Session })));
+    assert.deepEqual(
+      fleetOf(pods).map(({ workload, pods: count }) => [workload, count]),
+      [['', 2]],
+    );
+  });
+
+  it('are told apart by the births of their members where nothing else is there', () => {
+    const proxy = { ...EVIDENCE, Name: 'proxy' };
+    const other = { ...EVIDENCE, Born: at(-9_000) };
+    const pods = podsIn([EVIDENCE, proxy, other, EVIDENCE].map(line));
+    assert.deepEqual(pods.map(({ members }) => members.map(({ name }) => name).sort()).sort(), [
+      ['main'],
+      ['main', 'proxy'],
+    ]);
+  });
+
+  it('have quantiles of each phase', () => {
+    const pods = podsIn(
+      Array.from({ length: 100 }, (_, index) => {
+        const drainMs = (index + 1) * 10;
+        const Phases = [
+          { Phase: 'drain', Ms: drainMs },
+          { Phase: 'ladder', Signal: 'SIGTERM', Ms: 500 },
+        ];
+        return line({ ...EVIDENCE, Session: `s${index}`, Phases, Died: at(drainMs + 500), GraceLeftMs: 5_000 - index });
+      }),
+    );
+    const [all] = fleetOf(pods);
+    assert.deepEqual(all?.activities.drain, { p50: 500, p95: 950, max: 1_000 });
+    assert.deepEqual(all?.stop, { p50: 1_000, p95: 1_450, max: 1_500 });
+    assert.deepEqual([all?.leastLeftMs, all?.forced, all?.late], [4_901, 0, 0]);
+  });
+});

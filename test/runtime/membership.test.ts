@@ -1,0 +1,208 @@
+/**
+ * Two members of one name, and requests to stop, as a member sees them.
+ */
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, unlinkSync, writeFileSync } from 'node:fs';
+import type { Server } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, describe, it, type TestContext, test } from 'node:test';
+import { asked } from '../../src/core/format/stop-request.ts';
+import { formatTombstone, type Tombstone } from '../../src/core/format/tombstone.ts';
+import { SystemClock } from '../../src/runtime/clock.ts';
+import type { Ask } from '../../src/runtime/graveyard/inbox.ts';
+import { leaveRequest } from '../../src/runtime/graveyard/leave-request.ts';
+import { Log } from '../../src/runtime/log.ts';
+import { Membership } from '../../src/runtime/membership.ts';
+import { mainConfig } from '../core/helpers.ts';
+import { temporaryDirectory } from '../helpers/temporary.ts';
+import { readTombstone, waitForTombstone } from '../helpers/tombstone.ts';
+import { within } from '../helpers/wait.ts';
+import { listen, Told } from './graveyard/neighbours.ts';
+import { Helper } from './graveyard/volume.ts';
+
+const BOOT = 'boot-1';
+
+class Heard extends Log {
+  readonly errors = new Told<string>();
+
+  constructor() {
+    super({ level: 'silent', format: 'json', member: 'web' });
+  }
+
+  override say(level: string, message: string): void {
+    if (level === 'error') this.errors.add(message);
+  }
+}
+
+const present: Member[] = [];
+// Also whoever is held to be there still: a socket that is bound after its test would be held for ever.
+afterEach(() => Promise.all(present.splice(0).map((member) => member.leave())));
+
+interface Member {
+  readonly membership: Membership;
+  readonly errors: Told<string>;
+  readonly asks: Told<Ask>;
+  claim(): Promise<void>;
+  /** The host of this member binds its liveness socket anew, as init does. */
+  bind(path: string): Promise<void>;
+  publish(more?: Partial<Tombstone>): void;
+  leave(): Promise<void>;
+}
+
+/** `onListen`: what is done when the membership asks for its socket; by default it is bound at once. */
+function memberOf(t: TestContext, dir: string, host: string, onListen?: (bind: () => void) => void): Member {
+  const log = new Heard();
+  const asks = new Told<Ask>();
+  const membership = new Membership({
+    dir,
+    member: mainConfig({ name: 'web' }),
+    clock: new SystemClock(),
+    log,
+    tendMs: 50,
+  });
+  let server: Server | undefined;
+  let hasLeft = false;
+  const bind = async (path: string): Promise<void> => {
+    // What a look that was under way still asks for: a host that is gone holds nothing.
+    if (hasLeft) return;
+    server?.close();
+    try {
+      unlinkSync(path);
+    } catch {
+      // There was none.
+    }
+    server = await listen(t, path, () => {});
+    if (hasLeft) server.close();
+  };
+  const events = {
+    listen: (path: string) =>
+      // Without a directory there is no socket, which ends no host.
+      (onListen ?? ((now) => now()))(() => void bind(path).catch(() => {})),
+    peersSeen: () => {},
+    stopAsked: asks.add,
+  };
+  const publish = (more: Partial<Tombstone> = {}): void =>
+    membership.publish({ Version: 1, Name: 'web', Boot: BOOT, Incarnation: `${host}-1`, Phase: 'running', ...more });
+  publish();
+  const member: Member = {
+    membership,
+    errors: log.errors,
+    asks,
+    bind,
+    publish,
+    claim: async () => {
+      await membership.claim(events, false);
+      await membership.watch(events);
+    },
+    leave: async () => {
+      hasLeft = true;
+      await membership.close();
+      server?.close();
+    },
+  };
+  present.push(member);
+  return member;
+}
+
+describe('two members of one name', () => {
+  it('that claim it in the same moment: the one with the greater id says so and writes nothing any more', async (t) => {
+    const dir = temporaryDirectory();
+    // Neither binds its socket before the other has found the name free.
+    const waiting: (() => void)[] = [];
+    const together = (bind: () => void): void => {
+      if (waiting.length === 2) return bind();
+      waiting.push(bind);
+      if (waiting.length === 2) for (const both of waiting) both();
+    };
+    const first = memberOf(t, dir, 'host-a', together);
+    const second = memberOf(t, dir, 'host-b', together);
+    await Promise.all([first.claim(), second.claim()]);
+    assert.match(
+      await second.errors.until((message) => message.includes('another live member')),
+      /^another live member is called web in .*: give each its own --name; no tombstone is written until then$/,
+    );
+    first.publish({ Restarts: 7 });
+    await waitForTombstone(
+      dir,
+      'web',
+      'is that of the first',
+      (it) => it.Incarnation === 'host-a-1' && it.Restarts === 7,
+    );
+    second.publish({ Restarts: 8 });
+    await second.membership.settle();
+    assert.equal(readTombstone(dir, 'web')?.Restarts, 7);
+  });
+
+  it('one of which overwrites the other’s tombstone later: the one with the lesser id has it back and says so', async (t) => {
+    const dir = temporaryDirectory();
+    const first = memberOf(t, dir, 'host-a');
+    await first.claim();
+    // As if it had found no socket.
+    const rival = memberOf(t, dir, 'host-b', () => {});
+    unlinkSync(join(dir, '.web.sock'));
+    await rival.claim();
+    await first.errors.until((message) => message.endsWith('this one keeps the name'));
+    await rival.errors.until((message) => message.endsWith('no tombstone is written until then'));
+    await waitForTombstone(dir, 'web', 'is that of the first', (it) => it.Incarnation === 'host-a-1');
+    await first.leave();
+    await waitForTombstone(dir, 'web', 'is that of the second', (it) => it.Incarnation === 'host-b-1');
+  });
+
+  it('one of which is dead: its last word is written over and nothing is said', async (t) => {
+    const dir = temporaryDirectory();
+    const member = memberOf(t, dir, 'host-b');
+    await member.claim();
+    const late = memberOf(t, dir, 'host-a', () => {});
+    late.publish({ Died: '2026-01-02T03:04:05Z', Phase: 'dead' });
+    unlinkSync(join(dir, '.web.sock'));
+    await late.membership.claim({ listen: () => {}, peersSeen: () => {}, stopAsked: () => {} }, true);
+    await late.membership.settle();
+    await waitForTombstone(dir, 'web', 'is that of the living', (it) => it.Incarnation === 'host-b-1');
+    assert.deepEqual(member.errors.items, []);
+  });
+});
+
+test('a handle that a supervisor before this one could not have made, as an old one was in its way, is made now', async (t) => {
+  const dir = temporaryDirectory();
+  const path = join(dir, '.web.sock');
+  const old = new Helper(
+    t,
+    `import { createServer } from 'node:net'; createServer().listen(${JSON.stringify(path)}, () => console.log('bound'))`,
+  );
+  await old.line();
+  await old.kill();
+  const member = memberOf(t, dir, 'host-a');
+  const asked = Promise.withResolvers<string>();
+  await member.membership.claim({ listen: asked.resolve, peersSeen: () => {}, stopAsked: () => {} }, true);
+  assert.equal(await within('it is asked for', asked.promise), path);
+  assert.equal(existsSync(path), false);
+});
+
+test('what another session has left is cleared away, but not what one of ours has written over it by now', async () => {
+  const dir = temporaryDirectory();
+  const tombstoneOf = (Name: string, Session?: string): string =>
+    formatTombstone({ Version: 1, Name, ...(Session !== undefined && { Session }) });
+  writeFileSync(join(dir, 'left'), tombstoneOf('left', 'theirs'));
+  writeFileSync(join(dir, 'newborn'), tombstoneOf('newborn', 'ours'));
+  writeFileSync(join(dir, 'plain'), tombstoneOf('plain'));
+  const member = mainConfig({ name: 'web', session: 'ours' });
+  const membership = new Membership({ dir, member, clock: new SystemClock(), log: new Heard() });
+  await membership.clear(['left', 'newborn', 'plain', 'gone']);
+  assert.deepEqual(readdirSync(dir).sort(), ['newborn', 'plain']);
+});
+
+describe('a request to stop', () => {
+  it('reaches the member that published its life, and no other', async (t) => {
+    const dir = temporaryDirectory();
+    const member = memberOf(t, dir, 'host-a');
+    await member.claim();
+    const now = asked({ mono: 5, wall: '1800000000000000000' });
+    await leaveRequest(dir, 'web', { ...now, Boot: BOOT, Incarnation: 'host-b', By: 'a test', GraceMs: 1 });
+    await leaveRequest(dir, 'web', { ...now, Boot: BOOT, Incarnation: 'host-a', By: 'a test', GraceMs: 2 });
+    const ask = await member.asks.until(() => true);
+    assert.deepEqual(ask, { graceMs: 2, among: undefined, atMs: 5, by: 'a test' });
+    await member.membership.rescan();
+    assert.equal(member.asks.items.length, 1);
+    assert.deepEqual(readdirSync(dir).sort(), ['.web.sock', 'web']);
+  });
+});
