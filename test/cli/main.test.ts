@@ -10,17 +10,12 @@ import { COMMAND_NAMES, COMMANDS } from '../../src/cli/commands/commands.ts';
 import { FLAGS, KEYS, variableOf } from '../../src/cli/config/flags.ts';
 import { SIDECARS } from '../../src/cli/notation/sidecars.ts';
 import { formatTombstone } from '../../src/core/format/tombstone.ts';
+import { type Outcome, run } from '../helpers/outcome.ts';
 import { NODE, ROOT } from '../helpers/paths.ts';
 import { tempGraveyard } from '../helpers/scratch.ts';
 
-async function sexton(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const child = spawn(NODE, [join(ROOT, 'src/cli/main.ts'), ...args], {
-    env: { ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const closed = once(child, 'close');
-  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), closed]);
-  return { stdout, stderr, code: code as number | null };
+function sexton(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Outcome> {
+  return run([NODE, join(ROOT, 'src/cli/main.ts'), ...args], env);
 }
 
 const LONGEST_LINE = 80;

@@ -2,19 +2,17 @@
  * `sexton status` and `sexton stop` in a container without a graveyard.
  */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { describe } from 'node:test';
 import { type Container, startContainer } from '../helpers/container.ts';
 import { type MemberOptions, member } from '../helpers/member.ts';
+import { type Outcome, run } from '../helpers/outcome.ts';
 import { SEXTON } from '../helpers/paths.ts';
 import { send } from '../helpers/process.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
-import { waitFor, within } from '../helpers/wait.ts';
+import { waitFor } from '../helpers/wait.ts';
 
 /** A container whose command is called `app` and runs. */
 async function startSolo(stage: Stage, flags: readonly string[], options: MemberOptions = {}): Promise<Container> {
@@ -26,18 +24,9 @@ async function startSolo(stage: Stage, flags: readonly string[], options: Member
 }
 
 /** What `kubectl exec` would show. */
-async function exec(container: Container, ...args: readonly string[]) {
-  const inside = ['--target', String(await container.pid1()), '--pid', '--mount', '--', SEXTON];
-  const child = spawn('nsenter', [...inside, ...args], {
-    env: { PATH: process.env.PATH ?? '' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const closed = once(child, 'close');
-  const [stdout, stderr, [code]] = await within(
-    `sexton ${args.join(' ')} ends`,
-    Promise.all([text(child.stdout), text(child.stderr), closed]),
-  );
-  return { stdout, stderr, code: code as number | null };
+async function exec(container: Container, ...args: readonly string[]): Promise<Outcome> {
+  const pid = String(await container.pid1());
+  return run(['nsenter', '--target', pid, '--pid', '--mount', '--', SEXTON, ...args]);
 }
 
 describe('without a graveyard', { concurrency: 2 }, () => {

@@ -2,44 +2,26 @@
  * `sexton stop` against pods of real members.
  */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { describe } from 'node:test';
+import { type Outcome, run } from '../helpers/outcome.ts';
 import { SEXTON } from '../helpers/paths.ts';
 import { send } from '../helpers/process.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
 import { readTombstone, waitForDeath, waitForRunning, waitForTombstone } from '../helpers/tombstone.ts';
-import { waitFor, within } from '../helpers/wait.ts';
+import { waitFor } from '../helpers/wait.ts';
 import { runPod } from '../pods/kubelet.ts';
 import { after, cast } from '../pods/members.ts';
 
-interface Outcome {
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly code: number | null;
-}
-
 /** `before`: what is run in front of it, such as `nsenter`. */
-async function sexton(
+function sexton(
   { scratch }: Stage,
   args: readonly string[],
   { before = [] as readonly string[], env = {} as Readonly<Record<string, string>> } = {},
 ): Promise<Outcome> {
-  const [file = '', ...rest] = [...before, SEXTON, ...args];
-  const child = spawn(file, rest, {
-    env: { PATH: process.env.PATH ?? '', SCRATCH: scratch.dir, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const closed = once(child, 'close');
-  const [stdout, stderr, [code]] = await within(
-    `sexton ${args.join(' ')} ends`,
-    Promise.all([text(child.stdout), text(child.stderr), closed]),
-  );
-  return { stdout, stderr, code: code as number | null };
+  return run([...before, SEXTON, ...args], { PATH: process.env.PATH ?? '', SCRATCH: scratch.dir, ...env });
 }
 
 function stop(stage: Stage, ...args: readonly string[]): Promise<Outcome> {

@@ -3,15 +3,13 @@
  * connections, or connecting is not allowed.
  */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { chmodSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { describe } from 'node:test';
+import { type Outcome, run } from '../helpers/outcome.ts';
 import { SEXTON } from '../helpers/paths.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
 import { waitForRunning } from '../helpers/tombstone.ts';
-import { within } from '../helpers/wait.ts';
 import { type RunningPod, runPod } from '../pods/kubelet.ts';
 import { cast } from '../pods/members.ts';
 import { needsRoot } from '../runtime/graveyard/volume.ts';
@@ -23,10 +21,10 @@ describe('a handle that cannot be asked', () => {
       const pod = await podOfOne(stage);
       await takeAllConnections(stage, handleIn(stage));
       const status = await tool(stage, ['status']);
-      assert.match(status.out, /^work +main +running +healthy /m);
+      assert.match(status.stdout, /^work +main +running +healthy /m);
       const asked = await tool(stage, ['stop']);
-      assert.deepEqual([asked.err, asked.code], ['', 0], asked.out);
-      assert.match(asked.out, /^work stopped, exit code 0, after /m);
+      assert.deepEqual([asked.stderr, asked.code], ['', 0], asked.stdout);
+      assert.match(asked.stdout, /^work stopped, exit code 0, after /m);
       await pod.end();
     },
   );
@@ -39,15 +37,15 @@ describe('a handle that cannot be asked', () => {
       chmodSync(handleIn(stage), 0o600);
       const as = ['setpriv', '--reuid', '54321', '--regid', '54321', '--clear-groups', '--'];
       const status = await tool(stage, ['status'], as);
-      assert.match(status.out, /^work +main +running +unknown /m);
-      const json = JSON.parse((await tool(stage, ['status', '--format', 'json'], as)).out);
+      assert.match(status.stdout, /^work +main +running +unknown /m);
+      const json = JSON.parse((await tool(stage, ['status', '--format', 'json'], as)).stdout);
       assert.deepEqual(json.unknown, [{ name: 'work', why: 'EACCES' }]);
       const asked = await tool(stage, ['stop'], as);
       assert.match(
-        asked.err,
+        asked.stderr,
         /^sexton: work may be dead: its liveness socket cannot be asked \(EACCES\); it is asked to stop anyway$/m,
       );
-      assert.match(asked.out, /^work stopped, exit code 0, after /m);
+      assert.match(asked.stdout, /^work stopped, exit code 0, after /m);
       assert.equal(asked.code, 0);
       await pod.end();
     },
@@ -82,13 +80,7 @@ async function takeAllConnections({ t }: Stage, path: string): Promise<void> {
   }
 }
 
-async function tool({ scratch }: Stage, args: readonly string[], before: readonly string[] = []) {
-  const [file = '', ...rest] = [...before, SEXTON, ...args, '--graveyard', scratch.graveyard];
-  const child = spawn(file, rest, {
-    env: { PATH: process.env.PATH ?? '', SCRATCH: scratch.dir },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const code = new Promise<number | null>((resolve) => child.once('close', resolve));
-  const [out, err, status] = await within('the tool ends', Promise.all([text(child.stdout), text(child.stderr), code]));
-  return { out, err, code: status };
+function tool({ scratch }: Stage, args: readonly string[], before: readonly string[] = []): Promise<Outcome> {
+  const command = [...before, SEXTON, ...args, '--graveyard', scratch.graveyard];
+  return run(command, { PATH: process.env.PATH ?? '', SCRATCH: scratch.dir });
 }

@@ -1,11 +1,9 @@
 /** Every wrong input against the built program: exit 125, the message once, nothing on stdout, nothing started. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
+import { type Outcome, run } from '../helpers/outcome.ts';
 import { SEXTON } from '../helpers/paths.ts';
 import { tempGraveyard } from '../helpers/scratch.ts';
 import { placed, WRONG_INPUTS } from './wrong-input.ts';
@@ -27,24 +25,19 @@ describe('sexton refuses wrong input before anything starts:', { concurrency: 2 
   it('the same command line without the slip does start the command', async (t) => {
     const { path } = await tempGraveyard(t);
     const argv = ['--drain', '1ms', '--', '/bin/touch', path('started')];
-    assert.equal((await runSexton(argv, { PATH: process.env.PATH ?? '' })).code, 0);
+    assert.equal((await runSexton(argv)).code, 0);
     assert.ok(existsSync(path('started')));
   });
 });
 
-async function runSexton(argv: readonly string[], env: Readonly<Record<string, string>>) {
-  const sexton = spawn(SEXTON, argv, { env: { ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
-  const closed = once(sexton, 'close');
-  const [stdout, stderr, [code]] = await Promise.all([text(sexton.stdout), text(sexton.stderr), closed]);
-  return { stdout, stderr, code: code as number | null };
+function runSexton(argv: readonly string[], env?: Readonly<Record<string, string>>): Promise<Outcome> {
+  return run([SEXTON, ...argv], env);
 }
 
 describe('the built program', { concurrency: 2 }, () => {
   it('tells an error of its other subcommands as it tells one of run', async (t) => {
     const { dir } = await tempGraveyard(t);
-    const { code, stderr } = await runSexton(['status', '--graveyard', `${dir}/none`], {
-      PATH: process.env.PATH ?? '',
-    });
+    const { code, stderr } = await runSexton(['status', '--graveyard', `${dir}/none`]);
     const remedy = 'name the shared directory with --graveyard DIR';
     assert.equal(stderr, `sexton: cannot read the graveyard ${dir}/none: no such directory; ${remedy}\n`);
     assert.equal(code, 125);
@@ -53,7 +46,7 @@ describe('the built program', { concurrency: 2 }, () => {
   it('reads YAML, which its bundle has elsewhere', async (t) => {
     const { dir, path } = await tempGraveyard(t);
     await writeFile(path('sexton.yaml'), `command: [/bin/touch, ${path('started')}]\ndrain: 1ms\n`);
-    const { code } = await runSexton(['--config', `${dir}/sexton.yaml`], { PATH: process.env.PATH ?? '' });
+    const { code } = await runSexton(['--config', `${dir}/sexton.yaml`]);
     assert.equal(code, 0);
     assert.ok(existsSync(path('started')));
   });
