@@ -1,16 +1,20 @@
 /**
- * The list of rules on docs/check.md, from the table. `node test/check/page.ts` writes it.
+ * The pages that are made from the table of rules: the list on docs/check.md, and docs/rules.md. `node test/check/page.ts` writes them.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ruleMarkdown } from '../../src/check/formats/explain.ts';
 import { RULES } from '../../src/check/rules/table.ts';
 import { ROOT } from '../helpers/paths.ts';
 
 export const PAGE = join(ROOT, 'docs/check.md');
+export const RULES_PAGE = join(ROOT, 'docs/rules.md');
+const MAX_COLUMNS = 118;
 
 export function withRules(page: string): string {
   const rows = RULES.map(
-    ({ id, severity, isFixable, title }) => `| ${id} | ${severity} | ${isFixable ? 'yes' : ''} | ${title} |`,
+    ({ id, severity, isFixable, title }) =>
+      `| [${id}](rules.md#${id.toLowerCase()}) | ${severity} | ${isFixable ? 'yes' : ''} | ${title} |`,
   );
   const table = ['| rule | severity | `--fix` | |', '|---|---|---|---|', ...rows].join('\n');
   return page.replace(
@@ -19,4 +23,39 @@ export function withRules(page: string): string {
   );
 }
 
-if (process.argv[1] === import.meta.filename) writeFileSync(PAGE, withRules(readFileSync(PAGE, 'utf8')));
+export function rulesPage(): string {
+  const intro = `<!-- made from the table in src/check/rules by node test/check/page.ts -->
+# Rules of sexton check
+
+What each rule of [\`sexton check\`](check.md) finds, the rule of the platform behind it, an input with the finding and
+the same without. \`sexton check --explain SX101\` prints the same in a terminal.
+`;
+  return [intro, ...RULES.map((rule) => `## ${rule.id}\n\n${wrapped(ruleMarkdown(rule))}`)].join('\n');
+}
+
+/** Lines of code stay as they are. */
+function wrapped(markdown: string): string {
+  return markdown
+    .split(/(^```.*?^```$)/ms)
+    .map((part) => (part.startsWith('```') ? part : part.split('\n').map(wrap).join('\n')))
+    .join('');
+}
+
+function wrap(line: string): string {
+  let column = 0;
+  return line
+    .split(' ')
+    .map((word, index) => {
+      column += word.length + 1;
+      if (index === 0) return word;
+      if (column <= MAX_COLUMNS) return ` ${word}`;
+      column = word.length + 1;
+      return `\n${word}`;
+    })
+    .join('');
+}
+
+if (process.argv[1] === import.meta.filename) {
+  writeFileSync(PAGE, withRules(readFileSync(PAGE, 'utf8')));
+  writeFileSync(RULES_PAGE, rulesPage());
+}

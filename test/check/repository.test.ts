@@ -9,16 +9,19 @@ import { check, type Input } from '../../src/check/check.ts';
 import { collect } from '../../src/check/files.ts';
 import { positionAt } from '../../src/check/input/source.ts';
 import { ROOT } from '../helpers/paths.ts';
-import { PAGE, withRules } from './page.ts';
+import { PAGE, RULES_PAGE, rulesPage, withRules } from './page.ts';
 
-/** Every manifest, Compose file and Dockerfile of the examples, and the blocks of the pages that are whole manifests. */
+/**
+ * Every manifest, Compose file and Dockerfile of the examples, and the blocks of the pages that are whole manifests. The page of the rules
+ * shows findings, and is made from examples that the tests of the rules check.
+ */
 function inputs(): readonly Input[] {
   process.chdir(ROOT);
   const files = globSync(['examples/**/*.{yaml,yml}', 'examples/**/Dockerfile*', 'docker/**/Dockerfile*'], {
     cwd: ROOT,
   }).sort();
   const whole = collect(files, () => '').inputs;
-  const pages = globSync(['*.md', 'docs/*.md'], { cwd: ROOT }).sort();
+  const pages = globSync(['*.md', 'docs/*.md'], { cwd: ROOT, exclude: ['docs/rules.md'] }).sort();
   const blocks = pages.flatMap((page) => {
     const text = readFileSync(join(ROOT, page), 'utf8');
     return [...text.matchAll(/^```(yaml|dockerfile)\n(.*?)^```$/gms)]
@@ -63,5 +66,9 @@ describe('the repository under its own check', () => {
   it('lists every rule on its page', () => {
     const page = readFileSync(PAGE, 'utf8');
     assert.equal(page, withRules(page), 'node test/check/page.ts writes it');
+  });
+
+  it('has a section for every rule, as the table says it', () => {
+    assert.equal(readFileSync(RULES_PAGE, 'utf8'), rulesPage(), 'node test/check/page.ts writes it');
   });
 });

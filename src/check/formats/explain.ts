@@ -1,5 +1,5 @@
 /**
- * `--list-rules` and `--explain`: the table of rules as text.
+ * The table of rules as text: `--list-rules`, `--explain`, and a section a rule in Markdown, which is on docs/rules.md and in SARIF.
  */
 import { formatTable } from '../../cli/text/table.ts';
 import type { Rule } from '../rules/rule.ts';
@@ -11,22 +11,71 @@ export function rulesText(width: number): string {
 }
 
 export function ruleText(rule: Rule): string {
-  const { id, severity, title, why, remedy, bad, good, language, flags = [], isFixable } = rule;
-  const head = `${id} (${severity}${isFixable ? ', --fix' : ''}): ${title}.`;
-  const name = language === 'yaml' ? 'a manifest' : 'a Dockerfile';
-  const with_ = flags.length === 0 ? '' : `, with ${flags.join(' ')}`;
-  const ignore =
-    language === 'yaml'
-      ? `Ignore it with the annotation check.sexton.dev/ignore-${id}: "the reason",\nor with a comment above the line or behind it: # sexton-ignore ${id}: the reason`
-      : `Ignore it with a comment above the line: # sexton-ignore ${id}: the reason`;
+  const { id, severity, title, why, remedy, bad, good, isFixable } = rule;
   const parts = [
-    head,
+    `${id} (${severity}${isFixable ? ', --fix' : ''}): ${title}.`,
     `${why}\n${remedy}`,
-    `Found in ${name}${with_}:\n\n${indented(bad)}`,
+    `Found in ${nameOf(rule)}${flagsOf(rule)}:\n\n${indented(bad)}`,
     `Not found in:\n\n${indented(good)}`,
-    ignore,
+    ignoringOf(rule)
+      .map(({ how, text }) => `${how}: ${text}`)
+      .join('\n'),
   ];
   return `${parts.join('\n\n')}\n`;
+}
+
+/** Without a heading. Each paragraph is one line. */
+export function ruleMarkdown(rule: Rule): string {
+  const { severity, title, why, remedy, bad, good, language, isFixable } = rule;
+  const fence = (text: string): string => `\`\`\`${language}\n${text.trimEnd()}\n\`\`\``;
+  const parts = [
+    `**${title}.** Severity: ${severity}.${isFixable ? ' `--fix` repairs it.' : ''}`,
+    why,
+    remedy,
+    `Found in ${nameOf(rule)}${flagsOf(rule, '`')}:`,
+    fence(bad),
+    'Not found in:',
+    fence(good),
+    ignoringOf(rule)
+      .map(({ how, text }) => `${how}: \`${text}\``)
+      .join('\n'),
+  ];
+  return `${parts.join('\n\n')}\n`;
+}
+
+function nameOf({ language, on }: Rule): string {
+  if (language === 'dockerfile') return 'a Dockerfile';
+  return on === 'compose' ? 'a Compose file' : 'a manifest';
+}
+
+function flagsOf({ flags = [] }: Rule, quote = ''): string {
+  return flags.length === 0 ? '' : `, with ${quote}${flags.join(' ')}${quote}`;
+}
+
+interface Ignoring {
+  readonly how: string;
+  readonly text: string;
+}
+
+/** A Compose file and a Dockerfile have no annotations, and an instruction of a Dockerfile cannot end in a comment. */
+function ignoringOf({ id, on }: Rule): readonly Ignoring[] {
+  const comment = `# sexton-ignore ${id}: the reason`;
+  switch (on) {
+    case 'ignores':
+      return [{ how: 'To leave it out', text: `--skip ${id}` }];
+    case 'dockerfile':
+      return [{ how: 'To ignore it, a comment above the line', text: comment }];
+    case 'compose':
+      return [{ how: 'To ignore it, a comment above the line or behind it', text: comment }];
+    case 'workload':
+    case 'budget':
+      return [
+        { how: 'To ignore it, an annotation', text: `check.sexton.dev/ignore-${id}: "the reason"` },
+        { how: 'or a comment above the line or behind it', text: comment },
+      ];
+    default:
+      return on satisfies never;
+  }
 }
 
 function indented(text: string): string {
