@@ -51,7 +51,7 @@ export interface MemberStop {
   readonly exitCode: number | undefined;
   /** That ended the command, `SIGTERM`. */
   readonly signal: string | undefined;
-  /** Who ended it by KILL. */
+  /** What ended it by KILL. */
   readonly forcedBy: string | undefined;
   readonly restarts: number;
   readonly connections: Connections | undefined;
@@ -126,12 +126,12 @@ function rankOf({ role }: MemberStop): number {
   return role === 'sidecar' ? 1 : 0;
 }
 
-/** Who was ended by KILL. */
+/** The members that were ended by KILL. */
 export function forcedOf(pod: PodStop): readonly MemberStop[] {
   return pod.members.filter(({ forcedBy }) => forcedBy !== undefined);
 }
 
-/** Who was still there when the platform's KILL was due. */
+/** The members that were still there when the platform's KILL was due. */
 export function lateOf(pod: PodStop): readonly MemberStop[] {
   return pod.members.filter(
     ({ deadlineMs, diedMs }) => deadlineMs !== undefined && (diedMs ?? pod.endedMs) > deadlineMs,

@@ -152,7 +152,7 @@ function legend(pod: PodStop, axis: Axis, style: TextStyle): string {
   return [...entries, ...(hasMarks ? [`${paint(MARK, style)} signal`] : [])].join('   ');
 }
 
-/** In a column of their own: what the eye follows from line to line is who waited for whom. */
+/** In a column of their own, so that the eye can follow from line to line which member waited for which. */
 function chain(pod: PodStop, width: number): readonly string[] {
   const lines = chainLines(pod);
   return lines.flatMap((line, index) => {

@@ -171,7 +171,7 @@ function ownPartOf(member: MemberStop): { readonly spans: readonly Span[]; reado
   return { spans, fromMs: member.spans[held]?.untilMs ?? member.requestedMs ?? Number.NEGATIVE_INFINITY };
 }
 
-/** Who ended last of those that had ended by then, and not long before. */
+/** The member that ended last before that moment, and not long before it. */
 function lastOf(members: readonly MemberStop[], byMs: number): MemberStop | undefined {
   const ended = members.flatMap((member) => (member.diedMs === undefined ? [] : [{ member, diedMs: member.diedMs }]));
   const candidates = ended.filter(

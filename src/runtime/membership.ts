@@ -152,7 +152,7 @@ export class Membership {
     await Promise.all([this.#store.close(), this.#pending]);
   }
 
-  /** Who asks means whom it saw in the tombstone: whose name is taken has none. */
+  /** A stop request names the life that its sender saw in the tombstone. A member whose name is taken writes none. */
   #self(): Self | undefined {
     const { Boot, Incarnation } = this.#own ?? {};
     const isKnown = this.#isOurs && Boot !== undefined && Incarnation !== undefined;

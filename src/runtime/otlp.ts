@@ -39,7 +39,7 @@ export async function sendTrace(
   return await post(url, JSON.stringify(trace), mostMs);
 }
 
-/** Who has no session is alone in its trace. */
+/** A member without a session is alone in its trace. */
 function podOf({ session, name }: MemberConfig, { generation, hostId }: State): string {
   if (session === undefined) return `${name}-${hostId}`;
   return generation === undefined ? session : `${session}-${generation}`;

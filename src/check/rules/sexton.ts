@@ -150,7 +150,7 @@ export const SEXTON_RULES: readonly Rule[] = [
     id: 'SX804',
     severity: 'error',
     title: '--restart-policy is not that of the pod or container',
-    why: 'By the policy the members decide who is over for good. Told Never in a pod of Always, sidecars end although their main comes back; the other way round they serve on for a main that is over.',
+    why: 'The members learn from this policy which of them will not come back. With Never in a pod of Always, sidecars end although their main comes back; the other way round, they keep running for a main that has ended for good.',
     remedy: 'Declare the restartPolicy of the container, else that of the pod; a Deployment has Always.',
     language: 'yaml',
     bad: PAIR('--mains, work, ').replaceAll('--restart-policy, Never', '--restart-policy, Always'),

@@ -1,6 +1,6 @@
 /**
  * What there is to say under another program's name when there is no command to run: help, version, licence, or why the command
- * line is wrong. It goes to the stream and ends with the code that this program has for it, and always says who is there.
+ * line is wrong. It goes to the stream and ends with the code that this program has for it, and always says that it is sexton.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -68,7 +68,7 @@ tini [flags] [--] command [args...]
   -w          say which orphans are reaped
   -v          say more, up to -vvv; or TINI_VERBOSITY
   -l          the licence
-  -h          this; --version alone: who is there
+  -h          this; --version alone: the version of sexton
 ${MORE}`,
   'dumb-init': `
 dumb-init [flags] [--] command [args...]
@@ -78,7 +78,7 @@ dumb-init [flags] [--] command [args...]
                          may be repeated
   -v, --verbose          say what is done; or DUMB_INIT_DEBUG=1
   -h, --help             this
-  -V, --version          who is there
+  -V, --version          the version of sexton
 ${MORE}`,
   kubexit: `
 kubexit command [args...]

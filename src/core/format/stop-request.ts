@@ -17,7 +17,7 @@ export interface StopRequest {
   readonly Incarnation: string;
   /** From the request to KILL; undefined: as the member itself has it. */
   readonly GraceMs?: number;
-  /** Who was asked together by name; undefined: all members. */
+  /** The names of the members that were asked together; undefined: all members. */
   readonly Among?: readonly string[];
   /** Who asked, for the record. */
   readonly By: string;

@@ -33,7 +33,7 @@ export function onSpawnFailed(
 /** No process, memory or descriptor left, or the program is being replaced: clone(2), execve(2). */
 const PASSING: ReadonlySet<string> = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE', 'ETXTBSY']);
 
-/** A stop request was there before the start was: nothing was started, and who decides now has heard of it. */
+/** A stop request came before the start: nothing was started, and by now the request is known here, too. */
 function undoSpawn(draft: Draft, child: Child & { is: 'spawning' | 'unstarted' }): void {
   if (child.is === 'unstarted') return;
   const { now, births } = draft.state;

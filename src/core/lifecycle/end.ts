@@ -77,7 +77,7 @@ function deathReasonOf(draft: Draft, { exit, sinceMs, oom }: Child & { is: 'left
   if (oom) return 'oom';
   if (exit.signal === SIGKILL) return 'killed';
   if (climb?.why === 'failing') return 'stopped';
-  // Who had ended before the stop was not stopped by it, however long the rest of its group took.
+  // A command that had ended before the stop was not stopped by it, however long the rest of its group took.
   if (stop !== undefined && climb?.why === 'stop' && sinceMs >= stop.atMs) return 'stopped';
   return ownReason(exit);
 }

@@ -36,7 +36,7 @@ export function runPreStop(draft: Draft, lastMs: number | undefined): boolean {
   return true;
 }
 
-/** Who was waited for until the last moment leaves no time to begin it. */
+/** Waiting for others until the last moment leaves no time to begin it. */
 function skipPreStop(draft: Draft): true {
   say(draft, 'warn', 'not running the pre-stop hook: its time is over');
   recordHook(draft, 'preStop', { ok: false, sinceMs: draft.state.now.mono });

@@ -9,9 +9,9 @@ import type { State, Task } from '../state/state.ts';
 import { beginTask, dropTasks, indexOf, isQuit, type Result } from './tasks.ts';
 
 /**
- * The end of the container, as soon as all have been asked who are to be asked. A command whose start gate did not open
- * is as over as one that failed; one that was not started because the platform ends the pod has no sidecar to take
- * along.
+ * The end of the container, as soon as every sidecar of `--quit` has been asked to leave. A command whose start gate
+ * did not open has ended like one that failed; one that was not started because the platform ends the pod leaves no
+ * sidecar behind that would have to be asked.
  */
 export function leaveContainer(draft: Draft): void {
   const { config, state } = draft;

@@ -118,7 +118,7 @@ export function beginStop(draft: Draft): void {
   const { stop, climb, child } = draft.state;
   if (stop === undefined || climb?.why === 'stop' || child.is === 'spawning') return;
   const waitsFor = stop.waitsFor === 'pre-stop' ? undefined : checkObstacle(draft, stop);
-  // Between two lives only those who still need a sidecar are a reason to go on; a main's stop beats its restart.
+  // Between two lives only members that still need a sidecar are a reason to go on; a main's stop beats its restart.
   if (child.is === 'backoff' && (draft.config.role === 'main' || waitsFor !== 'turn'))
     return endInBackoff(draft, child);
   if (waitsFor !== undefined) {

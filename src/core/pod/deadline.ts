@@ -67,8 +67,8 @@ export function lastMomentMs(config: MemberConfig, state: State): number | undef
 }
 
 /**
- * What the others written in this boot, as far as it matters to a member that is stopping: those who stop, or have died
- * since then.
+ * The deadline that the peers of this boot have written, as far as it matters to a member that is stopping: peers that
+ * stop too, or have died since then.
  */
 function peersBudget(config: MemberConfig, state: State, stop: Stop): Budget | undefined {
   const deadlines = Object.values(state.peers ?? {})
@@ -108,7 +108,7 @@ function isStopping({ tombstone, liveness }: Peer, stop: Stop): boolean {
  * The grace floor: the shortest time that the platform may leave between its stop request and its KILL.
  *
  * TERM does not carry how long it is: the shutdown of a node, an eviction or `kubectl delete --grace-period` may leave
- * less than the pod declares. Who then still waits is killed without ever having heard its stop signal. So where a
+ * less than the pod declares. A command whose member still waits then is killed without its stop signal. So where a
  * floor is declared all waiting ends before it, a main's a little earlier than that of the sidecars it needs; what is
  * left of the declared grace period then is the command's.
  *

@@ -87,7 +87,7 @@ function isMet(condition: StartGate['condition'], tombstone: Tombstone | undefin
   return time !== undefined && Phase !== 'backoff' && Phase !== 'starting';
 }
 
-/** When who came back to its handle has spoken, or was always the same: by then each file was looked at again. */
+/** By when a peer that holds its handle again has written its tombstone, or is known to be the same life as before. */
 function settledMs(peer: Peer | undefined): number {
   return peer?.backMs === undefined ? 0 : peer.backMs + STALE_AFTER_MS;
 }

@@ -1,7 +1,7 @@
 /**
- * Which peers can affect this member. In a pod of many most others cannot: a main asks only who started after it, a
- * sidecar asks for its mains and for who started after it. Nothing is decided by the rest, so they need not be read at
- * once nor be connected to.
+ * Which peers can affect this member. In a large pod most cannot: a main depends only on the members that started
+ * after it, a sidecar on its mains and on the members that started after it. Nothing is decided by the others, so they
+ * need not be read at once nor be connected to.
  */
 
 import type { MemberConfig } from '../config.ts';

@@ -1,13 +1,13 @@
 /**
- * Stop order is the reverse of start order: a member's turn comes when all who name it in their `StartAfter` are dead,
- * and a sidecar's not before all mains are.
+ * Stop order is the reverse of start order: a member's turn comes when all members that name it in their `StartAfter`
+ * are dead, and a sidecar's not before all mains are.
  */
 import type { MemberConfig } from '../config.ts';
 import { MAINS_FINISHED, type State } from '../state/state.ts';
 import { holdsUp, rosterOf } from './finished.ts';
 import { peerNamed, standingOf } from './standing.ts';
 
-/** The names of those who must be dead before this member stops, and when that may change by time alone. */
+/** The names of the members that must be dead before this one stops, and when that may change by time alone. */
 export function blockersOf(
   config: MemberConfig,
   state: State,

@@ -102,7 +102,7 @@ export interface Failing {
 export type HookKind = 'postStart' | 'preStop';
 export type TaskKey = HookKind | ProbeKind | `reload ${number}` | `quit ${number}` | `ready ${number}`;
 
-/** An action that runs: a probe, a hook, the validation of a reload, a quit call, a look at who shall be ready. */
+/** An action that runs: a probe, a hook, the validation of a reload, a quit call, a check of a sidecar's readiness. */
 export interface Task {
   readonly key: TaskKey;
   readonly id: number;

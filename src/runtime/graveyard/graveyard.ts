@@ -56,7 +56,7 @@ export class Graveyard {
   #told: readonly PeerView[] | undefined;
   #hasStarted = false;
   #isStopping = false;
-  /** By name, who has mattered once: what was told of it is not left to grow old. */
+  /** The names of members that have mattered once: they stay watched, so that what is known of them stays current. */
   readonly #near = new Set<string>();
   #isTelling = false;
   #telling: NodeJS.Timeout | undefined;
@@ -98,8 +98,8 @@ export class Graveyard {
   }
 
   /**
-   * We are stopping: from now on all are seen at once, as each may write a deadline that is ours, too. Told later: who calls is in the midst
-   * of an event, and what followed from another one would be done before the rest of it.
+   * We are stopping: from now on changes of all members are seen at once, because any of them may write a deadline
+   * that is ours, too. They are told in a later turn: the caller is still handling an event, and must finish it first.
    */
   attend(): void {
     if (this.#isStopping) return;
@@ -146,7 +146,7 @@ export class Graveyard {
     return this.#near.has(tombstone.Name);
   }
 
-  /** Of whoever is dead or of another boot the next word is that of a new life, which may be quite another one. */
+  /** The next tombstone of a member that is dead or of another boot is that of a new life, which may differ in all. */
   #isFar({ Name, Boot, Died }: Tombstone): boolean {
     const isOfThisBoot = Boot !== undefined && Boot === this.#options.inbox?.self()?.boot;
     return this.#hasStarted && !this.#isStopping && !this.#near.has(Name) && isOfThisBoot && Died === undefined;

@@ -108,7 +108,7 @@ export class Inbox {
   }
 }
 
-/** Whoever can write to the graveyard could fill the log otherwise. */
+/** Any container that can write to the graveyard could fill the log otherwise. */
 const MAX_COMPLAINTS = 8;
 
 function askOf({ GraceMs, Among, RequestedMonotonic, By }: StopRequest): Ask {

@@ -9,7 +9,7 @@ import { type Handle, lookAtHandle } from './handle.ts';
 import { readGraveyard, type Unreadable } from './read.ts';
 
 export interface Members {
-  /** Sorted by name; of whoever is gone without a death the `Reason` is `lost`. */
+  /** Sorted by name; the `Reason` of a member that is gone without a death is `lost`. */
   readonly members: readonly Tombstone[];
   readonly unreadable: readonly Unreadable[];
   /** Members that may be gone, and may not: by which error their handles could not be asked. */
@@ -24,7 +24,7 @@ export async function readMembers(dir: string): Promise<Members> {
   const { members, unreadable } = await readGraveyard(dir);
   const looks = await Promise.all(members.map(async (member) => ({ member, handle: await handleIn(dir, member) })));
   return {
-    // Whoever was killed with its whole container could not write it.
+    // A member that was killed with its whole container could not write its death.
     members: looks.map(({ member, handle }) => (handle.is === 'abandoned' ? { ...member, Reason: 'lost' } : member)),
     unreadable,
     unknown: looks.flatMap(({ member: { Name }, handle }) =>

@@ -27,7 +27,7 @@ export class Pace {
     this.#left -= price;
   }
 
-  /** Whoever waits goes on at once. */
+  /** All that wait go on at once. */
   stop(): void {
     this.#isStopped = true;
     clearTimeout(this.#timer);

@@ -122,7 +122,7 @@ async function readOpened(file: FileHandle, maxBytes: number): Promise<PlainRead
   const stat = await file.stat();
   const odd = oddity(stat, maxBytes);
   if (odd !== undefined) return { kind: 'ignored', why: odd };
-  // Mostly enough; who writes into it meanwhile is read to the end or found too large.
+  // Mostly enough; a file that grows meanwhile is read to its end or found too large.
   let buffer = Buffer.allocUnsafe(stat.size + 1);
   let length = 0;
   while (length <= maxBytes) {

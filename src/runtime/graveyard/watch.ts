@@ -128,7 +128,7 @@ export class Watch {
     if (this.#isWorking) return;
     this.#isWorking = true;
     while (!this.#isStopped && (this.#all || this.#dirty.size > 0)) {
-      // Whoever waits for a scan has it at once.
+      // All that wait for a scan have it at once.
       if (this.#waiting.length === 0) await this.#pace.next(1 + this.#views.size / 16);
       const waiting = this.#waiting.splice(0);
       const isScan = this.#all;

@@ -56,7 +56,7 @@ export class Listener {
     this.#listen();
   }
 
-  /** At once, whoever is connected; the unix socket's file goes with it. */
+  /** At once, also while clients are connected; the unix socket's file goes with it. */
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);

@@ -25,7 +25,7 @@ export type HeadReading =
 
 /** `text` is read as latin1, so that a character is a byte. */
 export function readHead(text: string): HeadReading {
-  // Whoever speaks something else is told apart by the first bytes; it may not say more for a long time.
+  // A server of another protocol shows by its first bytes; it may send no more for a long time.
   if (!PREFIX.startsWith(text.slice(0, PREFIX.length))) return MALFORMED;
   const end = /\r?\n\r?\n/.exec(text);
   if (end === null) return INCOMPLETE;

@@ -1,6 +1,6 @@
 /**
- * The connections that probes and hooks of this process make to servers in its own network namespace, for whoever tells them from those of
- * others: local ports, kept only while a drain counts connections.
+ * The connections that probes and hooks of this process make to servers in its own network namespace, so that the
+ * drain does not count them as requests: local ports, kept only while a drain counts connections.
  */
 import type { Socket } from 'node:net';
 

@@ -85,7 +85,7 @@ export class Informant {
   }
 }
 
-/** It has little to do; whoever has stopped it shall not stop the drain. */
+/** It has little to do; one that was stopped (SIGSTOP) must not hold up the drain. */
 const MAX_MS = 5_000;
 /** More than the last line has. */
 const TAIL_BYTES = 16;

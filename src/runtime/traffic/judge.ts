@@ -104,7 +104,7 @@ export class Judge {
     return came;
   }
 
-  /** Of a lesser one it is heard now and then who it is. */
+  /** A smaller flood is looked into only now and then. */
   #isFlood(came: number): boolean {
     if (came >= FLOOD) return true;
     if (came < FEW || came < this.#flood / 2) return false;

@@ -24,7 +24,7 @@ export class Networks {
   }
 }
 
-/** All addresses that are this namespace's own: whoever comes from one of them is a process in it. */
+/** All addresses that are this namespace's own: a connection from one of them comes from a process in it. */
 export function ownNetworks(): readonly string[] {
   const addresses = Object.values(networkInterfaces()).flatMap((list = []) => list.map(({ address }) => address));
   return ['127.0.0.0/8', '::1', ...addresses.map((address) => address.replace(/%.*/, ''))];

@@ -31,7 +31,7 @@ export async function readTable(onLine: (line: Line) => void, paths: readonly st
   for (const path of paths) await readFile(path, onLine);
 }
 
-/** A socket of IPv6 may serve IPv4 too, so whoever listens there is known first. */
+/** A socket of IPv6 may serve IPv4 too, so the listeners of IPv6 are read first. */
 const TABLES = ['/proc/self/net/tcp6', '/proc/self/net/tcp'];
 const CHUNK_BYTES = 65_536;
 /** The kernel gives 4 KiB at a time, whatever is asked for: about 1 ms in one turn. */

@@ -27,8 +27,8 @@ export interface Targets {
 }
 
 /**
- * A container may be shown a boot id of its own (LXC, systemd-nspawn): whoever is held is of this kernel, whatever it
- * says.
+ * A container may be shown a boot id of its own (LXC, systemd-nspawn): a member whose handle is held runs on this
+ * kernel, whatever boot id it wrote.
  */
 export function pickTargets({ members, held, unknown }: Members, names: readonly string[], boot: string): Targets {
   const known = members.map(({ Name }) => Name);

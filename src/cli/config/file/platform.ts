@@ -1,7 +1,7 @@
 /**
- * Fields of a container in a Pod that only the platform can act on. What has no say in how the command runs may stand
- * in a configuration file, for a container that is pasted whole, and is named in one warning. What has is refused:
- * whoever writes it there expects sexton to do it.
+ * Fields of a container in a Pod that only the platform can act on. A field without influence on how the command runs
+ * may stand in a configuration file, because whole containers are pasted there; one warning names them. A field with
+ * influence is refused: its author would expect sexton to act on it.
  */
 export const PLATFORM_KEYS: readonly string[] = [
   ...['image', 'imagePullPolicy', 'resources', 'resizePolicy', 'volumeMounts', 'volumeDevices', 'securityContext'],
