@@ -1,6 +1,6 @@
 /**
- * What the examples that run as plain processes on this machine share: a directory of their own, the processes that they start,
- * and the promise that nothing of either is left behind, whatever happens.
+ * What the examples that run as plain processes on this machine share: a directory of their own, the processes that
+ * they start, and the promise that nothing of either is left behind, whatever happens.
  */
 import { type ChildProcess, execFileSync, type StdioOptions, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';

@@ -4,9 +4,10 @@
  * tests of pods and of PID 1 again, one file at a time, with podman's containers in place of namespaces. `--cluster` takes those that
  * need a Kubernetes cluster, and no others.
  *
- * The last line is `N passed, N failed`, with `, N skipped` when there are any; before it a line for each reason of skipping. The run
- * fails when a test failed, when nothing ran, when a test was skipped for a reason that ./run/skips.ts does not expect, and when
- * something that was made for the run is still there: a process, a container, a namespace or an image of the cluster.
+ * The last line is `N passed, N failed`, with `, N skipped` when there are any; before it a line for each reason of
+ * skipping. The run fails when a test failed, when nothing ran, when a test was skipped for a reason that
+ * ./run/skips.ts does not expect, and when something that was made for the run is still there: a process, a container,
+ * a namespace or an image of the cluster.
  */
 import { randomBytes } from 'node:crypto';
 import { globSync } from 'node:fs';

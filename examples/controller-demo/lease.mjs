@@ -1,6 +1,7 @@
 /**
- * A lease as the API server keeps one: whoever changes it names the version that he has read, and only one who names the latest
- * succeeds. Each version is a file of its own in DIR; link(2) fails when there is one of that number already.
+ * A lease as the API server keeps one: whoever changes it names the version that he has read, and only one who names
+ * the latest succeeds. Each version is a file of its own in DIR; link(2) fails when there is one of that number
+ * already.
  */
 import { linkSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,8 +1,10 @@
 /**
- * Two candidates for one lease; the one that leads is stopped. Twice: as they are, and under sexton with a pre-stop hook that releases
- * the lease. `node run.ts [seconds]`: how long the lease is good for, 5 when nothing is said; that of a Kubernetes controller is 15.
+ * Two candidates for one lease; the one that leads is stopped. Twice: as they are, and under sexton with a pre-stop
+ * hook that releases the lease. `node run.ts [seconds]`: how long the lease is good for, 5 when nothing is said; that
+ * of a Kubernetes controller is 15.
  *
- * Exits with 0 when the second took over after a release with the hook, after the expiry without, and never two worked at a time.
+ * Exits with 0 when the second took over after a release with the hook, after the expiry without, and never two worked
+ * at a time.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

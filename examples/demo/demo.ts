@@ -2,8 +2,8 @@
  * A pod on this machine without any container engine: one main and two sidecars, each a process under sexton, over one
  * graveyard. The main ends; its sidecars, which alone would run for ever, follow in the reverse order of their start.
  *
- * What is printed is `sexton report` of the tombstones that the members have written, not this program's own watching. With `--picture`
- * the tombstones are kept for the tests, and the picture of README is drawn from them.
+ * What is printed is `sexton report` of the tombstones that the members have written, not this program's own watching.
+ * With `--picture` the tombstones are kept for the tests, and the picture of README is drawn from them.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

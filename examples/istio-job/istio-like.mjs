@@ -1,6 +1,8 @@
 /**
- * What a Job sees of Istio's proxy, which is injected and cannot be wrapped: the endpoints of pilot-agent, and traffic that gets nowhere
- * before it is ready. In a mesh that is when its configuration has come; here it is when it was asked a few times. It has no end of its own. `AGENT_PORT`, `READY_PORT` and `PROXY_PORT` are 15020, 15021 and 15001 in a mesh.
+ * What a Job sees of Istio's proxy, which is injected and cannot be wrapped: the endpoints of pilot-agent, and traffic
+ * that gets nowhere before it is ready. In a mesh that is when its configuration has come; here it is when it was asked
+ * a few times. It has no end of its own. `AGENT_PORT`, `READY_PORT` and `PROXY_PORT` are 15020, 15021 and 15001 in a
+ * mesh.
  */
 import { createServer } from 'node:http';
 

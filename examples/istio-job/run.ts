@@ -1,9 +1,10 @@
 /**
- * A Job in a service mesh, as processes on this machine: its work and a proxy that cannot be wrapped. Without sexton and with it, where
- * the work succeeds and where it fails. The work and the proxy begin at the same time, and the proxy takes a while to be ready.
+ * A Job in a service mesh, as processes on this machine: its work and a proxy that cannot be wrapped. Without sexton
+ * and with it, where the work succeeds and where it fails. The work and the proxy begin at the same time, and the proxy
+ * takes a while to be ready.
  *
- * Exits with 0 when without sexton the work found no network and the proxy ran on, and with it each exit code was that of the work and the
- * proxy had gone.
+ * Exits with 0 when without sexton the work found no network and the proxy ran on, and with it each exit code was that
+ * of the work and the proxy had gone.
  */
 import { connect } from 'node:net';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** The work: needs the network, which is there when the proxy is ready. Ends with the code in WORK_EXIT, without network with 9. */
+/**
+ * The work: needs the network, which is there when the proxy is ready. Ends with the code in WORK_EXIT, without network
+ * with 9.
+ */
 import { get } from 'node:http';
 
 const { PROXY_PORT, WORK_EXIT = '0' } = process.env;

@@ -1,6 +1,6 @@
 /**
- * A rolling restart of two replicas under constant load, three times side by side: as it is, with a readiness probe, and with sexton, which
- * probes and drains. `node run.ts [seconds]`: how long the drain lasts, 2 when nothing is said.
+ * A rolling restart of two replicas under constant load, three times side by side: as it is, with a readiness probe,
+ * and with sexton, which probes and drains. `node run.ts [seconds]`: how long the drain lasts, 2 when nothing is said.
  *
  * Exits with 0 when requests failed without sexton, and none did with it.
  */
@@ -47,7 +47,9 @@ await onStage('server', async (stage) => {
   return bare.failed > 0 && probed.failed > 0 && drained.failed === 0;
 });
 
-/** As a Deployment with maxSurge 1 and maxUnavailable 0 does it: when a new replica is ready an old one gets its TERM. */
+/**
+ * As a Deployment with maxSurge 1 and maxUnavailable 0 does it: when a new replica is ready an old one gets its TERM.
+ */
 async function restart(stage: Stage, name: string, start: Start): Promise<Traffic> {
   const balancer = new Balancer();
   const home = (number: number) => stage.folder(join(name, String(number)));

@@ -1,6 +1,6 @@
 /**
- * An HTTP server as many are: it listens on PORT only when it has warmed up for WARM_UP_MS, and each answer takes it half a second.
- * On TERM it is careful: it takes no new connection, finishes what it has, and ends with 0.
+ * An HTTP server as many are: it listens on PORT only when it has warmed up for WARM_UP_MS, and each answer takes it
+ * half a second. On TERM it is careful: it takes no new connection, finishes what it has, and ends with 0.
  */
 import { createServer } from 'node:http';
 

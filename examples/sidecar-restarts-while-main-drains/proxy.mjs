@@ -1,4 +1,6 @@
-/** The sidecar: answers on 127.0.0.1:PROXY_PORT. `GET /crash` ends it at once, like a bug would; TERM ends it properly. */
+/**
+ * The sidecar: answers on 127.0.0.1:PROXY_PORT. `GET /crash` ends it at once, like a bug would; TERM ends it properly.
+ */
 import { createServer } from 'node:http';
 
 const server = createServer((request, response) => {

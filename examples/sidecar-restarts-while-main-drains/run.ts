@@ -1,6 +1,6 @@
 /**
- * The same pod twice, as processes on this machine: with sexton, and as native sidecars would have it. It is deleted; while the main drains
- * its proxy dies. `node run.ts [seconds]`: how long the drain lasts, 20 when nothing is said.
+ * The same pod twice, as processes on this machine: with sexton, and as native sidecars would have it. It is deleted;
+ * while the main drains its proxy dies. `node run.ts [seconds]`: how long the drain lasts, 20 when nothing is said.
  *
  * Exits with 0 when the last request went well with sexton and failed without.
  */
@@ -53,7 +53,8 @@ async function rehearse(stage: Stage, name: 'sexton' | 'native', start: Start): 
   const { work, proxy } = start(stage, { PROXY_PORT: String(port), WORK_LOG: log });
   await until('the main reaches its proxy', () => requestsOf(log).some(({ ok }) => ok));
   work.process.kill('SIGTERM');
-  // The kubelet sends a native sidecar its TERM only when the mains have ended; elsewhere all containers get it at once.
+  // The kubelet sends a native sidecar its TERM only when the mains have ended; elsewhere all containers get it at
+  // once.
   if (name === 'sexton') proxy.process.kill('SIGTERM');
   const deletedAt = Date.now();
   await sleep((drainSeconds * 1_000) / 2);
@@ -77,7 +78,9 @@ function startWithSexton(stage: Stage, env: Readonly<Record<string, string>>): P
   };
 }
 
-/** Without sexton the main's drain is a preStop sleep, which ends before its TERM; nobody starts a dead sidecar again. */
+/**
+ * Without sexton the main's drain is a preStop sleep, which ends before its TERM; nobody starts a dead sidecar again.
+ */
 function startAsNative(stage: Stage, env: Readonly<Record<string, string>>): Pod {
   const proxy = stage.launch(NODE, [join(HERE, 'proxy.mjs')], env);
   const drain = `trap 'sleep ${drainSeconds}; kill -TERM $pid' TERM; ${NODE} ${join(HERE, 'work.mjs')} & pid=$!; wait; wait $pid`;

@@ -1,6 +1,7 @@
 /**
- * The main: needs its proxy ten times a second, and writes to WORK_LOG when each request was made and how it went. On TERM it makes its
- * last request, the one that matters (a commit, say), and ends with 0 when that went well, else with 1.
+ * The main: needs its proxy ten times a second, and writes to WORK_LOG when each request was made and how it went. On
+ * TERM it makes its last request, the one that matters (a commit, say), and ends with 0 when that went well, else with
+ * 1.
  */
 import { appendFileSync } from 'node:fs';
 import { get } from 'node:http';

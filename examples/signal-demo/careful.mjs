@@ -1,4 +1,7 @@
-/** A program that cleans up when it gets TERM: it writes the file CLEANED. READY: a file that it writes when it can be asked to stop. */
+/**
+ * A program that cleans up when it gets TERM: it writes the file CLEANED. READY: a file that it writes when it can be
+ * asked to stop.
+ */
 import { writeFileSync } from 'node:fs';
 
 process.on('SIGTERM', () => {

@@ -36,8 +36,8 @@ const CASES: readonly Case[] = [
 ];
 
 /**
- * The first process that the shell starts is PID 1, and it mounts a /proc of its own. The shell reports how it ended, and only that: it is
- * what makes 137 of a KILL. Should the shell be killed, PID 1 goes with it.
+ * The first process that the shell starts is PID 1, and it mounts a /proc of its own. The shell reports how it ended,
+ * and only that: it is what makes 137 of a KILL. Should the shell be killed, PID 1 goes with it.
  */
 const REPORT = 'exec 3>&2 2>/dev/null; (exec "$@" 2>&3 3>&-); exit $?';
 const PID_1 = ['/bin/sh', '-c', REPORT, 'sh', 'unshare', '--mount-proc', '--', 'setpriv', '--pdeathsig', 'KILL', '--'];

@@ -1,5 +1,6 @@
 /**
- * A constant load, one request every 25 ms whatever became of those before, and how each went. A response counts only when all of it came.
+ * A constant load, one request every 25 ms whatever became of those before, and how each went. A response counts only
+ * when all of it came.
  */
 import { get } from 'node:http';
 

@@ -1,5 +1,6 @@
 /**
- * Two nginx behind haproxy are restarted one after the other under constant load, as processes on this machine: without sexton and with it.
+ * Two nginx behind haproxy are restarted one after the other under constant load, as processes on this machine: without
+ * sexton and with it.
  * `node run.ts [rounds]`: how often, 3 times when nothing is said.
  *
  * Exits with 0 when no request failed with sexton and some failed without.

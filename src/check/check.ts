@@ -1,5 +1,6 @@
 /**
- * Checks texts: reads them, joins what belongs together, runs the rules, and takes out what is ignored. No files and no network.
+ * Checks texts: reads them, joins what belongs together, runs the rules, and takes out what is ignored. No files and no
+ * network.
  */
 import type { Edit, Finding, Severity } from './finding.ts';
 import { annotationIgnores, commentIgnores, type Ignore } from './ignores.ts';

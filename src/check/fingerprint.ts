@@ -1,6 +1,6 @@
 /**
- * What a finding is known by from one run to the next: its rule, its object and its words, but no line and no figure, so that it stays the
- * same when the text around it changes. Of several that are alike each has a number.
+ * What a finding is known by from one run to the next: its rule, its object and its words, but no line and no figure,
+ * so that it stays the same when the text around it changes. Of several that are alike each has a number.
  */
 import { createHash } from 'node:crypto';
 import type { Finding } from './finding.ts';

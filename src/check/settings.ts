@@ -1,5 +1,6 @@
 /**
- * The flags of `sexton check`, and `.sexton-check.yaml`, which has the same keys and is found in the working directory or above it.
+ * The flags of `sexton check`, and `.sexton-check.yaml`, which has the same keys and is found in the working directory
+ * or above it.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

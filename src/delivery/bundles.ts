@@ -28,7 +28,10 @@ export interface Release {
  * a tool.
  */
 const RUN_MODULES: ReadonlySet<string> = new Set(['src/cli/commands/run.ts', 'src/cli/config/file/file.ts']);
-/** Beside those: what a member needs only where there is no init, which the delivered directory always has, or only when it is asked for a trace. */
+/**
+ * Beside those: what a member needs only where there is no init, which the delivered directory always has, or only when
+ * it is asked for a trace.
+ */
 const OTHER_TOOLS: ReadonlySet<string> = new Set(['yaml', 'src/runtime/host/execa.ts', 'src/runtime/otlp.ts']);
 
 export async function makeBundles(root: string, release: Release): Promise<Bundles> {

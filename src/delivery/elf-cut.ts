@@ -1,10 +1,13 @@
 /**
- * Makes an ELF program's file shorter and moves nothing in memory: all addresses stay, so code, relocations and unwind tables stay
- * as they are.
+ * Makes an ELF program's file shorter and moves nothing in memory: all addresses stay, so code, relocations and unwind
+ * tables stay as they are.
  */
 import { type Extent, findLoad, PT_LOAD, PT_NOTE, type Segment, segmentsOf } from './elf.ts';
 
-/** The largest page of Linux on x64 and arm64. A segment begins at the same place within a page in the file and in memory. */
+/**
+ * The largest page of Linux on x64 and arm64. A segment begins at the same place within a page in the file and in
+ * memory.
+ */
 const PAGE_BYTES = 0x10000;
 const PF_W = 2;
 const ENTRY_BYTES = 56;
@@ -15,8 +18,9 @@ export function withoutUnloaded(elf: Buffer): Buffer {
 }
 
 /**
- * Replaces a constant by what `shorten` makes of it, and leaves out of the file what is not loaded and the pages that nothing is left in.
- * Their segment becomes two, with a hole between them in memory. It throws where the layout is not one that it knows.
+ * Replaces a constant by what `shorten` makes of it, and leaves out of the file what is not loaded and the pages that
+ * nothing is left in. Their segment becomes two, with a hole between them in memory. It throws where the layout is not
+ * one that it knows.
  */
 export function shortenConstant(elf: Buffer, constant: Extent, shorten: (data: Buffer) => Buffer): Buffer {
   const { offset: tableOffset, segments } = segmentsOf(elf);
@@ -65,8 +69,8 @@ interface Hole {
 }
 
 /**
- * Other data follow the table directly, so it cannot grow: the second half takes the place of a note (build id, oldest kernel), which
- * tools read and nothing needs to run the program.
+ * Other data follow the table directly, so it cannot grow: the second half takes the place of a note (build id, oldest
+ * kernel), which tools read and nothing needs to run the program.
  */
 function splitSegments(segments: readonly Segment[], hole: Hole): Segment[] {
   const { home, from, to, start } = hole;

@@ -1,7 +1,7 @@
 /**
- * Reads the little of ELF that a portable Node needs: segments, an exported symbol, and which loader and which shared libraries
- * a file names. It reads the file itself and does not ask `ldd`: ldd runs the loader of this machine, so it knows nothing of
- * another architecture.
+ * Reads the little of ELF that a portable Node needs: segments, an exported symbol, and which loader and which shared
+ * libraries a file names. It reads the file itself and does not ask `ldd`: ldd runs the loader of this machine, so it
+ * knows nothing of another architecture.
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 

@@ -1,19 +1,20 @@
 /**
  * Takes data of ICU out of Node that sexton does not use: 27 of the 31 MiB that are linked into it.
  *
- * ICU's data are one constant, a table of named items. What is English or independent of languages stays: sorting, calendars, time
- * zones, normalization, IDNA, properties of characters. Other languages go, which ICU then treats as ones that it has
- * never heard of, and so do the tables of old encodings and dictionaries.
+ * ICU's data are one constant, a table of named items. What is English or independent of languages stays: sorting,
+ * calendars, time zones, normalization, IDNA, properties of characters. Other languages go, which ICU then treats as
+ * ones that it has never heard of, and so do the tables of old encodings and dictionaries.
  *
- * The format is that of ICU's common/ucmndata.h, little-endian: a header; the number of items; for each the offsets of its name and its
- * content; the names, sorted; the contents, each aligned to 16 bytes and as long as up to the next.
+ * The format is that of ICU's common/ucmndata.h, little-endian: a header; the number of items; for each the offsets of
+ * its name and its content; the names, sorted; the contents, each aligned to 16 bytes and as long as up to the next.
  */
 import { findExported } from './elf.ts';
 import { shortenConstant } from './elf-cut.ts';
 
 /** What goes, by name without the first part, which is ICU's version. */
 const LEFT_OUT: readonly RegExp[] = [
-  // Languages other than English, one file each: ar.res, lang/zh_Hant.res. What they share has longer names, but for the list of them.
+  // Languages other than English, one file each: ar.res, lang/zh_Hant.res. What they share has longer names, but for
+  // the list of them.
   /(?:^|\/)(?!en[._]|res_index\.)[a-z]{2,3}(?:_\w*)?\.res$/,
   // Encodings; those of Unicode, ASCII and Latin 1 need no table.
   /\.cnv$/,
@@ -70,7 +71,9 @@ function parseData(data: Buffer): { header: Buffer; items: Item[] } {
   return { header, items };
 }
 
-/** The whole and each item begin with the length of their header, two bytes that say ICU, and, later, the byte order. */
+/**
+ * The whole and each item begin with the length of their header, two bytes that say ICU, and, later, the byte order.
+ */
 function isIcuData(data: Buffer): boolean {
   return data.length > 20 && data.readUInt16BE(2) === 0xda27 && data[8] === 0;
 }

@@ -1,6 +1,7 @@
 /**
- * Compiles sexton-init: a static binary without any dependency, or, with `sanitize`, a dynamic one under AddressSanitizer
- * and UndefinedBehaviorSanitizer for the tests. `node src/init/build.ts OUT [x64|arm64]` does the same by hand.
+ * Compiles sexton-init: a static binary without any dependency, or, with `sanitize`, a dynamic one under
+ * AddressSanitizer and UndefinedBehaviorSanitizer for the tests. `node src/init/build.ts OUT [x64|arm64]` does the same
+ * by hand.
  */
 import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';

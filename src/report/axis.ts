@@ -1,6 +1,6 @@
 /**
- * The time axis of a pod's stop, the same for text, picture and page: from a little before the first stop request to the last end, or to the
- * deadline where that is near enough to be shown.
+ * The time axis of a pod's stop, the same for text, picture and page: from a little before the first stop request to
+ * the last end, or to the deadline where that is near enough to be shown.
  */
 import { type PodStop, type Span, stopMsOf } from './stop.ts';
 import { seconds } from './words.ts';

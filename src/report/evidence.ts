@@ -1,6 +1,6 @@
 /**
- * From the evidence of a member's end (its termination message, or the last line of its log) to how it stopped. Everything is input from
- * elsewhere: what is not of its type is taken for absent.
+ * From the evidence of a member's end (its termination message, or the last line of its log) to how it stopped.
+ * Everything is input from elsewhere: what is not of its type is taken for absent.
  */
 import type { Connections } from '../core/format/evidence.ts';
 import type { DeathReason } from '../core/format/tombstone.ts';
@@ -59,7 +59,9 @@ function runOf(bornMs: number | undefined, untilMs: number): readonly Span[] {
   return bornMs === undefined || bornMs > untilMs ? [] : [{ activity: 'run', fromMs: bornMs, untilMs }];
 }
 
-/** One after the other, backwards from the death: the first ones may be of a life that had failed before the request. */
+/**
+ * One after the other, backwards from the death: the first ones may be of a life that had failed before the request.
+ */
 function phasesOf(phases: unknown, requestedMs: number | undefined, diedMs: number): readonly Span[] {
   if (requestedMs === undefined || requestedMs > diedMs) return [];
   const spans: Span[] = [];

@@ -1,9 +1,9 @@
 /**
- * Stops as one HTML page: the pictures inline, a table of the same facts below each for screen readers and for copying, no script, nothing
- * loaded from elsewhere (its own Content-Security-Policy forbids it).
+ * Stops as one HTML page: the pictures inline, a table of the same facts below each for screen readers and for copying,
+ * no script, nothing loaded from elsewhere (its own Content-Security-Policy forbids it).
  *
- * Names stand above their bars, and bars are laid out in percent, so that one page fits a telephone, a wide screen and paper. What is written
- * into a bar shows only where the window is wide enough for it; the table has it in any case.
+ * Names stand above their bars, and bars are laid out in percent, so that one page fits a telephone, a wide screen and
+ * paper. What is written into a bar shows only where the window is wide enough for it; the table has it in any case.
  */
 import { type Axis, axisOf, isShown, shareOf, ticksOf } from './axis.ts';
 import { FLEET_COLUMNS, fleetOf, workloadRows, worstFirst } from './fleet.ts';

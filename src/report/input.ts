@@ -1,7 +1,7 @@
 /**
- * Tells what a text is and reads how members stopped from it: a tombstone, pods as `kubectl get -o json|yaml` prints them (their
- * termination messages), or a log whose last line of a member carries the evidence, alone or wrapped as Docker, CRI, Loki and journald
- * do. What is none of these is passed over and counted.
+ * Tells what a text is and reads how members stopped from it: a tombstone, pods as `kubectl get -o json|yaml` prints
+ * them (their termination messages), or a log whose last line of a member carries the evidence, alone or wrapped as
+ * Docker, CRI, Loki and journald do. What is none of these is passed over and counted.
  */
 import { parseTombstone } from '../core/format/tombstone-parse.ts';
 import { isRecord, type Origin, stopOfEvidence } from './evidence.ts';
@@ -155,8 +155,8 @@ function originOfLine(prefix: string, value: Record<string, unknown>, origin: Or
 }
 
 /**
- * A log has the pod's name only, which its controllers have made: a Deployment adds the hash of its template and five characters of
- * Kubernetes' own alphabet, a StatefulSet a number, a DaemonSet and a Job the five characters.
+ * A log has the pod's name only, which its controllers have made: a Deployment adds the hash of its template and five
+ * characters of Kubernetes' own alphabet, a StatefulSet a number, a DaemonSet and a Job the five characters.
  */
 function workloadOfName(pod: string): string {
   return pod.replace(/(-[bcdfghjklmnpqrstvwxz2456789]{6,10})?-([bcdfghjklmnpqrstvwxz2456789]{5}|\d{1,5})$/, '') || pod;

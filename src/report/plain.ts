@@ -1,5 +1,6 @@
 /**
- * Stops for other programs: JSON, Mermaid's gantt (which GitHub draws), Markdown, and Chrome's trace events (which Perfetto opens).
+ * Stops for other programs: JSON, Mermaid's gantt (which GitHub draws), Markdown, and Chrome's trace events (which
+ * Perfetto opens).
  */
 import { fleetOf } from './fleet.ts';
 import { forcedOf, graceMsOf, lateOf, type MemberStop, type PodStop, type Span, stopMsOf } from './stop.ts';

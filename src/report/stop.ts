@@ -1,6 +1,6 @@
 /**
- * How the members of a pod stopped: what every format of a report is drawn from. Sources (`tombstones.ts`, `evidence.ts`) make it,
- * renderers read it; neither knows the other.
+ * How the members of a pod stopped: what every format of a report is drawn from. Sources (`tombstones.ts`,
+ * `evidence.ts`) make it, renderers read it; neither knows the other.
  *
  * Times are milliseconds since 1970, UTC, with fractions. All text is printable: it went through `cleanText`.
  */
@@ -8,7 +8,10 @@ import type { Role } from '../core/config.ts';
 import type { Connections } from '../core/format/evidence.ts';
 import type { DeathReason } from '../core/format/tombstone.ts';
 
-/** What a member did in a stretch of time. `stop`: a stop signal was sent; `kill`: KILL was; `rest`: the same for left-over processes. */
+/**
+ * What a member did in a stretch of time. `stop`: a stop signal was sent; `kill`: KILL was; `rest`: the same for
+ * left-over processes.
+ */
 export type Activity = 'run' | 'wait' | 'hold' | 'drain' | 'linger' | 'pre-stop' | 'stop' | 'kill' | 'rest';
 
 export interface Span {
@@ -75,8 +78,8 @@ export interface PodStop {
 }
 
 /**
- * Pods in the order of their stops. Of two reports of one member the one that knows a later end counts; but where nothing tells pods apart,
- * another birth is another pod.
+ * Pods in the order of their stops. Of two reports of one member the one that knows a later end counts; but where
+ * nothing tells pods apart, another birth is another pod.
  */
 export function podsOf(members: readonly MemberStop[], nowMs: number): readonly PodStop[] {
   const pods = new Map<string, Map<string, MemberStop>>();

@@ -1,6 +1,6 @@
 /**
- * A stop as a picture: SVG 1.1 with its own style sheet, light and dark, no script and nothing loaded from elsewhere. Text comes from other
- * containers, so each goes through `escapeXml`.
+ * A stop as a picture: SVG 1.1 with its own style sheet, light and dark, no script and nothing loaded from elsewhere.
+ * Text comes from other containers, so each goes through `escapeXml`.
  */
 import { type Axis, axisOf, isShown, shareOf, ticksOf } from './axis.ts';
 import type { Activity, MemberStop, PodStop, Span } from './stop.ts';

@@ -1,13 +1,16 @@
 /**
- * From a tombstone to how its member stopped. The history has each phase, hook and signal with its time; an older or a foreign
- * tombstone has less, and what it does not tell is left out.
+ * From a tombstone to how its member stopped. The history has each phase, hook and signal with its time; an older or a
+ * foreign tombstone has less, and what it does not tell is left out.
  */
 import { cleanText, type HistoryEntry, type Tombstone } from '../core/format/tombstone.ts';
 import { connectionsOf } from './evidence.ts';
 import type { Activity, Mark, MemberStop, Span } from './stop.ts';
 import { msOf } from './time.ts';
 
-/** The moment of the report. With the monotonic clock, and the boot that it counts from, it is known when a stop that goes on has to be over. */
+/**
+ * The moment of the report. With the monotonic clock, and the boot that it counts from, it is known when a stop that
+ * goes on has to be over.
+ */
 export interface Now {
   readonly ms: number;
   readonly mono?: number;

@@ -105,7 +105,9 @@ function lengthOf({ fromMs, untilMs }: Span): number {
   return untilMs - fromMs;
 }
 
-/** Of a pod that has not ended: what each member does now, for which others it waits, and what comes at the deadline. */
+/**
+ * Of a pod that has not ended: what each member does now, for which others it waits, and what comes at the deadline.
+ */
 export function presentLines(pod: PodStop): readonly string[] {
   const alive = pod.members.filter(({ diedMs }) => diedMs === undefined);
   const lines = alive.map((member) => {
@@ -142,7 +144,10 @@ export interface Link {
   readonly waitedFor: string | undefined;
 }
 
-/** A member that was waited for ended so shortly before, at most: a closed socket is noticed at once, a lost one after 2 s. */
+/**
+ * A member that was waited for ended so shortly before, at most: a closed socket is noticed at once, a lost one after 2
+ * s.
+ */
 const NOTICED_MS = 3_000;
 
 /** Backwards from the pod's end: who was last, what it waited for, whose phase that was. */

@@ -1,9 +1,9 @@
 /*
  * orphans N: hands N ended processes to PID 1 at one moment, and tells how long it takes to reap them.
  *
- * A helper starts N processes that end at once, and never waits for them; when it ends itself, all N become PID 1's. Whether
- * one is reaped is asked with kill(2) of signal 0, which costs far less than reading /proc; at the end /proc is counted
- * once, and what it says is reported too: it must be 0.
+ * A helper starts N processes that end at once, and never waits for them; when it ends itself, all N become PID 1's.
+ * Whether one is reaped is asked with kill(2) of signal 0, which costs far less than reading /proc; at the end /proc is
+ * counted once, and what it says is reported too: it must be 0.
  */
 #define _GNU_SOURCE
 #include <ctype.h>

@@ -1,5 +1,6 @@
 /**
- * Builds the C programs of the bench into `dist/.bench`, static, so that nothing but the kernel stands before their first instruction.
+ * Builds the C programs of the bench into `dist/.bench`, static, so that nothing but the kernel stands before their
+ * first instruction.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, renameSync, statSync } from 'node:fs';

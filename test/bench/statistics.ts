@@ -1,6 +1,6 @@
 /**
- * Medians, quartiles, and ratios taken pair by pair: samples of one round were taken next to each other, so what the machine
- * did at that time is in both and cancels.
+ * Medians, quartiles, and ratios taken pair by pair: samples of one round were taken next to each other, so what the
+ * machine did at that time is in both and cancels.
  */
 
 export interface Spread {

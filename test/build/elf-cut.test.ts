@@ -136,7 +136,10 @@ function changed(change: (copy: Buffer) => void): Buffer {
   return copy;
 }
 
-/** Where the entry of the segment table begins; that of the segment with the data is the last of those that are not writable. */
+/**
+ * Where the entry of the segment table begins; that of the segment with the data is the last of those that are not
+ * writable.
+ */
 function entryOf(wanted: number): number {
   const { offset, segments } = segmentsOf(PROGRAM);
   const index = segments.findLastIndex(({ type, flags }) => type === wanted && (flags & 2) === 0);

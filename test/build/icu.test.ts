@@ -1,4 +1,7 @@
-/** Whether the delivered Node, of whose ICU data only the English and common part is left, handles text as the Node that it was made of. */
+/**
+ * Whether the delivered Node, of whose ICU data only the English and common part is left, handles text as the Node that
+ * it was made of.
+ */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';

@@ -1,5 +1,6 @@
 /**
- * The pages that are made from the table of rules: the list on docs/check.md, and docs/rules.md. `node test/check/page.ts` writes them.
+ * The pages that are made from the table of rules: the list on docs/check.md, and docs/rules.md. `node
+ * test/check/page.ts` writes them.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

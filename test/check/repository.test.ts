@@ -12,8 +12,8 @@ import { ROOT } from '../helpers/paths.ts';
 import { PAGE, RULES_PAGE, rulesPage, withRules } from './page.ts';
 
 /**
- * Every manifest, Compose file and Dockerfile of the examples, and the blocks of the pages that are whole manifests. The page of the rules
- * shows findings, and is made from examples that the tests of the rules check.
+ * Every manifest, Compose file and Dockerfile of the examples, and the blocks of the pages that are whole manifests.
+ * The page of the rules shows findings, and is made from examples that the tests of the rules check.
  */
 function inputs(): readonly Input[] {
   process.chdir(ROOT);

@@ -1,5 +1,6 @@
 /**
- * Random pods: what is known of their containers, and what these really do, which lies within it. The prediction must contain the outcome.
+ * Random pods: what is known of their containers, and what these really do, which lies within it. The prediction must
+ * contain the outcome.
  */
 import assert from 'node:assert/strict';
 import { type Interval, ZERO } from '../../src/check/stop/interval.ts';

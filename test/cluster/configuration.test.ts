@@ -1,4 +1,6 @@
-/** What a pod is told while it runs, and what it tells: ConfigMaps, probes of the kubelet, and a stop signal of its own. */
+/**
+ * What a pod is told while it runs, and what it tells: ConfigMaps, probes of the kubelet, and a stop signal of its own.
+ */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, type TestContext } from 'node:test';

@@ -1,4 +1,7 @@
-/** A KILL that comes earlier than the pod declares, on a real kubelet: who still hears of the stop, and what is known of it afterwards. */
+/**
+ * A KILL that comes earlier than the pod declares, on a real kubelet: who still hears of the stop, and what is known of
+ * it afterwards.
+ */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { ask } from './helpers/api.ts';

@@ -1,4 +1,7 @@
-/** The kubelet's graceful shutdown of a node, told to it by a real systemd-logind. All pods of the node are stopped by it, so it runs alone and when it is asked for. */
+/**
+ * The kubelet's graceful shutdown of a node, told to it by a real systemd-logind. All pods of the node are stopped by
+ * it, so it runs alone and when it is asked for.
+ */
 import assert from 'node:assert/strict';
 import { clusterTest } from './helpers/case.ts';
 import { podOf, SIDECAR } from './helpers/members.ts';

@@ -1,6 +1,6 @@
 /**
- * R: containers that the kubelet starts again by their restart rules, alone or all together (Kubernetes 1.35 and 1.36). The sidecar is listed before
- * the main: it is started first, and finds what the lives before have left.
+ * R: containers that the kubelet starts again by their restart rules, alone or all together (Kubernetes 1.35 and 1.36).
+ * The sidecar is listed before the main: it is started first, and finds what the lives before have left.
  */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';

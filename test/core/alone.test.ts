@@ -1,4 +1,7 @@
-/** A container that the platform stops alone: told apart from a stop of the pod where another member lives that can tell. */
+/**
+ * A container that the platform stops alone: told apart from a stop of the pod where another member lives that can
+ * tell.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RestartPolicy } from '../../src/core/config.ts';

@@ -1,6 +1,6 @@
 /**
- * Random members with probes, hooks, reloads and quit calls, children with strays, and what `sexton stop`, a changed file or the loss of
- * the supervisor do to them.
+ * Random members with probes, hooks, reloads and quit calls, children with strays, and what `sexton stop`, a changed
+ * file or the loss of the supervisor do to them.
  */
 import fc from 'fast-check';
 import type { ExecAction, HookAction, HttpAction, MemberConfig, Probe, ProbeAction } from '../../src/core/config.ts';

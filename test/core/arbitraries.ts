@@ -1,6 +1,6 @@
 /**
- * Random configurations, worlds and schedules for the properties of the core. Times are odd on purpose: nothing happens in
- * the same millisecond by accident.
+ * Random configurations, worlds and schedules for the properties of the core. Times are odd on purpose: nothing happens
+ * in the same millisecond by accident.
  */
 import fc from 'fast-check';
 import type { MemberConfig } from '../../src/core/config.ts';

@@ -1,5 +1,6 @@
 /**
- * What a child leaves behind: the rest of its group, strays that have left the group, and processes that KILL cannot end. And what killed it.
+ * What a child leaves behind: the rest of its group, strays that have left the group, and processes that KILL cannot
+ * end. And what killed it.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

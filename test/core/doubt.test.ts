@@ -1,6 +1,6 @@
 /**
- * A sidecar without a session finds that its mains are dead and cannot tell for 10 s whether that is of this pod. And whatever is doubted, it
- * is decided by a look, not by the time alone.
+ * A sidecar without a session finds that its mains are dead and cannot tell for 10 s whether that is of this pod. And
+ * whatever is doubted, it is decided by a look, not by the time alone.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

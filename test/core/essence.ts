@@ -1,5 +1,6 @@
 /**
- * What makes two states one and the same for whoever tries everything: all that decides about what comes next, in times from now on.
+ * What makes two states one and the same for whoever tries everything: all that decides about what comes next, in times
+ * from now on.
  */
 import type { State } from '../../src/core/state/state.ts';
 

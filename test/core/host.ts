@@ -1,6 +1,6 @@
 /**
- * The world of one member, by script: the child, what it leaves behind, the actions beside it. It does for the effects of the core what a host
- * would do, and keeps what is to happen by itself.
+ * The world of one member, by script: the child, what it leaves behind, the actions beside it. It does for the effects
+ * of the core what a host would do, and keeps what is to happen by itself.
  */
 import type { HookAction, ProbeAction, QuitAction, ReadyAction } from '../../src/core/config.ts';
 import type { ChildExit } from '../../src/core/exit.ts';
@@ -19,13 +19,18 @@ export interface ChildScript {
   readonly code?: number;
   /** By signal number. */
   readonly on?: Readonly<Record<number, Reaction>>;
-  /** Others of its group outlive it: until KILL, for so long after its end, or even KILL (a zombie that nobody reaps). */
+  /**
+   * Others of its group outlive it: until KILL, for so long after its end, or even KILL (a zombie that nobody reaps).
+   */
   readonly leaves?: 'untilKilled' | 'unkillable' | number;
   /** One has left the group: it ends by any signal, by KILL only, not at all, or by itself so long after the group. */
   readonly stray?: 'untilAsked' | 'untilKilled' | 'unkillable' | number;
   /** It cannot be started. */
   readonly errno?: string;
-  /** By the name of the action: how its runs end, the last one again and again, or by when it begins. Without: at once, well. */
+  /**
+   * By the name of the action: how its runs end, the last one again and again, or by when it begins. Without: at once,
+   * well.
+   */
   readonly actions?: Readonly<Record<string, readonly Run[] | ((atMs: number) => Run)>>;
 }
 

@@ -60,7 +60,10 @@ function startsRightly(config: MemberConfig, { before, event, after, effects }: 
   assert.ok(areReady || !isGated, 'a start before all are ready');
 }
 
-/** Actions belong to a child that lives; looks to one that is not born yet, quit calls to a member that is over. Pre-stop runs once in a life. */
+/**
+ * Actions belong to a child that lives; looks to one that is not born yet, quit calls to a member that is over.
+ * Pre-stop runs once in a life.
+ */
 function runsRightly({ before, event, after, effects }: Step): void {
   const isAlive = after.child.is === 'alive' || before.child.is === 'alive';
   for (const effect of effects) {

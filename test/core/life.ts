@@ -1,6 +1,6 @@
 /**
- * One member's life on a fake clock: feeds events to the core, lets a scripted host do its effects, and ticks exactly when
- * the core asked to be woken.
+ * One member's life on a fake clock: feeds events to the core, lets a scripted host do its effects, and ticks exactly
+ * when the core asked to be woken.
  */
 import assert from 'node:assert/strict';
 import type { MemberConfig } from '../../src/core/config.ts';

@@ -1,6 +1,7 @@
 /**
- * The two tables of `src/core/lifecycle/lifecycle.ts` are compared with what `reduce` does: every state of `table/rows.ts`, and those that
- * follow from it, gets every event of `table/columns.ts`, and each move of the child is noted with the row of the tables that made it.
+ * The two tables of `src/core/lifecycle/lifecycle.ts` are compared with what `reduce` does: every state of
+ * `table/rows.ts`, and those that follow from it, gets every event of `table/columns.ts`, and each move of the child is
+ * noted with the row of the tables that made it.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -14,7 +15,9 @@ import { GROUPS } from './table/columns.ts';
 import { type Row, row, rows } from './table/rows.ts';
 
 const DEPTH = 4;
-/** What the published table leaves out: a command that asks for no stop signal, and one that is always started again. */
+/**
+ * What the published table leaves out: a command that asks for no stop signal, and one that is always started again.
+ */
 const MORE: readonly Row[] = [
   row(
     'no stop signals',

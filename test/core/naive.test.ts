@@ -1,5 +1,6 @@
 /**
- * 1,000 random lives with probes that flip, hooks, restarts and stops of all kinds, against the naive opinion: no difference.
+ * 1,000 random lives with probes that flip, hooks, restarts and stops of all kinds, against the naive opinion: no
+ * difference.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

@@ -1,4 +1,7 @@
-/** What the host has done, or not done, because we were late: a start that a stop request overtook, and the KILL at the deadline. */
+/**
+ * What the host has done, or not done, because we were late: a start that a stop request overtook, and the KILL at the
+ * deadline.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { reduce } from '../../src/core/lifecycle/lifecycle.ts';

@@ -1,5 +1,6 @@
 /**
- * Probes while a member stops: readiness goes on, liveness and startup go on only for a sidecar, and only until its own turn.
+ * Probes while a member stops: readiness goes on, liveness and startup go on only for a sidecar, and only until its own
+ * turn.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

@@ -1,5 +1,6 @@
 /**
- * What holds for every member with probes, hooks, reloads and quit calls, whatever happens. fast-check prints the seed of a run that fails.
+ * What holds for every member with probes, hooks, reloads and quit calls, whatever happens. fast-check prints the seed
+ * of a run that fails.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

@@ -1,6 +1,6 @@
 /**
- * A supervisor that died while actions ran: its successor goes on with them. Commands are the host's and are not begun twice; what
- * only the supervisor knew of, connections and sleeps, is begun again or goes by the clock.
+ * A supervisor that died while actions ran: its successor goes on with them. Commands are the host's and are not begun
+ * twice; what only the supervisor knew of, connections and sleeps, is begun again or goes by the clock.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

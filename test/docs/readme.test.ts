@@ -1,6 +1,6 @@
 /**
- * The command lines of README's Dockerfile, Job and Deployment: sexton takes them without a warning, and what they declare of their
- * pod is what its manifest says.
+ * The command lines of README's Dockerfile, Job and Deployment: sexton takes them without a warning, and what they
+ * declare of their pod is what its manifest says.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

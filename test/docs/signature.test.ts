@@ -1,5 +1,6 @@
 /**
- * The `cosign verify` that the pages tell people to run. cosign finds its expression anywhere in the identity of the signer, as
+ * The `cosign verify` that the pages tell people to run. cosign finds its expression anywhere in the identity of the
+ * signer, as
  * `RegExp.test` does, so one that is not anchored takes anybody's signature.
  */
 import assert from 'node:assert/strict';

@@ -1,5 +1,6 @@
 /**
- * A person on call searches for the line that stands in the log, so each line that the page shows is one that sexton prints.
+ * A person on call searches for the line that stands in the log, so each line that the page shows is one that sexton
+ * prints.
  */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';

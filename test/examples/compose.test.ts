@@ -1,5 +1,6 @@
 /**
- * examples/compose: compose.yaml fits the schema of the Compose specification, and declares to sexton what it declares to Compose.
+ * examples/compose: compose.yaml fits the schema of the Compose specification, and declares to sexton what it declares
+ * to Compose.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

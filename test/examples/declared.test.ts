@@ -1,6 +1,6 @@
 /**
- * What the manifests of the examples and the docs tell sexton: it takes every command line, and what a container declares about its
- * pod, which it cannot see, is what the manifest says.
+ * What the manifests of the examples and the docs tell sexton: it takes every command line, and what a container
+ * declares about its pod, which it cannot see, is what the manifest says.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';

@@ -1,5 +1,6 @@
 /**
- * examples/ecs: the shape of task-definition.json by the rules that ECS documents for it, and what it declares to sexton.
+ * examples/ecs: the shape of task-definition.json by the rules that ECS documents for it, and what it declares to
+ * sexton.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,5 +1,6 @@
 /**
- * An example that runs as plain processes of this machine and judges itself by its exit code. It must clear everything away.
+ * An example that runs as plain processes of this machine and judges itself by its exit code. It must clear everything
+ * away.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

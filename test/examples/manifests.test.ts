@@ -1,6 +1,6 @@
 /**
- * Every Kubernetes manifest of the examples and of the docs fits the types that are made from Kubernetes' OpenAPI description, and what
- * it tells sexton is right for the pod that it stands in.
+ * Every Kubernetes manifest of the examples and of the docs fits the types that are made from Kubernetes' OpenAPI
+ * description, and what it tells sexton is right for the pod that it stands in.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';

@@ -1,5 +1,6 @@
 /**
- * The numbers in the manifests of the example fit each other: sexton cannot see the pod's, so nobody else compares them.
+ * The numbers in the manifests of the example fit each other: sexton cannot see the pod's, so nobody else compares
+ * them.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

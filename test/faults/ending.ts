@@ -1,6 +1,7 @@
 /**
- * Whether a pod must come to its end by itself. A sidecar learns of its mains' end by their tombstones, and where there is none by
- * their liveness handles; when a fault takes both away at the wrong moment nobody can know, and the pod waits for its deletion.
+ * Whether a pod must come to its end by itself. A sidecar learns of its mains' end by their tombstones, and where there
+ * is none by their liveness handles; when a fault takes both away at the wrong moment nobody can know, and the pod
+ * waits for its deletion.
  */
 import type { ContainerState } from '../pods/kubelet-container.ts';
 import { gateOf, type MemberPlan, mainsOf } from './members.ts';
@@ -20,8 +21,9 @@ export function demandsAnEnd(seen: Seen): boolean {
 }
 
 /**
- * It is born again and again and can never start: its sidecar is over for good. That one has believed the last word of a main that
- * was killed behind it, or goes with the first of several mains, or has ended by itself with 0; whether it might is judged by itself.
+ * It is born again and again and can never start: its sidecar is over for good. That one has believed the last word of
+ * a main that was killed behind it, or goes with the first of several mains, or has ended by itself with 0; whether it
+ * might is judged by itself.
  */
 export function isLockedOut(
   { policy, members }: Pick<Plan, 'policy' | 'members'>,
@@ -49,7 +51,10 @@ export function mayBeUnknown(seen: Seen, name: string): boolean {
   return damages.length > 0 || kills.some((it) => !it.written.includes(name));
 }
 
-/** After so many supervisors that ended before their first word init goes on without one: nothing is written or started then. */
+/**
+ * After so many supervisors that ended before their first word init goes on without one: nothing is written or started
+ * then.
+ */
 export const MAX_FAILED_STARTS = 5;
 
 export function supervisorKills(

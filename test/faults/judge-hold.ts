@@ -1,7 +1,8 @@
 /**
  * A sidecar that is asked to stop with its pod serves on while its mains live: it gets its stop signal late enough.
  *
- * Demanded where it can have known them: a main whose tombstone had been there for a while, on a volume that nothing had befallen.
+ * Demanded where it can have known them: a main whose tombstone had been there for a while, on a volume that nothing
+ * had befallen.
  */
 import { asksTo, earliestFinishFor, isPodStop, livesAt } from './asks.ts';
 import { DESTRUCTIVE, ONLY_IN_PLACE, UNWRITABLE } from './ending.ts';

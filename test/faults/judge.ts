@@ -1,8 +1,9 @@
 /**
- * The verdict on a round. Everything is judged by what was really done and by what the applications said themselves; what
- * sexton says of it is what is judged.
+ * The verdict on a round. Everything is judged by what was really done and by what the applications said themselves;
+ * what sexton says of it is what is judged.
  *
- * No bound of time is judged here but such as a fast machine can only undercut: that something did not happen too early.
+ * No bound of time is judged here but such as a fast machine can only undercut: that something did not happen too
+ * early.
  */
 import { asksTo, earliestFinishFor, mayHaveBeenAlone, reasonToStopMs, wasKilled } from './asks.ts';
 import { judgeHold } from './judge-hold.ts';

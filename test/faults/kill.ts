@@ -1,7 +1,8 @@
 /**
  * KILL by sexton itself: a stop signal came before and its rung is over, or the grace period is.
  *
- * By the end of the container, which comes after the KILL: a little too early a KILL may pass, one without a reason does not.
+ * By the end of the container, which comes after the KILL: a little too early a KILL may pass, one without a reason
+ * does not.
  */
 import { reasonToStopMs } from './asks.ts';
 import { type ApplicationLife, stopSignalsOf } from './lives.ts';
@@ -30,7 +31,10 @@ export function statusesOf(record: RoundRecord, member: MemberPlan, life: Applic
   return [...life.statuses, ...(isKillDue(record, member, life) ? [128 + SIGKILL] : [])];
 }
 
-/** A signal came before the command could take one: it has said nothing, and the first rung ended it, or a foreign signal. */
+/**
+ * A signal came before the command could take one: it has said nothing, and the first rung ended it, or a foreign
+ * signal.
+ */
 export function silentStatuses(
   record: RoundRecord,
   member: MemberPlan,
@@ -43,7 +47,9 @@ export function silentStatuses(
   return [...hungUp, ...[15, ...member.ladder.map((it) => it.signal)].map((signal) => 128 + signal)];
 }
 
-/** A HUP from outside is passed on at once, and a command that cannot take it yet dies of it: of one that said nothing. */
+/**
+ * A HUP from outside is passed on at once, and a command that cannot take it yet dies of it: of one that said nothing.
+ */
 export function mayHaveHungUp(record: RoundRecord, container: ContainerLife): boolean {
   return hitsOf(record, ['foreign-signals'], container.member).some(
     (it) => it.fromMs <= container.untilMs && it.untilMs >= container.fromMs,

@@ -10,7 +10,9 @@ const V1 = '/sys/fs/cgroup/memory';
 
 let made = 0;
 
-/** Puts it there, if it still lives. What it has used up to now counts elsewhere; a page more than `bytes` is its end. */
+/**
+ * Puts it there, if it still lives. What it has used up to now counts elsewhere; a page more than `bytes` is its end.
+ */
 export function starve(scratch: Scratch, pid: number, bytes: number): boolean {
   made += 1;
   const isV1 = existsSync(V1);

@@ -1,6 +1,6 @@
 /**
- * The parts of `npm run test:faults`, in their order. Each is a program of its own whose exit code is its verdict; the real rounds come
- * after them, see `run.ts`.
+ * The parts of `npm run test:faults`, in their order. Each is a program of its own whose exit code is its verdict; the
+ * real rounds come after them, see `run.ts`.
  */
 export interface Part {
   readonly name: string;

@@ -1,5 +1,6 @@
 /**
- * What happened in a round, by the clock of the applications' log (CLOCK_MONOTONIC in milliseconds): it is what the judge judges.
+ * What happened in a round, by the clock of the applications' log (CLOCK_MONOTONIC in milliseconds): it is what the
+ * judge judges.
  */
 import type { LogEvent } from '../helpers/timeline.ts';
 import type { Plan } from './plan.ts';

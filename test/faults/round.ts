@@ -1,5 +1,6 @@
 /**
- * One round: a pod of real processes, strikes on it, its end, and the verdict. What a failing round leaves is kept for whoever looks.
+ * One round: a pod of real processes, strikes on it, its end, and the verdict. What a failing round leaves is kept for
+ * whoever looks.
  */
 import { chmodSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -31,7 +32,9 @@ export interface RoundResult {
   readonly hits: readonly StrikeKind[];
   readonly misses: readonly StrikeKind[];
   readonly members: number;
-  /** The end of the pod could not be demanded, because a fault destroyed what it hangs on, and it did not come either. */
+  /**
+   * The end of the pod could not be demanded, because a fault destroyed what it hangs on, and it did not come either.
+   */
   readonly wasHelped: boolean;
 }
 

@@ -1,5 +1,6 @@
 /**
- * Pods of real processes under faults, the short form: the same seeds each time. `node test/faults/run.ts` plays many more.
+ * Pods of real processes under faults, the short form: the same seeds each time. `node test/faults/run.ts` plays many
+ * more.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

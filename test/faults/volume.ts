@@ -1,8 +1,8 @@
 /**
  * The volume of a round: a small file system in memory with the graveyard in it, and what can be done to it.
  *
- * It is mounted where only this process and those that it starts can see it, see `worker.ts`. Without root it is a plain directory, and
- * what needs a file system of its own is not drawn.
+ * It is mounted where only this process and those that it starts can see it, see `worker.ts`. Without root it is a
+ * plain directory, and what needs a file system of its own is not drawn.
  */
 import { execFile } from 'node:child_process';
 import {
@@ -52,7 +52,8 @@ export async function mountVolume(scratch: Scratch, isRoot: boolean): Promise<Vo
   const root = scratch.path('v');
   const graveyard = join(root, 'g');
   mkdirSync(root);
-  // Mounted twice: a remount also changes the one mount that it is told of, and a container that starts meanwhile would keep its copy so.
+  // Mounted twice: a remount also changes the one mount that it is told of, and a container that starts meanwhile would
+  // keep its copy so.
   const lever = scratch.path('lever');
   if (isRoot) {
     mkdirSync(lever);

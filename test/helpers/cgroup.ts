@@ -1,7 +1,9 @@
 /**
- * A cgroup of a test's own with a limit, into which all processes of a container are put; of version 1 or 2, whatever this machine has.
+ * A cgroup of a test's own with a limit, into which all processes of a container are put; of version 1 or 2, whatever
+ * this machine has.
  *
- * What works on either engine: a container has PIDs of this machine, and what its processes start later is in their cgroup.
+ * What works on either engine: a container has PIDs of this machine, and what its processes start later is in their
+ * cgroup.
  */
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,6 @@
 /**
- * One container with `dist/sexton/sexton` as its PID 1, by the engine of the run: a PID namespace, or a container of podman.
+ * One container with `dist/sexton/sexton` as its PID 1, by the engine of the run: a PID namespace, or a container of
+ * podman.
  */
 import assert from 'node:assert/strict';
 import type { ChildProcess, StdioOptions } from 'node:child_process';

@@ -1,6 +1,6 @@
 /**
- * The manifests of the examples and of the docs, as a reader of them would find them: every YAML file, and every YAML block of a
- * Markdown page, that says what kind of object it is.
+ * The manifests of the examples and of the docs, as a reader of them would find them: every YAML file, and every YAML
+ * block of a Markdown page, that says what kind of object it is.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -44,7 +44,9 @@ export function allManifests(): Manifest[] {
   return files.sort().flatMap(readManifests);
 }
 
-/** Of one file, named from the repository's root. What has no apiVersion or no kind is none of Kubernetes' and left out. */
+/**
+ * Of one file, named from the repository's root. What has no apiVersion or no kind is none of Kubernetes' and left out.
+ */
 export function readManifests(file: string): Manifest[] {
   const text = readFileSync(join(ROOT, file), 'utf8');
   const blocks = file.endsWith('.md') ? yamlBlocks(text) : [{ line: 1, text }];

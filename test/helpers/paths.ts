@@ -7,7 +7,10 @@ import { fileURLToPath } from 'node:url';
 
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
-/** The program that every black-box test starts; `npm run build` lays it. The variable points the tests at another build. */
+/**
+ * The program that every black-box test starts; `npm run build` lays it. The variable points the tests at another
+ * build.
+ */
 export const SEXTON = process.env.TEST_SEXTON ?? join(ROOT, 'dist', 'sexton', 'sexton');
 
 export const FIXTURE_SOURCES = join(ROOT, 'test', 'fixtures');

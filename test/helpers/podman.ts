@@ -1,6 +1,6 @@
 /**
- * A container of podman: an image with busybox, no network, the test's directory and the build at the paths that they have
- * on this machine. Signals come from outside, to the PID that its PID 1 has on the machine.
+ * A container of podman: an image with busybox, no network, the test's directory and the build at the paths that they
+ * have on this machine. Signals come from outside, to the PID that its PID 1 has on the machine.
  *
  * `node test/run.ts --containers` builds the image and removes it; TEST_IMAGE names it.
  */
@@ -101,7 +101,10 @@ function optionsOf(order: Order, name: string, pidFile: string): string[] {
   ];
 }
 
-/** Not in the test's directory: whoever names that is taken for a part of the test, and podman's monitor outlives the container. */
+/**
+ * Not in the test's directory: whoever names that is taken for a part of the test, and podman's monitor outlives the
+ * container.
+ */
 function pidFileOf(name: string): string {
   return join(tmpdir(), `${name}.pid`);
 }
@@ -112,7 +115,9 @@ function imageOf(): string {
   throw new Error('TEST_IMAGE names no image: start these tests by `node test/run.ts --containers PATH`');
 }
 
-/** The runtime's own program waits under this number until the container is started, and then becomes that of the image. */
+/**
+ * The runtime's own program waits under this number until the container is started, and then becomes that of the image.
+ */
 function findPid1(pidFile: string, program: string | undefined): number | undefined {
   let pid: number;
   try {

@@ -1,6 +1,6 @@
 /**
- * One test with a graveyard of its own. When it fails, its error also tells what all the members did and said: a pod that
- * went wrong once in a hundred runs is not to be guessed at.
+ * One test with a graveyard of its own. When it fails, its error also tells what all the members did and said: a pod
+ * that went wrong once in a hundred runs is not to be guessed at.
  */
 import { type TestContext, test } from 'node:test';
 import { ENGINE, titled } from './engine.ts';

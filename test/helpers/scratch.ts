@@ -1,6 +1,6 @@
 /**
- * A directory of a test's own: the graveyard, the shared log and whatever else it needs. When the test is over no process
- * may be left that names it; one that is left is ended and fails the test.
+ * A directory of a test's own: the graveyard, the shared log and whatever else it needs. When the test is over no
+ * process may be left that names it; one that is left is ended and fails the test.
  */
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,7 @@
 /**
- * TEST_SUPERVISOR_KILLS=SEED: the supervisor of every container is killed at some random moments while its test runs. No test may notice, so
- * the tests stay as they are. TEST_SUPERVISOR_KILLS_TALLY=FILE grows by a byte with each kill. Tests that kill supervisors themselves may kill too many.
+ * TEST_SUPERVISOR_KILLS=SEED: the supervisor of every container is killed at some random moments while its test runs.
+ * No test may notice, so the tests stay as they are. TEST_SUPERVISOR_KILLS_TALLY=FILE grows by a byte with each kill.
+ * Tests that kill supervisors themselves may kill too many.
  */
 import { appendFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -46,8 +46,9 @@ export async function waitForRunning(graveyard: string, names: readonly string[]
 }
 
 /**
- * That a start gate on `started` was kept: the one was born after the other had started. Told by the tombstones, because a command's own
- * first words may come later than all of that on a busy machine. Each writer's wall clock is right to 2 ms.
+ * That a start gate on `started` was kept: the one was born after the other had started. Told by the tombstones,
+ * because a command's own first words may come later than all of that on a busy machine. Each writer's wall clock is
+ * right to 2 ms.
  */
 export function assertStartedBefore(graveyard: string, first: string, next: string): void {
   const started = Date.parse(readTombstone(graveyard, first)?.Started ?? '');

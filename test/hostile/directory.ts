@@ -44,7 +44,10 @@ export async function playLittered(stage: Stage, options: Littered): Promise<str
   return figures.join('\n');
 }
 
-/** Without names a death that is forged ends a sidecar, and it sees the first members and files only: there it is for all to be few. */
+/**
+ * Without names a death that is forged ends a sidecar, and it sees the first members and files only: there it is for
+ * all to be few.
+ */
 function litter(dir: string, { isNamed, foreign, seed }: Littered): void {
   addOddities(dir);
   addNames(dir);

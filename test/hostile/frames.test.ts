@@ -1,5 +1,6 @@
 /**
- * What a supervisor does with any bytes from its host: frames, or one error; never more than one frame's bytes are kept.
+ * What a supervisor does with any bytes from its host: frames, or one error; never more than one frame's bytes are
+ * kept.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

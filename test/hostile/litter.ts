@@ -1,6 +1,6 @@
 /**
- * A graveyard full of what should not be there. Nothing of it bears the name of a member of the pod, `work` and `proxy`, but
- * what lies in wait for their temporary files and stop requests.
+ * A graveyard full of what should not be there. Nothing of it bears the name of a member of the pod, `work` and
+ * `proxy`, but what lies in wait for their temporary files and stop requests.
  */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, closeSync, ftruncateSync, mkdirSync, openSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,10 @@ export function addForeign(dir: string, count: number): void {
   }
 }
 
-/** Everything but plain files: what blocks, leads elsewhere, or never ends. Devices only where the right to make them is there. */
+/**
+ * Everything but plain files: what blocks, leads elsewhere, or never ends. Devices only where the right to make them is
+ * there.
+ */
 export function addOddities(dir: string): void {
   const at = (name: string): string => join(dir, name);
   for (const [name, target] of [
@@ -45,7 +48,10 @@ export function addOddities(dir: string): void {
   writeFileSync(at('.plain.sock'), 'a regular file');
 }
 
-/** Names with every byte but the two that no name can have, of every length, and such as forge lines of a log or act on a terminal. */
+/**
+ * Names with every byte but the two that no name can have, of every length, and such as forge lines of a log or act on
+ * a terminal.
+ */
 export function addNames(dir: string): void {
   const raw = (name: Buffer): void => writeFileSync(Buffer.concat([Buffer.from(`${dir}/`), name]), '');
   for (let byte = 1; byte < 256; byte++) if (byte !== 0x2f) raw(Buffer.from([0x78, byte, 0x79]));

@@ -1,6 +1,6 @@
 /**
- * A main and its sidecar in a graveyard, each a container of its own under a user that may not read everything, and what is
- * measured and judged of them.
+ * A main and its sidecar in a graveyard, each a container of its own under a user that may not read everything, and
+ * what is measured and judged of them.
  */
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';

@@ -70,8 +70,8 @@ describe('sockets of unknown processes', () => {
     assert.ok(now.descriptors <= usual.descriptors + 8, `${now.descriptors} descriptors after ${usual.descriptors}`);
     t.diagnostic(`${made} connections made, init ${JSON.stringify(before)} then ${JSON.stringify(after)}`);
     const late = await pod.join('late');
-    // It was killed as a whole, and the tombstone will never say it. A member that was connected before the others is told by that connection,
-    // one that was turned away finds nothing behind the socket.
+    // It was killed as a whole, and the tombstone will never say it. A member that was connected before the others is
+    // told by that connection, one that was turned away finds nothing behind the socket.
     await pod.work.kill();
     for (const it of [pod.proxy, late]) assert.equal((await it.exit()).status, 0);
     for (const name of ['proxy', 'late']) {

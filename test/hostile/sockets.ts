@@ -35,7 +35,10 @@ const MANNERS: Readonly<Record<string, (socket: Socket, sent: (bytes: number) =>
   },
 };
 
-/** One peer of each kind, which all say that they live and are sidecars of `work`, so that it wants to know of them. They go with the test. */
+/**
+ * One peer of each kind, which all say that they live and are sidecars of `work`, so that it wants to know of them.
+ * They go with the test.
+ */
 export async function addRogues(t: TestContext, dir: string): Promise<readonly Rogue[]> {
   const rogues = await Promise.all(Object.keys(MANNERS).map((name) => addRogue(t, dir, name)));
   const gone = createServer();

@@ -1,5 +1,6 @@
 /**
- * Tombstones that another container made to hurt: whatever the bytes, the reader takes a valid tombstone or none, and soon.
+ * Tombstones that another container made to hurt: whatever the bytes, the reader takes a valid tombstone or none, and
+ * soon.
  */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -77,7 +78,10 @@ describe('a hostile tombstone', () => {
   });
 });
 
-/** Of many tries the one that nothing else came into; on a busy machine that takes more of them, until one is below `enoughMs`. */
+/**
+ * Of many tries the one that nothing else came into; on a busy machine that takes more of them, until one is below
+ * `enoughMs`.
+ */
 function leastMs(work: () => void, enoughMs: number): number {
   let least = Number.POSITIVE_INFINITY;
   for (let tries = 0; tries < 7 || (least >= enoughMs && tries < 200); tries++) {

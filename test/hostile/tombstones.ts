@@ -1,5 +1,6 @@
 /**
- * Hostile tombstones: real ones, damaged by chance, and those that were made to hurt. The same numbers give the same bytes.
+ * Hostile tombstones: real ones, damaged by chance, and those that were made to hurt. The same numbers give the same
+ * bytes.
  */
 import assert from 'node:assert/strict';
 import {

@@ -1,5 +1,6 @@
 /**
- * The supervisor's end of the protocol, in the hands of a test: frames as fields, and bytes where a frame would be too well formed.
+ * The supervisor's end of the protocol, in the hands of a test: frames as fields, and bytes where a frame would be too
+ * well formed.
  */
 import type { Socket } from 'node:net';
 import { encodeFrame, FrameReader } from '../../src/runtime/host/frames.ts';

@@ -1,6 +1,6 @@
 /**
- * sexton-init under test: a directory with the binary, Node, and in place of the supervisor a relay, so that the test itself
- * speaks the protocol. Each start of a supervisor arrives here as a `Supervisor`.
+ * sexton-init under test: a directory with the binary, Node, and in place of the supervisor a relay, so that the test
+ * itself speaks the protocol. Each start of a supervisor arrives here as a `Supervisor`.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -4,7 +4,9 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFile
 import { constants } from 'node:os';
 import { AGENT, eachBuild, layBench } from './scripted.ts';
 
-/** Dying of these is what they do by default: signal(7). 32 and 33 belong to the C libraries and no shell sends them. */
+/**
+ * Dying of these is what they do by default: signal(7). 32 and 33 belong to the C libraries and no shell sends them.
+ */
 const DEADLY = Array.from({ length: 64 }, (_, index) => index + 1).filter(
   (number) => ![17, 18, 19, 20, 21, 22, 23, 28, 32, 33].includes(number),
 );

@@ -154,7 +154,9 @@ eachBuild('strays are found where the kernel does not list children, too', async
   await supervisor.expect('strays-gone');
 });
 
-/** Init looks for strays whenever it has reaped something, here two helpers; the second comes after that of the first. */
+/**
+ * Init looks for strays whenever it has reaped something, here two helpers; the second comes after that of the first.
+ */
 async function lookAgain(supervisor: Supervisor): Promise<void> {
   for (const id of [101, 102]) {
     supervisor.commit('exec', id, 0, 1, 'true');

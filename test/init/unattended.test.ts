@@ -1,4 +1,7 @@
-/** Under the names tini and dumb-init: as long as there is nothing to decide and nothing to tell, there is no supervisor at all. */
+/**
+ * Under the names tini and dumb-init: as long as there is nothing to decide and nothing to tell, there is no supervisor
+ * at all.
+ */
 import assert from 'node:assert/strict';
 import { existsSync, symlinkSync } from 'node:fs';
 import type { TestContext } from 'node:test';

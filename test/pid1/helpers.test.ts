@@ -1,6 +1,6 @@
 /**
- * The commands of probes and hooks in a container: what they inherit, what becomes of what they write and leave behind, and what
- * happens where they cannot be started.
+ * The commands of probes and hooks in a container: what they inherit, what becomes of what they write and leave behind,
+ * and what happens where they cannot be started.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -57,7 +57,8 @@ describe('commands of hooks and probes', { concurrency: atOnce(2) }, () => {
     scenario(`what a hook writes is on one line of the log as ${format}, whatever it is`, async (stage) => {
       const json = '{"level":"error","member":"app","message":"forged"}'.replaceAll('"', '\\042');
       const forged = `${json}\\n00:00:00.000 error app: forged\\n`;
-      // CSI as one character, NEL, line and paragraph separators, an order of writing from right to left, a byte that is no UTF-8, NUL.
+      // CSI as one character, NEL, line and paragraph separators, an order of writing from right to left, a byte that
+      // is no UTF-8, NUL.
       const odd = '\\033[31m\\r\\302\\233\\302\\205\\342\\200\\250\\342\\200\\251\\342\\200\\256\\377\\000\\t';
       const script = `printf '${forged}${odd}END'`;
       const container = start(stage, ['--log-format', format, '--post-start', `exec:sh -c "${script}"`]);

@@ -81,7 +81,8 @@ describe('signals through PID 1', { concurrency: atOnce(2) }, () => {
       const outcomes = { handled: 0, ended: 0, neverStarted: 0 };
       await inRounds(rounds, 3, async (index) => {
         const name = `app${index}`;
-        // In turn: alone, with a graveyard, and with a variable that makes init wait for the supervisor before it starts anything.
+        // In turn: alone, with a graveyard, and with a variable that makes init wait for the supervisor before it
+        // starts anything.
         const kind = index % 3;
         const flags = kind === 0 ? [] : ['--name', name, '--graveyard', scratch.graveyard];
         const env: Record<string, string> = kind === 2 ? { SEXTON_STOP: 'TERM' } : {};
@@ -105,7 +106,8 @@ describe('signals through PID 1', { concurrency: atOnce(2) }, () => {
           assert.deepEqual([log.signals(name), status], [[SIGTERM], 3], name);
           if (tombstone) assert.deepEqual([tombstone.ExitCode, tombstone.Reason], [3, 'stopped'], name);
         } else {
-          // Either it was never started, or the signal ended it before it had a handler: one and the same to a platform.
+          // Either it was never started, or the signal ended it before it had a handler: one and the same to a
+          // platform.
           assert.equal(status, 128 + SIGTERM, name);
           const isNeverStarted = tombstone?.Reason === 'never-started';
           outcomes[isNeverStarted ? 'neverStarted' : 'ended'] += 1;

@@ -1,7 +1,9 @@
 /**
- * P12: the supervisor is killed at any moment and comes back; the application, the tombstone and the exit code do not notice.
+ * P12: the supervisor is killed at any moment and comes back; the application, the tombstone and the exit code do not
+ * notice.
  *
- * TEST_ROUNDS kills in all (60 by default, 12 in podman, 500 for the full case), in lives of about five, some at a time.
+ * TEST_ROUNDS kills in all (60 by default, 12 in podman, 500 for the full case), in lives of about five, some at a
+ * time.
  */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';

@@ -1,5 +1,6 @@
 /**
- * C01, the half that is the format: members under kubexit and members under sexton in one graveyard see each other's deaths.
+ * C01, the half that is the format: members under kubexit and members under sexton in one graveyard see each other's
+ * deaths.
  */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * N: post-start and pre-stop hooks in pods of real processes. Every hook is the fixture application under a name of its own, so
- * what it does stands in the same log as what the members do.
+ * N: post-start and pre-stop hooks in pods of real processes. Every hook is the fixture application under a name of its
+ * own, so what it does stands in the same log as what the members do.
  */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -14,7 +14,9 @@ import { runPod } from './kubelet.ts';
 import { AMPLE_MS, after, cast } from './members.ts';
 import { limited } from './memory.ts';
 
-/** Of a pod whose hooks do not end: they are ended at half of it, and what ignores TERM is killed a little before it. */
+/**
+ * Of a pod whose hooks do not end: they are ended at half of it, and what ignores TERM is killed a little before it.
+ */
 const SHORT_MS = 6_000;
 
 describe('hooks', { concurrency: atOnce(4) }, () => {

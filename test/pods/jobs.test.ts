@@ -1,6 +1,6 @@
 /**
- * J: what a sidecar does when the work has ended, policy by policy. "Nothing" is shown by the sidecar's own log: it gets no
- * signal and ends as it would have ended alone.
+ * J: what a sidecar does when the work has ended, policy by policy. "Nothing" is shown by the sidecar's own log: it
+ * gets no signal and ends as it would have ended alone.
  */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

@@ -1,8 +1,9 @@
 /**
  * One container in the hands of the stand-in kubelet: its lives, its state, and how a life is ended.
  *
- * A stop is the kubelet's: its preStop hook, then TERM to PID 1, then KILL to the whole namespace when the grace period, which
- * counts from the hook's start, is over. A container whose hook took too long still gets TERM and a short while before KILL.
+ * A stop is the kubelet's: its preStop hook, then TERM to PID 1, then KILL to the whole namespace when the grace
+ * period, which counts from the hook's start, is over. A container whose hook took too long still gets TERM and a short
+ * while before KILL.
  */
 import type { Container, Exit } from '../helpers/container.ts';
 import { send } from '../helpers/process.ts';
@@ -16,7 +17,10 @@ export interface PodContainer {
   readonly init?: boolean;
   /** What its restart rules say of exit codes. */
   readonly rules?: Readonly<Record<number, 'restart' | 'restart-all'>>;
-  /** What the kubelet itself runs before it sends TERM. What becomes of it changes nothing; `over` says that its time is up. */
+  /**
+   * What the kubelet itself runs before it sends TERM. What becomes of it changes nothing; `over` says that its time is
+   * up.
+   */
   readonly preStop?: (over: AbortSignal) => Promise<unknown>;
   /** Awaited before life `life` (2 and so on) in place of a back-off, which may be of any length. */
   readonly backoff?: (life: number) => Promise<unknown>;
@@ -117,14 +121,18 @@ export class KubeletContainer {
     };
   }
 
-  /** Resolves when the life that runs now has ended; without one at once. Up to its first wait it asks in the caller's turn. */
+  /**
+   * Resolves when the life that runs now has ended; without one at once. Up to its first wait it asks in the caller's
+   * turn.
+   */
   async stop(over: AbortSignal): Promise<void> {
     const running = this.#running;
     if (running === undefined) return;
     const { preStop } = this.spec;
     if (preStop !== undefined) await Promise.race([preStop(over).catch(() => {}), aborted(over), running.ended]);
     const withTimeout = over.aborted;
-    // The runtime starts a container before it can be signalled; a namespace whose PID 1 is not yet sexton is not started.
+    // The runtime starts a container before it can be signalled; a namespace whose PID 1 is not yet sexton is not
+    // started.
     const pid =
       running.findNow() ?? (await Promise.race([running.pid1().catch(() => {}), aborted(over), running.ended]));
     if (typeof pid === 'number' && this.#running === running) send(pid, 'SIGTERM');

@@ -1,6 +1,6 @@
 /**
- * The stand-in kubelet itself: it must do to a pod what the real one does, or the pod tests show nothing. The containers
- * here run the fixture application as PID 1, without sexton.
+ * The stand-in kubelet itself: it must do to a pod what the real one does, or the pod tests show nothing. The
+ * containers here run the fixture application as PID 1, without sexton.
  */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

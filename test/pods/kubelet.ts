@@ -2,16 +2,18 @@
  * A stand-in for the kubelet: what it does to the containers of one pod, and nothing else.
  *
  * Theory of operation: predecessors (`init`) run one by one, each until it exits 0; then all other containers start at
- * once and each is started again as its restart rules or the pod's restartPolicy say, after a back-off that doubles. A rule that restarts
- * all ends them all at once; then the predecessors run again. A deletion ends all restarting
- * and stops all containers side by side, each in the way that `kubelet-container.ts` tells. A deletion that comes later changes nothing, as
- * with the real one (docs/kubernetes.md). What a container is the engine of the run says; its PID 1 is
+ * once and each is started again as its restart rules or the pod's restartPolicy say, after a back-off that doubles. A
+ * rule that restarts all ends them all at once; then the predecessors run again. A deletion ends all restarting and
+ * stops all containers side by side, each in the way that `kubelet-container.ts` tells. A deletion that comes later
+ * changes nothing, as with the real one (docs/kubernetes.md). What a container is the engine of the run says; its PID 1
+ * is
  * `dist/sexton/sexton`.
  *
- * As no container can see its pod, what the pod declares is handed over as flags: restart policy, grace period, session.
+ * As no container can see its pod, what the pod declares is handed over as flags: restart policy, grace period,
+ * session.
  *
- * A node that reboots is a crash and then a pod with the same session over the same graveyard. Only the kernel makes a boot
- * id, so it is the tombstones that are made older: see `ageGraveyard`.
+ * A node that reboots is a crash and then a pod with the same session over the same graveyard. Only the kernel makes a
+ * boot id, so it is the tombstones that are made older: see `ageGraveyard`.
  *
  * A container that runs on when its test is over fails that test.
  */
@@ -53,7 +55,10 @@ export interface RunningPod {
   delete(graceMs?: number): Promise<Phase>;
   /** A deletion by the node itself, with a grace period of its own; the pod has failed, whatever its containers say. */
   evict(graceMs: number): Promise<Phase>;
-  /** What a failed liveness probe does: stops this container alone, and it is started again unless the policy is `Never`. */
+  /**
+   * What a failed liveness probe does: stops this container alone, and it is started again unless the policy is
+   * `Never`.
+   */
   replace(name: string, graceMs?: number): Promise<void>;
   /** What an operator's restart of one container does: one more life, whatever the policy. */
   rerun(name: string): void;

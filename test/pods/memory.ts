@@ -1,6 +1,6 @@
 /**
- * Little memory for a command, so that the kernel's OOM killer ends it: in a cgroup of its own, or, as a pod has it, with its
- * supervisor in the container's. The kernel ends the one that takes most.
+ * Little memory for a command, so that the kernel's OOM killer ends it: in a cgroup of its own, or, as a pod has it,
+ * with its supervisor in the container's. The kernel ends the one that takes most.
  */
 import { join } from 'node:path';
 import { makeCgroup } from '../helpers/cgroup.ts';

@@ -1,5 +1,6 @@
 /**
- * Who killed it: the kernel for want of memory, sexton, or somebody else. With a real limit of memory, by podman or by a cgroup.
+ * Who killed it: the kernel for want of memory, sexton, or somebody else. With a real limit of memory, by podman or by
+ * a cgroup.
  */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';

@@ -1,6 +1,6 @@
 /**
- * N: who ends before whom, in pods of real processes. Under test is what the kubelet does for native sidecars, done from inside
- * the containers.
+ * N: who ends before whom, in pods of real processes. Under test is what the kubelet does for native sidecars, done
+ * from inside the containers.
  */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';

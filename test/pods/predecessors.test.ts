@@ -1,6 +1,6 @@
 /**
- * N: who starts before whom, in pods of real processes. Under test is what the kubelet does for init containers and native
- * sidecars, done from inside the containers.
+ * N: who starts before whom, in pods of real processes. Under test is what the kubelet does for init containers and
+ * native sidecars, done from inside the containers.
  */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';

@@ -1,6 +1,6 @@
 /**
- * N: startup, readiness and liveness probes in pods of real processes. A probe looks whether a file is there, so a test decides when it
- * is good; each of its runs stands in the shared log.
+ * N: startup, readiness and liveness probes in pods of real processes. A probe looks whether a file is there, so a test
+ * decides when it is good; each of its runs stands in the shared log.
  */
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Moments at which members know little of each other: the first of a pod, those after a pause, and those on a volume that
- * somebody else has used.
+ * Moments at which members know little of each other: the first of a pod, those after a pause, and those on a volume
+ * that somebody else has used.
  */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -37,8 +37,8 @@ describe('moments of ignorance', { concurrency: atOnce(4) }, () => {
         ];
         const pod = runPod(scratch, { restartPolicy: 'Always', graceMs: AMPLE_MS, session: 'pod', containers });
         for (const name of names) await waitForEvent(scratch.log, name, 'Started');
-        // A main that init starts at once is unknown until its supervisor is up. A sidecar allows a second for that, but how long it
-        // takes is this machine's affair: from here on it may be known.
+        // A main that init starts at once is unknown until its supervisor is up. A sidecar allows a second for that,
+        // but how long it takes is this machine's affair: from here on it may be known.
         await waitForTombstone(scratch.graveyard, names[1], 'is born', (it) => it.Phase !== 'waiting');
         await pod.delete();
         const log = readTimeline(scratch.log);
@@ -69,7 +69,8 @@ describe('moments of ignorance', { concurrency: atOnce(4) }, () => {
       send(supervisor, 'SIGSTOP');
       const reborn = runPod(scratch, { ...pod, containers: [main('work', { after: scratch.path('enough'), run: 1 })] });
       await waitForRebirth(scratch.graveyard, dead);
-      // Near the end of the ten seconds it may still believe what it knew; who comes to it a second later looks again first.
+      // Near the end of the ten seconds it may still believe what it knew; who comes to it a second later looks again
+      // first.
       if (monotonicMs() > beforeMs + 5_000)
         await sleep(Math.max(0, readTimeline(scratch.log).at('s1', 'Starting').atMs + 11_500 - monotonicMs()));
       send(supervisor, 'SIGCONT');
@@ -101,7 +102,8 @@ describe('moments of ignorance', { concurrency: atOnce(4) }, () => {
     await waitForRebirth(scratch.graveyard, before);
     await sleep(2_500);
     send(supervisor, 'SIGCONT');
-    // Long enough for the sidecar that its supervisor stops, and no longer than a slow machine likes: then this shows less.
+    // Long enough for the sidecar that its supervisor stops, and no longer than a slow machine likes: then this shows
+    // less.
     await sleep(1_000);
     open();
     assert.equal(await pod.end(), 'Succeeded');

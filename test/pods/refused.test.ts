@@ -1,5 +1,6 @@
 /**
- * A container that sexton itself does not start (exit code 125): why stands in its termination log, where `kubectl describe` shows it.
+ * A container that sexton itself does not start (exit code 125): why stands in its termination log, where `kubectl
+ * describe` shows it.
  */
 import assert from 'node:assert/strict';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';

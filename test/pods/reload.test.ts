@@ -1,6 +1,6 @@
 /**
- * Reloads in containers: the volumes of Kubernetes are swapped under an application that runs, serves on while its pod stops, or has
- * lost its supervisor.
+ * Reloads in containers: the volumes of Kubernetes are swapped under an application that runs, serves on while its pod
+ * stops, or has lost its supervisor.
  */
 import assert from 'node:assert/strict';
 import { renameSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * K, J: pods one after the other on the same volume, as Compose and podman have it, and as a node's disk keeps it through a
- * reboot. What is left of a life neither stops the next one, nor blocks it, nor shortens its stop.
+ * K, J: pods one after the other on the same volume, as Compose and podman have it, and as a node's disk keeps it
+ * through a reboot. What is left of a life neither stops the next one, nor blocks it, nor shortens its stop.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,10 @@ import { AMPLE_MS, cast } from './members.ts';
 
 type Session = string | false;
 
-/** In podman a crash and an end, a sidecar first and a main first: what else there is happens to the volume, whose engine is none. */
+/**
+ * In podman a crash and an end, a sidecar first and a main first: what else there is happens to the volume, whose
+ * engine is none.
+ */
 const onlyHere = (isInPodman: boolean): ScenarioOptions =>
   isInPodman ? {} : { notInPodman: 'it differs from another case by its volume alone' };
 

@@ -1,5 +1,6 @@
 /**
- * A real browser for the tests of pages and pictures: Debian's Chromium, driven over a pipe by the Chrome DevTools Protocol.
+ * A real browser for the tests of pages and pictures: Debian's Chromium, driven over a pipe by the Chrome DevTools
+ * Protocol.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** `sexton report` as it is called: sources, formats, the width of a pipe, exit codes, and its JSON by a checker of schemas that is not ours. */
+/**
+ * `sexton report` as it is called: sources, formats, the width of a pipe, exit codes, and its JSON by a checker of
+ * schemas that is not ours.
+ */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';

@@ -132,7 +132,10 @@ const TAGS = new Set(
 /** Characters for each one of the input, and beside them. */
 const MAX_GROWTH = { times: 60, and: 400_000 } as const;
 
-/** Throws where anything of it becomes markup or acts on a terminal, or where the report is out of all proportion. Returns whether it told anything. */
+/**
+ * Throws where anything of it becomes markup or acts on a terminal, or where the report is out of all proportion.
+ * Returns whether it told anything.
+ */
 export function judgeText(text: string): boolean {
   const yaml = (source: string): unknown => {
     const parsed = parseYaml(source);

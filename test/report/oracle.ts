@@ -1,6 +1,6 @@
 /**
- * What a report says of simulated pods against what the simulator knows: who ended, when, why, by which code or signal, forced or not, and
- * who was last. `node test/report/oracle.ts [PODS] [FIRST SEED]` tries so many.
+ * What a report says of simulated pods against what the simulator knows: who ended, when, why, by which code or signal,
+ * forced or not, and who was last. `node test/report/oracle.ts [PODS] [FIRST SEED]` tries so many.
  */
 import assert from 'node:assert/strict';
 import { formatEvidence } from '../../src/core/format/evidence.ts';
@@ -26,7 +26,9 @@ export interface Judged {
   readonly forced: number;
   readonly stopped: number;
   readonly pods: number;
-  /** Containers of which no supervisor was there at the end, or whose command never ran: there is nothing to be told. */
+  /**
+   * Containers of which no supervisor was there at the end, or whose command never ran: there is nothing to be told.
+   */
   readonly silent: number;
 }
 

@@ -1,5 +1,6 @@
 /**
- * README's picture is what `sexton report` draws of the demo today: from the tombstones that a run of the demo has left.
+ * README's picture is what `sexton report` draws of the demo today: from the tombstones that a run of the demo has
+ * left.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

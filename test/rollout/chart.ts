@@ -1,6 +1,6 @@
 /**
- * The picture of the experiment, drawn from its own figures: for each drain and each time that the balancer takes, how long the stop took,
- * and how many requests failed.
+ * The picture of the experiment, drawn from its own figures: for each drain and each time that the balancer takes, how
+ * long the stop took, and how many requests failed.
  */
 import type { Trial } from './run.ts';
 

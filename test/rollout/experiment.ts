@@ -1,6 +1,6 @@
 /**
- * One server of two behind a load balancer is stopped under constant load, and the balancer takes its time to notice: so it goes on every
- * node of a cluster when a pod is deleted. How many requests fail, and how long does the pod take?
+ * One server of two behind a load balancer is stopped under constant load, and the balancer takes its time to notice:
+ * so it goes on every node of a cluster when a pod is deleted. How many requests fail, and how long does the pod take?
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

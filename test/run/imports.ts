@@ -1,5 +1,6 @@
 /**
- * Circles of imports among source files. Imports of types count: two files that know each other's types cannot be read apart.
+ * Circles of imports among source files. Imports of types count: two files that know each other's types cannot be read
+ * apart.
  */
 import { posix } from 'node:path';
 

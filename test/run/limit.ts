@@ -1,6 +1,6 @@
 /**
- * Ends test files that do not end by themselves, and says what they were at. A time limit of node:test is one of each test in a file: it does
- * not end a process that something keeps alive, such as a watcher that a hook has not closed.
+ * Ends test files that do not end by themselves, and says what they were at. A time limit of node:test is one of each
+ * test in a file: it does not end a process that something keeps alive, such as a watcher that a hook has not closed.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

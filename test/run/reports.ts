@@ -1,4 +1,6 @@
-/** Turns the events of a test run into one line per file, the failures in full, what was skipped and why, and totals. */
+/**
+ * Turns the events of a test run into one line per file, the failures in full, what was skipped and why, and totals.
+ */
 import type { TestEvent } from 'node:test/reporters';
 import { inspect } from 'node:util';
 

@@ -1,6 +1,6 @@
 /**
- * The reasons for which a test may be skipped, each with the condition for it. A skip for another reason fails the run, and so does
- * one whose condition does not hold on this machine.
+ * The reasons for which a test may be skipped, each with the condition for it. A skip for another reason fails the run,
+ * and so does one whose condition does not hold on this machine.
  *
  * `TEST_SKIPS` narrows the list where it is known what a machine has: only the names in it, separated by commas, may be skipped.
  */

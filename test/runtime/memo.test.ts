@@ -1,4 +1,7 @@
-/** What one supervisor leaves to the next: always small enough for init, and understood also when another version wrote it. */
+/**
+ * What one supervisor leaves to the next: always small enough for init, and understood also when another version wrote
+ * it.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MemberConfig } from '../../src/core/config.ts';

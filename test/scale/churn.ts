@@ -1,6 +1,6 @@
 /**
- * A pod with two members that live long, a main and a sidecar with probes and restarts in place, and others beside them that come
- * and go as containers do: by themselves, by a stop, by a KILL of the whole container.
+ * A pod with two members that live long, a main and a sidecar with probes and restarts in place, and others beside them
+ * that come and go as containers do: by themselves, by a stop, by a KILL of the whole container.
  */
 import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';

@@ -1,6 +1,6 @@
 /**
- * CPU time and processes of a group: a cgroup of its own, version 1 (`cpuacct`) or 2, whatever this machine has. What has ended
- * by now is counted, too, which /proc forgets.
+ * CPU time and processes of a group: a cgroup of its own, version 1 (`cpuacct`) or 2, whatever this machine has. What
+ * has ended by now is counted, too, which /proc forgets.
  */
 import { existsSync, mkdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * The death of a main by KILL of its whole container, and what a sidecar in another container and under another uid makes of it. Two
- * ways to make those containers; times are milliseconds since the kill(2).
+ * The death of a main by KILL of its whole container, and what a sidecar in another container and under another uid
+ * makes of it. Two ways to make those containers; times are milliseconds since the kill(2).
  */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

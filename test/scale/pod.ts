@@ -1,6 +1,7 @@
 /**
- * Pods of very many members for measurements: each a PID namespace with sexton as its PID 1 and the fixture application, all of one
- * pod in one cgroup. Less is told of each than by `helpers/container.ts`, so that what is measured is the pod and not the bench.
+ * Pods of very many members for measurements: each a PID namespace with sexton as its PID 1 and the fixture
+ * application, all of one pod in one cgroup. Less is told of each than by `helpers/container.ts`, so that what is
+ * measured is the pod and not the bench.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

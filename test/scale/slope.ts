@@ -1,6 +1,6 @@
 /**
- * The straight line through samples, by least squares, and how sure its slope is. What is sampled swings (a heap fills and is
- * collected), and neighbours in time are alike: so means of parts of the time are taken in place of the samples.
+ * The straight line through samples, by least squares, and how sure its slope is. What is sampled swings (a heap fills
+ * and is collected), and neighbours in time are alike: so means of parts of the time are taken in place of the samples.
  */
 
 export interface Sample {

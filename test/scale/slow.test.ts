@@ -1,5 +1,6 @@
 /**
- * Graveyards on a disk that is slow, or hangs: the application does not notice, and nobody waits for it longer than it may.
+ * Graveyards on a disk that is slow, or hangs: the application does not notice, and nobody waits for it longer than it
+ * may.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

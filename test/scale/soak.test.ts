@@ -1,6 +1,6 @@
 /**
- * The soak, short: after some dozen containers the descriptors of a long-lived member are as many as before, and its memory has not
- * grown with each of them. What grows slowly only the long form can tell: `node test/scale/soak.ts`.
+ * The soak, short: after some dozen containers the descriptors of a long-lived member are as many as before, and its
+ * memory has not grown with each of them. What grows slowly only the long form can tell: `node test/scale/soak.ts`.
  */
 import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';

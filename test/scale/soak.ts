@@ -62,7 +62,10 @@ function line(what: string, slope: Slope): string {
   return `  ${what.padEnd(34)} ${numbers}: ${verdict}`;
 }
 
-/** About the error of 20 minutes: a slope below it is not told from none. One descriptor for each container would be 4,500. */
+/**
+ * About the error of 20 minutes: a slope below it is not told from none. One descriptor for each container would be
+ * 4,500.
+ */
 function mostPerHour(what: string): number {
   if (what.endsWith('descriptors')) return 3;
   return what.includes('init') ? 64 : 4096;

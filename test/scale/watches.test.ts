@@ -1,6 +1,6 @@
 /**
- * More members of one uid than it may have inotify instances: 128 by default, and the pods of a node often share a uid. Whoever comes
- * too late for one says so once, and sees by its rescans what the others see at once.
+ * More members of one uid than it may have inotify instances: 128 by default, and the pods of a node often share a uid.
+ * Whoever comes too late for one says so once, and sees by its rescans what the others see at once.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';

@@ -5,7 +5,9 @@ import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { FIRST_HALF, PORT, SECOND_HALF, type Stage } from './stage.ts';
 
-/** One request and its response: `onBody` is told the whole body as far as it has come, `onEnd` whether that was all. */
+/**
+ * One request and its response: `onBody` is told the whole body as far as it has come, `onEnd` whether that was all.
+ */
 export type Exchange = (
   stage: Stage,
   path: string,

@@ -1,7 +1,8 @@
 /**
- * How a graceful stop of a real server is judged, in all five ways: the body in flight is complete; no request failed under a constant load up to
- * the end of the drain; what the server keeps is clean; its exit code is the planned one and KILL had no part in it; its own log says that it
- * was asked. And the control: the same server loses the same request when it gets the wrong signal.
+ * How a graceful stop of a real server is judged, in all five ways: the body in flight is complete; no request failed
+ * under a constant load up to the end of the drain; what the server keeps is clean; its exit code is the planned one
+ * and KILL had no part in it; its own log says that it was asked. And the control: the same server loses the same
+ * request when it gets the wrong signal.
  */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';

@@ -1,5 +1,6 @@
 /**
- * A real server behind sexton: nginx takes QUIT for a graceful stop and cuts its requests on TERM, which is what every platform sends.
+ * A real server behind sexton: nginx takes QUIT for a graceful stop and cuts its requests on TERM, which is what every
+ * platform sends.
  */
 import assert from 'node:assert/strict';
 import { existsSync, writeFileSync } from 'node:fs';

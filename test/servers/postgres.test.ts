@@ -1,6 +1,7 @@
 /**
- * postgres: TERM to its first process lets sessions end by themselves, INT ends them, and both leave a clean database. The processes
- * of sessions, to which TERM and INT mean to drop what they do, are in groups of their own and do not get them.
+ * postgres: TERM to its first process lets sessions end by themselves, INT ends them, and both leave a clean database.
+ * The processes of sessions, to which TERM and INT mean to drop what they do, are in groups of their own and do not get
+ * them.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -1,7 +1,9 @@
 /**
- * Virtual time: what is to happen, when, and to whom. What happens in the same millisecond comes in an order that is thrown.
+ * Virtual time: what is to happen, when, and to whom. What happens in the same millisecond comes in an order that is
+ * thrown.
  *
- * Whoever is frozen, or the whole machine, does what was due meanwhile when it goes on; whoever is dead does nothing any more.
+ * Whoever is frozen, or the whole machine, does what was due meanwhile when it goes on; whoever is dead does nothing
+ * any more.
  */
 import type { Dice } from './dice.ts';
 

@@ -1,5 +1,6 @@
 /**
- * Whether the pod stops or one container alone: what is said of it is true, and it is noticed where somebody lives who can tell.
+ * Whether the pod stops or one container alone: what is said of it is true, and it is noticed where somebody lives who
+ * can tell.
  */
 import type { MemberConfig } from '../../src/core/config.ts';
 import type { Step } from '../core/life.ts';

@@ -1,5 +1,6 @@
 /**
- * A supervisor: the real core between a simulated init and a simulated graveyard. It does in virtual time what `src/runtime/supervisor.ts` and
+ * A supervisor: the real core between a simulated init and a simulated graveyard. It does in virtual time what
+ * `src/runtime/supervisor.ts` and
  * `membership.ts` do, in the same order: told to init in one transaction, then written, then the rest. It may be killed between any two of these.
  */
 

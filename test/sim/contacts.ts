@@ -1,6 +1,6 @@
 /**
- * Contacts: whether peers live, as the runtime finds it out by a connection to the socket of each. Nothing is told of a peer but that a
- * connection could be had, was refused, or was closed by the other side.
+ * Contacts: whether peers live, as the runtime finds it out by a connection to the socket of each. Nothing is told of a
+ * peer but that a connection could be had, was refused, or was closed by the other side.
  */
 import type { Actor, Agenda } from './agenda.ts';
 import type { Dice } from './dice.ts';

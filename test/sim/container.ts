@@ -1,6 +1,7 @@
 /**
- * One container: its init, which never decides, and the processes in it. What init does is what `src/init` does: it queues events until they
- * are acknowledged, keeps the memo, starts supervisors again, and goes on alone when none can be started.
+ * One container: its init, which never decides, and the processes in it. What init does is what `src/init` does: it
+ * queues events until they are acknowledged, keeps the memo, starts supervisors again, and goes on alone when none can
+ * be started.
  */
 
 import { OVERTAKEN } from '../../src/core/exit.ts';

@@ -1,6 +1,6 @@
 /**
- * Random members: their configurations and the lives of their commands. What a user would declare is drawn more often than what is merely
- * possible.
+ * Random members: their configurations and the lives of their commands. What a user would declare is drawn more often
+ * than what is merely possible.
  */
 import type {
   Drain,
@@ -178,8 +178,8 @@ function http(path: string): HttpAction {
 }
 
 /**
- * The last one comes again and again, so that can be started: else nothing ever could. Nor does it ask for a restart of all: the pod would
- * never come to an end.
+ * The last one comes again and again, so that can be started: else nothing ever could. Nor does it ask for a restart of
+ * all: the pod would never come to an end.
  */
 function drawLives(dice: Dice, config: MemberConfig): readonly ChildScript[] {
   const lives = Array.from({ length: dice.between(1, 3) }, () => drawLife(dice, config));

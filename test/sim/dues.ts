@@ -74,7 +74,8 @@ export class Dues {
     if (isThePlatforms) count('excused: a stop that only the platform ends');
     if (member.isOver || isThePlatforms) return kubelet.endWhatIsLeft();
     if (kubelet.isDeleting) return;
-    // It leaves before it knows, each time anew: that takes 10 s, and it does not go on in place, cannot be started, or waits for less.
+    // It leaves before it knows, each time anew: that takes 10 s, and it does not go on in place, cannot be started, or
+    // waits for less.
     const { session, restart, startAfter, startTimeoutMs } = member.config;
     const { policy, begins } = this.#world.scenario;
     const doubts = session === undefined || (!begins && this.#world.members.some((it) => restartsAll(it.config)));

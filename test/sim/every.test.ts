@@ -1,6 +1,7 @@
 /**
- * Every interleaving of what can happen to small pods whose members look at each other at any time: stop requests, ends, kills, supervisors
- * that die, looks, time. Two pods that have the same before them are one: only the first is followed.
+ * Every interleaving of what can happen to small pods whose members look at each other at any time: stop requests,
+ * ends, kills, supervisors that die, looks, time. Two pods that have the same before them are one: only the first is
+ * followed.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

@@ -1,6 +1,6 @@
 /**
- * Our own KILL in a stop that somebody asked for: never before a request that was made of this very container plus the grace period
- * that it has declared, or that the request named. What others were asked for, and when, is no reason.
+ * Our own KILL in a stop that somebody asked for: never before a request that was made of this very container plus the
+ * grace period that it has declared, or that the request named. What others were asked for, and when, is no reason.
  */
 import { graceOf } from '../../src/core/pod/deadline.ts';
 import { SIGKILL } from '../../src/core/signals.ts';
@@ -9,7 +9,9 @@ import type { Container } from './container.ts';
 /** Milliseconds by which times may be off that were rounded on the way. */
 const ROUNDING_MS = 2;
 
-/** Why this KILL comes too early; undefined: it does not, or it is the end of something that sexton itself decided on. */
+/**
+ * Why this KILL comes too early; undefined: it does not, or it is the end of something that sexton itself decided on.
+ */
 export function earlyKill(container: Container): string | undefined {
   const { member, brain, asked, requests, world } = container;
   const { config } = member;

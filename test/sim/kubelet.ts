@@ -82,7 +82,10 @@ export class Kubelet {
     agenda.in(graceMs, undefined, () => this.#kill(container, 'its own grace period'));
   }
 
-  /** All end in the same instant, without a grace period; then the init containers run, and all start again, also who was over. */
+  /**
+   * All end in the same instant, without a grace period; then the init containers run, and all start again, also who
+   * was over.
+   */
   restartAll(afterMs: number): void {
     const { agenda, members, dice, tell, count, laws } = this.#world;
     if (this.#isDown || this.isDeleting || this.#isAboutToRestart) return;

@@ -1,6 +1,6 @@
 /**
- * A pod in which nobody sees anything by itself: each member looks at the others when it is told to, and not before. So a death, a stop, a
- * birth may be seen early, late or together, in every order.
+ * A pod in which nobody sees anything by itself: each member looks at the others when it is told to, and not before. So
+ * a death, a stop, a birth may be seen early, late or together, in every order.
  */
 import type { MemberConfig } from '../../src/core/config.ts';
 import type { PeerView } from '../../src/core/state/peer.ts';

@@ -1,7 +1,8 @@
 /**
  * What must hold in every run, at every step. Each law has the name under which `docs/guarantees.md` states it.
  *
- * Laws judge by what is true in the simulated world, never by what a member believes. Where it cannot know that, the excuse is counted.
+ * Laws judge by what is true in the simulated world, never by what a member believes. Where it cannot know that, the
+ * excuse is counted.
  */
 import type { MemberConfig } from '../../src/core/config.ts';
 import type { Tombstone } from '../../src/core/format/tombstone.ts';
@@ -207,7 +208,10 @@ export class Laws {
     return this.#dues.isSomebody;
   }
 
-  /** A main that leaves with 0 under OnFailure says that it is final; when its container is replaced or killed then, it starts again all the same. */
+  /**
+   * A main that leaves with 0 under OnFailure says that it is final; when its container is replaced or killed then, it
+   * starts again all the same.
+   */
   get #isReplacing(): boolean {
     const { policy, faults } = this.#world.scenario;
     return faults.some((fault) => fault.do === 'replace' || (fault.do === 'kill container' && policy === 'OnFailure'));
@@ -307,8 +311,9 @@ export class Laws {
 }
 
 /**
- * A file of kubexit says no more than Born; one of an earlier life looks alive without sockets, and is all that was seen when the rest was wiped
- * away; and a death that nothing ties to another pod is believed after 10 s when no container of that name has been started by then.
+ * A file of kubexit says no more than Born; one of an earlier life looks alive without sockets, and is all that was
+ * seen when the rest was wiped away; and a death that nothing ties to another pod is believed after 10 s when no
+ * container of that name has been started by then.
  */
 function isMisleading(world: World, by: Container, gate: string): boolean {
   const { scenario, agenda } = world;
@@ -335,8 +340,8 @@ function isToldNothing({ kubelet, troubles }: World): boolean {
 }
 
 /**
- * A main has left with a code that a restart rule matches and could not write it down, without a supervisor or on a volume that failed: to the
- * others it has vanished like one that was killed.
+ * A main has left with a code that a restart rule matches and could not write it down, without a supervisor or on a
+ * volume that failed: to the others it has vanished like one that was killed.
  */
 function hasLeftUnsaid(world: World, member: Member): boolean {
   const mains = mainsOf(world, member);
@@ -360,7 +365,10 @@ function wasKilled({ command, hasKilled }: Container): boolean {
   );
 }
 
-/** All were restarted before any member that declares that had written its first tombstone, and no init container begins the graveyard anew. */
+/**
+ * All were restarted before any member that declares that had written its first tombstone, and no init container begins
+ * the graveyard anew.
+ */
 function isNeverDeclared({ kubelet, scenario, containers }: World): boolean {
   if (kubelet.restartsOfAll === 0 || scenario.begins) return false;
   const isSaid = ({ member, writtenAtMs }: Container): boolean =>

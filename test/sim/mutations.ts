@@ -1,6 +1,6 @@
 /**
- * Rules of the core, broken on purpose, each in one place and found by its exact text. A simulator that lets one of these pass would let the
- * same mistake pass when somebody makes it.
+ * Rules of the core, broken on purpose, each in one place and found by its exact text. A simulator that lets one of
+ * these pass would let the same mistake pass when somebody makes it.
  */
 
 export interface Mutation {

@@ -1,6 +1,6 @@
 /**
- * Looking at the others, as the runtime does it: a scan, file events, and a rescan every 5 s, all through one handler. File events are what
- * the kernel and the file system may make of them: late, merged, doubled, lost, or none at all.
+ * Looking at the others, as the runtime does it: a scan, file events, and a rescan every 5 s, all through one handler.
+ * File events are what the kernel and the file system may make of them: late, merged, doubled, lost, or none at all.
  */
 
 import { hostOf, isMemberName, type Tombstone } from '../../src/core/format/tombstone.ts';

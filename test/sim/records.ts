@@ -1,5 +1,6 @@
 /**
- * Whether there is anything to write: a tombstone is made only of a state that has changed, and written only when it says something else.
+ * Whether there is anything to write: a tombstone is made only of a state that has changed, and written only when it
+ * says something else.
  */
 
 import type { Tombstone } from '../../src/core/format/tombstone.ts';

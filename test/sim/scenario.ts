@@ -1,6 +1,7 @@
 /**
- * One run as data: a pod, how its applications behave, what its volume is like, and what befalls it when. Made from a seed by `draw.ts`, made
- * smaller by `shrink.ts`; running it takes nothing else but the seed. Times are milliseconds since the pod was started.
+ * One run as data: a pod, how its applications behave, what its volume is like, and what befalls it when. Made from a
+ * seed by `draw.ts`, made smaller by `shrink.ts`; running it takes nothing else but the seed. Times are milliseconds
+ * since the pod was started.
  */
 import type { MemberConfig, RestartPolicy } from '../../src/core/config.ts';
 import type { ChildScript } from '../core/host.ts';

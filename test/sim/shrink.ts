@@ -1,5 +1,6 @@
 /**
- * Makes a failing run smaller, as long as it fails in the same way: fewer faults, fewer members, simpler members, a simpler volume.
+ * Makes a failing run smaller, as long as it fails in the same way: fewer faults, fewer members, simpler members, a
+ * simpler volume.
  */
 import { mainConfig, sidecarConfig } from '../core/helpers.ts';
 import type { Fault, MemberScenario, Scenario } from './scenario.ts';

@@ -1,6 +1,7 @@
 /**
- * Writes tombstones as the store of the runtime does it: one write at a time, of those that are asked for meanwhile the last; a new file that takes
- * the place of the old one, or in place where no new file can be had, which a reader may see half done.
+ * Writes tombstones as the store of the runtime does it: one write at a time, of those that are asked for meanwhile the
+ * last; a new file that takes the place of the old one, or in place where no new file can be had, which a reader may
+ * see half done.
  */
 import type { Tombstone } from '../../src/core/format/tombstone.ts';
 import type { Actor, Agenda } from './agenda.ts';

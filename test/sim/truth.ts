@@ -62,7 +62,10 @@ export function isCut(world: World, container: Container): boolean {
   return world.troubles.some(({ toMs }) => toMs >= sinceMs - TEND_MS);
 }
 
-/** Since when this member could know that its mains have finished: the record of it is there, or it saw them go for good. */
+/**
+ * Since when this member could know that its mains have finished: the record of it is there, or it saw them go for
+ * good.
+ */
 function knowableSinceMs(world: World, member: Member): number | undefined {
   const mains = mainsOf(world, member);
   const known = mains.filter((main) => isRecorded(world, main) || isSeenGone(world, member, main));
@@ -83,8 +86,8 @@ export function dueSinceMs(world: World, member: Member): number | undefined {
 }
 
 /**
- * It has waited its 10 s, and mains that live again have not been able to write over a death that nothing ties to this pod, or to take
- * their handles.
+ * It has waited its 10 s, and mains that live again have not been able to write over a death that nothing ties to this
+ * pod, or to take their handles.
  */
 export function isMisledBySilence(world: World, container: Container): boolean {
   if (world.agenda.monoMs - container.startedAtMs < DOUBTED_MS) return false;
@@ -100,8 +103,8 @@ export function isMisledBySilence(world: World, container: Container): boolean {
 export const DOUBTED_MS = 10_000;
 
 /**
- * All that was seen of it is the death of a life before, as it has said nothing of itself until just now: the volume has failed since it
- * started, or it started late and has had no 10 s, or init is alone, which writes nothing.
+ * All that was seen of it is the death of a life before, as it has said nothing of itself until just now: the volume
+ * has failed since it started, or it started late and has had no 10 s, or init is alone, which writes nothing.
  */
 function isUnheard({ troubles, agenda, kubelet }: World, by: Container, { name, container }: Member): boolean {
   const { tombstone } = seenBy(by, name) ?? {};
@@ -114,8 +117,9 @@ function isUnheard({ troubles, agenda, kubelet }: World, by: Container, { name, 
 }
 
 /**
- * Nobody was behind its handle for 10 s: that of a life before, which it could not remove, since the volume has failed since it started.
- * Its tombstone is its own, or that of a life before which nothing ties to this pod and which it could not write over.
+ * Nobody was behind its handle for 10 s: that of a life before, which it could not remove, since the volume has failed
+ * since it started. Its tombstone is its own, or that of a life before which nothing ties to this pod and which it
+ * could not write over.
  */
 function isLockedOut({ troubles, agenda, kubelet }: World, by: Container, { name, container }: Member): boolean {
   const seen = seenBy(by, name);
@@ -152,7 +156,10 @@ function isSeenGone({ scenario, volume }: World, member: Member, main: Member): 
   );
 }
 
-/** The first look came while it took its handle, and found the tombstone of the old life: there was nothing to compare that with. */
+/**
+ * The first look came while it took its handle, and found the tombstone of the old life: there was nothing to compare
+ * that with.
+ */
 export function isMixedUp(world: World, by: Container, name: string): boolean {
   const seen = seenBy(by, name);
   const holder = world.memberNamed(name)?.container;
@@ -169,7 +176,10 @@ export function isOf(container: Container, tombstone: Tombstone): boolean {
   return hostOf(tombstone.Incarnation) === container.hostId;
 }
 
-/** Init starts no command at once when a stop request is there already; here a container that freezes in that moment lets it in between. */
+/**
+ * Init starts no command at once when a stop request is there already; here a container that freezes in that moment
+ * lets it in between.
+ */
 export function isBornInVain({ command, asked }: Container): boolean {
   const [first] = asked;
   return command !== undefined && command.id === 1 && first !== undefined && first.atMs <= command.bornAtMs;

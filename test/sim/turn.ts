@@ -1,5 +1,6 @@
 /**
- * The ladder of a stop begins: everybody who needs this member is dead, or there is no time left, or it was asked twice.
+ * The ladder of a stop begins: everybody who needs this member is dead, or there is no time left, or it was asked
+ * twice.
  */
 import { lastTurnMs } from '../../src/core/pod/deadline.ts';
 import type { Step } from '../core/life.ts';
@@ -32,7 +33,8 @@ export function judgeTurn(
   );
   for (const other of new Set([...mains, ...dependents])) {
     if (other === member || !isCommandAlive(other) || stop.among?.includes(other.name) === false) continue;
-    // Passed on by init, which is told whether it may a moment after the others have started, and much later by a supervisor that hangs.
+    // Passed on by init, which is told whether it may a moment after the others have started, and much later by a
+    // supervisor that hangs.
     const isPassedOn = event.type === 'forwarded';
     if (isPassedOn || !isKnown(container, other) || isHidden(world, other))
       world.count('excused: stopped before one that it could not see');
@@ -65,8 +67,8 @@ function isRecent({ agenda, calmAtMs, troubles }: World, sinceMs: number | undef
 const SEEN_LATE_MS = 7_000;
 
 /**
- * Its handle was deleted with the directory and is not made anew yet, or it is that of a life before, which it could not remove from a volume
- * that failed: the others see it lost.
+ * Its handle was deleted with the directory and is not made anew yet, or it is that of a life before, which it could
+ * not remove from a volume that failed: the others see it lost.
  */
 function isHidden({ volume, scenario, troubles, agenda }: World, { name, container }: Member): boolean {
   const holder = volume.sockets.get(name);

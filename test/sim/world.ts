@@ -1,8 +1,9 @@
 /**
- * A pod in virtual time: members, their containers, the volume, the kubelet and what befalls them, from a scenario and nothing else.
+ * A pod in virtual time: members, their containers, the volume, the kubelet and what befalls them, from a scenario and
+ * nothing else.
  *
- * Theory of operation: whatever happens is an entry of the agenda. Supervisors see only what the real ones can see, which is what init tells
- * them and what they read in the graveyard; `Laws` sees everything, and judges every step.
+ * Theory of operation: whatever happens is an entry of the agenda. Supervisors see only what the real ones can see,
+ * which is what init tells them and what they read in the graveyard; `Laws` sees everything, and judges every step.
  */
 import type { ChildScript } from '../core/host.ts';
 import { Agenda } from './agenda.ts';

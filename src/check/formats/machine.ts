@@ -1,5 +1,6 @@
 /**
- * Findings for programs: JSON with its schema, SARIF 2.1.0, JUnit, GitHub's workflow commands, GitLab's code quality, Markdown.
+ * Findings for programs: JSON with its schema, SARIF 2.1.0, JUnit, GitHub's workflow commands, GitLab's code quality,
+ * Markdown.
  */
 import type { Result } from '../check.ts';
 import type { Finding, Severity } from '../finding.ts';

@@ -57,7 +57,8 @@ export function stageOf(source: Source, readBeside: Stage['readBeside']): Stage 
     const started = keyword === 'ENTRYPOINT' || keyword === 'CMD' ? startedOf(source, instruction) : undefined;
     if (keyword === 'CMD' && started !== undefined) found.cmd = started;
     if (keyword === 'ENTRYPOINT' && started !== undefined) {
-      // An ENTRYPOINT takes away the CMD of the image that it is made from, not one of its own stage; that one follows mostly.
+      // An ENTRYPOINT takes away the CMD of the image that it is made from, not one of its own stage; that one follows
+      // mostly.
       found.entrypoint = started;
     }
     if (keyword === 'STOPSIGNAL') {

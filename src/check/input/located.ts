@@ -1,6 +1,6 @@
 /**
- * Values of a YAML or JSON text that know where they stand: what findings point at and fixes replace. Aliases are followed and merge keys
- * are merged, so a rule sees what Kubernetes sees, at the place where it was written.
+ * Values of a YAML or JSON text that know where they stand: what findings point at and fixes replace. Aliases are
+ * followed and merge keys are merged, so a rule sees what Kubernetes sees, at the place where it was written.
  */
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, parseAllDocuments } from 'yaml';
 

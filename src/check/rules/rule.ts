@@ -1,5 +1,6 @@
 /**
- * What a rule is. All rules are rows of tables; the documentation, `--explain` and the tests are made from the same rows.
+ * What a rule is. All rules are rows of tables; the documentation, `--explain` and the tests are made from the same
+ * rows.
  */
 import type { Edit, Severity } from '../finding.ts';
 import type { ComposeService } from '../input/compose.ts';

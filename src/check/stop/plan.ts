@@ -1,6 +1,6 @@
 /**
- * What each container of a pod does when it is stopped, as far as its manifest tells: the input of the timeline. The plan of a container
- * under sexton is read by sexton's own parser, other programs by the stop presets.
+ * What each container of a pod does when it is stopped, as far as its manifest tells: the input of the timeline. The
+ * plan of a container under sexton is read by sexton's own parser, other programs by the stop presets.
  */
 import { basename } from 'node:path';
 import { startedBy } from '../../cli/notation/program.ts';

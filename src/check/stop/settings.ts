@@ -1,5 +1,6 @@
 /**
- * How long programs let their work go on after the stop signal, by their own settings on the command line or in the environment.
+ * How long programs let their work go on after the stop signal, by their own settings on the command line or in the
+ * environment.
  */
 
 interface Setting {

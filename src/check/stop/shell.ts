@@ -1,6 +1,7 @@
 /**
- * What a shell as PID 1 does with its command: whether it becomes the command, or stays in front of it. As PID 1 without a trap it ignores
- * TERM (pid_namespaces(7)), so a command behind it never hears of the stop. Measured with dash 0.5.12, bash 5.2 and busybox 1.35.
+ * What a shell as PID 1 does with its command: whether it becomes the command, or stays in front of it. As PID 1
+ * without a trap it ignores TERM (pid_namespaces(7)), so a command behind it never hears of the stop. Measured with
+ * dash 0.5.12, bash 5.2 and busybox 1.35.
  */
 import { type Unit, unitsOf } from '../../cli/notation/words.ts';
 import type { Shell } from './images.ts';

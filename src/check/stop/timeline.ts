@@ -1,6 +1,6 @@
 /**
- * When the containers of a pod get TERM, end, or are killed, once the pod is deleted: by the rules of the kubelet, from what is known of
- * each container. Pure arithmetic on intervals; times are milliseconds since the deletion.
+ * When the containers of a pod get TERM, end, or are killed, once the pod is deleted: by the rules of the kubelet, from
+ * what is known of each container. Pure arithmetic on intervals; times are milliseconds since the deletion.
  *
  * The kubelet's rules (pkg/kubelet/kuberuntime/kuberuntime_container.go, killContainer):
  *  * every container is stopped at the same time: first its preStop hook, for at most the grace period;

@@ -1,10 +1,11 @@
 /**
- * Started under the name of another program, by a link of that name, sexton takes that program's command line and does what it
- * does. init reads the same line by the same rules (`src/init/dropin.c`), so that the command need not wait for this; what it
- * sees of its own name it tells in SEXTON_INIT_AS.
+ * Started under the name of another program, by a link of that name, sexton takes that program's command line and does
+ * what it does. init reads the same line by the same rules (`src/init/dropin.c`), so that the command need not wait for
+ * this; what it sees of its own name it tells in SEXTON_INIT_AS.
  *
- * tini and dumb-init know no pod: without a variable SEXTON_* (but those of the log) every signal is only passed on, nothing is
- * drained and no graveyard is looked for. With one, their flags stand and the rest is a member as `sexton run` makes it.
+ * tini and dumb-init know no pod: without a variable SEXTON_* (but those of the log) every signal is only passed on,
+ * nothing is drained and no graveyard is looked for. With one, their flags stand and the rest is a member as `sexton
+ * run` makes it.
  */
 import { type CommandLine, readCommandLine } from '../config/argv.ts';
 import type { Env, Environment } from '../config/env.ts';

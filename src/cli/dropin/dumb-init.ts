@@ -1,5 +1,6 @@
 /**
- * The command line of dumb-init 1.2: `dumb-init [-c] [-r FROM:TO] [-v] [-h] [-V] [--] command [args...]`, and its variables.
+ * The command line of dumb-init 1.2: `dumb-init [-c] [-r FROM:TO] [-v] [-h] [-V] [--] command [args...]`, and its
+ * variables.
  */
 import type { SignalMap } from '../../core/config.ts';
 import { SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU } from '../../core/signals.ts';

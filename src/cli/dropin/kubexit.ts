@@ -74,9 +74,9 @@ const KNOWN = [
 const NEEDLESS = ['KUBEXIT_POD_NAME', 'KUBEXIT_NAMESPACE', 'KUBEXIT_VERBOSE_LEVEL'] as const;
 
 /**
- * kubexit starts its child when the pod's status calls every one of these containers ready, not merely born. A member of sexton is
- * healthy by the kubelet's rule: its readiness probe has succeeded, or it has none and has started. A tombstone of kubexit tells
- * nothing but the birth, with which the gate opens.
+ * kubexit starts its child when the pod's status calls every one of these containers ready, not merely born. A member
+ * of sexton is healthy by the kubelet's rule: its readiness probe has succeeded, or it has none and has started. A
+ * tombstone of kubexit tells nothing but the birth, with which the gate opens.
  */
 function birthGates(text: string): string {
   return text

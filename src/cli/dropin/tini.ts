@@ -1,6 +1,7 @@
 /**
- * The command line of tini 0.19: `tini [-s] [-p SIGNAL] [-v] [-w] [-g] [-e CODE] [-l] [-h] [--] command [args...]`, and its
- * variables. Options end at the first word that is none; tini's own build against glibc looks for them behind it as well.
+ * The command line of tini 0.19: `tini [-s] [-p SIGNAL] [-v] [-w] [-g] [-e CODE] [-l] [-h] [--] command [args...]`, and
+ * its variables. Options end at the first word that is none; tini's own build against glibc looks for them behind it as
+ * well.
  */
 import { signalNumber } from '../../core/signals.ts';
 import type { HostCommand } from '../../runtime/host/host.ts';

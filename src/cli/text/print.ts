@@ -9,7 +9,9 @@ export function outputWidth(): number {
   return process.stdout.isTTY ? Math.max(80, process.stdout.columns) : Number.POSITIVE_INFINITY;
 }
 
-/** A table with its header in bold where stdout is a terminal with colours. NO_COLOR and FORCE_COLOR count as in Node. */
+/**
+ * A table with its header in bold where stdout is a terminal with colours. NO_COLOR and FORCE_COLOR count as in Node.
+ */
 export function withBoldHeader(table: string): string {
   const end = table.indexOf('\n');
   return styleText('bold', table.slice(0, end), { stream: process.stdout }) + table.slice(end);

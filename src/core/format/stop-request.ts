@@ -2,8 +2,9 @@
  * A stop request: what `sexton stop` leaves in the graveyard for one member, as `.NAME.<12 hex digits>.stop`.
  *
  * Each has a file of its own, so that two who ask at once, perhaps under different uids in a sticky directory, do not
- * replace each other's. It memberNames the life of the container that it is meant for, so it never outlives that: a container
- * that starts later finds it stale. It comes from another container, so it is understood as a whole or not at all.
+ * replace each other's. It memberNames the life of the container that it is meant for, so it never outlives that: a
+ * container that starts later finds it stale. It comes from another container, so it is understood as a whole or not at
+ * all.
  */
 import { rfc3339 } from '../time.ts';
 import { cleanText, isMemberName } from './tombstone.ts';

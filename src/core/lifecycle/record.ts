@@ -136,8 +136,8 @@ function span(sinceMs: number, untilMs: number): number {
 }
 
 /**
- * What killed the child. Our own KILL may have ended others of its group only: that is forced, too. A KILL that another life has followed says
- * nothing of how this one ended.
+ * What killed the child. Our own KILL may have ended others of its group only: that is forced, too. A KILL that another
+ * life has followed says nothing of how this one ended.
  */
 function forcerOf({ child, chronicle }: State): Forcer | undefined {
   if (child.is === 'gone' && child.reason === 'oom') return 'OOM killer';

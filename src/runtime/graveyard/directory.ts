@@ -1,12 +1,16 @@
 /**
- * The graveyard's directory for whoever writes to it. Where it is a subdirectory of a shared volume, another container can put a link in its
- * place; a file that is then written by the path would be one of our own image's. So the directory is opened as what it is, never by
- * way of a link, and what is written goes through that descriptor, wherever the path leads by then.
+ * The graveyard's directory for whoever writes to it. Where it is a subdirectory of a shared volume, another container
+ * can put a link in its place; a file that is then written by the path would be one of our own image's. So the
+ * directory is opened as what it is, never by way of a link, and what is written goes through that descriptor, wherever
+ * the path leads by then.
  */
 import { constants } from 'node:fs';
 import { lstat, mkdir, open } from 'node:fs/promises';
 
-/** `work` gets a path that means this directory for as long as it runs. Rejects when there is none, or a link in its place. */
+/**
+ * `work` gets a path that means this directory for as long as it runs. Rejects when there is none, or a link in its
+ * place.
+ */
 export async function inDirectory<T>(dir: string, work: (here: string) => Promise<T>): Promise<T> {
   const directory = await open(dir, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW).catch(
     async (error: NodeJS.ErrnoException) => {

@@ -3,8 +3,8 @@
  * have. When they cannot be had (128 inotify instances per uid is the kernel's default) it is said once, and the
  * rescans of the watch do the work alone.
  *
- * Only the directory itself is watched: its events tell names as well. To chokidar all files in it are ignored, or it would hold one of
- * the few watches of a uid for each of them, and look at each of them after each change.
+ * Only the directory itself is watched: its events tell names as well. To chokidar all files in it are ignored, or it
+ * would hold one of the few watches of a uid for each of them, and look at each of them after each change.
  */
 import { realpath, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -71,8 +71,8 @@ export class FileEvents {
   }
 
   /**
-   * Begins anew if the directory is not the one that is watched: chokidar mostly notices when one goes and another comes,
-   * but one in thirty that came within a millisecond it missed for good.
+   * Begins anew if the directory is not the one that is watched: chokidar mostly notices when one goes and another
+   * comes, but one in thirty that came within a millisecond it missed for good.
    */
   async check(): Promise<void> {
     const generation = this.#generation;

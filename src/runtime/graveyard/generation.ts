@@ -1,6 +1,7 @@
 /**
- * The generation of a pod: a random id in the graveyard, a new one whenever the pod's init containers run. A restart of all containers by a
- * rule of Kubernetes leaves the pod's uid, the boot and the volume as they were; only this tells what was written before it.
+ * The generation of a pod: a random id in the graveyard, a new one whenever the pod's init containers run. A restart of
+ * all containers by a rule of Kubernetes leaves the pod's uid, the boot and the volume as they were; only this tells
+ * what was written before it.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { rename, rm } from 'node:fs/promises';

@@ -22,7 +22,10 @@ export interface GraveyardOptions {
   readonly named?: readonly string[];
   /** Monotonic milliseconds. */
   readonly now: () => number;
-  /** Whether what this peer says next, or its silence, matters to us. Others are seen late and not told of. Default: all do. */
+  /**
+   * Whether what this peer says next, or its silence, matters to us. Others are seen late and not told of. Default: all
+   * do.
+   */
   readonly matters?: (tombstone: Tombstone, isStopping: boolean) => boolean;
   /** All peers that matter, or did once, by name: once at the start, then after each change. */
   readonly onPeers: (peers: readonly PeerView[]) => void;
@@ -82,7 +85,10 @@ export class Graveyard {
     });
   }
 
-  /** Resolves after the first scan and a first try to connect to every member that is not dead; `onPeers` was called by then. */
+  /**
+   * Resolves after the first scan and a first try to connect to every member that is not dead; `onPeers` was called by
+   * then.
+   */
   async start(): Promise<void> {
     await this.#watch.start();
     await withTimeout(this.#firstContacts, FIRST_CONTACT_MS);
@@ -166,7 +172,10 @@ export class Graveyard {
     return Died !== undefined || isOfAnotherBoot || this.#liveness.of(Name).kind === 'lost';
   }
 
-  /** A loss is told at once; what else is new of handles is told a little later, together for a pod that starts together. */
+  /**
+   * A loss is told at once; what else is new of handles is told a little later, together for a pod that starts
+   * together.
+   */
   #hear(name: string, contact: Contact): void {
     this.#options.onContact?.(name, contact);
     if (contact.kind === 'lost') this.#tellSoon();

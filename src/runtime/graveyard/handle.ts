@@ -55,7 +55,10 @@ export function isMissing(path: string): Promise<boolean> {
   return lstat(path).then(() => false, isNoEntry);
 }
 
-/** Removes it. False: it may still be there, as on a volume that is read-only now, and then no other can be made in its place. */
+/**
+ * Removes it. False: it may still be there, as on a volume that is read-only now, and then no other can be made in its
+ * place.
+ */
 export function removeSocket(path: string): Promise<boolean> {
   return unlink(path).then(() => true, isNoEntry);
 }

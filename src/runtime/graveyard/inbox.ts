@@ -1,6 +1,7 @@
 /**
- * The stop requests that others leave for this member in the graveyard (`stop-request.ts`). Each is handed up once and removed
- * after that, so that a supervisor that dies in between has its successor hear of it again; to be asked twice changes nothing.
+ * The stop requests that others leave for this member in the graveyard (`stop-request.ts`). Each is handed up once and
+ * removed after that, so that a supervisor that dies in between has its successor hear of it again; to be asked twice
+ * changes nothing.
  *
  * One that cannot be removed (another uid's, in a sticky directory) is remembered by its name, which is random. What is
  * not understood is left where it is and said once. What was meant for an earlier life of this container is removed.

@@ -1,9 +1,10 @@
 /**
- * Whether peers live: the holder of a peer's socket (its init) is connected to, and the kernel closes the connection when
- * that process is gone, however it went. Nothing is ever sent, and what comes is thrown away.
+ * Whether peers live: the holder of a peer's socket (its init) is connected to, and the kernel closes the connection
+ * when that process is gone, however it went. Nothing is ever sent, and what comes is thrown away.
  *
- * After a loss it is tried again for two seconds, since a container that restarts has a new holder soon; the same after a
- * peer is first seen, since a tombstone may be written before its socket listens. Then it is tried when `retry` is called.
+ * After a loss it is tried again for two seconds, since a container that restarts has a new holder soon; the same after
+ * a peer is first seen, since a tombstone may be written before its socket listens. Then it is tried when `retry` is
+ * called.
  */
 import { lstat } from 'node:fs/promises';
 import type { Socket } from 'node:net';
@@ -12,8 +13,9 @@ import { handleOf } from '../../core/format/tombstone.ts';
 import { connectTo } from './handle.ts';
 
 /**
- * Never connected: `none` because there is no socket, `refused` because no process listens at the one that is there, `denied`
- * for want of permission. Only `refused` says something about the peer: a volume may be unable to carry sockets.
+ * Never connected: `none` because there is no socket, `refused` because no process listens at the one that is there,
+ * `denied` for want of permission. Only `refused` says something about the peer: a volume may be unable to carry
+ * sockets.
  */
 export type Contact =
   | { readonly kind: 'none' | 'refused' | 'denied' | 'held' }
@@ -143,7 +145,8 @@ class Peer {
   async #attempt(): Promise<void> {
     try {
       const path = join(this.#dir, this.#file);
-      // connect(2) follows links, and on a file system that hangs it would hold up everything: this holds up only itself.
+      // connect(2) follows links, and on a file system that hangs it would hold up everything: this holds up only
+      // itself.
       if ((await lstat(path)).isSocket()) this.#hold(await connectTo(path));
       else this.#miss('none');
     } catch (error) {

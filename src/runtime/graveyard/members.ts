@@ -1,5 +1,6 @@
 /**
- * The members of a pod as a reader from outside sees them: their tombstones, and which of them have vanished without a death.
+ * The members of a pod as a reader from outside sees them: their tombstones, and which of them have vanished without a
+ * death.
  */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,7 +19,10 @@ export interface Members {
   readonly held: ReadonlySet<string>;
 }
 
-/** To a member of the pod a graveyard that is not there is empty; for a reader it is most likely the wrong path, so this rejects. */
+/**
+ * To a member of the pod a graveyard that is not there is empty; for a reader it is most likely the wrong path, so this
+ * rejects.
+ */
 export async function readMembers(dir: string): Promise<Members> {
   await stat(dir);
   const { members, unreadable } = await readGraveyard(dir);

@@ -1,6 +1,6 @@
 /**
- * How fast work may follow on work: what comes now and then is done at once, what never ends is done in steps with pauses, so
- * that a neighbour who changes files without end does not have all of our CPU.
+ * How fast work may follow on work: what comes now and then is done at once, what never ends is done in steps with
+ * pauses, so that a neighbour who changes files without end does not have all of our CPU.
  */
 
 const BURST = 64;

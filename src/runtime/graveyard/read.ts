@@ -1,7 +1,7 @@
 /**
- * Reading the graveyard: a directory that other containers write to, so nothing in it is trusted. Only plain files under
- * a member's name are opened; links are not followed, a FIFO or a device cannot hold up the reader, sizes and numbers
- * are bounded.
+ * Reading the graveyard: a directory that other containers write to, so nothing in it is trusted. Only plain files
+ * under a member's name are opened; links are not followed, a FIFO or a device cannot hold up the reader, sizes and
+ * numbers are bounded.
  */
 import { hash } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';

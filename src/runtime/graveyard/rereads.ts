@@ -3,7 +3,10 @@
  */
 const FIRST_REREAD_MS = 20;
 const MAX_REREADS = 7;
-/** A pod has fewer that are half written at once; of a directory full of garbage the rest waits for its next event or rescan. */
+/**
+ * A pod has fewer that are half written at once; of a directory full of garbage the rest waits for its next event or
+ * rescan.
+ */
 const MAX_AT_ONCE = 64;
 
 export class Rereads {

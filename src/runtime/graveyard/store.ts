@@ -2,10 +2,10 @@
  * The own tombstone on the shared volume.
  *
  * A write goes to a temporary file that is then renamed over the tombstone, so no reader sees half of it, and another
- * uid's file of that name is no obstacle. Where no new file can be had (volume full, quota, directory not ours to write)
- * the text goes in place over the old one: both have the same padded size, so it needs no space. One write runs at a
- * time; of those asked for meanwhile only the last is done. Nothing here throws: a broken graveyard must not stop a
- * healthy application, so failures are facts for the log, and `tend` tries again. All calls are asynchronous: a file
+ * uid's file of that name is no obstacle. Where no new file can be had (volume full, quota, directory not ours to
+ * write) the text goes in place over the old one: both have the same padded size, so it needs no space. One write runs
+ * at a time; of those asked for meanwhile only the last is done. Nothing here throws: a broken graveyard must not stop
+ * a healthy application, so failures are facts for the log, and `tend` tries again. All calls are asynchronous: a file
  * system that hangs holds up its promises and nothing else.
  */
 import { randomBytes } from 'node:crypto';
@@ -86,13 +86,19 @@ export class Store {
     return stale;
   }
 
-  /** What was asked for by now is written, and nothing else is begun: the process may end, and would leave half of it behind. */
+  /**
+   * What was asked for by now is written, and nothing else is begun: the process may end, and would leave half of it
+   * behind.
+   */
   async close(): Promise<void> {
     this.#isClosed = true;
     while (this.#running !== undefined) await (this.#next ?? this.#running);
   }
 
-  /** Removes tombstone and socket of members of another session; `isLeft` is asked of each just before. Names that are not member names are left alone. */
+  /**
+   * Removes tombstone and socket of members of another session; `isLeft` is asked of each just before. Names that are
+   * not member names are left alone.
+   */
   async clear(names: readonly string[], isLeft: (name: string) => Promise<boolean>): Promise<Trouble | undefined> {
     let failed: Trouble | undefined;
     for (const name of names.filter(isMemberName)) {
@@ -239,7 +245,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
 export function trouble(what: string, thrown: unknown): Trouble {
   const error = thrown as NodeJS.ErrnoException;
   const remedy = REMEDIES[error.code ?? ''] ?? 'peers see the last state that was written until this ends';
-  // Without the call and its paths: the name of a temporary file is another one each time, and what is the same is said once.
+  // Without the call and its paths: the name of a temporary file is another one each time, and what is the same is said
+  // once.
   const reason = error.message.replace(/, [a-z]+ '.*$/s, '');
   return { message: `cannot ${what}: ${reason}; ${remedy}`, error };
 }

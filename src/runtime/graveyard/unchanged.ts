@@ -1,9 +1,10 @@
 /**
- * Which files of the graveyard need no second reading in a scan: those whose inode, size and times are what they were before the last one. In a
- * pod of many members that is nearly all that a rescan finds, and a look costs a sixth of a reading.
+ * Which files of the graveyard need no second reading in a scan: those whose inode, size and times are what they were
+ * before the last one. In a pod of many members that is nearly all that a rescan finds, and a look costs a sixth of a
+ * reading.
  *
- * Two changes within one tick of the kernel's clock leave the same times, so a file that was changed less than a second ago is
- * read again; so are all where the times may be another machine's or out of a cache, as on NFS: statfs(2) tells.
+ * Two changes within one tick of the kernel's clock leave the same times, so a file that was changed less than a second
+ * ago is read again; so are all where the times may be another machine's or out of a cache, as on NFS: statfs(2) tells.
  */
 import { lstat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -33,7 +34,10 @@ export class Unchanged {
     if (!this.#isTrusted) this.#marks.clear();
   }
 
-  /** Whether a file that was read and understood is as it was. If not, it is to be read now: the mark for the next time is taken here. */
+  /**
+   * Whether a file that was read and understood is as it was. If not, it is to be read now: the mark for the next time
+   * is taken here.
+   */
   async compare(name: string): Promise<boolean> {
     if (!this.#isTrusted) return false;
     const mark = await markOf(join(this.#dir, name));

@@ -1,7 +1,7 @@
 /**
- * What was last seen of each other member, bounded: any container that mounts the graveyard can make any number of tombstones, one
- * after the other or all at once. Kept are 128 that are there, 128 of those that are gone, and beyond that those that the
- * configuration names and those whose handle is held.
+ * What was last seen of each other member, bounded: any container that mounts the graveyard can make any number of
+ * tombstones, one after the other or all at once. Kept are 128 that are there, 128 of those that are gone, and beyond
+ * that those that the configuration names and those whose handle is held.
  */
 import type { Tombstone } from '../../core/format/tombstone.ts';
 import { MAX_MEMBERS, type Unreadable } from './read.ts';
@@ -10,7 +10,10 @@ export interface View {
   /** Without its history, which is nothing to the other members. The same object as long as the file says the same. */
   readonly tombstone: Tombstone;
   readonly vanished: boolean;
-  /** Of the content of the file, which may be 64 KiB; empty when vanished: that nothing has changed is of use only for a file. */
+  /**
+   * Of the content of the file, which may be 64 KiB; empty when vanished: that nothing has changed is of use only for a
+   * file.
+   */
   readonly digest: string;
 }
 

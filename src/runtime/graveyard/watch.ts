@@ -5,8 +5,8 @@
  * tell (network volumes, exhausted inotify limits, a watcher that went deaf). The handler reads files and compares
  * contents; it does not care why it was called, so it may be called at any time and any number of times.
  *
- * A file that does not parse may be half written: the last good view of it stays, and it is read again soon. A file that
- * is gone leaves its last good view behind, marked so. Neither is ever news of a death.
+ * A file that does not parse may be half written: the last good view of it stays, and it is read again soon. A file
+ * that is gone leaves its last good view behind, marked so. Neither is ever news of a death.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isRequestFor } from '../../core/format/stop-request.ts';
@@ -153,12 +153,16 @@ export class Watch {
     this.#isWorking = false;
   }
 
-  /** What is to be read for a full scan: those that are there, those that were, those that are named, and requests to us. */
+  /**
+   * What is to be read for a full scan: those that are there, those that were, those that are named, and requests to
+   * us.
+   */
   async #list(): Promise<readonly string[]> {
     this.#all = false;
     this.#dirty.clear();
     const { dir, ownName, named, onTrouble, isDone } = this.#options;
-    // One after the other: on a file system that hangs each would take a thread of the few that all of this process share.
+    // One after the other: on a file system that hangs each would take a thread of the few that all of this process
+    // share.
     await this.#events.check();
     await this.#unchanged.begin();
     try {

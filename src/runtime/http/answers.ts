@@ -1,6 +1,6 @@
 /**
- * What is answered at each path. Nothing here changes anything, and no answer has anything in it from outside but what other members
- * have written under their names.
+ * What is answered at each path. Nothing here changes anything, and no answer has anything in it from outside but what
+ * other members have written under their names.
  */
 import type { MemberConfig } from '../../core/config.ts';
 import {

@@ -1,9 +1,10 @@
 /**
- * The HTTP server on its socket, TCP or unix. What keeps it from listening is said once and tried again, since by then the application
- * runs, and a member without its HTTP is better than none.
+ * The HTTP server on its socket, TCP or unix. What keeps it from listening is said once and tried again, since by then
+ * the application runs, and a member without its HTTP is better than none.
  *
- * A connection has one request and one answer and is never kept alive. Node's own limits hold a client that sends slowly or too much. At
- * most 64 connections are open, and the next one takes the place of the oldest, which has had more time than any probe needs:
+ * A connection has one request and one answer and is never kept alive. Node's own limits hold a client that sends
+ * slowly or too much. At most 64 connections are open, and the next one takes the place of the oldest, which has had
+ * more time than any probe needs:
  * `maxConnections` would refuse the probe.
  */
 import { lstatSync, unlinkSync } from 'node:fs';
@@ -92,7 +93,8 @@ export class Listener {
   }
 
   #onRequest(request: IncomingMessage, response: ServerResponse): void {
-    // A body changes no answer. It is read all the same: a close with bytes unread makes a reset, which may overtake the answer.
+    // A body changes no answer. It is read all the same: a close with bytes unread makes a reset, which may overtake
+    // the answer.
     request.resume().on('end', () => {
       const { method = '', url = '' } = request;
       const isRead = method === 'GET' || method === 'HEAD';
@@ -167,7 +169,8 @@ async function removeStale(path: string): Promise<boolean> {
     socket.on('close', () => resolve(undefined));
     socket.on('connect', () => socket.destroy());
   });
-  // A link that leads nowhere is not there for connect(2), and is there for bind(2): to try that again at once would be for ever.
+  // A link that leads nowhere is not there for connect(2), and is there for bind(2): to try that again at once would be
+  // for ever.
   if (code !== 'ECONNREFUSED') return false;
   try {
     if (!lstatSync(path).isSocket()) return false;

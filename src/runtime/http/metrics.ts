@@ -1,6 +1,7 @@
 /**
- * /metrics: the text exposition format of Prometheus, version 0.0.4. Everything comes from the state, which outlives a supervisor, so a
- * counter only starts anew with the container. Labels have few values, all known beforehand but the member's own name.
+ * /metrics: the text exposition format of Prometheus, version 0.0.4. Everything comes from the state, which outlives a
+ * supervisor, so a counter only starts anew with the container. Labels have few values, all known beforehand but the
+ * member's own name.
  */
 import type { MemberConfig, ProbeKind } from '../../core/config.ts';
 import { PHASES } from '../../core/format/tombstone.ts';

@@ -6,7 +6,8 @@
 export function detailOf(error: unknown): string {
   const { code, message, cause } = error as Partial<NodeJS.ErrnoException>;
   if (cause instanceof Error) return detailOf(cause);
-  // OpenSSL's own words stand between file and line: `error:0A00010B:SSL routines:f:wrong version number:../record.c:354:`.
+  // OpenSSL's own words stand between file and line: `error:0A00010B:SSL routines:f:wrong version
+  // number:../record.c:354:`.
   const tls = /:SSL routines:[^:]*:([^:]+):/.exec(message ?? '')?.[1];
   const words = code === undefined ? undefined : WORDS[code];
   return printable(tls === undefined ? (words ?? message ?? String(error)) : `TLS: ${tls}`);

@@ -1,6 +1,6 @@
 /**
- * The gRPC probe: grpc.health.v1.Health/Check over HTTP/2 without TLS and with prior knowledge; SERVING is a success. As the
- * kubelet does it (pkg/probe/grpc), which does not speak TLS either.
+ * The gRPC probe: grpc.health.v1.Health/Check over HTTP/2 without TLS and with prior knowledge; SERVING is a success.
+ * As the kubelet does it (pkg/probe/grpc), which does not speak TLS either.
  */
 import type { ClientHttp2Session, IncomingHttpHeaders } from 'node:http2';
 import type { GrpcAction } from '../../core/config.ts';

@@ -1,6 +1,6 @@
 /**
- * The head of an HTTP/1 answer: its status, where it points to, and how its body ends (RFC 9112). All else is skipped. What is
- * not such a head is malformed and never guessed at.
+ * The head of an HTTP/1 answer: its status, where it points to, and how its body ends (RFC 9112). All else is skipped.
+ * What is not such a head is malformed and never guessed at.
  */
 
 export interface Head {
@@ -43,7 +43,9 @@ const PREFIX = 'HTTP/1.';
 const INCOMPLETE: HeadReading = { kind: 'incomplete' };
 const MALFORMED: HeadReading = { kind: 'malformed' };
 
-/** Only those that are of interest; of several the first. A line that begins with a blank goes on with the one before. */
+/**
+ * Only those that are of interest; of several the first. A line that begins with a blank goes on with the one before.
+ */
 function readHeaders(lines: readonly string[]): ReadonlyMap<string, string> | undefined {
   const headers = new Map<string, string>();
   for (const line of lines) {
@@ -60,7 +62,10 @@ function readHeaders(lines: readonly string[]): ReadonlyMap<string, string> | un
   return headers;
 }
 
-/** By hand: a pattern tries the blanks in the midst of a long value again from each of them, and `trim` takes more than blanks. */
+/**
+ * By hand: a pattern tries the blanks in the midst of a long value again from each of them, and `trim` takes more than
+ * blanks.
+ */
 function withoutBlanks(text: string): string {
   let [start, end] = [0, text.length];
   while (start < end && isBlank(text[start])) start += 1;

@@ -1,6 +1,7 @@
 /**
- * The two messages of grpc.health.v1.Health/Check, as Protocol Buffers in a gRPC frame: `HealthCheckRequest { string service = 1 }`
- * and `HealthCheckResponse { ServingStatus status = 1 }`. A frame is a byte that says whether it is compressed, and a length.
+ * The two messages of grpc.health.v1.Health/Check, as Protocol Buffers in a gRPC frame: `HealthCheckRequest { string
+ * service = 1 }` and `HealthCheckResponse { ServingStatus status = 1 }`. A frame is a byte that says whether it is
+ * compressed, and a length.
  */
 
 export type ServingStatus = 'UNKNOWN' | 'SERVING' | 'NOT_SERVING' | 'SERVICE_UNKNOWN';

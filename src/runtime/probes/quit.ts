@@ -1,9 +1,9 @@
 /**
- * The quit call: asks a process in another container of the pod to leave, and sees whether it does. Its port is closed when it has
- * gone; one that was closed before has no need to be asked.
+ * The quit call: asks a process in another container of the pod to leave, and sees whether it does. Its port is closed
+ * when it has gone; one that was closed before has no need to be asked.
  *
- * Of several calls only the last one makes it leave. What those before are to prepare is not worth more than a moment, and an older
- * program may not know them.
+ * Of several calls only the last one makes it leave. What those before are to prepare is not worth more than a moment,
+ * and an older program may not know them.
  */
 import type { QuitAction } from '../../core/config.ts';
 import type { Attempt, Tell } from './attempt.ts';

@@ -20,8 +20,8 @@ export function targetOf(action: HttpAction): Target {
 }
 
 /**
- * As the kubelet's: its own User-Agent and `Accept`, unless the user gives one; an empty one is left out. No compression is
- * asked for and no connection is kept.
+ * As the kubelet's: its own User-Agent and `Accept`, unless the user gives one; an empty one is left out. No
+ * compression is asked for and no connection is kept.
  */
 export function requestText(target: Target): string {
   const { method, path, headers, hostHeader } = target;
@@ -41,9 +41,9 @@ export function requestText(target: Target): string {
 }
 
 /**
- * As in the kubelet, whose rules are those of Go's client and of its own RedirectChecker (pkg/probe/http): the same host is the
- * same name or address, whatever the port and the scheme; 307 and 308 keep the method; a Host header of the user's is kept
- * when the location is relative.
+ * As in the kubelet, whose rules are those of Go's client and of its own RedirectChecker (pkg/probe/http): the same
+ * host is the same name or address, whatever the port and the scheme; 307 and 308 keep the method; a Host header of the
+ * user's is kept when the location is relative.
  */
 export function redirectOf(target: Target, status: number, location: string): Redirect {
   try {

@@ -1,7 +1,7 @@
 /**
  * The directories that are watched for one path. An event is only a hint to look. inotify is used through Node's own
- * watcher, which has one instance for all of a process; it follows the directory and not its name, so a directory that another
- * has taken the place of is watched anew.
+ * watcher, which has one instance for all of a process; it follows the directory and not its name, so a directory that
+ * another has taken the place of is watched anew.
  */
 import { type FSWatcher, watch } from 'node:fs';
 import { basename } from 'node:path';

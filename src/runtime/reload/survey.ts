@@ -1,9 +1,10 @@
 /**
- * What a watched path is made of: by which links it is reached, which files count, and in which directories a change would show.
+ * What a watched path is made of: by which links it is reached, which files count, and in which directories a change
+ * would show.
  *
- * Kubernetes' volumes are the reason for all the links: `app.conf` leads to `..data/app.conf` and `..data` to a directory with the
- * time in its name; an update makes a new directory and renames a new link over `..data`. Names that begin with `..` are only
- * looked at where a link leads there.
+ * Kubernetes' volumes are the reason for all the links: `app.conf` leads to `..data/app.conf` and `..data` to a
+ * directory with the time in its name; an update makes a new directory and renames a new link over `..data`. Names that
+ * begin with `..` are only looked at where a link leads there.
  *
  * All of it is asynchronous: a volume that hangs must not keep the supervisor from its signals.
  */
@@ -57,7 +58,9 @@ const MAX_DIRECTORIES = 64;
 
 type Names = Map<string, Set<string> | 'all'>;
 
-/** Follows the path link by link; each link, the end, and what is missing may change. undefined: it leads nowhere now. */
+/**
+ * Follows the path link by link; each link, the end, and what is missing may change. undefined: it leads nowhere now.
+ */
 async function trace(path: string, names: Names): Promise<string | undefined> {
   const pending = partsOf(resolve(path));
   let at = '/';

@@ -1,6 +1,7 @@
 /**
- * How much CPU time looks at the tables of sockets may take. The share is 0.4 % of one core, with something in hand for the first look and
- * the moment when a flood has ended. What a look would cost is known from its lines, by the looks before.
+ * How much CPU time looks at the tables of sockets may take. The share is 0.4 % of one core, with something in hand for
+ * the first look and the moment when a flood has ended. What a look would cost is known from its lines, by the looks
+ * before.
  */
 export class Allowance {
   readonly #mostMs: number;

@@ -1,6 +1,6 @@
 /**
- * How many connections this network namespace has accepted, and how many sockets it has. Both are small files of /proc that anybody may
- * read, and that follow the namespace of the reader: the pod's, as containers of a pod share it.
+ * How many connections this network namespace has accepted, and how many sockets it has. Both are small files of /proc
+ * that anybody may read, and that follow the namespace of the reader: the pod's, as containers of a pod share it.
  *
  * `PassiveOpens` counts each connection whose handshake was completed by a listener, of IPv4 and of IPv6 alike (RFC 1213, tcpPassiveOpens;
  * tcp_create_openreq_child in Linux), also when it was closed before the next reading.

@@ -1,6 +1,7 @@
 /**
- * A program in the file of sexton-init that knows from the kernel what Node cannot ask it. Asked by a line, it answers with lines, of which
- * the last one is `.` or `. N` when that was all, `!` when it was not, and `! E`, an errno, when it cannot tell and ends.
+ * A program in the file of sexton-init that knows from the kernel what Node cannot ask it. Asked by a line, it answers
+ * with lines, of which the last one is `.` or `. N` when that was all, `!` when it was not, and `! E`, an errno, when
+ * it cannot tell and ends.
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';

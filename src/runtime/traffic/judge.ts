@@ -1,14 +1,15 @@
 /**
  * Judges the connections that the counter tells of: whose they are, and so whether they count.
  *
- * Theory of operation. Each connection that was counted has either gone since, which the kernel tells (`departures.ts`), or stands in the
- * tables of sockets (`look.ts`). The counter is read again after either was asked, so what was seen has been counted; of whatever is seen beyond
- * that it is only now known that it was there before. What nothing explains yet waits some turns and counts then, with the time at
- * which it came. Word of what has gone costs little, a look at long tables much: without looks the judgement takes longer, no more.
+ * Theory of operation. Each connection that was counted has either gone since, which the kernel tells
+ * (`departures.ts`), or stands in the tables of sockets (`look.ts`). The counter is read again after either was asked,
+ * so what was seen has been counted; of whatever is seen beyond that it is only now known that it was there before.
+ * What nothing explains yet waits some turns and counts then, with the time at which it came. Word of what has gone
+ * costs little, a look at long tables much: without looks the judgement takes longer, no more.
  *
- * A flood counts as a whole, and the kernel's word of departures is not read meanwhile. Afterwards it is not known which
- * connections are old (stale): once none from elsewhere ends any more a look tells, which the allowance has kept back
- * for that.
+ * A flood counts as a whole, and the kernel's word of departures is not read meanwhile. Afterwards it is not known
+ * which connections are old (stale): once none from elsewhere ends any more a look tells, which the allowance has kept
+ * back for that.
  */
 import type { Departures } from './departures.ts';
 import type { Looks, Sight } from './look.ts';
@@ -52,7 +53,10 @@ export class Judge {
     this.#ignored = options.ignored;
   }
 
-  /** Resolves when it is known what is there already, or will not be. `cameMs`: so long has it been looked how many come, `came` of them. */
+  /**
+   * Resolves when it is known what is there already, or will not be. `cameMs`: so long has it been looked how many
+   * come, `came` of them.
+   */
   async start(came: number, cameMs: number): Promise<void> {
     const { departures, looks, count, now } = this.#options;
     const isFlood = came >= (FLOOD * cameMs) / TURN_MS;
@@ -99,7 +103,8 @@ export class Judge {
     // It is a number of 64 bits, but a kernel may have been told to begin anew.
     const came = Math.max(0, counted - this.#count);
     this.#count = counted;
-    // Which of them is not explained yet cannot be told, so all wait from the first one on, and the time is that of the last one.
+    // Which of them is not explained yet cannot be told, so all wait from the first one on, and the time is that of the
+    // last one.
     if (came > 0) this.#rise = { ...this.#rise, count: this.#rise.count + came, atMs: now() };
     return came;
   }

@@ -1,6 +1,7 @@
 /**
- * Whether requests still come over connections that are kept. No counter shows them, and nothing in /proc does; the kernel's socket
- * diagnostics do, and sexton-init asks it (`src/init/sockets.c`). Where that is refused nothing is known of them.
+ * Whether requests still come over connections that are kept. No counter shows them, and nothing in /proc does; the
+ * kernel's socket diagnostics do, and sexton-init asks it (`src/init/sockets.c`). Where that is refused nothing is
+ * known of them.
  */
 import { Informant } from './informant.ts';
 import type { Client } from './table.ts';
@@ -19,7 +20,10 @@ export class KeepAliveConnections {
     this.#informant = new Informant(init, 'sexton-sockets', ports.map(String));
   }
 
-  /** Those on which something came within the last `windowMs`, at most MAX_TOLD; undefined: that cannot be told here. One question at a time. */
+  /**
+   * Those on which something came within the last `windowMs`, at most MAX_TOLD; undefined: that cannot be told here.
+   * One question at a time.
+   */
   async ask(windowMs: number): Promise<readonly Used[] | undefined> {
     const answer = await this.#informant.ask(String(Math.min(Math.ceil(windowMs), LONGEST_MS)));
     const lines = answer?.text.toString('latin1').split('\n').filter(Boolean);

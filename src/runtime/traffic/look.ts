@@ -1,8 +1,10 @@
 /**
- * One look at the tables of sockets after the other: which connections are new since the last one, and whether they count.
+ * One look at the tables of sockets after the other: which connections are new since the last one, and whether they
+ * count.
  *
- * A connection is known by its four numbers, seen from the side that has accepted it. One from a neighbour in the same namespace is in the
- * tables twice, and stays for a minute on the side that has closed it first (TIME_WAIT), so either side proves it.
+ * A connection is known by its four numbers, seen from the side that has accepted it. One from a neighbour in the same
+ * namespace is in the tables twice, and stays for a minute on the side that has closed it first (TIME_WAIT), so either
+ * side proves it.
  */
 import type { Made } from '../probes/made.ts';
 import { Allowance } from './allowance.ts';
@@ -186,7 +188,10 @@ function turned({ isV4, local, localPort, remotePort }: Line): Client {
   return { isV4, remote: local, remotePort: localPort, localPort: remotePort };
 }
 
-/** What may still carry something: also what the client has closed on its side, and what is to be delivered after our close. */
+/**
+ * What may still carry something: also what the client has closed on its side, and what is to be delivered after our
+ * close.
+ */
 const OPEN: ReadonlySet<number> = new Set([ESTABLISHED, CLOSE_WAIT, FIN_WAIT_1]);
 
 function isSame(one: Uint32Array, other: Uint32Array): boolean {

@@ -1,8 +1,9 @@
 /**
- * The kernel's tables of TCP sockets, /proc/net/tcp and tcp6 (proc_pid_net(5)), read in pieces and scanned as bytes. A namespace may have
- * tens of thousands of them: no text is made of a line, and other things get their turn in between.
+ * The kernel's tables of TCP sockets, /proc/net/tcp and tcp6 (proc_pid_net(5)), read in pieces and scanned as bytes. A
+ * namespace may have tens of thousands of them: no text is made of a line, and other things get their turn in between.
  *
- * Addresses stand there as words of 32 bits in the byte order of the machine, which is little-endian wherever sexton runs.
+ * Addresses stand there as words of 32 bits in the byte order of the machine, which is little-endian wherever sexton
+ * runs.
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 

@@ -1,5 +1,6 @@
 /**
- * Tells what was seen: not each single connection, which is work for the core, the memo and the tombstone, but at once when it may be over.
+ * Tells what was seen: not each single connection, which is work for the core, the memo and the tombstone, but at once
+ * when it may be over.
  */
 
 /** As the core wants it: since the drain began. */

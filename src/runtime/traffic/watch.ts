@@ -1,9 +1,9 @@
 /**
  * Watches the new connections of this network namespace, for a drain that ends when they have stopped coming.
  *
- * Theory of operation. One counter is read ten times a second; as long as it does not rise nothing else is. What it tells is judged
- * (`judge.ts`): whose the connections were. When it seems to be quiet it is asked whether requests come over connections that are kept (`keep-alive.ts`),
- * which nothing counts. Whenever there is doubt the drain is longer.
+ * Theory of operation. One counter is read ten times a second; as long as it does not rise nothing else is. What it
+ * tells is judged (`judge.ts`): whose the connections were. When it seems to be quiet it is asked whether requests come
+ * over connections that are kept (`keep-alive.ts`), which nothing counts. Whenever there is doubt the drain is longer.
  */
 import type { AdaptiveDrain } from '../../core/config.ts';
 import { collectMade, forgetMade } from '../probes/made.ts';

@@ -1,5 +1,6 @@
 /**
- * What a check of many manifests takes: 1,000 documents, the bad examples of all rules again and again, by the built program.
+ * What a check of many manifests takes: 1,000 documents, the bad examples of all rules again and again, by the built
+ * program.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

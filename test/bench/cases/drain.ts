@@ -1,6 +1,7 @@
 /**
- * What a drain costs: CPU time of init, the supervisor and its helper in each second of a drain of 15 s, under a flood of connections and
- * with 20,000 that are open, with a probe each second. Pod and clients are network namespaces with a wire between them; the load is made by
+ * What a drain costs: CPU time of init, the supervisor and its helper in each second of a drain of 15 s, under a flood
+ * of connections and with 20,000 that are open, with a probe each second. Pod and clients are network namespaces with a
+ * wire between them; the load is made by
  * `load.c` on the same machine, so how much it reaches is told beside the figures.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';

@@ -1,6 +1,6 @@
 /**
- * 300 supervisors on one machine, in 100 pods of a main and two sidecars: the time to start them, their memory as a multiple of one,
- * and what they cost while nothing happens.
+ * 300 supervisors on one machine, in 100 pods of a main and two sidecars: the time to start them, their memory as a
+ * multiple of one, and what they cost while nothing happens.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,6 +1,6 @@
 /**
- * KILL of a main's whole container: when a sidecar in another container and under another uid knows, and when its application is asked
- * to stop. In PID namespaces, and in containers of podman where it can run some.
+ * KILL of a main's whole container: when a sidecar in another container and under another uid knows, and when its
+ * application is asked to stop. In PID namespaces, and in containers of podman where it can run some.
  */
 import { buildImages, type Images } from '../../../docker/build.ts';
 import { buildFixtures } from '../../helpers/fixture.ts';

@@ -1,6 +1,7 @@
 /**
- * What probes cost: the same container without a probe, with an exec probe and with an http probe every second. CPU time is that of
- * init, the supervisor and all that they have reaped, from the scheduler's own count; the application's is not in it.
+ * What probes cost: the same container without a probe, with an exec probe and with an http probe every second. CPU
+ * time is that of init, the supervisor and all that they have reaped, from the scheduler's own count; the application's
+ * is not in it.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,6 +1,6 @@
 /**
- * What a report of a large fleet takes: a log of 10,000 pods, two members each, among as many lines of other things. Time and memory are the
- * whole process's, by GNU time.
+ * What a report of a large fleet takes: a log of 10,000 pods, two members each, among as many lines of other things.
+ * Time and memory are the whole process's, by GNU time.
  */
 import { spawnSync } from 'node:child_process';
 import { createWriteStream, mkdtempSync, readFileSync, rmSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * A signal's way from kill(2) on PID 1 to the handler of the application: one that only passes through, and the request to stop,
- * which in sexton is a decision of the supervisor.
+ * A signal's way from kill(2) on PID 1 to the handler of the application: one that only passes through, and the request
+ * to stop, which in sexton is a decision of the supervisor.
  */
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';

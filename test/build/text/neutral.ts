@@ -1,6 +1,6 @@
 /**
- * Prints what Node makes of text where no language is asked for, as a list of names and results. What sexton itself does with text is of
- * this kind: `\p{}`, URLs, JSON, numbers, case, dates in ISO form.
+ * Prints what Node makes of text where no language is asked for, as a list of names and results. What sexton itself
+ * does with text is of this kind: `\p{}`, URLs, JSON, numbers, case, dates in ISO form.
  */
 import { Buffer, transcode } from 'node:buffer';
 import { domainToASCII, domainToUnicode, pathToFileURL } from 'node:url';

@@ -1,6 +1,7 @@
 /**
- * The API of the cluster that KUBECONFIG names. `kubectl proxy` does the authentication and listens on a socket of this run; what is asked
- * goes there as plain HTTP, so that a request costs a millisecond and not a process. TEST_CLUSTER_SOCKET is the path of the socket.
+ * The API of the cluster that KUBECONFIG names. `kubectl proxy` does the authentication and listens on a socket of this
+ * run; what is asked goes there as plain HTTP, so that a request costs a millisecond and not a process.
+ * TEST_CLUSTER_SOCKET is the path of the socket.
  */
 import { execFile } from 'node:child_process';
 import { type IncomingMessage, request } from 'node:http';
@@ -58,7 +59,8 @@ async function askOnce<T>(method: Method, path: string, body: unknown): Promise<
 }
 
 /**
- * Calls `onLine` for each line of the answer, and resolves when the server or `signal` has ended it. It does not keep the process alive.
+ * Calls `onLine` for each line of the answer, and resolves when the server or `signal` has ended it. It does not keep
+ * the process alive.
  */
 export async function follow(path: string, onLine: (line: string) => void, signal?: AbortSignal): Promise<void> {
   const response = await send('GET', path, undefined, signal);

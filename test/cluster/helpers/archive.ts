@@ -1,6 +1,6 @@
 /**
- * An archive of images in the layout of the Open Container Initiative, which every loader of images takes: no engine builds it. Images
- * that share their first layers share them in the archive, too.
+ * An archive of images in the layout of the Open Container Initiative, which every loader of images takes: no engine
+ * builds it. Images that share their first layers share them in the archive, too.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';

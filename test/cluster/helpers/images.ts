@@ -1,6 +1,6 @@
 /**
- * The images that the pods of the tests run, made of `dist/sexton` and what this machine has. Their names carry the mark of the run, so
- * that two runs on one cluster do not meet.
+ * The images that the pods of the tests run, made of `dist/sexton` and what this machine has. Their names carry the
+ * mark of the run, so that two runs on one cluster do not meet.
  */
 import { execFile } from 'node:child_process';
 import { chmod, cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
@@ -14,7 +14,9 @@ import type { Loader } from './loader.ts';
 const run = promisify(execFile);
 /** Debian's busybox-static. */
 const BUSYBOX = '/bin/busybox';
-/** What README's manifests start. They tell on stdout what happens to them, and take the keys of `/member` from MEMBER. */
+/**
+ * What README's manifests start. They tell on stdout what happens to them, and take the keys of `/member` from MEMBER.
+ */
 const PROGRAMS = ['do-the-work', 'proxy', 'server', 'flush'];
 const PROGRAM = '#!/bin/sh\nexec /member name=$(basename $0) log=/dev/stdout $MEMBER\n';
 

@@ -1,6 +1,6 @@
 /**
- * Brings an archive of images onto the nodes of a cluster, and takes the images away again. The way is TEST_CLUSTER_LOADER, or what fits the
- * context of KUBECONFIG:
+ * Brings an archive of images onto the nodes of a cluster, and takes the images away again. The way is
+ * TEST_CLUSTER_LOADER, or what fits the context of KUBECONFIG:
  *
  *   kind       the context is `kind-NAME`: `kind load image-archive`, and `crictl rmi` in its nodes
  *   minikube   the context is `minikube`: `minikube image load`, `minikube image rm`

@@ -1,6 +1,7 @@
 /**
- * Specifications of pods whose containers run sexton and, under it, the fixture application `test/fixtures/member.c`. All declare what they are told of
- * their pod. An observer beside them tells what they do and what their tombstones say.
+ * Specifications of pods whose containers run sexton and, under it, the fixture application `test/fixtures/member.c`.
+ * All declare what they are told of their pod. An observer beside them tells what they do and what their tombstones
+ * say.
  */
 import { imageNames } from './images.ts';
 import type { ContainerSpec, PodSpec } from './objects.ts';

@@ -1,6 +1,6 @@
 /**
- * One pod of a test, whose changes and logs are followed from the beginning, so that they are known when it has gone. It is deleted when the
- * test is over; when the test fails its error tells all of it.
+ * One pod of a test, whose changes and logs are followed from the beginning, so that they are known when it has gone.
+ * It is deleted when the test is over; when the test fails its error tells all of it.
  */
 import { randomBytes } from 'node:crypto';
 import type { TestContext } from 'node:test';
@@ -152,7 +152,9 @@ export class ClusterPod {
     return this.until(`${container} logs ${what}`, () => what.test(this.log(container)));
   }
 
-  /** The commands of all these have started, and where there is an observer the others can know of those under sexton. */
+  /**
+   * The commands of all these have started, and where there is an observer the others can know of those under sexton.
+   */
   async untilStarted(...members: readonly string[]): Promise<void> {
     for (const member of members) {
       await this.untilEvent(member, 'Started');

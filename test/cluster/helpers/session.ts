@@ -1,6 +1,6 @@
 /**
- * One run of the tests on a cluster: a proxy to its API, the images, and a namespace in which all that the tests make lives. All of it is
- * taken away at the end; what could not be is told.
+ * One run of the tests on a cluster: a proxy to its API, the images, and a namespace in which all that the tests make
+ * lives. All of it is taken away at the end; what could not be is told.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';

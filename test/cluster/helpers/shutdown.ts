@@ -1,6 +1,7 @@
 /**
- * The shutdown of a node, as systemd tells a kubelet of it: a real systemd-logind on a bus of its own, with nobody behind it who could switch anything off, and
- * the kubelet of this machine started again as it was, but for the bus and the time that it asks for. `powerOff` is the call that
+ * The shutdown of a node, as systemd tells a kubelet of it: a real systemd-logind on a bus of its own, with nobody
+ * behind it who could switch anything off, and the kubelet of this machine started again as it was, but for the bus and
+ * the time that it asks for. `powerOff` is the call that
  * `systemctl poweroff` makes: logind tells it to the kubelet, waits until that is ready, fails to switch off, and takes it back.
  */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';

@@ -1,6 +1,7 @@
 /**
- * A client of a Service, as a proxy of the node would be: a line on stdin is a JSON array of the addresses (`HOST:PORT`) that are ready now. Asks
- * them in turn, RATE times a second, by a new connection each. At the end of stdin it prints `{"asked": N, "failed": [...]}`. Tries nothing twice.
+ * A client of a Service, as a proxy of the node would be: a line on stdin is a JSON array of the addresses
+ * (`HOST:PORT`) that are ready now. Asks them in turn, RATE times a second, by a new connection each. At the end of
+ * stdin it prints `{"asked": N, "failed": [...]}`. Tries nothing twice.
  */
 import { get } from 'node:http';
 import { createInterface } from 'node:readline';

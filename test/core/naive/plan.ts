@@ -1,5 +1,6 @@
 /**
- * What happens to one member and how its child, its probes and its hooks behave: the input of the naive opinion, and random ones.
+ * What happens to one member and how its child, its probes and its hooks behave: the input of the naive opinion, and
+ * random ones.
  */
 import fc from 'fast-check';
 import type { ProbeKind, RestartMode, RestartPolicy, Role } from '../../../src/core/config.ts';

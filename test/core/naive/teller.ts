@@ -1,8 +1,9 @@
 /**
- * A second naive opinion, on lives with probes, hooks, restarts and several ways to be stopped; written from the rules in words and not
- * from the core. It walks through time millisecond by millisecond and writes down what is done.
+ * A second naive opinion, on lives with probes, hooks, restarts and several ways to be stopped; written from the rules
+ * in words and not from the core. It walks through time millisecond by millisecond and writes down what is done.
  *
- * One member, of one main ("work") that is somebody else if it is a sidecar; its child traps TERM or ignores it, and leaves nothing behind.
+ * One member, of one main ("work") that is somebody else if it is a sidecar; its child traps TERM or ignores it, and
+ * leaves nothing behind.
  */
 import {
   type Deadline,

@@ -1,6 +1,6 @@
 /**
- * The rows of the table: a member in every state that there is, led there by events as they come. Two members, a main and a sidecar, with
- * everything declared that makes a difference.
+ * The rows of the table: a member in every state that there is, led there by events as they come. Two members, a main
+ * and a sidecar, with everything declared that makes a difference.
  */
 import type { MemberConfig } from '../../../src/core/config.ts';
 import { reduce } from '../../../src/core/lifecycle/lifecycle.ts';

@@ -50,7 +50,9 @@ export function application(stage: Stage, name: string, options: MemberOptions =
   return ['/member', ...member(stage, name, options).slice(1)];
 }
 
-/** The runtime's own program waits under this number until the container is started, and then becomes that of the image. */
+/**
+ * The runtime's own program waits under this number until the container is started, and then becomes that of the image.
+ */
 function findPid1(pidFile: string): number | undefined {
   try {
     const pid = Number(readFileSync(pidFile, 'latin1'));

@@ -1,5 +1,6 @@
 /**
- * What a pod goes through besides its normal end, in real containers: deletion, retries, and a container that is killed.
+ * What a pod goes through besides its normal end, in real containers: deletion, retries, and a container that is
+ * killed.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,6 +1,6 @@
 /**
- * P: sexton as PID 1 of real containers, under a real runtime's seccomp profile, mounts and users. What needs hundreds of rounds
- * runs in namespaces of its own elsewhere; here a part of it shows that a runtime makes no difference.
+ * P: sexton as PID 1 of real containers, under a real runtime's seccomp profile, mounts and users. What needs hundreds
+ * of rounds runs in namespaces of its own elsewhere; here a part of it shows that a runtime makes no difference.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

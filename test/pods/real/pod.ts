@@ -1,6 +1,7 @@
 /**
- * A pod that podman plays from YAML. In the file `$NAME` stands for the pod's unique name and `$KEY` for each variable of the
- * test; the volume `$NAME-graveyard` is the graveyard, and `$NAME-log` holds the shared log of the members, `events`. Other volumes `$NAME-...` are made like these.
+ * A pod that podman plays from YAML. In the file `$NAME` stands for the pod's unique name and `$KEY` for each variable
+ * of the test; the volume `$NAME-graveyard` is the graveyard, and `$NAME-log` holds the shared log of the members,
+ * `events`. Other volumes `$NAME-...` are made like these.
  */
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -19,7 +20,9 @@ export interface Pod {
   /** Waits until the container has ended. */
   exitOf(member: string): Promise<number>;
   isRunning(member: string): Promise<boolean>;
-  /** What podman calls a pod's deletion: the stop signal to all containers at once, KILL when `graceSeconds` are over. */
+  /**
+   * What podman calls a pod's deletion: the stop signal to all containers at once, KILL when `graceSeconds` are over.
+   */
   stop(graceSeconds: number): Promise<void>;
   /** The end of every container, its log and its tombstone, for a test that failed. */
   story(): Promise<string>;
@@ -59,8 +62,8 @@ export async function withPod(
 }
 
 /**
- * Returns where the machine has it. Made before the pod, because an emptyDir of the kubelet is writable for every user, and
- * what podman makes for one belongs to root.
+ * Returns where the machine has it. Made before the pod, because an emptyDir of the kubelet is writable for every user,
+ * and what podman makes for one belongs to root.
  */
 async function makeVolume(volume: string): Promise<string> {
   await podman('volume', 'create', volume);

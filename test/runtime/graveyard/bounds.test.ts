@@ -1,5 +1,6 @@
 /**
- * How much a graveyard can take of its reader: whoever can write to it can make any number of files, sockets and changes.
+ * How much a graveyard can take of its reader: whoever can write to it can make any number of files, sockets and
+ * changes.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, unlinkSync, writeFileSync } from 'node:fs';

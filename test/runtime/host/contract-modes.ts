@@ -1,4 +1,7 @@
-/** The contract of a host: strays, one process in place of its group, the death of the parent, and what is said of orphans. */
+/**
+ * The contract of a host: strays, one process in place of its group, the death of the parent, and what is said of
+ * orphans.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';

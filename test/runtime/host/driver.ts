@@ -1,6 +1,7 @@
 /**
- * The program that stands where the supervisor would: it opens a host, InitHost under sexton-init and else ExecaHost, and does
- * what the test says over a unix socket, one JSON text a line. What it is told and what it answers are the types below.
+ * The program that stands where the supervisor would: it opens a host, InitHost under sexton-init and else ExecaHost,
+ * and does what the test says over a unix socket, one JSON text a line. What it is told and what it answers are the
+ * types below.
  */
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';

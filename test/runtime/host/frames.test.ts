@@ -1,4 +1,7 @@
-/** The frames of the protocol: round trips against a plain version of init's side, every split of the stream, every bound. */
+/**
+ * The frames of the protocol: round trips against a plain version of init's side, every split of the stream, every
+ * bound.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

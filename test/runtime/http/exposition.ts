@@ -1,6 +1,7 @@
 /**
- * A strict reader of the text exposition format 0.0.4 of Prometheus, with what `promtool check metrics` finds fault with: a sample
- * without HELP or TYPE before it, samples of one metric that do not stand together, a counter without `_total`, a label or sample twice.
+ * A strict reader of the text exposition format 0.0.4 of Prometheus, with what `promtool check metrics` finds fault
+ * with: a sample without HELP or TYPE before it, samples of one metric that do not stand together, a counter without
+ * `_total`, a label or sample twice.
  */
 import assert from 'node:assert/strict';
 

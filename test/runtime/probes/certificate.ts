@@ -1,6 +1,6 @@
 /**
- * A certificate that nobody should trust: self-signed, for another name, and out of date since 2001. Made by hand, as Node
- * makes none (X.509 is RFC 5280).
+ * A certificate that nobody should trust: self-signed, for another name, and out of date since 2001. Made by hand, as
+ * Node makes none (X.509 is RFC 5280).
  */
 import { generateKeyPairSync, sign } from 'node:crypto';
 

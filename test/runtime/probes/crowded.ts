@@ -1,4 +1,7 @@
-/** Makes a quit call of a server that stays, with no descriptor left to look whether it has gone; prints how it ended. Few descriptors: `ulimit -n`. */
+/**
+ * Makes a quit call of a server that stays, with no descriptor left to look whether it has gone; prints how it ended.
+ * Few descriptors: `ulimit -n`.
+ */
 import { subscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { openSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * A pause of this process (docker pause, a CPU limit) is not the server's: what it has answered meanwhile is in the socket, and
- * counts. What was not answered by then does not.
+ * A pause of this process (docker pause, a CPU limit) is not the server's: what it has answered meanwhile is in the
+ * socket, and counts. What was not answered by then does not.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -45,7 +45,8 @@ async function answering(t: TestContext): Promise<Answering> {
 }
 
 test('an answer that came while this process stood still counts, though the timer comes first', async (t) => {
-  // On a slow machine the time may be over before the request is there; that shows nothing, and is tried with more of it.
+  // On a slow machine the time may be over before the request is there; that shows nothing, and is tried with more of
+  // it.
   for (const timeoutMs of [300, 2_000, 10_000]) {
     const server = await answering(t);
     let isOver = false;

@@ -1,4 +1,7 @@
-/** What a redirect does to an HTTP probe: the rules of Go's client and of the kubelet's RedirectChecker (pkg/probe/http). */
+/**
+ * What a redirect does to an HTTP probe: the rules of Go's client and of the kubelet's RedirectChecker
+ * (pkg/probe/http).
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { httpAction, httpServer, run } from './servers.ts';

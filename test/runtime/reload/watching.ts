@@ -36,8 +36,8 @@ export function coarseVolume(t: TestContext): string {
 }
 
 /**
- * Watches `paths`. The last of its changes is always that of a file of its own: when that one has been told, all before it
- * has been looked at, so that what was not told then is not told at all.
+ * Watches `paths`. The last of its changes is always that of a file of its own: when that one has been told, all before
+ * it has been looked at, so that what was not told then is not told at all.
  */
 export class Watching {
   readonly changes: number[] = [];

@@ -1,6 +1,7 @@
 /**
- * Somebody in a network namespace, told what to do line by line: a server, clients, the watch itself. One order in JSON a line on stdin; the
- * answer, `{"answer":..}`, comes when it is done. What the watch tells comes as `{"seen":..}` or `{"unseen":..}`.
+ * Somebody in a network namespace, told what to do line by line: a server, clients, the watch itself. One order in JSON
+ * a line on stdin; the answer, `{"answer":..}`, comes when it is done. What the watch tells comes as `{"seen":..}` or
+ * `{"unseen":..}`.
  *
  * `node agent.ts [PORT..]` serves HTTP on those ports at once, on all addresses, and says `ready`.
  */
@@ -42,7 +43,10 @@ export interface Target {
   readonly from?: string;
 }
 
-/** `request`: the server closes first. `request and leave`: the client does. `touch`: nothing is sent. `break off`: by RST. */
+/**
+ * `request`: the server closes first. `request and leave`: the client does. `touch`: nothing is sent. `break off`: by
+ * RST.
+ */
 export type How = 'request' | 'request and leave' | 'touch' | 'break off' | 'hold';
 
 const held: Socket[] = [];

@@ -1,6 +1,6 @@
 /**
- * Two network namespaces with a wire between them: a pod's, and the node's that its clients and its kubelet are in. They have no names:
- * each lives as long as a process in it, so that nothing can be left behind.
+ * Two network namespaces with a wire between them: a pod's, and the node's that its clients and its kubelet are in.
+ * They have no names: each lives as long as a process in it, so that nothing can be left behind.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';

@@ -1,4 +1,6 @@
-/** Ports at which a drain takes nobody for a client, because a sidecar that is known by its name answers probes there. */
+/**
+ * Ports at which a drain takes nobody for a client, because a sidecar that is known by its name answers probes there.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseQuits } from '../../../src/cli/notation/quit.ts';

@@ -1,5 +1,6 @@
 /**
- * examples/cronjob: the pod of cronjob.yaml in real containers. Its main fails once and is started again, as OnFailure says.
+ * examples/cronjob: the pod of cronjob.yaml in real containers. Its main fails once and is started again, as OnFailure
+ * says.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -35,8 +35,8 @@ test('the lines of the README of docker-run: a request after the TERM is served,
 });
 
 /**
- * podman for docker, unique names, the images that this machine has, its own network, and no times that a slow machine could miss: the
- * drain goes on until the second request is served, and then ends by a second stop signal.
+ * podman for docker, unique names, the images that this machine has, its own network, and no times that a slow machine
+ * could miss: the drain goes on until the second request is served, and then ends by a second stop signal.
  */
 function adapted(lines: string, name: string, port: number): string {
   const args = ['BASE', 'SEXTON'].map((key) => `--build-arg ${key}=${images().busybox}`).join(' ');

@@ -1,6 +1,6 @@
 /**
- * examples/ecs: the containers of task-definition.json in containers of podman, with one network and one volume as a task has them.
- * The images become that of the tests.
+ * examples/ecs: the containers of task-definition.json in containers of podman, with one network and one volume as a
+ * task has them. The images become that of the tests.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Plays the pod template of an example's manifest as it is. Changed is only what this machine does not have or podman shares between
- * pods: the images become that of the tests, the pod and its volumes get unique names.
+ * Plays the pod template of an example's manifest as it is. Changed is only what this machine does not have or podman
+ * shares between pods: the images become that of the tests, the pod and its volumes get unique names.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
 /**
- * Containers of podman that share a network and volumes, for examples that no pod manifest describes. Volumes and names are unique, and
- * all that was made is removed.
+ * Containers of podman that share a network and volumes, for examples that no pod manifest describes. Volumes and names
+ * are unique, and all that was made is removed.
  */
 import { randomBytes } from 'node:crypto';
 import { podman } from '../../../helpers/podman.ts';
