@@ -59,11 +59,12 @@ export function podMermaid(pod: PodStop): string {
     pod.deadlineMs === undefined
       ? []
       : [`  section pod`, `  deadline :crit, milestone, ${Math.round(pod.deadlineMs - pod.beganMs)}, 0ms`];
+  const extentMs = (pod.deadlineMs ?? pod.endedMs) - pod.beganMs;
   return [
     'gantt',
-    `  title ${word(sentenceOf(pod))}`,
+    `  title ${titleText(sentenceOf(pod))}`,
     '  dateFormat x',
-    '  axisFormat %M:%S',
+    `  axisFormat ${extentMs < 10_000 ? '%S.%L' : '%M:%S'}`,
     ...lines,
     ...deadline,
     '',
@@ -85,10 +86,16 @@ function task(span: Span, id: string, { beganMs }: PodStop): string {
 
 /** Mermaid has no quoting: what its grammar reads is left out. */
 function word(text: string): string {
-  return text
-    .replace(/[^A-Za-z0-9 .()-]/g, ' ')
-    .replace(/ +/g, ' ')
-    .trim();
+  return only(/[^A-Za-z0-9 .()-]/g, text);
+}
+
+/** A title may have colons and commas in it; a semicolon ends it. */
+function titleText(text: string): string {
+  return only(/[^A-Za-z0-9 .,:()-]/g, text.replaceAll(';', ','));
+}
+
+function only(others: RegExp, text: string): string {
+  return text.replace(others, ' ').replace(/ +/g, ' ').trim();
 }
 
 export function podMarkdown(pod: PodStop): string {

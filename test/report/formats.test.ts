@@ -16,6 +16,12 @@ const POD = onlyPod(FILES);
 const PLAIN = { width: 80, colours: false, ascii: true };
 
 describe('a report', () => {
+  it('tells parts of a second on the axis of Mermaid where the stop is short, and keeps its sentence', () => {
+    assert.match(podMermaid(POD), /^ {2}title forced: proxy by sexton, 6\.5 s of 30 s, the drain of main took 2\.0 s$/m);
+    assert.match(podMermaid(POD), /^ {2}axisFormat %M:%S$/m);
+    assert.match(podMermaid({ ...POD, deadlineMs: undefined }), /^ {2}axisFormat %S\.%L$/m);
+  });
+
   it('says in one sentence whether the stop was graceful or forced, by whom, and what took the time', () => {
     assert.equal(sentenceOf(POD), 'forced: proxy by sexton, 6.5 s of 30 s; the drain of main took 2.0 s');
     assert.deepEqual(
