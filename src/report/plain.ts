@@ -46,13 +46,13 @@ function memberObject(member: MemberStop, { beganMs }: PodStop): object {
 }
 
 export function podMermaid(pod: PodStop): string {
-  const lines = pod.members.flatMap((member) => {
+  const lines = pod.members.flatMap((member, at) => {
     const spans = member.spans.filter(({ activity }) => activity !== 'run' && activity !== 'wait');
     return spans.length === 0
       ? []
       : [
-          `  section ${word(member.name)}`,
-          ...spans.map((span, index) => task(span, `${word(member.name)}${index}`, pod)),
+          `  section ${word(member.name) || '-'}`,
+          ...spans.map((span, index) => task(span, `member${at}phase${index}`, pod)),
         ];
   });
   const deadline =
