@@ -17,7 +17,10 @@ const PLAIN = { width: 80, colours: false, ascii: true };
 
 describe('a report', () => {
   it('tells parts of a second on the axis of Mermaid where the stop is short, and keeps its sentence', () => {
-    assert.match(podMermaid(POD), /^ {2}title forced: proxy by sexton, 6\.5 s of 30 s, the drain of main took 2\.0 s$/m);
+    assert.match(
+      podMermaid(POD),
+      /^ {2}title forced: proxy by sexton, 6\.5 s of 30 s, the drain of main took 2\.0 s$/m,
+    );
     assert.match(podMermaid(POD), /^ {2}axisFormat %M:%S$/m);
     assert.match(podMermaid({ ...POD, deadlineMs: undefined }), /^ {2}axisFormat %S\.%L$/m);
   });
@@ -147,7 +150,8 @@ describe('a report', () => {
           assert.doesNotMatch(text, /[^\P{Cc}\n]|\p{Bidi_Control}/u);
         for (const line of podMermaid(pod).split('\n')) {
           assert.doesNotMatch(line, /%%|;|<|^ {2}section *$/);
-          if (/ :/.test(line) && !line.startsWith('  title ')) assert.match(line, / :(crit, milestone|((crit|done|active), )?member\d+phase\d+), /);
+          if (/ :/.test(line) && !line.startsWith('  title '))
+            assert.match(line, / :(crit, milestone|((crit|done|active), )?member\d+phase\d+), /);
         }
       }),
     );
