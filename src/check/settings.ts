@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { CHECK_FORMATS } from '../cli/commands/commands.ts';
+import { CHECK_FORMATS, TIMELINES } from '../cli/commands/commands.ts';
 import { parseYaml } from '../cli/config/file/yaml.ts';
 import { nearest } from '../cli/notation/nearest.ts';
 import { show } from '../cli/notation/parse.ts';
@@ -14,6 +14,9 @@ import { parseScenarios, type Scenario } from './scenarios.ts';
 import { type ImageFacts, type Images, SHELLS } from './stop/images.ts';
 
 export type Format = (typeof CHECK_FORMATS)[number];
+
+/** `none`: only findings. `svg` and `html` are printed in the place of findings. */
+export type Timeline = (typeof TIMELINES)[number];
 
 export interface Output {
   readonly format: Format;
@@ -45,15 +48,16 @@ export interface Settings {
   readonly scenarios: readonly Scenario[];
   readonly images: Images;
   readonly baseline: ReadonlySet<string>;
-  readonly withTimeline: boolean;
+  readonly timeline: Timeline;
 }
 
 /** Thrown with what is wrong, and the remedy. */
 export class SettingError extends Error {}
 
 export function settingsOf(given: Given): Settings {
+  const timeline = wordOf('--timeline', given.timeline ?? 'text', TIMELINES);
   return {
-    outputs: (given.output ?? ['text']).map(outputOf),
+    outputs: outputsOf(given.output, timeline),
     failOn: wordOf('--fail-on', given['fail-on'] ?? 'error', [...SEVERITIES, 'never']),
     only: given.only?.flatMap((text) => rulesOf('--only', text)),
     skip: (given.skip ?? []).flatMap((text) => rulesOf('--skip', text)),
@@ -62,8 +66,18 @@ export function settingsOf(given: Given): Settings {
     scenarios: given.scenario === undefined ? [] : scenariosOf(given.scenario),
     images: given.images === undefined ? new Map() : imagesOf(given.images),
     baseline: given.baseline === undefined ? new Set() : baselineOf(given.baseline),
-    withTimeline: wordOf('--timeline', given.timeline ?? 'text', ['none', 'text']) === 'text',
+    timeline,
   };
+}
+
+function outputsOf(given: readonly string[] | undefined, timeline: Timeline): readonly Output[] {
+  const isPicture = timeline === 'svg' || timeline === 'html';
+  const outputs = (given ?? (isPicture ? [] : ['text'])).map(outputOf);
+  const other = outputs.find(({ file }) => file === undefined);
+  if (!isPicture || other === undefined) return outputs;
+  throw new SettingError(
+    `--timeline ${timeline}: goes to standard output, and so does --output ${other.format}; write --output ${other.format}=FILE`,
+  );
 }
 
 function outputOf(text: string): Output {

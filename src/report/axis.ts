@@ -1,8 +1,6 @@
 /**
- * The time axis of a pod's stop, the same for text, picture and page: from a little before the first stop request to
- * the last end, or to the deadline where that is near enough to be shown.
+ * The time axis of a stop, the same for text, picture and page.
  */
-import { type PodStop, type Span, stopMsOf } from './stop.ts';
 import { seconds } from './words.ts';
 
 export interface Axis {
@@ -15,21 +13,15 @@ export interface Axis {
 /** Of the time from the request to the end of the axis: enough to see which members were running. */
 const LEAD = 1 / 12;
 
-export function axisOf(pod: PodStop): Axis {
-  const { beganMs: zeroMs, endedMs, deadlineMs } = pod;
-  const isNear = deadlineMs !== undefined && deadlineMs - zeroMs <= 2 * stopMsOf(pod);
-  const untilMs = Math.max(zeroMs + 1, endedMs, isNear ? deadlineMs : endedMs);
+/** From a little before the first stop request on. */
+export function axisBetween(zeroMs: number, endMs: number): Axis {
+  const untilMs = Math.max(zeroMs + 1, endMs);
   return { fromMs: zeroMs - (untilMs - zeroMs) * LEAD, zeroMs, untilMs };
 }
 
 /** 0 is the beginning of the axis, 1 its end; what is outside of it lies at its edge. */
 export function shareOf({ fromMs, untilMs }: Axis, atMs: number): number {
   return (Math.min(Math.max(atMs, fromMs), untilMs) - fromMs) / (untilMs - fromMs);
-}
-
-/** Whether any of it can be seen. What was only waited for from one event to the next is not drawn. */
-export function isShown({ fromMs }: Axis, span: Span): boolean {
-  return span.untilMs >= fromMs && span.activity !== 'wait';
 }
 
 export interface Tick {

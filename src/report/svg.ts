@@ -2,9 +2,10 @@
  * A stop as a picture: SVG 1.1 with its own style sheet, light and dark, no script and nothing loaded from elsewhere.
  * Text comes from other containers, so each goes through `escapeXml`.
  */
-import { type Axis, axisOf, isShown, shareOf, ticksOf } from './axis.ts';
-import type { Activity, MemberStop, PodStop, Span } from './stop.ts';
-import { endText, nameOf, seconds, sentenceOf, shorten } from './words.ts';
+import { shareOf, ticksOf } from './axis.ts';
+import { type Bar, type Chart, chartOf, isOnAxis, legendOf, type Mark, type Note, type Row } from './chart.ts';
+import type { PodStop } from './stop.ts';
+import { sentenceOf, shorten } from './words.ts';
 
 const WIDTH = 960;
 const MARGIN = 16;
@@ -21,31 +22,36 @@ const MAX_TICKS = 6;
 
 /** One pod's stop as a whole SVG document. */
 export function podSvg(pod: PodStop): string {
-  const frame = frameOf(pod, axisOf(pod));
-  const sentence = wrap(sentenceOf(pod), Math.floor((WIDTH - 2 * MARGIN) / NORMAL));
-  const top = 64 + sentence.length * LINE;
-  const foot = top + pod.members.length * ROW;
-  const key = legend(pod, foot + 46);
-  const height = key.bottom + MARGIN;
-  const body = [
-    `<title>${escapeXml(titleOf(pod))}: ${escapeXml(sentenceOf(pod))}</title>`,
-    `<style>${STYLE}</style>`,
-    `<rect class="paper" width="${WIDTH}" height="${height}"/>`,
-    `<text class="title" x="${MARGIN}" y="30">${escapeXml(shorten(titleOf(pod), 80))}</text>`,
-    ...sentence.map(
-      (line, index) => `<text class="soft" x="${MARGIN}" y="${53 + index * LINE}">${escapeXml(line)}</text>`,
-    ),
-    ...grid(frame, top, foot),
-    ...pod.members.map((member, index) => row(member, top + index * ROW, frame)),
-    ...deadline(pod, frame, top, foot),
-    ...key.items,
-  ];
-  const size = `width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}"`;
-  return `<svg xmlns="http://www.w3.org/2000/svg" ${size} role="img">\n${body.join('\n')}\n</svg>\n`;
+  return chartSvg(titleOf(pod), sentenceOf(pod), chartOf(pod));
 }
 
 export function titleOf(pod: PodStop): string {
   return pod.pod === '' ? 'How the pod stopped' : `How ${pod.pod} stopped`;
+}
+
+export function chartSvg(title: string, sentence: string, chart: Chart): string {
+  const frame = frameOf(chart);
+  const lines = wrap(sentence, Math.floor((WIDTH - 2 * MARGIN) / NORMAL));
+  const top = 64 + lines.length * LINE;
+  const foot = top + chart.rows.length * ROW;
+  const key = legend(chart, foot + 46 + chart.notes.length * LINE);
+  const height = key.bottom + MARGIN;
+  const body = [
+    `<title>${escapeXml(title)}: ${escapeXml(sentence)}</title>`,
+    `<style>${STYLE}</style>`,
+    `<rect class="paper" width="${WIDTH}" height="${height}"/>`,
+    `<text class="title" x="${MARGIN}" y="30">${escapeXml(shorten(title, 80))}</text>`,
+    ...lines.map(
+      (line, index) => `<text class="soft" x="${MARGIN}" y="${53 + index * LINE}">${escapeXml(line)}</text>`,
+    ),
+    ...grid(frame, top, foot),
+    ...chart.rows.map((row, index) => rowSvg(row, top + index * ROW, frame)),
+    ...deadline(frame, top, foot),
+    ...chart.notes.map((note, index) => noteSvg(note, foot + LINE + index * LINE, frame)),
+    ...key.items,
+  ];
+  const size = `width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}"`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" ${size} role="img">\n${body.join('\n')}\n</svg>\n`;
 }
 
 /** For text and for attribute values in double quotes. */
@@ -56,10 +62,10 @@ export function escapeXml(text: string): string {
 /** Fills with enough contrast for what stands in them, 4.5 to 1 and more, light and dark. */
 export const COLOURS = `
 .run{fill:#d0d7de}.hold{fill:#b6dcff}.drain{fill:#0969da}.linger{fill:#1b7c83}.pre-stop{fill:#8250df}.stop{fill:#9a6700}.kill{fill:#cf222e}
-.rest{fill:#6e7781}text.in{font-size:11px;fill:#fff;text-anchor:middle}text.in-hold{fill:#0a3069}.grid{stroke:#d0d7de}
-.deadline{stroke:#cf222e;stroke-dasharray:4 3}.mark{fill:#24292f}
-@media(prefers-color-scheme:dark){.run{fill:#3d444d}.hold{fill:#143d70}text.in-hold{fill:#cae8ff}.grid{stroke:#3d444d}.deadline{stroke:#ff7b72}
-.mark{fill:#e6edf3}}`.trim();
+.rest{fill:#6e7781}.maybe{fill:#f2dfae}text.in{font-size:11px;fill:#fff;text-anchor:middle}text.in-hold{fill:#0a3069}text.in-maybe{fill:#4d3800}
+.grid{stroke:#d0d7de}.deadline{stroke:#cf222e;stroke-dasharray:4 3}.mark{fill:#24292f}.killed{fill:#cf222e}.cross{stroke:#fff;stroke-width:2}
+@media(prefers-color-scheme:dark){.run{fill:#3d444d}.hold{fill:#143d70}text.in-hold{fill:#cae8ff}.maybe{fill:#4a3a10}text.in-maybe{fill:#f2dfae}
+.grid{stroke:#3d444d}.deadline{stroke:#ff7b72}.mark{fill:#e6edf3}}`.trim();
 
 const STYLE = `
 text{font:13px system-ui,-apple-system,'Segoe UI',sans-serif;fill:#24292f}text.title{font-size:17px;font-weight:600}
@@ -69,25 +75,26 @@ ${COLOURS}
 
 /** Where the bars are: what is left between the names and the ends. */
 interface Frame {
-  readonly axis: Axis;
+  readonly chart: Chart;
   readonly left: number;
   readonly right: number;
 }
 
-function frameOf({ members }: PodStop, axis: Axis): Frame {
-  const names = members.map(
-    ({ name, role }) => shorten(name, MAX_NAME).length * NORMAL + (role === 'sidecar' ? 56 : 0),
+function frameOf(chart: Chart): Frame {
+  const names = chart.rows.map(
+    ({ name, kind }) =>
+      shorten(name, MAX_NAME).length * NORMAL + (kind === '' ? 0 : 10 + Math.round(kind.length * SMALL)),
   );
-  const ends = members.map((member) => shorten(endText(member), MAX_END).length * SMALL);
+  const ends = chart.rows.map(({ end }) => shorten(end, MAX_END).length * SMALL);
   return {
-    axis,
+    chart,
     left: Math.ceil(MARGIN + Math.max(...names) + 14),
     right: WIDTH - Math.ceil(MARGIN + Math.max(...ends) + 12),
   };
 }
 
-function x({ axis, left, right }: Frame, atMs: number): number {
-  return round(left + shareOf(axis, atMs) * (right - left));
+function x({ chart, left, right }: Frame, atMs: number): number {
+  return round(left + shareOf(chart.axis, atMs) * (right - left));
 }
 
 function round(value: number): number {
@@ -95,7 +102,7 @@ function round(value: number): number {
 }
 
 function grid(frame: Frame, top: number, foot: number): readonly string[] {
-  return ticksOf(frame.axis, MAX_TICKS).flatMap(({ atMs, text }) => {
+  return ticksOf(frame.chart.axis, MAX_TICKS).flatMap(({ atMs, text }) => {
     const at = x(frame, atMs);
     return [
       `<line class="grid" x1="${at}" x2="${at}" y1="${top - 8}" y2="${foot}"/>`,
@@ -104,105 +111,80 @@ function grid(frame: Frame, top: number, foot: number): readonly string[] {
   });
 }
 
-function row(member: MemberStop, y: number, frame: Frame): string {
-  const { axis, right } = frame;
-  const role = member.role === 'sidecar' ? '<tspan dx="6">sidecar</tspan>' : '';
-  const kind = member.forcedBy === undefined ? 'small' : 'bad';
+function rowSvg({ name, kind, bars, marks, end, isBad }: Row, y: number, frame: Frame): string {
+  const beside = kind === '' ? '' : `<tspan dx="6">${escapeXml(kind)}</tspan>`;
   return [
-    `<g><text x="${MARGIN}" y="${y + 15}">${escapeXml(shorten(member.name, MAX_NAME))}${role}</text>`,
-    ...member.spans.filter((span) => isShown(axis, span)).map((span) => bar(span, y, frame)),
-    ...signalsOf(member, axis).map(({ atMs, text }) => mark(x(frame, atMs), y, text)),
-    `<text class="${kind}" x="${right + 12}" y="${y + 15}">${escapeXml(shorten(endText(member), MAX_END))}</text></g>`,
+    `<g><text x="${MARGIN}" y="${y + 15}">${escapeXml(shorten(name, MAX_NAME))}${beside}</text>`,
+    ...bars.map((bar) => barSvg(bar, y, frame)),
+    ...marks.map((mark) => markSvg(mark, x(frame, mark.atMs), y)),
+    `<text class="${isBad ? 'bad' : 'small'}" x="${frame.right + 12}" y="${y + 15}">${escapeXml(shorten(end, MAX_END))}</text></g>`,
   ].join('\n');
 }
 
-function bar(span: Span, y: number, frame: Frame): string {
-  const [from, until] = [x(frame, span.fromMs), x(frame, span.untilMs)];
+function barSvg({ paint, fromMs, untilMs, name, label }: Bar, y: number, frame: Frame): string {
+  const [from, until] = [x(frame, fromMs), x(frame, untilMs)];
   const width = round(Math.max(2, until - from));
-  const what = labelOf(span);
-  const label = [what, nameOf(span)].find((text) => text.length * IN_BAR <= width - 4);
+  const written = [label, name].find((text) => text.length * IN_BAR <= width - 4);
   const text =
-    label === undefined || span.activity === 'run'
+    written === undefined || paint === 'run'
       ? ''
-      : `<text class="in in-${span.activity}" x="${round(from + width / 2)}" y="${y + 14}">${escapeXml(label)}</text>`;
+      : `<text class="in in-${paint}" x="${round(from + width / 2)}" y="${y + 14}">${escapeXml(written)}</text>`;
   const at = Math.min(from, frame.right - width);
-  return `<rect class="${span.activity}" x="${round(at)}" y="${y}" width="${width}" height="${BAR}"><title>${escapeXml(what)}</title></rect>${text}`;
+  return `<rect class="${paint}" x="${round(at)}" y="${y}" width="${width}" height="${BAR}"><title>${escapeXml(label)}</title></rect>${text}`;
 }
 
-/** `drain 4.2 s`. */
-export function labelOf(span: Span): string {
-  return `${nameOf(span)} ${seconds(span.untilMs - span.fromMs)}`;
+function markSvg({ text, kind }: Mark, at: number, y: number): string {
+  const title = `<title>${escapeXml(text)}</title>`;
+  if (kind === 'signal') return `<path class="mark" d="M${round(at - 4)} ${y - 6}h8l-4 6z">${title}</path>`;
+  return `<g transform="translate(${at} ${y + BAR / 2})">${CROSS}${title}</g>`;
 }
 
-/** The signals that are on the axis, one for each moment. */
-export function signalsOf(
-  { marks }: MemberStop,
-  axis: Axis,
-): readonly { readonly atMs: number; readonly text: string }[] {
-  const shown = marks.filter(({ isSignal, atMs }) => isSignal && atMs >= axis.fromMs && atMs <= axis.untilMs);
-  const moments = Map.groupBy(shown, ({ atMs }) => Math.round(shareOf(axis, atMs) * 500));
-  return [...moments.values()].map((group) => ({
-    atMs: group[0]?.atMs ?? 0,
-    text: [...new Set(group.map(({ text }) => text))].join(', '),
-  }));
-}
+/** Around 0 0, 14 px wide. */
+export const CROSS = '<circle class="killed" r="7"/><path class="cross" d="M-3-3l6 6M-3 3l6-6"/>';
 
-function mark(at: number, y: number, text: string): string {
-  const shape = `M${round(at - 4)} ${y - 6}h8l-4 6z`;
-  return `<path class="mark" d="${shape}"><title>${escapeXml(text)}</title></path>`;
-}
-
-function deadline(pod: PodStop, frame: Frame, top: number, foot: number): readonly string[] {
-  if (pod.deadlineMs === undefined) return [];
+function deadline(frame: Frame, top: number, foot: number): readonly string[] {
+  const { deadline, axis } = frame.chart;
+  if (deadline === undefined) return [];
   const y = foot + 16;
-  if (pod.deadlineMs > frame.axis.untilMs)
-    return [`<text class="small" x="${frame.right}" y="${y}" text-anchor="end">${deadlineText(pod)} →</text>`];
-  const at = x(frame, pod.deadlineMs);
+  if (!isOnAxis(axis, deadline))
+    return [`<text class="small" x="${frame.right}" y="${y}" text-anchor="end">${deadline.text} →</text>`];
+  const at = x(frame, deadline.atMs);
   return [
     `<line class="deadline" x1="${at}" x2="${at}" y1="${top - 8}" y2="${foot + 4}"/>`,
-    `<text class="bad" x="${at}" y="${y}" text-anchor="${at > WIDTH / 2 ? 'end' : 'start'}">${deadlineText(pod)}</text>`,
+    `<text class="bad" x="${at}" y="${y}" text-anchor="${at > WIDTH / 2 ? 'end' : 'start'}">${deadline.text}</text>`,
   ];
 }
 
-export function deadlineText({ deadlineMs, beganMs }: PodStop): string {
-  return deadlineMs === undefined ? '' : `deadline at ${seconds(deadlineMs - beganMs)}`;
+/** An arrow to the moment, and beside it as much of the words as there is room for. */
+function noteSvg({ atMs, text, detail }: Note, y: number, frame: Frame): string {
+  const at = x(frame, atMs);
+  const isLeft = at > WIDTH / 2;
+  const room = (isLeft ? at - MARGIN : WIDTH - MARGIN - at) - 10;
+  const words = shorten(detail === undefined ? text : `${text}: ${detail}`, Math.floor(room / SMALL));
+  const anchor = isLeft ? 'end' : 'start';
+  return [
+    `<path class="mark" d="M${round(at - 4)} ${y + 16}h8l-4 -7z"/>`,
+    `<text class="bad" x="${round(at + (isLeft ? -10 : 10))}" y="${y + 16}" text-anchor="${anchor}">${escapeXml(words)}</text>`,
+  ].join('');
 }
 
-function legend(pod: PodStop, top: number): { readonly items: readonly string[]; readonly bottom: number } {
+function legend(chart: Chart, top: number): { readonly items: readonly string[]; readonly bottom: number } {
   let [at, y] = [MARGIN, top];
-  const items = legendOf(pod).map(([activity, text]) => {
+  const items = legendOf(chart).map(([what, text]) => {
     const width = 17 + Math.ceil(text.length * SMALL) + 14;
     if (at + width > WIDTH) [at, y] = [MARGIN, y + LINE];
-    const shape =
-      activity === 'mark'
-        ? `<path class="mark" d="M${at + 2} ${y - 7}h8l-4 6z"/>`
-        : `<rect class="${activity}" x="${at}" y="${y - 10}" width="12" height="12"/>`;
-    const item = `${shape}<text class="small" x="${at + 17}" y="${y}">${text}</text>`;
+    const item = `${sample(what, at, y)}<text class="small" x="${at + 17}" y="${y}">${text}</text>`;
     at += width;
     return item;
   });
   return { items, bottom: y };
 }
 
-/** What the picture of this pod shows, in words. */
-export function legendOf(pod: PodStop): readonly (readonly [Activity | 'mark', string])[] {
-  const axis = axisOf(pod);
-  const used = new Set<string>(pod.members.flatMap(({ spans }) => spans.map(({ activity }) => activity)));
-  if (pod.members.some((member) => signalsOf(member, axis).length > 0)) used.add('mark');
-  return LEGEND.filter(([activity]) => used.has(activity));
+function sample(what: string, at: number, y: number): string {
+  if (what === 'signal') return `<path class="mark" d="M${at + 2} ${y - 7}h8l-4 6z"/>`;
+  if (what === 'killed') return `<g transform="translate(${at + 6} ${y - 4})">${CROSS}</g>`;
+  return `<rect class="${what}" x="${at}" y="${y - 10}" width="12" height="12"/>`;
 }
-
-const LEGEND: readonly (readonly [Activity | 'mark', string])[] = [
-  ['run', 'running'],
-  ['hold', 'hold: serving until other members have ended'],
-  ['drain', 'drain'],
-  ['linger', 'linger'],
-  ['pre-stop', 'pre-stop hook'],
-  ['stop', 'after a stop signal'],
-  ['kill', 'after KILL'],
-  ['rest', 'leftover processes'],
-  ['mark', 'a signal'],
-];
 
 function wrap(text: string, columns: number): readonly string[] {
   const lines: string[] = [];

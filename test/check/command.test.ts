@@ -81,6 +81,9 @@ describe('sexton check', () => {
       [['--scenario', 'flood', 'a'], /flood: no such scenario; write some of delete/],
       [['--explain', 'SX11'], /no such rule/],
       [['--baseline', 'none.json', 'a'], /--baseline none\.json: no such file/],
+      [['--timeline', 'htm', 'a'], /--timeline htm: not one of none, text, svg, html; did you mean html\?/],
+      [['--timeline', 'html', '-o', 'json', 'a'], /--timeline html: goes to standard output.*write --output json=FILE/],
+      [['--timeline', 'svg', '--diff', 'a'], /--diff: prints a patch; leave --timeline svg out/],
       [['--fix', '-'], /cannot write standard input; take --diff/],
       [['--wide', 'a'], /Unknown option '--wide'/],
     ];
@@ -90,6 +93,33 @@ describe('sexton check', () => {
       assert.equal(out, '');
       assert.match(err, message);
     }
+  });
+
+  it('draws one workload as a picture and all as a page, in the place of the findings', () => {
+    const dir = temporaryDirectory();
+    const svg = runIn(dir, { 'bad.yaml': BAD }, ['--timeline', 'svg', '-o', 'json=found.json', 'bad.yaml']);
+    assert.equal(svg.code, 1);
+    assert.match(
+      svg.out,
+      /^<svg xmlns=.*<title>How Deployment\/web will stop: Ends after 30 to 32 s;.*SX101: .*<\/svg>\n$/s,
+    );
+    assert.equal(JSON.parse(readFileSync(join(dir, 'found.json'), 'utf8')).findings.length, 1);
+    const html = runIn(dir, { 'good.yaml': GOOD, Dockerfile: 'FROM debian:12\nCMD serve\n' }, [
+      '--timeline',
+      'html',
+      '.',
+    ]);
+    assert.equal(html.code, 1);
+    assert.match(
+      html.out,
+      /^<!doctype html>.*How 2 workloads will stop.*bad\.yaml.*good\.yaml.*Other findings.*SX601/s,
+    );
+    const two = runIn(dir, {}, ['--timeline', 'svg', '.']);
+    assert.deepEqual([two.code, two.out], [125, '']);
+    assert.match(
+      two.err,
+      /--timeline svg: draws one workload, and there are 2; name a file that has one, or take html/,
+    );
   });
 
   it('reads standard input, JSON, lists, and several documents', () => {

@@ -3,10 +3,12 @@ import { describe, it } from 'node:test';
 import { check } from '../../src/check/check.ts';
 import { applied } from '../../src/check/edits.ts';
 import { githubOf, gitlabOf, junitOf, markdownOf, sarifOf } from '../../src/check/formats/machine.ts';
-import { timelineText } from '../../src/check/formats/timeline.ts';
+import { checkPage, workloadSvg } from '../../src/check/formats/pictures.ts';
+import { timelineChart } from '../../src/check/formats/timeline.ts';
 import { parseLocated, textAt } from '../../src/check/input/located.ts';
 import { isResourceList, krmOf } from '../../src/check/krm.ts';
 import { RULES, ruleNamed } from '../../src/check/rules/table.ts';
+import { chartLines } from '../../src/report/chart-text.ts';
 
 const ALL = RULES.filter(({ language }) => language === 'yaml')
   .map(({ bad }) => bad)
@@ -99,11 +101,31 @@ describe('the formats of a check', () => {
     assert.deepEqual(JSON.parse(krmOf(json, await check([{ path: '-', text: json }]))).results, []);
   });
 
+  it('are pictures in which nothing of a manifest is markup', async () => {
+    const name = '</text><script>alert(1)</script>\u001b]0;x\u0007\u202e"><img onerror=x>';
+    const pod = {
+      name,
+      image: 'debian:12',
+      command: ['sh', '-c', 'a && b'],
+      lifecycle: { preStop: { sleep: { seconds: 60 } } },
+    };
+    const object = { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec: { containers: [pod] } };
+    const hostile = await check([{ path: `${name}.yaml`, text: JSON.stringify(object) }]);
+    const [workload] = hostile.workloads;
+    assert.ok(workload !== undefined && hostile.findings.length > 0);
+    for (const drawn of [checkPage(hostile), workloadSvg(workload, hostile)]) {
+      assert.doesNotMatch(drawn, /<script|<img|[^\P{Cc}\n]|\p{Bidi_Control}/u);
+      assert.match(drawn, /alert\(1\)/);
+    }
+  });
+
   it('draw a timeline no wider than they may, in ASCII where that is asked', () => {
     for (const { view } of result.workloads) {
-      const text = timelineText(view.timeline, result.findings, { width: 80, colours: false, ascii: true });
-      assert.match(text, /^[\n -~]*$/);
-      for (const line of text.split('\n').slice(0, view.containers.length + 1)) assert.ok(line.length <= 80, line);
+      const style = { width: 80, colours: false, ascii: true };
+      for (const line of chartLines(timelineChart(view.timeline, result.findings), style)) {
+        assert.match(line, /^[ -~]*$/);
+        assert.ok(line.length <= 80, line);
+      }
     }
   });
 });

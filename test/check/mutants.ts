@@ -1,6 +1,7 @@
 /**
- * `node test/check/mutants.ts [FILE...]`: negates each condition of the rules, one at a time, and says which mutants no test notices. Minutes:
- * nothing of it is in `npm test`. The mutants are made in a copy, and the working tree stays as it is.
+ * `node test/check/mutants.ts [FILE...]`: negates each condition of the rules, one at a time, and says which mutants no
+ * test notices. Minutes: nothing of it is in `npm test`. The mutants are made in a copy, and the working tree stays as
+ * it is.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Reports to look at: of the demo, of a pod that has all that can be drawn, of one that goes on, and of a fleet. The
- * browser's tests measure them, `screenshots.ts` takes pictures of them.
+ * Reports to look at: of the demo, of a pod that has all that can be drawn, of one that goes on, and of a fleet; and
+ * what checks draw. The browser's tests measure them, `screenshots.ts` takes pictures of them.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import { htmlPage } from '../../src/report/html.ts';
 import { readText } from '../../src/report/input.ts';
 import { type PodStop, podsOf } from '../../src/report/stop.ts';
 import { podSvg } from '../../src/report/svg.ts';
+import { CHECK_DOCUMENTS } from '../check/pictures.ts';
 import { ROOT } from '../helpers/paths.ts';
 import { at, BEGAN_MS, EVIDENCE } from './pods.ts';
 
@@ -153,4 +154,5 @@ export const DOCUMENTS: Readonly<Record<string, string>> = {
   'plain.html': htmlPage([PLAIN_POD]),
   'busy.html': htmlPage([BUSY_POD]),
   'fleet.html': htmlPage(FLEET),
+  ...CHECK_DOCUMENTS,
 };

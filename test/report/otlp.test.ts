@@ -1,6 +1,6 @@
 /**
- * `run --otlp`: what a collector receives of real members. The receiver here takes nothing but what the JSON mapping of OTLP allows for a trace:
- * https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding.
+ * `run --otlp`: what a collector receives of real members. The receiver here takes nothing but what the JSON mapping of
+ * OTLP allows for a trace: https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

@@ -1,5 +1,6 @@
 /**
- * `node test/report/screenshots.ts DIR`: takes pictures of the reports that the browser's tests measure, to be looked at.
+ * `node test/report/screenshots.ts DIR`: takes pictures of the reports that the browser's tests measure, to be looked
+ * at.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

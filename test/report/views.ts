@@ -4,7 +4,7 @@ import type { View } from './browser.ts';
 /** A4 upright at 96 dpi without the margins of 1 cm that browsers print with. */
 const PAPER_WIDTH = 718;
 
-const SCREENS: readonly View[] = ([360, 1_280] as const).flatMap((width) =>
+const SCREENS: readonly View[] = ([360, 960, 1_280] as const).flatMap((width) =>
   (['light', 'dark'] as const).map((scheme) => ({ width, scheme, media: 'screen' as const })),
 );
 const PAPER: View = { width: PAPER_WIDTH, scheme: 'light', media: 'print' };

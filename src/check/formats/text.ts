@@ -1,12 +1,13 @@
 /**
  * Findings for a terminal: a workload with its timeline, then its findings with place and rule.
  */
-import type { TextStyle } from '../../report/text.ts';
+import { chartLines, type TextStyle } from '../../report/chart-text.ts';
 import type { Result } from '../check.ts';
 import type { Finding, Severity } from '../finding.ts';
+import type { Workload } from '../input/objects.ts';
 import { positionAt } from '../input/source.ts';
 import { ruleNamed } from '../rules/table.ts';
-import { timelineText } from './timeline.ts';
+import { timelineChart } from './timeline.ts';
 
 const COLOURS: Readonly<Record<Severity, string>> = { error: '31', warning: '33', info: '36' };
 
@@ -15,12 +16,13 @@ export function textOf(result: Result, style: TextStyle, withTimeline: boolean):
   const told = new Set<Finding>();
   for (const { workload, view } of result.workloads) {
     const subject = `${workload.kind}/${workload.name}`;
-    const own = result.findings.filter((one) => one.subject === subject && one.subjectAt === workload.object.start);
+    const own = findingsOf(workload, result);
     if (own.length === 0) continue;
     for (const finding of own) told.add(finding);
     const grace = `terminationGracePeriodSeconds ${workload.pod.graceSeconds}${workload.pod.graceAt === undefined ? ' (default)' : ''}`;
     const hasMoments = own.some(({ atMs }) => atMs !== undefined);
-    const drawn = withTimeline && hasMoments ? [`\n${timelineText(view.timeline, own, style)}`] : [];
+    const drawn =
+      withTimeline && hasMoments ? [`\n${chartLines(timelineChart(view.timeline, own), style).join('\n')}\n`] : [];
     parts.push([`${clean(subject)}  ${grace}\n`, ...drawn, ...own.map((one) => line(one, style))].join(''));
   }
   const rest = result.findings.filter((finding) => !told.has(finding));
@@ -32,6 +34,10 @@ export function textOf(result: Result, style: TextStyle, withTimeline: boolean):
         .join(''),
     );
   return [...parts, summaryOf(result)].join('\n');
+}
+
+export function findingsOf({ kind, name, object }: Workload, { findings }: Result): readonly Finding[] {
+  return findings.filter(({ subject, subjectAt }) => subject === `${kind}/${name}` && subjectAt === object.start);
 }
 
 function line({ rule, severity, message, place, edits }: Finding, { colours }: TextStyle): string {

@@ -11,6 +11,7 @@ import { diffOf, fixed } from '../../check/fix.ts';
 import { rulesText, ruleText } from '../../check/formats/explain.ts';
 import { CHECK_SCHEMA } from '../../check/formats/json-schema.ts';
 import { githubOf, gitlabOf, jsonOf, junitOf, markdownOf, sarifOf } from '../../check/formats/machine.ts';
+import { checkPage, workloadSvg } from '../../check/formats/pictures.ts';
 import { textOf } from '../../check/formats/text.ts';
 import { isResourceList, krmOf } from '../../check/krm.ts';
 import { RULE_IDS, ruleNamed } from '../../check/rules/table.ts';
@@ -38,15 +39,21 @@ export async function check(args: readonly string[], env: Env): Promise<void> {
   } catch (error) {
     throw error instanceof SettingError ? refuse(error.message) : error;
   }
+  const { timeline } = settings;
+  if (values.diff === true && (timeline === 'svg' || timeline === 'html'))
+    throw refuse(`--diff: prints a patch; leave --timeline ${timeline} out`);
   const { inputs, unreadable } = collect(positionals, () => readFileSync(0, 'utf8'));
   const all = await checkInputs(inputs, settings);
   const result = withoutBaseline({ ...all, unreadable: [...unreadable, ...all.unreadable] }, settings.baseline);
   const changes = fixed(result.findings);
+  if (values.fix === true && values.diff !== true)
+    for (const { source, text } of changes) writeFileSync(source.path, text);
   if (values.diff === true) await print(changes.map(diffOf).join(''));
-  else if (values.fix === true) for (const { source, text } of changes) writeFileSync(source.path, text);
+  else if (timeline === 'svg') await print(picture(result));
+  else if (timeline === 'html') await print(checkPage(result));
   const list = inputs.find(({ path, text }) => path === '-' && isResourceList(text))?.text;
   const outputs =
-    list !== undefined && values.output === undefined
+    list !== undefined && values.output === undefined && settings.outputs.length > 0
       ? [{ format: 'krm' as const, file: undefined }]
       : settings.outputs;
   for (const { format, file } of outputs) {
@@ -114,6 +121,14 @@ function refuse(problem: string): SextonError {
   return new SextonError('badArguments', { subcommand: 'check', problem });
 }
 
+function picture(result: Result): string {
+  const [only, ...more] = result.workloads;
+  if (only !== undefined && more.length === 0) return workloadSvg(only, result);
+  throw refuse(
+    `--timeline svg: draws one workload, and there are ${result.workloads.length}; name a file that has one, or take html`,
+  );
+}
+
 function write(file: string, text: string): void {
   try {
     writeFileSync(file, text);
@@ -122,16 +137,10 @@ function write(file: string, text: string): void {
   }
 }
 
-function formatted(
-  format: Format,
-  result: Result,
-  { withTimeline }: Settings,
-  env: Env,
-  list: string | undefined,
-): string {
+function formatted(format: Format, result: Result, { timeline }: Settings, env: Env, list: string | undefined): string {
   switch (format) {
     case 'text':
-      return textOf(result, textStyle(env, PIPE_COLUMNS), withTimeline);
+      return textOf(result, textStyle(env, PIPE_COLUMNS), timeline === 'text');
     case 'json':
       return jsonOf(result);
     case 'sarif':

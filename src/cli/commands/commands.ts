@@ -59,6 +59,8 @@ Exit code 0: reported. 1: what --fail-on names has happened.
 `;
 /** What `check` prints. */
 export const CHECK_FORMATS = ['text', 'json', 'sarif', 'junit', 'github', 'gitlab', 'markdown', 'krm'] as const;
+/** How `check` draws a stop. */
+export const TIMELINES = ['none', 'text', 'svg', 'html'] as const;
 const CHECK_LEVELS = ['error', 'warning', 'info', 'never'] as const;
 const CHECK = `An input is a file, a directory, or - for standard input: manifests of
 Kubernetes in YAML or JSON, Compose files, Dockerfiles. Nothing is asked over
@@ -184,9 +186,9 @@ Exit code 0: it is written. 125: it is not; the message says why.
       { name: 'baseline', takes: 'FILE', help: 'Leave out what this file of an earlier -o json=FILE has.' },
       {
         name: 'timeline',
-        takes: 'none|text',
-        choices: ['none', 'text'],
-        help: 'Whether text draws the stop. Default: text.',
+        takes: 'FORMAT',
+        choices: TIMELINES,
+        help: `How stops are drawn: ${TIMELINES.join(', ')}. svg is a picture of one workload, html a page of all; they are printed in the place of the findings. Default: text.`,
       },
       { name: 'fix', help: 'Repair what can be repaired, in the files.' },
       { name: 'diff', help: 'Print what --fix would change.' },

@@ -4,12 +4,13 @@
  */
 import { createReadStream, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { TextStyle } from '../../report/chart-text.ts';
 import { htmlPage } from '../../report/html.ts';
 import { type Read, readText } from '../../report/input.ts';
 import { podMarkdown, podMermaid, podsJson, podsPerfetto } from '../../report/plain.ts';
 import { forcedOf, lateOf, type MemberStop, type PodStop, podsOf } from '../../report/stop.ts';
 import { podSvg } from '../../report/svg.ts';
-import { fleetText, podText, type TextStyle } from '../../report/text.ts';
+import { fleetText, podText } from '../../report/text.ts';
 import { stopOfTombstone } from '../../report/tombstones.ts';
 import { readBootId } from '../../runtime/boot-id.ts';
 import type { Env } from '../config/env.ts';

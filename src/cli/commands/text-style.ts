@@ -1,7 +1,7 @@
 /**
  * How `sexton report` and `sexton check` draw text.
  */
-import type { TextStyle } from '../../report/text.ts';
+import type { TextStyle } from '../../report/chart-text.ts';
 import type { Env } from '../config/env.ts';
 import { outputWidth } from '../text/print.ts';
 

@@ -1,0 +1,83 @@
+/**
+ * `--timeline svg` and `--timeline html`: predicted stops as a picture of one workload, and as a page of all inputs.
+ */
+import { cleanText } from '../../core/format/tombstone.ts';
+import { chartHtml, pageHtml, prose, sectionsHtml, tableHtml } from '../../report/page.ts';
+import { chartSvg } from '../../report/svg.ts';
+import type { CheckedWorkload, Result } from '../check.ts';
+import { type Finding, SEVERITIES } from '../finding.ts';
+import { positionAt } from '../input/source.ts';
+import { ruleNamed } from '../rules/table.ts';
+import { intervalText } from '../stop/interval.ts';
+import { findingsOf, summaryOf } from './text.ts';
+import { endText, timelineChart, timelineSentence } from './timeline.ts';
+
+export function workloadSvg(one: CheckedWorkload, result: Result): string {
+  const { timeline } = one.view;
+  const chart = timelineChart(timeline, findingsOf(one.workload, result));
+  return chartSvg(`How ${nameOf(one)} will stop`, timelineSentence(timeline), chart);
+}
+
+/** The workloads with the worst findings first. */
+export function checkPage(result: Result): string {
+  const { workloads } = result;
+  const own = new Map(workloads.map((one) => [one, findingsOf(one.workload, result)]));
+  const told = new Set([...own.values()].flat());
+  const rest = result.findings.filter((finding) => !told.has(finding));
+  const worst = workloads.toSorted((a, b) => worstOf(own.get(b) ?? []) - worstOf(own.get(a) ?? []));
+  const [only] = workloads;
+  const title =
+    workloads.length === 1 && only !== undefined
+      ? `How ${nameOf(only)} will stop`
+      : `How ${workloads.length} workloads will stop`;
+  const unreadable = result.unreadable.map(({ path, line, why }) => [placeText(path, line), cleanText(why)]);
+  return pageHtml(title, [
+    `<p>${prose(summaryOf(result).trimEnd())}</p>`,
+    ...sectionsHtml(
+      worst,
+      (one) => `${nameOf(one)} in ${cleanText(one.workload.pod.source.path)}`,
+      (one) => workloadHtml(one, own.get(one) ?? []),
+      (count) => `${count} more workloads are not drawn; check fewer files to see them.`,
+    ),
+    ...(rest.length === 0 ? [] : [`<h2>Other findings</h2>\n${findingsTable(rest)}`]),
+    ...(unreadable.length === 0 ? [] : [`<h2>Not read</h2>\n${tableHtml(['input', 'why'], unreadable)}`]),
+  ]);
+}
+
+function workloadHtml({ view: { timeline } }: CheckedWorkload, findings: readonly Finding[]): string {
+  const isBad = findings.some(({ severity }) => severity === 'error');
+  const containers = timeline.containers.map((stop) => [
+    `${cleanText(stop.name)}${stop.plan.isNative ? ' (native sidecar)' : ''}`,
+    intervalText(stop.term),
+    intervalText(stop.told),
+    intervalText(stop.end),
+    endText(stop),
+  ]);
+  return `<p${isBad ? ' class="bad"' : ''}>${prose(timelineSentence(timeline))}</p>
+${chartHtml(timelineChart(timeline, findings))}
+${findings.length === 0 ? '<p>No findings.</p>' : `<h3>Findings</h3>\n${findingsTable(findings)}`}
+<h3>Containers</h3>
+${tableHtml(['container', 'TERM after', 'program told', 'end after', 'outcome'], containers)}`;
+}
+
+function findingsTable(findings: readonly Finding[]): string {
+  const rows = findings.map(({ rule, severity, message, place }) => [
+    `${rule} ${severity}`,
+    cleanText(message),
+    ruleNamed(rule).remedy,
+    placeText(place.source.path, positionAt(place.source, place.start).line),
+  ]);
+  return tableHtml(['rule', 'finding', 'remedy', 'place'], rows);
+}
+
+function placeText(path: string, line: number | undefined): string {
+  return `${cleanText(path)}${line === undefined ? '' : `:${line}`}`;
+}
+
+function nameOf({ workload: { kind, name } }: CheckedWorkload): string {
+  return `${kind}/${cleanText(name)}`;
+}
+
+function worstOf(findings: readonly Finding[]): number {
+  return Math.max(-1, ...findings.map(({ severity }) => SEVERITIES.indexOf(severity)));
+}

@@ -1,0 +1,126 @@
+/**
+ * What text, picture and page draw of a stop: rows of bars on one time axis. A report makes it of what was, a check of
+ * what will be.
+ *
+ * All text is printable: it went through `cleanText`.
+ */
+import { type Axis, axisBetween, shareOf } from './axis.ts';
+import { type Activity, type MemberStop, type PodStop, type Span, stopMsOf } from './stop.ts';
+import { endText, nameOf, seconds } from './words.ts';
+
+export interface Chart {
+  readonly axis: Axis;
+  readonly rows: readonly Row[];
+  readonly deadline: Note | undefined;
+  /** Below the rows: what is to be seen at a moment. */
+  readonly notes: readonly Note[];
+}
+
+export interface Row {
+  readonly name: string;
+  /** What stands beside the name: `sidecar`; empty: nothing. */
+  readonly kind: string;
+  /** In order, without overlaps. */
+  readonly bars: readonly Bar[];
+  readonly marks: readonly Mark[];
+  /** How it ended. */
+  readonly end: string;
+  readonly isBad: boolean;
+}
+
+/** `maybe`: only the longest that is possible lasts so long. */
+export type Paint = Exclude<Activity, 'wait'> | 'maybe';
+
+export interface Bar {
+  readonly paint: Paint;
+  readonly fromMs: number;
+  readonly untilMs: number;
+  /** `drain`, and with its time `drain 4.2 s`. */
+  readonly name: string;
+  readonly label: string;
+}
+
+export interface Mark {
+  readonly atMs: number;
+  readonly text: string;
+  readonly kind: 'signal' | 'killed';
+}
+
+export interface Note {
+  readonly atMs: number;
+  readonly text: string;
+  /** For a picture that has room for it. */
+  readonly detail?: string;
+}
+
+export function chartOf(pod: PodStop): Chart {
+  const { beganMs, endedMs, deadlineMs } = pod;
+  const isNear = deadlineMs !== undefined && deadlineMs - beganMs <= 2 * stopMsOf(pod);
+  const axis = axisBetween(beganMs, Math.max(endedMs, isNear ? deadlineMs : endedMs));
+  return {
+    axis,
+    rows: pod.members.map((member) => rowOf(member, axis)),
+    deadline:
+      deadlineMs === undefined ? undefined : { atMs: deadlineMs, text: `deadline at ${seconds(deadlineMs - beganMs)}` },
+    notes: [],
+  };
+}
+
+function rowOf(member: MemberStop, axis: Axis): Row {
+  return {
+    name: member.name,
+    kind: member.role === 'sidecar' ? 'sidecar' : '',
+    bars: member.spans.filter(({ untilMs }) => untilMs >= axis.fromMs).flatMap(barOf),
+    marks: signalsOf(member, axis),
+    end: endText(member),
+    isBad: member.forcedBy !== undefined,
+  };
+}
+
+/** What was only waited for from one event to the next is not drawn. */
+function barOf(span: Span): readonly Bar[] {
+  const { activity: paint, fromMs, untilMs } = span;
+  return paint === 'wait' ? [] : [{ paint, fromMs, untilMs, name: nameOf(span), label: labelOf(span) }];
+}
+
+/** `drain 4.2 s`. */
+export function labelOf(span: Span): string {
+  return `${nameOf(span)} ${seconds(span.untilMs - span.fromMs)}`;
+}
+
+/** The signals that are on the axis, one for each moment. */
+function signalsOf({ marks }: MemberStop, axis: Axis): readonly Mark[] {
+  const shown = marks.filter(({ isSignal, atMs }) => isSignal && atMs >= axis.fromMs && atMs <= axis.untilMs);
+  const moments = Map.groupBy(shown, ({ atMs }) => Math.round(shareOf(axis, atMs) * 500));
+  return [...moments.values()].map((group) => ({
+    atMs: group[0]?.atMs ?? 0,
+    text: [...new Set(group.map(({ text }) => text))].join(', '),
+    kind: 'signal',
+  }));
+}
+
+export function isOnAxis({ untilMs }: Axis, { atMs }: Note): boolean {
+  return atMs <= untilMs;
+}
+
+/** What a picture of it shows, in words. */
+export function legendOf({ rows }: Chart): readonly (readonly [Paint | Mark['kind'], string])[] {
+  const used = new Set<string>(
+    rows.flatMap(({ bars, marks }) => [...bars.map(({ paint }) => paint), ...marks.map(({ kind }) => kind)]),
+  );
+  return LEGEND.filter(([what]) => used.has(what));
+}
+
+const LEGEND: readonly (readonly [Paint | Mark['kind'], string])[] = [
+  ['run', 'running'],
+  ['hold', 'hold: serving until other members have ended'],
+  ['drain', 'drain'],
+  ['linger', 'linger'],
+  ['pre-stop', 'pre-stop hook'],
+  ['stop', 'after a stop signal'],
+  ['maybe', 'may still run'],
+  ['kill', 'after KILL'],
+  ['rest', 'leftover processes'],
+  ['signal', 'a signal'],
+  ['killed', 'KILL by the platform'],
+];
