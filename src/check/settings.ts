@@ -11,7 +11,7 @@ import { show } from '../cli/notation/parse.ts';
 import { SEVERITIES, type Severity } from './finding.ts';
 import { RULE_IDS } from './rules/table.ts';
 import { parseScenarios, type Scenario } from './scenarios.ts';
-import { type ImageFacts, type Images, SHELLS } from './stop/images.ts';
+import { familiarName, type ImageFacts, type Images, SHELLS } from './stop/images.ts';
 
 export type Format = (typeof CHECK_FORMATS)[number];
 
@@ -128,20 +128,37 @@ function scenariosOf(text: string): readonly Scenario[] {
 function imagesOf(path: string): Images {
   const { images } = record('--images', path, jsonFile('--images', path));
   const entries = Object.entries(record('--images', path, images));
-  return new Map(entries.map(([name, facts]) => [name, factsOf(path, name, record('--images', path, facts))]));
+  return new Map(
+    entries.map(([name, facts]) => [familiarName(name), factsOf(path, name, record('--images', path, facts))]),
+  );
 }
 
 function factsOf(path: string, name: string, facts: Record<string, unknown>): ImageFacts {
-  const { entrypoint, cmd, stopSignal, shell } = facts;
-  const isList = (value: unknown) =>
-    value === undefined || (Array.isArray(value) && value.every((one) => typeof one === 'string'));
-  const isShell = shell === undefined || SHELLS.some((one) => one === shell);
-  const isSignal = stopSignal === undefined || typeof stopSignal === 'string';
-  if (isList(entrypoint) && isList(cmd) && isShell && isSignal) return facts as ImageFacts;
-  throw new SettingError(
-    `--images ${path}: ${show(name)}: takes entrypoint and cmd as lists, stopSignal as a name, shell as one of ${SHELLS.join(', ')}`,
-  );
+  const wrong = Object.entries(SHAPES).find(([key, [isRight]]) => facts[key] !== undefined && !isRight(facts[key]));
+  if (wrong === undefined) return facts as ImageFacts;
+  const [key, [, what]] = wrong;
+  throw new SettingError(`--images ${path}: ${show(name)}: ${key} must be ${what}`);
 }
+
+type Shape = readonly [isRight: (value: unknown) => boolean, what: string];
+const TEXT: Shape = [(value) => typeof value === 'string', 'a text'];
+const TEXTS: Shape = [
+  (value) => Array.isArray(value) && value.every((one) => typeof one === 'string'),
+  'a list of texts',
+];
+/** By the keys of `ImageFacts`. */
+const SHAPES: Readonly<Record<keyof ImageFacts, Shape>> = {
+  entrypoint: TEXTS,
+  cmd: TEXTS,
+  stopSignal: TEXT,
+  user: TEXT,
+  env: [
+    (value) => typeof value === 'object' && value !== null && TEXTS[0](Object.values(value)),
+    'a map from variables to their values',
+  ],
+  shell: [(value) => SHELLS.some((one) => one === value), `one of ${SHELLS.join(', ')}`],
+  programs: TEXTS,
+};
 
 /** What an earlier `-o json=FILE` has written. */
 function baselineOf(path: string): ReadonlySet<string> {

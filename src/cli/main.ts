@@ -40,6 +40,8 @@ async function main(argv: readonly string[]): Promise<void> {
       return (await import('./commands/report.ts')).report(subcommand.args, process.env);
     case 'check':
       return (await import('./commands/check.ts')).check(subcommand.args, process.env);
+    case 'images':
+      return (await import('./commands/images.ts')).images(subcommand.args);
     case 'completion':
       return (await import('./commands/help/completion.ts')).completion(subcommand.args);
     case 'schema':

@@ -16,6 +16,7 @@ export type Subcommand =
         | 'explain'
         | 'report'
         | 'check'
+        | 'images'
         | 'completion'
         | 'schema'
         | 'version'
@@ -43,6 +44,7 @@ export function subcommandOf(argv: readonly string[]): Subcommand {
     case 'explain':
     case 'report':
     case 'check':
+    case 'images':
     case 'completion':
     case 'schema':
     case 'version':
@@ -73,6 +75,7 @@ const SUBCOMMANDS = [
   'explain',
   'report',
   'check',
+  'images',
   'completion',
   'schema',
   'version',

@@ -240,7 +240,7 @@ describe('sexton check', () => {
     write({ ...facts, shell: 'fish' });
     assert.match(
       runIn(dir, {}, ['--images', 'images.json', 'a.yaml']).err,
-      /shell as one of dash, busybox, bash, none/,
+      /example\.com\/web:1: shell must be one of dash, busybox, bash, none/,
     );
   });
 

@@ -1,5 +1,5 @@
 /**
- * What the name of an image says of the shell in it, where it says it for certain.
+ * What is known of an image: by the file of `--images`, or by its name, where that says it for certain.
  */
 
 export const SHELLS = ['dash', 'busybox', 'bash', 'none'] as const;
@@ -9,11 +9,43 @@ export interface ImageFacts {
   readonly entrypoint?: readonly string[];
   readonly cmd?: readonly string[];
   readonly stopSignal?: string;
+  readonly user?: string;
+  /** Variables that configure sexton. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** What /bin/sh is. */
   readonly shell?: Shell;
+  /** Those of `HOOK_PROGRAMS` that are in its PATH. */
+  readonly programs?: readonly string[];
 }
 
-/** By reference, as the file of `--images` has them. */
+/** What hooks and probes run, sorted; an image without a shell has none of them. */
+export const HOOK_PROGRAMS: readonly string[] = [
+  ...['ash', 'bash', 'cat', 'curl', 'dash', 'kill', 'ls', 'nc', 'pgrep', 'sh', 'sleep', 'test', 'wget'],
+];
+
+/** By familiar names. */
 export type Images = ReadonlyMap<string, ImageFacts>;
+
+/** One name for what engines call `nginx`, `nginx:latest` and `docker.io/library/nginx:latest`. */
+export function familiarName(image: string): string {
+  const { name, tag, digest } = partsOf(image.trim());
+  const short = name.replace(/^(index\.)?docker\.io\/(library\/)?/, '').replace(/^library\/(?=[^/]+$)/, '');
+  if (digest !== undefined) return `${short}@${digest}`;
+  return `${short}:${tag ?? 'latest'}`;
+}
+
+/** A digest counts before a tag beside it. */
+export function factsOfImage(image: string, images: Images): ImageFacts | undefined {
+  return images.get(familiarName(image)) ?? images.get(familiarName(image.replace(/@.*/s, '')));
+}
+
+function partsOf(image: string) {
+  const [named = '', digest] = image.split('@');
+  const slash = named.lastIndexOf('/');
+  const colon = named.indexOf(':', slash + 1);
+  const name = colon < 0 ? named : named.slice(0, colon);
+  return { name, tag: colon < 0 ? undefined : named.slice(colon + 1), digest };
+}
 
 export interface Reference {
   /** Without registry, tag and digest; `library/` left out. */
@@ -22,17 +54,14 @@ export interface Reference {
 }
 
 export function referenceOf(image: string): Reference {
-  const [named = ''] = image.split('@');
-  const slash = named.lastIndexOf('/');
-  const colon = named.indexOf(':', slash + 1);
-  const name = colon < 0 ? named : named.slice(0, colon);
+  const { name, tag } = partsOf(image);
   const parts = name.split('/');
   const [host = ''] = parts;
   const path = parts.length > 1 && (/[.:]/.test(host) || host === 'localhost') ? parts.slice(1) : parts;
   const isHub = path === parts || host === 'docker.io';
   return {
     repository: (isHub && path[0] === 'library' ? path.slice(1) : path).join('/'),
-    tag: colon < 0 ? undefined : named.slice(colon + 1),
+    tag,
   };
 }
 
@@ -42,7 +71,7 @@ const DEBIAN = /^(debian|ubuntu|node|python|ruby|golang|php|perl|rust|gcc|nginx|
 /** Official images and their tags: docs.docker.com/docker-hub/image-library/trusted-content. */
 export function shellOf(image: string | undefined, images: Images): Shell | undefined {
   if (image === undefined) return undefined;
-  const known = images.get(image)?.shell;
+  const known = factsOfImage(image, images)?.shell;
   if (known !== undefined) return known;
   const { repository, tag = '' } = referenceOf(image);
   if (repository === 'scratch' || /(^|\/)distroless\//.test(repository) || /^distroless\//.test(repository))
@@ -70,7 +99,7 @@ const WITHOUT =
 /** undefined: not known. Of `php` only the fpm variants declare one; those with Apache take WINCH. */
 export function stopSignalOf(image: string | undefined, images: Images): string | undefined {
   if (image === undefined) return undefined;
-  const known = images.get(image);
+  const known = factsOfImage(image, images);
   if (known !== undefined) return known.stopSignal ?? 'SIGTERM';
   const { repository, tag = '' } = referenceOf(image);
   if (repository === 'php') return /fpm/.test(tag) ? 'SIGQUIT' : /apache/.test(tag) ? 'SIGWINCH' : undefined;

@@ -15,7 +15,7 @@ import type { ComposeService } from '../input/compose.ts';
 import { at, entriesAt, itemsAt, textAt } from '../input/located.ts';
 import { configText, type Objects, type Workload } from '../input/objects.ts';
 import { argvOf, type Container, type Hook, type Pod } from '../input/pod.ts';
-import { type Images, referenceOf, shellOf, stopSignalOf } from './images.ts';
+import { factsOfImage, type Images, referenceOf, shellOf, stopSignalOf } from './images.ts';
 import { between, exactly, type Interval, UNKNOWN, ZERO } from './interval.ts';
 import { settingOf } from './settings.ts';
 import { type Fate, fateOf, shellCommandOf, sleepMs, sleepOf } from './shell.ts';
@@ -76,7 +76,9 @@ type Facts = Omit<ContainerView, 'plan'>;
 
 async function factsOf(container: Container, pod: Pod, objects: Objects, images: Images): Promise<Facts> {
   const argv = argvOf(container) ?? argvOfImage(container, images);
-  const sexton = argv === undefined ? undefined : await sextonOf(argv, container, pod, objects);
+  const own = container.image === undefined ? undefined : factsOfImage(container.image, images)?.env;
+  const env = new Map([...Object.entries(own ?? {}), ...container.env]);
+  const sexton = argv === undefined ? undefined : await sextonOf(argv, { ...container, env }, pod, objects);
   const inner = sexton === undefined ? argv : sexton.run?.program.argv;
   const started = inner === undefined ? undefined : startedBy(inner);
   const script = started && shellCommandOf([started.program, ...started.args]);
@@ -98,7 +100,7 @@ async function factsOf(container: Container, pod: Pod, objects: Objects, images:
 }
 
 function argvOfImage({ command, args, image }: Container, images: Images): readonly string[] | undefined {
-  const facts = image === undefined ? undefined : images.get(image);
+  const facts = image === undefined ? undefined : factsOfImage(image, images);
   if (facts === undefined || (command !== undefined && command.length > 0)) return undefined;
   const argv = [...(facts.entrypoint ?? []), ...(args ?? facts.cmd ?? [])];
   return argv.length === 0 ? undefined : argv;

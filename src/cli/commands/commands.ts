@@ -75,6 +75,19 @@ Exit code 0: nothing at --fail-on or above. 1: there is. 2: an input could not
 be read; all others were checked. 125: wrong flags.
 `;
 
+const IMAGES = `An input is what podman image inspect or docker image inspect prints, what
+podman save or docker save writes, an OCI layout, or - for one of them on
+standard input. Only what is saved tells which shell /bin/sh is.
+
+podman save example.com/web:1 | sexton images lock -o images.json -
+docker image inspect web:1 api:1 | sexton images lock -o images.json -
+sexton images lock -o images.json example.com/web:1=layout/
+
+NAME= names an image that has no name of its own, as skopeo writes it.
+Exit code 0: all was read. 2: an input was not; all others were.
+125: wrong flags, or the output cannot be written.
+`;
+
 export const COMMANDS = {
   run: {
     usage: ['run [flags] [--] command [args...]', '[flags] -- command [args...]'],
@@ -182,7 +195,7 @@ Exit code 0: it is written. 125: it is not; the message says why.
         takes: 'NAME=SECONDS',
         help: 'Check against less time, too: spot=25,node-shutdown=30/15,compose. Default: the grace period alone.',
       },
-      { name: 'images', takes: 'FILE', help: 'What images say of themselves.' },
+      { name: 'images', takes: 'FILE', help: 'What images say, by sexton images lock.' },
       { name: 'baseline', takes: 'FILE', help: 'Leave out what this file of an earlier -o json=FILE has.' },
       {
         name: 'timeline',
@@ -197,6 +210,12 @@ Exit code 0: it is written. 125: it is not; the message says why.
       { name: 'schema', help: 'Print the JSON Schema of -o json.' },
     ],
     more: CHECK,
+  },
+  images: {
+    usage: ['images lock [-o FILE] [NAME=]FILE|DIR|-...'],
+    summary: 'write down what images say, for sexton check --images',
+    flags: [{ name: 'output', short: 'o', takes: 'FILE', help: 'Where to write it. Default: standard output.' }],
+    more: IMAGES,
   },
   completion: {
     usage: ['completion bash|zsh|fish'],

@@ -1,0 +1,105 @@
+/**
+ * Images that are saved: OCI layouts (github.com/opencontainers/image-spec, image-layout.md) and the archives of `docker save`.
+ */
+import { type Blobs, ImageError, jsonOf } from './blobs.ts';
+
+export interface SavedImage {
+  readonly names: readonly string[];
+  /** The configuration as `docker image inspect` has it under `Config`. */
+  readonly config: Record<string, unknown>;
+  /** Paths of its layers, the lowest first. */
+  readonly layers: readonly string[];
+}
+
+const MANIFEST_JSON = 'manifest.json';
+const INDEX_JSON = 'index.json';
+
+export async function savedImages(blobs: Blobs): Promise<readonly SavedImage[]> {
+  if (blobs.has(INDEX_JSON)) return imagesOfLayout(blobs);
+  if (blobs.has(MANIFEST_JSON)) return imagesOfDocker(blobs);
+  throw new ImageError(
+    `it has neither ${INDEX_JSON} nor ${MANIFEST_JSON}; write it with podman save, docker save, or podman save --format oci-dir`,
+  );
+}
+
+async function imagesOfDocker(blobs: Blobs): Promise<readonly SavedImage[]> {
+  const manifests = await jsonOf(blobs, MANIFEST_JSON);
+  if (!Array.isArray(manifests)) throw new ImageError(`${MANIFEST_JSON} is not that of an archive of docker save`);
+  return Promise.all(
+    manifests.map(async (manifest) => {
+      const { Config: path, RepoTags, Layers } = recordOf(manifest);
+      const { config } = recordOf(await jsonOf(blobs, String(path)));
+      return { names: textsOf(RepoTags) ?? [], config: recordOf(config), layers: textsOf(Layers) ?? [] };
+    }),
+  );
+}
+
+/** An index may hold others: one for each image, of one for each platform. */
+const MAX_DEPTH = 4;
+
+async function imagesOfLayout(blobs: Blobs): Promise<readonly SavedImage[]> {
+  const { manifests } = recordOf(await jsonOf(blobs, INDEX_JSON));
+  const images = await Promise.all(listOf(manifests).map((one) => imageOf(blobs, recordOf(one), 0)));
+  return images.filter((image) => image !== undefined);
+}
+
+async function imageOf(
+  blobs: Blobs,
+  descriptor: Record<string, unknown>,
+  depth: number,
+): Promise<SavedImage | undefined> {
+  if (depth > MAX_DEPTH) throw new ImageError('its indexes are nested too deeply');
+  const names = namesOf(recordOf(descriptor.annotations));
+  const content = recordOf(await jsonOf(blobs, blobPath(descriptor.digest)));
+  if (Array.isArray(content.manifests)) {
+    const chosen = platformOf(content.manifests.map(recordOf));
+    const image = chosen && (await imageOf(blobs, chosen, depth + 1));
+    return image && { ...image, names: names.length > 0 ? names : image.names };
+  }
+  // An attestation or another artifact.
+  if (content.config === undefined || !Array.isArray(content.layers) || isOther(descriptor)) return undefined;
+  const { config } = recordOf(await jsonOf(blobs, blobPath(recordOf(content.config).digest)));
+  const layers = content.layers.map((layer) => blobPath(recordOf(layer).digest));
+  return { names, config: recordOf(config), layers };
+}
+
+/** The same on every machine: linux/amd64, or else the first of Linux. */
+function platformOf(manifests: readonly Record<string, unknown>[]): Record<string, unknown> | undefined {
+  const nameOf = ({ platform }: Record<string, unknown>): string => {
+    const { os, architecture } = recordOf(platform);
+    return `${String(os)}/${String(architecture)}`;
+  };
+  const images = manifests.filter((one) => !isOther(one));
+  const sorted = images.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
+  const linux = sorted.filter((one) => nameOf(one).startsWith('linux/'));
+  return linux.find((one) => nameOf(one) === 'linux/amd64') ?? linux[0] ?? sorted[0];
+}
+
+function isOther({ platform, artifactType }: Record<string, unknown>): boolean {
+  return recordOf(platform).os === 'unknown' || typeof artifactType === 'string';
+}
+
+/** Of the whole name, which docker and containerd write, or of the tag alone, which names no image. */
+function namesOf(annotations: Record<string, unknown>): readonly string[] {
+  const whole = annotations['io.containerd.image.name'] ?? annotations['org.opencontainers.image.ref.name'];
+  return typeof whole === 'string' && /[/:]/.test(whole) ? [whole] : [];
+}
+
+function blobPath(digest: unknown): string {
+  const [, algorithm, hex] = /^([a-z0-9+._-]+):([a-f0-9]+)$/.exec(String(digest)) ?? [];
+  if (algorithm === undefined) throw new ImageError(`it names a blob by ${JSON.stringify(digest)}, which is no digest`);
+  return `blobs/${algorithm}/${hex}`;
+}
+
+export function recordOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** undefined: it is no list of texts. */
+export function textsOf(value: unknown): readonly string[] | undefined {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string') ? value : undefined;
+}

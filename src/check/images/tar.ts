@@ -1,0 +1,182 @@
+/**
+ * Reads tar archives: ustar, with the long names of GNU tar and of pax, as they come in images. Only headers are kept, and the contents
+ * that are asked for.
+ */
+
+export interface TarEntry {
+  /** As it stands there: `./bin/sh`, `bin/`. */
+  readonly name: string;
+  readonly kind: 'file' | 'directory' | 'symlink' | 'hardlink' | 'other';
+  /** Where a link leads; else empty. */
+  readonly target: string;
+  /** Where its content begins in the archive, in bytes. */
+  readonly offset: number;
+  /** Of its content, in bytes. */
+  readonly size: number;
+  /** undefined: not asked for. */
+  readonly content: Buffer | undefined;
+}
+
+/** Thrown where the bytes are no tar archive, or end too early. */
+export class TarError extends Error {}
+
+const NO_ARCHIVE = 'it is no tar archive';
+const BLOCK = 512;
+/** More than any header that says a name. */
+const MAX_EXTENSION = 1 << 20;
+
+/** `wants`: whose content is kept in memory. */
+export async function* entriesOf(
+  chunks: AsyncIterable<Buffer>,
+  wants: (entry: Omit<TarEntry, 'content'>) => boolean = () => false,
+): AsyncGenerator<TarEntry> {
+  const bytes = new Bytes(chunks);
+  let next: Extension = {};
+  for (;;) {
+    const header = await bytes.take(BLOCK);
+    // Two blocks of zeros end it; some writers leave them out.
+    if (header === undefined || header.every((byte) => byte === 0)) return;
+    checkSum(header);
+    const type = String.fromCharCode(header[156] ?? 0);
+    const size = next.size ?? numberAt(header, 124, 12);
+    const padded = Math.ceil(size / BLOCK) * BLOCK;
+    if (EXTENSIONS.has(type)) {
+      if (size > MAX_EXTENSION) throw new TarError('it has a header that is too long');
+      const content = (await bytes.mustTake(padded)).subarray(0, size);
+      if (type !== 'g') next = { ...next, ...extensionOf(type, content) };
+      continue;
+    }
+    const name = next.name ?? nameOf(header);
+    const hasContent = !/[1-6]/.test(type);
+    const entry = {
+      name,
+      kind: KINDS[type] ?? (/[0\0 7]/.test(type) ? (name.endsWith('/') ? 'directory' : 'file') : 'other'),
+      target: next.target ?? textAt(header, 157, 100),
+      offset: bytes.position,
+      size: hasContent ? size : 0,
+    } as const;
+    next = {};
+    const isWanted = hasContent && wants(entry);
+    const content = isWanted ? (await bytes.mustTake(padded)).subarray(0, size) : undefined;
+    if (hasContent && !isWanted) await bytes.skip(padded);
+    yield { ...entry, content };
+  }
+}
+
+const KINDS: Readonly<Record<string, TarEntry['kind']>> = { '1': 'hardlink', '2': 'symlink', '5': 'directory' };
+/** What speaks of the entry behind it; `g` of all. */
+const EXTENSIONS: ReadonlySet<string> = new Set(['x', 'g', 'L', 'K']);
+
+interface Extension {
+  readonly name?: string;
+  readonly target?: string;
+  readonly size?: number;
+}
+
+function extensionOf(type: string, content: Buffer): Extension {
+  if (type === 'L') return { name: textAt(content, 0, content.length) };
+  if (type === 'K') return { target: textAt(content, 0, content.length) };
+  const records = paxRecords(content);
+  const [name, target, size] = ['path', 'linkpath', 'size'].map((key) => records.get(key));
+  if (size !== undefined && !/^\d{1,15}$/.test(size)) throw new TarError('it has a pax header that cannot be read');
+  return {
+    ...(name !== undefined && { name }),
+    ...(target !== undefined && { target }),
+    ...(size !== undefined && { size: Number(size) }),
+  };
+}
+
+/** Records of `LENGTH KEY=VALUE\n`, of which the length counts all of it, in bytes. */
+function paxRecords(content: Buffer): ReadonlyMap<string, string> {
+  const records = new Map<string, string>();
+  for (let at = 0; at < content.length; ) {
+    const space = content.indexOf(' ', at);
+    const length = Number(content.toString('latin1', at, Math.max(at, space)));
+    if (space < 0 || !Number.isInteger(length) || length <= space - at)
+      throw new TarError('it has a pax header that cannot be read');
+    const record = content.toString('utf8', space + 1, at + length - 1);
+    const equals = record.indexOf('=');
+    records.set(record.slice(0, equals), record.slice(equals + 1));
+    at += length;
+  }
+  return records;
+}
+
+/** POSIX has a field for the beginning of a long name; GNU has other things there. */
+function nameOf(header: Buffer): string {
+  const prefix = textAt(header, 257, 6) === 'ustar' && header[262] === 0 ? textAt(header, 345, 155) : '';
+  const name = textAt(header, 0, 100);
+  return prefix === '' ? name : `${prefix}/${name}`;
+}
+
+function textAt(block: Buffer, from: number, length: number): string {
+  const field = block.subarray(from, from + length);
+  const end = field.indexOf(0);
+  return field.toString('utf8', 0, end < 0 ? field.length : end);
+}
+
+/** Octal; GNU writes what is too large for that in bytes, with the first bit set. */
+function numberAt(block: Buffer, from: number, length: number): number {
+  const field = block.subarray(from, from + length);
+  if (((field[0] ?? 0) & 0x80) !== 0) {
+    let value = (field[0] ?? 0) & 0x7f;
+    for (const byte of field.subarray(1)) value = value * 256 + byte;
+    if (Number.isSafeInteger(value)) return value;
+  }
+  const text = textAt(block, from, length).trim();
+  if (!/^[0-7]*$/.test(text)) throw new TarError('it has a header with a number that cannot be read');
+  return text === '' ? 0 : Number.parseInt(text, 8);
+}
+
+function checkSum(header: Buffer): void {
+  let sum = 0;
+  for (const [at, byte] of header.entries()) sum += at >= 148 && at < 156 ? 0x20 : byte;
+  if (Number.parseInt(textAt(header, 148, 8), 8) !== sum) throw new TarError(NO_ARCHIVE);
+}
+
+/** The bytes of a stream, one after the other. */
+class Bytes {
+  /** How many were taken or skipped. */
+  position = 0;
+  readonly #chunks: AsyncIterator<Buffer>;
+  #rest: Buffer = Buffer.alloc(0);
+
+  constructor(chunks: AsyncIterable<Buffer>) {
+    this.#chunks = chunks[Symbol.asyncIterator]();
+  }
+
+  /** undefined: there are no more. */
+  async take(count: number): Promise<Buffer | undefined> {
+    const parts = [this.#rest];
+    let have = this.#rest.length;
+    while (have < count) {
+      const { value, done } = await this.#chunks.next();
+      if (done === true) break;
+      parts.push(value);
+      have += value.length;
+    }
+    const all = parts.length === 1 ? this.#rest : Buffer.concat(parts);
+    this.#rest = all.subarray(count);
+    if (have > 0 && have < count) throw new TarError(this.position === 0 ? NO_ARCHIVE : 'it ends too early');
+    this.position += Math.min(have, count);
+    return have === 0 && count > 0 ? undefined : all.subarray(0, count);
+  }
+
+  async mustTake(count: number): Promise<Buffer> {
+    const taken = await this.take(count);
+    if (taken === undefined) throw new TarError('it ends too early');
+    return taken;
+  }
+
+  async skip(count: number): Promise<void> {
+    let left = count;
+    while (left > this.#rest.length) {
+      left -= this.#rest.length;
+      const { value, done } = await this.#chunks.next();
+      if (done === true) throw new TarError('it ends too early');
+      this.#rest = value;
+    }
+    this.#rest = this.#rest.subarray(left);
+    this.position += count;
+  }
+}

@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { deployment } from '../../../src/check/rules/examples.ts';
+import { SEXTON } from '../../helpers/paths.ts';
+import { temporaryDirectory } from '../../helpers/temporary.ts';
+import { archiveOf, directoryOf, dockerFiles, type ImageOf, ociFiles, tarOf } from './layouts.ts';
+
+const DASH = tarOf({ 'usr/bin/dash': 'ELF', 'usr/bin/sh': '-> dash', bin: '-> usr/bin' });
+const CONFIG = {
+  Entrypoint: ['/entry', '--flag'],
+  Cmd: ['serve'],
+  StopSignal: 'SIGQUIT',
+  User: '1000:1000',
+  Env: ['SEXTON_DRAIN=5s', 'PATH=/usr/bin', 'TOKEN=secret', 'SEXTON_CONFIG='],
+};
+const WEB: ImageOf = { name: 'example.com/web:1', config: CONFIG, layers: [DASH] };
+const API: ImageOf = { name: 'docker.io/library/api:2', layers: [tarOf({ api: 'ELF' })] };
+/** Of `WEB`. */
+const FACTS = {
+  entrypoint: ['/entry', '--flag'],
+  cmd: ['serve'],
+  stopSignal: 'SIGQUIT',
+  user: '1000:1000',
+  env: { SEXTON_CONFIG: '', SEXTON_DRAIN: '5s' },
+};
+const FILES = { shell: 'dash', programs: ['dash', 'sh'] };
+
+/** As docker image inspect prints it. */
+function inspect(names: readonly string[], config: object, digests: readonly string[] = []): string {
+  return JSON.stringify([{ Id: 'sha256:1', RepoTags: names, RepoDigests: digests, Config: config }]);
+}
+
+function file(name: string, content: string | Buffer): string {
+  const path = join(temporaryDirectory(), name);
+  writeFileSync(path, content);
+  return path;
+}
+
+function lock(args: readonly string[], input: string | Buffer = '') {
+  const { status, stdout, stderr } = spawnSync(SEXTON, ['images', 'lock', ...args], {
+    input,
+    encoding: 'utf8',
+    env: { PATH: process.env.PATH, LANG: 'C.UTF-8' },
+  });
+  return { code: status, out: stdout, err: stderr };
+}
+
+function locked(args: readonly string[], input: string | Buffer = ''): Record<string, unknown> {
+  const { code, out, err } = lock(args, input);
+  assert.equal(code, 0, err);
+  return (JSON.parse(out) as { readonly images: Record<string, unknown> }).images;
+}
+
+describe('sexton images lock', () => {
+  for (const [what, path] of Object.entries({
+    'an OCI layout': directoryOf(ociFiles([WEB, API])),
+    'an archive of one': archiveOf(ociFiles([WEB, API])),
+    'an archive of docker save': archiveOf(dockerFiles([WEB, API])),
+  }))
+    it(`reads ${what}: what the images start, their shells, and of their variables only those of sexton`, () => {
+      assert.deepEqual(locked([path]), {
+        'api:2': { shell: 'none', programs: [] },
+        'example.com/web:1': { ...FACTS, ...FILES },
+      });
+    });
+
+  it('reads what docker and podman inspect print, which tells no shell', () => {
+    const docker = inspect(['web:1', 'example.com/web:1'], CONFIG, ['web@sha256:abc']);
+    const expected = { 'example.com/web:1': FACTS, 'web:1': FACTS, 'web@sha256:abc': FACTS };
+    assert.deepEqual(locked(['-'], docker), expected);
+    const podman = inspect(['docker.io/library/web:1', 'example.com/web:1'], CONFIG, [
+      'docker.io/library/web@sha256:abc',
+    ]);
+    assert.deepEqual(locked(['-'], podman), expected);
+    const labels = { 'org.opencontainers.image.base.name': 'docker.io/library/alpine:3.20' };
+    assert.deepEqual(locked(['-'], inspect(['web:1'], { Labels: labels })), { 'web:1': { shell: 'busybox' } });
+  });
+
+  it('writes the same bytes whatever the order, also to a file', () => {
+    const paths = [API, WEB].map((image) => archiveOf(ociFiles([image])));
+    const { out } = lock(paths);
+    assert.equal(lock(paths.toReversed()).out, out);
+    assert.match(out, /^\{\n {2}"images": \{\n {4}"api:2"/);
+    const target = file('images.json', 'old');
+    assert.deepEqual(lock(['-o', target, ...paths]), { code: 0, out: '', err: '' });
+    assert.equal(readFileSync(target, 'utf8'), out);
+  });
+
+  it('puts together what two inputs say of one image', () => {
+    const path = archiveOf(ociFiles([{ ...WEB, config: {} }]));
+    assert.deepEqual(locked([path, '-'], inspect(['example.com/web:1'], CONFIG)), {
+      'example.com/web:1': { ...FACTS, ...FILES },
+    });
+  });
+
+  it('takes of several platforms the same one everywhere, and no attestation', () => {
+    const other = (os: string, architecture: string): ImageOf => ({
+      ...WEB,
+      config: { Cmd: [architecture] },
+      platform: { os, architecture },
+    });
+    const files = ociFiles([other('linux', 'arm64'), other('linux', 'amd64'), other('unknown', 'unknown')]);
+    assert.deepEqual(locked([directoryOf(files)]), { 'example.com/web:1': { cmd: ['amd64'], ...FILES } });
+    const arm = ociFiles([other('windows', 'amd64'), other('linux', 'arm64')]);
+    assert.deepEqual(locked([directoryOf(arm)]), { 'example.com/web:1': { cmd: ['arm64'], ...FILES } });
+  });
+
+  it('gives an image that has no name the one that is written in front of it', () => {
+    // As skopeo writes it: the tag alone.
+    for (const image of [{ ...API, name: '2' }, { layers: API.layers }]) {
+      const path = directoryOf(ociFiles([image]));
+      const expected = { 'example.com/api:2': { shell: 'none', programs: [] } };
+      assert.deepEqual(locked([`example.com/api:2=${path}`]), expected);
+      const { code, err } = lock([path]);
+      assert.equal(code, 2);
+      assert.match(err, /it does not say what the image is called; write NAME= in front of it/);
+    }
+  });
+
+  it('writes a file that sexton check reads', () => {
+    const path = file('a.yaml', deployment('- {name: web, image: "example.com/web:1"}'));
+    const image = { ...WEB, config: { Cmd: ['sh', '-c', 'prepare && server'] } };
+    const images = file('images.json', '');
+    assert.equal(lock(['-o', images, directoryOf(ociFiles([image]))]).code, 0);
+    const { stdout } = spawnSync(SEXTON, ['check', '--images', images, path], { encoding: 'utf8' });
+    assert.match(stdout, /error SX201 web: sh -c stays PID 1/);
+  });
+
+  it('says which input it cannot read and why, reads the others, and exits with 2', () => {
+    const broken = dockerFiles([WEB]);
+    const layout = ociFiles([WEB]);
+    const [blob = ''] = Object.keys(layout).filter((path) => path.startsWith('blobs/'));
+    const { [blob]: _, ...holed } = layout;
+    const gzipped = dockerFiles([{ ...WEB, layers: [gzipSync(DASH).subarray(0, 60)] }]);
+    const wrong: readonly (readonly [string, RegExp])[] = [
+      ['/none', /\/none: no such file or directory$/],
+      [file('a.txt', 'text '.repeat(200)), /a\.txt: it is no tar archive; name what podman save or/],
+      [file('empty', ''), /empty: it has neither index\.json nor manifest\.json; write it with podman save/],
+      [file('a.json', '[{'), /it is not JSON; name what podman image inspect writes/],
+      [file('b.json', '{}'), /it is no list of images; name what/],
+      [file('c.json', '[]'), /it holds no image; name what/],
+      [file('d.json', '[{"Id": "x"}]'), /it has no Config; name what/],
+      [file('e.json', inspect([], {})), /it does not say what the image is called; write NAME=/],
+      [file('f.tar.gz', gzipSync(DASH)), /it is compressed as a whole; unpack it with gunzip/],
+      [temporaryDirectory(), /it has neither index\.json nor manifest\.json/],
+      [`web:1=${directoryOf(ociFiles([WEB, API]))}`, /it holds 2 images, which cannot all be web:1; leave web:1= out/],
+      [`=${directoryOf(layout)}`, /there is no name in front of the =/],
+      [
+        archiveOf({ ...broken, '0-0/layer.tar': Buffer.from('no tar') }),
+        /the layer 0-0\/layer\.tar: it is no tar archive/,
+      ],
+      [archiveOf(gzipped), /the layer 0-0\/layer\.tar cannot be decompressed \(Z_BUF_ERROR\)/],
+      [directoryOf(holed), /blobs\/sha256\/[0-9a-f]{64} is missing; save the whole image/],
+      [
+        directoryOf({ 'index.json': Buffer.from('{"manifests":[{"digest":"sha256:../../../etc/passwd"}]}') }),
+        /it names a blob by "sha256:\.\.\/\.\.\/\.\.\/etc\/passwd", which is no digest/,
+      ],
+      [directoryOf({ 'index.json': Buffer.from('{"manifests":') }), /index\.json is not JSON/],
+    ];
+    const good = archiveOf(ociFiles([API]));
+    for (const [input, message] of wrong) {
+      const { code, out, err } = lock([input, good]);
+      assert.equal(code, 2, err);
+      assert.match(err, /^sexton: images lock: [^\n]+\n$/);
+      assert.match(err.trimEnd(), message);
+      assert.deepEqual(Object.keys(JSON.parse(out).images), ['api:2']);
+    }
+  });
+
+  it('leaves the file alone where it could read nothing', () => {
+    const target = file('images.json', 'old');
+    assert.equal(lock(['-o', target, '/none']).code, 2);
+    assert.equal(readFileSync(target, 'utf8'), 'old');
+  });
+
+  it('exits with 125 where the command line is wrong, or the file cannot be written', () => {
+    const good = archiveOf(ociFiles([API]));
+    const wrong: readonly (readonly [readonly string[], RegExp])[] = [
+      [['lock'], /nothing to read; name a file, a directory, or - for standard input/],
+      [[], /it needs a word; write sexton images lock FILE/],
+      [['lokc', good], /lokc: must be lock; did you mean lock\?/],
+      [['lock', '--out', 'x', good], /unknown flag --out; did you mean --output\?/],
+      [['lock', '-', 'web:1=-'], /-: was given before; give it once/],
+      [['lock', '-o', '/none/x', good], /--output: cannot write \/none\/x: no such file or directory; name a file in/],
+    ];
+    for (const [args, message] of wrong) {
+      const { status, stderr, stdout } = spawnSync(SEXTON, ['images', ...args], { encoding: 'utf8', input: '' });
+      assert.equal(status, 125, stderr);
+      assert.equal(stdout, '');
+      assert.match(stderr, message);
+    }
+  });
+
+  it('leaves nothing behind of an archive on standard input', () => {
+    const tmp = temporaryDirectory();
+    const { status, stdout } = spawnSync(SEXTON, ['images', 'lock', '-'], {
+      input: readFileSync(archiveOf(ociFiles([API]))),
+      encoding: 'utf8',
+      env: { PATH: process.env.PATH, TMPDIR: tmp },
+    });
+    assert.equal(status, 0);
+    assert.match(stdout, /"api:2"/);
+    assert.ok(existsSync(tmp));
+    assert.deepEqual(spawnSync('ls', ['-A', tmp], { encoding: 'utf8' }).stdout, '');
+  });
+});
