@@ -130,7 +130,11 @@ static void apply(struct init *init, const struct operation *op) {
     case OP_TELL_REAPED:
       init->reports_reaped = true;
       break;
-    case OP_EXIT: /* when all of the commit is applied */
+    case OP_WATCH:
+      watch(&init->sleep, op);
+      break;
+    case OP_SLEEP: /* both when all of the commit is applied */
+    case OP_EXIT:
       break;
   }
 }
@@ -156,17 +160,26 @@ static bool apply_commit(struct init *init, const char *body, size_t length) {
   struct fields fields;
   struct bounds bounds = {.last_event = last_sent(&init->queue), .words = (uint32_t)init->in.argc};
   int exit_code = -1;
+  bool sleeps = false;
+  uint64_t last_event = 0;
   if (!is_valid_commit(body, length, bounds) || !has_room(init, body, length)) return false;
   init->supervisor.committed = true;
   init->supervisor.failed_starts = 0;
   init->supervisor.watch.looked_at = NEVER;
   init->alone = false;
+  /* It was let go, and had begun something by then. */
+  if (init->sleep.is_asleep) wake(init, "commit");
   begin_commit(&fields, body, length);
   while (next_operation(&fields, &op) == DECODED_OPERATION) {
     apply(init, &op);
     if (op.kind == OP_EXIT) exit_code = op.code;
+    if (op.kind == OP_SLEEP) {
+      sleeps = true;
+      last_event = op.seq;
+    }
   }
   if (exit_code >= 0) leave(init, exit_code);
+  if (sleeps) go_to_sleep(init, last_event);
   return true;
 }
 

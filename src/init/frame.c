@@ -100,10 +100,32 @@ static bool decode_fallback(struct fields *fields, struct operation *op) {
   return true;
 }
 
+/* Strings of 1 to `most` bytes, one behind the other. */
+static bool next_texts(struct fields *fields, uint64_t count, size_t most) {
+  for (const char *text; count > 0; count--) {
+    size_t length;
+    if (!next_field(fields, &text, &length) || length == 0 || length > most) return false;
+  }
+  return true;
+}
+
+static bool decode_watch(struct fields *fields, struct operation *op) {
+  uint64_t quiet, sockets;
+  if (!next_number(fields, 0, MAX_QUIET, &quiet) || !next_number(fields, 0, MAX_WATCHED, &sockets)) return false;
+  op->count = (uint32_t)quiet;
+  op->index = (uint32_t)sockets;
+  op->text = fields->at;
+  if (!next_texts(fields, 1, MAX_DIRECTORY_BYTES) || !next_texts(fields, 1 + quiet, MAX_NAME_BYTES)) return false;
+  if (!next_texts(fields, sockets, MAX_SOCKET_PATH_BYTES)) return false;
+  op->length = (size_t)(fields->at - op->text);
+  return true;
+}
+
 static bool decode_fields(struct fields *fields, struct operation *op) {
   uint64_t number;
   switch (op->kind) {
     case OP_ACK:
+    case OP_SLEEP:
       return next_number(fields, 0, MAX_NUMBER, &op->seq);
     case OP_MEMO:
       return next_field(fields, &op->text, &op->length) && op->length <= MAX_MEMO_BYTES;
@@ -134,6 +156,8 @@ static bool decode_fields(struct fields *fields, struct operation *op) {
       return next_signal(fields, 1, &op->signal);
     case OP_TELL_REAPED:
       return true;
+    case OP_WATCH:
+      return decode_watch(fields, op);
     case OP_EXIT:
       if (!next_number(fields, 0, 255, &number)) return false;
       op->code = (int)number;
@@ -160,6 +184,8 @@ enum decoded next_operation(struct fields *fields, struct operation *op) {
       [OP_FIRST_ONLY] = "first-only",
       [OP_PARENT_DEATH] = "parent-death",
       [OP_TELL_REAPED] = "tell-reaped",
+      [OP_WATCH] = "watch",
+      [OP_SLEEP] = "sleep",
       [OP_EXIT] = "exit",
   };
   const char *name;

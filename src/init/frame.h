@@ -17,6 +17,11 @@ enum {
   MAX_SOCKET_PATH_BYTES = 107,
   MAX_SIGNAL = 64,
   MAX_OUTPUT_BYTES = 4096,
+  MAX_NAME_BYTES = 63,
+  MAX_DIRECTORY_BYTES = 4095,
+  MAX_QUIET = 128,
+  MAX_WATCHED = 128,
+  MAX_WHY_BYTES = 128,
 };
 
 enum operation_kind {
@@ -36,17 +41,20 @@ enum operation_kind {
   OP_FIRST_ONLY,
   OP_PARENT_DEATH,
   OP_TELL_REAPED,
+  OP_WATCH,
+  OP_SLEEP,
   OP_EXIT,
 };
 
 /* One operation of a commit. A member means something only for the kinds it names. */
 struct operation {
   enum operation_kind kind;
-  uint64_t seq;                   /* ack */
+  uint64_t seq;                   /* ack, sleep */
   uint64_t id;                    /* exec, end-helper: of a helper; all others: of a child */
-  uint32_t index, count;          /* spawn; exec: count */
+  uint32_t index, count;          /* spawn; exec: count; watch: sockets, quiet names */
   uint32_t limit;                 /* exec */
-  const char *text;               /* memo, listen; spawn, exec: the first of `count` strings, one behind the other */
+  const char *text;               /* memo, listen; spawn, exec: the first of `count` strings, one behind the other;
+                                     watch: so the directory, the own name, the quiet names, the sockets */
   size_t length;                  /* of text */
   uint8_t table[MAX_SIGNAL + 1];  /* forward, forward-once: table[from] is to, 0 is "not forwarded" */
   uint64_t stops;                 /* fallback: bit n-1 stands for signal n */
@@ -102,14 +110,15 @@ struct event {
 };
 
 /* No frame but hello is longer. */
-enum { MAX_EVENT_BYTES = 192 + MAX_OUTPUT_BYTES, MAX_HELLO_BYTES = 192 + MAX_MEMO_BYTES };
+enum { MAX_EVENT_BYTES = 192 + MAX_OUTPUT_BYTES, MAX_HELLO_BYTES = 192 + MAX_MEMO_BYTES + MAX_WHY_BYTES };
 
 /*
  * Both return the length of the frame with its header. `out` holds MAX_EVENT_BYTES or MAX_HELLO_BYTES bytes. `output`
- * is what a helper wrote, without NUL; empty for all other events.
+ * is what a helper wrote, without NUL; empty for all other events. `why` is what has woken the supervisor; empty: none
+ * slept.
  */
 size_t encode_event(char *out, const struct event *event, const char *output, size_t length);
 size_t encode_hello(char *out, const char *host_id, int64_t started_at, bool pid1, const char *memo, size_t memo_length,
-                    bool has_memo);
+                    bool has_memo, const char *why);
 
 #endif

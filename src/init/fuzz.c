@@ -26,8 +26,25 @@ static void check_words(const struct operation *op, const char *body, size_t len
   require(word == op->text + op->length);
 }
 
+static void check_watch(const struct operation *op, const char *body, size_t length) {
+  check_text(op, body, length);
+  require(op->count <= MAX_QUIET && op->index <= MAX_WATCHED);
+  const char *at = op->text;
+  for (uint32_t i = 0; i < 2 + op->count + op->index; i++) {
+    size_t most = i == 0 ? MAX_DIRECTORY_BYTES : i < 2 + op->count ? MAX_NAME_BYTES : MAX_SOCKET_PATH_BYTES;
+    require(*at && strlen(at) <= most);
+    at += strlen(at) + 1;
+  }
+  require(at == op->text + op->length);
+}
+
 static void check_operation(const struct operation *op, const char *body, size_t length, const struct bounds *bounds) {
   switch (op->kind) {
+    case OP_SLEEP:
+      break;
+    case OP_WATCH:
+      check_watch(op, body, length);
+      break;
     case OP_ACK:
       require(op->seq <= bounds->last_event);
       break;

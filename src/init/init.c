@@ -35,6 +35,7 @@ static int timeout(struct init *init) {
   const int64_t times[] = {
       init->children.check_at,  init->helpers.check_at,        init->strays.sweep_at, init->liveness.accept_at,
       init->supervisor.start_at, next_watch(&init->supervisor), grace_ends_at(init),
+      init->sleep.is_asleep ? init->supervisor.watch.due : NEVER,
   };
   int64_t next = earliest(times, sizeof times / sizeof *times);
   if (next == NEVER) return -1;
@@ -61,9 +62,12 @@ static void wait_for_anything(struct init *init) {
   polled[POLLED_SIGNALS] = (struct pollfd){.fd = init->signals, .events = POLLIN};
   polled[POLLED_SUPERVISOR] =
       (struct pollfd){.fd = init->connection.fd, .events = (short)(unsent ? POLLIN | POLLOUT : POLLIN)};
-  size_t count = poll_helpers(&init->helpers, polled, poll_peers(&init->liveness, polled, POLLED_PEERS));
+  size_t peers_end = poll_peers(&init->liveness, polled, POLLED_PEERS);
+  size_t watched_end = poll_watched(&init->sleep, polled, peers_end);
+  size_t count = poll_helpers(&init->helpers, polled, watched_end);
   if (poll(polled, (nfds_t)count, timeout(init)) < 0)
     for (size_t i = 0; i < count; i++) polled[i].revents = 0;
+  take_polled_watched(&init->sleep, polled, peers_end, watched_end);
 }
 
 static _Noreturn void run(struct init *init) {
@@ -73,6 +77,7 @@ static _Noreturn void run(struct init *init) {
     if (init->has_to_reap) reap(init);
     if (init->alone) leave_when_ended(init);
     attend_without_supervisor(init);
+    wake_when_needed(init);
     send_events(&init->connection, &init->queue, &init->helpers);
     wait_for_anything(init);
     size_t peers = init->liveness.count;
@@ -192,7 +197,7 @@ static void set_up(struct init *init) {
   init->supervisor.watch = (struct watch){.due = NEVER, .looked_at = NEVER, .abandon_at = NEVER};
   init->children.check_at = init->helpers.check_at = init->strays.sweep_at = NEVER;
   init->grace.kill_at = init->liveness.accept_at = NEVER;
-  init->connection.fd = init->liveness.listener = init->children.last_status = -1;
+  init->connection.fd = init->liveness.listener = init->sleep.inotify = init->children.last_status = -1;
   init->forwarding.fallback.stops = UINT64_C(1) << (SIGTERM - 1) | UINT64_C(1) << (SIGINT - 1);
   init->forwarding.fallback.grace_ms = -1;
   init->connection.in = storage->in;
@@ -200,6 +205,8 @@ static void set_up(struct init *init) {
   init->memo.bytes = storage->memo;
   init->queue.events = storage->events;
   init->liveness.peers = storage->peers;
+  init->sleep.peers = storage->watched;
+  init->sleep.names = storage->names;
   init->strays.swept = storage->swept;
   init->helpers.outputs = storage->outputs;
 }

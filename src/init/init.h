@@ -8,7 +8,7 @@
  *                  node.c: how Node is started
  *   reap.c         what has ended
  *   supervisor.c   the supervisor's life; watchdog.c: one that hangs; ignore.c: the signals that it ignores;
- *                  deferred.c: one that is not needed yet
+ *                  deferred.c: one that is not needed yet; sleep.c: one that is not needed now
  *   commit.c       what it orders; connection.c: the bytes from and to it; frame.c, encode.c: the frames
  *   alone.c        the end without a supervisor, and the end of init
  *   signals.c      what init receives and passes on; grace.c: the grace period of a stop
@@ -36,6 +36,7 @@
 #include "queue.h"
 #include "reap.h"
 #include "signals.h"
+#include "sleep.h"
 #include "start.h"
 #include "strays.h"
 #include "supervisor.h"
@@ -57,14 +58,16 @@ struct memo {
   char *bytes;
 };
 
-enum { MAX_POLLED = 3 + MAX_PEERS + MAX_HELPERS };
+enum { MAX_POLLED = 4 + MAX_PEERS + MAX_WATCHED + MAX_HELPERS };
 
 /* The long arrays, which the groups point to: one behind the other, so that the pages that are in use are few. */
 struct storage {
   pid_t swept[MAX_SWEPT];
   int peers[MAX_PEERS];
+  int watched[MAX_WATCHED];
   struct event events[MAX_EVENTS];
   struct pollfd polled[MAX_POLLED];
+  char names[(1 + MAX_QUIET) * (MAX_NAME_BYTES + 1) + 1];
   alignas(4096) char outputs[MAX_HELPERS][MAX_OUTPUT_BYTES];
   alignas(4096) char memo[MAX_MEMO_BYTES];
   alignas(4096) char out[MAX_HELLO_BYTES];
@@ -82,6 +85,7 @@ struct init {
   struct forwarding forwarding;
   struct grace grace;
   struct supervisor supervisor;
+  struct sleep sleep;
   struct connection connection;
   struct memo memo;
   struct queue queue;

@@ -69,7 +69,8 @@ void start_supervisor(struct init *init) {
   }
   init->queue.sent = 0;
   connection->out_used = encode_hello(connection->out, init->self.host_id, init->self.started_at, init->self.is_pid1,
-                                      init->memo.bytes, init->memo.length, init->memo.exists);
+                                      init->memo.bytes, init->memo.length, init->memo.exists, init->sleep.why);
+  init->sleep.why[0] = 0;
 }
 
 void kill_supervisor(struct supervisor *supervisor) {
@@ -94,6 +95,7 @@ void on_supervisor_died(struct init *init) {
    */
   for (int reads = 0; reads < 4 && read_commits(init); reads++) continue;
   disconnect(&init->connection);
+  if (has_gone_to_sleep(init)) return;
   int64_t now = now_ms();
   if (!supervisor->committed && ++supervisor->failed_starts >= MAX_FAILED_STARTS) {
     if (!init->alone) go_on_alone(init);

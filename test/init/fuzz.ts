@@ -94,6 +94,8 @@ function vocabulary(): string[] {
       'exec',
       'end-helper',
       'sweep',
+      'watch',
+      'sleep',
     ],
     ...[
       'first-only',
@@ -134,6 +136,9 @@ function seeds(): Buffer[] {
     ['parent-death', '9'],
     ['tell-reaped'],
     ['listen', '/graveyard/.web.sock'],
+    ['watch', '0', '0', '/graveyard', 'web'],
+    ['watch', '2', '1', '/graveyard', 'web', 'job', 'proxy', '/graveyard/.main.sock'],
+    ['sleep', '7'],
     ['exit', '143'],
   ];
   const commits = [[], ...operations, operations.flat()];

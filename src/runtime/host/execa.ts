@@ -142,6 +142,8 @@ export class ExecaHost implements Host {
         return;
       case 'parentDeath':
       case 'tellReaped':
+      case 'watch':
+      case 'sleep':
         // Out of reach, as `limits` says.
         return;
       case 'listen':

@@ -4,12 +4,16 @@
  * decodes `hello` and events. Whatever breaks a bound is a `ProtocolError`, in both directions: init would end the
  * connection over it, so it is better refused here, where the stack shows the caller.
  */
-import { MAX_SOCKET_PATH_BYTES } from '../../core/format/tombstone.ts';
+import { MAX_NAME, MAX_SOCKET_PATH_BYTES } from '../../core/format/tombstone.ts';
 import type { Commit, Hello, HostCommand, HostEvent } from './host.ts';
 
 const PROTOCOL_VERSION = 1;
 export const MAX_FRAME_BYTES = 1_048_576;
 export const MAX_MEMO_BYTES = 65_536;
+/** Of one `watch`. */
+export const MAX_QUIET = 128;
+export const MAX_WATCHED = 128;
+const MAX_DIRECTORY_BYTES = 4095;
 
 const LENGTH_BYTES = 4;
 const MAX_SIGNAL = 64;
@@ -80,13 +84,14 @@ export function decodeHello(fields: readonly string[]): Hello {
         `${PROTOCOL_VERSION}; install both from the same release`,
     );
   }
-  count(fields, 7);
+  count(fields, 8);
   if (!/^[0-9a-f]{32}$/.test(hostId)) throw new ProtocolError(`cannot read hello: host id ${quote(hostId)}`);
   const startedAt = number(fields, 3, 0, Number.MAX_SAFE_INTEGER);
   const isPid1 = flag(fields, 4);
   const memo = flag(fields, 5) ? fields[6] : undefined;
   if (memo === undefined && fields[6] !== '') throw new ProtocolError('cannot read hello: its memo is declared absent');
-  return { hostId, startedAt, memo, isPid1 };
+  const wokenBy = fields[7] === '' ? undefined : fields[7];
+  return { hostId, startedAt, memo, isPid1, wokenBy };
 }
 
 export function decodeEvent(fields: readonly string[]): HostEvent {
@@ -202,6 +207,15 @@ function commandFields(command: HostCommand): string[] {
       return ['parent-death', signalField(command.signal)];
     case 'tellReaped':
       return ['tell-reaped'];
+    case 'watch': {
+      const quiet = command.quiet.map((name) => text('name', name, MAX_NAME));
+      const sockets = command.sockets.map((path) => text('socket path', path, MAX_SOCKET_PATH_BYTES));
+      const counts = [integer('names', quiet.length, 0, MAX_QUIET), integer('sockets', sockets.length, 0, MAX_WATCHED)];
+      const dir = text('directory', command.dir, MAX_DIRECTORY_BYTES);
+      return ['watch', ...counts, dir, text('name', command.ownName, MAX_NAME), ...quiet, ...sockets];
+    }
+    case 'sleep':
+      return ['sleep', integer('sequence', command.lastSeq, 0, Number.MAX_SAFE_INTEGER)];
     case 'exit':
       return ['exit', integer('exit code', command.code, 0, 255)];
     default:

@@ -89,6 +89,23 @@ export type HostCommand =
   | { readonly type: 'parentDeath'; readonly signal: number }
   /** From now on the host says on stderr which orphans it reaps. */
   | { readonly type: 'tellReaped' }
+  /**
+   * Watch for us while we are not there: the directory, in which a change of any name counts but of the `quiet` ones
+   * and of what is half written, and connections to these sockets. What cannot be watched counts as changed. Replaces
+   * what was watched before.
+   */
+  | {
+      readonly type: 'watch';
+      readonly dir: string;
+      readonly ownName: string;
+      readonly quiet: readonly string[];
+      readonly sockets: readonly string[];
+    }
+  /**
+   * Let us go until something happens. The host does so only if `lastSeq` is its last event and nothing that it watches
+   * has changed since `watch`; then it KILLs us. Else it forgets what it watches, and answers nothing.
+   */
+  | { readonly type: 'sleep'; readonly lastSeq: number }
   /** End the host, and with it this container. */
   | { readonly type: 'exit'; readonly code: number };
 
@@ -108,6 +125,8 @@ export interface Hello {
   /** What the last supervisor left; `undefined` at the first start. */
   readonly memo: string | undefined;
   readonly isPid1: boolean;
+  /** What has woken us, in a few words; `undefined`: nobody slept. */
+  readonly wokenBy?: string | undefined;
 }
 
 export interface Host {

@@ -65,11 +65,16 @@ export const hello: fc.Arbitrary<Hello> = record({
   startedAt: fc.maxSafeNat(),
   memo: fc.option(word, { nil: undefined }),
   isPid1: fc.boolean(),
+  wokenBy: fc.option(
+    word.filter((it) => it !== ''),
+    { nil: undefined },
+  ),
 });
 
 const argv = fc
   .tuple(word, fc.array(word, { maxLength: 4 }))
   .map(([first, rest]): [string, ...string[]] => [first, ...rest]);
+const name = fc.constantFrom('main', 'web-2', 'a'.repeat(63));
 const command: fc.Arbitrary<HostCommand> = fc.oneof(
   record({ type: fc.constant('spawn'), id, program: record({ fromIndex: fc.constant(0), argv }) }),
   record({
@@ -98,6 +103,14 @@ const command: fc.Arbitrary<HostCommand> = fc.oneof(
   record({ type: fc.constantFrom('endHelper', 'firstOnly'), id }),
   record({ type: fc.constantFrom('sweep', 'parentDeath'), signal }),
   record({ type: fc.constant('tellReaped') }),
+  record({
+    type: fc.constant('watch'),
+    dir: fc.constantFrom('/graveyard', '/var/run/grün'),
+    ownName: name,
+    quiet: fc.array(name, { maxLength: 3 }),
+    sockets: fc.array(fc.constantFrom('/graveyard/.main.sock', '/g/.b.sock'), { maxLength: 3 }),
+  }),
+  record({ type: fc.constant('sleep'), lastSeq: fc.maxSafeNat() }),
   record({ type: fc.constant('exit'), code: fc.integer({ min: 0, max: 255 }) }),
 );
 

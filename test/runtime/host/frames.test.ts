@@ -184,7 +184,7 @@ test('an event with a field too many, too few, out of range or of another form i
 });
 
 test('a hello of another version, or one that is not well formed, is refused with the remedy', () => {
-  const good = ['hello', '1', 'ab'.repeat(16), '5', '1', '0', ''];
+  const good = ['hello', '1', 'ab'.repeat(16), '5', '1', '0', '', ''];
   assert.doesNotThrow(() => decodeHello(good));
   assert.throws(
     () => decodeHello(good.with(1, '2')),

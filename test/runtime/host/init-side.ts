@@ -6,7 +6,7 @@ import type { Commit, Hello, HostCommand, HostEvent } from '../../../src/runtime
 
 export function helloFields(hello: Hello): string[] {
   const memo = hello.memo === undefined ? ['0', ''] : ['1', hello.memo];
-  return ['hello', '1', hello.hostId, String(hello.startedAt), hello.isPid1 ? '1' : '0', ...memo];
+  return ['hello', '1', hello.hostId, String(hello.startedAt), hello.isPid1 ? '1' : '0', ...memo, hello.wokenBy ?? ''];
 }
 
 export function eventFields(event: HostEvent): string[] {
@@ -109,6 +109,16 @@ export function commitOf(fields: readonly string[]): Commit {
     else if (operation === 'first-only') commands.push({ type: 'firstOnly', id: int() });
     else if (operation === 'parent-death') commands.push({ type: 'parentDeath', signal: int() });
     else if (operation === 'tell-reaped') commands.push({ type: 'tellReaped' });
+    else if (operation === 'watch') {
+      const [names, sockets] = [int(), int()];
+      commands.push({
+        type: 'watch',
+        dir: word(),
+        ownName: word(),
+        quiet: some(names, word),
+        sockets: some(sockets, word),
+      });
+    } else if (operation === 'sleep') commands.push({ type: 'sleep', lastSeq: int() });
     else if (operation === 'exit') commands.push({ type: 'exit', code: int() });
     else throw new Error(`no such operation: ${operation}`);
   }

@@ -1,0 +1,41 @@
+/*
+ * Sleep: a supervisor for which nothing is due is let go, and started again when something happens. Before that it
+ * has init watch, in its place, the directory that the members share and its connections to them.
+ */
+#ifndef SEXTON_SLEEP_H
+#define SEXTON_SLEEP_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "frame.h"
+
+struct init;
+
+struct sleep {
+  bool has_fired;   /* something that is watched has changed, or cannot be watched */
+  bool is_asleep;   /* nothing is decided until something happens */
+  bool is_parting;  /* the supervisor was KILLed for that, and is not reaped yet */
+  int inotify;      /* -1: there is none */
+  size_t count;     /* of the connections to peers */
+  int *peers;
+  char *names;      /* the own name, the quiet ones, and an empty one */
+  char why[MAX_WHY_BYTES + 1]; /* what has fired first; later: what has woken the next supervisor */
+};
+
+/* Watches this directory and these sockets, in place of those before. What cannot be watched has fired. */
+void watch(struct sleep *sleep, const struct operation *op);
+/* Lets the supervisor go, if `seq` is the last event and nothing has fired; else forgets what is watched. */
+void go_to_sleep(struct init *init, uint64_t seq);
+/* Has a supervisor started when something has happened. To be called in each turn. */
+void wake_when_needed(struct init *init);
+void wake(struct init *init, const char *why);
+/* To be called when the supervisor is gone; false: not because it was let go. */
+bool has_gone_to_sleep(struct init *init);
+/* Puts what is watched into `polled` from `at` on, and returns where that ends. */
+size_t poll_watched(const struct sleep *sleep, struct pollfd *polled, size_t at);
+/* To be called before a commit can change what is watched. */
+void take_polled_watched(struct sleep *sleep, const struct pollfd *polled, size_t at, size_t end);
+
+#endif

@@ -1,0 +1,245 @@
+/**
+ * A supervisor that asks to be let go: when init agrees, when it does not, and what has it started again.
+ */
+import assert from 'node:assert/strict';
+import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { constants } from 'node:os';
+import type { TestContext } from 'node:test';
+import { encodeFrame } from '../../src/runtime/host/frames.ts';
+import { hasEnded, send } from '../helpers/process.ts';
+import { waitFor } from '../helpers/wait.ts';
+import type { Supervisor } from './connection.ts';
+import { begin, eachBuild, type Init, layBench } from './scripted.ts';
+
+const { SIGUSR1, SIGUSR2 } = constants.signals;
+
+interface Stage {
+  readonly init: Init;
+  readonly supervisor: Supervisor;
+  readonly dir: string;
+  /** The peer `main`, and the connections to it. */
+  readonly peer: Server;
+  readonly connections: Socket[];
+}
+
+/** A supervisor that has acknowledged all, and watches; `quiet` is a member of which nothing is to be told. */
+async function watching(
+  t: TestContext,
+  build: Parameters<typeof layBench>[1],
+  more: readonly string[] = [],
+): Promise<Stage> {
+  const bench = await layBench(t, build);
+  const { init, supervisor } = await begin(bench);
+  const dir = bench.path('shared');
+  mkdirSync(dir);
+  for (const name of ['web', 'main', 'quiet']) writeFileSync(`${dir}/${name}`, 'a tombstone');
+  const connections: Socket[] = [];
+  const peer = createServer((socket) => connections.push(socket.on('error', () => {})));
+  await new Promise<void>((resolve) => peer.listen(`${dir}/.main.sock`, resolve));
+  t.after(() => {
+    peer.close();
+    for (const socket of connections) socket.destroy();
+  });
+  supervisor.commit('ack', 1, 'memo', 'before', ...watch(dir), ...more);
+  await settled(supervisor, init, SIGUSR1);
+  return { init, supervisor, dir, peer, connections };
+}
+
+function watch(dir: string): readonly string[] {
+  return ['watch', '1', '1', dir, 'web', 'quiet', `${dir}/.main.sock`];
+}
+
+/** Init has applied what was committed: it hears of its supervisor before it hears of a signal. Acknowledges the signal. */
+async function settled(supervisor: Supervisor, init: Init, signal: number): Promise<number> {
+  send(init.pid, signal);
+  const [name, seq = ''] = await supervisor.next();
+  assert.equal(name, 'signal');
+  supervisor.ack(seq);
+  return Number(seq);
+}
+
+async function asleep({ supervisor, init }: Stage, lastSeq = 2): Promise<void> {
+  supervisor.commit('sleep', lastSeq);
+  await supervisor.closed();
+  await waitFor('the supervisor is gone', () => hasEnded(supervisor.about.pid));
+  await waitFor('and reaped', () => childrenOf(init.pid).length === 1);
+}
+
+function childrenOf(pid: number): readonly string[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim().split(' ').filter(Boolean);
+}
+
+/** The next supervisor, and what has woken it; it knows what the last one knew. */
+async function woken({ init }: Stage): Promise<{ readonly next: Supervisor; readonly why: string }> {
+  const next = await init.supervisor();
+  const [, , , , hasMemo, memo, why = ''] = await next.expect('hello');
+  assert.deepEqual([hasMemo, memo], ['1', 'before']);
+  return { next, why };
+}
+
+const CAUSES: Readonly<Record<string, { readonly why: string; readonly does: (stage: Stage) => void }>> = {
+  'a tombstone that is written anew': {
+    why: 'file main',
+    does: ({ dir }) => {
+      writeFileSync(`${dir}/.main.0123456789ab.tmp`, 'another');
+      renameSync(`${dir}/.main.0123456789ab.tmp`, `${dir}/main`);
+    },
+  },
+  'a tombstone that is written in place': { why: 'file main', does: ({ dir }) => appendFileSync(`${dir}/main`, '.') },
+  'a member that was not there before': { why: 'file other', does: ({ dir }) => writeFileSync(`${dir}/other`, '') },
+  'the own tombstone, when it is removed': { why: 'file web', does: ({ dir }) => rmSync(`${dir}/web`) },
+  'a stop request': {
+    why: 'file .web.0123456789ab.stop',
+    does: ({ dir }) => writeFileSync(`${dir}/.web.0123456789ab.stop`, '{}'),
+  },
+  'the handle of a new life of a quiet one': {
+    why: 'file .quiet.sock',
+    does: ({ dir }) => writeFileSync(`${dir}/.quiet.sock`, ''),
+  },
+  'the end of the directory': { why: 'file', does: ({ dir }) => rmSync(dir, { recursive: true }) },
+  'the end of a peer': {
+    why: 'a handle',
+    does: ({ connections }) => {
+      for (const socket of connections) socket.destroy();
+    },
+  },
+  'a word of a peer': {
+    why: 'a handle',
+    does: ({ connections }) => {
+      for (const socket of connections) socket.write('dead');
+    },
+  },
+};
+
+for (const [cause, { why: expected, does }] of Object.entries(CAUSES)) {
+  eachBuild(`P15 ${cause} wakes`, async (t, build) => {
+    const stage = await watching(t, build);
+    await waitFor('init is connected', () => stage.connections.length === 1);
+    await asleep(stage);
+    does(stage);
+    const { next, why } = await woken(stage);
+    assert.ok(why.startsWith(expected), why);
+    send(stage.init.pid, SIGUSR2);
+    await next.expect('signal');
+  });
+}
+
+eachBuild('P15 a signal wakes, and the child’s end, and each is told once', async (t, build) => {
+  const stage = await watching(t, build);
+  await asleep(stage);
+  send(stage.init.pid, SIGUSR2);
+  const { next, why } = await woken(stage);
+  assert.equal(why, 'event');
+  assert.deepEqual((await next.expect('signal'))[0], String(SIGUSR2));
+  next.commit('ack', 3, ...watch(stage.dir), 'sleep', 3);
+  await next.closed();
+  stage.init.write('exit 6\n');
+  const { next: last } = await woken(stage);
+  assert.deepEqual((await last.expect('exited')).slice(2, 4), ['code', '6']);
+  await last.expect('group-gone');
+  last.commit('exit', 6);
+  assert.deepEqual(await stage.init.ended, { code: 6, signal: null });
+});
+
+eachBuild('P15 the time that is due wakes', async (t, build) => {
+  const stage = await watching(t, build);
+  const [uptime = ''] = readFileSync('/proc/uptime', 'latin1').split(' ');
+  // At least half a second from now: the kernel may count uptime with the time that the machine was suspended.
+  stage.supervisor.commit('due', Math.ceil(Number(uptime) * 1000) + 500);
+  await asleep(stage);
+  assert.equal((await woken(stage)).why, 'due');
+});
+
+eachBuild('P15 what is quiet or half written wakes nobody', async (t, build) => {
+  const stage = await watching(t, build);
+  await asleep(stage);
+  const { dir } = stage;
+  for (const file of ['quiet', '.main.0123456789ab.tmp', '.main.0123456789ab.stop', 'Not_a_member', '.generation'])
+    writeFileSync(`${dir}/${file}`, 'news');
+  writeFileSync(`${dir}/other`, '');
+  assert.equal((await woken(stage)).why, 'file other');
+});
+
+const REFUSALS: Readonly<Record<string, (stage: Stage) => Promise<number> | number>> = {
+  'an event is newer than the last that it has seen': async ({ supervisor, init }) => {
+    await settled(supervisor, init, SIGUSR2);
+    return 2;
+  },
+  'an event is not acknowledged': async ({ supervisor, init }) => {
+    send(init.pid, SIGUSR2);
+    await supervisor.expect('signal');
+    return 3;
+  },
+  'a tombstone was written since it began to watch': ({ dir }) => {
+    writeFileSync(`${dir}/main`, 'news');
+    return 2;
+  },
+  'a peer has gone since it began to watch': async ({ connections }) => {
+    await waitFor('init is connected', () => connections.length === 1);
+    connections[0]?.destroy();
+    return 2;
+  },
+  'there is no such directory': async ({ supervisor }) => {
+    supervisor.commit(...watch('/nowhere'));
+    return 2;
+  },
+  'nobody holds the handle of a peer': async ({ supervisor, dir }) => {
+    writeFileSync(`${dir}/.main.sock.gone`, '');
+    supervisor.commit('watch', 0, 1, dir, 'web', `${dir}/.other.sock`);
+    return 2;
+  },
+  'a helper runs': async ({ supervisor, init }) => {
+    supervisor.commit('exec', 1, 0, 4, 'tail', `--pid=${init.pid}`, '-f', '/dev/null');
+    return 2;
+  },
+  'it is due already': async ({ supervisor }) => {
+    supervisor.commit('due', 1);
+    return 2;
+  },
+};
+
+for (const [why, does] of Object.entries(REFUSALS)) {
+  eachBuild(`P15 a supervisor is not let go when ${why}`, async (t, build) => {
+    const stage = await watching(t, build);
+    const lastSeq = await does(stage);
+    const { supervisor, init } = stage;
+    supervisor.commit('sleep', lastSeq, 'memo', 'later');
+    send(init.pid, SIGUSR1);
+    await supervisor.expect('signal');
+    // It is the same one, and goes on.
+    assert.ok(!hasEnded(supervisor.about.pid));
+    await supervisor.kill();
+    const [, , , , , memo, wokenBy] = await (await init.supervisor()).expect('hello');
+    assert.deepEqual([memo, wokenBy], ['later', '']);
+  });
+}
+
+eachBuild('P15 one that dies while init watches for it is started again, and was not woken', async (t, build) => {
+  const stage = await watching(t, build);
+  writeFileSync(`${stage.dir}/main`, 'news');
+  await stage.supervisor.kill();
+  assert.equal((await woken(stage)).why, '');
+});
+
+eachBuild('P15 what it commits behind its own word is applied, and wakes the next one', async (t, build) => {
+  const stage = await watching(t, build);
+  const { supervisor, init } = stage;
+  const frames = [
+    ['commit', 'sleep', '2'],
+    ['commit', 'memo', 'behind'],
+  ].map(encodeFrame);
+  supervisor.raw(Buffer.concat(frames));
+  const next = await init.supervisor();
+  const [, , , , , memo, why] = await next.expect('hello');
+  assert.equal(memo, 'behind');
+  assert.equal(why, 'commit');
+});
+
+eachBuild('P15 a KILL that was ordered is not late while the supervisor sleeps', async (t, build) => {
+  const [uptime = ''] = readFileSync('/proc/uptime', 'latin1').split(' ');
+  const stage = await watching(t, build, ['kill-at', String(Math.ceil(Number(uptime) * 1000) + 700)]);
+  await asleep(stage);
+  const { next } = await woken(stage);
+  await next.expect('overdue');
+});
