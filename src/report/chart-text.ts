@@ -49,7 +49,8 @@ const TICK = 8;
 export function chartLines(chart: Chart, style: TextStyle): readonly string[] {
   const ellipsis = style.ascii ? '~' : '…';
   const names = chart.rows.map(
-    ({ name, kind }) => `${shorten(name, MAX_NAME, ellipsis)}${kind === '' ? '' : ` (${kind})`}`,
+    ({ name, kind, isPrediction }) =>
+      `${isPrediction ? '  ' : ''}${shorten(name, MAX_NAME, ellipsis)}${kind === '' ? '' : ` (${kind})`}`,
   );
   const ends = chart.rows.map(({ end }) => shorten(end, MAX_END, ellipsis));
   const nameWidth = Math.max(...names.map((name) => name.length));

@@ -5,6 +5,7 @@
  * All text is printable: it went through `cleanText`.
  */
 import { type Axis, axisBetween, shareOf } from './axis.ts';
+import { type ComparedMember, comparisonOf, rangeText } from './prediction.ts';
 import { type Activity, type MemberStop, type PodStop, type Span, stopMsOf } from './stop.ts';
 import { endText, nameOf, seconds } from './words.ts';
 
@@ -26,6 +27,8 @@ export interface Row {
   /** How it ended. */
   readonly end: string;
   readonly isBad: boolean;
+  /** It is below the row of what happened, and smaller. */
+  readonly isPrediction: boolean;
 }
 
 /** `maybe`: only the longest that is possible lasts so long. */
@@ -55,25 +58,54 @@ export interface Note {
 
 export function chartOf(pod: PodStop): Chart {
   const { beganMs, endedMs, deadlineMs } = pod;
-  const isNear = deadlineMs !== undefined && deadlineMs - beganMs <= 2 * stopMsOf(pod);
-  const axis = axisBetween(beganMs, Math.max(endedMs, isNear ? deadlineMs : endedMs));
+  const comparison = comparisonOf(pod);
+  const signalledMs = comparison?.signalledMs ?? beganMs;
+  const expected = comparison?.members.map(({ predicted }) => signalledMs + predicted.maxMs) ?? [];
+  const near = [...(deadlineMs === undefined ? [] : [deadlineMs]), ...expected].filter(
+    (atMs) => atMs - beganMs <= 2 * stopMsOf(pod),
+  );
+  const axis = axisBetween(beganMs, Math.max(endedMs, ...near));
   return {
     axis,
-    rows: pod.members.map((member) => rowOf(member, axis)),
+    rows: pod.members.flatMap((member) => {
+      const compared = comparison?.members.find((one) => one.member === member);
+      const row = rowOf(member, compared, axis);
+      return compared === undefined ? [row] : [row, predictedRow(compared, signalledMs, axis)];
+    }),
     deadline:
       deadlineMs === undefined ? undefined : { atMs: deadlineMs, text: `deadline at ${seconds(deadlineMs - beganMs)}` },
     notes: [],
   };
 }
 
-function rowOf(member: MemberStop, axis: Axis): Row {
+function rowOf(member: MemberStop, compared: ComparedMember | undefined, axis: Axis): Row {
   return {
     name: member.name,
     kind: member.role === 'sidecar' ? 'sidecar' : '',
     bars: member.spans.filter(({ untilMs }) => untilMs >= axis.fromMs).flatMap(barOf),
     marks: signalsOf(member, axis),
     end: endText(member),
-    isBad: member.forcedBy !== undefined,
+    isBad: member.forcedBy !== undefined || (compared?.differences.length ?? 0) > 0,
+    isPrediction: false,
+  };
+}
+
+function predictedRow({ predicted }: ComparedMember, signalledMs: number, axis: Axis): Row {
+  const shifted = <One extends { readonly atMs: number }>(one: One): One => ({ ...one, atMs: one.atMs + signalledMs });
+  const bars = predicted.bars.map((bar) => ({
+    ...bar,
+    fromMs: bar.fromMs + signalledMs,
+    untilMs: bar.untilMs + signalledMs,
+  }));
+  const kill = { never: '', maybe: ', perhaps KILL', always: ', KILL' }[predicted.kill];
+  return {
+    name: 'predicted',
+    kind: '',
+    bars: bars.filter(({ fromMs, untilMs }) => untilMs >= axis.fromMs && fromMs < axis.untilMs),
+    marks: predicted.marks.map(shifted).filter((mark) => isOnAxis(axis, mark)),
+    end: `${rangeText(predicted)}${kill}`,
+    isBad: false,
+    isPrediction: true,
   };
 }
 
@@ -99,7 +131,7 @@ function signalsOf({ marks }: MemberStop, axis: Axis): readonly Mark[] {
   }));
 }
 
-export function isOnAxis({ untilMs }: Axis, { atMs }: Note): boolean {
+export function isOnAxis({ untilMs }: Axis, { atMs }: Pick<Note, 'atMs'>): boolean {
   return atMs <= untilMs;
 }
 

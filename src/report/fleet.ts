@@ -1,6 +1,7 @@
 /**
  * Many pods' stops as figures by workload.
  */
+import { isAsPredicted } from './prediction.ts';
 import { type Activity, forcedOf, lateOf, type PodStop, stopMsOf } from './stop.ts';
 import { activityName, seconds } from './words.ts';
 
@@ -25,13 +26,13 @@ export interface Workload {
   readonly leastLeftMs: number | undefined;
 }
 
-/** Those that were forced or late before the others, and of these the longest stop first. */
+/** Those that were forced, late or not as predicted before the others, and of these the longest stop first. */
 export function worstFirst(pods: readonly PodStop[]): readonly PodStop[] {
   return pods.toSorted((a, b) => failuresOf(b) - failuresOf(a) || stopMsOf(b) - stopMsOf(a));
 }
 
 function failuresOf(pod: PodStop): number {
-  return forcedOf(pod).length + lateOf(pod).length;
+  return forcedOf(pod).length + lateOf(pod).length + (isAsPredicted(pod) ? 0 : 1);
 }
 
 /** By the number of pods, the most first. */

@@ -5,6 +5,7 @@
 import { chartOf, labelOf } from './chart.ts';
 import { FLEET_COLUMNS, fleetOf, workloadRows, worstFirst } from './fleet.ts';
 import { chartHtml, pageHtml, prose, sectionsHtml, tableHtml } from './page.ts';
+import { comparisonLines, isAsPredicted } from './prediction.ts';
 import { forcedOf, lateOf, type MemberStop, type PodStop } from './stop.ts';
 import { titleOf } from './svg.ts';
 import { chainLines, endText, seconds, sentenceOf } from './words.ts';
@@ -27,7 +28,7 @@ export function htmlPage(pods: readonly PodStop[]): string {
 function podHtml(pod: PodStop): string {
   const isBad = forcedOf(pod).length + lateOf(pod).length > 0;
   return `<p${isBad ? ' class="bad"' : ''}>${prose(sentenceOf(pod))}</p>
-${chartHtml(chartOf(pod))}
+${comparison(pod)}${chartHtml(chartOf(pod))}
 <h3>Critical chain, from the last end backwards</h3>
 <ol>${chainLines(pod)
     .map((line) => `<li>${prose(line)}</li>`)
@@ -37,6 +38,13 @@ ${tableHtml(
   ['member', 'stop reason', 'phases', 'took', 'end'],
   pod.members.map((member) => memberCells(member, pod)),
 )}`;
+}
+
+function comparison(pod: PodStop): string {
+  const [head, ...lines] = comparisonLines(pod);
+  if (head === undefined) return '';
+  const list = lines.length === 0 ? '' : `<ul>${lines.map((line) => `<li>${prose(line)}</li>`).join('')}</ul>\n`;
+  return `<p${isAsPredicted(pod) ? '' : ' class="bad"'}>${prose(head)}</p>\n${list}`;
 }
 
 function memberCells(member: MemberStop, { endedMs }: PodStop): readonly string[] {

@@ -86,28 +86,40 @@ function scale(axis: Axis): string {
   return `<svg height="16">${texts.join('')}</svg>`;
 }
 
-function rowHtml({ name, kind, bars, marks, end, isBad }: Row, { axis, deadline }: Chart): string {
-  const lines = ticksOf(axis, MAX_TICKS).map(({ atMs }) => rule('grid', shareOf(axis, atMs)));
+function rowHtml({ name, kind, bars, marks, end, isBad, isPrediction }: Row, { axis, deadline }: Chart): string {
+  const size = isPrediction ? SMALL_ROW : ROW;
+  const lines = ticksOf(axis, MAX_TICKS).map(({ atMs }) => rule('grid', shareOf(axis, atMs), size));
   const due =
-    deadline === undefined || !isOnAxis(axis, deadline) ? [] : [rule('deadline', shareOf(axis, deadline.atMs))];
-  const drawn = [...bars.map((bar) => barHtml(bar, axis)), ...marks.map((mark) => markHtml(mark, axis))];
+    deadline === undefined || !isOnAxis(axis, deadline) ? [] : [rule('deadline', shareOf(axis, deadline.atMs), size)];
+  const drawn = [...bars.map((bar) => barHtml(bar, axis, size)), ...marks.map((mark) => markHtml(mark, axis, size))];
   const beside = kind === '' ? '' : `<small>${escapeXml(kind)}</small>`;
   const ended = `<small${isBad ? ' class="bad"' : ''}>${escapeXml(end)}</small>`;
-  return `<div class="row"><div class="label"><span>${escapeXml(name)} ${beside}</span>${ended}</div>
-<svg height="28">${[...lines, ...drawn, ...due].join('')}</svg></div>`;
+  const title = isPrediction ? `<small>${escapeXml(name)}</small>` : `${escapeXml(name)} ${beside}`;
+  return `<div class="row"><div class="label"><span>${title}</span>${ended}</div>
+<svg height="${size.height}">${[...lines, ...drawn, ...due].join('')}</svg></div>`;
 }
 
-function rule(kind: string, share: number): string {
-  return `<line class="${kind}" x1="${percent(share)}" x2="${percent(share)}" y1="0" y2="28"/>`;
+interface Size {
+  /** Pixels: of the row, and of its bars from their top on. */
+  readonly height: number;
+  readonly top: number;
+  readonly bar: number;
+}
+const ROW: Size = { height: 28, top: 7, bar: 20 };
+/** Of what was predicted. */
+const SMALL_ROW: Size = { height: 14, top: 2, bar: 10 };
+
+function rule(kind: string, share: number, { height }: Size): string {
+  return `<line class="${kind}" x1="${percent(share)}" x2="${percent(share)}" y1="0" y2="${height}"/>`;
 }
 
 /** In a narrow window a pixel is a larger share: what is too short to be seen gets two of them. */
-function barHtml({ paint, fromMs, untilMs, name, label }: Bar, axis: Axis): string {
+function barHtml({ paint, fromMs, untilMs, name, label }: Bar, axis: Axis, { top, bar }: Size): string {
   const [from, until] = [shareOf(axis, fromMs), shareOf(axis, untilMs)];
   const share = Math.max(0.002, until - from);
   const at = Math.min(from, 1 - share);
-  const rect = `<rect class="${paint}" x="${percent(at)}" y="7" width="${percent(share)}" height="20"><title>${escapeXml(label)}</title></rect>`;
-  if (paint === 'run') return rect;
+  const rect = `<rect class="${paint}" x="${percent(at)}" y="${top}" width="${percent(share)}" height="${bar}"><title>${escapeXml(label)}</title></rect>`;
+  if (paint === 'run' || bar < ROW.bar) return rect;
   for (const text of [label, name]) {
     const size = SIZES.find(({ px }) => (text.length * CHARACTER + 4) / share <= px);
     if (size === undefined) continue;
@@ -125,7 +137,7 @@ const SIZES = [
   { name: 'l', px: 960 },
 ] as const;
 
-function markHtml({ atMs, text, kind }: Mark, axis: Axis): string {
+function markHtml({ atMs, text, kind }: Mark, axis: Axis, { height, top, bar }: Size): string {
   const share = shareOf(axis, atMs);
   const x = percent(share);
   const title = `<title>${escapeXml(text)}</title>`;
@@ -133,7 +145,7 @@ function markHtml({ atMs, text, kind }: Mark, axis: Axis): string {
     return `<svg x="${x}" width="1" height="28"><path class="mark" d="M-4 0h8l-4 6z">${title}</path></svg>`;
   // At the right edge it would make the page wider.
   const shift = share > 0.97 ? -7 : 0;
-  return `<svg x="${x}" width="1" height="28"><g transform="translate(${shift} 17)">${CROSS}${title}</g></svg>`;
+  return `<svg x="${x}" width="1" height="${height}"><g transform="translate(${shift} ${top + bar / 2})">${CROSS}${title}</g></svg>`;
 }
 
 /** An arrow to the moment, and its words on the side where there is room. */

@@ -3,6 +3,7 @@
  * Perfetto opens).
  */
 import { fleetOf } from './fleet.ts';
+import { comparisonLines, comparisonOf, isAsPredicted } from './prediction.ts';
 import { forcedOf, graceMsOf, lateOf, type MemberStop, type PodStop, type Span, stopMsOf } from './stop.ts';
 import { chainLines, endText, nameOf, seconds, sentenceOf } from './words.ts';
 
@@ -28,11 +29,21 @@ function podObject(pod: PodStop): object {
     forced: forcedOf(pod).map(({ name }) => name),
     late: lateOf(pod).map(({ name }) => name),
     criticalChain: chainLines(pod),
+    prediction: predictionObject(pod),
     members: pod.members.map((member) => memberObject(member, pod)),
   };
 }
 
-function memberObject(member: MemberStop, { beganMs }: PodStop): object {
+function predictionObject(pod: PodStop): object | undefined {
+  const comparison = comparisonOf(pod);
+  if (comparison === undefined) return undefined;
+  const { of, signalledMs } = comparison;
+  const [, ...differences] = comparisonLines(pod);
+  return { of, compared: signalledMs !== undefined, asPredicted: isAsPredicted(pod), differences };
+}
+
+function memberObject(member: MemberStop, pod: PodStop): object {
+  const { beganMs } = pod;
   const { name, role, stopReason, reason, exitCode, signal, forcedBy, restarts, connections } = member;
   const at = (ms: number | undefined) => (ms === undefined ? undefined : Math.round(ms - beganMs));
   const spans = member.spans.map((span) => ({
@@ -42,7 +53,19 @@ function memberObject(member: MemberStop, { beganMs }: PodStop): object {
   }));
   const marks = member.marks.map(({ atMs, text }) => ({ atMs: at(atMs), text }));
   const times = { requestedMs: at(member.requestedMs), diedMs: at(member.diedMs), deadlineMs: at(member.deadlineMs) };
-  return { name, role, stopReason, reason, exitCode, signal, forcedBy, restarts, connections, ...times, spans, marks };
+  const ended = { name, role, stopReason, reason, exitCode, signal, forcedBy, restarts, connections };
+  return { ...ended, ...times, predicted: predictedObject(member, pod), spans, marks };
+}
+
+/** Times since the stop of the pod began, as all others. */
+function predictedObject(member: MemberStop, pod: PodStop): object | undefined {
+  const comparison = comparisonOf(pod);
+  const compared = comparison?.members.find((one) => one.member === member);
+  if (comparison?.signalledMs === undefined || compared === undefined) return undefined;
+  const { minMs, maxMs, kill } = compared.predicted;
+  const { signalledMs } = comparison;
+  const at = (ms: number) => Math.round(ms + signalledMs - pod.beganMs);
+  return { endMs: { min: at(minMs), max: at(maxMs) }, kill, asPredicted: compared.differences.length === 0 };
 }
 
 export function podMermaid(pod: PodStop): string {
@@ -107,6 +130,7 @@ export function podMarkdown(pod: PodStop): string {
   const table = [['member', 'role', 'stop reason', 'phases', 'end'], ['---', '---', '---', '---', '---'], ...rows];
   return [
     `**${cell(pod.pod || 'pod')}**: ${cell(sentenceOf(pod))}`,
+    ...comparisonLines(pod).flatMap((line) => ['', cell(line)]),
     '',
     ...table.map(
       (row) => `| ${row.map((text, column) => (text === '---' && column >= 0 ? text : cell(text))).join(' | ')} |`,

@@ -33,6 +33,7 @@ const MEMBER_OPTIONAL = [
   'requestedMs',
   'diedMs',
   'deadlineMs',
+  'predicted',
 ] as const;
 
 export function reportSchema(): object {
@@ -50,6 +51,11 @@ export function reportSchema(): object {
       requestedMs: offset,
       diedMs: offset,
       deadlineMs: offset,
+      predicted: object({
+        endMs: object({ min: offset, max: offset }),
+        kill: { enum: ['never', 'maybe', 'always'] },
+        asPredicted: { type: 'boolean' },
+      }),
       spans: list(object({ phase: text, fromMs: offset, untilMs: offset })),
       marks: list(object({ atMs: offset, text })),
     },
@@ -69,9 +75,15 @@ export function reportSchema(): object {
       forced: list(text),
       late: list(text),
       criticalChain: list(text),
+      prediction: object({
+        of: text,
+        compared: { type: 'boolean' },
+        asPredicted: { type: 'boolean' },
+        differences: list(text),
+      }),
       members: { ...list(member), minItems: 1 },
     },
-    ['ended', 'graceMs', 'deadline'],
+    ['ended', 'graceMs', 'deadline', 'prediction'],
   );
   const workload = object(
     {

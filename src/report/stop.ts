@@ -7,6 +7,7 @@
 import type { Role } from '../core/config.ts';
 import type { Connections } from '../core/format/evidence.ts';
 import type { DeathReason } from '../core/format/tombstone.ts';
+import type { Prediction } from './prediction.ts';
 
 /**
  * What a member did in a stretch of time. `stop`: a stop signal was sent; `kill`: KILL was; `rest`: the same for
@@ -75,6 +76,8 @@ export interface PodStop {
   readonly endedMs: number;
   readonly isOver: boolean;
   readonly deadlineMs: number | undefined;
+  /** What its manifest let expect. */
+  readonly prediction?: Prediction;
 }
 
 /**

@@ -4,6 +4,7 @@
  */
 import { shareOf, ticksOf } from './axis.ts';
 import { type Bar, type Chart, chartOf, isOnAxis, legendOf, type Mark, type Note, type Row } from './chart.ts';
+import { comparisonLines } from './prediction.ts';
 import type { PodStop } from './stop.ts';
 import { sentenceOf, shorten } from './words.ts';
 
@@ -12,6 +13,9 @@ const MARGIN = 16;
 const ROW = 32;
 const BAR = 20;
 const LINE = 20;
+/** Of a row of what was predicted. */
+const SMALL_ROW = 22;
+const SMALL_BAR = 10;
 /** A character's width in pixels in a wide font: in a bar, at 13 px, and at 11 px. */
 const IN_BAR = 7;
 const NORMAL = 7.6;
@@ -22,18 +26,21 @@ const MAX_TICKS = 6;
 
 /** One pod's stop as a whole SVG document. */
 export function podSvg(pod: PodStop): string {
-  return chartSvg(titleOf(pod), sentenceOf(pod), chartOf(pod));
+  return chartSvg(titleOf(pod), sentenceOf(pod), chartOf(pod), comparisonLines(pod));
 }
 
 export function titleOf(pod: PodStop): string {
   return pod.pod === '' ? 'How the pod stopped' : `How ${pod.pod} stopped`;
 }
 
-export function chartSvg(title: string, sentence: string, chart: Chart): string {
+/** `more`: lines below the sentence. */
+export function chartSvg(title: string, sentence: string, chart: Chart, more: readonly string[] = []): string {
   const frame = frameOf(chart);
-  const lines = wrap(sentence, Math.floor((WIDTH - 2 * MARGIN) / NORMAL));
+  const columns = Math.floor((WIDTH - 2 * MARGIN) / NORMAL);
+  const lines = [...wrap(sentence, columns), ...more.map((line) => shorten(line, columns))];
   const top = 64 + lines.length * LINE;
-  const foot = top + chart.rows.length * ROW;
+  const tops = topsOf(chart.rows, top);
+  const foot = tops.at(-1) ?? top;
   const key = legend(chart, foot + 46 + chart.notes.length * LINE);
   const height = key.bottom + MARGIN;
   const body = [
@@ -45,13 +52,20 @@ export function chartSvg(title: string, sentence: string, chart: Chart): string 
       (line, index) => `<text class="soft" x="${MARGIN}" y="${53 + index * LINE}">${escapeXml(line)}</text>`,
     ),
     ...grid(frame, top, foot),
-    ...chart.rows.map((row, index) => rowSvg(row, top + index * ROW, frame)),
+    ...chart.rows.map((row, index) => rowSvg(row, tops[index] ?? top, frame)),
     ...deadline(frame, top, foot),
     ...chart.notes.map((note, index) => noteSvg(note, foot + LINE + index * LINE, frame)),
     ...key.items,
   ];
   const size = `width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}"`;
   return `<svg xmlns="http://www.w3.org/2000/svg" ${size} role="img">\n${body.join('\n')}\n</svg>\n`;
+}
+
+/** Where each row begins, and where the last one ends. */
+function topsOf(rows: readonly Row[], top: number): readonly number[] {
+  const tops = [top];
+  for (const { isPrediction } of rows) tops.push((tops.at(-1) ?? top) + (isPrediction ? SMALL_ROW : ROW));
+  return tops;
 }
 
 /** For text and for attribute values in double quotes. */
@@ -111,32 +125,40 @@ function grid(frame: Frame, top: number, foot: number): readonly string[] {
   });
 }
 
-function rowSvg({ name, kind, bars, marks, end, isBad }: Row, y: number, frame: Frame): string {
+function rowSvg(row: Row, y: number, frame: Frame): string {
+  const { name, kind, bars, marks, end, isBad, isPrediction } = row;
+  if (isPrediction)
+    return [
+      `<g><text class="small" x="${MARGIN + 10}" y="${y + 10}">${escapeXml(name)}</text>`,
+      ...bars.map((bar) => barSvg(bar, y, frame, SMALL_BAR)),
+      ...marks.map((mark) => markSvg(mark, x(frame, mark.atMs), y, SMALL_BAR)),
+      `<text class="small" x="${frame.right + 12}" y="${y + 10}">${escapeXml(shorten(end, MAX_END))}</text></g>`,
+    ].join('\n');
   const beside = kind === '' ? '' : `<tspan dx="6">${escapeXml(kind)}</tspan>`;
   return [
     `<g><text x="${MARGIN}" y="${y + 15}">${escapeXml(shorten(name, MAX_NAME))}${beside}</text>`,
-    ...bars.map((bar) => barSvg(bar, y, frame)),
-    ...marks.map((mark) => markSvg(mark, x(frame, mark.atMs), y)),
+    ...bars.map((bar) => barSvg(bar, y, frame, BAR)),
+    ...marks.map((mark) => markSvg(mark, x(frame, mark.atMs), y, BAR)),
     `<text class="${isBad ? 'bad' : 'small'}" x="${frame.right + 12}" y="${y + 15}">${escapeXml(shorten(end, MAX_END))}</text></g>`,
   ].join('\n');
 }
 
-function barSvg({ paint, fromMs, untilMs, name, label }: Bar, y: number, frame: Frame): string {
+function barSvg({ paint, fromMs, untilMs, name, label }: Bar, y: number, frame: Frame, height: number): string {
   const [from, until] = [x(frame, fromMs), x(frame, untilMs)];
   const width = round(Math.max(2, until - from));
   const written = [label, name].find((text) => text.length * IN_BAR <= width - 4);
   const text =
-    written === undefined || paint === 'run'
+    written === undefined || paint === 'run' || height < BAR
       ? ''
       : `<text class="in in-${paint}" x="${round(from + width / 2)}" y="${y + 14}">${escapeXml(written)}</text>`;
   const at = Math.min(from, frame.right - width);
-  return `<rect class="${paint}" x="${round(at)}" y="${y}" width="${width}" height="${BAR}"><title>${escapeXml(label)}</title></rect>${text}`;
+  return `<rect class="${paint}" x="${round(at)}" y="${y}" width="${width}" height="${height}"><title>${escapeXml(label)}</title></rect>${text}`;
 }
 
-function markSvg({ text, kind }: Mark, at: number, y: number): string {
+function markSvg({ text, kind }: Mark, at: number, y: number, height: number): string {
   const title = `<title>${escapeXml(text)}</title>`;
   if (kind === 'signal') return `<path class="mark" d="M${round(at - 4)} ${y - 6}h8l-4 6z">${title}</path>`;
-  return `<g transform="translate(${at} ${y + BAR / 2})">${CROSS}${title}</g>`;
+  return `<g transform="translate(${at} ${y + height / 2})">${CROSS}${title}</g>`;
 }
 
 /** Around 0 0, 14 px wide. */

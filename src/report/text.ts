@@ -5,13 +5,16 @@ import { formatTable } from '../cli/text/table.ts';
 import { chartOf } from './chart.ts';
 import { chartLines, type TextStyle } from './chart-text.ts';
 import { FLEET_COLUMNS, fleetOf, workloadRows, worstFirst } from './fleet.ts';
+import { comparisonLines, isAsPredicted } from './prediction.ts';
 import { forcedOf, lateOf, type PodStop } from './stop.ts';
 import { chainLines, presentLines, sentenceOf } from './words.ts';
 
 export function podText(pod: PodStop, style: TextStyle): string {
   const title = `${pod.pod === '' ? 'pod' : `pod ${pod.pod}`}: ${sentenceOf(pod)}`;
   const story = pod.isOver ? chain(pod, style.width) : presentLines(pod).flatMap((line) => wrap(line, style.width));
-  const lines = [...wrap(title, style.width), '', ...chartLines(chartOf(pod), style), '', ...story];
+  const compared = comparisonLines(pod).flatMap((line) => wrap(line, style.width));
+  const told = compared.length === 0 ? [] : [...compared, ''];
+  const lines = [...wrap(title, style.width), '', ...chartLines(chartOf(pod), style), '', ...told, ...story];
   return `${lines.map((line) => line.trimEnd()).join('\n')}\n`;
 }
 
@@ -19,9 +22,15 @@ export function podText(pod: PodStop, style: TextStyle): string {
 export function fleetText(pods: readonly PodStop[], width: number): string {
   const head = FLEET_COLUMNS.map((name) => name.toUpperCase());
   const table = formatTable(head, fleetOf(pods).flatMap(workloadRows), width);
-  const bad = worstFirst(pods).filter((pod) => forcedOf(pod).length + lateOf(pod).length > 0);
-  const lines = bad.slice(0, MAX_NAMED).flatMap((pod) => wrap(`${pod.pod || 'pod'}: ${sentenceOf(pod)}`, width));
-  const more = bad.length > MAX_NAMED ? [`and ${bad.length - MAX_NAMED} more forced or late`] : [];
+  const bad = worstFirst(pods).filter((pod) => forcedOf(pod).length + lateOf(pod).length > 0 || !isAsPredicted(pod));
+  const lines = bad.slice(0, MAX_NAMED).flatMap((pod) => {
+    const told = [sentenceOf(pod), ...(isAsPredicted(pod) ? [] : comparisonLines(pod))];
+    return wrap(`${pod.pod || 'pod'}: ${told.join('; ')}`, width);
+  });
+  const kinds = pods.some(({ prediction }) => prediction !== undefined)
+    ? 'forced, late, or not as predicted'
+    : 'forced or late';
+  const more = bad.length > MAX_NAMED ? [`and ${bad.length - MAX_NAMED} more ${kinds}`] : [];
   return [table, ...(bad.length === 0 ? [] : [`\n${[...lines, ...more].join('\n')}\n`])].join('');
 }
 

@@ -42,6 +42,7 @@ export function drawPod(seed: number): DrawnPod {
       waitsAtMostMs,
       response,
       ownKillMs,
+      mayKillLast: false,
     });
     const chosen = { drain: choose(dice, drain), linger: choose(dice, linger), response: choose(dice, response) };
     actual.push({

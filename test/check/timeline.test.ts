@@ -16,6 +16,7 @@ const PLAN: ContainerPlan = {
   waitsAtMostMs: NEVER,
   response: exactly(1_000),
   ownKillMs: NEVER,
+  mayKillLast: false,
 };
 const main = (plan: Partial<ContainerPlan>): ContainerPlan => ({ ...PLAN, ...plan });
 const native = (name: string, plan: Partial<ContainerPlan> = {}): ContainerPlan =>

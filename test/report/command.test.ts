@@ -30,7 +30,12 @@ function graveyard(): string {
 }
 
 const LINE = JSON.stringify({ level: 'info', message: 'dead', evidence: { ...EVIDENCE, Session: 'b' } });
-const ajv = new Ajv2020({ allErrors: true, validateFormats: false });
+
+function reportSchema() {
+  const { status, stdout, stderr } = sexton(['schema', 'report']);
+  assert.equal(status, 0, stderr);
+  return new Ajv2020({ allErrors: true, validateFormats: false }).compile(JSON.parse(stdout));
+}
 
 describe('sexton report', () => {
   it('reads a graveyard, files and standard input at once', () => {
@@ -47,9 +52,7 @@ describe('sexton report', () => {
   });
 
   it('prints JSON that its own schema allows', () => {
-    const schema = sexton(['schema', 'report']);
-    assert.equal(schema.status, 0, schema.stderr);
-    const isRight = ajv.compile(JSON.parse(schema.stdout));
+    const isRight = reportSchema();
     const lines = [
       LINE,
       JSON.stringify({ ...EVIDENCE, Role: 'main', GraceLeftMs: -5, Signal: 'SIGKILL', ForcedBy: 'sexton' }),
@@ -99,13 +102,57 @@ describe('sexton report', () => {
       [['-'], /nothing that sexton wrote was found there/],
       [['--wide', '-'], /--wide/],
       [['--watch', '-'], /--watch/],
+      [['--against', '-', '-'], /--against -: name the file of the manifest/],
+      [['--against', '/nowhere.yaml', '-'], /--against '?\/nowhere\.yaml'?: .*no such file or directory/],
+      [['--against', 'a.yaml', '-o', 'mermaid', '-'], /--against: mermaid cannot show it; take text, html, svg/],
       [['-o', 'svg', '-', graveyard()], /--output svg: draws one pod, and there are 2/],
     ];
     for (const [args, message] of calls) {
-      const { status, stderr, stdout } = sexton(['report', ...args], args.includes('svg') ? LINE : 'nothing\n');
+      const { status, stderr, stdout } = sexton(
+        ['report', ...args],
+        args.includes('svg') || args.includes('/nowhere.yaml') ? LINE : 'nothing\n',
+      );
       assert.deepEqual([status, stdout], [125, ''], args.join(' '));
       assert.match(stderr, message);
     }
+  });
+});
+
+describe('sexton report --against', () => {
+  it('sets what a manifest lets expect beside how a real member stopped', async (t) => {
+    const dir = temporaryDirectory();
+    const flags = ['--name', 'main', '--graveyard', dir, '--restart-policy', 'Never', '--stop', 'TERM:20s,KILL'];
+    const script = "trap 'exit 0' TERM; while :; do sleep 0.05; done";
+    const manifest = (drain: string): string => {
+      const command = ['/sexton/sexton', 'run', ...flags, '--drain', drain, '--', 'sh', '-c', script];
+      const file = join(temporaryDirectory(), 'pod.json');
+      const containers = [{ name: 'a', image: 'debian:12', command }];
+      writeFileSync(
+        file,
+        JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a' }, spec: { containers } }),
+      );
+      return file;
+    };
+    const child = spawn(SEXTON, ['run', ...flags, '--drain', '100ms', '--', 'sh', '-c', script], { stdio: 'ignore' });
+    t.after(() => child.kill('SIGKILL'));
+    const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+    await waitForTombstone(dir, 'main', 'runs', ({ Phase }) => Phase === 'running');
+    child.kill('SIGTERM');
+    await ended;
+    const short = sexton(['report', '--against', manifest('100ms'), dir]);
+    assert.equal(short.status, 0, short.stderr);
+    assert.match(short.stdout, /^ {2}predicted .* 100 ms to 20 s, perhaps KILL$/m);
+    assert.match(short.stdout, /^as predicted from Pod\/a of/m);
+    const long = sexton(['report', '-o', 'json', '--against', manifest('15s'), dir]);
+    const report = JSON.parse(long.stdout);
+    assert.match(report.pods[0].prediction.differences.join(), /^main: ended after .*s, predicted was 15 s to 30 s$/);
+    const isRight = reportSchema();
+    assert.ok(isRight(report), JSON.stringify(isRight.errors));
+    for (const format of ['svg', 'html', 'markdown'])
+      assert.match(
+        sexton(['report', '-o', format, '--against', manifest('15s'), dir]).stdout,
+        /not as predicted from Pod\/a/,
+      );
   });
 });
 

@@ -4,6 +4,9 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { check } from '../../src/check/check.ts';
+import { predictionFor } from '../../src/check/prediction.ts';
+import { deployment } from '../../src/check/rules/examples.ts';
 import type { Evidence } from '../../src/core/format/evidence.ts';
 import { stopOfEvidence } from '../../src/report/evidence.ts';
 import { htmlPage } from '../../src/report/html.ts';
@@ -146,10 +149,26 @@ export const BUSY_POD: PodStop = podOfEvidence(BUSY, 'shop/web-6d4cf56db6-abcde'
 export const PLAIN_POD: PodStop = podOfEvidence([EVIDENCE], 'shop/web-0');
 export const FLEET: readonly PodStop[] = fleet();
 
+/** What the manifest of the busy pod lets expect: some of it came otherwise. */
+async function againstManifest(pod: PodStop): Promise<PodStop> {
+  const containers = pod.members.map(({ name }) => {
+    const flags = name === 'web' ? '--drain, 12s, --stop, "TERM:5s,KILL"' : '--grace-period, 30s';
+    const command = `[/sexton/sexton, run, --name, ${name}, ${flags}, --graveyard, /graveyard, --, /bin/serve]`;
+    return `- {name: ${name}, image: "example.com/any:1", command: ${command}}`;
+  });
+  const result = await check([{ path: 'shop/web.yaml', text: deployment(containers.join('\n')) }]);
+  const prediction = predictionFor(pod, result);
+  if (!prediction.ok) throw new Error(prediction.why);
+  return { ...pod, prediction: prediction.value };
+}
+const COMPARED_POD = await againstManifest(BUSY_POD);
+
 /** Name of the file and what is in it. */
 export const DOCUMENTS: Readonly<Record<string, string>> = {
   'demo.svg': podSvg(DEMO),
   'busy.svg': podSvg(BUSY_POD),
+  'compared.svg': podSvg(COMPARED_POD),
+  'compared.html': htmlPage([COMPARED_POD]),
   'demo.html': htmlPage([DEMO]),
   'plain.html': htmlPage([PLAIN_POD]),
   'busy.html': htmlPage([BUSY_POD]),

@@ -39,6 +39,7 @@ function rowOf(stop: ContainerStop, fromMs: number): Row {
     marks: marksOf(stop),
     end: endText(stop),
     isBad: stop.killed === 'always',
+    isPrediction: false,
   };
 }
 

@@ -195,6 +195,7 @@ function planOf(facts: Facts, all: readonly Facts[], pod: Pod): ContainerPlan {
     waitsAtMostMs: Number.POSITIVE_INFINITY,
     response: declared === undefined ? responseOf(facts) : exactly(declared),
     ownKillMs: Number.POSITIVE_INFINITY,
+    mayKillLast: false,
   };
   // A shell that ignores TERM is only ended by KILL, unless its command ends by itself.
   if (sexton?.run === undefined)
@@ -240,6 +241,7 @@ function sextonPlan(
         declared ?? (endsInKill ? rungsMs : (facts.setting?.ms ?? (shellIgnores ? UNKNOWN : responseOf(facts)).maxMs)),
     },
     ownKillMs: budget === undefined ? Number.POSITIVE_INFINITY : killAtMs(budget),
+    mayKillLast: endsInKill && declared === undefined,
   };
 }
 

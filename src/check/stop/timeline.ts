@@ -30,6 +30,8 @@ export interface ContainerPlan {
   readonly response: Interval;
   /** It kills its own program so long after TERM. */
   readonly ownKillMs: number;
+  /** Its ladder ends in KILL, and nothing says that its program ends before. */
+  readonly mayKillLast: boolean;
 }
 
 export interface PodPlan {
@@ -51,6 +53,8 @@ export interface ContainerStop {
   /** When the kubelet kills it if it has not ended. */
   readonly killAt: Interval;
   readonly killed: Verdict;
+  /** It may kill its own program before that. */
+  readonly mayKillItself: boolean;
 }
 
 export interface Timeline {
@@ -102,7 +106,10 @@ export function timelineOf({ graceMs, containers }: PodPlan): Timeline {
     };
     const killed: Verdict = natural.minMs > killAt.maxMs ? 'always' : natural.maxMs < killAt.minMs ? 'never' : 'maybe';
     const told = { minMs: Math.min(ready.minMs, end.minMs), maxMs: Math.min(ready.maxMs, end.maxMs) };
-    return { name: plan.name, plan, hookEnd: hook, term, told, end, killAt, killed };
+    const reachesOwn =
+      Number.isFinite(plan.ownKillMs) && ready.maxMs + plan.response.maxMs >= term.minMs + plan.ownKillMs;
+    const mayKillItself = plan.mayKillLast || reachesOwn;
+    return { name: plan.name, plan, hookEnd: hook, term, told, end, killAt, killed, mayKillItself };
   }
 
   function termOfNative(plan: ContainerPlan, hook: Interval): Interval {

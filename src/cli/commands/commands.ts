@@ -154,7 +154,10 @@ Exit code 0: it is written. 125: it is not; the message says why.
     more: 'Exit code 0: DIR/sexton is complete. 125: it is not; the message says why.\n',
   },
   report: {
-    usage: ['report [-o FORMAT] [--fail-on forced,late] [--graveyard DIR] [SOURCE...]', 'report --watch [DIR]'],
+    usage: [
+      'report [-o FORMAT] [--against FILE] [--fail-on forced,late] [--graveyard DIR] [SOURCE...]',
+      'report --watch [DIR]',
+    ],
     summary: 'show how this pod stopped, or many pods: what, when, why, what took the time',
     flags: [
       {
@@ -163,6 +166,11 @@ Exit code 0: it is written. 125: it is not; the message says why.
         takes: 'FORMAT',
         choices: REPORT_FORMATS,
         help: `One of ${REPORT_FORMATS.join(', ')}. Default: text.`,
+      },
+      {
+        name: 'against',
+        takes: 'FILE',
+        help: 'Set beside it what this manifest, or directory of manifests, lets expect.',
       },
       { name: 'fail-on', takes: 'forced,late', help: 'Exit with 1 when KILL was needed, or a deadline was missed.' },
       { name: 'watch', help: 'Show this pod again every second until all of its members have ended.' },

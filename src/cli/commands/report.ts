@@ -1,6 +1,6 @@
 /**
- * `sexton report [-o FORMAT] [--fail-on forced,late] [--watch] [--graveyard DIR] [SOURCE...]`: how the pod, or many pods, stopped. A source is
- * a graveyard, a file, or `-` for standard input.
+ * `sexton report [-o FORMAT] [--against FILE] [--fail-on forced,late] [--watch] [--graveyard DIR] [SOURCE...]`: how the
+ * pod, or many pods, stopped. A source is a graveyard, a file, or `-` for standard input.
  */
 import { createReadStream, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -33,7 +33,7 @@ export const MAX_SOURCE_BYTES = 256 * 1024 * 1024;
 export async function report(args: readonly string[], env: Env): Promise<void> {
   const wish = argumentsOf(args);
   const { format, failOn, sources } = wish;
-  const pods = wish.watch ? await watch(wish, env) : await podsNow(wish, env);
+  const pods = wish.watch ? await watch(wish, env) : await podsCompared(wish, env);
   if (pods.length === 0)
     throw refuse(`${sources.map(show).join(', ') || 'the graveyard'}: nothing that sexton wrote was found there`);
   if (!wish.watch) await print(formatted(pods, format, env));
@@ -56,6 +56,13 @@ const WATCH_MS = 1_000;
 /** Home, and nothing below it. */
 const CLEAR = '\x1b[H\x1b[J';
 
+/** With what --against lets expect of them. The check is loaded only for that. */
+async function podsCompared(wish: Arguments, env: Env): Promise<readonly PodStop[]> {
+  const pods = await podsNow(wish, env);
+  if (wish.against === undefined) return pods;
+  return (await import('./against.ts')).withPredictions(pods, wish.against);
+}
+
 async function podsNow({ graveyard, sources }: Arguments, env: Env): Promise<readonly PodStop[]> {
   const nowMs = Date.now();
   const members: MemberStop[] = [];
@@ -70,21 +77,27 @@ interface Arguments {
   readonly failOn: readonly Failure[];
   readonly watch: boolean;
   readonly graveyard: string | undefined;
+  /** A manifest, or a directory of them. */
+  readonly against: string | undefined;
   readonly sources: readonly string[];
 }
 
 function argumentsOf(args: readonly string[]): Arguments {
   const { flags, words } = readArguments('report', args, Number.POSITIVE_INFINITY);
-  const { output = 'text', 'fail-on': failOn, graveyard } = flags;
+  const { output = 'text', 'fail-on': failOn, graveyard, against } = flags;
   const watch = flags.watch !== undefined;
   if (watch && words.some((source) => source === '-' || !isDirectory(source)))
     throw refuse('--watch: only a graveyard changes while it is read; name one, or none');
   if (watch && output !== 'text') throw refuse('--watch: it shows text; leave --output out');
+  if (against !== undefined && (watch || output === 'perfetto' || output === 'mermaid'))
+    throw refuse(`--against: ${watch ? '--watch' : output} cannot show it; take text, html, svg, markdown or json`);
+  if (against === '-') throw refuse('--against -: name the file of the manifest');
   return {
     format: output,
     failOn: failOn === undefined ? [] : failOn.split(',').map(failureOf),
     watch,
     graveyard,
+    against,
     sources: words,
   };
 }

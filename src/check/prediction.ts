@@ -1,0 +1,72 @@
+/**
+ * `sexton report --against FILE`: which workload of the inputs a pod is of, and what its manifest lets expect of the
+ * members.
+ *
+ * A pod is of the workload that has a container for each of its members, by the name that sexton has there or by the
+ * container's own. Of several such workloads it is the one that is named as the pod's controller.
+ */
+import { bad, good, type Parse } from '../cli/notation/parse.ts';
+import { cleanText } from '../core/format/tombstone.ts';
+import type { MemberPrediction, Prediction } from '../report/prediction.ts';
+import type { PodStop } from '../report/stop.ts';
+import type { CheckedWorkload, Result } from './check.ts';
+import { barsOf, marksOf } from './formats/timeline.ts';
+import type { ContainerStop } from './stop/timeline.ts';
+
+/** Else why there is none, in words that begin after the name of the file. */
+export function predictionFor(pod: PodStop, { workloads, unreadable }: Result): Parse<Prediction> {
+  const names = pod.members.map(({ name }) => name);
+  const called = pod.pod === '' ? 'the pod' : pod.pod;
+  const fitting = workloads.filter((one) => names.every((name) => stopsOf(one).has(name)));
+  const named = fitting.filter(({ workload }) => workload.name === pod.workload.replace(/^.*\//, ''));
+  const candidates = fitting.length > 1 && named.length > 0 ? named : fitting;
+  const [only, ...others] = candidates;
+  const members = `${called} has the ${names.length === 1 ? 'member' : 'members'} ${names.join(', ')}`;
+  if (only !== undefined && others.length === 0) return good(predictionOf(names, only));
+  if (only !== undefined)
+    return bad(`${members}, and so have ${candidates.map(titleOf).join(', ')}; name a file that has only one of them`);
+  const [broken] = unreadable;
+  if (workloads.length === 0)
+    return bad(broken === undefined ? 'no workload is in it' : cleanText(`${broken.path} was not read: ${broken.why}`));
+  const known = workloads
+    .slice(0, MAX_NAMED)
+    .map((one) => `${titleOf(one)} has ${[...stopsOf(one).keys()].join(', ')}`);
+  return bad(`${members}, and no workload there has all of them: ${cleanText(known.join('; '))}`);
+}
+
+const MAX_NAMED = 3;
+
+function titleOf({ workload: { kind, name, pod } }: CheckedWorkload): string {
+  return cleanText(`${kind}/${name} of ${pod.source.path}`);
+}
+
+/** By the name of the member. */
+function stopsOf({ view: { containers, timeline } }: CheckedWorkload): ReadonlyMap<string, ContainerStop> {
+  return new Map(
+    timeline.containers.map((stop, index) => [containers[index]?.sexton?.run?.member.name ?? stop.name, stop]),
+  );
+}
+
+/** From the first TERM that one of them gets. */
+function predictionOf(names: readonly string[], of: CheckedWorkload): Prediction {
+  const stops = [...stopsOf(of)].filter(([name]) => names.includes(name));
+  const first = {
+    minMs: Math.min(...stops.map(([, { term }]) => term.minMs)),
+    maxMs: Math.min(...stops.map(([, { term }]) => term.maxMs)),
+  };
+  const members = stops.map(([name, stop]): [string, MemberPrediction] => [
+    name,
+    {
+      minMs: Math.max(0, stop.end.minMs - first.maxMs),
+      maxMs: stop.end.maxMs - first.minMs,
+      kill: stop.killed === 'never' && stop.mayKillItself ? 'maybe' : stop.killed,
+      bars: barsOf(stop, 0).map((bar) => ({
+        ...bar,
+        fromMs: bar.fromMs - first.maxMs,
+        untilMs: bar.untilMs - first.maxMs,
+      })),
+      marks: marksOf(stop).map((mark) => ({ ...mark, atMs: mark.atMs - first.maxMs })),
+    },
+  ]);
+  return { of: titleOf(of), members: new Map(members) };
+}

@@ -1,0 +1,103 @@
+/**
+ * What was predicted of a pod's stop beside what happened: which members ended outside of the predicted times, and
+ * which by a KILL that was not predicted.
+ *
+ * A prediction is of a deletion, so it is compared only where the platform has sent a stop signal, and from the first
+ * one on: what a hook of the platform did before it, no member knows.
+ */
+import type { Bar, Mark } from './chart.ts';
+import type { MemberStop, PodStop } from './stop.ts';
+import { seconds } from './words.ts';
+
+export interface Prediction {
+  /** `Deployment/web of web.yaml`. */
+  readonly of: string;
+  /** By the member's name. */
+  readonly members: ReadonlyMap<string, MemberPrediction>;
+}
+
+/** Milliseconds since the first stop signal of the pod. */
+export interface MemberPrediction {
+  readonly minMs: number;
+  readonly maxMs: number;
+  /** By whomever. */
+  readonly kill: 'never' | 'maybe' | 'always';
+  readonly bars: readonly Bar[];
+  readonly marks: readonly Mark[];
+}
+
+export interface Comparison {
+  readonly of: string;
+  /** When the pod got its first stop signal; undefined: it got none, and nothing is compared. */
+  readonly signalledMs: number | undefined;
+  readonly members: readonly ComparedMember[];
+}
+
+export interface ComparedMember {
+  readonly member: MemberStop;
+  readonly predicted: MemberPrediction;
+  /** What came otherwise, in words; empty: nothing. */
+  readonly differences: readonly string[];
+}
+
+/** What starting processes, and a kubelet that reckons in whole seconds, add to a time or take from it. */
+const TOLERANCE_MS = 500;
+
+/** undefined: nothing was predicted. */
+export function comparisonOf(pod: PodStop): Comparison | undefined {
+  const { prediction } = pod;
+  if (prediction === undefined) return undefined;
+  const asked = pod.members.filter(({ stopReason }) => stopReason?.startsWith('signal ') === true);
+  const times = asked.flatMap(({ requestedMs }) => requestedMs ?? []);
+  const signalledMs = times.length === 0 ? undefined : Math.min(...times);
+  const members = pod.members.flatMap((member): readonly ComparedMember[] => {
+    const predicted = prediction.members.get(member.name);
+    // What had ended before the signal did not end by it.
+    if (predicted === undefined || signalledMs === undefined || (member.diedMs ?? signalledMs) < signalledMs) return [];
+    return [
+      {
+        member,
+        predicted,
+        differences: differencesOf(member, predicted, (member.diedMs ?? pod.endedMs) - signalledMs),
+      },
+    ];
+  });
+  return { of: prediction.of, signalledMs, members };
+}
+
+function differencesOf(
+  { diedMs, forcedBy }: MemberStop,
+  predicted: MemberPrediction,
+  tookMs: number,
+): readonly string[] {
+  const { minMs, maxMs, kill } = predicted;
+  const isEarly = diedMs !== undefined && tookMs < minMs - TOLERANCE_MS;
+  const isLate = tookMs > maxMs + TOLERANCE_MS;
+  const verb = diedMs === undefined ? 'still alive' : 'ended';
+  return [
+    ...(isEarly || isLate ? [`${verb} after ${seconds(tookMs)}, predicted was ${rangeText(predicted)}`] : []),
+    ...(forcedBy !== undefined && kill === 'never' ? [`KILL by ${forcedBy}, predicted was none`] : []),
+  ];
+}
+
+/** `5.0 s to 15 s`, `up to 30 s`. */
+export function rangeText({ minMs, maxMs }: Pick<MemberPrediction, 'minMs' | 'maxMs'>): string {
+  if (minMs === maxMs) return seconds(minMs);
+  if (minMs === 0) return `up to ${seconds(maxMs)}`;
+  return `${seconds(minMs)} to ${seconds(maxMs)}`;
+}
+
+/** One line a member that stopped otherwise, or one for all. */
+export function comparisonLines(pod: PodStop): readonly string[] {
+  const comparison = comparisonOf(pod);
+  if (comparison === undefined) return [];
+  const { of, signalledMs, members } = comparison;
+  if (signalledMs === undefined)
+    return [`not compared with ${of}: that predicts a deletion, and no stop signal of the platform came`];
+  const lines = members.flatMap(({ member, differences }) => differences.map((what) => `${member.name}: ${what}`));
+  return lines.length === 0 ? [`as predicted from ${of}`] : [`not as predicted from ${of}`, ...lines];
+}
+
+export function isAsPredicted(pod: PodStop): boolean {
+  return comparisonOf(pod)?.members.every(({ differences }) => differences.length === 0) ?? true;
+}
