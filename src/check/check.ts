@@ -81,9 +81,9 @@ export async function check(inputs: readonly Input[], options: Options = {}): Pr
   }
   for (const service of read.services)
     for (const rule of rules)
-      if (rule.on === 'compose') add(rule, `service ${service.name}`, service.node.start, rule.find(service));
+      if (rule.on === 'compose') add(rule, `service ${service.name}`, service.node.start, rule.find(service, images));
   for (const stage of read.stages)
-    for (const rule of rules) if (rule.on === 'dockerfile') add(rule, stage.source.path, 0, rule.find(stage));
+    for (const rule of rules) if (rule.on === 'dockerfile') add(rule, stage.source.path, 0, rule.find(stage, images));
   const { findings, ignored, unused } = withoutIgnored(all, ignoresOf(read, objects));
   const [unusedRule] = rules.filter(({ on }) => on === 'ignores');
   if (unusedRule !== undefined) for (const ignore of unused) findings.push(unusedFinding(unusedRule, ignore, options));

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { CHECK_SCHEMA } from '../../src/check/formats/json-schema.ts';
+import { INSTALLED_MIB } from '../../src/check/rules/delivery.ts';
 import { deployment } from '../../src/check/rules/examples.ts';
 import { RULES, ruleNamed } from '../../src/check/rules/table.ts';
 import { SEXTON } from '../helpers/paths.ts';
@@ -242,6 +243,13 @@ describe('sexton check', () => {
       runIn(dir, {}, ['--images', 'images.json', 'a.yaml']).err,
       /example\.com\/web:1: shell must be one of dash, busybox, bash, none/,
     );
+  });
+
+  it('knows how large sexton is where it is installed', () => {
+    const whole = dirname(SEXTON);
+    const files = readdirSync(whole, { recursive: true, encoding: 'utf8' }).map((name) => statSync(join(whole, name)));
+    const mib = files.reduce((sum, file) => sum + (file.isFile() ? file.size : 0), 0) / 2 ** 20;
+    assert.ok(mib <= INSTALLED_MIB && mib > INSTALLED_MIB * 0.9, `${mib} MiB`);
   });
 
   it('joins a budget with the pods of its own file first', () => {

@@ -4,6 +4,8 @@ import { check } from '../../src/check/check.ts';
 import { fixed } from '../../src/check/fix.ts';
 import { RULES, ruleNamed } from '../../src/check/rules/table.ts';
 import { CLEAN, FOUND } from './manifests.ts';
+import { CLEAN_AROUND, FOUND_AROUND } from './manifests-around.ts';
+import { CLEAN_BY_IMAGE, FOUND_BY_IMAGE } from './manifests-images.ts';
 import { checkExample, findingsOf } from './rules.ts';
 
 describe('the rules', () => {
@@ -43,16 +45,17 @@ describe('the rules', () => {
     });
   }
 
-  for (const { rule, what, text } of FOUND) {
+  for (const { rule, what, text, ...around } of [...FOUND, ...FOUND_BY_IMAGE, ...FOUND_AROUND]) {
     it(`${rule} finds ${what}`, async () => {
-      assert.notDeepEqual(await findingsOf(ruleNamed(rule), text), [], text);
+      assert.deepEqual((await checkExample(ruleNamed(rule), text, around)).unreadable, []);
+      assert.notDeepEqual(await findingsOf(ruleNamed(rule), text, around), [], text);
     });
   }
 
-  for (const { rule, what, text } of CLEAN) {
+  for (const { rule, what, text, ...around } of [...CLEAN, ...CLEAN_BY_IMAGE, ...CLEAN_AROUND]) {
     it(`${rule} leaves ${what} alone`, async () => {
       assert.deepEqual(
-        (await findingsOf(ruleNamed(rule), text)).map(({ message }) => message),
+        (await findingsOf(ruleNamed(rule), text, around)).map(({ message }) => message),
         [],
         text,
       );

@@ -11,7 +11,10 @@ export interface ComposeService {
   readonly name: string;
   readonly node: LocatedMap;
   readonly image: string | undefined;
+  /** undefined: the image's entrypoint begins it. */
   readonly argv: readonly string[] | undefined;
+  /** In place of the image's CMD. */
+  readonly command: readonly string[] | undefined;
   readonly env: ReadonlyMap<string, string | undefined>;
   readonly mounts: readonly string[];
   readonly stopSignal: string | undefined;
@@ -39,6 +42,7 @@ export function servicesOfCompose(source: Source, root: Located): readonly Compo
         node,
         image: textAt(node, 'image'),
         argv: entrypoint !== undefined && entrypoint.length > 0 ? [...entrypoint, ...(command ?? [])] : undefined,
+        command,
         env: environmentOf(node),
         mounts: mountsOf(node),
         stopSignal: textAt(node, 'stop_signal'),

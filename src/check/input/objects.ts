@@ -32,7 +32,10 @@ export interface Objects {
   readonly services: readonly Other[];
   readonly budgets: readonly Other[];
   readonly scalers: readonly Other[];
+  /** Ingresses and HTTPRoutes. */
   readonly ingresses: readonly Other[];
+  readonly backendConfigs: readonly Other[];
+  readonly backendPolicies: readonly Other[];
   readonly configMaps: readonly Other[];
   readonly servicesByLabel: ByLabel;
   readonly budgetsByLabel: ByLabel;
@@ -58,6 +61,9 @@ const OTHERS = {
   PodDisruptionBudget: 'budgets',
   HorizontalPodAutoscaler: 'scalers',
   Ingress: 'ingresses',
+  HTTPRoute: 'ingresses',
+  BackendConfig: 'backendConfigs',
+  GCPBackendPolicy: 'backendPolicies',
   ConfigMap: 'configMaps',
 } as const;
 
@@ -73,6 +79,8 @@ export function objectsOf(roots: readonly Root[]): Objects {
     budgets: [] as Other[],
     scalers: [] as Other[],
     ingresses: [] as Other[],
+    backendConfigs: [] as Other[],
+    backendPolicies: [] as Other[],
     configMaps: [] as Other[],
     passedOver: new Map<string, number>(),
   };
@@ -178,20 +186,30 @@ export function scalerOf({ kind, name, pod }: Workload, { scalers }: Objects): O
 
 /** Those that send to one of these Services. */
 export function ingressesOf(services: readonly Other[], { ingresses }: Objects): readonly Other[] {
-  return ingresses.filter(({ object, namespace }) => {
-    const backends = [
-      at(object, 'spec', 'defaultBackend'),
-      ...itemsAt(object, 'spec', 'rules').flatMap((rule) =>
-        itemsAt(rule, 'http', 'paths').map((path) => at(path, 'backend')),
-      ),
-    ];
-    return backends.some((backend) =>
-      services.some(
-        (service) =>
-          isSameNamespace(namespace, service.namespace) && textAt(backend, 'service', 'name') === service.name,
-      ),
-    );
-  });
+  return ingresses.filter((ingress) =>
+    backendsOf(ingress).some((backend) =>
+      services.some(({ name, namespace }) => name === backend.name && isSameNamespace(backend.namespace, namespace)),
+    ),
+  );
+}
+
+interface Backend {
+  readonly name: string | undefined;
+  readonly namespace: string | undefined;
+}
+
+/** The Services that an Ingress or a route of the Gateway API sends to. */
+function backendsOf({ kind, object, namespace }: Other): readonly Backend[] {
+  const rules = itemsAt(object, 'spec', 'rules');
+  if (kind === 'Ingress') {
+    const paths = rules.flatMap((rule) => itemsAt(rule, 'http', 'paths').map((path) => at(path, 'backend')));
+    const backends = [at(object, 'spec', 'defaultBackend'), ...paths];
+    return backends.map((backend) => ({ name: textAt(backend, 'service', 'name'), namespace }));
+  }
+  const refs = rules.flatMap((rule) => itemsAt(rule, 'backendRefs'));
+  return refs
+    .filter((ref) => (textAt(ref, 'kind') ?? 'Service') === 'Service')
+    .map((ref) => ({ name: textAt(ref, 'name'), namespace: textAt(ref, 'namespace') ?? namespace }));
 }
 
 /** Text of a ConfigMap of the same inputs. */
@@ -203,7 +221,7 @@ export function configText(objects: Objects, pod: Pod, map: string, key: string)
 }
 
 /** A manifest without a namespace goes where kubectl is told. */
-function isSameNamespace(a: string | undefined, b: string | undefined): boolean {
+export function isSameNamespace(a: string | undefined, b: string | undefined): boolean {
   return a === b || a === undefined || b === undefined;
 }
 

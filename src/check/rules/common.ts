@@ -4,8 +4,8 @@
 import { insertKey, replaceValue } from '../edits.ts';
 import type { Edit } from '../finding.ts';
 import { at, type Range, textAt } from '../input/located.ts';
-import { servicesOf, type Workload } from '../input/objects.ts';
-import type { Container, Pod } from '../input/pod.ts';
+import { ingressesOf, type Other, servicesOf, type Workload } from '../input/objects.ts';
+import type { Container, Mount, Pod } from '../input/pod.ts';
 import { type Place, trimmed } from '../input/source.ts';
 import { type Interval, intervalText } from '../stop/interval.ts';
 import type { WorkloadCase } from './rule.ts';
@@ -26,9 +26,11 @@ export function isJob({ kind }: Workload): boolean {
   return kind === 'Job' || kind === 'CronJob';
 }
 
-/** A headless Service is no balancer: clients connect to pods themselves. */
+/** A headless Service is no balancer, as clients connect to pods themselves, unless an Ingress or a route sends by it. */
 export function behindService({ workload, objects }: WorkloadCase): boolean {
-  return servicesOf(workload, objects).some(({ object }) => textAt(object, 'spec', 'clusterIP') !== 'None');
+  const services = servicesOf(workload, objects);
+  const isBalancer = ({ object }: Other): boolean => textAt(object, 'spec', 'clusterIP') !== 'None';
+  return services.some(isBalancer) || ingressesOf(services, objects).length > 0;
 }
 
 export function raiseGrace(pod: Pod, seconds: number): readonly Edit[] {
@@ -41,4 +43,10 @@ export function annotationPlace(workload: Workload, name: string): Place {
   const template = at(object, 'spec', 'template') ?? at(object, 'spec', 'jobTemplate', 'spec', 'template');
   const node = at(template, 'metadata', 'annotations', name) ?? at(object, 'metadata', 'annotations', name);
   return placeOf(pod, node ?? pod.spec);
+}
+
+/** The mount that a path is on: the deepest above it. */
+export function mountAbove({ mounts }: Container, path: string): Mount | undefined {
+  const above = mounts.filter((one) => path === one.path || path.startsWith(one.path === '/' ? '/' : `${one.path}/`));
+  return above.toSorted((a, b) => b.path.length - a.path.length)[0];
 }

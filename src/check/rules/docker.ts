@@ -1,7 +1,7 @@
 /**
  * SX6 Dockerfiles, SX65 Compose files: the same questions where there is no kubelet.
  */
-
+import { basename } from 'node:path';
 import { startedBy } from '../../cli/notation/program.ts';
 import { presetOf } from '../../cli/notation/stop-presets.ts';
 import { parseWords } from '../../cli/notation/words.ts';
@@ -12,13 +12,12 @@ import type { ComposeService } from '../input/compose.ts';
 import type { Stage, Started } from '../input/dockerfile.ts';
 import { at } from '../input/located.ts';
 import { trimmed } from '../input/source.ts';
-import { shellOf, stopSignalOf } from '../stop/images.ts';
+import { factsOfImage, type Images, shellOf, stopSignalOf } from '../stop/images.ts';
 import { secondsText } from '../stop/interval.ts';
 import { gracefulSignalOf, longestStopOf } from '../stop/plan.ts';
 import { fateOf, type ShellCommand, shellCommandOf } from '../stop/shell.ts';
+import { argvOfService, argvOfStage, isBehindEntrypoint, ownArgvOfStage } from '../stop/started.ts';
 import type { Found, Rule } from './rule.ts';
-
-const NO_IMAGES = new Map<string, never>();
 
 export const DOCKER_RULES: readonly Rule[] = [
   {
@@ -32,10 +31,10 @@ export const DOCKER_RULES: readonly Rule[] = [
     good: 'FROM debian:12\nCMD ["server", "--port", "80"]\n',
     isFixable: true,
     on: 'dockerfile',
-    find: (stage) => {
+    find: (stage, images) => {
       const started = stage.entrypoint ?? stage.cmd;
-      if (started?.form !== 'shell') return [];
-      const severity = severityOf(stage, { shell: 'sh', script: started.script, index: 0 });
+      if (started?.form !== 'shell' || isBehindEntrypoint(stage, images)) return [];
+      const severity = severityOf(stage, { shell: 'sh', script: started.script, index: 0 }, images);
       if (severity === undefined) return [];
       const words = parseWords(started.script);
       const isPlain =
@@ -64,11 +63,11 @@ export const DOCKER_RULES: readonly Rule[] = [
     good: 'FROM debian:12\nCMD ["sh", "-c", "prepare && exec server"]\n',
     isFixable: true,
     on: 'dockerfile',
-    find: (stage) => {
-      const argv = argvOf(stage);
-      const script = shellCommandOf(argv);
-      const severity = script && severityOf(stage, script);
+    find: (stage, images) => {
       const started = stage.entrypoint ?? stage.cmd;
+      const script = shellCommandOf(ownArgvOfStage(stage));
+      const severity = script && severityOf(stage, script, images);
+      if (isBehindEntrypoint(stage, images)) return [];
       if (script === undefined || severity === undefined || started === undefined) return [];
       return [
         {
@@ -91,9 +90,9 @@ export const DOCKER_RULES: readonly Rule[] = [
     good: 'FROM debian:12\nSTOPSIGNAL SIGQUIT\nCMD ["nginx", "-g", "daemon off;"]\n',
     isFixable: true,
     on: 'dockerfile',
-    find: (stage) => {
+    find: (stage, images) => {
       const { stopSignal, source } = stage;
-      const graceful = gracefulSignalOf(startedBy(argvOf(stage)).program, stage.base);
+      const graceful = gracefulSignalOf(startedBy(argvOfStage(stage, images)).program, stage.base);
       const number = signalNumber(stopSignal?.text ?? '');
       if (stopSignal === undefined || graceful === undefined || number === undefined || graceful.preset === 'postgres')
         return [];
@@ -117,14 +116,16 @@ export const DOCKER_RULES: readonly Rule[] = [
     bad: 'FROM nginx:1.29\nCMD ["node", "server.js"]\n',
     good: 'FROM nginx:1.29\nSTOPSIGNAL SIGTERM\nCMD ["node", "server.js"]\n',
     on: 'dockerfile',
-    find: (stage) => {
-      const inherited = stopSignalOf(stage.base, NO_IMAGES);
+    find: (stage, images) => {
+      const inherited = stopSignalOf(stage.base, images);
       const started = stage.entrypoint ?? stage.cmd;
-      const { program } = startedBy(argvOf(stage));
+      const { program } = startedBy(argvOfStage(stage, images));
       const isScript = /\.sh$|^(sh|bash|dash|ash|sexton|docker-entrypoint|docker-php-entrypoint)$/.test(program);
       if (stage.stopSignal !== undefined || inherited === undefined || inherited === 'SIGTERM' || started === undefined)
         return [];
-      if (program === '' || isScript || presetOf(program) !== undefined) return [];
+      // The program of the image below has the signal that is meant for it.
+      const isOwn = ownArgvOfStage(stage).some((word) => basename(word) === program);
+      if (!isOwn || isScript || presetOf(program) !== undefined) return [];
       return [
         { place: placeOf(stage, started), message: `${program} inherits STOPSIGNAL ${inherited} from ${stage.base}` },
       ];
@@ -191,8 +192,9 @@ export const DOCKER_RULES: readonly Rule[] = [
     good: 'services:\n  web:\n    image: example.com/web:1\n    entrypoint: [/sexton/sexton, run, --drain, 15s, --, /bin/server]\n    stop_grace_period: 30s\n',
     isFixable: true,
     on: 'compose',
-    find: (service) => {
-      const longest = longestStopOf(service);
+    find: (service, images) => {
+      const argv = argvOfService(service, images);
+      const longest = argv && longestStopOf(argv, service);
       if (longest === undefined || longest.ms <= service.graceMs) return [];
       const seconds = `${Math.ceil(longest.ms / 1_000) + (longest.isGrace ? 0 : 10)}s`;
       return [
@@ -219,18 +221,25 @@ export const DOCKER_RULES: readonly Rule[] = [
     good: 'services:\n  web:\n    image: nginx:1.29\n    entrypoint: [nginx, -g, daemon off;]\n    stop_signal: SIGQUIT\n',
     isFixable: true,
     on: 'compose',
-    find: (service) => {
+    find: (service, images) => {
       const node = at(service.node, 'stop_signal');
-      const graceful = gracefulSignalOf(startedBy(service.argv ?? []).program, service.image);
-      const number = signalNumber(service.stopSignal ?? '');
-      if (node === undefined || graceful === undefined || number === undefined || graceful.preset === 'postgres')
-        return [];
+      const graceful = gracefulSignalOf(startedBy(argvOfService(service, images) ?? []).program, service.image);
+      const known = service.image === undefined ? undefined : factsOfImage(service.image, images);
+      const inherited = known && (known.stopSignal ?? 'SIGTERM');
+      const number = signalNumber((node === undefined ? inherited : service.stopSignal) ?? '');
+      if (graceful === undefined || number === undefined || graceful.preset === 'postgres') return [];
       if (signalNumber(graceful.signal) === number) return [];
+      const signal = `SIG${graceful.signal}`;
+      const edits =
+        node === undefined
+          ? insertKey(service.source, service.node, 'stop_signal', signal)
+          : [replaceValue(service.source, node, signal)];
+      const what = node === undefined ? `the image says ${signalName(number)}` : `stop_signal is ${signalName(number)}`;
       return [
         {
-          place: composePlace(service, node),
-          message: `${service.name}: ${graceful.preset} ends gracefully on SIG${graceful.signal}, and stop_signal is ${signalName(number)}`,
-          edits: [replaceValue(service.source, node, `SIG${graceful.signal}`)],
+          place: composePlace(service, node ?? service.node),
+          message: `${service.name}: ${graceful.preset} ends gracefully on ${signal}, and ${what}`,
+          edits,
         },
       ];
     },
@@ -252,14 +261,8 @@ function composePlace(
   return { source, ...trimmed(source, range === node && first !== undefined ? first.key : range) };
 }
 
-/** Of the exec form; the shell form is another rule's. */
-function argvOf({ entrypoint, cmd }: Stage): readonly string[] {
-  if (entrypoint !== undefined) return entrypoint.form === 'shell' ? [] : [...entrypoint.argv, ...(cmd?.argv ?? [])];
-  return cmd?.argv ?? [];
-}
-
-function severityOf({ base }: Stage, script: ShellCommand): Severity | undefined {
-  const shell = shellOf(base, NO_IMAGES);
+function severityOf({ base }: Stage, script: ShellCommand, images: Images): Severity | undefined {
+  const shell = shellOf(base, images);
   const { stays, mayStay } = fateOf(script, shell);
   if (!mayStay) return undefined;
   return !stays ? 'info' : shell === 'dash' || script.shell === 'dash' ? 'error' : 'warning';

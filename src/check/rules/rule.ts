@@ -62,8 +62,8 @@ export type Rule = About &
   (
     | { readonly on: 'workload'; readonly find: (about: WorkloadCase) => readonly Found[] }
     | { readonly on: 'budget'; readonly find: (about: BudgetCase) => readonly Found[] }
-    | { readonly on: 'compose'; readonly find: (about: ComposeService) => readonly Found[] }
-    | { readonly on: 'dockerfile'; readonly find: (about: Stage) => readonly Found[] }
+    | { readonly on: 'compose'; readonly find: (about: ComposeService, images: Images) => readonly Found[] }
+    | { readonly on: 'dockerfile'; readonly find: (about: Stage, images: Images) => readonly Found[] }
     /** Found by the machinery itself. */
     | { readonly on: 'ignores' }
   );

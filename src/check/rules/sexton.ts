@@ -1,15 +1,14 @@
 /**
  * SX8: how sexton itself is used, across the containers of a pod.
  */
-import { basename } from 'node:path';
 import { formatDuration } from '../../cli/notation/duration.ts';
 import type { RunConfig } from '../../cli/resolve.ts';
 import { insertKey } from '../edits.ts';
 import type { Edit } from '../finding.ts';
-import { at, itemsAt, textAt } from '../input/located.ts';
+import { at, itemsAt } from '../input/located.ts';
 import type { Container, Mount, Pod } from '../input/pod.ts';
 import { type ContainerView, wordAt } from '../stop/plan.ts';
-import { nameOf, placeOf } from './common.ts';
+import { mountAbove, nameOf, placeOf } from './common.ts';
 import { deployment, job, sexton } from './examples.ts';
 import type { Found, Rule, WorkloadCase } from './rule.ts';
 import { withFlag } from './signals.ts';
@@ -206,49 +205,6 @@ export const SEXTON_RULES: readonly Rule[] = [
     },
   },
   {
-    id: 'SX806',
-    severity: 'error',
-    title: 'sexton does not fit onto the volume that it is installed on, or cannot be run from there',
-    why: 'sexton takes 111 MiB. A pod whose emptyDir grows beyond its sizeLimit is evicted; image volumes need Kubernetes 1.31.',
-    remedy: 'Leave sizeLimit out or write 128Mi, and install into the volume before the members start.',
-    language: 'yaml',
-    bad: installed('64Mi'),
-    good: installed('128Mi'),
-    on: 'workload',
-    find: ({ workload: { pod }, minor }) => [
-      ...pod.inits.flatMap((container): Found[] => {
-        const words = [...(container.command ?? []), ...(container.args ?? [])];
-        const isSexton = basename(words[0] ?? '') === 'sexton' && words[1] === 'install';
-        // The entrypoint of its own image is sexton.
-        const isImage =
-          container.command === undefined && /sexton/.test(container.image ?? '') && words[0] === 'install';
-        const isInstall = isSexton || isImage;
-        const target = words.at(-1) ?? '';
-        const mount = container.mounts.find(
-          ({ path }) => isInstall && (target === path || target.startsWith(`${path}/`)),
-        );
-        const volume = mount && pod.volumes.get(mount.volume);
-        const limit = at(volume, 'emptyDir', 'sizeLimit');
-        const bytes = bytesOf(textAt(limit));
-        if (limit === undefined || bytes === undefined || bytes >= INSTALLED_BYTES) return [];
-        return [
-          {
-            place: placeOf(pod, limit),
-            message: `${container.name}: installs sexton (111 MiB) on ${mount?.volume}, whose sizeLimit is ${textAt(limit)}: the pod is evicted`,
-            container: container.name,
-          },
-        ];
-      }),
-      ...[...pod.volumes].flatMap(([name, volume]): Found[] => {
-        const node = at(volume, 'image');
-        if (node === undefined || minor === undefined || minor >= 31) return [];
-        return [
-          { place: placeOf(pod, node), message: `the image volume ${name} needs Kubernetes 1.31, this is 1.${minor}` },
-        ];
-      }),
-    ],
-  },
-  {
     id: 'SX807',
     severity: 'warning',
     title: 'A drain by connections on the network of the host',
@@ -305,8 +261,6 @@ export const SEXTON_RULES: readonly Rule[] = [
   },
 ];
 
-const INSTALLED_BYTES = 112 * 1024 * 1024;
-
 interface Member {
   readonly container: Container;
   readonly run: RunConfig;
@@ -331,12 +285,8 @@ function flagPlace(container: Container, flag: string) {
   return wordAt(container, Math.max(0, value)) ?? container.node;
 }
 
-/** The mount that the graveyard is on: the deepest above it. */
-function mountOf({ mounts }: Container, { graveyard = '' }: RunConfig): Mount | undefined {
-  const above = mounts.filter(
-    ({ path }) => graveyard === path || graveyard.startsWith(path === '/' ? '/' : `${path}/`),
-  );
-  return above.toSorted((a, b) => b.path.length - a.path.length)[0];
+function mountOf(container: Container, { graveyard = '' }: RunConfig): Mount | undefined {
+  return mountAbove(container, graveyard);
 }
 
 function withPodUid(pod: Pod, container: Container): readonly Edit[] {
@@ -344,22 +294,6 @@ function withPodUid(pod: Pod, container: Container): readonly Edit[] {
   if (at(container.node, 'env') !== undefined || isJson) return [];
   const value = '[{name: SEXTON_POD_UID, valueFrom: {fieldRef: {fieldPath: metadata.uid}}}]';
   return insertKey(pod.source, container.node, 'env', value);
-}
-
-/** `64Mi`, `1Gi`, `100M`, `1048576`. */
-function bytesOf(text: string | undefined): number | undefined {
-  const [, count, unit = ''] = /^(\d+(?:\.\d+)?)([KMGT]i?|k)?$/.exec(text ?? '') ?? [];
-  if (count === undefined) return undefined;
-  const power = ['', 'K', 'M', 'G', 'T'].indexOf(unit.replace('i', '').toUpperCase());
-  return Number(count) * (unit.endsWith('i') ? 1024 : 1000) ** power;
-}
-
-function installed(limit: string): string {
-  const init = `- name: install\n  image: example.com/sexton:1\n  command: [/sexton/sexton, install, /target]\n  volumeMounts: [{name: sexton, mountPath: /target}]`;
-  return deployment(
-    '- {name: web, image: "example.com/web:1"}',
-    `volumes: [{name: sexton, emptyDir: {sizeLimit: ${limit}}}]\ninitContainers:\n${init.replaceAll(/^/gm, '  ')}\n`,
-  );
 }
 
 function ruled(flags: string): string {

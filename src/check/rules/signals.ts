@@ -15,6 +15,7 @@ import { gracefulSignalOf, timeOfAction, wordAt } from '../stop/plan.ts';
 import { shellCommandOf, sleepMs } from '../stop/shell.ts';
 import { isJob, nameOf, placeOf } from './common.ts';
 import { deployment } from './examples.ts';
+import { missingProgram } from './programs.ts';
 import type { Found, Rule } from './rule.ts';
 
 export const SIGNAL_RULES: readonly Rule[] = [
@@ -215,7 +216,7 @@ export const SIGNAL_RULES: readonly Rule[] = [
     id: 'SX207',
     severity: 'error',
     title: 'A hook or probe runs a program that the image does not have',
-    why: 'An image without a shell has no sh and no sleep. The hook fails at once (FailedPreStopHook), and TERM comes without the wait that was meant.',
+    why: 'An image without a shell has no sh and no sleep, many have no bash and no curl. The hook fails at once (FailedPreStopHook), and TERM comes without the wait that was meant.',
     remedy: 'Use sleep: {seconds: N} of Kubernetes 1.30, an httpGet, or an image with a shell.',
     language: 'yaml',
     bad: deployment(
@@ -237,9 +238,8 @@ export const SIGNAL_RULES: readonly Rule[] = [
         ].flatMap((path): Found[] => {
           const node = at(container.node, ...path);
           const words = wordsAt(node, 'exec', 'command');
-          const program = words?.[0]?.replace(/^.*\//, '') ?? '';
-          if (node === undefined || !NEEDS_SHELL.test(program) || shellOf(container.image, images) !== 'none')
-            return [];
+          const program = missingProgram(words ?? [], container.image, images);
+          if (node === undefined || program === undefined) return [];
           return [
             {
               place: placeOf(pod, node),
@@ -350,7 +350,6 @@ export const SIGNAL_RULES: readonly Rule[] = [
   },
 ];
 
-const NEEDS_SHELL = /^(sh|bash|ash|dash|sleep|cat|ls|test|curl|wget|pgrep|kill|nc)$/;
 /** Orders to stop that return before the program has ended. */
 const STOPS =
   /nginx\s+-s\s+quit|(apache2?ctl|httpd\s+-k)\s+(-k\s+)?graceful-stop|(^|[;&|\s])kill\s+(-s\s+\S+|-\S+)\s+1(\s|;|&|$)/;

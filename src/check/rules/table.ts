@@ -1,6 +1,7 @@
 /**
  * All rules, in the order of their ids.
  */
+import { DELIVERY_RULES } from './delivery.ts';
 import { DOCKER_RULES } from './docker.ts';
 import { POD_RULES } from './pods.ts';
 import type { Rule } from './rule.ts';
@@ -27,6 +28,7 @@ export const RULES: readonly Rule[] = [
   ...POD_RULES,
   ...DOCKER_RULES,
   ...SEXTON_RULES,
+  ...DELIVERY_RULES,
   UNUSED_IGNORE,
 ].sort((a, b) => (a.id < b.id ? -1 : 1));
 

@@ -2,13 +2,13 @@
  * SX1: the stop does not fit into the time that it has.
  */
 
-import { at, textAt, wholeAt } from '../input/located.ts';
-import { ingressesOf, servicesOf } from '../input/objects.ts';
+import { at, wholeAt } from '../input/located.ts';
 import { secondsText } from '../stop/interval.ts';
-import { type ContainerView, declaredMs, drainOf } from '../stop/plan.ts';
-import { annotationPlace, behindService, hookText, isJob, nameOf, placeOf, raiseGrace } from './common.ts';
+import { type ContainerView, drainOf } from '../stop/plan.ts';
+import { delayOf } from './balancers.ts';
+import { behindService, hookText, isJob, nameOf, placeOf, raiseGrace } from './common.ts';
 import { deployment, SERVICE, sexton } from './examples.ts';
-import type { Found, Rule, WorkloadCase } from './rule.ts';
+import type { Found, Rule } from './rule.ts';
 
 const WITH_SLEEP = (seconds: number) => `- name: web
   image: example.com/web:1
@@ -282,7 +282,7 @@ export const TIME_RULES: readonly Rule[] = [
     on: 'workload',
     find: (about) => {
       const { pod } = about.workload;
-      const delay = delayOf(about);
+      const delay = delayOf(about.workload, about.objects);
       if (delay === undefined) return [];
       const mains = about.view.containers.filter(({ container }) => !container.isNative);
       const longestMs = Math.max(0, ...mains.map(servedMs));
@@ -306,28 +306,6 @@ function isFiniteWait({ hook, drain }: ContainerView['plan']): boolean {
 function servedMs({ hook, sexton: its }: ContainerView): number {
   return (hook?.maxMs ?? 0) + (its?.run === undefined ? 0 : drainOf(its.run.member).maxMs);
 }
-
-/** The deregistration delay: declared, or by annotations of AWS' controllers on Ingress and Service. */
-function delayOf({ workload, objects }: WorkloadCase) {
-  const { pod } = workload;
-  const declared = declaredMs(pod, 'lb-seconds');
-  if (declared !== undefined) return { ms: declared, place: annotationPlace(workload, 'check.sexton.dev/lb-seconds') };
-  const services = servicesOf(workload, objects);
-  for (const { source, object } of [...services, ...ingressesOf(services, objects)]) {
-    for (const name of ATTRIBUTES) {
-      const node = at(object, 'metadata', 'annotations', name);
-      const seconds = /(?:^|,)\s*deregistration_delay\.timeout_seconds=(\d+)/.exec(textAt(node) ?? '')?.[1];
-      if (node !== undefined && seconds !== undefined)
-        return { ms: Number(seconds) * 1_000, place: { source, start: node.start, end: node.end } };
-    }
-  }
-  return undefined;
-}
-
-const ATTRIBUTES = [
-  'alb.ingress.kubernetes.io/target-group-attributes',
-  'service.beta.kubernetes.io/aws-load-balancer-target-group-attributes',
-];
 
 function balanced(seconds: number): string {
   return `---

@@ -292,8 +292,7 @@ export function hasKey(container: Container, key: string): boolean {
 }
 
 /** The longest that the stop of a Compose service is known to take; undefined: nothing bounds it. */
-export function longestStopOf({ argv, env, mounts }: Pick<ComposeService, 'argv' | 'env' | 'mounts'>) {
-  if (argv === undefined) return undefined;
+export function longestStopOf(argv: readonly string[], { env, mounts }: Pick<ComposeService, 'env' | 'mounts'>) {
   const [program = '', ...rest] = argv;
   if (basename(program) !== 'sexton' || subcommandOf(rest).name !== 'run') {
     const started = startedBy(argv);

@@ -112,6 +112,14 @@ function commandsOf(units: readonly Unit[]): readonly Command[] {
   return commands;
 }
 
+/** The words of the first command, unless another one stands in for it where it fails; undefined: there is none. */
+export function firstCommandOf(script: string): readonly string[] | undefined {
+  const units = unitsOf(script.trim());
+  const [first, second] = units.ok ? commandsOf(units.value) : [];
+  if (first === undefined || second?.isAlternative === true) return undefined;
+  return first.text.replace(/^exec\s+/, '').split(/\s+/);
+}
+
 /** How long a script certainly takes: what its `sleep`s add up to. */
 export function sleepOf(script: string): { readonly minMs: number; readonly isAll: boolean } {
   const units = unitsOf(script.trim());

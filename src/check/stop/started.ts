@@ -1,0 +1,44 @@
+/**
+ * What containers of a Dockerfile or a Compose service start, where the image that they are made from has a part of it.
+ */
+import { startedBy } from '../../cli/notation/program.ts';
+import type { ComposeService } from '../input/compose.ts';
+import type { Stage } from '../input/dockerfile.ts';
+import { factsOfImage, type ImageFacts, type Images } from './images.ts';
+
+/** What the Dockerfile itself has of it, in the exec form; empty: the shell form, or nothing. */
+export function ownArgvOfStage({ entrypoint, cmd }: Stage): readonly string[] {
+  return entrypoint?.form === 'shell' ? [] : [...(entrypoint?.argv ?? []), ...(cmd?.argv ?? [])];
+}
+
+/** The same with what is known of the image below. */
+export function argvOfStage(stage: Stage, images: Images): readonly string[] {
+  const { entrypoint, cmd, base } = stage;
+  if (entrypoint !== undefined) return ownArgvOfStage(stage);
+  const facts = factsOf(base, images);
+  return [...(facts?.entrypoint ?? []), ...(cmd === undefined ? (facts?.cmd ?? []) : cmd.argv)];
+}
+
+/** undefined: neither the service nor what is known of its image has it. */
+export function argvOfService({ argv, command, image }: ComposeService, images: Images): readonly string[] | undefined {
+  if (argv !== undefined) return argv;
+  const facts = factsOf(image, images);
+  if (facts === undefined) return undefined;
+  const all = [...(facts.entrypoint ?? []), ...(command ?? facts.cmd ?? [])];
+  return all.length === 0 ? undefined : all;
+}
+
+/** The image has an entrypoint that stays in front of CMD, or of which nothing is known; CMD is then not PID 1. */
+export function isBehindEntrypoint({ entrypoint, base }: Stage, images: Images): boolean {
+  const inherited = entrypoint === undefined ? (factsOf(base, images)?.entrypoint ?? []) : [];
+  if (inherited.length === 0) return false;
+  const { program, behind } = startedBy([...inherited, MARK]);
+  return program !== MARK || behind.some((name) => INITS.test(name));
+}
+
+const MARK = 'cmd';
+const INITS = /^(tini|tini-static|docker-init|catatonit|dumb-init)$/;
+
+function factsOf(image: string | undefined, images: Images): ImageFacts | undefined {
+  return image === undefined ? undefined : factsOfImage(image, images);
+}
