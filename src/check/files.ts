@@ -22,7 +22,7 @@ export function collect(paths: readonly string[], readStdin: () => string): Coll
   const unreadable: Unreadable[] = [];
   for (const path of paths) {
     if (path === '-') add('-', readStdin);
-    else visit(path.replace(/(.)\/+$/, '$1'), true);
+    else visit(plain(path), true);
   }
   return { inputs, unreadable };
 
@@ -59,6 +59,13 @@ export function collect(paths: readonly string[], readStdin: () => string): Coll
       unreadable.push({ path, line: undefined, why: whyNot(error) });
     }
   }
+}
+
+/** Without what says nothing: `./a.yaml` is `a.yaml`, as consumers of findings want it, and `dir/` is `dir`. */
+function plain(path: string): string {
+  const bare = path.replace(/(.)\/+$/, '$1').replace(/^(\.\/+)+(?=.)/, '');
+  // That is standard input.
+  return bare === '-' ? './-' : bare;
 }
 
 function isManifestName(path: string): boolean {

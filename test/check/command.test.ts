@@ -96,6 +96,13 @@ describe('sexton check', () => {
     }
   });
 
+  it('names a file without the ./ that CI systems do not take', () => {
+    const dir = temporaryDirectory();
+    const { out } = runIn(dir, { 'bad.yaml': BAD }, ['-o', 'gitlab', './bad.yaml']);
+    assert.equal(JSON.parse(out)[0].location.path, 'bad.yaml');
+    assert.match(runIn(dir, { '-': BAD }, ['./-']).out, /^\.\/-:\d+:\d+ error SX101/m);
+  });
+
   it('draws one workload as a picture and all as a page, in the place of the findings', () => {
     const dir = temporaryDirectory();
     const svg = runIn(dir, { 'bad.yaml': BAD }, ['--timeline', 'svg', '-o', 'json=found.json', 'bad.yaml']);

@@ -1,27 +1,28 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { check } from '../../src/check/check.ts';
 import { applied } from '../../src/check/edits.ts';
-import { githubOf, gitlabOf, junitOf, markdownOf, sarifOf } from '../../src/check/formats/machine.ts';
+import { junitOf } from '../../src/check/formats/junit.ts';
+import { githubOf, gitlabOf, markdownOf } from '../../src/check/formats/machine.ts';
 import { checkPage, workloadSvg } from '../../src/check/formats/pictures.ts';
+import { sarifOf } from '../../src/check/formats/sarif.ts';
 import { timelineChart } from '../../src/check/formats/timeline.ts';
 import { parseLocated, textAt } from '../../src/check/input/located.ts';
 import { isResourceList, krmOf } from '../../src/check/krm.ts';
-import { RULES, ruleNamed } from '../../src/check/rules/table.ts';
+import { ruleNamed } from '../../src/check/rules/table.ts';
 import { chartLines } from '../../src/report/chart-text.ts';
+import { everyFinding, SARIF_SHAPE } from './sarif.ts';
+import { type Element, parseXml } from './xml.ts';
 
-const ALL = RULES.filter(({ language }) => language === 'yaml')
-  .map(({ bad }) => bad)
-  .join('---\n');
-const result = await check([
-  { path: 'dir/a,b:c.yaml', text: ALL },
-  { path: 'broken.yaml', text: 'a: [\n' },
-]);
+const result = await everyFinding();
+const ajv = new Ajv2020({ allErrors: true });
 
 describe('the formats of a check', () => {
   it('are SARIF with rules, places, fingerprints and fixes that do what --fix does', () => {
     const sarif = JSON.parse(sarifOf(result, '1.2.3'));
-    assert.equal(sarif.version, '2.1.0');
+    assert.deepEqual(faultsOf(SARIF_SHAPE, sarif), []);
+    assert.notDeepEqual(faultsOf(SARIF_SHAPE, { ...sarif, runs: [{}] }), []);
     const [{ tool, results, invocations }] = sarif.runs;
     assert.equal(results.length, result.findings.length);
     assert.equal(invocations[0].executionSuccessful, false);
@@ -33,7 +34,8 @@ describe('the formats of a check', () => {
       const { region, artifactLocation } = one.locations[0].physicalLocation;
       assert.ok(region.startLine >= 1 && region.startColumn >= 1 && region.endLine >= region.startLine);
       assert.doesNotThrow(() => new URL(artifactLocation.uri, 'file:///'));
-      assert.equal(decodeURIComponent(artifactLocation.uri), finding.place.source.path);
+      assert.equal(decodeURIComponent(artifactLocation.uri.replace('file://', '')), finding.place.source.path);
+      assert.equal(artifactLocation.uri.startsWith('file:///'), finding.place.source.path.startsWith('/'));
       assert.match(one.partialFingerprints['sexton/v1'], /^[0-9a-f]{32}$/);
       if (finding.edits.length === 0) continue;
       const text = finding.place.source.text;
@@ -49,30 +51,69 @@ describe('the formats of a check', () => {
     }
   });
 
-  it('are lines for GitHub, each a command with its properties escaped', () => {
-    const lines = githubOf(result).trimEnd().split('\n');
-    assert.equal(lines.length, result.findings.length + result.unreadable.length);
-    for (const line of lines) assert.match(line, /^::(error|warning|notice) (\w+=[^,:\n]*,?)+::.+$/);
-    assert.match(lines[0] ?? '', /file=(dir\/a%2Cb%3Ac|broken)\.yaml,/);
+  it('are lines for GitHub, which its runner reads as they were meant', () => {
+    const commands = githubOf(result).trimEnd().split('\n').map(commandOf);
+    assert.equal(commands.length, result.findings.length + result.unreadable.length);
+    for (const [index, finding] of result.findings.entries()) {
+      const { name, message, properties } = commands[index] ?? assert.fail();
+      assert.equal(name, { error: 'error', warning: 'warning', info: 'notice' }[finding.severity]);
+      assert.equal(message, finding.message);
+      assert.equal(properties.file, finding.place.source.path);
+      assert.equal(properties.title, `sexton ${finding.rule}`);
+      assert.ok(Number(properties.line) >= 1);
+      // The runner drops a column where the lines differ.
+      assert.equal(properties.col === undefined, properties.endLine !== undefined);
+      if (properties.endLine !== undefined) assert.ok(Number(properties.endLine) > Number(properties.line));
+    }
+    const last = commands.at(-1);
+    assert.deepEqual([last?.name, last?.properties.file], ['error', 'broken.yaml']);
   });
 
   it('are the fields that GitLab needs', () => {
-    const issues: readonly Record<string, unknown>[] = JSON.parse(gitlabOf(result));
+    const keys = { description: TEXT, check_name: TEXT, fingerprint: TEXT };
+    const location = required({ path: TEXT, lines: required({ begin: { type: 'integer', minimum: 1 } }) });
+    const severity = { enum: ['info', 'minor', 'major', 'critical', 'blocker'] };
+    const shape = { type: 'array', items: required({ ...keys, severity, location }) };
+    const issues: readonly { readonly fingerprint: string }[] = JSON.parse(gitlabOf(result));
+    assert.deepEqual(faultsOf(shape, issues), []);
     assert.equal(issues.length, result.findings.length);
     assert.equal(new Set(issues.map(({ fingerprint }) => fingerprint)).size, issues.length);
-    for (const { severity } of issues) assert.ok(['info', 'minor', 'major'].includes(String(severity)));
   });
 
-  it('are JUnit with a suite an input, whose counts are right', () => {
-    const xml = junitOf(result);
-    const failures = result.findings.filter(({ severity }) => severity !== 'info').length;
-    assert.equal(xml.match(/<failure /g)?.length, failures);
-    assert.equal(xml.match(/<error /g)?.length, 1);
-    assert.match(xml, new RegExp(`name="dir/a,b:c.yaml" tests="${failures}" failures="${failures}" errors="0"`));
-    // Nothing but the five entities, and every element closed.
-    assert.doesNotMatch(xml.replaceAll(/&(amp|lt|gt|quot|apos);/g, ''), /&/);
-    const open = xml.match(/<(testsuites?|testcase|failure)\b[^>/]*(?:\/(?!>)[^>/]*)*>/g)?.length ?? 0;
-    assert.equal(xml.match(/<\/(testsuites?|testcase|failure)>/g)?.length, open);
+  it('are JUnit as the schema of Surefire has it, with a suite an input, whose counts are right', () => {
+    const root = parseXml(junitOf(result));
+    assert.equal(root.name, 'testsuites');
+    const inputs = new Set([...result.sources, ...result.unreadable].map(({ path }) => path));
+    assert.deepEqual(
+      root.children.map(({ attributes }) => attributes.name),
+      [...inputs],
+    );
+    const told: string[] = [];
+    for (const suite of root.children) {
+      needs(suite, 'testsuite', ['name', 'tests', 'errors', 'skipped', 'failures', 'time']);
+      for (const testcase of suite.children) {
+        needs(testcase, 'testcase', ['name', 'classname', 'time']);
+        assert.match(testcase.attributes.time ?? '', /^\d*(\.\d{0,3})?$/);
+        assert.ok(testcase.children.length <= 1);
+        for (const outcome of testcase.children) {
+          needs(outcome, outcome.name === 'error' ? 'error' : 'failure', ['type', 'message']);
+          if (outcome.name === 'failure') told.push(outcome.attributes.message ?? '');
+        }
+      }
+      assert.equal(suite.attributes.tests, String(suite.children.length));
+      assert.equal(suite.attributes.failures, String(outcomes(suite, 'failure')));
+      assert.equal(suite.attributes.errors, String(outcomes(suite, 'error')));
+    }
+    const failures = result.findings.filter(({ severity }) => severity !== 'info').map(({ message }) => message);
+    assert.deepEqual(told.sort(), failures.sort());
+    assert.equal(root.attributes.failures, String(failures.length));
+    assert.equal(root.attributes.errors, String(result.unreadable.length));
+  });
+
+  it('are JUnit also of an input that is not there', () => {
+    const missing = { ...result, unreadable: [{ path: 'missing.yaml', line: undefined, why: 'no such\tfile\u0000' }] };
+    const suite = parseXml(junitOf(missing)).children.find(({ attributes }) => attributes.name === 'missing.yaml');
+    assert.equal(suite?.children[0]?.children[0]?.attributes.message, 'no such\tfile?');
   });
 
   it('are a table in Markdown, in which no text breaks a row', () => {
@@ -129,3 +170,41 @@ describe('the formats of a check', () => {
     }
   });
 });
+
+function faultsOf(schema: object, value: unknown): unknown {
+  const isRight = ajv.compile(schema);
+  return isRight(value) ? [] : isRight.errors;
+}
+
+const TEXT = { type: 'string', minLength: 1 };
+
+function required(properties: Readonly<Record<string, object>>): object {
+  return { type: 'object', properties, required: Object.keys(properties) };
+}
+
+function needs({ name, attributes }: Element, expected: string, keys: readonly string[]): void {
+  assert.equal(name, expected);
+  assert.deepEqual(Object.keys(attributes).sort(), keys.toSorted(), name);
+}
+
+function outcomes({ children }: Element, name: string): number {
+  return children.filter((one) => one.children.some((outcome) => outcome.name === name)).length;
+}
+
+/** As the runner of GitHub takes a line apart: properties by comma and equals sign, then what is escaped. */
+function commandOf(line: string) {
+  const [, name = '', head = '', message = ''] = /^::([a-z]+) ([^:]*)::(.*)$/.exec(line) ?? assert.fail(line);
+  const unescaped = (text: string): string =>
+    text
+      .replaceAll('%3A', ':')
+      .replaceAll('%2C', ',')
+      .replaceAll('%0D', '\r')
+      .replaceAll('%0A', '\n')
+      .replaceAll('%25', '%');
+  const properties = head.split(',').map((pair) => {
+    const [, key = '', value = ''] = /^([A-Za-z]+)=(.+)$/.exec(pair) ?? assert.fail(pair);
+    return [key, unescaped(value)] as const;
+  });
+  const data = message.replaceAll('%0D', '\r').replaceAll('%0A', '\n').replaceAll('%25', '%');
+  return { name, message: data, properties: Object.fromEntries(properties) as Readonly<Record<string, string>> };
+}

@@ -1,5 +1,6 @@
 /**
- * The near misses of rules that join a pod with what is around it: balancers, routes, volumes, the version of the cluster.
+ * The near misses of rules that join a pod with what is around it: balancers, routes, volumes, the version of the
+ * cluster.
  */
 import { deployment, SERVICE } from '../../src/check/rules/examples.ts';
 import type { CaseAround } from './manifests-images.ts';

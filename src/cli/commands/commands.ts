@@ -155,7 +155,8 @@ Exit code 0: it is written. 125: it is not; the message says why.
   },
   report: {
     usage: [
-      'report [-o FORMAT] [--against FILE] [--fail-on forced,late] [--graveyard DIR] [SOURCE...]',
+      'report [-o FORMAT] [--fail-on forced,late] [--graveyard DIR] [SOURCE...]',
+      'report [-o FORMAT] --against FILE [SOURCE...]',
       'report --watch [DIR]',
     ],
     summary: 'show how this pod stopped, or many pods: what, when, why, what took the time',

@@ -1,0 +1,96 @@
+/**
+ * Findings as SARIF 2.1.0, with the page of each rule, fixes as exact replacements, and fingerprints.
+ */
+import type { Result } from '../check.ts';
+import type { Finding, Severity } from '../finding.ts';
+import { fingerprintsOf } from '../fingerprint.ts';
+import { type Place, positionAt } from '../input/source.ts';
+import { RULES } from '../rules/table.ts';
+import { ruleMarkdown } from './explain.ts';
+
+const SARIF_LEVELS: Readonly<Record<Severity, string>> = { error: 'error', warning: 'warning', info: 'note' };
+
+/** docs.oasis-open.org/sarif/sarif/v2.1.0 */
+export function sarifOf(result: Result, version: string): string {
+  const prints = fingerprintsOf(result.findings);
+  const rules = RULES.map((rule) => ({
+    id: rule.id,
+    shortDescription: { text: rule.title },
+    fullDescription: { text: rule.why },
+    help: { text: rule.remedy, markdown: ruleMarkdown(rule) },
+    defaultConfiguration: { level: SARIF_LEVELS[rule.severity] },
+  }));
+  const sarif = {
+    $schema: 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json',
+    version: '2.1.0',
+    runs: [
+      {
+        tool: { driver: { name: 'sexton', semanticVersion: version, rules } },
+        columnKind: 'utf16CodeUnits',
+        invocations: [
+          {
+            executionSuccessful: result.unreadable.length === 0,
+            toolExecutionNotifications: result.unreadable.map(({ path, line, why }) => ({
+              level: 'error',
+              message: { text: why },
+              locations: [
+                {
+                  physicalLocation: {
+                    artifactLocation: { uri: uriOf(path) },
+                    ...(line !== undefined && { region: { startLine: line } }),
+                  },
+                },
+              ],
+            })),
+          },
+        ],
+        results: result.findings.map((finding) => ({
+          ruleId: finding.rule,
+          ruleIndex: RULES.findIndex(({ id }) => id === finding.rule),
+          level: SARIF_LEVELS[finding.severity],
+          message: { text: finding.message },
+          locations: [
+            {
+              physicalLocation: {
+                artifactLocation: { uri: uriOf(finding.place.source.path) },
+                region: regionOf(finding.place),
+              },
+              logicalLocations: [{ fullyQualifiedName: finding.subject, kind: 'resource' }],
+            },
+          ],
+          partialFingerprints: { 'sexton/v1': prints.get(finding) },
+          ...(finding.edits.length > 0 && { fixes: [fixOf(finding)] }),
+        })),
+      },
+    ],
+  };
+  return `${JSON.stringify(sarif, null, 2)}\n`;
+}
+
+function fixOf({ edits, rule }: Finding) {
+  const [first] = edits;
+  return {
+    description: { text: RULES.find(({ id }) => id === rule)?.remedy ?? rule },
+    artifactChanges: [
+      {
+        artifactLocation: { uri: uriOf(first?.source.path ?? '') },
+        replacements: edits.map((edit) => ({
+          deletedRegion: { charOffset: edit.start, charLength: edit.end - edit.start },
+          insertedContent: { text: edit.text },
+        })),
+      },
+    ],
+  };
+}
+
+function regionOf({ source, start, end }: Place) {
+  const from = positionAt(source, start);
+  const to = positionAt(source, Math.max(start, end));
+  return { startLine: from.line, startColumn: from.column, endLine: to.line, endColumn: to.column };
+}
+
+/** Relative to where the check ran, or absolute. */
+function uriOf(path: string): string {
+  const uri = path.split('/').map(encodeURIComponent).join('/');
+  return path.startsWith('/') ? `file://${uri}` : uri;
+}

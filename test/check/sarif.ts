@@ -1,0 +1,109 @@
+/**
+ * The part of SARIF 2.1.0 that sexton writes, as a JSON Schema: what the specification (OASIS, errata 01) requires of
+ * these objects, and of their properties only those that sexton uses, so that a new one is looked up there first. No
+ * package of the npm registry holds OASIS' own schema. `node test/check/sarif.ts FILE` validates by it, from a file.
+ */
+import { readFileSync } from 'node:fs';
+import { Ajv } from 'ajv';
+import { check, type Result } from '../../src/check/check.ts';
+import { sarifOf } from '../../src/check/formats/sarif.ts';
+import { RULES } from '../../src/check/rules/table.ts';
+
+const text = { type: 'string' } as const;
+const index = { type: 'integer', minimum: -1 } as const;
+const one = { type: 'integer', minimum: 1 } as const;
+const count = { type: 'integer', minimum: 0 } as const;
+const level = { enum: ['none', 'note', 'warning', 'error'] } as const;
+const message = object({ text }, ['text']);
+const artifactLocation = object({ uri: { type: 'string', pattern: '^[^\\s<>"{}|\\\\^`]+$' } }, ['uri']);
+const lines = { startLine: one, startColumn: one, endLine: one, endColumn: one };
+/** By lines or by characters, never both. */
+const region = {
+  anyOf: [object(lines, ['startLine']), object({ charOffset: count, charLength: count }, ['charOffset'])],
+};
+const location = object({
+  physicalLocation: object({ artifactLocation, region }, ['artifactLocation']),
+  logicalLocations: list(object({ fullyQualifiedName: text, kind: text })),
+});
+const replacement = object({ deletedRegion: region, insertedContent: object({ text }) }, ['deletedRegion']);
+const change = object({ artifactLocation, replacements: { ...list(replacement), minItems: 1 } }, [
+  'artifactLocation',
+  'replacements',
+]);
+const rule = object(
+  {
+    id: text,
+    shortDescription: message,
+    fullDescription: message,
+    help: object({ text, markdown: text }, ['text']),
+    defaultConfiguration: object({ level }),
+  },
+  ['id'],
+);
+const result = object(
+  {
+    ruleId: text,
+    ruleIndex: index,
+    level,
+    message,
+    locations: list(location),
+    partialFingerprints: { type: 'object', additionalProperties: text },
+    fixes: list(
+      object({ description: message, artifactChanges: { ...list(change), minItems: 1 } }, ['artifactChanges']),
+    ),
+  },
+  ['message'],
+);
+const invocation = object(
+  {
+    executionSuccessful: { type: 'boolean' },
+    toolExecutionNotifications: list(object({ level, message, locations: list(location) }, ['message'])),
+  },
+  ['executionSuccessful'],
+);
+const driver = object(
+  { name: text, semanticVersion: { type: 'string', pattern: '^\\d+\\.\\d+\\.\\d+' }, rules: list(rule) },
+  ['name'],
+);
+const run = object(
+  {
+    tool: object({ driver }, ['driver']),
+    columnKind: { enum: ['utf16CodeUnits', 'unicodeCodePoints'] },
+    invocations: list(invocation),
+    results: list(result),
+  },
+  ['tool'],
+);
+
+export const SARIF_SHAPE = object({ $schema: text, version: { const: '2.1.0' }, runs: list(run) }, ['version', 'runs']);
+
+function object(properties: Readonly<Record<string, object>>, required: readonly string[] = []) {
+  return { type: 'object', properties, required, additionalProperties: false } as const;
+}
+
+function list(items: object) {
+  return { type: 'array', items } as const;
+}
+
+/** Of every rule its example, under names that a URI, a line and a row may not have as they are. */
+export async function everyFinding(): Promise<Result> {
+  const yaml = RULES.filter(({ language }) => language === 'yaml').map(({ bad }) => bad);
+  const dockerfiles = RULES.filter(({ language }) => language === 'dockerfile');
+  return check([
+    { path: 'dir/a,b:c d%\n<"&é😀.yaml', text: yaml.join('---\n') },
+    { path: '/absolute/of.yaml', text: yaml[0] ?? '' },
+    { path: 'broken.yaml', text: 'a: [\n' },
+    ...dockerfiles.map(({ id, bad }) => ({ path: `${id}/Dockerfile`, text: bad })),
+  ]);
+}
+
+const [, script, path] = process.argv;
+if (script === import.meta.filename) {
+  if (path === undefined) throw new Error('usage: node test/check/sarif.ts sarif-schema-2.1.0.json');
+  // It is of draft 4, which ajv knows no more; nothing in it but its names differs.
+  const { $schema: _draft, id: _id, ...schema } = JSON.parse(readFileSync(path, 'utf8'));
+  const isRight = new Ajv({ strict: false, allErrors: true, validateFormats: false }).compile(schema);
+  const result = await everyFinding();
+  if (!isRight(JSON.parse(sarifOf(result, '1.2.3')))) throw new Error(JSON.stringify(isRight.errors, undefined, 2));
+  process.stdout.write(`${result.findings.length} results are as the schema says\n`);
+}
