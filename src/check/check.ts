@@ -6,9 +6,9 @@ import type { Edit, Finding, Severity } from './finding.ts';
 import { annotationIgnores, commentIgnores, type Ignore } from './ignores.ts';
 import { type ComposeService, isCompose, servicesOfCompose } from './input/compose.ts';
 import { stageOf } from './input/dockerfile.ts';
-import { type Located, parseLocated } from './input/located.ts';
+import { type Located, parseLocated, type Range } from './input/located.ts';
 import { budgetsOf, nearest, type Objects, type Other, objectsOf, type Root, type Workload } from './input/objects.ts';
-import { makeSource, positionAt, type Source } from './input/source.ts';
+import { makeSource, type Place, positionAt, type Source } from './input/source.ts';
 import type { Found, Rule } from './rules/rule.ts';
 import { RULE_IDS, RULES } from './rules/table.ts';
 import type { Scenario } from './scenarios.ts';
@@ -68,7 +68,8 @@ export async function check(inputs: readonly Input[], options: Options = {}): Pr
     const { minor, scenarios = [] } = options;
     const about = { workload, view, objects, images, minor, scenarios };
     const subject = `${workload.kind}/${workload.name}`;
-    for (const rule of rules) if (rule.on === 'workload') add(rule, subject, workload.object.start, rule.find(about));
+    for (const rule of rules)
+      if (rule.on === 'workload') add(rule, subject, placeOf(workload.pod.source, workload.object), rule.find(about));
   }
   const guarded = new Map<Other, Workload[]>();
   for (const workload of objects.workloads)
@@ -77,13 +78,16 @@ export async function check(inputs: readonly Input[], options: Options = {}): Pr
     const near = nearest(budget.source, guarded.get(budget) ?? [], ({ pod }) => pod.source);
     const about = { budget, workloads: near, objects };
     for (const rule of rules)
-      if (rule.on === 'budget') add(rule, `PodDisruptionBudget/${budget.name}`, budget.object.start, rule.find(about));
+      if (rule.on === 'budget')
+        add(rule, `PodDisruptionBudget/${budget.name}`, placeOf(budget.source, budget.object), rule.find(about));
   }
   for (const service of read.services)
     for (const rule of rules)
-      if (rule.on === 'compose') add(rule, `service ${service.name}`, service.node.start, rule.find(service, images));
+      if (rule.on === 'compose')
+        add(rule, `service ${service.name}`, placeOf(service.source, service.node), rule.find(service, images));
   for (const stage of read.stages)
-    for (const rule of rules) if (rule.on === 'dockerfile') add(rule, stage.source.path, 0, rule.find(stage, images));
+    for (const rule of rules)
+      if (rule.on === 'dockerfile') add(rule, stage.source.path, placeOf(stage.source), rule.find(stage, images));
   const { findings, ignored, unused } = withoutIgnored(all, ignoresOf(read, objects));
   const [unusedRule] = rules.filter(({ on }) => on === 'ignores');
   if (unusedRule !== undefined) for (const ignore of unused) findings.push(unusedFinding(unusedRule, ignore, options));
@@ -97,7 +101,7 @@ export async function check(inputs: readonly Input[], options: Options = {}): Pr
     sources: read.sources,
   };
 
-  function add(rule: Rule, subject: string, subjectAt: number, found: readonly Found[]): void {
+  function add(rule: Rule, subject: string, subjectAt: Place, found: readonly Found[]): void {
     for (const one of found)
       all.push({
         rule: rule.id,
@@ -191,9 +195,16 @@ function withoutIgnored(all: readonly Finding[], ignores: readonly Ignore[]) {
   return { findings, ignored, unused };
 }
 
-function covers({ rules, place, covers: range }: Ignore, finding: Finding): boolean {
-  if (!rules.includes(finding.rule) || place.source !== finding.place.source) return false;
-  return finding.place.start >= range.start && finding.place.start < Math.max(range.end, range.start + 1);
+function placeOf(source: Source, { start, end }: Range = { start: 0, end: 0 }): Place {
+  return { source, start, end };
+}
+
+/** An annotation covers what is found about its object, too, wherever that is written: at a Service, say. */
+function covers({ rules, place: { source }, covers: range, isOfObject }: Ignore, finding: Finding): boolean {
+  const { rule, place, subjectAt } = finding;
+  if (!rules.includes(rule)) return false;
+  if (isOfObject && subjectAt.source === source && subjectAt.start === range.start) return true;
+  return place.source === source && place.start >= range.start && place.start < Math.max(range.end, range.start + 1);
 }
 
 interface Unused {
@@ -215,7 +226,7 @@ function unusedFinding(rule: Rule, { ignore, rules }: Unused, options: Options):
     message: `this ignore ignores nothing: ${what}`,
     place,
     subject: place.source.path,
-    subjectAt: 0,
+    subjectAt: placeOf(place.source),
     container: undefined,
     atMs: undefined,
     edits,

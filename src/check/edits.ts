@@ -5,8 +5,11 @@ import type { Edit } from './finding.ts';
 import type { Located, LocatedList, LocatedMap, Range } from './input/located.ts';
 import { lineText, positionAt, type Source, trimmed } from './input/source.ts';
 
+/** A word in the place of a quoted one gets the same quotes. */
 export function replaceValue(source: Source, value: Range, text: string): Edit {
-  return { source, ...trimmed(source, value), text };
+  const [quote = ''] = /^["']/.exec(source.text.slice(value.start, value.start + 1)) ?? [];
+  const isWord = !/^["'[{]/.test(text) && !isNumber(text);
+  return { source, ...trimmed(source, value), text: isWord ? `${quote}${text}${quote}` : text };
 }
 
 /** A new key with a value of one line. */
@@ -33,7 +36,11 @@ export function insertKey(source: Source, map: LocatedMap, key: string, value: s
 
 /** Values of fixes are plain words, numbers and flow collections of them. */
 function jsonOf(value: string): string {
-  return value.replaceAll(/[A-Za-z_$][\w.$/-]*(?=\s*[:,}\]]|$)/g, (word) => JSON.stringify(word));
+  return value.replaceAll(/[^\s,:{}[\]]+/g, (word) => (isNumber(word) ? word : JSON.stringify(word)));
+}
+
+function isNumber(text: string): boolean {
+  return /^-?\d+(\.\d+)?$/.test(text);
 }
 
 /** A word in front of one of a list, as `item`s are written there. */

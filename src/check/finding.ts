@@ -18,8 +18,8 @@ export interface Finding {
   readonly place: Place;
   /** `Deployment/web`, or the name of what is no workload. */
   readonly subject: string;
-  /** Where the object begins: there may be two of one name. */
-  readonly subjectAt: number;
+  /** Where the object is: there may be two of one name. */
+  readonly subjectAt: Place;
   readonly container: string | undefined;
   /** Milliseconds after the stop request: where it hurts. */
   readonly atMs: number | undefined;

@@ -17,6 +17,8 @@ export interface Ignore {
   readonly place: Place;
   /** Findings that begin in here. */
   readonly covers: Range;
+  /** It is an annotation, and `covers` is the object. */
+  readonly isOfObject: boolean;
   /** What of the text `--fix` may take away; undefined: it is left to a person. */
   readonly removable: Range | undefined;
 }
@@ -44,7 +46,14 @@ export function commentIgnores(source: Source, roots: readonly Located[]): reado
       ? { start: source.lines[line - 1] ?? 0, end: next }
       : { start: start - (/\s*$/.exec(whole.slice(0, match.index))?.[0].length ?? 0), end };
     const rules = ids.split(',').map((id) => id.trim());
-    ignores.push({ rules, reason: reason?.trim() || undefined, place: { source, start, end }, covers, removable });
+    ignores.push({
+      rules,
+      reason: reason?.trim() || undefined,
+      place: { source, start, end },
+      covers,
+      isOfObject: false,
+      removable,
+    });
   }
   return ignores;
 }
@@ -101,7 +110,7 @@ export function annotationIgnores(source: Source, object: Located): readonly Ign
     [...entriesAt(node, 'annotations')].flatMap(([name, { key, value }]): Ignore[] => {
       if (value.kind !== 'scalar') return [];
       const place = { source, start: key.start, end: value.end };
-      const common = { place, covers: object, removable: undefined };
+      const common = { place, covers: object, isOfObject: true, removable: undefined };
       if (name === ANNOTATION) {
         const rules = value.text.split(',').map((id) => id.trim());
         return [{ ...common, rules: rules.filter((id) => id !== ''), reason: undefined }];

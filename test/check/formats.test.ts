@@ -7,6 +7,7 @@ import { junitOf } from '../../src/check/formats/junit.ts';
 import { githubOf, gitlabOf, markdownOf } from '../../src/check/formats/machine.ts';
 import { checkPage, workloadSvg } from '../../src/check/formats/pictures.ts';
 import { sarifOf } from '../../src/check/formats/sarif.ts';
+import { textOf } from '../../src/check/formats/text.ts';
 import { timelineChart } from '../../src/check/formats/timeline.ts';
 import { parseLocated, textAt } from '../../src/check/input/located.ts';
 import { isResourceList, krmOf } from '../../src/check/krm.ts';
@@ -158,6 +159,19 @@ describe('the formats of a check', () => {
       assert.doesNotMatch(drawn, /<script|<img|[^\P{Cc}\n]|\p{Bidi_Control}/u);
       assert.match(drawn, /alert\(1\)/);
     }
+  });
+
+  it('are text that tells each finding once, also of workloads of one name in two files', async () => {
+    const { bad } = ruleNamed('SX101');
+    const both = await check([
+      { path: 'a/web.yaml', text: bad },
+      { path: 'b/web.yaml', text: bad },
+    ]);
+    const text = textOf(both, { width: 80, colours: false, ascii: true }, false);
+    assert.deepEqual(text.match(/^\S+ error SX101/gm), [
+      'a/web.yaml:14:22 error SX101',
+      'b/web.yaml:14:22 error SX101',
+    ]);
   });
 
   it('draw a timeline no wider than they may, in ASCII where that is asked', () => {

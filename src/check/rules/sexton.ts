@@ -290,8 +290,7 @@ function mountOf(container: Container, { graveyard = '' }: RunConfig): Mount | u
 }
 
 function withPodUid(pod: Pod, container: Container): readonly Edit[] {
-  const isJson = pod.source.text[[...container.node.entries.values()][0]?.key.start ?? 0] === '"';
-  if (at(container.node, 'env') !== undefined || isJson) return [];
+  if (at(container.node, 'env') !== undefined) return [];
   const value = '[{name: SEXTON_POD_UID, valueFrom: {fieldRef: {fieldPath: metadata.uid}}}]';
   return insertKey(pod.source, container.node, 'env', value);
 }

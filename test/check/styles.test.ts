@@ -1,0 +1,198 @@
+/**
+ * Every example with a finding, written in every style: it is found all the same, its fix keeps the style, and to
+ * ignore it takes nothing else away.
+ */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { parseAllDocuments, visit } from 'yaml';
+import type { Edit, Finding } from '../../src/check/finding.ts';
+import { fixed } from '../../src/check/fix.ts';
+import { lineText, positionAt } from '../../src/check/input/source.ts';
+import type { Rule } from '../../src/check/rules/rule.ts';
+import { RULES, ruleNamed } from '../../src/check/rules/table.ts';
+import { checkExample } from './rules.ts';
+
+type Style = (text: string) => string;
+
+/** Behind each line; what follows an ignore is its reason, and goes with it. */
+const COMMENTED: Style = (text) =>
+  lineByLine(text, (line, index) => (/^---$|sexton-ignore/.test(line) ? line : `${line}\t#\tnote ${index} "quoted"`));
+const CRLF: Style = (text) => text.replaceAll('\n', '\r\n');
+const BOM: Style = (text) => `\ufeff${text}`;
+
+/** Of any language. */
+const PLAIN_STYLES: Readonly<Record<string, Style>> = {
+  'with CRLF': CRLF,
+  'with a byte order mark': BOM,
+  'with a byte order mark and CRLF': (text) => BOM(CRLF(text)),
+  'without a line end at its end': (text) => text.trimEnd(),
+};
+const YAML_STYLES: Readonly<Record<string, Style>> = {
+  'with tabs and quotes in comments': COMMENTED,
+  'with comments and CRLF': (text) => CRLF(COMMENTED(text)),
+  'in flow style': flow,
+  'in quotes': quoted,
+};
+
+function lineByLine(text: string, change: (line: string, index: number) => string): string {
+  return text
+    .split('\n')
+    .map((line, index) => (line === '' ? line : change(line, index)))
+    .join('\n');
+}
+
+function flow(text: string): string {
+  return rewritten(text, (document) =>
+    visit(document, {
+      Collection(_, node) {
+        node.flow = true;
+      },
+    }),
+  );
+}
+
+function quoted(text: string): string {
+  return rewritten(text, (document) =>
+    visit(document, {
+      Scalar(_, node) {
+        if (typeof node.value === 'string') node.type = 'QUOTE_DOUBLE';
+      },
+    }),
+  );
+}
+
+function rewritten(text: string, change: (document: ReturnType<typeof parseAllDocuments>[number]) => void): string {
+  return parseAllDocuments(text)
+    .map((document) => {
+      change(document as never);
+      return document.toString({ lineWidth: 70 });
+    })
+    .join('---\n');
+}
+
+/** As JSON; undefined: it is several documents, which JSON has not. */
+function json(text: string): string | undefined {
+  const [only, ...more] = parseAllDocuments(text);
+  return only === undefined || more.length > 0 ? undefined : `${JSON.stringify(only.toJS(), undefined, 2)}\n`;
+}
+
+function stylesOf(rule: Rule): readonly (readonly [string, string])[] {
+  // That rule is about comments: they are lost where the text is written anew.
+  const isPlain = rule.language === 'dockerfile' || rule.on === 'ignores';
+  const styles = Object.entries({ ...PLAIN_STYLES, ...(isPlain ? {} : YAML_STYLES) });
+  const asJson = isPlain ? undefined : json(rule.bad);
+  return [
+    ['as it is', rule.bad],
+    ...styles.map(([name, style]) => [name, style(rule.bad)] as const),
+    ...(asJson === undefined ? [] : [['as JSON', asJson] as const]),
+  ];
+}
+
+async function findingsIn(rule: Rule, text: string): Promise<readonly Finding[]> {
+  const { findings, unreadable } = await checkExample(rule, text);
+  assert.deepEqual(unreadable, [], text);
+  return findings;
+}
+
+describe('each rule in each style', () => {
+  for (const rule of RULES)
+    it(`${rule.id} finds the same${rule.isFixable ? ', and is repaired in the style that is there' : ''}`, async () => {
+      const before = rulesOf(await findingsIn(rule, rule.bad));
+      for (const [style, text] of stylesOf(rule)) {
+        const findings = await findingsIn(rule, text);
+        assert.deepEqual(rulesOf(findings), before, style);
+        if (rule.isFixable) await isRepaired(rule, style, text, findings);
+      }
+    });
+
+  it('is ignored by a comment above or behind, and by an annotation, and nothing else is', async () => {
+    for (const rule of RULES.filter(({ on }) => on !== 'ignores')) {
+      const findings = await findingsIn(rule, rule.bad);
+      for (const finding of findings) {
+        for (const text of commentsFor(finding, rule)) await isIgnored(rule, text, finding, findings);
+        const object = 'metadata: {name: web';
+        if (rule.on !== 'workload' && rule.on !== 'budget') continue;
+        const reason = `check.sexton.dev/ignore-${finding.rule}: known`;
+        const annotated = rule.bad.replaceAll(object, `${object}, annotations: {${reason}}`);
+        assert.notEqual(annotated, rule.bad, rule.id);
+        const left = await findingsIn(rule, annotated);
+        assert.ok(!left.some((one) => one.rule === finding.rule), annotated);
+      }
+    }
+  });
+});
+
+function rulesOf(findings: readonly Finding[]): readonly string[] {
+  return findings.map(({ rule }) => rule).sort();
+}
+
+async function isRepaired(rule: Rule, style: string, text: string, found: readonly Finding[]): Promise<void> {
+  const own = found.filter((one) => one.rule === rule.id);
+  const [once, ...others] = fixed(own);
+  assert.ok(once !== undefined && others.length === 0, `${style}: nothing is repaired:\n${text}`);
+  const after = once.text;
+  const left = (await findingsIn(rule, after)).filter((one) => one.rule === rule.id);
+  assert.equal(fixed(left).length, 0, `${style}: a second run would repair more:\n${after}`);
+  assert.equal(left.length, 0, `${style}: it is still found:\n${after}`);
+  assert.equal(withoutEdits(text, once.edits), withoutInserted(after, once.edits), style);
+  assert.deepEqual(after.match(/#\tnote.*/g), text.match(/#\tnote.*/g), `${style}: comments`);
+  assert.equal(/(?<!\r)\n/.test(after), /(?<!\r)\n/.test(text), `${style}: line ends`);
+  assert.equal(after.lastIndexOf('\ufeff'), text.lastIndexOf('\ufeff'), `${style}: byte order mark`);
+  if (style === 'as JSON') assert.doesNotThrow(() => JSON.parse(after), after);
+}
+
+/** What no edit touches. */
+function withoutEdits(text: string, edits: readonly Edit[]): string {
+  let rest = text;
+  for (const { start, end } of byStart(edits).toReversed()) rest = rest.slice(0, start) + rest.slice(end);
+  return rest;
+}
+
+function withoutInserted(after: string, edits: readonly Edit[]): string {
+  let rest = after;
+  let shift = 0;
+  const inserted = byStart(edits).map(({ start, end, text }) => {
+    const from = start + shift;
+    shift += text.length - (end - start);
+    return { from, text };
+  });
+  for (const { from, text } of inserted.toReversed()) {
+    assert.equal(rest.slice(from, from + text.length), text);
+    rest = rest.slice(0, from) + rest.slice(from + text.length);
+  }
+  return rest;
+}
+
+function byStart(edits: readonly Edit[]): readonly Edit[] {
+  return edits.toSorted((a, b) => a.start - b.start);
+}
+
+/** The example with a comment for this finding above its line, and behind it. */
+function commentsFor({ rule: id, place: { source, start } }: Finding, { language }: Rule): readonly string[] {
+  const { line } = positionAt(source, start);
+  const from = source.lines[line - 1] ?? 0;
+  const whole = lineText(source, line);
+  const indent = /^\s*/.exec(whole)?.[0] ?? '';
+  const end = from + whole.length;
+  const above = `${source.text.slice(0, from)}${indent}# sexton-ignore ${id}: known\n${source.text.slice(from)}`;
+  const behind = `${source.text.slice(0, end)} # sexton-ignore ${id}: known${source.text.slice(end)}`;
+  // A shell reads what is behind an instruction of a Dockerfile.
+  return language === 'dockerfile' ? [above] : [above, behind];
+}
+
+async function isIgnored(rule: Rule, text: string, finding: Finding, before: readonly Finding[]): Promise<void> {
+  const { findings, ignored, unreadable } = await checkExample(rule, text);
+  assert.deepEqual(unreadable, [], text);
+  const gone = ignored.map((one) => one.finding);
+  assert.ok(
+    gone.some(({ rule: id, message }) => id === finding.rule && message === finding.message),
+    text,
+  );
+  // A line may have several of the same rule, and none of another.
+  assert.deepEqual([...new Set(rulesOf(gone))], [finding.rule]);
+  assert.deepEqual(messagesOf([...findings, ...gone]), messagesOf(before), text);
+}
+
+function messagesOf(findings: readonly Finding[]): readonly string[] {
+  return findings.map(({ rule, message }) => `${ruleNamed(rule).id} ${message}`).sort();
+}
