@@ -36,6 +36,8 @@ export interface RunConfig {
   readonly terminationLog: TerminationLog;
   /** Where OTLP's traces are received. */
   readonly otlp: string | undefined;
+  /** After so long without an event the supervisor may sleep; undefined: it never does. */
+  readonly sleepAfterMs: number | undefined;
   /** `firstOnly`: signals reach the first process of the command, not its group. */
   readonly host: HostWishes & { readonly firstOnly: boolean };
 }
@@ -141,7 +143,11 @@ function resolve({ argv, env, files, place, environment }: Inputs, file: ConfigF
     return { ok: false, problems: all, name: settings.name.value, terminationLog: terminationLogOf(settings) };
   return {
     ok: true,
-    run: freeze({ ...runConfig(settings, program, place), makesGraveyard: isNamed }),
+    run: freeze({
+      ...runConfig(settings, program, place),
+      makesGraveyard: isNamed,
+      sleepAfterMs: sleepOf(settings, file),
+    }),
     warnings: [
       ...environment.warnings,
       ...foreign.warnings,
@@ -182,7 +188,7 @@ function runConfig(
   settings: Settings,
   program: Program,
   { host, startFailureCode }: Place,
-): Omit<RunConfig, 'makesGraveyard'> {
+): Omit<RunConfig, 'makesGraveyard' | 'sleepAfterMs'> {
   const graveyard = settings.graveyard.value;
   const { rungs = [] } = settings.stop.value ?? {};
   const member: MemberConfig = {
@@ -223,6 +229,12 @@ function runConfig(
   const log = { logLevel: need(settings, 'logLevel'), logFormat: need(settings, 'logFormat') };
   const single = need(settings, 'signalTo') === 'first';
   return { member, graveyard, program, ...log, host: { ...host, firstOnly: single }, ...observation(settings) };
+}
+
+/** Who is woken reads the configuration again, and a file may have changed by then. */
+function sleepOf(settings: Settings, file: ConfigFile | undefined): number | undefined {
+  const after = need(settings, 'sleepAfter');
+  return after === 'never' || file !== undefined ? undefined : after;
 }
 
 function observation(settings: Settings): Pick<RunConfig, 'http' | 'terminationLog' | 'otlp'> {

@@ -161,7 +161,6 @@ static bool apply_commit(struct init *init, const char *body, size_t length) {
   struct bounds bounds = {.last_event = last_sent(&init->queue), .words = (uint32_t)init->in.argc};
   int exit_code = -1;
   bool sleeps = false;
-  uint64_t last_event = 0;
   if (!is_valid_commit(body, length, bounds) || !has_room(init, body, length)) return false;
   init->supervisor.committed = true;
   init->supervisor.failed_starts = 0;
@@ -173,13 +172,10 @@ static bool apply_commit(struct init *init, const char *body, size_t length) {
   while (next_operation(&fields, &op) == DECODED_OPERATION) {
     apply(init, &op);
     if (op.kind == OP_EXIT) exit_code = op.code;
-    if (op.kind == OP_SLEEP) {
-      sleeps = true;
-      last_event = op.seq;
-    }
+    if (op.kind == OP_SLEEP) sleeps = true;
   }
   if (exit_code >= 0) leave(init, exit_code);
-  if (sleeps) go_to_sleep(init, last_event);
+  if (sleeps) go_to_sleep(init);
   return true;
 }
 

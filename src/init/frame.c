@@ -125,7 +125,6 @@ static bool decode_fields(struct fields *fields, struct operation *op) {
   uint64_t number;
   switch (op->kind) {
     case OP_ACK:
-    case OP_SLEEP:
       return next_number(fields, 0, MAX_NUMBER, &op->seq);
     case OP_MEMO:
       return next_field(fields, &op->text, &op->length) && op->length <= MAX_MEMO_BYTES;
@@ -155,6 +154,7 @@ static bool decode_fields(struct fields *fields, struct operation *op) {
     case OP_PARENT_DEATH:
       return next_signal(fields, 1, &op->signal);
     case OP_TELL_REAPED:
+    case OP_SLEEP:
       return true;
     case OP_WATCH:
       return decode_watch(fields, op);

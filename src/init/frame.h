@@ -49,7 +49,7 @@ enum operation_kind {
 /* One operation of a commit. A member means something only for the kinds it names. */
 struct operation {
   enum operation_kind kind;
-  uint64_t seq;                   /* ack, sleep */
+  uint64_t seq;                   /* ack */
   uint64_t id;                    /* exec, end-helper: of a helper; all others: of a child */
   uint32_t index, count;          /* spawn; exec: count; watch: sockets, quiet names */
   uint32_t limit;                 /* exec */

@@ -40,8 +40,6 @@ static void check_watch(const struct operation *op, const char *body, size_t len
 
 static void check_operation(const struct operation *op, const char *body, size_t length, const struct bounds *bounds) {
   switch (op->kind) {
-    case OP_SLEEP:
-      break;
     case OP_WATCH:
       check_watch(op, body, length);
       break;
@@ -69,6 +67,7 @@ static void check_operation(const struct operation *op, const char *body, size_t
       require(op->signal >= 1 && op->signal <= MAX_SIGNAL);
       break;
     case OP_TELL_REAPED:
+    case OP_SLEEP:
       break;
     case OP_KILL:
       require(op->id >= 1 && op->signal >= 1 && op->signal <= MAX_SIGNAL);

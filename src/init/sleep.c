@@ -127,12 +127,11 @@ static void look_again(struct init *init) {
   }
 }
 
-void go_to_sleep(struct init *init, uint64_t seq) {
+void go_to_sleep(struct init *init) {
   struct sleep *sleep = &init->sleep;
-  const struct queue *queue = &init->queue;
   if (sleep->is_parting) return;
   look_again(init);
-  bool is_quiet = queue->count == 0 && queue->last_seq == seq && !init->has_to_reap && !sleep->has_fired &&
+  bool is_quiet = init->queue.count == 0 && !init->has_to_reap && !sleep->has_fired &&
                   init->children.check_at == NEVER && init->strays.sweep_at == NEVER &&
                   count_free_helpers(&init->helpers) == MAX_HELPERS && init->supervisor.watch.due > now_ms();
   sleep->why[0] = 0;

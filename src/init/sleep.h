@@ -26,8 +26,8 @@ struct sleep {
 
 /* Watches this directory and these sockets, in place of those before. What cannot be watched has fired. */
 void watch(struct sleep *sleep, const struct operation *op);
-/* Lets the supervisor go, if `seq` is the last event and nothing has fired; else forgets what is watched. */
-void go_to_sleep(struct init *init, uint64_t seq);
+/* Lets the supervisor go, if nothing has happened that it does not know; else forgets what is watched. */
+void go_to_sleep(struct init *init);
 /* Has a supervisor started when something has happened. To be called in each turn. */
 void wake_when_needed(struct init *init);
 void wake(struct init *init, const char *why);

@@ -66,6 +66,11 @@ export class Log {
     }
   }
 
+  /** Lines are on their way. */
+  get isWriting(): boolean {
+    return this.#isWriting;
+  }
+
   /** Resolves when all is written, or after `mostMs`. */
   async close(mostMs: number): Promise<void> {
     if (this.#logger === undefined) await this.open();

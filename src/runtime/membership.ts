@@ -7,8 +7,15 @@
  */
 import { join } from 'node:path';
 import type { MemberConfig } from '../core/config.ts';
-import { formatTombstone, handleOf, hostOf, saysTheSame, type Tombstone } from '../core/format/tombstone.ts';
-import { mattersTo } from '../core/pod/interest.ts';
+import {
+  formatTombstone,
+  handleOf,
+  hostOf,
+  MAX_SOCKET_PATH_BYTES,
+  saysTheSame,
+  type Tombstone,
+} from '../core/format/tombstone.ts';
+import { isQuiet, mattersTo } from '../core/pod/interest.ts';
 import { isOfAnotherSession } from '../core/pod/standing.ts';
 import type { PeerView } from '../core/state/peer.ts';
 import type { Clock } from './clock.ts';
@@ -19,6 +26,8 @@ import { appears, isAbandoned, isHeldByAnother, isMissing, removeSocket } from '
 import type { Ask, Self } from './graveyard/inbox.ts';
 import { readMember } from './graveyard/read.ts';
 import { Store, type Trouble } from './graveyard/store.ts';
+import { isLocal } from './graveyard/unchanged.ts';
+import { MAX_QUIET, MAX_WATCHED } from './host/frames.ts';
 import type { Log } from './log.ts';
 import { withTimeout } from './timeouts.ts';
 
@@ -31,6 +40,19 @@ export interface MembershipOptions {
   readonly log: Log;
   /** How often it is looked whether all is as it should be; default 5,000. */
   readonly tendMs?: number;
+  /** By name, whose handle the supervisor before this one has held: the host of that life. */
+  readonly heldBefore?: Readonly<Record<string, string>>;
+  /** It was woken: what it has said of the graveyard before need not be said again. */
+  readonly wasWoken?: boolean;
+}
+
+/** What the host has to watch while we sleep. */
+export interface Vigil {
+  readonly dir: string;
+  readonly quiet: readonly string[];
+  /** Of those who are held. */
+  readonly sockets: readonly string[];
+  readonly held: Readonly<Record<string, string>>;
 }
 
 export interface MembershipEvents {
@@ -84,9 +106,11 @@ export class Membership {
    */
   async claim(events: MembershipEvents, isHeld: boolean): Promise<void> {
     this.#report(await this.#store.prepare());
-    this.#isOurs = isHeld;
     if (!isHeld) await this.#claim(events);
-    this.#write();
+    // To write what is there already would wake all who watch us.
+    const isWritten = isHeld && this.#text !== undefined && (await this.#adopt(this.#text));
+    if (isHeld) this.#isOurs = true;
+    if (!isWritten) this.#write();
     await this.#pending;
     // The supervisor before this one may have asked for a handle that could not be made: an old one was in its way.
     if (isHeld) this.#isClear = !(await isAbandoned(this.#socketPath));
@@ -97,7 +121,8 @@ export class Membership {
 
   /** Resolves after the first look at the others. A file system that hangs is not waited for: a member must start. */
   async watch(events: MembershipEvents): Promise<void> {
-    const { dir, member, clock, log } = this.#options;
+    const { dir, member, clock, log, heldBefore, wasWoken = false } = this.#options;
+    let isKnown = wasWoken;
     const graveyard = new Graveyard({
       dir,
       ownName: member.name,
@@ -107,7 +132,9 @@ export class Membership {
       onPeers: (peers) => events.peersSeen(peers),
       onContact: (peer, { kind }) => log.say('debug', `the handle of a member: ${kind}`, { peer }),
       inbox: { self: () => this.#self(), onAsked: (ask) => this.#hearOf(ask, events) },
-      onTrouble: (message, error) => log.say(this.#isSaid(error) ? 'debug' : 'warn', message),
+      onTrouble: (message, error) => log.say(this.#isSaid(error) || isKnown ? 'debug' : 'warn', message),
+      isQuiet: (peer) => isQuiet(member, peer),
+      ...(heldBefore !== undefined && { heldBefore }),
     });
     this.#graveyard = graveyard;
     if (this.#own?.StopRequested !== undefined) graveyard.attend();
@@ -115,6 +142,7 @@ export class Membership {
       log.say('error', `the graveyard ${dir} does not answer: continuing without the other members until it does`);
       events.peersSeen([]);
     }
+    isKnown = false;
   }
 
   /**
@@ -129,6 +157,21 @@ export class Membership {
     if (text === this.#text) return;
     this.#text = text;
     this.#write();
+  }
+
+  /**
+   * What to watch while we sleep; undefined: we must not, as something is under way or in trouble, or as changes here
+   * may be made elsewhere and not be told.
+   */
+  async vigil(): Promise<Vigil | undefined> {
+    const { dir } = this.#options;
+    const isSettled = this.#isOurs && this.#isClear && this.#trouble === undefined && !this.#isTending;
+    const vigil = this.#graveyard?.vigil();
+    if (!isSettled || !this.#store.isWritten || vigil === undefined || !(await isLocal(dir))) return undefined;
+    const sockets = Object.keys(vigil.held).map((name) => join(dir, handleOf(name)));
+    const isTooMany = vigil.quiet.length > MAX_QUIET || sockets.length > MAX_WATCHED;
+    if (isTooMany || sockets.some((path) => Buffer.byteLength(path) > MAX_SOCKET_PATH_BYTES)) return undefined;
+    return { dir, sockets, ...vigil };
   }
 
   async rescan(): Promise<void> {
@@ -173,6 +216,11 @@ export class Membership {
   #write(): void {
     if (!this.#isOurs || this.#text === undefined) return;
     this.#pending = this.#store.write(this.#text).then((trouble) => this.#report(trouble));
+  }
+
+  /** Whether it is there to be read already, and nothing newer is to be written. */
+  async #adopt(text: string): Promise<boolean> {
+    return (await this.#store.adopt(text)) && this.#text === text;
   }
 
   async #claim(events: MembershipEvents): Promise<void> {

@@ -14,9 +14,20 @@ export interface Memo {
   readonly oomKills?: number | undefined;
   /** The last content that was seen of each `config.reload`; a change while there is no supervisor is one, too. */
   readonly digests?: Digests;
+  readonly rest?: Rest;
 }
 
 export type Digests = Readonly<Record<number, string>>;
+
+/** What is remembered of sleep. */
+export interface Rest {
+  /** When supervisors were woken, CLOCK_MONOTONIC milliseconds: the last few. */
+  readonly wakes: readonly number[];
+  /** By name, whose handles were held when the last one fell asleep: the first half of its `Incarnation`. */
+  readonly held: Readonly<Record<string, string>>;
+}
+
+export const RESTED: Rest = { wakes: [], held: {} };
 
 /**
  * Never larger than init takes: a memo that is refused would end each supervisor anew. What only tells a story goes
@@ -39,18 +50,25 @@ export function writeMemo(memo: Memo): string {
  */
 export function readMemo(memo: string, hostId: string): Memo | undefined {
   try {
-    const { format, isHeld, oomKills, digests = {}, state } = JSON.parse(memo) as Memo & { format: number };
+    const {
+      format,
+      isHeld,
+      oomKills,
+      digests = {},
+      rest = RESTED,
+      state,
+    } = JSON.parse(memo) as Memo & { format: number };
     if (format !== FORMAT || state.hostId !== hostId) return undefined;
     const fresh = initialState({ ...state, solo: false });
     const chronicle = { ...fresh.chronicle, ...state.chronicle };
-    return { isHeld, oomKills, digests, state: { ...fresh, ...state, chronicle, ...ASLEEP } };
+    return { isHeld, oomKills, digests, rest, state: { ...fresh, ...state, chronicle, ...ASLEEP } };
   } catch {
     return undefined;
   }
 }
 
-function memoText({ state, isHeld, oomKills, digests }: Memo): string {
-  return JSON.stringify({ format: FORMAT, isHeld, oomKills, digests, state: { ...state, peers: undefined } });
+function memoText({ state, isHeld, oomKills, digests, rest }: Memo): string {
+  return JSON.stringify({ format: FORMAT, isHeld, oomKills, digests, rest, state: { ...state, peers: undefined } });
 }
 
 /**

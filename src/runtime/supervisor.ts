@@ -30,11 +30,12 @@ import { errnoText, eventOf, programOf } from './host-events.ts';
 import type { HttpOptions } from './http.ts';
 import type { Log } from './log.ts';
 import type { Membership, MembershipEvents } from './membership.ts';
-import { type Digests, readMemo, writeMemo } from './memo.ts';
+import { type Digests, RESTED, readMemo, writeMemo } from './memo.ts';
 import { NetworkTasks } from './network-tasks.ts';
 import { readOomKills } from './oom.ts';
 import { OptionalServices } from './optional-services.ts';
 import type { ActionEnd } from './probes/probe.ts';
+import { Sleeper, withWake } from './sleep.ts';
 import { type TerminationLog, TerminationLogWriter } from './termination-log.ts';
 import { LATE_MS, MAX_TIMER_MS, MOST, maxWritingMs, mustRescanFirst, withTimeout } from './timeouts.ts';
 import { TrafficWatcher } from './traffic.ts';
@@ -49,11 +50,21 @@ export interface SupervisorOptions {
   readonly log: Log;
   readonly bootId: string;
   /** The member's place in a graveyard, loaded once the application was started; undefined: solo. */
-  readonly openMembership: (() => Promise<Membership>) | undefined;
+  readonly openMembership: ((before: Before) => Promise<Membership>) | undefined;
+  /** What is to be told of the configuration, once in the life of the container. */
+  readonly remarks?: { readonly warnings: readonly string[]; readonly notes: readonly string[] };
+  /** After so long without an event it may sleep; undefined: it never does. */
+  readonly sleepAfterMs?: number | undefined;
   readonly http?: HttpOptions | undefined;
   readonly terminationLog?: TerminationLog | undefined;
   /** Tells a collector of the end, within so many milliseconds; resolves with why it could not. */
   readonly sendTrace?: ((state: State, maxMs: number) => Promise<string | undefined>) | undefined;
+}
+
+/** What the supervisor before this one has left to its membership. */
+export interface Before {
+  readonly heldBefore: Readonly<Record<string, string>>;
+  readonly wasWoken: boolean;
 }
 
 const NO_ALARMS = { killAtMs: undefined, dueMs: undefined };
@@ -72,6 +83,9 @@ export class Supervisor {
   readonly #services: OptionalServices;
   readonly #terminationLog: TerminationLogWriter;
   #digests: Digests = {};
+  #rest = RESTED;
+  #wasWoken = false;
+  readonly #sleeper: Sleeper | undefined;
   /** What init knows of our plans. */
   #alarms: { readonly killAtMs: number | undefined; readonly dueMs: number | undefined } = NO_ALARMS;
 
@@ -89,20 +103,44 @@ export class Supervisor {
     };
     const stateNow = (): State | undefined => this.#state && { ...this.#state, now: clock.now() };
     this.#services = new OptionalServices({ member, http, log, stateNow });
+    this.#sleeper = this.#makeSleeper();
+  }
+
+  /** None where there is no init, or where something here has to answer or to look by itself. */
+  #makeSleeper(): Sleeper | undefined {
+    const { member, host, log, clock, http, sleepAfterMs } = this.#options;
+    if (sleepAfterMs === undefined || host.init === undefined || http !== undefined || member.reload.length > 0)
+      return undefined;
+    return new Sleeper({
+      member,
+      afterMs: sleepAfterMs,
+      log,
+      now: () => clock.now().mono,
+      state: () => (this.#leaving ? undefined : this.#state),
+      rest: () => this.#rest,
+      membership: () => this.#membership,
+      commit: (commands, held = this.#rest.held) => {
+        this.#rest = { ...this.#rest, held };
+        this.#commit(undefined, commands);
+      },
+    });
   }
 
   /** Resolves when all is wired; the rest is events. */
   async start(): Promise<void> {
     const { host, wishes, member, clock, log, openMembership, bootId } = this.#options;
     const hello = await host.open((event) => this.#onHostEvent(event));
-    const { hostId, startedAt: startedAtMs, memo } = hello;
+    const { hostId, startedAt: startedAtMs, memo, wokenBy } = hello;
     const resumed = memo === undefined ? undefined : readMemo(memo, hostId);
     const now = clock.now();
     const state = resumed?.state ?? initialState({ hostId, bootId, startedAtMs, now, solo: member.solo });
     this.#state = member.solo ? { ...state, peers: {} } : state;
     this.#isHeld = resumed?.isHeld ?? false;
     this.#alarms = { ...NO_ALARMS, killAtMs: hostKillAtMs(state) };
-    if (resumed !== undefined) log.say('warn', 'the supervisor was started again', { phase: state.phase });
+    this.#rest = resumed?.rest ?? RESTED;
+    this.#wasWoken = wokenBy !== undefined && resumed !== undefined;
+    if (this.#wasWoken) this.#rest = { ...this.#rest, wakes: withWake(this.#rest.wakes, now.mono) };
+    this.#remark(state, resumed !== undefined, wokenBy);
     this.#oomKills = resumed === undefined ? readOomKills() : resumed.oomKills;
     this.#digests = resumed?.digests ?? {};
     // The host tells in this turn of the loop what was queued before we were there; only then may anything begin.
@@ -124,10 +162,21 @@ export class Supervisor {
     // A member that is on its way out is not interested in the others any more.
     if (!this.#leaving) await this.#membership?.watch(events);
     collectGarbageWhenIdle();
+    if (!this.#leaving) this.#sleeper?.open();
   }
 
-  async #claim(openMembership: () => Promise<Membership>, events: MembershipEvents): Promise<void> {
-    const membership = await openMembership();
+  /** What the configuration gives rise to is told in the first life only: to be woken is nothing that happens to it. */
+  #remark(state: State, isResumed: boolean, wokenBy: string | undefined): void {
+    const { log, remarks } = this.#options;
+    const { phase } = state;
+    if (this.#wasWoken) return log.say('debug', 'awake again', { by: wokenBy, phase });
+    for (const warning of remarks?.warnings ?? []) log.say('warn', warning);
+    for (const note of remarks?.notes ?? []) log.say('info', note);
+    if (isResumed) log.say('warn', 'the supervisor was started again', { phase });
+  }
+
+  async #claim(openMembership: OpenMembership, events: MembershipEvents): Promise<void> {
+    const membership = await openMembership({ heldBefore: this.#rest.held, wasWoken: this.#wasWoken });
     const generation = this.#state?.generation === undefined ? await membership.readGeneration() : undefined;
     // Before anything is written, or looked at.
     if (generation !== undefined) this.#dispatch({ type: 'generationRead', at: this.#options.clock.now(), generation });
@@ -207,13 +256,14 @@ export class Supervisor {
     this.#terminationLog.follow(state);
     afterCommit();
     this.#wakeAt(wakeAtMs);
+    this.#sleeper?.stir(wakeAtMs);
   }
 
   /** One transaction: what is done with, what is known, what is to be done. */
   #commit(ack: number | undefined, commands: readonly HostCommand[]): void {
     if (this.#state === undefined) return;
-    const [isHeld, oomKills, digests] = [this.#isHeld, this.#oomKills, this.#digests];
-    const memo = writeMemo({ state: this.#state, isHeld, oomKills, digests });
+    const [isHeld, oomKills, digests, rest] = [this.#isHeld, this.#oomKills, this.#digests, this.#rest];
+    const memo = writeMemo({ state: this.#state, isHeld, oomKills, digests, rest });
     const isNews = memo !== this.#memo;
     if (ack === undefined && commands.length === 0 && !isNews) return;
     this.#options.host.commit({ ack, memo: isNews ? memo : undefined, commands });
@@ -264,6 +314,7 @@ export class Supervisor {
     const { log, clock } = this.#options;
     if (this.#leaving) return;
     this.#leaving = true;
+    this.#sleeper?.close();
     clearTimeout(this.#timer);
     this.#means.networkTasks.endAll();
     this.#means.traffic.close();
@@ -293,6 +344,8 @@ export class Supervisor {
     if (why !== undefined) log.say('warn', `the trace was not delivered: ${why}`);
   }
 }
+
+type OpenMembership = NonNullable<SupervisorOptions['openMembership']>;
 
 /** What the rest of the way out takes at most. */
 const TRACED_AHEAD_MS = 100;

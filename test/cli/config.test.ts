@@ -72,6 +72,7 @@ describe('the configuration of `sexton -- command`', () => {
       http: undefined,
       terminationLog: { path: '/dev/termination-log', isNamed: false },
       otlp: undefined,
+      sleepAfterMs: 5_000,
     });
   });
 
@@ -242,6 +243,7 @@ restartPolicyRules:
       readyzOnDrain: 'fail',
       terminationLog: '/evidence/web',
       otlp: 'http://127.0.0.1:4318/v1/traces',
+      sleepAfter: '20s',
       logLevel: 'debug',
       logFormat: 'text',
     };
@@ -286,6 +288,7 @@ http: '[::1]:8081'
 readyzOnDrain: fail
 terminationMessagePath: /evidence/web
 otlp: http://127.0.0.1:4318/v1/traces
+sleepAfter: 20s
 logLevel: debug
 logFormat: text
 `;

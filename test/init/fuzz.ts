@@ -138,7 +138,7 @@ function seeds(): Buffer[] {
     ['listen', '/graveyard/.web.sock'],
     ['watch', '0', '0', '/graveyard', 'web'],
     ['watch', '2', '1', '/graveyard', 'web', 'job', 'proxy', '/graveyard/.main.sock'],
-    ['sleep', '7'],
+    ['sleep'],
     ['exit', '143'],
   ];
   const commits = [[], ...operations, operations.flat()];

@@ -10,7 +10,7 @@ import type { Host } from '../../runtime/host/host.ts';
 import { InitHost } from '../../runtime/host/init.ts';
 import { whyWithoutInit } from '../../runtime/host/without-init.ts';
 import { Log } from '../../runtime/log.ts';
-import { Supervisor } from '../../runtime/supervisor.ts';
+import { type Before, Supervisor } from '../../runtime/supervisor.ts';
 import { leaveRefusal } from '../../runtime/termination-log.ts';
 import { withTimeout } from '../../runtime/timeouts.ts';
 import type { DropIn } from '../dropin/line.ts';
@@ -40,23 +40,23 @@ async function supervise(
     http,
     terminationLog,
     otlp,
+    sleepAfterMs,
     host: wishes,
   }: RunConfig,
   { warnings, notes }: { readonly warnings: readonly string[]; readonly notes: readonly string[] },
 ): Promise<void> {
   const clock = new SystemClock();
   const log = new Log({ level: logLevel, format: logFormat, member: member.name });
-  for (const warning of warnings) log.say('warn', warning);
-  for (const note of notes) log.say('info', note);
   // init is our parent.
-  if (wishes.missesOrphans && process.ppid !== 1) log.say('warn', NOT_REAPED);
+  const ofPlace = wishes.missesOrphans && process.ppid !== 1 ? [NOT_REAPED] : [];
+  const remarks = { warnings: [...warnings, ...ofPlace], notes };
   const bootId = readBootId();
   const openMembership =
     graveyard === undefined
       ? undefined
-      : async () => {
+      : async (before: Before) => {
           const { Membership } = await import('../../runtime/membership.ts');
-          return new Membership({ dir: graveyard, makes: makesGraveyard, member, clock, log });
+          return new Membership({ dir: graveyard, makes: makesGraveyard, member, clock, log, ...before });
         };
   const sendTrace =
     otlp === undefined
@@ -70,7 +70,7 @@ async function supervise(
           );
         };
   const about = { member, program, host, wishes, clock, log, bootId, openMembership, http, terminationLog, sendTrace };
-  await new Supervisor(about).start();
+  await new Supervisor({ ...about, remarks, sleepAfterMs }).start();
 }
 
 /** sexton-init when it started us, else this process itself. */

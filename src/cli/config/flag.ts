@@ -58,6 +58,7 @@ export interface Values {
   readonly readyzOnDrain: OnDrain;
   readonly terminationLog: string;
   readonly otlp: string;
+  readonly sleepAfter: number | 'never';
   readonly logLevel: LogOptions['level'];
   readonly logFormat: LogOptions['format'];
 }

@@ -1,9 +1,10 @@
 /**
  * The address of `--http`: `:8080`, `127.0.0.1:8080`, `[::1]:8080`, `unix:/run/sexton.sock`; and the path of the
- * termination log; and the URL of a collector.
+ * termination log; the URL of a collector; and how soon the supervisor sleeps.
  */
 import { MAX_SOCKET_PATH_BYTES } from '../../core/format/tombstone.ts';
 import type { HttpAddress } from '../../runtime/http/address.ts';
+import { parseSomeTime } from './duration.ts';
 import { bad, good, type Parse, show } from './parse.ts';
 
 export function parseAddress(text: string): Parse<HttpAddress> {
@@ -28,6 +29,12 @@ export function parseTerminationLog(text: string): Parse<string> {
 }
 
 /** A collector's base, to which the path of OTLP over HTTP is added, or a whole URL. */
+export function parseSleepAfter(text: string): Parse<number | 'never'> {
+  if (text === 'never') return good(text);
+  const time = parseSomeTime(text);
+  return time.ok || /\d/.test(text) ? time : bad('must be a duration or never; write one of them, such as 5s');
+}
+
 export function parseCollector(text: string): Parse<string> {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol) || !/^https?:\/\//.test(text))

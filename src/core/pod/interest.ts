@@ -30,6 +30,18 @@ export function mattersTo(config: MemberConfig, isStopping: boolean, peer: Tombs
   return isStopping && (Deadline !== undefined || PodStopNotBefore !== undefined);
 }
 
+/**
+ * Whether nothing that `peer` may still say in this life can change what we do, as long as we are not stopping: not even
+ * its stop, its death, or that it has left its mains. Another life of it may be quite another member.
+ */
+export function isQuiet(config: MemberConfig, peer: Tombstone): boolean {
+  if (peer.Died !== undefined) return false;
+  const time = peer.Born ?? '';
+  const stopped: Tombstone = { ...peer, StopRequested: time, StopReason: 'signal TERM' };
+  const left: Tombstone = { ...peer, Died: time, StopReason: MAINS_FINISHED };
+  return ![peer, stopped, left].some((word) => mattersTo(config, false, word));
+}
+
 function isMyQuestion({ role }: MemberConfig, peer: Tombstone): boolean {
   return (role === 'main' && peer.Role === 'sidecar') || isAskedByPlatform(peer);
 }

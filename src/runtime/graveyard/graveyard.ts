@@ -37,6 +37,18 @@ export interface GraveyardOptions {
   readonly inbox?: Pick<InboxOptions, 'self' | 'onAsked'>;
   /** Default 5,000. */
   readonly rescanMs?: number;
+  /** Whether nothing that this peer may still say in this life matters. Default: of none. */
+  readonly isQuiet?: (tombstone: Tombstone) => boolean;
+  /** By name, whose handle a supervisor before this one has held: the host of that life. */
+  readonly heldBefore?: Readonly<Record<string, string>>;
+}
+
+/** What another has to watch for us while we are not there. */
+export interface Vigil {
+  /** Members of whom nothing is to be told. */
+  readonly quiet: readonly string[];
+  /** By name, the host of the life whose handle is held. */
+  readonly held: Readonly<Record<string, string>>;
 }
 
 const RESCAN_MS = 5_000;
@@ -68,7 +80,12 @@ export class Graveyard {
     this.#options = options;
     const { dir, ownName, now, onTrouble, rescanMs = RESCAN_MS } = options;
     const inbox = options.inbox && new Inbox({ dir, onTrouble, ...options.inbox });
-    this.#liveness = new Liveness({ dir, now, onChange: (...change) => this.#hear(...change) });
+    this.#liveness = new Liveness({
+      dir,
+      now,
+      onChange: (...change) => this.#hear(...change),
+      wasHeld: (name) => this.#wasHeld(name),
+    });
     this.#watch = new Watch({
       dir,
       ownName,
@@ -115,6 +132,22 @@ export class Graveyard {
       this.#see(this.#snapshot);
       void this.rescan();
     });
+  }
+
+  /** undefined: something is on its way, or there is a peer of whose end nobody would tell. */
+  vigil(): Vigil | undefined {
+    const { isQuiet = () => false } = this.#options;
+    const isBusy = this.#isTelling || this.#telling !== undefined || this.#liveness.isTrying;
+    if (!this.#hasStarted || this.#isStopping || isBusy || !this.#watch.isCalm) return undefined;
+    const held: Record<string, string> = {};
+    for (const { tombstone } of this.#members.filter((member) => isFollowed(member.tombstone))) {
+      const { kind } = this.#liveness.of(tombstone.Name);
+      if (kind === 'none' || kind === 'denied') return undefined;
+      if (kind === 'held') held[tombstone.Name] = hostOf(tombstone.Incarnation);
+    }
+    const far = this.#snapshot.members.filter(({ vanished, tombstone }) => !vanished && this.#isFar(tombstone));
+    const quiet = far.map(({ tombstone }) => tombstone).filter(isQuiet);
+    return { quiet: quiet.map(({ Name }) => Name), held };
   }
 
   async stop(): Promise<void> {
@@ -164,6 +197,12 @@ export class Graveyard {
     this.#warned.add(message);
     const isLast = this.#warned.size > MAX_WARNINGS;
     this.#options.onTrouble(isLast ? 'what else is ignored in the graveyard is not told' : message, undefined);
+  }
+
+  #wasHeld(name: string): boolean {
+    const { heldBefore = {} } = this.#options;
+    const seen = this.#snapshot.members.find(({ tombstone }) => tombstone.Name === name);
+    return Object.hasOwn(heldBefore, name) && heldBefore[name] === hostOf(seen?.tombstone.Incarnation);
   }
 
   #isOver({ Name, Boot, Died }: Tombstone): boolean {

@@ -26,6 +26,8 @@ export interface LivenessOptions {
   readonly dir: string;
   readonly now: () => number;
   readonly onChange: (name: string, contact: Contact) => void;
+  /** Whether a supervisor before this one has held the handle of this life of the peer. Default: none has. */
+  readonly wasHeld?: (name: string) => boolean;
 }
 
 /** Seldom: in a large pod each tries all, and those that have died are mostly read of before. 2 s in all. */
@@ -64,6 +66,11 @@ export class Liveness {
     return this.#peers.get(name)?.contact ?? { kind: 'none' };
   }
 
+  /** Whether a try is under way, or will come by itself. */
+  get isTrying(): boolean {
+    return [...this.#peers.values()].some((peer) => peer.isTrying);
+  }
+
   /** Tries all that are not held, or the one that is named. Resolves when they have been tried. */
   async retry(name?: string): Promise<void> {
     const peers = name === undefined ? [...this.#peers.values()] : [this.#peers.get(name)];
@@ -83,11 +90,18 @@ export class Liveness {
   }
 
   #begin(name: string): Promise<void> {
-    const { dir, now, onChange } = this.#options;
-    const peer = new Peer(dir, name, now, (contact) => onChange(name, contact));
+    const { dir, now, onChange, wasHeld = () => false } = this.#options;
+    const about = { now, onChange: (contact: Contact) => onChange(name, contact), wasHeld: () => wasHeld(name) };
+    const peer = new Peer(dir, name, about);
     this.#peers.set(name, peer);
     return peer.persist();
   }
+}
+
+interface PeerOptions {
+  readonly now: () => number;
+  readonly onChange: (contact: Contact) => void;
+  readonly wasHeld: () => boolean;
 }
 
 class Peer {
@@ -96,6 +110,7 @@ class Peer {
   readonly #file: string;
   readonly #now: () => number;
   readonly #onChange: (contact: Contact) => void;
+  readonly #wasHeld: () => boolean;
   #socket: Socket | undefined;
   #attempting: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -103,11 +118,12 @@ class Peer {
   #heldSince = 0;
   #hasLeft = false;
 
-  constructor(dir: string, name: string, now: () => number, onChange: (contact: Contact) => void) {
+  constructor(dir: string, name: string, about: PeerOptions) {
     this.#dir = dir;
     this.#file = handleOf(name);
-    this.#now = now;
-    this.#onChange = onChange;
+    this.#now = about.now;
+    this.#onChange = about.onChange;
+    this.#wasHeld = about.wasHeld;
   }
 
   /** Tries now and, if in vain, now and then for a while. Resolves after the first try. */
@@ -124,6 +140,10 @@ class Peer {
       this.#attempting = undefined;
     });
     return this.#attempting;
+  }
+
+  get isTrying(): boolean {
+    return this.#attempting !== undefined || this.#timer !== undefined;
   }
 
   leave(): void {
@@ -191,7 +211,9 @@ class Peer {
 
   /** What was held once is lost, whatever stands against a new connection. */
   #miss(kind: 'none' | 'refused' | 'denied'): void {
-    if (this.contact.kind !== 'lost') this.#become({ kind });
+    if (this.contact.kind === 'lost') return;
+    if (kind === 'refused' && this.#wasHeld()) this.#become({ kind: 'lost', at: this.#now() });
+    else this.#become({ kind });
   }
 
   #become(contact: Contact): void {

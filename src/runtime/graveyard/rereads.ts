@@ -38,6 +38,10 @@ export class Rereads {
     this.#byName.delete(name);
   }
 
+  get isWaiting(): boolean {
+    return [...this.#byName.values()].some(({ timer }) => timer !== undefined);
+  }
+
   stop(): void {
     for (const { timer } of this.#byName.values()) clearTimeout(timer);
   }

@@ -13,9 +13,9 @@ import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { lstat, open, opendir, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { handleOf, isMemberName } from '../../core/format/tombstone.ts';
+import { handleOf, isMemberName, MAX_BYTES } from '../../core/format/tombstone.ts';
 import { inDirectory, makeDirectory } from './directory.ts';
-import { MAX_ENTRIES } from './read.ts';
+import { MAX_ENTRIES, readPlainFile } from './read.ts';
 
 /** What could not be done, and the remedy. */
 export interface Trouble {
@@ -66,6 +66,20 @@ export class Store {
     this.#wanted = text;
     this.#written = undefined;
     return this.#schedule();
+  }
+
+  /** Whether the tombstone says this already, as a supervisor before us has left it: then it need not be written. */
+  async adopt(text: string): Promise<boolean> {
+    const there = await readPlainFile(this.path, MAX_BYTES);
+    if (there.kind !== 'bytes' || there.bytes.toString() !== text) return false;
+    this.#wanted = text;
+    this.#written = text;
+    return true;
+  }
+
+  /** All that was asked for is written. */
+  get isWritten(): boolean {
+    return this.#running === undefined && this.#wanted !== undefined && this.#written === this.#wanted;
   }
 
   /** Writes the last text again if that failed or if the file is gone since. To be called now and then. */

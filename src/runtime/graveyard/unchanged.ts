@@ -27,10 +27,7 @@ export class Unchanged {
 
   /** At the beginning of a scan. */
   async begin(): Promise<void> {
-    this.#isTrusted = await statfs(this.#dir).then(
-      ({ type }) => LOCAL.has(type),
-      () => false,
-    );
+    this.#isTrusted = await isLocal(this.#dir);
     if (!this.#isTrusted) this.#marks.clear();
   }
 
@@ -50,6 +47,14 @@ export class Unchanged {
   forget(name: string): void {
     this.#marks.delete(name);
   }
+}
+
+/** Whether this kernel itself makes every change in this directory, and tells of it. */
+export function isLocal(dir: string): Promise<boolean> {
+  return statfs(dir).then(
+    ({ type }) => LOCAL.has(type),
+    () => false,
+  );
 }
 
 /** undefined: not there, or too young to be told apart from its next change. */

@@ -93,6 +93,11 @@ export class Watch {
     return scanned;
   }
 
+  /** What has changed so far was read, and what changes is told. */
+  get isCalm(): boolean {
+    return !this.#isWorking && !this.#isUnreadable && !this.#rereads.isWaiting && this.#events.isHealthy;
+  }
+
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearInterval(this.#timer);

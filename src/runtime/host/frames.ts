@@ -215,7 +215,7 @@ function commandFields(command: HostCommand): string[] {
       return ['watch', ...counts, dir, text('name', command.ownName, MAX_NAME), ...quiet, ...sockets];
     }
     case 'sleep':
-      return ['sleep', integer('sequence', command.lastSeq, 0, Number.MAX_SAFE_INTEGER)];
+      return ['sleep'];
     case 'exit':
       return ['exit', integer('exit code', command.code, 0, 255)];
     default:

@@ -102,10 +102,10 @@ export type HostCommand =
       readonly sockets: readonly string[];
     }
   /**
-   * Let us go until something happens. The host does so only if `lastSeq` is its last event and nothing that it watches
+   * Let us go until something happens. The host does so only if all events are acknowledged and nothing that it watches
    * has changed since `watch`; then it KILLs us. Else it forgets what it watches, and answers nothing.
    */
-  | { readonly type: 'sleep'; readonly lastSeq: number }
+  | { readonly type: 'sleep' }
   /** End the host, and with it this container. */
   | { readonly type: 'exit'; readonly code: number };
 

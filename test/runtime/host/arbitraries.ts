@@ -102,7 +102,7 @@ const command: fc.Arbitrary<HostCommand> = fc.oneof(
   record({ type: fc.constant('exec'), id, argv, outputLimit: fc.integer({ min: 0, max: 4096 }) }),
   record({ type: fc.constantFrom('endHelper', 'firstOnly'), id }),
   record({ type: fc.constantFrom('sweep', 'parentDeath'), signal }),
-  record({ type: fc.constant('tellReaped') }),
+  record({ type: fc.constantFrom('tellReaped', 'sleep') }),
   record({
     type: fc.constant('watch'),
     dir: fc.constantFrom('/graveyard', '/var/run/grün'),
@@ -110,7 +110,6 @@ const command: fc.Arbitrary<HostCommand> = fc.oneof(
     quiet: fc.array(name, { maxLength: 3 }),
     sockets: fc.array(fc.constantFrom('/graveyard/.main.sock', '/g/.b.sock'), { maxLength: 3 }),
   }),
-  record({ type: fc.constant('sleep'), lastSeq: fc.maxSafeNat() }),
   record({ type: fc.constant('exit'), code: fc.integer({ min: 0, max: 255 }) }),
 );
 

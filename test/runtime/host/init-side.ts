@@ -118,7 +118,7 @@ export function commitOf(fields: readonly string[]): Commit {
         quiet: some(names, word),
         sockets: some(sockets, word),
       });
-    } else if (operation === 'sleep') commands.push({ type: 'sleep', lastSeq: int() });
+    } else if (operation === 'sleep') commands.push({ type: 'sleep' });
     else if (operation === 'exit') commands.push({ type: 'exit', code: int() });
     else throw new Error(`no such operation: ${operation}`);
   }

@@ -123,6 +123,7 @@ export const FORMS: Readonly<Record<Key, Form>> = {
   http: { pattern: `(unix:/[^\\u0000]*[^\\u0000/]|${HOST}:${PORT})` },
   readyzOnDrain: choices('readyzOnDrain'),
   otlp: { pattern: 'https?://[^\\u0000-\\u0020@#]+' },
+  sleepAfter: { pattern: `(never|${SOME_TIME})` },
   terminationLog: { pattern: '/[^\\u0000]*[^\\u0000/]' },
   logLevel: choices('logLevel'),
   logFormat: choices('logFormat'),

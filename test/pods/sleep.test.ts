@@ -1,0 +1,143 @@
+/**
+ * Pods whose supervisors sleep: what they do is what they would have done awake.
+ */
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { describe } from 'node:test';
+import { isSupervisor } from '../helpers/container.ts';
+import { atOnce } from '../helpers/engine.ts';
+import { run } from '../helpers/outcome.ts';
+import { SEXTON } from '../helpers/paths.ts';
+import { childrenOf } from '../helpers/process.ts';
+import { scenario } from '../helpers/scenario.ts';
+import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
+import { readTombstone } from '../helpers/tombstone.ts';
+import { waitFor } from '../helpers/wait.ts';
+import { type RunningPod, runPod } from './kubelet.ts';
+import { AMPLE_MS, cast } from './members.ts';
+
+const SLEEPS = ['--sleep-after', '300ms', '--log-level', 'debug'];
+const AWAKE = ['--sleep-after', 'never'];
+
+function count(pod: RunningPod, name: string, what: RegExp): number {
+  return pod.current(name).stderr().match(what)?.length ?? 0;
+}
+
+/** It has gone to sleep so often, and only its init and its command are left. */
+async function asleep(pod: RunningPod, name: string, times = 1): Promise<void> {
+  await waitFor(`${name} is asleep`, () => count(pod, name, /asleep until something happens/g) >= times);
+  await waitFor(`${name} has no supervisor`, async () => !(await hasSupervisor(pod, name)));
+}
+
+async function hasSupervisor(pod: RunningPod, name: string): Promise<boolean> {
+  return childrenOf(await pod.current(name).pid1()).some(isSupervisor);
+}
+
+function wokenOnly(pod: RunningPod, name: string): void {
+  assert.equal(count(pod, name, /the supervisor was started again/g), 0, 'to be woken is no crash');
+}
+
+describe('pods that sleep', { concurrency: atOnce(3) }, () => {
+  scenario('P15 a sidecar that sleeps ends with its main, which slept too', async (stage) => {
+    const { main, sidecar, served, open, running } = cast(stage);
+    const containers = [sidecar('proxy', {}, SLEEPS), main('work', { run: 1, ...served }, SLEEPS)];
+    const pod = runPod(stage.scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
+    await running('proxy', 'work');
+    await asleep(pod, 'proxy');
+    await asleep(pod, 'work');
+    open();
+    assert.equal(await pod.end(), 'Succeeded');
+    readTimeline(stage.scratch.log).exitsBeforeSignalTo('work', 'proxy');
+    for (const name of ['proxy', 'work']) wokenOnly(pod, name);
+    assert.match(pod.current('proxy').stderr(), /"by":"file work".*"message":"awake again"/);
+  });
+
+  scenario('P15 a sidecar that sleeps learns of a main whose whole container was killed', async (stage) => {
+    const { main, sidecar, running } = cast(stage);
+    const containers = [sidecar('proxy', {}, SLEEPS), main('work', {}, SLEEPS)];
+    const pod = runPod(stage.scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
+    await running('proxy', 'work');
+    await asleep(pod, 'proxy');
+    await asleep(pod, 'work');
+    await pod.current('work').kill();
+    assert.equal(await pod.end(), 'Failed');
+    assert.equal(pod.exitOf('proxy'), 0);
+    assert.equal(readTombstone(stage.scratch.graveyard, 'proxy')?.StopReason, 'mains finished');
+    assert.match(pod.current('proxy').stderr(), /the handle of a member: lost/);
+    wokenOnly(pod, 'proxy');
+  });
+
+  scenario('P15 a main that sleeps drains, and its sidecar holds until it has ended', async (stage) => {
+    const { main, sidecar, running } = cast(stage);
+    const work = main('work', {}, ['--drain', '400ms', ...SLEEPS]);
+    const pod = runPod(stage.scratch, {
+      restartPolicy: 'Always',
+      graceMs: AMPLE_MS,
+      containers: [sidecar('proxy', {}, SLEEPS), work],
+    });
+    await running('proxy', 'work');
+    await asleep(pod, 'proxy');
+    await asleep(pod, 'work');
+    await pod.delete();
+    readTimeline(stage.scratch.log).exitsBeforeSignalTo('work', 'proxy');
+    assert.match(pod.current('work').stderr(), /draining/);
+    for (const name of ['proxy', 'work']) wokenOnly(pod, name);
+  });
+
+  scenario('P15 a request of sexton stop wakes, and one who wakes for nothing wakes nobody else', async (stage) => {
+    const { main, sidecar, running } = cast(stage);
+    const work = main('work', {}, SLEEPS);
+    const pod = runPod(stage.scratch, {
+      restartPolicy: 'Never',
+      graceMs: AMPLE_MS,
+      containers: [sidecar('proxy', {}, SLEEPS), work],
+    });
+    await running('proxy', 'work');
+    await asleep(pod, 'proxy');
+    await asleep(pod, 'work');
+    const wakes = count(pod, 'proxy', /awake again/g);
+    writeFileSync(`${stage.scratch.graveyard}/.work.nothing`, '');
+    await asleep(pod, 'work', count(pod, 'work', /asleep until/g) + 1);
+    assert.equal(count(pod, 'proxy', /awake again/g), wakes);
+    const { code } = await run([SEXTON, 'stop', '--graveyard', stage.scratch.graveyard], {
+      PATH: process.env.PATH ?? '',
+    });
+    assert.equal(code, 0);
+    await pod.end();
+    assert.match(pod.current('work').stderr(), /"by":"file \.work\.[0-9a-f]+\.stop".*"message":"awake again"/);
+    readTimeline(stage.scratch.log).exitsBeforeSignalTo('work', 'proxy');
+  });
+
+  scenario('P15 a start gate is waited for asleep', async (stage) => {
+    const { main, served, open } = cast(stage);
+    const first = main('first', { run: 1, ...served }, SLEEPS);
+    const second = main('second', { run: 1 }, ['--start-after', 'first=completed', ...SLEEPS]);
+    const pod = runPod(stage.scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers: [first, second] });
+    await waitForEvent(stage.scratch.log, 'first', 'Started');
+    await asleep(pod, 'second');
+    readTimeline(stage.scratch.log).neverStarted('second');
+    open();
+    assert.equal(await pod.end(), 'Succeeded');
+    wokenOnly(pod, 'second');
+  });
+
+  scenario('P15 one with a readiness probe stays awake, and so does one that was told to', async (stage) => {
+    const { main, sidecar, probe, running } = cast(stage);
+    const { scratch } = stage;
+    const file = scratch.path('ready');
+    const containers = [
+      sidecar('told', {}, AWAKE),
+      main('probed', {}, ['--readiness', probe('look', file), ...SLEEPS]),
+      main('work', {}, SLEEPS),
+    ];
+    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
+    await running('told', 'work', 'probed');
+    await asleep(pod, 'work');
+    await waitForEvent(scratch.log, 'look', 'Probed', 10);
+    for (const name of ['told', 'probed']) {
+      assert.equal(count(pod, name, /asleep until/g), 0);
+      assert.ok(await hasSupervisor(pod, name));
+    }
+    await pod.delete();
+  });
+});
