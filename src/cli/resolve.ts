@@ -56,6 +56,8 @@ export type Resolution =
       readonly warnings: readonly string[];
       /** What is logged once at the start. */
       readonly notes: readonly string[];
+      /** For which flags and files the supervisor stays awake. */
+      readonly awakeFor: readonly string[];
       readonly sources: readonly Source[];
     }
   | {
@@ -156,6 +158,7 @@ function resolve({ argv, env, files, place, environment }: Inputs, file: ConfigF
       ...warnings,
     ],
     notes,
+    awakeFor: awakeFor(settings, file),
     sources: [...KEYS.map((key) => sourceOf(key, settings)), commandSource(program, file)],
   };
 }
@@ -234,7 +237,15 @@ function runConfig(
 /** Who is woken reads the configuration again, and a file may have changed by then. */
 function sleepOf(settings: Settings, file: ConfigFile | undefined): number | undefined {
   const after = need(settings, 'sleepAfter');
-  return after === 'never' || file !== undefined ? undefined : after;
+  return after === 'never' || awakeFor(settings, file).length > 0 ? undefined : after;
+}
+
+/** What the supervisor has to be there for all the time. */
+function awakeFor(settings: Settings, file: ConfigFile | undefined): readonly string[] {
+  const asked = (['readiness', 'liveness', 'reload', 'http'] as const).filter(
+    (key) => settings[key].value !== undefined,
+  );
+  return [...asked.map((key) => `--${FLAGS[key].name}`), ...(file === undefined ? [] : [file.path])];
 }
 
 function observation(settings: Settings): Pick<RunConfig, 'http' | 'terminationLog' | 'otlp'> {

@@ -102,13 +102,12 @@ export class Sleeper {
   }
 }
 
-/** Whether this is a state in which only others, or the command, have anything to do. */
+/** Whether this is a state in which only others, or the command, have anything to do. Of a member without probes. */
 export function isAtRest(member: MemberConfig, state: State): boolean {
   const { child, stop, climb, failing, tasks } = state;
   const isWaiting = child.is === 'alive' || child.is === 'backoff' || child.is === 'unstarted';
   if (!isWaiting || stop !== undefined || climb !== undefined || failing !== undefined || tasks.length > 0)
     return false;
-  if (member.probes.readiness !== undefined || member.probes.liveness !== undefined) return false;
   return state.peers !== undefined && !hasUnsurePeer(member, state);
 }
 

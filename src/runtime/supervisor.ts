@@ -53,7 +53,7 @@ export interface SupervisorOptions {
   readonly openMembership: ((before: Before) => Promise<Membership>) | undefined;
   /** What is to be told of the configuration, once in the life of the container. */
   readonly remarks?: { readonly warnings: readonly string[]; readonly notes: readonly string[] };
-  /** After so long without an event it may sleep; undefined: it never does. */
+  /** After so long without an event it may sleep; undefined: it never does, as something here has to answer or to look. */
   readonly sleepAfterMs?: number | undefined;
   readonly http?: HttpOptions | undefined;
   readonly terminationLog?: TerminationLog | undefined;
@@ -106,11 +106,10 @@ export class Supervisor {
     this.#sleeper = this.#makeSleeper();
   }
 
-  /** None where there is no init, or where something here has to answer or to look by itself. */
+  /** None without init. */
   #makeSleeper(): Sleeper | undefined {
-    const { member, host, log, clock, http, sleepAfterMs } = this.#options;
-    if (sleepAfterMs === undefined || host.init === undefined || http !== undefined || member.reload.length > 0)
-      return undefined;
+    const { member, host, log, clock, sleepAfterMs } = this.#options;
+    if (sleepAfterMs === undefined || host.init === undefined) return undefined;
     return new Sleeper({
       member,
       afterMs: sleepAfterMs,

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { MemberConfig } from '../../src/core/config.ts';
 import { reduce } from '../../src/core/lifecycle/lifecycle.ts';
-import { mattersTo } from '../../src/core/pod/interest.ts';
+import { isQuiet, mattersTo } from '../../src/core/pod/interest.ts';
 import { leftoversOfOtherSessions } from '../../src/core/pod/standing.ts';
 import type { Event } from '../../src/core/state/events.ts';
 import type { PeerView } from '../../src/core/state/peer.ts';
@@ -71,3 +71,26 @@ function compare(member: MemberConfig, { before, event, after, effects, wakeAtMs
   assert.deepEqual(leftoversOfOtherSessions(member, again.state), leftoversOfOtherSessions(member, after));
   return 1;
 }
+
+describe('isQuiet', () => {
+  const quiet = (member: MemberConfig, { tombstone }: PeerView): boolean => isQuiet(member, tombstone);
+
+  it('is who matters now and after no word that it may still say', () => {
+    assert.equal(quiet(mainConfig(), alive('other', { Role: 'main' })), true);
+    assert.equal(quiet(sidecarConfig({ mains: ['else'] }), alive('other', { Role: 'sidecar' })), true);
+    assert.equal(quiet(sidecarConfig(), alive('other', { Role: 'main' })), false);
+  });
+
+  it('is no sidecar for a main, which is warned when it leaves its mains', () => {
+    assert.equal(quiet(mainConfig(), alive('other', { Role: 'sidecar' })), false);
+  });
+
+  it('is nobody who may ask whether the pod stops, where that can be answered', () => {
+    const member = mainConfig({ platformPreStopMs: 1_000 });
+    assert.equal(quiet(member, alive('other', { Role: 'main' })), false);
+  });
+
+  it('is none of the dead: the next word is that of another life', () => {
+    assert.equal(quiet(mainConfig(), alive('other', { Role: 'main', Died: '2026-01-02T03:04:05Z' })), false);
+  });
+});

@@ -12,14 +12,15 @@ import type { Event } from '../../src/core/state/events.ts';
 import type { PeerView } from '../../src/core/state/peer.ts';
 import { initialState, type State } from '../../src/core/state/state.ts';
 import { type Instant, instantAt } from '../../src/core/time.ts';
-import { readMemo, writeMemo } from '../../src/runtime/memo.ts';
+import { RESTED, type Rest, readMemo, writeMemo } from '../../src/runtime/memo.ts';
+import { isAtRest, isRestless, withWake } from '../../src/runtime/sleep.ts';
 import { LATE_MS, MOST, maxWritingMs, mustRescanFirst } from '../../src/runtime/timeouts.ts';
 import type { EventOf } from '../core/host.ts';
 import { type Actor, actor, type Entry } from './agenda.ts';
-import type { Container } from './container.ts';
+import type { Container, SimMemo } from './container.ts';
 import { Near } from './near.ts';
 import { Reader } from './reader.ts';
-import { isSameRecord, isSameTombstone } from './records.ts';
+import { isSameRecord, isSameText, isSameTombstone } from './records.ts';
 import type { CrashPoint } from './scenario.ts';
 import { SeenTraffic } from './seen-traffic.ts';
 import { TombstoneWriter } from './tombstone-writer.ts';
@@ -49,8 +50,12 @@ export class Brain {
   #isClaimed = false;
   #onClaimed: (() => void)[] = [];
   readonly #traffic: SeenTraffic;
+  #rest: Rest;
+  /** Rises with each event. */
+  #events = 0;
+  #napping: Entry | undefined;
 
-  constructor(world: World, container: Container) {
+  constructor(world: World, container: Container, wasWoken: boolean) {
     this.#world = world;
     this.#container = container;
     this.actor = actor(container.actor);
@@ -61,6 +66,8 @@ export class Brain {
     const origin = { hostId, bootId: world.bootId, startedAtMs, now: this.#now(), solo: config.solo };
     this.state = resumed?.state ?? initialState(origin);
     this.#isHeld = resumed?.isHeld ?? false;
+    this.#rest = resumed?.rest ?? RESTED;
+    if (wasWoken) this.#rest = { ...this.#rest, wakes: withWake(this.#rest.wakes, world.agenda.monoMs) };
     const { name, mains, startAfter } = config;
     const onWritten = (tombstone: Tombstone): void => {
       container.writtenAtMs ??= world.agenda.nowMs;
@@ -75,6 +82,7 @@ export class Brain {
       named: [...mains, ...startAfter.map((gate) => gate.name)],
       actor: this.actor,
       near: new Near(config, world.bootId),
+      heldBefore: this.#rest.held,
       onPeers: (peers) => this.#meet(peers),
     });
   }
@@ -135,7 +143,7 @@ export class Brain {
     world.reductions += 1;
     world.laws.stepped(container, { before, event, after: state, effects, wakeAtMs });
     this.state = state;
-    container.commit(ack, { state, isHeld: this.#isHeld }, effects, this.#isLeaving ? undefined : wakeAtMs);
+    container.commit(ack, this.#memo, effects, this.#isLeaving ? undefined : wakeAtMs);
     if (this.#dies('before the write')) return;
     this.#writeTombstone();
     for (const effect of effects) {
@@ -143,6 +151,7 @@ export class Brain {
       if (effect.type === 'exit') this.#leave(effect.code);
     }
     this.#wakeAt(wakeAtMs);
+    this.#stir();
     this.#dies('after');
   }
 
@@ -167,13 +176,13 @@ export class Brain {
     if (!this.#isHeld) {
       this.#isClear = volume.unbind(name);
       this.#isHeld = true;
-      this.#container.commit(undefined, { state: this.state, isHeld: true }, [], this.#wakesAtMs);
+      this.#container.commit(undefined, this.#memo, [], this.#wakesAtMs);
       this.#container.listen();
     }
     this.#after(6, () => {
       this.#isOurs = true;
       this.#own = undefined;
-      this.#writeTombstone();
+      if (!this.#adopts()) this.#writeTombstone();
       let isDone = false;
       const goOn = (): void => {
         if (isDone) return;
@@ -228,6 +237,64 @@ export class Brain {
     this.#own = tombstone;
     if (tombstone.StopRequested !== undefined) this.reader.attend();
     this.#writer.write(tombstone);
+  }
+
+  get #memo(): SimMemo {
+    return { state: this.state, isHeld: this.#isHeld, rest: this.#rest };
+  }
+
+  /** What is there already is not written again: it would wake all who watch. */
+  #adopts(): boolean {
+    const { config } = this.#container.member;
+    const there = this.#world.volume.files.get(config.name);
+    const tombstone = tombstoneOf(config, this.state);
+    if (there === undefined || !isSameText(there, tombstone, this.#world.parts.hasHistory)) return false;
+    this.#own = tombstone;
+    this.#writtenState = this.state;
+    this.#writer.adopt(tombstone);
+    return true;
+  }
+
+  #stir(): void {
+    const { agenda } = this.#world;
+    this.#events += 1;
+    agenda.cancel(this.#napping);
+    const { sleepAfterMs } = this.#container.member;
+    if (sleepAfterMs !== undefined && !this.#isLeaving)
+      this.#napping = agenda.in(sleepAfterMs, this.actor, () => this.#nap(sleepAfterMs));
+  }
+
+  /** As `src/runtime/sleep.ts` does it: what to watch, another look, and only then the wish to be let go. */
+  #nap(afterMs: number): void {
+    this.#stir();
+    const events = this.#events;
+    const isUndisturbed = (): boolean => this.#events === events && this.#mayNap(afterMs);
+    if (!isUndisturbed()) return;
+    const container = this.#container;
+    if (container.member.config.solo) return container.sleep();
+    const orders = this.reader.vigil();
+    if (orders === undefined) return;
+    this.#rest = { ...this.#rest, held: orders.held };
+    container.commit(undefined, this.#memo, [], this.#wakesAtMs);
+    container.watch(orders);
+    this.reader.rescan(() =>
+      this.#after(2, () => {
+        const again = this.reader.vigil();
+        if (JSON.stringify(again) === JSON.stringify(orders) && isUndisturbed()) container.sleep();
+      }),
+    );
+  }
+
+  #mayNap(afterMs: number): boolean {
+    const { agenda, scenario } = this.#world;
+    const { config } = this.#container.member;
+    const isDue = this.#wakesAtMs !== undefined && this.#wakesAtMs < agenda.monoMs + 2 * afterMs;
+    if (isDue || this.#isLeaving || !isAtRest(config, this.state)) return false;
+    if (isRestless(this.#rest.wakes, agenda.monoMs)) return false;
+    if (config.solo) return true;
+    // Of a volume whose changes this kernel does not tell it is known: `isLocal`.
+    const isTold = scenario.volume.events === 'prompt' || scenario.volume.events === 'slow';
+    return isTold && this.#isOurs && this.#isClear && this.#isClaimed && this.#writer.isWritten;
   }
 
   #wakeAt(wakeAtMs: number | undefined): void {

@@ -33,8 +33,10 @@ export class Contacts {
   readonly #actor: Actor;
   readonly #onChange: () => void;
   readonly #contacts = new Map<string, Contact>();
+  readonly #wasHeld: (name: string) => boolean;
 
-  constructor(world: ContactWorld, by: Actor, onChange: () => void) {
+  constructor(world: ContactWorld, by: Actor, onChange: () => void, wasHeld: (name: string) => boolean) {
+    this.#wasHeld = wasHeld;
     this.#world = world;
     this.#actor = by;
     this.#onChange = onChange;
@@ -42,6 +44,10 @@ export class Contacts {
 
   of(name: string): Pick<Contact, 'kind' | 'lostAtMs'> {
     return this.#contacts.get(name) ?? NOBODY;
+  }
+
+  get isRetrying(): boolean {
+    return [...this.#contacts.values()].some(({ isRetrying }) => isRetrying);
   }
 
   /** These and no others. */
@@ -71,7 +77,7 @@ export class Contacts {
     const { agenda, volume, dice, onEnd } = this.#world;
     const holder = volume.isThere ? volume.sockets.get(name) : undefined;
     if (holder?.isRunning !== true) {
-      if (contact.kind !== 'lost') this.#become(contact, holder === undefined ? 'none' : 'refused');
+      this.#miss(name, contact, holder !== undefined);
       return this.#later(name, contact);
     }
     contact.holder = holder;
@@ -87,6 +93,14 @@ export class Contacts {
         this.#later(name, contact);
       }),
     );
+  }
+
+  /** Whom a supervisor before this one has held is lost. */
+  #miss(name: string, contact: Contact, isRefused: boolean): void {
+    if (contact.kind === 'lost') return;
+    if (!isRefused || !this.#wasHeld(name)) return this.#become(contact, isRefused ? 'refused' : 'none');
+    contact.lostAtMs = this.#world.agenda.monoMs;
+    this.#become(contact, 'lost');
   }
 
   #later(name: string, contact: Contact): void {

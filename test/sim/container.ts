@@ -9,12 +9,13 @@ import { isStopRequest } from '../../src/core/ladder.ts';
 import { hostKillAtMs } from '../../src/core/pod/deadline.ts';
 import { SIGKILL } from '../../src/core/signals.ts';
 import type { Effect } from '../../src/core/state/events.ts';
-import type { State } from '../../src/core/state/state.ts';
+import { type Memo, writeMemo } from '../../src/runtime/memo.ts';
 import { type EventOf, ScriptedHost } from '../core/host.ts';
 import { type Actor, actor, type Entry } from './agenda.ts';
 import { Brain } from './brain.ts';
 import { bornCommand, type Command, statusOf } from './command.ts';
 import { LONGEST_DELAY_MS, Starts } from './starts.ts';
+import { type Orders, Vigil } from './vigil.ts';
 import type { Member, World } from './world.ts';
 
 export interface Queued {
@@ -25,6 +26,9 @@ export interface Queued {
 }
 
 const HANGS_AFTER_MS = 10_000;
+
+/** What a supervisor leaves for the next one. */
+export type SimMemo = Pick<Memo, 'state' | 'isHeld' | 'rest'>;
 
 export class Container {
   readonly world: World;
@@ -42,7 +46,7 @@ export class Container {
   /** When it recognized that the pod does not stop. */
   aloneSinceMs: number | undefined;
   queue: Queued[] = [];
-  memo: { readonly state: State; readonly isHeld: boolean } | undefined;
+  memo: SimMemo | undefined;
   brain: Brain | undefined;
   commands: Command[] = [];
   /** The id of the last command that init tried to start. */
@@ -65,6 +69,9 @@ export class Container {
   #forward: Readonly<Record<number, number>> = {};
   readonly #starts = new Starts();
   readonly #ends: (() => void)[] = [];
+  #vigil: Vigil | undefined;
+  /** With the memo from before. */
+  #nap: { readonly memo: string } | undefined;
 
   constructor(world: World, member: Member) {
     this.world = world;
@@ -124,17 +131,13 @@ export class Container {
     const queued = { seq: this.#seq, atMs: agenda.monoMs, event };
     this.queue.push(queued);
     this.brain?.awaken();
+    this.wake('an event');
     this.#armKill();
     agenda.in(HANGS_AFTER_MS, this.actor, () => this.#judgeBrain(queued));
   }
 
   /** One transaction of the supervisor. */
-  commit(
-    ack: number | undefined,
-    memo: { readonly state: State; readonly isHeld: boolean },
-    effects: readonly Effect[],
-    dueMs: number | undefined,
-  ): void {
+  commit(ack: number | undefined, memo: SimMemo, effects: readonly Effect[], dueMs: number | undefined): void {
     if (this.isAlone) this.world.count('alone and back');
     this.isAlone = false;
     this.#starts.commit();
@@ -146,6 +149,55 @@ export class Container {
     this.#pump();
   }
 
+  /** From now on remembers what changes. */
+  watch(orders: Orders): void {
+    const { volume, parts } = this.world;
+    this.#vigil?.stop();
+    this.#vigil = new Vigil(volume, orders, parts.onEnd, (why) => this.wake(why));
+  }
+
+  /** Lets the supervisor go, if there is nothing that it does not know. */
+  sleep(): void {
+    const { agenda, count } = this.world;
+    const isGroupLeft = this.command?.exit !== undefined && !this.command.isGroupGone;
+    const isDue = this.#dueMs !== undefined && this.#dueMs <= agenda.monoMs;
+    if (this.queue.length > 0 || this.#vigil?.fired !== undefined || isGroupLeft || isDue) {
+      this.#vigil?.stop();
+      this.#vigil = undefined;
+      return count('not let go to sleep');
+    }
+    count('asleep');
+    this.world.tell(agenda.nowMs, this.member.name, 'sleeps');
+    this.#dropBrain();
+    const memo = writeMemo(this.memo as SimMemo);
+    this.#nap = { memo };
+    const { nap } = { nap: this.#nap };
+    if (this.#dueMs === undefined) return;
+    agenda.at(Math.ceil(this.#dueMs + agenda.bootAtMs), this.actor, () => this.#nap === nap && this.wake('the time'));
+  }
+
+  get isAsleep(): boolean {
+    return this.#nap !== undefined;
+  }
+
+  /** A stop request is left in the graveyard. */
+  noticeRequest(): void {
+    this.#vigil?.asked();
+    if (this.member.config.solo) this.wake('a request');
+  }
+
+  wake(why: string): void {
+    const nap = this.#nap;
+    if (nap === undefined || !this.isRunning) return;
+    this.#nap = undefined;
+    this.#vigil?.stop();
+    this.#vigil = undefined;
+    this.world.count(`woken by ${why}`);
+    this.world.tell(this.world.agenda.nowMs, this.member.name, `woken by ${why}`);
+    this.world.laws.woken(this, nap.memo);
+    this.#startBrain(true);
+  }
+
   listen(): void {
     const { volume, dice, agenda } = this.world;
     agenda.in(dice.short(3), this.actor, () => volume.bind(this.member.name, this));
@@ -155,18 +207,26 @@ export class Container {
   loseBrain(): void {
     if (this.brain === undefined) return;
     const { agenda } = this.world;
-    this.brain.die();
+    this.#dropBrain();
+    this.#vigil?.stop();
+    this.#vigil = undefined;
+    if (!this.isRunning) return;
+    agenda.in(this.#starts.afterLife(agenda.nowMs), this.actor, () => this.#startBrain());
+  }
+
+  #dropBrain(): void {
+    this.brain?.die();
     this.brain = undefined;
     this.#host.loseSupervisor();
     this.#network.clear();
-    if (!this.isRunning) return;
-    agenda.in(this.#starts.afterLife(agenda.nowMs), this.actor, () => this.#startBrain());
   }
 
   /** Init leaves, or all of the container is killed. */
   end(code: number, how: 'left' | 'killed'): void {
     if (!this.isRunning) return;
     this.isRunning = false;
+    this.#nap = undefined;
+    this.#vigil?.stop();
     this.exitCode = code;
     this.world.laws.containerEnded(this, code, how);
     this.actor.isDead = true;
@@ -176,13 +236,13 @@ export class Container {
     this.world.kubelet.hearOfExit(this, code, how);
   }
 
-  #startBrain(): void {
+  #startBrain(wasWoken = false): void {
     const { agenda } = this.world;
     const { bootMs } = this.member.scenario;
     this.#starts.begin(agenda.nowMs);
     agenda.in(Math.ceil(bootMs / 2) + this.world.dice.int(bootMs), this.actor, () => {
       if (agenda.nowMs < this.starvedUntilMs) return this.#missStart();
-      this.brain = new Brain(this.world, this);
+      this.brain = new Brain(this.world, this, wasWoken);
       this.brain.open();
     });
   }

@@ -119,6 +119,7 @@ function deliver(
   agenda.in(1 + dice.short(300), container.actor, () => {
     if (container.brain?.actor.frozenUntilMs !== undefined && container.brain.actor.frozenUntilMs > agenda.nowMs)
       return deliver(container, atMs, graceMs, among);
+    container.noticeRequest();
     if (container.brain?.askToStop(atMs, graceMs, among) !== true && container.isRunning)
       deliver(container, atMs, graceMs, among);
   });

@@ -4,11 +4,13 @@
  * Laws judge by what is true in the simulated world, never by what a member believes. Where it cannot know that, the
  * excuse is counted.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { MemberConfig } from '../../src/core/config.ts';
 import type { Tombstone } from '../../src/core/format/tombstone.ts';
 import { isFinalEnd, restartsAll } from '../../src/core/restart.ts';
 import { SIGKILL } from '../../src/core/signals.ts';
 import { MAINS_FINISHED } from '../../src/core/state/state.ts';
+import { readMemo, writeMemo } from '../../src/runtime/memo.ts';
 import { isSoundStep } from '../core/invariants.ts';
 import type { Step } from '../core/life.ts';
 import { watchLoneStop, wrongVerdict } from './alone.ts';
@@ -91,6 +93,17 @@ export class Laws {
       this.#break('signal before KILL', container, 'KILL without a stop signal before it');
     const early = signal === SIGKILL ? earlyKill(container) : undefined;
     if (early !== undefined) this.#break('own grace period', container, early);
+  }
+
+  /** A sleep is a crash: who is woken knows what the one before knew, byte for byte. */
+  woken(container: Container, before: string): void {
+    const { memo, hostId } = container;
+    if (memo === undefined || writeMemo(memo) !== before)
+      return this.#break('sleep', container, 'the memo is another one than before');
+    const read = readMemo(before, hostId);
+    const known = read && { ...read.state, isAwake: memo.state.isAwake };
+    if (!isDeepStrictEqual(JSON.parse(before).state, JSON.parse(JSON.stringify(known ?? null))))
+      this.#break('sleep', container, 'what is read of the memo is not what was written');
   }
 
   stoppedAlone(container: Container): void {

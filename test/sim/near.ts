@@ -4,7 +4,7 @@
  */
 import type { MemberConfig } from '../../src/core/config.ts';
 import type { Tombstone } from '../../src/core/format/tombstone.ts';
-import { mattersTo } from '../../src/core/pod/interest.ts';
+import { isQuiet, mattersTo } from '../../src/core/pod/interest.ts';
 
 export class Near {
   /** We are stopping: each may matter by its deadline. */
@@ -22,6 +22,11 @@ export class Near {
   has(tombstone: Tombstone): boolean {
     if (mattersTo(this.#config, this.isAttending, tombstone)) this.#names.add(tombstone.Name);
     return this.#names.has(tombstone.Name);
+  }
+
+  /** Nothing that it may say in this life matters. */
+  isQuiet(tombstone: Tombstone): boolean {
+    return this.isFar(tombstone) && isQuiet(this.#config, tombstone);
   }
 
   /** What it says next is left to a rescan, unless it is the word of a new life. */

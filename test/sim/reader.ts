@@ -11,6 +11,7 @@ import type { Count } from './coverage.ts';
 import type { Near } from './near.ts';
 import { markOf, stateOf } from './records.ts';
 import type { VolumeScenario } from './scenario.ts';
+import type { Orders } from './vigil.ts';
 import type { Content, Watcher } from './volume.ts';
 
 export interface ReaderWorld extends ContactWorld {
@@ -24,6 +25,8 @@ export interface ReaderOptions {
   readonly named: readonly string[];
   readonly actor: Actor;
   readonly near: Near;
+  /** By name, the host of the life whose handle a supervisor before this one has held. */
+  readonly heldBefore: Readonly<Record<string, string>>;
   readonly onPeers: (peers: readonly PeerView[]) => void;
 }
 
@@ -47,6 +50,7 @@ export class Reader implements Watcher {
   #atStart: ReadonlyMap<string, string> | undefined;
   #hasStarted = false;
   #isTelling = false;
+  #rereading = 0;
   #told = '';
   #isHealthy = false;
   #isDeaf = false;
@@ -54,7 +58,11 @@ export class Reader implements Watcher {
   constructor(world: ReaderWorld, options: ReaderOptions) {
     this.#world = world;
     this.#options = options;
-    this.#contacts = new Contacts(world, options.actor, () => this.#tellSoon());
+    const wasHeld = (name: string): boolean => {
+      const host = options.heldBefore[name];
+      return host !== undefined && host === hostOf(this.#views.get(name)?.tombstone.Incarnation);
+    };
+    this.#contacts = new Contacts(world, options.actor, () => this.#tellSoon(), wasHeld);
   }
 
   start(): void {
@@ -80,6 +88,25 @@ export class Reader implements Watcher {
     if (!this.#hasStarted) return;
     this.#after(0, () => this.#see());
     this.rescan(() => {});
+  }
+
+  /** What init is to watch for us; undefined: something is on its way, or of the end of a peer nobody would tell. */
+  vigil(): Orders | undefined {
+    const { near } = this.#options;
+    const isBusy = this.#isTelling || this.#contacts.isRetrying || this.#isRereading;
+    if (!this.#hasStarted || near.isAttending || isBusy || !this.#isHealthy) return undefined;
+    const held: Record<string, string> = {};
+    const quiet: string[] = [];
+    for (const [name, { tombstone, content }] of this.#views) {
+      if (!near.has(tombstone)) {
+        if (content !== undefined && near.isQuiet(tombstone)) quiet.push(name);
+      } else if (tombstone.Version > 0 && tombstone.Died === undefined) {
+        const { kind } = this.#contacts.of(name);
+        if (kind === 'none') return undefined;
+        if (kind === 'held') held[name] = hostOf(tombstone.Incarnation);
+      }
+    }
+    return { quiet, held };
   }
 
   /** Looks again at everything: at the files, then at who can be reached. */
@@ -199,7 +226,11 @@ export class Reader implements Watcher {
     const times = this.#rereads.get(name) ?? 0;
     if (times >= MAX_REREADS) return;
     this.#rereads.set(name, times + 1);
-    this.#after(FIRST_REREAD_MS * 2 ** times, () => this.#look(name));
+    this.#rereading += 1;
+    this.#after(FIRST_REREAD_MS * 2 ** times, () => {
+      this.#rereading -= 1;
+      this.#look(name);
+    });
   }
 
   #see(): void {
@@ -208,6 +239,10 @@ export class Reader implements Watcher {
       if (this.#options.near.has(tombstone) && tombstone.Version > 0 && tombstone.Died === undefined) living.add(name);
     this.#contacts.follow(living);
     this.#tell();
+  }
+
+  get #isRereading(): boolean {
+    return this.#rereading > 0;
   }
 
   #tellSoon(): void {

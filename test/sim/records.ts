@@ -5,6 +5,7 @@
 
 import type { Tombstone } from '../../src/core/format/tombstone.ts';
 import type { State } from '../../src/core/state/state.ts';
+import { Content } from './volume.ts';
 
 /** Time and peers are not on the record. */
 export function isSameRecord(a: State, b: State | undefined): boolean {
@@ -22,6 +23,12 @@ export function isSameTombstone(a: Tombstone, b: Tombstone): boolean {
   }
   for (const key in b) if (!(key in a)) return false;
   return true;
+}
+
+/** Whether this file is, byte for byte, what would be written. */
+export function isSameText(there: Content, tombstone: Tombstone, hasHistory: boolean): boolean {
+  const { History: _history, ...rest } = tombstone;
+  return there.text === new Content(hasHistory ? tombstone : rest).text;
 }
 
 /** Of which life it is, and whether that is over. */

@@ -48,6 +48,16 @@ export class TombstoneWriter {
     this.#schedule();
   }
 
+  get isWritten(): boolean {
+    return !this.#isWriting && this.#wanted !== undefined && this.#written === this.#wanted;
+  }
+
+  /** It is there already, as a supervisor before us has left it. */
+  adopt(tombstone: Tombstone): void {
+    this.#wanted = tombstone;
+    this.#written = tombstone;
+  }
+
   /** Calls back when nothing is left to be written, or what was left has failed. */
   settle(then: () => void): void {
     if (!this.#isWriting) return then();

@@ -42,6 +42,8 @@ export interface Watcher {
   hint(name: string): void;
   /** The directory is another one. */
   lose(): void;
+  /** A handle was made. */
+  bound?(): void;
 }
 
 export class Volume {
@@ -78,7 +80,9 @@ export class Volume {
   bind(name: string, holder: Holder): void {
     if (this.sockets.has(name)) return;
     if (!this.canHoldSockets || !this.isThere || this.trouble === 'full' || this.trouble === 'read-only') return;
-    if (this.trouble !== 'denied') this.sockets.set(name, holder);
+    if (this.trouble === 'denied') return;
+    this.sockets.set(name, holder);
+    for (const watcher of this.watchers) watcher.bound?.();
   }
 
   /** The directory is deleted with all that is in it. */

@@ -37,10 +37,13 @@ export class Member {
   container: Container | undefined;
   /** No container of it will be started any more. */
   isOver = false;
+  /** After so long without an event its supervisor may sleep; undefined: it never does. */
+  readonly sleepAfterMs: number | undefined;
   /** A command of it could not be started once. */
   hasFailedStarts = false;
 
-  constructor(scenario: MemberScenario, index: number) {
+  constructor(scenario: MemberScenario, index: number, sleepAfterMs: number | undefined) {
+    this.sleepAfterMs = sleepAfterMs;
     this.scenario = scenario;
     this.index = index;
     this.wallOffMs = scenario.skewMs;
@@ -89,7 +92,14 @@ export class World {
     this.agenda = new Agenda(0, new Dice(scenario.seed, 1));
     this.agenda.bootAtMs = -UPTIME_MS;
     this.dice = new Dice(scenario.seed, 2);
-    this.members = scenario.members.map((member, index) => new Member(member, index));
+    const rest = new Dice(scenario.seed, 3);
+    // Of short ones more: as soon as nothing is due, wherever that may be.
+    const sleepOf = ({ config }: MemberScenario): number | undefined => {
+      const { readiness, liveness } = config.probes;
+      const mayEver = readiness === undefined && liveness === undefined && config.reload.length === 0;
+      return rest.chance(0.8) && mayEver ? 1 + rest.short(5_000) : undefined;
+    };
+    this.members = scenario.members.map((member, index) => new Member(member, index, sleepOf(member)));
     this.calmAtMs = Math.max(0, ...scenario.faults.map((fault) => fault.atMs + lengthOf(fault)));
     this.volume = new Volume(scenario.volume.sockets);
     this.parts = this.#partsOf(this.volume);

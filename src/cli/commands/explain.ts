@@ -16,7 +16,8 @@ export async function explain(args: readonly string[], env: Env): Promise<void> 
   // A command line copied from a manifest may begin with `run`, which is accepted.
   const resolution = await resolveRun(commandLine, env, machine);
   if (!resolution.ok) throw new SextonError('badConfiguration', { problems: resolution.problems });
-  const { run, sources, warnings, notes } = resolution;
+  const { run, sources, warnings, awakeFor } = resolution;
+  const notes = awakeFor.length === 0 ? resolution.notes : [...resolution.notes, staysAwake(awakeFor)];
   if (flags.format === 'json') {
     const { program, ...rest } = run;
     await print(`${JSON.stringify({ ...rest, command: program.argv, sources, warnings, notes }, undefined, 2)}\n`);
@@ -30,4 +31,8 @@ export async function explain(args: readonly string[], env: Env): Promise<void> 
     ...warnings.map((warning) => `${asWarning('warning:')} ${warning}\n`),
   ];
   await print(`${table}${lines.join('')}`);
+}
+
+function staysAwake(awakeFor: readonly string[]): string {
+  return `the supervisor does not sleep: it is needed for ${awakeFor.join(', ')}`;
 }

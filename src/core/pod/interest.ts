@@ -38,7 +38,8 @@ export function isQuiet(config: MemberConfig, peer: Tombstone): boolean {
   if (peer.Died !== undefined) return false;
   const time = peer.Born ?? '';
   const stopped: Tombstone = { ...peer, StopRequested: time, StopReason: 'signal TERM' };
-  const left: Tombstone = { ...peer, Died: time, StopReason: MAINS_FINISHED };
+  // Only a sidecar leaves its mains.
+  const left: Tombstone = { ...peer, Died: time, ...(peer.Role === 'sidecar' && { StopReason: MAINS_FINISHED }) };
   return ![peer, stopped, left].some((word) => mattersTo(config, false, word));
 }
 

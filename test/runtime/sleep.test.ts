@@ -1,0 +1,76 @@
+/** When a supervisor may sleep, as far as that is a matter of what it knows. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { State } from '../../src/core/state/state.ts';
+import { isAtRest, isRestless, withWake } from '../../src/runtime/sleep.ts';
+import { alive, mainConfig, sidecarConfig } from '../core/helpers.ts';
+import { Life } from '../core/life.ts';
+
+const MINUTE_MS = 60_000;
+
+describe('isAtRest', () => {
+  const life = new Life({ config: mainConfig({ gracePeriodMs: 10_000 }), child: {}, peers: [alive('proxy')] });
+  const running = life.state;
+
+  it('is a command that runs, and nothing else under way', () => {
+    assert.equal(running.child.is, 'alive');
+    assert.equal(isAtRest(mainConfig(), running), true);
+  });
+
+  const not: Readonly<Record<string, Partial<State>>> = {
+    'before the graveyard was looked at': { peers: undefined },
+    'while a hook runs': { tasks: [{ key: 'postStart', id: 1, sinceMs: 0, untilMs: undefined, ending: false }] },
+    'while what the command has left behind is ended': {
+      child: {
+        is: 'leftovers',
+        id: 1,
+        exit: { code: 0, signal: undefined },
+        sinceMs: 0,
+        livedMs: 0,
+        oom: false,
+        strays: false,
+      },
+    },
+    'when its life is over': { child: { is: 'gone', status: 0, code: 0, reason: 'completed', final: true } },
+  };
+  for (const [when, change] of Object.entries(not))
+    it(`is not ${when}`, () => assert.equal(isAtRest(mainConfig(), { ...running, ...change }), false));
+
+  it('is not during a stop', () => {
+    const stopped = new Life({ config: mainConfig(), child: { on: { 15: { afterMs: 5_000, code: 0 } } }, peers: [] });
+    stopped.signal(15);
+    assert.equal(isAtRest(mainConfig(), stopped.state), false);
+  });
+
+  it('is not while it is unsure whether a peer lives', () => {
+    const { now } = running;
+    const lost = { ...alive('work'), liveness: 'lost' as const, lostAt: now.mono, sinceMs: now.mono };
+    assert.equal(isAtRest(sidecarConfig(), { ...running, peers: { work: lost } }), false);
+  });
+});
+
+describe('isRestless', () => {
+  const wakesEvery = (ms: number, times: number): readonly number[] => {
+    let wakes: readonly number[] = [];
+    for (let wake = 1; wake <= times; wake++) wakes = withWake(wakes, wake * ms);
+    return wakes;
+  };
+
+  it('is whoever was woken more than three times a minute for five minutes, for half an hour', () => {
+    const wakes = wakesEvery(18_000, 16);
+    const last = wakes.at(-1) ?? 0;
+    assert.equal(isRestless(wakes, last), true);
+    assert.equal(isRestless(wakes, last + 29 * MINUTE_MS), true);
+    assert.equal(isRestless(wakes, last + 30 * MINUTE_MS), false);
+  });
+
+  it('is not who was woken less often, or not so many times yet', () => {
+    assert.equal(isRestless(wakesEvery(21_000, 40), 40 * 21_000), false);
+    assert.equal(isRestless(wakesEvery(1_000, 15), 15_000), false);
+    assert.equal(isRestless([], 0), false);
+  });
+
+  it('remembers no more wakes than it takes', () => {
+    assert.deepEqual(withWake(wakesEvery(1_000, 99), 100_000.5).length, 16);
+  });
+});

@@ -1,0 +1,64 @@
+/**
+ * What a simulated init watches for a supervisor that sleeps, and nothing else: tombstones of all but the quiet ones,
+ * handles that are made, the directory, and the connections to those who were held. As `src/init/sleep.c`.
+ */
+import { isMemberName } from '../../src/core/format/tombstone.ts';
+import type { Holder, Volume, Watcher } from './volume.ts';
+
+export interface Orders {
+  readonly quiet: readonly string[];
+  /** By name, the host of the life whose handle is held. */
+  readonly held: Readonly<Record<string, string>>;
+}
+
+export class Vigil implements Watcher {
+  /** What has changed first; undefined: nothing has. */
+  fired: string | undefined;
+  readonly #volume: Volume;
+  readonly #quiet: ReadonlySet<string>;
+  readonly #onFire: (why: string) => void;
+
+  constructor(
+    volume: Volume,
+    { quiet, held }: Orders,
+    onEnd: (holder: Holder, then: () => void) => void,
+    onFire: (why: string) => void,
+  ) {
+    this.#volume = volume;
+    this.#quiet = new Set(quiet);
+    this.#onFire = onFire;
+    volume.watchers.add(this);
+    if (!volume.isThere) this.#fire('no directory');
+    for (const name of Object.keys(held)) {
+      const holder = volume.sockets.get(name);
+      if (holder?.isRunning !== true) this.#fire('no connection');
+      else onEnd(holder, () => this.#fire('a handle'));
+    }
+  }
+
+  hint(name: string): void {
+    if (isMemberName(name) && !this.#quiet.has(name)) this.#fire('a file');
+  }
+
+  bound(): void {
+    this.#fire('a new handle');
+  }
+
+  asked(): void {
+    this.#fire('a request');
+  }
+
+  lose(): void {
+    this.#fire('the directory');
+  }
+
+  stop(): void {
+    this.#volume.watchers.delete(this);
+  }
+
+  #fire(why: string): void {
+    if (this.fired !== undefined || !this.#volume.watchers.has(this)) return;
+    this.fired = why;
+    this.#onFire(why);
+  }
+}
