@@ -3,6 +3,7 @@
  */
 import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { isatty } from 'node:tty';
+import { whyWithoutInit } from '../runtime/host/without-init.ts';
 import type { Files } from './resolve.ts';
 
 export const machine: Files = {
@@ -18,6 +19,7 @@ export const machine: Files = {
   get isTerminal() {
     return isatty(2);
   },
+  hasInit: whyWithoutInit() === undefined,
 };
 
 const MAX_BYTES = 1024 * 1024;

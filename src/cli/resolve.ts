@@ -15,6 +15,8 @@ import { type Env, type Environment, readEnvironment } from './config/env.ts';
 import type { ConfigFile } from './config/file/file.ts';
 import type { Key, Values } from './config/flag.ts';
 import { FLAGS, KEYS } from './config/flags.ts';
+import type { Given } from './config/given.ts';
+import { whyNode } from './config/plain.ts';
 import { type Settings, settle } from './config/settle.ts';
 import { chooseStop } from './config/stop-choice.ts';
 import { findWarnings } from './config/warnings.ts';
@@ -59,6 +61,8 @@ export type Resolution =
       /** For which flags and files the supervisor stays awake. */
       readonly awakeFor: readonly string[];
       readonly sources: readonly Source[];
+      /** Why there is Node from the start; undefined: init does without until there is something to tell. */
+      readonly whyNode: string | undefined;
     }
   | {
       readonly ok: false;
@@ -77,6 +81,8 @@ export interface Files {
   readonly isMissing: (path: string) => boolean;
   /** Whether stderr is a terminal. */
   readonly isTerminal: boolean;
+  /** Whether the command is started by sexton-init. */
+  readonly hasInit: boolean;
 }
 
 /**
@@ -124,7 +130,9 @@ function resolve({ argv, env, files, place, environment }: Inputs, file: ConfigF
   const ours: ReadonlySet<Key> = new Set([...line.given, ...environment.given].map(({ key }) => key));
   const foreign = readForeign(place.ignoresKubexit ? {} : env, ours);
   const given = [line.given, environment.given, foreign.given, file?.given ?? []];
-  const layers = [...given, environment.implied, foreign.implied, place.implied];
+  const why = files.hasInit ? whyNode(argv, env, files.isMissing) : 'there is no sexton-init here';
+  const isQuiet = place.as === undefined && why === undefined;
+  const layers = [...given, environment.implied, foreign.implied, place.implied, isQuiet ? [QUIET] : []];
   const isNamed = given.some((layer) => layer.some(({ key }) => key === 'graveyard'));
   const program = chosenProgram(argv, line, file);
   const isDirectory = place.isPlain ? () => false : files.isDirectory;
@@ -160,8 +168,12 @@ function resolve({ argv, env, files, place, environment }: Inputs, file: ConfigF
     notes,
     awakeFor: awakeFor(settings, file),
     sources: [...KEYS.map((key) => sourceOf(key, settings)), commandSource(program, file)],
+    whyNode: why,
   };
 }
+
+/** Who asks for no words gets none where all goes well, as there is nobody to say them. */
+const QUIET: Given = { key: 'logLevel', text: 'warn', label: '--log-level warn', source: 'default: a plain command' };
 
 /** Adds `lifecycle.stopSignal` of the file, which the platform sends to stop the container. */
 function withStopSignal(settings: Settings, file: ConfigFile | undefined): Settings {

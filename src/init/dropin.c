@@ -175,12 +175,6 @@ static bool read_kubexit(const struct options *o) {
   return true;
 }
 
-/* Whether only warnings and errors are to be logged, as under these names when no other level is given. */
-static bool logs_little(char *const *env) {
-  const char *level = value_of(env, "SEXTON_LOG_LEVEL=");
-  return !level || strcmp(level, "warn") == 0 || strcmp(level, "error") == 0;
-}
-
 struct drop_in read_drop_in(const struct inherited *in) {
   struct options o = {.argv = in->argv, .argc = in->argc, .at = 1, .cluster = ""};
   struct drop_in line = {.as = in->argc > 0 ? name_called(in->argv[0]) : AS_SEXTON, .subreaper = true};
@@ -202,7 +196,8 @@ struct drop_in read_drop_in(const struct inherited *in) {
       break;
   }
   line.plain = line.as != AS_KUBEXIT && !is_configured(in->env);
-  line.unattended = line.unattended && line.plain && logs_little(in->env);
+  const char *level = value_of(in->env, "SEXTON_LOG_LEVEL=");
+  line.unattended = line.unattended && line.plain && (!level || logs_little(level));
   if (starts && o.at < in->argc) line.command = o.at;
   return line;
 }

@@ -29,6 +29,9 @@ int64_t grace_ends_at(struct init *init) {
   return ends_at < grace->kill_at ? ends_at : grace->kill_at;
 }
 
+/* As `src/core/pod/deadline.ts` has it. */
+int64_t shorten_grace(int64_t grace_ms) { return grace_ms - (grace_ms < 10000 ? grace_ms / 20 : 500); }
+
 void enforce_grace(struct init *init) {
   if (grace_ends_at(init) > now_ms()) return;
   const struct child *child = find_last_child(&init->children);

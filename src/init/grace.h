@@ -30,6 +30,8 @@ bool is_stop(const struct fallback *fallback, int number);
 bool has_unacknowledged_stop(const struct queue *queue, const struct fallback *fallback);
 /* When the child is KILLed unless it ends before; NEVER: not at all. */
 int64_t grace_ends_at(struct init *init);
+/* So long that a supervisor which is started after the KILL comes to its word before the platform's own KILL. */
+int64_t shorten_grace(int64_t grace_ms);
 /* KILLs the child when its time is over. */
 void enforce_grace(struct init *init);
 

@@ -158,24 +158,29 @@ static void prepare(struct init *init) {
 }
 
 /*
- * The first stop request goes on to the command at once, as the supervisor will order it for such a member: with
- * little CPU the supervisor takes a minute to be there.
+ * As the supervisor will order it for such a member: the first stop request goes on to the command at once, as with
+ * little CPU the supervisor takes a minute to be there; the others ask for nothing more. So does every other signal
+ * where there is no supervisor.
  */
-static void forward_first_stop(struct route *once) {
-  once->child = 1;
-  once->as[SIGTERM] = SIGTERM;
-  once->as[SIGINT] = SIGINT;
+static void forward_as_ordered(struct init *init) {
+  struct forwarding *forwarding = &init->forwarding;
+  forwarding->once.child = forwarding->always.child = 1;
+  forwarding->once.as[SIGTERM] = SIGTERM;
+  forwarding->once.as[SIGINT] = SIGINT;
+  if (!init->supervisor.is_deferred) return;
+  memcpy(forwarding->always.as, init->in.drop_in.forward, sizeof forwarding->always.as);
+  forwarding->always.as[SIGTERM] = forwarding->always.as[SIGINT] = 0;
 }
 
 static void start_at_once(struct init *init) {
   const struct drop_in *drop_in = &init->in.drop_in;
   struct plain_form form = read_plain_form(&init->in);
   if (form.command == 0 || (!drop_in->plain && stop_is_pending())) return;
+  if (form.unattended) defer_supervisor(&init->supervisor);
   spawn(&init->children, &init->terminal, &init->queue, &init->in, 1, init->in.argv + form.command);
   if (!drop_in->plain) {
-    init->forwarding.fallback.grace_ms = form.grace_ms;
-    /* Where this directory is there it is the graveyard. */
-    if (form.forwards_first_stop && access("/graveyard", F_OK) == -1) forward_first_stop(&init->forwarding.once);
+    init->forwarding.fallback.grace_ms = init->supervisor.is_deferred ? shorten_grace(form.grace_ms) : form.grace_ms;
+    if (form.forwards_first_stop) forward_as_ordered(init);
     return;
   }
   /*
@@ -185,7 +190,6 @@ static void start_at_once(struct init *init) {
   memcpy(init->forwarding.always.as, drop_in->forward, sizeof drop_in->forward);
   if (drop_in->first_only) init->children.first_only = 1;
   init->reports_reaped = drop_in->reports_reaped;
-  if (drop_in->unattended) defer_supervisor(init);
   init->forwarding.fallback.stops = 0;
   /* As dumb-init does, so that it keeps no file system busy. Nothing is started after this but Node. */
   if (init->node.anywhere && chdir("/") == -1) return;
@@ -198,6 +202,7 @@ static void set_up(struct init *init) {
   init->children.check_at = init->helpers.check_at = init->strays.sweep_at = NEVER;
   init->grace.kill_at = init->liveness.accept_at = NEVER;
   init->connection.fd = init->liveness.listener = init->sleep.inotify = init->children.last_status = -1;
+  init->supervisor.oom_kills = -1;
   init->forwarding.fallback.stops = UINT64_C(1) << (SIGTERM - 1) | UINT64_C(1) << (SIGINT - 1);
   init->forwarding.fallback.grace_ms = -1;
   init->connection.in = storage->in;

@@ -10,6 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "system.h"
+
 enum { MAX_SCANNED = 4096 };
 
 
@@ -24,12 +26,7 @@ static bool lives(pid_t pid) {
 static bool read_of(const char *pid, const char *file, char *text, size_t size) {
   char path[32] = "/proc/";
   strcpy(stpcpy(path + 6, pid), file);
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd == -1) return false;
-  ssize_t length = read(fd, text, size - 1);
-  close(fd);
-  text[length > 0 ? length : 0] = 0;
-  return length > 0;
+  return read_text(path, text, size);
 }
 
 static pid_t number_at(const char **at) {

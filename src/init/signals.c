@@ -63,7 +63,8 @@ static void on_signal(struct init *init, const struct signalfd_siginfo *info) {
   } else {
     forward(children, &forwarding->always, &event);
   }
-  push(&init->queue, event);
+  /* Of what was just passed on there is nothing to decide later. */
+  if (!init->supervisor.is_deferred || event.kind != EV_FORWARDED || event.flag) push(&init->queue, event);
   /*
    * As dumb-init does, for the shell that waits for it; PID 1 the kernel lets go on. What is sent by then is not
    * repeated.

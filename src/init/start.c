@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "system.h"
 
@@ -69,9 +70,10 @@ static bool is_session(const char *text) {
   return length > 0 && length <= 64 && all_of(text, set) && text[0] != '-';
 }
 
+bool logs_little(const char *level) { return strcmp(level, "warn") == 0 || strcmp(level, "error") == 0; }
+
 static bool is_level(const char *text) {
-  return strcmp(text, "debug") == 0 || strcmp(text, "info") == 0 || strcmp(text, "warn") == 0 ||
-         strcmp(text, "error") == 0;
+  return strcmp(text, "debug") == 0 || strcmp(text, "info") == 0 || logs_little(text);
 }
 
 static bool is_format(const char *text) { return strcmp(text, "json") == 0 || strcmp(text, "text") == 0; }
@@ -166,7 +168,9 @@ struct plain_form read_plain_form(const struct inherited *in) {
   static const struct plain_form waits = {.grace_ms = -1};
   struct given given = {{NULL}}, variables = {{NULL}};
   if (in->drop_in.as != AS_SEXTON)
-    return (struct plain_form){.command = in->drop_in.plain ? in->drop_in.command : 0, .grace_ms = -1};
+    return (struct plain_form){.command = in->drop_in.plain ? in->drop_in.command : 0,
+                               .unattended = in->drop_in.unattended,
+                               .grace_ms = -1};
   int at = in->argc > 1 && strcmp(in->argv[1], "run") == 0 ? 2 : 1;
   if (environment_decides(in->env, &variables)) return waits;
   while (at < in->argc && in->argv[at][0] == '-') {
@@ -181,7 +185,12 @@ struct plain_form read_plain_form(const struct inherited *in) {
     if (!given.values[i]) given.values[i] = variables.values[i];
   const char *grace = given.values[GRACE_FLAG], *drain = given.values[DRAIN_FLAG];
   if (grace && drain) return waits;
-  bool forwards_first_stop = !given.values[GRAVEYARD_FLAG] && (!drain || duration_ms(drain) == 0);
-  int64_t grace_ms = grace ? duration_ms(grace) : -1;
-  return (struct plain_form){.command = at, .forwards_first_stop = forwards_first_stop, .grace_ms = grace_ms};
+  const char *level = given.values[LEVEL_FLAG];
+  /* Where this directory is there it is the graveyard. */
+  bool is_solo = !given.values[GRAVEYARD_FLAG] && access("/graveyard", F_OK) == -1;
+  bool forwards_first_stop = is_solo && (!drain || duration_ms(drain) == 0);
+  return (struct plain_form){.command = at,
+                             .forwards_first_stop = forwards_first_stop,
+                             .unattended = forwards_first_stop && (!level || logs_little(level)),
+                             .grace_ms = grace ? duration_ms(grace) : -1};
 }

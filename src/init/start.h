@@ -41,7 +41,8 @@ struct inherited {
  */
 struct plain_form {
   int command;              /* index of the application's first word when it may be started at once; else 0 */
-  bool forwards_first_stop; /* at once: neither a drain nor a graveyard is declared, so a stop waits for nothing */
+  bool forwards_first_stop; /* at once: there is neither a drain nor a graveyard, so a stop waits for nothing */
+  bool unattended;          /* and nothing else is asked for that only a supervisor does */
   int64_t grace_ms;         /* the declared grace period; -1: none */
 };
 
@@ -58,6 +59,8 @@ struct drop_in read_drop_in(const struct inherited *in);
 bool wants_foreground(const struct inherited *in);
 /* Whether a variable SEXTON_* is set other than those that only say how to log and which pod this is. */
 bool is_configured(char *const *env);
+/* Whether only warnings and errors are to be logged. */
+bool logs_little(const char *level);
 struct plain_form read_plain_form(const struct inherited *in);
 /* Finds Node and the bundle. When one of them is missing it says so on stderr and returns false. */
 bool find_node(struct node_command *node, const struct inherited *in, bool supervised);

@@ -21,6 +21,7 @@ struct supervisor {
   pid_t abandoned; /* one that was KILLed and could not be reaped yet; 0: none */
   bool committed;
   bool is_deferred; /* it is not started before it is needed: deferred.h */
+  int64_t oom_kills; /* in this container before the command was started; -1: not counted */
   int64_t started_at, start_at; /* start_at: when to start the next one */
   int64_t delay_ms;
   int failed_starts;

@@ -62,6 +62,15 @@ void release_if_large(char *buffer, size_t used) {
   if (used > LARGE_BYTES) release_pages(buffer, used);
 }
 
+bool read_text(const char *path, char *text, size_t size) {
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd == -1) return false;
+  ssize_t length = read(fd, text, size - 1);
+  close(fd);
+  text[length > 0 ? length : 0] = 0;
+  return length > 0;
+}
+
 bool starts_with(const char *text, const char *prefix) { return strncmp(text, prefix, strlen(prefix)) == 0; }
 
 void say(const char *first, const char *second, const char *third) {

@@ -38,6 +38,8 @@ void release_pages(char *bytes, size_t length);
 /* The same for a buffer of which so much was used, if that is much. */
 void release_if_large(char *buffer, size_t used);
 
+/* Reads as much of a file as `text` has room for, and ends it with NUL; false when there is nothing. */
+bool read_text(const char *path, char *text, size_t size);
 bool starts_with(const char *text, const char *prefix);
 /* Writes one line of up to three parts to stderr. It is dropped when stderr is stalled, because init never blocks. */
 void say(const char *first, const char *second, const char *third);

@@ -140,7 +140,7 @@ export class Supervisor {
     this.#wasWoken = wokenBy !== undefined && resumed !== undefined;
     if (this.#wasWoken) this.#rest = { ...this.#rest, wakes: withWake(this.#rest.wakes, now.mono) };
     this.#remark(state, resumed !== undefined, wokenBy);
-    this.#oomKills = resumed === undefined ? readOomKills() : resumed.oomKills;
+    this.#oomKills = resumed === undefined ? (hello.oomKills ?? readOomKills()) : resumed.oomKills;
     this.#digests = resumed?.digests ?? {};
     // The host tells in this turn of the loop what was queued before we were there; only then may anything begin.
     await new Promise((resolve) => setImmediate(resolve));

@@ -115,7 +115,7 @@ scenario('what runs from a version that was replaced goes on, also when its supe
   // The program is named in `inside`: the helper's own is that of the build.
   const container = startContainer(scratch, {
     bare: true,
-    command: [join(target, 'sexton'), 'run', '--', ...member(stage, 'app', { exit: 3 })],
+    command: [join(target, 'sexton'), 'run', '--log-level', 'info', '--', ...member(stage, 'app', { exit: 3 })],
   });
   await waitForEvent(scratch.log, 'app', 'Started');
   const next = temporaryDirectory();

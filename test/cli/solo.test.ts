@@ -9,7 +9,7 @@ import { type Container, startContainer } from '../helpers/container.ts';
 import { type MemberOptions, member } from '../helpers/member.ts';
 import { type Outcome, run } from '../helpers/outcome.ts';
 import { SEXTON } from '../helpers/paths.ts';
-import { send } from '../helpers/process.ts';
+import { childrenOf, send } from '../helpers/process.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
 import { waitFor } from '../helpers/wait.ts';
@@ -31,8 +31,14 @@ async function exec(container: Container, ...args: readonly string[]): Promise<O
 
 describe('without a graveyard', { concurrency: 2 }, () => {
   scenario('D2 sexton status shows the command of PID 1, whether or not a supervisor answers', async (stage) => {
-    const container = await startSolo(stage, ['--grace-period', '20s']);
     const row = /^app +main +running +healthy +\d+s +0 +\d+ +20s$/m;
+    const plain = await startSolo(stage, ['--grace-period', '20s']);
+    assert.equal(childrenOf(await plain.pid1()).length, 1, 'there is none');
+    assert.match((await exec(plain, 'status')).stdout, row);
+    assert.deepEqual(await exec(plain, 'status', '--check'), { stdout: 'app: healthy\n', stderr: '', code: 0 });
+    await plain.kill();
+    writeFileSync(stage.scratch.log, '');
+    const container = await startSolo(stage, ['--grace-period', '20s', '--log-level', 'info']);
     assert.match((await exec(container, 'status')).stdout, row);
     send(await container.supervisor(), 'SIGSTOP');
     assert.match((await exec(container, 'status')).stdout, row);

@@ -25,7 +25,8 @@ export function eachBuild(
 export interface StartOptions {
   /** Put before the program, such as `env --block-signal=USR2`; it has to exec. */
   readonly launcher?: readonly string[];
-  readonly env?: Readonly<Record<string, string>>;
+  /** Beside a log level with which there is a supervisor from the start; undefined: not set. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
   readonly cwd?: string;
 }
 
@@ -122,7 +123,7 @@ function replaceNode(node: string, first: string): void {
 
 function startInit(dir: string, words: readonly string[], options: StartOptions, waiting: Supervisor[]): Init {
   const [program = '', ...rest] = words;
-  const env = { PATH: process.env.PATH ?? '', SX_DIR: dir, ...options.env };
+  const env = { PATH: process.env.PATH ?? '', SX_DIR: dir, SEXTON_LOG_LEVEL: 'info', ...options.env };
   const child = spawn(program, rest, { env, cwd: options.cwd ?? dir, stdio: 'pipe' });
   const output = { stdout: '', stderr: '' };
   child.stdout.on('data', (chunk) => {

@@ -122,7 +122,13 @@ for (const [how, launcher] of Object.entries(LAUNCHERS)) {
     const id = what === 'descriptors' ? 'P10' : what === 'state' ? 'P13' : 'P09';
     eachBuild(`${id} the application has the ${what} of a direct start: ${how}`, async (t, build) => {
       const bench = await layBench(t, build);
-      const env = { LD_UNUSED: '1', NODE_OPTIONS: '--no-warnings', UV_X: '1', MALLOC_ARENA_MAX: '2' };
+      const env = {
+        SEXTON_LOG_LEVEL: 'info',
+        LD_UNUSED: '1',
+        NODE_OPTIONS: '--no-warnings',
+        UV_X: '1',
+        MALLOC_ARENA_MAX: '2',
+      };
       const words = ['sh', '-c', `{ ${script}; } >"$SX_DIR/$0"`];
       const direct = spawnSync(launcher[0] ?? 'env', [...launcher.slice(1), ...words, 'direct'], {
         env: { PATH: process.env.PATH ?? '', SX_DIR: bench.dir, ...env },
@@ -223,7 +229,7 @@ eachBuild(
     };
     const init = bench.start(['run', '--', 'true'], { launcher, env });
     const { about } = await init.supervisor();
-    const { PATH: _, SX_DIR: __, PWD: ___, ...rest } = about.env;
+    const { PATH: _, SX_DIR: __, PWD: ___, SEXTON_LOG_LEVEL: ____, ...rest } = about.env;
     assert.deepEqual(rest, { SEXTON_INIT_FD: '3', SEXTON_NAME: 'kept', NODENAME: 'kept' });
     assert.deepEqual(about.argv.slice(1), [bench.path('app/main.cjs'), 'run', '--', 'true']);
     assert.equal(groupAndSession(about.pid)[1], about.pid);

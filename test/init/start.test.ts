@@ -88,7 +88,7 @@ eachBuild('variables that are as plain as the flags of the list do not make it w
   const uid = '1f0c6b0e-7c53-4b4b-8a60-3c2f1f3b2a11';
   const plain = { SEXTON_POD_UID: uid, SEXTON_NAME: 'web', SEXTON_ROLE: 'main', SEXTON_RESTART_POLICY: 'OnFailure' };
   const init = bench.start(['--', ...COMMAND], {
-    env: { ...plain, SEXTON_GRACE_PERIOD: '30s', SEXTON_LOG_LEVEL: 'warn' },
+    env: { ...plain, SEXTON_GRACE_PERIOD: '30s', SEXTON_LOG_LEVEL: 'debug' },
   });
   const supervisor = await init.supervisor();
   await supervisor.expect('hello');

@@ -10,10 +10,12 @@ import type { Build } from './builds.ts';
 import { type Bench, eachBuild, type Init, layBench, type StartOptions } from './scripted.ts';
 
 const TERM = 'trap "echo term; exit 9" TERM; echo up; while :; do sleep 0.02; done';
+/** sexton's own name has subcommands. */
+const FLAGS = { tini: ['-s'], 'dumb-init': [], sexton: ['run', '--name', 'web'] } as const;
 const USR1 = 'trap "echo usr1" USR1; trap "exit 0" TERM; echo up; while :; do sleep 0.02; done';
 
-for (const name of ['tini', 'dumb-init'] as const) {
-  const flags = name === 'tini' ? ['-s'] : [];
+for (const name of ['tini', 'dumb-init', 'sexton'] as const) {
+  const flags = FLAGS[name];
 
   for (const [script, code] of [
     ['exit 0', 0],
@@ -102,6 +104,11 @@ for (const [name, words, env] of [
   ['tini', ['-s'], { SEXTON_GRACE_PERIOD: '30s' }],
   ['dumb-init', ['-v'], {}],
   ['dumb-init', [], { DUMB_INIT_DEBUG: '1' }],
+  ['sexton', ['--log-level', 'info'], {}],
+  ['sexton', ['run', '--log-level=debug'], { SEXTON_LOG_LEVEL: 'warn' }],
+  ['sexton', [], { SEXTON_LOG_LEVEL: 'info' }],
+  ['sexton', ['--graveyard', '/pod'], {}],
+  ['sexton', ['--drain', '1ms'], {}],
 ] as const) {
   const line = [...Object.entries(env).map((entry) => entry.join('=')), name, ...words].join(' ');
   eachBuild(`there is a supervisor from the start where one has something to do: ${line}`, async (t, build) => {
@@ -113,6 +120,70 @@ for (const [name, words, env] of [
   });
 }
 
+const DEAF = 'trap "echo term" TERM; trap "exit 3" HUP; trap "echo usr1" USR1; echo up; while :; do sleep 0.02; done';
+
+eachBuild(
+  'sexton: the first stop request is passed on, and no other; neither starts a supervisor',
+  async (t, build) => {
+    const { bench, init } = await startAs(t, build, 'sexton', ['--grace-period', '90m', '--', 'sh', '-c', DEAF]);
+    await init.says('up');
+    for (const [signal, said] of [
+      ['SIGTERM', 'up\nterm\n'],
+      ['SIGTERM', 'up\nterm\n'],
+      ['SIGINT', 'up\nterm\n'],
+    ] as const) {
+      send(init.pid, signal);
+      await init.says(said);
+    }
+    // Init takes its signals in the order of their numbers: USR1, 10, comes before a TERM that is still there.
+    send(init.pid, 'SIGUSR1');
+    await init.says('usr1');
+    assert.equal(init.stdout(), 'up\nterm\nusr1\n');
+    send(init.pid, 'SIGHUP');
+    assert.deepEqual(await init.ended, { code: 3, signal: null });
+    assert.equal(existsSync(bench.path('node-started')), false);
+  },
+);
+
+eachBuild('sexton: what is KILLed at the end of its grace period has a supervisor, which says so', async (t, build) => {
+  const { bench, init } = await startAs(t, build, 'sexton', ['--grace-period', '200ms', '--', 'sh', '-c', DEAF]);
+  await init.says('up');
+  assert.equal(existsSync(bench.path('node-started')), false);
+  send(init.pid, 'SIGTERM');
+  const supervisor = await init.supervisor();
+  assert.deepEqual((await supervisor.expect('hello')).slice(3), ['0', '0', '', '', '']);
+  await supervisor.expect('spawned');
+  const [name, , asked, ...signals] = await supervisor.next();
+  assert.deepEqual([name, ...signals.slice(0, 2)], ['forwarded', '15', '15']);
+  const [overdue, , killed] = await supervisor.next();
+  assert.equal(overdue, 'overdue');
+  // A little before the platform's own KILL.
+  assert.ok(Number(killed) - Number(asked) >= 190, `${asked} ${killed}`);
+  assert.deepEqual((await supervisor.expect('exited')).slice(2), ['signal', '9', '0']);
+  supervisor.commit('exit', 137);
+  assert.deepEqual(await init.ended, { code: 137, signal: null });
+});
+
+eachBuild('sexton: what was passed on is not told to a supervisor that comes later', async (t, build) => {
+  const { init } = await startAs(t, build, 'sexton', [
+    '--',
+    'sh',
+    '-c',
+    `setsid sh -c 'echo away; exec sleep 600' & ${USR1}`,
+  ]);
+  for (const word of ['away', 'up']) await init.says(word);
+  send(init.pid, 'SIGUSR1');
+  await init.says('usr1');
+  send(init.pid, 'SIGTERM');
+  const supervisor = await init.supervisor();
+  for (const frame of ['hello', 'spawned', 'forwarded', 'exited']) await supervisor.expect(frame);
+  assert.deepEqual(await supervisor.expect('group-gone'), ['1', '1']);
+  supervisor.commit('sweep', 9);
+  await supervisor.expect('strays-gone');
+  supervisor.commit('exit', 0);
+  await init.ended;
+});
+
 async function startAs(
   t: TestContext,
   build: Build,
@@ -122,6 +193,7 @@ async function startAs(
 ): Promise<{ bench: Bench; init: Init }> {
   const bench = await layBench(t, build);
   bench.noteSupervisors();
-  symlinkSync(bench.sexton, bench.path(name));
-  return { bench, init: bench.launch([bench.path(name), ...words], options) };
+  if (name !== 'sexton') symlinkSync(bench.sexton, bench.path(name));
+  const env = { SEXTON_LOG_LEVEL: undefined, ...options.env };
+  return { bench, init: bench.launch([bench.path(name), ...words], { ...options, env }) };
 }

@@ -19,13 +19,9 @@ describe('processes under PID 1', { concurrency: atOnce(2) }, () => {
     const container = startContainer(scratch, { command: member(stage, 'app', { orphan: 10_000, exit: 3 }) });
     await waitForEvent(scratch.log, 'app', 'Orphaned');
     const pid = await container.pid1();
-    const orphans = async () => {
-      const supervisor = await container.supervisor();
-      return childrenOf(pid).filter((it) => it !== supervisor);
-    };
     // The application itself is a child as well.
-    await waitFor('all orphans have ended', async () => (await orphans()).filter((it) => !hasEnded(it)).length === 1);
-    await waitFor('all orphans are reaped', async () => (await orphans()).length === 1);
+    await waitFor('all orphans have ended', () => childrenOf(pid).filter((it) => !hasEnded(it)).length === 1);
+    await waitFor('all orphans are reaped', () => childrenOf(pid).length === 1);
     await container.signal('SIGTERM');
     assert.equal((await container.exit()).status, 3);
   });

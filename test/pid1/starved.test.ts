@@ -20,6 +20,7 @@ describe('with 50m of CPU and eight busy loops', { skip: missing ?? false }, () 
       const cgroup = makeCgroup(scratch, 'cpu');
       cgroup.limit(5_000);
       const container = startContainer(scratch, {
+        flags: ['--log-level', 'info'],
         inside: ['sh', '-c', `echo 0 >${cgroup.dir}/cgroup.procs; exec "$@"`, 'sh'],
         command: ['sh', '-c', LOOPS, 'sh', ...member(stage, 'app')],
       });

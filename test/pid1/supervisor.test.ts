@@ -58,7 +58,7 @@ describe('the supervisor', { concurrency: atOnce(2) }, () => {
     const { scratch } = stage;
     const inside = ['sh', '-c', 'ulimit -c unlimited && exec "$@"', 'sh'];
     const command = ['sh', '-c', `ulimit -c >${scratch.path('limit')}; exec "$@"`, 'sh', ...member(stage, 'app')];
-    const container = startContainer(scratch, { inside, command });
+    const container = startContainer(scratch, { flags: ['--log-level', 'info'], inside, command });
     await waitForEvent(scratch.log, 'app', 'Started');
     const limits = readFileSync(`/proc/${await container.supervisor()}/limits`, 'utf8');
     assert.match(limits, /^Max core file size +0 +0 /m);

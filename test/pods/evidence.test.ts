@@ -1,18 +1,16 @@
 /** The evidence of real members: in the termination log, in the log and in the tombstone. */
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe } from 'node:test';
-import type { Evidence } from '../../src/core/format/evidence.ts';
 import { type ContainerOptions, startContainer } from '../helpers/container.ts';
 import { atOnce } from '../helpers/engine.ts';
 import { member } from '../helpers/member.ts';
 import { send } from '../helpers/process.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
+import { NO_MOUNTS, readEvidence, withTerminationLog } from '../helpers/termination-log.ts';
 import { readTimeline } from '../helpers/timeline.ts';
 import { readTombstone, waitForTombstone } from '../helpers/tombstone.ts';
 import { waitFor } from '../helpers/wait.ts';
-
-const NO_MOUNTS = 'a directory of devices is mounted by hand';
 
 function start(stage: Stage, options: ContainerOptions): ReturnType<typeof startContainer> {
   const { scratch } = stage;
@@ -20,12 +18,6 @@ function start(stage: Stage, options: ContainerOptions): ReturnType<typeof start
     ...options,
     flags: ['--name', 'web', '--graveyard', scratch.graveyard, '--log-format', 'json', ...(options.flags ?? [])],
   });
-}
-
-function read(path: string): Evidence {
-  const text = readFileSync(path, 'utf8');
-  assert.ok(Buffer.byteLength(text) <= 4096 && text.startsWith('{"Summary":"') && text.endsWith('}\n'), text);
-  return JSON.parse(text) as Evidence;
 }
 
 /** From then on it takes its signals by itself. */
@@ -48,7 +40,7 @@ describe('the termination log', { concurrency: atOnce(2) }, () => {
     // Another one: the same signal within a second is the same request.
     await container.signal('SIGINT');
     assert.equal((await container.exit()).status, 7);
-    const evidence = read(log);
+    const evidence = readEvidence(log);
     assert.deepEqual(
       // It holds until the graveyard was read for the first time.
       evidence.Phases?.map(({ Phase, Signal }) => Signal ?? Phase).filter((phase) => phase !== 'hold'),
@@ -92,7 +84,7 @@ describe('the termination log', { concurrency: atOnce(2) }, () => {
       assert.ok(!existsSync(log));
       await container.signal('SIGTERM');
       assert.equal((await container.exit()).status, 137);
-      const { ForcedBy, Restarts, Signal, Summary } = read(log);
+      const { ForcedBy, Restarts, Signal, Summary } = readEvidence(log);
       assert.deepEqual([ForcedBy, Restarts, Signal], ['sexton', 1, 'SIGKILL']);
       assert.match(Summary, /ended by SIGKILL, killed by sexton.*, restarted 1 time$/);
     },
@@ -115,7 +107,7 @@ describe('the termination log', { concurrency: atOnce(2) }, () => {
       );
       await container.signal('SIGKILL');
       await container.exit();
-      const { Summary, StopReason, StopRequested = '', GraceMs, Reason } = read(log);
+      const { Summary, StopReason, StopRequested = '', GraceMs, Reason } = readEvidence(log);
       assert.match(
         Summary,
         /^asked to stop \(signal TERM\): .*draining, the command was not told to stop; if nothing later/,
@@ -161,7 +153,7 @@ describe('the termination log', { concurrency: atOnce(2) }, () => {
     writeFileSync(done, '');
     assert.equal((await container.exit()).status, 0);
     assert.deepEqual(
-      read(log).Phases?.flatMap(({ Signal }) => Signal ?? []),
+      readEvidence(log).Phases?.flatMap(({ Signal }) => Signal ?? []),
       ['SIGTERM'],
     );
   });
@@ -179,7 +171,7 @@ describe('the termination log', { concurrency: atOnce(2) }, () => {
         const container = start(stage, { inside: withTerminationLog(stage, file), command: ['sh', '-c', 'exit 4'] });
         assert.equal((await container.exit()).status, 4);
       }
-      assert.equal(read(ours).Summary, 'ended by itself, exit code 4');
+      assert.equal(readEvidence(ours).Summary, 'ended by itself, exit code 4');
       assert.equal(readFileSync(theirs, 'utf8'), 'out of paper\n');
     },
     { notInPodman: NO_MOUNTS },
@@ -212,19 +204,3 @@ describe('the termination log', { concurrency: atOnce(2) }, () => {
     assert.match(container.stderr(), /it is no regular file/);
   });
 });
-
-/** A /dev with a termination log in it, in the mount namespace of the container alone. */
-function withTerminationLog({ scratch }: Stage, file: string): readonly string[] {
-  const dev = scratch.path('dev');
-  mkdirSync(dev, { recursive: true });
-  chmodSync(file, 0o666);
-  const steps = [
-    `mount -t tmpfs none ${dev}`,
-    `for it in null zero full random urandom tty; do touch ${dev}/$it && mount --bind /dev/$it ${dev}/$it; done`,
-    `touch ${dev}/termination-log`,
-    `mount --bind ${file} ${dev}/termination-log`,
-    `mount --rbind ${dev} /dev`,
-    'exec "$@"',
-  ];
-  return ['sh', '-c', steps.join(' && '), 'sh'];
-}

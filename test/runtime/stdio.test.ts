@@ -10,10 +10,13 @@ import { startContainer } from '../helpers/container.ts';
 import { type Scratch, tempGraveyard } from '../helpers/scratch.ts';
 import { within } from '../helpers/wait.ts';
 
-const FLAGS = [[], ['--graveyard', 'GRAVEYARD', '--name', 'main', '--restart-policy', 'Never']];
+const FLAGS = [
+  ['--log-level', 'info'],
+  ['--graveyard', 'GRAVEYARD', '--name', 'main', '--restart-policy', 'Never'],
+];
 
 for (const flags of FLAGS) {
-  test(`P06 the pipe that the application has as stderr stays blocking: ${flags.join(' ') || 'solo'}`, async (t) => {
+  test(`P06 the pipe that the application has as stderr stays blocking: ${flags.join(' ')}`, async (t) => {
     const scratch = await tempGraveyard(t);
     const pipe = openPipe(t, scratch);
     const own = flags.map((flag) => (flag === 'GRAVEYARD' ? scratch.graveyard : flag));

@@ -16,17 +16,21 @@ export async function explain(args: readonly string[], env: Env): Promise<void> 
   // A command line copied from a manifest may begin with `run`, which is accepted.
   const resolution = await resolveRun(commandLine, env, machine);
   if (!resolution.ok) throw new SextonError('badConfiguration', { problems: resolution.problems });
-  const { run, sources, warnings, awakeFor } = resolution;
+  const { run, sources, warnings, awakeFor, whyNode } = resolution;
   const notes = awakeFor.length === 0 ? resolution.notes : [...resolution.notes, staysAwake(awakeFor)];
+  const node = whyNode === undefined ? NO_NODE : `there is a Node process from the start: ${whyNode}`;
   if (flags.format === 'json') {
     const { program, ...rest } = run;
-    await print(`${JSON.stringify({ ...rest, command: program.argv, sources, warnings, notes }, undefined, 2)}\n`);
+    await print(
+      `${JSON.stringify({ ...rest, command: program.argv, sources, node, warnings, notes }, undefined, 2)}\n`,
+    );
     return;
   }
   // A value of several lines takes a row for each.
   const rows = sources.flatMap(({ key, value, source }) => value.split('\n').map((line) => [key, line, source]));
   const table = withBoldHeader(formatTable(['KEY', 'VALUE', 'SOURCE'], rows, outputWidth()));
   const lines = [
+    `node: ${node}\n`,
     ...notes.map((note) => `note: ${note}\n`),
     ...warnings.map((warning) => `${asWarning('warning:')} ${warning}\n`),
   ];
@@ -36,3 +40,6 @@ export async function explain(args: readonly string[], env: Env): Promise<void> 
 function staysAwake(awakeFor: readonly string[]): string {
   return `the supervisor does not sleep: it is needed for ${awakeFor.join(', ')}`;
 }
+
+const NO_NODE =
+  'no Node process until the command cannot start, is killed at the end of its grace period or leaves processes behind, or the termination log is to be written';

@@ -23,7 +23,7 @@ import { versionNumber } from '../text/version.ts';
 export async function run(argv: readonly string[], as?: DropIn): Promise<void> {
   keepToOurselves();
   const host = await openHost(process.env);
-  const resolution = await resolveRun(argv, process.env, machine, as);
+  const resolution = await resolveRun(argv, process.env, { ...machine, hasInit: host.init !== undefined }, as);
   if (!resolution.ok) return refuseToStart(host, resolution);
   await supervise(host, resolution.run, resolution);
 }

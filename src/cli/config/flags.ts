@@ -229,7 +229,7 @@ export const FLAGS: { readonly [K in Key]: Flag<Values[K]> } = {
     takes: 'LEVEL',
     ...oneOf(['debug', 'info', 'warn', 'error', 'silent']),
     default: 'info',
-    help: 'debug, info, warn, error or silent. Logs go to stderr.',
+    help: 'debug, info, warn, error or silent. Logs go to stderr. A plain command, which needs no Node, has warn.',
   },
   logFormat: {
     name: 'log-format',

@@ -18,6 +18,8 @@ import { readTini } from './tini.ts';
 /** The command line, and what follows from the name of the program. */
 export interface Place extends Pick<DropInRun, 'implied' | 'host' | 'startFailureCode'> {
   readonly line: CommandLine;
+  /** undefined: sexton's own name. */
+  readonly as: DropIn | undefined;
   /** No more than the program in whose place this is. */
   readonly isPlain: boolean;
   /** The variables of kubexit and its like mean nothing to it. */
@@ -26,17 +28,18 @@ export interface Place extends Pick<DropInRun, 'implied' | 'host' | 'startFailur
 
 /** `argv` is what follows the program's name; `undefined`: sexton's own. */
 export function takePlace(as: DropIn | undefined, argv: readonly string[], env: Env, environment: Environment): Place {
-  if (as === undefined) return { ...NO_PLACE, line: readCommandLine(argv) };
+  if (as === undefined) return { ...NO_PLACE, as, line: readCommandLine(argv) };
   const dropIn = readDropIn(as, argv, env);
   if (dropIn.asks !== 'run') {
     const problems = [
       dropIn.asks === 'nothing' ? dropIn.problem : `there is nothing to run; it asks for the ${dropIn.asks}`,
     ];
-    return { ...NO_PLACE, line: { given: [], config: undefined, problems, commandAt: undefined } };
+    return { ...NO_PLACE, as, line: { given: [], config: undefined, problems, commandAt: undefined } };
   }
   const { given, at, implied, host, startFailureCode } = dropIn;
   const plain = isPlain(as, environment);
   return {
+    as,
     line: { given, config: undefined, problems: [], commandAt: at },
     implied: plain ? [...implied, onlyForward(as)] : implied,
     host,

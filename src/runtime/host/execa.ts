@@ -83,7 +83,13 @@ export class ExecaHost implements Host {
       this.#delivered = 0;
       this.#deliver();
     });
-    return { hostId: this.#hostId, startedAt: this.#startedAt, memo: this.#memo, isPid1: process.pid === 1 };
+    return {
+      hostId: this.#hostId,
+      startedAt: this.#startedAt,
+      memo: this.#memo,
+      isPid1: process.pid === 1,
+      oomKills: undefined,
+    };
   }
 
   commit(commit: Commit): void {

@@ -84,14 +84,15 @@ export function decodeHello(fields: readonly string[]): Hello {
         `${PROTOCOL_VERSION}; install both from the same release`,
     );
   }
-  count(fields, 8);
+  count(fields, 9);
   if (!/^[0-9a-f]{32}$/.test(hostId)) throw new ProtocolError(`cannot read hello: host id ${quote(hostId)}`);
   const startedAt = number(fields, 3, 0, Number.MAX_SAFE_INTEGER);
   const isPid1 = flag(fields, 4);
   const memo = flag(fields, 5) ? fields[6] : undefined;
   if (memo === undefined && fields[6] !== '') throw new ProtocolError('cannot read hello: its memo is declared absent');
   const wokenBy = fields[7] === '' ? undefined : fields[7];
-  return { hostId, startedAt, memo, isPid1, wokenBy };
+  const oomKills = fields[8] === '' ? undefined : number(fields, 8, 0, Number.MAX_SAFE_INTEGER);
+  return { hostId, startedAt, memo, isPid1, wokenBy, oomKills };
 }
 
 export function decodeEvent(fields: readonly string[]): HostEvent {

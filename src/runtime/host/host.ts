@@ -127,6 +127,8 @@ export interface Hello {
   readonly isPid1: boolean;
   /** What has woken us, in a few words; `undefined`: nobody slept. */
   readonly wokenBy?: string | undefined;
+  /** OOM kills in this container before the command was started; undefined: the host has not counted them. */
+  readonly oomKills?: number | undefined;
 }
 
 export interface Host {

@@ -69,6 +69,7 @@ export const hello: fc.Arbitrary<Hello> = record({
     word.filter((it) => it !== ''),
     { nil: undefined },
   ),
+  oomKills: fc.option(fc.maxSafeNat(), { nil: undefined }),
 });
 
 const argv = fc

@@ -6,7 +6,8 @@ import type { Commit, Hello, HostCommand, HostEvent } from '../../../src/runtime
 
 export function helloFields(hello: Hello): string[] {
   const memo = hello.memo === undefined ? ['0', ''] : ['1', hello.memo];
-  return ['hello', '1', hello.hostId, String(hello.startedAt), hello.isPid1 ? '1' : '0', ...memo, hello.wokenBy ?? ''];
+  const { hostId, startedAt, isPid1, wokenBy = '', oomKills = '' } = hello;
+  return ['hello', '1', hostId, String(startedAt), isPid1 ? '1' : '0', ...memo, wokenBy, String(oomKills)];
 }
 
 export function eventFields(event: HostEvent): string[] {

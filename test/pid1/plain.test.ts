@@ -1,0 +1,241 @@
+/**
+ * A plain command: no Node beside it. What is to be told all the same is told by a supervisor that starts for it, as if
+ * it had been there.
+ */
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { describe } from 'node:test';
+import { makeCgroup, whyNoCgroup } from '../helpers/cgroup.ts';
+import { type Container, type ContainerOptions, startContainer } from '../helpers/container.ts';
+import { atOnce } from '../helpers/engine.ts';
+import { member } from '../helpers/member.ts';
+import { SEXTON } from '../helpers/paths.ts';
+import { argumentsOf, childrenOf, send } from '../helpers/process.ts';
+import { type Stage, scenario } from '../helpers/scenario.ts';
+import { NO_MOUNTS, readEvidence, withTerminationLog } from '../helpers/termination-log.ts';
+import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
+import { waitFor } from '../helpers/wait.ts';
+
+const [SIGHUP, SIGINT, SIGUSR1, SIGTERM] = [1, 2, 10, 15];
+
+describe('a plain command', { concurrency: atOnce(2) }, () => {
+  scenario('has no process beside it, from its start to its end, and nothing is said', async (stage) => {
+    const { scratch } = stage;
+    const flags = ['--name', 'app', '--grace-period', '60s', '--restart-policy', 'Never'];
+    const command = member(stage, 'app', { trap: 'all', until: scratch.path('done'), exit: 5 });
+    const container = startContainer(scratch, { flags, command });
+    await waitForEvent(scratch.log, 'app', 'Started');
+    const pid1 = await container.pid1();
+    assert.deepEqual(commandsOf(pid1), [command]);
+    for (const signal of [SIGUSR1, SIGHUP, SIGTERM]) {
+      assert.ok(send(pid1, signal));
+      await waitFor(`${signal} has come`, () => readTimeline(scratch.log).signals('app').includes(signal));
+    }
+    // It is asked for the second time, which is no news, and by the other signal.
+    for (const signal of [SIGTERM, SIGINT, SIGUSR1]) assert.ok(send(pid1, signal));
+    await waitFor('USR1 has come', () => readTimeline(scratch.log).signals('app').filter(isUsr1).length === 2);
+    assert.deepEqual(commandsOf(pid1), [command]);
+    writeFileSync(scratch.path('done'), '');
+    assert.equal((await container.exit()).status, 5);
+    const came = readTimeline(scratch.log).signals('app');
+    assert.deepEqual(
+      came.filter((it) => it !== 18),
+      [SIGUSR1, SIGHUP, SIGTERM, SIGUSR1],
+    );
+    assert.equal(container.stderr(), '');
+  });
+
+  for (const [script, status] of [
+    ['exit 0', 0],
+    ['exit 7', 7],
+    ['kill -SEGV $$', 139],
+    ['kill -KILL $$', 137],
+  ] as const) {
+    scenario(`ends with the code of its command, and nothing is said: ${script}`, async ({ scratch }) => {
+      const container = startContainer(scratch, { command: ['sh', '-c', script] });
+      assert.equal((await container.exit()).status, status);
+      assert.equal(container.stderr(), '');
+    });
+  }
+
+  scenario('has the words that are asked for, as before', async (stage) => {
+    const flags = ['--log-level', 'info', '--log-format', 'json'];
+    const container = startContainer(stage.scratch, { flags, command: ['sh', '-c', 'exit 7'] });
+    assert.equal((await container.exit()).status, 7);
+    const said = container.stderr().split('\n').filter(Boolean);
+    assert.deepEqual(
+      said.map((line) => (JSON.parse(line) as { message: string }).message),
+      ['started', 'exited', 'dead'],
+    );
+  });
+
+  scenario('that is KILLed at the end of its grace period is told of, in a warning', async (stage) => {
+    const flags = ['--grace-period', '400ms', '--log-format', 'json'];
+    const container = startContainer(stage.scratch, { flags, command: member(stage, 'app', { ignore: 'TERM' }) });
+    await waitForEvent(stage.scratch.log, 'app', 'Started');
+    await container.signal('SIGTERM');
+    assert.equal((await container.exit()).status, 137);
+    const said = container.stderr().split('\n').filter(Boolean);
+    assert.deepEqual(
+      said.map((line) => JSON.parse(line)).map(({ level, message }) => [level, message]),
+      [
+        ['warn', 'killed by init: the deadline has come'],
+        ['warn', 'exited'],
+      ],
+    );
+  });
+
+  for (const [what, left] of [
+    ['in its group', ''],
+    ['that has left its group', 'setsid '],
+  ] as const)
+    scenario(`ends when what it has left behind has ended, which gets TERM: a process ${what}`, async (stage) => {
+      const { scratch } = stage;
+      const other = member(stage, 'left', { term: 100 }).join(' ');
+      const app = member(stage, 'app', { run: 300, exit: 6 }).join(' ');
+      const container = startContainer(scratch, { command: ['sh', '-c', `${left}${other} & exec ${app}`] });
+      await waitForEvent(scratch.log, 'left', 'Started');
+      assert.equal((await container.exit()).status, 6);
+      assert.deepEqual(readTimeline(scratch.log).signals('left').slice(0, 1), [SIGTERM]);
+      assert.equal(readTimeline(scratch.log).of('left', 'Exiting').length, 1);
+    });
+});
+
+describe('the termination log of a plain command', { concurrency: atOnce(2) }, () => {
+  evidence('is left alone by a success that nobody has asked for', async (stage, log) => {
+    for (const options of [{}, { bare: true }]) {
+      const container = start(stage, log, { ...options, command: asTini(options, ['sh', '-c', 'exit 0']) });
+      assert.equal((await container.exit()).status, 0);
+      assert.equal(readFileSync(log, 'utf8'), '');
+      assert.equal(container.stderr(), '');
+    }
+  });
+
+  evidence('has a failure', async (stage, log) => {
+    for (const options of [{}, { bare: true }]) {
+      writeFileSync(log, '');
+      const container = start(stage, log, { ...options, command: asTini(options, ['sh', '-c', 'exit 4']) });
+      assert.equal((await container.exit()).status, 4);
+      const { Summary, Reason, ExitCode, ContainerExitCode } = readEvidence(log);
+      assert.equal(Summary, 'ended by itself, exit code 4');
+      assert.deepEqual([Reason, ExitCode, ContainerExitCode], ['error', 4, 4]);
+    }
+  });
+
+  evidence('has a command that cannot be started', async (stage, log) => {
+    const container = start(stage, log, { command: ['/does/not/exist'] });
+    assert.equal((await container.exit()).status, 127);
+    assert.equal(readEvidence(log).Summary, 'never started: ENOENT, exit code 127');
+  });
+
+  evidence('has a stop, whose end is a success', async (stage, log) => {
+    const flags = ['--grace-period', '10m'];
+    const container = start(stage, log, { flags, command: member(stage, 'app', { term: 300 }) });
+    await waitForEvent(stage.scratch.log, 'app', 'Started');
+    assert.equal(childrenOf(await container.pid1()).length, 1);
+    await container.signal('SIGTERM');
+    assert.equal((await container.exit()).status, 0);
+    const { Summary, Phases = [], StopMs = 0, ForcedBy, GraceMs } = readEvidence(log);
+    assert.match(Summary, /^stopped in .* \(signal TERM\): TERM .*, exit code 0, not forced, [0-9]+ s of grace left$/);
+    assert.deepEqual(
+      Phases.map(({ Phase, Signal }) => [Phase, Signal]),
+      [['ladder', 'SIGTERM']],
+    );
+    assert.deepEqual([Phases[0]?.Ms, ForcedBy, GraceMs], [StopMs, undefined, 600_000]);
+    assert.deepEqual(readTimeline(stage.scratch.log).signals('app'), [SIGTERM]);
+  });
+
+  evidence('has a stop that was cut short from outside', async (stage, log) => {
+    const container = start(stage, log, { command: member(stage, 'app', { ignore: 'TERM' }) });
+    await waitForEvent(stage.scratch.log, 'app', 'Started');
+    await container.signal('SIGTERM');
+    await waitFor('it is written', () => readFileSync(log, 'utf8').endsWith('}\n'));
+    await container.signal('SIGKILL');
+    await container.exit();
+    const { Summary, StopReason, Unfinished } = readEvidence(log);
+    assert.match(Summary, /^asked to stop \(signal TERM\): .*the command had not ended; if nothing later is written/);
+    assert.deepEqual([StopReason, Unfinished], ['signal TERM', 'ladder']);
+  });
+
+  evidence("has sexton's KILL at the end of the grace period", async (stage, log) => {
+    const flags = ['--grace-period', '2s'];
+    const container = start(stage, log, { flags, command: member(stage, 'app', { ignore: 'TERM' }) });
+    await waitForEvent(stage.scratch.log, 'app', 'Started');
+    await container.signal('SIGTERM');
+    assert.equal((await container.exit()).status, 137);
+    const { ForcedBy, Signal, StopReason, GraceLeftMs = -1 } = readEvidence(log);
+    assert.deepEqual([ForcedBy, Signal, StopReason], ['sexton', 'SIGKILL', 'signal TERM']);
+    assert.ok(GraceLeftMs >= 0, `${GraceLeftMs}`);
+  });
+
+  describe('says who killed the command', { skip: whyNoCgroup('memory') ?? false }, () => {
+    evidence('the OOM killer, though nobody had looked before', async (stage, log) => {
+      const { exit } = startGreedy(stage, log);
+      assert.equal((await exit()).status, 137);
+      const { Summary, Reason, ForcedBy, OomKills } = readEvidence(log);
+      assert.deepEqual([Reason, ForcedBy, OomKills], ['oom', 'OOM killer', 1]);
+      assert.equal(Summary, 'killed by the OOM killer, ended by SIGKILL');
+    });
+
+    evidence('somebody else, though the OOM killer was here before', async (stage, log) => {
+      // What is started before sexton is killed for want of memory in the same cgroup.
+      const before = `echo 1000 >/proc/self/oom_score_adj; exec ${member(stage, 'before', { hog: TOO_MUCH_MB, run: 1 }).join(' ')}`;
+      const container = startGreedy(stage, log, `sh -c '${before}';`, {});
+      await waitForEvent(stage.scratch.log, 'app', 'Started');
+      const [command = 0] = childrenOf(await container.pid1());
+      assert.ok(send(command, 'SIGKILL'));
+      assert.equal((await container.exit()).status, 137);
+      const { Reason, ForcedBy } = readEvidence(log);
+      assert.deepEqual([Reason, ForcedBy], ['killed', 'an unknown sender']);
+    });
+  });
+});
+
+const LIMIT_MB = 160;
+const TOO_MUCH_MB = 512;
+
+/** Under a limit of memory that its command exceeds. */
+function startGreedy(
+  stage: Stage,
+  log: string,
+  before = '',
+  options: object = { hog: TOO_MUCH_MB, run: 1 },
+): Container {
+  const group = makeCgroup(stage.scratch, 'memory');
+  group.limit(LIMIT_MB << 20);
+  const enter = ['sh', '-c', `echo $$ > ${group.dir}/cgroup.procs; ${before} exec "$@"`, 'sh'];
+  const inside = [...withTerminationLog(stage, log), ...enter];
+  return startContainer(stage.scratch, { inside, command: member(stage, 'app', { ...options }) });
+}
+
+function evidence(title: string, body: (stage: Stage, log: string) => Promise<void>): void {
+  scenario(
+    title,
+    async (stage) => {
+      const log = stage.scratch.path('termination');
+      writeFileSync(log, '');
+      await body(stage, log);
+    },
+    { notInPodman: NO_MOUNTS },
+  );
+}
+
+function start(stage: Stage, log: string, options: ContainerOptions): Container {
+  return startContainer(stage.scratch, { ...options, inside: withTerminationLog(stage, log) });
+}
+
+/** In the place of tini: by a link of that name. */
+function asTini({ bare = false }: { readonly bare?: boolean }, command: readonly string[]): readonly string[] {
+  return bare
+    ? ['sh', '-c', `ln -sf ${SEXTON} "$SCRATCH/tini" && exec "$SCRATCH/tini" "$@"`, 'sh', ...command]
+    : command;
+}
+
+/** The command lines of the processes beside PID 1. */
+function commandsOf(pid1: number): readonly (readonly string[])[] {
+  return childrenOf(pid1).map((it) => [...argumentsOf(it)]);
+}
+
+function isUsr1(signal: number): boolean {
+  return signal === SIGUSR1;
+}
