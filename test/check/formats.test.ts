@@ -174,6 +174,15 @@ describe('the formats of a check', () => {
     ]);
   });
 
+  it('tell of an unused ignore beside the workloads, not with the first one of its file', async () => {
+    const found = await check([{ path: 'web.yaml', text: `${ruleNamed('SX101').bad}# sexton-ignore SX206: no npm\n` }]);
+    assert.match(checkPage(found), /Other findings.*SX901/s);
+    assert.match(
+      textOf(found, { width: 80, colours: false, ascii: true }, false),
+      /shorten the hook\.\n\nweb\.yaml:15:1 info SX901/,
+    );
+  });
+
   it('draw a timeline no wider than they may, in ASCII where that is asked', () => {
     for (const { view } of result.workloads) {
       const style = { width: 80, colours: false, ascii: true };

@@ -75,6 +75,16 @@ describe('the timeline of a stop, by the rules of the kubelet', () => {
     assert.equal(timelineOf({ graceMs: 5_000, containers }).end.maxMs, 2_000);
   });
 
+  it('says whether a member may kill its own program: where that may outlast its time', () => {
+    const told = (plan: Partial<ContainerPlan>) =>
+      stopOf(timelineOf({ graceMs: 30_000, containers: [main(plan)] })).mayKillItself;
+    assert.equal(told({ response: UNKNOWN }), false);
+    assert.equal(told({ response: UNKNOWN, ownKillMs: 28_000 }), true);
+    assert.equal(told({ response: exactly(5_000), ownKillMs: 28_000 }), false);
+    assert.equal(told({ drain: exactly(24_000), response: exactly(5_000), ownKillMs: 28_000 }), true);
+    assert.equal(told({ response: exactly(5_000), mayKillLast: true }), true);
+  });
+
   it('contains what a kubelet does, in 300 random pods', () => {
     const sum = { killed: 0, certain: 0 };
     for (let seed = 1; seed <= 300; seed += 1) {

@@ -36,8 +36,11 @@ export function textOf(result: Result, style: TextStyle, withTimeline: boolean):
   return [...parts, summaryOf(result)].join('\n');
 }
 
-export function findingsOf({ object, pod }: Workload, { findings }: Result): readonly Finding[] {
-  return findings.filter(({ subjectAt }) => subjectAt.source === pod.source && subjectAt.start === object.start);
+export function findingsOf({ kind, name, object, pod }: Workload, { findings }: Result): readonly Finding[] {
+  return findings.filter(
+    ({ subject, subjectAt: { source, start } }) =>
+      subject === `${kind}/${name}` && source === pod.source && start === object.start,
+  );
 }
 
 function line({ rule, severity, message, place, edits }: Finding, { colours }: TextStyle): string {
