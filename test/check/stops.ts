@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { type Interval, ZERO } from '../../src/check/stop/interval.ts';
 import { type ContainerPlan, type PodPlan, timelineOf } from '../../src/check/stop/timeline.ts';
+import { lastTurnMs } from '../../src/core/pod/deadline.ts';
 import { Dice } from '../sim/dice.ts';
 import { type Actual, playStop } from './kubelet.ts';
 
@@ -31,6 +32,10 @@ export function drawPod(seed: number): DrawnPod {
     const linger = waitsFor.length > 0 && dice.chance(0.5) ? drawInterval(dice, 3_000) : ZERO;
     const waitsAtMostMs = dice.chance(0.3) ? Math.max(500, graceMs - 2_000) : Number.POSITIVE_INFINITY;
     const ownKillMs = dice.chance(0.3) ? graceMs - 100 : Number.POSITIVE_INFINITY;
+    const peer = dice.chance(0.3) ? dice.pick([undefined, ...actual]) : undefined;
+    const deadlines = peer === undefined ? [] : [{ of: peer.name, graceMs: dice.int(graceMs) }];
+    // It may have gone before it could tell.
+    const isTold = dice.chance(0.8);
     plans.push({
       name,
       isNative,
@@ -40,6 +45,7 @@ export function drawPod(seed: number): DrawnPod {
       waitsFor,
       linger,
       waitsAtMostMs,
+      deadlines,
       response,
       ownKillMs,
       mayKillLast: false,
@@ -50,7 +56,11 @@ export function drawPod(seed: number): DrawnPod {
       isNative,
       hookMs: hook === undefined ? undefined : choose(dice, hook),
       lastsMs: (termMs, endOf) => {
-        const capMs = termMs + waitsAtMostMs;
+        const turns = deadlines.map(({ graceMs: theirsMs }) => {
+          const atMs = Math.min(peer?.hookMs ?? 0, graceMs) + theirsMs;
+          return isTold && atMs >= termMs ? lastTurnMs({ sinceMs: termMs, atMs }) : Number.POSITIVE_INFINITY;
+        });
+        const capMs = Math.min(termMs + waitsAtMostMs, ...turns);
         const ends = waitsFor.map((other) => endOf(other));
         // Nothing is known of its end while it waits, but for what ends the waiting.
         const isWaiting = ends.some((end) => end === undefined);

@@ -14,6 +14,7 @@ const PLAN: ContainerPlan = {
   waitsFor: [],
   linger: ZERO,
   waitsAtMostMs: NEVER,
+  deadlines: [],
   response: exactly(1_000),
   ownKillMs: NEVER,
   mayKillLast: false,
@@ -68,6 +69,31 @@ describe('the timeline of a stop, by the rules of the kubelet', () => {
     assert.deepEqual(stopOf(waits, 'proxy').end, exactly(21_000));
     const hurries = timelineOf({ graceMs: 30_000, containers: [mains, { ...proxy, waitsAtMostMs: 10_000 }] });
     assert.deepEqual(stopOf(hurries, 'proxy').end, exactly(11_000));
+  });
+
+  it('gives a native sidecar what parts of seconds its hook and its turn have lost', () => {
+    const containers = [
+      native('proxy', { hook: exactly(3_778), response: UNKNOWN }),
+      main({ response: exactly(8_000) }),
+    ];
+    const stop = stopOf(timelineOf({ graceMs: 10_000, containers }), 'proxy');
+    assert.deepEqual([stop.term, stop.killAt], [exactly(8_000), { minMs: 10_000, maxMs: 11_000 }]);
+  });
+
+  it('lets the deadline of another member end its drain, from when that one is asked', () => {
+    const drains = main({ drain: exactly(5_000), deadlines: [{ of: 'proxy', graceMs: 4_000 }] });
+    const short = timelineOf({ graceMs: 9_000, containers: [drains, main({ name: 'proxy' })] });
+    assert.deepEqual(stopOf(short).told, { minMs: 2_000, maxMs: 5_000 });
+    assert.deepEqual(stopOf(short).end, { minMs: 3_000, maxMs: 6_000 });
+    const hooked = main({ name: 'proxy', hook: exactly(2_500) });
+    const later = timelineOf({ graceMs: 9_000, containers: [drains, hooked] });
+    assert.deepEqual(stopOf(later).told, { minMs: 4_500, maxMs: 5_000 });
+    // Its own TERM comes when that deadline is over.
+    const late = timelineOf({
+      graceMs: 9_000,
+      containers: [{ ...drains, hook: exactly(6_000) }, main({ name: 'proxy' })],
+    });
+    assert.deepEqual(stopOf(late).told.minMs, 6_000);
   });
 
   it('ends when two wait for each other', () => {

@@ -194,6 +194,7 @@ function planOf(facts: Facts, all: readonly Facts[], pod: Pod): ContainerPlan {
     waitsFor: [],
     linger: ZERO,
     waitsAtMostMs: Number.POSITIVE_INFINITY,
+    deadlines: [],
     response: declared === undefined ? responseOf(facts) : exactly(declared),
     ownKillMs: Number.POSITIVE_INFINITY,
     mayKillLast: false,
@@ -235,6 +236,9 @@ function sextonPlan(
     waitsFor: waitsFor(config, members),
     linger: { minMs: 0, maxMs: config.lingerMs },
     waitsAtMostMs: Math.min(...turns, Number.POSITIVE_INFINITY),
+    deadlines: othersOf(config, members).flatMap(({ container, run: { member } }) =>
+      member.gracePeriodMs === undefined ? [] : [{ of: container.name, graceMs: member.gracePeriodMs }],
+    ),
     response: {
       // Under sexton the shell is not PID 1, so TERM ends it; what it has started is told too.
       minMs: declared ?? 0,
@@ -254,10 +258,15 @@ export function drainOf({ drain, preStop }: MemberConfig): Interval {
   return { minMs: Math.min(least, most) + hook.minMs, maxMs: most + hook.maxMs };
 }
 
+/** Those that share a graveyard with it. */
+function othersOf(config: MemberConfig, members: readonly Member[]): readonly Member[] {
+  if (config.solo) return [];
+  return members.filter(({ run }) => run.member.name !== config.name && !run.member.solo);
+}
+
 /** A sidecar waits for its mains, and each member for those that were started after it. */
 function waitsFor(config: MemberConfig, members: readonly Member[]): readonly string[] {
-  if (config.solo) return [];
-  const others = members.filter(({ run }) => run.member.name !== config.name && !run.member.solo);
+  const others = othersOf(config, members);
   const mains = others.filter(({ run }) => run.member.role === 'main');
   const served = config.mains.length === 0 ? mains : mains.filter(({ run }) => config.mains.includes(run.member.name));
   const later = others.filter(

@@ -8,6 +8,7 @@
  *  * a native sidecar waits between its hook and its TERM, for as long as grace is left, until all containers and all native sidecars that
  *    were started after it have ended.
  */
+import { lastTurnMs } from '../../core/pod/deadline.ts';
 import { between, type Interval, ZERO } from './interval.ts';
 
 export interface ContainerPlan {
@@ -26,6 +27,8 @@ export interface ContainerPlan {
   readonly linger: Interval;
   /** Nothing before the stop signal of its program lasts longer than this after TERM. */
   readonly waitsAtMostMs: number;
+  /** Members whose deadline may end its waiting, too, once they are asked to stop. */
+  readonly deadlines: readonly { readonly of: string; readonly graceMs: number }[];
   /** From the stop signal of its program to its exit. */
   readonly response: Interval;
   /** It kills its own program so long after TERM. */
@@ -89,11 +92,15 @@ export function timelineOf({ graceMs, containers }: PodPlan): Timeline {
     const hook = capped(plan.hook ?? ZERO, graceMs);
     const term = plan.isNative ? termOfNative(plan, hook) : hook;
     // It gives whole seconds of the grace period, so what a hook takes of a second comes on top.
-    const partMs = (isWhole(hook) ? 0 : 999) + (plan.isNative && !isWhole(term) ? 999 : 0);
+    const partMs = lostMs(plan, hook, term);
     const killAt = between(Math.max(graceMs, term.minMs + LEAST_MS), Math.max(graceMs, term.maxMs + LEAST_MS) + partMs);
     const waited = latest([term, ...endsOf(plan.waitsFor).map((end) => shifted(end, plan.linger))]);
     const ready = {
-      minMs: Math.min(Math.max(waited.minMs, term.minMs + plan.drain.minMs), term.minMs + plan.waitsAtMostMs),
+      minMs: Math.min(
+        Math.max(waited.minMs, term.minMs + plan.drain.minMs),
+        term.minMs + plan.waitsAtMostMs,
+        earliestTurn(plan, term.minMs),
+      ),
       maxMs: Math.min(Math.max(waited.maxMs, term.maxMs + plan.drain.maxMs), term.maxMs + plan.waitsAtMostMs),
     };
     const natural = {
@@ -123,6 +130,16 @@ export function timelineOf({ graceMs, containers }: PodPlan): Timeline {
     };
   }
 
+  /** When a deadline of others may end its waiting: it hears of them where they are asked, which it may not. */
+  function earliestTurn({ deadlines }: ContainerPlan, termMs: number): number {
+    const turns = deadlines.map(({ of, graceMs: theirsMs }) => {
+      const peer = containers.find(({ name }) => name === of);
+      const atMs = capped(peer?.hook ?? ZERO, graceMs).minMs + theirsMs;
+      return lastTurnMs({ sinceMs: termMs, atMs });
+    });
+    return Math.max(termMs, Math.min(...turns, Number.POSITIVE_INFINITY));
+  }
+
   /** Of two that wait for each other neither waits. */
   function endsOf(names: readonly string[]): readonly Interval[] {
     return names
@@ -146,6 +163,14 @@ function latest(intervals: readonly Interval[]): Interval {
     minMs: Math.max(0, ...intervals.map(({ minMs }) => minMs)),
     maxMs: Math.max(0, ...intervals.map(({ maxMs }) => maxMs)),
   };
+}
+
+/** What of the time of a hook, and of a turn behind it, is not counted: parts of seconds, each for itself. */
+function lostMs({ isNative }: ContainerPlan, hook: Interval, term: Interval): number {
+  if (!isNative) return isWhole(hook) ? 0 : 999;
+  // The two parts add up to a whole second where the turn ends with one.
+  if (isWhole(term)) return isWhole(hook) ? 0 : 1_000;
+  return isWhole(hook) ? 999 : 2 * 999;
 }
 
 function isWhole({ minMs, maxMs }: Interval): boolean {
