@@ -147,7 +147,9 @@ function readInputs(inputs: readonly Input[]): Inputs {
       continue;
     }
     const parsed = parseLocated(text);
-    for (const { offset, why } of parsed.problems)
+    // A template is one all over.
+    const problems = isTemplate(text) ? parsed.problems.slice(0, 1) : parsed.problems;
+    for (const { offset, why } of problems)
       unreadable.push({ path, line: positionAt(source, offset).line, why: explained(text, why) });
     for (const root of parsed.roots) {
       if (isCompose(root)) services.push(...servicesOfCompose(source, root));
@@ -162,8 +164,13 @@ export function isDockerfileName(path: string): boolean {
 }
 
 function explained(text: string, why: string): string {
-  const isTemplate = /\{\{-?\s/.test(text);
-  return isTemplate ? `a template, not YAML; render it first (helm template) and check the output` : `not YAML: ${why}`;
+  if (!isTemplate(text)) return `not YAML: ${why}`;
+  return 'a template, not YAML; render it first (helm template) and check the output';
+}
+
+/** Of Go, as Helm has it. */
+function isTemplate(text: string): boolean {
+  return /\{\{-?\s*[.$A-Za-z]/.test(text);
 }
 
 function ignoresOf({ roots, stages }: Inputs, { workloads, budgets }: Objects): readonly Ignore[] {

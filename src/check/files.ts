@@ -16,7 +16,10 @@ export interface Collected {
   readonly unreadable: readonly Unreadable[];
 }
 
-/** A file that is named is read whatever its name; of a directory YAML, JSON, Dockerfiles and Containerfiles. */
+/**
+ * A file that is named is read whatever its name; of a directory YAML, Dockerfiles, Containerfiles, and JSON that says of
+ * which kind it is.
+ */
 export function collect(paths: readonly string[], readStdin: () => string): Collected {
   const inputs: Input[] = [];
   const unreadable: Unreadable[] = [];
@@ -38,16 +41,18 @@ export function collect(paths: readonly string[], readStdin: () => string): Coll
       return;
     }
     if (!isDirectory) {
-      if (isNamed || isManifestName(path)) add(path, () => readFileSync(path, 'utf8'));
+      const isWanted = (text: string): boolean => isNamed || !path.endsWith('.json') || /"kind"\s*:/.test(text);
+      if (isNamed || isManifestName(path)) add(path, () => readFileSync(path, 'utf8'), isWanted);
       return;
     }
     for (const entry of readdirSync(path, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1)))
       if (!PASSED_OVER.has(entry.name) && (entry.isDirectory() || entry.isFile())) visit(join(path, entry.name), false);
   }
 
-  function add(path: string, read: () => string): void {
+  function add(path: string, read: () => string, isWanted: (text: string) => boolean = () => true): void {
     try {
       const text = read();
+      if (!isWanted(text)) return;
       const readBeside = (name: string): string | undefined => {
         const beside = join(dirname(path), name);
         return statSync(beside, { throwIfNoEntry: false })?.isFile() === true

@@ -58,14 +58,21 @@ describe('sexton check', () => {
     const dir = temporaryDirectory();
     const files = {
       'm/broken.yaml': 'a: [1\n',
-      'm/helm.yaml': 'a: {{ .Values.a }}\n  {{- end }}\n',
+      'm/helm.yaml': 'a: {{ .Values.a }}\n  {{- end }}\n---\nb: {{ .Values.b }}\n  {{- end }}\n',
+      'm/go.yaml': 'a: {{.A}}\n  {{end}}\n',
+      // Of a directory it is no manifest.
+      'm/tsconfig.json': '{\n  // strict\n  "strict": true\n}\n',
+      'm/pod.json': '{"kind": "Pod",\n',
       'm/bad.yaml': BAD,
     };
     const { code, out } = runIn(dir, files, ['m', 'missing.yaml']);
     assert.equal(code, 2);
     assert.match(out, /SX101/);
     assert.match(out, /m\/broken\.yaml:\d+ not read: not YAML/);
-    assert.match(out, /m\/helm\.yaml:\d+ not read: a template, not YAML; render it first/);
+    assert.equal(out.match(/m\/helm\.yaml:\d+ not read: a template, not YAML; render it first/g)?.length, 1, out);
+    assert.match(out, /m\/go\.yaml:\d+ not read: a template/);
+    assert.match(out, /m\/pod\.json:\d+ not read: not YAML/);
+    assert.doesNotMatch(out, /tsconfig/);
     assert.match(out, /missing\.yaml not read: no such file or directory/);
   });
 
