@@ -10,6 +10,10 @@ import type { ImageFacts } from '../../src/check/stop/images.ts';
 const SCRIPTS: Readonly<Record<string, string>> = {
   'without-exec.sh': '#!/bin/sh\n# exec comes later\nserver "$@"\n',
   'with-exec.sh': '#!/bin/sh\nprepare\nexec server "$@"\n',
+  'number-sign.sh': '#!/bin/sh\n[ $# = 0 ] || exec server "$@"\n',
+  'commented.sh': '#!/bin/sh\nif true; then\n  # exec comes later\n  server\nfi\n',
+  'script.py': '#!/usr/bin/python3\nserve()\n',
+  'writes-script.py': '#!/usr/bin/python3\nprint("#!/bin/sh")\n',
 };
 
 export interface Around {

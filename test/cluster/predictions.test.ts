@@ -9,11 +9,11 @@ import { type ClusterPod, startPod } from './helpers/pod.ts';
 
 const PODS = 50;
 const AT_ONCE = 10;
-/** Of two times that are given in whole seconds the difference may be off by almost one, and the witness takes some time to end. */
+/** The difference of two times in whole seconds may be off by almost one, and the witness takes some time to end. */
 const EARLY_MS = 2_000;
-/** To that the start of a hook's program and the kill come, on a busy node; what the witness took comes on top. */
+/** So long a busy node takes to start a hook's program and to kill; what the witness took comes on top. */
 const LATE_MS = 3_000;
-/** A KILL is certain where the program would have to be so much faster to escape it, and likewise the end without one. */
+/** A KILL, or an end without one, is certain where so much more or less of the program would not change it. */
 const MARGIN_MS = 2_000;
 
 const seen = { containers: 0, certain: 0, killed: 0 };

@@ -15,7 +15,7 @@ import { trimmed } from '../input/source.ts';
 import { factsOfImage, type Images, shellOf, stopSignalOf } from '../stop/images.ts';
 import { secondsText } from '../stop/interval.ts';
 import { gracefulSignalOf, longestStopOf } from '../stop/plan.ts';
-import { fateOf, type ShellCommand, shellCommandOf } from '../stop/shell.ts';
+import { fateOf, lastProgramOf, type ShellCommand, shellCommandOf } from '../stop/shell.ts';
 import { argvOfService, argvOfStage, isBehindEntrypoint, ownArgvOfStage } from '../stop/started.ts';
 import type { Found, Rule } from './rule.ts';
 
@@ -269,10 +269,11 @@ function severityOf({ base }: Stage, script: ShellCommand, images: Images): Seve
 }
 
 function execEdit(stage: Stage, started: Started, script: string): readonly Edit[] {
-  const [, program = '', rest = ''] = /(?:^|[;&]\s*)([A-Za-z0-9_./-]+)([^;&|<>(){}`\\"]*)$/.exec(script) ?? [];
-  if (program === '' || BUILTINS.test(program)) return [];
+  const tail = lastProgramOf(script);
+  // Where JSON escapes something its text is not that of the script.
+  if (tail === undefined || /[\\"]/.test(tail)) return [];
   const raw = stage.source.text.slice(started.start, started.end);
-  const index = raw.lastIndexOf(`${program}${rest}"`);
+  const index = raw.lastIndexOf(`${tail}"`);
   if (index < 0) return [];
   const start = started.start + index;
   return [{ source: stage.source, start, end: start, text: 'exec ' }];

@@ -12,7 +12,7 @@ import { lineText, positionAt } from '../input/source.ts';
 import { shellOf } from '../stop/images.ts';
 import { secondsText } from '../stop/interval.ts';
 import { gracefulSignalOf, timeOfAction, wordAt } from '../stop/plan.ts';
-import { shellCommandOf, sleepMs } from '../stop/shell.ts';
+import { lastProgramOf, shellCommandOf, sleepMs } from '../stop/shell.ts';
 import { isJob, nameOf, placeOf } from './common.ts';
 import { deployment } from './examples.ts';
 import { missingProgram } from './programs.ts';
@@ -381,13 +381,11 @@ function sleepInstead(pod: Pod, container: Container): readonly Edit[] {
 /** `exec` in front of the last command, where the script stands on one line and its last command is plain. */
 function execBefore(pod: Pod, node: Located | undefined, script: string): readonly Edit[] {
   if (node?.kind !== 'scalar') return [];
-  const last = /(?:^|[;&]\s*)([A-Za-z0-9_./-]+)([^;&|<>(){}`\n]*)$/.exec(script);
-  const [, program = '', rest = ''] = last ?? [];
-  if (last === null || BUILTINS.has(program)) return [];
+  const tail = lastProgramOf(script);
+  if (tail === undefined) return [];
   const { source } = pod;
   const { text } = source;
   const raw = text.slice(node.start, node.end);
-  const tail = `${program}${rest}`;
   const index = raw.lastIndexOf(tail);
   // Escapes and folds of YAML: then the text of the source is not that of the script.
   if (index < 0 || raw.indexOf(tail) !== index || raw.slice(index + tail.length).replace(/\s+$/, '').length > 1)
@@ -398,10 +396,6 @@ function execBefore(pod: Pod, node: Located | undefined, script: string): readon
   if (/#/.test(lineText(source, line).slice(0, column - 1)) && raw.includes('\n')) return [];
   return [{ source, start: at, end: at, text: 'exec ' }];
 }
-
-const BUILTINS: ReadonlySet<string> = new Set(
-  'cd echo export exit set unset read true false test . source eval ulimit umask wait trap fi done esac'.split(' '),
-);
 
 /** A flag of sexton right behind `run`, or its value where it is given. */
 export function withFlag(pod: Pod, container: Container, flag: string, value: string): readonly Edit[] {

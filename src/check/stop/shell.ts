@@ -54,11 +54,31 @@ export function fateOf({ script, shell: name }: ShellCommand, shell: Shell | und
   const isLoop = /^done\b/.test(last.text);
   const isCompound = isLoop || /^(fi|esac|\}|\)|\{|\(|!)/.test(last.text) || /[)}]$/.test(last.text);
   if (isLoop || last.isPiped || last.isAlternative) return STAYS;
-  if (name === 'bash' || shell === 'bash') return isCompound || last.isRedirected ? STAYS : BECOMES;
-  if (shell === 'dash' || name === 'dash') return STAYS;
-  if (shell === 'busybox' || name === 'ash') return BECOMES;
+  // What is started by its own name is that shell, whatever the image's sh is.
+  const kind = name === 'bash' || name === 'dash' ? name : name === 'ash' ? 'busybox' : shell;
+  if (kind === 'bash') return isCompound || last.isRedirected ? STAYS : BECOMES;
+  if (kind === 'dash') return STAYS;
+  if (kind === 'busybox') return BECOMES;
   return { stays: false, mayStay: true };
 }
+
+/**
+ * The last command of a script as it stands there, if `exec` may be written before it; undefined: it is no program, or
+ * a part of something larger.
+ */
+export function lastProgramOf(script: string): string | undefined {
+  const [, program, rest = ''] = /(?:^|[;&]\s*)([A-Za-z0-9_./-]+)((?:\s[^;&|<>(){}`\n]*)?)$/.exec(script) ?? [];
+  return program === undefined || NO_PROGRAMS.has(program) ? undefined : `${program}${rest}`;
+}
+
+/** Words and built-ins of shells, of which exec would find no program. */
+const NO_PROGRAMS: ReadonlySet<string> = new Set(
+  (
+    'do done else elif esac fi for if in then until while case time ' +
+    '. alias break builtin cd command continue declare echo eval exec exit export false hash let local printf pwd ' +
+    'read readonly return set shift source test trap true type typeset ulimit umask unalias unset wait'
+  ).split(' '),
+);
 
 interface Command {
   readonly text: string;
