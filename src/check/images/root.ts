@@ -40,41 +40,91 @@ export function emptyRoot(): Directory {
 const WHITEOUT = '.wh.';
 const OPAQUE = '.wh..wh..opq';
 
-/** What a layer takes away is of the layers below, wherever in the layer that stands. */
-export function addLayer(root: Directory, layer: number, entries: readonly TarEntry[]): void {
-  for (const entry of entries) {
-    const { parent, name } = placeOf(entry.name);
-    if (!name.startsWith(WHITEOUT)) continue;
-    const directory = directoryAt(root, parent, false);
-    if (name === OPAQUE) directory?.children.clear();
-    else directory?.children.delete(name.slice(WHITEOUT.length));
-  }
-  for (const entry of entries) addEntry(root, layer, entry);
+/** A directory of one layer by itself. */
+interface Change {
+  readonly kind: 'change';
+  readonly children: Map<string, Change | File | Link | 'gone'>;
+  /** It stands in the layer itself, and not only as a part of other paths. */
+  isNamed: boolean;
+  /** It hides what layers below have in it. */
+  isOpaque: boolean;
 }
 
-function addEntry(root: Directory, layer: number, entry: TarEntry): void {
-  const { parent, name } = placeOf(entry.name);
-  if (name === '' || name.startsWith(WHITEOUT)) return;
-  const children = directoryAt(root, parent, true)?.children;
-  if (children === undefined) return;
-  switch (entry.kind) {
-    case 'directory':
-      if (children.get(name)?.kind !== 'directory') children.set(name, emptyRoot());
-      return;
-    case 'symlink':
-      return void children.set(name, { kind: 'link', target: entry.target });
-    case 'hardlink': {
-      const other = placeOf(entry.target);
-      const node = directoryAt(root, other.parent, false)?.children.get(other.name);
-      if (node?.kind === 'file') node.names.add(name);
-      if (node !== undefined) children.set(name, node);
-      return;
-    }
-    case 'file':
-      return void children.set(name, { kind: 'file', names: new Set([name]), layer, entry: entry.name });
-    default:
-      // A device or a pipe is no program.
-      return void children.delete(name);
+/** Lays a layer on those before it. What it takes away is of these, wherever in the layer that stands. */
+export function addLayer(root: Directory, layer: number, entries: readonly TarEntry[]): void {
+  const top = newChange();
+  for (const entry of entries) addEntry(root, top, layer, entry);
+  merge(root, root, [], top);
+}
+
+function newChange(): Change {
+  return { kind: 'change', children: new Map(), isNamed: false, isOpaque: false };
+}
+
+function addEntry(root: Directory, top: Change, layer: number, entry: TarEntry): void {
+  const parts = partsOf(entry.name);
+  const name = parts.at(-1) ?? '';
+  const parent = changeAt(top, parts.slice(0, -1));
+  if (parent === undefined || name === '') return;
+  const { children } = parent;
+  if (name === OPAQUE) {
+    parent.isOpaque = true;
+  } else if (name.startsWith(WHITEOUT)) {
+    const hidden = name.slice(WHITEOUT.length);
+    if (!children.has(hidden)) children.set(hidden, 'gone');
+  } else if (entry.kind === 'directory') {
+    const change = children.get(name);
+    const same = isChange(change) ? change : newChange();
+    same.isNamed = true;
+    children.set(name, same);
+  } else if (entry.kind === 'symlink') {
+    children.set(name, { kind: 'link', target: entry.target });
+  } else if (entry.kind === 'hardlink') {
+    const file = ownFileAt(top, partsOf(entry.target)) ?? fileAt(root, entry.target)?.file;
+    file?.names.add(name);
+    children.set(name, file ?? 'gone');
+  } else if (entry.kind === 'file') {
+    children.set(name, { kind: 'file', names: new Set([name]), layer, entry: entry.name });
+  } else {
+    // A device or a pipe is no program.
+    children.set(name, 'gone');
+  }
+}
+
+function isChange(node: Change | File | Link | 'gone' | undefined): node is Change {
+  return typeof node === 'object' && node.kind === 'change';
+}
+
+/** Makes those that are not there; undefined: something else is in their place. */
+function changeAt(top: Change, parts: readonly string[]): Change | undefined {
+  let here = top;
+  for (const part of parts) {
+    const next = here.children.get(part) ?? newChange();
+    if (!isChange(next)) return undefined;
+    here.children.set(part, next);
+    here = next;
+  }
+  return here;
+}
+
+function ownFileAt(top: Change, parts: readonly string[]): File | undefined {
+  const found = changeAt(top, parts.slice(0, -1))?.children.get(parts.at(-1) ?? '');
+  return typeof found === 'object' && found.kind === 'file' ? found : undefined;
+}
+
+/** `path`: that of the directory `below`. */
+function merge(root: Directory, below: Directory, path: readonly string[], change: Change): void {
+  for (const [name, node] of change.children) {
+    if (node === 'gone') below.children.delete(name);
+    else if (isChange(node)) {
+      const place = [...path, name];
+      const old = below.children.get(name);
+      // A layer that does not say otherwise goes through the links below it, as containerd unpacks it.
+      const behind = old?.kind === 'link' && !node.isNamed ? follow(root, place)?.node : old;
+      const same = behind?.kind === 'directory' && !node.isOpaque ? behind : emptyRoot();
+      if (same !== behind) below.children.set(name, same);
+      merge(root, same, place, node);
+    } else below.children.set(name, node);
   }
 }
 
@@ -85,11 +135,6 @@ export function fileAt(root: Directory, path: string): Found | undefined {
   return { path: `/${found.parts.join('/')}`, file: found.node };
 }
 
-function directoryAt(root: Directory, parts: readonly string[], isMade: boolean): Directory | undefined {
-  const found = follow(root, parts, isMade);
-  return found?.node.kind === 'directory' ? found.node : undefined;
-}
-
 /** As many links in one path as the kernel follows: path_resolution(7). */
 const MAX_LINKS = 40;
 
@@ -98,7 +143,7 @@ interface Followed {
   readonly parts: readonly string[];
 }
 
-function follow(root: Directory, path: readonly string[], isMade = false): Followed | undefined {
+function follow(root: Directory, path: readonly string[]): Followed | undefined {
   let left = [...path];
   let stack: readonly { readonly name: string; readonly node: Directory }[] = [];
   let links = 0;
@@ -112,11 +157,7 @@ function follow(root: Directory, path: readonly string[], isMade = false): Follo
       stack = stack.slice(0, -1);
       continue;
     }
-    let node = here.children.get(name);
-    if (node === undefined && isMade) {
-      node = emptyRoot();
-      here.children.set(name, node);
-    }
+    const node = here.children.get(name);
     if (node?.kind === 'link') {
       links += 1;
       if (links > MAX_LINKS) return undefined;
@@ -130,11 +171,6 @@ function follow(root: Directory, path: readonly string[], isMade = false): Follo
 }
 
 /** A name does not lead out of the image. */
-function placeOf(name: string): { readonly parent: readonly string[]; readonly name: string } {
-  const parts = partsOf(name);
-  return { parent: parts.slice(0, -1), name: parts.at(-1) ?? '' };
-}
-
 function partsOf(path: string): readonly string[] {
   const parts: string[] = [];
   for (const part of path.split('/')) {

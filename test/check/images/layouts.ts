@@ -53,12 +53,10 @@ export function ociFiles(images: readonly ImageOf[], packing: Packing = 'gzip'):
     return { mediaType, digest: `sha256:${hex}`, size: bytes.length };
   };
   const manifestOf = ({ config = {}, layers, name, platform }: ImageOf) => {
-    const diffs = layers.map((tar) => `sha256:${createHash('sha256').update(tar).digest('hex')}`);
-    const about = { os: 'linux', architecture: 'amd64', config, rootfs: { type: 'layers', diff_ids: diffs } };
     const manifest = {
       schemaVersion: 2,
       mediaType: OCI('manifest'),
-      config: put(OCI('config'), jsonBytes(about)),
+      config: put(OCI('config'), configOf(config, layers)),
       layers: layers.map((tar) => put(`application/vnd.oci.image.layer.v1.tar+${packing}`, PACKED[packing](tar))),
     };
     const annotations = name === undefined ? {} : { 'org.opencontainers.image.ref.name': name };
@@ -72,6 +70,11 @@ export function ociFiles(images: readonly ImageOf[], packing: Packing = 'gzip'):
   return files;
 }
 
+function configOf(config: Record<string, unknown>, layers: readonly Buffer[]): Buffer {
+  const diffs = layers.map((tar) => `sha256:${createHash('sha256').update(tar).digest('hex')}`);
+  return jsonBytes({ os: 'linux', architecture: 'amd64', config, rootfs: { type: 'layers', diff_ids: diffs } });
+}
+
 function OCI(what: string): string {
   return `application/vnd.oci.image.${what}.v1+json`;
 }
@@ -80,7 +83,7 @@ function OCI(what: string): string {
 export function dockerFiles(images: readonly ImageOf[]): Record<string, Buffer> {
   const files: Record<string, Buffer> = {};
   const manifest = images.map(({ name, config = {}, layers }, index) => {
-    files[`${index}.json`] = jsonBytes({ config });
+    files[`${index}.json`] = configOf(config, layers);
     const names = layers.map((tar, layer) => {
       files[`${index}-${layer}/layer.tar`] = tar;
       return `${index}-${layer}/layer.tar`;
