@@ -5,8 +5,8 @@
 import type { Result } from './check.ts';
 import { applied, insertKey } from './edits.ts';
 import type { Severity } from './finding.ts';
-import { at, itemsAt, type Located, parseLocated, textAt } from './input/located.ts';
-import { makeSource } from './input/source.ts';
+import { itemsAt, type Located, parseLocated, textAt, textsAt } from './input/located.ts';
+import { makeSource, trimmed } from './input/source.ts';
 
 const KRM_LEVELS: Readonly<Record<Severity, string>> = { error: 'error', warning: 'warning', info: 'info' };
 
@@ -23,11 +23,17 @@ export function krmOf(text: string, result: Result): string {
   const results = JSON.stringify(
     result.findings.map(({ rule, severity, message, place }) => {
       const item = itemsAt(root, 'items').find((one) => place.start >= one.start && place.start < one.end);
-      return { message: `${rule}: ${message}`, severity: KRM_LEVELS[severity], tags: { rule }, ...whereOf(item) };
+      const where = item === undefined ? {} : whereOf(item, place.start);
+      return { message: `${rule}: ${message}`, severity: KRM_LEVELS[severity], tags: { rule }, ...where };
     }),
   );
-  const before = at(root, 'results');
-  if (before !== undefined) return applied(text, [{ source, start: before.start, end: before.end, text: results }]);
+  const before = root.entries.get('results');
+  if (before !== undefined) {
+    // From the colon on: in block style the value begins on a line of its own.
+    const start = text.indexOf(':', before.key.end);
+    const end = Math.max(start + 1, trimmed(source, before.value).end);
+    return applied(text, [{ source, start, end, text: `: ${results}` }]);
+  }
   if (root.isFlow) {
     const [first] = root.entries.values();
     const start = first?.key.start ?? root.start + 1;
@@ -36,11 +42,15 @@ export function krmOf(text: string, result: Result): string {
   return applied(text, insertKey(source, root, 'results', results));
 }
 
-function whereOf(item: Located | undefined) {
-  if (item === undefined) return {};
-  const path = textAt(item, 'metadata', 'annotations', 'internal.config.kubernetes.io/path');
-  const legacy = textAt(item, 'metadata', 'annotations', 'config.kubernetes.io/path');
-  const file = path ?? legacy;
+const ANNOTATIONS = ['internal.config.kubernetes.io/', 'config.kubernetes.io/'];
+
+/** The object, the field at that offset, and the file that the orchestrator has read it from. */
+function whereOf(item: Located, offset: number) {
+  const annotations = textsAt(item, 'metadata', 'annotations');
+  const [path, index] = ['path', 'index'].map((name) =>
+    ANNOTATIONS.map((prefix) => annotations.get(prefix + name)).find((value) => value !== undefined),
+  );
+  const field = fieldAt(item, offset);
   return {
     resourceRef: {
       apiVersion: textAt(item, 'apiVersion'),
@@ -48,6 +58,27 @@ function whereOf(item: Located | undefined) {
       name: textAt(item, 'metadata', 'name'),
       namespace: textAt(item, 'metadata', 'namespace'),
     },
-    ...(file !== undefined && { file: { path: file } }),
+    ...(field !== '' && { field: { path: field } }),
+    ...(path !== undefined && { file: { path, ...(/^\d+$/.test(index ?? '') && { index: Number(index) }) } }),
   };
+}
+
+/** `spec.containers[0].image`. */
+function fieldAt(node: Located, offset: number): string {
+  if (node.kind === 'list') {
+    const at = node.items.findIndex(({ start, end }) => offset >= start && offset < end);
+    const item = node.items[at];
+    return item === undefined ? '' : joined(`[${at}]`, fieldAt(item, offset));
+  }
+  if (node.kind === 'scalar') return '';
+  const found = [...node.entries].find(([, { key, value }]) => {
+    // What an alias or a merge key brings stands somewhere else.
+    const isHere = key.start >= node.start && value.start >= key.end;
+    return isHere && offset >= key.start && offset < Math.max(key.end, value.end);
+  });
+  return found === undefined ? '' : joined(found[0], fieldAt(found[1].value, offset));
+}
+
+function joined(step: string, rest: string): string {
+  return rest === '' || rest.startsWith('[') ? step + rest : `${step}.${rest}`;
 }

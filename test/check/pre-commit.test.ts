@@ -1,0 +1,74 @@
+/**
+ * .pre-commit-hooks.yaml by what pre-commit does with it: it splits `entry` into words and runs that with the names of those changed files
+ * that `files` matches (pre-commit.com, creating new hooks).
+ */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, it } from 'node:test';
+import { parse } from 'yaml';
+import { collect } from '../../src/check/files.ts';
+import { ruleNamed } from '../../src/check/rules/table.ts';
+import { ROOT, SEXTON } from '../helpers/paths.ts';
+import { temporaryDirectory } from '../helpers/temporary.ts';
+
+interface Hook {
+  readonly id: string;
+  readonly name: string;
+  readonly entry: string;
+  readonly language: string;
+  readonly files: string;
+  readonly require_serial: boolean;
+}
+
+const HOOKS: readonly Hook[] = parse(readFileSync(join(ROOT, '.pre-commit-hooks.yaml'), 'utf8'));
+const [HOOK] = HOOKS;
+assert.ok(HOOK);
+
+const NAMES = [
+  ...['a.yaml', 'dir/a.yml', 'a.json', 'Dockerfile', 'dir/Containerfile', 'Dockerfile.dev', 'web.Dockerfile'],
+  ...['dir/web.Containerfile', 'Dockerfile.a.b', 'a.yaml.tpl', 'ayaml', 'README.md', 'Dockerfiles', 'myDockerfile'],
+  ...['dir.yaml/a.txt', 'a.jsonl', 'Dockerfile/x.txt'],
+];
+
+describe('the hook of pre-commit', () => {
+  it('says what pre-commit needs, and has one process see all files', () => {
+    assert.deepEqual(
+      HOOKS.map(({ id }) => id),
+      ['sexton-check'],
+    );
+    assert.equal(HOOK.language, 'system');
+    assert.equal(HOOK.require_serial, true);
+    assert.notEqual(HOOK.name, '');
+  });
+
+  it('is run for the files that sexton check takes from a directory, and no others', () => {
+    const dir = temporaryDirectory();
+    for (const name of NAMES) {
+      mkdirSync(join(dir, dirname(name)), { recursive: true });
+      // A file and a directory of one name cannot be.
+      if (name !== 'Dockerfile') writeFileSync(join(dir, name), 'a: 1\n');
+    }
+    const read = collect([dir], () => '').inputs.map(({ path }) => path.slice(dir.length + 1));
+    // re.search of Python.
+    const matched = NAMES.filter((name) => new RegExp(HOOK.files).test(name));
+    assert.deepEqual(matched.toSorted(), [...read, 'Dockerfile'].sort());
+  });
+
+  it('fails a commit by errors, and lets it pass without', () => {
+    const dir = temporaryDirectory();
+    writeFileSync(join(dir, 'bad.yaml'), ruleNamed('SX101').bad);
+    writeFileSync(join(dir, 'good.yaml'), ruleNamed('SX101').good);
+    writeFileSync(join(dir, 'package.json'), '{"name": "web"}\n');
+    const run = (...names: readonly string[]) => {
+      const [program = '', ...args] = HOOK.entry.split(' ');
+      const env = { PATH: `${dirname(SEXTON)}:${process.env.PATH}` };
+      return spawnSync(program, [...args, ...names], { cwd: dir, env, encoding: 'utf8' });
+    };
+    assert.equal(run('good.yaml', 'package.json').status, 0);
+    const { status, stdout } = run('good.yaml', 'bad.yaml');
+    assert.equal(status, 1);
+    assert.match(stdout, /bad\.yaml:14:22 error SX101/);
+  });
+});
