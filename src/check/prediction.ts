@@ -47,14 +47,20 @@ function stopsOf({ view: { containers, timeline } }: CheckedWorkload): ReadonlyM
   );
 }
 
-/** From the first TERM that one of them gets. */
 function predictionOf(names: readonly string[], of: CheckedWorkload): Prediction {
   const stops = [...stopsOf(of)].filter(([name]) => names.includes(name));
+  return { of: titleOf(of), members: sinceFirstTerm(stops) };
+}
+
+/** By the member's name, from the first TERM that one of them gets. */
+export function sinceFirstTerm(
+  stops: readonly (readonly [name: string, stop: ContainerStop])[],
+): ReadonlyMap<string, MemberPrediction> {
   const first = {
     minMs: Math.min(...stops.map(([, { term }]) => term.minMs)),
     maxMs: Math.min(...stops.map(([, { term }]) => term.maxMs)),
   };
-  const members = stops.map(([name, stop]): [string, MemberPrediction] => [
+  const predicted = stops.map(([name, stop]): [string, MemberPrediction] => [
     name,
     {
       minMs: Math.max(0, stop.end.minMs - first.maxMs),
@@ -68,5 +74,5 @@ function predictionOf(names: readonly string[], of: CheckedWorkload): Prediction
       marks: marksOf(stop).map((mark) => ({ ...mark, atMs: mark.atMs - first.maxMs })),
     },
   ]);
-  return { of: titleOf(of), members: new Map(members) };
+  return new Map(predicted);
 }

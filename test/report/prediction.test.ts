@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { check, type Result } from '../../src/check/check.ts';
-import { predictionFor } from '../../src/check/prediction.ts';
+import { predictionFor, sinceFirstTerm } from '../../src/check/prediction.ts';
 import { deployment } from '../../src/check/rules/examples.ts';
+import { timelineOf } from '../../src/check/stop/timeline.ts';
 import { htmlPage } from '../../src/report/html.ts';
 import { podsJson } from '../../src/report/plain.ts';
 import { comparisonLines, comparisonOf } from '../../src/report/prediction.ts';
-import type { MemberStop, PodStop } from '../../src/report/stop.ts';
+import { type MemberStop, type PodStop, podsOf } from '../../src/report/stop.ts';
 import { podSvg } from '../../src/report/svg.ts';
 import { fleetText, podText } from '../../src/report/text.ts';
+import { playStop } from '../check/kubelet.ts';
+import { drawPod } from '../check/stops.ts';
 import { podOfEvidence } from './documents.ts';
-import { at, EVIDENCE } from './pods.ts';
+import { at, BEGAN_MS, EVIDENCE } from './pods.ts';
 
 const PLAIN = { width: 100, colours: false, ascii: true };
 
@@ -45,6 +48,26 @@ async function whyNone(pod: PodStop, ...texts: readonly string[]): Promise<strin
   return prediction.why;
 }
 
+const MEMBER: MemberStop = {
+  pod: 'p',
+  workload: 'p',
+  name: '',
+  role: 'main',
+  spans: [],
+  marks: [],
+  requestedMs: undefined,
+  stopReason: 'signal TERM',
+  diedMs: undefined,
+  deadlineMs: undefined,
+  graceMs: undefined,
+  reason: 'stopped',
+  exitCode: 0,
+  signal: undefined,
+  forcedBy: undefined,
+  restarts: 0,
+  connections: undefined,
+  startAfter: [],
+};
 const DRAINS = manifest('--drain, 3s, --stop, "TERM:5s,KILL"');
 
 describe('a report against a manifest', () => {
@@ -107,6 +130,29 @@ describe('a report against a manifest', () => {
       compared?.members.map(({ member }) => member.name),
       ['main'],
     );
+  });
+
+  it('finds no difference in 300 random pods that a kubelet stops', () => {
+    let killed = 0;
+    for (let seed = 1; seed <= 300; seed += 1) {
+      const { plan, actual } = drawPod(seed);
+      const stops = timelineOf(plan).containers.map((stop) => [stop.name, stop] as const);
+      const members = [...playStop(plan.graceMs, actual)].map(([name, { termMs, endMs, isKilled }]): MemberStop => {
+        if (isKilled) killed += 1;
+        const forcedBy = isKilled ? 'an unknown sender' : undefined;
+        return { ...MEMBER, name, requestedMs: BEGAN_MS + termMs, diedMs: BEGAN_MS + endMs, forcedBy };
+      });
+      const [pod] = podsOf(members, BEGAN_MS);
+      assert.ok(pod);
+      const compared = comparisonOf({ ...pod, prediction: { of: 'it', members: sinceFirstTerm(stops) } });
+      assert.equal(compared?.members.length, members.length, `seed ${seed}`);
+      assert.deepEqual(
+        compared.members.flatMap(({ differences }) => differences),
+        [],
+        `seed ${seed}`,
+      );
+    }
+    assert.ok(killed > 100, `${killed}`);
   });
 
   it('finds the workload by the names of its containers, then by that of its controller, and else says why not', async () => {
