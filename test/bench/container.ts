@@ -45,7 +45,8 @@ export async function startContainer(launch: string, subject: Subject, command: 
       child.stdin.write(`${line}\n`);
       return next();
     },
-    settled: () => (subject.isSexton ? within(`${subject.name} has settled`, errors.saw(SETTLED)) : Promise.resolve()),
+    settled: () =>
+      subject.hasSupervisor ? within(`${subject.name} has settled`, errors.saw(SETTLED)) : Promise.resolve(),
     end: () => {
       child.stdin.end();
       return within(`${subject.name} ends`, ended);

@@ -4,18 +4,18 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Subject } from './subjects.ts';
+import { SEXTON_NAME, type Subject } from './subjects.ts';
 
 export class Graveyards {
   readonly #dirs: string[] = [];
 
-  /** The same subject as a member of a pod; `what` is added to its name. */
+  /** sexton as a member of a pod; `what` is added to its name. */
   member(subject: Subject, what: string, flags: readonly string[] = []): Subject {
     const dir = mkdtempSync(join(tmpdir(), 'sexton-bench-'));
     this.#dirs.push(dir);
     const [program = '', ...rest] = subject.before;
     const before = [program, '--graveyard', dir, '--name', 'first', '--restart-policy', 'Never', ...flags, ...rest];
-    return { ...subject, name: `${subject.name}, ${what}`, before };
+    return { ...subject, name: `${SEXTON_NAME}, ${what}`, before };
   }
 
   remove(): void {

@@ -18,7 +18,8 @@ export interface Figure {
 
 export interface Aim {
   readonly subject: string;
-  readonly reference: string;
+  /** Without one `atMost` is in the unit of the table. */
+  readonly reference?: string;
   readonly atMost: number;
 }
 

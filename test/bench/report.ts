@@ -6,7 +6,8 @@ import { cpus, release } from 'node:os';
 import type { Aim, Figure, Measurement } from './measurement.ts';
 import { ratioOf, type Spread, spreadOf } from './statistics.ts';
 
-export function tableOf({ title, unit, figures, references, aims, notes }: Measurement): string {
+export function tableOf(measurement: Measurement): string {
+  const { title, unit, figures, references, aims, notes } = measurement;
   const known = references.filter((reference) => figures.some(({ subject }) => subject === reference));
   const header = ['', 'median', 'quartiles', ...known.flatMap((reference) => [`x ${reference}`, 'quartiles'])];
   const rows = figures.map(({ subject, samples }) => {
@@ -25,7 +26,7 @@ export function tableOf({ title, unit, figures, references, aims, notes }: Measu
     ...align([header, ...rows]),
     ...notes.map((note) => `  ${note}`),
   ];
-  return [...lines, ...aims.flatMap((aim) => verdict(aim, figures))].join('\n');
+  return [...lines, ...aims.flatMap((aim) => verdict(aim, measurement))].join('\n');
 }
 
 export function machineLine(): string {
@@ -49,12 +50,15 @@ export function jsonOf(machine: string, measurements: readonly Measurement[]): s
   return `${JSON.stringify({ machine, at: new Date().toISOString(), tables }, undefined, 2)}\n`;
 }
 
-function verdict({ subject, reference, atMost }: Aim, figures: readonly Figure[]): string[] {
-  const { median } = ratioOf(samplesOf(figures, subject), samplesOf(figures, reference));
+function verdict({ subject, reference, atMost }: Aim, { figures, unit }: Measurement): string[] {
+  const own = samplesOf(figures, subject);
+  const { median } = reference === undefined ? spreadOf(own) : ratioOf(own, samplesOf(figures, reference));
   if (Number.isNaN(median)) return [];
-  return [
-    `  aim: ${subject} at most ${atMost} x ${reference}: ${median.toFixed(2)}, ${median <= atMost ? 'met' : 'missed'}`,
-  ];
+  const [limit, got] =
+    reference === undefined
+      ? [amount(atMost, unit), amount(median, unit)]
+      : [`${atMost} x ${reference}`, median.toFixed(2)];
+  return [`  aim: ${subject} at most ${limit}: ${got}, ${median <= atMost ? 'met' : 'missed'}`];
 }
 
 function samplesOf(figures: readonly Figure[], name: string): readonly number[] {

@@ -9,8 +9,8 @@ export interface Subject {
   readonly name: string;
   /** What stands before the application's own command line. */
   readonly before: readonly string[];
-  /** It says on stderr when it has settled, and has a second process. */
-  readonly isSexton: boolean;
+  /** sexton with Node beside it from the start, which says on stderr when it has settled. */
+  readonly hasSupervisor: boolean;
 }
 
 export interface Subjects {
@@ -23,17 +23,27 @@ export interface Subjects {
 }
 
 export const TINI = 'tini';
+/** A plain command, which has init alone. */
 export const SEXTON_NAME = 'sexton';
+export const WITH_NODE = 'sexton, with Node';
 export const BARE_NODE = 'bare Node';
 
 export function findSubjects(): Subjects {
   const there = PEERS.filter((name) => findProgram(name) !== undefined);
   const missing = PEERS.filter((name) => !there.includes(name));
-  const inits: Subject[] = there.map((name) => ({ name, before: [findProgram(name) ?? name, '--'], isSexton: false }));
-  if (existsSync(SEXTON)) inits.push({ name: SEXTON_NAME, before: [SEXTON, '--'], isSexton: true });
+  const inits: Subject[] = there.map((name) => ({
+    name,
+    before: [findProgram(name) ?? name, '--'],
+    hasSupervisor: false,
+  }));
+  if (existsSync(SEXTON))
+    inits.push(
+      { name: SEXTON_NAME, before: [SEXTON, '--'], hasSupervisor: false },
+      { name: WITH_NODE, before: [SEXTON, '--log-level', 'info', '--'], hasSupervisor: true },
+    );
   else missing.push('dist/sexton/sexton (npm run build)');
-  const bare = { name: 'bare exec', before: [], isSexton: false };
-  return { inits, bare, node: { name: BARE_NODE, before: sameNode(), isSexton: false }, missing };
+  const bare = { name: 'bare exec', before: [], hasSupervisor: false };
+  return { inits, bare, node: { name: BARE_NODE, before: sameNode(), hasSupervisor: false }, missing };
 }
 
 /** Begins with another one each round, so that nobody always follows the same neighbour. */

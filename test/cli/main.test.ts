@@ -119,6 +119,18 @@ describe('sexton explain', { concurrency: 2 }, () => {
     assert.equal(code, 0);
   });
 
+  it('says in one line whether there is a Node process, and why', async () => {
+    const env = { SEXTON_NAME: 'web' };
+    const plain = await sexton(['explain', '--grace-period', '9s', '--', 'nginx'], env);
+    assert.match(plain.stdout, /^log-level +warn +default: a plain command$/m);
+    assert.match(plain.stdout, /^node: no Node process until the command cannot start, /m);
+    const asked = await sexton(['explain', '--log-level', 'info', '--', 'nginx'], env);
+    assert.match(asked.stdout, /^node: there is a Node process from the start: --log-level info$/m);
+    const drains = await sexton(['explain', '--format', 'json', '--', 'nginx'], { ...env, SEXTON_DRAIN: '5s' });
+    const { node, logLevel } = JSON.parse(drains.stdout) as Record<string, unknown>;
+    assert.deepEqual([node, logLevel], ['there is a Node process from the start: SEXTON_DRAIN=5s', 'info']);
+  });
+
   it('cuts nothing where it prints to a pipe (D9)', async () => {
     const hook = `exec:${'/bin/flush '.repeat(20)}now`;
     const { stdout } = await sexton(['explain', '--pre-stop', hook, '--', 'nginx', '-g', 'daemon off; '.repeat(10)]);

@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Container, withContainer, withContainers } from '../container.ts';
 import { type Case, type Measurement, Samples, type Setup } from '../measurement.ts';
-import { rotated, TINI } from '../subjects.ts';
+import { rotated, SEXTON_NAME, TINI } from '../subjects.ts';
 
 export const exit: Case = {
   name: 'exit',
@@ -39,12 +39,12 @@ async function exitAfter({ programs, subjects, rounds }: Setup, idleMs: number, 
     unit: 'ns',
     figures: samples.figures(),
     references: [TINI],
-    aims: [],
+    aims: [{ subject: SEXTON_NAME, reference: TINI, atMost: 1.5 }],
     notes: [],
   };
 }
 
-/** An application that ends at once: sexton then waits for its own supervisor to boot. */
+/** An application that ends at once: where sexton has Node beside it, it then waits for that to boot. */
 async function wholeLife({ programs, subjects, rounds }: Setup): Promise<Measurement> {
   const all = [...subjects.inits, subjects.bare, subjects.node];
   const samples = new Samples(all);
@@ -60,7 +60,7 @@ async function wholeLife({ programs, subjects, rounds }: Setup): Promise<Measure
     unit: 'ns',
     figures: samples.figures(),
     references: [TINI, subjects.node.name],
-    aims: [],
+    aims: [{ subject: SEXTON_NAME, reference: TINI, atMost: 1.3 }],
     notes: [],
   };
 }

@@ -11,7 +11,7 @@ import { NODE } from '../../helpers/paths.ts';
 import { childrenOf } from '../../helpers/process.ts';
 import { type Container, withContainers } from '../container.ts';
 import { type Case, Samples } from '../measurement.ts';
-import type { Subject } from '../subjects.ts';
+import { SEXTON_NAME, type Subject } from '../subjects.ts';
 import { IDLE } from './start.ts';
 
 export const probes: Case = {
@@ -20,7 +20,7 @@ export const probes: Case = {
   async run({ programs, subjects, rounds }) {
     const [cpu, memory] = [new Samples([]), new Samples([])];
     for (let round = 0; round < rounds; round++) {
-      for (const sexton of subjects.inits.filter(({ isSexton }) => isSexton)) {
+      for (const sexton of subjects.inits.filter(({ hasSupervisor }) => hasSupervisor)) {
         const ports = new Map<string, number>();
         const all: Subject[] = [];
         for (const kind of KINDS) all.push(await withProbe(sexton, kind, ports));
@@ -72,7 +72,7 @@ async function withProbe(subject: Subject, kind: (typeof KINDS)[number], ports: 
   const [program = '', ...rest] = subject.before;
   const probe = { 'without probes': [], 'exec probe': ['exec:/bin/true'], 'http probe': [`http://:${port}/`] }[kind];
   const flags = probe.flatMap((action) => ['--readiness', `${action},period=1s`]);
-  const name = `${subject.name}, ${kind}`;
+  const name = `${SEXTON_NAME}, ${kind}`;
   ports.set(name, port);
   return { ...subject, name, before: [program, ...flags, ...rest] };
 }

@@ -11,7 +11,7 @@ export const start: Case = {
   rounds: 60,
   async run({ programs, subjects, rounds }) {
     const graveyards = new Graveyards();
-    const sextons = subjects.inits.filter(({ isSexton }) => isSexton);
+    const sextons = subjects.inits.filter(({ hasSupervisor }) => hasSupervisor);
     const sidecar = (it: Subject): Subject => graveyards.member(it, 'sidecar', ['--role', 'sidecar']);
     const all = (): Subject[] => [...subjects.inits, ...sextons.map(sidecar), subjects.bare, subjects.node];
     const samples = new Samples(all());
