@@ -15,14 +15,15 @@ async function repaired(text: string): Promise<string> {
   return fixed(findings)[0]?.text ?? text;
 }
 
-/** The bad examples in another style: documents in any order, comments, CRLF. */
+/** The bad examples in another style: documents in any order, comments behind tabs, CRLF, a byte order mark. */
 const written = fc
   .record({
     rules: fc.uniqueArray(fc.constantFrom(...FIXABLE), { minLength: 1, maxLength: 4 }),
     comments: fc.array(fc.nat(), { maxLength: 6 }),
     isCrlf: fc.boolean(),
+    isMarked: fc.boolean(),
   })
-  .map(({ rules, comments, isCrlf }) => {
+  .map(({ rules, comments, isCrlf, isMarked }) => {
     const lines = rules
       .map(({ bad }) => bad)
       .join('---\n')
@@ -31,9 +32,10 @@ const written = fc
       const line = at % lines.length;
       // Behind a value; a line of a block scalar would take it as text, and the examples have none.
       // What is behind an ignore is its reason, and goes with it.
-      if (!/^$|^---$|sexton-ignore/.test(lines[line] ?? '')) lines[line] += ` # note ${index}`;
+      if (!/^$|^---$|sexton-ignore/.test(lines[line] ?? ''))
+        lines[line] += `${index % 2 === 0 ? ' ' : '\t'}# note ${index}`;
     }
-    return lines.join(isCrlf ? '\r\n' : '\n');
+    return `${isMarked ? '\ufeff' : ''}${lines.join(isCrlf ? '\r\n' : '\n')}`;
   });
 
 describe('--fix', () => {
@@ -46,6 +48,7 @@ describe('--fix', () => {
         const notes = (of: string): readonly string[] => of.match(/# note \d/g)?.sort() ?? [];
         assert.deepEqual(notes(once), notes(text), once);
         assert.equal(/[^\r]\n/.test(once), /[^\r]\n/.test(text), 'line ends');
+        assert.equal(once.lastIndexOf('\ufeff'), text.lastIndexOf('\ufeff'), 'byte order mark');
       }),
       { numRuns: 60 },
     );
