@@ -41,13 +41,14 @@ static void signal_at_parents_death(struct init *init, int number) {
 }
 
 /*
- * A stop request that init has forwarded by itself as this signal, and that the supervisor has not heard of yet: the
- * child has it.
+ * A stop that init has begun by itself with this signal, and that the supervisor has not heard of yet: the child has
+ * it.
  */
 static bool was_forwarded(const struct queue *queue, int number) {
   for (size_t i = 0; i < queue->count; i++) {
     const struct event *event = &queue->events[i];
     if (event->kind == EV_FORWARDED && event->flag && event->as == number) return true;
+    if (event->kind == EV_MAINS_ENDED && event->value == number) return true;
   }
   return false;
 }
@@ -133,6 +134,12 @@ static void apply(struct init *init, const struct operation *op) {
     case OP_WATCH:
       watch(&init->sleep, op);
       break;
+    case OP_LAST_WORD:
+      set_last_word(&init->reflexes, op);
+      break;
+    case OP_END_WITH:
+      set_end_with(&init->reflexes, op);
+      break;
     case OP_SLEEP: /* both when all of the commit is applied */
     case OP_EXIT:
       break;
@@ -168,6 +175,7 @@ static bool apply_commit(struct init *init, const char *body, size_t length) {
   init->alone = false;
   /* It was let go, and had begun something by then. */
   if (init->sleep.is_asleep) wake(init, "commit");
+  init->reflexes.committed_at = now_ms();
   begin_commit(&fields, body, length);
   while (next_operation(&fields, &op) == DECODED_OPERATION) {
     apply(init, &op);

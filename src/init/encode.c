@@ -52,6 +52,8 @@ size_t encode_event(char *out, const struct event *event, const char *output, si
       [EV_OVERDUE] = "overdue",
       [EV_EXITED] = "exited",
       [EV_KILLED] = "exited",
+      [EV_WORDED] = "worded",
+      [EV_MAINS_ENDED] = "mains-ended",
       [EV_GROUP_GONE] = "group-gone",
       [EV_STRAYS_GONE] = "strays-gone",
       [EV_HELPER_EXITED] = "helper-ended",
@@ -87,6 +89,16 @@ size_t encode_event(char *out, const struct event *event, const char *output, si
       at = put_text(at, event->kind == EV_EXITED ? "code" : "signal");
       at = put_number(at, (uint64_t)event->value);
       at = put_text(at, event->flag ? "1" : "0");
+      break;
+    case EV_WORDED:
+      at = put_number(at, event->id);
+      at = put_number(at, (uint64_t)event->pid);
+      at = put_number(at, (uint64_t)event->value);
+      at = put_number(at, (uint64_t)event->wall);
+      break;
+    case EV_MAINS_ENDED:
+      at = put_number(at, event->id);
+      at = put_number(at, (uint64_t)event->value);
       break;
     case EV_GROUP_GONE:
       at = put_number(at, event->id);

@@ -6,7 +6,7 @@
 /* The largest integer that a JavaScript number holds exactly. */
 static const uint64_t MAX_NUMBER = 9007199254740991U;
 
-static bool next_field(struct fields *fields, const char **text, size_t *length) {
+bool next_field(struct fields *fields, const char **text, size_t *length) {
   if (fields->at == fields->end) return false;
   const char *nul = memchr(fields->at, 0, (size_t)(fields->end - fields->at));
   if (!nul) return false;
@@ -16,7 +16,7 @@ static bool next_field(struct fields *fields, const char **text, size_t *length)
   return true;
 }
 
-static bool next_number(struct fields *fields, uint64_t min, uint64_t max, uint64_t *number) {
+bool next_number(struct fields *fields, uint64_t min, uint64_t max, uint64_t *number) {
   const char *text;
   size_t length;
   if (!next_field(fields, &text, &length) || length == 0 || length > 16) return false;
@@ -65,6 +65,15 @@ static bool decode_exec(struct fields *fields, struct operation *op) {
   if (!next_number(fields, 1, MAX_NUMBER, &op->id) || !next_number(fields, 0, MAX_OUTPUT_BYTES, &limit)) return false;
   op->limit = (uint32_t)limit;
   return next_words(fields, op) && op->count > 0;
+}
+
+static bool decode_reflex(struct fields *fields, struct operation *op) {
+  uint64_t needed = 0;
+  if (!next_number(fields, 1, MAX_NUMBER, &op->id)) return false;
+  if (op->kind == OP_END_WITH && !(next_number(fields, 0, MAX_MAINS, &needed) && next_signal(fields, 1, &op->signal)))
+    return false;
+  op->limit = (uint32_t)needed;
+  return next_words(fields, op) && op->length <= MAX_LAST_WORD_BYTES;
 }
 
 static bool decode_forward(struct fields *fields, struct operation *op) {
@@ -158,6 +167,9 @@ static bool decode_fields(struct fields *fields, struct operation *op) {
       return true;
     case OP_WATCH:
       return decode_watch(fields, op);
+    case OP_LAST_WORD:
+    case OP_END_WITH:
+      return decode_reflex(fields, op);
     case OP_EXIT:
       if (!next_number(fields, 0, 255, &number)) return false;
       op->code = (int)number;
@@ -186,6 +198,8 @@ enum decoded next_operation(struct fields *fields, struct operation *op) {
       [OP_TELL_REAPED] = "tell-reaped",
       [OP_WATCH] = "watch",
       [OP_SLEEP] = "sleep",
+      [OP_LAST_WORD] = "last-word",
+      [OP_END_WITH] = "end-with",
       [OP_EXIT] = "exit",
   };
   const char *name;

@@ -22,6 +22,8 @@ enum {
   MAX_QUIET = 128,
   MAX_WATCHED = 128,
   MAX_WHY_BYTES = 128,
+  MAX_LAST_WORD_BYTES = 24576,
+  MAX_MAINS = 16,
 };
 
 enum operation_kind {
@@ -43,6 +45,8 @@ enum operation_kind {
   OP_TELL_REAPED,
   OP_WATCH,
   OP_SLEEP,
+  OP_LAST_WORD,
+  OP_END_WITH,
   OP_EXIT,
 };
 
@@ -51,16 +55,16 @@ struct operation {
   enum operation_kind kind;
   uint64_t seq;                   /* ack */
   uint64_t id;                    /* exec, end-helper: of a helper; all others: of a child */
-  uint32_t index, count;          /* spawn; exec: count; watch: sockets, quiet names */
-  uint32_t limit;                 /* exec */
-  const char *text;               /* memo, listen; spawn, exec: the first of `count` strings, one behind the other;
-                                     watch: so the directory, the own name, the quiet names, the sockets */
+  uint32_t index, count;          /* spawn; count: all with words; watch: sockets, quiet names */
+  uint32_t limit;                 /* exec; end-with: how many mains have to be gone */
+  const char *text;               /* memo, listen; all with words: the first of `count`, one behind the other; watch:
+                                     so the directory, the own name, the quiet names, the sockets */
   size_t length;                  /* of text */
   uint8_t table[MAX_SIGNAL + 1];  /* forward, forward-once: table[from] is to, 0 is "not forwarded" */
   uint64_t stops;                 /* fallback: bit n-1 stands for signal n */
   int64_t grace_ms;               /* fallback: -1 is none */
   int64_t at;                     /* kill-at, due: 0 is never */
-  int signal;                     /* kill, fallback, sweep, parent-death */
+  int signal;                     /* kill, fallback, sweep, parent-death, end-with */
   int code;                       /* exit */
 };
 
@@ -81,6 +85,9 @@ bool is_valid_commit(const char *body, size_t length, struct bounds bounds);
 /* Steps over the name of the frame; false when it is not a commit. */
 bool begin_commit(struct fields *fields, const char *body, size_t length);
 enum decoded next_operation(struct fields *fields, struct operation *op);
+/* The next field, and one that is a number in this range; false when it is not there. */
+bool next_field(struct fields *fields, const char **text, size_t *length);
+bool next_number(struct fields *fields, uint64_t min, uint64_t max, uint64_t *number);
 /* Length of the body that a header announces. */
 uint32_t frame_length(const char header[FRAME_HEADER_BYTES]);
 
@@ -92,6 +99,8 @@ enum event_kind {
   EV_OVERDUE,
   EV_EXITED,
   EV_KILLED,
+  EV_WORDED,
+  EV_MAINS_ENDED,
   EV_GROUP_GONE,
   EV_STRAYS_GONE,
   EV_HELPER_EXITED,
@@ -102,6 +111,7 @@ enum event_kind {
 struct event {
   uint64_t seq, id;
   int64_t at;
+  int64_t wall;      /* worded: nanoseconds since 1970 */
   int32_t pid;       /* sender of a signal, or the child */
   int32_t value;     /* signal, errno, exit code, signal of death or number of strays */
   uint8_t as;        /* forwarded: the number it was sent as */

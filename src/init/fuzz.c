@@ -58,6 +58,12 @@ static void check_operation(const struct operation *op, const char *body, size_t
       check_words(op, body, length);
       require(op->id >= 1 && op->count >= 1 && op->limit <= MAX_OUTPUT_BYTES);
       break;
+    case OP_LAST_WORD:
+    case OP_END_WITH:
+      check_words(op, body, length);
+      require(op->id >= 1 && op->limit <= MAX_MAINS && op->length <= MAX_LAST_WORD_BYTES);
+      require(op->signal >= (op->kind == OP_END_WITH) && op->signal <= MAX_SIGNAL);
+      break;
     case OP_END_HELPER:
     case OP_FIRST_ONLY:
       require(op->id >= 1);

@@ -65,6 +65,7 @@ static void wait_for_anything(struct init *init) {
   size_t peers_end = poll_peers(&init->liveness, polled, POLLED_PEERS);
   size_t watched_end = poll_watched(&init->sleep, polled, peers_end);
   size_t count = poll_helpers(&init->helpers, polled, watched_end);
+  count = poll_mains(&init->reflexes, polled, count);
   if (poll(polled, (nfds_t)count, timeout(init)) < 0)
     for (size_t i = 0; i < count; i++) polled[i].revents = 0;
   take_polled_watched(&init->sleep, polled, peers_end, watched_end);
@@ -89,6 +90,7 @@ static _Noreturn void run(struct init *init) {
     take_polled_peers(&init->liveness, polled, POLLED_PEERS, peers);
     read_helpers(&init->helpers, polled);
     if (polled[POLLED_SIGNALS].revents) read_signals(init);
+    end_with_mains(init);
   }
 }
 
@@ -214,6 +216,7 @@ static void set_up(struct init *init) {
   init->sleep.names = storage->names;
   init->strays.swept = storage->swept;
   init->helpers.outputs = storage->outputs;
+  init->reflexes.words = storage->last_word;
 }
 
 int main(int argc, char **argv, char **env) {

@@ -13,6 +13,7 @@
  *   alone.c        the end without a supervisor, and the end of init
  *   signals.c      what init receives and passes on; grace.c: the grace period of a stop
  *   strays.c       adopted processes
+ *   reflex.c       what it does because the supervisor has decided it beforehand
  *   children.c     the application; terminal.c: in its foreground; helpers.c: commands of probes and hooks
  *   program.c      vfork and exec; exec.c: the look-up in PATH; processes.c: /proc
  *   queue.c        events; liveness.c: the socket for peers; refuse.c: why nothing is started
@@ -35,6 +36,7 @@
 #include "liveness.h"
 #include "queue.h"
 #include "reap.h"
+#include "reflex.h"
 #include "signals.h"
 #include "sleep.h"
 #include "start.h"
@@ -58,7 +60,7 @@ struct memo {
   char *bytes;
 };
 
-enum { MAX_POLLED = 4 + MAX_PEERS + MAX_WATCHED + MAX_HELPERS };
+enum { MAX_POLLED = 4 + MAX_PEERS + MAX_WATCHED + MAX_HELPERS + MAX_MAINS };
 
 /* The long arrays, which the groups point to: one behind the other, so that the pages that are in use are few. */
 struct storage {
@@ -70,6 +72,7 @@ struct storage {
   char names[(1 + MAX_QUIET) * (MAX_NAME_BYTES + 1) + 1];
   alignas(4096) char outputs[MAX_HELPERS][MAX_OUTPUT_BYTES];
   alignas(4096) char memo[MAX_MEMO_BYTES];
+  alignas(4096) char last_word[MAX_LAST_WORD_BYTES];
   alignas(4096) char out[MAX_HELLO_BYTES];
   alignas(4096) char in[MAX_IN_BYTES];
 };
@@ -93,6 +96,7 @@ struct init {
   struct strays strays;
   struct helpers helpers;
   struct children children;
+  struct reflexes reflexes;
   struct storage storage;
 };
 

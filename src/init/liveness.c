@@ -58,3 +58,7 @@ void take_polled_peers(struct liveness *liveness, const struct pollfd *polled, s
   }
   if (polled[at].revents) accept_peers(liveness);
 }
+
+void tell_peers(const struct liveness *liveness, const char *bytes, size_t length) {
+  for (size_t i = 0; i < liveness->count; i++) send(liveness->peers[i], bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+}

@@ -25,4 +25,7 @@ size_t poll_peers(const struct liveness *liveness, struct pollfd *polled, size_t
 /* Looks at so many connections behind `polled[at]`, and then at the listener. */
 void take_polled_peers(struct liveness *liveness, const struct pollfd *polled, size_t at, size_t count);
 
+/* To all connections that are held. Who does not listen misses it. */
+void tell_peers(const struct liveness *liveness, const char *bytes, size_t length);
+
 #endif

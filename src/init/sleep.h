@@ -33,6 +33,8 @@ void wake_when_needed(struct init *init);
 void wake(struct init *init, const char *why);
 /* To be called when the supervisor is gone; false: not because it was let go. */
 bool has_gone_to_sleep(struct init *init);
+/* The path has at most MAX_SOCKET_PATH_BYTES. -1: nobody is there. Links are not followed, as connect(2) would. */
+int connect_to(const char *path);
 /* Puts what is watched into `polled` from `at` on, and returns where that ends. */
 size_t poll_watched(const struct sleep *sleep, struct pollfd *polled, size_t at);
 /* To be called before a commit can change what is watched. */

@@ -50,6 +50,8 @@ void start_supervisor(struct init *init) {
   int pair[2];
   supervisor->start_at = NEVER;
   supervisor->committed = false;
+  /* Of the one before; the next has yet to say when it is due. */
+  if (supervisor->watch.due < init->reflexes.until) init->reflexes.until = supervisor->watch.due;
   supervisor->watch.due = supervisor->watch.looked_at = supervisor->watch.abandon_at = NEVER;
   supervisor->started_at = now_ms();
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == -1) {

@@ -9,13 +9,18 @@ import type { Event } from '../core/state/events.ts';
 import type { State } from '../core/state/state.ts';
 import type { Instant } from '../core/time.ts';
 import { MAX_OUTPUT_BYTES } from './host/frames.ts';
-import type { HelperEnded, HostEvent } from './host/host.ts';
+import type { HelperEnded, HostEvent, Worded } from './host/host.ts';
 
 /**
  * `oom`: of a KILL, the kernel's OOM killer was at work since the last one. `program`: what a helper was to run;
  * undefined: its task is forgotten.
  */
-export function eventOf({ seq: _seq, ...report }: HostEvent, at: Instant, oom: boolean, program?: string): Event {
+export function eventOf(
+  { seq: _seq, ...report }: Exclude<HostEvent, Worded>,
+  at: Instant,
+  oom: boolean,
+  program?: string,
+): Event {
   switch (report.type) {
     case 'exited':
       return { ...report, at, oom };

@@ -26,9 +26,14 @@ export class Log {
     this.#options = options;
   }
 
-  say(level: LogLevel, message: string, details: object = {}): void {
+  /** Whether lines of this level are written. */
+  shows(level: LogLevel): boolean {
     const least = this.#options.level;
-    if (least === 'silent' || ORDER.indexOf(level) < ORDER.indexOf(least)) return;
+    return least !== 'silent' && ORDER.indexOf(level) >= ORDER.indexOf(least);
+  }
+
+  say(level: LogLevel, message: string, details: object = {}): void {
+    if (!this.shows(level)) return;
     if (this.#logger === undefined) this.#early.push({ level, message, details, time: Date.now() });
     else this.#logger[level]({ ...details, time: new Date().toISOString() }, message);
   }

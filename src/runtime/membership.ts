@@ -5,7 +5,7 @@
  * would write over each other's tombstone, so the second one writes no tombstone until the first is gone; of two that
  * came at the same moment, and find that out by the tombstone, the one with the greater host id gives way.
  */
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import type { MemberConfig } from '../core/config.ts';
 import {
   formatTombstone,
@@ -147,16 +147,25 @@ export class Membership {
 
   /**
    * Never waits; the newest tombstone wins. It is told after every event, and most leave it as it was: seen so before
-   * it is laid out.
+   * it is laid out. `written`: what the host has made the tombstone already.
    */
-  publish(tombstone: Tombstone): void {
+  publish(tombstone: Tombstone, written?: string): void {
     if (this.#own !== undefined && saysTheSame(tombstone, this.#own)) return;
     const text = formatTombstone(tombstone);
     this.#own = tombstone;
     if (tombstone.StopRequested !== undefined) this.#graveyard?.attend();
     if (text === this.#text) return;
     this.#text = text;
-    this.#write();
+    if (this.#store.isWritten && text === written) this.#store.accept(text);
+    else this.#write();
+  }
+
+  /** Where the tombstone is, once it says what was published last; undefined: it does not, or another cannot write it. */
+  async whereWritten(): Promise<string | undefined> {
+    await this.#pending;
+    const { dir } = this.#options;
+    const isSaid = this.#isOurs && this.#trouble === undefined && this.#store.isWritten;
+    return isSaid && isAbsolute(dir) && (await isLocal(dir)) ? this.#store.path : undefined;
   }
 
   /**

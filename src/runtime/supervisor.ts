@@ -12,12 +12,12 @@
  */
 import type { MemberConfig } from '../core/config.ts';
 import { OVERTAKEN } from '../core/exit.ts';
-import { reduce } from '../core/lifecycle/lifecycle.ts';
 import { tombstoneOf } from '../core/lifecycle/record.ts';
+import { type Ended, eventsOf, reduceAll } from '../core/lifecycle/reflexes.ts';
 import { hostKillAtMs } from '../core/pod/deadline.ts';
 import { leftoversOfOtherSessions } from '../core/pod/standing.ts';
 import { SIGKILL } from '../core/signals.ts';
-import type { Event } from '../core/state/events.ts';
+import type { Effect, Event } from '../core/state/events.ts';
 import type { PeerView } from '../core/state/peer.ts';
 import { initialState, type State } from '../core/state/state.ts';
 import { instantAt } from '../core/time.ts';
@@ -35,6 +35,7 @@ import { NetworkTasks } from './network-tasks.ts';
 import { readOomKills } from './oom.ts';
 import { OptionalServices } from './optional-services.ts';
 import type { ActionEnd } from './probes/probe.ts';
+import { Reflexes } from './reflexes.ts';
 import { Sleeper, withWake } from './sleep.ts';
 import { type TerminationLog, TerminationLogWriter } from './termination-log.ts';
 import { LATE_MS, MAX_TIMER_MS, MOST, maxWritingMs, mustRescanFirst, withTimeout } from './timeouts.ts';
@@ -67,6 +68,13 @@ export interface Before {
   readonly wasWoken: boolean;
 }
 
+/** What goes with an event: its acknowledgement, more commands, and the tombstone as the host has written it. */
+interface Turn {
+  readonly ack?: number | undefined;
+  readonly also?: readonly HostCommand[];
+  readonly written?: string | undefined;
+}
+
 const NO_ALARMS = { killAtMs: undefined, dueMs: undefined };
 
 export class Supervisor {
@@ -86,6 +94,7 @@ export class Supervisor {
   #rest = RESTED;
   #wasWoken = false;
   readonly #sleeper: Sleeper | undefined;
+  #reflexes: Reflexes | undefined;
   /** What init knows of our plans. */
   #alarms: { readonly killAtMs: number | undefined; readonly dueMs: number | undefined } = NO_ALARMS;
 
@@ -142,6 +151,7 @@ export class Supervisor {
     this.#remark(state, resumed !== undefined, wokenBy);
     this.#oomKills = resumed === undefined ? (hello.oomKills ?? readOomKills()) : resumed.oomKills;
     this.#digests = resumed?.digests ?? {};
+    if (host.init !== undefined) this.#reflexes = this.#makeReflexes(resumed !== undefined);
     // The host tells in this turn of the loop what was queued before we were there; only then may anything begin.
     await new Promise((resolve) => setImmediate(resolve));
     this.#dispatch({ type: 'booted', at: clock.now() }, undefined, [fallbackOf(member), ...wishes.commands]);
@@ -184,6 +194,20 @@ export class Supervisor {
     await membership.claim(events, this.#isHeld);
   }
 
+  #makeReflexes(isResumed: boolean): Reflexes {
+    const { member } = this.#options;
+    const tombstoneAt = async (): Promise<string | undefined> => this.#membership?.whereWritten();
+    const isOwed = (effect: Effect): boolean => this.#isOwed(effect);
+    const commit = (commands: readonly HostCommand[]): void => this.#commit(undefined, commands);
+    return new Reflexes({ member, tombstoneAt, isOwed, commit }, isResumed);
+  }
+
+  /** Of an end at which nobody else is there to do it. */
+  #isOwed(effect: Effect): boolean {
+    const { log, sendTrace } = this.#options;
+    return sendTrace !== undefined || this.#terminationLog.isThere || effect.type !== 'log' || log.shows(effect.level);
+  }
+
   #onFileContent(index: number, digest: string, isChange: boolean): void {
     this.#digests = { ...this.#digests, [index]: digest };
     // With what follows from the change in one commit, so that it is told once.
@@ -215,8 +239,14 @@ export class Supervisor {
     if (event.type === 'spawnFailed' && event.errno !== OVERTAKEN) this.#logStartFailure(event.errno);
     const now = this.#options.clock.now();
     const at = instantAt(now, Math.min(event.at, now.mono));
+    if (event.type === 'worded') return this.#onLastWord(event, { at: { ...at, wall: event.wall }, code: event.code });
     const program = this.#state && programOf(this.#options.member, this.#state, event);
     this.#dispatch(eventOf(event, at, this.#isOomKill(event), program), event.seq);
+  }
+
+  #onLastWord({ id, pid, seq }: HostEvent & { type: 'worded' }, ended: Ended): void {
+    const written = this.#reflexes?.writtenBy(ended);
+    this.#dispatchAll(eventsOf(id, pid, ended), { ack: seq, written });
   }
 
   /**
@@ -245,13 +275,18 @@ export class Supervisor {
   }
 
   #dispatch(event: Event, ack?: number, also: readonly HostCommand[] = []): void {
+    this.#dispatchAll([event], { ack, also });
+  }
+
+  #dispatchAll(events: readonly Event[], { ack, also = [], written }: Turn): void {
     const { member } = this.#options;
     if (this.#state === undefined) throw new Error('internal error: an event before the hello');
-    const { state, effects, wakeAtMs } = reduce(member, this.#state, event);
+    const { state, effects, wakeAtMs } = reduceAll(member, this.#state, events);
     this.#state = state;
     const { commands, afterCommit } = planOf(effects, this.#means);
-    this.#commit(ack, [...also, ...commands, ...this.#alarmCommands(wakeAtMs)]);
-    this.#publish();
+    const left = this.#reflexes?.follow(state, wakeAtMs) ?? [];
+    this.#commit(ack, [...also, ...commands, ...this.#alarmCommands(wakeAtMs), ...left]);
+    this.#publish(written);
     this.#terminationLog.follow(state);
     afterCommit();
     this.#wakeAt(wakeAtMs);
@@ -280,8 +315,8 @@ export class Supervisor {
     ];
   }
 
-  #publish(): void {
-    if (this.#state !== undefined) this.#membership?.publish(tombstoneOf(this.#options.member, this.#state));
+  #publish(written?: string): void {
+    if (this.#state !== undefined) this.#membership?.publish(tombstoneOf(this.#options.member, this.#state), written);
   }
 
   #wakeAt(wakeAtMs: number | undefined): void {

@@ -9,6 +9,7 @@ import { drain } from './cases/drain.ts';
 import { exit } from './cases/exit.ts';
 import { growth } from './cases/growth.ts';
 import { idle300 } from './cases/idle-300.ts';
+import { mainsEnd } from './cases/mains-end.ts';
 import { memory } from './cases/memory.ts';
 import { orphans } from './cases/orphans.ts';
 import { peerDeath } from './cases/peer-death.ts';
@@ -31,6 +32,7 @@ const CASES: readonly Case[] = [
   probes,
   drain,
   peerDeath,
+  mainsEnd,
   growth,
   report,
   check,

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { ROOT } from '../helpers/paths.ts';
 
-const SERIES = 'ABCDEJKLNPR';
+const SERIES = 'ABCDEFJKLNPR';
 /** The ids at the beginning of a title; before them may stand what a template fills in. */
 const LEADING_IDS = new RegExp(`['"\`](?:\\$\\{\\w+\\} )?((?:[${SERIES}]\\d{1,2}[,:]? )+)`, 'g');
 

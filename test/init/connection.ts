@@ -39,6 +39,11 @@ export class Supervisor {
     return this.#sent;
   }
 
+  /** Frames that have come and were not looked at. */
+  get pending(): number {
+    return this.#frames.length;
+  }
+
   get taken(): boolean {
     return this.#taken;
   }

@@ -96,6 +96,8 @@ function vocabulary(): string[] {
       'sweep',
       'watch',
       'sleep',
+      'last-word',
+      'end-with',
     ],
     ...[
       'first-only',
@@ -135,6 +137,9 @@ function seeds(): Buffer[] {
     ['first-only', '1'],
     ['parent-death', '9'],
     ['tell-reaped'],
+    ['last-word', '1', '6', '/graveyard/web', '0', '255', '1', '256', '{"Died": "\u0001"}'],
+    ['last-word', '1', '0'],
+    ['end-with', '1', '1', '15', '2', '0123456789abcdef'.repeat(2), '/graveyard/.web.sock'],
     ['listen', '/graveyard/.web.sock'],
     ['watch', '0', '0', '/graveyard', 'web'],
     ['watch', '2', '1', '/graveyard', 'web', 'job', 'proxy', '/graveyard/.main.sock'],

@@ -24,7 +24,7 @@ test('without a supervisor the host sends what the first rung would be, or the s
 });
 
 const ENDED = { type: 'helperEnded', seq: 1, at: 0, id: 7, code: 1, signal: undefined, errno: undefined } as const;
-const endedOf = (event: HostEvent, program?: string): unknown[] => {
+const endedOf = (event: Exclude<HostEvent, { type: 'worded' }>, program?: string): unknown[] => {
   const told = eventOf(event, instant(0), false, program);
   return told.type === 'taskEnded' ? [told.detail, told.output] : [told.type];
 };
@@ -32,7 +32,7 @@ const endedOf = (event: HostEvent, program?: string): unknown[] => {
 test('a program of a probe that is not there is named', () => {
   const config = mainConfig(probes({ liveness: {} }));
   const task = { key: 'liveness', id: 7, sinceMs: 0, untilMs: 1_000, ending: false } as const;
-  const event: HostEvent = { ...ENDED, code: undefined, errno: 'ENOENT', output: '' };
+  const event = { ...ENDED, code: undefined, errno: 'ENOENT', output: '' };
   const program = programOf(config, { tasks: [task] }, event);
   assert.equal(program, command('liveness').argv[0]);
   assert.match(String(endedOf(event, program)[0]), /^liveness cannot be started: not found; check the spelling/);

@@ -4,11 +4,12 @@
  * `membership.ts` do, in the same order: told to init in one transaction, then written, then the rest. It may be killed between any two of these.
  */
 
-import type { Tombstone } from '../../src/core/format/tombstone.ts';
+import { formatTombstone, type Tombstone } from '../../src/core/format/tombstone.ts';
 import { reduce } from '../../src/core/lifecycle/lifecycle.ts';
 import { tombstoneOf } from '../../src/core/lifecycle/record.ts';
+import { eventsOf, isCalm, isStill, type Known } from '../../src/core/lifecycle/reflexes.ts';
 import { isOfAnotherSession, leftoversOfOtherSessions } from '../../src/core/pod/standing.ts';
-import type { Event } from '../../src/core/state/events.ts';
+import type { Effect, Event } from '../../src/core/state/events.ts';
 import type { PeerView } from '../../src/core/state/peer.ts';
 import { initialState, type State } from '../../src/core/state/state.ts';
 import { type Instant, instantAt } from '../../src/core/time.ts';
@@ -21,6 +22,7 @@ import type { Container, SimMemo } from './container.ts';
 import { Near } from './near.ts';
 import { Reader } from './reader.ts';
 import { isSameRecord, isSameText, isSameTombstone } from './records.ts';
+import type { Worded } from './reflexes.ts';
 import type { CrashPoint } from './scenario.ts';
 import { SeenTraffic } from './seen-traffic.ts';
 import { TombstoneWriter } from './tombstone-writer.ts';
@@ -47,6 +49,8 @@ export class Brain {
   #timer: Entry | undefined;
   #wakesAtMs: number | undefined;
   #isLeaving = false;
+  /** Init has written what follows now. */
+  #isWrittenByInit = false;
   #isClaimed = false;
   #onClaimed: (() => void)[] = [];
   readonly #traffic: SeenTraffic;
@@ -129,23 +133,49 @@ export class Brain {
       this.#seq = queued.seq;
       const now = this.#now();
       const at = instantAt(now, Math.min(queued.atMs, now.mono));
-      this.#dispatch({ ...queued.event, at } as Event, queued.seq);
+      const { event } = queued;
+      if (event.type === 'worded') this.#hearLastWord(event, queued.seq);
+      else this.#dispatch({ ...event, at } as Event, queued.seq);
       if (this.actor.isDead) return;
     }
   }
 
+  /** Byte for byte what would have been written here, unless more has happened here by now. */
+  #hearLastWord({ id, pid, ended, text, from }: Worded, ack: number): void {
+    const isKnown = isStill(from, { state: this.state, wakeAtMs: this.#wakesAtMs });
+    this.#isWrittenByInit = isKnown && this.state.now.mono <= ended.at.mono;
+    const isAsLeft = this.#isWrittenByInit;
+    this.#dispatchAll(eventsOf(id, pid, ended), ack);
+    this.#isWrittenByInit = false;
+    if (this.actor.isDead || !isAsLeft) return;
+    const own = formatTombstone(tombstoneOf(this.#container.member.config, this.state));
+    if (own !== text)
+      this.#world.laws.wrongReflex(this.#container, `init has written ${text.trimEnd()}, not ${own.trimEnd()}`);
+  }
+
   #dispatch(event: Event, ack: number | undefined): void {
+    this.#dispatchAll([event], ack);
+  }
+
+  #dispatchAll(events: readonly Event[], ack: number | undefined): void {
     if (this.actor.isDead || this.#dies('before the commit')) return;
     const { world, container } = { world: this.#world, container: this.#container };
-    const before = this.state;
-    const reduction = reduce(container.member.config, before, event);
-    const { state, effects, wakeAtMs } = reduction;
-    world.reductions += 1;
-    world.laws.stepped(container, { before, event, after: state, effects, wakeAtMs });
-    this.state = state;
+    const effects: Effect[] = [];
+    let wakeAtMs: number | undefined;
+    for (const event of events) {
+      const before = this.state;
+      const reduction = reduce(container.member.config, before, event);
+      world.reductions += 1;
+      world.laws.stepped(container, { before, event, after: reduction.state, ...reduction });
+      this.state = reduction.state;
+      wakeAtMs = reduction.wakeAtMs;
+      effects.push(...reduction.effects);
+    }
+    const { state } = this;
     container.commit(ack, this.#memo, effects, this.#isLeaving ? undefined : wakeAtMs);
     if (this.#dies('before the write')) return;
     this.#writeTombstone();
+    this.#leaveReflexes({ state, wakeAtMs });
     for (const effect of effects) {
       this.#traffic.obey(effect);
       if (effect.type === 'exit') this.#leave(effect.code);
@@ -153,6 +183,15 @@ export class Brain {
     this.#wakeAt(wakeAtMs);
     this.#stir();
     this.#dies('after');
+  }
+
+  /** Once the tombstone is written and nothing else has happened. */
+  #leaveReflexes(known: Known): void {
+    if (!isCalm(known.state) || !this.#isClaimed) return;
+    this.#after(this.#world.parts.latencyMs + 2, () => {
+      if (isStill(known, { state: this.state, wakeAtMs: this.#wakesAtMs }) && this.#writer.isWritten)
+        this.#container.reflexes.leave(known);
+    });
   }
 
   #dies(point: CrashPoint): boolean {
@@ -236,7 +275,8 @@ export class Brain {
     if (this.#own !== undefined && isSameTombstone(tombstone, this.#own)) return;
     this.#own = tombstone;
     if (tombstone.StopRequested !== undefined) this.reader.attend();
-    this.#writer.write(tombstone);
+    if (this.#isWrittenByInit) this.#writer.adopt(tombstone);
+    else this.#writer.write(tombstone);
   }
 
   get #memo(): SimMemo {

@@ -14,6 +14,7 @@ import { type EventOf, ScriptedHost } from '../core/host.ts';
 import { type Actor, actor, type Entry } from './agenda.ts';
 import { Brain } from './brain.ts';
 import { bornCommand, type Command, statusOf } from './command.ts';
+import { SimReflexes, type Worded } from './reflexes.ts';
 import { LONGEST_DELAY_MS, Starts } from './starts.ts';
 import { type Orders, Vigil } from './vigil.ts';
 import type { Member, World } from './world.ts';
@@ -22,7 +23,7 @@ export interface Queued {
   readonly seq: number;
   /** CLOCK_MONOTONIC. */
   readonly atMs: number;
-  readonly event: EventOf;
+  readonly event: EventOf | Worded;
 }
 
 const HANGS_AFTER_MS = 10_000;
@@ -68,6 +69,7 @@ export class Container {
   #network = new Set<number>();
   #forward: Readonly<Record<number, number>> = {};
   readonly #starts = new Starts();
+  readonly reflexes = new SimReflexes(this);
   readonly #ends: (() => void)[] = [];
   #vigil: Vigil | undefined;
   /** With the memo from before. */
@@ -125,7 +127,7 @@ export class Container {
     this.#pump();
   }
 
-  push(event: EventOf): void {
+  push(event: EventOf | Worded): void {
     const { agenda } = this.world;
     this.#seq += 1;
     const queued = { seq: this.#seq, atMs: agenda.monoMs, event };
@@ -144,6 +146,7 @@ export class Container {
     this.memo = memo;
     if (ack !== undefined) this.queue = this.queue.filter(({ seq }) => seq > ack);
     for (const effect of effects) this.#obey(effect);
+    this.reflexes.commit({ state: memo.state, wakeAtMs: dueMs });
     this.#expect(dueMs);
     this.#armKill();
     this.#pump();
@@ -196,6 +199,21 @@ export class Container {
     this.world.tell(this.world.agenda.nowMs, this.member.name, `woken by ${why}`);
     this.world.laws.woken(this, nap.memo);
     this.#startBrain(true);
+  }
+
+  /** A main has said that it is gone for good, if this init holds a connection to it. */
+  hearOfMain(hostId: string): void {
+    const { agenda, dice, volume } = this.world;
+    if (!volume.canHoldSockets || !this.isRunning) return;
+    agenda.in(dice.short(2), this.actor, () => this.#endWith(this.reflexes.hear(hostId)));
+  }
+
+  #endWith(signal: number | undefined): void {
+    const { command } = this;
+    if (signal === undefined || command === undefined || !this.isCommandAlive) return;
+    this.#strike(signal);
+    this.push({ type: 'mainsEnded', id: command.id, signal });
+    this.#pump();
   }
 
   listen(): void {
@@ -363,7 +381,8 @@ export class Container {
       // Init has passed it on, and the supervisor has not heard of that yet.
       const { stopSignals } = this.member.config;
       const isKnown = ({ event }: Queued): boolean =>
-        event.type === 'forwarded' && event.as === effect.signal && stopSignals.includes(event.signal);
+        (event.type === 'forwarded' && event.as === effect.signal && stopSignals.includes(event.signal)) ||
+        (event.type === 'mainsEnded' && event.signal === effect.signal);
       if (this.queue.some(isKnown)) return this.world.count('signal not repeated');
       this.#recordSignal(effect.signal);
     }
@@ -411,7 +430,24 @@ export class Container {
     if (event.type === 'spawned') this.#armKill();
     if (event.type === 'spawnFailed') this.member.hasFailedStarts = true;
     if (event.type === 'groupGone' && this.command !== undefined) this.command.isGroupGone = true;
+    if (event.type === 'exited' && this.#isAllOf(event.id)) {
+      const worded = this.reflexes.sayLastWord(event);
+      if (!this.isRunning) return;
+      if (worded !== undefined) {
+        this.#host.take();
+        this.push(worded);
+        if (this.isAlone) this.end(statusOf(event), 'left');
+        return;
+      }
+    }
     this.push(event);
     if (this.isAlone && event.type === 'exited') this.end(statusOf(event), 'left');
+  }
+
+  /** Nothing is left of this child: its group is empty at once, and no stray is there. */
+  #isAllOf(id: number): boolean {
+    const [next] = this.#host.dueFrom(this.world.agenda.nowMs);
+    const [inMs, event] = next ?? [];
+    return inMs === 0 && event?.type === 'groupGone' && event.id === id && event.strays === 0;
   }
 }

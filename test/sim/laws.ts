@@ -78,6 +78,10 @@ export class Laws {
     if (after.chronicle.healthy !== undefined) this.#said.add(`${name} healthy`);
   }
 
+  wrongReflex(container: Container, what: string): void {
+    this.#break('reflex', container, what);
+  }
+
   /** A signal of sexton's own is about to reach the command. */
   signalled(container: Container, signal: number): void {
     const { command, member, wasAlone } = container;

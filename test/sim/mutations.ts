@@ -229,4 +229,34 @@ export const MUTATIONS: readonly Mutation[] = [
     from: '  if (isSameRequest(draft.state, event)) return;\n',
     to: '',
   },
+  {
+    breaks: 'a reflex holds no longer than the state that it was made from',
+    file: 'lifecycle/reflexes.ts',
+    from: "keys.every((key) => key === 'now' || before.state[key] === after.state[key])",
+    to: 'keys.length > 0',
+  },
+  {
+    breaks: 'a sidecar of several mains ends by the word of all of them',
+    file: 'lifecycle/reflexes.ts',
+    from: '{ needed: names.length, signal, mains }',
+    to: '{ needed: 1, signal, mains }',
+  },
+  {
+    breaks: 'init leaves with the code that the container exits with',
+    file: 'lifecycle/reflexes.ts',
+    from: "code: isSame ? 'same' : first.code",
+    to: 'code: 0',
+  },
+  {
+    breaks: 'the last word is final only when no other life will follow',
+    file: 'lifecycle/reflexes.ts',
+    from: 'return { from, to, final: first.final,',
+    to: 'return { from, to, final: true,',
+  },
+  {
+    breaks: 'a signal that init has sent with the end of the mains is behind us',
+    file: 'lifecycle/mains-ended.ts',
+    from: " : undefined }, 'sent');",
+    to: ' : undefined });',
+  },
 ];

@@ -52,8 +52,9 @@ export class TombstoneWriter {
     return !this.#isWriting && this.#wanted !== undefined && this.#written === this.#wanted;
   }
 
-  /** It is there already, as a supervisor before us has left it. */
+  /** It is there already, as a supervisor before us has left it, or init by its last word. */
   adopt(tombstone: Tombstone): void {
+    if (this.#isWriting) return this.write(tombstone);
     this.#wanted = tombstone;
     this.#written = tombstone;
   }

@@ -22,6 +22,7 @@ export function isFinished(world: World, member: Member): boolean {
   const { container } = member;
   if (policy === 'Always' || container === undefined) return false;
   if (!container.isRunning) return policy === 'Never' && !world.kubelet.bringsBack(member);
+  if (container.reflexes.hasSaidFinal) return true;
   const child = (container.brain?.state ?? container.memo?.state)?.child;
   return child?.is === 'gone' && child.final;
 }

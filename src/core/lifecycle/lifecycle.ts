@@ -23,6 +23,7 @@ import { onTrafficSeen, onTrafficUnavailable, resumeDrain, watchDrain } from './
 import { decideToFail, endFailing } from './failing.ts';
 import { beginPostStart } from './hooks.ts';
 import { startReadyChecks } from './looking.ts';
+import { onMainsEnded } from './mains-ended.ts';
 import { phaseOf } from './phase.ts';
 import { markHealth, probe } from './probing.ts';
 import { offerPromptStop } from './prompt.ts';
@@ -102,6 +103,7 @@ export const EVENTS: { readonly [Type in Event['type']]: Step<Event & { readonly
   overdue: step(['spawning', 'alive', 'leftovers'], [], onOverdue),
   exited: step(['alive'], ['leftovers'], onExited),
   groupGone: step(['leftovers'], ['backoff', 'gone'], onGroupGone),
+  mainsEnded: step(['alive', 'leftovers'], [], onMainsEnded),
   straysGone: step(['leftovers'], ['backoff', 'gone'], onStraysGone),
   taskEnded: step(ANY, [], onTaskEnded),
   stopAsked: step(LIVING, [], onStopAsked),

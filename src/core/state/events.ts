@@ -40,6 +40,8 @@ export type HostReport =
    * it cannot be told.
    */
   | { readonly type: 'groupGone'; readonly id: number; readonly strays: number }
+  /** By the reflex `endWith`: so many mains as are needed are gone for good, and the host has sent `signal`. */
+  | { readonly type: 'mainsEnded'; readonly id: number; readonly signal: number }
   /** After a `sweep`: no stray is left. */
   | { readonly type: 'straysGone' };
 

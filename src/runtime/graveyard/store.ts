@@ -77,9 +77,16 @@ export class Store {
     return true;
   }
 
-  /** All that was asked for is written. */
+  /** What was asked for last is there, and nothing is on its way. */
   get isWritten(): boolean {
     return this.#running === undefined && this.#wanted !== undefined && this.#written === this.#wanted;
+  }
+
+  /** The host has made this text the tombstone. */
+  accept(text: string): void {
+    if (this.#running !== undefined) return void this.write(text);
+    this.#wanted = text;
+    this.#written = text;
   }
 
   /** Writes the last text again if that failed or if the file is gone since. To be called now and then. */

@@ -152,6 +152,10 @@ export class ExecaHost implements Host {
       case 'sleep':
         // Out of reach, as `limits` says.
         return;
+      case 'lastWord':
+      case 'endWith':
+        // This process is awake, and decides by itself.
+        return;
       case 'listen':
         return this.#socket.listen(command.path);
       case 'exit':

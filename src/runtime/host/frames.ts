@@ -5,6 +5,7 @@
  * connection over it, so it is better refused here, where the stack shows the caller.
  */
 import { MAX_NAME, MAX_SOCKET_PATH_BYTES } from '../../core/format/tombstone.ts';
+import { MAX_MAINS_HEARD } from '../../core/lifecycle/reflexes.ts';
 import type { Commit, Hello, HostCommand, HostEvent } from './host.ts';
 
 const PROTOCOL_VERSION = 1;
@@ -14,6 +15,8 @@ export const MAX_MEMO_BYTES = 65_536;
 export const MAX_QUIET = 128;
 export const MAX_WATCHED = 128;
 const MAX_DIRECTORY_BYTES = 4095;
+/** Of a last word: the path, and the texts of all ends. */
+export const MAX_LAST_WORD_BYTES = 24_576;
 
 const LENGTH_BYTES = 4;
 const MAX_SIGNAL = 64;
@@ -128,6 +131,12 @@ export function decodeEvent(fields: readonly string[]): HostEvent {
       const event = { type: 'exited', ...base(8), id: idAt(3), pid: number(fields, 4, 1, MAX_PID) } as const;
       return { ...event, ...exitAt(fields, 5), core: flag(fields, 7) };
     }
+    case 'worded': {
+      const event = { type: 'worded', ...base(7), id: idAt(3), pid: number(fields, 4, 1, MAX_PID) } as const;
+      return { ...event, code: number(fields, 5, 0, 255), wall: nanoseconds(fields[6]) };
+    }
+    case 'mains-ended':
+      return { type: 'mainsEnded', ...base(5), id: idAt(3), signal: signalAt(4) };
     case 'group-gone':
       return { type: 'groupGone', ...base(5), id: idAt(3), strays: number(fields, 4, 0, MAX_PID) };
     case 'strays-gone':
@@ -137,6 +146,11 @@ export function decodeEvent(fields: readonly string[]): HostEvent {
     default:
       throw new ProtocolError(`cannot read frame ${quote(fields[0])}: no event has this name`);
   }
+}
+
+function nanoseconds(field: string | undefined): string {
+  if (field !== undefined && /^[1-9][0-9]{0,18}$/.test(field)) return field;
+  throw new ProtocolError(`cannot read a wall clock from ${quote(field)}`);
 }
 
 type Exit = { readonly code: number | undefined; readonly signal: number | undefined };
@@ -217,6 +231,31 @@ function commandFields(command: HostCommand): string[] {
     }
     case 'sleep':
       return ['sleep'];
+    case 'lastWord': {
+      const { id, path, ends } = command;
+      const words = ends.flatMap(({ from, to, final, code, text: form }) => [
+        integer('exit code', from, 0, 255),
+        integer('exit code', to, from, 255),
+        final ? '1' : '0',
+        code === 'same' ? '256' : code === undefined ? '257' : integer('exit code', code, 0, 255),
+        text('last word', form, MAX_LAST_WORD_BYTES),
+      ]);
+      const all = words.length === 0 ? [] : [text('path', path, MAX_LAST_WORD_BYTES), ...words];
+      return ['last-word', integer('child id', id, 1, MAX_ID), String(all.length), ...all];
+    }
+    case 'endWith': {
+      const { id, needed, signal, mains } = command;
+      const words = mains.flatMap(({ hostId, path }) => [hostId, text('socket path', path, MAX_SOCKET_PATH_BYTES)]);
+      const count = integer('number of mains', needed, 0, MAX_MAINS_HEARD);
+      return [
+        'end-with',
+        integer('child id', id, 1, MAX_ID),
+        count,
+        signalField(signal),
+        String(words.length),
+        ...words,
+      ];
+    }
     case 'exit':
       return ['exit', integer('exit code', command.code, 0, 255)];
     default:

@@ -7,6 +7,7 @@
  * commit is a transaction: acknowledgement, memo and commands are applied together or not at all, so a supervisor that
  * dies between two commits resumes at exactly the state that its host and its child are in.
  */
+import type { CoveredEnd, NamedMain } from '../../core/lifecycle/reflexes.ts';
 import type { ChildCommand, HostReport } from '../../core/state/events.ts';
 
 /**
@@ -23,8 +24,21 @@ export interface HelperEnded {
   readonly output: string;
 }
 
+/**
+ * The child has ended with this code, nothing is left of its group nor any stray, and the host has said the last word:
+ * the tombstone is written, with this time on the wall clock (nanoseconds since 1970). Stands for `exited` and
+ * `groupGone`.
+ */
+export interface Worded {
+  readonly type: 'worded';
+  readonly id: number;
+  readonly pid: number;
+  readonly code: number;
+  readonly wall: string;
+}
+
 /** `at`: CLOCK_MONOTONIC milliseconds, taken by the host when the event happened. */
-export type HostEvent = (HostReport | HelperEnded) & { readonly seq: number; readonly at: number };
+export type HostEvent = (HostReport | HelperEnded | Worded) & { readonly seq: number; readonly at: number };
 
 /**
  * What to start: the host's own command line from `fromIndex` on, byte for byte (`process.argv` cannot carry what is
@@ -106,6 +120,29 @@ export type HostCommand =
    * has changed since `watch`; then it KILLs us. Else it forgets what it watches, and answers nothing.
    */
   | { readonly type: 'sleep' }
+  /**
+   * What the host does by itself when the child ends in one of these ways and nothing is left of it, provided that all
+   * events are acknowledged: it writes the tombstone at `path` and tells all peers; `worded` follows. Where no
+   * supervisor runs then, and nothing else is to be done, the host ends as well. Replaces the one before; without ends
+   * there is none.
+   */
+  | {
+      readonly type: 'lastWord';
+      readonly id: number;
+      readonly path: string;
+      readonly ends: readonly CoveredEnd[];
+    }
+  /**
+   * Signal `id` as soon as so many of these mains have said that they are gone for good, provided that all events are
+   * acknowledged; `mainsEnded` follows. Replaces the one before; without mains there is none.
+   */
+  | {
+      readonly type: 'endWith';
+      readonly id: number;
+      readonly needed: number;
+      readonly signal: number;
+      readonly mains: readonly NamedMain[];
+    }
   /** End the host, and with it this container. */
   | { readonly type: 'exit'; readonly code: number };
 

@@ -53,6 +53,15 @@ export const event: fc.Arbitrary<HostEvent> = fc.oneof(
   }),
   record({ type: fc.constant('groupGone'), ...base, id, strays: fc.nat() }),
   record({ type: fc.constant('straysGone'), ...base }),
+  record({
+    type: fc.constant('worded'),
+    ...base,
+    id,
+    pid,
+    code: fc.integer({ min: 0, max: 255 }),
+    wall: fc.bigInt({ min: 1n, max: 2n ** 63n - 1n }).map(String),
+  }),
+  record({ type: fc.constant('mainsEnded'), ...base, id, signal }),
   fc.oneof(
     helperEnded({ code: fc.integer({ min: 0, max: 255 }), signal: nothing, errno: nothing }),
     helperEnded({ code: nothing, signal, errno: nothing }),
@@ -110,6 +119,30 @@ const command: fc.Arbitrary<HostCommand> = fc.oneof(
     ownName: name,
     quiet: fc.array(name, { maxLength: 3 }),
     sockets: fc.array(fc.constantFrom('/graveyard/.main.sock', '/g/.b.sock'), { maxLength: 3 }),
+  }),
+  record({
+    type: fc.constant('lastWord'),
+    id,
+    path: fc.constant('/graveyard/web'),
+    ends: fc.array(
+      record({
+        from: fc.integer({ min: 0, max: 100 }),
+        to: fc.integer({ min: 100, max: 255 }),
+        final: fc.boolean(),
+        code: fc.oneof(fc.integer({ min: 0, max: 255 }), fc.constantFrom('same' as const, undefined)),
+        text: word,
+      }),
+      { minLength: 1, maxLength: 2 },
+    ),
+  }),
+  record({
+    type: fc.constant('endWith'),
+    id,
+    needed: fc.integer({ min: 0, max: 16 }),
+    signal,
+    mains: fc.array(
+      record({ hostId: fc.constant('0123456789abcdef'.repeat(2)), path: fc.constant('/graveyard/.a.sock') }),
+    ),
   }),
   record({ type: fc.constant('exit'), code: fc.integer({ min: 0, max: 255 }) }),
 );

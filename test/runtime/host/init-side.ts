@@ -31,6 +31,10 @@ export function eventFields(event: HostEvent): string[] {
       return ['strays-gone', ...base];
     case 'helperEnded':
       return ['helper-ended', ...base, String(event.id), ...helperEnd(event), event.output];
+    case 'worded':
+      return ['worded', ...base, String(event.id), String(event.pid), String(event.code), event.wall];
+    case 'mainsEnded':
+      return ['mains-ended', ...base, String(event.id), String(event.signal)];
     case 'groupGone':
       return ['group-gone', ...base, String(event.id), String(event.strays)];
     default:
@@ -105,6 +109,19 @@ export function commitOf(fields: readonly string[]): Commit {
       const outputLimit = int();
       const [file = '', ...rest] = some(int(), word);
       commands.push({ type: 'exec', id, argv: [file, ...rest], outputLimit });
+    } else if (operation === 'last-word') {
+      const id = int();
+      const count = int();
+      const path = count === 0 ? '' : word();
+      const ends = some(Math.floor(count / 5), () => {
+        const [from, to, final, code, text] = [int(), int(), word() === '1', int(), word()];
+        return { from, to, final, code: code === 256 ? ('same' as const) : code === 257 ? undefined : code, text };
+      });
+      commands.push({ type: 'lastWord', id, path, ends });
+    } else if (operation === 'end-with') {
+      const [id, needed, signal] = [int(), int(), int()];
+      const mains = some(int() / 2, () => ({ hostId: word(), path: word() }));
+      commands.push({ type: 'endWith', id, needed, signal, mains });
     } else if (operation === 'end-helper') commands.push({ type: 'endHelper', id: int() });
     else if (operation === 'sweep') commands.push({ type: 'sweep', signal: int() });
     else if (operation === 'first-only') commands.push({ type: 'firstOnly', id: int() });

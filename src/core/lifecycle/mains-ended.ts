@@ -1,0 +1,32 @@
+/**
+ * The end with the mains, where the host was first: `reflexes.ts` has told it what to do when they say that they are
+ * gone.
+ */
+import { SIGTERM, signalName } from '../signals.ts';
+import { type Draft, note, say, update } from '../state/draft.ts';
+import type { Event } from '../state/events.ts';
+import { type Child, MAINS_FINISHED } from '../state/state.ts';
+import { beginClimb } from './climb.ts';
+import { ownBudget } from './hooks.ts';
+import { recordStop } from './request.ts';
+
+/** The first rung is behind us. */
+export function onMainsEnded(
+  draft: Draft,
+  { id, signal, at }: Event & { type: 'mainsEnded' },
+  child: Child & { is: 'alive' | 'leftovers' },
+): void {
+  const { stop, climb } = draft.state;
+  // By a stop that was decided here in the same moment the child is told once, too: the host sees to that.
+  if (child.id !== id || climb?.why === 'stop') return;
+  if (stop === undefined) {
+    recordStop(draft, { origin: 'self', reason: MAINS_FINISHED, signal: SIGTERM, requests: 0 }, at, 0);
+    say(draft, 'info', 'the mains have finished');
+  }
+  const begun = draft.state.stop;
+  if (begun === undefined) return;
+  update(draft, { stop: { ...begun, waitsFor: undefined } });
+  say(draft, 'info', 'stopping', { reason: begun.reason });
+  beginClimb(draft, { why: 'stop', killAtMs: begun.origin === 'self' ? ownBudget(draft).atMs : undefined }, 'sent');
+  note(draft, 'signal sent', { Signal: signalName(signal) });
+}

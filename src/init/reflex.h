@@ -1,0 +1,47 @@
+/*
+ * Reflexes: what the supervisor has decided beforehand, so that init does it at once and tells it behind. They hold
+ * only in the state that they were made from: until a commit replaces them, and while every event is acknowledged.
+ */
+#ifndef SEXTON_REFLEX_H
+#define SEXTON_REFLEX_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "frame.h"
+
+struct init;
+
+/* A main that this sidecar lives for: a connection to its liveness socket until it has spoken, and its init's id. */
+struct watched_main {
+  int fd; /* -1: there is none */
+  char host_id[33];
+};
+
+struct reflexes {
+  int64_t until;        /* when they end at the latest; NEVER: only by a commit */
+  int64_t committed_at; /* of the last commit: what happens in the same millisecond may come before it */
+  uint64_t word_child;  /* of the last word; 0: there is none */
+  size_t length;        /* of `words`, as they came: path of the tombstone, and the ends */
+  char *words;          /* MAX_LAST_WORD_BYTES */
+  uint64_t mains_child; /* of the end with the mains; 0: there is none */
+  int signal;
+  size_t count, needed, said, polled_at; /* said: so many are gone for good by their own word */
+  struct watched_main mains[MAX_MAINS];
+};
+
+void set_last_word(struct reflexes *reflexes, const struct operation *op);
+void set_end_with(struct reflexes *reflexes, const struct operation *op);
+/*
+ * When the end that was just reaped is covered and nothing is left of the command: writes the tombstone, tells all who
+ * hold a connection, and makes `worded` of `exited`. Where anything stands against it the supervisor does it.
+ */
+void say_last_word(struct init *init);
+/* Puts the connections to the mains at `polled[at]` and behind, and returns where they end. */
+size_t poll_mains(struct reflexes *reflexes, struct pollfd *polled, size_t at);
+/* Hears the mains, and signals the command when as many as are needed are gone for good. */
+void end_with_mains(struct init *init);
+
+#endif

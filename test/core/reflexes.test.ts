@@ -1,0 +1,210 @@
+/**
+ * Reflexes against the rules themselves: what the host would do by itself is what follows from the same events, byte
+ * for byte, in every state of the published table and in those of random lives.
+ */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { MemberConfig } from '../../src/core/config.ts';
+import { formatTombstone } from '../../src/core/format/tombstone.ts';
+import { tombstoneOf } from '../../src/core/lifecycle/record.ts';
+import {
+  coveredEnds,
+  type Ended,
+  endWithMains,
+  eventsOf,
+  fill,
+  isStill,
+  reduceAll,
+} from '../../src/core/lifecycle/reflexes.ts';
+import type { PeerView } from '../../src/core/state/peer.ts';
+import type { State } from '../../src/core/state/state.ts';
+import { alive, command, dead, fixed, instant, mainConfig, probes, sidecarConfig } from './helpers.ts';
+import { Life } from './life.ts';
+import { differenceOf } from './reflex.ts';
+import { rows } from './table/rows.ts';
+
+const CODES = [0, 1, 9, 10, 42, 77, 99, 100, 128, 137, 143, 193, 255];
+const NEVER = { untilMs: undefined, isOwed: () => false };
+
+/** The codes that are covered; each of them is compared with what the rules make of it, at several moments. */
+function coveredIn(config: MemberConfig, state: State, wakeAtMs: number | undefined): readonly number[] {
+  const { child } = state;
+  const ends = coveredEnds(config, state, { ...NEVER, untilMs: wakeAtMs });
+  const lastMs = wakeAtMs === undefined ? state.now.mono + 90_000_000 : Math.ceil(wakeAtMs) - 1;
+  const firstMs = Math.floor(state.now.mono) + 1;
+  return CODES.filter((code) => {
+    const end = ends.find(({ from, to }) => from <= code && code <= to);
+    if (end === undefined || child.is !== 'alive') return false;
+    for (const mono of [firstMs, Math.floor((firstMs + lastMs) / 2), lastMs]) {
+      const ended: Ended = { at: { ...instant(mono), mono }, code };
+      const { state: after, effects } = reduceAll(config, state, eventsOf(child.id, child.pid, ended));
+      assert.equal(fill(end.text, ended), formatTombstone(tombstoneOf(config, after)));
+      assert.equal(after.child.is === 'gone' && after.child.final, end.final);
+      const exits = effects.flatMap((effect) => (effect.type === 'log' ? [] : [effect]));
+      assert.deepEqual(exits, [{ type: 'exit', code: end.code === 'same' ? code : end.code }]);
+    }
+    return true;
+  });
+}
+
+/** A life of the command under way, 5 s old. */
+function lifeOf(config: MemberConfig, peers: readonly PeerView[] = []): Life {
+  return new Life({ config, peers }).pass(5_000);
+}
+
+function coveredBy(config: MemberConfig, peers: readonly PeerView[] = []): readonly number[] {
+  const { state, wakeAtMs } = lifeOf(config, peers);
+  return coveredIn(config, state, wakeAtMs);
+}
+
+describe('the last word', () => {
+  it('is what the rules would write, in every state of the table', () => {
+    const covered = rows().filter(({ config, state }) => coveredIn(config, state, undefined).length > 0);
+    assert.ok(covered.length > 0);
+    assert.ok(covered.every(({ state }) => state.child.is === 'alive' && state.stop === undefined));
+  });
+
+  it('covers every end by a code of a main that is not started again', () => {
+    for (const restartPolicy of ['Never', 'OnFailure', 'Always'] as const)
+      assert.deepEqual(coveredBy(mainConfig({ restartPolicy })), CODES);
+    assert.deepEqual(coveredBy(mainConfig({ gracePeriodMs: 5_000, session: 'a "quoted" one', name: 'web' })), CODES);
+    assert.deepEqual(coveredBy(sidecarConfig({ mains: ['work'], restartPolicy: 'Always' }), [alive('work')]), CODES);
+  });
+
+  it('covers a success alone where failures are not all alike', () => {
+    const rule = { codes: [42], except: false, action: 'restart' } as const;
+    assert.deepEqual(coveredBy(mainConfig({ restartRules: [rule] })), [0]);
+    assert.deepEqual(coveredBy(mainConfig({ exitCode: { kind: 'map', codes: { 1: 0 } } })), [0]);
+  });
+
+  it('covers no end that something follows', () => {
+    assert.deepEqual(coveredBy(mainConfig({ restart: 'always' })), []);
+    const quit = [{ kind: 'quit', name: 'istio', calls: [CALL], hint: undefined }] as const;
+    assert.deepEqual(coveredBy(mainConfig({ quit })), []);
+    const draining = mainConfig({ drain: fixed(5_000) });
+    const life = lifeOf(draining).signal(15);
+    assert.deepEqual(coveredIn(draining, life.state, life.wakeAtMs), []);
+    assert.deepEqual(coveredBy(mainConfig({ restart: 'on-failure' })), [0]);
+    const config = mainConfig(probes({ liveness: { timeoutMs: 900 } }));
+    const probing = new Life({ config, peers: [], child: { actions: { liveness: ['never'] } } }).pass(1_500);
+    assert.ok(probing.state.tasks.length > 0);
+    assert.deepEqual(coveredIn(config, probing.state, probing.wakeAtMs), []);
+  });
+
+  it('is exact also where a history leaves no more room', () => {
+    const config = mainConfig({ session: 'x'.repeat(200), startAfter: [], name: 'x'.repeat(63) });
+    const life = lifeOf(config);
+    for (let times = 0; times < 100; times += 1) life.signal(10);
+    assert.ok(formatTombstone(tombstoneOf(config, life.state)).trimEnd().length > 7_000);
+    coveredIn(config, life.state, life.wakeAtMs);
+  });
+
+  it('says with which code init leaves only where nothing else is owed', () => {
+    const config = mainConfig();
+    const { state } = lifeOf(config);
+    const codes = (isOwed: (type: string, level?: string) => boolean): unknown[] =>
+      coveredEnds(config, state, {
+        untilMs: undefined,
+        isOwed: (effect) => isOwed(effect.type, effect.type === 'log' ? effect.level : undefined),
+      }).map(({ code }) => code);
+    assert.deepEqual(
+      codes(() => false),
+      ['same', 'same'],
+    );
+    assert.deepEqual(
+      codes((_type, level) => level === 'error'),
+      ['same', undefined],
+    );
+    assert.deepEqual(
+      codes((type) => type === 'log'),
+      [undefined, undefined],
+    );
+  });
+
+  it('holds as long as nothing but time has passed', () => {
+    const { state } = lifeOf(mainConfig());
+    const known = { state, wakeAtMs: 7_000_000 };
+    const later = { ...state, now: instant(state.now.mono + 1_000) };
+    assert.ok(isStill(known, { state: later, wakeAtMs: 7_000_000 }));
+    assert.ok(!isStill(known, { state: later, wakeAtMs: undefined }));
+    assert.ok(!isStill(known, { state: { ...state, peers: {} }, wakeAtMs: 7_000_000 }));
+  });
+});
+
+const CALL = {
+  kind: 'http',
+  method: 'POST',
+  scheme: 'http',
+  host: '127.0.0.1',
+  port: 15_020,
+  path: '/quitquitquit',
+  headers: [],
+} as const;
+
+describe('the end with the mains', () => {
+  const [A, B] = ['a'.repeat(32), 'b'.repeat(32)];
+  const a = alive('a', { Incarnation: `${A}-1` });
+  const b = alive('b', { Incarnation: `${B}-1` });
+
+  function endOf(change: Partial<MemberConfig>, ...peers: readonly PeerView[]): ReturnType<typeof endWithMains> {
+    const config = sidecarConfig(change);
+    const { state } = lifeOf(config, peers);
+    const end = endWithMains(config, state);
+    if (end === undefined) return undefined;
+    const names = end.mains.map(({ name }) => name);
+    const enough = end.needed === 1 ? names.map((name) => [name]) : [names];
+    for (const mains of enough)
+      assert.equal(
+        differenceOf(config, state, { mains, signal: end.signal, at: instant(state.now.mono + 77) }),
+        undefined,
+      );
+    return end;
+  }
+
+  it('needs the word of all of them, or of any', () => {
+    const mains = [
+      { name: 'a', hostId: A },
+      { name: 'b', hostId: B },
+    ];
+    assert.deepEqual(endOf({ mains: ['a', 'b'] }, a, b), { needed: 2, signal: 15, mains });
+    assert.deepEqual(endOf({}, a, b), { needed: 2, signal: 15, mains });
+    assert.deepEqual(endOf({ mains: ['a', 'b'], when: 'any' }, a, b), { needed: 1, signal: 15, mains });
+    assert.deepEqual(endOf({ mains: ['a', 'b'], when: 'any' }, a), { needed: 1, signal: 15, mains: [mains[0]] });
+    assert.deepEqual(endOf({ mains: ['a', 'b'] }, a, dead('b', 0)), { needed: 1, signal: 15, mains: [mains[0]] });
+  });
+
+  it('sends the first rung of the ladder', () => {
+    const ladder = [
+      { signal: 3, forMs: 1_000 },
+      { signal: 15, forMs: undefined },
+    ];
+    assert.equal(endOf({ mains: ['a'], ladder }, a)?.signal, 3);
+    assert.equal(endOf({ mains: ['a'], ladder: [{ signal: 9, forMs: undefined }] }, a), undefined);
+  });
+
+  it('is left to the supervisor where something has to be waited for, or done first', () => {
+    for (const change of [{ lingerMs: 1_000 }, { preStop: command('pre-stop') }])
+      assert.equal(endOf({ mains: ['a'], ...change }, a), undefined, JSON.stringify(change));
+    assert.equal(endOf({ mains: ['a', 'b'] }, a), undefined, 'one was not seen yet');
+    assert.equal(endOf({ mains: ['a'] }, alive('a', { Incarnation: `${A}-1` }, { liveness: 'none' })), undefined);
+    assert.equal(endOf({ mains: ['a'] }, alive('a', { Incarnation: 'of another kind-1' })), undefined);
+    const late = alive('late', { Incarnation: `${B}-1`, StartAfter: ['self'], Role: 'sidecar' });
+    assert.equal(endOf({ mains: ['a'] }, a, late), undefined, 'one that started after it still lives');
+  });
+
+  it('is for a sidecar alone, and not beside a stop', () => {
+    assert.equal(endWithMains(mainConfig(), lifeOf(mainConfig(), [a]).state), undefined);
+    const config = sidecarConfig({ mains: ['a'] });
+    assert.equal(endWithMains(config, lifeOf(config, [a]).signal(15).state), undefined);
+  });
+
+  it('gives a child that a stop has reached in the same moment no second signal', () => {
+    const config = sidecarConfig({ mains: ['a'] });
+    const life = lifeOf(config, [a]);
+    const before = life.signal(15).state;
+    life.feed({ type: 'mainsEnded', id: 1, signal: 15 });
+    assert.equal(before.climb, undefined, 'it holds for its main');
+    assert.equal(life.state.climb?.rung, 0);
+    assert.deepEqual(life.signals, []);
+  });
+});

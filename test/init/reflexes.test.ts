@@ -1,0 +1,300 @@
+import assert from 'node:assert/strict';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { constants } from 'node:os';
+import type { TestContext } from 'node:test';
+import { fill, PLACES } from '../../src/core/lifecycle/reflexes.ts';
+import { send } from '../helpers/process.ts';
+import { waitFor } from '../helpers/wait.ts';
+import type { Build } from './builds.ts';
+import type { Supervisor } from './connection.ts';
+import { AGENT, type Bench, eachBuild, hasPassed, type Init, layBench } from './scripted.ts';
+
+const { SIGTERM, SIGUSR1, SIGKILL } = constants.signals;
+const TEXT = `{\n  "Died": "${PLACES.time}",\n  "At": ${PLACES.clock}, "Again": "${PLACES.time}", "ExitCode": ${PLACES.code}\n}`;
+/** Says that it is told, once for each USR1. */
+const TELLER = ['sh', '-c', "trap 'echo told' USR1; echo up; while :; do sleep 60 & wait $!; done"];
+const [ALL, STAYS] = [[0, 255, 1, 256, TEXT] as const, 257];
+
+interface Scene {
+  readonly bench: Bench;
+  readonly init: Init;
+  readonly supervisor: Supervisor;
+  readonly path: string;
+}
+
+/** The agent runs, all is acknowledged, and the tombstone is an old one. */
+async function lay(t: TestContext, build: Build, words: readonly string[] = AGENT): Promise<Scene> {
+  const bench = await layBench(t, build);
+  const init = bench.start(['--', ...words]);
+  const supervisor = await init.supervisor();
+  await supervisor.expect('hello');
+  await supervisor.expect('spawned');
+  await init.says('up');
+  mkdirSync(bench.path('grave'));
+  const path = bench.path('grave/web');
+  writeFileSync(path, 'old');
+  supervisor.commit('ack', 1, 'listen', bench.path('live'));
+  await waitFor('it listens', () => existsSync(bench.path('live')));
+  return { bench, init, supervisor, path };
+}
+
+/** Init has applied it, and a millisecond has gone by since. */
+async function apply({ bench, supervisor }: Scene, ...fields: readonly (string | number)[]): Promise<void> {
+  supervisor.commit(...fields, 'listen', bench.path('applied'));
+  await waitFor('it is applied', () => existsSync(bench.path('applied')));
+  rmSync(bench.path('applied'));
+  const appliedMs = Number(process.hrtime.bigint() / 1_000_000n);
+  await waitFor('another millisecond', () => Number(process.hrtime.bigint() / 1_000_000n) > appliedMs);
+}
+
+function lastWord({ path }: Scene, ...ends: readonly (readonly (string | number)[])[]): (string | number)[] {
+  return ['last-word', 1, 1 + 5 * ends.length, path, ...ends.flat()];
+}
+
+eachBuild(
+  'F01 the last word is written as it was left, told to all who hold a connection, and then reported',
+  async (t, build) => {
+    const scene = await lay(t, build);
+    const { supervisor, init, path } = scene;
+    const peers = [await hearer(scene.bench.path('live')), await hearer(scene.bench.path('live'))];
+    await apply(scene, ...lastWord(scene, [0, 6, 0, STAYS, 'another'], [7, 7, 1, STAYS, TEXT]));
+    init.write('exit 7\n');
+    const [name, , atMs, id, , code, wall = ''] = await supervisor.next();
+    assert.deepEqual([name, id, code], ['worded', '1', '7']);
+    const ended = { at: { mono: Number(atMs), wall }, code: 7 };
+    assert.equal(readFileSync(path, 'utf8'), fill(TEXT, ended));
+    assert.equal(lstatSync(path).mode & 0o7777, 0o644);
+    assert.deepEqual(readdirSync(scene.bench.path('grave')), ['web']);
+    const drift = Date.now() - Number(BigInt(wall) / 1_000_000n);
+    assert.ok(drift >= -2 && drift < 60_000, `the wall clock of the word is ${drift} ms old`);
+    await waitFor('both hear it', () => peers.every((peer) => /^dead [0-9a-f]{32} 1\n$/.test(peer.heard())));
+    assert.equal(supervisor.pending, 0, 'it stands for `exited` and `group-gone`');
+  },
+);
+
+eachBuild('F02 what is not covered is left to the supervisor', async (t, build) => {
+  for (const [why, ends, code] of [
+    ['another code', [[0, 6, 1, STAYS, TEXT]], 7],
+    ['a signal', [ALL], -9],
+    ['a text that is too long', [[0, 255, 1, STAYS, `${'x'.repeat(8_191)}${PLACES.code}`]], 7],
+    ['nothing', [], 7],
+  ] as const) {
+    const scene = await lay(t, build);
+    await apply(scene, ...(ends.length === 0 ? ['last-word', 1, 0] : lastWord(scene, ...ends)));
+    scene.init.write(code < 0 ? 'kill -9 $$\n' : `exit ${code}\n`);
+    assert.equal((await scene.supervisor.expect('exited'))[0], '1', why);
+    await scene.supervisor.expect('group-gone');
+    assert.equal(readFileSync(scene.path, 'utf8'), 'old', why);
+  }
+});
+
+eachBuild('F02 an end that leaves something behind is left to the supervisor', async (t, build) => {
+  const group = await lay(t, build);
+  await apply(group, ...lastWord(group, ALL));
+  group.init.write('sleep 1000 & exit 0\n');
+  await group.supervisor.expect('exited');
+  group.supervisor.commit('kill', 1, SIGKILL);
+  await group.supervisor.expect('group-gone');
+  const stray = await lay(t, build);
+  await apply(stray, ...lastWord(stray, ALL));
+  stray.init.write('(setsid sleep 1000 &) ; exit 0\n');
+  await stray.supervisor.expect('exited');
+  await stray.supervisor.expect('group-gone');
+  stray.supervisor.commit('sweep', SIGKILL);
+  for (const { path } of [group, stray]) assert.equal(readFileSync(path, 'utf8'), 'old');
+});
+
+eachBuild('F03 while an event is not acknowledged there is no reflex', async (t, build) => {
+  const scene = await lay(t, build);
+  const main = await speaker(scene, 'main');
+  const mains = ['end-with', 1, 1, SIGUSR1, 2, main.id, main.path];
+  await apply(scene, ...mains, ...lastWord(scene, ALL));
+  send(scene.init.pid, 'SIGWINCH');
+  await scene.supervisor.expect('signal');
+  main.say(`dead ${main.id} 1\n`);
+  await waitFor('init hangs up', () => main.isLeft());
+  scene.init.write('exit 0\n');
+  await scene.supervisor.expect('exited');
+  await scene.supervisor.expect('group-gone');
+  assert.equal(readFileSync(scene.path, 'utf8'), 'old');
+});
+
+eachBuild(
+  'F03 a reflex ends with the commit that takes it back, and with the time that the supervisor was due',
+  async (t, build) => {
+    const scene = await lay(t, build);
+    await apply(scene, ...lastWord(scene, ALL));
+    await apply(scene, 'last-word', 1, 0);
+    scene.init.write('exit 0\n');
+    await scene.supervisor.expect('exited');
+    const due = await lay(t, build);
+    await apply(due, ...lastWord(due, ALL), 'due', 1);
+    due.init.write('exit 0\n');
+    await due.supervisor.expect('exited');
+    const died = await lay(t, build);
+    await apply(died, ...lastWord(died, ALL), 'due', 1);
+    await died.supervisor.kill();
+    const next = await died.init.supervisor();
+    await next.expect('hello');
+    died.init.write('exit 0\n');
+    await next.expect('exited');
+    for (const { path } of [scene, due, died]) assert.equal(readFileSync(path, 'utf8'), 'old');
+  },
+);
+
+eachBuild(
+  'F04 where the tombstone cannot be replaced all is left to the supervisor, and nothing lies around',
+  async (t, build) => {
+    const spoil: Record<string, (scene: Scene) => void> = {
+      'the directory is gone': ({ bench }) => rmSync(bench.path('grave'), { recursive: true }),
+      'a link is in its place': ({ bench }) => {
+        rmSync(bench.path('grave'), { recursive: true });
+        mkdirSync(bench.path('elsewhere'));
+        symlinkSync(bench.path('elsewhere'), bench.path('grave'));
+      },
+      'a directory has the name': ({ path }) => {
+        rmSync(path);
+        mkdirSync(path);
+      },
+    };
+    for (const [why, does] of Object.entries(spoil)) {
+      const scene = await lay(t, build);
+      const peer = await hearer(scene.bench.path('live'));
+      await apply(scene, ...lastWord(scene, ALL));
+      does(scene);
+      scene.init.write('exit 0\n');
+      assert.equal((await scene.supervisor.expect('exited'))[0], '1', why);
+      await scene.supervisor.expect('group-gone');
+      const files = existsSync(scene.bench.path('grave')) ? readdirSync(scene.bench.path('grave')) : [];
+      assert.ok(
+        files.every((file) => file === 'web' && !lstatSync(scene.path).isFile()),
+        `${why}: ${files}`,
+      );
+      assert.equal(peer.heard(), '', why);
+    }
+  },
+);
+
+eachBuild('F05 init leaves behind its last word when no supervisor runs and nothing else is owed', async (t, build) => {
+  for (const [code, status] of [
+    [256, 7],
+    [3, 3],
+  ] as const) {
+    const scene = await lay(t, build);
+    await apply(scene, ...lastWord(scene, [0, 255, 1, code, TEXT]));
+    rmSync(scene.bench.path('bin/node'));
+    await scene.supervisor.kill();
+    await waitFor('it goes on alone', () => /cannot start the supervisor/.test(scene.init.stderr()));
+    scene.init.write('exit 7\n');
+    const end = await scene.init.ended;
+    assert.deepEqual(end, { code: status, signal: null });
+    assert.match(readFileSync(scene.path, 'utf8'), /"ExitCode": 7/);
+  }
+});
+
+eachBuild(
+  'F06 a sidecar gets its signal as soon as all of its mains have said that they are gone for good',
+  async (t, build) => {
+    const scene = await lay(t, build, TELLER);
+    const [a, b] = [await speaker(scene, 'a'), await speaker(scene, 'b')];
+    await apply(scene, 'end-with', 1, 2, SIGUSR1, 4, a.id, a.path, b.id, b.path);
+    a.say(`dead ${a.id} 1\n`);
+    await waitFor('init has heard the first', () => a.isLeft());
+    assert.doesNotMatch(scene.init.stdout(), /told/);
+    b.say(`dead ${b.id} 1\n`);
+    const [name, seq = '', , ...rest] = await scene.supervisor.next();
+    assert.deepEqual([name, ...rest], ['mains-ended', '1', String(SIGUSR1)]);
+    await scene.init.says('told\n');
+    // What the supervisor orders without knowing of it is not sent again.
+    const times = (): number => scene.init.stdout().split('told\n').length - 1;
+    scene.supervisor.commit('kill', 1, SIGUSR1);
+    await apply(scene, 'ack', seq, 'kill', 1, SIGUSR1);
+    await waitFor('the second', () => times() === 2);
+    scene.supervisor.commit('kill', 1, SIGKILL);
+    await scene.supervisor.expect('exited');
+    await scene.supervisor.expect('group-gone');
+  },
+);
+
+eachBuild('F06 a word that is another’s, not final, cut short or talk is none', async (t, build) => {
+  const scene = await lay(t, build);
+  for (const word of ['dead ID 0\n', `dead ${'0'.repeat(32)} 1\n`, 'dead', `${'talk '.repeat(100)}`]) {
+    const main = await speaker(scene, 'main');
+    await apply(scene, 'end-with', 1, 1, SIGTERM, 2, main.id, main.path);
+    main.say(word.replace('ID', main.id));
+    await waitFor('init hangs up', () => main.isLeft());
+  }
+  const gone = await speaker(scene, 'gone');
+  await apply(scene, 'end-with', 1, 1, SIGTERM, 2, gone.id, gone.path);
+  gone.hangUp();
+  await apply(scene, 'end-with', 1, 1, SIGTERM, 2, gone.id, scene.bench.path('nobody'));
+  const passed = scene.supervisor.sent;
+  await hasPassed(scene.bench, scene.supervisor, passed);
+  scene.init.write('echo lives\n');
+  await scene.init.says('lives');
+  assert.equal(scene.supervisor.pending, 0);
+});
+
+interface Hearer {
+  heard(): string;
+}
+
+async function hearer(path: string): Promise<Hearer> {
+  let heard = '';
+  const socket = connect(path);
+  socket.on('data', (bytes) => {
+    heard += bytes;
+  });
+  socket.on('error', () => {});
+  await new Promise((resolve) => socket.once('connect', resolve));
+  return { heard: () => heard };
+}
+
+interface Speaker {
+  readonly id: string;
+  readonly path: string;
+  say(word: string): void;
+  hangUp(): void;
+  /** Init has ended the connection. */
+  isLeft(): boolean;
+}
+
+/** A main's init in the hands of the test. */
+async function speaker({ bench }: Scene, name: string): Promise<Speaker> {
+  const path = bench.path(`${name}.sock`);
+  rmSync(path, { force: true });
+  const sockets: Socket[] = [];
+  let isLeft = false;
+  const server: Server = createServer((socket) => {
+    sockets.push(socket);
+    socket
+      .on('error', () => {})
+      .resume()
+      .on('close', () => {
+        isLeft = true;
+      });
+  });
+  server.unref();
+  await new Promise<void>((resolve) => server.listen(path, resolve));
+  const each = (does: (socket: Socket) => void): void => {
+    const attempt = (): void => (sockets.length > 0 ? sockets.forEach(does) : void setImmediate(attempt));
+    attempt();
+  };
+  return {
+    id: 'abcdef0123456789'.repeat(2),
+    path,
+    say: (word) => each((socket) => socket.write(word)),
+    hangUp: () => each((socket) => socket.destroy()),
+    isLeft: () => isLeft,
+  };
+}
