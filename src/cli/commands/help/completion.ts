@@ -39,6 +39,7 @@ function flagsOf(name: CommandName): readonly CommandFlag[] {
 const SUBCOMMAND_WORDS: Readonly<Partial<Record<CommandName, readonly string[]>>> = {
   help: [...COMMAND_NAMES, ...TOPIC_NAMES],
   completion: Object.keys(SHELLS),
+  images: ['lock'],
 };
 
 const ALL_FLAGS = COMMAND_NAMES.flatMap(flagsOf);
