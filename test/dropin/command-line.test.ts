@@ -6,13 +6,13 @@ import { existsSync } from 'node:fs';
 import { describe } from 'node:test';
 import { readDropIn } from '../../src/cli/dropin/dropin.ts';
 import { chance, SEED } from '../helpers/rounds.ts';
-import { launch, ours, type PeerName, sideBySide } from './peers.ts';
+import { launch, ours, type ProgramName, sideBySide } from './peers.ts';
 
 /** The command says that it was started, by this code. */
 const RUNS = 42;
 const COMMAND = ['sh', '-c', `: > "$SCRATCH/started"; exit ${RUNS}`] as const;
 
-const LINES: Readonly<Record<PeerName, Readonly<Record<number, readonly (readonly string[])[]>>>> = {
+const LINES: Readonly<Record<ProgramName, Readonly<Record<number, readonly (readonly string[])[]>>>> = {
   tini: {
     [RUNS]: [
       [...COMMAND],
@@ -155,8 +155,8 @@ describe('command lines of other programs', { concurrency: 2 }, () => {
   );
 });
 
-function randomWords(name: PeerName, random: () => number): string[] {
-  const pools: Readonly<Record<PeerName, readonly string[]>> = {
+function randomWords(name: ProgramName, random: () => number): string[] {
+  const pools: Readonly<Record<ProgramName, readonly string[]>> = {
     tini: [
       '-s',
       '-g',

@@ -14,7 +14,10 @@ import { SEXTON } from '../helpers/paths.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
 import { within } from '../helpers/wait.ts';
 
-export type PeerName = Exclude<DropIn, 'kubexit'>;
+export type ProgramName = Exclude<DropIn, 'kubexit'>;
+
+/** `sexton`: a plain command under sexton's own name, of which much of the same is expected. */
+export type PeerName = ProgramName | 'sexton';
 
 /** What sexton does in the place of each, and the program itself does not. */
 export const INTENDED = {
@@ -44,17 +47,19 @@ export function sideBySide(
   only: 'both' | 'sexton' = 'both',
 ): void {
   const own = findInPath(name);
-  if (only === 'both') {
+  if (only === 'both' && name !== 'sexton') {
     const itself = `${title}: ${name} itself`;
     const env = { POSIXLY_CORRECT: '1' };
     if (own === undefined) test(itself, { skip: `${name} is not installed (apt-get install ${name})` });
     else scenario(itself, (stage) => body(stage, { name, isOurs: false, program: own, env }));
   }
-  scenario(`${title}: sexton as ${name}`, (stage) => body(stage, ours(stage, name)));
+  scenario(`${title}: ${name === 'sexton' ? 'sexton by its own name' : `sexton as ${name}`}`, (stage) =>
+    body(stage, ours(stage, name)),
+  );
 }
 
 export function ours({ scratch }: Stage, name: PeerName): Peer {
-  return { name, isOurs: true, program: linkAs(scratch.dir, name), env: {} };
+  return { name, isOurs: true, program: name === 'sexton' ? SEXTON : linkAs(scratch.dir, name), env: {} };
 }
 
 /** A link of that name to sexton, for an entrypoint. */

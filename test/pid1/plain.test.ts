@@ -19,7 +19,7 @@ import { waitFor } from '../helpers/wait.ts';
 const [SIGHUP, SIGINT, SIGUSR1, SIGTERM] = [1, 2, 10, 15];
 
 describe('a plain command', { concurrency: atOnce(2) }, () => {
-  scenario('has no process beside it, from its start to its end, and nothing is said', async (stage) => {
+  scenario('P16 has no process beside it, from its start to its end, and nothing is said', async (stage) => {
     const { scratch } = stage;
     const flags = ['--name', 'app', '--grace-period', '60s', '--restart-policy', 'Never'];
     const command = member(stage, 'app', { trap: 'all', until: scratch.path('done'), exit: 5 });
@@ -51,7 +51,7 @@ describe('a plain command', { concurrency: atOnce(2) }, () => {
     ['kill -SEGV $$', 139],
     ['kill -KILL $$', 137],
   ] as const) {
-    scenario(`ends with the code of its command, and nothing is said: ${script}`, async ({ scratch }) => {
+    scenario(`P16 ends with the code of its command, and nothing is said: ${script}`, async ({ scratch }) => {
       const container = startContainer(scratch, { command: ['sh', '-c', script] });
       assert.equal((await container.exit()).status, status);
       assert.equal(container.stderr(), '');
@@ -69,7 +69,7 @@ describe('a plain command', { concurrency: atOnce(2) }, () => {
     );
   });
 
-  scenario('that is KILLed at the end of its grace period is told of, in a warning', async (stage) => {
+  scenario('P16 that is KILLed at the end of its grace period is told of, in a warning', async (stage) => {
     const flags = ['--grace-period', '400ms', '--log-format', 'json'];
     const container = startContainer(stage.scratch, { flags, command: member(stage, 'app', { ignore: 'TERM' }) });
     await waitForEvent(stage.scratch.log, 'app', 'Started');
@@ -89,7 +89,7 @@ describe('a plain command', { concurrency: atOnce(2) }, () => {
     ['in its group', ''],
     ['that has left its group', 'setsid '],
   ] as const)
-    scenario(`ends when what it has left behind has ended, which gets TERM: a process ${what}`, async (stage) => {
+    scenario(`P16 ends when what it has left behind has ended, which gets TERM: a process ${what}`, async (stage) => {
       const { scratch } = stage;
       const other = member(stage, 'left', { term: 100 }).join(' ');
       const app = member(stage, 'app', { run: 300, exit: 6 }).join(' ');
@@ -210,7 +210,7 @@ function startGreedy(
 
 function evidence(title: string, body: (stage: Stage, log: string) => Promise<void>): void {
   scenario(
-    title,
+    `P16 ${title}`,
     async (stage) => {
       const log = stage.scratch.path('termination');
       writeFileSync(log, '');
