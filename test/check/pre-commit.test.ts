@@ -48,7 +48,7 @@ describe('the hook of pre-commit', () => {
     for (const name of NAMES) {
       mkdirSync(join(dir, dirname(name)), { recursive: true });
       // A file and a directory of one name cannot be.
-      if (name !== 'Dockerfile') writeFileSync(join(dir, name), 'a: 1\n');
+      if (name !== 'Dockerfile') writeFileSync(join(dir, name), '{"apiVersion": "v1", "kind": "Pod"}\n');
     }
     const read = collect([dir], () => '').inputs.map(({ path }) => path.slice(dir.length + 1));
     // re.search of Python.
