@@ -129,6 +129,7 @@ function planCommon(roll: Dice): Pick<MemberPlan, 'flags' | 'options' | 'ladder'
     flags: [
       ...(text === undefined ? [] : ['--stop', text]),
       ...(roll.isTrue(0.15) ? ['--pre-stop', 'sleep:200ms'] : []),
+      ...(roll.isTrue(0.6) ? ['--sleep-after', roll.oneOf(['20ms', '100ms', '500ms'])] : []),
     ],
     options: {
       ...(isDeaf ? { ignore: 'TERM,INT,QUIT' } : { stop: 'TERM,INT,QUIT' }),

@@ -9,6 +9,7 @@ import { isStopRequest } from '../../src/core/ladder.ts';
 import { hostKillAtMs } from '../../src/core/pod/deadline.ts';
 import { SIGKILL } from '../../src/core/signals.ts';
 import type { Effect } from '../../src/core/state/events.ts';
+import type { Vigil as Orders } from '../../src/runtime/graveyard/vigil.ts';
 import { type Memo, writeMemo } from '../../src/runtime/memo.ts';
 import { type EventOf, ScriptedHost } from '../core/host.ts';
 import { type Actor, actor, type Entry } from './agenda.ts';
@@ -16,7 +17,7 @@ import { Brain } from './brain.ts';
 import { bornCommand, type Command, statusOf } from './command.ts';
 import { SimReflexes, type Worded } from './reflexes.ts';
 import { LONGEST_DELAY_MS, Starts } from './starts.ts';
-import { type Orders, Vigil } from './vigil.ts';
+import { Vigil } from './vigil.ts';
 import type { Member, World } from './world.ts';
 
 export interface Queued {
@@ -174,9 +175,9 @@ export class Container {
     this.#dropBrain();
     const memo = writeMemo(this.memo as SimMemo);
     this.#nap = { memo };
-    const { nap } = { nap: this.#nap };
-    if (this.#dueMs === undefined) return;
-    agenda.at(Math.ceil(this.#dueMs + agenda.bootAtMs), this.actor, () => this.#nap === nap && this.wake('the time'));
+    const nap = this.#nap;
+    const wake = (): void => (this.#nap === nap ? this.wake('the time') : undefined);
+    if (this.#dueMs !== undefined) agenda.at(Math.ceil(this.#dueMs + agenda.bootAtMs), this.actor, wake);
   }
 
   get isAsleep(): boolean {

@@ -6,7 +6,7 @@
 export interface Mutation {
   /** The rule that does not hold any more. */
   readonly breaks: string;
-  /** In src/core. */
+  /** Seen from src/core: rules of the core, and what a sleep rests on. */
   readonly file: string;
   readonly from: string;
   readonly to: string;
@@ -258,5 +258,41 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'lifecycle/mains-ended.ts',
     from: " : undefined }, 'sent');",
     to: ' : undefined });',
+  },
+  {
+    breaks: 'who sleeps hears of every tombstone that matters',
+    file: '../runtime/graveyard/vigil.ts',
+    from: 'if (isQuiet && !isNear) quiet.push(Name);',
+    to: 'quiet.push(Name);',
+  },
+  {
+    breaks: 'who sleeps hears of the end of every handle that it holds',
+    file: '../runtime/graveyard/vigil.ts',
+    from: "if (contact === 'held') held[Name] = hostOf(Incarnation);",
+    to: '',
+  },
+  {
+    breaks: 'init lets nobody go who has not heard of an event',
+    file: '../../test/sim/container.ts',
+    from: 'if (this.queue.length > 0 || ',
+    to: 'if (',
+  },
+  {
+    breaks: 'init lets nobody go who may not have heard of a change',
+    file: '../../test/sim/container.ts',
+    from: 'this.#vigil?.fired !== undefined || isGroupLeft',
+    to: 'isGroupLeft',
+  },
+  {
+    breaks: 'the time that is due wakes',
+    file: '../../test/sim/container.ts',
+    from: "this.#nap === nap ? this.wake('the time') : undefined",
+    to: 'undefined',
+  },
+  {
+    breaks: 'who was held before a sleep and is not there after it is lost',
+    file: '../../test/sim/reader.ts',
+    from: 'return host !== undefined && host === hostOf(',
+    to: 'return host === hostOf(',
   },
 ];

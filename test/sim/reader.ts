@@ -5,13 +5,13 @@
 
 import { hostOf, isMemberName, type Tombstone } from '../../src/core/format/tombstone.ts';
 import type { PeerView } from '../../src/core/state/peer.ts';
+import { type Vigil as Orders, vigilOf } from '../../src/runtime/graveyard/vigil.ts';
 import type { Actor } from './agenda.ts';
 import { Contacts, type ContactWorld } from './contacts.ts';
 import type { Count } from './coverage.ts';
 import type { Near } from './near.ts';
 import { markOf, stateOf } from './records.ts';
 import type { VolumeScenario } from './scenario.ts';
-import type { Orders } from './vigil.ts';
 import type { Content, Watcher } from './volume.ts';
 
 export interface ReaderWorld extends ContactWorld {
@@ -95,18 +95,14 @@ export class Reader implements Watcher {
     const { near } = this.#options;
     const isBusy = this.#isTelling || this.#contacts.isRetrying || this.#isRereading;
     if (!this.#hasStarted || near.isAttending || isBusy || !this.#isHealthy) return undefined;
-    const held: Record<string, string> = {};
-    const quiet: string[] = [];
-    for (const [name, { tombstone, content }] of this.#views) {
-      if (!near.has(tombstone)) {
-        if (content !== undefined && near.isQuiet(tombstone)) quiet.push(name);
-      } else if (tombstone.Version > 0 && tombstone.Died === undefined) {
-        const { kind } = this.#contacts.of(name);
-        if (kind === 'none') return undefined;
-        if (kind === 'held') held[name] = hostOf(tombstone.Incarnation);
-      }
-    }
-    return { quiet, held };
+    return vigilOf(
+      [...this.#views].map(([name, { tombstone, content }]) => ({
+        tombstone,
+        isNear: near.has(tombstone),
+        isQuiet: content !== undefined && near.isQuiet(tombstone),
+        contact: this.#contacts.of(name).kind,
+      })),
+    );
   }
 
   /** Looks again at everything: at the files, then at who can be reached. */

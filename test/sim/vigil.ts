@@ -3,13 +3,8 @@
  * handles that are made, the directory, and the connections to those who were held. As `src/init/sleep.c`.
  */
 import { isMemberName } from '../../src/core/format/tombstone.ts';
+import type { Vigil as Orders } from '../../src/runtime/graveyard/vigil.ts';
 import type { Holder, Volume, Watcher } from './volume.ts';
-
-export interface Orders {
-  readonly quiet: readonly string[];
-  /** By name, the host of the life whose handle is held. */
-  readonly held: Readonly<Record<string, string>>;
-}
 
 export class Vigil implements Watcher {
   /** What has changed first; undefined: nothing has. */

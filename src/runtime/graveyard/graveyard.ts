@@ -13,6 +13,7 @@ import { Inbox, type InboxOptions } from './inbox.ts';
 import { type Contact, Liveness } from './liveness.ts';
 import type { Unreadable } from './read.ts';
 import type { Snapshot, View } from './views.ts';
+import { isFollowed, type Vigil, vigilOf } from './vigil.ts';
 import { Watch } from './watch.ts';
 
 export interface GraveyardOptions {
@@ -41,14 +42,6 @@ export interface GraveyardOptions {
   readonly isQuiet?: (tombstone: Tombstone) => boolean;
   /** By name, whose handle a supervisor before this one has held: the host of that life. */
   readonly heldBefore?: Readonly<Record<string, string>>;
-}
-
-/** What another has to watch for us while we are not there. */
-export interface Vigil {
-  /** Members of whom nothing is to be told. */
-  readonly quiet: readonly string[];
-  /** By name, the host of the life whose handle is held. */
-  readonly held: Readonly<Record<string, string>>;
 }
 
 const RESCAN_MS = 5_000;
@@ -139,15 +132,14 @@ export class Graveyard {
     const { isQuiet = () => false } = this.#options;
     const isBusy = this.#isTelling || this.#telling !== undefined || this.#liveness.isTrying;
     if (!this.#hasStarted || this.#isStopping || isBusy || !this.#watch.isCalm) return undefined;
-    const held: Record<string, string> = {};
-    for (const { tombstone } of this.#members.filter((member) => isFollowed(member.tombstone))) {
-      const { kind } = this.#liveness.of(tombstone.Name);
-      if (kind === 'none' || kind === 'denied') return undefined;
-      if (kind === 'held') held[tombstone.Name] = hostOf(tombstone.Incarnation);
-    }
-    const far = this.#snapshot.members.filter(({ vanished, tombstone }) => !vanished && this.#isFar(tombstone));
-    const quiet = far.map(({ tombstone }) => tombstone).filter(isQuiet);
-    return { quiet: quiet.map(({ Name }) => Name), held };
+    return vigilOf(
+      this.#snapshot.members.map(({ tombstone, vanished }) => ({
+        tombstone,
+        isNear: this.#near.has(tombstone.Name),
+        isQuiet: !vanished && this.#isFar(tombstone) && isQuiet(tombstone),
+        contact: this.#liveness.of(tombstone.Name).kind,
+      })),
+    );
   }
 
   async stop(): Promise<void> {
@@ -260,11 +252,6 @@ export class Graveyard {
         return contact satisfies never;
     }
   }
-}
-
-/** kubexit holds no socket; the dead have let go of theirs, or will not need it. */
-function isFollowed(tombstone: Tombstone): boolean {
-  return tombstone.Version > 0 && tombstone.Died === undefined;
 }
 
 function stateOf({ Incarnation, Born, Died }: Tombstone): string {

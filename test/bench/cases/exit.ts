@@ -3,24 +3,50 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Container, withContainer, withContainers } from '../container.ts';
+import { Graveyards } from '../graveyards.ts';
 import { type Case, type Measurement, Samples, type Setup } from '../measurement.ts';
-import { rotated, SEXTON_NAME, TINI } from '../subjects.ts';
+import { rotated, SEXTON_NAME, type Subject, TINI } from '../subjects.ts';
 
 export const exit: Case = {
   name: 'exit',
   rounds: 20,
   async run(setup) {
+    const all = (): readonly Subject[] => [...setup.subjects.inits, setup.subjects.bare];
     return [
-      await exitAfter(setup, 0, 'as soon as the supervisor has settled'),
-      await exitAfter(setup, IDLE_MS, `after ${IDLE_MS / 1000} s of idleness`),
+      await exitAfter(setup, all, 0, 'as soon as the supervisor has settled'),
+      await exitAfter(setup, all, IDLE_MS, `after ${IDLE_MS / 1000} s of idleness`),
+      await exitAsleep(setup),
       await wholeLife(setup),
     ];
   },
 };
 
-async function exitAfter({ programs, subjects, rounds }: Setup, idleMs: number, when: string): Promise<Measurement> {
-  const all = [...subjects.inits, subjects.bare];
-  const samples = new Samples(all);
+/** With a graveyard of its own for each: when its command has ended a supervisor is started first, which records that. */
+async function exitAsleep(setup: Setup): Promise<Measurement> {
+  const graveyards = new Graveyards();
+  const hasNode = ({ hasSupervisor }: Subject): boolean => hasSupervisor;
+  const { inits, bare } = setup.subjects;
+  const [sextons, others] = [inits.filter(hasNode), inits.filter((it) => !hasNode(it))];
+  const all = (): Subject[] => [
+    ...others,
+    bare,
+    ...sextons.map((it) => graveyards.member(it, 'graveyard, awake', ['--sleep-after', 'never'])),
+    ...sextons.map((it) => graveyards.member(it, 'graveyard, asleep', ['--sleep-after', '500ms'])),
+  ];
+  try {
+    return await exitAfter(setup, all, IDLE_MS, 'of members of a pod');
+  } finally {
+    graveyards.remove();
+  }
+}
+
+async function exitAfter(
+  { programs, rounds }: Setup,
+  all: () => readonly Subject[],
+  idleMs: number,
+  when: string,
+): Promise<Measurement> {
+  const samples = new Samples(all());
   const endAll = async (containers: readonly Container[]): Promise<void> => {
     for (const container of containers) await container.settled();
     await sleep(idleMs);
@@ -31,7 +57,7 @@ async function exitAfter({ programs, subjects, rounds }: Setup, idleMs: number, 
     }
   };
   for (let done = 0; done < rounds; done += AT_ONCE) {
-    const batch = Array.from({ length: Math.min(AT_ONCE, rounds - done) }, (_, at) => rotated(all, done + at)).flat();
+    const batch = Array.from({ length: Math.min(AT_ONCE, rounds - done) }, (_, at) => rotated(all(), done + at)).flat();
     await withContainers(programs.launch, batch, () => [programs.first], endAll);
   }
   return {
