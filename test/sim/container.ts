@@ -18,6 +18,7 @@ import { bornCommand, type Command, statusOf } from './command.ts';
 import { SimReflexes, type Worded } from './reflexes.ts';
 import { LONGEST_DELAY_MS, Starts } from './starts.ts';
 import { Vigil } from './vigil.ts';
+import type { Content, Holder } from './volume.ts';
 import type { Member, World } from './world.ts';
 
 export interface Queued {
@@ -28,6 +29,16 @@ export interface Queued {
 }
 
 const HANGS_AFTER_MS = 10_000;
+
+/** What there was when a supervisor fell asleep. */
+export interface Nap {
+  readonly memo: string;
+  readonly files: ReadonlyMap<string, Content>;
+  /** Of the handles that it held. */
+  readonly holders: readonly Holder[];
+  /** When it was due, CLOCK_MONOTONIC. */
+  readonly dueMs: number | undefined;
+}
 
 /** What a supervisor leaves for the next one. */
 export type SimMemo = Pick<Memo, 'state' | 'isHeld' | 'rest'>;
@@ -73,8 +84,7 @@ export class Container {
   readonly reflexes = new SimReflexes(this);
   readonly #ends: (() => void)[] = [];
   #vigil: Vigil | undefined;
-  /** With the memo from before. */
-  #nap: { readonly memo: string } | undefined;
+  #nap: Nap | undefined;
 
   constructor(world: World, member: Member) {
     this.world = world;
@@ -172,9 +182,13 @@ export class Container {
     }
     count('asleep');
     this.world.tell(agenda.nowMs, this.member.name, 'sleeps');
+    const { volume, laws } = this.world;
+    const held = Object.entries(this.brain?.state.peers ?? {}).filter(([, { liveness }]) => liveness === 'held');
+    const holders = held.flatMap(([name]) => volume.sockets.get(name) ?? []);
     this.#dropBrain();
     const memo = writeMemo(this.memo as SimMemo);
-    this.#nap = { memo };
+    this.#nap = { memo, files: new Map(volume.files), holders, dueMs: this.#dueMs };
+    laws.fellAsleep(this);
     const nap = this.#nap;
     const wake = (): void => (this.#nap === nap ? this.wake('the time') : undefined);
     if (this.#dueMs !== undefined) agenda.at(Math.ceil(this.#dueMs + agenda.bootAtMs), this.actor, wake);
@@ -198,7 +212,7 @@ export class Container {
     this.#vigil = undefined;
     this.world.count(`woken by ${why}`);
     this.world.tell(this.world.agenda.nowMs, this.member.name, `woken by ${why}`);
-    this.world.laws.woken(this, nap.memo);
+    this.world.laws.woken(this, nap, why);
     this.#startBrain(true);
   }
 

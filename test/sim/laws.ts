@@ -7,6 +7,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { MemberConfig } from '../../src/core/config.ts';
 import type { Tombstone } from '../../src/core/format/tombstone.ts';
+import { mattersTo } from '../../src/core/pod/interest.ts';
 import { isFinalEnd, restartsAll } from '../../src/core/restart.ts';
 import { SIGKILL } from '../../src/core/signals.ts';
 import { MAINS_FINISHED } from '../../src/core/state/state.ts';
@@ -15,7 +16,7 @@ import { isSoundStep } from '../core/invariants.ts';
 import type { Step } from '../core/life.ts';
 import { watchLoneStop, wrongVerdict } from './alone.ts';
 import { statusOf } from './command.ts';
-import type { Container } from './container.ts';
+import type { Container, Nap } from './container.ts';
 import { type Breach, Dues } from './dues.ts';
 import { earlyKill } from './kills.ts';
 import { tellStep } from './tell-step.ts';
@@ -99,9 +100,31 @@ export class Laws {
     if (early !== undefined) this.#break('own grace period', container, early);
   }
 
-  /** A sleep is a crash: who is woken knows what the one before knew, byte for byte. */
-  woken(container: Container, before: string): void {
-    const { memo, hostId } = container;
+  fellAsleep(container: Container): void {
+    if (container.queue.length > 0) this.#break('sleep', container, 'it was let go before it had heard of an event');
+  }
+
+  /**
+   * A sleep is a crash: who is woken knows what the one before knew, byte for byte. And it is woken by the first word
+   * that matters to it, by the first end of a handle that it held, and in time.
+   */
+  woken(container: Container, { memo: before, files, holders, dueMs }: Nap, why: string): void {
+    const { memo, hostId, member } = container;
+    const { agenda, calmAtMs } = this.#world;
+    if (holders.filter(({ isRunning }) => !isRunning).length > (why === 'a handle' ? 1 : 0))
+      this.#break('sleep', container, 'it has slept through the end of a member');
+    const dueAtMs = dueMs === undefined ? Number.POSITIVE_INFINITY : dueMs + agenda.bootAtMs;
+    // While the machine or the container stands still nobody is in time.
+    if (dueAtMs > calmAtMs && agenda.nowMs > dueAtMs + 5) this.#break('sleep', container, 'it has overslept');
+    const now = this.#world.volume.files;
+    const unheard = [...now.keys()].filter((name) => {
+      const content = now.get(name);
+      if (content === files.get(name) || name === member.name) return false;
+      const read = content?.read(name);
+      return read?.ok === true && mattersTo(member.config, false, read.tombstone);
+    });
+    if (unheard.length > (why === 'a file' ? 1 : 0))
+      this.#break('sleep', container, `it has slept through what ${unheard.join(', ')} wrote`);
     if (memo === undefined || writeMemo(memo) !== before)
       return this.#break('sleep', container, 'the memo is another one than before');
     const read = readMemo(before, hostId);

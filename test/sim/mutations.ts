@@ -289,10 +289,4 @@ export const MUTATIONS: readonly Mutation[] = [
     from: "this.#nap === nap ? this.wake('the time') : undefined",
     to: 'undefined',
   },
-  {
-    breaks: 'who was held before a sleep and is not there after it is lost',
-    file: '../../test/sim/reader.ts',
-    from: 'return host !== undefined && host === hostOf(',
-    to: 'return host === hostOf(',
-  },
 ];
