@@ -13,9 +13,14 @@ interface Followed {
   readonly told: Told<readonly [string, Contact['kind']]>;
 }
 
-function livenessOf(t: TestContext, dir: string, now: () => number = () => performance.now()): Followed {
+function livenessOf(
+  t: TestContext,
+  dir: string,
+  now: () => number = () => performance.now(),
+  wasHeld: (name: string) => boolean = () => false,
+): Followed {
   const told = new Told<readonly [string, Contact['kind']]>();
-  const liveness = new Liveness({ dir, now, onChange: (name, { kind }) => told.add([name, kind]) });
+  const liveness = new Liveness({ dir, now, onChange: (name, { kind }) => told.add([name, kind]), wasHeld });
   t.after(() => liveness.stop());
   return { liveness, told };
 }
@@ -53,6 +58,25 @@ describe('Liveness', () => {
     assert.equal(sockets.length, 1);
     assert.deepEqual(liveness.of('a'), { kind: 'none' });
     assert.deepEqual(told.items, [['a', 'held']], 'to leave a peer is no loss');
+  });
+
+  it('counts a peer as lost that was held before, and behind whose socket nobody is now', async (t) => {
+    const dir = temporaryDirectory();
+    for (const name of ['held', 'other']) {
+      const dead = await holder(t, join(dir, `.${name}.sock`));
+      await dead.kill();
+    }
+    const { liveness, told } = livenessOf(
+      t,
+      dir,
+      () => 7,
+      (name) => name !== 'other',
+    );
+    await liveness.follow(['held', 'other', 'gone']);
+    assert.deepEqual(liveness.of('held'), { kind: 'lost', at: 7 });
+    assert.deepEqual(liveness.of('other'), { kind: 'refused' });
+    assert.deepEqual(liveness.of('gone'), { kind: 'none' }, 'without a socket nothing speaks against it');
+    assert.deepEqual(told.items.map(([name]) => name).sort(), ['held', 'other']);
   });
 
   it('tells no socket, nobody behind it, and no permission apart', async (t) => {
