@@ -99,6 +99,7 @@ size_t encode_event(char *out, const struct event *event, const char *output, si
     case EV_MAINS_ENDED:
       at = put_number(at, event->id);
       at = put_number(at, (uint64_t)event->value);
+      at = put_number(at, (uint64_t)event->wall);
       break;
     case EV_GROUP_GONE:
       at = put_number(at, event->id);

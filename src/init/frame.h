@@ -111,7 +111,7 @@ enum event_kind {
 struct event {
   uint64_t seq, id;
   int64_t at;
-  int64_t wall;      /* worded: nanoseconds since 1970 */
+  int64_t wall;      /* worded, mains-ended: nanoseconds since 1970 */
   int32_t pid;       /* sender of a signal, or the child */
   int32_t value;     /* signal, errno, exit code, signal of death or number of strays */
   uint8_t as;        /* forwarded: the number it was sent as */

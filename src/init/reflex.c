@@ -15,6 +15,7 @@
 enum { TOMBSTONE_BYTES = 8192, HOST_ID_BYTES = 32 };
 /* In the place of the container's exit code: it is the command's; there is none, as more is to be done. */
 enum { CODE_OF_COMMAND = 256, STAYS = 257 };
+static const int64_t SECOND_NS = 1000000000;
 /* What stands in the text of a last word for what is not known before: no tombstone has these characters. */
 enum { PLACE_OF_TIME = 1, PLACE_OF_CLOCK = 2, PLACE_OF_CODE = 3 };
 /* A word on a liveness socket: `dead`, the host id, `1` when no other life will follow, a line end. */
@@ -114,6 +115,17 @@ static bool find_end(const struct reflexes *reflexes, int code, bool *final, int
   return false;
 }
 
+static int64_t clock_ns(clockid_t clock) {
+  struct timespec time;
+  clock_gettime(clock, &time);
+  return time.tv_sec * SECOND_NS + time.tv_nsec;
+}
+
+/* What the wall clock showed at that moment of CLOCK_MONOTONIC, in milliseconds. */
+static int64_t wall_at(int64_t at) {
+  return clock_ns(CLOCK_REALTIME) - (clock_ns(CLOCK_MONOTONIC) - at * (SECOND_NS / 1000));
+}
+
 static bool holds_at(const struct init *init, int64_t at) {
   return at > init->reflexes.committed_at && at < init->reflexes.until && at < init->supervisor.watch.due;
 }
@@ -133,13 +145,14 @@ void say_last_word(struct init *init) {
   if (!holds_at(init, event->at) || !find_end(reflexes, event->value, &final, &code, &text)) return;
   if (kill(-child->pid, 0) == 0 || errno != ESRCH || count_strays(init) > 0) return;
   reflexes->word_child = reflexes->mains_child = 0;
-  clock_gettime(CLOCK_REALTIME, &wall);
-  if (!fill(tombstone, text, event, &wall) || !replace_tombstone(reflexes->words, init->self.host_id, tombstone)) return;
+  event->wall = wall_at(event->at);
+  wall = (struct timespec){event->wall / SECOND_NS, event->wall % SECOND_NS};
+  if (!fill(tombstone, text, event, &wall)) return;
+  if (!replace_tombstone(reflexes->words, init->self.host_id, tombstone)) return;
   make_word(word, init->self.host_id, final);
   tell_peers(&init->liveness, word, WORD_BYTES);
   if (code != STAYS && init->supervisor.pid == 0) leave(init, code);
   event->kind = EV_WORDED;
-  event->wall = wall.tv_sec * INT64_C(1000000000) + wall.tv_nsec;
   take_gone_child(&init->children);
 }
 
@@ -195,5 +208,8 @@ void end_with_mains(struct init *init) {
   if (!holds_at(init, now_ms())) return;
   reflexes->mains_child = reflexes->word_child = 0;
   signal_child(&init->children, child, reflexes->signal);
-  push(&init->queue, (struct event){.kind = EV_MAINS_ENDED, .id = child->id, .value = reflexes->signal});
+  /* The exact time: never before that of the word, which is the beginning of its millisecond. */
+  struct event event = {.kind = EV_MAINS_ENDED, .id = child->id, .value = reflexes->signal};
+  event.wall = clock_ns(CLOCK_REALTIME);
+  push(&init->queue, event);
 }

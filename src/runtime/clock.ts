@@ -9,7 +9,8 @@ export interface Clock {
 }
 
 export class SystemClock implements Clock {
-  #offset = 0n;
+  /** To the microsecond, so that the times of members of one pod can be compared. */
+  #offset = BigInt(Math.round((performance.timeOrigin + performance.now()) * 1e6)) - process.hrtime.bigint();
 
   now(): Instant {
     const mono = process.hrtime.bigint();

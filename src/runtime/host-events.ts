@@ -35,6 +35,8 @@ export function eventOf(
         output: outputOf(report),
       };
     }
+    case 'mainsEnded':
+      return { type: report.type, id: report.id, signal: report.signal, at: { ...at, wall: report.wall } };
     default:
       return { ...report, at };
   }

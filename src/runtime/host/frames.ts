@@ -136,7 +136,7 @@ export function decodeEvent(fields: readonly string[]): HostEvent {
       return { ...event, code: number(fields, 5, 0, 255), wall: nanoseconds(fields[6]) };
     }
     case 'mains-ended':
-      return { type: 'mainsEnded', ...base(5), id: idAt(3), signal: signalAt(4) };
+      return { type: 'mainsEnded', ...base(6), id: idAt(3), signal: signalAt(4), wall: nanoseconds(fields[5]) };
     case 'group-gone':
       return { type: 'groupGone', ...base(5), id: idAt(3), strays: number(fields, 4, 0, MAX_PID) };
     case 'strays-gone':

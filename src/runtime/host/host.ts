@@ -37,8 +37,14 @@ export interface Worded {
   readonly wall: string;
 }
 
+/** `wall`: nanoseconds since 1970, so that it can be compared with the death of the mains. */
+export type MainsEnded = HostReport & { readonly type: 'mainsEnded'; readonly wall: string };
+
 /** `at`: CLOCK_MONOTONIC milliseconds, taken by the host when the event happened. */
-export type HostEvent = (HostReport | HelperEnded | Worded) & { readonly seq: number; readonly at: number };
+export type HostEvent = (Exclude<HostReport, { type: 'mainsEnded' }> | MainsEnded | HelperEnded | Worded) & {
+  readonly seq: number;
+  readonly at: number;
+};
 
 /**
  * What to start: the host's own command line from `fromIndex` on, byte for byte (`process.argv` cannot carry what is

@@ -12,6 +12,7 @@ export const word = fc
 const signal = fc.integer({ min: 1, max: 64 });
 const id = fc.integer({ min: 1, max: 2 ** 31 - 1 });
 const pid = fc.integer({ min: 1, max: 2 ** 31 - 1 });
+const wall = fc.bigInt({ min: 1n, max: 2n ** 63n - 1n }).map(String);
 const base = { seq: fc.integer({ min: 1, max: 2 ** 40 }), at: fc.maxSafeNat() };
 
 const nothing = fc.constant(undefined);
@@ -59,9 +60,9 @@ export const event: fc.Arbitrary<HostEvent> = fc.oneof(
     id,
     pid,
     code: fc.integer({ min: 0, max: 255 }),
-    wall: fc.bigInt({ min: 1n, max: 2n ** 63n - 1n }).map(String),
+    wall,
   }),
-  record({ type: fc.constant('mainsEnded'), ...base, id, signal }),
+  record({ type: fc.constant('mainsEnded'), ...base, id, signal, wall }),
   fc.oneof(
     helperEnded({ code: fc.integer({ min: 0, max: 255 }), signal: nothing, errno: nothing }),
     helperEnded({ code: nothing, signal, errno: nothing }),

@@ -34,7 +34,7 @@ export function eventFields(event: HostEvent): string[] {
     case 'worded':
       return ['worded', ...base, String(event.id), String(event.pid), String(event.code), event.wall];
     case 'mainsEnded':
-      return ['mains-ended', ...base, String(event.id), String(event.signal)];
+      return ['mains-ended', ...base, String(event.id), String(event.signal), event.wall];
     case 'groupGone':
       return ['group-gone', ...base, String(event.id), String(event.strays)];
     default:
