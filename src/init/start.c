@@ -78,7 +78,9 @@ static bool is_level(const char *text) {
 
 static bool is_format(const char *text) { return strcmp(text, "json") == 0 || strcmp(text, "text") == 0; }
 
-enum { GRACE_FLAG = 3, DRAIN_FLAG, GRAVEYARD_FLAG, SESSION_FLAG, LEVEL_FLAG, FORMAT_FLAG, SIMPLE_FLAGS };
+static bool is_quiet_time(const char *text) { return strcmp(text, "never") == 0 || is_grace(text); }
+
+enum { GRACE_FLAG = 3, DRAIN_FLAG, GRAVEYARD_FLAG, SESSION_FLAG, LEVEL_FLAG, FORMAT_FLAG, SLEEP_FLAG, SIMPLE_FLAGS };
 
 static const struct {
   const char *flag;
@@ -93,6 +95,7 @@ static const struct {
     [SESSION_FLAG] = {"--session", is_session},
     [LEVEL_FLAG] = {"--log-level", is_level},
     [FORMAT_FLAG] = {"--log-format", is_format},
+    [SLEEP_FLAG] = {"--sleep-after", is_quiet_time},
 };
 
 /* The value of each simple flag, as it was given; NULL: it was not. */
@@ -153,7 +156,7 @@ bool is_configured(char *const *env) {
   for (; *env; env++)
     if (starts_with(*env, "SEXTON_") && !take_simple_variable(*env, &given)) return true;
   for (size_t i = 0; i < SIMPLE_FLAGS; i++)
-    if (given.values[i] && i != LEVEL_FLAG && i != FORMAT_FLAG) return true;
+    if (given.values[i] && i < LEVEL_FLAG) return true;
   return false;
 }
 

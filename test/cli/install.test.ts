@@ -113,9 +113,19 @@ scenario('what runs from a version that was replaced goes on, also when its supe
   install([target]);
   const old = dirname(readlinkSync(join(target, 'sexton')));
   // The program is named in `inside`: the helper's own is that of the build.
+  // Awake however long the installation below takes.
   const container = startContainer(scratch, {
     bare: true,
-    command: [join(target, 'sexton'), 'run', '--log-level', 'info', '--', ...member(stage, 'app', { exit: 3 })],
+    command: [
+      join(target, 'sexton'),
+      'run',
+      '--log-level',
+      'info',
+      '--sleep-after',
+      'never',
+      '--',
+      ...member(stage, 'app', { exit: 3 }),
+    ],
   });
   await waitForEvent(scratch.log, 'app', 'Started');
   const next = temporaryDirectory();

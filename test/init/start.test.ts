@@ -18,6 +18,8 @@ const AT_ONCE: readonly (readonly string[])[] = [
   ['--grace-period=001500ms', '--', ...COMMAND],
   ['--drain', '0s', '--', ...COMMAND],
   ['--session', '9C-uid', '--log-level', 'debug', '--log-format', 'json', ...COMMAND],
+  ['--sleep-after', 'never', '--', ...COMMAND],
+  ['--sleep-after=10s', '--', ...COMMAND],
 ];
 
 const WAITS: readonly (readonly string[])[] = [
@@ -56,6 +58,8 @@ const WAITS: readonly (readonly string[])[] = [
   ['--session', 's'.repeat(65), '--', ...COMMAND],
   ['--log-level', 'trace', '--', ...COMMAND],
   ['--log-format', 'yaml', '--', ...COMMAND],
+  ['--sleep-after', '0s', '--', ...COMMAND],
+  ['--sleep-after', 'always', '--', ...COMMAND],
   ['--start-after', 'x', '--', ...COMMAND],
   ['--stop', 'TERM', '--', ...COMMAND],
   ['-x', ...COMMAND],
