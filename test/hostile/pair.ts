@@ -36,6 +36,8 @@ export interface Pair {
   end(): Promise<void>;
 }
 
+const AWAKE = ['--sleep-after', 'never'];
+
 /** `dir`: a graveyard, with whatever is in it. The log of the pair stands beside it. */
 export async function startPair(stage: Stage, name: string, options: PairOptions): Promise<Pair> {
   const graveyard = graveyardOf(stage, name);
@@ -48,7 +50,19 @@ export async function startPair(stage: Stage, name: string, options: PairOptions
     startContainer(scratch, {
       name: it,
       user: USER,
-      flags: ['--name', it, '--graveyard', graveyard, '--restart-policy', 'Never', '--log-format', 'json', ...flags],
+      // What the supervisor takes is measured, so it has to be there.
+      flags: [
+        ...AWAKE,
+        '--name',
+        it,
+        '--graveyard',
+        graveyard,
+        '--restart-policy',
+        'Never',
+        '--log-format',
+        'json',
+        ...flags,
+      ],
       command: member({ ...stage, scratch }, it, { ...run }),
     });
   const session = options.session === undefined ? [] : ['--session', options.session];

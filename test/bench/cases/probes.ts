@@ -74,7 +74,8 @@ async function withProbe(subject: Subject, kind: (typeof KINDS)[number], ports: 
   const flags = probe.flatMap((action) => ['--readiness', `${action},period=1s`]);
   const name = `${SEXTON_NAME}, ${kind}`;
   ports.set(name, port);
-  return { ...subject, name, before: [program, ...flags, ...rest] };
+  // Without probes it would sleep: what is compared is a supervisor that is there.
+  return { ...subject, name, before: [program, '--sleep-after', 'never', ...flags, ...rest] };
 }
 
 function serverOn(port: number): string {
