@@ -5,8 +5,9 @@
 import { createReadStream, statSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { pipeline, Readable } from 'node:stream';
-import { createGunzip, createZstdDecompress } from 'node:zlib';
+import { createGunzip } from 'node:zlib';
 import { entriesOf } from './tar.ts';
+import { unzstd } from './zstd.ts';
 
 /** Thrown with why an input cannot be read, and the remedy. */
 export class ImageError extends Error {}
@@ -77,11 +78,12 @@ export async function* unpacked(packed: AsyncIterable<Buffer>): AsyncGenerator<B
     head = Buffer.concat([head, value]);
   }
   const whole = withHead(head, chunks);
-  const by = startsWith(head, GZIP) ? createGunzip() : startsWith(head, ZSTD) ? createZstdDecompress() : undefined;
-  if (by === undefined) return yield* whole;
+  if (startsWith(head, ZSTD)) return yield* unzstd(whole);
+  if (!startsWith(head, GZIP)) return yield* whole;
+  const gunzip = createGunzip();
   // A mistake on the way comes out of the last one.
-  pipeline(Readable.from(whole, { objectMode: false }), by, () => undefined);
-  yield* by;
+  pipeline(Readable.from(whole, { objectMode: false }), gunzip, () => undefined);
+  yield* gunzip;
 }
 
 async function* withHead(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {

@@ -3,8 +3,9 @@
  */
 import { HOOK_PROGRAMS, type Shell } from '../stop/images.ts';
 import { type Blobs, ImageError, unpacked } from './blobs.ts';
+import { DamagedError } from './bytes.ts';
 import { addLayer, type Directory, emptyRoot, type Found, fileAt } from './root.ts';
-import { entriesOf, type TarEntry, TarError } from './tar.ts';
+import { entriesOf, type TarEntry } from './tar.ts';
 
 export interface FileFacts {
   /** undefined: it is another one. */
@@ -72,7 +73,8 @@ async function* layerEntries(
   try {
     yield* entriesOf(unpacked(blobs.open(layer)), wants);
   } catch (error) {
-    if (error instanceof TarError) throw new ImageError(`the layer ${layer}: ${error.message}; save the image again`);
+    if (error instanceof DamagedError)
+      throw new ImageError(`the layer ${layer}: ${error.message}; save the image again`);
     const { code = '' } = error as NodeJS.ErrnoException;
     if (/^Z_|^ZSTD_|^ERR_ZSTD/.test(code))
       throw new ImageError(`the layer ${layer} cannot be decompressed (${code}); save the image again`);

@@ -5,9 +5,9 @@
 import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { familiarName, type ImageFacts, shellOf } from '../stop/images.ts';
 import { archiveBlobs, type Blobs, directoryBlobs, ImageError, isGzip } from './blobs.ts';
+import { DamagedError } from './bytes.ts';
 import { type FileFacts, fileFacts } from './files.ts';
 import { recordOf, type SavedImage, savedImages, textsOf } from './saved.ts';
-import { TarError } from './tar.ts';
 
 export interface LockedImage {
   readonly names: readonly string[];
@@ -41,7 +41,7 @@ async function readImages(path: string): Promise<readonly LockedImage[]> {
       return inspected(readFileSync(path, 'utf8'));
     return await lockedOf(await archiveBlobs(path));
   } catch (error) {
-    if (error instanceof TarError)
+    if (error instanceof DamagedError)
       throw new ImageError(`${error.message}; name what podman save or podman image inspect writes`);
     throw error;
   }

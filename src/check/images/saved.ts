@@ -29,7 +29,11 @@ async function imagesOfDocker(blobs: Blobs): Promise<readonly SavedImage[]> {
     manifests.map(async (manifest) => {
       const { Config: path, RepoTags, Layers } = recordOf(manifest);
       const { config } = recordOf(await jsonOf(blobs, String(path)));
-      return { names: textsOf(RepoTags) ?? [], config: recordOf(config), layers: textsOf(Layers) ?? [] };
+      const names = textsOf(RepoTags) ?? [];
+      const layers = textsOf(Layers);
+      if (layers === undefined)
+        throw new ImageError(`${MANIFEST_JSON} does not list the layers of ${names[0] ?? path}; save the image again`);
+      return { names, config: recordOf(config), layers };
     }),
   );
 }
@@ -56,12 +60,16 @@ async function imageOf(
     const image = chosen && (await imageOf(blobs, chosen, depth + 1));
     return image && { ...image, names: names.length > 0 ? names : image.names };
   }
-  // An attestation or another artifact.
-  if (content.config === undefined || !Array.isArray(content.layers) || isOther(descriptor)) return undefined;
+  const { mediaType = IMAGE_CONFIGS[0] } = recordOf(content.config);
+  // An attestation, a chart, or another artifact.
+  if (!IMAGE_CONFIGS.includes(String(mediaType)) || !Array.isArray(content.layers) || isOther(descriptor))
+    return undefined;
   const { config } = recordOf(await jsonOf(blobs, blobPath(recordOf(content.config).digest)));
   const layers = content.layers.map((layer) => blobPath(recordOf(layer).digest));
   return { names, config: recordOf(config), layers };
 }
+
+const IMAGE_CONFIGS = ['application/vnd.oci.image.config.v1+json', 'application/vnd.docker.container.image.v1+json'];
 
 /** The same on every machine: linux/amd64, or else the first of Linux. */
 function platformOf(manifests: readonly Record<string, unknown>[]): Record<string, unknown> | undefined {

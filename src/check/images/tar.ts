@@ -2,6 +2,7 @@
  * Reads tar archives: ustar, with the long names of GNU tar and of pax, as they come in images. Only headers are kept, and the contents
  * that are asked for.
  */
+import { Bytes, DamagedError } from './bytes.ts';
 
 export interface TarEntry {
   /** As it stands there: `./bin/sh`, `bin/`. */
@@ -17,9 +18,6 @@ export interface TarEntry {
   readonly content: Buffer | undefined;
 }
 
-/** Thrown where the bytes are no tar archive, or end too early. */
-export class TarError extends Error {}
-
 const NO_ARCHIVE = 'it is no tar archive';
 const BLOCK = 512;
 /** More than any header that says a name. */
@@ -33,7 +31,7 @@ export async function* entriesOf(
   const bytes = new Bytes(chunks);
   let next: Extension = {};
   for (;;) {
-    const header = await bytes.take(BLOCK);
+    const header = await bytes.take(BLOCK, NO_ARCHIVE);
     // Two blocks of zeros end it; some writers leave them out.
     if (header === undefined || header.every((byte) => byte === 0)) return;
     checkSum(header);
@@ -41,7 +39,7 @@ export async function* entriesOf(
     const size = next.size ?? numberAt(header, 124, 12);
     const padded = Math.ceil(size / BLOCK) * BLOCK;
     if (EXTENSIONS.has(type)) {
-      if (size > MAX_EXTENSION) throw new TarError('it has a header that is too long');
+      if (size > MAX_EXTENSION) throw new DamagedError('it has a header that is too long');
       const content = (await bytes.mustTake(padded)).subarray(0, size);
       if (type !== 'g') next = { ...next, ...extensionOf(type, content) };
       continue;
@@ -78,7 +76,7 @@ function extensionOf(type: string, content: Buffer): Extension {
   if (type === 'K') return { target: textAt(content, 0, content.length) };
   const records = paxRecords(content);
   const [name, target, size] = ['path', 'linkpath', 'size'].map((key) => records.get(key));
-  if (size !== undefined && !/^\d{1,15}$/.test(size)) throw new TarError('it has a pax header that cannot be read');
+  if (size !== undefined && !/^\d{1,15}$/.test(size)) throw new DamagedError('it has a pax header that cannot be read');
   return {
     ...(name !== undefined && { name }),
     ...(target !== undefined && { target }),
@@ -93,7 +91,7 @@ function paxRecords(content: Buffer): ReadonlyMap<string, string> {
     const space = content.indexOf(' ', at);
     const length = Number(content.toString('latin1', at, Math.max(at, space)));
     if (space < 0 || !Number.isInteger(length) || length <= space - at)
-      throw new TarError('it has a pax header that cannot be read');
+      throw new DamagedError('it has a pax header that cannot be read');
     const record = content.toString('utf8', space + 1, at + length - 1);
     const equals = record.indexOf('=');
     records.set(record.slice(0, equals), record.slice(equals + 1));
@@ -124,59 +122,12 @@ function numberAt(block: Buffer, from: number, length: number): number {
     if (Number.isSafeInteger(value)) return value;
   }
   const text = textAt(block, from, length).trim();
-  if (!/^[0-7]*$/.test(text)) throw new TarError('it has a header with a number that cannot be read');
+  if (!/^[0-7]*$/.test(text)) throw new DamagedError('it has a header with a number that cannot be read');
   return text === '' ? 0 : Number.parseInt(text, 8);
 }
 
 function checkSum(header: Buffer): void {
   let sum = 0;
   for (const [at, byte] of header.entries()) sum += at >= 148 && at < 156 ? 0x20 : byte;
-  if (Number.parseInt(textAt(header, 148, 8), 8) !== sum) throw new TarError(NO_ARCHIVE);
-}
-
-/** The bytes of a stream, one after the other. */
-class Bytes {
-  /** How many were taken or skipped. */
-  position = 0;
-  readonly #chunks: AsyncIterator<Buffer>;
-  #rest: Buffer = Buffer.alloc(0);
-
-  constructor(chunks: AsyncIterable<Buffer>) {
-    this.#chunks = chunks[Symbol.asyncIterator]();
-  }
-
-  /** undefined: there are no more. */
-  async take(count: number): Promise<Buffer | undefined> {
-    const parts = [this.#rest];
-    let have = this.#rest.length;
-    while (have < count) {
-      const { value, done } = await this.#chunks.next();
-      if (done === true) break;
-      parts.push(value);
-      have += value.length;
-    }
-    const all = parts.length === 1 ? this.#rest : Buffer.concat(parts);
-    this.#rest = all.subarray(count);
-    if (have > 0 && have < count) throw new TarError(this.position === 0 ? NO_ARCHIVE : 'it ends too early');
-    this.position += Math.min(have, count);
-    return have === 0 && count > 0 ? undefined : all.subarray(0, count);
-  }
-
-  async mustTake(count: number): Promise<Buffer> {
-    const taken = await this.take(count);
-    if (taken === undefined) throw new TarError('it ends too early');
-    return taken;
-  }
-
-  async skip(count: number): Promise<void> {
-    let left = count;
-    while (left > this.#rest.length) {
-      left -= this.#rest.length;
-      const { value, done } = await this.#chunks.next();
-      if (done === true) throw new TarError('it ends too early');
-      this.#rest = value;
-    }
-    this.#rest = this.#rest.subarray(left);
-    this.position += count;
-  }
+  if (Number.parseInt(textAt(header, 148, 8), 8) !== sum) throw new DamagedError(NO_ARCHIVE);
 }

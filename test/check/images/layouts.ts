@@ -35,7 +35,22 @@ export interface ImageOf {
   readonly platform?: { readonly os: string; readonly architecture: string };
 }
 
-export const PACKED = { plain: (tar: Buffer) => tar, gzip: gzipSync, zstd: zstdCompressSync };
+export const PACKED = {
+  plain: (tar: Buffer) => tar,
+  gzip: gzipSync,
+  zstd: zstdCompressSync,
+  // As tools write it that can start one file of a layer before the whole is there: estargz, zstd:chunked.
+  'gzip-members': (tar: Buffer) => Buffer.concat(piecesOf(tar).map((piece) => gzipSync(piece))),
+  'zstd-frames': (tar: Buffer) =>
+    Buffer.concat([...piecesOf(tar).flatMap((piece) => [zstdCompressSync(piece), SKIPPABLE]), SKIPPABLE]),
+};
+const SKIPPABLE = Buffer.from([0x5a, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3]);
+
+/** One of them is empty, and one fits into no block of zstd. */
+function piecesOf(tar: Buffer): readonly Buffer[] {
+  return [tar.subarray(0, 512), Buffer.alloc(0), tar.subarray(512, 1_000), tar.subarray(1_000)];
+}
+
 export type Packing = keyof typeof PACKED;
 
 interface Descriptor {

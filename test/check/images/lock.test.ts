@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -121,6 +122,22 @@ describe('sexton images lock', () => {
     }
   });
 
+  it('passes over what is no image: charts and other artifacts', () => {
+    const files = ociFiles([API]);
+    const index = JSON.parse(String(files['index.json']));
+    const put = (value: unknown): { readonly digest: string } => {
+      const bytes = Buffer.from(JSON.stringify(value));
+      const hex = createHash('sha256').update(bytes).digest('hex');
+      files[`blobs/sha256/${hex}`] = bytes;
+      return { digest: `sha256:${hex}` };
+    };
+    const config = { ...put({ name: 'chart' }), mediaType: 'application/vnd.cncf.helm.config.v1+json' };
+    const annotations = { 'org.opencontainers.image.ref.name': 'example.com/chart:1' };
+    index.manifests.push({ ...put({ schemaVersion: 2, config, layers: [put('no tar')] }), annotations });
+    files['index.json'] = Buffer.from(JSON.stringify(index));
+    assert.deepEqual(Object.keys(locked([directoryOf(files)])), ['api:2']);
+  });
+
   it('writes a file that sexton check reads', () => {
     const path = file('a.yaml', deployment('- {name: web, image: "example.com/web:1"}'));
     const image = { ...WEB, config: { Cmd: ['sh', '-c', 'prepare && server'] } };
@@ -160,6 +177,11 @@ describe('sexton images lock', () => {
         /it names a blob by "sha256:\.\.\/\.\.\/\.\.\/etc\/passwd", which is no digest/,
       ],
       [directoryOf({ 'index.json': Buffer.from('{"manifests":') }), /index\.json is not JSON/],
+      [directoryOf({ 'index.json': Buffer.from('{"manifests":[]}') }), /it holds no image; name what/],
+      [
+        directoryOf({ ...broken, 'manifest.json': Buffer.from('[{"Config": "0.json", "RepoTags": ["a:1"]}]') }),
+        /manifest\.json does not list the layers of a:1; save the image again/,
+      ],
     ];
     const good = archiveOf(ociFiles([API]));
     for (const [input, message] of wrong) {

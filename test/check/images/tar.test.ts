@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { entriesOf, type TarEntry, TarError } from '../../../src/check/images/tar.ts';
+import { DamagedError } from '../../../src/check/images/bytes.ts';
+import { entriesOf, type TarEntry } from '../../../src/check/images/tar.ts';
 import { tarOf } from './layouts.ts';
 
 const LONG = `${'deep/'.repeat(60)}file`;
@@ -76,7 +77,7 @@ describe('a tar archive', () => {
       [bytes.subarray(0, 700), /it ends too early/],
       [bytes.subarray(0, 512), /it ends too early/],
     ] as const)
-      await assert.rejects(read(wrong), (error) => error instanceof TarError && why.test(error.message));
+      await assert.rejects(read(wrong), (error) => error instanceof DamagedError && why.test(error.message));
   });
 
   it('may be cut anywhere: what was read before is right, or it is refused', async () => {
@@ -88,7 +89,7 @@ describe('a tar archive', () => {
         for await (const entry of entriesOf(inPieces(bytes.subarray(0, length), 4_096), () => true))
           got.push(told(entry));
       } catch (error) {
-        assert.ok(error instanceof TarError, String(error));
+        assert.ok(error instanceof DamagedError, String(error));
       }
       assert.deepEqual(got, whole.slice(0, got.length));
     }
@@ -100,7 +101,7 @@ describe('a tar archive', () => {
       const bytes = Buffer.from(right);
       const at = (seed * 131) % bytes.length;
       bytes[at] = (bytes[at] ?? 0) ^ (1 + (seed % 255));
-      await read(bytes).catch((error) => assert.ok(error instanceof TarError, String(error)));
+      await read(bytes).catch((error) => assert.ok(error instanceof DamagedError, String(error)));
     }
   });
 });
