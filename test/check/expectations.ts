@@ -66,8 +66,8 @@ async function saysWhatItShould({ rule, text, flags, says, fixed: wanted }: Case
   assert.deepEqual((await checkExample(ruleNamed(rule), change.text)).unreadable, [], change.text);
 }
 
-function told({ severity, atMs, place: { source, start, end }, message }: Finding): string {
-  return `${severity} @${atMs ?? '-'} [${source.text.slice(start, end).replaceAll(/\s+/g, ' ')}] ${message}`;
+function told({ severity, atMs, place: { source, start, end }, message, edits }: Finding): string {
+  return `${severity} @${atMs ?? '-'} [${source.text.slice(start, end).replaceAll(/\s+/g, ' ')}] ${message}${edits.length > 0 ? ' (fix)' : ''}`;
 }
 
 async function flips(rule: Rule): Promise<void> {

@@ -110,7 +110,7 @@ export class Mutants {
         });
         parts.push(text.slice(at, node.end));
         const whole = parts.join('');
-        const others = alternatives(node);
+        const others = alternatives(node).filter((to) => to !== textOf(node));
         if (others.length === 0) return whole;
         const space = whole.slice(0, whole.length - whole.trimStart().length);
         const ids = others.map((to) => ({ id: add(node, to), to }));

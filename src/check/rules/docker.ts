@@ -146,7 +146,7 @@ export const DOCKER_RULES: readonly Rule[] = [
       const file = path === undefined ? undefined : stage.copied.get(path);
       const text = file === undefined ? undefined : stage.readBeside(file);
       if (stage.entrypoint === undefined || text === undefined || !/^#!.*\b(sh|bash|dash|ash)\b/.test(text)) return [];
-      const code = text.replaceAll(/^\s*#.*$/gm, '');
+      const code = text.replaceAll(/^\s*#.*/gm, '');
       if (/(^|[\s;&|({])(exec|trap)\s/m.test(code)) return [];
       return [
         {
@@ -270,11 +270,11 @@ function severityOf({ base }: Stage, script: ShellCommand, images: Images): Seve
 
 function execEdit(stage: Stage, started: Started, script: string): readonly Edit[] {
   const tail = lastProgramOf(script);
-  // Where JSON escapes something its text is not that of the script.
-  if (tail === undefined || /[\\"]/.test(tail)) return [];
+  if (tail === undefined) return [];
   const raw = stage.source.text.slice(started.start, started.end);
   const index = raw.lastIndexOf(`${tail}"`);
-  if (index < 0) return [];
+  // Where JSON escapes something its text is not that of the script.
+  if (index === -1) return [];
   const start = started.start + index;
   return [{ source: stage.source, start, end: start, text: 'exec ' }];
 }

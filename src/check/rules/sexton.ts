@@ -281,7 +281,7 @@ function isUnseen({ argv, sexton: its }: ContainerView): boolean {
 function flagPlace(container: Container, flag: string) {
   const words = [...(container.command ?? []), ...(container.args ?? [])];
   const index = words.findIndex((word) => word === flag || word.startsWith(`${flag}=`));
-  const value = index >= 0 && words[index] === flag ? index + 1 : index;
+  const value = words[index] === flag ? index + 1 : index;
   return wordAt(container, Math.max(0, value)) ?? container.node;
 }
 

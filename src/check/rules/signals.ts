@@ -8,7 +8,6 @@ import { insertItem, insertKey, replaceValue } from '../edits.ts';
 import type { Edit } from '../finding.ts';
 import { at, type Located, wordsAt } from '../input/located.ts';
 import type { Container, Pod } from '../input/pod.ts';
-import { lineText, positionAt } from '../input/source.ts';
 import { shellOf } from '../stop/images.ts';
 import { secondsText } from '../stop/interval.ts';
 import { gracefulSignalOf, timeOfAction, wordAt } from '../stop/plan.ts';
@@ -31,9 +30,9 @@ export const SIGNAL_RULES: readonly Rule[] = [
     isFixable: true,
     on: 'workload',
     find: ({ workload, view, images }) =>
-      view.containers.flatMap(({ container, argv, sexton, shell }): Found[] => {
+      view.containers.flatMap(({ container, argv, shell }): Found[] => {
         const script = argv && shellCommandOf(argv);
-        if (sexton !== undefined || shell?.mayStay !== true || script === undefined) return [];
+        if (shell?.mayStay !== true || script === undefined) return [];
         const isDash = script.shell === 'dash' || shellOf(container.image, images) === 'dash';
         const node = wordAt(container, script.index);
         const killMs = view.timeline.containers.find(({ name }) => name === container.name)?.killAt.minMs ?? 0;
@@ -71,7 +70,6 @@ export const SIGNAL_RULES: readonly Rule[] = [
         // TERM to a postgres waits for its clients, INT, which its image declares, ends their sessions: both are meant.
         if (graceful === undefined || signal === undefined || graceful.preset === 'postgres') return [];
         const config = sexton?.run?.member;
-        if (sexton !== undefined && config === undefined) return [];
         const gets = config === undefined ? signal : (ladderOf(config, signal)[0].signal ?? SIGTERM);
         const warning = presetNamed(graceful.preset).warning?.({
           args: programArgs,
@@ -178,7 +176,7 @@ export const SIGNAL_RULES: readonly Rule[] = [
         const signal = signalNumber(stopSignal ?? '');
         if (config === undefined || signal === undefined || config.stopSignals.includes(signal)) return [];
         const name = signalName(signal);
-        const all = [...config.stopSignals.map(signalName), name].map((one) => one.replace(/^SIG/, ''));
+        const all = [...config.stopSignals.map(signalName), name].map((one) => one.slice('SIG'.length));
         return [
           {
             place: placeOf(pod, wordAt(container, 0) ?? container.node),
@@ -334,7 +332,7 @@ export const SIGNAL_RULES: readonly Rule[] = [
       if (minor !== undefined && minor < 30) return [];
       return pod.containers.flatMap((container): Found[] => {
         const { preStop } = container;
-        if (preStop === undefined || preStop.action.kind !== 'exec' || sleepSeconds(container) === undefined) return [];
+        if (preStop === undefined || sleepSeconds(container) === undefined) return [];
         // SX207 says more.
         if (shellOf(container.image, images) === 'none') return [];
         return [
@@ -359,15 +357,15 @@ function sleepSeconds({ preStop }: Container): number | undefined {
   if (preStop?.action.kind !== 'exec') return undefined;
   const { argv } = preStop.action;
   const isPlain = sleepMs(argv) !== undefined || /^\s*\S*sleep\s+\S+\s*;?\s*$/.test(shellCommandOf(argv)?.script ?? '');
-  const { minMs, maxMs } = timeOfAction(preStop);
-  return isPlain && minMs === maxMs && minMs % 1_000 === 0 && minMs > 0 ? minMs / 1_000 : undefined;
+  const { minMs } = timeOfAction(preStop);
+  return isPlain && minMs % 1_000 === 0 && minMs > 0 ? minMs / 1_000 : undefined;
 }
 
 function sleepInstead(pod: Pod, container: Container): readonly Edit[] {
   const seconds = sleepSeconds(container);
   const action = container.preStop?.node;
   const entry = action?.kind === 'map' ? action.entries.get('exec') : undefined;
-  if (seconds === undefined || entry === undefined || action?.kind !== 'map') return [];
+  if (seconds === undefined || entry === undefined) return [];
   const isJson = pod.source.text[entry.key.start] === '"';
   const inner = isJson ? `{"seconds": ${seconds}}` : `{seconds: ${seconds}}`;
   // A comment within would be lost.
@@ -384,16 +382,10 @@ function execBefore(pod: Pod, node: Located | undefined, script: string): readon
   const tail = lastProgramOf(script);
   if (tail === undefined) return [];
   const { source } = pod;
-  const { text } = source;
-  const raw = text.slice(node.start, node.end);
-  const index = raw.lastIndexOf(tail);
+  const body = source.text.slice(node.start, node.end).trimEnd().replace(/["']$/, '');
   // Escapes and folds of YAML: then the text of the source is not that of the script.
-  if (index < 0 || raw.indexOf(tail) !== index || raw.slice(index + tail.length).replace(/\s+$/, '').length > 1)
-    return [];
-  const at = node.start + index;
-  const { line, column } = positionAt(source, at);
-  // Behind a comment.
-  if (/#/.test(lineText(source, line).slice(0, column - 1)) && raw.includes('\n')) return [];
+  if (!body.endsWith(tail)) return [];
+  const at = node.start + body.length - tail.length;
   return [{ source, start: at, end: at, text: 'exec ' }];
 }
 
@@ -401,9 +393,9 @@ function execBefore(pod: Pod, node: Located | undefined, script: string): readon
 export function withFlag(pod: Pod, container: Container, flag: string, value: string): readonly Edit[] {
   const words = [...(container.command ?? []), ...(container.args ?? [])];
   const end = words.indexOf('--');
-  const own = words.slice(0, end < 0 ? words.length : end);
+  const own = words.slice(0, end === -1 ? words.length : end);
   const given = own.findIndex((word) => word === flag || word.startsWith(`${flag}=`));
-  if (given >= 0) {
+  if (given !== -1) {
     const isJoined = words[given]?.includes('=') === true;
     const node = wordAt(container, isJoined ? given : given + 1);
     if (node === undefined) return [];

@@ -68,7 +68,9 @@ export function fateOf({ script, shell: name }: ShellCommand, shell: Shell | und
  */
 export function lastProgramOf(script: string): string | undefined {
   const [, program, rest = ''] = /(?:^|[;&]\s*)([A-Za-z0-9_./-]+)((?:\s[^;&|<>(){}`\n]*)?)$/.exec(script) ?? [];
-  return program === undefined || NO_PROGRAMS.has(program) ? undefined : `${program}${rest}`;
+  // What follows a number sign may be a comment.
+  if (program === undefined || NO_PROGRAMS.has(program) || /(^|\s)#/.test(script)) return undefined;
+  return `${program}${rest}`;
 }
 
 /** Words and built-ins of shells, of which exec would find no program. */

@@ -5,7 +5,10 @@ export interface Case {
   readonly rule: string;
   readonly what: string;
   readonly text: string;
-  /** All that the rule says of it, as `severity @milliseconds [text of the place] message`; none: it is left alone. */
+  /**
+   * All that the rule says of it, as `severity @milliseconds [text of the place] message`, with ` (fix)` where it has
+   * one; none: it is left alone.
+   */
   readonly says: readonly RegExp[];
   readonly flags?: readonly string[];
   /** Stands in the text after --fix; undefined: that is not asked; false: there is no fix. */

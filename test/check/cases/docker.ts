@@ -229,6 +229,19 @@ export const DOCKER_CASES: readonly Case[] = [
   },
   {
     rule: 'SX652',
+    what: 'a signal of the service itself',
+    text: compose('    entrypoint: [nginx]\n    stop_signal: SIGTERM\n', 'nginx:1.29'),
+    says: [/^warning @- \[SIGTERM\] .*, and stop_signal is SIGTERM/],
+    fixed: 'stop_signal: SIGQUIT\n',
+  },
+  {
+    rule: 'SX652',
+    what: 'a service that says no signal, made from the image of that server',
+    text: compose('    entrypoint: [nginx]\n', 'nginx:1.29'),
+    says: [],
+  },
+  {
+    rule: 'SX652',
     what: 'postgres, of which both signals are meant',
     text: compose('    entrypoint: [postgres]\n    stop_signal: SIGINT\n', 'postgres:17'),
     says: [],

@@ -50,7 +50,7 @@ export const POD_CASES: readonly Case[] = [
     text: under('--name, web') + SERVICE,
     says: [/^info /],
   },
-  { rule: 'SX301', what: 'a pre-stop by sexton', text: under('--pre-stop, /bin/drain') + SERVICE, says: [] },
+  { rule: 'SX301', what: 'a pre-stop by sexton', text: under('--pre-stop, "exec:/bin/drain"') + SERVICE, says: [] },
   {
     rule: 'SX301',
     what: 'sexton whose configuration cannot be seen',

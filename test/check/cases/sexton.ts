@@ -24,6 +24,11 @@ const imageVolume = deployment(
   'volumes: [{name: sexton, image: {reference: "example.com/sexton:1"}}]\n',
 );
 
+const partOfImage = deployment(
+  '- {name: web, image: "example.com/web:1", volumeMounts: [{name: data, mountPath: /a, subPath: a}, {name: sexton, mountPath: /b, subPath: b}]}',
+  'volumes: [{name: data, emptyDir: {}}, {name: sexton, image: {reference: "example.com/sexton:1"}}]\n',
+);
+
 export const SEXTON_CASES: readonly Case[] = [
   {
     rule: 'SX801',
@@ -35,19 +40,19 @@ export const SEXTON_CASES: readonly Case[] = [
     rule: 'SX801',
     what: 'a period that is too long',
     text: under('--grace-period, 40s'),
-    says: [/^error @30000 \[40s\] .*the pod has 30 s$/],
+    says: [/^error @30000 \[40s\] .*the pod has 30 s \(fix\)$/],
   },
   {
     rule: 'SX801',
     what: 'a period that is too short',
     text: under('--grace-period, 20s'),
-    says: [/^warning @20000 \[20s\] .*the pod has 30 s$/],
+    says: [/^warning @20000 \[20s\] .*the pod has 30 s \(fix\)$/],
   },
   {
     rule: 'SX801',
     what: 'a hook that takes its part',
     text: under('--grace-period, 30s', '', hook(5)),
-    says: [/^error @30000 .*of which the preStop hook takes 5s$/],
+    says: [/^error @30000 .*of which the preStop hook takes 5s \(fix\)$/],
   },
   {
     rule: 'SX801',
@@ -108,7 +113,7 @@ export const SEXTON_CASES: readonly Case[] = [
   {
     rule: 'SX803',
     what: 'a container that is no member',
-    text: pair(member('work', ''), sidecar('--mains, work, --graveyard, none, ')),
+    text: pair(member('work', ''), sidecar('--mains, work, ', '')),
     says: [],
   },
   {
@@ -131,6 +136,12 @@ export const SEXTON_CASES: readonly Case[] = [
     what: 'a wrong name, where all others are seen',
     text: pair(`${member('work', '')}- {name: other, image: "a/b:1", command: [a]}\n`, sidecar('--mains, wrok, ')),
     says: [/^error @- \[wrok\] /],
+  },
+  {
+    rule: 'SX803',
+    what: 'the name of a container that is no member',
+    text: pair(member('work', '', ''), sidecar()),
+    says: [/^error @- \[work\] proxy: --mains names work/],
   },
   {
     rule: 'SX803',
@@ -159,7 +170,7 @@ export const SEXTON_CASES: readonly Case[] = [
   {
     rule: 'SX805',
     what: 'a member without a graveyard',
-    text: pair(member('work', ''), sidecar('--mains, work, --graveyard, none, ')),
+    text: pair(member('work', ''), sidecar('--mains, work, ', '')),
     says: [],
   },
   {
@@ -288,6 +299,23 @@ export const SEXTON_CASES: readonly Case[] = [
     text: imageVolume,
     flags: ['--kubernetes-version', '1.30'],
     says: [/^error .*this is 1.30/],
+  },
+  {
+    rule: 'SX806',
+    what: 'a part of an image volume in Kubernetes 1.32',
+    text: partOfImage,
+    flags: ['--kubernetes-version', '1.32'],
+    says: [
+      /^warning .*feature gate/,
+      /^error .*subPath of the image volume sexton needs Kubernetes 1.33, this is 1.32$/,
+    ],
+  },
+  {
+    rule: 'SX806',
+    what: 'a part of an image volume in Kubernetes 1.33',
+    text: partOfImage,
+    flags: ['--kubernetes-version', '1.33'],
+    says: [/^warning .*feature gate/],
   },
   {
     rule: 'SX806',

@@ -91,10 +91,10 @@ export const SIGNAL_CASES: readonly Case[] = [
   },
   {
     rule: 'SX201',
-    what: 'a command that stands there twice',
+    what: 'a command that stands there twice, and writes before the last one',
     text: started('[sh, -c, "run; run"]'),
     says: [/^error /],
-    fixed: false,
+    fixed: 'run; exec run',
   },
   {
     rule: 'SX201',
@@ -102,6 +102,13 @@ export const SIGNAL_CASES: readonly Case[] = [
     text: started('[sh, -c, "a; b "]'),
     says: [/^error /],
     fixed: 'a; exec b ',
+  },
+  {
+    rule: 'SX201',
+    what: 'a comment',
+    text: started('[sh, -c, "a # then; b"]'),
+    says: [/^error /],
+    fixed: false,
   },
   {
     rule: 'SX201',
@@ -301,6 +308,33 @@ export const SIGNAL_CASES: readonly Case[] = [
     ),
     says: [/readinessProbe runs cat/, /preStop runs sleep/],
     fixed: 'preStop: {sleep: {seconds: 5}}',
+  },
+  {
+    rule: 'SX207',
+    what: 'a postStart beside a hook that can be repaired, each with its own fix',
+    text: deployment(
+      '- name: web\n  image: gcr.io/distroless/base\n  lifecycle:\n    postStart: {exec: {command: [sleep, "5"]}}\n    preStop: {exec: {command: [sleep, "5"]}}',
+    ),
+    says: [/postStart runs sleep, which \S+ does not have$/, /preStop runs sleep.*\(fix\)$/],
+  },
+  {
+    rule: 'SX207',
+    what: 'a hook that does more than sleep',
+    text: hooked('{exec: {command: [cat, /ready]}}', '', 'gcr.io/distroless/base'),
+    says: [/^error @0 .*preStop runs cat/],
+    fixed: false,
+  },
+  {
+    rule: 'SX207',
+    what: 'a program of a directory like the usual ones, which a volume may bring',
+    text: hooked('{exec: {command: [/opt/bin/sleep, "5"]}}', '', 'gcr.io/distroless/base'),
+    says: [],
+  },
+  {
+    rule: 'SX207',
+    what: 'a program of a directory below the usual ones, which a volume may bring',
+    text: hooked('{exec: {command: [/bin/tools/sleep, "5"]}}', '', 'gcr.io/distroless/base'),
+    says: [],
   },
   {
     rule: 'SX208',

@@ -14,6 +14,13 @@ const balanced = (attributes: string): string =>
     'metadata: {name: web}',
     `metadata: {name: web, annotations: {service.beta.kubernetes.io/aws-load-balancer-target-group-attributes: "${attributes}"}}`,
   );
+const configured = (annotation: string, namespace: string): string =>
+  `${SERVICE.replace('metadata: {name: web}', `metadata: {name: web, namespace: web, annotations: {${annotation}: '{"default": "slow"}'}}`)}---
+apiVersion: cloud.google.com/v1
+kind: BackendConfig
+metadata: {name: slow, namespace: ${namespace}}
+spec: {connectionDraining: {drainingTimeoutSec: 60}}
+`;
 const probe = (seconds: number, hook = 5): string =>
   deployment(
     `${WEB}  lifecycle: {preStop: ${sleep(hook)}}\n  livenessProbe: {httpGet: {port: 80}, terminationGracePeriodSeconds: ${seconds}}`,
@@ -55,7 +62,7 @@ export const TIME_CASES: readonly Case[] = [
   {
     rule: 'SX102',
     what: 'a hook of its own without an end',
-    text: under('--pre-stop, /bin/drain', grace(30)),
+    text: under('--pre-stop, "exec:/bin/drain"', grace(30)),
     says: [],
   },
   { rule: 'SX103', what: 'a timeout that just fits', text: deployment(gunicorn(60), grace(60)), says: [] },
@@ -137,7 +144,7 @@ export const TIME_CASES: readonly Case[] = [
   {
     rule: 'SX106',
     what: 'a hook under sexton of which nothing is known',
-    text: under('--pre-stop, /bin/drain', grace(60)),
+    text: under('--pre-stop, "exec:/bin/drain"', grace(60)),
     flags: ['--scenario', 'spot=25'],
     says: [],
   },
@@ -146,14 +153,23 @@ export const TIME_CASES: readonly Case[] = [
     what: 'each sidecar by its name',
     text: deployment(
       gunicorn(25),
-      `initContainers:\n  - {name: first, image: "example.com/a:1", restartPolicy: Always, command: [gunicorn, --graceful-timeout=20, a]}\n  - {name: last, image: "example.com/b:1", restartPolicy: Always, command: [gunicorn, --graceful-timeout=1, a]}\n`,
+      `initContainers:\n  - {name: first, image: "example.com/a:1", restartPolicy: Always, command: [envoy]}\n  - {name: last, image: "example.com/b:1", restartPolicy: Always, command: [gunicorn, --graceful-timeout=20, a]}\n`,
     ),
-    says: [/native sidecar first: gets TERM after up to 26 s and needs 20 s/],
+    says: [/native sidecar last: gets TERM after up to 25 s and needs 20 s/],
   },
   {
     rule: 'SX107',
     what: 'a sidecar that just fits',
     text: deployment(gunicorn(25), native('command: [gunicorn, --graceful-timeout=5, a]')),
+    says: [],
+  },
+  {
+    rule: 'SX107',
+    what: 'a sidecar that just fits behind what the kubelet rounds',
+    text: declared(
+      deployment(gunicorn(25), native('command: [envoy]')),
+      'check.sexton.dev/stop-seconds.proxy: "5.999"',
+    ),
     says: [],
   },
   {
@@ -212,6 +228,18 @@ export const TIME_CASES: readonly Case[] = [
     what: 'a hook that the grace period cuts off',
     text: hooked('{exec: {command: [sleep, "40"]}}', grace(20)) + balanced('deregistration_delay.timeout_seconds=60'),
     says: [/^warning @20000 /],
+  },
+  {
+    rule: 'SX110',
+    what: 'a BackendConfig by its older annotation',
+    text: hooked(sleep(5)) + configured('beta.cloud.google.com/backend-config', 'web'),
+    says: [/^warning @5000 \[60\] /],
+  },
+  {
+    rule: 'SX110',
+    what: 'a BackendConfig of another namespace',
+    text: hooked(sleep(5)) + configured('cloud.google.com/backend-config', 'other'),
+    says: [],
   },
   {
     rule: 'SX110',
