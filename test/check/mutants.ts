@@ -10,6 +10,30 @@ import { pathToFileURL } from 'node:url';
 import { ROOT } from '../helpers/paths.ts';
 import { installSwitch, type Mutant, Mutants } from './mutate.ts';
 
+/** Mutants that do what the rule does, by what they replace: no test can notice them. */
+const EQUIVALENT: readonly { readonly from: string; readonly to: string; readonly because: string }[] = [
+  {
+    from: "typeof name === 'string'",
+    to: 'true',
+    because: 'what is no text is the name of no BackendConfig',
+  },
+  {
+    from: "started.script.includes('\\n')",
+    to: 'false',
+    because: 'the parser of Dockerfiles joins lines, and takes no here-document for a command',
+  },
+  {
+    from: 'declaredMs > mostMs',
+    to: 'declaredMs >= mostMs',
+    because: 'what is neither below the least nor above the most has been let go before',
+  },
+  {
+    from: 'end === -1',
+    to: 'false',
+    because: 'without -- the last word belongs to the command',
+  },
+];
+
 /** Beside the rules: their types, their table and what their examples are made of. */
 const NO_RULES = /\/(examples|rule|table)\.ts$/;
 const all = globSync(join(ROOT, 'src/check/rules/*.ts'))
@@ -35,7 +59,8 @@ try {
     // Its own rule notices it first, if any does.
     const own = EXPECTATIONS.filter(({ rule }) => rule === mutant.rule);
     const ordered = [...own, ...EXPECTATIONS.filter((one) => !own.includes(one))];
-    if (!(await isNoticed(ordered)) && mutants.compiles(mutant)) unnoticed.push(mutant);
+    const isExcused = EQUIVALENT.some(({ from, to }) => from === mutant.from && to === mutant.to);
+    if (!isExcused && !(await isNoticed(ordered)) && mutants.compiles(mutant)) unnoticed.push(mutant);
   }
 } finally {
   mutants.close();

@@ -223,7 +223,7 @@ export const POD_RULES: readonly Rule[] = [
       if (textAt(least) === '100%')
         return [{ place: place(least), message: 'minAvailable 100% allows no eviction at all' }];
       const needed = wholeAt(least);
-      return workloads.flatMap((workload): Found[] => {
+      const found = workloads.flatMap((workload): Found[] => {
         const scaler = scalerOf(workload, objects);
         const replicas =
           scaler === undefined ? (workload.replicas ?? 1) : (wholeAt(scaler.object, 'spec', 'minReplicas') ?? 1);
@@ -238,6 +238,8 @@ export const POD_RULES: readonly Rule[] = [
           },
         ];
       });
+      // Of one workload there may be several renderings.
+      return [...new Map(found.map((one) => [one.message, one])).values()];
     },
   },
   {

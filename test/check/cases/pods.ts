@@ -186,6 +186,12 @@ export const POD_CASES: readonly Case[] = [
     says: [],
   },
   {
+    rule: 'SX501',
+    what: 'two workloads of one name, of which it tells once',
+    text: `${deployment(WEB)}---\n${deployment(WEB)}${budget('minAvailable: 2')}`,
+    says: [/^error .*with 2 replicas of web/],
+  },
+  {
     rule: 'SX502',
     what: 'a rollout step by step',
     text:
