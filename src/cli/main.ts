@@ -28,6 +28,8 @@ async function main(argv: readonly string[]): Promise<void> {
       return (await import('./commands/status.ts')).status(subcommand.args, process.env);
     case 'stop':
       return (await import('./commands/stop/stop.ts')).stop(subcommand.args, process.env);
+    case 'restart':
+      return (await import('./commands/restart/restart.ts')).restart(subcommand.args, process.env);
     case 'quit':
       return (await import('./commands/quit.ts')).quit(subcommand.args);
     case 'begin':

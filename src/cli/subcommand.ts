@@ -10,6 +10,7 @@ export type Subcommand =
       readonly name:
         | 'status'
         | 'stop'
+        | 'restart'
         | 'quit'
         | 'begin'
         | 'install'
@@ -38,6 +39,7 @@ export function subcommandOf(argv: readonly string[]): Subcommand {
       return { name: 'run' };
     case 'status':
     case 'stop':
+    case 'restart':
     case 'quit':
     case 'begin':
     case 'install':
@@ -69,6 +71,7 @@ const SUBCOMMANDS = [
   'run',
   'status',
   'stop',
+  'restart',
   'quit',
   'begin',
   'install',

@@ -174,6 +174,14 @@ export interface Reload {
   readonly validate: ExecAction | undefined;
 }
 
+/** Which ends of a main restart all members of the pod in place. */
+export interface RestartPodOn {
+  /** Exit codes of the command, which nobody has asked to stop. */
+  readonly codes: readonly number[];
+  /** Its liveness probe has failed. */
+  readonly liveness: boolean;
+}
+
 export interface MemberConfig {
   readonly name: string;
   readonly role: Role;
@@ -214,6 +222,7 @@ export interface MemberConfig {
   /** Whom a main asks to leave when its life is over for good. */
   readonly quit: readonly QuitAction[];
   readonly restart: RestartMode;
+  readonly restartPodOn: RestartPodOn;
   readonly exitCode: ExitCodePolicy;
   /** What a command that cannot be started counts as; `undefined`: 127 not found, 126 not executable. */
   readonly startFailureCode: number | undefined;

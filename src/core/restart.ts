@@ -27,6 +27,11 @@ export function restartsAll({ restartRules }: MemberConfig): boolean {
   return restartRules.some(({ action }) => action === 'restart-all');
 }
 
+/** Whether its container, if it exits with this code, has the platform restart all. */
+export function restartsAllOn({ restartRules }: MemberConfig, code: number): boolean {
+  return restartRules.find((rule) => matches(rule, code))?.action === 'restart-all';
+}
+
 function matches({ codes, except }: RestartRule, code: number): boolean {
   return codes.includes(code) !== except;
 }

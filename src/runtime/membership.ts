@@ -15,7 +15,7 @@ import {
   saysTheSame,
   type Tombstone,
 } from '../core/format/tombstone.ts';
-import { isQuiet, mattersTo } from '../core/pod/interest.ts';
+import { businessOf, isQuiet, mattersTo } from '../core/pod/interest.ts';
 import { isOfAnotherSession } from '../core/pod/standing.ts';
 import type { PeerView } from '../core/state/peer.ts';
 import type { Clock } from './clock.ts';
@@ -128,7 +128,7 @@ export class Membership {
       ownName: member.name,
       named: [...member.mains, ...member.startAfter.map(({ name }) => name)],
       now: () => clock.now().mono,
-      matters: (peer, isStopping) => mattersTo(member, isStopping, peer),
+      matters: (peer, business) => mattersTo(member, business, peer),
       onPeers: (peers) => events.peersSeen(peers),
       onContact: (peer, { kind }) => log.say('debug', `the handle of a member: ${kind}`, { peer }),
       inbox: { self: () => this.#self(), onAsked: (ask) => this.#hearOf(ask, events) },
@@ -137,7 +137,7 @@ export class Membership {
       ...(heldBefore !== undefined && { heldBefore }),
     });
     this.#graveyard = graveyard;
-    if (this.#own?.StopRequested !== undefined) graveyard.attend();
+    if (this.#own !== undefined) graveyard.attend(businessOf(this.#own));
     if (await withTimeout(graveyard.start(), MAX_FIRST_LOOK_MS)) {
       log.say('error', `the graveyard ${dir} does not answer: continuing without the other members until it does`);
       events.peersSeen([]);
@@ -153,7 +153,7 @@ export class Membership {
     if (this.#own !== undefined && saysTheSame(tombstone, this.#own)) return;
     const text = formatTombstone(tombstone);
     this.#own = tombstone;
-    if (tombstone.StopRequested !== undefined) this.#graveyard?.attend();
+    this.#graveyard?.attend(businessOf(tombstone));
     if (text === this.#text) return;
     this.#text = text;
     if (this.#store.isWritten && text === written) this.#store.accept(text);

@@ -230,8 +230,12 @@ export class Supervisor {
   }
 
   /** The time of the request counts, so that all who were asked together have the same deadline. */
-  #onStopAsked({ atMs, graceMs, among }: Ask): void {
+  #onStopAsked({ atMs, graceMs, among, by, restart }: Ask): void {
     const now = this.#options.clock.now();
+    if (restart !== undefined) {
+      const ask = { requestedMs: atMs, by, graceMs, among, byRule: restart.byRule };
+      return this.#dispatch({ type: 'restartAsked', at: now, ask });
+    }
     this.#dispatch({ type: 'stopAsked', at: instantAt(now, Math.min(atMs, now.mono)), graceMs, among });
   }
 

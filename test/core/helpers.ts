@@ -54,6 +54,7 @@ export function mainConfig(change: Partial<MemberConfig> = {}): MemberConfig {
     reload: [],
     quit: [],
     restart: 'never',
+    restartPodOn: { codes: [], liveness: false },
     startFailureCode: undefined,
     exitCode: { kind: 'keep' },
     session: undefined,

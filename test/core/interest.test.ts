@@ -35,7 +35,7 @@ describe('mattersTo', () => {
   });
 
   it('is for a main who started after it, and for a sidecar its mains', () => {
-    const matters = (member: MemberConfig, { tombstone }: PeerView): boolean => mattersTo(member, false, tombstone);
+    const matters = (member: MemberConfig, { tombstone }: PeerView): boolean => mattersTo(member, 'own', tombstone);
     const [main, sidecar] = [alive('work', { Role: 'main' }), alive('other', { Role: 'sidecar' })];
     assert.equal(matters(mainConfig(), main), false);
     assert.equal(matters(mainConfig(), sidecar), false);
@@ -52,12 +52,12 @@ describe('mattersTo', () => {
 
 /** Says whether there was anybody to leave out. */
 function compare(member: MemberConfig, { before, event, after, effects, wakeAtMs }: Step): number {
-  const isStopping = before.stop !== undefined || after.stop !== undefined;
+  const business = before.stop !== undefined || after.stop !== undefined ? 'stop' : 'own';
   const told = event.type === 'peersSeen' ? event.peers : [];
   const known = Object.values(before.peers ?? {});
   const near = new Set(
     [...known, ...told]
-      .filter(({ tombstone }) => mattersTo(member, isStopping, tombstone))
+      .filter(({ tombstone }) => mattersTo(member, business, tombstone))
       .map(({ tombstone }) => tombstone.Name),
   );
   const isNear = ({ tombstone }: PeerView): boolean => near.has(tombstone.Name);

@@ -51,7 +51,7 @@ describe('a stop request', () => {
   });
 
   const WRONG: Readonly<Record<string, readonly [change: Readonly<Record<string, unknown>>, why: string]>> = {
-    'of a newer version': [{ Version: 2 }, 'of a version that is not known here'],
+    'of a newer version': [{ Version: 3 }, 'of a version that is not known here'],
     'without a version': [{ Version: undefined }, 'of a version that is not known here'],
     'without a boot': [{ Boot: undefined }, 'Boot is not understood'],
     'for nobody': [{ Incarnation: '' }, 'Incarnation is not understood'],

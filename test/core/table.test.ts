@@ -64,6 +64,7 @@ const EVENTS = [
   'stopAsked',
   'fileChanged',
   'peersSeen',
+  'restartAsked',
   'trafficSeen',
   'trafficUnavailable',
   'ticked',

@@ -8,10 +8,11 @@ import { formatTombstone, type Tombstone } from '../../src/core/format/tombstone
 import { reduce } from '../../src/core/lifecycle/lifecycle.ts';
 import { tombstoneOf } from '../../src/core/lifecycle/record.ts';
 import { eventsOf, isCalm, isStill, type Known } from '../../src/core/lifecycle/reflexes.ts';
+import { businessOf } from '../../src/core/pod/interest.ts';
 import { isOfAnotherSession, leftoversOfOtherSessions } from '../../src/core/pod/standing.ts';
 import type { Effect, Event } from '../../src/core/state/events.ts';
 import type { PeerView } from '../../src/core/state/peer.ts';
-import { initialState, type State } from '../../src/core/state/state.ts';
+import { initialState, type RestartAsk, type State } from '../../src/core/state/state.ts';
 import { type Instant, instantAt } from '../../src/core/time.ts';
 import { RESTED, type Rest, readMemo, writeMemo } from '../../src/runtime/memo.ts';
 import { isAtRest, isRestless, withWake } from '../../src/runtime/sleep.ts';
@@ -127,6 +128,14 @@ export class Brain {
     return true;
   }
 
+  /** False: it cannot take requests yet. */
+  askToRestart(ask: RestartAsk): boolean {
+    if (!this.#isOurs) return false;
+    this.#dispatch({ type: 'restartAsked', at: this.#now(), ask }, undefined);
+    // It is removed only then.
+    return !this.actor.isDead;
+  }
+
   #hearAll(): void {
     for (const queued of this.#container.queue) {
       if (queued.seq <= this.#seq) continue;
@@ -238,7 +247,7 @@ export class Brain {
 
   #look(): void {
     this.reader.start();
-    if (this.#own?.StopRequested !== undefined) this.reader.attend();
+    if (this.#own !== undefined) this.reader.attend(businessOf(this.#own));
   }
 
   #tend(): void {
@@ -274,7 +283,7 @@ export class Brain {
     const tombstone = tombstoneOf(this.#container.member.config, this.state);
     if (this.#own !== undefined && isSameTombstone(tombstone, this.#own)) return;
     this.#own = tombstone;
-    if (tombstone.StopRequested !== undefined) this.reader.attend();
+    this.reader.attend(businessOf(tombstone));
     if (this.#isWrittenByInit) this.#writer.adopt(tombstone);
     else this.#writer.write(tombstone);
   }

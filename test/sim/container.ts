@@ -68,6 +68,10 @@ export class Container {
   readonly asked: { readonly atMs: number; readonly signal: number }[] = [];
   /** Of `sexton stop`. */
   readonly requests: { readonly atMs: number; readonly graceMs: number | undefined }[] = [];
+  /** Of the restart in place that it takes part in. */
+  restarts: readonly { readonly atMs: number; readonly graceMs: number | undefined }[] = [];
+  /** The restart after which its command was started again last. */
+  bornAgainFor: number | undefined;
   starvedUntilMs = 0;
   exitCode: number | undefined;
   #seq = 0;

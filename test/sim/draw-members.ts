@@ -125,7 +125,7 @@ function drawRules(dice: Dice, role: Role): readonly RestartRule[] {
 
 const ON_7: RestartRule = { action: 'restart', codes: [7, 42], except: false };
 const ON_FAILURE: RestartRule = { action: 'restart', codes: [0], except: true };
-const RESTART_ALL_CODE = 88;
+export const RESTART_ALL_CODE = 88;
 const ALL_ON_88: RestartRule = { action: 'restart-all', codes: [RESTART_ALL_CODE], except: false };
 
 const LADDERS: readonly [readonly Rung[], ...(readonly Rung[])[]] = [

@@ -2,6 +2,7 @@
  * What befalls a pod, done to its world.
  */
 import type { Container } from './container.ts';
+import { askToRestart } from './restarts.ts';
 import { type Fault, lengthOf } from './scenario.ts';
 import { drop } from './stale.ts';
 import type { World } from './world.ts';
@@ -70,6 +71,8 @@ export function befall(world: World, fault: Fault): void {
       return container?.signal(fault.signal);
     case 'sexton stop':
       return ask(world, fault);
+    case 'sexton restart':
+      return askToRestart(world, fault);
     case 'delete':
       return kubelet.delete(fault.graceMs, fault.evicts);
     case 'reboot':

@@ -13,7 +13,7 @@ const ROUNDING_MS = 2;
  * Why this KILL comes too early; undefined: it does not, or it is the end of something that sexton itself decided on.
  */
 export function earlyKill(container: Container): string | undefined {
-  const { member, brain, asked, requests, world } = container;
+  const { member, brain, asked, requests, restarts, world } = container;
   const { config } = member;
   const { stop, climb } = brain?.state ?? {};
   if (stop?.origin !== 'platform' || climb?.killAtMs !== undefined) return undefined;
@@ -21,7 +21,7 @@ export function earlyKill(container: Container): string | undefined {
   const isDeclared = config.gracePeriodMs !== undefined;
   const ends = [
     ...asked.map(({ atMs }) => (isDeclared ? endOf(atMs, graceOf(config)) : Number.POSITIVE_INFINITY)),
-    ...requests.map(({ atMs, graceMs }) => endOf(atMs, graceMs ?? graceOf(config))),
+    ...[...requests, ...restarts].map(({ atMs, graceMs }) => endOf(atMs, graceMs ?? graceOf(config))),
   ];
   const endMs = Math.min(...ends);
   if (world.agenda.nowMs >= endMs) return undefined;

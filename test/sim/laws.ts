@@ -8,9 +8,10 @@ import { isDeepStrictEqual } from 'node:util';
 import type { MemberConfig } from '../../src/core/config.ts';
 import type { Tombstone } from '../../src/core/format/tombstone.ts';
 import { mattersTo } from '../../src/core/pod/interest.ts';
+import { isRestarting } from '../../src/core/pod/restart.ts';
 import { isFinalEnd, restartsAll } from '../../src/core/restart.ts';
 import { SIGKILL } from '../../src/core/signals.ts';
-import { MAINS_FINISHED } from '../../src/core/state/state.ts';
+import { MAINS_FINISHED, RESTART } from '../../src/core/state/state.ts';
 import { readMemo, writeMemo } from '../../src/runtime/memo.ts';
 import { isSoundStep } from '../core/invariants.ts';
 import type { Step } from '../core/life.ts';
@@ -19,6 +20,7 @@ import { statusOf } from './command.ts';
 import type { Container, Nap } from './container.ts';
 import { type Breach, Dues } from './dues.ts';
 import { earlyKill } from './kills.ts';
+import { Restarts } from './restarts.ts';
 import { tellStep } from './tell-step.ts';
 import {
   DOUBTED_MS,
@@ -49,9 +51,11 @@ export class Laws {
   /** Whose last container left because the mains had finished. */
   readonly #departed = new Map<Member, Container>();
   readonly #dues: Dues;
+  readonly restarts: Restarts;
 
   constructor(world: World) {
     this.#world = world;
+    this.restarts = new Restarts(world, (law, container, what) => this.#break(law, container, what));
     this.#dues = new Dues(world, (law, who, what) => this.#breakOf(law, who, what));
   }
 
@@ -68,6 +72,7 @@ export class Laws {
       this.#break('step', container, (error as Error).message);
     }
     const { before, after } = step;
+    this.restarts.stepped(container, step);
     this.#keepDeadline(container, step);
     if (before.stop === undefined && after.stop !== undefined) this.#judgeWish(container, step);
     if (after.stop?.alone === true) container.aloneSinceMs ??= this.#world.agenda.nowMs;
@@ -121,7 +126,10 @@ export class Laws {
       const content = now.get(name);
       if (content === files.get(name) || name === member.name) return false;
       const read = content?.read(name);
-      return read?.ok === true && mattersTo(member.config, false, read.tombstone);
+      if (read?.ok !== true) return false;
+      // Of a restart in place who sleeps is told by a request of its own.
+      const { RestartRequested: _restart, ...rest } = read.tombstone;
+      return mattersTo(member.config, 'own', rest);
     });
     if (unheard.length > (why === 'a file' ? 1 : 0))
       this.#break('sleep', container, `it has slept through what ${unheard.join(', ')} wrote`);
@@ -139,10 +147,10 @@ export class Laws {
 
   /** Init is about to KILL a command that lives, because the time is over and its supervisor has not done so. */
   overdue(container: Container): void {
-    const { asked, requests, member } = container;
+    const { asked, requests, restarts, member } = container;
     const { gracePeriodMs = Number.POSITIVE_INFINITY } = member.config;
     const { nowMs } = this.#world.agenda;
-    const isDue = asked.some(({ atMs }) => atMs + gracePeriodMs <= nowMs) || requests.length > 0;
+    const isDue = asked.some(({ atMs }) => atMs + gracePeriodMs <= nowMs) || requests.length + restarts.length > 0;
     if (!isDue) this.#break('before the platform', container, 'init KILLs before the grace period is over');
   }
 
@@ -154,6 +162,7 @@ export class Laws {
       this.#break('one command', container, 'another is started while the group of the last one lives');
     if (id !== container.lastSpawned + 1) this.#break('one command', container, `id ${id}`);
     this.#judgeCompany(container);
+    this.restarts.spawning(container);
     if (id !== 1 || member.config.startTimeoutAction === 'continue') return;
     for (const { name, condition, optional } of member.config.startAfter) {
       const isMet = condition === 'completed' ? this.#hasCompleted(name) : this.#said.has(`${name} ${condition}`);
@@ -180,7 +189,8 @@ export class Laws {
       for (const key of ['Died', 'DiedMonotonic', 'ExitCode', 'Signal', 'Reason', 'Final', 'Incarnation'] as const)
         if (old[key] !== tombstone[key]) this.#break('graves', container, `${key} of the dead was changed`);
     const [before, after] = [old.Deadline, tombstone.Deadline];
-    if (before !== undefined && (after === undefined || after > before))
+    const isAgain = old.StopReason === RESTART && (tombstone.PodRestarts ?? 0) > (old.PodRestarts ?? 0);
+    if (before !== undefined && !isAgain && (after === undefined || after > before))
       this.#break('deadline', container, `wrote ${before}, then ${after}`);
     this.#judgeDeath(container, tombstone);
   }
@@ -245,7 +255,7 @@ export class Laws {
   }
 
   get isSomebodyDue(): boolean {
-    return this.#dues.isSomebody;
+    return this.#dues.isSomebody || this.restarts.isSomebodyDue;
   }
 
   /**
@@ -260,7 +270,9 @@ export class Laws {
   #keepDeadline(container: Container, { before, after }: Step): void {
     const { deadline } = after;
     if (deadline === undefined) {
-      if (this.#deadlines.has(container)) this.#break('deadline', container, 'it is forgotten');
+      const isAgain = after.podRestarts > before.podRestarts;
+      if (this.#deadlines.has(container) && !isAgain) this.#break('deadline', container, 'it is forgotten');
+      if (isAgain) this.#deadlines.delete(container);
       return;
     }
     const last = this.#deadlines.get(container);
@@ -283,6 +295,11 @@ export class Laws {
   #judgeWish(container: Container, { after }: Step): void {
     const { stop } = after;
     const isAsked = container.asked.length > 0 || container.requests.length > 0;
+    if (isRestarting(after)) {
+      if (!this.restarts.isAsked(after))
+        this.#break('no healthy one is disturbed', container, 'a restart that nobody asked for');
+      return;
+    }
     if (stop?.origin === 'platform') {
       if (!isAsked) this.#break('no healthy one is disturbed', container, 'it stops, and nobody has asked it to');
       return;
@@ -329,7 +346,7 @@ export class Laws {
         ? [125, ...asked.map(({ signal }) => 128 + signal), ...(isStopped ? [143, 0] : [])]
         : [status];
     if (code !== 0 || !isSpared)
-      if (!allowed.includes(code))
+      if (![...allowed, ...this.restarts.codesOf(container)].includes(code))
         this.#break('exit codes', container, `left with ${code}, not ${allowed.join(' or ')}`);
   }
 

@@ -3,6 +3,8 @@
  * these pass would let the same mistake pass when somebody makes it.
  */
 
+import { RESTART_MUTATIONS } from './restart-mutations.ts';
+
 export interface Mutation {
   /** The rule that does not hold any more. */
   readonly breaks: string;
@@ -289,4 +291,5 @@ export const MUTATIONS: readonly Mutation[] = [
     from: "this.#nap === nap ? this.wake('the time') : undefined",
     to: 'undefined',
   },
+  ...RESTART_MUTATIONS,
 ];

@@ -4,11 +4,10 @@
  */
 import type { MemberConfig } from '../../src/core/config.ts';
 import type { Tombstone } from '../../src/core/format/tombstone.ts';
-import { isQuiet, mattersTo } from '../../src/core/pod/interest.ts';
+import { type Business, isQuiet, mattersTo } from '../../src/core/pod/interest.ts';
 
 export class Near {
-  /** We are stopping: each may matter by its deadline. */
-  isAttending = false;
+  business: Business = 'own';
   readonly #config: MemberConfig;
   readonly #bootId: string;
   readonly #names = new Set<string>();
@@ -20,7 +19,7 @@ export class Near {
 
   /** Now, or once before. */
   has(tombstone: Tombstone): boolean {
-    if (mattersTo(this.#config, this.isAttending, tombstone)) this.#names.add(tombstone.Name);
+    if (mattersTo(this.#config, this.business, tombstone)) this.#names.add(tombstone.Name);
     return this.#names.has(tombstone.Name);
   }
 
@@ -31,6 +30,6 @@ export class Near {
 
   /** What it says next is left to a rescan, unless it is the word of a new life. */
   isFar({ Name, Boot, Died }: Tombstone): boolean {
-    return !this.isAttending && !this.#names.has(Name) && Boot === this.#bootId && Died === undefined;
+    return this.business === 'own' && !this.#names.has(Name) && Boot === this.#bootId && Died === undefined;
   }
 }

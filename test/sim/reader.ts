@@ -4,6 +4,7 @@
  */
 
 import { hostOf, isMemberName, type Tombstone } from '../../src/core/format/tombstone.ts';
+import type { Business } from '../../src/core/pod/interest.ts';
 import type { PeerView } from '../../src/core/state/peer.ts';
 import { type Vigil as Orders, vigilOf } from '../../src/runtime/graveyard/vigil.ts';
 import type { Actor } from './agenda.ts';
@@ -51,7 +52,7 @@ export class Reader implements Watcher {
   #hasStarted = false;
   #isTelling = false;
   #rereading = 0;
-  #told = '';
+  #told: string | undefined;
   #isHealthy = false;
   #isDeaf = false;
 
@@ -82,9 +83,9 @@ export class Reader implements Watcher {
     this.#world.volume.watchers.delete(this);
   }
 
-  attend(): void {
-    if (this.#options.near.isAttending) return;
-    this.#options.near.isAttending = true;
+  attend(business: Business): void {
+    if (this.#options.near.business === business || business === 'own') return;
+    this.#options.near.business = business;
     if (!this.#hasStarted) return;
     this.#after(0, () => this.#see());
     this.rescan(() => {});
@@ -94,7 +95,7 @@ export class Reader implements Watcher {
   vigil(): Orders | undefined {
     const { near } = this.#options;
     const isBusy = this.#isTelling || this.#contacts.isRetrying || this.#isRereading;
-    if (!this.#hasStarted || near.isAttending || isBusy || !this.#isHealthy) return undefined;
+    if (!this.#hasStarted || near.business !== 'own' || isBusy || !this.#isHealthy) return undefined;
     return vigilOf(
       [...this.#views].map(([name, { tombstone, content }]) => ({
         tombstone,

@@ -73,6 +73,12 @@ export type Fault = { readonly atMs: number } & (
   | { readonly do: 'replace'; readonly who: number; readonly graceMs: number }
   | { readonly do: 'signal'; readonly who: number; readonly signal: number }
   | { readonly do: 'sexton stop'; readonly graceMs: number | undefined; readonly among: readonly string[] | undefined }
+  | {
+      readonly do: 'sexton restart';
+      readonly graceMs: number | undefined;
+      readonly among: readonly string[] | undefined;
+      readonly byRule: number | undefined;
+    }
   | { readonly do: 'delete'; readonly graceMs: number; readonly evicts: boolean }
   | { readonly do: 'reboot'; readonly downMs: number }
   /** By the rule of a container that is no member. */

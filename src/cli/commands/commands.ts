@@ -42,6 +42,16 @@ Exit code 0: all are dead. 1: the grace period is over and one still lives.
 Called in a container that it stops, it ends with that container while it waits:
 exit code 137. The platform may start such containers again.
 `;
+const RESTART = `All stop as in a stop of the pod: drain, order, pre-stop hook, ladder, one
+deadline. When the last command has ended all start again in place, behind their
+start gates; no container ends. NAME: only those, and whoever started after
+them. A stop of the pod, or sexton stop, beats it at any moment. Without a
+graveyard the one command of this container is restarted.
+
+One line per member that has started again; --no-wait only asks.
+Exit code 0: all have started again, or have ended for good. 1: one has not in
+time. 125: no member to ask, an unknown name, a graveyard that cannot be written.
+`;
 const FORMATS = ['table', 'json'] as const;
 /** What `report` draws. */
 export const REPORT_FORMATS = ['text', 'html', 'svg', 'json', 'mermaid', 'markdown', 'perfetto'] as const;
@@ -118,6 +128,25 @@ export const COMMANDS = {
       GRAVEYARD,
     ],
     more: STOP,
+  },
+  restart: {
+    usage: ['restart [--grace 20s] [--by-rule 88] [--no-wait] [NAME...]'],
+    summary: 'stop all members of this pod, or those named, in order, and start them again in place',
+    flags: [
+      {
+        name: 'grace',
+        takes: 'TIME',
+        help: 'The time they get to stop, such as 20s. Default: what each has declared.',
+      },
+      {
+        name: 'by-rule',
+        takes: 'CODE',
+        help: 'When all have ended the member with a restart rule CODE=restart-all exits with CODE: init containers run again.',
+      },
+      { name: 'no-wait', help: 'Ask, and return at once.' },
+      GRAVEYARD,
+    ],
+    more: RESTART,
   },
   quit: {
     usage: ['quit [--timeout 10s] PRESET|URL...'],

@@ -110,6 +110,13 @@ const PROBLEMS: readonly Check[] = [
     },
   },
   {
+    needs: ['restartPodOn', 'liveness'],
+    find: ({ restartPodOn, liveness }) => {
+      if (restartPodOn.value?.liveness !== true || liveness.value !== undefined) return undefined;
+      return `${restartPodOn.label}: there is no liveness probe; give --liveness, or leave liveness out`;
+    },
+  },
+  {
     needs: ['reload'],
     find: ({ reload }) => {
       const twice = repeated((reload.value ?? []).map(({ path }) => path));

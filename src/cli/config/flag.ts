@@ -10,6 +10,7 @@ import type {
   QuitAction,
   Reload,
   RestartMode,
+  RestartPodOn,
   RestartPolicy,
   RestartRule,
   Role,
@@ -52,6 +53,7 @@ export interface Values {
   readonly reload: readonly Reload[];
   readonly quit: readonly QuitAction[];
   readonly restart: RestartMode;
+  readonly restartPodOn: RestartPodOn;
   readonly exitCode: ExitCodePolicy;
   readonly session: string;
   readonly http: HttpAddress;

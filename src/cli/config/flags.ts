@@ -12,6 +12,7 @@ import { formatGates, parseGates } from '../notation/gates.ts';
 import { formatStop, parseStop } from '../notation/ladder.ts';
 import { parseName, parseNames } from '../notation/name.ts';
 import { choice } from '../notation/parse.ts';
+import { formatRestartPodOn, parseRestartPodOn } from '../notation/restart-pod-on.ts';
 import { formatRestartRules, parseRestartRules } from '../notation/restart-rules.ts';
 import { formatSignalMap, formatSignals, parseSignalMap, parseSignals } from '../notation/signals.ts';
 import {
@@ -205,6 +206,13 @@ export const FLAGS: { readonly [K in Key]: Flag<Values[K]> } = {
     ...oneOf(['auto', 'never', 'on-failure', 'always']),
     default: { main: 'never', sidecar: 'auto' },
     help: 'Restart the command inside this container; auto: only where the platform would not.',
+  },
+  restartPodOn: {
+    name: 'restart-pod-on',
+    takes: 'exit:CODE,..,liveness',
+    parse: parseRestartPodOn,
+    format: formatRestartPodOn,
+    help: 'Which ends of this command restart all members of the pod in place, as sexton restart does.',
   },
   exitCode: {
     name: 'exit-code',

@@ -20,6 +20,8 @@ export interface StopRequest {
   readonly GraceMs?: number;
   /** The names of the members that were asked together; undefined: all members. */
   readonly Among?: readonly string[];
+  /** Only in a restart: who has a rule that restarts all containers on this code is to exit with it. */
+  readonly ByRule?: number;
   /** Who asked, for the record. */
   readonly By: string;
   /** RFC 3339. */
@@ -33,6 +35,8 @@ export type ParsedRequest =
   | { readonly ok: false; readonly why: string };
 
 const REQUEST_VERSION = 1;
+/** Of a request to restart in place: a sexton that cannot does not take it for a stop. */
+export const RESTART_VERSION = 2;
 /** A larger file is not read. */
 export const MAX_REQUEST_BYTES = 65_536;
 /** Most memberNames in `Among`: they are part of the target's memo, which is bounded. */
@@ -64,7 +68,7 @@ export function parseRequest(text: string): ParsedRequest {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return notUnderstood('not an object');
   const record = value as Readonly<Record<string, unknown>>;
   // A newer version may mean something else by the same words, and to stop cannot be taken back.
-  if (own(record, 'Version') !== REQUEST_VERSION) return notUnderstood('of a version that is not known here');
+  if (readVersion(own(record, 'Version')) === undefined) return notUnderstood('of a version that is not known here');
   const request: Record<string, unknown> = {};
   for (const [key, reader] of Object.entries(REQUEST_READERS)) {
     const raw = own(record, key);
@@ -89,20 +93,25 @@ export function asked(now: {
   return { Version: REQUEST_VERSION, At: rfc3339(now.wall), RequestedMonotonic: Math.round(now.mono) };
 }
 
-const OPTIONAL: ReadonlySet<string> = new Set(['GraceMs', 'Among']);
+const OPTIONAL: ReadonlySet<string> = new Set(['GraceMs', 'Among', 'ByRule']);
 
 const REQUEST_READERS: {
   readonly [Key in keyof Required<StopRequest>]: (value: unknown) => StopRequest[Key] | undefined;
 } = {
-  Version: (value) => (value === REQUEST_VERSION ? REQUEST_VERSION : undefined),
+  Version: readVersion,
   Boot: token,
   Incarnation: token,
   GraceMs: (value) => (Number.isSafeInteger(value) && isWithin(value, MAX_GRACE_MS) ? (value as number) : undefined),
   Among: memberNames,
+  ByRule: (value) => (Number.isInteger(value) && isWithin(value, 255) ? (value as number) : undefined),
   By: (value) => (typeof value === 'string' ? cleanText(value) : undefined),
   At: (value) => (typeof value === 'string' && TIME.test(value) ? value : undefined),
   RequestedMonotonic: (value) => (isWithin(value, Number.MAX_SAFE_INTEGER) ? (value as number) : undefined),
 };
+
+function readVersion(value: unknown): number | undefined {
+  return value === REQUEST_VERSION || value === RESTART_VERSION ? value : undefined;
+}
 
 function isWithin(value: unknown, most: number): boolean {
   return typeof value === 'number' && value >= 0 && value <= most;

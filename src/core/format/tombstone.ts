@@ -37,6 +37,8 @@ export interface Tombstone {
   readonly RestartsIfKilled?: boolean;
   /** One of its restart rules restarts all containers of the pod. */
   readonly RestartsAll?: boolean;
+  /** Some ends of its command restart all members in place. */
+  readonly RestartsPod?: boolean;
   /** Of a sidecar that names them: those that must all have ended before it leaves; none where one is enough. */
   readonly Mains?: readonly string[];
   readonly StartAfter?: readonly StartGate['name'][];
@@ -58,6 +60,20 @@ export interface Tombstone {
   readonly StopReason?: string;
   /** The stop, or its deadline, is of this container alone: others neither wait nor hurry for it. */
   readonly StopScope?: 'container';
+  /**
+   * The restart in place that it takes part in, or took part in last: when that was asked for, CLOCK_MONOTONIC
+   * milliseconds of `Boot`, and by whom.
+   */
+  readonly RestartRequested?: number;
+  readonly RestartBy?: string;
+  /** Who takes part; absent: all members. */
+  readonly RestartAmong?: readonly string[];
+  /** The grace period that it was asked with, milliseconds. */
+  readonly RestartGraceMs?: number;
+  /** Who has a rule that restarts all containers on this code is to exit with it. */
+  readonly RestartByRule?: number;
+  /** How often it has started again for a restart in place. */
+  readonly PodRestarts?: number;
   /** CLOCK_MONOTONIC milliseconds of `Boot`: its own. Only a declared one is written. */
   readonly Deadline?: number;
   /**
@@ -161,6 +177,7 @@ const KEYS = [
   'RestartPolicy',
   'RestartsIfKilled',
   'RestartsAll',
+  'RestartsPod',
   'Mains',
   'StartAfter',
   'Restarts',
@@ -173,6 +190,12 @@ const KEYS = [
   'StopRequested',
   'StopReason',
   'StopScope',
+  'RestartRequested',
+  'RestartBy',
+  'RestartAmong',
+  'RestartGraceMs',
+  'RestartByRule',
+  'PodRestarts',
   'Deadline',
   'PodStopNotBefore',
   'Died',

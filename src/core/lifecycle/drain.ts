@@ -25,7 +25,7 @@ export function watchDrain(draft: Draft): void {
   if (config.drain?.kind !== 'adaptive' || stop === undefined || stop.reason === MAINS_FINISHED) return;
   if (traffic === undefined) return beginDrain(draft, config.drain, stop);
   if (traffic.ended !== undefined) return;
-  if (state.child.is === 'gone') return endDrain(draft, 'command ended');
+  if (state.child.is === 'gone' || state.child.is === 'unstarted') return endDrain(draft, 'command ended');
   if (stop.requests >= 2) return endDrain(draft, 'asked again');
   if (isQuiet(config.drain, stop, traffic)) {
     update(draft, { stop: { ...stop, earliestMs: state.now.mono } });

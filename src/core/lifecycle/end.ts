@@ -8,6 +8,7 @@ import type { DeathReason } from '../format/tombstone.ts';
 import { lastMomentMs } from '../pod/deadline.ts';
 import { verdictOf } from '../pod/finished.ts';
 import { checkHold } from '../pod/hold.ts';
+import { isRestarting } from '../pod/restart.ts';
 import { backoffAfter, isFinalEnd, wantsRestart } from '../restart.ts';
 import { SIGKILL } from '../signals.ts';
 import { type Draft, note, say, update } from '../state/draft.ts';
@@ -15,6 +16,7 @@ import { type Child, MAINS_FINISHED } from '../state/state.ts';
 import { rfc3339 } from '../time.ts';
 import { leaveContainer } from './quitting.ts';
 import { evidenceOf } from './record.ts';
+import { askByExit, RESET_PER_LIFE, rest } from './resting.ts';
 import { dropTasks } from './tasks.ts';
 
 /** The child and all of its group are gone. */
@@ -25,6 +27,7 @@ export function endLife(draft: Draft, child: Child & { is: 'leftovers' }): void 
   const leftMs = lastMs === undefined ? undefined : lastMs - state.now.mono;
   const backoff = backoffAfter(state.backoffMs, child.livedMs, leftMs);
   dropTasks(draft);
+  if (askByExit(draft, child)) return rest(draft, child.exit, deathReasonOf(draft, child), backoff);
   if (willRestart(draft, child) && backoff !== undefined) {
     const last = { at: rfc3339(draft.at.wall), status, reason: deathReasonOf(draft, child) };
     update(draft, {
@@ -38,6 +41,7 @@ export function endLife(draft: Draft, child: Child & { is: 'leftovers' }): void 
     say(draft, 'warn', 'restarting in place', { exitCode: status, delayMs: backoff.delayMs });
     return;
   }
+  if (isRestarting(state)) return rest(draft, child.exit, deathReasonOf(draft, child));
   finishMember(draft, { status, reason: deathReasonOf(draft, child), exit: child.exit });
 }
 
@@ -69,9 +73,6 @@ function checkOver(draft: Draft): boolean {
   return !checkHold(draft, state.stop);
 }
 
-/** Reset when a new process is started. */
-const RESET_PER_LIFE = { failing: undefined, hooks: {}, vitals: {} } as const;
-
 function deathReasonOf(draft: Draft, { exit, sinceMs, oom }: Child & { is: 'leftovers' }): DeathReason {
   const { stop, climb } = draft.state;
   if (oom) return 'oom';
@@ -92,10 +93,12 @@ export interface FinalExit {
   readonly status: number;
   readonly reason: DeathReason;
   readonly exit: ChildExit | undefined;
+  /** What the container exits with, where that is not by the status. */
+  readonly code?: number;
 }
 
 /** The member's life is over: the tombstone gets its last lines, the container its exit code. */
-export function finishMember(draft: Draft, { status, reason, exit }: FinalExit): void {
+export function finishMember(draft: Draft, { status, reason, exit, code: asked }: FinalExit): void {
   // Of a start gate that was waited for.
   dropTasks(draft);
   const { state, config } = draft;
@@ -104,7 +107,8 @@ export function finishMember(draft: Draft, { status, reason, exit }: FinalExit):
   const overdue = reason === 'killed' && climb?.killed === true && isThePlatforms;
   // One that is stopped alone, and started again: a zero would look as if its work were done.
   const isToComeBack = stop?.alone === true && !isFinalEnd(config, status);
-  const code = containerStatus(config, { status, stopped: stop !== undefined && !isToComeBack, overdue });
+  const stopped = stop !== undefined && !isToComeBack;
+  const code = asked ?? containerStatus(config, { status, stopped, overdue });
   const final = isFinalEnd(config, code);
   update(draft, {
     child: { is: 'gone', status, code, reason, final },
@@ -150,6 +154,7 @@ function scalarsOf({ ContainerExitCode, ForcedBy, StopMs, GraceMs, GraceLeftMs, 
 
 /** The stop came while a child was waited for between two lives. */
 export function endInBackoff(draft: Draft, child: Child & { is: 'backoff' }): void {
+  if (isRestarting(draft.state)) return rest(draft, child.exit, ownReason(child.exit));
   finishMember(draft, {
     status: statusOf(child.exit),
     reason: ownReason(child.exit),

@@ -30,6 +30,7 @@ import { offerPromptStop } from './prompt.ts';
 import { leaveIfDone, leaveInTime } from './quitting.ts';
 import { onFileChanged } from './reloading.ts';
 import { onForwarded, onSignal, onStopAsked } from './request.ts';
+import { joinRestart, onRestartAsked } from './restarting.ts';
 import { endOverdueTasks, onTaskEnded } from './results.ts';
 import { beginStop, decideToStop, restartAfterBackoff, startChildWhenReady } from './rules.ts';
 import { trackStages } from './stages.ts';
@@ -102,11 +103,12 @@ export const EVENTS: { readonly [Type in Event['type']]: Step<Event & { readonly
   spawnFailed: step(['unstarted', 'spawning'], ['unstarted', 'backoff', 'gone'], onSpawnFailed),
   overdue: step(['spawning', 'alive', 'leftovers'], [], onOverdue),
   exited: step(['alive'], ['leftovers'], onExited),
-  groupGone: step(['leftovers'], ['backoff', 'gone'], onGroupGone),
+  groupGone: step(['leftovers'], ['unstarted', 'backoff', 'gone'], onGroupGone),
   mainsEnded: step(['alive', 'leftovers'], [], onMainsEnded),
-  straysGone: step(['leftovers'], ['backoff', 'gone'], onStraysGone),
+  straysGone: step(['leftovers'], ['unstarted', 'backoff', 'gone'], onStraysGone),
   taskEnded: step(ANY, [], onTaskEnded),
   stopAsked: step(LIVING, [], onStopAsked),
+  restartAsked: step(LIVING, [], onRestartAsked),
   fileChanged: step(['alive'], [], onFileChanged),
   trafficSeen: step(ANY, [], onTrafficSeen),
   trafficUnavailable: step(ANY, [], onTrafficUnavailable),
@@ -119,6 +121,7 @@ export const EVENTS: { readonly [Type in Event['type']]: Step<Event & { readonly
 export const RULES: readonly Step<undefined>[] = [
   step(LIVING, [], trustHeldBoots),
   step(LIVING, [], recognizeLoneStop),
+  step(LIVING, [], joinRestart),
   step(LIVING, [], decideToStop),
   step(LIVING, [], warnAboutDepartedSidecars),
   step(['unstarted'], [], startReadyChecks),
@@ -129,12 +132,12 @@ export const RULES: readonly Step<undefined>[] = [
   step(['alive'], [], markHealth),
   step(['alive'], [], decideToFail),
   step(ANY, [], watchDrain),
-  step(LIVING, ['gone'], beginStop),
+  step(LIVING, ['unstarted', 'gone'], beginStop),
   step(['alive'], [], endFailing),
   step(['alive'], [], probe),
   step(['leftovers'], [], stopLeftovers),
   step(['alive', 'leftovers'], [], climbInTime),
-  step(['leftovers'], ['backoff', 'gone'], giveUpOnUnkillable),
+  step(['leftovers'], ['unstarted', 'backoff', 'gone'], giveUpOnUnkillable),
   step(['backoff'], ['spawning'], restartAfterBackoff),
   step(['alive'], [], offerPromptStop),
   step(LIVING, [], publishPodStopNotBefore),

@@ -20,7 +20,7 @@ import { bornOf } from '../state/chronicle.ts';
 import type { State } from '../state/state.ts';
 
 export function tombstoneOf(config: MemberConfig, state: State): Tombstone {
-  const { chronicle, child, stop, failing, deadline, podStopBound } = state;
+  const { chronicle, child, stop, failing, deadline, podStopBound, restart } = state;
   return withoutUndefined({
     Version: VERSION,
     Name: config.name,
@@ -33,6 +33,7 @@ export function tombstoneOf(config: MemberConfig, state: State): Tombstone {
     RestartPolicy: config.restartPolicy,
     RestartsIfKilled: restartsIfKilled(config) || undefined,
     RestartsAll: restartsAll(config) || undefined,
+    RestartsPod: config.restartPodOn.codes.length > 0 || config.restartPodOn.liveness || undefined,
     Mains: rosterToWrite(config),
     StartAfter: config.startAfter.map((gate) => gate.name),
     Restarts: Math.max(0, state.births - 1),
@@ -45,6 +46,12 @@ export function tombstoneOf(config: MemberConfig, state: State): Tombstone {
     StopRequested: chronicle.stopRequested ?? failing?.since,
     StopReason: stop?.reason ?? failing?.why,
     StopScope: isOfContainer(state) ? 'container' : undefined,
+    RestartRequested: restart?.requestedMs,
+    RestartBy: restart?.by,
+    RestartAmong: restart?.among,
+    RestartGraceMs: restart?.graceMs,
+    RestartByRule: restart?.byRule,
+    PodRestarts: state.podRestarts === 0 ? undefined : state.podRestarts,
     Deadline: deadline?.kills === true ? Math.round(deadline.atMs) : undefined,
     PodStopNotBefore: podStopBound?.notBeforeMs === undefined ? undefined : Math.floor(podStopBound.notBeforeMs),
     Died: chronicle.died,

@@ -138,8 +138,8 @@ const LONG_MS = 1e12;
 const WALLS = ['253402300799123456789', '1000000001'] as const;
 
 /** Then not all failures are alike. */
-function namesCodes({ restartRules, exitCode }: MemberConfig): boolean {
-  return restartRules.length > 0 || exitCode.kind === 'map';
+function namesCodes({ restartRules, restartPodOn, exitCode }: MemberConfig): boolean {
+  return restartRules.length > 0 || restartPodOn.codes.length > 0 || exitCode.kind === 'map';
 }
 
 interface Outcome {

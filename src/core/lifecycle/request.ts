@@ -3,18 +3,20 @@
  */
 
 import { EXIT } from '../exit.ts';
-import { isStopRequest, translate } from '../ladder.ts';
+import { isRestartRequest, isStopRequest, translate } from '../ladder.ts';
 import { earlier, platformDeadline, requestDeadline } from '../pod/deadline.ts';
+import { isRestarting } from '../pod/restart.ts';
 import { SIGINT, SIGTERM, signalName } from '../signals.ts';
 import { type Draft, note, say, update } from '../state/draft.ts';
 import type { Event } from '../state/events.ts';
 import { REQUEST, type State, type Stop } from '../state/state.ts';
-import { type Instant, rfc3339 } from '../time.ts';
 import { climbOn, killNow, sendSignal } from './climb.ts';
 import { longestDrainMs } from './drain.ts';
 import { finishMember } from './end.ts';
 import { beginPromptly } from './prompt.ts';
 import { leaveNow } from './quitting.ts';
+import { askByItself } from './resting.ts';
+import { recordStop } from './wish.ts';
 
 export function onSignal(draft: Draft, event: Event & { type: 'signal' }): void {
   const { config } = draft;
@@ -25,6 +27,7 @@ export function onSignal(draft: Draft, event: Event & { type: 'signal' }): void 
     return;
   }
   if (isStopRequest(config, event.signal)) return requestStop(draft, event);
+  if (isRestartRequest(config, event.signal)) return askByItself(draft, 'sexton restart');
   const translated = translate(config, event.signal);
   if (translated === 'drop') return say(draft, 'debug', `dropped ${name}`);
   if (isMeantForUnstarted(draft, translated))
@@ -61,9 +64,11 @@ export function onForwarded(draft: Draft, event: Event & { type: 'forwarded' }):
 export function onStopAsked(draft: Draft, event: Event & { type: 'stopAsked' }): void {
   const { at, graceMs, among } = event;
   const { config, state } = draft;
-  if (state.stop === undefined || graceMs !== undefined)
+  // It beats a restart.
+  const isFirst = state.stop === undefined || isRestarting(state);
+  if (isFirst || graceMs !== undefined)
     update(draft, { deadline: earlier(state.deadline, requestDeadline(config, at.mono, event)) });
-  if (state.stop !== undefined) {
+  if (!isFirst) {
     if (draft.state.deadline !== state.deadline)
       say(draft, 'info', 'sexton stop shortened the grace period', { graceMs });
     return;
@@ -81,7 +86,7 @@ function requestStop(draft: Draft, event: Request): void {
   // The platform's first request moves the deadline, also during a stop of our own.
   if (stop === undefined || stop.requests === 0)
     update(draft, { deadline: earlier(deadline, platformDeadline(draft.config, event.at.mono)) });
-  if (stop === undefined) return onFirstRequest(draft, event);
+  if (stop === undefined || isRestarting(draft.state)) return onFirstRequest(draft, event);
   onFurtherRequest(draft, event, stop);
 }
 
@@ -121,14 +126,4 @@ function onFurtherRequest(draft: Draft, event: Request, stop: Stop): void {
   if (requests >= 3 && event.fromTerminal && event.signal === SIGINT)
     return killNow(draft, 'the third interrupt from the terminal');
   if (requests >= 2 && climb?.why === 'stop') climbOn(draft);
-}
-
-type StopDetails = Pick<Stop, 'origin' | 'reason' | 'signal' | 'requests' | 'among' | 'asked'>;
-
-/** `waitMs`: how long drain or linger may last. */
-export function recordStop(draft: Draft, details: StopDetails, at: Instant, waitMs: number): void {
-  update(draft, {
-    stop: { ...details, atMs: at.mono, earliestMs: at.mono + waitMs, waitsFor: undefined },
-    chronicle: { ...draft.state.chronicle, stopRequested: rfc3339(at.wall) },
-  });
 }

@@ -7,6 +7,7 @@ import { verdictOf } from '../pod/finished.ts';
 import { gatesOf } from '../pod/gates.ts';
 import { checkHold } from '../pod/hold.ts';
 import { cycleThrough } from '../pod/order.ts';
+import { isRestarting } from '../pod/restart.ts';
 import { peerNamed, standingOf, whyIgnored } from '../pod/standing.ts';
 import { restartAtMs } from '../restart.ts';
 import { SIGTERM } from '../signals.ts';
@@ -15,8 +16,9 @@ import { MAINS_FINISHED, type Stop } from '../state/state.ts';
 import { beginClimb } from './climb.ts';
 import { endInBackoff, finishMember } from './end.ts';
 import { endPreStop, ownBudget, runPreStop } from './hooks.ts';
-import { recordStop } from './request.ts';
+import { finishResting, startAgain } from './restarting.ts';
 import { dropTasks } from './tasks.ts';
+import { recordStop } from './wish.ts';
 
 /** A sidecar lives for its mains. */
 export function decideToStop(draft: Draft): void {
@@ -54,8 +56,11 @@ const UNKNOWN_MAIN_AFTER_MS = 10_000;
 export function startChildWhenReady(draft: Draft): void {
   const { config, state } = draft;
   if (state.child.is !== 'unstarted') return;
-  if (state.stop !== undefined)
+  if (isRestarting(state)) return startAgain(draft);
+  if (state.stop !== undefined) {
+    if (state.child.after !== undefined) return finishResting(draft, state.child.after);
     return finishUnstarted(draft, state.stop.origin === 'platform' ? EXIT.signalBase + state.stop.signal : EXIT.ok);
+  }
   const looksFirst = config.role === 'sidecar' || config.startAfter.length > 0;
   if (looksFirst && state.peers === undefined) return;
   if (!passStartGates(draft)) return;
@@ -74,7 +79,7 @@ function passStartGates(draft: Draft): boolean {
   }
   const gates = gatesOf(config, state);
   if (gates.is === 'open') return true;
-  const timeoutMs = state.startedAtMs + config.startTimeoutMs;
+  const timeoutMs = (state.restart?.againSinceMs ?? state.startedAtMs) + config.startTimeoutMs;
   wakeAt(draft, timeoutMs);
   const timedOut = isDue(draft, timeoutMs);
   if (gates.is === 'shut' && !timedOut) {
@@ -109,14 +114,15 @@ function startChild(draft: Draft): void {
   const id = births + 1;
   // Start gates are not asked about any more.
   dropTasks(draft);
-  update(draft, { births: id, child: { is: 'spawning', id, after: child.is === 'backoff' ? child.exit : undefined } });
+  const after = child.is === 'backoff' ? child.exit : child.is === 'unstarted' ? child.after : undefined;
+  update(draft, { births: id, child: { is: 'spawning', id, after } });
   draft.effects.push({ type: 'spawn', id });
 }
 
 /** From the wish to stop to the first rung. */
 export function beginStop(draft: Draft): void {
   const { stop, climb, child } = draft.state;
-  if (stop === undefined || climb?.why === 'stop' || child.is === 'spawning') return;
+  if (stop === undefined || climb?.why === 'stop' || child.is === 'spawning' || child.is === 'unstarted') return;
   const waitsFor = stop.waitsFor === 'pre-stop' ? undefined : checkObstacle(draft, stop);
   // Between two lives only members that still need a sidecar are a reason to go on; a main's stop beats its restart.
   if (child.is === 'backoff' && (draft.config.role === 'main' || waitsFor !== 'turn'))

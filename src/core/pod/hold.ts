@@ -12,6 +12,7 @@ import type { FailingWhy, State, Stop } from '../state/state.ts';
 import { graceOf } from './deadline.ts';
 import { holdsUp, rosterOf } from './finished.ts';
 import { blockersOf } from './order.ts';
+import { hasEndedForRestart } from './restart.ts';
 import { peerNamed, standingOf } from './standing.ts';
 
 /**
@@ -68,9 +69,11 @@ function checkFirstSight(draft: Draft, stop: Stop): boolean {
   const { config, state } = draft;
   if (stop.origin === 'self' || stop.among !== undefined || config.solo) return false;
   const mains = rosterOf(config, state).map((name) => peerNamed(state, name));
-  const standings = mains.map((main) => standingOf(config, state, main));
-  const areAllDead = standings.length > 0 && standings.every((standing) => standing.is === 'dead' && standing.final);
-  if (areAllDead) return false;
+  const isOver = (main: Peer | undefined): boolean => {
+    const standing = standingOf(config, state, main);
+    return (standing.is === 'dead' && standing.final) || (main !== undefined && hasEndedForRestart(main));
+  };
+  if (mains.length > 0 && mains.every(isOver)) return false;
   const isFirstSight =
     stop.atMs - state.startedAtMs < YOUNG_MS &&
     mains.every((main) => main === undefined || main.tombstone.Phase === 'waiting');

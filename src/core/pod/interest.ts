@@ -7,12 +7,21 @@
 import type { MemberConfig } from '../config.ts';
 import type { Tombstone } from '../format/tombstone.ts';
 import { restartsAll } from '../restart.ts';
-import { MAINS_FINISHED } from '../state/state.ts';
+import { MAINS_FINISHED, RESTART } from '../state/state.ts';
 import { isAskedByPlatform } from './alone.ts';
 import { isOfAnotherSession } from './standing.ts';
 
+/** What this member is about: in a stop others matter by their deadlines, in a restart all who take part in it. */
+export type Business = 'own' | 'stop' | 'restart';
+
+/** By what its own tombstone says. */
+export function businessOf({ StopRequested, StopReason }: Tombstone): Business {
+  return StopRequested === undefined ? 'own' : StopReason === RESTART ? 'restart' : 'stop';
+}
+
 /** Whether anything that `peer` may say next, or its silence, can change what we do. */
-export function mattersTo(config: MemberConfig, isStopping: boolean, peer: Tombstone): boolean {
+export function mattersTo(config: MemberConfig, business: Business, peer: Tombstone): boolean {
+  if (business === 'restart' || peer.RestartRequested !== undefined || peer.RestartsPod) return true;
   const { Name, Role = 'main', StartAfter = [], Deadline, PodStopNotBefore, Died, StopReason, RestartsAll } = peer;
   if (config.mains.includes(Name) || config.startAfter.some((gate) => gate.name === Name)) return true;
   if (config.role === 'sidecar' && config.mains.length === 0 && Role === 'main') return true;
@@ -27,7 +36,7 @@ export function mattersTo(config: MemberConfig, isStopping: boolean, peer: Tombs
   if (config.platformPreStopMs !== undefined && isMyQuestion(config, peer)) return true;
   // The files of a member of another session are removed if no process holds its handle.
   if (isOfAnotherSession(config, peer)) return true;
-  return isStopping && (Deadline !== undefined || PodStopNotBefore !== undefined);
+  return business === 'stop' && (Deadline !== undefined || PodStopNotBefore !== undefined);
 }
 
 /**
@@ -40,7 +49,7 @@ export function isQuiet(config: MemberConfig, peer: Tombstone): boolean {
   const stopped: Tombstone = { ...peer, StopRequested: time, StopReason: 'signal TERM' };
   // Only a sidecar leaves its mains.
   const left: Tombstone = { ...peer, Died: time, ...(peer.Role === 'sidecar' && { StopReason: MAINS_FINISHED }) };
-  return ![peer, stopped, left].some((word) => mattersTo(config, false, word));
+  return ![peer, stopped, left].some((word) => mattersTo(config, 'own', word));
 }
 
 function isMyQuestion({ role }: MemberConfig, peer: Tombstone): boolean {

@@ -6,6 +6,7 @@
 import type { AdaptiveDrain, HookAction, ProbeAction, QuitAction, ReadyAction, SleepAction } from '../config.ts';
 import type { Instant } from '../time.ts';
 import type { PeerView } from './peer.ts';
+import type { RestartAsk } from './state.ts';
 
 /** What the host reports of signals and of the child. */
 export type HostReport =
@@ -67,6 +68,8 @@ type Finding =
     }
   /** A container of the pod ran `sexton stop`. `among`: the members that it named; undefined: all members. */
   | { readonly type: 'stopAsked'; readonly graceMs: number | undefined; readonly among: readonly string[] | undefined }
+  /** A container of the pod ran `sexton restart`. */
+  | { readonly type: 'restartAsked'; readonly ask: RestartAsk }
   /** The file of `config.reload[index]` has another content. */
   | { readonly type: 'fileChanged'; readonly index: number }
   /**

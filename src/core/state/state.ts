@@ -14,8 +14,11 @@ import type { Peer } from './peer.ts';
 
 /** What is, of the supervised process. A value exists only where it means something. */
 export type Child =
-  /** Nothing was started yet: a start gate, or the first look at the graveyard. */
-  | { readonly is: 'unstarted' }
+  /**
+   * Nothing runs yet: a start gate, or the first look at the graveyard. `after`: how the life before it ended, if that
+   * was for a restart of the pod.
+   */
+  | { readonly is: 'unstarted'; readonly after?: ChildExit }
   /** `after`: how the life before this one ended, if there was one. */
   | { readonly is: 'spawning'; readonly id: number; readonly after?: ChildExit | undefined }
   | { readonly is: 'alive'; readonly id: number; readonly pid: number; readonly sinceMs: number }
@@ -44,7 +47,7 @@ export type Child =
 /** Who decided that this member stops. Only the platform's stop has the platform's SIGKILL at its end. */
 export type StopOrigin = 'platform' | 'self';
 
-/** The wish to stop. Once there it never goes away. */
+/** The wish to stop. Once there it never goes away, but that of a restart when the member starts again. */
 export interface Stop {
   readonly origin: StopOrigin;
   /** As written: `signal TERM`, `mains finished`. */
@@ -67,6 +70,33 @@ export interface Stop {
   readonly alone?: true;
   /** What it waits for now; undefined: nothing, the ladder has begun. */
   readonly waitsFor: 'turn' | 'drain' | 'linger' | 'pre-stop' | undefined;
+}
+
+/**
+ * A restart in place of the pod, or of some of its members. The moment of the request is its name: of two that ask, the
+ * later one counts, for all that either has asked.
+ */
+export interface RestartAsk {
+  /** CLOCK_MONOTONIC milliseconds. */
+  readonly requestedMs: number;
+  /** Who asked, or what, for the record. */
+  readonly by: string;
+  /** From the request to KILL; undefined: as each member has declared. */
+  readonly graceMs: number | undefined;
+  /** undefined: all members. */
+  readonly among: readonly string[] | undefined;
+  /** Who has a rule that restarts all containers on this code is to exit with it; undefined: all start again in place. */
+  readonly byRule: number | undefined;
+}
+
+/** The one that this member takes part in, or took part in last. */
+export interface Restart extends RestartAsk {
+  /** The command has ended for it, and is not started before that moment; undefined: it has not ended, or lives again. */
+  readonly restUntilMs?: number | undefined;
+  /** The one that was gone through before: word of that is old. */
+  readonly passedMs?: number | undefined;
+  /** Since when the member starts again. */
+  readonly againSinceMs?: number | undefined;
 }
 
 /** What an adaptive drain has seen. */
@@ -197,6 +227,9 @@ export interface State {
   readonly child: Child;
   readonly stop: Stop | undefined;
   readonly climb: Climb | undefined;
+  readonly restart: Restart | undefined;
+  /** How often it has started again for one. */
+  readonly podRestarts: number;
   readonly deadline: Deadline | undefined;
   readonly podStopBound: PodStopBound | undefined;
   /** undefined: there was no adaptive drain yet. */
@@ -236,6 +269,8 @@ export interface Origin {
 export const MAINS_FINISHED = 'mains finished';
 /** The stop reason of `sexton stop`. */
 export const REQUEST = 'request';
+/** The stop reason of a restart in place: a stop that ends in another start. */
+export const RESTART = 'restart requested';
 
 export function initialState(origin: Origin): State {
   return {
@@ -251,6 +286,8 @@ export function initialState(origin: Origin): State {
     child: { is: 'unstarted' },
     stop: undefined,
     climb: undefined,
+    restart: undefined,
+    podRestarts: 0,
     deadline: undefined,
     podStopBound: undefined,
     traffic: undefined,

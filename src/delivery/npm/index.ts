@@ -105,6 +105,8 @@ export interface Tombstone {
   readonly RestartsIfKilled?: boolean;
   /** One of its restart rules restarts all containers of the pod. */
   readonly RestartsAll?: boolean;
+  /** Some ends of its command restart all members in place. */
+  readonly RestartsPod?: boolean;
   /** Of a sidecar that names at most 16: those that must all have ended before it leaves; none where one is enough. */
   readonly Mains?: readonly string[];
   /** The members after which it starts. */
@@ -131,6 +133,17 @@ export interface Tombstone {
   readonly Deadline?: number;
   /** The stop, or its deadline, is of this container alone: the pod goes on. */
   readonly StopScope?: 'container';
+  /** The last restart in place that it takes, or took, part in: when it was asked for, in milliseconds as `Deadline`. */
+  readonly RestartRequested?: number;
+  /** Who asked for it. */
+  readonly RestartBy?: string;
+  /** Who takes part; absent: all members. */
+  readonly RestartAmong?: readonly string[];
+  readonly RestartGraceMs?: number;
+  /** The code with which one member exits in the end, so that the platform restarts all containers. */
+  readonly RestartByRule?: number;
+  /** How often it has started again for such a restart. */
+  readonly PodRestarts?: number;
   /** No stop of the pod began before this, in milliseconds as `Deadline`: said to a member that was asked to stop. */
   readonly PodStopNotBefore?: number;
   readonly Died?: string;

@@ -7,6 +7,7 @@
 
 import type { Tombstone } from '../../core/format/tombstone.ts';
 import { hostOf } from '../../core/format/tombstone.ts';
+import type { Business } from '../../core/pod/interest.ts';
 import type { PeerView } from '../../core/state/peer.ts';
 import { withTimeout } from '../timeouts.ts';
 import { Inbox, type InboxOptions } from './inbox.ts';
@@ -27,7 +28,7 @@ export interface GraveyardOptions {
    * Whether what this peer says next, or its silence, matters to us. Others are seen late and not told of. Default: all
    * do.
    */
-  readonly matters?: (tombstone: Tombstone, isStopping: boolean) => boolean;
+  readonly matters?: (tombstone: Tombstone, business: Business) => boolean;
   /** All peers that matter, or did once, by name: once at the start, then after each change. */
   readonly onPeers: (peers: readonly PeerView[]) => void;
   /** For the log: what is known of a member's handle is another thing now. */
@@ -63,7 +64,7 @@ export class Graveyard {
   #firstContacts: Promise<void> = Promise.resolve();
   #told: readonly PeerView[] | undefined;
   #hasStarted = false;
-  #isStopping = false;
+  #business: Business = 'own';
   /** The names of members that have mattered once: they stay watched, so that what is known of them stays current. */
   readonly #near = new Set<string>();
   #isTelling = false;
@@ -114,12 +115,13 @@ export class Graveyard {
   }
 
   /**
-   * We are stopping: from now on changes of all members are seen at once, because any of them may write a deadline
-   * that is ours, too. They are told in a later turn: the caller is still handling an event, and must finish it first.
+   * In a stop changes of all members are seen at once, because any of them may write a deadline that is ours, too; in
+   * a restart all are told of. They are told in a later turn: the caller is still handling an event, and must finish it
+   * first.
    */
-  attend(): void {
-    if (this.#isStopping) return;
-    this.#isStopping = true;
+  attend(business: Business): void {
+    if (this.#business === business || business === 'own') return;
+    this.#business = business;
     setImmediate(() => {
       if (!this.#hasStarted) return;
       this.#see(this.#snapshot);
@@ -131,7 +133,7 @@ export class Graveyard {
   vigil(): Vigil | undefined {
     const { isQuiet = () => false } = this.#options;
     const isBusy = this.#isTelling || this.#telling !== undefined || this.#liveness.isTrying;
-    if (!this.#hasStarted || this.#isStopping || isBusy || !this.#watch.isCalm) return undefined;
+    if (!this.#hasStarted || this.#business !== 'own' || isBusy || !this.#watch.isCalm) return undefined;
     return vigilOf(
       this.#snapshot.members.map(({ tombstone, vanished }) => ({
         tombstone,
@@ -173,14 +175,14 @@ export class Graveyard {
 
   #matters(tombstone: Tombstone): boolean {
     const { matters = () => true } = this.#options;
-    if (matters(tombstone, this.#isStopping)) this.#near.add(tombstone.Name);
+    if (matters(tombstone, this.#business)) this.#near.add(tombstone.Name);
     return this.#near.has(tombstone.Name);
   }
 
   /** The next tombstone of a member that is dead or of another boot is that of a new life, which may differ in all. */
   #isFar({ Name, Boot, Died }: Tombstone): boolean {
     const isOfThisBoot = Boot !== undefined && Boot === this.#options.inbox?.self()?.boot;
-    return this.#hasStarted && !this.#isStopping && !this.#near.has(Name) && isOfThisBoot && Died === undefined;
+    return this.#hasStarted && this.#business === 'own' && !this.#near.has(Name) && isOfThisBoot && Died === undefined;
   }
 
   #warn({ name, why }: Unreadable): void {

@@ -8,7 +8,13 @@
  */
 import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isMeantFor, MAX_REQUEST_BYTES, parseRequest, type StopRequest } from '../../core/format/stop-request.ts';
+import {
+  isMeantFor,
+  MAX_REQUEST_BYTES,
+  parseRequest,
+  RESTART_VERSION,
+  type StopRequest,
+} from '../../core/format/stop-request.ts';
 import { inDirectory } from './directory.ts';
 import { MAX_ENTRIES, readPlainFile } from './read.ts';
 
@@ -19,6 +25,8 @@ export interface Ask {
   readonly atMs: number;
   /** Who asked, for the record. */
   readonly by: string;
+  /** It is to start again. */
+  readonly restart?: { readonly byRule: number | undefined };
 }
 
 /** Who we are: a request is meant for one life of a container. */
@@ -112,6 +120,7 @@ export class Inbox {
 /** Any container that can write to the graveyard could fill the log otherwise. */
 const MAX_COMPLAINTS = 8;
 
-function askOf({ GraceMs, Among, RequestedMonotonic, By }: StopRequest): Ask {
-  return { graceMs: GraceMs, among: Among, atMs: RequestedMonotonic, by: By };
+function askOf({ Version, GraceMs, Among, ByRule, RequestedMonotonic, By }: StopRequest): Ask {
+  const ask = { graceMs: GraceMs, among: Among, atMs: RequestedMonotonic, by: By };
+  return Version === RESTART_VERSION ? { ...ask, restart: { byRule: ByRule } } : ask;
 }

@@ -4,6 +4,7 @@
 
 import { lastTurnMs } from '../../../src/core/pod/deadline.ts';
 import type { Event } from '../../../src/core/state/events.ts';
+import type { RestartAsk } from '../../../src/core/state/state.ts';
 import { alive, dead, instant } from '../helpers.ts';
 import type { EventOf } from '../host.ts';
 import type { Row } from './rows.ts';
@@ -21,6 +22,10 @@ export interface Group {
   readonly columns: readonly Column[];
 }
 
+function askAt(requestedMs: number): RestartAsk {
+  return { requestedMs, by: 'a test', graceMs: undefined, among: undefined, byRule: undefined };
+}
+
 export const GROUPS: readonly Group[] = [
   {
     title: 'Requests',
@@ -33,6 +38,9 @@ export const GROUPS: readonly Group[] = [
         state.promptFor === undefined ? [] : [{ type: 'forwarded', signal: 15, as: 15, senderPid: 0 }],
       ),
       column('`sexton stop`', 'sexton stop', () => [{ type: 'stopAsked', graceMs: undefined, among: undefined }]),
+      column('`sexton restart`', 'sexton restart', ({ state }) => [
+        { type: 'restartAsked', ask: askAt(state.now.mono) },
+      ]),
       column('another signal, HUP', 'another signal', () => [signal(1)]),
       column('a watched file has changed', 'file changed', () => [{ type: 'fileChanged', index: 0 }]),
       column('a new supervisor is there', 'new supervisor', () => [{ type: 'booted' }]),

@@ -71,6 +71,10 @@ const OVER: EventOf = { type: 'peersSeen', peers: [dead('work', 0)] };
 const SPAWNED: EventOf = { type: 'spawned', id: 1, pid: 101 };
 const GROUP: EventOf = { type: 'groupGone', id: 1, strays: 0 };
 const STRAYS: EventOf = { type: 'groupGone', id: 1, strays: 1 };
+const ASKED: EventOf = {
+  type: 'restartAsked',
+  ask: { requestedMs: START + 200, by: 'a test', graceMs: undefined, among: undefined, byRule: undefined },
+};
 const ended = (id: number, ok: boolean): EventOf => ({ type: 'taskEnded', id, ok, detail: '', output: '' });
 const exited = (code: number): EventOf => {
   return { type: 'exited', id: 1, pid: 101, code, signal: undefined, core: false, oom: false };
@@ -79,6 +83,7 @@ const SPAWNING: Told = [[0, BOOTED], [0, OPEN]]; // biome-ignore format: a path 
 const STARTING: Told = [...SPAWNING, [0, SPAWNED]];
 const RUNNING: Told = [...STARTING, [100, ended(1, true)]];
 const DRAINING: Told = [...RUNNING, [100, TERM]];
+const RESTING: Told = [...RUNNING, [100, ASKED], [0, exited(0)], [0, GROUP]];
 const FAILING: Told = [...RUNNING, [100, ended(2, false)]];
 const SERVING: Told = [[0, BOOTED], [0, OPEN], [0, SPAWNED]]; // biome-ignore format: a path is a line
 const HOLDING: Told = [...SERVING, [100, TERM]];
@@ -106,6 +111,7 @@ export function rows(): readonly Row[] {
     row('main, its group left behind', MAIN, [...RUNNING, [100, exited(1)]]),
     row('main, strays left behind', MAIN, [...RUNNING, [100, exited(1)], [0, STRAYS]]),
     row('main, between two lives', MAIN, [...RUNNING, [100, exited(1)], [0, GROUP]]),
+    row('main, ended for a restart', MAIN, RESTING),
     row('main, dead, quit calls under way', MAIN, [...RUNNING, [100, exited(0)], [0, GROUP]]),
     row('main, dead', FREE, [...SERVING, [100, exited(0)], [0, GROUP]]),
     row('sidecar, running', SIDECAR, SERVING),

@@ -70,7 +70,7 @@ describe('Graveyard with members that do not matter', () => {
     await watching(dir, peers);
     assert.equal(view(peers.items.at(-1), 'early'), undefined);
     const told = peers.items.length;
-    graveyard.attend();
+    graveyard.attend('stop');
     // Seed 515900 of the simulator: a newer tombstone was written in the midst of a write, and the older one over it.
     assert.equal(peers.items.length, told, 'not before that write is done');
     await peers.until((told) => view(told, 'early')?.tombstone.Deadline === 1);
@@ -87,7 +87,7 @@ function graveyardOf(t: TestContext, dir: string): { graveyard: Graveyard; peers
     dir,
     ownName: 'me',
     now: () => performance.now(),
-    matters: ({ Role, Deadline }, isStopping) => Role === 'main' || (isStopping && Deadline !== undefined),
+    matters: ({ Role, Deadline }, business) => Role === 'main' || (business === 'stop' && Deadline !== undefined),
     onPeers: peers.add,
     onTrouble: () => {},
     inbox: { self: () => ({ boot: BOOT, host: 'me' }), onAsked: () => {} },

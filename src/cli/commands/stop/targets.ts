@@ -7,7 +7,8 @@ import { hostOf } from '../../../core/format/tombstone.ts';
 import type { Members } from '../../../runtime/graveyard/members.ts';
 import type { Unreadable } from '../../../runtime/graveyard/read.ts';
 import { nearest } from '../../notation/nearest.ts';
-import { badStop } from './arguments.ts';
+import type { SextonError } from '../../text/errors.ts';
+import { badArguments } from '../arguments.ts';
 
 /** A member as it was found, in one life of its container. */
 export interface Target {
@@ -30,26 +31,34 @@ export interface Targets {
  * A container may be shown a boot id of its own (LXC, systemd-nspawn): a member whose handle is held runs on this
  * kernel, whatever boot id it wrote.
  */
-export function pickTargets({ members, held, unknown }: Members, names: readonly string[], boot: string): Targets {
+export function pickTargets(
+  { members, held, unknown }: Members,
+  names: readonly string[],
+  boot: string,
+  subcommand: 'stop' | 'restart' = 'stop',
+): Targets {
+  const badRequest = (problem: string): SextonError => badArguments(subcommand, problem);
   const known = members.map(({ Name }) => Name);
-  for (const name of names) if (!known.includes(name)) throw badStop(notThere(name, known));
+  for (const name of names) if (!known.includes(name)) throw badRequest(notThere(name, known));
   const meant = members.filter(({ Name }) => names.length === 0 || names.includes(Name));
   const living = meant.filter(({ Died, Reason }) => Died === undefined && Reason !== 'lost');
   const deaf = living.filter(({ Version }) => Version === 0).map(({ Name }) => Name);
-  if (names.length > 0 && deaf.length > 0) throw badStop(`${cannotBeAsked(deaf)}; stop its container instead`);
+  if (names.length > 0 && deaf.length > 0)
+    throw badRequest(`${cannotBeAsked(deaf, subcommand)}; ${subcommand} its container instead`);
   const alive = living.flatMap(({ Name, Boot, Incarnation }) =>
     Boot !== undefined && (Boot === boot || held.has(Name)) && Incarnation !== undefined
       ? [{ name: Name, boot: Boot, host: hostOf(Incarnation) }]
       : [],
   );
-  if (alive.length === 0 && deaf.length > 0) throw badStop(`${cannotBeAsked(deaf)}, and no other member is alive`);
+  if (alive.length === 0 && deaf.length > 0)
+    throw badRequest(`${cannotBeAsked(deaf, subcommand)}, and no other member is alive`);
   const dead = names.length === 0 ? [] : meant.filter(({ Name }) => !alive.some(({ name }) => name === Name));
   const doubtful = unknown.filter(({ name }) => alive.some((target) => target.name === name));
   return { alive, dead, deaf, doubtful };
 }
 
-export function cannotBeAsked(names: readonly string[]): string {
-  return `${names.join(', ')} cannot be asked to stop: run by kubexit, which reads no requests`;
+export function cannotBeAsked(names: readonly string[], subcommand: 'stop' | 'restart' = 'stop'): string {
+  return `${names.join(', ')} cannot be asked to ${subcommand}: run by kubexit, which reads no requests`;
 }
 
 function notThere(name: string, known: readonly string[]): string {

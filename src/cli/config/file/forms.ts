@@ -115,6 +115,7 @@ export const FORMS: Readonly<Record<Key, Form>> = {
   reload: { pattern: '' },
   quit: { pattern: listed(QUIT) },
   restart: choices('restart'),
+  restartPodOn: { pattern: listed(`(exit:${CODE}|liveness)`) },
   exitCode: {
     pattern: `(keep|zero-when-stopped|${listed(`${CODE}=${CODE}`)})`,
     map: { key: CODE, value: CODE, numbers: CODES },

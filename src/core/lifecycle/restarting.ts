@@ -1,0 +1,78 @@
+/**
+ * A restart in place: asked for, joined, and ended by another start.
+ */
+import { type ChildExit, EXIT, statusOf } from '../exit.ts';
+import { restartsOfOthers, unendedIn } from '../pod/restart.ts';
+import { restartsAllOn } from '../restart.ts';
+import { type Draft, isDue, note, say, sayOnce, update, wakeAt } from '../state/draft.ts';
+import type { Event } from '../state/events.ts';
+import type { Restart } from '../state/state.ts';
+import { finishMember } from './end.ts';
+import { askForRestart } from './wish.ts';
+
+export function onRestartAsked(draft: Draft, { ask }: Event & { type: 'restartAsked' }): void {
+  askForRestart(draft, ask);
+}
+
+/** A rule: who could not be asked, or was started meanwhile, takes part like all others. */
+export function joinRestart(draft: Draft): void {
+  const { asks, untilMs } = restartsOfOthers(draft.config, draft.state);
+  wakeAt(draft, untilMs);
+  for (const ask of asks) askForRestart(draft, ask);
+}
+
+/** Between the two lives: nothing is started before all have ended. */
+export function startAgain(draft: Draft): void {
+  const { config, state } = draft;
+  const { restart, peers, chronicle } = state;
+  // A new supervisor looks first.
+  if (restart === undefined || peers === undefined) return;
+  const { names, untilMs } = unendedIn(config, state, restart);
+  wakeAt(draft, untilMs);
+  if (names.length > 0) return;
+  wakeAt(draft, restart.restUntilMs);
+  if (restart.restUntilMs !== undefined && !isDue(draft, restart.restUntilMs)) return;
+  if (restart.byRule !== undefined && !passRule(draft, restart, restart.byRule)) return;
+  update(draft, {
+    stop: undefined,
+    deadline: undefined,
+    traffic: undefined,
+    looks: {},
+    podRestarts: state.podRestarts + 1,
+    restart: { ...restart, restUntilMs: undefined, againSinceMs: state.now.mono },
+    chronicle: { ...chronicle, stopRequested: undefined },
+  });
+  note(draft, 'restarted', { By: restart.by });
+  say(draft, 'info', 'all have ended: starting again', { by: restart.by });
+}
+
+/** The platform ends whoever is left and starts all anew, unless it knows of no such rule. */
+function passRule(draft: Draft, restart: Restart, code: number): boolean {
+  const { config, state } = draft;
+  const { child, deadline, now } = state;
+  if (restartsAllOn(config, code)) {
+    const after = child.is === 'unstarted' ? child.after : undefined;
+    say(draft, 'info', `all have ended: exiting with ${code}, so that the platform restarts all containers`);
+    const status = after === undefined ? EXIT.ok : statusOf(after);
+    finishMember(draft, { status, reason: after === undefined ? 'never-started' : 'stopped', exit: after, code });
+    return false;
+  }
+  const untilMs = Math.max(deadline?.atMs ?? now.mono, restart.restUntilMs ?? 0) + RULE_MS;
+  wakeAt(draft, untilMs);
+  if (!isDue(draft, untilMs)) return false;
+  sayOnce(
+    draft,
+    `rule ${restart.requestedMs}`,
+    'error',
+    `the platform has not restarted all containers: starting again in place; check that a restartPolicyRules entry RestartAllContainers for ${code} is in the manifest and in the --restart-rules of one member`,
+  );
+  return true;
+}
+
+/** What the platform may take to end all others once one has exited by its rule. */
+const RULE_MS = 30_000;
+
+/** A stop has beaten the restart: the life before it was the last one. */
+export function finishResting(draft: Draft, exit: ChildExit): void {
+  finishMember(draft, { status: statusOf(exit), reason: 'stopped', exit });
+}

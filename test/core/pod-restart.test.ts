@@ -1,0 +1,165 @@
+/**
+ * A restart of the pod in place: all stop in order, all start again behind their gates.
+ */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { MemberConfig, RestartRule } from '../../src/core/config.ts';
+import type { RestartAsk } from '../../src/core/state/state.ts';
+import { alive, dead, fixed, mainConfig, probes, START, sidecarConfig } from './helpers.ts';
+import type { ChildScript } from './host.ts';
+import { Life } from './life.ts';
+import { type MemberScript, Pod } from './pod.ts';
+
+const after = (name: string) => [{ name, condition: 'started', optional: false }] as const;
+const traps = (afterMs: number): ChildScript => ({ on: { 15: { afterMs, code: 0 } } });
+const GRACE = { gracePeriodMs: 30_000 };
+const ON_88: RestartRule = { action: 'restart-all', codes: [88], except: false };
+
+function ask(atMs: number, change: Partial<RestartAsk> = {}): RestartAsk {
+  return {
+    requestedMs: START + atMs,
+    by: 'a test',
+    graceMs: undefined,
+    among: undefined,
+    byRule: undefined,
+    ...change,
+  };
+}
+
+/** A proxy, and a main that starts after it. */
+function pair(main: Partial<MemberConfig> = {}, proxy: Partial<MemberConfig> = {}): readonly MemberScript[] {
+  return [
+    { config: sidecarConfig({ ...GRACE, name: 'proxy', mains: ['work'], ...proxy }), child: traps(100) },
+    { config: mainConfig({ ...GRACE, name: 'work', startAfter: after('proxy'), ...main }), child: traps(200) },
+  ];
+}
+
+describe('a restart in place', () => {
+  it('stops all in order and starts all again in order, in the same containers', () => {
+    const pod = new Pod(pair()).pass(1_000);
+    pod.act('proxy', (life) => life.feed({ type: 'restartAsked', ask: ask(1_000) })).pass(10_000);
+    const [proxy, work] = [pod.of('proxy'), pod.of('work')];
+    assert.deepEqual([work.signals, proxy.signals], [[[1_000, 15]], [[1_200, 15]]]);
+    assert.deepEqual(
+      [proxy.spawns, work.spawns],
+      [
+        [0, 1_300],
+        [0, 1_300],
+      ],
+    );
+    assert.deepEqual([pod.ends, proxy.phase, work.phase], [[], 'running', 'running']);
+    const { PodRestarts, RestartBy, StopReason, Deadline, LastReason } = work.tombstone;
+    assert.deepEqual(
+      [PodRestarts, RestartBy, StopReason, Deadline, LastReason],
+      [1, 'a test', undefined, undefined, 'stopped'],
+    );
+  });
+
+  it('drains first, by one deadline for all', () => {
+    const pod = new Pod(pair({ drain: fixed(2_000) })).pass(1_000);
+    pod.act('work', (life) => life.feed({ type: 'restartAsked', ask: ask(1_000, { graceMs: 10_000 }) }));
+    assert.deepEqual([pod.of('work').phase, pod.of('proxy').phase], ['draining', 'holding']);
+    assert.deepEqual([pod.of('work').deadlineMs, pod.of('proxy').deadlineMs], [11_000, 11_000]);
+    assert.deepEqual(pod.pass(10_000).of('work').spawns, [0, 3_300]);
+  });
+
+  it('is beaten by the stop of the platform: while a command ends, and between the two lives', () => {
+    const early = new Pod(pair())
+      .pass(1_000)
+      .act('work', (life) => life.feed({ type: 'restartAsked', ask: ask(1_000) }));
+    assert.deepEqual(early.pass(100).delete().pass(60_000).ends, ['work 0', 'proxy 0']);
+    const resting = new Life({ config: mainConfig(GRACE), peers: [alive('other')], child: traps(100) })
+      .feed({ type: 'restartAsked', ask: ask(0) })
+      .pass(1_000);
+    assert.deepEqual([resting.phase, resting.signal(15).exitCode, resting.spawns], ['waiting', 0, [0]]);
+    assert.deepEqual([resting.tombstone.StopReason, resting.tombstone.Reason], ['signal TERM', 'stopped']);
+  });
+
+  it('of some leaves the others alone', () => {
+    const pod = new Pod(pair()).pass(1_000);
+    pod.act('work', (life) => life.feed({ type: 'restartAsked', ask: ask(1_000, { among: ['work'] }) })).pass(5_000);
+    assert.deepEqual([pod.of('proxy').spawns, pod.of('work').spawns], [[0], [0, 1_200]]);
+  });
+
+  it('asked for twice at the same time is one', () => {
+    const pod = new Pod(pair()).pass(1_000);
+    pod.act('work', (life) => life.feed({ type: 'restartAsked', ask: ask(999) }));
+    pod.act('proxy', (life) => life.feed({ type: 'restartAsked', ask: ask(1_000) })).pass(10_000);
+    assert.deepEqual([pod.of('proxy').spawns.length, pod.of('work').spawns.length], [2, 2]);
+  });
+
+  it('waits no longer than its deadline, and 6 s, for one that has not heard of it', () => {
+    const life = new Life({ config: mainConfig(GRACE), peers: [alive('deaf')], child: traps(100) });
+    life.feed({ type: 'restartAsked', ask: ask(0, { graceMs: 5_000 }) }).pass(20_000);
+    assert.deepEqual(life.spawns, [0, 6_000]);
+  });
+
+  it('does not wait for one that has died', () => {
+    const life = new Life({ config: mainConfig(GRACE), peers: [dead('over', 0)], child: traps(100) });
+    assert.deepEqual(life.feed({ type: 'restartAsked', ask: ask(0) }).pass(1_000).spawns, [0, 100]);
+  });
+
+  it('goes on with another supervisor', () => {
+    const pod = new Pod(pair()).pass(1_000).act('work', (life) => life.feed({ type: 'restartAsked', ask: ask(1_000) }));
+    for (const name of ['work', 'proxy']) pod.act(name, (life) => life.loseSupervisor().feed({ type: 'booted' }));
+    assert.deepEqual(pod.pass(10_000).of('work').spawns.length, 2);
+  });
+});
+
+describe('restart-pod-on', () => {
+  it('exit: restarts all, with a growing pause for one that ends so again and again', () => {
+    const restartPodOn = { codes: [70], liveness: false };
+    const pod = new Pod(pair({ restartPodOn })).pass(1_000).act('work', (life) => life.endChild(70));
+    assert.deepEqual([pod.pass(1_000).of('proxy').spawns.length, pod.of('work').spawns], [2, [0, 1_100]]);
+    assert.equal(pod.of('proxy').tombstone.RestartBy, 'work: exit code 70');
+    pod.act('work', (life) => life.endChild(70)).pass(1_000);
+    assert.deepEqual(pod.of('work').spawns, [0, 1_100, 2_200]);
+    assert.deepEqual(pod.act('work', (life) => life.endChild(1)).pass(1_000).ends, ['work 1', 'proxy 0']);
+  });
+
+  it('liveness: restarts all, in order', () => {
+    const change = { restartPodOn: { codes: [], liveness: true }, ...probes({ liveness: { failures: 1 } }) };
+    const [proxy, work] = pair(change) as readonly [MemberScript, MemberScript];
+    const pod = new Pod([
+      proxy,
+      {
+        ...work,
+        child: {
+          ...traps(200),
+          actions: {
+            liveness: [
+              { afterMs: 1_000, ok: false },
+              { afterMs: 1, ok: true },
+            ],
+          },
+        },
+      },
+    ]);
+    pod.pass(5_000);
+    assert.deepEqual([pod.of('work').spawns, pod.of('proxy').spawns.length], [[0, 1_300], 2]);
+  });
+});
+
+describe('by rule', () => {
+  it('the member that has it exits with its code when all have ended', () => {
+    const pod = new Pod(pair({ restartRules: [ON_88] })).pass(1_000);
+    pod.act('work', (life) => life.feed({ type: 'restartAsked', ask: ask(1_000, { byRule: 88 }) })).pass(5_000);
+    assert.deepEqual([pod.ends, pod.of('proxy').phase, pod.of('proxy').spawns], [['work 88'], 'waiting', [0]]);
+    assert.equal(pod.of('work').tombstone.Final, false);
+  });
+
+  it('where the platform does not follow, all start again in place, and say so', () => {
+    const life = new Life({ config: mainConfig(GRACE), peers: [], child: traps(100) });
+    life.feed({ type: 'restartAsked', ask: ask(0, { byRule: 88 }) }).pass(70_000);
+    assert.deepEqual(life.spawns, [0, 60_000]);
+    assert.ok(life.logs.some((line) => line.startsWith('error: the platform has not restarted all containers')));
+  });
+});
+
+it('a container without a graveyard is asked by a signal', () => {
+  const life = new Life({ config: mainConfig({ ...GRACE, solo: true }), child: traps(100) }).pass(500).signal(64);
+  assert.deepEqual(
+    [life.pass(5_000).spawns, life.phase, life.tombstone.RestartBy],
+    [[0, 600], 'running', 'self: sexton restart'],
+  );
+});

@@ -1,0 +1,228 @@
+/**
+ * Restarts in place: how they are asked for, and what must come of them.
+ *
+ * "all end before any starts": nobody's command is started again while one lives that the restart is to end.
+ * "gates": it is started after its gates have opened anew.
+ * "all live again": after a restart that nobody interrupted.
+ */
+import { isRestarting, takesPart } from '../../src/core/pod/restart.ts';
+import type { RestartAsk, State } from '../../src/core/state/state.ts';
+import type { Step } from '../core/life.ts';
+import type { Container } from './container.ts';
+import { RESTARTED_MS } from './draw-restarts.ts';
+import type { Fault } from './scenario.ts';
+import { isCommandAlive } from './truth.ts';
+import type { Member, World } from './world.ts';
+
+const BY_FAULT = 'sexton restart';
+
+type Breaks = (law: string, container: Container, what: string) => void;
+
+/** A request in the graveyard for each member that runs; one whose file was not removed in time is read twice. */
+export function askToRestart(world: World, { graceMs, among, byRule }: Fault & { do: 'sexton restart' }): void {
+  const { agenda, dice, volume } = world;
+  // No file can be left: the command says so and fails.
+  if (!volume.isThere || (volume.trouble !== undefined && volume.trouble !== 'slow'))
+    return world.count('restart refused');
+  const ask: RestartAsk = { requestedMs: Math.round(agenda.monoMs), by: BY_FAULT, graceMs, among, byRule };
+  world.laws.restarts.asked(ask);
+  for (const { container, name } of world.members) {
+    if (container?.isRunning !== true || !takesPart(among, name)) continue;
+    for (let time = 0; time < (dice.chance(0.1) ? 2 : 1); time += 1) deliver(container, ask);
+  }
+}
+
+function deliver(container: Container, ask: RestartAsk): void {
+  const { agenda, dice, scenario } = container.world;
+  // A look comes round every 5 s where no file event does.
+  const mostMs = scenario.volume.events === 'prompt' ? 30 : dice.chance(0.7) ? 300 : 5_000;
+  agenda.in(1 + dice.short(mostMs), container.actor, () => {
+    const { brain } = container;
+    if (brain !== undefined && brain.actor.frozenUntilMs > agenda.nowMs) return deliver(container, ask);
+    if (brain?.askToRestart(ask) !== true && container.isRunning) deliver(container, ask);
+  });
+}
+
+interface Asked {
+  readonly ask: RestartAsk;
+  readonly atMs: number;
+  /** Who was there, and the last command each had started. */
+  readonly before: ReadonlyMap<Container, number>;
+}
+
+export class Restarts {
+  readonly #world: World;
+  readonly #breaks: Breaks;
+  readonly #asked: Asked[] = [];
+  /** Since when each was last started, or healthy, by its own word. */
+  readonly #since = new Map<string, number>();
+  readonly #judged = new Set<Asked>();
+
+  constructor(world: World, breaks: Breaks) {
+    this.#world = world;
+    this.#breaks = breaks;
+  }
+
+  get isSomebodyDue(): boolean {
+    // A main may restart the pod for ever.
+    return this.#asked.some((asked) => asked.ask.by === BY_FAULT && !this.#judged.has(asked));
+  }
+
+  /** By `sexton restart`, or by a member itself. */
+  asked(ask: RestartAsk): void {
+    const { agenda, containers, count } = this.#world;
+    count(`restart asked for: ${ask.among === undefined ? 'the pod' : 'some'}`);
+    if (ask.byRule !== undefined) count('restart asked for: by a rule');
+    const running = containers.filter(
+      (container) => container.isRunning && takesPart(ask.among, container.member.name),
+    );
+    // A member counts from the event that made it ask, which may be heard a little later.
+    const askedAtMs = Math.min(agenda.nowMs, ask.requestedMs + agenda.bootAtMs);
+    const asked = { ask, atMs: askedAtMs, before: new Map(running.map((it) => [it, it.lastSpawned])) };
+    this.#asked.push(asked);
+    const atMs = Math.max(agenda.nowMs, this.#world.calmAtMs) + RESTARTED_MS - 5_000;
+    agenda.at(atMs, undefined, () => this.#judge(asked));
+  }
+
+  isAsked(state: State): boolean {
+    const { restart } = state;
+    return restart !== undefined && this.#asked.some(({ ask }) => ask.requestedMs === restart.requestedMs);
+  }
+
+  stepped(container: Container, { before, after, event }: Step): void {
+    const { name } = container.member;
+    const { nowMs, bootAtMs } = this.#world.agenda;
+    if (before.chronicle.started === undefined && after.chronicle.started !== undefined)
+      this.#since.set(`${name} started`, nowMs);
+    if (before.chronicle.healthy === undefined && after.chronicle.healthy !== undefined)
+      this.#since.set(`${name} healthy`, nowMs);
+    const isNew = after.restart !== undefined && after.restart.requestedMs !== before.restart?.requestedMs;
+    if (isNew && after.restart.by.startsWith(`${name}: `) && !this.isAsked(after)) {
+      this.#world.count('restart asked for: by a member itself');
+      this.asked(after.restart);
+    }
+    if (isRestarting(after) && after.stop !== undefined && (isNew || !isRestarting(before))) {
+      if (!isRestarting(before) && event.type !== 'restartAsked' && !after.restart?.by.startsWith(`${name}: `))
+        this.#world.count('restart joined');
+    }
+    if (isRestarting(after) && after.deadline !== before.deadline) {
+      const bornAtMs = Math.max(after.startedAtMs, before.restart?.againSinceMs ?? 0) + bootAtMs;
+      container.restarts = this.#graces(name, after).map((it) => ({ ...it, atMs: Math.max(it.atMs, bornAtMs) }));
+    }
+    if (after.podRestarts > before.podRestarts) {
+      this.#world.count('restarted in place');
+      container.restarts = [];
+      this.#judgeEnds(container, before);
+    }
+    if (isRestarting(before) && after.stop !== undefined && !isRestarting(after)) this.#world.count('restart beaten');
+    if (after.child.is === 'gone' && isRestarting(before) && before.child.is === 'unstarted')
+      this.#world.count('left in a restart');
+  }
+
+  /** Of all requests that it may have heard of since it was restarted last. */
+  #graces(
+    name: string,
+    { restart }: State,
+  ): readonly { readonly atMs: number; readonly graceMs: number | undefined }[] {
+    return this.#asked
+      .filter(({ ask }) => takesPart(ask.among, name) && ask.requestedMs > (restart?.passedMs ?? 0))
+      .map(({ ask, atMs }) => ({ atMs, graceMs: ask.graceMs }));
+  }
+
+  /** With what it may leave beside the code of its last command: its gates did not open again, or a rule was to restart all. */
+  codesOf({ brain, command }: Container): readonly number[] {
+    const { restart, podRestarts = 0 } = brain?.state ?? {};
+    if (restart === undefined) return [];
+    return [
+      ...(podRestarts > 0 && command?.exit !== undefined ? [125] : []),
+      ...(restart.byRule === undefined ? [] : [restart.byRule]),
+    ];
+  }
+
+  /** A command of this container, not its first, is about to be started. */
+  spawning(container: Container): void {
+    const { member, brain, memo } = container;
+    const state = brain?.state ?? memo?.state;
+    const { restart } = state ?? {};
+    if (restart?.againSinceMs === undefined || member.config.startTimeoutAction === 'continue') return;
+    if ((state?.chronicle.born ?? '') > '' && container.bornAgainFor === restart.requestedMs) return;
+    container.bornAgainFor = restart.requestedMs;
+    const requestedAtMs = restart.requestedMs + this.#world.agenda.bootAtMs;
+    for (const { name, condition, optional } of member.config.startAfter) {
+      if (optional || condition === 'completed' || !takesPart(restart.among, name)) continue;
+      if ((this.#since.get(`${name} ${condition}`) ?? 0) >= requestedAtMs) continue;
+      if (this.#isExcused(container, name)) this.#world.count('excused: started again before one that took no part');
+      else this.#breaks('gates', container, `started again before ${name} was ${condition} again`);
+    }
+  }
+
+  /** All commands of before are over when the first starts again. */
+  #judgeEnds(container: Container, { restart, deadline }: State): void {
+    if (restart === undefined) return;
+    const { agenda, members } = this.#world;
+    const requestedAtMs = restart.requestedMs + agenda.bootAtMs;
+    for (const other of members) {
+      const { command } = other.container ?? {};
+      if (other === container.member || !takesPart(restart.among, other.name) || !isCommandAlive(other)) continue;
+      if (command === undefined || command.bornAtMs >= requestedAtMs) continue;
+      if (this.#isExcused(container, other.name) || agenda.monoMs >= (deadline?.atMs ?? 0))
+        this.#world.count('excused: started again while one lives that could not be known of');
+      else this.#breaks('all end before any starts', container, `${other.name} still lives`);
+    }
+  }
+
+  /** What was wrong with the machine or the volume hides one from the other; so does an own stop, or a life that was not seen. */
+  #isExcused({ brain }: Container, name: string): boolean {
+    const { calmAtMs, agenda, troubles, memberNamed } = {
+      ...this.#world,
+      memberNamed: this.#world.memberNamed.bind(this.#world),
+    };
+    const other = memberNamed(name)?.container;
+    if (other === undefined || !other.isRunning || other.isAlone || other.wasAlone) return true;
+    const state = other.brain?.state ?? other.memo?.state;
+    if (state?.stop !== undefined && !isRestarting(state)) return true;
+    const seen = brain?.state.peers?.[name];
+    if (seen === undefined || seen.tombstone.Incarnation?.startsWith(other.hostId) !== true) return true;
+    if (seen.liveness === 'lost' || seen.refused === true) return true;
+    return calmAtMs + SETTLING_MS > agenda.nowMs || troubles.some(({ toMs }) => toMs + SETTLING_MS > agenda.nowMs);
+  }
+
+  #judge(asked: Asked): void {
+    const { ask, before } = asked;
+    const { kubelet, calmAtMs, agenda } = this.#world;
+    // Another fault has come meanwhile.
+    if (agenda.nowMs - calmAtMs < RESTARTED_MS - 5_000 && !kubelet.isDeleting)
+      return void agenda.at(calmAtMs + RESTARTED_MS - 5_000, undefined, () => this.#judge(asked));
+    this.#judged.add(asked);
+    for (const [container, lastSpawned] of before) {
+      if (kubelet.isDeleting || !container.isRunning || container.wasAlone || container.asked.length > 0) continue;
+      const { brain, member } = container;
+      const state = brain?.state;
+      if (state === undefined || state.child.is === 'gone') continue;
+      if (state.stop !== undefined && !isRestarting(state)) continue;
+      if (isRestarting(state) && (state.restart?.requestedMs ?? 0) > ask.requestedMs) continue;
+      if (isRestarting(state)) {
+        this.#breaks('all live again', container, 'it is not started again');
+        continue;
+      }
+      if (this.#areGatesShut(member)) continue;
+      if ((state.restart?.requestedMs ?? 0) < ask.requestedMs || container.lastSpawned <= lastSpawned)
+        this.#breaks('all live again', container, 'it was not restarted');
+      else this.#world.count('lives again after a restart');
+    }
+    this.#world.kubelet.endWhatIsLeft();
+  }
+
+  /** One that it starts after is over, or does not come up. */
+  #areGatesShut({ config }: Member): boolean {
+    return config.startAfter.some(({ name, condition }) => {
+      if (condition === 'completed') return true;
+      const member = this.#world.memberNamed(name);
+      const state = member?.container?.brain?.state;
+      return member?.container?.isRunning !== true || state?.chronicle.healthy === undefined;
+    });
+  }
+}
+
+/** A look comes round, and another one. */
+const SETTLING_MS = 12_000;
