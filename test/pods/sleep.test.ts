@@ -33,7 +33,15 @@ async function hasSupervisor(pod: RunningPod, name: string): Promise<boolean> {
   return childrenOf(await pod.current(name).pid1()).some(isSupervisor);
 }
 
+/** Where supervisors are killed at random their words are not those that a test waits for; what they do is. */
+const IS_KILLED = process.env.TEST_SUPERVISOR_KILLS !== undefined;
+
+function saysHow(pod: RunningPod, name: string, how: RegExp): void {
+  if (!IS_KILLED) assert.match(pod.current(name).stderr(), how);
+}
+
 function wokenOnly(pod: RunningPod, name: string): void {
+  if (IS_KILLED) return;
   assert.equal(count(pod, name, /the supervisor was started again/g), 0, 'to be woken is no crash');
 }
 
@@ -49,7 +57,7 @@ describe('pods that sleep', { concurrency: atOnce(3) }, () => {
     assert.equal(await pod.end(), 'Succeeded');
     readTimeline(stage.scratch.log).exitsBeforeSignalTo('work', 'proxy');
     for (const name of ['proxy', 'work']) wokenOnly(pod, name);
-    assert.match(pod.current('proxy').stderr(), /"by":"file work".*"message":"awake again"/);
+    saysHow(pod, 'proxy', /"by":"file work".*"message":"awake again"/);
   });
 
   scenario('P15 a sidecar that sleeps learns of a main whose whole container was killed', async (stage) => {
@@ -63,7 +71,7 @@ describe('pods that sleep', { concurrency: atOnce(3) }, () => {
     assert.equal(await pod.end(), 'Failed');
     assert.equal(pod.exitOf('proxy'), 0);
     assert.equal(readTombstone(stage.scratch.graveyard, 'proxy')?.StopReason, 'mains finished');
-    assert.match(pod.current('proxy').stderr(), /the handle of a member: lost/);
+    saysHow(pod, 'proxy', /the handle of a member: lost/);
     wokenOnly(pod, 'proxy');
   });
 
@@ -80,7 +88,7 @@ describe('pods that sleep', { concurrency: atOnce(3) }, () => {
     await asleep(pod, 'work');
     await pod.delete();
     readTimeline(stage.scratch.log).exitsBeforeSignalTo('work', 'proxy');
-    assert.match(pod.current('work').stderr(), /draining/);
+    saysHow(pod, 'work', /draining/);
     for (const name of ['proxy', 'work']) wokenOnly(pod, name);
   });
 
@@ -98,13 +106,13 @@ describe('pods that sleep', { concurrency: atOnce(3) }, () => {
     const wakes = count(pod, 'proxy', /awake again/g);
     writeFileSync(`${stage.scratch.graveyard}/.work.nothing`, '');
     await asleep(pod, 'work', count(pod, 'work', /asleep until/g) + 1);
-    assert.equal(count(pod, 'proxy', /awake again/g), wakes);
+    if (!IS_KILLED) assert.equal(count(pod, 'proxy', /awake again/g), wakes);
     const { code } = await run([SEXTON, 'stop', '--graveyard', stage.scratch.graveyard], {
       PATH: process.env.PATH ?? '',
     });
     assert.equal(code, 0);
     await pod.end();
-    assert.match(pod.current('work').stderr(), /"by":"file \.work\.[0-9a-f]+\.stop".*"message":"awake again"/);
+    saysHow(pod, 'work', /"by":"file \.work\.[0-9a-f]+\.stop".*"message":"awake again"/);
     readTimeline(stage.scratch.log).exitsBeforeSignalTo('work', 'proxy');
   });
 
@@ -136,7 +144,7 @@ describe('pods that sleep', { concurrency: atOnce(3) }, () => {
     await waitForEvent(scratch.log, 'look', 'Probed', 10);
     for (const name of ['told', 'probed']) {
       assert.equal(count(pod, name, /asleep until/g), 0);
-      assert.ok(await hasSupervisor(pod, name));
+      await waitFor(`${name} has a supervisor`, () => hasSupervisor(pod, name));
     }
     await pod.delete();
   });
