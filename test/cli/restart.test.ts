@@ -1,0 +1,65 @@
+/**
+ * `sexton restart` against a pod of real members.
+ */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { describe } from 'node:test';
+import { SEXTON } from '../helpers/paths.ts';
+import { type Stage, scenario } from '../helpers/scenario.ts';
+import { readTimeline } from '../helpers/timeline.ts';
+import { readTombstone, waitForRunning } from '../helpers/tombstone.ts';
+import { within } from '../helpers/wait.ts';
+import { runPod } from '../pods/kubelet.ts';
+import { cast } from '../pods/members.ts';
+
+async function sexton({ scratch }: Stage, subcommand: string, ...args: readonly string[]) {
+  const child = spawn(SEXTON, [subcommand, '--graveyard', scratch.graveyard, ...args], {
+    env: { PATH: process.env.PATH ?? '', SCRATCH: scratch.dir },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const closed = once(child, 'close');
+  const [stdout, stderr, [code]] = await within(
+    `sexton ${subcommand} ends`,
+    Promise.all([text(child.stdout), text(child.stderr), closed]),
+  );
+  return { stdout, stderr, code: code as number | null };
+}
+
+describe('sexton restart', () => {
+  scenario('stops a whole pod in order and starts it again, in the same containers', async (stage) => {
+    const { main, sidecar } = cast(stage);
+    const { graveyard } = stage.scratch;
+    const pod = runPod(stage.scratch, {
+      restartPolicy: 'Never',
+      graceMs: 30_000,
+      containers: [sidecar('proxy', {}), main('work', {})],
+    });
+    await waitForRunning(graveyard, ['proxy', 'work']);
+    const before = ['proxy', 'work'].map((name) => readTombstone(graveyard, name)?.Incarnation);
+    const { stdout, code } = await sexton(stage, 'restart', '--grace', '20s');
+    assert.equal(code, 0, stdout);
+    assert.match(stdout, /^restarting proxy, work within 20s$/m);
+    for (const name of ['proxy', 'work']) assert.match(stdout, new RegExp(`^${name} restarted, after `, 'm'));
+    const stones = ['proxy', 'work'].map((name) => readTombstone(graveyard, name));
+    assert.deepEqual(
+      stones.map((it) => [it?.Phase, it?.Restarts, it?.PodRestarts, it?.StopReason, it?.Incarnation]),
+      before.map((incarnation) => ['running', 1, 1, undefined, incarnation?.replace(/-1$/, '-2')]),
+    );
+    readTimeline(stage.scratch.log).exitsBeforeSignalTo('work', 'proxy');
+    await sexton(stage, 'stop');
+    await pod.end();
+  });
+
+  scenario('refuses what it cannot do, and asks nobody then', async (stage) => {
+    const { main } = cast(stage);
+    const pod = runPod(stage.scratch, { restartPolicy: 'Never', graceMs: 30_000, containers: [main('work', {})] });
+    await waitForRunning(stage.scratch.graveyard, ['work']);
+    for (const args of [['nobody'], ['--by-rule', '88'], ['--by-rule', '256'], ['--by-rule', '88', 'work']])
+      assert.equal((await sexton(stage, 'restart', ...args)).code, 125, args.join(' '));
+    assert.equal(readTombstone(stage.scratch.graveyard, 'work')?.RestartRequested, undefined);
+    await sexton(stage, 'stop');
+    await pod.end();
+  });
+});
