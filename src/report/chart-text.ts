@@ -1,8 +1,10 @@
 /**
  * A stop as text for a terminal: a bar a row on one time axis, the marks, the deadline, and what each sign means.
  */
+
 import { type Axis, shareOf, ticksOf } from './axis.ts';
-import { type Chart, isOnAxis, type Mark, type Note, type Paint, type Row } from './chart.ts';
+import type { Mark, Paint } from './bars.ts';
+import { type Chart, isOnAxis, type Note, type Row } from './chart.ts';
 import { shorten } from './words.ts';
 
 export interface TextStyle {

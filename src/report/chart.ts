@@ -5,8 +5,9 @@
  * All text is printable: it went through `cleanText`.
  */
 import { type Axis, axisBetween, shareOf } from './axis.ts';
+import type { Bar, Mark, Paint } from './bars.ts';
 import { type ComparedMember, comparisonOf, rangeText } from './prediction.ts';
-import { type Activity, type MemberStop, type PodStop, type Span, stopMsOf } from './stop.ts';
+import { type MemberStop, type PodStop, type Span, stopMsOf } from './stop.ts';
 import { endText, nameOf, seconds } from './words.ts';
 
 export interface Chart {
@@ -29,24 +30,6 @@ export interface Row {
   readonly isBad: boolean;
   /** It is below the row of what happened, and smaller. */
   readonly isPrediction: boolean;
-}
-
-/** `maybe`: only the longest that is possible lasts so long. */
-export type Paint = Exclude<Activity, 'wait'> | 'maybe';
-
-export interface Bar {
-  readonly paint: Paint;
-  readonly fromMs: number;
-  readonly untilMs: number;
-  /** `drain`, and with its time `drain 4.2 s`. */
-  readonly name: string;
-  readonly label: string;
-}
-
-export interface Mark {
-  readonly atMs: number;
-  readonly text: string;
-  readonly kind: 'signal' | 'killed';
 }
 
 export interface Note {

@@ -2,10 +2,12 @@
  * From the evidence of a member's end (its termination message, or the last line of its log) to how it stopped.
  * Everything is input from elsewhere: what is not of its type is taken for absent.
  */
+
 import type { Connections } from '../core/format/evidence.ts';
 import type { DeathReason } from '../core/format/tombstone.ts';
 import { cleanText } from '../core/format/tombstone.ts';
-import type { Activity, Mark, MemberStop, Span } from './stop.ts';
+import type { Activity } from './bars.ts';
+import type { Mark, MemberStop, Span } from './stop.ts';
 import { msOf } from './time.ts';
 
 /** Where the evidence was found. */

@@ -1,8 +1,9 @@
 /**
  * Many pods' stops as figures by workload.
  */
+import type { Activity } from './bars.ts';
 import { isAsPredicted } from './prediction.ts';
-import { type Activity, forcedOf, lateOf, type PodStop, stopMsOf } from './stop.ts';
+import { forcedOf, lateOf, type PodStop, stopMsOf } from './stop.ts';
 import { activityName, seconds } from './words.ts';
 
 export interface Quantiles {

@@ -5,8 +5,10 @@
  * Names stand above their bars, and bars are laid out in percent, so that one page fits a telephone, a wide screen and
  * paper. What is written into a bar shows only where the window is wide enough for it; a table has it in any case.
  */
+
 import { type Axis, shareOf, ticksOf } from './axis.ts';
-import { type Bar, type Chart, isOnAxis, legendOf, type Mark, type Note, type Row } from './chart.ts';
+import type { Bar, Mark } from './bars.ts';
+import { type Chart, isOnAxis, legendOf, type Note, type Row } from './chart.ts';
 import { COLOURS, CROSS, escapeXml } from './svg.ts';
 
 /** A page is to be sent by mail and read: it ends with the section with which it has reached this size. */

@@ -5,26 +5,9 @@
  * A prediction is of a deletion, so it is compared only where the platform has sent a stop signal, and from the first
  * one on: what a hook of the platform did before it, no member knows.
  */
-import type { Bar, Mark } from './chart.ts';
+import type { MemberPrediction } from './bars.ts';
 import type { MemberStop, PodStop } from './stop.ts';
 import { seconds } from './words.ts';
-
-export interface Prediction {
-  /** `Deployment/web of web.yaml`. */
-  readonly of: string;
-  /** By the member's name. */
-  readonly members: ReadonlyMap<string, MemberPrediction>;
-}
-
-/** Milliseconds since the first stop signal of the pod. */
-export interface MemberPrediction {
-  readonly minMs: number;
-  readonly maxMs: number;
-  /** By whomever. */
-  readonly kill: 'never' | 'maybe' | 'always';
-  readonly bars: readonly Bar[];
-  readonly marks: readonly Mark[];
-}
 
 export interface Comparison {
   readonly of: string;

@@ -7,13 +7,7 @@
 import type { Role } from '../core/config.ts';
 import type { Connections } from '../core/format/evidence.ts';
 import type { DeathReason } from '../core/format/tombstone.ts';
-import type { Prediction } from './prediction.ts';
-
-/**
- * What a member did in a stretch of time. `stop`: a stop signal was sent; `kill`: KILL was; `rest`: the same for
- * left-over processes.
- */
-export type Activity = 'run' | 'wait' | 'hold' | 'drain' | 'linger' | 'pre-stop' | 'stop' | 'kill' | 'rest';
+import type { Activity, Prediction } from './bars.ts';
 
 export interface Span {
   readonly activity: Activity;

@@ -2,8 +2,10 @@
  * A stop as a picture: SVG 1.1 with its own style sheet, light and dark, no script and nothing loaded from elsewhere.
  * Text comes from other containers, so each goes through `escapeXml`.
  */
+
 import { shareOf, ticksOf } from './axis.ts';
-import { type Bar, type Chart, chartOf, isOnAxis, legendOf, type Mark, type Note, type Row } from './chart.ts';
+import type { Bar, Mark } from './bars.ts';
+import { type Chart, chartOf, isOnAxis, legendOf, type Note, type Row } from './chart.ts';
 import { comparisonLines } from './prediction.ts';
 import type { PodStop } from './stop.ts';
 import { sentenceOf, shorten } from './words.ts';

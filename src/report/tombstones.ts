@@ -2,9 +2,11 @@
  * From a tombstone to how its member stopped. The history has each phase, hook and signal with its time; an older or a
  * foreign tombstone has less, and what it does not tell is left out.
  */
+
 import { cleanText, type HistoryEntry, type Tombstone } from '../core/format/tombstone.ts';
+import type { Activity } from './bars.ts';
 import { connectionsOf } from './evidence.ts';
-import type { Activity, Mark, MemberStop, Span } from './stop.ts';
+import type { Mark, MemberStop, Span } from './stop.ts';
 import { msOf } from './time.ts';
 
 /**

@@ -1,16 +1,8 @@
 /**
  * What a report says in words: one sentence for a pod's stop, and the critical chain.
  */
-import {
-  type Activity,
-  forcedOf,
-  graceMsOf,
-  lateOf,
-  type MemberStop,
-  type PodStop,
-  type Span,
-  stopMsOf,
-} from './stop.ts';
+import type { Activity } from './bars.ts';
+import { forcedOf, graceMsOf, lateOf, type MemberStop, type PodStop, type Span, stopMsOf } from './stop.ts';
 
 /** `40 ms`, `4.2 s`, `23 s`, `130 s`. */
 export function seconds(ms: number): string {

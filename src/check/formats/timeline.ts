@@ -2,9 +2,11 @@
  * The predicted stop of a pod as a chart, which text, picture and page draw as they draw reports. Milliseconds since
  * the stop request; what is uncertain is drawn as long as it may last.
  */
+
 import { cleanText } from '../../core/format/tombstone.ts';
 import { axisBetween } from '../../report/axis.ts';
-import type { Bar, Chart, Mark, Note, Paint, Row } from '../../report/chart.ts';
+import type { Bar, Mark, Paint } from '../../report/bars.ts';
+import type { Chart, Note, Row } from '../../report/chart.ts';
 import { seconds } from '../../report/words.ts';
 import type { Finding } from '../finding.ts';
 import { intervalText, secondsText } from '../stop/interval.ts';
