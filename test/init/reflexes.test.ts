@@ -250,14 +250,20 @@ interface Hearer {
   heard(): string;
 }
 
+/** Connects once it listens: the socket is there a moment before. */
 async function hearer(path: string): Promise<Hearer> {
   let heard = '';
-  const socket = connect(path);
+  const socket = await waitFor(`there is a listener at ${path}`, () => {
+    const attempt = connect(path);
+    return new Promise<Socket | false>((resolve) => {
+      attempt.once('connect', () => resolve(attempt));
+      attempt.once('error', () => resolve(false));
+    });
+  });
+  socket.on('error', () => {});
   socket.on('data', (bytes) => {
     heard += bytes;
   });
-  socket.on('error', () => {});
-  await new Promise((resolve) => socket.once('connect', resolve));
   return { heard: () => heard };
 }
 
