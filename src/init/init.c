@@ -22,6 +22,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../informants/informants.h"
 #include "init.h"
 
 static int64_t earliest(const int64_t *times, size_t count) {

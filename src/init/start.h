@@ -76,9 +76,6 @@ const char *search_path(char *const *env);
  * skipped.
  */
 bool next_place(const char **path, const char *file, char out[MAX_PATH_BYTES]);
-/* sockets.c and departures.c: two other programs in the same file. */
-_Noreturn void tell_sockets(int argc, char *const argv[]);
-_Noreturn void tell_departures(void);
 /* Says why nothing will be started, as say() does; where this is PID 1 also in the termination log. */
 void refuse(char *const *env, const char *first, const char *second, const char *third);
 

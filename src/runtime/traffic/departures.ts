@@ -1,6 +1,6 @@
 /**
  * The connections that have gone. Most are too short to be seen in the tables of sockets, and the kernel tells of each
- * when it goes; sexton-init hears it (`src/init/departures.c`). Where that is not so nothing is known of them.
+ * when it goes; sexton-init hears it (`src/informants/departures.c`). Where that is not so nothing is known of them.
  */
 import { Informant } from './informant.ts';
 import { type Line, Scanner } from './table.ts';

@@ -1,6 +1,6 @@
 /**
  * Whether requests still come over connections that are kept. No counter shows them, and nothing in /proc does; the
- * kernel's socket diagnostics do, and sexton-init asks it (`src/init/sockets.c`). Where that is refused nothing is
+ * kernel's socket diagnostics do, and sexton-init asks it (`src/informants/sockets.c`). Where that is refused nothing is
  * known of them.
  */
 import { Informant } from './informant.ts';

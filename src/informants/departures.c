@@ -12,12 +12,13 @@
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "diagnostics.h"
-#include "start.h"
+#include "informants.h"
 
 enum {
   /* Of IPv4 and of IPv6; group N is bit N - 1. */

@@ -13,12 +13,13 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stddef.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "diagnostics.h"
-#include "start.h"
+#include "informants.h"
 
 enum {
   MAX_ANSWERS = 256,
