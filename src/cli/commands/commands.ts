@@ -131,7 +131,7 @@ export const COMMANDS = {
   },
   restart: {
     usage: ['restart [--grace 20s] [--by-rule 88] [--no-wait] [NAME...]'],
-    summary: 'stop all members of this pod, or those named, in order, and start them again in place',
+    summary: 'stop all members of this pod, or those named, and start them again in place',
     flags: [
       {
         name: 'grace',

@@ -45,6 +45,8 @@ const OTHER_NAMES: readonly string[] = ['tini', 'dumb-init', 'kubexit'] satisfie
 const VERSIONS = 'versions';
 /** Begins the names of unfinished copies and of those no longer used. */
 const PARTIAL = '.sexton-';
+/** More runs at once than these never meet. */
+const MAX_RENAMES = 10;
 /** A copy takes seconds. What is older was left by a run that was killed. */
 const MAX_COPY_MS = 60_000;
 
@@ -117,15 +119,22 @@ function damaged(source: string, why: string): never {
   throw new SextonError('notInstallable', { source, why });
 }
 
-/** What is damaged there makes way; a whole copy that another run has put there meanwhile is as good as this one. */
+/**
+ * A whole copy that another run has put there meanwhile is as good as this one; what is damaged makes way. It is tried
+ * again, because another run may do the same at the same moment.
+ */
 async function renameInto(partial: string, place: string, files: readonly InventoryFile[]): Promise<void> {
-  if ((await firstWrong(place, files)) === undefined) return;
-  const old = temporaryName(place);
-  await rename(place, old).catch(() => {});
-  await rename(partial, place).catch(async (error: unknown) => {
-    if ((await firstWrong(place, files)) !== undefined) throw error;
-  });
-  await rm(old, { recursive: true, force: true });
+  for (let tries = 1; ; tries++) {
+    const error = await rename(partial, place).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    if (error === undefined || (await firstWrong(place, files)) === undefined) return;
+    if (tries === MAX_RENAMES) throw error;
+    const old = temporaryName(place);
+    await rename(place, old).catch(() => {});
+    await rm(old, { recursive: true, force: true });
+  }
 }
 
 /**
