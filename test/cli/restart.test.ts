@@ -2,29 +2,18 @@
  * `sexton restart` against a pod of real members.
  */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
 import { describe } from 'node:test';
+import { type Outcome, run } from '../helpers/outcome.ts';
 import { SEXTON } from '../helpers/paths.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
 import { readTimeline } from '../helpers/timeline.ts';
 import { readTombstone, waitForRunning } from '../helpers/tombstone.ts';
-import { within } from '../helpers/wait.ts';
 import { runPod } from '../pods/kubelet.ts';
 import { cast } from '../pods/members.ts';
 
-async function sexton({ scratch }: Stage, subcommand: string, ...args: readonly string[]) {
-  const child = spawn(SEXTON, [subcommand, '--graveyard', scratch.graveyard, ...args], {
-    env: { PATH: process.env.PATH ?? '', SCRATCH: scratch.dir },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const closed = once(child, 'close');
-  const [stdout, stderr, [code]] = await within(
-    `sexton ${subcommand} ends`,
-    Promise.all([text(child.stdout), text(child.stderr), closed]),
-  );
-  return { stdout, stderr, code: code as number | null };
+function sexton({ scratch }: Stage, subcommand: string, ...args: readonly string[]): Promise<Outcome> {
+  const command = [SEXTON, subcommand, '--graveyard', scratch.graveyard, ...args];
+  return run(command, { PATH: process.env.PATH ?? '', SCRATCH: scratch.dir });
 }
 
 describe('sexton restart', () => {

@@ -92,6 +92,28 @@ describe('pods that sleep', { concurrency: atOnce(3) }, () => {
     for (const name of ['proxy', 'work']) wokenOnly(pod, name);
   });
 
+  scenario('P15 a pod that sleeps is restarted in place, and sleeps again', async (stage) => {
+    const { main, sidecar, running } = cast(stage);
+    const { graveyard } = stage.scratch;
+    const containers = [sidecar('proxy', {}, SLEEPS), main('work', {}, [...SLEEPS, '--start-after', 'proxy=started'])];
+    const pod = runPod(stage.scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
+    await running('proxy', 'work');
+    await asleep(pod, 'proxy');
+    await asleep(pod, 'work');
+    const { stderr, code } = await run([SEXTON, 'restart', '--graveyard', graveyard]);
+    assert.deepEqual([stderr, code], ['', 0]);
+    for (const name of ['proxy', 'work']) assert.equal(readTombstone(graveyard, name)?.PodRestarts, 1);
+    for (const name of ['proxy', 'work'])
+      await waitFor(`${name} sleeps again`, async () => !(await hasSupervisor(pod, name)));
+    assert.equal((await run([SEXTON, 'stop', '--graveyard', graveyard])).code, 0);
+    await pod.end();
+    const starts = readTimeline(stage.scratch.log).events.filter(({ event }) => event === 'Starting');
+    assert.deepEqual(
+      starts.map(({ name }) => name),
+      ['proxy', 'work', 'proxy', 'work'],
+    );
+  });
+
   scenario('P15 a request of sexton stop wakes, and one who wakes for nothing wakes nobody else', async (stage) => {
     const { main, sidecar, running } = cast(stage);
     const work = main('work', {}, SLEEPS);

@@ -117,11 +117,12 @@ export class Graveyard {
   /**
    * In a stop changes of all members are seen at once, because any of them may write a deadline that is ours, too; in
    * a restart all are told of. They are told in a later turn: the caller is still handling an event, and must finish it
-   * first.
+   * first. Only a restart has an end that we live to see; then there is nothing to tell.
    */
   attend(business: Business): void {
-    if (this.#business === business || business === 'own') return;
+    if (this.#business === business || (business === 'own' && this.#business === 'stop')) return;
     this.#business = business;
+    if (business === 'own') return;
     setImmediate(() => {
       if (!this.#hasStarted) return;
       this.#see(this.#snapshot);
