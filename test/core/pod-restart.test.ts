@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MemberConfig, RestartRule } from '../../src/core/config.ts';
+import { merged } from '../../src/core/pod/restart.ts';
 import type { RestartAsk } from '../../src/core/state/state.ts';
 import { alive, dead, fixed, mainConfig, probes, START, sidecarConfig } from './helpers.ts';
 import type { ChildScript } from './host.ts';
@@ -33,6 +34,24 @@ function pair(main: Partial<MemberConfig> = {}, proxy: Partial<MemberConfig> = {
     { config: mainConfig({ ...GRACE, name: 'work', startAfter: after('proxy'), ...main }), child: traps(200) },
   ];
 }
+
+describe('two requests that are under way', () => {
+  const [first, last] = [ask(0, { graceMs: 4_000 }), ask(100)];
+
+  it('are one: the later counts, for all that either was asked of', () => {
+    const { requestedMs, among } = merged(ask(0, { among: ['a'] }), ask(100, { among: ['b'] }));
+    assert.deepEqual([requestedMs, [...(among ?? [])].sort()], [START + 100, ['a', 'b']]);
+    assert.equal(merged(first, last).graceMs, undefined);
+    assert.equal(merged(last, { ...first, requestedMs: START + 200 }).graceMs, 4_000);
+  });
+
+  it('kill nobody earlier than the one that it was asked by allows (seed 817 of the simulator)', () => {
+    const some = { ...last, among: ['a', 'b'] };
+    assert.equal(merged(first, some).graceMs, undefined);
+    assert.equal(merged(first, { ...some, graceMs: 9_000 }).graceMs, 9_000);
+    assert.equal(merged(first, { ...some, graceMs: 2_000 }).graceMs, 4_000);
+  });
+});
 
 describe('a restart in place', () => {
   it('stops all in order and starts all again in order, in the same containers', () => {

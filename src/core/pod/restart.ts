@@ -21,11 +21,15 @@ export function takesPart(among: readonly string[] | undefined, name: string): b
 export function merged(a: RestartAsk, b: RestartAsk): RestartAsk {
   const [last, first] = b.requestedMs > a.requestedMs ? [b, a] : [a, b];
   const among = a.among === undefined || b.among === undefined ? undefined : [...new Set([...a.among, ...b.among])];
-  // A grace period is that of those who were asked with it: who learns of this from us was perhaps asked by the other.
-  const whole = [last, first].find(
-    (ask) => ask.among === undefined || among?.every((name) => ask.among?.includes(name)),
-  );
-  return { ...last, among, graceMs: whole?.graceMs, byRule: last.byRule ?? first.byRule };
+  const isOfAll = (ask: RestartAsk): boolean =>
+    ask.among === undefined || (among?.every((name) => ask.among?.includes(name)) ?? false);
+  const graceMs = isOfAll(last) ? last.graceMs : isOfAll(first) ? longer(last.graceMs, first.graceMs) : undefined;
+  return { ...last, among, graceMs, byRule: last.byRule ?? first.byRule };
+}
+
+/** Nobody is killed earlier than the request that it was asked by allows: undefined is its own grace period. */
+function longer(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? undefined : Math.max(a, b);
 }
 
 /** Whether it asks for more than was asked for before. */
