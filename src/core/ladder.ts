@@ -2,7 +2,7 @@
  * The stop ladder and the translation of signals.
  */
 import type { MemberConfig, Rung } from './config.ts';
-import { MAX, RESTART_SIGNAL, SIGCHLD, SIGKILL, SIGSTOP } from './signals.ts';
+import { MAX, SIGCHLD, SIGKILL, SIGSTOP } from './signals.ts';
 
 /** The declared ladder; else one rung, the signal that asked, translated. */
 export function ladderOf(config: MemberConfig, signal: number): readonly [Rung, ...Rung[]] {
@@ -21,20 +21,11 @@ export function isStopRequest(config: MemberConfig, signal: number): boolean {
   return config.stopSignals.includes(signal) && (translate(config, signal) !== 'drop' || config.ladder !== undefined);
 }
 
-/**
- * A container without a graveyard has no other way to be asked to restart in place. Under the names of other inits
- * nothing is a request.
- */
-export function isRestartRequest({ solo, stopSignals }: MemberConfig, signal: number): boolean {
-  return solo && stopSignals.length > 0 && signal === RESTART_SIGNAL;
-}
-
 /** The signals that the host passes on by itself: all but stop requests and those that are dropped. */
 export function forwardTable(config: MemberConfig): Readonly<Record<number, number>> {
   const table: Record<number, number> = {};
   for (let signal = 1; signal <= MAX; signal += 1) {
     if (NEVER_FORWARDED.has(signal) || config.stopSignals.includes(signal)) continue;
-    if (isRestartRequest(config, signal)) continue;
     const translated = translate(config, signal);
     if (translated !== 'drop') table[signal] = translated;
   }

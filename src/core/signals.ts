@@ -29,8 +29,6 @@ export function signalName(number: number): string {
   return number > RTMIN && number < MAX ? `SIGRTMIN+${number - RTMIN}` : `SIG${number}`;
 }
 
-/** The last real-time signal, which nobody uses for anything else as far as is known. */
-export const RESTART_SIGNAL = 64;
 export const MAX = 64;
 export const RTMIN = 34;
 

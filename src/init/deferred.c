@@ -18,8 +18,8 @@ void defer_supervisor(struct supervisor *supervisor) {
 }
 
 /*
- * Signals, which init has forwarded or was told to drop, and an end that leaves no strays behind need none. But a
- * restart is the supervisor's, and the third interrupt from a terminal is a KILL.
+ * Signals, which init has forwarded or was told to drop, and an end that leaves no strays behind need none. The third
+ * interrupt from a terminal is a KILL.
  */
 static bool needs_supervisor(const struct event *event, const struct fallback *fallback) {
   switch ((enum event_kind)event->kind) {
@@ -29,7 +29,6 @@ static bool needs_supervisor(const struct event *event, const struct fallback *f
     case EV_KILLED:
       return false;
     case EV_SIGNAL:
-      if (fallback->stops != 0 && event->value == RESTART_SIGNAL) return true;
       return event->flag && is_stop(fallback, event->value);
     case EV_GROUP_GONE:
       return event->value > 0;

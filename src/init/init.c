@@ -172,7 +172,7 @@ static void forward_as_ordered(struct init *init) {
   forwarding->once.as[SIGINT] = SIGINT;
   if (!init->supervisor.is_deferred) return;
   memcpy(forwarding->always.as, init->in.drop_in.forward, sizeof forwarding->always.as);
-  forwarding->always.as[SIGTERM] = forwarding->always.as[SIGINT] = forwarding->always.as[RESTART_SIGNAL] = 0;
+  forwarding->always.as[SIGTERM] = forwarding->always.as[SIGINT] = 0;
 }
 
 static void start_at_once(struct init *init) {

@@ -27,7 +27,6 @@ static void forward_alone(struct children *children, struct forwarding *forwardi
   const struct child *child = find_last_child(children);
   int number = event->value;
   if (!child) return;
-  if (number == RESTART_SIGNAL && forwarding->fallback.stops != 0 && !forwarding->always.as[number]) return;
   bool stops = is_stop(&forwarding->fallback, number);
   if (stops) forget_once(forwarding);
   int as = stops ? forwarding->fallback.signal : forwarding->always.as[number];

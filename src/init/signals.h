@@ -10,12 +10,6 @@ struct route {
   uint8_t as[MAX_SIGNAL + 1];
 };
 
-/*
- * RTMAX: `sexton restart` asks by it where there is no graveyard (RESTART_SIGNAL in src/core/signals.ts). So it never
- * goes on to the command, except under the names of other inits, where no signal is a request.
- */
-enum { RESTART_SIGNAL = 64 };
-
 struct forwarding {
   struct route always;
   struct route once; /* counts before `always`; the first signal that it passes on empties it */

@@ -174,11 +174,3 @@ describe('by rule', () => {
     assert.ok(life.logs.some((line) => line.startsWith('error: the platform has not restarted all containers')));
   });
 });
-
-it('a container without a graveyard is asked by a signal', () => {
-  const life = new Life({ config: mainConfig({ ...GRACE, solo: true }), child: traps(100) }).pass(500).signal(64);
-  assert.deepEqual(
-    [life.pass(5_000).spawns, life.phase, life.tombstone.RestartBy],
-    [[0, 600], 'running', 'self: sexton restart'],
-  );
-});

@@ -45,12 +45,13 @@ exit code 137. The platform may start such containers again.
 const RESTART = `All stop as in a stop of the pod: drain, order, pre-stop hook, ladder, one
 deadline. When the last command has ended all start again in place, behind their
 start gates; no container ends. NAME: only those, and whoever started after
-them. A stop of the pod, or sexton stop, beats it at any moment. Without a
-graveyard the one command of this container is restarted.
+them. A stop of the pod, or sexton stop, beats it at any moment. It needs a
+graveyard.
 
 One line per member that has started again; --no-wait only asks.
 Exit code 0: all have started again, or have ended for good. 1: one has not in
-time. 125: no member to ask, an unknown name, a graveyard that cannot be written.
+time. 125: no member to ask, an unknown name, or a graveyard that is not there
+or cannot be written.
 `;
 const FORMATS = ['table', 'json'] as const;
 /** What `report` draws. */

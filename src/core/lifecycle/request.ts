@@ -3,7 +3,7 @@
  */
 
 import { EXIT } from '../exit.ts';
-import { isRestartRequest, isStopRequest, translate } from '../ladder.ts';
+import { isStopRequest, translate } from '../ladder.ts';
 import { earlier, platformDeadline, requestDeadline } from '../pod/deadline.ts';
 import { isRestarting } from '../pod/restart.ts';
 import { SIGINT, SIGTERM, signalName } from '../signals.ts';
@@ -15,7 +15,6 @@ import { longestDrainMs } from './drain.ts';
 import { finishMember } from './end.ts';
 import { beginPromptly } from './prompt.ts';
 import { leaveNow } from './quitting.ts';
-import { askByItself } from './resting.ts';
 import { recordStop } from './wish.ts';
 
 export function onSignal(draft: Draft, event: Event & { type: 'signal' }): void {
@@ -27,7 +26,6 @@ export function onSignal(draft: Draft, event: Event & { type: 'signal' }): void 
     return;
   }
   if (isStopRequest(config, event.signal)) return requestStop(draft, event);
-  if (isRestartRequest(config, event.signal)) return askByItself(draft, 'sexton restart');
   const translated = translate(config, event.signal);
   if (translated === 'drop') return say(draft, 'debug', `dropped ${name}`);
   if (isMeantForUnstarted(draft, translated))

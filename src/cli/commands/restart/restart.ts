@@ -12,17 +12,15 @@ import type { Env } from '../../config/env.ts';
 import { formatDuration } from '../../notation/duration.ts';
 import { warn } from '../../text/errors.ts';
 import { print } from '../../text/print.ts';
-import { findHereOrSolo, type Here, readHere } from '../here.ts';
+import { findHere, type Here, readHere } from '../here.ts';
 import { cannotBeAsked, pickTargets, type Target } from '../stop/targets.ts';
 import { OUTLIVED } from '../stop/wait.ts';
 import { badRestart, MAX_RESTARTED, type RestartArguments, readRestartArguments } from './arguments.ts';
-import { restartSolo } from './solo.ts';
 import { waitForRestarts } from './wait.ts';
 
 export async function restart(args: readonly string[], env: Env): Promise<void> {
   const request = readRestartArguments(args);
-  const here = await findHereOrSolo('restart', request.graveyard, env);
-  if (here.dir === undefined) return restartSolo(here.run, request);
+  const here = await findHere('restart', request.graveyard, env);
   const members = await readHere(here);
   const targets = targetsOf(members, request, here);
   const names = targets.map(({ name }) => name);
