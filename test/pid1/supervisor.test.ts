@@ -11,7 +11,7 @@ import { hasEnded, send } from '../helpers/process.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
 import { waitForTombstone } from '../helpers/tombstone.ts';
-import { waitForFile } from '../helpers/wait.ts';
+import { waitFor, waitForFile } from '../helpers/wait.ts';
 
 const [SIGKILL, SIGUSR1, SIGUSR2, SIGSTOP] = [9, 10, 12, 19];
 const SIGNALS = Array.from({ length: 64 }, (_, index) => index + 1).filter((it) => it !== SIGKILL && it !== SIGSTOP);
@@ -73,9 +73,13 @@ function startApp(stage: Stage): Container {
   return startContainer(stage.scratch, { flags, command: member(stage, 'app', { trap: 'USR1,USR2' }) });
 }
 
-/** A signal to the container has gone to the command, and the supervisor has written that down. */
+/**
+ * A signal to the container has come to the command, and the supervisor has written that down. A command that has not had
+ * its turn yet would get the next one first where that has the lower number: signal(7).
+ */
 async function isHeard({ scratch }: Stage, container: Container, signal: number): Promise<void> {
   await container.signal(signal);
+  await waitFor(`signal ${signal} has come`, () => readTimeline(scratch.log).signals('app').includes(signal));
   await waitForTombstone(scratch.graveyard, 'app', `tells of signal ${signal}`, ({ History = [] }) =>
     History.some((it) => JSON.stringify(it).includes(signal === SIGUSR1 ? 'SIGUSR1' : 'SIGUSR2')),
   );
