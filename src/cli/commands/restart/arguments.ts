@@ -3,11 +3,9 @@
  */
 import { MAX_START_AFTER } from '../../../core/format/tombstone.ts';
 import { flagLabel } from '../../config/given.ts';
-import { parseSomeTime } from '../../notation/duration.ts';
-import { parseName } from '../../notation/name.ts';
-import { repeated, show } from '../../notation/parse.ts';
 import type { SextonError } from '../../text/errors.ts';
 import { badArguments, readArguments } from '../arguments.ts';
+import { graceOf, namesOf } from '../stop/arguments.ts';
 
 export interface RestartArguments {
   readonly names: readonly string[];
@@ -23,31 +21,17 @@ export const MAX_RESTARTED = MAX_START_AFTER;
 
 export function readRestartArguments(args: readonly string[]): RestartArguments {
   const { flags, words } = readArguments('restart', args, Number.POSITIVE_INFINITY);
-  const names = words.map(nameOf);
-  const twice = repeated(names);
-  if (twice !== undefined) throw badRestart(`${twice} is named twice; name it once`);
+  const names = namesOf(words, badRestart);
   const byRule = flags['by-rule'] === undefined ? undefined : codeOf(flags['by-rule']);
   if (byRule !== undefined && names.length > 0)
     throw badRestart('--by-rule: such a rule restarts all containers; give no name');
-  const graceMs = flags.grace === undefined ? undefined : graceOf(flags.grace);
+  const graceMs = graceOf(flags.grace, badRestart);
   return { names, graceMs, byRule, waits: flags['no-wait'] !== true, graveyard: flags.graveyard };
 }
 
 /** Why `sexton restart` cannot do what it was told. */
 export function badRestart(problem: string): SextonError {
   return badArguments('restart', problem);
-}
-
-function nameOf(word: string): string {
-  const name = parseName(word);
-  if (!name.ok) throw badRestart(`${show(word)}: ${name.why}`);
-  return name.value;
-}
-
-function graceOf(text: string): number {
-  const grace = parseSomeTime(text);
-  if (!grace.ok) throw badRestart(`${flagLabel('grace', text)}: ${grace.why}`);
-  return grace.value;
 }
 
 function codeOf(text: string): number {

@@ -18,11 +18,9 @@ export interface StopArguments {
 
 export function readStopArguments(args: readonly string[]): StopArguments {
   const { flags, words } = readArguments('stop', args, Number.POSITIVE_INFINITY);
-  const names = words.map(nameOf);
-  const twice = repeated(names);
-  if (twice !== undefined) throw badStop(`${twice} is named twice; name it once`);
+  const names = namesOf(words, badStop);
   if (names.length > MAX_AMONG) throw badStop(`${names.length} names: at most ${MAX_AMONG}; give no name to stop all`);
-  const graceMs = flags.grace === undefined ? undefined : graceOf(flags.grace);
+  const graceMs = graceOf(flags.grace, badStop);
   return { names, graceMs, waits: flags['no-wait'] !== true, graveyard: flags.graveyard };
 }
 
@@ -31,14 +29,24 @@ export function badStop(problem: string): SextonError {
   return badArguments('stop', problem);
 }
 
-function nameOf(word: string): string {
-  const name = parseName(word);
-  if (!name.ok) throw badStop(`${show(word)}: ${name.why}`);
-  return name.value;
+type Bad = (problem: string) => SextonError;
+
+/** Names of members, none of them twice. */
+export function namesOf(words: readonly string[], bad: Bad): readonly string[] {
+  const names = words.map((word) => {
+    const name = parseName(word);
+    if (!name.ok) throw bad(`${show(word)}: ${name.why}`);
+    return name.value;
+  });
+  const twice = repeated(names);
+  if (twice !== undefined) throw bad(`${twice} is named twice; name it once`);
+  return names;
 }
 
-function graceOf(text: string): number {
+/** The time of `--grace` in milliseconds; undefined: it was not given. */
+export function graceOf(text: string | undefined, bad: Bad): number | undefined {
+  if (text === undefined) return undefined;
   const grace = parseSomeTime(text);
-  if (!grace.ok) throw badStop(`${flagLabel('grace', text)}: ${grace.why}`);
+  if (!grace.ok) throw bad(`${flagLabel('grace', text)}: ${grace.why}`);
   return grace.value;
 }
