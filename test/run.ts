@@ -4,23 +4,24 @@
  * tests of pods and of PID 1 again, one file at a time, with podman's containers in place of namespaces. `--cluster` takes those that
  * need a Kubernetes cluster, and no others.
  *
+ * A run of all tests gives a file that failed a second attempt: see ./run/attempts.ts.
+ *
  * The last line is `N passed, N failed`, with `, N skipped` when there are any; before it a line for each reason of
- * skipping. The run fails when a test failed, when nothing ran, when a test was skipped for a reason that
+ * skipping, and one for each file that passed at its second attempt only. The run fails when a test failed, when nothing ran, when a test was skipped for a reason that
  * ./run/skips.ts does not expect, and when something that was made for the run is still there: a process, a container,
  * a namespace or an image of the cluster.
  */
 import { randomBytes } from 'node:crypto';
 import { globSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { run } from 'node:test';
 import { parseArgs } from 'node:util';
 import { buildImages, type Images } from '../docker/build.ts';
 import { beginSession, type Session } from './cluster/helpers/session.ts';
 import { buildFixtures } from './helpers/fixture.ts';
 import { removeContainers } from './helpers/podman.ts';
+import { runTwice } from './run/attempts.ts';
 import { killLeftovers } from './run/leftovers.ts';
-import { FileLimit } from './run/limit.ts';
-import { FileReports, type Totals } from './run/reports.ts';
+import type { Totals } from './run/reports.ts';
 import { whyUnexpected } from './run/skips.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -32,9 +33,6 @@ const CLUSTER = /^test\/cluster\//;
 const QUICK = /^test\/(core|docs)\/|^test\/cli\/(subcommand|wrong-input|file|environment|config)\.test/;
 const THOROUGH = /^test\/core\/(naive|pod|metamorphic|properties|properties-actions)\.test/;
 const ON_EITHER_ENGINE = /^test\/(pods|pid1)\/[^/]+$/;
-/** Far more than any needs, also on a machine that is ten times slower than it should be. */
-const TEST_LIMIT_MS = 600_000;
-const FILE_LIMIT_MS = 900_000;
 const MARKER = 'TEST_RUN_MARK';
 
 const { values, positionals } = parseArgs({
@@ -66,6 +64,9 @@ const all = globSync('test/**/*.test.ts')
 const totals: Totals = { passed: 0, failed: 0, skipped: 0 };
 const skips = new Map<string, number>();
 const unexpected: string[] = [];
+const unsteady: string[] = [];
+/** Whoever names tests looks for a failure and wants to see it. */
+const retries = positionals.length === 0 && values.grep === undefined;
 let images: Images | undefined;
 let session: Session | undefined;
 if (values.cluster) {
@@ -94,6 +95,7 @@ const leftovers = await clear();
 const { passed, failed, skipped } = totals;
 for (const it of leftovers) process.stdout.write(`left behind: ${it}\n`);
 for (const [why, count] of skips) process.stdout.write(`skipped ${count}: ${why}\n`);
+for (const it of unsteady) process.stdout.write(`passed at the second attempt only: ${it}\n`);
 for (const it of unexpected) process.stdout.write(`not expected to be skipped: ${it}\n`);
 if (passed + failed === 0) process.stdout.write('no test ran\n');
 process.stdout.write(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`);
@@ -101,20 +103,13 @@ process.exitCode = failed > 0 || passed === 0 || leftovers.length > 0 || unexpec
 
 async function runFiles(files: readonly string[], where = '', concurrency = 2): Promise<void> {
   if (files.length === 0) return;
-  const reports = new FileReports((file) => `${relative(ROOT, file)}${where}`);
-  const limit = new FileLimit(FILE_LIMIT_MS, (text) => void process.stdout.write(text));
-  const events = run({
-    files: files.map((file) => join(ROOT, file)),
-    concurrency,
-    timeout: TEST_LIMIT_MS,
-    execArgv: limit.execArgv,
-    ...(values.grep !== undefined && { testNamePatterns: [new RegExp(values.grep)] }),
-  });
-  for await (const event of events) reports.take(event);
-  limit.close();
-  reports.end();
-  for (const key of ['passed', 'failed', 'skipped'] as const) totals[key] += reports.totals[key];
-  for (const [why, count] of reports.skips) {
+  const outcome = await runTwice(
+    files.map((file) => join(ROOT, file)),
+    { shorten: (file) => `${relative(ROOT, file)}${where}`, concurrency, grep: values.grep, retries },
+  );
+  for (const key of ['passed', 'failed', 'skipped'] as const) totals[key] += outcome.totals[key];
+  unsteady.push(...outcome.unsteady);
+  for (const [why, count] of outcome.skips) {
     skips.set(why, (skips.get(why) ?? 0) + count);
     const problem = whyUnexpected(why, process.env.TEST_SKIPS);
     if (problem !== undefined) unexpected.push(`${why} (${problem})`);

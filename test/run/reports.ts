@@ -30,6 +30,8 @@ interface Outcome {
 
 export class FileReports {
   readonly totals: Totals = { passed: 0, failed: 0, skipped: 0 };
+  /** What each file came to, by its path. */
+  readonly byFile = new Map<string, Totals>();
   /** How many tests were skipped, by why. */
   readonly skips = new Map<string, number>();
   readonly #files = new Map<string, FileReport>();
@@ -96,6 +98,7 @@ export class FileReports {
     this.totals.passed += passed;
     this.totals.failed += failed;
     this.totals.skipped += skipped;
+    this.byFile.set(file, totals);
     this.#files.delete(file);
   }
 

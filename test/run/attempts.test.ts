@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { NODE } from '../helpers/paths.ts';
+import { temporaryDirectory } from '../helpers/temporary.ts';
+import { MAX_UNSTEADY, type Outcome } from './attempts.ts';
+
+/** Passes but for its first life, of which a file beside it tells. */
+const UNSTEADY = `import { existsSync, writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+test('sound', () => {});
+test('unsteady', () => {
+  const marker = import.meta.filename + '.ran';
+  if (existsSync(marker)) return;
+  writeFileSync(marker, '');
+  throw new Error('the first time');
+});
+`;
+const BROKEN = `import { test } from 'node:test';
+test('broken', () => { throw new Error('each time'); });
+`;
+
+test('a file that passes at its second attempt counts as passed, and is named with its first failure', () => {
+  const { outcome, stdout } = run({ 'unsteady.test.ts': UNSTEADY, 'broken.test.ts': BROKEN }, true);
+  assert.deepEqual(outcome.totals, { passed: 2, failed: 1, skipped: 0 });
+  assert.deepEqual(outcome.unsteady, ['unsteady.test.ts']);
+  assert.match(stdout, /^FAILED unsteady\.test\.ts: 1 passed, 1 failed/m);
+  assert.match(stdout, /the first time/);
+  assert.match(stdout, /^ok {5}unsteady\.test\.ts, second attempt: 2 passed, 0 failed/m);
+  assert.match(stdout, /^FAILED broken\.test\.ts, second attempt: 0 passed, 1 failed/m);
+});
+
+test('there is no second attempt where tests were named, nor where many files failed', () => {
+  const named = run({ 'unsteady.test.ts': UNSTEADY }, false);
+  assert.deepEqual([named.outcome.totals.failed, named.outcome.unsteady], [1, []]);
+  const files = Array.from({ length: MAX_UNSTEADY + 1 }, (_, index) => [`unsteady-${index}.test.ts`, UNSTEADY]);
+  const many = run(Object.fromEntries(files), true);
+  assert.deepEqual([many.outcome.totals.failed, many.outcome.unsteady], [MAX_UNSTEADY + 1, []]);
+});
+
+/** In a process of its own: node:test runs no files from within a test. */
+function run(
+  files: Readonly<Record<string, string>>,
+  retries: boolean,
+): { readonly outcome: Pick<Outcome, 'totals' | 'unsteady'>; readonly stdout: string } {
+  const dir = temporaryDirectory();
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(dir, name), text);
+  const script = `
+    import { basename } from 'node:path';
+    import { runTwice } from ${JSON.stringify(join(import.meta.dirname, 'attempts.ts'))};
+    const files = ${JSON.stringify(Object.keys(files).map((name) => join(dir, name)))};
+    const { totals, unsteady } = await runTwice(files, { shorten: (file) => basename(file), concurrency: 2, retries: ${retries} });
+    console.error(JSON.stringify({ totals, unsteady }));`;
+  writeFileSync(join(dir, 'run.mjs'), script);
+  const { NODE_TEST_CONTEXT, ...env } = process.env;
+  const { stdout, stderr } = spawnSync(NODE, [join(dir, 'run.mjs')], { env, encoding: 'utf8' });
+  return { outcome: JSON.parse(stderr) as Outcome, stdout };
+}

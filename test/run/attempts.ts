@@ -1,0 +1,79 @@
+/**
+ * Runs test files, and those that failed a second time, alone.
+ *
+ * Thousands of tests watch real processes by the clock of a machine that may stand still for seconds, so in a whole run
+ * one of them may fail for the machine's sake. A file that passes at its second attempt counts as passed and is named
+ * at the end of the run as unsteady, its first failure in full above: a test to mend, or a defect that shows itself
+ * seldom. Where more files fail than MAX_UNSTEADY, the machine is not to blame, and there is no second attempt.
+ */
+import { run } from 'node:test';
+import { FileLimit } from './limit.ts';
+import { FileReports, type Totals } from './reports.ts';
+
+export interface Attempts {
+  /** What a file is called in its line. */
+  readonly shorten: (file: string) => string;
+  /** Files at once, at the first attempt. */
+  readonly concurrency: number;
+  /** Only tests whose name has this pattern. */
+  readonly grep?: string | undefined;
+  /** Whether there is a second attempt. */
+  readonly retries: boolean;
+}
+
+export interface Outcome {
+  readonly totals: Totals;
+  /** How many tests were skipped, by why. */
+  readonly skips: ReadonlyMap<string, number>;
+  /** The names of the files that passed at the second attempt only. */
+  readonly unsteady: readonly string[];
+}
+
+export const MAX_UNSTEADY = 3;
+
+/** Far more than any needs, also on a machine that is ten times slower than it should be. */
+const TEST_LIMIT_MS = 600_000;
+const FILE_LIMIT_MS = 900_000;
+
+export async function runTwice(files: readonly string[], attempts: Attempts): Promise<Outcome> {
+  const { shorten, retries } = attempts;
+  const first = await runOnce(files, attempts);
+  const failed = failedFiles(first);
+  if (!retries || failed.length === 0 || failed.length > MAX_UNSTEADY)
+    return { totals: first.totals, skips: first.skips, unsteady: [] };
+  const named = (file: string): string => `${shorten(file)}, second attempt`;
+  const second = await runOnce(failed, { ...attempts, shorten: named, concurrency: 1 });
+  const totals = { ...first.totals };
+  for (const file of failed)
+    for (const key of ['passed', 'failed', 'skipped'] as const)
+      totals[key] += (second.byFile.get(file)?.[key] ?? 0) - (first.byFile.get(file)?.[key] ?? 0);
+  const broken = new Set(failedFiles(second));
+  return {
+    totals,
+    skips: first.skips,
+    unsteady: failed.filter((file) => !broken.has(file)).map((file) => shorten(file)),
+  };
+}
+
+async function runOnce(
+  files: readonly string[],
+  { shorten, concurrency, grep }: Omit<Attempts, 'retries'>,
+): Promise<FileReports> {
+  const reports = new FileReports(shorten);
+  const limit = new FileLimit(FILE_LIMIT_MS, (text) => void process.stdout.write(text));
+  const events = run({
+    files: [...files],
+    concurrency,
+    timeout: TEST_LIMIT_MS,
+    execArgv: limit.execArgv,
+    ...(grep !== undefined && { testNamePatterns: [new RegExp(grep)] }),
+  });
+  for await (const event of events) reports.take(event);
+  limit.close();
+  reports.end();
+  return reports;
+}
+
+function failedFiles(reports: FileReports): readonly string[] {
+  return [...reports.byFile].filter(([, { failed }]) => failed > 0).map(([file]) => file);
+}
