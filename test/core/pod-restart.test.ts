@@ -4,9 +4,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MemberConfig, RestartRule } from '../../src/core/config.ts';
+import type { Tombstone } from '../../src/core/format/tombstone.ts';
 import { merged } from '../../src/core/pod/restart.ts';
+import type { PeerView } from '../../src/core/state/peer.ts';
 import type { RestartAsk } from '../../src/core/state/state.ts';
-import { alive, dead, fixed, mainConfig, probes, START, sidecarConfig } from './helpers.ts';
+import { alive, dead, fixed, mainConfig, probes, START, sidecarConfig, stopping } from './helpers.ts';
 import type { ChildScript } from './host.ts';
 import { Life } from './life.ts';
 import { type MemberScript, Pod } from './pod.ts';
@@ -105,6 +107,39 @@ describe('a restart in place', () => {
     pod.act('work', (life) => life.feed({ type: 'restartAsked', ask: ask(999) }));
     pod.act('proxy', (life) => life.feed({ type: 'restartAsked', ask: ask(1_000) })).pass(10_000);
     assert.deepEqual([pod.of('proxy').spawns.length, pod.of('work').spawns.length], [2, 2]);
+  });
+
+  describe('asked for right after another one, while others still tell of that', () => {
+    const resting = (name: string, change: Partial<Tombstone> = {}): PeerView =>
+      stopping(name, undefined, {
+        Phase: 'waiting',
+        StopReason: 'restart requested',
+        RestartRequested: START,
+        ...change,
+      });
+    const twice = (...names: readonly string[]): Life =>
+      new Life({
+        config: sidecarConfig({ ...GRACE, mains: ['work'] }),
+        peers: names.map((name) => alive(name)),
+        child: traps(100),
+      })
+        .feed({ type: 'restartAsked', ask: ask(0) })
+        .see(...names.map((name) => resting(name)))
+        .pass(200);
+
+    it('holds on beyond their deadline of that (seed 910754 of the simulator)', () => {
+      const life = twice('work', 'other');
+      assert.equal(life.spawns.length, 2);
+      life.see(alive('work'), resting('other', { Deadline: START + 1_000 }));
+      life.feed({ type: 'restartAsked', ask: ask(200) }).pass(5_000);
+      assert.deepEqual([life.phase, life.signals.length], ['holding', 1]);
+    });
+
+    it('does not take a main that rests for that one for over', () => {
+      const life = twice('work').feed({ type: 'restartAsked', ask: ask(200) });
+      assert.deepEqual([life.phase, life.signals.length], ['holding', 1]);
+      assert.equal(life.see(resting('work', { RestartRequested: START + 200 })).signals.length, 2);
+    });
   });
 
   it('waits no longer than its deadline, and 6 s, for one that has not heard of it', () => {

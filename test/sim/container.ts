@@ -29,6 +29,8 @@ export interface Queued {
 }
 
 const HANGS_AFTER_MS = 10_000;
+/** What it may take until a handle is there, once the supervisor has asked for it. */
+export const BINDING_MS = 3;
 
 /** What there was when a supervisor fell asleep. */
 export interface Nap {
@@ -171,7 +173,7 @@ export class Container {
   watch(orders: Orders): void {
     const { volume, parts } = this.world;
     this.#vigil?.stop();
-    this.#vigil = new Vigil(volume, orders, parts.onEnd, (why) => this.wake(why));
+    this.#vigil = new Vigil(volume, orders, parts.onEnd, (why, name) => this.wake(why, name));
   }
 
   /** Lets the supervisor go, if there is nothing that it does not know. */
@@ -208,7 +210,8 @@ export class Container {
     if (this.member.config.solo) this.wake('a request');
   }
 
-  wake(why: string): void {
+  /** `by`: of whose file or handle it was told. */
+  wake(why: string, by?: string): void {
     const nap = this.#nap;
     if (nap === undefined || !this.isRunning) return;
     this.#nap = undefined;
@@ -216,7 +219,7 @@ export class Container {
     this.#vigil = undefined;
     this.world.count(`woken by ${why}`);
     this.world.tell(this.world.agenda.nowMs, this.member.name, `woken by ${why}`);
-    this.world.laws.woken(this, nap, why);
+    this.world.laws.woken(this, nap, { why, by });
     this.#startBrain(true);
   }
 
@@ -237,7 +240,7 @@ export class Container {
 
   listen(): void {
     const { volume, dice, agenda } = this.world;
-    agenda.in(dice.short(3), this.actor, () => volume.bind(this.member.name, this));
+    agenda.in(dice.short(BINDING_MS), this.actor, () => volume.bind(this.member.name, this));
   }
 
   /** The supervisor dies; what it has not committed is lost with it. */

@@ -17,7 +17,7 @@ import { isSoundStep } from '../core/invariants.ts';
 import type { Step } from '../core/life.ts';
 import { watchLoneStop, wrongVerdict } from './alone.ts';
 import { statusOf } from './command.ts';
-import type { Container, Nap } from './container.ts';
+import { BINDING_MS, type Container, type Nap } from './container.ts';
 import { type Breach, Dues } from './dues.ts';
 import { earlyKill } from './kills.ts';
 import { Restarts } from './restarts.ts';
@@ -38,6 +38,12 @@ import type { Member, World } from './world.ts';
 
 /** Passed on by init for the command itself; no rung of any ladder here. */
 const PASSED_ON: ReadonlySet<number> = new Set([1, 10]);
+
+/** `by`: whose file or handle it was. */
+interface Woken {
+  readonly why: string;
+  readonly by: string | undefined;
+}
 
 export class Laws {
   breach: Breach | undefined;
@@ -113,7 +119,7 @@ export class Laws {
    * A sleep is a crash: who is woken knows what the one before knew, byte for byte. And it is woken by the first word
    * that matters to it, by the first end of a handle that it held, and in time.
    */
-  woken(container: Container, { memo: before, files, holders, dueMs }: Nap, why: string): void {
+  woken(container: Container, { memo: before, files, holders, dueMs }: Nap, { why, by }: Woken): void {
     const { memo, hostId, member } = container;
     const { agenda, calmAtMs } = this.#world;
     if (holders.filter(({ isRunning }) => !isRunning).length > (why === 'a handle' ? 1 : 0))
@@ -124,21 +130,28 @@ export class Laws {
     const now = this.#world.volume.files;
     const unheard = [...now.keys()].filter((name) => {
       const content = now.get(name);
-      if (content === files.get(name) || name === member.name) return false;
+      if (content === files.get(name) || name === member.name || (name === by && this.#isToldNow(name, why)))
+        return false;
       const read = content?.read(name);
       if (read?.ok !== true) return false;
       // Of a restart in place who sleeps is told by a request of its own.
       const { RestartRequested: _restart, ...rest } = read.tombstone;
       return mattersTo(member.config, 'own', rest);
     });
-    if (unheard.length > (why === 'a file' ? 1 : 0))
-      this.#break('sleep', container, `it has slept through what ${unheard.join(', ')} wrote`);
+    if (unheard.length > 0) this.#break('sleep', container, `it has slept through what ${unheard.join(', ')} wrote`);
     if (memo === undefined || writeMemo(memo) !== before)
       return this.#break('sleep', container, 'the memo is another one than before');
     const read = readMemo(before, hostId);
     const known = read && { ...read.state, isAwake: memo.state.isAwake };
     if (!isDeepStrictEqual(JSON.parse(before).state, JSON.parse(JSON.stringify(known ?? null))))
       this.#break('sleep', container, 'what is read of the memo is not what was written');
+  }
+
+  /** Of who was quiet another life is told by its handle; its file may be there a moment earlier. */
+  #isToldNow(name: string, why: string): boolean {
+    if (why === 'a file') return true;
+    const { writtenAtMs } = this.#world.memberNamed(name)?.container ?? {};
+    return writtenAtMs !== undefined && this.#world.agenda.nowMs - writtenAtMs < BINDING_MS;
   }
 
   stoppedAlone(container: Container): void {

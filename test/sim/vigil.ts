@@ -11,13 +11,14 @@ export class Vigil implements Watcher {
   fired: string | undefined;
   readonly #volume: Volume;
   readonly #quiet: ReadonlySet<string>;
-  readonly #onFire: (why: string) => void;
+  readonly #onFire: (why: string, name?: string) => void;
 
   constructor(
     volume: Volume,
     { quiet, held }: Orders,
     onEnd: (holder: Holder, then: () => void) => void,
-    onFire: (why: string) => void,
+    /** `name`: of the member whose file or handle it is. */
+    onFire: (why: string, name?: string) => void,
   ) {
     this.#volume = volume;
     this.#quiet = new Set(quiet);
@@ -32,11 +33,11 @@ export class Vigil implements Watcher {
   }
 
   hint(name: string): void {
-    if (isMemberName(name) && !this.#quiet.has(name)) this.#fire('a file');
+    if (isMemberName(name) && !this.#quiet.has(name)) this.#fire('a file', name);
   }
 
-  bound(): void {
-    this.#fire('a new handle');
+  bound(name: string): void {
+    this.#fire('a new handle', name);
   }
 
   asked(): void {
@@ -51,9 +52,9 @@ export class Vigil implements Watcher {
     this.#volume.watchers.delete(this);
   }
 
-  #fire(why: string): void {
+  #fire(why: string, name?: string): void {
     if (this.fired !== undefined || !this.#volume.watchers.has(this)) return;
     this.fired = why;
-    this.#onFire(why);
+    this.#onFire(why, name);
   }
 }

@@ -43,7 +43,7 @@ export interface Watcher {
   /** The directory is another one. */
   lose(): void;
   /** A handle was made. */
-  bound?(): void;
+  bound?(name: string): void;
 }
 
 export class Volume {
@@ -82,7 +82,7 @@ export class Volume {
     if (!this.canHoldSockets || !this.isThere || this.trouble === 'full' || this.trouble === 'read-only') return;
     if (this.trouble === 'denied') return;
     this.sockets.set(name, holder);
-    for (const watcher of this.watchers) watcher.bound?.();
+    for (const watcher of this.watchers) watcher.bound?.(name);
   }
 
   /** The directory is deleted with all that is in it. */

@@ -11,6 +11,7 @@ import type { MemberConfig } from '../config.ts';
 import type { Event } from '../state/events.ts';
 import type { Peer } from '../state/peer.ts';
 import type { Deadline, State, Stop } from '../state/state.ts';
+import { tellsOfPassed } from './restart.ts';
 import { isForeign } from './standing.ts';
 
 type Asked = Event & { readonly type: 'stopAsked' };
@@ -68,11 +69,13 @@ export function lastMomentMs(config: MemberConfig, state: State): number | undef
 
 /**
  * The deadline that the peers of this boot have written, as far as it matters to a member that is stopping: peers that
- * stop too, or have died since then.
+ * stop too, or have died since then. The deadline of a restart is over when we have gone through it.
  */
 function peersBudget(config: MemberConfig, state: State, stop: Stop): Budget | undefined {
   const deadlines = Object.values(state.peers ?? {})
-    .filter((peer) => isStopping(peer, stop) && !isForeign(config, state, peer))
+    .filter(
+      (peer) => isStopping(peer, stop) && !isForeign(config, state, peer) && !tellsOfPassed(state, peer.tombstone),
+    )
     .flatMap((peer) => (peer.tombstone.Deadline === undefined ? [] : [peer.tombstone.Deadline]))
     .filter((atMs) => atMs >= stop.atMs);
   return deadlines.length === 0 ? undefined : { atMs: Math.min(...deadlines), sinceMs: stop.atMs };

@@ -12,7 +12,7 @@ import type { FailingWhy, State, Stop } from '../state/state.ts';
 import { graceOf } from './deadline.ts';
 import { holdsUp, rosterOf } from './finished.ts';
 import { blockersOf } from './order.ts';
-import { hasEndedForRestart } from './restart.ts';
+import { hasEndedForRestart, tellsOfPassed } from './restart.ts';
 import { peerNamed, standingOf } from './standing.ts';
 
 /**
@@ -54,7 +54,8 @@ function checkHoldPolicy(draft: Draft, stop: Stop): boolean {
 
 function isAnyMainStopping(config: MemberConfig, state: State): boolean {
   const mains = rosterOf(config, state).map((name) => peerNamed(state, name));
-  return mains.some((peer) => peer !== undefined && isAskedWithPod(peer) && holdsUp(standingOf(config, state, peer)));
+  const isAsked = (peer: Peer): boolean => isAskedWithPod(peer) && !tellsOfPassed(state, peer.tombstone);
+  return mains.some((peer) => peer !== undefined && isAsked(peer) && holdsUp(standingOf(config, state, peer)));
 }
 
 /** A life that has failed is ended alone, and so may be a container: that is not the pod's stop. */
@@ -71,7 +72,8 @@ function checkFirstSight(draft: Draft, stop: Stop): boolean {
   const mains = rosterOf(config, state).map((name) => peerNamed(state, name));
   const isOver = (main: Peer | undefined): boolean => {
     const standing = standingOf(config, state, main);
-    return (standing.is === 'dead' && standing.final) || (main !== undefined && hasEndedForRestart(main));
+    if (standing.is === 'dead') return standing.final;
+    return main !== undefined && hasEndedForRestart(main) && !tellsOfPassed(state, main.tombstone);
   };
   if (mains.length > 0 && mains.every(isOver)) return false;
   const isFirstSight =

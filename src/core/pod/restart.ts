@@ -95,6 +95,19 @@ export function hasEndedForRestart({ tombstone }: Peer): boolean {
   return tombstone.StopReason === RESTART && tombstone.Phase === 'waiting';
 }
 
+/**
+ * It tells of a restart that we have gone through: its writer is about to start again, or has started, and the next
+ * word of it says so.
+ */
+export function tellsOfPassed(
+  { restart }: Pick<State, 'restart'>,
+  { StopReason, RestartRequested }: Tombstone,
+): boolean {
+  if (StopReason !== RESTART || RestartRequested === undefined || restart === undefined) return false;
+  const passedMs = restart.againSinceMs === undefined ? restart.passedMs : restart.requestedMs;
+  return passedMs !== undefined && RestartRequested <= passedMs;
+}
+
 /** The members whose commands have not ended for it yet, and when that may change by time alone. */
 export function unendedIn(
   config: MemberConfig,
