@@ -17,6 +17,11 @@ export function rfc3339(wall: string): string {
   return `${new Date(Number(milliseconds)).toISOString().slice(0, 19)}.${rest}Z`;
 }
 
+/** `2026-11-22T17:40:00.130Z` */
+export function rfc3339Milliseconds(wall: string): string {
+  return new Date(Number(BigInt(wall) / 1_000_000n)).toISOString();
+}
+
 /** What is said of every action whose time is over: `timed out after 300ms`, `timed out after 1.5s`. */
 export function timedOutAfter(ms: number): string {
   const rounded = Math.round(ms);

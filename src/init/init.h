@@ -13,7 +13,7 @@
  *   alone.c        the end without a supervisor, and the end of init
  *   signals.c      what init receives and passes on; grace.c: the grace period of a stop
  *   strays.c       adopted processes
- *   reflex.c       what it does because the supervisor has decided it beforehand
+ *   reflex.c       what it does because the supervisor has decided it beforehand; last-word.c: when the command ends
  *   children.c     the application; terminal.c: in its foreground; helpers.c: commands of probes and hooks
  *   program.c      vfork and exec; exec.c: the look-up in PATH; processes.c: /proc
  *   queue.c        events; liveness.c: the socket for peers; refuse.c: why nothing is started

@@ -14,6 +14,10 @@
 
 struct init;
 
+enum { SECOND_NS = 1000000000 };
+/* A word on a liveness socket: `dead`, the host id, `1` when no other life will follow, a line end. */
+enum { WORD_BYTES = 40 };
+
 /* A main that this sidecar lives for: a connection to its liveness socket until it has spoken, and its init's id. */
 struct watched_main {
   int fd; /* -1: there is none */
@@ -24,7 +28,7 @@ struct reflexes {
   int64_t until;        /* when they end at the latest; NEVER: only by a commit */
   int64_t committed_at; /* of the last commit: what happens in the same millisecond may come before it */
   uint64_t word_child;  /* of the last word; 0: there is none */
-  size_t length;        /* of `words`, as they came: path of the tombstone, and the ends */
+  size_t length;        /* of `words`, as they came: where the tombstone and the evidence are, and the ends */
   char *words;          /* MAX_LAST_WORD_BYTES */
   uint64_t mains_child; /* of the end with the mains; 0: there is none */
   int signal;
@@ -35,13 +39,19 @@ struct reflexes {
 void set_last_word(struct reflexes *reflexes, const struct operation *op);
 void set_end_with(struct reflexes *reflexes, const struct operation *op);
 /*
- * When the end that was just reaped is covered and nothing is left of the command: writes the tombstone, tells all who
- * hold a connection, and makes `worded` of `exited`. Where anything stands against it the supervisor does it.
+ * When the end that was just reaped is covered and nothing is left of the command: tells all who hold a connection,
+ * writes the tombstone, and makes `worded` of `exited`; or leaves, when nobody else is there and that is all. Where
+ * anything stands against it the supervisor does it.
  */
 void say_last_word(struct init *init);
 /* Puts the connections to the mains at `polled[at]` and behind, and returns where they end. */
 size_t poll_mains(struct reflexes *reflexes, struct pollfd *polled, size_t at);
 /* Hears the mains, and signals the command when as many as are needed are gone for good. */
 void end_with_mains(struct init *init);
+/* Whether a reflex holds for what happened then: after the state that it was made from, and before the next. */
+bool holds_at(const struct init *init, int64_t at);
+void make_word(char word[WORD_BYTES], const char *host_id, bool final);
+/* What the wall clock showed at that moment of CLOCK_MONOTONIC, in milliseconds; nanoseconds since 1970. */
+int64_t wall_at(int64_t at);
 
 #endif

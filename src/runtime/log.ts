@@ -18,6 +18,10 @@ export class Log {
   readonly #options: LogOptions;
   #early: { level: LogLevel; message: string; details: object; time: number }[] = [];
   #logger: Logger | undefined;
+  #opening: Promise<void> | undefined;
+  /** Writes nothing, but lays out the lines that may come. */
+  #drafter: Logger | undefined;
+  #draft = '';
   /** Lines are on their way to descriptor 2. */
   #isWriting = false;
   #onDrained: () => void = () => {};
@@ -38,8 +42,21 @@ export class Log {
     else this.#logger[level]({ ...details, time: new Date().toISOString() }, message);
   }
 
+  /** The line as it is written if it is said at this time, once the log is open; '': it is not shown. */
+  lineOf(level: LogLevel, message: string, details: object, time: string): string {
+    if (this.#drafter === undefined) throw new Error('internal error: a draft of a log that is not open');
+    this.#draft = '';
+    if (this.shows(level)) this.#drafter[level]({ ...details, time }, message);
+    return this.#draft;
+  }
+
   /** Opens the log and writes down what was said so far. */
-  async open(): Promise<void> {
+  open(): Promise<void> {
+    this.#opening ??= this.#open();
+    return this.#opening;
+  }
+
+  async #open(): Promise<void> {
     const { destination, pino } = await import('pino');
     const sink = destination({ dest: 2, sync: false, maxLength: MAX_PENDING_BYTES });
     // A closed or full descriptor 2 costs lines, nothing else.
@@ -53,17 +70,21 @@ export class Log {
       return sink.write(line);
     };
     const { level, format, member } = this.#options;
-    const stream = { write: (line: string) => write(harmless(format === 'json' ? line : textLine(line))) };
-    this.#logger = pino(
-      {
-        level,
-        base: { member },
-        timestamp: false,
-        messageKey: 'message',
-        formatters: { level: (label) => ({ level: label }) },
-      },
-      stream,
-    );
+    const loggerTo = (take: (line: string) => unknown): Logger =>
+      pino(
+        {
+          level,
+          base: { member },
+          timestamp: false,
+          messageKey: 'message',
+          formatters: { level: (label) => ({ level: label }) },
+        },
+        { write: (line: string) => void take(harmless(format === 'json' ? line : textLine(line))) },
+      );
+    this.#logger = loggerTo(write);
+    this.#drafter = loggerTo((line) => {
+      this.#draft += line;
+    });
     const early = this.#early;
     this.#early = [];
     for (const { level: at, message, details, time } of early) {
@@ -78,7 +99,7 @@ export class Log {
 
   /** Resolves when all is written, or after `mostMs`. */
   async close(mostMs: number): Promise<void> {
-    if (this.#logger === undefined) await this.open();
+    await this.open();
     if (!this.#isWriting) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, mostMs);

@@ -6,20 +6,14 @@
 import { dirname, join } from 'node:path';
 import type { MemberConfig } from '../core/config.ts';
 import { handleOf, MAX_SOCKET_PATH_BYTES } from '../core/format/tombstone.ts';
-import {
-  type CoveredEnd,
-  coveredEnds,
-  type Ended,
-  endWithMains,
-  fill,
-  isCalm,
-  isStill,
-  type Known,
-} from '../core/lifecycle/reflexes.ts';
+import { type CoveredEnd, coveredEnds, type Ended, fill } from '../core/lifecycle/covered-ends.ts';
+import { endWithMains, isCalm, isStill, type Known } from '../core/lifecycle/reflexes.ts';
 import { SIGTERM } from '../core/signals.ts';
-import type { Effect } from '../core/state/events.ts';
 import type { State } from '../core/state/state.ts';
+import { isLocalFile } from './graveyard/unchanged.ts';
 import type { HostCommand } from './host/host.ts';
+import type { Log } from './log.ts';
+import type { TerminationLog } from './termination-log.ts';
 
 export interface ReflexesOptions {
   readonly member: MemberConfig;
@@ -28,7 +22,11 @@ export interface ReflexesOptions {
    * to write it.
    */
   readonly tombstoneAt: () => Promise<string | undefined>;
-  readonly isOwed: (effect: Effect) => boolean;
+  readonly log: Log;
+  /** Where the host leaves the evidence; undefined: nowhere. */
+  readonly terminationLog: TerminationLog | undefined;
+  /** The end is to be told in a way that the host does not know. */
+  readonly needsSupervisor: boolean;
   readonly commit: (commands: readonly HostCommand[]) => void;
 }
 
@@ -58,7 +56,7 @@ export class Reflexes {
     if (this.#ends === undefined) return [];
     this.#ends = undefined;
     return [
-      { type: 'lastWord', id: 1, path: '', ends: [] },
+      { type: 'lastWord', id: 1, path: '', evidence: undefined, ends: [] },
       { type: 'endWith', id: 1, needed: 0, signal: SIGTERM, mains: [] },
     ];
   }
@@ -70,19 +68,26 @@ export class Reflexes {
   }
 
   async #leaveBehind(known: Known): Promise<void> {
-    const { member, tombstoneAt, isOwed, commit } = this.#options;
+    const { member, tombstoneAt, log, terminationLog: evidence, needsSupervisor, commit } = this.#options;
     const { state, wakeAtMs } = known;
+    await log.open();
+    // Where a file system may hang init is not to write.
+    const isWritable = evidence === undefined || (await isLocalFile(evidence.path));
     const path = await tombstoneAt();
     const isOld = this.#latest === undefined || !isStill(known, this.#latest);
     if (path === undefined || isOld || state.child.is !== 'alive') return;
     const { id } = state.child;
-    const ends = coveredEnds(member, state, { untilMs: wakeAtMs, isOwed });
+    const ends = coveredEnds(member, state, {
+      untilMs: wakeAtMs,
+      needsSupervisor: needsSupervisor || !isWritable,
+      lineOf: ({ level, message, details }, time) => log.lineOf(level, message, details, time),
+    });
     const { needed = 0, signal = SIGTERM, mains = [] } = endWithMains(member, state) ?? {};
     const named = mains.map(({ name, hostId }) => ({ hostId, path: join(dirname(path), handleOf(name)) }));
     const isReachable = named.every((main) => Buffer.byteLength(main.path) <= MAX_SOCKET_PATH_BYTES);
     this.#ends = ends;
     commit([
-      { type: 'lastWord', id, path, ends },
+      { type: 'lastWord', id, path, evidence, ends },
       { type: 'endWith', id, needed: isReachable ? needed : 0, signal, mains: isReachable ? named : [] },
     ]);
   }

@@ -12,12 +12,12 @@
  */
 import type { MemberConfig } from '../core/config.ts';
 import { OVERTAKEN } from '../core/exit.ts';
+import { type Ended, eventsOf, reduceAll } from '../core/lifecycle/covered-ends.ts';
 import { tombstoneOf } from '../core/lifecycle/record.ts';
-import { type Ended, eventsOf, reduceAll } from '../core/lifecycle/reflexes.ts';
 import { hostKillAtMs } from '../core/pod/deadline.ts';
 import { leftoversOfOtherSessions } from '../core/pod/standing.ts';
 import { SIGKILL } from '../core/signals.ts';
-import type { Effect, Event } from '../core/state/events.ts';
+import type { Event } from '../core/state/events.ts';
 import type { PeerView } from '../core/state/peer.ts';
 import { initialState, type State } from '../core/state/state.ts';
 import { instantAt } from '../core/time.ts';
@@ -195,17 +195,11 @@ export class Supervisor {
   }
 
   #makeReflexes(isResumed: boolean): Reflexes {
-    const { member } = this.#options;
+    const { member, log, terminationLog, sendTrace } = this.#options;
     const tombstoneAt = async (): Promise<string | undefined> => this.#membership?.whereWritten();
-    const isOwed = (effect: Effect): boolean => this.#isOwed(effect);
     const commit = (commands: readonly HostCommand[]): void => this.#commit(undefined, commands);
-    return new Reflexes({ member, tombstoneAt, isOwed, commit }, isResumed);
-  }
-
-  /** Of an end at which nobody else is there to do it. */
-  #isOwed(effect: Effect): boolean {
-    const { log, sendTrace } = this.#options;
-    return sendTrace !== undefined || this.#terminationLog.isThere || effect.type !== 'log' || log.shows(effect.level);
+    const needsSupervisor = sendTrace !== undefined;
+    return new Reflexes({ member, tombstoneAt, log, terminationLog, needsSupervisor, commit }, isResumed);
   }
 
   #onFileContent(index: number, digest: string, isChange: boolean): void {

@@ -2,7 +2,6 @@
  * The termination log: a file in which a container may leave a word when it ends. Kubernetes mounts one at
  * /dev/termination-log and shows what is in it with the container's last state. The evidence is left there.
  */
-import { existsSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import type { MemberConfig } from '../core/config.ts';
 import { formatEvidence, MAX_EVIDENCE_BYTES, refusalOf } from '../core/format/evidence.ts';
@@ -36,12 +35,6 @@ export class TerminationLogWriter {
 
   constructor(options: TerminationLogOptions) {
     this.#options = options;
-  }
-
-  /** Something is to be written at the end. */
-  get isThere(): boolean {
-    const { terminationLog } = this.#options;
-    return terminationLog !== undefined && (terminationLog.isNamed || existsSync(terminationLog.path));
   }
 
   follow(state: State): void {

@@ -5,26 +5,34 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MemberConfig } from '../../src/core/config.ts';
+import { formatEvidence } from '../../src/core/format/evidence.ts';
 import { formatTombstone } from '../../src/core/format/tombstone.ts';
-import { tombstoneOf } from '../../src/core/lifecycle/record.ts';
 import {
   coveredEnds,
   type Ended,
-  endWithMains,
   eventsOf,
   fill,
-  isStill,
+  fillPlaces,
+  type Line,
   reduceAll,
-} from '../../src/core/lifecycle/reflexes.ts';
+} from '../../src/core/lifecycle/covered-ends.ts';
+import { evidenceOf, tombstoneOf } from '../../src/core/lifecycle/record.ts';
+import { endWithMains, isStill } from '../../src/core/lifecycle/reflexes.ts';
 import type { PeerView } from '../../src/core/state/peer.ts';
 import type { State } from '../../src/core/state/state.ts';
+import { rfc3339Milliseconds } from '../../src/core/time.ts';
 import { alive, command, dead, fixed, instant, mainConfig, probes, sidecarConfig } from './helpers.ts';
 import { Life } from './life.ts';
 import { differenceOf } from './reflex.ts';
 import { rows } from './table/rows.ts';
 
 const CODES = [0, 1, 9, 10, 42, 77, 99, 100, 128, 137, 143, 193, 255];
-const NEVER = { untilMs: undefined, isOwed: () => false };
+const NEVER = { untilMs: undefined, needsSupervisor: false, lineOf };
+
+/** Both forms of a time that a log may have. */
+function lineOf(line: Line, time: string): string {
+  return `${JSON.stringify({ ...line, time })}\n${time.slice(11)} ${line.message}\n`;
+}
 
 /** The codes that are covered; each of them is compared with what the rules make of it, at several moments. */
 function coveredIn(config: MemberConfig, state: State, wakeAtMs: number | undefined): readonly number[] {
@@ -42,6 +50,10 @@ function coveredIn(config: MemberConfig, state: State, wakeAtMs: number | undefi
       assert.equal(after.child.is === 'gone' && after.child.final, end.final);
       const exits = effects.flatMap((effect) => (effect.type === 'log' ? [] : [effect]));
       assert.deepEqual(exits, [{ type: 'exit', code: end.code === 'same' ? code : end.code }]);
+      const time = rfc3339Milliseconds(ended.at.wall);
+      const lines = effects.flatMap((effect) => (effect.type === 'log' ? [lineOf(effect, time)] : []));
+      assert.equal(fillPlaces(end.log, ended), lines.join(''));
+      assert.equal(fillPlaces(end.evidence, ended), formatEvidence(evidenceOf(config, after)));
     }
     return true;
   });
@@ -99,26 +111,24 @@ describe('the last word', () => {
     coveredIn(config, life.state, life.wakeAtMs);
   });
 
-  it('says with which code init leaves only where nothing else is owed', () => {
+  it('says with which code init leaves only where nothing else is owed, and what is told does not differ or grow', () => {
     const config = mainConfig();
     const { state } = lifeOf(config);
-    const codes = (isOwed: (type: string, level?: string) => boolean): unknown[] =>
-      coveredEnds(config, state, {
-        untilMs: undefined,
-        isOwed: (effect) => isOwed(effect.type, effect.type === 'log' ? effect.level : undefined),
-      }).map(({ code }) => code);
-    assert.deepEqual(
-      codes(() => false),
-      ['same', 'same'],
-    );
-    assert.deepEqual(
-      codes((_type, level) => level === 'error'),
-      ['same', undefined],
-    );
-    assert.deepEqual(
-      codes((type) => type === 'log'),
-      [undefined, undefined],
-    );
+    const codes = (use: object): unknown[] =>
+      coveredEnds(config, state, { ...NEVER, ...use }).map(({ code, log, evidence }) => [
+        code,
+        log !== '',
+        evidence !== '',
+      ]);
+    assert.deepEqual(codes({}), [
+      ['same', true, true],
+      ['same', true, true],
+    ]);
+    const none = [undefined, false, false];
+    assert.deepEqual(codes({ needsSupervisor: true }), [none, none]);
+    let times = 0;
+    assert.deepEqual(codes({ lineOf: () => `${times++}` }), [none, none]);
+    assert.deepEqual(codes({ lineOf: () => 'x'.repeat(2_000) }), [none, none]);
   });
 
   it('holds as long as nothing but time has passed', () => {

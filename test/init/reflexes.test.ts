@@ -12,8 +12,8 @@ import {
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { constants } from 'node:os';
 import type { TestContext } from 'node:test';
-import { fill, PLACES } from '../../src/core/lifecycle/reflexes.ts';
-import { send } from '../helpers/process.ts';
+import { fill, PLACES } from '../../src/core/lifecycle/covered-ends.ts';
+import { childrenOf, send } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
 import type { Build } from './builds.ts';
 import type { Supervisor } from './connection.ts';
@@ -23,7 +23,11 @@ const { SIGTERM, SIGUSR1, SIGKILL } = constants.signals;
 const TEXT = `{\n  "Died": "${PLACES.time}",\n  "At": ${PLACES.clock}, "Again": "${PLACES.time}", "ExitCode": ${PLACES.code}\n}`;
 /** Says that it is told, once for each USR1. */
 const TELLER = ['sh', '-c', "trap 'echo told' USR1; echo up; while :; do sleep 60 & wait $!; done"];
-const [ALL, STAYS] = [[0, 255, 1, 256, TEXT] as const, 257];
+const [ALL, STAYS] = [[0, 255, 1, 256, TEXT, '', ''] as const, 257];
+const { log: LOG, evidence: EVIDENCE } = {
+  log: `${PLACES.moment} ended with ${PLACES.code}\n${PLACES.hour} dead\n`,
+  evidence: `{"Summary":"ended with ${PLACES.code} at ${PLACES.time}"}\n`,
+};
 
 interface Scene {
   readonly bench: Bench;
@@ -58,16 +62,16 @@ async function apply({ bench, supervisor }: Scene, ...fields: readonly (string |
 }
 
 function lastWord({ path }: Scene, ...ends: readonly (readonly (string | number)[])[]): (string | number)[] {
-  return ['last-word', 1, 1 + 5 * ends.length, path, ...ends.flat()];
+  return ['last-word', 1, 3 + 7 * ends.length, path, '', 0, ...ends.flat()];
 }
 
 eachBuild(
-  'F01 the last word is written as it was left, told to all who hold a connection, and then reported',
+  'F01 the last word is told to all who hold a connection, written as it was left, and then reported',
   async (t, build) => {
     const scene = await lay(t, build);
     const { supervisor, init, path } = scene;
     const peers = [await hearer(scene.bench.path('live')), await hearer(scene.bench.path('live'))];
-    await apply(scene, ...lastWord(scene, [0, 6, 0, STAYS, 'another'], [7, 7, 1, STAYS, TEXT]));
+    await apply(scene, ...lastWord(scene, [0, 6, 0, STAYS, 'another', '', ''], [7, 7, 1, STAYS, TEXT, '', '']));
     init.write('exit 7\n');
     const [name, , atMs, id, , code, wall = ''] = await supervisor.next();
     assert.deepEqual([name, id, code], ['worded', '1', '7']);
@@ -84,9 +88,9 @@ eachBuild(
 
 eachBuild('F02 what is not covered is left to the supervisor', async (t, build) => {
   for (const [why, ends, code] of [
-    ['another code', [[0, 6, 1, STAYS, TEXT]], 7],
+    ['another code', [[0, 6, 1, STAYS, TEXT, '', '']], 7],
     ['a signal', [ALL], -9],
-    ['a text that is too long', [[0, 255, 1, STAYS, `${'x'.repeat(8_191)}${PLACES.code}`]], 7],
+    ['a text that is too long', [[0, 255, 1, STAYS, `${'x'.repeat(8_191)}${PLACES.code}`, '', '']], 7],
     ['nothing', [], 7],
   ] as const) {
     const scene = await lay(t, build);
@@ -153,7 +157,7 @@ eachBuild(
 );
 
 eachBuild(
-  'F04 where the tombstone cannot be replaced all is left to the supervisor, and nothing lies around',
+  'F04 where the tombstone cannot be replaced that is left to the supervisor, and nothing lies around',
   async (t, build) => {
     const spoil: Record<string, (scene: Scene) => void> = {
       'the directory is gone': ({ bench }) => rmSync(bench.path('grave'), { recursive: true }),
@@ -180,7 +184,7 @@ eachBuild(
         files.every((file) => file === 'web' && !lstatSync(scene.path).isFile()),
         `${why}: ${files}`,
       );
-      assert.equal(peer.heard(), '', why);
+      await waitFor(`it is told all the same: ${why}`, () => /^dead [0-9a-f]{32} 1\n$/.test(peer.heard()));
     }
   },
 );
@@ -191,7 +195,7 @@ eachBuild('F05 init leaves behind its last word when no supervisor runs and noth
     [3, 3],
   ] as const) {
     const scene = await lay(t, build);
-    await apply(scene, ...lastWord(scene, [0, 255, 1, code, TEXT]));
+    await apply(scene, ...lastWord(scene, [0, 255, 1, code, TEXT, '', '']));
     rmSync(scene.bench.path('bin/node'));
     await scene.supervisor.kill();
     await waitFor('it goes on alone', () => /cannot start the supervisor/.test(scene.init.stderr()));
@@ -199,6 +203,59 @@ eachBuild('F05 init leaves behind its last word when no supervisor runs and noth
     const end = await scene.init.ended;
     assert.deepEqual(end, { code: status, signal: null });
     assert.match(readFileSync(scene.path, 'utf8'), /"ExitCode": 7/);
+  }
+});
+
+/** No supervisor runs, and none can be started. */
+async function alone(scene: Scene): Promise<void> {
+  rmSync(scene.bench.path('bin/node'));
+  await scene.supervisor.kill();
+  await waitFor('it goes on alone', () => /cannot start the supervisor/.test(scene.init.stderr()));
+}
+
+function telling({ path, bench }: Scene, isNamed: 0 | 1): (string | number)[] {
+  const end = [0, 255, 1, 256, TEXT, LOG, EVIDENCE];
+  return ['last-word', 1, 10, path, bench.path('evidence'), isNamed, ...end];
+}
+
+eachBuild('F05 before init leaves it writes to the log, and leaves the evidence', async (t, build) => {
+  for (const [why, isNamed, isThere] of [
+    ['a file that is mounted', 0, true],
+    ['a file that was named', 1, false],
+    ['no file', 0, false],
+  ] as const) {
+    const scene = await lay(t, build);
+    if (isThere) writeFileSync(scene.bench.path('evidence'), '');
+    await apply(scene, ...telling(scene, isNamed));
+    await alone(scene);
+    scene.init.write('exit 7\n');
+    assert.deepEqual(await scene.init.ended, { code: 7, signal: null }, why);
+    const { Died } = JSON.parse(readFileSync(scene.path, 'utf8')) as { Died: string };
+    const moment = `${Died.slice(0, 23)}Z`;
+    assert.ok(scene.init.stderr().endsWith(`${moment} ended with 7\n${moment.slice(11)} dead\n`), scene.init.stderr());
+    const left = existsSync(scene.bench.path('evidence')) ? readFileSync(scene.bench.path('evidence'), 'utf8') : '';
+    assert.equal(left, isThere || isNamed ? `{"Summary":"ended with 7 at ${Died}"}\n` : '', why);
+  }
+});
+
+eachBuild('F05 what another has left as evidence is for the supervisor to look at', async (t, build) => {
+  for (const spoil of [
+    (path: string) => writeFileSync(path, 'a word of the application'),
+    (path: string) => mkdirSync(path),
+  ]) {
+    const scene = await lay(t, build);
+    spoil(scene.bench.path('evidence'));
+    await apply(scene, ...telling(scene, 1));
+    scene.supervisor.commit('sleep');
+    await scene.supervisor.closed();
+    await waitFor('and reaped', () => childrenOf(scene.init.pid).length === 1);
+    scene.init.write('exit 7\n');
+    const next = await scene.init.supervisor();
+    await next.expect('hello');
+    await next.expect('worded');
+    assert.doesNotMatch(scene.init.stderr(), /ended with/);
+    next.commit('exit', 3);
+    assert.deepEqual(await scene.init.ended, { code: 3, signal: null });
   }
 });
 

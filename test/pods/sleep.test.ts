@@ -2,18 +2,19 @@
  * Pods whose supervisors sleep: what they do is what they would have done awake.
  */
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { describe } from 'node:test';
 import { isSupervisor } from '../helpers/container.ts';
 import { atOnce } from '../helpers/engine.ts';
+import type { MemberOptions } from '../helpers/member.ts';
 import { run } from '../helpers/outcome.ts';
 import { SEXTON } from '../helpers/paths.ts';
 import { childrenOf } from '../helpers/process.ts';
 import { scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
-import { readTombstone } from '../helpers/tombstone.ts';
+import { readTombstone, waitForTombstone } from '../helpers/tombstone.ts';
 import { waitFor } from '../helpers/wait.ts';
-import { type RunningPod, runPod } from './kubelet.ts';
+import { type PodContainer, type RunningPod, runPod } from './kubelet.ts';
 import { AMPLE_MS, cast } from './members.ts';
 
 const SLEEPS = ['--sleep-after', '300ms', '--log-level', 'debug'];
@@ -57,7 +58,40 @@ describe('pods that sleep', { concurrency: atOnce(3) }, () => {
     assert.equal(await pod.end(), 'Succeeded');
     readTimeline(stage.scratch.log).exitsBeforeSignalTo('work', 'proxy');
     for (const name of ['proxy', 'work']) wokenOnly(pod, name);
-    saysHow(pod, 'proxy', /"by":"file work".*"message":"awake again"/);
+    saysHow(pod, 'proxy', /"by":"(?:a handle|file work)".*"message":"awake again"/);
+  });
+
+  scenario('P15 a main ends in its sleep: nobody is started for it, and all is told as by one awake', async (stage) => {
+    const { main, served, open, running } = cast(stage);
+    const { scratch } = stage;
+    const told = (name: string): readonly string[] => ['--termination-log', scratch.path(`evidence-${name}`)];
+    const one = (name: string, options: MemberOptions, flags: readonly string[]): PodContainer =>
+      main(name, { run: 1, exit: 7, ...options }, [...told(name), ...flags]);
+    const pod = runPod(scratch, {
+      restartPolicy: 'Never',
+      graceMs: AMPLE_MS,
+      containers: [one('awake', { after: scratch.path('end') }, AWAKE), one('sleeper', served, SLEEPS)],
+    });
+    await running('awake', 'sleeper');
+    await asleep(pod, 'sleeper');
+    const pid1 = await pod.current('sleeper').pid1();
+    await waitFor('its supervisor is reaped', () => childrenOf(pid1).length === 1);
+    open();
+    await waitForTombstone(scratch.graveyard, 'sleeper', 'is dead', (it) => it.Phase === 'dead');
+    writeFileSync(scratch.path('end'), '');
+    assert.equal(await pod.end(), 'Failed');
+    const ends = ['awake', 'sleeper'].map((name) => {
+      const said = pod.current(name).stderr().split('\n').slice(-3).join('\n');
+      const left = readFileSync(scratch.path(`evidence-${name}`), 'utf8');
+      const { History: history = [], ...record } = readTombstone(scratch.graveyard, name) ?? {};
+      const all = JSON.stringify([pod.exitOf(name), said, left, record, history.slice(-3)]);
+      return all
+        .replaceAll(name, 'NAME')
+        .replaceAll(/\d{4}-[-:.T0-9]+Z/g, 'TIME')
+        .replaceAll(/"(Incarnation|DiedMonotonic)":("[^"]*"|\d+)/g, '');
+    });
+    assert.equal(ends[1], ends[0]);
+    if (!IS_KILLED) assert.equal(count(pod, 'sleeper', /awake again|"message":"dead"/g), 1);
   });
 
   scenario('P15 a sidecar that sleeps learns of a main whose whole container was killed', async (stage) => {

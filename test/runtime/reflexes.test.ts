@@ -4,7 +4,7 @@ import { lstatSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { MemberConfig } from '../../src/core/config.ts';
-import { type CoveredEnd, fill } from '../../src/core/lifecycle/reflexes.ts';
+import { type CoveredEnd, fill } from '../../src/core/lifecycle/covered-ends.ts';
 import { SystemClock } from '../../src/runtime/clock.ts';
 import type { Commit, Host, HostCommand, HostEvent } from '../../src/runtime/host/host.ts';
 import { Log } from '../../src/runtime/log.ts';

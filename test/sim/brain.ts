@@ -5,9 +5,10 @@
  */
 
 import { formatTombstone, type Tombstone } from '../../src/core/format/tombstone.ts';
+import { eventsOf } from '../../src/core/lifecycle/covered-ends.ts';
 import { reduce } from '../../src/core/lifecycle/lifecycle.ts';
 import { tombstoneOf } from '../../src/core/lifecycle/record.ts';
-import { eventsOf, isCalm, isStill, type Known } from '../../src/core/lifecycle/reflexes.ts';
+import { isCalm, isStill, type Known } from '../../src/core/lifecycle/reflexes.ts';
 import { businessOf } from '../../src/core/pod/interest.ts';
 import { isOfAnotherSession, leftoversOfOtherSessions } from '../../src/core/pod/standing.ts';
 import type { Effect, Event } from '../../src/core/state/events.ts';

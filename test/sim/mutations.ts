@@ -245,15 +245,15 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     breaks: 'init leaves with the code that the container exits with',
-    file: 'lifecycle/reflexes.ts',
+    file: 'lifecycle/covered-ends.ts',
     from: "code: isSame ? 'same' : first.code",
     to: 'code: 0',
   },
   {
     breaks: 'the last word is final only when no other life will follow',
-    file: 'lifecycle/reflexes.ts',
-    from: 'return { from, to, final: first.final,',
-    to: 'return { from, to, final: true,',
+    file: 'lifecycle/covered-ends.ts',
+    from: 'const covered = { from, to, final: first.final,',
+    to: 'const covered = { from, to, final: true,',
   },
   {
     breaks: 'a signal that init has sent with the end of the mains is behind us',

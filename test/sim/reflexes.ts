@@ -4,16 +4,8 @@
  * never needed.
  */
 import { parseTombstone } from '../../src/core/format/tombstone-parse.ts';
-import {
-  coveredEnds,
-  type Ended,
-  type EndWith,
-  endWithMains,
-  fill,
-  isCalm,
-  isStill,
-  type Known,
-} from '../../src/core/lifecycle/reflexes.ts';
+import { coveredEnds, type Ended, fill } from '../../src/core/lifecycle/covered-ends.ts';
+import { type EndWith, endWithMains, isCalm, isStill, type Known } from '../../src/core/lifecycle/reflexes.ts';
 import type { State } from '../../src/core/state/state.ts';
 import type { EventOf } from '../core/host.ts';
 import { differenceOf } from '../core/reflex.ts';
@@ -63,10 +55,21 @@ export class SimReflexes {
     const { world, member, queue } = this.#container;
     const left = this.#left;
     if (left === undefined || code === undefined || queue.length > 0 || !this.#holds(left)) return undefined;
-    const isOwed = (): boolean => false;
-    const ends = coveredEnds(member.config, left.state, { untilMs: left.wakeAtMs, isOwed });
+    const ends = coveredEnds(member.config, left.state, {
+      untilMs: left.wakeAtMs,
+      needsSupervisor: false,
+      lineOf: () => '',
+    });
     const end = ends.find(({ from, to }) => from <= code && code <= to);
-    if (end === undefined || world.volume.trouble !== undefined || !world.volume.isThere) return undefined;
+    if (end === undefined) return undefined;
+    this.hasSaidFinal = end.final;
+    if (end.final) for (const other of world.containers) other.hearOfMain(this.#container.hostId);
+    if (world.volume.trouble !== undefined || !world.volume.isThere) {
+      this.#left = undefined;
+      this.#endWith = undefined;
+      world.count('last word that could not be written');
+      return undefined;
+    }
     const ended = { at: { mono: world.agenda.monoMs, wall: world.wallOf(member) }, code };
     const text = fill(end.text, ended);
     const parsed = parseTombstone(member.name, text);
@@ -74,11 +77,9 @@ export class SimReflexes {
     this.#left = undefined;
     this.#endWith = undefined;
     world.count('last word');
-    this.hasSaidFinal = end.final;
     if (this.#container.command !== undefined) this.#container.command.isGroupGone = true;
     world.volume.put(member.name, new Content(text));
     world.laws.onTombstoneWritten(this.#container, parsed.tombstone);
-    if (end.final) for (const other of world.containers) other.hearOfMain(this.#container.hostId);
     const status = end.code === 'same' ? code : end.code;
     if (this.#container.brain === undefined && status !== undefined) {
       world.count('left with its last word');

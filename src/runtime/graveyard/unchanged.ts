@@ -7,7 +7,7 @@
  * ago is read again; so are all where the times may be another machine's or out of a cache, as on NFS: statfs(2) tells.
  */
 import { lstat, statfs } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 /** Longer than any tick, and than what a clock is usually set by. */
 const SETTLED_MS = 1_000;
@@ -55,6 +55,15 @@ export function isLocal(dir: string): Promise<boolean> {
     ({ type }) => LOCAL.has(type),
     () => false,
   );
+}
+
+/** The same of a file, or of the place where it would be made. */
+export async function isLocalFile(path: string): Promise<boolean> {
+  const isMissing = await lstat(path).then(
+    () => false,
+    ({ code }: NodeJS.ErrnoException) => code === 'ENOENT',
+  );
+  return isLocal(isMissing ? dirname(path) : path);
 }
 
 /** undefined: not there, or too young to be told apart from its next change. */

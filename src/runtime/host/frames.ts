@@ -16,7 +16,7 @@ export const MAX_QUIET = 128;
 export const MAX_WATCHED = 128;
 const MAX_DIRECTORY_BYTES = 4095;
 /** Of a last word: the path, and the texts of all ends. */
-export const MAX_LAST_WORD_BYTES = 24_576;
+export const MAX_LAST_WORD_BYTES = 40_960;
 
 const LENGTH_BYTES = 4;
 const MAX_SIGNAL = 64;
@@ -232,15 +232,18 @@ function commandFields(command: HostCommand): string[] {
     case 'sleep':
       return ['sleep'];
     case 'lastWord': {
-      const { id, path, ends } = command;
-      const words = ends.flatMap(({ from, to, final, code, text: form }) => [
+      const { id, path, evidence, ends } = command;
+      const words = ends.flatMap(({ from, to, final, code, text: form, log, evidence: left }) => [
         integer('exit code', from, 0, 255),
         integer('exit code', to, from, 255),
         final ? '1' : '0',
         code === 'same' ? '256' : code === undefined ? '257' : integer('exit code', code, 0, 255),
         text('last word', form, MAX_LAST_WORD_BYTES),
+        text('log', log, MAX_LAST_WORD_BYTES),
+        text('evidence', left, MAX_LAST_WORD_BYTES),
       ]);
-      const all = words.length === 0 ? [] : [text('path', path, MAX_LAST_WORD_BYTES), ...words];
+      const places = [path, evidence?.path ?? ''].map((place) => text('path', place, MAX_LAST_WORD_BYTES));
+      const all = words.length === 0 ? [] : [...places, evidence?.isNamed === true ? '1' : '0', ...words];
       return ['last-word', integer('child id', id, 1, MAX_ID), String(all.length), ...all];
     }
     case 'endWith': {

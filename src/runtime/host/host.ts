@@ -7,8 +7,10 @@
  * commit is a transaction: acknowledgement, memo and commands are applied together or not at all, so a supervisor that
  * dies between two commits resumes at exactly the state that its host and its child are in.
  */
-import type { CoveredEnd, NamedMain } from '../../core/lifecycle/reflexes.ts';
+import type { CoveredEnd } from '../../core/lifecycle/covered-ends.ts';
+import type { NamedMain } from '../../core/lifecycle/reflexes.ts';
 import type { ChildCommand, HostReport } from '../../core/state/events.ts';
+import type { TerminationLog } from '../termination-log.ts';
 
 /**
  * A helper of `exec` has ended, and with it all of its process group. Exactly one of `code`, `signal` and `errno` (it
@@ -128,14 +130,16 @@ export type HostCommand =
   | { readonly type: 'sleep' }
   /**
    * What the host does by itself when the child ends in one of these ways and nothing is left of it, provided that all
-   * events are acknowledged: it writes the tombstone at `path` and tells all peers; `worded` follows. Where no
-   * supervisor runs then, and nothing else is to be done, the host ends as well. Replaces the one before; without ends
-   * there is none.
+   * events are acknowledged: it tells all peers and writes the tombstone at `path`; `worded` follows. Where no
+   * supervisor runs then, and nothing else is to be done, the host leaves the evidence, writes to the log, and ends as
+   * well. Replaces the one before; without ends there is none.
    */
   | {
       readonly type: 'lastWord';
       readonly id: number;
       readonly path: string;
+      /** A file; undefined: none. */
+      readonly evidence: TerminationLog | undefined;
       readonly ends: readonly CoveredEnd[];
     }
   /**

@@ -125,6 +125,11 @@ const command: fc.Arbitrary<HostCommand> = fc.oneof(
     type: fc.constant('lastWord'),
     id,
     path: fc.constant('/graveyard/web'),
+    evidence: fc.constantFrom(
+      undefined,
+      { path: '/dev/termination-log', isNamed: false },
+      { path: '/e', isNamed: true },
+    ),
     ends: fc.array(
       record({
         from: fc.integer({ min: 0, max: 100 }),
@@ -132,6 +137,8 @@ const command: fc.Arbitrary<HostCommand> = fc.oneof(
         final: fc.boolean(),
         code: fc.oneof(fc.integer({ min: 0, max: 255 }), fc.constantFrom('same' as const, undefined)),
         text: word,
+        log: word,
+        evidence: word,
       }),
       { minLength: 1, maxLength: 2 },
     ),

@@ -112,12 +112,14 @@ export function commitOf(fields: readonly string[]): Commit {
     } else if (operation === 'last-word') {
       const id = int();
       const count = int();
-      const path = count === 0 ? '' : word();
-      const ends = some(Math.floor(count / 5), () => {
-        const [from, to, final, code, text] = [int(), int(), word() === '1', int(), word()];
-        return { from, to, final, code: code === 256 ? ('same' as const) : code === 257 ? undefined : code, text };
+      const [path, evidencePath, isNamed] = count === 0 ? ['', '', false] : [word(), word(), word() === '1'];
+      const ends = some(Math.floor(count / 7), () => {
+        const [from, to, final, number] = [int(), int(), word() === '1', int()];
+        const code = number === 256 ? ('same' as const) : number === 257 ? undefined : number;
+        return { from, to, final, code, text: word(), log: word(), evidence: word() };
       });
-      commands.push({ type: 'lastWord', id, path, ends });
+      const evidence = evidencePath === '' ? undefined : { path: evidencePath, isNamed };
+      commands.push({ type: 'lastWord', id, path, evidence, ends });
     } else if (operation === 'end-with') {
       const [id, needed, signal] = [int(), int(), int()];
       const mains = some(int() / 2, () => ({ hostId: word(), path: word() }));
