@@ -25,7 +25,7 @@ export interface SleeperOptions {
   readonly state: () => State | undefined;
   readonly rest: () => Rest;
   /** undefined: solo, or not there yet. */
-  readonly membership: () => Membership | undefined;
+  readonly membership: () => Pick<Membership, 'vigil' | 'rescan'> | undefined;
   /** One commit, with the memo; `held` is for the memo from then on. */
   readonly commit: (commands: readonly HostCommand[], held?: Readonly<Record<string, string>>) => void;
 }
@@ -37,6 +37,7 @@ export class Sleeper {
   /** Rises with each event. */
   #events = 0;
   #isOpen = false;
+  #attempt: Promise<void> | undefined;
   #hasComplained = false;
 
   constructor(options: SleeperOptions) {
@@ -63,7 +64,18 @@ export class Sleeper {
 
   #arm(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#rest(), this.#options.afterMs).unref();
+    this.#timer = setTimeout(() => this.#tryToRest(), this.#options.afterMs).unref();
+  }
+
+  /**
+   * One attempt at a time: the host watches for the last one that asked, and forgets what it watches when it does not let
+   * us go. An attempt beside that one would then sleep through everything.
+   */
+  #tryToRest(): void {
+    this.#arm();
+    this.#attempt ??= this.#rest().finally(() => {
+      this.#attempt = undefined;
+    });
   }
 
   /** If the host does not let us go we live on, and try again later. */
@@ -71,7 +83,6 @@ export class Sleeper {
     const { log, commit, member, membership } = this.#options;
     const events = this.#events;
     const isUndisturbed = (): boolean => this.#isOpen && this.#events === events && this.#mayRest();
-    this.#arm();
     if (!isUndisturbed()) return;
     const place = membership();
     const vigil = await place?.vigil();

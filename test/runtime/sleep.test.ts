@@ -1,8 +1,10 @@
 /** When a supervisor may sleep, as far as that is a matter of what it knows. */
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import type { State } from '../../src/core/state/state.ts';
-import { isAtRest, isRestless, withWake } from '../../src/runtime/sleep.ts';
+import { Log } from '../../src/runtime/log.ts';
+import { RESTED } from '../../src/runtime/memo.ts';
+import { isAtRest, isRestless, Sleeper, withWake } from '../../src/runtime/sleep.ts';
 import { alive, mainConfig, sidecarConfig } from '../core/helpers.ts';
 import { Life } from '../core/life.ts';
 
@@ -49,6 +51,40 @@ describe('isAtRest', () => {
   });
 });
 
+describe('Sleeper', () => {
+  const AFTER_MS = 10;
+
+  it('makes one attempt at a time, however long a look at the graveyard takes', async (test: TestContext) => {
+    test.mock.timers.enable({ apis: ['setTimeout'] });
+    const { state } = new Life({ config: mainConfig(), peers: [] });
+    const looks: (() => void)[] = [];
+    const commands: string[] = [];
+    const sleeper = new Sleeper({
+      member: mainConfig(),
+      afterMs: AFTER_MS,
+      log: new Log({ level: 'silent', format: 'json', member: 'work' }),
+      now: () => state.now.mono,
+      state: () => state,
+      rest: () => RESTED,
+      membership: () => ({
+        vigil: () => Promise.resolve({ dir: '/graveyard', quiet: [], sockets: [], held: {} }),
+        rescan: () => new Promise((resolve) => looks.push(resolve)),
+      }),
+      commit: (sent) => commands.push(...sent.map(({ type }) => type)),
+    });
+    sleeper.open();
+    for (let turn = 0; turn < 5; turn++) {
+      test.mock.timers.tick(AFTER_MS);
+      await nextTurn();
+    }
+    assert.deepEqual(commands, ['watch']);
+    looks[0]?.();
+    for (let turn = 0; turn < 5; turn++) await nextTurn();
+    assert.deepEqual(commands, ['watch', 'sleep']);
+    sleeper.close();
+  });
+});
+
 describe('isRestless', () => {
   const wakesEvery = (ms: number, times: number): readonly number[] => {
     let wakes: readonly number[] = [];
@@ -74,3 +110,7 @@ describe('isRestless', () => {
     assert.deepEqual(withWake(wakesEvery(1_000, 99), 100_000.5).length, 16);
   });
 });
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
