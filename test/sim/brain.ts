@@ -31,6 +31,8 @@ import { TombstoneWriter } from './tombstone-writer.ts';
 import type { World } from './world.ts';
 
 const TEND_MS = 5_000;
+/** Between two attempts to sleep, unless it sleeps later than that. */
+const LONGEST_RETRY_MS = 1_000;
 
 export class Brain {
   readonly actor: Actor;
@@ -60,6 +62,7 @@ export class Brain {
   /** Rises with each event. */
   #events = 0;
   #napping: Entry | undefined;
+  #isTryingToNap = false;
 
   constructor(world: World, container: Container, wasWoken: boolean) {
     this.#world = world;
@@ -306,20 +309,27 @@ export class Brain {
   }
 
   #stir(): void {
-    const { agenda } = this.#world;
-    this.#events += 1;
-    agenda.cancel(this.#napping);
     const { sleepAfterMs } = this.#container.member;
-    if (sleepAfterMs !== undefined && !this.#isLeaving)
-      this.#napping = agenda.in(sleepAfterMs, this.actor, () => this.#nap(sleepAfterMs));
+    if (sleepAfterMs === undefined) return;
+    this.#events += 1;
+    this.#napIn(sleepAfterMs, sleepAfterMs);
   }
 
-  /** As `src/runtime/sleep.ts` does it: what to watch, another look, and only then the wish to be let go. */
-  #nap(afterMs: number): void {
-    this.#stir();
+  #napIn(ms: number, afterMs: number): void {
+    const { agenda } = this.#world;
+    agenda.cancel(this.#napping);
+    if (!this.#isLeaving) this.#napping = agenda.in(ms, this.actor, () => this.#nap(ms, afterMs));
+  }
+
+  /**
+   * As `src/runtime/sleep.ts` does it: what to watch, another look, and only then the wish to be let go. It tries again
+   * later and later, as most of what it waits for is an event, with which it begins anew.
+   */
+  #nap(afterLastMs: number, afterMs: number): void {
+    this.#napIn(Math.max(afterMs, Math.min(2 * afterLastMs, LONGEST_RETRY_MS)), afterMs);
     const events = this.#events;
     const isUndisturbed = (): boolean => this.#events === events && this.#mayNap(afterMs);
-    if (!isUndisturbed()) return;
+    if (this.#isTryingToNap || !isUndisturbed()) return;
     const container = this.#container;
     if (container.member.config.solo) return container.sleep();
     const orders = this.reader.vigil();
@@ -327,8 +337,10 @@ export class Brain {
     this.#rest = { ...this.#rest, held: orders.held };
     container.commit(undefined, this.#memo, [], this.#wakesAtMs);
     container.watch(orders);
+    this.#isTryingToNap = true;
     this.reader.rescan(() =>
       this.#after(2, () => {
+        this.#isTryingToNap = false;
         const again = this.reader.vigil();
         if (JSON.stringify(again) === JSON.stringify(orders) && isUndisturbed()) container.sleep();
       }),
