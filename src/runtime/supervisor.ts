@@ -244,7 +244,7 @@ export class Supervisor {
 
   #onLastWord({ id, pid, seq }: HostEvent & { type: 'worded' }, ended: Ended): void {
     const written = this.#reflexes?.writtenBy(ended);
-    this.#dispatchAll(eventsOf(id, pid, ended), { ack: seq, written });
+    this.#dispatchAll(eventsOf(id, pid, ended, true), { ack: seq, written });
   }
 
   /**

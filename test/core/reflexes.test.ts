@@ -21,7 +21,7 @@ import { endWithMains, isStill } from '../../src/core/lifecycle/reflexes.ts';
 import type { PeerView } from '../../src/core/state/peer.ts';
 import type { State } from '../../src/core/state/state.ts';
 import { rfc3339Milliseconds } from '../../src/core/time.ts';
-import { alive, command, dead, fixed, instant, mainConfig, probes, sidecarConfig } from './helpers.ts';
+import { alive, command, dead, fixed, instant, mainConfig, probes, START, sidecarConfig, stopping } from './helpers.ts';
 import { Life } from './life.ts';
 import { differenceOf } from './reflex.ts';
 import { rows } from './table/rows.ts';
@@ -109,6 +109,35 @@ describe('the last word', () => {
     for (let times = 0; times < 100; times += 1) life.signal(10);
     assert.ok(formatTombstone(tombstoneOf(config, life.state)).trimEnd().length > 7_000);
     coveredIn(config, life.state, life.wakeAtMs);
+  });
+
+  it('stays what was said, whatever was heard before word of the end', () => {
+    const ask = { requestedMs: START + 5_000, by: 'a test', graceMs: 4_000, among: undefined, byRule: undefined };
+    const heard: Readonly<Record<string, (life: Life) => unknown>> = {
+      'a restart in place': (life) => life.feed({ type: 'restartAsked', ask }),
+      'a stop': (life) => life.askToStop(4_000),
+      'a stop, and what it has others stop for': (life) => life.askToStop(4_000).see(stopping('work', START + 9_000)),
+    };
+    const sidecar = sidecarConfig({ gracePeriodMs: 5_000, restartPolicy: 'Always', mains: ['work'] });
+    for (const config of [mainConfig({ gracePeriodMs: 5_000, drain: fixed(500) }), sidecar])
+      for (const code of [0, 1])
+        for (const [what, hear] of Object.entries(heard)) {
+          const life = lifeOf(config, [alive('work')]);
+          const { state, wakeAtMs, nowMs } = life;
+          const ends = coveredEnds(config, state, { ...NEVER, untilMs: wakeAtMs });
+          const said = ends.find(({ from, to }) => from <= code && code <= to);
+          const ended: Ended = { at: instant(nowMs), code };
+          hear(life);
+          const { child } = life.state;
+          if (said === undefined || child.is !== 'alive') throw new Error(`${what}: no end is covered`);
+          const word = JSON.parse(fill(said.text, ended));
+          const { state: end, effects } = reduceAll(config, life.state, eventsOf(child.id, child.pid, ended, true));
+          const record = tombstoneOf(config, end);
+          for (const key of ['Died', 'DiedMonotonic', 'ExitCode', 'Reason', 'Final', 'Incarnation'] as const)
+            assert.equal(record[key], word[key], `${what}: ${key}`);
+          const exits = effects.flatMap((effect) => (effect.type === 'exit' ? [effect.code] : []));
+          assert.deepEqual(exits, [said.code === 'same' ? code : said.code], what);
+        }
   });
 
   it('says with which code init leaves only where nothing else is owed, and what is told does not differ or grow', () => {

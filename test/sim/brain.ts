@@ -158,7 +158,7 @@ export class Brain {
     const isKnown = isStill(from, { state: this.state, wakeAtMs: this.#wakesAtMs });
     this.#isWrittenByInit = isKnown && this.state.now.mono <= ended.at.mono;
     const isAsLeft = this.#isWrittenByInit;
-    this.#dispatchAll(eventsOf(id, pid, ended), ack);
+    this.#dispatchAll(eventsOf(id, pid, ended, true), ack);
     this.#isWrittenByInit = false;
     if (this.actor.isDead || !isAsLeft) return;
     const own = formatTombstone(tombstoneOf(this.#container.member.config, this.state));

@@ -191,6 +191,8 @@ export class Laws {
   onTombstoneWritten(container: Container, tombstone: Tombstone): void {
     const { member } = container;
     const last = this.#graves.get(member.name);
+    if (last?.container === container && isWrittenOver(last.tombstone, tombstone, container))
+      return this.#world.count('excused: a last word written over by a supervisor that had not heard of the end');
     this.#graves.set(member.name, { container, tombstone });
     if (this.#world.agenda.nowMs < 0 || last === undefined) return this.#judgeDeath(container, tombstone);
     if (last.container !== container) {
@@ -397,6 +399,11 @@ function isMisleading(world: World, by: Container, gate: string): boolean {
     if (of !== 'an earlier life') return false;
     return is === 'alive' ? !sockets : isWiped || (is === 'dead' && isUncontradicted);
   });
+}
+
+/** Of the end that init has written down its supervisor has not heard yet: it does, and writes it down again. */
+function isWrittenOver(old: Tombstone, { Died }: Tombstone, { queue }: Container): boolean {
+  return old.Died !== undefined && Died === undefined && queue.some(({ event }) => event.type === 'worded');
 }
 
 /** Its turn has come: pre-stop, then the ladder. From here on there is no way back. */

@@ -256,6 +256,12 @@ export const MUTATIONS: readonly Mutation[] = [
     to: 'const covered = { from, to, final: true,',
   },
   {
+    breaks: 'an end that init has told stays what was told',
+    file: 'lifecycle/child.ts',
+    from: 'if (isWritten) endAsWritten(draft, child);\n  else ',
+    to: '',
+  },
+  {
     breaks: 'a signal that init has sent with the end of the mains is behind us',
     file: 'lifecycle/mains-ended.ts',
     from: " : undefined }, 'sent');",

@@ -10,7 +10,7 @@ import type { Event } from '../state/events.ts';
 import type { Child } from '../state/state.ts';
 import { rfc3339 } from '../time.ts';
 import { turnToStrays } from './climb.ts';
-import { endLife, finishMember } from './end.ts';
+import { endAsWritten, endLife, finishMember } from './end.ts';
 
 /**
  * A command that cannot be started at all is the end; one that was started before and lacks but room now is like one
@@ -96,10 +96,12 @@ function exitLevel({ config, state: { climb } }: Draft, exit: ChildExit): 'info'
 type Leftovers = Child & { is: 'leftovers' };
 
 /** The group is empty. Processes that have left it before get the ladder, too. */
-export function onGroupGone(draft: Draft, { id, strays }: Event & { type: 'groupGone' }, child: Leftovers): void {
+export function onGroupGone(draft: Draft, event: Event & { type: 'groupGone' }, child: Leftovers): void {
+  const { id, strays, isWritten = false } = event;
   if (child.id !== id || child.strays) return;
   if (strays > 0) return turnToStrays(draft, child);
-  endLife(draft, child);
+  if (isWritten) endAsWritten(draft, child);
+  else endLife(draft, child);
 }
 
 export function onStraysGone(draft: Draft, _event: Event, child: Leftovers): void {

@@ -48,10 +48,10 @@ export interface Ended {
 }
 
 /** The events that one end without leftovers is; `at` has whole milliseconds. */
-export function eventsOf(id: number, pid: number, { at, code }: Ended): readonly Event[] {
+export function eventsOf(id: number, pid: number, { at, code }: Ended, isWritten = false): readonly Event[] {
   return [
     { type: 'exited', at, id, pid, code, signal: undefined, core: false, oom: false },
-    { type: 'groupGone', at, id, strays: 0 },
+    { type: 'groupGone', at, id, strays: 0, isWritten },
   ];
 }
 

@@ -45,6 +45,17 @@ export function endLife(draft: Draft, child: Child & { is: 'leftovers' }): void 
   finishMember(draft, { status, reason: deathReasonOf(draft, child), exit: child.exit });
 }
 
+/**
+ * The host has told the others of this end, by what held before it: no stop and no restart that was asked for since
+ * makes it another one.
+ */
+export function endAsWritten(draft: Draft, { exit }: Child & { is: 'leftovers' }): void {
+  dropTasks(draft);
+  const status = statusOf(exit);
+  const code = containerStatus(draft.config, { status, stopped: false, overdue: false });
+  finishMember(draft, { status, reason: ownReason(exit), exit, code });
+}
+
 /** Whether another life shall follow this one; the deadline may still be too near for it. */
 export function willRestart(draft: Draft, child: Child & { is: 'leftovers' }): boolean {
   const { stop, failing } = draft.state;

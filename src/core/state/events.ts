@@ -38,9 +38,9 @@ export type HostReport =
   /**
    * Nothing is left of the child's process group. Always after `exited` of that id, possibly in the same instant.
    * `strays`: how many processes the host has then that left the group and lost their parent (a daemon, say); 0 where
-   * it cannot be told.
+   * it cannot be told. `isWritten`: the host has written this end down by the reflex `lastWord`, and told it.
    */
-  | { readonly type: 'groupGone'; readonly id: number; readonly strays: number }
+  | { readonly type: 'groupGone'; readonly id: number; readonly strays: number; readonly isWritten?: boolean }
   /** By the reflex `endWith`: so many mains as are needed are gone for good, and the host has sent `signal`. */
   | { readonly type: 'mainsEnded'; readonly id: number; readonly signal: number }
   /** After a `sweep`: no stray is left. */
