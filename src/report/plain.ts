@@ -45,6 +45,7 @@ function predictionObject(pod: PodStop): object | undefined {
 function memberObject(member: MemberStop, pod: PodStop): object {
   const { beganMs } = pod;
   const { name, role, stopReason, reason, exitCode, signal, forcedBy, restarts, connections } = member;
+  const restartedInPlace = member.inPlace && { times: member.inPlace.times, by: member.inPlace.by };
   const at = (ms: number | undefined) => (ms === undefined ? undefined : Math.round(ms - beganMs));
   const spans = member.spans.map((span) => ({
     phase: nameOf(span),
@@ -53,7 +54,7 @@ function memberObject(member: MemberStop, pod: PodStop): object {
   }));
   const marks = member.marks.map(({ atMs, text }) => ({ atMs: at(atMs), text }));
   const times = { requestedMs: at(member.requestedMs), diedMs: at(member.diedMs), deadlineMs: at(member.deadlineMs) };
-  const ended = { name, role, stopReason, reason, exitCode, signal, forcedBy, restarts, connections };
+  const ended = { name, role, stopReason, reason, exitCode, signal, forcedBy, restarts, restartedInPlace, connections };
   return { ...ended, ...times, predicted: predictedObject(member, pod), spans, marks };
 }
 

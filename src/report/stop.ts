@@ -52,11 +52,22 @@ export interface MemberStop {
   /** What ended it by KILL. */
   readonly forcedBy: string | undefined;
   readonly restarts: number;
+  /** Of the pod, with this member; absent: there was none, or the source does not tell. */
+  readonly inPlace?: InPlace;
   readonly connections: Connections | undefined;
   /** Members that it needs; they serve on until it has ended. */
   readonly startAfter: readonly string[];
   /** At its end: by how much the wall clock was ahead of the monotonic clock of this boot. */
   readonly clock?: { readonly boot: string; readonly aheadMs: number };
+}
+
+/** Restarts in place: the containers stay, the commands of the members stop in order and start again. */
+export interface InPlace {
+  readonly times: number;
+  /** Who asked for the last one. */
+  readonly by: string;
+  /** Of the last one, if it is the last that has happened: the end of the command, and its next start. */
+  readonly last?: { readonly endedMs: number; readonly againMs: number };
 }
 
 export interface PodStop {
@@ -66,8 +77,9 @@ export interface PodStop {
   readonly members: readonly MemberStop[];
   /** The first stop request or, where no member was asked, the first end. */
   readonly beganMs: number;
-  /** The last end; of a pod that has not ended, the moment of the report. */
+  /** The last end, or start of a member that was restarted; of a stop that goes on, the moment of the report. */
   readonly endedMs: number;
+  /** The stop is: all have ended, or were restarted in place. */
   readonly isOver: boolean;
   readonly deadlineMs: number | undefined;
   /** What its manifest let expect. */
@@ -107,19 +119,33 @@ function podOf(members: readonly MemberStop[], nowMs: number): PodStop {
   const [first] = members;
   if (first === undefined) throw new Error('internal error: a pod without members');
   const requests = members.flatMap(({ requestedMs }) => requestedMs ?? []);
-  const ends = members.flatMap(({ diedMs }) => diedMs ?? []);
+  const ends = members.flatMap(({ diedMs, inPlace }) => diedMs ?? inPlace?.last?.againMs ?? []);
   const deadlines = members.flatMap(({ deadlineMs }) => deadlineMs ?? []);
   const isOver = ends.length === members.length;
   const endedMs = isOver ? Math.max(...ends) : nowMs;
   return {
     pod: first.pod,
     workload: first.workload,
-    members: members.toSorted((a, b) => rankOf(a) - rankOf(b) || (a.diedMs ?? nowMs) - (b.diedMs ?? nowMs)),
+    members: members
+      .toSorted((a, b) => rankOf(a) - rankOf(b) || (endMsOf(a) ?? nowMs) - (endMsOf(b) ?? nowMs))
+      .map((member) => untilEnd(member, endedMs)),
     beganMs: Math.min(endedMs, ...requests, ...ends),
     endedMs,
     isOver,
     deadlineMs: deadlines.length === 0 ? undefined : Math.min(...deadlines),
   };
+}
+
+/** Of its command, for good or in the restart that is told of. */
+export function endMsOf({ diedMs, inPlace }: MemberStop): number | undefined {
+  return diedMs ?? inPlace?.last?.endedMs;
+}
+
+/** One that runs again does so until the last of the others does. */
+function untilEnd(member: MemberStop, untilMs: number): MemberStop {
+  const fromMs = member.inPlace?.last?.againMs;
+  if (fromMs === undefined || fromMs >= untilMs) return member;
+  return { ...member, spans: [...member.spans, { activity: 'run', fromMs, untilMs }] };
 }
 
 function rankOf({ role }: MemberStop): number {

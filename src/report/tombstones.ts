@@ -4,9 +4,10 @@
  */
 
 import { cleanText, type HistoryEntry, type Tombstone } from '../core/format/tombstone.ts';
+import { RESTART } from '../core/state/state.ts';
 import type { Activity } from './bars.ts';
 import { connectionsOf } from './evidence.ts';
-import type { Mark, MemberStop, Span } from './stop.ts';
+import type { InPlace, Mark, MemberStop, Span } from './stop.ts';
 import { msOf } from './time.ts';
 
 /**
@@ -19,10 +20,17 @@ export interface Now {
   readonly boot?: string;
 }
 
-/** `pod`: what to call the pod where the tombstone names no session. `now` ends what goes on. */
+/**
+ * `pod`: what to call the pod where the tombstone names no session. `now` ends what goes on. Of one that lives, and was
+ * restarted in place, the last restart is the stop.
+ */
 export function stopOfTombstone(tombstone: Tombstone, pod: string, now: Now): MemberStop {
-  const { Session, Name, Role, StopReason, Died, ExitCode, Signal, Reason, Restarts = 0, History = [] } = tombstone;
-  const requestedMs = msOf(tombstone.StopRequested);
+  const { Session, Name, Role, Died, Restarts = 0 } = tombstone;
+  const inPlace = inPlaceOf(tombstone);
+  const again = inPlace?.last;
+  const { ExitCode = again && tombstone.LastExitCode, Signal, Reason, StopReason = again && RESTART } = tombstone;
+  const History = again === undefined ? (tombstone.History ?? []) : lastRestart(tombstone.History ?? []);
+  const requestedMs = again === undefined ? msOf(tombstone.StopRequested) : firstMs(History);
   const diedMs = msOf(Died);
   const of = Session ?? pod;
   const over = History.findLast(({ Event }) => Event === 'over');
@@ -31,7 +39,7 @@ export function stopOfTombstone(tombstone: Tombstone, pod: string, now: Now): Me
     workload: of,
     name: Name,
     role: Role,
-    spans: spansOf(tombstone, requestedMs, diedMs ?? now.ms),
+    spans: spansOf({ ...tombstone, History }, requestedMs, diedMs ?? again?.againMs ?? now.ms),
     marks: History.flatMap(markOf),
     requestedMs,
     stopReason: StopReason,
@@ -43,10 +51,44 @@ export function stopOfTombstone(tombstone: Tombstone, pod: string, now: Now): Me
     signal: Signal,
     forcedBy: forcerOf(History, over),
     restarts: Restarts,
+    ...(inPlace && { inPlace }),
     connections: connectionsOf(over),
     startAfter: tombstone.StartAfter ?? [],
     ...clockOf(tombstone, diedMs),
   };
+}
+
+function inPlaceOf({
+  PodRestarts = 0,
+  RestartBy = '?',
+  Died,
+  StopRequested,
+  History = [],
+}: Tombstone): InPlace | undefined {
+  if (PodRestarts === 0) return undefined;
+  const told = { times: PodRestarts, by: cleanText(RestartBy) };
+  const restart = lastRestart(History);
+  const endedMs = msOf(restart.find(({ Event }) => Event === 'ended for a restart')?.At);
+  const againMs = msOf(restart.findLast(({ Event }) => Event === 'started')?.At);
+  const isLast = Died === undefined && StopRequested === undefined;
+  return isLast && endedMs !== undefined && againMs !== undefined && againMs >= endedMs
+    ? { ...told, last: { endedMs, againMs } }
+    : told;
+}
+
+/**
+ * From the request to the next start, in the order in which it was written: init and supervisor read the clock one after
+ * the other. Empty: the history does not go back so far.
+ */
+function lastRestart(history: readonly HistoryEntry[]): readonly HistoryEntry[] {
+  const asked = history.findLastIndex(({ Event }) => Event === 'restart requested');
+  if (asked < 0) return [];
+  const again = history.findIndex(({ Event }, index) => index > asked && Event === 'started');
+  let last = '';
+  return history.slice(asked, again < 0 ? undefined : again + 1).map((entry) => {
+    if (entry.At > last) last = entry.At;
+    return { ...entry, At: last };
+  });
 }
 
 function clockOf({ Boot, DiedMonotonic }: Tombstone, diedMs: number | undefined): Pick<MemberStop, 'clock'> {
@@ -102,13 +144,17 @@ const PHASES: Readonly<Record<string, { readonly activity: Activity }>> = {
   holding: { activity: 'hold' },
   draining: { activity: 'drain' },
   stopping: { activity: 'stop' },
+  waiting: { activity: 'wait' },
+  starting: { activity: 'wait' },
 };
 
 function between(starts: readonly Start[], endMs: number): readonly Span[] {
   const sorted = starts.toSorted((a, b) => a.atMs - b.atMs);
   return sorted.flatMap(({ atMs, activity, signal }, index) => {
     const untilMs = Math.min(endMs, sorted[index + 1]?.atMs ?? endMs);
-    return untilMs <= atMs && index < sorted.length - 1
+    // A signal at the very end takes no time, and is to be seen all the same.
+    const isEnd = sorted.slice(index + 1).every((next) => next.activity === 'wait');
+    return untilMs <= atMs && !isEnd
       ? []
       : [{ activity, ...(signal !== undefined && { signal }), fromMs: Math.min(atMs, untilMs), untilMs }];
   });
@@ -132,6 +178,7 @@ function textOf({ Event, Signal, ExitCode, Hook, Result }: HistoryEntry): string
       return ExitCode === undefined ? `ended by ${shortName(Signal)}` : `exited ${ExitCode}`;
     case 'started':
     case 'restart':
+    case 'restart requested':
       return Event;
     case 'hook ended':
       return `${Hook}: ${Result}`;

@@ -2,7 +2,17 @@
  * What a report says in words: one sentence for a pod's stop, and the critical chain.
  */
 import type { Activity } from './bars.ts';
-import { forcedOf, graceMsOf, lateOf, type MemberStop, type PodStop, type Span, stopMsOf } from './stop.ts';
+import {
+  endMsOf,
+  forcedOf,
+  graceMsOf,
+  type InPlace,
+  lateOf,
+  type MemberStop,
+  type PodStop,
+  type Span,
+  stopMsOf,
+} from './stop.ts';
 
 /** `40 ms`, `4.2 s`, `23 s`, `130 s`. */
 export function seconds(ms: number): string {
@@ -41,7 +51,17 @@ export function sentenceOf(pod: PodStop): string {
   const longest = longestOf(pod);
   const movedMs = clockMovedMs(pod);
   const clock = movedMs < LEAST_MOVED_MS ? [] : [`the wall clock moved by ${seconds(movedMs)} meanwhile`];
-  return [`${verdictOf(pod)}, ${took}`, ...(longest === undefined ? [] : [longest]), ...clock].join('; ');
+  const isRestart = pod.members.some(({ inPlace }) => inPlace?.last !== undefined);
+  const verdict = `${isRestart ? 'restart in place: ' : ''}${verdictOf(pod)}, ${took}`;
+  return [verdict, ...(longest === undefined ? [] : [longest]), ...clock, ...restartsOf(pod)].join('; ');
+}
+
+/** `restarted in place 2 times, the last time by web, uid 0, pid 71`. */
+function restartsOf({ members }: PodStop): readonly string[] {
+  const all = members.flatMap(({ inPlace }) => inPlace ?? []);
+  const most = all.reduce<InPlace | undefined>((a, b) => (a === undefined || b.times > a.times ? b : a), undefined);
+  if (most === undefined) return [];
+  return [`restarted in place ${most.times === 1 ? 'once' : `${most.times} times, the last time`} by ${most.by}`];
 }
 
 /** Times are drawn by the wall clock, so a clock that was set between two ends shifts one against the other. */
@@ -161,20 +181,25 @@ export function chainOf(pod: PodStop): readonly Link[] {
 
 /** What it did itself, after its last wait for another member. */
 function ownPartOf(member: MemberStop): { readonly spans: readonly Span[]; readonly fromMs: number } {
-  const held = member.spans.findLastIndex(
-    ({ activity }) => activity === 'hold' || activity === 'run' || activity === 'wait',
-  );
-  const spans = member.spans.slice(held + 1).toReversed();
-  return { spans, fromMs: member.spans[held]?.untilMs ?? member.requestedMs ?? Number.NEGATIVE_INFINITY };
+  const endMs = member.inPlace?.last?.endedMs ?? Number.POSITIVE_INFINITY;
+  const isAgain = ({ activity, fromMs }: Span): boolean =>
+    fromMs >= endMs && (activity === 'wait' || activity === 'run');
+  const own = member.spans.filter((span) => !isAgain(span));
+  const held = own.findLastIndex(({ activity }) => activity === 'hold' || activity === 'run' || activity === 'wait');
+  const spans = own.slice(held + 1).toReversed();
+  return { spans, fromMs: own[held]?.untilMs ?? member.requestedMs ?? Number.NEGATIVE_INFINITY };
 }
 
 /** The member that ended last before that moment, and not long before it. */
 function lastOf(members: readonly MemberStop[], byMs: number): MemberStop | undefined {
-  const ended = members.flatMap((member) => (member.diedMs === undefined ? [] : [{ member, diedMs: member.diedMs }]));
+  const ended = members.flatMap((member) => {
+    const endedMs = endMsOf(member);
+    return endedMs === undefined ? [] : [{ member, endedMs }];
+  });
   const candidates = ended.filter(
-    ({ diedMs }) => diedMs <= byMs && (byMs === Number.POSITIVE_INFINITY || byMs - diedMs <= NOTICED_MS),
+    ({ endedMs }) => endedMs <= byMs && (byMs === Number.POSITIVE_INFINITY || byMs - endedMs <= NOTICED_MS),
   );
-  return candidates.sort((a, b) => b.diedMs - a.diedMs)[0]?.member;
+  return candidates.sort((a, b) => b.endedMs - a.endedMs)[0]?.member;
 }
 
 /** `proxy: TERM 3 ms, after main had ended`; the last to end first. */
@@ -201,8 +226,10 @@ export function shorten(text: string, max: number, ellipsis = '…'): string {
   return text.length <= max ? text : `${text.slice(0, max - ellipsis.length)}${ellipsis}`;
 }
 
-/** `exit 0`, `SIGKILL`. */
-export function endOf({ exitCode, signal, diedMs, reason }: MemberStop): string {
+/** `exit 0`, `SIGKILL`; `exit 0, runs again`. */
+export function endOf({ exitCode, signal, diedMs, reason, inPlace }: MemberStop): string {
+  if (diedMs === undefined && inPlace?.last !== undefined)
+    return `${exitCode === undefined ? 'ended' : `exit ${exitCode}`}, runs again`;
   if (diedMs === undefined) return 'alive';
   if (reason === 'never-started') return 'never started';
   if (signal !== undefined) return signal;

@@ -3,6 +3,9 @@
  */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { Tombstone } from '../../src/core/format/tombstone.ts';
+import { reportSchema } from '../../src/report/schema.ts';
 import { type Outcome, run } from '../helpers/outcome.ts';
 import { SEXTON } from '../helpers/paths.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
@@ -39,6 +42,51 @@ describe('sexton restart', () => {
     readTimeline(stage.scratch.log).exitsBeforeSignalTo('work', 'proxy');
     await sexton(stage, 'stop');
     await pod.end();
+  });
+
+  scenario('tells in status and report who asked for it, and how often', async (stage) => {
+    const { main, sidecar } = cast(stage);
+    const { graveyard } = stage.scratch;
+    const pod = runPod(stage.scratch, {
+      restartPolicy: 'Never',
+      graceMs: 30_000,
+      containers: [sidecar('proxy', {}), main('work', {})],
+    });
+    await waitForRunning(graveyard, ['proxy', 'work']);
+    const by = /uid \d+, pid \d+/.source;
+    for (const times of ['once,', '2 times, the last one']) {
+      assert.equal((await sexton(stage, 'restart')).code, 0);
+      const { stdout } = await sexton(stage, 'status', '--wide');
+      assert.match(stdout, new RegExp(`^proxy, work: restarted in place ${times} asked for \\d+s ago by ${by}$`, 'm'));
+    }
+    await waitForRunning(graveyard, ['proxy', 'work']);
+    const members = JSON.parse((await sexton(stage, 'status', '--format', 'json')).stdout).members as Tombstone[];
+    assert.deepEqual(
+      members.map(({ Name, PodRestarts }) => [Name, PodRestarts]),
+      [
+        ['proxy', 2],
+        ['work', 2],
+      ],
+    );
+    const said = `restarted in place 2 times, the last time by ${by}`;
+    const report = await sexton(stage, 'report');
+    // Its lines are wrapped.
+    const words = report.stdout.replace(/\s+/g, ' ');
+    assert.match(words, new RegExp(`^pod.*: restart in place: graceful, .*; ${said} `));
+    assert.match(words, / work [·▾]*█+[ ·]* exit 0, runs again proxy \(sidecar\) [·─▾]*█+[ ·]* exit 0, runs again /);
+    assert.match(
+      words,
+      / ended last proxy: TERM .*, after work had ended before it work: TERM .*, asked to stop \(restart requested\) $/,
+    );
+    const json = JSON.parse((await sexton(stage, 'report', '-o', 'json')).stdout);
+    const isRight = new Ajv2020({ validateFormats: false }).compile(reportSchema());
+    assert.ok(isRight(json), JSON.stringify(isRight.errors));
+    assert.equal((json as { pods: { over: boolean }[] }).pods[0]?.over, true);
+    assert.match((await sexton(stage, 'report', '-o', 'svg')).stdout, /restart in place: graceful/);
+    await sexton(stage, 'stop');
+    await pod.end();
+    const after = (await sexton(stage, 'report')).stdout.replace(/\s+/g, ' ');
+    assert.match(after, new RegExp(`^pod.*: graceful, .*; ${said} `));
   });
 
   scenario('refuses what it cannot do, and asks nobody then', async (stage) => {

@@ -97,6 +97,25 @@ describe('a line of the status', () => {
 });
 
 describe('the status', () => {
+  it('says below the members who asked for a restart in place, and how often there was one', () => {
+    const restarted = { Version: 1, RestartRequested: 40_000, RestartBy: 'web, uid 0, pid 7', Boot: 'boot-1' };
+    const below = (...members: readonly Partial<Tombstone>[]) =>
+      statusTable(
+        found(...members.map((member, index) => ({ ...restarted, Name: `m${index}`, ...member }))),
+        NOW,
+        80,
+        '/g',
+      )
+        .split('\n')
+        .slice(1 + members.length, -1);
+    assert.deepEqual(below({ PodRestarts: 1, Boot: 'boot-0' }, { PodRestarts: 2 }, { PodRestarts: 2 }), [
+      'm0: restarted in place once, asked for by web, uid 0, pid 7',
+      'm1, m2: restarted in place 2 times, the last one asked for 1m ago by web, uid 0, pid 7',
+    ]);
+    const said = 'm0: restarting in place, asked for 1m ago by web, uid 0, pid 7';
+    assert.deepEqual(below({ StopReason: 'restart requested' }, { StopReason: 'signal TERM' }), [said]);
+  });
+
   it('is sorted by name', () => {
     const members = ['c', 'a', 'b'].map((Name) => ({ Version: 1, Name }));
     const names = statusTable(found(...members), NOW, 80, '/g')

@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tombstone } from '../../core/format/tombstone.ts';
+import { RESTART } from '../../core/state/state.ts';
 import { readBootId } from '../../runtime/boot-id.ts';
 import type { Members } from '../../runtime/graveyard/members.ts';
 import type { Env } from '../config/env.ts';
@@ -140,7 +141,34 @@ export function statusTable(
       ),
     );
   const table = rows.length === 0 ? `no tombstones in ${path}\n` : withBoldHeader(formatTable(HEADER, rows, width));
-  return `${table}${unreadable.map(({ name, why }) => `cannot read ${show(name)}: ${why}\n`).join('')}`;
+  return `${table}${restartLines(members, now)}${unreadable.map(({ name, why }) => `cannot read ${show(name)}: ${why}\n`).join('')}`;
+}
+
+/** `proxy, web: restarted in place 2 times, the last one asked for 3m10s ago by web, uid 0, pid 71`, and a line end. */
+function restartLines(members: readonly Tombstone[], now: Now): string {
+  const lines = Map.groupBy(members, (member) => restartText(member, now));
+  return [...lines]
+    .map(([text, those]) =>
+      text === undefined
+        ? ''
+        : `${those
+            .map(({ Name }) => Name)
+            .sort()
+            .join(', ')}: ${text}\n`,
+    )
+    .join('');
+}
+
+function restartText(member: Tombstone, now: Now): string | undefined {
+  const { RestartBy, RestartRequested, PodRestarts = 0, StopReason, Boot } = member;
+  if (RestartBy === undefined || RestartRequested === undefined) return undefined;
+  const age = Boot === now.boot ? ` ${formatAge(Math.max(0, now.mono - RestartRequested))} ago` : '';
+  const asked = `asked for${age} by ${RestartBy}`;
+  if (StopReason === RESTART) return `restarting in place, ${asked}`;
+  if (PodRestarts === 0) return undefined;
+  return PodRestarts === 1
+    ? `restarted in place once, ${asked}`
+    : `restarted in place ${PodRestarts} times, the last one ${asked}`;
 }
 
 const HEADER = ['NAME', 'ROLE', 'PHASE', 'UP', 'AGE', 'RESTARTS', 'LAST EXIT', 'STOP', 'LEFT'] as const;
