@@ -51,7 +51,8 @@ function run(
     import { basename } from 'node:path';
     import { runTwice } from ${JSON.stringify(join(import.meta.dirname, 'attempts.ts'))};
     const files = ${JSON.stringify(Object.keys(files).map((name) => join(dir, name)))};
-    const { totals, unsteady } = await runTwice(files, { shorten: (file) => basename(file), concurrency: 2, retries: ${retries} });
+    const shorten = (file) => basename(file);
+    const { totals, unsteady } = await runTwice(files, { shorten, concurrency: 2, retries: ${retries} });
     console.error(JSON.stringify({ totals, unsteady }));`;
   writeFileSync(join(dir, 'run.mjs'), script);
   const { NODE_TEST_CONTEXT, ...env } = process.env;
