@@ -5,7 +5,7 @@ import { chmodSync, cpSync, existsSync, readFileSync, readlinkSync, writeFileSyn
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { layInventory } from '../../src/delivery/inventory.ts';
-import { startContainer } from '../helpers/container.ts';
+import { AWAKE, startContainer } from '../helpers/container.ts';
 import { member } from '../helpers/member.ts';
 import { ROOT, SEXTON } from '../helpers/paths.ts';
 import { argumentsOf, send } from '../helpers/process.ts';
@@ -121,8 +121,7 @@ scenario('what runs from a version that was replaced goes on, also when its supe
       'run',
       '--log-level',
       'info',
-      '--sleep-after',
-      'never',
+      ...AWAKE,
       '--',
       ...member(stage, 'app', { exit: 3 }),
     ],

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { existsSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe } from 'node:test';
-import { type Container, startContainer } from '../helpers/container.ts';
+import { AWAKE, type Container, startContainer } from '../helpers/container.ts';
 import { type MemberOptions, member } from '../helpers/member.ts';
 import { type Outcome, run } from '../helpers/outcome.ts';
 import { SEXTON } from '../helpers/paths.ts';
@@ -38,7 +38,7 @@ describe('without a graveyard', { concurrency: 2 }, () => {
     assert.deepEqual(await exec(plain, 'status', '--check'), { stdout: 'app: healthy\n', stderr: '', code: 0 });
     await plain.kill();
     writeFileSync(stage.scratch.log, '');
-    const container = await startSolo(stage, ['--grace-period', '20s', '--log-level', 'info']);
+    const container = await startSolo(stage, ['--grace-period', '20s', '--log-level', 'info', ...AWAKE]);
     assert.match((await exec(container, 'status')).stdout, row);
     send(await container.supervisor(), 'SIGSTOP');
     assert.match((await exec(container, 'status')).stdout, row);

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe } from 'node:test';
+import { AWAKE } from '../helpers/container.ts';
 import { type Outcome, run } from '../helpers/outcome.ts';
 import { SEXTON } from '../helpers/paths.ts';
 import { send } from '../helpers/process.ts';
@@ -204,7 +205,7 @@ describe('sexton stop', { concurrency: 3 }, () => {
       const pod = runPod(scratch, {
         restartPolicy: 'Never',
         graceMs: 300_000,
-        containers: [main('work', { term: 100 })],
+        containers: [main('work', { term: 100 }, AWAKE)],
       });
       await waitForRunning(scratch.graveyard, ['work']);
       const supervisor = await pod.current('work').supervisor();
@@ -221,7 +222,11 @@ describe('sexton stop', { concurrency: 3 }, () => {
   scenario('ends with 1 and names who still lives when the grace is over', async (stage) => {
     const { main } = cast(stage);
     const { scratch } = stage;
-    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 300_000, containers: [main('work'), main('deaf')] });
+    const pod = runPod(scratch, {
+      restartPolicy: 'Never',
+      graceMs: 300_000,
+      containers: [main('work'), main('deaf', {}, AWAKE)],
+    });
     await waitForRunning(scratch.graveyard, ['work', 'deaf']);
     const supervisor = await pod.current('deaf').supervisor();
     send(supervisor, 'SIGSTOP');

@@ -69,6 +69,12 @@ export interface Container {
   stderr(): string;
 }
 
+/**
+ * For a test that looks for the supervisor: its process is there until the container ends, however long the machine takes
+ * to get to the test.
+ */
+export const AWAKE = ['--sleep-after', 'never'];
+
 export function startContainer(scratch: Scratch, options: ContainerOptions): Container {
   const program = options.bare ? [] : [SEXTON, 'run', ...(options.flags ?? []), '--'];
   const terminal = options.terminal ?? false;

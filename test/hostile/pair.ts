@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Container, startContainer } from '../helpers/container.ts';
+import { AWAKE, type Container, startContainer } from '../helpers/container.ts';
 import { member } from '../helpers/member.ts';
 import type { Stage } from '../helpers/scenario.ts';
 import type { Scratch } from '../helpers/scratch.ts';
@@ -35,8 +35,6 @@ export interface Pair {
   /** The main ends of itself; all that follows is judged. */
   end(): Promise<void>;
 }
-
-const AWAKE = ['--sleep-after', 'never'];
 
 /** `dir`: a graveyard, with whatever is in it. The log of the pair stands beside it. */
 export async function startPair(stage: Stage, name: string, options: PairOptions): Promise<Pair> {

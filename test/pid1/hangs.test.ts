@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import { type Container, startContainer } from '../helpers/container.ts';
+import { AWAKE, type Container, startContainer } from '../helpers/container.ts';
 import { atOnce } from '../helpers/engine.ts';
 import { member } from '../helpers/member.ts';
 import { send } from '../helpers/process.ts';
@@ -28,7 +28,7 @@ describe('a supervisor that stands still', { concurrency: atOnce(2) }, () => {
 });
 
 async function stopIntoDrain(stage: Stage, flags: readonly string[]): Promise<Container> {
-  const container = startContainer(stage.scratch, { flags, command: member(stage, 'app') });
+  const container = startContainer(stage.scratch, { flags: [...AWAKE, ...flags], command: member(stage, 'app') });
   await waitForEvent(stage.scratch.log, 'app', 'Started');
   const supervisor = await container.supervisor();
   await container.signal('SIGTERM');

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { describe } from 'node:test';
-import { type Container, startContainer } from '../helpers/container.ts';
+import { AWAKE, type Container, startContainer } from '../helpers/container.ts';
 import { atOnce } from '../helpers/engine.ts';
 import { member } from '../helpers/member.ts';
 import { hasEnded, send } from '../helpers/process.ts';
@@ -58,7 +58,7 @@ describe('the supervisor', { concurrency: atOnce(2) }, () => {
     const { scratch } = stage;
     const inside = ['sh', '-c', 'ulimit -c unlimited && exec "$@"', 'sh'];
     const command = ['sh', '-c', `ulimit -c >${scratch.path('limit')}; exec "$@"`, 'sh', ...member(stage, 'app')];
-    const container = startContainer(scratch, { flags: ['--log-level', 'info'], inside, command });
+    const container = startContainer(scratch, { flags: ['--log-level', 'info', ...AWAKE], inside, command });
     await waitForEvent(scratch.log, 'app', 'Started');
     const limits = readFileSync(`/proc/${await container.supervisor()}/limits`, 'utf8');
     assert.match(limits, /^Max core file size +0 +0 /m);
@@ -69,7 +69,7 @@ describe('the supervisor', { concurrency: atOnce(2) }, () => {
 });
 
 function startApp(stage: Stage): Container {
-  const flags = ['--name', 'app', '--graveyard', stage.scratch.graveyard, '--restart-policy', 'Never'];
+  const flags = ['--name', 'app', '--graveyard', stage.scratch.graveyard, '--restart-policy', 'Never', ...AWAKE];
   return startContainer(stage.scratch, { flags, command: member(stage, 'app', { trap: 'USR1,USR2' }) });
 }
 

@@ -8,7 +8,7 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Container, startContainer } from '../helpers/container.ts';
+import { AWAKE, type Container, startContainer } from '../helpers/container.ts';
 import { type MemberOptions, member } from '../helpers/member.ts';
 import { send } from '../helpers/process.ts';
 import { chance, inRounds, roundsOr, SEED } from '../helpers/rounds.ts';
@@ -95,7 +95,7 @@ function start(stage: Stage, name: string, flags: readonly string[], options: Me
   ];
   return startContainer(stage.scratch, {
     name,
-    flags: [...declared, '--grace-period', '20s', ...flags],
+    flags: [...declared, ...AWAKE, '--grace-period', '20s', ...flags],
     command: member(stage, name, options),
   });
 }

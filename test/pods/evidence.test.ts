@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe } from 'node:test';
-import { type ContainerOptions, startContainer } from '../helpers/container.ts';
+import { AWAKE, type ContainerOptions, startContainer } from '../helpers/container.ts';
 import { atOnce } from '../helpers/engine.ts';
 import { member } from '../helpers/member.ts';
 import { send } from '../helpers/process.ts';
@@ -140,7 +140,7 @@ describe('the termination log', { concurrency: atOnce(2) }, () => {
     const { scratch } = stage;
     const [log, done] = [scratch.path('termination'), scratch.path('done')];
     const container = start(stage, {
-      flags: ['--termination-log', log, '--grace-period', '10m'],
+      flags: ['--termination-log', log, '--grace-period', '10m', ...AWAKE],
       command: member(stage, 'web', { until: done }),
     });
     await waitForTombstone(scratch.graveyard, 'web', 'runs', (it) => it.Phase === 'running');

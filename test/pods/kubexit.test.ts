@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { describe } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { AWAKE } from '../helpers/container.ts';
 import { atOnce } from '../helpers/engine.ts';
 import { send } from '../helpers/process.ts';
 import { inRounds } from '../helpers/rounds.ts';
@@ -19,7 +20,7 @@ describe('what goes wrong with kubexit', { concurrency: atOnce(4) }, () => {
   scenario('K01 a death before the watch has started is seen', async (stage) => {
     const { main, sidecar, running } = cast(stage);
     const { scratch } = stage;
-    const containers = [sidecar('proxy'), main('work')];
+    const containers = [sidecar('proxy', {}, AWAKE), main('work')];
     const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
     // The sidecar's supervisor stands still before it can watch; meanwhile its main lives and dies.
     const supervisor = await pod.current('proxy').supervisor();
@@ -189,7 +190,7 @@ describe('what goes wrong with kubexit', { concurrency: atOnce(4) }, () => {
   scenario('K14 when only the main’s supervisor is killed nobody is the wiser', async (stage) => {
     const { main, sidecar, served, open, running } = cast(stage);
     const { scratch } = stage;
-    const containers = [sidecar('proxy'), main('work', { run: 1, ...served })];
+    const containers = [sidecar('proxy'), main('work', { run: 1, ...served }, AWAKE)];
     const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
     await running('proxy', 'work');
     const supervisor = await pod.current('work').supervisor();

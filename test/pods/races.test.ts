@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { describe } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tombstone } from '../../src/core/format/tombstone.ts';
+import { AWAKE } from '../helpers/container.ts';
 import { atOnce } from '../helpers/engine.ts';
 import { send } from '../helpers/process.ts';
 import { inRounds } from '../helpers/rounds.ts';
@@ -60,7 +61,7 @@ describe('moments of ignorance', { concurrency: atOnce(4) }, () => {
       const stale = join(scratch.graveyard, 'gone');
       writeFileSync(stale, JSON.stringify({ ...dead, Name: 'gone' }));
       // Two sidecars find a death each; one of the dead is born again after some seconds, the other one never.
-      const sidecars = [sidecar('s1', {}, ['--mains', 'work']), sidecar('s2', {}, ['--mains', 'gone'])];
+      const sidecars = [sidecar('s1', {}, [...AWAKE, '--mains', 'work']), sidecar('s2', {}, ['--mains', 'gone'])];
       const beforeMs = monotonicMs();
       const serving = runPod(scratch, { ...pod, containers: sidecars });
       await running('s1');
@@ -90,7 +91,7 @@ describe('moments of ignorance', { concurrency: atOnce(4) }, () => {
     const { main, sidecar, served, open, running } = cast(stage);
     const { scratch } = stage;
     const work = main('work', { runs: '0,1', counter: scratch.path('count'), ...served });
-    const containers = [sidecar('proxy'), work];
+    const containers = [sidecar('proxy', {}, AWAKE), work];
     const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
     await running('proxy', 'work');
     const supervisor = await pod.current('proxy').supervisor();

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { describe } from 'node:test';
+import { AWAKE } from '../helpers/container.ts';
 import { atOnce } from '../helpers/engine.ts';
 import { send } from '../helpers/process.ts';
 import { scenario } from '../helpers/scenario.ts';
@@ -201,7 +202,7 @@ describe('sidecars', { concurrency: atOnce(4) }, () => {
   scenario('N33 a supervisor that dies in the middle of a stop keeps the deadline', async (stage) => {
     const { main, sidecar, running } = cast(stage);
     const { scratch } = stage;
-    const containers = [sidecar('proxy'), main('work', { ignore: 'TERM' })];
+    const containers = [sidecar('proxy', {}, AWAKE), main('work', { ignore: 'TERM' }, AWAKE)];
     const pod = runPod(scratch, { restartPolicy: 'Always', graceMs: 10_000, containers });
     await running('proxy', 'work');
     const deletion = pod.delete(AMPLE_MS);

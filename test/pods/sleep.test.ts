@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe } from 'node:test';
-import { isSupervisor } from '../helpers/container.ts';
+import { AWAKE, isSupervisor } from '../helpers/container.ts';
 import { atOnce } from '../helpers/engine.ts';
 import type { MemberOptions } from '../helpers/member.ts';
 import { run } from '../helpers/outcome.ts';
@@ -18,7 +18,6 @@ import { type PodContainer, type RunningPod, runPod } from './kubelet.ts';
 import { AMPLE_MS, cast } from './members.ts';
 
 const SLEEPS = ['--sleep-after', '300ms', '--log-level', 'debug'];
-const AWAKE = ['--sleep-after', 'never'];
 
 function count(pod: RunningPod, name: string, what: RegExp): number {
   return pod.current(name).stderr().match(what)?.length ?? 0;

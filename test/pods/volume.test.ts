@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe } from 'node:test';
-import { startContainer } from '../helpers/container.ts';
+import { AWAKE, startContainer } from '../helpers/container.ts';
 import { atOnce, byEngine } from '../helpers/engine.ts';
 import { member } from '../helpers/member.ts';
 import { PODMANS_OWN } from '../helpers/podman.ts';
@@ -37,7 +37,7 @@ describe('what a bad volume does to kubexit', { concurrency: atOnce(4) }, () => 
       writeFileSync(scratch.log, '');
       chmodSync(scratch.log, 0o666);
       spoil(scratch.graveyard);
-      const flags = ['--name', 'app', '--graveyard', graveyard];
+      const flags = ['--name', 'app', '--graveyard', graveyard, ...AWAKE];
       const container = startContainer(scratch, {
         user: 12345,
         flags,
