@@ -53,8 +53,8 @@ export const EXPECTATIONS: readonly Expectation[] = [
   })),
 ];
 
-async function saysWhatItShould({ rule, text, flags, says, fixed: wanted }: Case): Promise<void> {
-  const found = await findingsOf(ruleNamed(rule), text, { ...(flags && { flags }) });
+async function saysWhatItShould({ rule, text, says, fixed: wanted, ...around }: Case): Promise<void> {
+  const found = await findingsOf(ruleNamed(rule), text, around);
   const all = found.map(told);
   assert.equal(all.length, says.length, `${text}\n${all.join('\n')}`);
   for (const [index, pattern] of says.entries()) assert.match(all[index] ?? '', pattern, text);

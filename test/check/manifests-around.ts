@@ -21,10 +21,11 @@ const ingress = (name: string): string =>
 
 const drains = (seconds: number, metadata?: string): string =>
   object('BackendConfig', `connectionDraining: {drainingTimeoutSec: ${seconds}}`, metadata);
-const policy = (seconds: number, target: string): string =>
+const policy = (seconds: number, target: string, metadata?: string): string =>
   object(
     'GCPBackendPolicy',
     `default: {connectionDraining: {drainingTimeoutSec: ${seconds}}}\n  targetRef: {${target}}`,
+    metadata,
   );
 const named = (value: string): string => annotated(`cloud.google.com/backend-config: '${value}'`);
 const attributes = (name: string): string =>
@@ -115,6 +116,14 @@ export const CLEAN_AROUND: readonly CaseAround[] = [
     rule: 'SX110',
     what: 'a policy for what is no Service',
     text: deployment(SLEEPS) + SERVICE + policy(60, 'kind: ServiceImport, name: web'),
+  },
+  {
+    rule: 'SX110',
+    what: 'a policy of another namespace',
+    text:
+      deployment(SLEEPS) +
+      SERVICE.replace('{name: web}', '{name: web, namespace: shop}') +
+      policy(60, 'kind: Service, name: web', 'name: web, namespace: other'),
   },
   { rule: 'SX110', what: 'an Ingress to another Service', text: deployment(SLEEPS) + SERVICE + attributes('other') },
   { rule: 'SX301', what: 'an HTTPRoute to another Service', text: deployment(WEB) + HEADLESS + route('name: other') },

@@ -399,10 +399,8 @@ export function withFlag(pod: Pod, container: Container, flag: string, value: st
     const isJoined = words[given]?.includes('=') === true;
     const node = wordAt(container, isJoined ? given : given + 1);
     if (node === undefined) return [];
-    const isQuoted = /["']/.test(pod.source.text[node.start] ?? '');
     const text = isJoined ? `${flag}=${value}` : value;
-    const isPlain = !isQuoted && /^[-A-Za-z0-9_./=+]+$/.test(text);
-    return [replaceValue(pod.source, node, isPlain ? text : JSON.stringify(text))];
+    return [replaceValue(pod.source, node, /^[-A-Za-z0-9_./=+]+$/.test(text) ? text : JSON.stringify(text))];
   }
   const list = at(container.node, 'command');
   const index = words[1] === 'run' ? 2 : 1;

@@ -1,7 +1,8 @@
 import { deployment } from '../../../src/check/rules/examples.ts';
+import type { Around } from '../rules.ts';
 
 /** An input that stands at the edge of a rule's condition. */
-export interface Case {
+export interface Case extends Around {
   readonly rule: string;
   readonly what: string;
   readonly text: string;
@@ -10,7 +11,6 @@ export interface Case {
    * one; none: it is left alone.
    */
   readonly says: readonly RegExp[];
-  readonly flags?: readonly string[];
   /** Stands in the text after --fix; undefined: that is not asked; false: there is no fix. */
   readonly fixed?: string | false;
 }

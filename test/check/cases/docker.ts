@@ -78,6 +78,13 @@ export const DOCKER_CASES: readonly Case[] = [
   },
   {
     rule: 'SX602',
+    what: 'such a command, whose word is that of a value that is not there',
+    text: 'FROM debian:12\nCMD ["sh", "-c", "a && cd undefined"]\n',
+    says: [/^error /],
+    fixed: false,
+  },
+  {
+    rule: 'SX602',
     what: 'a list in parentheses, which has no last command to write before',
     text: 'FROM debian:12\nCMD ["sh", "-c", "(a; b)"]\n',
     says: [/^error /],
@@ -232,6 +239,14 @@ export const DOCKER_CASES: readonly Case[] = [
     what: 'a signal of the service itself',
     text: compose('    entrypoint: [nginx]\n    stop_signal: SIGTERM\n', 'nginx:1.29'),
     says: [/^warning @- \[SIGTERM\] .*, and stop_signal is SIGTERM/],
+    fixed: 'stop_signal: SIGQUIT\n',
+  },
+  {
+    rule: 'SX652',
+    what: 'the signal of an image that is not official',
+    text: compose('    entrypoint: [nginx]\n'),
+    images: { 'example.com/web:1': { stopSignal: 'SIGTERM' } },
+    says: [/^warning @- \[image\] .*, and the image says SIGTERM \(fix\)$/],
     fixed: 'stop_signal: SIGQUIT\n',
   },
   {

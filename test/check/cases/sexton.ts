@@ -245,6 +245,7 @@ export const SEXTON_CASES: readonly Case[] = [
     ),
     says: [],
   },
+  { rule: 'SX805', what: 'a container without a graveyard', text: under('--drain, 5s'), says: [] },
   { rule: 'SX806', what: 'another program', text: install('command: [/bin/cp, install, /target]', '64Mi'), says: [] },
   {
     rule: 'SX806',
