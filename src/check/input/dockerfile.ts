@@ -22,6 +22,8 @@ export interface Stage {
   readonly base: string | undefined;
   readonly entrypoint: Started | undefined;
   readonly cmd: Started | undefined;
+  /** Of SHELL: the program that runs the shell form. */
+  readonly shell: string;
   readonly stopSignal: (Range & { readonly text: string }) | undefined;
   /** Local files that are copied to where they can be started: target to source. */
   readonly copied: ReadonlyMap<string, string>;
@@ -44,13 +46,15 @@ export function stageOf(source: Source, readBeside: Stage['readBeside']): Stage 
   if (last === undefined) return undefined;
   const chain = [last];
   for (let stage = last; ; ) {
-    const before = stages.slice(0, stages.indexOf(stage)).find(({ name }) => name !== undefined && name === stage.base);
+    const earlier = stages.slice(0, stages.indexOf(stage));
+    const before = earlier.find(({ name }) => name?.toLowerCase() === stage.base.toLowerCase());
     if (before === undefined) break;
     chain.unshift(before);
     stage = before;
   }
   const base = chain[0]?.base ?? '';
-  const found: { entrypoint?: Started; cmd?: Started; stopSignal?: Range & { readonly text: string } } = {};
+  const found: { entrypoint?: Started; cmd?: Started; shell?: string | undefined; stopSignal?: Stage['stopSignal'] } =
+    {};
   const copied = new Map<string, string>();
   for (const instruction of chain.flatMap(({ instructions }) => instructions)) {
     const keyword = instruction.getKeyword();
@@ -61,6 +65,7 @@ export function stageOf(source: Source, readBeside: Stage['readBeside']): Stage 
       // mostly.
       found.entrypoint = started;
     }
+    if (keyword === 'SHELL') found.shell = wordsOfJson(instruction.getArgumentsContent() ?? '')?.[0];
     if (keyword === 'STOPSIGNAL') {
       const [argument] = instruction.getArguments();
       if (argument !== undefined)
@@ -74,6 +79,7 @@ export function stageOf(source: Source, readBeside: Stage['readBeside']): Stage 
     base: base.includes('$') ? undefined : base,
     entrypoint: found.entrypoint,
     cmd: found.cmd,
+    shell: found.shell ?? (/windows|nanoserver/.test(base) ? 'cmd' : '/bin/sh'),
     stopSignal: found.stopSignal,
     copied,
     readBeside,

@@ -16,7 +16,14 @@ import { factsOfImage, type Images, shellOf, stopSignalOf } from '../stop/images
 import { secondsText } from '../stop/interval.ts';
 import { gracefulSignalOf, longestStopOf } from '../stop/plan.ts';
 import { fateOf, lastProgramOf, type ShellCommand, shellCommandOf } from '../stop/shell.ts';
-import { argvOfService, argvOfStage, isBehindEntrypoint, ownArgvOfStage } from '../stop/started.ts';
+import {
+  argvOfService,
+  argvOfStage,
+  isBehindEntrypoint,
+  ownArgvOfStage,
+  programOfService,
+  programOfStage,
+} from '../stop/started.ts';
 import type { Found, Rule } from './rule.ts';
 
 export const DOCKER_RULES: readonly Rule[] = [
@@ -34,7 +41,8 @@ export const DOCKER_RULES: readonly Rule[] = [
     find: (stage, images) => {
       const started = stage.entrypoint ?? stage.cmd;
       if (started?.form !== 'shell' || isBehindEntrypoint(stage, images)) return [];
-      const severity = severityOf(stage, { shell: 'sh', script: started.script, index: 0 }, images);
+      const script = shellCommandOf([stage.shell, '-c', started.script]);
+      const severity = script && severityOf(stage, script, images);
       if (severity === undefined) return [];
       const words = parseWords(started.script);
       const isPlain =
@@ -92,7 +100,7 @@ export const DOCKER_RULES: readonly Rule[] = [
     on: 'dockerfile',
     find: (stage, images) => {
       const { stopSignal, source } = stage;
-      const graceful = gracefulSignalOf(startedBy(argvOfStage(stage, images)).program, stage.base);
+      const graceful = gracefulSignalOf(programOfStage(stage, images), stage.base);
       const number = signalNumber(stopSignal?.text ?? '');
       if (stopSignal === undefined || graceful === undefined || number === undefined || graceful.preset === 'postgres')
         return [];
@@ -223,7 +231,7 @@ export const DOCKER_RULES: readonly Rule[] = [
     on: 'compose',
     find: (service, images) => {
       const node = at(service.node, 'stop_signal');
-      const graceful = gracefulSignalOf(startedBy(argvOfService(service, images) ?? []).program, service.image);
+      const graceful = gracefulSignalOf(programOfService(service, images), service.image);
       const known = service.image === undefined ? undefined : factsOfImage(service.image, images);
       const inherited = known && (known.stopSignal ?? 'SIGTERM');
       const number = signalNumber((node === undefined ? inherited : service.stopSignal) ?? '');

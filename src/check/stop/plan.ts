@@ -83,7 +83,7 @@ async function factsOf(container: Container, pod: Pod, objects: Objects, images:
   const started = inner === undefined ? undefined : startedBy(inner);
   const script = started && shellCommandOf([started.program, ...started.args]);
   const shell = script && fateOf(script, shellOf(container.image, images));
-  const byName = container.image === undefined ? undefined : presetOfImage(container, argv);
+  const byName = argv === undefined ? programOfImage(container.image, container.args) : undefined;
   const program = started?.program ?? byName;
   const args = started?.args ?? container.args ?? [];
   return {
@@ -106,13 +106,12 @@ function argvOfImage({ command, args, image }: Container, images: Images): reado
   return argv.length === 0 ? undefined : argv;
 }
 
-/** The program of an official image whose name is the program's, where nothing else is started. */
-function presetOfImage({ image = '', args }: Container, argv: readonly string[] | undefined): string | undefined {
-  if (argv !== undefined) return undefined;
+/** The program of an official image whose name is the program's, where its own entrypoint gets no other command. */
+export function programOfImage(image = '', args: readonly string[] = []): string | undefined {
   const name = /^(?:docker\.io\/)?(?:library\/)?([a-z0-9-]+)(?::[^/]*)?(?:@.*)?$/.exec(image)?.[1];
   const program =
     name === 'httpd' ? 'httpd' : name === 'redis' ? 'redis-server' : name === 'nats' ? 'nats-server' : name;
-  const [word = '-'] = args ?? [];
+  const [word = '-'] = args;
   // The entrypoint of an official image runs its arguments if they are no options.
   return program !== undefined && presetOf(program) !== undefined && word.startsWith('-') ? program : undefined;
 }

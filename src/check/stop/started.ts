@@ -4,7 +4,9 @@
 import { startedBy } from '../../cli/notation/program.ts';
 import type { ComposeService } from '../input/compose.ts';
 import type { Stage } from '../input/dockerfile.ts';
+import { at } from '../input/located.ts';
 import { factsOfImage, type ImageFacts, type Images } from './images.ts';
+import { programOfImage } from './plan.ts';
 
 /** What the Dockerfile itself has of it, in the exec form; empty: the shell form, or nothing. */
 export function ownArgvOfStage({ entrypoint, cmd }: Stage): readonly string[] {
@@ -17,6 +19,21 @@ export function argvOfStage(stage: Stage, images: Images): readonly string[] {
   if (entrypoint !== undefined) return ownArgvOfStage(stage);
   const facts = factsOf(base, images);
   return [...(facts?.entrypoint ?? []), ...(cmd === undefined ? (facts?.cmd ?? []) : cmd.argv)];
+}
+
+/** What a container of it runs; empty: that is not known. */
+export function programOfStage(stage: Stage, images: Images): string {
+  const { entrypoint, cmd, base } = stage;
+  const isOfImage = entrypoint === undefined && cmd?.form !== 'shell' && factsOf(base, images) === undefined;
+  return (isOfImage ? programOfImage(base, cmd?.argv) : undefined) ?? startedBy(argvOfStage(stage, images)).program;
+}
+
+/** The same of a service. */
+export function programOfService(service: ComposeService, images: Images): string {
+  const argv = argvOfService(service, images);
+  const { image, command, node } = service;
+  const isOfImage = argv === undefined && at(node, 'entrypoint') === undefined;
+  return (isOfImage ? programOfImage(image, command) : undefined) ?? startedBy(argv ?? []).program;
 }
 
 /** undefined: neither the service nor what is known of its image has it. */
