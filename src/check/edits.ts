@@ -12,10 +12,11 @@ export function replaceValue(source: Source, value: Range, text: string): Edit {
   return { source, ...trimmed(source, value), text: isWord ? `${quote}${text}${quote}` : text };
 }
 
-/** A new key with a value of one line. */
+/** A new key with a value of one line; none where the key is there already, with a value that cannot be read. */
 export function insertKey(source: Source, map: LocatedMap, key: string, value: string): readonly Edit[] {
-  const [first] = map.entries.values();
-  if (first === undefined) return [];
+  // What a merge key brings stands somewhere else.
+  const first = [...map.entries.values()].find((entry) => entry.key.start >= map.start && entry.key.end <= map.end);
+  if (first === undefined || map.entries.has(key)) return [];
   if (map.isFlow) {
     const isJson = source.text[first.key.start] === '"';
     const text = isJson ? `"${key}": ${jsonOf(value)}, ` : `${key}: ${value}, `;
@@ -57,17 +58,22 @@ export function insertItem(source: Source, list: LocatedList, index: number, wor
   return [{ source, start: item.start, end: item.start, text: `${text}${newline}${before}` }];
 }
 
-/** Of edits that overlap the first counts; the others are for the next run. */
 export function applied(text: string, edits: readonly Edit[]): string {
   let result = '';
   let from = 0;
-  let last = -1;
-  const sorted = edits.toSorted((a, b) => a.start - b.start || a.end - b.end);
-  for (const { start, end, text: inserted } of sorted) {
-    if (start < from || start === last) continue;
+  for (const { start, end, text: inserted } of inOrder(edits)) {
     result += text.slice(from, start) + inserted;
     from = end;
-    last = start;
   }
   return result + text.slice(from);
+}
+
+/** By their places. Of edits that overlap the first counts; the others are for the next pass. */
+export function inOrder(edits: readonly Edit[]): readonly Edit[] {
+  const kept: Edit[] = [];
+  for (const edit of edits.toSorted((a, b) => a.start - b.start || a.end - b.end)) {
+    const last = kept.at(-1);
+    if (last === undefined || (edit.start >= last.end && edit.start > last.start)) kept.push(edit);
+  }
+  return kept;
 }

@@ -1,6 +1,7 @@
 /**
  * The inputs of a check: files, directories and standard input.
  */
+import { isUtf8 } from 'node:buffer';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Input, Unreadable } from './check.ts';
@@ -20,7 +21,7 @@ export interface Collected {
  * A file that is named is read whatever its name; of a directory YAML, Dockerfiles, Containerfiles, and JSON that says of
  * which kind it is.
  */
-export function collect(paths: readonly string[], readStdin: () => string): Collected {
+export function collect(paths: readonly string[], readStdin: () => Buffer): Collected {
   const inputs: Input[] = [];
   const unreadable: Unreadable[] = [];
   for (const path of paths) {
@@ -42,16 +43,19 @@ export function collect(paths: readonly string[], readStdin: () => string): Coll
     }
     if (!isDirectory) {
       const isWanted = (text: string): boolean => isNamed || !path.endsWith('.json') || /"kind"\s*:/.test(text);
-      if (isNamed || isManifestName(path)) add(path, () => readFileSync(path, 'utf8'), isWanted);
+      if (isNamed || isManifestName(path)) add(path, () => readFileSync(path), isWanted);
       return;
     }
     for (const entry of readdirSync(path, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1)))
       if (!PASSED_OVER.has(entry.name) && (entry.isDirectory() || entry.isFile())) visit(join(path, entry.name), false);
   }
 
-  function add(path: string, read: () => string, isWanted: (text: string) => boolean = () => true): void {
+  function add(path: string, read: () => Buffer, isWanted: (text: string) => boolean = () => true): void {
     try {
-      const text = read();
+      const bytes = read();
+      // Written back by --fix it would be another text.
+      if (!isUtf8(bytes) || bytes.includes(0)) throw new Error('no text in UTF-8; save it as such');
+      const text = bytes.toString('utf8');
       if (!isWanted(text)) return;
       const readBeside = (name: string): string | undefined => {
         const beside = join(dirname(path), name);

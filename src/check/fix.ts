@@ -1,5 +1,5 @@
 /**
- * `--fix` and `--diff`: the edits of findings, applied to the texts. What no edit touches stays byte for byte.
+ * The edits of findings, applied to the texts, and as a patch. What no edit touches stays byte for byte.
  */
 import { applied } from './edits.ts';
 import type { Edit, Finding } from './finding.ts';
@@ -11,7 +11,7 @@ export interface Fixed {
   readonly edits: readonly Edit[];
 }
 
-/** The texts that change. Of two findings whose edits touch, the second waits for the next run. */
+/** The texts that change. Of two findings whose edits touch, the second waits for the next pass. */
 export function fixed(findings: readonly Finding[]): readonly Fixed[] {
   const bySource = new Map<Source, Edit[]>();
   for (const { edits } of findings) {

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { CHECK_SCHEMA } from '../../src/check/formats/json-schema.ts';
 import { INSTALLED_MIB } from '../../src/check/rules/delivery.ts';
-import { deployment } from '../../src/check/rules/examples.ts';
+import { deployment, SERVICE } from '../../src/check/rules/examples.ts';
 import { RULES, ruleNamed } from '../../src/check/rules/table.ts';
 import { SEXTON } from '../helpers/paths.ts';
 import { temporaryDirectory } from '../helpers/temporary.ts';
@@ -22,7 +22,12 @@ interface Outcome {
 }
 
 /** In a directory with these files. */
-function runIn(dir: string, files: Readonly<Record<string, string>>, args: readonly string[], input = ''): Outcome {
+function runIn(
+  dir: string,
+  files: Readonly<Record<string, string>>,
+  args: readonly string[],
+  input: string | Buffer = '',
+): Outcome {
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(join(dir, name, '..'), { recursive: true });
     writeFileSync(join(dir, name), text);
@@ -217,6 +222,33 @@ describe('sexton check', () => {
       assert.equal(patch.status, 0, patch.stdout + patch.stderr);
       assert.equal(readFileSync(join(dir, 'a.yaml'), 'utf8'), repaired);
     }
+  });
+
+  it('repairs what a fix makes necessary in the same run, so the next one changes nothing', () => {
+    const dir = temporaryDirectory();
+    const gunicorn = '- name: web\n  image: a/b:1\n  command: [gunicorn, --graceful-timeout, "30", app]';
+    const text = deployment(gunicorn) + SERVICE;
+    const { out } = runIn(dir, { 'a.yaml': text }, ['--diff', '.']);
+    for (const added of ['lifecycle:', 'terminationGracePeriodSeconds: 40'])
+      assert.match(out, new RegExp(`^\\+ +${added}`, 'm'));
+    assert.equal(runIn(dir, {}, ['--fix', '--fail-on', 'info', '--skip', 'SX302', '.']).code, 0);
+    assert.equal(runIn(dir, {}, ['--diff', '.']).out, '');
+  });
+
+  it('reads nothing that is not UTF-8, and so leaves its bytes as they are', () => {
+    const dir = temporaryDirectory();
+    const files = {
+      'latin.yaml': Buffer.from(`# caf\u00e9\n${BAD}`, 'latin1'),
+      'wide.yaml': Buffer.from(BAD, 'utf16le'),
+    };
+    for (const [name, bytes] of Object.entries(files)) writeFileSync(join(dir, name), bytes);
+    const { code, out } = runIn(dir, {}, ['--fix', '.']);
+    assert.equal(code, 2);
+    for (const [name, bytes] of Object.entries(files)) {
+      assert.match(out, new RegExp(`^${name} not read: no text in UTF-8; save it as such$`, 'm'));
+      assert.deepEqual(readFileSync(join(dir, name)), bytes);
+    }
+    assert.equal(runIn(dir, {}, ['-'], files['latin.yaml']).code, 2);
   });
 
   it('prints JSON as its schema says', () => {

@@ -50,7 +50,7 @@ describe('the hook of pre-commit', () => {
       // A file and a directory of one name cannot be.
       if (name !== 'Dockerfile') writeFileSync(join(dir, name), '{"apiVersion": "v1", "kind": "Pod"}\n');
     }
-    const read = collect([dir], () => '').inputs.map(({ path }) => path.slice(dir.length + 1));
+    const read = collect([dir], () => Buffer.of()).inputs.map(({ path }) => path.slice(dir.length + 1));
     // re.search of Python.
     const matched = NAMES.filter((name) => new RegExp(HOOK.files).test(name));
     assert.deepEqual(matched.toSorted(), [...read, 'Dockerfile'].sort());

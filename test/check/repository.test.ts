@@ -20,7 +20,7 @@ function inputs(): readonly Input[] {
   const files = globSync(['examples/**/*.{yaml,yml}', 'examples/**/Dockerfile*', 'docker/**/Dockerfile*'], {
     cwd: ROOT,
   }).sort();
-  const whole = collect(files, () => '').inputs;
+  const whole = collect(files, () => Buffer.of()).inputs;
   const pages = globSync(['*.md', 'docs/*.md'], { cwd: ROOT, exclude: ['docs/rules.md'] }).sort();
   const blocks = pages.flatMap((page) => {
     const text = readFileSync(join(ROOT, page), 'utf8');

@@ -90,7 +90,9 @@ export interface Around {
 
 export function podOf(spec: LocatedMap, { source, namespace, labels, annotations }: Around): Pod {
   const graceAt = at(spec, 'terminationGracePeriodSeconds');
-  const grace = wholeAt(spec, 'terminationGracePeriodSeconds');
+  // Templates put numbers in quotes; what is meant is clear.
+  const graceText = textAt(graceAt) ?? '';
+  const grace = /^\d+$/.test(graceText) ? Number(graceText) : undefined;
   const inits = containersOf(spec, 'initContainers');
   const natives = inits.filter(({ policy }) => policy === 'Always').map((one) => ({ ...one, isNative: true }));
   return {
@@ -99,7 +101,7 @@ export function podOf(spec: LocatedMap, { source, namespace, labels, annotations
     namespace,
     labels,
     annotations,
-    graceSeconds: grace !== undefined && grace >= 0 ? grace : DEFAULT_GRACE_SECONDS,
+    graceSeconds: grace ?? DEFAULT_GRACE_SECONDS,
     graceAt: grace === undefined ? undefined : graceAt,
     policy: policyAt(spec) ?? 'Always',
     containers: [...natives, ...containersOf(spec, 'containers')],

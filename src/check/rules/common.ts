@@ -38,6 +38,11 @@ export function raiseGrace(pod: Pod, seconds: number): readonly Edit[] {
   return insertKey(pod.source, pod.spec, 'terminationGracePeriodSeconds', String(seconds));
 }
 
+/** preStop has `sleep` since Kubernetes 1.30. */
+export function hasSleep(minor: number | undefined): boolean {
+  return minor === undefined || minor >= 30;
+}
+
 export function annotationPlace(workload: Workload, name: string): Place {
   const { pod, object } = workload;
   const template = at(object, 'spec', 'template') ?? at(object, 'spec', 'jobTemplate', 'spec', 'template');

@@ -2,13 +2,14 @@
  * SX3 traffic, SX4 sidecars, SX5 budgets.
  */
 import { insertKey } from '../edits.ts';
+import type { Edit } from '../finding.ts';
 import { at, itemsAt, textAt, wholeAt } from '../input/located.ts';
 import { budgetsOf, scalerOf } from '../input/objects.ts';
-import type { Container } from '../input/pod.ts';
+import type { Container, Pod } from '../input/pod.ts';
 import { trimmed } from '../input/source.ts';
 import { referenceOf } from '../stop/images.ts';
 import { type ContainerView, hasKey } from '../stop/plan.ts';
-import { behindService, isJob, nameOf, placeOf } from './common.ts';
+import { behindService, hasSleep, isJob, nameOf, placeOf, raiseGrace } from './common.ts';
 import { deployment, job, SERVICE } from './examples.ts';
 import type { Found, Rule } from './rule.ts';
 
@@ -30,7 +31,7 @@ export const POD_RULES: readonly Rule[] = [
     isFixable: true,
     on: 'workload',
     find: (about) => {
-      const { workload, view } = about;
+      const { workload, view, minor } = about;
       if (isJob(workload) || !behindService(about)) return [];
       const mains = view.containers.filter(({ container }) => !container.isNative);
       if (mains.some(({ container, sexton }) => container.preStop !== undefined || mayDrain(sexton))) return [];
@@ -38,15 +39,14 @@ export const POD_RULES: readonly Rule[] = [
       if (main === undefined) return [];
       const { pod } = workload;
       const isNew = at(main.container.node, 'lifecycle') === undefined;
+      const isPossible = isNew && pod.graceSeconds > 0 && hasSleep(minor);
       return [
         {
           place: placeOf(pod, at(main.container.node, 'name') ?? main.container.node),
           message: `${nameOf(main.container)}: gets TERM at once, while the Service still sends to it`,
           container: main.container.name,
           atMs: 0,
-          edits: isNew
-            ? insertKey(pod.source, main.container.node, 'lifecycle', '{preStop: {sleep: {seconds: 5}}}')
-            : [],
+          edits: isPossible ? [...sleepOf(pod, main.container), ...longerGrace(pod)] : [],
         },
       ];
     },
@@ -265,6 +265,17 @@ export const POD_RULES: readonly Rule[] = [
     },
   },
 ];
+
+const SLEEP_SECONDS = 5;
+
+function sleepOf(pod: Pod, { node }: Container): readonly Edit[] {
+  return insertKey(pod.source, node, 'lifecycle', `{preStop: {sleep: {seconds: ${SLEEP_SECONDS}}}}`);
+}
+
+/** The default has room for the sleep. */
+function longerGrace(pod: Pod): readonly Edit[] {
+  return pod.graceAt === undefined ? [] : raiseGrace(pod, pod.graceSeconds + SLEEP_SECONDS);
+}
 
 function mayDrain(sexton: ContainerView['sexton']): boolean {
   if (sexton === undefined) return false;

@@ -12,7 +12,7 @@ import { shellOf } from '../stop/images.ts';
 import { secondsText } from '../stop/interval.ts';
 import { gracefulSignalOf, timeOfAction, wordAt } from '../stop/plan.ts';
 import { lastProgramOf, shellCommandOf, sleepMs } from '../stop/shell.ts';
-import { isJob, nameOf, placeOf } from './common.ts';
+import { hasSleep, isJob, nameOf, placeOf } from './common.ts';
 import { deployment } from './examples.ts';
 import { missingProgram } from './programs.ts';
 import type { Found, Rule } from './rule.ts';
@@ -225,7 +225,7 @@ export const SIGNAL_RULES: readonly Rule[] = [
     ),
     isFixable: true,
     on: 'workload',
-    find: ({ workload: { pod }, images }) =>
+    find: ({ workload: { pod }, minor, images }) =>
       pod.containers.flatMap((container) =>
         [
           ['lifecycle', 'preStop'],
@@ -244,7 +244,7 @@ export const SIGNAL_RULES: readonly Rule[] = [
               message: `${nameOf(container)}: ${path.at(-1)} runs ${program}, which ${container.image} does not have`,
               container: container.name,
               atMs: 0,
-              edits: path[1] === 'preStop' ? sleepInstead(pod, container) : [],
+              edits: path[1] === 'preStop' && hasSleep(minor) ? sleepInstead(pod, container) : [],
             },
           ];
         }),
@@ -329,7 +329,7 @@ export const SIGNAL_RULES: readonly Rule[] = [
     isFixable: true,
     on: 'workload',
     find: ({ workload: { pod }, minor, images }) => {
-      if (minor !== undefined && minor < 30) return [];
+      if (!hasSleep(minor)) return [];
       return pod.containers.flatMap((container): Found[] => {
         const { preStop } = container;
         if (preStop === undefined || sleepSeconds(container) === undefined) return [];

@@ -11,7 +11,7 @@ import { show } from '../notation/parse.ts';
 import { badArguments } from './arguments.ts';
 
 export async function withPredictions(pods: readonly PodStop[], path: string): Promise<readonly PodStop[]> {
-  const { inputs, unreadable } = collect([path], () => '');
+  const { inputs, unreadable } = collect([path], () => Buffer.of());
   const checked = await check(inputs, { only: [], images: imagesHere() });
   const result = { ...checked, unreadable: [...unreadable, ...checked.unreadable] };
   return pods.map((pod) => {

@@ -3,11 +3,11 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { check as checkInputs, type Result } from '../../check/check.ts';
+import { check as checkInputs, type Input, type Result } from '../../check/check.ts';
 import { collect } from '../../check/files.ts';
 import { isAtLeast, type Severity } from '../../check/finding.ts';
 import { fingerprintsOf } from '../../check/fingerprint.ts';
-import { diffOf, fixed } from '../../check/fix.ts';
+import { diffOf } from '../../check/fix.ts';
 import { rulesText, ruleText } from '../../check/formats/explain.ts';
 import { CHECK_SCHEMA } from '../../check/formats/json-schema.ts';
 import { junitOf } from '../../check/formats/junit.ts';
@@ -16,6 +16,7 @@ import { checkPage, workloadSvg } from '../../check/formats/pictures.ts';
 import { sarifOf } from '../../check/formats/sarif.ts';
 import { textOf } from '../../check/formats/text.ts';
 import { isResourceList, krmOf } from '../../check/krm.ts';
+import { repaired } from '../../check/repair.ts';
 import { RULE_IDS, ruleNamed } from '../../check/rules/table.ts';
 import { type Format, fileSettings, SettingError, type Settings, settingsOf } from '../../check/settings.ts';
 import type { Env } from '../config/env.ts';
@@ -44,12 +45,16 @@ export async function check(args: readonly string[], env: Env): Promise<void> {
   const { timeline } = settings;
   if (values.diff === true && (timeline === 'svg' || timeline === 'html'))
     throw refuse(`--diff: prints a patch; leave --timeline ${timeline} out`);
-  const { inputs, unreadable } = collect(positionals, () => readFileSync(0, 'utf8'));
-  const all = await checkInputs(inputs, settings);
-  const result = withoutBaseline({ ...all, unreadable: [...unreadable, ...all.unreadable] }, settings.baseline);
-  const changes = fixed(result.findings);
-  if (values.fix === true && values.diff !== true)
-    for (const { source, text } of changes) writeFileSync(source.path, text);
+  const { inputs, unreadable } = collect(positionals, () => readFileSync(0));
+  const checked = async (texts: readonly Input[]): Promise<Result> => {
+    const all = await checkInputs(texts, settings);
+    return withoutBaseline({ ...all, unreadable: [...unreadable, ...all.unreadable] }, settings.baseline);
+  };
+  const result = await checked(inputs);
+  const isFix = values.fix === true && values.diff !== true;
+  const { changes, result: after } =
+    isFix || values.diff === true ? await repaired(inputs, result, checked) : { changes: [], result };
+  if (isFix) for (const { source, text } of changes) write('fix', source.path, text);
   if (values.diff === true) await print(changes.map(diffOf).join(''));
   else if (timeline === 'svg') await print(picture(result));
   else if (timeline === 'html') await print(checkPage(result));
@@ -62,16 +67,15 @@ export async function check(args: readonly string[], env: Env): Promise<void> {
     if (values.diff === true && file === undefined) continue;
     const text = formatted(format, result, settings, env, list);
     if (file === undefined) await print(text);
-    else write(file, text);
+    else write('output', file, text);
   }
-  process.exitCode = exitCodeOf(result, settings.failOn, values.fix === true && values.diff !== true);
+  // What is repaired is found no more.
+  process.exitCode = exitCodeOf(isFix ? after : result, settings.failOn);
 }
 
-/** What is repaired is found no more. */
-function exitCodeOf({ findings, unreadable }: Result, failOn: Severity | 'never', isFixed: boolean): number {
+function exitCodeOf({ findings, unreadable }: Result, failOn: Severity | 'never'): number {
   if (unreadable.length > 0) return CHECK_EXIT.unreadable;
-  const left = isFixed ? findings.filter(({ edits }) => edits.length === 0) : findings;
-  const hasFailed = failOn !== 'never' && left.some(({ severity }) => isAtLeast(severity, failOn));
+  const hasFailed = failOn !== 'never' && findings.some(({ severity }) => isAtLeast(severity, failOn));
   return hasFailed ? CHECK_EXIT.found : CHECK_EXIT.clean;
 }
 
@@ -131,11 +135,11 @@ function picture(result: Result): string {
   );
 }
 
-function write(file: string, text: string): void {
+function write(flag: 'fix' | 'output', file: string, text: string): void {
   try {
     writeFileSync(file, text);
   } catch (error) {
-    throw refuse(`--output: cannot write ${show(file)}: ${(error as Error).message}`);
+    throw refuse(`--${flag}: cannot write ${show(file)}: ${(error as Error).message}`);
   }
 }
 

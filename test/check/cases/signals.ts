@@ -319,6 +319,22 @@ export const SIGNAL_CASES: readonly Case[] = [
   },
   {
     rule: 'SX207',
+    what: 'a hook on Kubernetes 1.29, which has no other sleep',
+    text: hooked('{exec: {command: [sleep, "5"]}}', '', 'gcr.io/distroless/base'),
+    flags: ['--kubernetes-version', '1.29'],
+    says: [/^error @0 .*preStop runs sleep/],
+    fixed: false,
+  },
+  {
+    rule: 'SX207',
+    what: 'a hook on Kubernetes 1.30',
+    text: hooked('{exec: {command: [sleep, "5"]}}', '', 'gcr.io/distroless/base'),
+    flags: ['--kubernetes-version', '1.30'],
+    says: [/^error @0 .*preStop runs sleep/],
+    fixed: '{preStop: {sleep: {seconds: 5}}}',
+  },
+  {
+    rule: 'SX207',
     what: 'a hook that does more than sleep',
     text: hooked('{exec: {command: [cat, /ready]}}', '', 'gcr.io/distroless/base'),
     says: [/^error @0 .*preStop runs cat/],

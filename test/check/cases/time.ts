@@ -40,6 +40,20 @@ export const TIME_CASES: readonly Case[] = [
     says: [/^error @20000 \[.*\] web: /],
     fixed: '\n      terminationGracePeriodSeconds: 65\n      containers',
   },
+  {
+    rule: 'SX101',
+    what: 'a grace period without a value, and writes no second one',
+    text: hooked(sleep(35), 'terminationGracePeriodSeconds:\n'),
+    says: [/^error @30000 /],
+    fixed: false,
+  },
+  {
+    rule: 'SX101',
+    what: 'a grace period that is written as a text',
+    text: hooked(sleep(35), 'terminationGracePeriodSeconds: "20"\n'),
+    says: [/^error @20000 /],
+    fixed: '\n      terminationGracePeriodSeconds: 65\n      containers',
+  },
   { rule: 'SX101', what: 'a pod that is killed at once', text: hooked(sleep(5), grace(0)), says: [] },
   {
     rule: 'SX102',
