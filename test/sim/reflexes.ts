@@ -4,7 +4,7 @@
  * never needed.
  */
 import { parseTombstone } from '../../src/core/format/tombstone-parse.ts';
-import { coveredEnds, type Ended, fill } from '../../src/core/lifecycle/covered-ends.ts';
+import { coveredEnd, type Ended, fill } from '../../src/core/lifecycle/covered-ends.ts';
 import { type EndWith, endWithMains, isCalm, isStill, type Known } from '../../src/core/lifecycle/reflexes.ts';
 import type { State } from '../../src/core/state/state.ts';
 import type { EventOf } from '../core/host.ts';
@@ -55,12 +55,8 @@ export class SimReflexes {
     const { world, member, queue } = this.#container;
     const left = this.#left;
     if (left === undefined || code === undefined || queue.length > 0 || !this.#holds(left)) return undefined;
-    const ends = coveredEnds(member.config, left.state, {
-      untilMs: left.wakeAtMs,
-      needsSupervisor: false,
-      lineOf: () => '',
-    });
-    const end = ends.find(({ from, to }) => from <= code && code <= to);
+    const use = { untilMs: left.wakeAtMs, needsSupervisor: false, lineOf: () => '' };
+    const end = coveredEnd(member.config, left.state, use, code);
     if (end === undefined) return undefined;
     this.hasSaidFinal = end.final;
     if (end.final) for (const other of world.containers) other.hearOfMain(this.#container.hostId);

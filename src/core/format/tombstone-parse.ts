@@ -30,8 +30,9 @@ const YAML_KEY = /^([A-Za-z][A-Za-z0-9_]*):(?=[ \t]|$)/;
 export function parseTombstone(name: string, text: string): Parsed {
   if (!isMemberName(name)) return notOk('the file name is not a member name');
   if (text.length > MAX_BYTES) return notOk(`larger than ${MAX_BYTES} bytes`);
-  if (text.trim() === '') return notOk('empty');
-  if (!text.trimStart().startsWith('{')) return parseKubexitLines(name, text);
+  const [first] = text.trimStart();
+  if (first === undefined) return notOk('empty');
+  if (first !== '{') return parseKubexitLines(name, text);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -44,7 +45,7 @@ export function parseTombstone(name: string, text: string): Parsed {
   if (!isCount(version)) return notOk('Version is not a whole number');
   const inside = own(value, 'Name');
   if (inside !== name) return notOk('Name is not the name of the file');
-  return readKeys(name, version, value, Object.keys(READERS) as readonly ReadKey[]);
+  return readKeys(name, version, value, READ_KEYS);
 }
 
 const DEATH_REASONS = ['completed', 'error', 'stopped', 'killed', 'oom', 'never-started', 'lost'] as const;
@@ -93,16 +94,18 @@ const READERS: { readonly [Key in ReadKey]: (value: unknown) => Tombstone[Key] |
   History: history,
 };
 
+const READ_KEYS = Object.keys(READERS) as readonly ReadKey[];
+
 function readKeys(name: string, version: number, record: Record<string, unknown>, keys: readonly ReadKey[]): Parsed {
-  const found: [string, unknown][] = [];
+  const found: Partial<Record<ReadKey, unknown>> = {};
   for (const key of keys) {
     const raw = own(record, key);
     if (raw === undefined || raw === null) continue;
     const value = READERS[key](raw);
-    if (value !== undefined) found.push([key, value]);
+    if (value !== undefined) found[key] = value;
     else if (version <= VERSION) return notOk(`${key} is not understood`);
   }
-  return { ok: true, tombstone: { Version: version, Name: name, ...Object.fromEntries(found) } };
+  return { ok: true, tombstone: { Version: version, Name: name, ...(found as Partial<Tombstone>) } };
 }
 
 function parseKubexit(name: string, record: Record<string, unknown>): Parsed {

@@ -125,6 +125,9 @@ const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 // what YAML 1.1 does not allow unescaped.
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\uFEFF\uFFFE\uFFFF]/gu;
 
+/** One byte each, as they are: most texts have no others. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+
 /** The text of the file: JSON, one key a line, exactly `RESERVE_BYTES` bytes of UTF-8 with the final newline. */
 export function formatTombstone(tombstone: Tombstone): string {
   const lines = KEYS.flatMap((key) => {
@@ -151,6 +154,7 @@ export function isMemberName(name: string): boolean {
 
 /** Printable, well-formed, and at most `maxBytes` bytes inside the quotes of JSON. */
 export function cleanText(text: string, maxBytes: number = MAX_TEXT): string {
+  if (text.length <= maxBytes && PLAIN.test(text)) return text;
   // Cut first: what comes may be 64 KiB, and a character takes at least one byte.
   const printable = text.slice(0, maxBytes).toWellFormed().replace(UNPRINTABLE, '?');
   if (jsonBytes(printable) <= maxBytes) return printable;

@@ -89,35 +89,36 @@ export interface Use {
 
 /** The ends of the command that need no decision any more, from now on. */
 export function coveredEnds(config: MemberConfig, state: State, use: Use): readonly CoveredEnd[] {
+  return [0, 1].map((code) => coveredEnd(config, state, use, code)).filter((end) => end !== undefined);
+}
+
+/** That of them which this exit code is one of. */
+export function coveredEnd(config: MemberConfig, state: State, use: Use, code: number): CoveredEnd | undefined {
   const { untilMs } = use;
-  if (!isCalm(state)) return [];
+  if (!isCalm(state)) return undefined;
   const firstMs = Math.floor(state.now.mono) + 1;
   const lastMs = untilMs === undefined ? firstMs + LONG_MS : Math.ceil(untilMs) - 1;
-  if (lastMs < firstMs) return [];
+  if (lastMs < firstMs) return undefined;
   const [first, last] = [
     { mono: firstMs, wall: WALLS[0] },
     { mono: lastMs, wall: WALLS[1] },
   ];
   const outcomeAt = (ended: Ended): Outcome | undefined => outcomeOf(config, state, ended, use);
-  const success = coverAll(
-    [0, 0],
-    [
+  if (code === 0) {
+    const ends = [
       { at: first, code: 0 },
       { at: last, code: 0 },
-    ].map(outcomeAt),
-  );
+    ];
+    return coverAll([0, 0], ends.map(outcomeAt));
+  }
+  if (namesCodes(config)) return undefined;
   // Longest, shortest and between: with more digits less of the history may fit.
-  const failure = namesCodes(config)
-    ? undefined
-    : coverAll(
-        [1, 255],
-        [
-          { at: first, code: 193 },
-          { at: last, code: 77 },
-          { at: last, code: 5 },
-        ].map(outcomeAt),
-      );
-  return [success, failure].filter((end) => end !== undefined);
+  const ends = [
+    { at: first, code: 193 },
+    { at: last, code: 77 },
+    { at: last, code: 5 },
+  ];
+  return coverAll([1, 255], ends.map(outcomeAt));
 }
 
 /** As far away as no life of a container lasts. */

@@ -78,7 +78,9 @@ function isOfContainer({ stop, deadline }: State): boolean {
 type Optional<T> = { [Key in keyof T]: T[Key] | undefined };
 
 function withoutUndefined(fields: Optional<Tombstone>): Tombstone {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as unknown as Tombstone;
+  const known: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(fields)) if (value !== undefined) known[key] = value;
+  return known as unknown as Tombstone;
 }
 
 /** Of a member whose life is over, or that is being stopped; what is not known is not there. */
