@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import type { State } from '../../src/core/state/state.ts';
+import type { HostCommand } from '../../src/runtime/host/host.ts';
 import { Log } from '../../src/runtime/log.ts';
+import type { Vigil } from '../../src/runtime/membership.ts';
 import { RESTED } from '../../src/runtime/memo.ts';
 import { isAtRest, isRestless, Sleeper, withWake } from '../../src/runtime/sleep.ts';
 import { alive, mainConfig, sidecarConfig } from '../core/helpers.ts';
@@ -108,6 +110,42 @@ describe('isRestless', () => {
 
   it('remembers no more wakes than it takes', () => {
     assert.deepEqual(withWake(wakesEvery(1_000, 99), 100_000.5).length, 16);
+  });
+});
+
+describe('a supervisor that may sleep', () => {
+  it('does so also when each look at the graveyard falls into the moment in which it would', async (t) => {
+    const { state } = new Life({ config: mainConfig({ gracePeriodMs: 10_000 }), child: {}, peers: [] });
+    const log = new Log({ level: 'silent', format: 'json', member: 'web' });
+    await log.open();
+    t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
+    const commands: HostCommand[] = [];
+    let isLooking = false;
+    const looks = setInterval(() => {
+      isLooking = true;
+    }, 5_000);
+    t.after(() => clearInterval(looks));
+    const vigil = async (): Promise<Vigil | undefined> =>
+      isLooking ? undefined : { dir: '/graveyard', quiet: [], sockets: [], held: {} };
+    const membership = { vigil, rescan: async () => {} };
+    const sleeper = new Sleeper({
+      member: mainConfig({ solo: false }),
+      afterMs: 5_000,
+      log,
+      now: () => state.now.mono,
+      state: () => state,
+      rest: () => RESTED,
+      membership: () => membership,
+      commit: (given) => commands.push(...given),
+    });
+    sleeper.open();
+    for (let ms = 0; ms < MINUTE_MS; ms += 100) {
+      t.mock.timers.tick(100);
+      for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+      isLooking = false;
+    }
+    sleeper.close();
+    assert.ok(commands.some(({ type }) => type === 'sleep'));
   });
 });
 
