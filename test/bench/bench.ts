@@ -1,14 +1,15 @@
 /**
- * `npm run bench -- [case...] [--rounds N] [--json FILE]`: sexton against other inits and bare Node, all in the same run, round by
- * round. A measurement and never a test: a missed aim is printed, and only what could not be run makes it exit 1.
+ * `npm run bench -- [case...] [--rounds N] [--pods N] [--minutes N] [--json FILE]`: sexton against other inits and bare Node, all in
+ * the same run, round by round; pods and minutes are those of `fleet`. A measurement and never a test: a missed aim is printed, and only what could not be run makes it exit 1.
  */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { check } from './cases/check.ts';
 import { drain } from './cases/drain.ts';
 import { exit } from './cases/exit.ts';
+import { fleet } from './cases/fleet.ts';
 import { growth } from './cases/growth.ts';
-import { idle300 } from './cases/idle-300.ts';
+import { limited } from './cases/limited.ts';
 import { mainsEnd } from './cases/mains-end.ts';
 import { memory } from './cases/memory.ts';
 import { orphans } from './cases/orphans.ts';
@@ -17,7 +18,8 @@ import { probes } from './cases/probes.ts';
 import { report } from './cases/report.ts';
 import { signal, stop } from './cases/signal.ts';
 import { start } from './cases/start.ts';
-import type { Case, Measurement } from './measurement.ts';
+import { wake } from './cases/wake.ts';
+import type { Case, Fleet, Measurement } from './measurement.ts';
 import { buildPrograms } from './programs.ts';
 import { jsonOf, machineLine, tableOf } from './report.ts';
 import { findSubjects } from './subjects.ts';
@@ -33,17 +35,15 @@ const CASES: readonly Case[] = [
   drain,
   peerDeath,
   mainsEnd,
+  wake,
   growth,
   report,
   check,
-  idle300,
+  fleet,
+  limited,
 ];
 
-async function bench(
-  wanted: readonly Case[],
-  rounds: number | undefined,
-  jsonFile: string | undefined,
-): Promise<boolean> {
+async function bench({ wanted, rounds, fleet: fleetSize, json: jsonFile }: Given): Promise<boolean> {
   const machine = machineLine();
   const subjects = findSubjects();
   const programs = buildPrograms();
@@ -53,7 +53,7 @@ async function bench(
   for (const name of subjects.missing) print(`left out, not there: ${name}`);
   for (const it of wanted) {
     try {
-      const measurements = await it.run({ programs, subjects, rounds: rounds ?? it.rounds });
+      const measurements = await it.run({ programs, subjects, rounds: rounds ?? it.rounds, fleet: fleetSize });
       for (const measurement of measurements) print(`\n${tableOf(measurement)}`);
       done.push(...measurements);
     } catch (error) {
@@ -66,29 +66,50 @@ async function bench(
   return ok;
 }
 
+interface Given {
+  readonly wanted: readonly Case[];
+  readonly rounds: number | undefined;
+  readonly fleet: Fleet;
+  readonly json: string | undefined;
+}
+
 /** undefined, with a word on stderr: the command line makes no sense. */
-function readArguments(): { wanted: Case[]; rounds: number | undefined; json: string | undefined } | undefined {
+function readArguments(): Given | undefined {
   try {
     const { values, positionals } = parseArgs({
       allowPositionals: true,
-      options: { rounds: { type: 'string' }, json: { type: 'string' } },
+      options: {
+        rounds: { type: 'string' },
+        pods: { type: 'string', default: '100' },
+        minutes: { type: 'string', default: '1' },
+        json: { type: 'string' },
+      },
     });
     const unknown = positionals.filter((name) => !CASES.some((it) => it.name === name));
     if (unknown.length > 0) throw new Error(`no such case: ${unknown.join(', ')}`);
-    if (values.rounds !== undefined && !/^[1-9][0-9]{0,4}$/.test(values.rounds))
-      throw new Error('--rounds takes a number from 1');
     const wanted =
       positionals.length === 0
         ? CASES.filter(({ isLong }) => !isLong)
         : CASES.filter((it) => positionals.includes(it.name));
-    return { wanted, rounds: values.rounds === undefined ? undefined : Number(values.rounds), json: values.json };
+    const { rounds, pods, minutes, json } = values;
+    return {
+      wanted,
+      rounds: rounds === undefined ? undefined : countFrom('rounds', rounds),
+      fleet: { pods: countFrom('pods', pods), minutes: countFrom('minutes', minutes) },
+      json,
+    };
   } catch (error) {
     process.stderr.write(`bench: ${error instanceof Error ? error.message : String(error)}\n`);
     process.stderr.write(
-      `usage: npm run bench -- [${CASES.map(({ name }) => name).join('|')}...] [--rounds N] [--json FILE]\n`,
+      `usage: npm run bench -- [${CASES.map(({ name }) => name).join('|')}...] [--rounds N] [--pods N] [--minutes N] [--json FILE]\n`,
     );
     return undefined;
   }
+}
+
+function countFrom(flag: string, text: string): number {
+  if (!/^[1-9][0-9]{0,4}$/.test(text)) throw new Error(`--${flag} takes a number from 1`);
+  return Number(text);
 }
 
 function print(text: string): void {
@@ -97,4 +118,4 @@ function print(text: string): void {
 
 const given = readArguments();
 if (given === undefined) process.exitCode = 2;
-else if (!(await bench(given.wanted, given.rounds, given.json))) process.exitCode = 1;
+else if (!(await bench(given))) process.exitCode = 1;

@@ -1,6 +1,6 @@
 /*
  * The application of the measurements: stamps its first instruction, its signals and its end.
- *   first        stays until it is told to end
+ *   first        stays until it is told to end, by itself or (`k`) by KILL
  *   first once   ends at once
  */
 #define _GNU_SOURCE
@@ -28,9 +28,10 @@ int main(int argc, char **argv) {
   sigaction(SIGTERM, &action, NULL);
   /* Only now: whoever reads this may send a signal at once. */
   report('f', first, 0);
-  char order;
+  char order = 0;
   while (read(ORDERS, &order, 1) < 0 && errno == EINTR) {
   }
   report('x', now_ns(), 0);
+  if (order == 'k') kill(getpid(), SIGKILL);
   _exit(0);
 }

@@ -9,6 +9,7 @@
  *   signal NUMBER COUNT     signal NS...    from kill(2) to the handler, one signal after the other
  *   go                      orphans NS ZOMBIES
  *   exit                    exit NS STATUS  from the application's end to that of PID 1
+ *   killed                  the same, of an application that is ended by KILL
  *   whole                   whole NS STATUS from the execve to the end of PID 1
  *   kill, or the end of stdin: ends the namespace with all that is in it
  */
@@ -129,8 +130,8 @@ static int wait_for_end(int64_t *at) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static void give_order(void) {
-  if (write(orders, "x", 1) != 1) fail("tell the application what to do");
+static void give_order(char order) {
+  if (write(orders, &order, 1) != 1) fail("tell the application what to do");
 }
 
 /* False when there is nothing left to measure. */
@@ -142,13 +143,13 @@ static int obey(const char *line) {
     return 1;
   }
   if (strcmp(line, "go\n") == 0) {
-    give_order();
+    give_order('x');
     struct record reaped = next_record('o');
     printf("orphans %lld %lld\n", (long long)reaped.at, (long long)reaped.more);
     return 1;
   }
-  if (strcmp(line, "exit\n") == 0) {
-    give_order();
+  if (strcmp(line, "exit\n") == 0 || strcmp(line, "killed\n") == 0) {
+    give_order(line[0] == 'k' ? 'k' : 'x');
     int status = wait_for_end(&ended_at);
     printf("exit %lld %d\n", (long long)(ended_at - next_record('x').at), status);
   } else if (strcmp(line, "whole\n") == 0) {

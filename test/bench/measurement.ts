@@ -8,6 +8,13 @@ export interface Setup {
   readonly programs: Programs;
   readonly subjects: Subjects;
   readonly rounds: number;
+  readonly fleet: Fleet;
+}
+
+/** How much `fleet` runs. */
+export interface Fleet {
+  readonly pods: number;
+  readonly minutes: number;
 }
 
 export interface Figure {

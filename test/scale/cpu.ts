@@ -2,7 +2,7 @@
  * CPU time and processes of a group: a cgroup of its own, version 1 (`cpuacct`) or 2, whatever this machine has. What
  * has ended by now is counted, too, which /proc forgets.
  */
-import { existsSync, mkdirSync, readFileSync, rmdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { send } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
@@ -16,9 +16,13 @@ export interface Group {
   remove(): Promise<number>;
 }
 
-export function makeGroup(name: string): Group {
-  const dir = join(isV1() ? join(ROOT, 'cpuacct') : ROOT, name);
+/** `limitMilli`: thousandths of a CPU that it may use; undefined: all there is. */
+export function makeGroup(name: string, limitMilli?: number): Group {
+  const dir = join(isV1() ? join(ROOT, limitMilli === undefined ? 'cpuacct' : 'cpu') : ROOT, name);
   mkdirSync(dir);
+  // Microseconds of each 100,000.
+  if (limitMilli !== undefined)
+    writeFileSync(join(dir, isV1() ? 'cpu.cfs_quota_us' : 'cpu.max'), String(limitMilli * 100));
   const procs = join(dir, 'cgroup.procs');
   const pids = (): number[] => readFileSync(procs, 'latin1').split('\n').filter(Boolean).map(Number);
   const isRemoved = (): boolean => {

@@ -5,9 +5,10 @@
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Container, withContainers } from '../container.ts';
+import { Graveyards } from '../graveyards.ts';
 import { type Case, type Measurement, Samples, type Setup } from '../measurement.ts';
 import { spreadOf } from '../statistics.ts';
-import { rotated, SEXTON_NAME, TINI } from '../subjects.ts';
+import { rotated, SEXTON_NAME, type Subject, TINI } from '../subjects.ts';
 
 export const signal: Case = {
   name: 'signal',
@@ -43,15 +44,38 @@ export const stop: Case = {
   rounds: 20,
   async run(setup) {
     return [
-      await stopAfter(setup, 0, 'as soon as the supervisor has settled'),
-      await stopAfter(setup, IDLE_MS, `after ${IDLE_MS / 1000} s of idleness`),
+      await stopAfter(setup, () => setup.subjects.inits, 0, 'as soon as the supervisor has settled'),
+      await stopAfter(setup, () => setup.subjects.inits, IDLE_MS, `after ${IDLE_MS / 1000} s of idleness`),
+      await stopOfMembers(setup),
     ];
   },
 };
 
+/** Of mains without drain, for whom nobody has to wait. */
+async function stopOfMembers(setup: Setup): Promise<Measurement> {
+  const graveyards = new Graveyards();
+  const { inits } = setup.subjects;
+  const hasNode = ({ hasSupervisor }: Subject): boolean => hasSupervisor;
+  const all = (): Subject[] => [
+    ...inits.filter((it) => !hasNode(it)),
+    ...inits.filter(hasNode).map((it) => graveyards.member(it, 'graveyard, awake', ['--sleep-after', 'never'])),
+    ...inits.filter(hasNode).map((it) => graveyards.member(it, 'graveyard, asleep', ['--sleep-after', '500ms'])),
+  ];
+  try {
+    return await stopAfter(setup, all, IDLE_MS, 'of members of a pod');
+  } finally {
+    graveyards.remove();
+  }
+}
+
 /** Only the first one counts in sexton, so each sample takes a container. */
-async function stopAfter({ programs, subjects, rounds }: Setup, idleMs: number, when: string): Promise<Measurement> {
-  const samples = new Samples(subjects.inits);
+async function stopAfter(
+  { programs, rounds }: Setup,
+  all: () => readonly Subject[],
+  idleMs: number,
+  when: string,
+): Promise<Measurement> {
+  const samples = new Samples(all());
   const stopAll = async (containers: readonly Container[]): Promise<void> => {
     for (const container of containers) await container.settled();
     await sleep(idleMs);
@@ -61,9 +85,7 @@ async function stopAfter({ programs, subjects, rounds }: Setup, idleMs: number, 
     }
   };
   for (let done = 0; done < rounds; done += AT_ONCE) {
-    const batch = Array.from({ length: Math.min(AT_ONCE, rounds - done) }, (_, at) =>
-      rotated(subjects.inits, done + at),
-    ).flat();
+    const batch = Array.from({ length: Math.min(AT_ONCE, rounds - done) }, (_, at) => rotated(all(), done + at)).flat();
     await withContainers(programs.launch, batch, () => [programs.first], stopAll);
   }
   return {
