@@ -18,6 +18,7 @@ export function wrongVerdict({ world }: Container, { before, after }: Step): str
   const { stop } = after;
   if (stop?.alone !== true || before.stop?.alone === true) return undefined;
   world.count('told apart: stopped alone');
+  world.judges('told apart');
   const { deletedAtMs } = world.kubelet;
   const askedAtMs = stop.atMs + world.agenda.bootAtMs;
   return deletedAtMs === undefined || deletedAtMs > askedAtMs
@@ -47,6 +48,7 @@ export function watchLoneStop(world: World, container: Container, breaks: (what:
     const isCalm = world.calmAtMs <= sinceMs && !world.kubelet.isDeleting && wasAwake(container);
     if (!isThere || !isCalm) return;
     world.count('told apart: looked at');
+    world.judges('told apart');
     // One that stopped for a reason of its own before it was asked keeps that reason, and its turn.
     const stop = container.brain?.state.stop;
     if (container.isRunning && stop?.waitsFor === 'turn' && stop.reason.startsWith('signal '))

@@ -161,6 +161,7 @@ export class Brain {
     this.#dispatchAll(eventsOf(id, pid, ended, true), ack);
     this.#isWrittenByInit = false;
     if (this.actor.isDead || !isAsLeft) return;
+    this.#world.judges('reflex');
     const own = formatTombstone(tombstoneOf(this.#container.member.config, this.state));
     if (own !== text)
       this.#world.laws.wrongReflex(this.#container, `init has written ${text.trimEnd()}, not ${own.trimEnd()}`);

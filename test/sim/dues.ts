@@ -54,6 +54,7 @@ export class Dues {
       if (member.config.role !== 'sidecar' || member.isOver || this.#due.has(member)) continue;
       if (!quorumHasFinished(this.#world, member) || isKept(this.#world, member)) continue;
       this.#due.add(member);
+      this.#world.judges('mains end sidecars');
       const atMs = Math.max(agenda.nowMs, calmAtMs) + this.#boundMs();
       const epoch = this.#epoch;
       agenda.at(atMs, undefined, () => this.#judgeEnd(member, epoch));

@@ -18,6 +18,7 @@ export function earlyKill(container: Container): string | undefined {
   const { stop, climb } = brain?.state ?? {};
   if (stop?.origin !== 'platform' || climb?.killAtMs !== undefined) return undefined;
   if (config.ladder?.some(({ signal }) => signal === SIGKILL) === true) return undefined;
+  world.judges('own grace period');
   const isDeclared = config.gracePeriodMs !== undefined;
   const ends = [
     ...asked.map(({ atMs }) => (isDeclared ? endOf(atMs, graceOf(config)) : Number.POSITIVE_INFINITY)),

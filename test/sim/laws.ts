@@ -72,6 +72,7 @@ export class Laws {
   stepped(container: Container, step: Step): void {
     const { config, name } = container.member;
     if (this.#world.isTold) tellStep(this.#world, name, step);
+    this.#world.judges('step');
     try {
       isSoundStep(config, step);
     } catch (error) {
@@ -99,12 +100,14 @@ export class Laws {
     const { command, member, wasAlone } = container;
     if (command === undefined || command.exit !== undefined || PASSED_ON.has(signal) || wasAlone) return;
     const before = command.signals.filter((sent) => !PASSED_ON.has(sent.signal));
+    if (before.length > 0) this.#world.judges('signal once');
     if (before.some((sent) => sent.signal === signal)) {
       // Init and supervisor wake together after a pause, and neither knows yet of the other's.
       if (signal === SIGKILL && container.hasKilled) this.#world.count('excused: KILL by init and its supervisor');
       else this.#break('signal once', container, `signal ${signal} twice`);
     }
     const isFirstRung = member.config.ladder?.[0]?.signal === SIGKILL;
+    if (signal === SIGKILL && !isFirstRung) this.#world.judges('signal before KILL');
     if (signal === SIGKILL && before.length === 0 && !isFirstRung)
       this.#break('signal before KILL', container, 'KILL without a stop signal before it');
     const early = signal === SIGKILL ? earlyKill(container) : undefined;
@@ -122,6 +125,7 @@ export class Laws {
   woken(container: Container, { memo: before, files, holders, dueMs }: Nap, { why, by }: Woken): void {
     const { memo, hostId, member } = container;
     const { agenda, calmAtMs } = this.#world;
+    this.#world.judges('sleep');
     if (holders.filter(({ isRunning }) => !isRunning).length > (why === 'a handle' ? 1 : 0))
       this.#break('sleep', container, 'it has slept through the end of a member');
     const dueAtMs = dueMs === undefined ? Number.POSITIVE_INFINITY : dueMs + agenda.bootAtMs;
@@ -170,6 +174,7 @@ export class Laws {
   /** A command is about to be started. */
   spawning(container: Container, id: number): void {
     const { command, member } = container;
+    if (command !== undefined) this.#world.judges('one command');
     if (command !== undefined && command.exit === undefined) this.#break('one command', container, 'two at once');
     if (command !== undefined && !command.isGroupGone && !wasKilled(container))
       this.#break('one command', container, 'another is started while the group of the last one lives');
@@ -178,6 +183,7 @@ export class Laws {
     this.restarts.spawning(container);
     if (id !== 1 || member.config.startTimeoutAction === 'continue') return;
     for (const { name, condition, optional } of member.config.startAfter) {
+      this.#world.judges('gates');
       const isMet = condition === 'completed' ? this.#hasCompleted(name) : this.#said.has(`${name} ${condition}`);
       if (isMisleading(this.#world, container, name))
         this.#world.count('excused: a gate opened by what was there before');
@@ -196,10 +202,12 @@ export class Laws {
     this.#graves.set(member.name, { container, tombstone });
     if (this.#world.agenda.nowMs < 0 || last === undefined) return this.#judgeDeath(container, tombstone);
     if (last.container !== container) {
+      this.#world.judges('graves');
       if (last.container.order > container.order) this.#break('graves', container, 'an older life wrote last');
       return this.#judgeDeath(container, tombstone);
     }
     const { tombstone: old } = last;
+    if (old.Died !== undefined) this.#world.judges('graves');
     if (old.Died !== undefined)
       for (const key of ['Died', 'DiedMonotonic', 'ExitCode', 'Signal', 'Reason', 'Final', 'Incarnation'] as const)
         if (old[key] !== tombstone[key]) this.#break('graves', container, `${key} of the dead was changed`);
@@ -217,6 +225,8 @@ export class Laws {
     else this.#departed.delete(container.member);
     this.#world.agenda.in(0, undefined, () => this.#dues.look());
     if (how === 'killed') return this.#dues.lose(container.member);
+    this.#world.judges('nothing lives');
+    this.#judgeTime(container);
     if (isCommandAlive(container.member)) this.#break('nothing lives', container, 'init leaves a living command');
     const { command } = container;
     if (container.isAlone) return this.#dues.lose(container.member);
@@ -227,6 +237,7 @@ export class Laws {
     this.#judgeCode(container, code);
     if (isCut(this.#world, container))
       return this.#world.count('excused: not written, the volume failed or the machine stood still');
+    this.#world.judges('recorded before exit');
     const grave = this.#world.volume.files.get(container.member.name)?.read(container.member.name);
     const isWritten = grave?.ok === true && grave.tombstone.Died !== undefined && isOf(container, grave.tombstone);
     if (!isWritten) this.#break('recorded before exit', container, 'its death is not in the graveyard');
@@ -251,6 +262,13 @@ export class Laws {
     this.#break('before the platform', container, 'the platform’s KILL came first');
   }
 
+  /** One that was asked to stop, and nothing else befell it, leaves by itself. */
+  #judgeTime({ asked, member }: Container): void {
+    const [first] = asked;
+    if (first !== undefined && member.config.gracePeriodMs !== undefined && this.#world.calmAtMs <= first.atMs)
+      this.#world.judges('before the platform');
+  }
+
   allRestarted(): void {
     this.#dues.begin();
     this.#departed.clear();
@@ -264,6 +282,7 @@ export class Laws {
 
   podEnded(isOver: boolean): void {
     if (this.isBroken) return;
+    this.#world.judges('nothing hangs');
     if (!isOver) this.#breakOf('nothing hangs', 'pod', 'the pod does not end');
     for (const container of this.#world.containers)
       if (container.isRunning) this.#break('nothing lives', container, 'it runs when all is over');
@@ -292,12 +311,17 @@ export class Laws {
     }
     const last = this.#deadlines.get(container);
     const wasSoft = before.deadline?.kills === false && deadline.kills;
+    if (last !== undefined && deadline.atMs !== last) this.#world.judges('deadline');
     if (last !== undefined && deadline.atMs > last && !wasSoft) this.#break('deadline', container, 'it moves later');
     this.#deadlines.set(container, deadline.atMs);
   }
 
   /** No main runs whose sidecar has left for good: it took an end of it for the last. */
   #judgeCompany(container: Container): void {
+    const isServed = ({ config }: Member): boolean => config.role === 'sidecar' && config.when === 'all';
+    const isAgain = container.lastSpawned > 0 || container.order >= this.#world.members.length;
+    if (isAgain && container.member.config.role === 'main' && this.#world.members.some(isServed))
+      this.#world.judges('no main without its sidecar');
     for (const [sidecar, last] of this.#departed) {
       if (!sidecar.isOver || sidecar.config.when === 'any') continue;
       if (!mainsOf(this.#world, sidecar).includes(container.member)) continue;
@@ -308,6 +332,7 @@ export class Laws {
 
   /** The wish to stop has a reason that is true. */
   #judgeWish(container: Container, { after }: Step): void {
+    this.#world.judges('no healthy one is disturbed');
     const { stop } = after;
     const isAsked = container.asked.length > 0 || container.requests.length > 0;
     if (isRestarting(after)) {
@@ -343,6 +368,7 @@ export class Laws {
   #judgeDeath(container: Container, { Died, ExitCode, Reason }: Tombstone): void {
     const { command } = container;
     if (Died === undefined || command === undefined || Reason === 'never-started') return;
+    this.#world.judges('true record');
     if (command.exit === undefined) return this.#break('true record', container, 'dead on the record, and it lives');
     if (ExitCode !== statusOf(command.exit) && !container.member.hasFailedStarts)
       this.#break('true record', container, `${ExitCode} on the record, in truth ${statusOf(command.exit)}`);
@@ -352,6 +378,7 @@ export class Laws {
     const { command, member, asked, requests } = container;
     const { exitCode } = member.config;
     if (exitCode.kind === 'map' || member.hasFailedStarts || isBornInVain(container)) return;
+    this.#world.judges('exit codes');
     const isMisled = this.#isReplacing || this.#misled.has(container);
     const isStopped = asked.length > 0 || requests.length > 0 || isMisled || quorumHasFinished(this.#world, member);
     const isSpared = exitCode.kind === 'zero-when-stopped' && (isStopped || this.#dues.has(member));

@@ -2,6 +2,8 @@
  * The short form of the simulation: some thousand seeded pods. The long form is `node test/sim/run.ts --runs 1000000`.
  */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { Coverage } from './coverage.ts';
 import { draw } from './draw.ts';
@@ -18,6 +20,8 @@ describe('simulated pods', () => {
       const breach = simulate(draw(seed), coverage);
       assert.equal(breach, undefined, `node test/sim/run.ts --runs 1 --seed ${seed}`);
     }
+    assert.ok(LAWS.length > 20, LAWS.join());
+    for (const law of LAWS) assert.ok(coverage.counts.has(`law ${law}`), `it is never put to the test: ${law}`);
     for (const what of EXERCISED) assert.ok((coverage.counts.get(what) ?? 0) > 0, `it never happens: ${what}`);
     test.diagnostic(coverage.lines().join(', '));
   });
@@ -37,6 +41,13 @@ describe('simulated pods', () => {
     assert.deepEqual([small.faults.map((fault) => fault.do), small.members.length], [['wipe'], 1]);
   });
 });
+
+/** As the page has them: the first column of its first table. */
+const PAGE = readFileSync(join(import.meta.dirname, '../../docs/guarantees.md'), 'utf8');
+const LAWS = (PAGE.split('## The laws')[1]?.split('\n## ')[0] ?? '')
+  .split('\n')
+  .flatMap((line) => /^\| ([a-zA-Z ]+) \|/.exec(line)?.[1] ?? [])
+  .filter((name) => name !== 'name');
 
 const EXERCISED = [
   'KILL by sexton',

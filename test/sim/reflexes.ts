@@ -103,6 +103,7 @@ export class SimReflexes {
   #compare(state: State, { mains, signal }: EndWith): void {
     const { world, member } = this.#container;
     const at = { mono: world.agenda.monoMs, wall: world.wallOf(member) };
+    world.judges('reflex');
     const why = differenceOf(member.config, state, { mains: mains.map(({ name }) => name), signal, at });
     if (why !== undefined) world.laws.wrongReflex(this.#container, why);
   }

@@ -150,6 +150,7 @@ export class Restarts {
     const requestedAtMs = restart.requestedMs + this.#world.agenda.bootAtMs;
     for (const { name, condition, optional } of member.config.startAfter) {
       if (optional || condition === 'completed' || !takesPart(restart.among, name)) continue;
+      this.#world.judges('gates');
       if ((this.#since.get(`${name} ${condition}`) ?? 0) >= requestedAtMs) continue;
       if (this.#isExcused(container, name)) this.#world.count('excused: started again before one that took no part');
       else this.#breaks('gates', container, `started again before ${name} was ${condition} again`);
@@ -163,6 +164,8 @@ export class Restarts {
     const requestedAtMs = restart.requestedMs + agenda.bootAtMs;
     for (const other of members) {
       const { command } = other.container ?? {};
+      if (other !== container.member && command !== undefined && takesPart(restart.among, other.name))
+        this.#world.judges('all end before any starts');
       if (other === container.member || !takesPart(restart.among, other.name) || !isCommandAlive(other)) continue;
       if (command === undefined || command.bornAtMs >= requestedAtMs) continue;
       if (this.#isExcused(container, other.name) || agenda.monoMs >= (deadline?.atMs ?? 0))
@@ -209,6 +212,7 @@ export class Restarts {
       if ((state.restart?.requestedMs ?? 0) < ask.requestedMs || container.lastSpawned <= lastSpawned)
         this.#breaks('all live again', container, 'it was not restarted');
       else this.#world.count('lives again after a restart');
+      this.#world.judges('all live again');
     }
     this.#world.kubelet.endWhatIsLeft();
   }

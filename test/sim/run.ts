@@ -24,6 +24,7 @@ const { values } = parseArgs({
   },
 });
 
+const flags = [values.keep ? '--keep' : [], values.brief ? '--brief' : []].flat();
 const PROGRESS_MS = 60_000;
 const order = {
   first: Number(values.seed),
@@ -34,7 +35,7 @@ const order = {
 if (values.trace !== undefined) {
   console.log(timelineOf(draw(Number(values.trace))).join('\n'));
 } else {
-  const totals = values.workers === '1' ? simulateAll() : await workTogether(Number(values.workers), order);
+  const totals = values.workers === '1' ? simulateAll() : await workTogether(Number(values.workers), order, flags);
   console.log(values.json ? JSON.stringify(totals) : summaryOf(totals));
   process.exitCode = totals.violations === 0 ? 0 : 1;
 }

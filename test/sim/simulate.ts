@@ -9,6 +9,7 @@ import { type Told, World } from './world.ts';
 /** What was broken first; undefined: nothing. An error of the core itself is a breach as well. */
 export function simulate(scenario: Scenario, coverage: Coverage = new Coverage(), tell?: Told): Breach | undefined {
   const world = new World(scenario, coverage.count, tell);
+  world.judges('no crash');
   try {
     world.run();
   } catch (error) {

@@ -31,6 +31,8 @@ export function judgeTurn(
       !isServant(other) &&
       !(isQuorum && other.config.role === 'main'),
   );
+  if (mains.some(hasLived)) world.judges('sidecars outlive mains');
+  if (dependents.some(hasLived)) world.judges('order');
   for (const other of new Set([...mains, ...dependents])) {
     if (other === member || !isCommandAlive(other) || stop.among?.includes(other.name) === false) continue;
     // Passed on by init, which is told whether it may a moment after the others have started, and much later by a
@@ -40,6 +42,10 @@ export function judgeTurn(
       world.count('excused: stopped before one that it could not see');
     else breaks(config.role === 'sidecar' ? 'sidecars outlive mains' : 'order', `${other.name} still lives`);
   }
+}
+
+function hasLived({ container }: Member): boolean {
+  return container?.command !== undefined;
 }
 
 /** The same signal within a second is the same request. */

@@ -19,11 +19,12 @@ export interface Totals {
 export async function workTogether(
   workers: number,
   { first, runs, seconds }: { readonly first: number; readonly runs: number; readonly seconds: number },
+  flags: readonly string[],
 ): Promise<Totals> {
   const each = Math.ceil(runs / workers);
   const parts = await Promise.all(
     Array.from({ length: workers }, async (_, index): Promise<Totals> => {
-      const args = ['--json', '--seed', String(first + index * each), '--runs', String(each)];
+      const args = [...flags, '--json', '--seed', String(first + index * each), '--runs', String(each)];
       if (Number.isFinite(seconds)) args.push('--seconds', String(seconds));
       const stdio = ['ignore', 'pipe', 'inherit'] as const;
       const worker = spawn(process.execPath, [join(import.meta.dirname, 'run.ts'), ...args], { stdio: [...stdio] });

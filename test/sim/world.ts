@@ -142,6 +142,11 @@ export class World {
     return `${1_800_000_000_000 + Math.round(this.agenda.nowMs + wallOffMs)}000000`;
   }
 
+  /** What this law speaks of has come about, and it is about to be seen whether the law holds. */
+  judges(law: string): void {
+    this.count(`law ${law}`);
+  }
+
   memberNamed(name: string): Member | undefined {
     return this.members.find((member) => member.name === name);
   }
