@@ -5,6 +5,7 @@
 import type { Edit, Finding, Severity } from './finding.ts';
 import { annotationIgnores, commentIgnores, type Ignore } from './ignores.ts';
 import { type ComposeService, isCompose, servicesOfCompose } from './input/compose.ts';
+import { withoutDefinitions } from './input/definitions.ts';
 import { stageOf } from './input/dockerfile.ts';
 import { type Located, parseLocated, type Range } from './input/located.ts';
 import { budgetsOf, nearest, type Objects, type Other, objectsOf, type Root, type Workload } from './input/objects.ts';
@@ -97,7 +98,7 @@ export async function check(inputs: readonly Input[], options: Options = {}): Pr
     unreadable: read.unreadable,
     workloads,
     others: read.services.length + read.stages.length,
-    passedOver: objects.passedOver,
+    passedOver: withCount(objects.passedOver, 'CustomResourceDefinition', read.definitions),
     sources: read.sources,
   };
 
@@ -117,6 +118,10 @@ export async function check(inputs: readonly Input[], options: Options = {}): Pr
   }
 }
 
+function withCount(counts: ReadonlyMap<string, number>, kind: string, more: number): ReadonlyMap<string, number> {
+  return more === 0 ? counts : new Map([...counts, [kind, (counts.get(kind) ?? 0) + more]]);
+}
+
 /** `SX3` names all that begin so. */
 function isWanted(id: string, { only, skip = [] }: Options): boolean {
   if (skip.some((part) => id.startsWith(part))) return false;
@@ -129,6 +134,8 @@ interface Inputs {
   readonly services: readonly ComposeService[];
   readonly stages: readonly NonNullable<ReturnType<typeof stageOf>>[];
   readonly unreadable: readonly Unreadable[];
+  /** CustomResourceDefinitions that were passed over. */
+  readonly definitions: number;
 }
 
 function readInputs(inputs: readonly Input[]): Inputs {
@@ -137,6 +144,7 @@ function readInputs(inputs: readonly Input[]): Inputs {
   const services: ComposeService[] = [];
   const stages: Inputs['stages'][number][] = [];
   const unreadable: Unreadable[] = [];
+  let definitions = 0;
   for (const { path, text, readBeside } of inputs) {
     const source = makeSource(path, text);
     sources.push(source);
@@ -146,7 +154,9 @@ function readInputs(inputs: readonly Input[]): Inputs {
       else stages.push(stage);
       continue;
     }
-    const parsed = parseLocated(text);
+    const { text: bare, definitions: passed } = withoutDefinitions(text);
+    definitions += passed;
+    const parsed = parseLocated(bare);
     // A template is one all over.
     const problems = isTemplate(text) ? parsed.problems.slice(0, 1) : parsed.problems;
     for (const { offset, why } of problems)
@@ -156,7 +166,7 @@ function readInputs(inputs: readonly Input[]): Inputs {
       roots.push({ source, root });
     }
   }
-  return { sources, roots, services, stages, unreadable };
+  return { sources, roots, services, stages, unreadable, definitions };
 }
 
 export function isDockerfileName(path: string): boolean {
