@@ -52,6 +52,15 @@ describe('the formats of a check', () => {
     }
   });
 
+  it('are SARIF that counts characters as readers of a text do, without its byte order mark', async () => {
+    const text = ruleNamed('SX101').bad;
+    const [marked, plain] = await Promise.all(
+      [`\ufeff${text}`, text].map(async (one) => sarifOf(await check([{ path: 'a.yaml', text: one }]), '1.0.0')),
+    );
+    assert.ok(plain?.includes('charOffset'));
+    assert.equal(marked, plain);
+  });
+
   it('are lines for GitHub, which its runner reads as they were meant', () => {
     const commands = githubOf(result).trimEnd().split('\n').map(commandOf);
     assert.equal(commands.length, result.findings.length + result.unreadable.length);

@@ -4,7 +4,7 @@
 import type { Result } from '../check.ts';
 import type { Finding, Severity } from '../finding.ts';
 import { fingerprintsOf } from '../fingerprint.ts';
-import { type Place, positionAt } from '../input/source.ts';
+import { type Place, type Position, positionAt, type Source } from '../input/source.ts';
 import { RULES } from '../rules/table.ts';
 import { ruleMarkdown } from './explain.ts';
 
@@ -75,7 +75,7 @@ function fixOf({ edits, rule }: Finding) {
       {
         artifactLocation: { uri: uriOf(first?.source.path ?? '') },
         replacements: edits.map((edit) => ({
-          deletedRegion: { charOffset: edit.start, charLength: edit.end - edit.start },
+          deletedRegion: { charOffset: edit.start - markOf(edit.source), charLength: edit.end - edit.start },
           insertedContent: { text: edit.text },
         })),
       },
@@ -86,7 +86,13 @@ function fixOf({ edits, rule }: Finding) {
 function regionOf({ source, start, end }: Place) {
   const from = positionAt(source, start);
   const to = positionAt(source, Math.max(start, end));
-  return { startLine: from.line, startColumn: from.column, endLine: to.line, endColumn: to.column };
+  const columnOf = ({ line, column }: Position): number => (line === 1 ? Math.max(1, column - markOf(source)) : column);
+  return { startLine: from.line, startColumn: columnOf(from), endLine: to.line, endColumn: columnOf(to) };
+}
+
+/** What a byte order mark takes: readers of a text do not count it. */
+function markOf({ text }: Source): number {
+  return text.startsWith('\ufeff') ? 1 : 0;
 }
 
 /** Relative to where the check ran, or absolute. */

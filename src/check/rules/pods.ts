@@ -38,15 +38,13 @@ export const POD_RULES: readonly Rule[] = [
       const [main] = mains.filter(({ container }) => itemsAt(container.node, 'ports').length > 0).concat(mains);
       if (main === undefined) return [];
       const { pod } = workload;
-      const isNew = at(main.container.node, 'lifecycle') === undefined;
-      const isPossible = isNew && pod.graceSeconds > 0 && hasSleep(minor);
       return [
         {
           place: placeOf(pod, at(main.container.node, 'name') ?? main.container.node),
           message: `${nameOf(main.container)}: gets TERM at once, while the Service still sends to it`,
           container: main.container.name,
           atMs: 0,
-          edits: isPossible ? [...sleepOf(pod, main.container), ...longerGrace(pod)] : [],
+          edits: pod.graceSeconds > 0 && hasSleep(minor) ? sleepEdits(pod, main.container) : [],
         },
       ];
     },
@@ -268,13 +266,11 @@ export const POD_RULES: readonly Rule[] = [
 
 const SLEEP_SECONDS = 5;
 
-function sleepOf(pod: Pod, { node }: Container): readonly Edit[] {
-  return insertKey(pod.source, node, 'lifecycle', `{preStop: {sleep: {seconds: ${SLEEP_SECONDS}}}}`);
-}
-
-/** The default has room for the sleep. */
-function longerGrace(pod: Pod): readonly Edit[] {
-  return pod.graceAt === undefined ? [] : raiseGrace(pod, pod.graceSeconds + SLEEP_SECONDS);
+/** With as much more grace period; the default has room for it. */
+function sleepEdits(pod: Pod, { node }: Container): readonly Edit[] {
+  const sleep = insertKey(pod.source, node, 'lifecycle', `{preStop: {sleep: {seconds: ${SLEEP_SECONDS}}}}`);
+  if (sleep.length === 0 || pod.graceAt === undefined) return sleep;
+  return [...sleep, ...raiseGrace(pod, pod.graceSeconds + SLEEP_SECONDS)];
 }
 
 function mayDrain(sexton: ContainerView['sexton']): boolean {

@@ -5,7 +5,7 @@ import { formatDuration } from '../../cli/notation/duration.ts';
 import type { RunConfig } from '../../cli/resolve.ts';
 import { insertKey } from '../edits.ts';
 import type { Edit } from '../finding.ts';
-import { at, itemsAt } from '../input/located.ts';
+import { itemsAt } from '../input/located.ts';
 import type { Container, Mount, Pod } from '../input/pod.ts';
 import { type ContainerView, wordAt } from '../stop/plan.ts';
 import { mountAbove, nameOf, placeOf } from './common.ts';
@@ -290,7 +290,6 @@ function mountOf(container: Container, { graveyard = '' }: RunConfig): Mount | u
 }
 
 function withPodUid(pod: Pod, container: Container): readonly Edit[] {
-  if (at(container.node, 'env') !== undefined) return [];
   const value = '[{name: SEXTON_POD_UID, valueFrom: {fieldRef: {fieldPath: metadata.uid}}}]';
   return insertKey(pod.source, container.node, 'env', value);
 }

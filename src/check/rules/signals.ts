@@ -121,7 +121,7 @@ export const SIGNAL_RULES: readonly Rule[] = [
             place: placeOf(pod, node),
             message: `${nameOf(container)}: stopSignal ${stopSignal} ${pod.os === undefined ? 'without spec.os.name' : `on ${pod.os}`} is refused by the API server`,
             container: container.name,
-            edits: pod.os === undefined ? insertKey(pod.source, pod.spec, 'os', '{name: linux}') : [],
+            edits: insertKey(pod.source, pod.spec, 'os', '{name: linux}'),
           },
         ];
       }),

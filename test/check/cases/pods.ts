@@ -40,9 +40,18 @@ export const POD_CASES: readonly Case[] = [
   {
     rule: 'SX301',
     what: 'a container with a postStart, which it does not touch',
-    text: deployment(`${WEB}  lifecycle: {postStart: {exec: {command: [warm]}}}`) + SERVICE,
+    text:
+      deployment(`${WEB}  lifecycle: {postStart: {exec: {command: [warm]}}}`, 'terminationGracePeriodSeconds: 20\n') +
+      SERVICE,
     says: [/^info /],
     fixed: false,
+  },
+  {
+    rule: 'SX301',
+    what: 'the default grace period, which has room for the sleep',
+    text: deployment(WEB) + SERVICE,
+    says: [/^info /],
+    fixed: '    spec:\n      containers:\n        - name: web\n          lifecycle: {preStop:',
   },
   {
     rule: 'SX301',
