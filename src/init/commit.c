@@ -132,7 +132,7 @@ static void apply(struct init *init, const struct operation *op) {
       init->reports_reaped = true;
       break;
     case OP_WATCH:
-      watch(&init->sleep, op);
+      watch(init, op);
       break;
     case OP_LAST_WORD:
       set_last_word(&init->reflexes, op);

@@ -35,16 +35,25 @@ bool has_unsent(const struct connection *connection, const struct queue *queue) 
   return connection->out_at < connection->out_used || queue->sent < queue->count;
 }
 
-void send_events(struct connection *connection, struct queue *queue, struct helpers *helpers) {
+/* The next frame, or 0: there is nothing to say. */
+static size_t encode_next(char *out, struct queue *queue, struct helpers *helpers, struct directory *directory) {
+  size_t length;
+  if (queue->sent < queue->count) {
+    const struct event *event = &queue->events[queue->sent++];
+    const char *output = output_of(helpers, event, &length);
+    return encode_event(out, event, output, length);
+  }
+  return encode_news(directory, out);
+}
+
+void send_events(struct connection *connection, struct queue *queue, struct helpers *helpers,
+                 struct directory *directory) {
   while (connection->fd != -1) {
     if (connection->out_at == connection->out_used) {
       release_if_large(connection->out, connection->out_used);
-      connection->out_at = connection->out_used = 0;
-      if (queue->sent == queue->count) return;
-      size_t length;
-      const struct event *event = &queue->events[queue->sent++];
-      const char *output = output_of(helpers, event, &length);
-      connection->out_used = encode_event(connection->out, event, output, length);
+      connection->out_at = 0;
+      connection->out_used = encode_next(connection->out, queue, helpers, directory);
+      if (connection->out_used == 0) return;
     }
     const char *rest = connection->out + connection->out_at;
     ssize_t n = send(connection->fd, rest, connection->out_used - connection->out_at, MSG_DONTWAIT | MSG_NOSIGNAL);

@@ -2,6 +2,7 @@
 #ifndef SEXTON_CONNECTION_H
 #define SEXTON_CONNECTION_H
 
+#include "directory.h"
 #include "frame.h"
 #include "helpers.h"
 #include "queue.h"
@@ -24,6 +25,7 @@ bool receive_bytes(struct connection *connection);
 void drop_bytes(struct connection *connection, size_t count);
 bool has_unsent(const struct connection *connection, const struct queue *queue);
 /* Sends what the socket takes now. An error is left for the reading side, which finds the end of the connection. */
-void send_events(struct connection *connection, struct queue *queue, struct helpers *helpers);
+void send_events(struct connection *connection, struct queue *queue, struct helpers *helpers,
+                 struct directory *directory);
 
 #endif

@@ -104,7 +104,7 @@ static bool is_signal_name(const char *text) {
       " SIGHUP SIGINT SIGQUIT SIGILL SIGTRAP SIGABRT SIGBUS SIGFPE SIGKILL SIGUSR1 SIGSEGV SIGUSR2 SIGPIPE SIGALRM"
       " SIGTERM SIGCHLD SIGCONT SIGSTOP SIGTSTP SIGTTIN SIGTTOU SIGURG SIGXCPU SIGXFSZ SIGVTALRM SIGPROF SIGWINCH"
       " SIGSYS ";
-  const char *found = strstr(names, text);
+  const char *found = find_text(names, text);
   return starts_with(text, "SIG") && !strchr(text, ' ') && found && found[strlen(text)] == ' ';
 }
 

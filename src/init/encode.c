@@ -36,7 +36,7 @@ static char *put_errno(char *out, int number) {
       {ENOENT, "ENOENT"}, {EACCES, "EACCES"}, {ENOEXEC, "ENOEXEC"}, {ENOTDIR, "ENOTDIR"}, {EPERM, "EPERM"},
       {ENOMEM, "ENOMEM"}, {EAGAIN, "EAGAIN"}, {E2BIG, "E2BIG"}, {ELOOP, "ELOOP"}, {ENAMETOOLONG, "ENAMETOOLONG"},
       {ETXTBSY, "ETXTBSY"}, {ELIBBAD, "ELIBBAD"}, {EIO, "EIO"}, {EMFILE, "EMFILE"}, {ENFILE, "ENFILE"},
-      {EISDIR, "EISDIR"}, {EINVAL, "EINVAL"}, {ENOSYS, "ENOSYS"}, {ECANCELED, "ECANCELED"},
+      {EISDIR, "EISDIR"}, {EINVAL, "EINVAL"}, {ENOSYS, "ENOSYS"}, {ECANCELED, "ECANCELED"}, {ENOSPC, "ENOSPC"},
   };
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (known[i].number == number) return put_text(out, known[i].name);
@@ -139,4 +139,17 @@ size_t encode_hello(char *out, const char *host_id, int64_t started_at, bool pid
   at = put_text(at, why);
   at = oom_kills < 0 ? put_text(at, "") : put_number(at, (uint64_t)oom_kills);
   return finish(out, at);
+}
+
+size_t encode_watching(char *out, uint64_t number, int error) {
+  char *at = put_text(out + FRAME_HEADER_BYTES, "watching");
+  at = put_number(at, number);
+  at = error ? put_errno(at, error) : put_text(at, "");
+  return finish(out, at);
+}
+
+size_t encode_changed(char *out, const char *names, size_t length) {
+  char *at = put_text(out + FRAME_HEADER_BYTES, "changed");
+  memcpy(at, names, length);
+  return finish(out, at + length);
 }

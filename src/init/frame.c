@@ -120,6 +120,7 @@ static bool next_texts(struct fields *fields, uint64_t count, size_t most) {
 
 static bool decode_watch(struct fields *fields, struct operation *op) {
   uint64_t quiet, sockets;
+  if (!next_number(fields, 1, MAX_NUMBER, &op->id)) return false;
   if (!next_number(fields, 0, MAX_QUIET, &quiet) || !next_number(fields, 0, MAX_WATCHED, &sockets)) return false;
   op->count = (uint32_t)quiet;
   op->index = (uint32_t)sockets;

@@ -54,7 +54,7 @@ enum operation_kind {
 struct operation {
   enum operation_kind kind;
   uint64_t seq;                   /* ack */
-  uint64_t id;                    /* exec, end-helper: of a helper; all others: of a child */
+  uint64_t id;                    /* exec, end-helper: of a helper; watch: its number; all others: of a child */
   uint32_t index, count;          /* spawn; count: all with words; watch: sockets, quiet names */
   uint32_t limit;                 /* exec; end-with: how many mains have to be gone */
   const char *text;               /* memo, listen; all with words: the first of `count`, one behind the other; watch:
@@ -123,12 +123,16 @@ struct event {
 enum { MAX_EVENT_BYTES = 192 + MAX_OUTPUT_BYTES, MAX_HELLO_BYTES = 192 + MAX_MEMO_BYTES + MAX_WHY_BYTES };
 
 /*
- * Both return the length of the frame with its header. `out` holds MAX_EVENT_BYTES or MAX_HELLO_BYTES bytes. `output`
- * is what a helper wrote, without NUL; empty for all other events. `why` is what has woken the supervisor; empty: none
- * slept.
+ * All return the length of the frame with its header. `out` holds MAX_EVENT_BYTES, or for `hello` and news
+ * MAX_HELLO_BYTES bytes. `output` is what a helper wrote, without NUL; empty for all other events. `why` is what has
+ * woken the supervisor; empty: none slept.
  */
 size_t encode_event(char *out, const struct event *event, const char *output, size_t length);
 size_t encode_hello(char *out, const char *host_id, int64_t started_at, bool pid1, const char *memo, size_t memo_length,
                     bool has_memo, const char *why, int64_t oom_kills);
+/* `error` is an errno, or 0. */
+size_t encode_watching(char *out, uint64_t number, int error);
+/* `names` are NUL-terminated, one behind the other. */
+size_t encode_changed(char *out, const char *names, size_t length);
 
 #endif

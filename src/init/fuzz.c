@@ -28,7 +28,7 @@ static void check_words(const struct operation *op, const char *body, size_t len
 
 static void check_watch(const struct operation *op, const char *body, size_t length) {
   check_text(op, body, length);
-  require(op->count <= MAX_QUIET && op->index <= MAX_WATCHED);
+  require(op->id >= 1 && op->count <= MAX_QUIET && op->index <= MAX_WATCHED);
   const char *at = op->text;
   for (uint32_t i = 0; i < 2 + op->count + op->index; i++) {
     size_t most = i == 0 ? MAX_DIRECTORY_BYTES : i < 2 + op->count ? MAX_NAME_BYTES : MAX_SOCKET_PATH_BYTES;

@@ -37,6 +37,7 @@ static int timeout(struct init *init) {
       init->children.check_at,  init->helpers.check_at,        init->strays.sweep_at, init->liveness.accept_at,
       init->supervisor.start_at, next_watch(&init->supervisor), grace_ends_at(init),
       init->sleep.is_asleep ? init->supervisor.watch.due : NEVER,
+      next_look(&init->directory),
   };
   int64_t next = earliest(times, sizeof times / sizeof *times);
   if (next == NEVER) return -1;
@@ -51,6 +52,7 @@ static void act_in_time(struct init *init) {
   if (init->helpers.check_at <= now_ms()) report_ended_helpers(&init->helpers, &init->queue);
   if (init->strays.sweep_at <= now_ms()) continue_sweep(init);
   if (init->liveness.accept_at <= now_ms()) init->liveness.accept_at = NEVER;
+  look_when_changed(init);
   enforce_grace(init);
   watch_supervisor(init);
 }
@@ -64,12 +66,12 @@ static void wait_for_anything(struct init *init) {
   polled[POLLED_SUPERVISOR] =
       (struct pollfd){.fd = init->connection.fd, .events = (short)(unsent ? POLLIN | POLLOUT : POLLIN)};
   size_t peers_end = poll_peers(&init->liveness, polled, POLLED_PEERS);
-  size_t watched_end = poll_watched(&init->sleep, polled, peers_end);
+  size_t watched_end = poll_watched(init, polled, peers_end);
   size_t count = poll_helpers(&init->helpers, polled, watched_end);
   count = poll_mains(&init->reflexes, polled, count);
   if (poll(polled, (nfds_t)count, timeout(init)) < 0)
     for (size_t i = 0; i < count; i++) polled[i].revents = 0;
-  take_polled_watched(&init->sleep, polled, peers_end, watched_end);
+  take_polled_watched(init, polled, peers_end, watched_end);
 }
 
 static _Noreturn void run(struct init *init) {
@@ -80,7 +82,7 @@ static _Noreturn void run(struct init *init) {
     if (init->alone) leave_when_ended(init);
     attend_without_supervisor(init);
     wake_when_needed(init);
-    send_events(&init->connection, &init->queue, &init->helpers);
+    send_events(&init->connection, &init->queue, &init->helpers, &init->directory);
     wait_for_anything(init);
     size_t peers = init->liveness.count;
     if (polled[POLLED_SUPERVISOR].revents && !read_commits(init)) {
@@ -204,7 +206,8 @@ static void set_up(struct init *init) {
   init->supervisor.watch = (struct watch){.due = NEVER, .looked_at = NEVER, .abandon_at = NEVER};
   init->children.check_at = init->helpers.check_at = init->strays.sweep_at = NEVER;
   init->grace.kill_at = init->liveness.accept_at = NEVER;
-  init->connection.fd = init->liveness.listener = init->sleep.inotify = init->children.last_status = -1;
+  init->connection.fd = init->liveness.listener = init->children.last_status = -1;
+  init->directory.fd = init->directory.inotify = -1;
   init->supervisor.oom_kills = -1;
   init->forwarding.fallback.stops = UINT64_C(1) << (SIGTERM - 1) | UINT64_C(1) << (SIGINT - 1);
   init->forwarding.fallback.grace_ms = -1;
@@ -214,7 +217,9 @@ static void set_up(struct init *init) {
   init->queue.events = storage->events;
   init->liveness.peers = storage->peers;
   init->sleep.peers = storage->watched;
-  init->sleep.names = storage->names;
+  init->directory.known = storage->known;
+  init->directory.names = storage->names;
+  init->directory.news = storage->news;
   init->strays.swept = storage->swept;
   init->helpers.outputs = storage->outputs;
   init->reflexes.words = storage->last_word;

@@ -8,7 +8,8 @@
  *                  node.c: how Node is started
  *   reap.c         what has ended
  *   supervisor.c   the supervisor's life; watchdog.c: one that hangs; ignore.c: the signals that it ignores;
- *                  deferred.c: one that is not needed yet; sleep.c: one that is not needed now
+ *                  deferred.c: one that is not needed yet; sleep.c: one that is not needed now;
+ *                  directory.c: what it would see of the members' directory
  *   commit.c       what it orders; connection.c: the bytes from and to it; frame.c, encode.c: the frames
  *   alone.c        the end without a supervisor, and the end of init
  *   signals.c      what init receives and passes on; grace.c: the grace period of a stop
@@ -30,6 +31,7 @@
 #include "children.h"
 #include "connection.h"
 #include "deferred.h"
+#include "directory.h"
 #include "frame.h"
 #include "grace.h"
 #include "helpers.h"
@@ -67,9 +69,11 @@ struct storage {
   pid_t swept[MAX_SWEPT];
   int peers[MAX_PEERS];
   int watched[MAX_WATCHED];
+  struct known known[MAX_KNOWN];
   struct event events[MAX_EVENTS];
   struct pollfd polled[MAX_POLLED];
   char names[(1 + MAX_QUIET) * (MAX_NAME_BYTES + 1) + 1];
+  char news[MAX_NEWS_BYTES];
   alignas(4096) char outputs[MAX_HELPERS][MAX_OUTPUT_BYTES];
   alignas(4096) char memo[MAX_MEMO_BYTES];
   alignas(4096) char last_word[MAX_LAST_WORD_BYTES];
@@ -89,6 +93,7 @@ struct init {
   struct grace grace;
   struct supervisor supervisor;
   struct sleep sleep;
+  struct directory directory;
   struct connection connection;
   struct memo memo;
   struct queue queue;

@@ -12,7 +12,7 @@ static int64_t count_in(const char *mount, const char *path, size_t length, cons
   char name[MAX_PATH_BYTES], text[1024];
   if (length > sizeof name / 2) return -1;
   strcpy(mempcpy(stpcpy(name, mount), path, length), file);
-  const char *at = read_text(name, text, sizeof text) ? strstr(text, key) : NULL;
+  const char *at = read_text(name, text, sizeof text) ? find_text(text, key) : NULL;
   if (!at) return -1;
   int64_t count = 0;
   for (at += strlen(key); *at >= '0' && *at <= '9'; at++) count = 10 * count + (*at - '0');
@@ -23,7 +23,7 @@ static int64_t count_in(const char *mount, const char *path, size_t length, cons
 int64_t count_oom_kills(void) {
   char cgroups[2048];
   if (!read_text("/proc/self/cgroup", cgroups, sizeof cgroups)) return -1;
-  const char *v1 = strstr(cgroups, ":memory:"), *v2 = strstr(cgroups, "0::");
+  const char *v1 = find_text(cgroups, ":memory:"), *v2 = find_text(cgroups, "0::");
   const char *mount = v1 ? "/sys/fs/cgroup/memory" : "/sys/fs/cgroup";
   const char *file = v1 ? "/memory.oom_control" : "/memory.events";
   const char *path = v1 ? v1 + strlen(":memory:") : v2 ? v2 + strlen("0::") : "";

@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -56,30 +55,30 @@ static bool read_process(const char *name, struct process *process) {
   return true;
 }
 
+struct scan {
+  void (*visit)(void *, const struct process *);
+  void *with;
+  size_t count;
+};
+
+static bool scan_entry(void *with, const char *name) {
+  struct scan *scan = with;
+  struct process process;
+  size_t digits = strspn(name, "0123456789");
+  if (digits == 0 || digits > 10 || name[digits] != 0) return true;
+  if (++scan->count > MAX_SCANNED) return false;
+  if (read_process(name, &process)) scan->visit(scan->with, &process);
+  return true;
+}
+
 /* Returns false when these were not all: there is no /proc, or there are too many. */
 static bool visit_processes(void (*visit)(void *, const struct process *), void *with) {
-  struct entry {
-    uint64_t inode;
-    int64_t offset;
-    uint16_t length;
-    uint8_t type;
-    char name[];
-  };
-  _Alignas(uint64_t) char bytes[4096];
-  size_t scanned = 0;
+  struct scan scan = {.visit = visit, .with = with};
   int fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd == -1) return false;
-  for (long length; scanned <= MAX_SCANNED && (length = syscall(SYS_getdents64, fd, bytes, sizeof bytes)) > 0;)
-    for (long at = 0; at < length;) {
-      const struct entry *entry = (const struct entry *)(void *)(bytes + at);
-      struct process process;
-      at += entry->length;
-      size_t digits = strspn(entry->name, "0123456789");
-      if (digits == 0 || digits > 10 || entry->name[digits] != 0 || ++scanned > MAX_SCANNED) continue;
-      if (read_process(entry->name, &process)) visit(with, &process);
-    }
+  bool are_all = visit_entries(fd, scan_entry, &scan);
   close(fd);
-  return scanned > 0 && scanned <= MAX_SCANNED;
+  return are_all && scan.count > 0;
 }
 
 struct search {
@@ -109,7 +108,7 @@ static bool is_stopped(const struct process *process) {
   char status[2048];
   if (process->state == 'T') return true;
   if (!read_of(process->name, "/status", status, sizeof status)) return false;
-  const char *pending = strstr(status, "\nShdPnd:\t");
+  const char *pending = find_text(status, "\nShdPnd:\t");
   uint32_t mask = 0; /* of signals 1 to 32 */
   for (const char *at = pending ? pending + 9 : ""; *at > ' '; at++)
     mask = mask << 4 | (uint32_t)(*at <= '9' ? *at - '0' : *at - 'a' + 10);

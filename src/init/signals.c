@@ -87,6 +87,6 @@ void read_signals(struct init *init) {
   ssize_t n = read(init->signals, infos, sizeof infos);
   for (size_t i = 0; n > 0 && i < (size_t)n / sizeof *infos; i++) {
     on_signal(init, &infos[i]);
-    if (infos[i].ssi_signo == SIGCHLD) init->has_to_reap = true;
+    if (infos[i].ssi_signo == SIGCHLD) init->has_to_reap = init->directory.has_changed = true;
   }
 }

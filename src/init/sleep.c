@@ -5,20 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/inotify.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "init.h"
-
-enum {
-  MAX_READS = 16,
-  MAX_INOTIFY_BYTES = 4096,
-  DIRECTORY_CHANGES = IN_CREATE | IN_MOVED_TO | IN_CLOSE_WRITE | IN_DELETE | IN_MOVED_FROM | IN_DELETE_SELF |
-                      IN_MOVE_SELF | IN_ONLYDIR,
-};
 
 /* The first is what is told. */
 static void fire(struct sleep *sleep, const char *what, const char *name) {
@@ -29,47 +21,19 @@ static void fire(struct sleep *sleep, const char *what, const char *name) {
   sleep->why[used] = 0;
 }
 
-static void forget_watched(struct sleep *sleep) {
-  if (sleep->inotify != -1) close(sleep->inotify);
+static void forget_peers(struct sleep *sleep) {
   for (size_t i = 0; i < sleep->count; i++) close(sleep->peers[i]);
-  sleep->inotify = -1;
   sleep->count = 0;
   sleep->has_fired = false;
 }
 
-static bool ends_with(const char *text, const char *end) {
-  size_t length = strlen(text), end_length = strlen(end);
-  return length >= end_length && strcmp(text + length - end_length, end) == 0;
+static void on_change(void *with, const char *name, bool is_quiet) {
+  if (*name == 0) fire(with, "the directory", "");
+  else if (!is_quiet) fire(with, "file ", name);
 }
 
-/*
- * Tombstones of all but the quiet ones, and the files of the own name: its handle, and requests to it. Each new life
- * of a quiet one makes its handle anew, and that is told.
- */
-static bool is_of_interest(const char *names, const char *file) {
-  size_t own = strlen(names);
-  if (ends_with(file, ".tmp")) return false;
-  if (file[0] == '.')
-    return ends_with(file, ".sock") || (strncmp(file + 1, names, own) == 0 && file[1 + own] == '.');
-  if (file[strspn(file, "-abcdefghijklmnopqrstuvwxyz0123456789")] != 0) return false;
-  for (const char *quiet = names + own + 1; *quiet; quiet += strlen(quiet) + 1)
-    if (strcmp(file, quiet) == 0) return false;
-  return true;
-}
-
-/* Whether there may be more to read. */
-static bool read_changes(struct sleep *sleep) {
-  alignas(struct inotify_event) char bytes[MAX_INOTIFY_BYTES];
-  ssize_t length = read(sleep->inotify, bytes, sizeof bytes);
-  if (length <= 0) return false;
-  for (ssize_t at = 0; at < length;) {
-    const struct inotify_event *event = (const struct inotify_event *)(const void *)(bytes + at);
-    at += (ssize_t)(sizeof *event + event->len);
-    /* Without a name it is of the directory itself, or more than the kernel keeps. */
-    if (event->len == 0) fire(sleep, "the directory", "");
-    else if (is_of_interest(sleep->names, event->name)) fire(sleep, "file ", event->name);
-  }
-  return true;
+void look_when_changed(struct init *init) {
+  if (next_look(&init->directory) <= now_ms()) look_at_directory(&init->directory, on_change, &init->sleep);
 }
 
 int connect_to(const char *path) {
@@ -83,15 +47,18 @@ int connect_to(const char *path) {
   return -1;
 }
 
-void watch(struct sleep *sleep, const struct operation *op) {
-  const char *directory = op->text, *names = directory + strlen(directory) + 1, *socket = names;
-  forget_watched(sleep);
+void watch(struct init *init, const struct operation *op) {
+  struct sleep *sleep = &init->sleep;
+  struct directory *directory = &init->directory;
+  const char *path = op->text, *names = path + strlen(path) + 1, *socket = names;
+  forget_peers(sleep);
   sleep->why[0] = 0;
   for (uint32_t i = 0; i <= op->count; i++) socket += strlen(socket) + 1;
-  memcpy(sleep->names, names, (size_t)(socket - names));
-  sleep->names[socket - names] = 0;
-  sleep->inotify = move_high(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
-  if (inotify_add_watch(sleep->inotify, directory, DIRECTORY_CHANGES) == -1) fire(sleep, "no watch", "");
+  memcpy(directory->names, names, (size_t)(socket - names));
+  directory->names[socket - names] = 0;
+  directory->error = watch_directory(directory, path);
+  directory->answers = op->id;
+  if (directory->error) fire(sleep, "no watch", "");
   for (uint32_t i = 0; i < op->index; i++, socket += strlen(socket) + 1) {
     int fd = connect_to(socket);
     if (fd == -1) fire(sleep, "no connection to ", socket);
@@ -99,27 +66,28 @@ void watch(struct sleep *sleep, const struct operation *op) {
   }
 }
 
-size_t poll_watched(const struct sleep *sleep, struct pollfd *polled, size_t at) {
-  if (sleep->has_fired) return at;
-  polled[at++] = (struct pollfd){.fd = sleep->inotify, .events = POLLIN};
+size_t poll_watched(const struct init *init, struct pollfd *polled, size_t at) {
+  const struct sleep *sleep = &init->sleep;
+  polled[at++] = (struct pollfd){.fd = init->directory.inotify, .events = POLLIN};
   /* What a peer says is as good a reason to look at it as its end. */
-  for (size_t i = 0; i < sleep->count; i++) polled[at++] = (struct pollfd){.fd = sleep->peers[i], .events = POLLIN};
+  for (size_t i = 0; i < sleep->count && !sleep->has_fired; i++)
+    polled[at++] = (struct pollfd){.fd = sleep->peers[i], .events = POLLIN};
   return at;
 }
 
-void take_polled_watched(struct sleep *sleep, const struct pollfd *polled, size_t at, size_t end) {
-  if (at < end && polled[at].revents) read_changes(sleep);
+void take_polled_watched(struct init *init, const struct pollfd *polled, size_t at, size_t end) {
+  if (polled[at].revents) drain_inotify(&init->directory);
   for (size_t i = at + 1; i < end; i++)
-    if (polled[i].revents) fire(sleep, "a handle", "");
+    if (polled[i].revents) fire(&init->sleep, "a handle", "");
 }
 
 /* What has happened by now and no turn has taken yet. */
 static void look_again(struct init *init) {
   struct sleep *sleep = &init->sleep;
-  int reads = 0;
+  struct directory *directory = &init->directory;
   read_signals(init);
-  while (sleep->inotify != -1 && reads < MAX_READS && read_changes(sleep)) reads++;
-  if (reads == MAX_READS) fire(sleep, "the directory", "");
+  drain_inotify(directory);
+  if (directory->has_changed && directory->fd != -1) look_at_directory(directory, on_change, sleep);
   for (size_t i = 0; i < sleep->count; i++) {
     struct pollfd polled = {.fd = sleep->peers[i], .events = POLLIN};
     if (poll(&polled, 1, 0) != 0) fire(sleep, "a handle", "");
@@ -134,7 +102,7 @@ void go_to_sleep(struct init *init) {
                   init->children.check_at == NEVER && init->strays.sweep_at == NEVER &&
                   count_free_helpers(&init->helpers) == MAX_HELPERS && init->supervisor.watch.due > now_ms();
   sleep->why[0] = 0;
-  if (!is_quiet) forget_watched(sleep);
+  if (!is_quiet) forget_peers(sleep);
   else kill_supervisor(&init->supervisor);
   sleep->is_asleep = sleep->is_parting = is_quiet;
 }
@@ -142,7 +110,8 @@ void go_to_sleep(struct init *init) {
 void wake(struct init *init, const char *why) {
   struct sleep *sleep = &init->sleep;
   fire(sleep, why, "");
-  forget_watched(sleep);
+  forget_peers(sleep);
+  forget_directory(&init->directory);
   sleep->is_asleep = false;
   if (!sleep->is_parting) init->supervisor.start_at = now_ms();
 }
@@ -159,7 +128,8 @@ bool has_gone_to_sleep(struct init *init) {
   struct sleep *sleep = &init->sleep;
   struct storage *storage = &init->storage;
   if (!sleep->is_parting) {
-    forget_watched(sleep);
+    forget_peers(sleep);
+    forget_directory(&init->directory);
     sleep->why[0] = 0;
     return false;
   }

@@ -17,15 +17,15 @@ struct sleep {
   bool has_fired;   /* something that is watched has changed, or cannot be watched */
   bool is_asleep;   /* nothing is decided until something happens */
   bool is_parting;  /* the supervisor was KILLed for that, and is not reaped yet */
-  int inotify;      /* -1: there is none */
   size_t count;     /* of the connections to peers */
   int *peers;
-  char *names;      /* the own name, the quiet ones, and an empty one */
   char why[MAX_WHY_BYTES + 1]; /* what has fired first; later: what has woken the next supervisor */
 };
 
 /* Watches this directory and these sockets, in place of those before. What cannot be watched has fired. */
-void watch(struct sleep *sleep, const struct operation *op);
+void watch(struct init *init, const struct operation *op);
+/* Looks at the directory, if it is to be looked at now. */
+void look_when_changed(struct init *init);
 /* Lets the supervisor go, if nothing has happened that it does not know; else forgets what is watched. */
 void go_to_sleep(struct init *init);
 /* Has a supervisor started when something has happened. To be called in each turn. */
@@ -36,8 +36,8 @@ bool has_gone_to_sleep(struct init *init);
 /* The path has at most MAX_SOCKET_PATH_BYTES. -1: nobody is there. Links are not followed, as connect(2) would. */
 int connect_to(const char *path);
 /* Puts what is watched into `polled` from `at` on, and returns where that ends. */
-size_t poll_watched(const struct sleep *sleep, struct pollfd *polled, size_t at);
+size_t poll_watched(const struct init *init, struct pollfd *polled, size_t at);
 /* To be called before a commit can change what is watched. */
-void take_polled_watched(struct sleep *sleep, const struct pollfd *polled, size_t at, size_t end);
+void take_polled_watched(struct init *init, const struct pollfd *polled, size_t at, size_t end);
 
 #endif

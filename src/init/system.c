@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdalign.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -71,7 +72,31 @@ bool read_text(const char *path, char *text, size_t size) {
   return length > 0;
 }
 
+bool visit_entries(int directory, bool (*visit)(void *with, const char *name), void *with) {
+  struct entry {
+    uint64_t inode;
+    int64_t offset;
+    uint16_t length;
+    uint8_t type;
+    char name[];
+  };
+  alignas(uint64_t) char bytes[4096];
+  long length;
+  while ((length = syscall(SYS_getdents64, directory, bytes, sizeof bytes)) > 0)
+    for (long at = 0; at < length;) {
+      const struct entry *entry = (const struct entry *)(void *)(bytes + at);
+      if (!visit(with, entry->name)) return false;
+      at += entry->length;
+    }
+  return length == 0;
+}
+
 bool starts_with(const char *text, const char *prefix) { return strncmp(text, prefix, strlen(prefix)) == 0; }
+
+const char *find_text(const char *text, const char *part) {
+  while (*text && !starts_with(text, part)) text++;
+  return *text ? text : NULL;
+}
 
 void say(const char *first, const char *second, const char *third) {
   char line[1024];

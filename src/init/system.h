@@ -40,7 +40,14 @@ void release_if_large(char *buffer, size_t used);
 
 /* Reads as much of a file as `text` has room for, and ends it with NUL; false when there is nothing. */
 bool read_text(const char *path, char *text, size_t size);
+/*
+ * Calls `visit` with the name of each file in a directory, from where its descriptor stands on, until it returns false.
+ * False: these were not all.
+ */
+bool visit_entries(int directory, bool (*visit)(void *with, const char *name), void *with);
 bool starts_with(const char *text, const char *prefix);
+/* The first place of `part`, or NULL. As strstr(3), which is made for long texts and takes more than a kilobyte. */
+const char *find_text(const char *text, const char *part);
 /* Writes one line of up to three parts to stderr. It is dropped when stderr is stalled, because init never blocks. */
 void say(const char *first, const char *second, const char *third);
 

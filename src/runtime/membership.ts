@@ -28,6 +28,7 @@ import { readMember } from './graveyard/read.ts';
 import { Store, type Trouble } from './graveyard/store.ts';
 import { isLocal } from './graveyard/unchanged.ts';
 import { MAX_QUIET, MAX_WATCHED } from './host/frames.ts';
+import type { DirectoryNews, WatchCommand } from './host/host.ts';
 import type { Log } from './log.ts';
 import { withTimeout } from './timeouts.ts';
 
@@ -48,7 +49,6 @@ export interface MembershipOptions {
 
 /** What the host has to watch while we sleep. */
 export interface Vigil {
-  readonly dir: string;
   readonly quiet: readonly string[];
   /** Of those who are held. */
   readonly sockets: readonly string[];
@@ -58,6 +58,8 @@ export interface Vigil {
 export interface MembershipEvents {
   /** The host shall hold this socket from now on. */
   listen(path: string): void;
+  /** The host shall watch the directory; undefined: it cannot. */
+  readonly watch?: ((command: WatchCommand) => void) | undefined;
   peersSeen(peers: readonly PeerView[]): void;
   /** Once per request; again when the supervisor died before it could be removed. */
   stopAsked(ask: Ask): void;
@@ -134,6 +136,7 @@ export class Membership {
       inbox: { self: () => this.#self(), onAsked: (ask) => this.#hearOf(ask, events) },
       onTrouble: (message, error) => log.say(this.#isSaid(error) || isKnown ? 'debug' : 'warn', message),
       isQuiet: (peer) => isQuiet(member, peer),
+      order: events.watch,
       ...(heldBefore !== undefined && { heldBefore }),
     });
     this.#graveyard = graveyard;
@@ -180,7 +183,17 @@ export class Membership {
     const sockets = Object.keys(vigil.held).map((name) => join(dir, handleOf(name)));
     const isTooMany = vigil.quiet.length > MAX_QUIET || sockets.length > MAX_WATCHED;
     if (isTooMany || sockets.some((path) => Buffer.byteLength(path) > MAX_SOCKET_PATH_BYTES)) return undefined;
-    return { dir, sockets, ...vigil };
+    return { sockets, ...vigil };
+  }
+
+  /** What the host has seen of the directory. */
+  hear(news: DirectoryNews): void {
+    this.#graveyard?.hear(news);
+  }
+
+  /** Resolves once the host watches for us, and all was looked at again. */
+  async entrust({ quiet, sockets }: Vigil): Promise<void> {
+    await this.#graveyard?.entrust(quiet, sockets);
   }
 
   async rescan(): Promise<void> {

@@ -25,7 +25,7 @@ export interface SleeperOptions {
   readonly state: () => State | undefined;
   readonly rest: () => Rest;
   /** undefined: solo, or not there yet. */
-  readonly membership: () => Pick<Membership, 'vigil' | 'rescan'> | undefined;
+  readonly membership: () => Pick<Membership, 'vigil' | 'entrust'> | undefined;
   /** One commit, with the memo; `held` is for the memo from then on. */
   readonly commit: (commands: readonly HostCommand[], held?: Readonly<Record<string, string>>) => void;
 }
@@ -88,9 +88,8 @@ export class Sleeper {
     const vigil = await place?.vigil();
     if ((vigil === undefined && !member.solo) || !isUndisturbed()) return;
     if (vigil !== undefined) {
-      const { dir, quiet, sockets, held } = vigil;
-      commit([{ type: 'watch', dir, ownName: member.name, quiet, sockets }], held);
-      if (await withTimeout(place?.rescan() ?? Promise.resolve(), MOST.lookingMs)) return;
+      commit([], vigil.held);
+      if (await withTimeout(place?.entrust(vigil) ?? Promise.resolve(), MOST.lookingMs)) return;
       // What a change of a handle leads to is told in the next turn.
       await new Promise((resolve) => setImmediate(resolve));
       const again = await place?.vigil();

@@ -137,7 +137,8 @@ export class Supervisor {
   /** Resolves when all is wired; the rest is events. */
   async start(): Promise<void> {
     const { host, wishes, member, clock, log, openMembership, bootId } = this.#options;
-    const hello = await host.open((event) => this.#onHostEvent(event));
+    const onEvent = (event: HostEvent): void => this.#onHostEvent(event);
+    const hello = await host.open(onEvent, (news) => this.#membership?.hear(news));
     const { hostId, startedAt: startedAtMs, memo, wokenBy } = hello;
     const resumed = memo === undefined ? undefined : readMemo(memo, hostId);
     const now = clock.now();
@@ -159,6 +160,7 @@ export class Supervisor {
     void this.#services.answerHttp();
     const events: MembershipEvents = {
       listen: (path) => this.#listen(path),
+      watch: host.init === undefined ? undefined : (command) => this.#commit(undefined, [command]),
       peersSeen: (peers) => this.#onPeersSeen(peers),
       stopAsked: (ask) => this.#onStopAsked(ask),
     };

@@ -19,6 +19,7 @@ export class Supervisor {
   readonly #socket: Socket;
   readonly #reader = new FrameReader();
   readonly #frames: string[][] = [];
+  readonly #news: string[][] = [];
   #head = Buffer.alloc(0);
   #about: About | undefined;
   #taken = false;
@@ -67,6 +68,11 @@ export class Supervisor {
     });
   }
 
+  /** The next that init sent of the directory that it watches; these frames come beside all others. */
+  async news(): Promise<string[]> {
+    return waitFor('news of the directory come', () => this.#news.shift());
+  }
+
   /** The next frame, which has to have this name, without sequence and time. */
   async expect(name: string): Promise<string[]> {
     const [got, ...fields] = await this.next();
@@ -109,13 +115,18 @@ export class Supervisor {
 
   #take(chunk: Buffer): void {
     if (this.#about) {
-      this.#frames.push(...this.#reader.push(chunk));
+      this.#sort(chunk);
       return;
     }
     this.#head = Buffer.concat([this.#head, chunk]);
     const newline = this.#head.indexOf(10);
     if (newline === -1) return;
     this.#about = JSON.parse(this.#head.subarray(0, newline).toString());
-    this.#frames.push(...this.#reader.push(this.#head.subarray(newline + 1)));
+    this.#sort(this.#head.subarray(newline + 1));
+  }
+
+  #sort(chunk: Buffer): void {
+    for (const frame of this.#reader.push(chunk))
+      (frame[0] === 'watching' || frame[0] === 'changed' ? this.#news : this.#frames).push(frame);
   }
 }

@@ -141,8 +141,8 @@ function seeds(): Buffer[] {
     ['last-word', '1', '0'],
     ['end-with', '1', '1', '15', '2', '0123456789abcdef'.repeat(2), '/graveyard/.web.sock'],
     ['listen', '/graveyard/.web.sock'],
-    ['watch', '0', '0', '/graveyard', 'web'],
-    ['watch', '2', '1', '/graveyard', 'web', 'job', 'proxy', '/graveyard/.main.sock'],
+    ['watch', '1', '0', '0', '/graveyard', 'web'],
+    ['watch', '7', '2', '1', '/graveyard', 'web', 'job', 'proxy', '/graveyard/.main.sock'],
     ['sleep'],
     ['exit', '143'],
   ];

@@ -47,7 +47,7 @@ async function watching(
 }
 
 function watch(dir: string): readonly string[] {
-  return ['watch', '1', '1', dir, 'web', 'quiet', `${dir}/.main.sock`];
+  return ['watch', '1', '1', '1', dir, 'web', 'quiet', `${dir}/.main.sock`];
 }
 
 /** Init has applied what was committed: it hears of its supervisor before it hears of a signal. Acknowledges the signal. */
@@ -88,7 +88,7 @@ const CAUSES: Readonly<Record<string, { readonly why: string; readonly does: (st
   },
   'a tombstone that is written in place': { why: 'file main', does: ({ dir }) => appendFileSync(`${dir}/main`, '.') },
   'a member that was not there before': { why: 'file other', does: ({ dir }) => writeFileSync(`${dir}/other`, '') },
-  'the own tombstone, when it is removed': { why: 'file web', does: ({ dir }) => rmSync(`${dir}/web`) },
+  'the own tombstone, when it is removed': { why: 'the directory', does: ({ dir }) => rmSync(`${dir}/web`) },
   'a stop request': {
     why: 'file .web.0123456789ab.stop',
     does: ({ dir }) => writeFileSync(`${dir}/.web.0123456789ab.stop`, '{}'),
@@ -97,7 +97,7 @@ const CAUSES: Readonly<Record<string, { readonly why: string; readonly does: (st
     why: 'file .quiet.sock',
     does: ({ dir }) => writeFileSync(`${dir}/.quiet.sock`, ''),
   },
-  'the end of the directory': { why: 'file', does: ({ dir }) => rmSync(dir, { recursive: true }) },
+  'the end of the directory': { why: 'the directory', does: ({ dir }) => rmSync(dir, { recursive: true }) },
   'the end of a peer': {
     why: 'a handle',
     does: ({ connections }) => {
@@ -178,7 +178,7 @@ const REFUSALS: Readonly<Record<string, (stage: Stage) => Promise<void> | void>>
   },
   'nobody holds the handle of a peer': async ({ supervisor, dir }) => {
     writeFileSync(`${dir}/.main.sock.gone`, '');
-    supervisor.commit('watch', 0, 1, dir, 'web', `${dir}/.other.sock`);
+    supervisor.commit('watch', 2, 0, 1, dir, 'web', `${dir}/.other.sock`);
   },
   'a helper runs': async ({ supervisor, init }) => {
     supervisor.commit('exec', 1, 0, 4, 'tail', `--pid=${init.pid}`, '-f', '/dev/null');

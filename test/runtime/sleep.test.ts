@@ -69,8 +69,8 @@ describe('Sleeper', () => {
       state: () => state,
       rest: () => RESTED,
       membership: () => ({
-        vigil: () => Promise.resolve({ dir: '/graveyard', quiet: [], sockets: [], held: {} }),
-        rescan: () => new Promise((resolve) => looks.push(resolve)),
+        vigil: () => Promise.resolve({ quiet: [], sockets: [], held: {} }),
+        entrust: () => new Promise<void>((resolve) => looks.push(resolve)),
       }),
       commit: (sent) => commands.push(...sent.map(({ type }) => type)),
     });
@@ -79,10 +79,10 @@ describe('Sleeper', () => {
       test.mock.timers.tick(AFTER_MS);
       await nextTurn();
     }
-    assert.deepEqual(commands, ['watch']);
+    assert.deepEqual([looks.length, commands], [1, []]);
     looks[0]?.();
     for (let turn = 0; turn < 5; turn++) await nextTurn();
-    assert.deepEqual(commands, ['watch', 'sleep']);
+    assert.deepEqual(commands, ['sleep']);
     sleeper.close();
   });
 });
@@ -126,8 +126,8 @@ describe('a supervisor that may sleep', () => {
     }, 5_000);
     t.after(() => clearInterval(looks));
     const vigil = async (): Promise<Vigil | undefined> =>
-      isLooking ? undefined : { dir: '/graveyard', quiet: [], sockets: [], held: {} };
-    const membership = { vigil, rescan: async () => {} };
+      isLooking ? undefined : { quiet: [], sockets: [], held: {} };
+    const membership = { vigil, entrust: async () => {} };
     const sleeper = new Sleeper({
       member: mainConfig({ solo: false }),
       afterMs: 5_000,

@@ -1,25 +1,29 @@
 /**
- * More members of one uid than it may have inotify instances: 128 by default, and the pods of a node often share a uid.
- * Whoever comes too late for one says so once, and sees by its rescans what the others see at once.
+ * A user without inotify instances: the kernel gives 128 to each on a node, where containers of root share them with the
+ * kubelet and its containerd. A member takes none, so it sees and sleeps as ever.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync, readlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { whyNoCgroup } from '../helpers/cgroup.ts';
-import { send } from '../helpers/process.ts';
+import { isSupervisor } from '../helpers/container.ts';
+import { childrenOf, send } from '../helpers/process.ts';
 import { FAR_MS, waitFor, within } from '../helpers/wait.ts';
 import { seatsOf, withBigPod } from './pod.ts';
 
 const skip = whyNoCgroup('cpuacct') ?? false;
-const SAID = 'cannot watch the graveyard';
+const SLEEPS = ['--log-level', 'debug', '--sleep-after', '300ms'];
+const STAYS = ['--log-level', 'debug', '--sleep-after', 'never'];
 
-test('a pod with fewer inotify instances than members is told so by each that has none, and ends all the same', {
+test('members of a user without inotify instances sleep, wake, see each other awake and end in order', {
   skip,
   timeout: 300_000,
 }, async (t) => {
   // The limits of a user namespace are its own: user_namespaces(7), /proc/sys/user.
-  const limit = 'echo 1 >/proc/sys/user/max_inotify_instances && echo limited && exec cat';
+  const limit = 'echo 0 >/proc/sys/user/max_inotify_instances && echo limited && exec cat';
   const holder = spawn('unshare', ['--user', '--map-root-user', 'sh', '-c', limit], {
     stdio: ['pipe', 'pipe', 'ignore'],
   });
@@ -28,19 +32,30 @@ test('a pod with fewer inotify instances than members is told so by each that ha
   if (limited === undefined) return t.skip('needs user namespaces');
   const outside = ['nsenter', `--user=/proc/${holder.pid}/ns/user`, '--'];
   await withBigPod(async (pod) => {
-    await pod.start(seatsOf(1, 3, false).map((seat) => ({ ...seat, outside })));
+    const [main, awake, ...asleep] = seatsOf(1, 3, false).map((seat) => ({ ...seat, outside }));
+    assert.ok(main && awake);
+    const seats = [...asleep, main].map((seat) => ({ ...seat, flags: [...seat.flags, ...SLEEPS] }));
+    await pod.start([...seats, { ...awake, flags: [...awake.flags, ...STAYS] }]);
     await pod.running();
-    const complaints = (): number[] => pod.members.map(({ name }) => pod.said(name).split(SAID).length - 1);
-    await waitFor('three of four have none', () => complaints().filter((count) => count > 0).length >= 3);
-    send(pod.member('main-0').pid1, 'SIGUSR1');
+    const supervisorOf = (name: string): number | undefined => childrenOf(pod.member(name).pid1).find(isSupervisor);
+    for (const { name } of seats) await waitFor(`${name} sleeps`, () => supervisorOf(name) === undefined);
+    const pids = [...pod.members.map(({ pid1 }) => pid1), supervisorOf(awake.name) ?? 0];
+    assert.deepEqual(pids.map(inotifyInstancesOf), [0, 0, 0, 0, 0]);
+    for (const { name } of asleep) {
+      writeFileSync(join(pod.graveyard, `.${name}.nothing`), '');
+      await waitFor(`${name} wakes`, () => pod.said(name).includes(`"by":"file .${name}.nothing"`));
+    }
+    send(pod.member(main.name).pid1, 'SIGUSR1');
     await pod.ended(FAR_MS);
-    assert.ok(
-      complaints().every((count) => count <= 1),
-      `said ${complaints()} times`,
-    );
+    for (const { name } of pod.members) assert.doesNotMatch(pod.said(name), /cannot watch the graveyard/);
     for (const name of ['side-0', 'side-1', 'side-2']) assert.deepEqual(pod.timeline().signals(name), [15], name);
   });
 });
+
+function inotifyInstancesOf(pid: number): number {
+  const links = readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`));
+  return links.filter((link) => link.includes('inotify')).length;
+}
 
 async function end(holder: ChildProcess): Promise<void> {
   const closed = once(holder, 'close');

@@ -1,9 +1,12 @@
 /**
- * File events of the graveyard, from chokidar. They are hints only: a name that may have changed, or that anything may
- * have. When they cannot be had (128 inotify instances per uid is the kernel's default) it is said once, and the
- * rescans of the watch do the work alone.
+ * File events of the graveyard. They are hints only: a name that may have changed, or that anything may have. When they
+ * cannot be had it is said once, and the rescans of the watch do the work alone.
  *
- * Only the directory itself is watched: its events tell names as well. To chokidar all files in it are ignored, or it
+ * They come from the host, which needs none of the 128 inotify instances that the kernel gives to a uid on the whole
+ * node. Where there is no sexton-init, and on volumes that may hang, as a network's, they come from chokidar: there only
+ * a thread of ours waits.
+ *
+ * Of chokidar only the directory itself is watched: its events tell names as well. To chokidar all files in it are ignored, or it
  * would hold one of the few watches of a uid for each of them, and look at each of them after each change.
  */
 import { realpath, stat } from 'node:fs/promises';
@@ -11,6 +14,8 @@ import { resolve } from 'node:path';
 import type { FSWatcher } from 'chokidar';
 import { isRequestFor } from '../../core/format/stop-request.ts';
 import { isMemberName } from '../../core/format/tombstone.ts';
+import type { DirectoryNews, WatchCommand } from '../host/host.ts';
+import { isLocal } from './unchanged.ts';
 
 export interface FileEventsOptions {
   readonly dir: string;
@@ -19,6 +24,8 @@ export interface FileEventsOptions {
   readonly onName: (name: string) => void;
   readonly onAnything: () => void;
   readonly onTrouble: (message: string, error: Error | undefined) => void;
+  /** Has the host watch; undefined: it cannot. */
+  readonly order?: ((command: WatchCommand) => void) | undefined;
 }
 
 export class FileEvents {
@@ -30,6 +37,12 @@ export class FileEvents {
   #place: Place | undefined;
   #hasComplained = false;
   #hasFailed = false;
+  /** The host watches, or is about to. */
+  #isOrdered = false;
+  /** Of the last order to the host. */
+  #number = 0;
+  /** Who waits for the host's answer to it. */
+  #onAnswer: (() => void) | undefined;
 
   constructor(options: FileEventsOptions) {
     this.#options = options;
@@ -46,6 +59,9 @@ export class FileEvents {
     try {
       await this.#shut();
       this.#place = await placeOf(this.#options.dir);
+      this.#isOrdered = this.#options.order !== undefined && (await isLocal(this.#options.dir));
+      if (generation !== this.#generation) return;
+      if (this.#isOrdered) return this.#order([], []);
       // A link to the graveyard is fine, links inside are not followed.
       const dir = await realpath(this.#options.dir).catch(() => resolve(this.#options.dir));
       // Loaded only here: a solo run never pays for it. Its variables are those of the application, not ours.
@@ -82,7 +98,33 @@ export class FileEvents {
     if (generation === this.#generation && !isSamePlace(watched, place)) await this.open();
   }
 
+  /** Has the host watch for us while we are not there. Resolves once it does, or cannot. */
+  entrust(quiet: readonly string[], sockets: readonly string[]): Promise<void> {
+    this.#order(quiet, sockets);
+    return new Promise((resolve) => {
+      this.#onAnswer = resolve;
+    });
+  }
+
+  /** From the host. */
+  hear(news: DirectoryNews): void {
+    const { onAnything } = this.#options;
+    if (!this.#isOrdered) return;
+    if (news.type === 'changed') {
+      if (news.names.length === 0) onAnything();
+      for (const name of news.names) this.#onName(name);
+      return;
+    }
+    if (news.number !== this.#number) return;
+    const onAnswer = this.#onAnswer ?? onAnything;
+    this.#onAnswer = undefined;
+    if (news.errno === undefined) return onAnswer();
+    const error = new Error(news.errno);
+    this.#fail(this.#generation, Object.assign(error, { code: news.errno }));
+  }
+
   async close(): Promise<void> {
+    this.#isOrdered = false;
     this.#generation++;
     this.#place = undefined;
     await this.#shut().catch(() => {});
@@ -90,9 +132,17 @@ export class FileEvents {
 
   #onRaw(dir: string, name: unknown, details: unknown): void {
     const { watchedPath } = details as { readonly watchedPath?: unknown };
+    if (watchedPath === dir && typeof name === 'string') this.#onName(name);
+  }
+
+  #onName(name: string): void {
     const { ownName, onName } = this.#options;
-    if (watchedPath !== dir || typeof name !== 'string' || name === ownName) return;
-    if (isMemberName(name) || isRequestFor(ownName, name)) onName(name);
+    if (name !== ownName && (isMemberName(name) || isRequestFor(ownName, name))) onName(name);
+  }
+
+  #order(quiet: readonly string[], sockets: readonly string[]): void {
+    const { dir, ownName, order } = this.#options;
+    order?.({ type: 'watch', number: ++this.#number, dir, ownName, quiet, sockets });
   }
 
   #fail(generation: number, error: Error): void {

@@ -9,6 +9,7 @@ import type { Tombstone } from '../../core/format/tombstone.ts';
 import { hostOf } from '../../core/format/tombstone.ts';
 import type { Business } from '../../core/pod/interest.ts';
 import type { PeerView } from '../../core/state/peer.ts';
+import type { DirectoryNews, WatchCommand } from '../host/host.ts';
 import { withTimeout } from '../timeouts.ts';
 import { Inbox, type InboxOptions } from './inbox.ts';
 import { type Contact, Liveness } from './liveness.ts';
@@ -43,6 +44,8 @@ export interface GraveyardOptions {
   readonly isQuiet?: (tombstone: Tombstone) => boolean;
   /** By name, whose handle a supervisor before this one has held: the host of that life. */
   readonly heldBefore?: Readonly<Record<string, string>>;
+  /** Has the host watch the directory; undefined: it cannot, and we do. */
+  readonly order?: ((command: WatchCommand) => void) | undefined;
 }
 
 const RESCAN_MS = 5_000;
@@ -93,6 +96,7 @@ export class Graveyard {
       isOver: (tombstone) => this.#isOver(tombstone),
       isHeld: (name) => this.#liveness.of(name).kind === 'held',
       isFar: (tombstone) => this.#isFar(tombstone),
+      order: options.order,
     });
   }
 
@@ -110,6 +114,18 @@ export class Graveyard {
   /** Looks again at everything; resolves when it was looked at and told. */
   async rescan(): Promise<void> {
     await this.#watch.rescan();
+    await this.#liveness.retry();
+    this.#tell();
+  }
+
+  /** From the host. */
+  hear(news: DirectoryNews): void {
+    this.#watch.hear(news);
+  }
+
+  /** Has the host watch while we are not there, and then looks again at everything. */
+  async entrust(quiet: readonly string[], sockets: readonly string[]): Promise<void> {
+    await this.#watch.entrust(quiet, sockets);
     await this.#liveness.retry();
     this.#tell();
   }

@@ -11,6 +11,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isRequestFor } from '../../core/format/stop-request.ts';
 import type { Tombstone } from '../../core/format/tombstone.ts';
+import type { DirectoryNews, WatchCommand } from '../host/host.ts';
 import { FileEvents } from './file-events.ts';
 import { Pace } from './pace.ts';
 import { listMembers, MAX_MEMBERS, type Reading, readMember, type Unreadable } from './read.ts';
@@ -37,10 +38,14 @@ export interface WatchOptions {
   readonly isHeld: (name: string) => boolean;
   /** Nothing depends on this one now: what it says next is left to a rescan. */
   readonly isFar: (tombstone: Tombstone) => boolean;
+  /** Has the host watch the directory; undefined: it cannot. */
+  readonly order?: ((command: WatchCommand) => void) | undefined;
 }
 
 /** So late an event may come on a machine with little CPU. */
 const MAX_LATE_MS = 500;
+/** Of the clock from which files have their times. */
+const MAX_TICK_MS = 20;
 
 export class Watch {
   readonly #options: WatchOptions;
@@ -71,8 +76,9 @@ export class Watch {
       dir: options.dir,
       ownName: options.ownName,
       onName: (name) => this.#hear(name),
-      onAnything: () => void this.rescan(),
+      onAnything: () => this.#hearOfAll(),
       onTrouble: options.onTrouble,
+      order: options.order,
     });
   }
 
@@ -93,6 +99,19 @@ export class Watch {
     return scanned;
   }
 
+  /** From the host. */
+  hear(news: DirectoryNews): void {
+    if (!this.#isStopped) this.#events.hear(news);
+  }
+
+  /** Resolves once the host watches for us, and all that was changed before was read. */
+  async entrust(quiet: readonly string[], sockets: readonly string[]): Promise<void> {
+    await this.#events.entrust(quiet, sockets);
+    // A change in the same tick of the clock as one before may look the same to the host. A scan reads what is so young.
+    await sleep(MAX_TICK_MS);
+    await this.rescan();
+  }
+
   /** What has changed so far was read, and what changes is told. */
   get isCalm(): boolean {
     return !this.#isWorking && !this.#isUnreadable && !this.#rereads.isWaiting && this.#events.isHealthy;
@@ -105,6 +124,11 @@ export class Watch {
     for (const resolve of this.#waiting.splice(0)) resolve();
     this.#pace.stop();
     await this.#events.close();
+  }
+
+  #hearOfAll(): void {
+    this.#unheard.clear();
+    void this.rescan();
   }
 
   #hear(name: string): void {

@@ -6,7 +6,7 @@
  */
 import { MAX_NAME, MAX_SOCKET_PATH_BYTES } from '../../core/format/tombstone.ts';
 import { MAX_MAINS_HEARD } from '../../core/lifecycle/reflexes.ts';
-import type { Commit, Hello, HostCommand, HostEvent } from './host.ts';
+import type { Commit, DirectoryNews, Hello, HostCommand, HostEvent } from './host.ts';
 
 const PROTOCOL_VERSION = 1;
 export const MAX_FRAME_BYTES = 1_048_576;
@@ -96,6 +96,16 @@ export function decodeHello(fields: readonly string[]): Hello {
   const wokenBy = fields[7] === '' ? undefined : fields[7];
   const oomKills = fields[8] === '' ? undefined : number(fields, 8, 0, Number.MAX_SAFE_INTEGER);
   return { hostId, startedAt, memo, isPid1, wokenBy, oomKills };
+}
+
+/** undefined: the frame is that of an event. */
+export function decodeNews(fields: readonly string[]): DirectoryNews | undefined {
+  const [name, ...names] = fields;
+  if (name === 'changed') return { type: 'changed', names };
+  if (name !== 'watching') return undefined;
+  count(fields, 3);
+  const errno = fields[2] === '' ? undefined : errnoFrom(fields[2]);
+  return { type: 'watching', number: number(fields, 1, 1, MAX_ID), errno };
 }
 
 export function decodeEvent(fields: readonly string[]): HostEvent {
@@ -227,7 +237,8 @@ function commandFields(command: HostCommand): string[] {
       const sockets = command.sockets.map((path) => text('socket path', path, MAX_SOCKET_PATH_BYTES));
       const counts = [integer('names', quiet.length, 0, MAX_QUIET), integer('sockets', sockets.length, 0, MAX_WATCHED)];
       const dir = text('directory', command.dir, MAX_DIRECTORY_BYTES);
-      return ['watch', ...counts, dir, text('name', command.ownName, MAX_NAME), ...quiet, ...sockets];
+      const order = integer('number', command.number, 1, MAX_ID);
+      return ['watch', order, ...counts, dir, text('name', command.ownName, MAX_NAME), ...quiet, ...sockets];
     }
     case 'sleep':
       return ['sleep'];

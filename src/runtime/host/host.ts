@@ -59,6 +59,28 @@ export interface Program {
   readonly argv: readonly [string, ...string[]];
 }
 
+/**
+ * Watch this directory, and tell which files of members change in it. And while we are not there: a change of any of
+ * them counts but of the `quiet` ones, and so does what comes from these sockets, which are connected to. What cannot be
+ * watched counts as changed. Replaces what was watched before.
+ */
+export interface WatchCommand {
+  readonly type: 'watch';
+  /** From 1; the answer repeats it. */
+  readonly number: number;
+  readonly dir: string;
+  readonly ownName: string;
+  readonly quiet: readonly string[];
+  readonly sockets: readonly string[];
+}
+
+/** Of the directory that the host watches. These are hints, told once: a supervisor that begins looks by itself. */
+export type DirectoryNews =
+  /** From now on it watches, or cannot for this reason. What came before may not have been told. */
+  | { readonly type: 'watching'; readonly number: number; readonly errno: string | undefined }
+  /** These files, or where there are none any. */
+  | { readonly type: 'changed'; readonly names: readonly string[] };
+
 export type HostCommand =
   | ChildCommand
   /**
@@ -111,18 +133,7 @@ export type HostCommand =
   | { readonly type: 'parentDeath'; readonly signal: number }
   /** From now on the host says on stderr which orphans it reaps. */
   | { readonly type: 'tellReaped' }
-  /**
-   * Watch for us while we are not there: the directory, in which a change of any name counts but of the `quiet` ones
-   * and of what is half written, and connections to these sockets. What cannot be watched counts as changed. Replaces
-   * what was watched before.
-   */
-  | {
-      readonly type: 'watch';
-      readonly dir: string;
-      readonly ownName: string;
-      readonly quiet: readonly string[];
-      readonly sockets: readonly string[];
-    }
+  | WatchCommand
   /**
    * Let us go until something happens. The host does so only if all events are acknowledged and nothing that it watches
    * has changed since `watch`; then it KILLs us. Else it forgets what it watches, and answers nothing.
@@ -185,9 +196,9 @@ export interface Host {
   readonly init?: string;
   /**
    * Resolves with what the host knows, then events flow to `onEvent`: in the very next turn of the event loop those
-   * that were queued before, unacknowledged ones first.
+   * that were queued before, unacknowledged ones first. `onNews` is never called where there is no sexton-init.
    */
-  open(onEvent: (event: HostEvent) => void): Promise<Hello>;
+  open(onEvent: (event: HostEvent) => void, onNews?: (news: DirectoryNews) => void): Promise<Hello>;
   commit(commit: Commit): void;
   /**
    * Only for tests: lets go of init; where this process is the host itself, its children end with it. Resolves once

@@ -9,8 +9,8 @@
  */
 import { closeSync, readSync, writeSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { decodeEvent, decodeHello, encodeCommit, FrameReader } from './frames.ts';
-import type { Commit, Hello, Host, HostEvent } from './host.ts';
+import { decodeEvent, decodeHello, decodeNews, encodeCommit, FrameReader } from './frames.ts';
+import type { Commit, DirectoryNews, Hello, Host, HostEvent } from './host.ts';
 
 /**
  * More than a socket holds, so that one read takes `hello` and all that init could send before we were there: some 190
@@ -31,14 +31,19 @@ export class InitHost implements Host {
     this.#fd = fd;
   }
 
-  async open(onEvent: (event: HostEvent) => void): Promise<Hello> {
+  async open(onEvent: (event: HostEvent) => void, onNews: (news: DirectoryNews) => void = () => {}): Promise<Hello> {
     const [first = [], ...rest] = await this.#firstFrames();
     const hello = decodeHello(first);
+    const tell = (fields: readonly string[]): void => {
+      const news = decodeNews(fields);
+      if (news === undefined) onEvent(decodeEvent(fields));
+      else onNews(news);
+    };
     // The caller of `open` goes on first, then events flow.
     setImmediate(() => {
-      for (const fields of rest) onEvent(decodeEvent(fields));
+      for (const fields of rest) tell(fields);
       // A turn later, so that what these events lead to is committed before `node:net` is loaded.
-      setImmediate(() => this.#attach(onEvent));
+      setImmediate(() => this.#attach(tell));
     });
     return hello;
   }
@@ -80,13 +85,13 @@ export class InitHost implements Host {
     }
   }
 
-  #attach(onEvent: (event: HostEvent) => void): void {
+  #attach(tell: (fields: readonly string[]) => void): void {
     if (this.#closing) return;
     const { Socket } = process.getBuiltinModule('node:net');
     const socket = new Socket({ fd: this.#fd, readable: true, writable: true });
     this.#socket = socket;
     socket.on('data', (chunk: Buffer) => {
-      for (const fields of this.#reader.push(chunk)) onEvent(decodeEvent(fields));
+      for (const fields of this.#reader.push(chunk)) tell(fields);
     });
     // What kind of error it was makes no difference: `close` follows.
     socket.on('error', () => {});

@@ -116,6 +116,7 @@ const command: fc.Arbitrary<HostCommand> = fc.oneof(
   record({ type: fc.constantFrom('tellReaped', 'sleep') }),
   record({
     type: fc.constant('watch'),
+    number: id,
     dir: fc.constantFrom('/graveyard', '/var/run/grün'),
     ownName: name,
     quiet: fc.array(name, { maxLength: 3 }),

@@ -130,9 +130,10 @@ export function commitOf(fields: readonly string[]): Commit {
     else if (operation === 'parent-death') commands.push({ type: 'parentDeath', signal: int() });
     else if (operation === 'tell-reaped') commands.push({ type: 'tellReaped' });
     else if (operation === 'watch') {
-      const [names, sockets] = [int(), int()];
+      const [number, names, sockets] = [int(), int(), int()];
       commands.push({
         type: 'watch',
+        number,
         dir: word(),
         ownName: word(),
         quiet: some(names, word),

@@ -1,0 +1,105 @@
+/**
+ * The directory that init watches: what a supervisor that is there is told of it, by which means, and that no signal is
+ * lost beside it.
+ */
+import assert from 'node:assert/strict';
+import { appendFileSync, mkdirSync, readdirSync, readlinkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { send } from '../helpers/process.ts';
+import { type Build, built } from './builds.ts';
+import type { Supervisor } from './connection.ts';
+import { begin, eachBuild, type Init, layBench } from './scripted.ts';
+
+interface Stage {
+  readonly init: Init;
+  readonly supervisor: Supervisor;
+  readonly dir: string;
+}
+
+/** The tombstones of `web`, which is its own, `main` and `quiet` are there, and `spare` is half written. */
+async function watching(t: TestContext, build: Build): Promise<Stage> {
+  const bench = await layBench(t, build);
+  const { init, supervisor } = await begin(bench);
+  const dir = bench.path('shared');
+  mkdirSync(dir);
+  for (const name of ['web', 'main', 'quiet', 'spare.tmp']) writeFileSync(join(dir, name), 'a tombstone');
+  supervisor.commit('ack', 1, 'watch', 1, 1, 0, dir, 'web', 'quiet');
+  assert.deepEqual(await supervisor.news(), ['watching', '1', '']);
+  return { init, supervisor, dir };
+}
+
+const DEAF: Build = {
+  name: 'without dnotify',
+  path: built('without-dnotify', {
+    hangMs: 300_000,
+    instead: ['-Dfcntl=deaf_fcntl', join(import.meta.dirname, 'without-dnotify.c')],
+  }),
+};
+
+function tellsWhatChanges(title: string, instances: number, builds?: readonly Build[]): void {
+  eachBuild(
+    title,
+    async (t, build) => {
+      const { init, supervisor, dir } = await watching(t, build);
+      const tells = async (what: string, change: () => void, ...names: readonly string[]): Promise<void> => {
+        change();
+        assert.deepEqual(await supervisor.news(), ['changed', ...names], what);
+      };
+      assert.equal(inotifyInstancesOf(init.pid), instances);
+      await tells('a new file', () => writeFileSync(join(dir, 'other'), ''), 'other');
+      await tells('its content', () => appendFileSync(join(dir, 'other'), 'more'), 'other');
+      await tells('one put in its place', () => renameSync(join(dir, 'spare.tmp'), join(dir, 'main')), 'main');
+      await tells('a quiet one', () => appendFileSync(join(dir, 'quiet'), 'news'), 'quiet');
+      await tells('a handle', () => writeFileSync(join(dir, '.new.sock'), ''), '.new.sock');
+      await tells('a request', () => writeFileSync(join(dir, '.web.1.stop'), ''), '.web.1.stop');
+      for (const file of ['.main.1.stop', 'Not_a_member', 'a.tmp']) writeFileSync(join(dir, file), 'news');
+      await tells('that one is gone, by no name', () => rmSync(join(dir, 'other')));
+    },
+    builds,
+  );
+}
+
+tellsWhatChanges('P15 a supervisor that is there is told what changes, and no inotify instance is used', 0);
+tellsWhatChanges('P15 a supervisor is told what changes where the kernel has no dnotify, by inotify', 1, [DEAF]);
+
+eachBuild('P15 a supervisor is told why a directory cannot be watched', async (t, build) => {
+  const { supervisor, dir } = await watching(t, build);
+  supervisor.commit('watch', 2, 0, 0, join(dir, 'nowhere'), 'web');
+  assert.deepEqual(await supervisor.news(), ['watching', '2', 'ENOENT']);
+  supervisor.commit('watch', 3, 0, 0, join(dir, 'main'), 'web');
+  assert.deepEqual(await supervisor.news(), ['watching', '3', 'ENOTDIR']);
+});
+
+eachBuild('P15 more changes than a frame holds are told as any', async (t, build) => {
+  const { init, supervisor, dir } = await watching(t, build);
+  send(init.pid, 'SIGSTOP');
+  for (let at = 0; at < 200; at++) writeFileSync(join(dir, `member-with-a-long-name-${at}`), '');
+  send(init.pid, 'SIGCONT');
+  assert.deepEqual(await supervisor.news(), ['changed']);
+});
+
+eachBuild('P02 every signal is told that comes while the directory changes', async (t, build) => {
+  const { init, supervisor, dir } = await watching(t, build);
+  // KILL and STOP cannot be had, CHLD is init's own, and CONT, which lets it go on here, takes back 20 to 22.
+  const others = [9, 17, 18, 19, 20, 21, 22];
+  const numbers = Array.from({ length: 64 }, (_, at) => at + 1).filter((it) => !others.includes(it));
+  send(init.pid, 'SIGSTOP');
+  for (const number of numbers) {
+    writeFileSync(join(dir, `m${number}`), '');
+    send(init.pid, number);
+    writeFileSync(join(dir, 'main'), `${number}`);
+  }
+  send(init.pid, 'SIGCONT');
+  const told = new Set<number>();
+  while (!numbers.every((it) => told.has(it))) {
+    const [name, , , number] = await supervisor.next();
+    if (name === 'signal' || name === 'forwarded') told.add(Number(number));
+  }
+  assert.deepEqual((await supervisor.news())[0], 'changed');
+});
+
+function inotifyInstancesOf(pid: number): number {
+  const fds = readdirSync(`/proc/${pid}/fd`);
+  return fds.filter((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`).includes('inotify')).length;
+}
