@@ -13,14 +13,14 @@ import { waitFor } from '../helpers/wait.ts';
 
 describe('a supervisor that stands still', { concurrency: atOnce(2) }, () => {
   scenario('A3 in a drain is replaced, and its command gets TERM in time', async (stage) => {
-    const container = await stopIntoDrain(stage, ['--drain', '3s', '--grace-period', '60s']);
+    const container = await stopIntoDrain(stage, ['--drain', '8s', '--grace-period', '60s']);
     assert.equal((await container.exit()).status, 0, container.stderr());
     assert.deepEqual(readTimeline(stage.scratch.log).signals('app'), [15]);
     assert.match(container.stderr(), /the supervisor was started again/);
   });
 
   scenario('A3 for longer than the grace period does not keep init from the KILL at its end', async (stage) => {
-    const container = await stopIntoDrain(stage, ['--drain', '2s', '--grace-period', '4s']);
+    const container = await stopIntoDrain(stage, ['--drain', '8s', '--grace-period', '10s']);
     assert.equal((await container.exit()).status, 137, container.stderr());
     assert.deepEqual(readTimeline(stage.scratch.log).signals('app'), []);
     assert.match(container.stderr(), /killed by init: the deadline has come/);

@@ -32,6 +32,8 @@ export interface HttpServer extends Planned, Installed {
   readonly prepare: (stage: Stage) => readonly string[];
   /** For the test's title, where it is not the preset's name. */
   readonly title?: string;
+  /** By what has been written: all of its processes are there, where one that comes up later may miss its stop. */
+  readonly isUp?: (output: string) => boolean;
   /** A signal that cuts what is in flight. */
   readonly wrong: string;
   /** What it says of its stop, in its log or on its output. */
@@ -108,10 +110,10 @@ export function judgeCut(server: HttpServer): void {
 }
 
 export async function serve(server: HttpServer, stage: Stage, flags: readonly string[]): Promise<Container> {
-  const { preset: name, env = {} } = server;
+  const { preset: name, env = {}, isUp = () => true } = server;
   const container = startContainer(stage.scratch, { name, flags, env, command: server.prepare(stage) });
   stage.scratch.describe(() => logOf(stage));
-  await waitFor(`${name} answers`, () => isAnswering(stage, exchangeOf(server, stage)));
+  await waitFor(`${name} answers`, () => isUp(outputOf(container)) && isAnswering(stage, exchangeOf(server, stage)));
   return container;
 }
 
