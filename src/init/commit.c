@@ -134,6 +134,9 @@ static void apply(struct init *init, const struct operation *op) {
     case OP_WATCH:
       watch(init, op);
       break;
+    case OP_ASLEEP_AT:
+      show_asleep(&init->sleep, op->text);
+      break;
     case OP_LAST_WORD:
       set_last_word(&init->reflexes, op);
       break;

@@ -155,6 +155,8 @@ static bool decode_fields(struct fields *fields, struct operation *op) {
     case OP_LISTEN:
       /* An empty path would bind an abstract socket of the kernel's choice: unix(7), "autobind". */
       return next_field(fields, &op->text, &op->length) && op->length > 0 && op->length <= MAX_SOCKET_PATH_BYTES;
+    case OP_ASLEEP_AT:
+      return next_field(fields, &op->text, &op->length) && op->length > 0;
     case OP_EXEC:
       return decode_exec(fields, op);
     case OP_END_HELPER:
@@ -199,6 +201,7 @@ enum decoded next_operation(struct fields *fields, struct operation *op) {
       [OP_TELL_REAPED] = "tell-reaped",
       [OP_WATCH] = "watch",
       [OP_SLEEP] = "sleep",
+      [OP_ASLEEP_AT] = "asleep-at",
       [OP_LAST_WORD] = "last-word",
       [OP_END_WITH] = "end-with",
       [OP_EXIT] = "exit",

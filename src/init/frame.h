@@ -45,6 +45,7 @@ enum operation_kind {
   OP_TELL_REAPED,
   OP_WATCH,
   OP_SLEEP,
+  OP_ASLEEP_AT,
   OP_LAST_WORD,
   OP_END_WITH,
   OP_EXIT,
@@ -57,7 +58,7 @@ struct operation {
   uint64_t id;                    /* exec, end-helper: of a helper; watch: its number; all others: of a child */
   uint32_t index, count;          /* spawn; count: all with words; watch: sockets, quiet names */
   uint32_t limit;                 /* exec; end-with: how many mains have to be gone */
-  const char *text;               /* memo, listen; all with words: the first of `count`, one behind the other; watch:
+  const char *text;               /* memo, listen, asleep-at; all with words: the first of `count`, one behind the other; watch:
                                      so the directory, the own name, the quiet names, the sockets */
   size_t length;                  /* of text */
   uint8_t table[MAX_SIGNAL + 1];  /* forward, forward-once: table[from] is to, 0 is "not forwarded" */

@@ -58,6 +58,9 @@ static void check_operation(const struct operation *op, const char *body, size_t
       check_words(op, body, length);
       require(op->id >= 1 && op->count >= 1 && op->limit <= MAX_OUTPUT_BYTES);
       break;
+    case OP_ASLEEP_AT:
+      require(op->length > 0);
+      break;
     case OP_LAST_WORD:
     case OP_END_WITH:
       check_words(op, body, length);

@@ -207,7 +207,7 @@ static void set_up(struct init *init) {
   init->children.check_at = init->helpers.check_at = init->strays.sweep_at = NEVER;
   init->grace.kill_at = init->liveness.accept_at = NEVER;
   init->connection.fd = init->liveness.listener = init->children.last_status = -1;
-  init->directory.fd = init->directory.inotify = -1;
+  init->directory.fd = init->directory.inotify = init->sleep.shown = -1;
   init->supervisor.oom_kills = -1;
   init->forwarding.fallback.stops = UINT64_C(1) << (SIGTERM - 1) | UINT64_C(1) << (SIGINT - 1);
   init->forwarding.fallback.grace_ms = -1;

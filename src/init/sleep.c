@@ -94,6 +94,18 @@ static void look_again(struct init *init) {
   }
 }
 
+static void hide_asleep(struct sleep *sleep) {
+  if (sleep->shown != -1) close(sleep->shown);
+  sleep->shown = -1;
+}
+
+void show_asleep(struct sleep *sleep, const char *path) {
+  struct flock whole = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+  hide_asleep(sleep);
+  sleep->shown = move_high(open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (fcntl(sleep->shown, F_OFD_SETLK, &whole) == -1) hide_asleep(sleep);
+}
+
 void go_to_sleep(struct init *init) {
   struct sleep *sleep = &init->sleep;
   if (sleep->is_parting) return;
@@ -104,6 +116,7 @@ void go_to_sleep(struct init *init) {
   sleep->why[0] = 0;
   if (!is_quiet) forget_peers(sleep);
   else kill_supervisor(&init->supervisor);
+  if (!is_quiet) hide_asleep(sleep);
   sleep->is_asleep = sleep->is_parting = is_quiet;
 }
 
@@ -112,6 +125,7 @@ void wake(struct init *init, const char *why) {
   fire(sleep, why, "");
   forget_peers(sleep);
   forget_directory(&init->directory);
+  hide_asleep(sleep);
   sleep->is_asleep = false;
   if (!sleep->is_parting) init->supervisor.start_at = now_ms();
 }

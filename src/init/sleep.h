@@ -19,6 +19,7 @@ struct sleep {
   bool is_parting;  /* the supervisor was KILLed for that, and is not reaped yet */
   size_t count;     /* of the connections to peers */
   int *peers;
+  int shown;        /* the file whose lock shows that the supervisor sleeps; -1: there is none */
   char why[MAX_WHY_BYTES + 1]; /* what has fired first; later: what has woken the next supervisor */
 };
 
@@ -26,6 +27,11 @@ struct sleep {
 void watch(struct init *init, const struct operation *op);
 /* Looks at the directory, if it is to be looked at now. */
 void look_when_changed(struct init *init);
+/*
+ * Holds a read lock on this file (fcntl(2), F_OFD_SETLK) until the supervisor is woken, or is not let go: whoever may
+ * read /proc/locks sees that it sleeps, and nobody is told of a change.
+ */
+void show_asleep(struct sleep *sleep, const char *path);
 /* Lets the supervisor go, if nothing has happened that it does not know; else forgets what is watched. */
 void go_to_sleep(struct init *init);
 /* Has a supervisor started when something has happened. To be called in each turn. */

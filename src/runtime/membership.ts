@@ -49,6 +49,8 @@ export interface MembershipOptions {
 
 /** What the host has to watch while we sleep. */
 export interface Vigil {
+  /** The path of the own tombstone. */
+  readonly own: string;
   readonly quiet: readonly string[];
   /** Of those who are held. */
   readonly sockets: readonly string[];
@@ -183,7 +185,7 @@ export class Membership {
     const sockets = Object.keys(vigil.held).map((name) => join(dir, handleOf(name)));
     const isTooMany = vigil.quiet.length > MAX_QUIET || sockets.length > MAX_WATCHED;
     if (isTooMany || sockets.some((path) => Buffer.byteLength(path) > MAX_SOCKET_PATH_BYTES)) return undefined;
-    return { sockets, ...vigil };
+    return { own: this.#store.path, sockets, ...vigil };
   }
 
   /** What the host has seen of the directory. */

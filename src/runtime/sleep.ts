@@ -97,7 +97,8 @@ export class Sleeper {
     }
     log.say('debug', 'nothing is due: asleep until something happens');
     await log.close(MOST.flushingMs);
-    if (isUndisturbed() && !log.isWriting) commit([{ type: 'sleep' }]);
+    const shown = vigil === undefined ? [] : [{ type: 'asleepAt', path: vigil.own } as const];
+    if (isUndisturbed() && !log.isWriting) commit([...shown, { type: 'sleep' }]);
   }
 
   #mayRest(): boolean {

@@ -6,7 +6,7 @@ import type { Tombstone } from '../../src/core/format/tombstone.ts';
 const NOW: Now = { ms: Date.parse('2026-01-02T03:04:05Z'), mono: 100_000, boot: 'boot-1' };
 
 function found(...members: readonly Tombstone[]) {
-  return { members, unreadable: [], unknown: [] };
+  return { members, unreadable: [], unknown: [], asleep: new Set<string>() };
 }
 
 function line(tombstone: Partial<Tombstone>, width = 80): string {
@@ -97,6 +97,12 @@ describe('a line of the status', () => {
 });
 
 describe('the status', () => {
+  it('shows whose supervisor sleeps', () => {
+    const members = ['a', 'b'].map((Name) => ({ Version: 1, Name, Phase: 'running' as const }));
+    const [, a = '', b = ''] = statusTable({ ...found(...members), asleep: new Set(['b']) }, NOW, 80, '/g').split('\n');
+    assert.deepEqual([/running, asleep/.test(a), /running, asleep/.test(b)], [false, true]);
+  });
+
   it('says below the members who asked for a restart in place, and how often there was one', () => {
     const restarted = { Version: 1, RestartRequested: 40_000, RestartBy: 'web, uid 0, pid 7', Boot: 'boot-1' };
     const below = (...members: readonly Partial<Tombstone>[]) =>

@@ -71,7 +71,7 @@ describe('restarts in a life', () => {
     const { Phase, Started, Healthy } = life.tombstone;
     assert.deepEqual([Phase, Started, Healthy], ['backoff', undefined, undefined]);
     assert.match(
-      statusTable({ members: [life.tombstone], unreadable: [], unknown: [] }, NOW, 80, '/g'),
+      statusTable({ members: [life.tombstone], unreadable: [], unknown: [], asleep: new Set() }, NOW, 80, '/g'),
       / backoff +- /,
     );
   });

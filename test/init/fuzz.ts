@@ -138,6 +138,7 @@ function seeds(): Buffer[] {
     ['parent-death', '9'],
     ['tell-reaped'],
     ['last-word', '1', '10', '/graveyard/web', '/dev/log', '0', '0', '255', '1', '256', '{"Died": "\u0001"}', 'a', 'b'],
+    ['asleep-at', '/graveyard/web'],
     ['last-word', '1', '0'],
     ['end-with', '1', '1', '15', '2', '0123456789abcdef'.repeat(2), '/graveyard/.web.sock'],
     ['listen', '/graveyard/.web.sock'],

@@ -6,6 +6,7 @@ import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileS
 import { createServer, type Server, type Socket } from 'node:net';
 import { constants } from 'node:os';
 import type { TestContext } from 'node:test';
+import { readSleepers } from '../../src/runtime/graveyard/sleepers.ts';
 import { encodeFrame } from '../../src/runtime/host/frames.ts';
 import { hasEnded, send } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
@@ -140,6 +141,25 @@ eachBuild('P15 a signal wakes, and the child’s end, and each is told once', as
   await last.expect('group-gone');
   last.commit('exit', 6);
   assert.deepEqual(await stage.init.ended, { code: 6, signal: null });
+});
+
+eachBuild('P15 a lock on the tombstone shows who sleeps, until it is woken or not let go', async (t, build) => {
+  const stage = await watching(t, build);
+  const sleepers = async (): Promise<readonly string[]> => [
+    ...(await readSleepers(stage.dir, ['web', 'main', 'gone'])),
+  ];
+  const shown = ['asleep-at', `${stage.dir}/web`, 'sleep'];
+  stage.supervisor.commit('exec', 1, 0, 4, 'tail', `--pid=${stage.init.pid}`, '-f', '/dev/null', ...shown);
+  await settled(stage.supervisor, stage.init, SIGUSR1);
+  assert.deepEqual(await sleepers(), [], 'a helper runs: it is not let go');
+  stage.supervisor.commit('end-helper', 1);
+  const [, seq = ''] = await stage.supervisor.next();
+  stage.supervisor.commit('ack', Number(seq), ...watch(stage.dir), ...shown);
+  await stage.supervisor.closed();
+  assert.deepEqual(await sleepers(), ['web']);
+  writeFileSync(`${stage.dir}/other`, '');
+  await woken(stage);
+  assert.deepEqual(await sleepers(), []);
 });
 
 eachBuild('P15 the time that is due wakes', async (t, build) => {

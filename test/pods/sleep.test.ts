@@ -171,6 +171,29 @@ describe('pods that sleep', { concurrency: atOnce(3) }, () => {
     readTimeline(stage.scratch.log).exitsBeforeSignalTo('work', 'proxy');
   });
 
+  scenario('P15 sexton status shows who sleeps, and wakes nobody', async (stage) => {
+    const { main, sidecar, running } = cast(stage);
+    const { graveyard } = stage.scratch;
+    const containers = [sidecar('proxy', {}, SLEEPS), main('work', {}, AWAKE)];
+    const pod = runPod(stage.scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
+    await running('proxy', 'work');
+    await asleep(pod, 'proxy');
+    const ask = async (...flags: readonly string[]): Promise<string> =>
+      (await run([SEXTON, 'status', '--graveyard', graveyard, ...flags])).stdout;
+    // Where supervisors are killed at random one may be there for a moment.
+    await waitFor('proxy is shown asleep', async () => /^proxy +sidecar +running, asleep /m.test(await ask()));
+    const { members } = JSON.parse(await ask('--format', 'json')) as { members: { Name: string; IsAsleep: boolean }[] };
+    assert.deepEqual(
+      members.map(({ Name, IsAsleep }) => [Name, IsAsleep]),
+      [
+        ['proxy', true],
+        ['work', false],
+      ],
+    );
+    if (!IS_KILLED) assert.equal(count(pod, 'proxy', /awake again/g), 0);
+    await pod.delete();
+  });
+
   scenario('P15 a start gate is waited for asleep', async (stage) => {
     const { main, served, open } = cast(stage);
     const first = main('first', { run: 1, ...served }, SLEEPS);

@@ -69,7 +69,7 @@ describe('Sleeper', () => {
       state: () => state,
       rest: () => RESTED,
       membership: () => ({
-        vigil: () => Promise.resolve({ quiet: [], sockets: [], held: {} }),
+        vigil: () => Promise.resolve({ own: '/graveyard/work', quiet: [], sockets: [], held: {} }),
         entrust: () => new Promise<void>((resolve) => looks.push(resolve)),
       }),
       commit: (sent) => commands.push(...sent.map(({ type }) => type)),
@@ -82,7 +82,7 @@ describe('Sleeper', () => {
     assert.deepEqual([looks.length, commands], [1, []]);
     looks[0]?.();
     for (let turn = 0; turn < 5; turn++) await nextTurn();
-    assert.deepEqual(commands, ['sleep']);
+    assert.deepEqual(commands, ['asleepAt', 'sleep']);
     sleeper.close();
   });
 });
@@ -126,7 +126,7 @@ describe('a supervisor that may sleep', () => {
     }, 5_000);
     t.after(() => clearInterval(looks));
     const vigil = async (): Promise<Vigil | undefined> =>
-      isLooking ? undefined : { quiet: [], sockets: [], held: {} };
+      isLooking ? undefined : { own: '/graveyard/work', quiet: [], sockets: [], held: {} };
     const membership = { vigil, entrust: async () => {} };
     const sleeper = new Sleeper({
       member: mainConfig({ solo: false }),

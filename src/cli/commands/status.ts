@@ -79,7 +79,7 @@ async function soloPage(run: RunConfig, flags: FlagValues<'status'>): Promise<st
   if (run.http !== undefined) {
     const member = await askMember(run.http.address, name);
     if (typeof member === 'string') warn(member);
-    else return pageOfMembers({ members: [member], unreadable: [], unknown: [] }, null, flags);
+    else return pageOfMembers({ members: [member], unreadable: [], unknown: [], asleep: new Set() }, null, flags);
   }
   const command = findCommand();
   if (flags.format !== 'json') {
@@ -98,12 +98,10 @@ async function soloPage(run: RunConfig, flags: FlagValues<'status'>): Promise<st
   return `${JSON.stringify({ graveyard: null, members: [member], unreadable: [], unknown: [] }, undefined, 2)}\n`;
 }
 
+type Page = Omit<Members, 'held'>;
+
 /** `dir`: null without a graveyard. */
-function pageOfMembers(
-  found: Omit<Members, 'held'>,
-  dir: string | null,
-  { format, wide }: FlagValues<'status'>,
-): string {
+function pageOfMembers(found: Page, dir: string | null, { format, wide }: FlagValues<'status'>): string {
   const now = { ms: Date.now(), mono: Number(process.hrtime.bigint() / 1_000_000n), boot: readBootId() };
   if (format === 'json') {
     const { members, unreadable, unknown } = found;
@@ -112,6 +110,7 @@ function pageOfMembers(
       AgeMs: ageMs(member, now),
       LeftMs: leftMs(member, now),
       LastExit: lastExit(member),
+      IsAsleep: found.asleep.has(member.Name),
     }));
     return `${JSON.stringify({ graveyard: dir, members: withMore, unreadable, unknown }, undefined, 2)}\n`;
   }
@@ -126,7 +125,7 @@ export interface Now {
 }
 
 export function statusTable(
-  { members, unreadable, unknown }: Omit<Members, 'held'>,
+  { members, unreadable, unknown, asleep }: Page,
   now: Now,
   width: number,
   path: string,
@@ -136,7 +135,7 @@ export function statusTable(
     .map((member) =>
       row(
         member,
-        unknown.some(({ name }) => name === member.Name),
+        { isUnknown: unknown.some(({ name }) => name === member.Name), isAsleep: asleep.has(member.Name) },
         now,
       ),
     );
@@ -173,14 +172,19 @@ function restartText(member: Tombstone, now: Now): string | undefined {
 
 const HEADER = ['NAME', 'ROLE', 'PHASE', 'UP', 'AGE', 'RESTARTS', 'LAST EXIT', 'STOP', 'LEFT'] as const;
 
-function row(member: Tombstone, isUnknown: boolean, now: Now): readonly string[] {
+interface Seen {
+  readonly isUnknown: boolean;
+  readonly isAsleep: boolean;
+}
+
+function row(member: Tombstone, { isUnknown, isAsleep }: Seen, now: Now): readonly string[] {
   const age = ageMs(member, now);
   const left = leftMs(member, now);
   return [
     member.Name,
     member.Role ?? '-',
     // kubexit's tombstones know only born and died.
-    member.Phase ?? (member.Died === undefined ? 'running' : 'dead'),
+    `${member.Phase ?? (member.Died === undefined ? 'running' : 'dead')}${isAsleep ? ', asleep' : ''}`,
     isUnknown ? 'unknown' : upOf(member),
     age === undefined ? '-' : formatAge(age),
     String(member.Restarts ?? 0),

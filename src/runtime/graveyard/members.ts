@@ -8,6 +8,7 @@ import type { Tombstone } from '../../core/format/tombstone.ts';
 import { handleOf } from '../../core/format/tombstone.ts';
 import { type Handle, lookAtHandle } from './handle.ts';
 import { readGraveyard, type Unreadable } from './read.ts';
+import { readSleepers } from './sleepers.ts';
 
 export interface Members {
   /** Sorted by name; the `Reason` of a member that is gone without a death is `lost`. */
@@ -17,6 +18,8 @@ export interface Members {
   readonly unknown: readonly Unreadable[];
   /** The names of those whose handle a process of this kernel holds. */
   readonly held: ReadonlySet<string>;
+  /** The names of those whose supervisor sleeps. */
+  readonly asleep: ReadonlySet<string>;
 }
 
 /**
@@ -33,6 +36,10 @@ export async function readMembers(dir: string): Promise<Members> {
     unreadable,
     unknown: looks.flatMap(({ member: { Name }, handle }) =>
       handle.is === 'unknown' ? [{ name: Name, why: handle.why }] : [],
+    ),
+    asleep: await readSleepers(
+      dir,
+      looks.flatMap(({ member: { Name }, handle }) => (handle.is === 'held' ? [Name] : [])),
     ),
     held: new Set(looks.flatMap(({ member: { Name }, handle }) => (handle.is === 'held' ? [Name] : []))),
   };

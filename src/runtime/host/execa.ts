@@ -150,6 +150,7 @@ export class ExecaHost implements Host {
       case 'tellReaped':
       case 'watch':
       case 'sleep':
+      case 'asleepAt':
         // Out of reach, as `limits` says.
         return;
       case 'lastWord':

@@ -242,6 +242,8 @@ function commandFields(command: HostCommand): string[] {
     }
     case 'sleep':
       return ['sleep'];
+    case 'asleepAt':
+      return ['asleep-at', text('path', command.path, MAX_DIRECTORY_BYTES)];
     case 'lastWord': {
       const { id, path, evidence, ends } = command;
       const words = ends.flatMap(({ from, to, final, code, text: form, log, evidence: left }) => [

@@ -139,6 +139,8 @@ export type HostCommand =
    * has changed since `watch`; then it KILLs us. Else it forgets what it watches, and answers nothing.
    */
   | { readonly type: 'sleep' }
+  /** While we sleep, by the `sleep` of the same commit, the host holds a read lock on this file. */
+  | { readonly type: 'asleepAt'; readonly path: string }
   /**
    * What the host does by itself when the child ends in one of these ways and nothing is left of it, provided that all
    * events are acknowledged: it tells all peers and writes the tombstone at `path`; `worded` follows. Where no

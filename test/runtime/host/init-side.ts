@@ -109,7 +109,8 @@ export function commitOf(fields: readonly string[]): Commit {
       const outputLimit = int();
       const [file = '', ...rest] = some(int(), word);
       commands.push({ type: 'exec', id, argv: [file, ...rest], outputLimit });
-    } else if (operation === 'last-word') {
+    } else if (operation === 'asleep-at') commands.push({ type: 'asleepAt', path: word() });
+    else if (operation === 'last-word') {
       const id = int();
       const count = int();
       const [path, evidencePath, isNamed] = count === 0 ? ['', '', false] : [word(), word(), word() === '1'];
