@@ -100,8 +100,8 @@ export const SIGNAL_RULES: readonly Rule[] = [
     id: 'SX203',
     severity: 'error',
     title: 'A stopSignal that the API server refuses',
-    why: 'lifecycle.stopSignal needs spec.os.name, and on Windows only SIGTERM and SIGKILL are allowed.',
-    remedy: 'Write os: {name: linux} in the spec of the pod.',
+    why: 'lifecycle.stopSignal needs spec.os.name and a name that begins with SIG; on Windows only SIGTERM and SIGKILL are allowed.',
+    remedy: 'Write os: {name: linux} in the spec of the pod, and the whole name of the signal.',
     language: 'yaml',
     bad: deployment('- name: web\n  image: example.com/web:1\n  lifecycle: {stopSignal: SIGQUIT}'),
     good: deployment(
@@ -114,16 +114,20 @@ export const SIGNAL_RULES: readonly Rule[] = [
       pod.containers.flatMap((container): Found[] => {
         const { stopSignal } = container;
         const node = at(container.node, 'lifecycle', 'stopSignal');
-        const isAllowed = pod.os === 'linux' || (pod.os === 'windows' && /^SIG(TERM|KILL)$/.test(stopSignal ?? ''));
-        if (stopSignal === undefined || node === undefined || isAllowed) return [];
-        return [
-          {
-            place: placeOf(pod, node),
-            message: `${nameOf(container)}: stopSignal ${stopSignal} ${pod.os === undefined ? 'without spec.os.name' : `on ${pod.os}`} is refused by the API server`,
-            container: container.name,
-            edits: insertKey(pod.source, pod.spec, 'os', '{name: linux}'),
-          },
-        ];
+        if (stopSignal === undefined || node === undefined) return [];
+        const common = { place: placeOf(pod, node), container: container.name };
+        const what = `${nameOf(container)}: stopSignal ${stopSignal}`;
+        if (pod.os === 'linux') {
+          const number = signalNumber(stopSignal);
+          if (number === undefined) return [{ ...common, message: `${what} is no signal` }];
+          if (stopSignal.startsWith('SIG')) return [];
+          const name = signalName(number);
+          const message = `${what} is refused by the API server, which wants ${name}`;
+          return [{ ...common, message, edits: [replaceValue(pod.source, node, name)] }];
+        }
+        if (pod.os === 'windows' && /^SIG(TERM|KILL)$/.test(stopSignal)) return [];
+        const message = `${what} ${pod.os === undefined ? 'without spec.os.name' : `on ${pod.os}`} is refused by the API server`;
+        return [{ ...common, message, edits: insertKey(pod.source, pod.spec, 'os', '{name: linux}') }];
       }),
   },
   {

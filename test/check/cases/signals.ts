@@ -167,6 +167,28 @@ export const SIGNAL_CASES: readonly Case[] = [
     text: stopSignal('XSIGTERM', 'os: {name: windows}\n'),
     says: [/^error /],
   },
+  {
+    rule: 'SX203',
+    what: 'a signal without SIG',
+    text: stopSignal('QUIT'),
+    says: [/^error .*stopSignal QUIT is refused by the API server, which wants SIGQUIT/],
+    fixed: 'stopSignal: SIGQUIT}',
+  },
+  {
+    rule: 'SX203',
+    what: 'the number of a signal',
+    text: stopSignal('3'),
+    says: [/^error .*stopSignal 3 is refused by the API server, which wants SIGQUIT/],
+    fixed: 'stopSignal: SIGQUIT}',
+  },
+  { rule: 'SX203', what: 'a real-time signal', text: stopSignal('SIGRTMIN+3'), says: [] },
+  {
+    rule: 'SX203',
+    what: 'what is no signal',
+    text: stopSignal('SIGNONE'),
+    says: [/^error .*stopSignal SIGNONE is no signal/],
+    fixed: false,
+  },
   { rule: 'SX203', what: 'a lifecycle without a signal', text: hooked('{sleep: {seconds: 5}}'), says: [] },
   {
     rule: 'SX203',
