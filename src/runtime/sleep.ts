@@ -7,6 +7,7 @@
  * nothing new either, and answers nothing if it has.
  */
 import type { MemberConfig } from '../core/config.ts';
+import { restartsOfOthers } from '../core/pod/restart.ts';
 import { hasUnsurePeer } from '../core/pod/standing.ts';
 import type { State } from '../core/state/state.ts';
 import type { HostCommand } from './host/host.ts';
@@ -119,7 +120,9 @@ export function isAtRest(member: MemberConfig, state: State): boolean {
   const isWaiting = child.is === 'alive' || child.is === 'backoff' || child.is === 'unstarted';
   if (!isWaiting || stop !== undefined || climb !== undefined || failing !== undefined || tasks.length > 0)
     return false;
-  return state.peers !== undefined && !hasUnsurePeer(member, state);
+  // What is doubted now would be doubted anew after each wake.
+  const isDoubted = hasUnsurePeer(member, state) || restartsOfOthers(member, state).untilMs !== undefined;
+  return state.peers !== undefined && !isDoubted;
 }
 
 /** More than three wakes a minute for five minutes cost more than to stay: then half an hour is spent awake. */

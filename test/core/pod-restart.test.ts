@@ -52,6 +52,22 @@ describe('two requests that are under way', () => {
     assert.equal(merged(first, some).graceMs, undefined);
     assert.equal(merged(first, { ...some, graceMs: 9_000 }).graceMs, 9_000);
     assert.equal(merged(first, { ...some, graceMs: 2_000 }).graceMs, 4_000);
+    assert.equal(merged({ ...first, among: ['b', 'c'] }, { ...some, graceMs: 9_000 }).graceMs, 9_000);
+    assert.equal(merged({ ...first, among: ['b', 'c'] }, some).graceMs, undefined);
+  });
+
+  it('are heard of also where no handles can be held, by who looked at the graveyard before (seed 2043064)', () => {
+    const config = sidecarConfig({ mains: ['work'] });
+    const found = { ...alive('work'), liveness: 'none', foundAtStart: true } as const;
+    const asked = { StopRequested: 'now', StopReason: 'restart requested', RestartBy: 'work: exit code 7' };
+    const seen = (atMs: number): PeerView => ({
+      ...found,
+      tombstone: { ...found.tombstone, ...asked, Phase: 'waiting', RestartRequested: START + atMs },
+    });
+    const ofBefore = new Life({ config, peers: [seen(0)] }).pass(5_000);
+    assert.deepEqual(ofBefore.spawns.length, 1);
+    const life = new Life({ config, peers: [found] }).pass(5_000).see(seen(4_000)).pass(2_000);
+    assert.ok(life.logs.includes('info: asked to restart in place'));
   });
 });
 

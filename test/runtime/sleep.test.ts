@@ -1,13 +1,13 @@
 /** When a supervisor may sleep, as far as that is a matter of what it knows. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import type { State } from '../../src/core/state/state.ts';
+import { RESTART, type State } from '../../src/core/state/state.ts';
 import type { HostCommand } from '../../src/runtime/host/host.ts';
 import { Log } from '../../src/runtime/log.ts';
 import type { Vigil } from '../../src/runtime/membership.ts';
 import { RESTED } from '../../src/runtime/memo.ts';
 import { isAtRest, isRestless, Sleeper, withWake } from '../../src/runtime/sleep.ts';
-import { alive, mainConfig, sidecarConfig } from '../core/helpers.ts';
+import { alive, mainConfig, START, sidecarConfig } from '../core/helpers.ts';
 import { Life } from '../core/life.ts';
 
 const MINUTE_MS = 60_000;
@@ -50,6 +50,16 @@ describe('isAtRest', () => {
     const { now } = running;
     const lost = { ...alive('work'), liveness: 'lost' as const, lostAt: now.mono, sinceMs: now.mono };
     assert.equal(isAtRest(sidecarConfig(), { ...running, peers: { work: lost } }), false);
+  });
+
+  it('is not while it is doubted whether a restart that was found at the start is under way', () => {
+    const config = sidecarConfig({ mains: ['work'] });
+    const restarting = { StopRequested: 'now', StopReason: RESTART, RestartRequested: START, RestartBy: 'work: exit' };
+    const work = { ...alive('work', { Phase: 'waiting', ...restarting }), foundAtStart: true };
+    const doubting = new Life({ config, peers: [work] });
+    assert.equal(doubting.state.stop, undefined);
+    assert.equal(isAtRest(config, doubting.state), false);
+    assert.ok(doubting.pass(1_500).logs.includes('info: asked to restart in place'));
   });
 });
 

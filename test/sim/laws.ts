@@ -45,11 +45,18 @@ interface Woken {
   readonly by: string | undefined;
 }
 
+interface Grave {
+  readonly container: Container;
+  readonly tombstone: Tombstone;
+  /** Its last word, and no supervisor's. */
+  readonly byInit: boolean;
+}
+
 export class Laws {
   breach: Breach | undefined;
   readonly #world: World;
   /** Of each name the last whole tombstone, and whose it was. */
-  readonly #graves = new Map<string, { readonly container: Container; readonly tombstone: Tombstone }>();
+  readonly #graves = new Map<string, Grave>();
   readonly #deadlines = new Map<Container, number>();
   /** Members that were started, or healthy, as they said themselves. */
   readonly #said = new Set<string>();
@@ -194,12 +201,12 @@ export class Laws {
     }
   }
 
-  onTombstoneWritten(container: Container, tombstone: Tombstone): void {
+  onTombstoneWritten(container: Container, tombstone: Tombstone, byInit = false): void {
     const { member } = container;
     const last = this.#graves.get(member.name);
-    if (last?.container === container && isWrittenOver(last.tombstone, tombstone, container))
+    if (last?.container === container && last.byInit && isWrittenOver(last.tombstone, tombstone, container))
       return this.#world.count('excused: a last word written over by a supervisor that had not heard of the end');
-    this.#graves.set(member.name, { container, tombstone });
+    this.#graves.set(member.name, { container, tombstone, byInit });
     if (this.#world.agenda.nowMs < 0 || last === undefined) return this.#judgeDeath(container, tombstone);
     if (last.container !== container) {
       this.#world.judges('graves');
@@ -428,9 +435,13 @@ function isMisleading(world: World, by: Container, gate: string): boolean {
   });
 }
 
-/** Of the end that init has written down its supervisor has not heard yet: it does, and writes it down again. */
-function isWrittenOver(old: Tombstone, { Died }: Tombstone, { queue }: Container): boolean {
-  return old.Died !== undefined && Died === undefined && queue.some(({ event }) => event.type === 'worded');
+/**
+ * Of the end that init has written down its supervisor had not heard when it began to write this: it does, or has by now,
+ * and writes it down again.
+ */
+function isWrittenOver(old: Tombstone, { Died }: Tombstone, { queue, brain }: Container): boolean {
+  const isKnown = brain?.state.chronicle.died === old.Died;
+  return Died === undefined && (isKnown || queue.some(({ event }) => event.type === 'worded'));
 }
 
 /** Its turn has come: pre-stop, then the ladder. From here on there is no way back. */

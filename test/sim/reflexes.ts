@@ -75,7 +75,7 @@ export class SimReflexes {
     world.count('last word');
     if (this.#container.command !== undefined) this.#container.command.isGroupGone = true;
     world.volume.put(member.name, new Content(text));
-    world.laws.onTombstoneWritten(this.#container, parsed.tombstone);
+    world.laws.onTombstoneWritten(this.#container, parsed.tombstone, true);
     const status = end.code === 'same' ? code : end.code;
     if (this.#container.brain === undefined && status !== undefined) {
       world.count('left with its last word');

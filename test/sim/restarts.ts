@@ -39,6 +39,7 @@ function deliver(container: Container, ask: RestartAsk): void {
   agenda.in(1 + dice.short(mostMs), container.actor, () => {
     const { brain } = container;
     if (brain !== undefined && brain.actor.frozenUntilMs > agenda.nowMs) return deliver(container, ask);
+    container.noticeRequest();
     if (brain?.askToRestart(ask) !== true && container.isRunning) deliver(container, ask);
   });
 }
@@ -124,8 +125,11 @@ export class Restarts {
     name: string,
     { restart }: State,
   ): readonly { readonly atMs: number; readonly graceMs: number | undefined }[] {
+    // Of two that became one the later tells of both.
+    const isOfBoth = (ask: RestartAsk): boolean => ask.requestedMs === restart?.requestedMs;
     return this.#asked
-      .filter(({ ask }) => takesPart(ask.among, name) && ask.requestedMs > (restart?.passedMs ?? 0))
+      .filter(({ ask }) => takesPart(ask.among, name) || isOfBoth(ask))
+      .filter(({ ask }) => ask.requestedMs > (restart?.passedMs ?? 0))
       .map(({ ask, atMs }) => ({ atMs, graceMs: ask.graceMs }));
   }
 

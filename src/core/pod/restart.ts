@@ -23,7 +23,7 @@ export function merged(a: RestartAsk, b: RestartAsk): RestartAsk {
   const among = a.among === undefined || b.among === undefined ? undefined : [...new Set([...a.among, ...b.among])];
   const isOfAll = (ask: RestartAsk): boolean =>
     ask.among === undefined || (among?.every((name) => ask.among?.includes(name)) ?? false);
-  const graceMs = isOfAll(last) ? last.graceMs : isOfAll(first) ? longer(last.graceMs, first.graceMs) : undefined;
+  const graceMs = isOfAll(last) ? last.graceMs : longer(last.graceMs, first.graceMs);
   return { ...last, among, graceMs, byRule: last.byRule ?? first.byRule };
 }
 
@@ -85,9 +85,13 @@ function askOf(tombstone: Tombstone, startedAtMs: number): RestartAsk | undefine
   };
 }
 
-/** Its writer lives, as far as can be told: a tombstone that was there before us may be that of the dead. */
-function isHeard({ liveness, refused, foundAtStart }: Peer): boolean {
-  return liveness === 'held' || (liveness === 'none' && refused !== true && !foundAtStart);
+/**
+ * Its writer lives, as far as can be told: a tombstone that was there before us may be that of the dead, unless it tells
+ * of a restart that was asked for since.
+ */
+function isHeard({ liveness, refused, foundAtStart, sinceMs, tombstone }: Peer): boolean {
+  const isOfBefore = foundAtStart && (tombstone.RestartRequested ?? 0) <= sinceMs;
+  return liveness === 'held' || (liveness === 'none' && refused !== true && !isOfBefore);
 }
 
 /** It was started before, and is started again when all have ended. */
