@@ -2,7 +2,7 @@
  * A supervisor that asks to be let go: when init agrees, when it does not, and what has it started again.
  */
 import assert from 'node:assert/strict';
-import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { constants } from 'node:os';
 import type { TestContext } from 'node:test';
@@ -212,8 +212,9 @@ for (const [why, does] of Object.entries(REFUSALS)) {
   eachBuild(`P15 a supervisor is not let go when ${why}`, async (t, build) => {
     const stage = await watching(t, build);
     await does(stage);
-    const { supervisor, init } = stage;
-    supervisor.commit('sleep', 'memo', 'later');
+    const { supervisor, init, dir } = stage;
+    supervisor.commit('sleep', 'memo', 'later', 'listen', `${dir}/.applied`);
+    await waitFor('it is applied', () => existsSync(`${dir}/.applied`));
     send(init.pid, SIGUSR1);
     await supervisor.expect('signal');
     // It is the same one, and goes on.
