@@ -5,6 +5,7 @@
 import type { MemberConfig } from '../config.ts';
 import { gatesOf } from '../pod/gates.ts';
 import { blockersOf } from '../pod/order.ts';
+import { isRestarting } from '../pod/restart.ts';
 import { signalName } from '../signals.ts';
 import type { Child, State } from '../state/state.ts';
 
@@ -40,6 +41,8 @@ export function readinessOf(state: State, onDrain: OnDrain): Verdict {
   if (!started.ok) return started;
   // A signal to stop was sent: new connections are refused in a moment.
   if (state.climb !== undefined) return { ok: false, why: 'stopping' };
+  // Of a pod that is not being deleted nobody else tells that no more requests are to come.
+  if (isRestarting(state)) return { ok: false, why: 'asked to restart' };
   if (onDrain === 'fail' && (state.stop !== undefined || state.failing !== undefined))
     return { ok: false, why: 'asked to stop' };
   return state.chronicle.healthy === undefined

@@ -4,6 +4,8 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { describe } from 'node:test';
 import { type Container, type ContainerOptions, startContainer } from '../../helpers/container.ts';
 import { member } from '../../helpers/member.ts';
+import { run } from '../../helpers/outcome.ts';
+import { SEXTON } from '../../helpers/paths.ts';
 import { send } from '../../helpers/process.ts';
 import { type Stage, scenario } from '../../helpers/scenario.ts';
 import { readTimeline } from '../../helpers/timeline.ts';
@@ -92,6 +94,19 @@ describe('HTTP', { concurrency: 2 }, () => {
     touch(done);
     assert.equal((await web.container.exit()).status, 0);
     assert.ok(!existsSync(web.address.path));
+  });
+
+  scenario('in a restart in place a member that drains is not ready, whatever is declared', async (stage) => {
+    const { graveyard } = stage.scratch;
+    const flags = [...LONG, '--graveyard', graveyard, '--drain', '9m'];
+    const web = new Answering(stage, { flags, command: member(stage, 'web') });
+    await web.says('/readyz', 200, 'ok');
+    const asked = await run([SEXTON, 'restart', '--graveyard', graveyard, '--no-wait']);
+    assert.equal(asked.code, 0, asked.stderr);
+    await web.says('/readyz', 503, 'asked to restart');
+    await web.container.signal('SIGTERM');
+    await web.container.signal('SIGINT');
+    await web.container.exit();
   });
 
   scenario('with --readyz-on-drain fail a member that drains is not ready, but alive', async (stage) => {
