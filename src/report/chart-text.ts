@@ -88,7 +88,10 @@ function barsOf({ bars, marks }: Row, { axis, deadline }: Chart, scale: Scale, s
     const from = Math.min(columnOf(scale, fromMs), width - 1);
     // What was too short to be seen is worth a column all the same.
     const until = Math.max(columnOf(scale, untilMs), from + 1);
-    cells.fill(GLYPHS[paint], from, until);
+    // Nor does a command that runs again hide it.
+    const isTaken = cells[from] !== NOTHING && cells[from] !== DEADLINE;
+    const start = paint === 'run' && isTaken ? from + 1 : from;
+    cells.fill(GLYPHS[paint], start, until);
   }
   for (const { atMs, kind } of marks) {
     const at = Math.min(width - 1, columnOf(scale, atMs));

@@ -56,12 +56,14 @@ export function sentenceOf(pod: PodStop): string {
   return [verdict, ...(longest === undefined ? [] : [longest]), ...clock, ...restartsOf(pod)].join('; ');
 }
 
-/** `restarted in place 2 times, the last time by web, uid 0, pid 71`. */
+/** `restarted in place 2 times, the last one asked for by web, uid 0, pid 71`. */
 function restartsOf({ members }: PodStop): readonly string[] {
   const all = members.flatMap(({ inPlace }) => inPlace ?? []);
   const most = all.reduce<InPlace | undefined>((a, b) => (a === undefined || b.times > a.times ? b : a), undefined);
   if (most === undefined) return [];
-  return [`restarted in place ${most.times === 1 ? 'once' : `${most.times} times, the last time`} by ${most.by}`];
+  return [
+    `restarted in place ${most.times === 1 ? 'once,' : `${most.times} times, the last one`} asked for by ${most.by}`,
+  ];
 }
 
 /** Times are drawn by the wall clock, so a clock that was set between two ends shifts one against the other. */

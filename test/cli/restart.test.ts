@@ -68,7 +68,7 @@ describe('sexton restart', () => {
         ['work', 2],
       ],
     );
-    const said = `restarted in place 2 times, the last time by ${by}`;
+    const said = `restarted in place 2 times, the last one asked for by ${by}`;
     const report = await sexton(stage, 'report');
     // Its lines are wrapped.
     const words = report.stdout.replace(/\s+/g, ' ');
