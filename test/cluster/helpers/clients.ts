@@ -13,6 +13,8 @@ import { namespace } from './watch.ts';
 
 export interface Answers {
   readonly asked: number;
+  /** How often there was no ready address to ask, after there had been one. */
+  readonly unserved: number;
   readonly failed: readonly { readonly at: string; readonly address: string; readonly trouble: string }[];
 }
 

@@ -1,7 +1,8 @@
 /**
  * A client of a Service, as a proxy of the node would be: a line on stdin is a JSON array of the addresses
  * (`HOST:PORT`) that are ready now. Asks them in turn, RATE times a second, by a new connection each. At the end of
- * stdin it prints `{"asked": N, "failed": [...]}`. Tries nothing twice.
+ * stdin it prints `{"asked": N, "failed": [...], "unserved": N}`: also how often there was nobody to ask. Tries nothing
+ * twice.
  */
 import { get } from 'node:http';
 import { createInterface } from 'node:readline';
@@ -10,12 +11,15 @@ const RATE = 40;
 let addresses = [];
 let asked = 0;
 let underWay = 0;
+let unserved = 0;
+let isBegun = false;
 let isOver = false;
 const failed = [];
 
 const timer = setInterval(() => {
   const address = addresses[asked % addresses.length];
   if (address !== undefined) ask(address);
+  else if (isBegun) unserved += 1;
 }, 1_000 / RATE);
 
 function ask(address) {
@@ -37,6 +41,7 @@ function ask(address) {
 createInterface({ input: process.stdin })
   .on('line', (line) => {
     addresses = JSON.parse(line);
+    isBegun ||= addresses.length > 0;
   })
   .once('close', () => {
     clearInterval(timer);
@@ -45,5 +50,5 @@ createInterface({ input: process.stdin })
   });
 
 function end() {
-  if (isOver && underWay === 0) process.stdout.write(`${JSON.stringify({ asked, failed })}\n`);
+  if (isOver && underWay === 0) process.stdout.write(`${JSON.stringify({ asked, failed, unserved })}\n`);
 }

@@ -1,6 +1,7 @@
 /**
  * Plays the pod template of an example's manifest as it is. Changed is only what this machine does not have or podman
- * shares between pods: the images become that of the tests, the pod and its volumes get unique names.
+ * shares between pods: the images become that of the tests, the pod and its volumes get unique names, and no port is
+ * opened, as the pod has no network.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -40,7 +41,7 @@ export async function playExample(
 /** `withPod` replaces `$NAME` and `$IMAGE`. */
 function withNames(spec: PodSpec): PodSpec {
   const renamed = (containers: readonly Container[] = []): Container[] =>
-    containers.map(({ volumeMounts = [], ...container }) => ({
+    containers.map(({ volumeMounts = [], ports: _ports, ...container }) => ({
       ...container,
       image: '$IMAGE',
       volumeMounts: volumeMounts.map((mount) => ({ ...mount, name: `$NAME-${mount.name}` })),
