@@ -158,6 +158,14 @@ describe('a restart in place', () => {
     });
   });
 
+  it('does not start again while a later one that was found at the start is doubted (seed 5004565 of the simulator)', () => {
+    const life = new Life({ config: mainConfig(GRACE), peers: [], child: traps(100) });
+    life.feed({ type: 'restartAsked', ask: ask(0) });
+    const told = { Phase: 'waiting', StopReason: 'restart requested', RestartRequested: START + 10 } as const;
+    life.see({ ...stopping('other', undefined, told), foundAtStart: true }).pass(5_000);
+    assert.deepEqual([life.spawns, life.tombstone.PodRestarts], [[0, 1_000], 1]);
+  });
+
   it('waits no longer than its deadline, and 6 s, for one that has not heard of it', () => {
     const life = new Life({ config: mainConfig(GRACE), peers: [alive('deaf')], child: traps(100) });
     life.feed({ type: 'restartAsked', ask: ask(0, { graceMs: 5_000 }) }).pass(20_000);

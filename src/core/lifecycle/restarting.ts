@@ -30,6 +30,8 @@ export function startAgain(draft: Draft): void {
   const { names, untilMs } = unendedIn(config, state, restart);
   wakeAt(draft, untilMs);
   if (names.length > 0) return;
+  // Of a later one that others tell of it is not known yet whether it is under way: `joinRestart` looks again.
+  if (restartsOfOthers(config, state).untilMs !== undefined) return;
   wakeAt(draft, restart.restUntilMs);
   if (restart.restUntilMs !== undefined && !isDue(draft, restart.restUntilMs)) return;
   if (restart.byRule !== undefined && !passRule(draft, restart, restart.byRule)) return;
