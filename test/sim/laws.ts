@@ -203,6 +203,7 @@ export class Laws {
 
   onTombstoneWritten(container: Container, tombstone: Tombstone, byInit = false): void {
     const { member } = container;
+    this.restarts.written(member, tombstone);
     const last = this.#graves.get(member.name);
     if (last?.container === container && last.byInit && isWrittenOver(last.tombstone, tombstone, container))
       return this.#world.count('excused: a last word written over by a supervisor that had not heard of the end');

@@ -5,6 +5,7 @@
  * "gates": it is started after its gates have opened anew.
  * "all live again": after a restart that nobody interrupted.
  */
+import type { Tombstone } from '../../src/core/format/tombstone.ts';
 import { isRestarting, takesPart } from '../../src/core/pod/restart.ts';
 import type { RestartAsk, State } from '../../src/core/state/state.ts';
 import type { Step } from '../core/life.ts';
@@ -51,6 +52,13 @@ interface Asked {
   readonly before: ReadonlyMap<Container, number>;
 }
 
+/** A restart that a tombstone tells of, and since and until when it does. */
+interface Telling {
+  readonly requestedMs: number;
+  readonly sinceMs: number;
+  untilMs: number;
+}
+
 export class Restarts {
   readonly #world: World;
   readonly #breaks: Breaks;
@@ -58,6 +66,9 @@ export class Restarts {
   /** Since when each was last started, or healthy, by its own word. */
   readonly #since = new Map<string, number>();
   readonly #judged = new Set<Asked>();
+  /** What the tombstone of each name tells of, and all that was ever told. */
+  readonly #told = new Map<string, Telling>();
+  readonly #tellings: Telling[] = [];
 
   constructor(world: World, breaks: Breaks) {
     this.#world = world;
@@ -213,12 +224,35 @@ export class Restarts {
         continue;
       }
       if (this.#areGatesShut(member)) continue;
-      if ((state.restart?.requestedMs ?? 0) < ask.requestedMs || container.lastSpawned <= lastSpawned)
+      if ((state.restart?.requestedMs ?? 0) < ask.requestedMs && ask.by !== BY_FAULT && !this.#couldBeRead(ask))
+        this.#world.count('excused: who asked for a restart was gone before all had looked');
+      else if ((state.restart?.requestedMs ?? 0) < ask.requestedMs || container.lastSpawned <= lastSpawned)
         this.#breaks('all live again', container, 'it was not restarted');
       else this.#world.count('lives again after a restart');
       this.#world.judges('all live again');
     }
     this.#world.kubelet.endWhatIsLeft();
+  }
+
+  /** A whole tombstone is there to be read. */
+  written({ name }: Member, { RestartRequested, Died }: Tombstone): void {
+    const { nowMs } = this.#world.agenda;
+    const told = this.#told.get(name);
+    if (told !== undefined && told.untilMs === Number.POSITIVE_INFINITY) told.untilMs = nowMs;
+    const requestedMs = Died === undefined ? RestartRequested : undefined;
+    if (requestedMs === undefined) return;
+    const sinceMs = told?.requestedMs === requestedMs && told.untilMs === nowMs ? told.sinceMs : nowMs;
+    const next = { requestedMs, sinceMs, untilMs: Number.POSITIVE_INFINITY };
+    this.#told.set(name, next);
+    this.#tellings.push(next);
+  }
+
+  /** Some member has told of it for so long that each has looked meanwhile. */
+  #couldBeRead({ requestedMs }: RestartAsk): boolean {
+    const { nowMs } = this.#world.agenda;
+    return this.#tellings.some(
+      (told) => told.requestedMs === requestedMs && Math.min(told.untilMs, nowMs) - told.sinceMs >= SETTLING_MS,
+    );
   }
 
   /** One that it starts after is over, or does not come up. */
