@@ -158,6 +158,13 @@ describe('a restart in place', () => {
     });
   });
 
+  it('is joined by who finds it at its first, late look, also without sockets (seed 5020891 of the simulator)', () => {
+    const life = new Life({ config: mainConfig(GRACE), child: traps(100) }).pass(500);
+    const told = { RestartRequested: START + 200, PodRestarts: 1 };
+    life.see(alive('work', told, { liveness: 'none', foundAtStart: true })).pass(3_000);
+    assert.equal(life.tombstone.PodRestarts, 1);
+  });
+
   it('does not start again while a later one that was found at the start is doubted (seed 5004565 of the simulator)', () => {
     const life = new Life({ config: mainConfig(GRACE), peers: [], child: traps(100) });
     life.feed({ type: 'restartAsked', ask: ask(0) });

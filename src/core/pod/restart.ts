@@ -56,7 +56,8 @@ export function restartsOfOthers(
   for (const peer of Object.values(state.peers ?? {})) {
     const ask = askOf(peer.tombstone, state.startedAtMs);
     if (ask === undefined || !takesPart(ask.among, config.name) || !isNews(state, ask)) continue;
-    if (ask.requestedMs > state.now.mono + MAX_AHEAD_MS || !isHeard(peer) || isForeign(config, state, peer)) continue;
+    if (ask.requestedMs > state.now.mono + MAX_AHEAD_MS || !isHeard(state, peer) || isForeign(config, state, peer))
+      continue;
     const atMs = peer.foundAtStart ? peer.sinceMs + SETTLING_MS : 0;
     if (isPast(state, atMs)) asks.push(ask);
     else doubts.push(nextLookMs(state, atMs));
@@ -87,10 +88,10 @@ function askOf(tombstone: Tombstone, startedAtMs: number): RestartAsk | undefine
 
 /**
  * Its writer lives, as far as can be told: a tombstone that was there before us may be that of the dead, unless it tells
- * of a restart that was asked for since.
+ * of a restart that was asked for since this container was started.
  */
-function isHeard({ liveness, refused, foundAtStart, sinceMs, tombstone }: Peer): boolean {
-  const isOfBefore = foundAtStart && (tombstone.RestartRequested ?? 0) <= sinceMs;
+function isHeard({ startedAtMs }: State, { liveness, refused, foundAtStart, tombstone }: Peer): boolean {
+  const isOfBefore = foundAtStart && (tombstone.RestartRequested ?? 0) <= startedAtMs;
   return liveness === 'held' || (liveness === 'none' && refused !== true && !isOfBefore);
 }
 
