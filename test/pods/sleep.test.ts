@@ -110,7 +110,7 @@ describe('pods that sleep', { concurrency: atOnce(3) }, () => {
 
   scenario('P15 a main that sleeps drains, and its sidecar holds until it has ended', async (stage) => {
     const { main, sidecar, running } = cast(stage);
-    const work = main('work', {}, ['--drain', '2s', ...SLEEPS]);
+    const work = main('work', {}, ['--drain', '6s', ...SLEEPS]);
     const pod = runPod(stage.scratch, {
       restartPolicy: 'Always',
       graceMs: AMPLE_MS,
