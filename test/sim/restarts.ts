@@ -141,7 +141,7 @@ export class Restarts {
     return this.#asked
       .filter(({ ask }) => takesPart(ask.among, name) || isOfBoth(ask))
       .filter(({ ask }) => ask.requestedMs > (restart?.passedMs ?? 0))
-      .map(({ ask, atMs }) => ({ atMs, graceMs: ask.graceMs }));
+      .map(({ ask, atMs }) => ({ atMs, graceMs: takesPart(ask.among, name) ? ask.graceMs : restart?.graceMs }));
   }
 
   /** With what it may leave beside the code of its last command: its gates did not open again, or a rule was to restart all. */
