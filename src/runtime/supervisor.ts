@@ -164,8 +164,10 @@ export class Supervisor {
       peersSeen: (peers) => this.#onPeersSeen(peers),
       stopAsked: (ask) => this.#onStopAsked(ask),
     };
-    this.#claimed.resolve(openMembership === undefined ? undefined : this.#claim(openMembership, events));
-    await Promise.all([log.open(), withTimeout(this.#claimed.promise, MOST.claimingMs)]);
+    // Only our own program is loaded here, which may take long on little CPU: without it nobody would look at the others.
+    const opened = openMembership === undefined ? undefined : this.#open(openMembership);
+    this.#claimed.resolve(opened?.then((membership) => this.#claim(membership, events)));
+    await Promise.all([log.open(), opened, withTimeout(this.#claimed.promise, MOST.claimingMs)]);
     await this.#services.watchFiles({
       known: this.#digests,
       onContent: (...content) => this.#onFileContent(...content),
@@ -186,12 +188,15 @@ export class Supervisor {
     if (isResumed) log.say('warn', 'the supervisor was started again', { phase });
   }
 
-  async #claim(openMembership: OpenMembership, events: MembershipEvents): Promise<void> {
-    const membership = await openMembership({ heldBefore: this.#rest.held, wasWoken: this.#wasWoken });
+  async #open(openMembership: OpenMembership): Promise<Membership> {
+    this.#membership = await openMembership({ heldBefore: this.#rest.held, wasWoken: this.#wasWoken });
+    return this.#membership;
+  }
+
+  async #claim(membership: Membership, events: MembershipEvents): Promise<void> {
     const generation = this.#state?.generation === undefined ? await membership.readGeneration() : undefined;
     // Before anything is written, or looked at.
     if (generation !== undefined) this.#dispatch({ type: 'generationRead', at: this.#options.clock.now(), generation });
-    this.#membership = membership;
     this.#publish();
     await membership.claim(events, this.#isHeld);
   }

@@ -9,7 +9,8 @@ import { Log } from '../../src/runtime/log.ts';
 import { Membership } from '../../src/runtime/membership.ts';
 import { readMemo } from '../../src/runtime/memo.ts';
 import { Supervisor } from '../../src/runtime/supervisor.ts';
-import { BOOT, HOST_ID, mainConfig, probe } from '../core/helpers.ts';
+import { MOST } from '../../src/runtime/timeouts.ts';
+import { BOOT, HOST_ID, mainConfig, probe, sidecarConfig } from '../core/helpers.ts';
 import { temporaryDirectory } from '../helpers/temporary.ts';
 import { within } from '../helpers/wait.ts';
 import { listen } from './probes/servers.ts';
@@ -88,6 +89,40 @@ test('after a pause of the machine a graveyard that hangs does not hold up what 
   host.tell({ type: 'signal', seq: 2, at: mono() - 19_000, signal: 15, senderPid: 0, fromTerminal: false });
   pauseMs = 60_000;
   await within('the KILL at the deadline', killed);
+});
+
+test('a sidecar whose membership takes longer to load than a claim may take is started when it is there', async (t) => {
+  const member = sidecarConfig({ name: 'proxy', solo: false });
+  const [host, log, clock] = [
+    new Recorder(),
+    new Log({ level: 'silent', format: 'json', member: 'proxy' }),
+    new SystemClock(),
+  ];
+  const membership = new Membership({ dir: temporaryDirectory(), member, clock, log });
+  t.after(() => membership.close());
+  const wishes = { firstOnly: false, commands: [] };
+  const program = { fromIndex: 0, argv: ['server'] } as const;
+  const [asked, loaded] = [Promise.withResolvers<void>(), Promise.withResolvers<Membership>()];
+  const openMembership = (): Promise<Membership> => {
+    asked.resolve();
+    return loaded.promise;
+  };
+  const spawned = new Promise<void>((resolve) => {
+    host.onCommit = () => {
+      if (host.commits.at(-1)?.commands.some(({ type }) => type === 'spawn')) resolve();
+    };
+  });
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const started = new Supervisor({ member, program, host, wishes, clock, log, bootId: BOOT, openMembership }).start();
+  await asked.promise;
+  t.mock.timers.tick(MOST.claimingMs);
+  t.mock.timers.reset();
+  await log.open();
+  // What does not wait for it has gone on by then.
+  for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  loaded.resolve(membership);
+  await within('it is wired', started);
+  await within('the start of the command', spawned, 10_000);
 });
 
 test('a death that takes seconds to write is waited for when nothing hurries', async (t) => {
