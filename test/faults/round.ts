@@ -108,6 +108,7 @@ async function play(scene: Scene, happenings: readonly Happening[]): Promise<boo
     look() ||
     isOver ||
     happenings.some(isPodStop) ||
+    mainsOf(plan.members).every(({ name }) => pod.state(name).is === 'terminated') ||
     readTimeline(scratch.log).events.some((it) => it.event === 'Exiting' && it.name.startsWith('m'));
   const look = (): false => {
     for (const name of writtenNow(scene)) if (!scene.writtenMs.has(name)) scene.writtenMs.set(name, nowMs());
