@@ -123,4 +123,18 @@ describe('terminals and streams', { concurrency: atOnce(2) }, () => {
       assert.equal(container.stdout(), '', 'nothing on stdout ever');
     });
   }
+
+  scenario(
+    'P06 a warning of Node itself, as of colours that are wanted and not wanted, ends no supervisor',
+    async (stage) => {
+      const { scratch } = stage;
+      const env = { NO_COLOR: '1', FORCE_COLOR: '1' };
+      const command = member(stage, 'app', { exit: 4 });
+      const container = startContainer(scratch, { flags: ['--log-level', 'info'], env, command });
+      await waitForEvent(scratch.log, 'app', 'Started');
+      await container.signal('SIGTERM');
+      assert.equal((await container.exit()).status, 4);
+      assert.doesNotMatch(container.stderr(), /TypeError|started again/);
+    },
+  );
 });

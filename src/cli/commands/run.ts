@@ -95,7 +95,9 @@ function keepToOurselves(): void {
     ['stdout', 1],
     ['stderr', 2],
   ] as const) {
-    Object.defineProperty(process, name, { value: { fd, isTTY: false, write: () => true }, configurable: true });
+    // Node's own warnings go through its console, which listens to the stream while it writes.
+    const nowhere = { fd, isTTY: false, write: () => true, once: () => {}, removeListener: () => {} };
+    Object.defineProperty(process, name, { value: nowhere, configurable: true });
   }
   process.on('SIGXFSZ', () => {});
 }
