@@ -48,6 +48,10 @@ const { values, positionals } = parseArgs({
 const mark = randomBytes(8).toString('hex');
 process.env[MARKER] = mark;
 process.chdir(ROOT);
+// What a person has set for terminals is none of the tests' business, and other users read what these make.
+for (const name of ['COLUMNS', 'FORCE_COLOR', 'NO_COLOR']) delete process.env[name];
+process.env.LC_ALL = 'C.UTF-8';
+process.umask(0o022);
 
 // Broken off: what the tests started must go as well.
 for (const [signal, code] of [

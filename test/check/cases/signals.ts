@@ -169,6 +169,13 @@ export const SIGNAL_CASES: readonly Case[] = [
   },
   {
     rule: 'SX203',
+    what: 'a signal of a pod that names no system',
+    text: stopSignal('SIGQUIT', ''),
+    says: [/^error .*stopSignal SIGQUIT without spec\.os\.name is refused/],
+    fixed: 'os: {name: linux}\n',
+  },
+  {
+    rule: 'SX203',
     what: 'a signal without SIG',
     text: stopSignal('QUIT'),
     says: [/^error .*stopSignal QUIT is refused by the API server, which wants SIGQUIT/],
