@@ -183,7 +183,7 @@ describe('sexton status', { concurrency: 2 }, () => {
     const { stdout } = await sexton(['status', '--graveyard', graveyard, '--format', 'json']);
     assert.deepEqual(JSON.parse(stdout), {
       graveyard,
-      members: [{ Version: 1, Name: 'web', Incarnation: 'abc-1' }],
+      members: [{ Version: 1, Name: 'web', Incarnation: 'abc-1', IsAsleep: false }],
       unreadable: [],
       unknown: [],
     });

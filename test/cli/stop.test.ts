@@ -95,7 +95,7 @@ describe('sexton stop', { concurrency: 3 }, () => {
     // The longer one comes as a shorter one does, so word of the second one means that the first one was heard, too.
     await stop(stage, '--no-wait', '--grace', '200s');
     await waitFor('the longer one is taken', () => requestsIn(stage).length === 0);
-    await stop(stage, '--no-wait', '--grace=90s');
+    await stop(stage, '--no-wait', '--grace=30s');
     const shorter = await waitForTombstone(
       scratch.graveyard,
       'work',
