@@ -2,11 +2,14 @@
  * What the supervisor shares with the application: the pipe behind stderr, and whoever reads it, or does not.
  */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, constants, openSync, read, readFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { startContainer } from '../helpers/container.ts';
+import { NODE, ROOT } from '../helpers/paths.ts';
 import { type Scratch, tempGraveyard } from '../helpers/scratch.ts';
 import { within } from '../helpers/wait.ts';
 
@@ -34,6 +37,27 @@ for (const flags of FLAGS) {
     await container.kill();
   });
 }
+
+test('P06 a supervisor that breaks down ends although nobody is there any more to read its last line', async (t) => {
+  const script = `
+    import { once } from 'node:events';
+    import { Log } from ${JSON.stringify(join(ROOT, 'src/runtime/log.ts'))};
+    const log = new Log({ level: 'info', format: 'json', member: 'main' });
+    await log.open();
+    process.stdout.write('open');
+    await once(process.stdin.resume(), 'end');
+    for (const words of ['one is on its way', 'one waits for it']) log.say('info', words);
+    process.exit(7);`;
+  const child = spawn(NODE, ['--input-type=module', '--eval', script]);
+  t.after(() => child.kill('SIGKILL'));
+  child.stdin.on('error', () => {});
+  await once(child.stdout, 'data');
+  child.stderr.destroy();
+  await once(child.stderr, 'close');
+  child.stdout.resume();
+  child.stdin.end();
+  assert.deepEqual(await within('it ends', once(child, 'exit'), 20_000), [7, null]);
+});
 
 for (const flags of [['--nosuch'], ['--config', '/nowhere']]) {
   test(`P06 a refusal ends the container although nobody reads its stderr: ${flags.join(' ')}`, async (t) => {
