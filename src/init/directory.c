@@ -14,8 +14,10 @@
 #include "frame.h"
 #include "system.h"
 
+/* Alone: musl's DN_MULTISHOT makes every constant of its enum unsigned. */
+enum { CHANGES = DN_CREATE | DN_MODIFY | DN_RENAME | DN_DELETE | DN_MULTISHOT };
+
 enum {
-  CHANGES = DN_CREATE | DN_MODIFY | DN_RENAME | DN_DELETE | DN_MULTISHOT,
   INOTIFY_CHANGES = IN_CREATE | IN_MOVED_TO | IN_MODIFY | IN_DELETE | IN_MOVED_FROM | IN_ONLYDIR,
   MAX_INOTIFY_BYTES = 4096,
   MAX_READS = 16,
