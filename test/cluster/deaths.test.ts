@@ -1,6 +1,7 @@
 /** What dies unasked on a real cluster: a command for want of memory, a supervisor, a whole container. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
+import { AWAKE } from '../helpers/container.ts';
 import { clusterTest } from './helpers/case.ts';
 import { takeHands } from './helpers/hands.ts';
 import { podOf, SIDECAR } from './helpers/members.ts';
@@ -78,8 +79,8 @@ describe('on a cluster', { concurrency: 5 }, () => {
         podOf({
           restartPolicy: 'Always',
           members: [
-            { name: 'proxy', flags: SIDECAR },
-            { name: 'main', flags: ['--start-after', 'proxy=started'], does: { term: 2_000 } },
+            { name: 'proxy', flags: [...SIDECAR, ...AWAKE] },
+            { name: 'main', flags: ['--start-after', 'proxy=started', ...AWAKE], does: { term: 2_000 } },
           ],
         }),
       );
