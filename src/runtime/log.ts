@@ -61,8 +61,8 @@ export class Log {
     const sink = destination({ dest: 2, sync: false, maxLength: MAX_PENDING_BYTES });
     // A closed or full descriptor 2 costs lines, nothing else.
     sink.on('error', () => {});
-    // What pino calls when this process exits by itself, as by a crash. It tries again every 100 ms until it can write, which
-    // without a reader is never.
+    // pino calls it when this process ends by itself, as by a crash. It would try until it can write: without a reader
+    // that is never, and this process would not end.
     sink.flushSync = () => {};
     sink.on('drain', () => {
       this.#isWriting = false;
