@@ -11,7 +11,7 @@ import { SEXTON } from '../helpers/paths.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
 import { readTimeline } from '../helpers/timeline.ts';
 import { readTombstone, waitForRunning } from '../helpers/tombstone.ts';
-import { runPod } from '../pods/kubelet.ts';
+import { type RunningPod, runPod } from '../pods/kubelet.ts';
 import { cast } from '../pods/members.ts';
 
 function sexton({ scratch }: Stage, subcommand: string, ...args: readonly string[]): Promise<Outcome> {
@@ -19,16 +19,22 @@ function sexton({ scratch }: Stage, subcommand: string, ...args: readonly string
   return run(command, { PATH: process.env.PATH ?? '', SCRATCH: scratch.dir });
 }
 
+/** A main and its sidecar that run. */
+async function startPair(stage: Stage): Promise<RunningPod> {
+  const { main, sidecar } = cast(stage);
+  const pod = runPod(stage.scratch, {
+    restartPolicy: 'Never',
+    graceMs: 30_000,
+    containers: [sidecar('proxy', {}), main('work', {})],
+  });
+  await waitForRunning(stage.scratch.graveyard, ['proxy', 'work']);
+  return pod;
+}
+
 describe('sexton restart', () => {
   scenario('stops a whole pod in order and starts it again, in the same containers', async (stage) => {
-    const { main, sidecar } = cast(stage);
     const { graveyard } = stage.scratch;
-    const pod = runPod(stage.scratch, {
-      restartPolicy: 'Never',
-      graceMs: 30_000,
-      containers: [sidecar('proxy', {}), main('work', {})],
-    });
-    await waitForRunning(graveyard, ['proxy', 'work']);
+    const pod = await startPair(stage);
     const before = ['proxy', 'work'].map((name) => readTombstone(graveyard, name)?.Incarnation);
     const { stdout, code } = await sexton(stage, 'restart', '--grace', '20s');
     assert.equal(code, 0, stdout);
@@ -45,14 +51,8 @@ describe('sexton restart', () => {
   });
 
   scenario('tells in status and report who asked for it, and how often', async (stage) => {
-    const { main, sidecar } = cast(stage);
     const { graveyard } = stage.scratch;
-    const pod = runPod(stage.scratch, {
-      restartPolicy: 'Never',
-      graceMs: 30_000,
-      containers: [sidecar('proxy', {}), main('work', {})],
-    });
-    await waitForRunning(graveyard, ['proxy', 'work']);
+    const pod = await startPair(stage);
     const by = /uid \d+, pid \d+/.source;
     for (const times of ['once,', '2 times, the last one']) {
       assert.equal((await sexton(stage, 'restart')).code, 0);

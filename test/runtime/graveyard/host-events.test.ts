@@ -6,24 +6,13 @@ import type { PeerView } from '../../../src/core/state/peer.ts';
 import { Graveyard } from '../../../src/runtime/graveyard/graveyard.ts';
 import type { WatchCommand } from '../../../src/runtime/host/host.ts';
 import { temporaryDirectory } from '../../helpers/temporary.ts';
-import { Told, view, writeTombstone } from './neighbours.ts';
+import { graveyardOf, Told, view, writeTombstone } from './neighbours.ts';
 
 describe('Graveyard', () => {
   it('has the host watch where it can, reads what that tells of, and nothing by inotify', async (t) => {
     const dir = temporaryDirectory();
-    const peers = new Told<readonly PeerView[]>();
-    const troubles = new Told<string>();
     const orders = new Told<WatchCommand>();
-    const graveyard = new Graveyard({
-      dir,
-      ownName: 'me',
-      now: () => performance.now(),
-      onPeers: peers.add,
-      onTrouble: troubles.add,
-      order: orders.add,
-      rescanMs: 1e9,
-    });
-    t.after(() => graveyard.stop());
+    const { graveyard, peers, troubles } = graveyardOf(t, dir, undefined, orders.add);
     await graveyard.start();
     const first = await orders.until(() => true);
     assert.deepEqual(first, { type: 'watch', number: 1, dir, ownName: 'me', quiet: [], sockets: [] });

@@ -7,6 +7,7 @@ import type { TestContext } from 'node:test';
 import { formatTombstone, type Tombstone } from '../../../src/core/format/tombstone.ts';
 import type { PeerView } from '../../../src/core/state/peer.ts';
 import { Graveyard } from '../../../src/runtime/graveyard/graveyard.ts';
+import type { WatchCommand } from '../../../src/runtime/host/host.ts';
 
 export const TIME = '2026-01-02T03:04:05.678901234Z';
 
@@ -56,8 +57,16 @@ export interface Watched {
   readonly troubles: Told<string>;
 }
 
-/** A graveyard that is stopped with the test. Without `rescanMs` it does not rescan by itself within a test. */
-export function graveyardOf(t: TestContext, dir: string, rescanMs = 1e9): Watched {
+/**
+ * A graveyard that is stopped with the test. Without `rescanMs` it does not rescan by itself within a test. `order`: the
+ * host watches.
+ */
+export function graveyardOf(
+  t: TestContext,
+  dir: string,
+  rescanMs = 1e9,
+  order?: (command: WatchCommand) => void,
+): Watched {
   const peers = new Told<readonly PeerView[]>();
   const troubles = new Told<string>();
   const graveyard = new Graveyard({
@@ -66,6 +75,7 @@ export function graveyardOf(t: TestContext, dir: string, rescanMs = 1e9): Watche
     now: () => performance.now(),
     onPeers: peers.add,
     onTrouble: troubles.add,
+    order,
     rescanMs,
   });
   t.after(() => graveyard.stop());
