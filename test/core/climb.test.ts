@@ -60,13 +60,21 @@ describe('strays', () => {
   it('that outlive KILL are left after 2 s', () => {
     const life = main({ stray: 'unkillable' }, { ladder: LADDER }).endChild(3).passUntilGone();
     assert.deepEqual([life.sweeps.at(-1), life.exitCode, life.exitedAtMs], [[720, 9], 3, 2_720]);
-    assert.ok(life.logs.includes('warn: some of its processes survived KILL: exiting without them'));
+    assert.ok(life.logs.includes('warn: some of its processes survived KILL: they are waited for no longer'));
   });
 
   it('that outlive KILL are left in a pod’s stop so early that the death is still written', () => {
     const child: ChildScript = { stray: 'unkillable', on: { 15: 'ignores' } };
     const life = main(child, { gracePeriodMs: 10_000 }).signal(15).passUntilGone();
     assert.deepEqual([life.exitCode, life.exitedAtMs], [137, 9_900]);
+  });
+
+  it('that outlive KILL hold a restart of the pod up for 2 s, whatever is left until the deadline', () => {
+    const child: ChildScript = { stray: 'unkillable', on: { 15: 'ignores' } };
+    const ask = { by: 'a test', graceMs: undefined, among: undefined, byRule: undefined };
+    const life = main(child, { gracePeriodMs: 5_000 });
+    life.feed({ type: 'restartAsked', ask: { ...ask, requestedMs: life.nowMs } }).pass(10_000);
+    assert.deepEqual([life.sweeps, life.spawns], [[[4_750, 9]], [0, 6_750]]);
   });
 
   it('do not keep the next life waiting for more than 2 s', () => {
@@ -146,6 +154,19 @@ describe('the kill of a child', () => {
     const config = sidecarConfig(probes({}));
     const life = new Life({ config, peers: [alive('work')] }).pass(100).killChild({ oom: true }).pass(100);
     assert.deepEqual([life.spawns, life.tombstone.LastReason, life.tombstone.LastExitCode], [[0, 200], 'oom', 137]);
+  });
+
+  it('by init at the deadline, heard of late: nothing has survived it, and no other life begins before its group is gone', () => {
+    const life = main({ on: { 15: 'ignores' } }, { gracePeriodMs: 5_000 });
+    const ask = { requestedMs: life.nowMs, by: 'a test', graceMs: undefined, among: undefined, byRule: undefined };
+    life.feed({ type: 'restartAsked', ask });
+    life.nowMs += 9_000;
+    life.feed({ type: 'overdue', id: 1 });
+    life.nowMs += 1_500;
+    life.feed({ type: 'exited', id: 1, pid: 101, code: undefined, signal: 9, core: false, oom: false });
+    assert.deepEqual([life.spawns, life.logs.filter((line) => line.includes('survived'))], [[0], []]);
+    life.feed({ type: 'groupGone', id: 1, strays: 0 });
+    assert.deepEqual(life.spawns, [0, 10_500]);
   });
 
   it('with another signal says nothing of who did it', () => {

@@ -4,6 +4,7 @@
 
 import { ladderOf } from '../ladder.ts';
 import { killAtMs, ownKillAtMs } from '../pod/deadline.ts';
+import { isRestarting } from '../pod/restart.ts';
 import { SIGKILL, SIGTERM, signalName } from '../signals.ts';
 import { type Draft, isDue, note, say, update, wakeAt } from '../state/draft.ts';
 import type { Event } from '../state/events.ts';
@@ -69,16 +70,21 @@ export function climbInTime(draft: Draft): void {
 
 /**
  * KILL ends no zombie whose parent does not reap it and no process that sleeps in the kernel: once the leader was
- * reaped such leftovers are waited for 2 s, and in a pod's stop only so long that the death is still written.
+ * reaped such leftovers are waited for 2 s, and in a stop only so long that the death is still written. They run no
+ * more, so another life may follow.
  */
 export function giveUpOnUnkillable(draft: Draft): void {
   const { child, climb, deadline } = draft.state;
   if (child.is !== 'leftovers' || climb?.killed !== true) return;
-  const lastMs = deadline?.kills === true ? deadline.atMs - WRITING_MS : Number.POSITIVE_INFINITY;
-  const giveUpMs = Math.max(climb.sinceMs + WRITING_MS, Math.min(climb.sinceMs + UNKILLABLE_MS, lastMs));
+  // Nobody ends a container in which the command is to start again.
+  const isTheEnd = deadline?.kills === true && !isRestarting(draft.state);
+  const lastMs = isTheEnd ? deadline.atMs - WRITING_MS : Number.POSITIVE_INFINITY;
+  const patientMs = Math.max(climb.sinceMs, child.sinceMs) + UNKILLABLE_MS;
+  // Word of the rest comes right behind that of the leader, however late both are heard.
+  const giveUpMs = Math.max(climb.sinceMs + WRITING_MS, child.sinceMs + REST_MS, Math.min(patientMs, lastMs));
   wakeAt(draft, giveUpMs);
   if (!isDue(draft, giveUpMs)) return;
-  say(draft, 'warn', 'some of its processes survived KILL: exiting without them');
+  say(draft, 'warn', 'some of its processes survived KILL: they are waited for no longer');
   endLife(draft, child);
 }
 
