@@ -143,6 +143,10 @@ export class Laws {
       const content = now.get(name);
       if (content === files.get(name) || name === member.name || (name === by && this.#isToldNow(name, why)))
         return false;
+      if (this.#hadNoHandle(name, name === by && why === 'a new handle')) {
+        this.#world.count('excused: of another life told by its handle, which it could not take');
+        return false;
+      }
       const read = content?.read(name);
       if (read?.ok !== true) return false;
       // Of a restart in place who sleeps is told by a request of its own.
@@ -163,6 +167,14 @@ export class Laws {
     if (why === 'a file') return true;
     const { writtenAtMs } = this.#world.memberNamed(name)?.container ?? {};
     return writtenAtMs !== undefined && this.#world.agenda.nowMs - writtenAtMs < BINDING_MS;
+  }
+
+  /** On a volume that failed it could write over the file of a life before, and make no socket. */
+  #hadNoHandle(name: string, hasNow: boolean): boolean {
+    const { volume, troubles, agenda } = this.#world;
+    const container = this.#world.memberNamed(name)?.container;
+    if (container === undefined || (volume.sockets.get(name) === container && !hasNow)) return false;
+    return troubles.some(({ toMs }) => toMs >= container.startedAtMs + agenda.bootAtMs);
   }
 
   stoppedAlone(container: Container): void {

@@ -28,6 +28,8 @@ export class SimReflexes {
   #committedMs = 0;
   #endWith: EndWith | undefined;
   readonly #gone = new Set<string>();
+  /** What was known when it last ended the command with the mains. */
+  endedFrom: State | undefined;
   /** Its last word was that no other life will follow. */
   hasSaidFinal = false;
 
@@ -93,6 +95,7 @@ export class SimReflexes {
     const { needed, signal } = this.#endWith;
     if (this.#gone.size < needed || this.#container.queue.length > 0 || !this.#holds(this.#left)) return undefined;
     this.#compare(this.#left.state, this.#endWith);
+    this.endedFrom = this.#left.state;
     this.#left = undefined;
     this.#endWith = undefined;
     this.#container.world.count('ended with the mains');

@@ -226,6 +226,8 @@ export class Restarts {
       if (this.#areGatesShut(member)) continue;
       if ((state.restart?.requestedMs ?? 0) < ask.requestedMs && ask.by !== BY_FAULT && !this.#couldBeRead(ask))
         this.#world.count('excused: who asked for a restart was gone before all had looked');
+      else if ((state.restart?.requestedMs ?? 0) > ask.requestedMs && this.#isAboutToStart(member, state))
+        this.#world.count('excused: restarted again before it had started');
       else if ((state.restart?.requestedMs ?? 0) < ask.requestedMs || container.lastSpawned <= lastSpawned)
         this.#breaks('all live again', container, 'it was not restarted');
       else this.#world.count('lives again after a restart');
@@ -253,6 +255,13 @@ export class Restarts {
     return this.#tellings.some(
       (told) => told.requestedMs === requestedMs && Math.min(told.untilMs, nowMs) - told.sinceMs >= SETTLING_MS,
     );
+  }
+
+  /** Its command has ended for one restart or another, and it need not have seen yet that it may start again. */
+  #isAboutToStart({ config }: Member, { child, restart }: State): boolean {
+    const againAtMs = (restart?.againSinceMs ?? 0) + this.#world.agenda.bootAtMs;
+    const opened = config.startAfter.map(({ name, condition }) => this.#since.get(`${name} ${condition}`) ?? 0);
+    return child.is === 'unstarted' && this.#world.agenda.nowMs - Math.max(againAtMs, ...opened) < SETTLING_MS;
   }
 
   /** One that it starts after is over, or does not come up. */

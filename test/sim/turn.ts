@@ -3,6 +3,7 @@
  * twice.
  */
 import { lastTurnMs } from '../../src/core/pod/deadline.ts';
+import type { State } from '../../src/core/state/state.ts';
 import type { Step } from '../core/life.ts';
 import type { Container } from './container.ts';
 import { isCommandAlive, isOf, mainsOf } from './truth.ts';
@@ -33,12 +34,14 @@ export function judgeTurn(
   );
   if (mains.some(hasLived)) world.judges('sidecars outlive mains');
   if (dependents.some(hasLived)) world.judges('order');
+  // By its reflex init has acted on what its supervisor had told it by then.
+  const knowing = event.type === 'mainsEnded' ? container.reflexes.endedFrom : container.brain?.state;
   for (const other of new Set([...mains, ...dependents])) {
     if (other === member || !isCommandAlive(other) || stop.among?.includes(other.name) === false) continue;
     // Passed on by init, which is told whether it may a moment after the others have started, and much later by a
     // supervisor that hangs.
     const isPassedOn = event.type === 'forwarded';
-    if (isPassedOn || !isKnown(container, other) || isHidden(world, other))
+    if (isPassedOn || !isKnown(knowing, other) || isHidden(world, other))
       world.count('excused: stopped before one that it could not see');
     else breaks(config.role === 'sidecar' ? 'sidecars outlive mains' : 'order', `${other.name} still lives`);
   }
@@ -84,8 +87,8 @@ function isHidden({ volume, scenario, troubles, agenda }: World, { name, contain
 }
 
 /** It has seen the life that this member lives now. */
-function isKnown({ brain }: Container, other: Member): boolean {
-  const peers = brain?.state.peers;
+function isKnown(state: State | undefined, other: Member): boolean {
+  const peers = state?.peers;
   const seen = peers !== undefined && Object.hasOwn(peers, other.name) ? peers[other.name] : undefined;
   if (seen === undefined || other.container === undefined || !isOf(other.container, seen.tombstone)) return false;
   return seen.tombstone.Phase !== 'waiting';
