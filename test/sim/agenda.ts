@@ -26,6 +26,11 @@ export function actor(within?: Actor): Actor {
   return { isDead: false, frozenUntilMs: 0, within };
 }
 
+/** Of two at once the longer counts. */
+export function freeze(by: Actor | undefined, untilMs: number): void {
+  if (by !== undefined) by.frozenUntilMs = Math.max(by.frozenUntilMs, untilMs);
+}
+
 export class Agenda {
   nowMs: number;
   /** When CLOCK_MONOTONIC of this boot was 0. */

@@ -1,6 +1,7 @@
 /**
  * What befalls a pod, done to its world.
  */
+import { freeze } from './agenda.ts';
 import type { Container } from './container.ts';
 import { askToRestart } from './restarts.ts';
 import { type Fault, lengthOf } from './scenario.ts';
@@ -28,18 +29,16 @@ export function befall(world: World, fault: Fault): void {
       return crash(container, fault);
     case 'starve supervisor':
       if (container === undefined) return;
-      container.starvedUntilMs = agenda.nowMs + fault.forMs;
+      container.starvedUntilMs = Math.max(container.starvedUntilMs, endMs);
       return container.loseBrain();
     case 'hang supervisor':
-      if (container?.brain !== undefined) container.brain.actor.frozenUntilMs = agenda.nowMs + fault.forMs;
-      return;
+      return freeze(container?.brain?.actor, endMs);
     case 'kill container':
       return container?.end(137, 'killed');
     case 'kill command':
       return container?.killCommand(fault.oom);
     case 'freeze':
-      if (container !== undefined) container.actor.frozenUntilMs = agenda.nowMs + fault.forMs;
-      return;
+      return freeze(container?.actor, endMs);
     case 'pause':
       agenda.pausedUntilMs = agenda.nowMs + fault.forMs;
       return;
