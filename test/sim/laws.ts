@@ -143,15 +143,14 @@ export class Laws {
       const content = now.get(name);
       if (content === files.get(name) || name === member.name || (name === by && this.#isToldNow(name, why)))
         return false;
-      if (this.#hadNoHandle(name, name === by && why === 'a new handle')) {
-        this.#world.count('excused: of another life told by its handle, which it could not take');
-        return false;
-      }
       const read = content?.read(name);
       if (read?.ok !== true) return false;
       // Of a restart in place who sleeps is told by a request of its own.
       const { RestartRequested: _restart, ...rest } = read.tombstone;
-      return mattersTo(member.config, 'own', rest);
+      if (!mattersTo(member.config, 'own', rest)) return false;
+      const isExcused = this.#hadNoHandle(name, name === by && why === 'a new handle');
+      if (isExcused) this.#world.count('excused: another life that could not take its handle to tell of itself');
+      return !isExcused;
     });
     if (unheard.length > 0) this.#break('sleep', container, `it has slept through what ${unheard.join(', ')} wrote`);
     if (memo === undefined || writeMemo(memo) !== before)
