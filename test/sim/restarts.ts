@@ -109,7 +109,11 @@ export class Restarts {
     if (before.chronicle.healthy === undefined && after.chronicle.healthy !== undefined)
       this.#since.set(`${name} healthy`, nowMs);
     const isNew = after.restart !== undefined && after.restart.requestedMs !== before.restart?.requestedMs;
-    if (isNew && after.restart.by.startsWith(`${name}: `) && !this.isAsked(after)) {
+    // Again by a supervisor that does not know that the one before it has asked; and two may ask in one millisecond.
+    const isRepeated = this.#asked.some(
+      ({ ask }) => ask.requestedMs === after.restart?.requestedMs && ask.by === after.restart.by,
+    );
+    if (isNew && after.restart.by.startsWith(`${name}: `) && !isRepeated) {
       this.#world.count('restart asked for: by a member itself');
       this.asked(after.restart);
     }
