@@ -4,8 +4,7 @@
 import { isUtf8 } from 'node:buffer';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Input, Unreadable } from './check.ts';
-import { isDockerfileName } from './check.ts';
+import { type Input, isDockerfileName, type Unreadable } from './input/texts.ts';
 
 /** More is no manifest. */
 export const MAX_INPUT_BYTES = 64 * 1024 * 1024;

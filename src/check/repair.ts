@@ -2,11 +2,12 @@
  * `--fix` and `--diff`: repairs until nothing is left to repair. A fix may have to wait for another one that touches it,
  * and may need another one: a longer hook a longer grace period.
  */
-import type { Input, Result } from './check.ts';
+import type { Result } from './check.ts';
 import { applied, inOrder } from './edits.ts';
 import type { Edit } from './finding.ts';
 import { type Fixed, fixed } from './fix.ts';
 import type { Source } from './input/source.ts';
+import type { Input } from './input/texts.ts';
 
 export interface Repaired {
   /** Of each text that changes: all edits, as if they were made at once. */

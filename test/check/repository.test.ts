@@ -5,9 +5,10 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { check, type Input } from '../../src/check/check.ts';
+import { check } from '../../src/check/check.ts';
 import { collect } from '../../src/check/files.ts';
 import { positionAt } from '../../src/check/input/source.ts';
+import type { Input } from '../../src/check/input/texts.ts';
 import { ROOT } from '../helpers/paths.ts';
 import { PAGE, RULES_PAGE, rulesPage, withRules } from './page.ts';
 

@@ -3,7 +3,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { check as checkInputs, type Input, type Result } from '../../check/check.ts';
+import { check as checkInputs, type Result } from '../../check/check.ts';
 import { collect } from '../../check/files.ts';
 import { isAtLeast, type Severity } from '../../check/finding.ts';
 import { fingerprintsOf } from '../../check/fingerprint.ts';
@@ -15,6 +15,7 @@ import { githubOf, gitlabOf, jsonOf, markdownOf } from '../../check/formats/mach
 import { checkPage, workloadSvg } from '../../check/formats/pictures.ts';
 import { sarifOf } from '../../check/formats/sarif.ts';
 import { textOf } from '../../check/formats/text.ts';
+import type { Input } from '../../check/input/texts.ts';
 import { isResourceList, krmOf } from '../../check/krm.ts';
 import { repaired } from '../../check/repair.ts';
 import { RULE_IDS, ruleNamed } from '../../check/rules/table.ts';

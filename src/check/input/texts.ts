@@ -1,0 +1,78 @@
+/**
+ * What each text of the inputs is: documents of YAML or JSON, among them Compose files, or a Dockerfile; and which of
+ * them cannot be read.
+ */
+import { type ComposeService, isCompose, servicesOfCompose } from './compose.ts';
+import { withoutDefinitions } from './definitions.ts';
+import { type Stage, stageOf } from './dockerfile.ts';
+import { parseLocated } from './located.ts';
+import type { Root } from './objects.ts';
+import { makeSource, positionAt, type Source } from './source.ts';
+
+export interface Input {
+  readonly path: string;
+  readonly text: string;
+  /** Text of a file beside it; undefined: it cannot be read. */
+  readonly readBeside?: (path: string) => string | undefined;
+}
+
+export interface Unreadable {
+  readonly path: string;
+  readonly line: number | undefined;
+  readonly why: string;
+}
+
+export interface Inputs {
+  readonly sources: readonly Source[];
+  readonly roots: readonly Root[];
+  readonly services: readonly ComposeService[];
+  readonly stages: readonly Stage[];
+  readonly unreadable: readonly Unreadable[];
+  /** CustomResourceDefinitions that were passed over. */
+  readonly definitions: number;
+}
+
+export function readInputs(inputs: readonly Input[]): Inputs {
+  const sources: Source[] = [];
+  const roots: Root[] = [];
+  const services: ComposeService[] = [];
+  const stages: Stage[] = [];
+  const unreadable: Unreadable[] = [];
+  let definitions = 0;
+  for (const { path, text, readBeside } of inputs) {
+    const source = makeSource(path, text);
+    sources.push(source);
+    if (isDockerfileName(path)) {
+      const stage = stageOf(source, readBeside ?? (() => undefined));
+      if (stage === undefined) unreadable.push({ path, line: undefined, why: 'no FROM in this Dockerfile' });
+      else stages.push(stage);
+      continue;
+    }
+    const { text: bare, definitions: passed } = withoutDefinitions(text);
+    definitions += passed;
+    const parsed = parseLocated(bare);
+    // A template is one all over.
+    const problems = isTemplate(text) ? parsed.problems.slice(0, 1) : parsed.problems;
+    for (const { offset, why } of problems)
+      unreadable.push({ path, line: positionAt(source, offset).line, why: explained(text, why) });
+    for (const root of parsed.roots) {
+      if (isCompose(root)) services.push(...servicesOfCompose(source, root));
+      roots.push({ source, root });
+    }
+  }
+  return { sources, roots, services, stages, unreadable, definitions };
+}
+
+export function isDockerfileName(path: string): boolean {
+  return /(^|\/)(Dockerfile|Containerfile)(\.[^/]*)?$|\.(Dockerfile|Containerfile)$/i.test(path);
+}
+
+function explained(text: string, why: string): string {
+  if (!isTemplate(text)) return `not YAML: ${why}`;
+  return 'a template, not YAML; render it first (helm template) and check the output';
+}
+
+/** Of Go, as Helm has it. */
+function isTemplate(text: string): boolean {
+  return /\{\{-?\s*[.$A-Za-z]/.test(text);
+}
