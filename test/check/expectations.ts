@@ -8,9 +8,12 @@ import type { Rule } from '../../src/check/rules/rule.ts';
 import { RULES, ruleNamed } from '../../src/check/rules/table.ts';
 import type { Case } from './cases/case.ts';
 import { DOCKER_CASES } from './cases/docker.ts';
+import { FIRST_PROCESS_CASES } from './cases/first-process.ts';
+import { HOOK_CASES } from './cases/hooks.ts';
 import { POD_CASES } from './cases/pods.ts';
 import { SEXTON_CASES } from './cases/sexton.ts';
-import { SIGNAL_CASES } from './cases/signals.ts';
+import { SEXTON_FLAG_CASES } from './cases/sexton-flags.ts';
+import { STOP_SIGNAL_CASES } from './cases/stop-signals.ts';
 import { TIME_CASES } from './cases/time.ts';
 import { CLEAN, FOUND } from './manifests.ts';
 import { CLEAN_AROUND, FOUND_AROUND } from './manifests-around.ts';
@@ -46,7 +49,16 @@ export const EXPECTATIONS: readonly Expectation[] = [
     title: `${rule} leaves ${what} alone`,
     hold: async () => assert.deepEqual((await findingsOf(ruleNamed(rule), text, around)).map(told), [], text),
   })),
-  ...[...TIME_CASES, ...SIGNAL_CASES, ...POD_CASES, ...DOCKER_CASES, ...SEXTON_CASES].map((one) => ({
+  ...[
+    ...TIME_CASES,
+    ...FIRST_PROCESS_CASES,
+    ...STOP_SIGNAL_CASES,
+    ...HOOK_CASES,
+    ...POD_CASES,
+    ...DOCKER_CASES,
+    ...SEXTON_CASES,
+    ...SEXTON_FLAG_CASES,
+  ].map((one) => ({
     rule: one.rule,
     title: `${one.rule} ${one.says.length === 0 ? 'leaves' : 'finds'} ${one.what}${one.says.length === 0 ? ' alone' : ''}`,
     hold: () => saysWhatItShould(one),

@@ -11,7 +11,7 @@ import { type ContainerView, wordAt } from '../stop/plan.ts';
 import { mountAbove, nameOf, placeOf } from './common.ts';
 import { deployment, job, sexton } from './examples.ts';
 import type { Found, Rule, WorkloadCase } from './rule.ts';
-import { withFlag } from './signals.ts';
+import { flagPlace, withFlag } from './sexton-flags.ts';
 
 const WEB = (flags: string) => `- name: web\n  image: example.com/web:1\n  ${sexton(flags)}`;
 const UID = '  env:\n    - {name: SEXTON_POD_UID, valueFrom: {fieldRef: {fieldPath: metadata.uid}}}\n';
@@ -275,14 +275,6 @@ function membersOf(containers: WorkloadCase['view']['containers']): readonly Mem
 /** It may be a member, or not. */
 function isUnseen({ argv, sexton: its }: ContainerView): boolean {
   return argv === undefined || (its !== undefined && its.run === undefined);
-}
-
-/** The word that gives the flag, else the beginning of the command line. */
-function flagPlace(container: Container, flag: string) {
-  const words = [...(container.command ?? []), ...(container.args ?? [])];
-  const index = words.findIndex((word) => word === flag || word.startsWith(`${flag}=`));
-  const value = words[index] === flag ? index + 1 : index;
-  return wordAt(container, Math.max(0, value)) ?? container.node;
 }
 
 function mountOf(container: Container, { graveyard = '' }: RunConfig): Mount | undefined {

@@ -3,10 +3,12 @@
  */
 import { DELIVERY_RULES } from './delivery.ts';
 import { DOCKER_RULES } from './docker.ts';
+import { FIRST_PROCESS_RULES } from './first-process.ts';
+import { HOOK_RULES } from './hooks.ts';
 import { POD_RULES } from './pods.ts';
 import type { Rule } from './rule.ts';
 import { SEXTON_RULES } from './sexton.ts';
-import { SIGNAL_RULES } from './signals.ts';
+import { STOP_SIGNAL_RULES } from './stop-signals.ts';
 import { TIME_RULES } from './time.ts';
 
 const UNUSED_IGNORE: Rule = {
@@ -24,7 +26,9 @@ const UNUSED_IGNORE: Rule = {
 
 export const RULES: readonly Rule[] = [
   ...TIME_RULES,
-  ...SIGNAL_RULES,
+  ...FIRST_PROCESS_RULES,
+  ...STOP_SIGNAL_RULES,
+  ...HOOK_RULES,
   ...POD_RULES,
   ...DOCKER_RULES,
   ...SEXTON_RULES,
