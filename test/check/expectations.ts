@@ -6,6 +6,7 @@ import type { Finding } from '../../src/check/finding.ts';
 import { fixed } from '../../src/check/fix.ts';
 import type { Rule } from '../../src/check/rules/rule.ts';
 import { RULES, ruleNamed } from '../../src/check/rules/table.ts';
+import { ANNOTATION_CASES } from './cases/annotations.ts';
 import type { Case } from './cases/case.ts';
 import { DOCKER_CASES } from './cases/docker.ts';
 import { FIRST_PROCESS_CASES } from './cases/first-process.ts';
@@ -58,6 +59,7 @@ export const EXPECTATIONS: readonly Expectation[] = [
     ...DOCKER_CASES,
     ...SEXTON_CASES,
     ...SEXTON_FLAG_CASES,
+    ...ANNOTATION_CASES,
   ].map((one) => ({
     rule: one.rule,
     title: `${one.rule} ${one.says.length === 0 ? 'leaves' : 'finds'} ${one.what}${one.says.length === 0 ? ' alone' : ''}`,

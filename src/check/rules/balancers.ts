@@ -4,7 +4,7 @@
 import { at, entriesAt, type Located, textAt, textsAt, wholeAt } from '../input/located.ts';
 import { ingressesOf, isSameNamespace, type Objects, type Other, servicesOf, type Workload } from '../input/objects.ts';
 import type { Place } from '../input/source.ts';
-import { declaredMs } from '../stop/plan.ts';
+import { declaredMs } from '../stop/declared.ts';
 import { annotationPlace } from './common.ts';
 
 export interface Delay {

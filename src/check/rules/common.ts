@@ -3,7 +3,7 @@
  */
 import { insertKey, replaceValue } from '../edits.ts';
 import type { Edit } from '../finding.ts';
-import { at, type Range, textAt } from '../input/located.ts';
+import { at, type Entry, entriesAt, type Range, textAt } from '../input/located.ts';
 import { ingressesOf, type Other, servicesOf, type Workload } from '../input/objects.ts';
 import type { Container, Mount, Pod } from '../input/pod.ts';
 import { type Place, trimmed } from '../input/source.ts';
@@ -43,11 +43,15 @@ export function hasSleep(minor: number | undefined): boolean {
   return minor === undefined || minor >= 30;
 }
 
-export function annotationPlace(workload: Workload, name: string): Place {
-  const { pod, object } = workload;
+/** As they are written: those of the workload, and behind them those of its pod, which beat them. */
+export function annotationsOf({ object }: Workload): readonly (readonly [name: string, entry: Entry])[] {
   const template = at(object, 'spec', 'template') ?? at(object, 'spec', 'jobTemplate', 'spec', 'template');
-  const node = at(template, 'metadata', 'annotations', name) ?? at(object, 'metadata', 'annotations', name);
-  return placeOf(pod, node ?? pod.spec);
+  return [object, template].flatMap((from) => [...entriesAt(from, 'metadata', 'annotations')]);
+}
+
+export function annotationPlace(workload: Workload, name: string): Place {
+  const [, entry] = annotationsOf(workload).findLast(([one]) => one === name) ?? [];
+  return placeOf(workload.pod, entry?.value ?? workload.pod.spec);
 }
 
 /** The mount that a path is on: the deepest above it. */

@@ -1,6 +1,7 @@
 /**
  * All rules, in the order of their ids.
  */
+import { ANNOTATION_RULES } from './annotations.ts';
 import { DELIVERY_RULES } from './delivery.ts';
 import { DOCKER_RULES } from './docker.ts';
 import { FIRST_PROCESS_RULES } from './first-process.ts';
@@ -33,6 +34,7 @@ export const RULES: readonly Rule[] = [
   ...DOCKER_RULES,
   ...SEXTON_RULES,
   ...DELIVERY_RULES,
+  ...ANNOTATION_RULES,
   UNUSED_IGNORE,
 ].sort((a, b) => (a.id < b.id ? -1 : 1));
 

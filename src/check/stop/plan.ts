@@ -15,6 +15,7 @@ import type { ComposeService } from '../input/compose.ts';
 import { at, entriesAt, itemsAt, textAt } from '../input/located.ts';
 import { configText, type Objects, type Workload } from '../input/objects.ts';
 import { argvOf, type Container, type Hook, type Pod } from '../input/pod.ts';
+import { declaredMs } from './declared.ts';
 import { factsOfImage, type Images, referenceOf, shellOf, stopSignalOf } from './images.ts';
 import { between, exactly, type Interval, UNKNOWN, ZERO } from './interval.ts';
 import { settingOf } from './settings.ts';
@@ -49,19 +50,6 @@ export interface ContainerView {
 export interface PodView {
   readonly containers: readonly ContainerView[];
   readonly timeline: Timeline;
-}
-
-/** Annotations by which a person says what cannot be seen. */
-const DECLARATIONS = 'check.sexton.dev/';
-
-export function declaredMs(pod: Pod, what: string, container?: string): number | undefined {
-  const texts = [
-    ...(container === undefined ? [] : [pod.annotations.get(`${DECLARATIONS}${what}.${container}`)]),
-    pod.annotations.get(`${DECLARATIONS}${what}`),
-  ];
-  const text = texts.find((one) => one !== undefined);
-  const seconds = text === undefined || text.trim() === '' ? Number.NaN : Number(text);
-  return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1_000 : undefined;
 }
 
 export async function podViewOf(workload: Workload, objects: Objects, images: Images): Promise<PodView> {

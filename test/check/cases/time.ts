@@ -261,4 +261,13 @@ export const TIME_CASES: readonly Case[] = [
     text: hooked(sleep(5)) + balanced('stickiness.enabled=true'),
     says: [],
   },
+  {
+    rule: 'SX110',
+    what: 'the delay that the pod declares, before that of its workload',
+    text: declared(hooked(sleep(5)), 'check.sexton.dev/lb-seconds: "6"').replace(
+      'labels: {app: web}}',
+      'labels: {app: web}, annotations: {a: "9", check.sexton.dev/lb-seconds: "1m", b: "9"}}',
+    ),
+    says: [/^warning @5000 \["1m"\] .*for 60 s/],
+  },
 ];

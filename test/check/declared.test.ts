@@ -1,0 +1,90 @@
+/**
+ * What a person declares by annotations: which notations are understood, and what is said of the others.
+ */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { check } from '../../src/check/check.ts';
+import { deployment } from '../../src/check/rules/examples.ts';
+import { ruleNamed } from '../../src/check/rules/table.ts';
+
+const STOP = 'check.sexton.dev/stop-seconds';
+/** Another workload of the same file, with a finding of its own. */
+const OTHER = `---\n${ruleNamed('SX101').bad}`;
+
+function manifest(annotations: string): string {
+  const text = deployment('- {name: web, image: "example.com/web:1"}');
+  return `${text.replace('metadata: {name: web}', `metadata: {name: web, annotations: {${annotations}}}`)}${OTHER}`;
+}
+
+/** By whether the program is killed after 30 s: that is what it was declared for. */
+async function judged(annotations: string) {
+  const { findings, workloads, unreadable } = await check([{ path: 'a.yaml', text: manifest(annotations) }]);
+  assert.deepEqual(unreadable, []);
+  assert.ok(
+    findings.some(({ rule }) => rule === 'SX101'),
+    'the rest of the file is checked',
+  );
+  const said = findings.filter(({ message }) => message.includes('check.sexton.dev'));
+  return {
+    killed: workloads[0]?.view.timeline.containers[0]?.killed,
+    said: said.map(({ rule, severity, message }) => `${severity} ${rule} ${message}`),
+  };
+}
+
+describe('what is declared by annotations', () => {
+  for (const [value, killed] of [
+    ['"0"', 'never'],
+    ['"5"', 'never'],
+    ['5', 'never'],
+    ['" 5.5 "', 'never'],
+    ['"5s"', 'never'],
+    ['"500ms"', 'never'],
+    ['"60"', 'always'],
+    ['"1m30s"', 'always'],
+    ['"2147483"', 'always'],
+    ['"596h"', 'always'],
+  ])
+    it(`understands ${value}`, async () => {
+      assert.deepEqual(await judged(`${STOP}: ${value}`), { killed, said: [] });
+      assert.deepEqual(await judged(`${STOP}.web: ${value}`), { killed, said: [] });
+    });
+
+  const such = 'must be a duration; write one such as 500ms, 30s or 1m30s';
+  for (const [value, shown, why] of [
+    ['soon', 'soon', such],
+    ['""', '""', such],
+    ['', '""', such],
+    ['"-5"', '-5', 'a duration cannot be negative; write 0 or a duration such as 30s'],
+    ['"30 sec"', '"30 sec"', 'must be a duration; write 30s'],
+    ['"1.5m"', '1.5m', 'must be a duration; write 1m30s'],
+    ['"1e3"', '1e3', such],
+    ['"0x1e"', '0x1e', such],
+    ['[5]', '[5]', such],
+    ['"2147484"', '2147484', 'longer than a timer can be; write at most 596h'],
+    ['"597h"', '597h', 'longer than a timer can be; write at most 596h'],
+    [`"${'9'.repeat(400)}"`, `${'9'.repeat(80)}...`, 'longer than a timer can be; write at most 596h'],
+  ] as const)
+    it(`says that ${value.slice(0, 20) || 'nothing'} cannot be read, and goes on as without it`, async () => {
+      const said = [`warning SX902 ${STOP} ${shown}: ${why}`];
+      assert.deepEqual(await judged(`${STOP}: ${value}`), { killed: 'maybe', said });
+    });
+
+  it('says which part of a name is wrong', async () => {
+    const { said } = await judged(
+      [
+        `${STOP}.wbe: "5"`,
+        'check.sexton.dev/stop-second: "5"',
+        'check.sexton.dev/lb-seconds.web: "5"',
+        'check.sexton.dev/drain: "5"',
+        'check.sexton.dev/ignore-101: "it ends early"',
+      ].join(', '),
+    );
+    assert.deepEqual(said, [
+      `warning SX902 ${STOP}.wbe: this pod has no container wbe; it has web`,
+      'warning SX902 check.sexton.dev/stop-second: no such annotation; did you mean stop-seconds?',
+      'warning SX902 check.sexton.dev/lb-seconds.web: no such annotation; did you mean lb-seconds?',
+      'warning SX902 check.sexton.dev/drain: no such annotation; write one of stop-seconds, prestop-seconds, lb-seconds, ignore',
+      'warning SX902 check.sexton.dev/ignore-101: names no rule; write one such as ignore-SX301',
+    ]);
+  });
+});
