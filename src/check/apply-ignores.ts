@@ -38,7 +38,12 @@ export function ignoresOf({ roots, stages }: Inputs, { workloads, budgets }: Obj
   ];
 }
 
-export function withoutIgnored(all: readonly Finding[], ignores: readonly Ignore[]): Applied {
+/** `unasked`: rules of which it is not known whether they would find something. */
+export function withoutIgnored(
+  all: readonly Finding[],
+  ignores: readonly Ignore[],
+  unasked: ReadonlySet<string>,
+): Applied {
   const findings: Finding[] = [];
   const ignored: Ignored[] = [];
   const used = new Map<Ignore, Set<string>>();
@@ -49,7 +54,7 @@ export function withoutIgnored(all: readonly Finding[], ignores: readonly Ignore
     else ignored.push({ finding, reason: by.map(({ reason }) => reason).find((reason) => reason !== undefined) });
   }
   const unused = ignores.flatMap((ignore) => {
-    const rules = ignore.rules.filter((id) => used.get(ignore)?.has(id) !== true);
+    const rules = ignore.rules.filter((id) => used.get(ignore)?.has(id) !== true && !unasked.has(id));
     return rules.length === 0 ? [] : [{ ignore, rules }];
   });
   return { findings, ignored, unused };

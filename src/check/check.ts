@@ -74,7 +74,7 @@ export async function check(inputs: readonly Input[], options: Options = {}): Pr
   for (const stage of read.stages)
     for (const rule of rules)
       if (rule.on === 'dockerfile') add(rule, stage.source.path, placeOf(stage.source), rule.find(stage, images));
-  const { findings, ignored, unused } = withoutIgnored(all, ignoresOf(read, objects));
+  const { findings, ignored, unused } = withoutIgnored(all, ignoresOf(read, objects), unasked(options));
   const unusedFindings = rules
     .filter(({ on }) => on === 'ignores')
     .flatMap((rule) => unused.map((one) => unusedFinding(rule, one, severityOf(rule))));
@@ -110,6 +110,17 @@ export async function check(inputs: readonly Input[], options: Options = {}): Pr
 
 function withCount(counts: ReadonlyMap<string, number>, kind: string, more: number): ReadonlyMap<string, number> {
   return more === 0 ? counts : new Map([...counts, [kind, (counts.get(kind) ?? 0) + more]]);
+}
+
+/** Rules that are left out, or find nothing without a flag that is not given. */
+function unasked(options: Options): ReadonlySet<string> {
+  const missing = [
+    ...(options.minor === undefined ? ['--kubernetes-version'] : []),
+    ...(options.scenarios === undefined || options.scenarios.length === 0 ? ['--scenario'] : []),
+  ];
+  const isUnasked = ({ id, flags = [] }: Rule): boolean =>
+    !isWanted(id, options) || flags.some((flag) => missing.includes(flag));
+  return new Set(RULES.filter(isUnasked).map(({ id }) => id));
 }
 
 /** `SX3` names all that begin so. */
