@@ -10,6 +10,7 @@ import { SextonError } from '../text/errors.ts';
 import { asWarning, outputWidth, print, withBoldHeader } from '../text/print.ts';
 import { formatTable } from '../text/table.ts';
 import { readLeadingFlags } from './arguments.ts';
+import { watchingNote } from './watching.ts';
 
 export async function explain(args: readonly string[], env: Env): Promise<void> {
   const { flags, rest: commandLine } = readLeadingFlags('explain', args);
@@ -17,7 +18,12 @@ export async function explain(args: readonly string[], env: Env): Promise<void> 
   const resolution = await resolveRun(commandLine, env, machine);
   if (!resolution.ok) throw new SextonError('badConfiguration', { problems: resolution.problems });
   const { run, sources, warnings, awakeFor, whyNode } = resolution;
-  const notes = awakeFor.length === 0 ? resolution.notes : [...resolution.notes, staysAwake(awakeFor)];
+  const watching = await watchingNote(run.graveyard);
+  const notes = [
+    ...resolution.notes,
+    ...(awakeFor.length === 0 ? [] : [staysAwake(awakeFor)]),
+    ...(watching === undefined ? [] : [watching]),
+  ];
   const node = whyNode === undefined ? NO_NODE : `there is a Node process from the start: ${whyNode}`;
   if (flags.format === 'json') {
     const { program, ...rest } = run;

@@ -1,0 +1,30 @@
+/**
+ * How a member is told of changes in its graveyard on this machine. src/init/directory.c and
+ * src/runtime/graveyard/file-events.ts do what is said here.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { isLocalFile } from '../../runtime/graveyard/unchanged.ts';
+import { machine } from '../machine.ts';
+
+/** undefined: there is no graveyard or no init, or it cannot be seen. */
+export async function watchingNote(graveyard: string | undefined): Promise<string | undefined> {
+  if (graveyard === undefined || !machine.hasInit) return undefined;
+  if (!(await isLocalFile(graveyard)))
+    return 'the supervisor does not sleep, and takes an inotify instance: the graveyard is on a file system that another kernel may change, such as NFS, 9p or FUSE';
+  const lack = lackOfDnotify();
+  if (lack === undefined) return undefined;
+  if (lack === 'none') return 'init watches the graveyard by dnotify, without an inotify instance';
+  return `init watches the graveyard by one of the inotify instances of its uid, as this kernel has no dnotify (fs.dir-notify-enable is ${lack})`;
+}
+
+/** undefined: /proc does not tell. A kernel that is built without dnotify does not have its switch. */
+function lackOfDnotify(): 'none' | '0' | 'missing' | undefined {
+  try {
+    return readFileSync(`${SWITCHES}/dir-notify-enable`, 'utf8').trim() === '0' ? '0' : 'none';
+  } catch (error) {
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT' && existsSync(SWITCHES);
+    return isMissing ? 'missing' : undefined;
+  }
+}
+
+const SWITCHES = '/proc/sys/fs';
