@@ -29,10 +29,15 @@ export interface Release {
  */
 const RUN_MODULES: ReadonlySet<string> = new Set(['src/cli/commands/run.ts', 'src/cli/config/file/file.ts']);
 /**
- * Beside those: what a member needs only where there is no init, which the delivered directory always has, or only when
- * it is asked for a trace.
+ * Beside those: what a member needs only where there is no init, which the delivered directory always has, on a network
+ * volume, or when it is asked for a trace.
  */
-const OTHER_TOOLS: ReadonlySet<string> = new Set(['yaml', 'src/runtime/host/execa.ts', 'src/runtime/otlp.ts']);
+const OTHER_TOOLS: ReadonlySet<string> = new Set([
+  'yaml',
+  'chokidar',
+  'src/runtime/host/execa.ts',
+  'src/runtime/otlp.ts',
+]);
 
 export async function makeBundles(root: string, release: Release): Promise<Bundles> {
   const entry = join(root, 'src/cli/main.ts');
@@ -59,11 +64,10 @@ export async function makeBundles(root: string, release: Release): Promise<Bundl
     },
   };
   const lazy = new Set<string>();
-  const run = await build({ ...common, entryPoints: [entry], plugins: [toolsApart(root, lazy), withoutWorkers] });
+  const run = await build({ ...common, entryPoints: [entry], plugins: [toolsApart(root, lazy)] });
   const tools = await build({
     ...common,
     stdin: { contents: toolsEntry(lazy), resolveDir: root, sourcefile: 'tools.ts', loader: 'ts' },
-    plugins: [withoutWorkers],
   });
   const launcher = await build({ ...common, entryPoints: [join(root, 'src/delivery/launcher/launcher.ts')] });
   return {
@@ -95,21 +99,6 @@ function toolsApart(root: string, lazy: Set<string>): Plugin {
     },
   };
 }
-
-/**
- * pino loads thread-stream for transports in workers, which need files of its own beside them. sexton logs to a
- * descriptor.
- */
-const withoutWorkers: Plugin = {
-  name: 'without-workers',
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^thread-stream$/ }, ({ path }) => ({ path, namespace: 'worker' }));
-    onLoad({ filter: /.*/, namespace: 'worker' }, () => ({
-      contents: `module.exports = class { constructor() { throw new Error('internal error: pino transports are not bundled') } }`,
-      loader: 'js',
-    }));
-  },
-};
 
 function toolsEntry(lazy: ReadonlySet<string>): string {
   const entries = [...lazy].sort().map((module) => {

@@ -1,12 +1,12 @@
 /**
- * The log: lines on descriptor 2, JSON or text. pino is loaded after the application has been started; what is said
- * before that is kept until then.
+ * The log: lines on descriptor 2, JSON or text. Written here and not by a library, as each wake of the supervisor would
+ * load it before it can decide anything.
  *
  * Never through process.stderr: touching that stream makes an inherited pipe non-blocking for the application too.
  * Writing is asynchronous and bounded, so that a reader who has stalled costs lines and not signals.
  */
-import type { Logger } from 'pino';
 import type { LogLevel } from '../core/state/events.ts';
+import { LineWriter } from './line-writer.ts';
 
 export interface LogOptions {
   readonly level: LogLevel | 'silent';
@@ -16,15 +16,7 @@ export interface LogOptions {
 
 export class Log {
   readonly #options: LogOptions;
-  #early: { level: LogLevel; message: string; details: object; time: number }[] = [];
-  #logger: Logger | undefined;
-  #opening: Promise<void> | undefined;
-  /** Writes nothing, but lays out the lines that may come. */
-  #drafter: Logger | undefined;
-  #draft = '';
-  /** Lines are on their way to descriptor 2. */
-  #isWriting = false;
-  #onDrained: () => void = () => {};
+  readonly #writer = new LineWriter(2);
 
   constructor(options: LogOptions) {
     this.#options = options;
@@ -37,85 +29,30 @@ export class Log {
   }
 
   say(level: LogLevel, message: string, details: object = {}): void {
-    if (!this.shows(level)) return;
-    if (this.#logger === undefined) this.#early.push({ level, message, details, time: Date.now() });
-    else this.#logger[level]({ ...details, time: new Date().toISOString() }, message);
+    const line = this.lineOf(level, message, details, new Date().toISOString());
+    if (line !== '') this.#writer.write(line);
   }
 
-  /** The line as it is written if it is said at this time, once the log is open; '': it is not shown. */
+  /** The line as it is written if it is said at this time; '': it is not shown. */
   lineOf(level: LogLevel, message: string, details: object, time: string): string {
-    if (this.#drafter === undefined) throw new Error('internal error: a draft of a log that is not open');
-    this.#draft = '';
-    if (this.shows(level)) this.#drafter[level]({ ...details, time }, message);
-    return this.#draft;
-  }
-
-  /** Opens the log and writes down what was said so far. */
-  open(): Promise<void> {
-    this.#opening ??= this.#open();
-    return this.#opening;
-  }
-
-  async #open(): Promise<void> {
-    const { destination, pino } = await import('pino');
-    const sink = destination({ dest: 2, sync: false, maxLength: MAX_PENDING_BYTES });
-    // A closed or full descriptor 2 costs lines, nothing else.
-    sink.on('error', () => {});
-    // pino calls it when this process ends by itself, as by a crash. It would try until it can write: without a reader
-    // that is never, and this process would not end.
-    sink.flushSync = () => {};
-    sink.on('drain', () => {
-      this.#isWriting = false;
-      this.#onDrained();
-    });
-    const write = (line: string): boolean => {
-      this.#isWriting = true;
-      return sink.write(line);
-    };
-    const { level, format, member } = this.#options;
-    const loggerTo = (take: (line: string) => unknown): Logger =>
-      pino(
-        {
-          level,
-          base: { member },
-          timestamp: false,
-          messageKey: 'message',
-          formatters: { level: (label) => ({ level: label }) },
-        },
-        { write: (line: string) => void take(harmless(format === 'json' ? line : textLine(line))) },
-      );
-    this.#logger = loggerTo(write);
-    this.#drafter = loggerTo((line) => {
-      this.#draft += line;
-    });
-    const early = this.#early;
-    this.#early = [];
-    for (const { level: at, message, details, time } of early) {
-      this.#logger[at]({ ...details, time: new Date(time).toISOString() }, message);
-    }
+    if (!this.shows(level)) return '';
+    const { member, format } = this.#options;
+    const line = `${JSON.stringify({ level, member, ...details, time, message })}\n`;
+    return harmless(format === 'json' ? line : textLine(line));
   }
 
   /** Lines are on their way. */
   get isWriting(): boolean {
-    return this.#isWriting;
+    return this.#writer.isWriting;
   }
 
   /** Resolves when all is written, or after `mostMs`. */
-  async close(mostMs: number): Promise<void> {
-    await this.open();
-    if (!this.#isWriting) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, mostMs);
-      this.#onDrained = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+  flush(mostMs: number): Promise<void> {
+    return this.#writer.drained(mostMs);
   }
 }
 
 const ORDER: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
-const MAX_PENDING_BYTES = 256 * 1024;
 
 /** `12:04:05.123Z info  web: asked to stop signal=SIGTERM` */
 function textLine(line: string): string {

@@ -109,11 +109,11 @@ export class Membership {
    * socket already.
    */
   async claim(events: MembershipEvents, isHeld: boolean): Promise<void> {
+    if (isHeld) this.#isOurs = true;
     this.#report(await this.#store.prepare());
     if (!isHeld) await this.#claim(events);
     // To write what is there already would wake all who watch us.
     const isWritten = isHeld && this.#text !== undefined && (await this.#adopt(this.#text));
-    if (isHeld) this.#isOurs = true;
     if (!isWritten) this.#write();
     await this.#pending;
     // The supervisor before this one may have asked for a handle that could not be made: an old one was in its way.
@@ -213,10 +213,10 @@ export class Membership {
     if (trouble !== undefined) log.say('warn', trouble.message);
   }
 
-  /** Resolves when the last tombstone is written; what comes later is not. */
+  /** Resolves when the last tombstone is written, and what was asked of us removed; what comes later is not. */
   async settle(): Promise<void> {
     clearInterval(this.#tending);
-    await Promise.all([this.#store.close(), this.#pending]);
+    await Promise.all([this.#store.close(), this.#pending, this.#graveyard?.settle()]);
   }
 
   /** A stop request names the life that its sender saw in the tombstone. A member whose name is taken writes none. */

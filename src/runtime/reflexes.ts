@@ -70,7 +70,6 @@ export class Reflexes {
   async #leaveBehind(known: Known): Promise<void> {
     const { member, tombstoneAt, log, terminationLog: evidence, needsSupervisor, commit } = this.#options;
     const { state, wakeAtMs } = known;
-    await log.open();
     // Where a file system may hang init is not to write.
     const isWritable = evidence === undefined || (await isLocalFile(evidence.path));
     const path = await tombstoneAt();

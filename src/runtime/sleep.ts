@@ -97,7 +97,7 @@ export class Sleeper {
       if (again === undefined || !isSame(again, vigil) || !isUndisturbed()) return;
     }
     log.say('debug', 'nothing is due: asleep until something happens');
-    await log.close(MOST.flushingMs);
+    await log.flush(MOST.flushingMs);
     const shown = vigil === undefined ? [] : [{ type: 'asleepAt', path: vigil.own } as const];
     if (isUndisturbed() && !log.isWriting) commit([...shown, { type: 'sleep' }]);
   }

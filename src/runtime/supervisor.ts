@@ -167,13 +167,15 @@ export class Supervisor {
     // Only our own program is loaded here, which may take long on little CPU: without it nobody would look at the others.
     const opened = openMembership === undefined ? undefined : this.#open(openMembership);
     this.#claimed.resolve(opened?.then((membership) => this.#claim(membership, events)));
-    await Promise.all([log.open(), opened, withTimeout(this.#claimed.promise, MOST.claimingMs)]);
+    // One that was woken has its name, and looks at the others at once: it has something to do.
+    const isSettled = this.#wasWoken && this.#isHeld;
+    const looked = isSettled ? opened?.then((membership) => this.#watch(membership, events)) : undefined;
+    await Promise.all([opened, looked, withTimeout(this.#claimed.promise, MOST.claimingMs)]);
     await this.#services.watchFiles({
       known: this.#digests,
       onContent: (...content) => this.#onFileContent(...content),
     });
-    // A member that is on its way out is not interested in the others any more.
-    if (!this.#leaving) await this.#membership?.watch(events);
+    if (looked === undefined && this.#membership !== undefined) await this.#watch(this.#membership, events);
     collectGarbageWhenIdle();
     if (!this.#leaving) this.#sleeper?.open();
   }
@@ -194,11 +196,17 @@ export class Supervisor {
   }
 
   async #claim(membership: Membership, events: MembershipEvents): Promise<void> {
-    const generation = this.#state?.generation === undefined ? await membership.readGeneration() : undefined;
+    const isUnread = this.#state?.generation === undefined && !this.#wasWoken;
+    const generation = isUnread ? await membership.readGeneration() : undefined;
     // Before anything is written, or looked at.
     if (generation !== undefined) this.#dispatch({ type: 'generationRead', at: this.#options.clock.now(), generation });
     this.#publish();
     await membership.claim(events, this.#isHeld);
+  }
+
+  /** A member that is on its way out is not interested in the others any more. */
+  async #watch(membership: Membership, events: MembershipEvents): Promise<void> {
+    if (!this.#leaving) await membership.watch(events);
   }
 
   #makeReflexes(isResumed: boolean): Reflexes {
@@ -368,7 +376,7 @@ export class Supervisor {
       log.say('error', 'the graveyard does not answer: exiting without writing the last tombstone');
     await evidenceWritten;
     await traced;
-    await log.close(MOST.flushingMs);
+    await log.flush(MOST.flushingMs);
     this.#commit(undefined, [{ type: 'exit', code }]);
   }
 

@@ -127,7 +127,6 @@ describe('a supervisor that may sleep', () => {
   it('does so also when each look at the graveyard falls into the moment in which it would', async (t) => {
     const { state } = new Life({ config: mainConfig({ gracePeriodMs: 10_000 }), child: {}, peers: [] });
     const log = new Log({ level: 'silent', format: 'json', member: 'web' });
-    await log.open();
     t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
     const commands: HostCommand[] = [];
     let isLooking = false;

@@ -43,7 +43,6 @@ test('P06 a supervisor that breaks down ends although nobody is there any more t
     import { once } from 'node:events';
     import { Log } from ${JSON.stringify(join(ROOT, 'src/runtime/log.ts'))};
     const log = new Log({ level: 'info', format: 'json', member: 'main' });
-    await log.open();
     process.stdout.write('open');
     await once(process.stdin.resume(), 'end');
     for (const words of ['one is on its way', 'one waits for it']) log.say('info', words);

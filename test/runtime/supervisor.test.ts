@@ -117,7 +117,6 @@ test('a sidecar whose membership takes longer to load than a claim may take is s
   await asked.promise;
   t.mock.timers.tick(MOST.claimingMs);
   t.mock.timers.reset();
-  await log.open();
   // What does not wait for it has gone on by then.
   for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
   loaded.resolve(membership);

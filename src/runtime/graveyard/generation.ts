@@ -3,7 +3,6 @@
  * all containers by a rule of Kubernetes leaves the pod's uid, the boot and the volume as they were; only this tells
  * what was written before it.
  */
-import { randomBytes, randomUUID } from 'node:crypto';
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inDirectory } from './directory.ts';
@@ -26,6 +25,8 @@ export async function readGeneration(dir: string): Promise<{ readonly generation
 
 /** Whole or not at all. Rejects with the error of the file system. */
 export function beginGeneration(dir: string): Promise<void> {
+  // Only sexton begin needs it, and a supervisor that wakes reads this file.
+  const { randomBytes, randomUUID } = process.getBuiltinModule('node:crypto');
   return inDirectory(dir, async (here) => {
     const partial = join(here, `${FILE}.${randomBytes(6).toString('hex')}.tmp`);
     try {

@@ -58,6 +58,7 @@ export class Graveyard {
   readonly #options: GraveyardOptions;
   readonly #watch: Watch;
   readonly #liveness: Liveness;
+  readonly #inbox: Inbox | undefined;
   readonly #warned = new Set<string>();
   #snapshot: Snapshot = { members: [], ignored: [] };
   /** Those of them that matter. */
@@ -77,6 +78,7 @@ export class Graveyard {
     this.#options = options;
     const { dir, ownName, now, onTrouble, rescanMs = RESCAN_MS } = options;
     const inbox = options.inbox && new Inbox({ dir, onTrouble, ...options.inbox });
+    this.#inbox = inbox;
     this.#liveness = new Liveness({
       dir,
       now,
@@ -159,6 +161,11 @@ export class Graveyard {
         contact: this.#liveness.of(tombstone.Name).kind,
       })),
     );
+  }
+
+  /** Resolves when the requests that were told are removed. */
+  async settle(): Promise<void> {
+    await this.#inbox?.settle();
   }
 
   async stop(): Promise<void> {

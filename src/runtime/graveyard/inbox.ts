@@ -50,6 +50,7 @@ export class Inbox {
   readonly #options: InboxOptions;
   /** Done with, but still there. */
   readonly #done = new Set<string>();
+  #removing: Promise<void> = Promise.resolve();
   #complaints = 0;
 
   constructor(options: InboxOptions) {
@@ -59,6 +60,11 @@ export class Inbox {
   /** Names are random, so none comes again for another request. */
   isDone(file: string): boolean {
     return this.#done.has(file);
+  }
+
+  /** Resolves when the requests that were understood are removed. */
+  settle(): Promise<void> {
+    return this.#removing;
   }
 
   /** Never rejects. */
@@ -89,13 +95,16 @@ export class Inbox {
     }
   }
 
-  async #remove(file: string): Promise<void> {
+  /** One after the other, and nobody waits for it: what was asked for goes first. */
+  #remove(file: string): void {
     // Before the removal, which another look may come into.
     this.#remember(file);
-    await inDirectory(this.#options.dir, (here) => unlink(join(here, file))).then(
-      () => this.#done.delete(file),
-      () => {},
-    );
+    this.#removing = this.#removing
+      .then(() => inDirectory(this.#options.dir, (here) => unlink(join(here, file))))
+      .then(
+        () => void this.#done.delete(file),
+        () => {},
+      );
   }
 
   #ignore(file: string, why: string): void {

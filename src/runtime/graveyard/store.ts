@@ -8,7 +8,6 @@
  * a healthy application, so failures are facts for the log, and `tend` tries again. All calls are asynchronous: a file
  * system that hangs holds up its promises and nothing else.
  */
-import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { lstat, open, opendir, rename, unlink } from 'node:fs/promises';
@@ -71,6 +70,8 @@ export class Store {
   /** Whether the tombstone says this already, as a supervisor before us has left it: then it need not be written. */
   async adopt(text: string): Promise<boolean> {
     const there = await readPlainFile(this.path, MAX_BYTES);
+    // Another text was asked for meanwhile.
+    if (this.#wanted !== undefined) return true;
     if (there.kind !== 'bytes' || there.bytes.toString() !== text) return false;
     this.#wanted = text;
     this.#written = text;
@@ -182,8 +183,15 @@ async function writeTombstone(here: string, name: string, text: string): Promise
   }
 }
 
+/** 12 hex digits, so that two who write at once do not meet; to load crypto for them takes a tenth of a wake. */
+function randomName(): string {
+  return Math.floor(Math.random() * 2 ** 48)
+    .toString(16)
+    .padStart(12, '0');
+}
+
 async function replace(here: string, name: string, text: string): Promise<void> {
-  const temporary = join(here, `.${name}.${randomBytes(6).toString('hex')}.tmp`);
+  const temporary = join(here, `.${name}.${randomName()}.tmp`);
   try {
     await writeNew(temporary, text);
     await rename(temporary, join(here, name));

@@ -10,11 +10,8 @@ export interface View {
   /** Without its history, which is nothing to the other members. The same object as long as the file says the same. */
   readonly tombstone: Tombstone;
   readonly vanished: boolean;
-  /**
-   * Of the content of the file, which may be 64 KiB; empty when vanished: that nothing has changed is of use only for a
-   * file.
-   */
-  readonly digest: string;
+  /** Of the content of the file; empty when vanished: that nothing has changed is of use only for a file. */
+  readonly mark: string;
 }
 
 export interface Snapshot {
@@ -50,8 +47,8 @@ export class Views {
     return [...this.#views.values()];
   }
 
-  digestOf(name: string): string | undefined {
-    return this.#views.get(name)?.digest;
+  markOf(name: string): string | undefined {
+    return this.#views.get(name)?.mark;
   }
 
   isFar(name: string): boolean {
@@ -60,14 +57,14 @@ export class Views {
   }
 
   /** Says whether it was taken: there may be too many already. */
-  see(name: string, tombstone: Tombstone, digest: string): boolean {
+  see(name: string, tombstone: Tombstone, mark: string): boolean {
     if (this.#views.get(name)?.vanished !== false) {
       if (this.#there >= MAX_MEMBERS && !this.#options.named.has(name)) return false;
       this.#there++;
     }
     const { History, ...rest } = tombstone;
     // A copy: a text that was cut out of another one keeps the whole of it in memory.
-    this.#views.set(name, { tombstone: structuredClone(rest), vanished: false, digest });
+    this.#views.set(name, { tombstone: structuredClone(rest), vanished: false, mark });
     return true;
   }
 
@@ -77,7 +74,7 @@ export class Views {
     if (view === undefined || view.vanished) return false;
     this.#there--;
     this.#views.delete(name);
-    this.#views.set(name, { ...view, vanished: true, digest: '' });
+    this.#views.set(name, { ...view, vanished: true, mark: '' });
     return true;
   }
 

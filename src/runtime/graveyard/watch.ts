@@ -168,13 +168,13 @@ export class Watch {
       if (requests.length > 0) await this.#options.onRequests(requests);
       for (const name of files) {
         if (requests.includes(name)) continue;
-        const known = this.#views.digestOf(name);
+        const known = this.#views.markOf(name);
         if (isScan && known && (await this.#unchanged.compare(name))) continue;
         // Before the reading: an event that comes during it is news.
         if (this.#dirty.delete(name)) heard.add(name);
         this.#handle(name, await readMember(this.#options.dir, name, known));
         const isHeard = heard.has(name) || this.#dirty.has(name) || this.#views.isFar(name);
-        if (!isHeard && this.#views.digestOf(name) !== known) this.#unheard.add(name);
+        if (!isHeard && this.#views.markOf(name) !== known) this.#unheard.add(name);
       }
       if (!this.#isStopped) this.#tell();
       for (const resolve of waiting) resolve();
@@ -221,7 +221,7 @@ export class Watch {
     switch (reading.kind) {
       case 'tombstone':
         this.#accept(name);
-        if (this.#views.see(name, reading.tombstone, reading.digest)) this.#isChanged = true;
+        if (this.#views.see(name, reading.tombstone, reading.mark)) this.#isChanged = true;
         return;
       case 'same':
         return this.#accept(name);

@@ -52,6 +52,7 @@ describe('a request in the graveyard', () => {
     await leaveRequest(dir, 'me', request({ GraceMs: 5_000, Among: ['me', 'you'] }));
     const { graveyard, asks } = listening(t, dir);
     await graveyard.start();
+    await graveyard.settle();
     assert.deepEqual(asks.items, [{ graceMs: 5_000, among: ['me', 'you'], atMs: 1_000, by: 'a test' }]);
     assert.deepEqual(readdirSync(dir), []);
   });
@@ -63,6 +64,7 @@ describe('a request in the graveyard', () => {
     await leaveRequest(dir, 'me', request());
     await asks.until(() => true);
     for (let count = 0; count < 3; count++) await graveyard.rescan();
+    await graveyard.settle();
     assert.equal(asks.items.length, 1);
     assert.deepEqual(readdirSync(dir), []);
   });
@@ -88,6 +90,7 @@ describe('a request in the graveyard', () => {
       asks.items.map(({ graceMs = 0 }) => graceMs).sort((a, b) => a - b),
       graces,
     );
+    await graveyard.settle();
     assert.deepEqual(readdirSync(dir), []);
   });
 
@@ -97,6 +100,7 @@ describe('a request in the graveyard', () => {
     await leaveRequest(dir, 'me', request({ Boot: 'boot-0' }));
     const { graveyard, asks, troubles } = listening(t, dir);
     await graveyard.start();
+    await graveyard.settle();
     assert.deepEqual([asks.items, troubles.items, readdirSync(dir)], [[], [], []]);
   });
 
