@@ -52,6 +52,7 @@ function wrongWith(pod: Pod, name: string, value: Located): string | undefined {
 }
 
 function declared(value: string): string {
-  const metadata = `metadata:\n  name: web\n  annotations: {check.sexton.dev/stop-seconds: "${value}"}`;
-  return deployment('- {name: web, image: "example.com/web:1"}').replace('metadata: {name: web}', metadata);
+  const annotations = `annotations: {check.sexton.dev/stop-seconds: "${value}"}`;
+  const text = deployment('- {name: web, image: "example.com/web:1"}');
+  return text.replace('labels: {app: web}}', `labels: {app: web}, ${annotations}}`);
 }
