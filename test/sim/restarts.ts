@@ -228,11 +228,13 @@ export class Restarts {
         continue;
       }
       if (this.#areGatesShut(member)) continue;
+      // Another restart may have been gone through before who asked for this one had heard of its own event.
+      const isStartedSince = container.lastSpawned > lastSpawned || (container.command?.bornAtMs ?? 0) > asked.atMs;
       if ((state.restart?.requestedMs ?? 0) < ask.requestedMs && ask.by !== BY_FAULT && !this.#couldBeRead(ask))
         this.#world.count('excused: who asked for a restart was gone before all had looked');
       else if ((state.restart?.requestedMs ?? 0) > ask.requestedMs && this.#isAboutToStart(member, state))
         this.#world.count('excused: restarted again before it had started');
-      else if ((state.restart?.requestedMs ?? 0) < ask.requestedMs || container.lastSpawned <= lastSpawned)
+      else if ((state.restart?.requestedMs ?? 0) < ask.requestedMs || !isStartedSince)
         this.#breaks('all live again', container, 'it was not restarted');
       else this.#world.count('lives again after a restart');
       this.#world.judges('all live again');
