@@ -123,7 +123,9 @@ export class Restarts {
     }
     if (isRestarting(after) && after.deadline !== before.deadline) {
       const bornAtMs = Math.max(after.startedAtMs, before.restart?.againSinceMs ?? 0) + bootAtMs;
-      container.restarts = this.#graces(name, after).map((it) => ({ ...it, atMs: Math.max(it.atMs, bornAtMs) }));
+      const graces = this.#graces(name, after).map((it) => ({ ...it, atMs: Math.max(it.atMs, bornAtMs) }));
+      // What it was once told of counts, also when a third one has joined.
+      container.restarts = [...container.restarts, ...graces];
     }
     if (after.podRestarts > before.podRestarts) {
       this.#world.count('restarted in place');
