@@ -105,7 +105,8 @@ export const DOUBTED_MS = 10_000;
 
 /**
  * All that was seen of it is the death of a life before, as it has said nothing of itself until just now: the volume
- * has failed since it started, or it started late and has had no 10 s, or init is alone, which writes nothing.
+ * has failed since it started, or it started late and has had no 10 s, or its supervisor hangs, or init is alone, which
+ * writes nothing.
  */
 function isUnheard({ troubles, agenda, kubelet }: World, by: Container, { name, container }: Member): boolean {
   const { tombstone } = seenBy(by, name) ?? {};
@@ -114,7 +115,14 @@ function isUnheard({ troubles, agenda, kubelet }: World, by: Container, { name, 
   if (!container.isRunning || isOf(container, tombstone)) return false;
   if (agenda.nowMs - (container.writtenAtMs ?? agenda.nowMs) > LATE_MS) return false;
   const hasFailed = troubles.some(({ toMs }) => toMs >= container.startedAtMs + agenda.bootAtMs);
-  return hasFailed || container.isAlone || agenda.monoMs - container.startedAtMs < DOUBTED_MS;
+  const isYoung = agenda.monoMs - container.startedAtMs < DOUBTED_MS;
+  return hasFailed || container.isAlone || isYoung || isWithoutWord(container);
+}
+
+/** It has no supervisor, or one that hangs or has hung until just now. */
+function isWithoutWord({ actor, brain, world }: Container): boolean {
+  const frozenUntilMs = Math.max(actor.frozenUntilMs, brain?.actor.frozenUntilMs ?? 0);
+  return brain === undefined || world.agenda.nowMs - frozenUntilMs < LATE_MS;
 }
 
 /**
