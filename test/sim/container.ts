@@ -4,7 +4,7 @@
  * be started.
  */
 
-import { OVERTAKEN } from '../../src/core/exit.ts';
+import { type ChildExit, OVERTAKEN } from '../../src/core/exit.ts';
 import { isStopRequest } from '../../src/core/ladder.ts';
 import { hostKillAtMs } from '../../src/core/pod/deadline.ts';
 import { SIGKILL } from '../../src/core/signals.ts';
@@ -15,6 +15,7 @@ import { type EventOf, ScriptedHost } from '../core/host.ts';
 import { type Actor, actor, type Entry } from './agenda.ts';
 import { Brain } from './brain.ts';
 import { bornCommand, type Command, statusOf } from './command.ts';
+import { comeBetween } from './races.ts';
 import { SimReflexes, type Worded } from './reflexes.ts';
 import { LONGEST_DELAY_MS, Starts } from './starts.ts';
 import { Vigil } from './vigil.ts';
@@ -40,6 +41,9 @@ export interface Nap {
   readonly holders: readonly Holder[];
   /** When it was due, CLOCK_MONOTONIC. */
   readonly dueMs: number | undefined;
+  readonly sinceMs: number;
+  /** The last event that init had for it. */
+  readonly seq: number;
 }
 
 /** What a supervisor leaves for the next one. */
@@ -144,6 +148,15 @@ export class Container {
     this.#pump();
   }
 
+  /** At once, and init reaps it. */
+  endCommand(exit: ChildExit): void {
+    const { command } = this;
+    if (command === undefined || command.exit !== undefined) return;
+    this.#host.end(command.id, exit, this.world.agenda.nowMs);
+    this.#hearDue();
+    this.#pump();
+  }
+
   push(event: EventOf | Worded): void {
     const { agenda } = this.world;
     this.#seq += 1;
@@ -179,6 +192,7 @@ export class Container {
   /** Lets the supervisor go, if there is nothing that it does not know. */
   sleep(): void {
     const { agenda, count } = this.world;
+    comeBetween(this, 'sleep');
     const isGroupLeft = this.command?.exit !== undefined && !this.command.isGroupGone;
     const isDue = this.#dueMs !== undefined && this.#dueMs <= agenda.monoMs;
     if (this.queue.length > 0 || this.#vigil?.fired !== undefined || isGroupLeft || isDue) {
@@ -188,13 +202,13 @@ export class Container {
     }
     count('asleep');
     this.world.tell(agenda.nowMs, this.member.name, 'sleeps');
-    const { volume, laws } = this.world;
+    const { volume } = this.world;
     const held = Object.entries(this.brain?.state.peers ?? {}).filter(([, { liveness }]) => liveness === 'held');
     const holders = held.flatMap(([name]) => volume.sockets.get(name) ?? []);
     this.#dropBrain();
     const memo = writeMemo(this.memo as SimMemo);
-    this.#nap = { memo, files: new Map(volume.files), holders, dueMs: this.#dueMs };
-    laws.fellAsleep(this);
+    const { nowMs: sinceMs } = agenda;
+    this.#nap = { memo, files: new Map(volume.files), holders, dueMs: this.#dueMs, sinceMs, seq: this.#seq };
     const nap = this.#nap;
     const wake = (): void => (this.#nap === nap ? this.wake('the time') : undefined);
     if (this.#dueMs !== undefined) agenda.at(Math.ceil(this.#dueMs + agenda.bootAtMs), this.actor, wake);
@@ -265,6 +279,7 @@ export class Container {
   end(code: number, how: 'left' | 'killed'): void {
     if (!this.isRunning) return;
     this.isRunning = false;
+    if (this.#nap !== undefined) this.world.laws.napEnded(this, this.#nap);
     this.#nap = undefined;
     this.#vigil?.stop();
     this.exitCode = code;
@@ -433,12 +448,17 @@ export class Container {
     const { nextMs } = this.#host;
     if (nextMs === undefined || !this.isRunning) return;
     this.#pumping = agenda.at(nextMs, this.actor, () => {
-      while (this.isRunning && this.#host.nextMs !== undefined && this.#host.nextMs <= agenda.nowMs) {
-        const event = this.#host.take();
-        if (event !== undefined) this.#hear(event);
-      }
+      this.#hearDue();
       this.#pump();
     });
+  }
+
+  #hearDue(): void {
+    const { nowMs } = this.world.agenda;
+    while (this.isRunning && this.#host.nextMs !== undefined && this.#host.nextMs <= nowMs) {
+      const event = this.#host.take();
+      if (event !== undefined) this.#hear(event);
+    }
   }
 
   #hear(event: EventOf): void {
@@ -458,6 +478,7 @@ export class Container {
       if (worded !== undefined) {
         this.#host.take();
         this.push(worded);
+        comeBetween(this, 'last word');
         if (this.isAlone) this.end(statusOf(event), 'left');
         return;
       }

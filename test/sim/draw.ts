@@ -6,6 +6,7 @@ import type { RestartPolicy } from '../../src/core/config.ts';
 import { Dice } from './dice.ts';
 import { drawFaults } from './draw-faults.ts';
 import { drawMembers } from './draw-members.ts';
+import { drawRace } from './draw-races.ts';
 import { withRestarts } from './draw-restarts.ts';
 import { lengthOf, type MemberScenario, type Scenario, type Stale, type VolumeScenario } from './scenario.ts';
 
@@ -20,7 +21,8 @@ export function draw(seed: number): Scenario {
   const lastMs = Math.max(14_000 + dice.int(12_000), ...faults.map((fault) => fault.atMs + lengthOf(fault) + 4_000));
   const volume = drawVolume(dice, members, session !== undefined);
   const backoffMs = dice.pick([100, 1_000, 5_000]);
-  return withRestarts({ seed, policy, graceMs, backoffMs, begins, volume, members, faults, lastMs });
+  const race = drawRace(seed, members);
+  return withRestarts({ seed, policy, graceMs, backoffMs, begins, volume, members, faults, race, lastMs });
 }
 
 function drawVolume(dice: Dice, members: readonly MemberScenario[], hasSession: boolean): VolumeScenario {

@@ -4,7 +4,7 @@
 import { freeze } from './agenda.ts';
 import type { Container } from './container.ts';
 import { askToRestart } from './restarts.ts';
-import { type Fault, lengthOf } from './scenario.ts';
+import { type Fault, lengthOf, type Request } from './scenario.ts';
 import { drop } from './stale.ts';
 import type { World } from './world.ts';
 
@@ -99,14 +99,18 @@ function crash(container: Container | undefined, { point, afterEvents }: Fault &
   }
 }
 
-/** A request in the graveyard for each member that runs; one whose file was not removed in time is read twice. */
-function ask(world: World, { graceMs, among }: Fault & { do: 'sexton stop' }): void {
+/**
+ * A request in the graveyard for each member that runs; one whose file was not removed in time is read twice. `first`: who
+ * reads it at once.
+ */
+export function ask(world: World, { graceMs, among }: Request, first?: Container): void {
   const { agenda, dice } = world;
   const atMs = agenda.monoMs;
   const times = dice.chance(0.1) ? 2 : 1;
   for (const { container, name } of world.members) {
     if (container?.isRunning !== true || (among !== undefined && !among.includes(name))) continue;
     container.requests.push({ atMs: agenda.nowMs, graceMs });
+    if (container === first && container.brain?.askToStop(atMs, graceMs, among) === true) continue;
     for (let time = 0; time < times; time += 1) deliver(container, atMs, graceMs, among);
   }
 }

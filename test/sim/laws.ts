@@ -121,18 +121,23 @@ export class Laws {
     if (early !== undefined) this.#break('own grace period', container, early);
   }
 
-  fellAsleep(container: Container): void {
-    if (container.queue.length > 0) this.#break('sleep', container, 'it was let go before it had heard of an event');
+  /** It is woken, or its container is over. Of an event that wakes it at once nobody is told too late. */
+  napEnded(container: Container, { sinceMs, seq }: Nap): void {
+    const isUnheard = container.queue.some((queued) => queued.seq <= seq);
+    if (isUnheard && this.#world.agenda.nowMs > sinceMs)
+      this.#break('sleep', container, 'it has slept through an event that init had for it');
   }
 
   /**
    * A sleep is a crash: who is woken knows what the one before knew, byte for byte. And it is woken by the first word
    * that matters to it, by the first end of a handle that it held, and in time.
    */
-  woken(container: Container, { memo: before, files, holders, dueMs }: Nap, { why, by }: Woken): void {
+  woken(container: Container, nap: Nap, { why, by }: Woken): void {
+    const { memo: before, files, holders, dueMs } = nap;
     const { memo, hostId, member } = container;
     const { agenda, calmAtMs } = this.#world;
     this.#world.judges('sleep');
+    this.napEnded(container, nap);
     if (holders.filter(({ isRunning }) => !isRunning).length > (why === 'a handle' ? 1 : 0))
       this.#break('sleep', container, 'it has slept through the end of a member');
     const dueAtMs = dueMs === undefined ? Number.POSITIVE_INFINITY : dueMs + agenda.bootAtMs;

@@ -16,6 +16,8 @@ const QUICK: ReadonlySet<string> = new Set([
   'a sidecar that is asked to stop serves on while mains live',
   'the ladder begins with its first rung, not with KILL',
   'the container exits with the command’s code',
+  'an end that init has told stays what was told',
+  'init lets nobody go who has not heard of an event',
 ]);
 const MAX_RUNS = 1_000;
 

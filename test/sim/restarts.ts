@@ -11,7 +11,7 @@ import type { RestartAsk, State } from '../../src/core/state/state.ts';
 import type { Step } from '../core/life.ts';
 import type { Container } from './container.ts';
 import { RESTARTED_MS } from './draw-restarts.ts';
-import type { Fault } from './scenario.ts';
+import type { Request } from './scenario.ts';
 import { isCommandAlive } from './truth.ts';
 import type { Member, World } from './world.ts';
 
@@ -19,8 +19,15 @@ const BY_FAULT = 'sexton restart';
 
 type Breaks = (law: string, container: Container, what: string) => void;
 
-/** A request in the graveyard for each member that runs; one whose file was not removed in time is read twice. */
-export function askToRestart(world: World, { graceMs, among, byRule }: Fault & { do: 'sexton restart' }): void {
+/**
+ * A request in the graveyard for each member that runs; one whose file was not removed in time is read twice. `first`: who
+ * reads it at once.
+ */
+export function askToRestart(
+  world: World,
+  { graceMs, among, byRule }: Request & { readonly byRule?: number | undefined },
+  first?: Container,
+): void {
   const { agenda, dice, volume } = world;
   // No file can be left: the command says so and fails.
   if (!volume.isThere || (volume.trouble !== undefined && volume.trouble !== 'slow'))
@@ -29,6 +36,7 @@ export function askToRestart(world: World, { graceMs, among, byRule }: Fault & {
   world.laws.restarts.asked(ask);
   for (const { container, name } of world.members) {
     if (container?.isRunning !== true || !takesPart(among, name)) continue;
+    if (container === first && container.brain?.askToRestart(ask) === true) continue;
     for (let time = 0; time < (dice.chance(0.1) ? 2 : 1); time += 1) deliver(container, ask);
   }
 }

@@ -18,6 +18,7 @@ export interface Scenario {
   readonly volume: VolumeScenario;
   readonly members: readonly MemberScenario[];
   readonly faults: readonly Fault[];
+  readonly race: Race | undefined;
   /** A pod that has not ended by itself is deleted then. */
   readonly lastMs: number;
 }
@@ -57,6 +58,12 @@ export interface MemberScenario {
 
 export type CrashPoint = 'between' | 'before the commit' | 'before the write' | 'after';
 
+/** `among`: of these only. */
+export interface Request {
+  readonly graceMs: number | undefined;
+  readonly among: readonly string[] | undefined;
+}
+
 export type Fault = { readonly atMs: number } & (
   | { readonly do: 'crash supervisor'; readonly who: number; readonly point: CrashPoint; readonly afterEvents: number }
   | { readonly do: 'starve supervisor'; readonly who: number; readonly forMs: number }
@@ -72,17 +79,23 @@ export type Fault = { readonly atMs: number } & (
   | { readonly do: 'litter'; readonly name: string; readonly what: 'garbage' | 'empty' | 'kubexit' | 'leftover' }
   | { readonly do: 'replace'; readonly who: number; readonly graceMs: number }
   | { readonly do: 'signal'; readonly who: number; readonly signal: number }
-  | { readonly do: 'sexton stop'; readonly graceMs: number | undefined; readonly among: readonly string[] | undefined }
-  | {
-      readonly do: 'sexton restart';
-      readonly graceMs: number | undefined;
-      readonly among: readonly string[] | undefined;
-      readonly byRule: number | undefined;
-    }
+  | ({ readonly do: 'sexton stop' } & Request)
+  | ({ readonly do: 'sexton restart'; readonly byRule: number | undefined } & Request)
   | { readonly do: 'delete'; readonly graceMs: number; readonly evicts: boolean }
   | { readonly do: 'reboot'; readonly downMs: number }
   /** By the rule of a container that is no member. */
   | { readonly do: 'restart all' }
+);
+
+/**
+ * What comes when a container of this member is at this point for the first time from then on. `last word`: init has said
+ * it, and the supervisor has not heard of that. `sleep`: init is about to let it go.
+ */
+export type Race = { readonly fromMs: number; readonly who: number } & (
+  | ({ readonly at: 'last word'; readonly what: 'sexton stop' | 'sexton restart' } & Request)
+  | { readonly at: 'sleep'; readonly what: 'signal'; readonly signal: number }
+  | { readonly at: 'sleep'; readonly what: 'end'; readonly code: number }
+  | { readonly at: 'sleep'; readonly what: 'KILL' }
 );
 
 export type VolumeTrouble = 'full' | 'read-only' | 'denied' | 'slow';

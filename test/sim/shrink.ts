@@ -20,7 +20,8 @@ export function shrink(scenario: Scenario, fails: (scenario: Scenario) => boolea
 }
 
 function* smaller(scenario: Scenario): Generator<Scenario> {
-  const { faults, members, volume } = scenario;
+  const { faults, members, volume, race } = scenario;
+  if (race !== undefined) yield { ...scenario, race: undefined };
   for (const index of faults.keys()) yield { ...scenario, faults: faults.toSpliced(index, 1) };
   for (let index = members.length - 1; index >= 0 && members.length > 1; index -= 1) yield without(scenario, index);
   if (volume.stale.length > 0) yield { ...scenario, volume: { ...volume, stale: [] } };
@@ -43,8 +44,10 @@ function without(scenario: Scenario, gone: number): Scenario {
     if (fault.who === gone) return [];
     return [{ ...fault, who: fault.who > gone ? fault.who - 1 : fault.who }];
   });
+  const race = scenario.race?.who === gone ? undefined : scenario.race;
+  const after = race !== undefined && race.who > gone ? { ...race, who: race.who - 1 } : race;
   const stale = scenario.volume.stale.filter((one) => one.name !== name);
-  return { ...scenario, members, faults, volume: { ...scenario.volume, stale } };
+  return { ...scenario, members, faults, race: after, volume: { ...scenario.volume, stale } };
 }
 
 /** One thing at a time set back to what it is when nothing is declared. */

@@ -17,7 +17,7 @@ export function timelineOf(scenario: Scenario): readonly string[] {
   return [...headOf(scenario), ...lines, end];
 }
 
-function headOf({ seed, policy, graceMs, volume, members, faults }: Scenario): readonly string[] {
+function headOf({ seed, policy, graceMs, volume, members, faults, race }: Scenario): readonly string[] {
   const { stale, ...rest } = volume;
   return [
     `seed ${seed}: restart policy ${policy}, grace ${graceMs} ms, volume ${JSON.stringify(rest)}`,
@@ -27,6 +27,7 @@ function headOf({ seed, policy, graceMs, volume, members, faults }: Scenario): r
         `  ${config.name}: ${declared(config)}; ${JSON.stringify(own)}; lives ${JSON.stringify(lives)}`,
     ),
     ...faults.map(({ do: what, atMs, ...details }) => `  fault at ${atMs} ms: ${what} ${JSON.stringify(details)}`),
+    ...(race === undefined ? [] : [`  race: ${JSON.stringify(race)}`]),
   ];
 }
 

@@ -70,6 +70,8 @@ export class World {
   readonly members: readonly Member[];
   readonly containers: Container[] = [];
   readonly laws: Laws;
+  /** The race of the scenario has come. */
+  hasRaced = false;
   readonly kubelet: Kubelet;
   readonly count: Count;
   readonly tell: Told;

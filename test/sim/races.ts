@@ -1,0 +1,41 @@
+/**
+ * What comes at the worst moment: when init has done something of which its supervisor has not heard, or is about to let
+ * it go. All of it may come at any time, and by chance would hardly ever come then.
+ */
+import { SIGKILL } from '../../src/core/signals.ts';
+import type { Container } from './container.ts';
+import { ask } from './faults.ts';
+import { askToRestart } from './restarts.ts';
+import type { Race } from './scenario.ts';
+
+/** Its init is at this point: what is to come then comes before anything else does. */
+export function comeBetween(container: Container, at: Race['at']): void {
+  const { world, member } = container;
+  const { race } = world.scenario;
+  if (race?.at !== at || race.who !== member.index || world.hasRaced || !isReady(container, race)) return;
+  const { agenda } = world;
+  world.hasRaced = true;
+  world.calmAtMs = Math.max(world.calmAtMs, agenda.nowMs);
+  world.tell(agenda.nowMs, member.name, `fault: ${race.what} at its ${at}`);
+  world.count(`fault: ${race.what} at the ${at}`);
+  switch (race.what) {
+    case 'sexton stop':
+      return ask(world, race, container);
+    case 'sexton restart':
+      return askToRestart(world, race, container);
+    case 'signal':
+      return container.signal(race.signal);
+    case 'end':
+      return container.endCommand({ code: race.code, signal: undefined });
+    case 'KILL':
+      return container.endCommand({ code: undefined, signal: SIGKILL });
+    default:
+      return race satisfies never;
+  }
+}
+
+function isReady({ world, brain, isCommandAlive }: Container, { fromMs, at }: Race): boolean {
+  const { nowMs } = world.agenda;
+  if (nowMs < fromMs || brain === undefined || brain.actor.frozenUntilMs > nowMs) return false;
+  return at === 'last word' || isCommandAlive;
+}
