@@ -3,10 +3,10 @@
  * twice.
  */
 import { lastTurnMs } from '../../src/core/pod/deadline.ts';
-import type { State } from '../../src/core/state/state.ts';
+import { MAINS_FINISHED, type State } from '../../src/core/state/state.ts';
 import type { Step } from '../core/life.ts';
 import type { Container } from './container.ts';
-import { isCommandAlive, isOf, mainsOf } from './truth.ts';
+import { isCommandAlive, isOf, mainsOf, quorumHasFinished } from './truth.ts';
 import type { Member, World } from './world.ts';
 
 export function judgeTurn(
@@ -23,9 +23,12 @@ export function judgeTurn(
   const { config } = member;
   const isHolding = config.role === 'main' || config.hold.kind === 'always' || stop.origin === 'self';
   if (!isHolding) return;
-  const mains = config.role === 'sidecar' && stop.reason !== 'mains finished' ? mainsOf(world, member) : [];
+  // Whatever its supervisor has heard of before it hears of that: init ends it with its mains.
+  const isByReflex = event.type === 'mainsEnded' && quorumHasFinished(world, member);
+  const isForMains = stop.reason === MAINS_FINISHED || isByReflex;
+  const mains = config.role === 'sidecar' && !isForMains ? mainsOf(world, member) : [];
   const isServant = (other: Member): boolean => config.role === 'main' && other.config.role === 'sidecar';
-  const isQuorum = stop.reason === 'mains finished' && config.when === 'any';
+  const isQuorum = isForMains && config.when === 'any';
   const dependents = world.members.filter(
     (other) =>
       other.config.startAfter.some(({ name }) => name === member.name) &&
