@@ -88,7 +88,8 @@ export class Laws {
     const { before, after } = step;
     this.restarts.stepped(container, step);
     this.#keepDeadline(container, step);
-    if (before.stop === undefined && after.stop !== undefined) this.#judgeWish(container, step);
+    const wasFree = before.stop === undefined || (isRestarting(before) && !isRestarting(after));
+    if (wasFree && after.stop !== undefined) this.#judgeWish(container, step);
     if (after.stop?.alone === true) container.aloneSinceMs ??= this.#world.agenda.nowMs;
     const wrong = wrongVerdict(container, step);
     if (wrong !== undefined) this.#break('told apart', container, wrong);
