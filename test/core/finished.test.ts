@@ -3,7 +3,8 @@ import { describe, it } from 'node:test';
 import type { MemberConfig, RestartPolicy } from '../../src/core/config.ts';
 import { verdictOf } from '../../src/core/pod/finished.ts';
 import type { PeerView } from '../../src/core/state/peer.ts';
-import { alive, dead, kubexit, lost, peersOf, START, sidecarConfig, stateAt, waiting } from './helpers.ts';
+import { alive, dead, kubexit, lost, peersOf, START, sidecarConfig, stateAt, stopping, waiting } from './helpers.ts';
+import { Life } from './life.ts';
 
 /** The pod's policy, how the main ended, whether it has finished. */
 const TABLE: readonly (readonly [RestartPolicy, string, PeerView, boolean])[] = [
@@ -91,6 +92,28 @@ describe('what counts as finished', () => {
     const peers = peersOf(lost('a', START + 1_000), dead('b', 0, { DiedMonotonic: START - 5 }, { foundAtStart: true }));
     const verdict = verdictOf(sidecarConfig(), stateAt(START + 1_500, { peers }));
     assert.deepEqual(verdict, { finished: false, untilMs: START + 3_000 });
+  });
+});
+
+describe('in a restart in place', () => {
+  const config = sidecarConfig({ mains: ['work'] });
+  const asked = { StopRequested: 'now', StopReason: 'restart requested', RestartRequested: START + 1, RestartBy: 'a test' };
+  const inMidst = stopping('other', START + 60_000, asked);
+
+  it('a sidecar whose mains finish meanwhile leaves, and waits for no other member', () => {
+    const life = new Life({ config, peers: [alive('work'), alive('other')] }).pass(1_000);
+    life.see(alive('work', { ...asked, Phase: 'waiting' }), inMidst).pass(1_000);
+    assert.deepEqual([life.phase, life.spawns.length, life.exitCode], ['waiting', 1, undefined]);
+    life.see(dead('work', 0, { Final: true }), inMidst).pass(1_000);
+    assert.deepEqual([life.exitCode, life.spawns.length, life.tombstone.StopReason], [0, 1, 'mains finished']);
+  });
+
+  it('a sidecar that still stops when its mains finish gets its signal once, and is not started again', () => {
+    const child = { on: { 15: { afterMs: 3_000, code: 0 } } } as const;
+    const life = new Life({ config, child, peers: [alive('work'), alive('other')] }).pass(1_000);
+    life.see(alive('work', { ...asked, Phase: 'waiting' }), inMidst).pass(1_000);
+    life.see(dead('work', 0, { Final: true }), inMidst).pass(10_000);
+    assert.deepEqual([life.signals.length, life.exitCode, life.spawns.length], [1, 0, 1]);
   });
 });
 

@@ -121,8 +121,8 @@ export const EVENTS: { readonly [Type in Event['type']]: Step<Event & { readonly
 export const RULES: readonly Step<undefined>[] = [
   step(LIVING, [], trustHeldBoots),
   step(LIVING, [], recognizeLoneStop),
-  step(LIVING, [], joinRestart),
   step(LIVING, [], decideToStop),
+  step(LIVING, [], joinRestart),
   step(LIVING, [], warnAboutDepartedSidecars),
   step(['unstarted'], [], startReadyChecks),
   step(['unstarted'], ['spawning', 'gone'], startChildWhenReady),

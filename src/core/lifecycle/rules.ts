@@ -20,10 +20,11 @@ import { finishResting, startAgain } from './restarting.ts';
 import { dropTasks } from './tasks.ts';
 import { recordStop } from './wish.ts';
 
-/** A sidecar lives for its mains. */
+/** A sidecar lives for its mains. A restart is no reason to outlive them. */
 export function decideToStop(draft: Draft): void {
   const { config, state } = draft;
-  if (config.role !== 'sidecar' || state.stop !== undefined || state.peers === undefined || config.solo) return;
+  if (state.stop !== undefined && !isRestarting(state)) return;
+  if (config.role !== 'sidecar' || state.peers === undefined || config.solo) return;
   const verdict = verdictOf(config, state);
   if (!verdict.finished) {
     wakeAt(draft, verdict.untilMs);
