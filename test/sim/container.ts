@@ -94,6 +94,7 @@ export class Container {
   readonly reflexes = new SimReflexes(this);
   readonly #ends: (() => void)[] = [];
   #vigil: Vigil | undefined;
+  #isBinding = false;
   #nap: Nap | undefined;
 
   constructor(world: World, member: Member) {
@@ -253,8 +254,14 @@ export class Container {
   }
 
   listen(): void {
-    const { volume, dice, agenda } = this.world;
-    agenda.in(dice.short(BINDING_MS), this.actor, () => volume.bind(this.member.name, this));
+    const { dice, agenda } = this.world;
+    this.#isBinding = true;
+    agenda.in(dice.short(BINDING_MS), this.actor, () => this.#bind());
+  }
+
+  #bind(): void {
+    this.#isBinding = false;
+    this.world.volume.bind(this.member.name, this);
   }
 
   /** The supervisor dies; what it has not committed is lost with it. */
@@ -278,6 +285,8 @@ export class Container {
   /** Init leaves, or all of the container is killed. */
   end(code: number, how: 'left' | 'killed'): void {
     if (!this.isRunning) return;
+    // Init does one thing after the other.
+    if (how === 'left' && this.#isBinding) this.#bind();
     this.isRunning = false;
     if (this.#nap !== undefined) this.world.laws.napEnded(this, this.#nap);
     this.#nap = undefined;

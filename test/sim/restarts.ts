@@ -129,7 +129,7 @@ export class Restarts {
       if (!isRestarting(before) && event.type !== 'restartAsked' && !after.restart?.by.startsWith(`${name}: `))
         this.#world.count('restart joined');
     }
-    if (isRestarting(after) && after.deadline !== before.deadline) {
+    if ((isRestarting(after) || isNew) && after.deadline !== before.deadline) {
       const bornAtMs = Math.max(after.startedAtMs, before.restart?.againSinceMs ?? 0) + bootAtMs;
       const graces = this.#graces(name, after).map((it) => ({ ...it, atMs: Math.max(it.atMs, bornAtMs) }));
       // What it was once told of counts, also when a third one has joined.
@@ -152,10 +152,14 @@ export class Restarts {
   ): readonly { readonly atMs: number; readonly graceMs: number | undefined }[] {
     // Of two that became one the later tells of both.
     const isOfBoth = (ask: RestartAsk): boolean => ask.requestedMs === restart?.requestedMs;
-    return this.#asked
+    const asked = this.#asked
       .filter(({ ask }) => takesPart(ask.among, name) || isOfBoth(ask))
       .filter(({ ask }) => ask.requestedMs > (restart?.passedMs ?? 0))
       .map(({ ask, atMs }) => ({ atMs, graceMs: takesPart(ask.among, name) ? ask.graceMs : restart?.graceMs }));
+    // And the grace period that either allows it, which others may have told it before it was asked itself.
+    const isAllowed = this.#asked.some(({ ask }) => takesPart(ask.among, name) && ask.graceMs === restart?.graceMs);
+    if (restart === undefined || !isAllowed) return asked;
+    return [...asked, { atMs: restart.requestedMs + this.#world.agenda.bootAtMs, graceMs: restart.graceMs }];
   }
 
   /** With what it may leave beside the code of its last command: its gates did not open again, or a rule was to restart all. */

@@ -27,7 +27,10 @@ export function merged(a: RestartAsk, b: RestartAsk): RestartAsk {
   return { ...last, among, graceMs, byRule: last.byRule ?? first.byRule };
 }
 
-/** Nobody is killed earlier than the request that it was asked by allows: undefined is its own grace period. */
+/**
+ * Nobody is killed earlier than the request that it was asked by allows: undefined is its own grace period, which one of
+ * the two allows.
+ */
 function longer(a: number | undefined, b: number | undefined): number | undefined {
   return a === undefined || b === undefined ? undefined : Math.max(a, b);
 }
