@@ -19,6 +19,7 @@ import { report } from './cases/report.ts';
 import { signal, stop } from './cases/signal.ts';
 import { start } from './cases/start.ts';
 import { wake } from './cases/wake.ts';
+import { workingSet } from './cases/working-set.ts';
 import type { Case, Fleet, Measurement } from './measurement.ts';
 import { buildPrograms } from './programs.ts';
 import { jsonOf, machineLine, tableOf } from './report.ts';
@@ -30,6 +31,7 @@ const CASES: readonly Case[] = [
   stop,
   exit,
   memory,
+  workingSet,
   orphans,
   probes,
   drain,

@@ -152,27 +152,31 @@ function isStop(plan: Plan, index: number): boolean {
 }
 
 /** Where a fault has destroyed what the end hangs on an operator deletes the pod. */
-async function endOf(
-  { plan, pod, scratch, tell }: Scene,
-  done: Promise<unknown>,
-  happenings: readonly Happening[],
-): Promise<boolean> {
+async function endOf(scene: Scene, done: Promise<unknown>, happenings: readonly Happening[]): Promise<boolean> {
+  const { plan, pod, scratch } = scene;
   const isOver = ({ name }: MemberPlan): boolean => pod.state(name).is === 'terminated';
   const mains = mainsOf(plan.members);
   const areMainsOver = (): boolean =>
     mains.every((it) => isOver(it) || isLockedOut(plan, it, (name) => pod.state(name)));
   await waitFor('the mains end', areMainsOver, HUNG_MS);
   await within('the strikes are over', done, HUNG_MS);
-  const isDemanded =
+  const isDemanded = (): boolean =>
     mains.every(isOver) && demandsAnEnd({ plan, happenings, events: readTimeline(scratch.log).events });
-  const isEnded = await within('the pod ends', pod.ended, isDemanded ? HUNG_MS : HELPED_AFTER_MS).then(
-    () => true,
-    (error: unknown) => {
-      if (isDemanded) throw error;
-      return false;
-    },
-  );
-  if (isEnded) return true;
+  const isEnded = (): Promise<boolean> =>
+    within('the pod ends', pod.ended, HELPED_AFTER_MS).then(
+      () => true,
+      () => false,
+    );
+  const lastMs = nowMs() + HUNG_MS;
+  while (!(await isEnded())) {
+    // Asked again each time: a strike that waits for a stop signal may come only now.
+    if (!isDemanded()) return help(scene);
+    if (nowMs() > lastMs) throw new Error(`waited ${HUNG_MS} ms in vain: the pod ends`);
+  }
+  return true;
+}
+
+async function help({ plan, pod, tell }: Scene): Promise<false> {
   tell({
     kind: 'delete',
     member: '',

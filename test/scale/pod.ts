@@ -14,7 +14,7 @@ import { childrenOf, programOf, send } from '../helpers/process.ts';
 import { readTimeline, type Timeline } from '../helpers/timeline.ts';
 import { readTombstone } from '../helpers/tombstone.ts';
 import { waitFor, within } from '../helpers/wait.ts';
-import { type Group, makeGroup } from './cpu.ts';
+import { type Group, makeGroup } from './group.ts';
 
 export interface Seat {
   readonly name: string;

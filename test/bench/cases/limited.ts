@@ -3,7 +3,7 @@
  * beside bare Node's start.
  */
 import { whyNoCgroup } from '../../helpers/cgroup.ts';
-import { type Group, makeGroup } from '../../scale/cpu.ts';
+import { type Group, makeGroup } from '../../scale/group.ts';
 import { type Case, type Measurement, Samples } from '../measurement.ts';
 import { BARE_NODE } from '../subjects.ts';
 import { endOfMain } from './mains-end.ts';

@@ -1,16 +1,19 @@
 /**
- * CPU time and processes of a group: a cgroup of its own, version 1 (`cpuacct`) or 2, whatever this machine has. What
- * has ended by now is counted, too, which /proc forgets.
+ * CPU time, memory and processes of a group: a cgroup of its own, version 1 or 2, whatever this machine has. CPU time of
+ * what has ended by now is counted, too, which /proc forgets.
  */
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { send } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
 
 export interface Group {
   /** Whoever writes its own PID here, or `0`, is in the group, with all that it starts from then on. */
   readonly procs: string;
+  /** Of a group for CPU. */
   cpuSeconds(): number;
+  /** Of a group for memory: what the kubelet calls working set, and `kubectl top` shows. */
+  workingSetKb(): number;
   pids(): number[];
   /** Ends all that is in it and removes it. Resolves to how many had to be ended. */
   remove(): Promise<number>;
@@ -18,11 +21,17 @@ export interface Group {
 
 /** `limitMilli`: thousandths of a CPU that it may use; undefined: all there is. */
 export function makeGroup(name: string, limitMilli?: number): Group {
-  const dir = join(isV1() ? join(ROOT, limitMilli === undefined ? 'cpuacct' : 'cpu') : ROOT, name);
-  mkdirSync(dir);
+  const group = makeGroupOf(limitMilli === undefined ? 'cpuacct' : 'cpu', name);
   // Microseconds of each 100,000.
   if (limitMilli !== undefined)
-    writeFileSync(join(dir, isV1() ? 'cpu.cfs_quota_us' : 'cpu.max'), String(limitMilli * 100));
+    writeFileSync(join(dirname(group.procs), isV1() ? 'cpu.cfs_quota_us' : 'cpu.max'), String(limitMilli * 100));
+  return group;
+}
+
+/** Version 1 has a tree for each controller. */
+export function makeGroupOf(controller: 'cpuacct' | 'cpu' | 'memory', name: string): Group {
+  const dir = join(isV1() ? join(ROOT, controller) : ROOT, name);
+  mkdirSync(dir);
   const procs = join(dir, 'cgroup.procs');
   const pids = (): number[] => readFileSync(procs, 'latin1').split('\n').filter(Boolean).map(Number);
   const isRemoved = (): boolean => {
@@ -37,6 +46,7 @@ export function makeGroup(name: string, limitMilli?: number): Group {
     procs,
     pids,
     cpuSeconds: () => (isV1() ? Number(readFileSync(join(dir, 'cpuacct.usage'), 'latin1')) / 1e9 : version2(dir)),
+    workingSetKb: () => workingSetOf(dir) / 1024,
     remove: async () => {
       const left = pids();
       for (const pid of left) send(pid, 'SIGKILL');
@@ -49,6 +59,14 @@ export function makeGroup(name: string, limitMilli?: number): Group {
 function version2(dir: string): number {
   const [, usec] = /^usage_usec ([0-9]+)$/m.exec(readFileSync(join(dir, 'cpu.stat'), 'latin1')) ?? [];
   return Number(usec ?? Number.NaN) / 1e6;
+}
+
+/** All that is charged, without the page cache that the kernel takes first: in the kubelet's own arithmetic. */
+function workingSetOf(dir: string): number {
+  const used = Number(readFileSync(join(dir, isV1() ? 'memory.usage_in_bytes' : 'memory.current'), 'latin1'));
+  const name = isV1() ? 'total_inactive_file' : 'inactive_file';
+  const [, idle] = new RegExp(`^${name} ([0-9]+)$`, 'm').exec(readFileSync(join(dir, 'memory.stat'), 'latin1')) ?? [];
+  return used - Number(idle ?? Number.NaN);
 }
 
 function isV1(): boolean {
