@@ -112,11 +112,11 @@ function isUnheard({ troubles, agenda, kubelet }: World, by: Container, { name, 
   const { tombstone } = seenBy(by, name) ?? {};
   if (tombstone?.Died === undefined || isTied(by, tombstone, kubelet.restartsOfAll > 0)) return false;
   if (container === undefined) return true;
-  if (!container.isRunning || isOf(container, tombstone)) return false;
+  if (isOf(container, tombstone)) return false;
   if (agenda.nowMs - (container.writtenAtMs ?? agenda.nowMs) > LATE_MS) return false;
   const hasFailed = troubles.some(({ toMs }) => toMs >= container.startedAtMs + agenda.bootAtMs);
   const isYoung = agenda.monoMs - container.startedAtMs < DOUBTED_MS;
-  return hasFailed || container.isAlone || isYoung || isWithoutWord(container);
+  return hasFailed || container.isAlone || isYoung || (container.isRunning && isWithoutWord(container));
 }
 
 /** It has no supervisor, or one that hangs or has hung until just now. */
