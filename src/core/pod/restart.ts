@@ -61,11 +61,24 @@ export function restartsOfOthers(
     if (ask === undefined || !takesPart(ask.among, config.name) || !isNews(state, ask)) continue;
     if (ask.requestedMs > state.now.mono + MAX_AHEAD_MS || !isHeard(state, peer) || isForeign(config, state, peer))
       continue;
+    if (isOver(config, state, ask)) continue;
     const atMs = peer.foundAtStart ? peer.sinceMs + SETTLING_MS : 0;
     if (isPast(state, atMs)) asks.push(ask);
     else doubts.push(nextLookMs(state, atMs));
   }
   return { asks, untilMs: doubts.length === 0 ? undefined : Math.min(...doubts) };
+}
+
+/**
+ * It was asked for before this container was started, and another has started again: all others had ended by then. Who
+ * still rests is about to see that.
+ */
+function isOver(config: MemberConfig, state: State, { requestedMs }: RestartAsk): boolean {
+  const hasStarted = (peer: Peer): boolean => {
+    const { RestartRequested, StopRequested } = peer.tombstone;
+    return RestartRequested === requestedMs && StopRequested === undefined && !isForeign(config, state, peer);
+  };
+  return requestedMs <= state.startedAtMs && Object.values(state.peers ?? {}).some(hasStarted);
 }
 
 /** Times are rounded on the way. */
