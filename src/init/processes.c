@@ -3,6 +3,7 @@
 #include "processes.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
@@ -143,7 +144,9 @@ static void continue_stopped(pid_t target) {
 void signal_target(pid_t target, int number) {
   if (target >= -1 && target <= 1) return; /* every process, init's own group, or PID 1: kill(2) */
   kill(target, number);
-  if (number == SIGTERM || number == SIGHUP || number == SIGINT || number == SIGQUIT) continue_stopped(target);
+  if (number != SIGTERM && number != SIGHUP && number != SIGINT && number != SIGQUIT) return;
+  sched_yield(); /* on a CPU that both share the handler comes before the search */
+  continue_stopped(target);
 }
 
 size_t visit_living_children(bool (*visit)(void *with, pid_t pid), void *with) {
