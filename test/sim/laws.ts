@@ -154,8 +154,8 @@ export class Laws {
       // Of a restart in place who sleeps is told by a request of its own.
       const { RestartRequested: _restart, ...rest } = read.tombstone;
       if (!mattersTo(member.config, 'own', rest)) return false;
-      const isExcused = this.#hadNoHandle(name, name === by && why === 'a new handle');
-      if (isExcused) this.#world.count('excused: another life that could not take its handle to tell of itself');
+      const isExcused = this.#isUntold(name, name === by && why === 'a new handle', nap.sinceMs);
+      if (isExcused) this.#world.count('excused: another life that its handle has not told of in time');
       return !isExcused;
     });
     if (unheard.length > 0) this.#break('sleep', container, `it has slept through what ${unheard.join(', ')} wrote`);
@@ -174,11 +174,16 @@ export class Laws {
     return writtenAtMs !== undefined && this.#world.agenda.nowMs - writtenAtMs < BINDING_MS;
   }
 
-  /** On a volume that failed it could write over the file of a life before, and make no socket. */
-  #hadNoHandle(name: string, hasNow: boolean): boolean {
+  /**
+   * On a volume that failed it could write over the file of a life before, and make no socket; or the first file came
+   * when its handle had been seen long since.
+   */
+  #isUntold(name: string, hasNow: boolean, sinceMs: number): boolean {
     const { volume, troubles, agenda } = this.#world;
     const container = this.#world.memberNamed(name)?.container;
-    if (container === undefined || (volume.sockets.get(name) === container && !hasNow)) return false;
+    if (container === undefined) return false;
+    const isTold = volume.sockets.get(name) === container && !hasNow;
+    if (isTold && (container.writtenAtMs ?? 0) < sinceMs) return false;
     return troubles.some(({ toMs }) => toMs >= container.startedAtMs + agenda.bootAtMs);
   }
 

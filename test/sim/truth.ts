@@ -68,11 +68,20 @@ export function isCut(world: World, container: Container): boolean {
  * good.
  */
 function knowableSinceMs(world: World, member: Member): number | undefined {
+  if (member.config.mains.length === 0 && hasEndlessMain(world)) return undefined;
   const mains = mainsOf(world, member);
   const known = mains.filter((main) => isRecorded(world, main) || isSeenGone(world, member, main));
   if (known.length < (member.config.when === 'all' ? mains.length : 1)) return undefined;
   const ends = known.map(({ endedAtMs }) => endedAtMs);
   return member.config.when === 'all' ? Math.max(...ends) : Math.min(...ends);
+}
+
+/** A file of kubexit that nobody has written over tells of a main, and of no end. */
+function hasEndlessMain({ volume }: World): boolean {
+  return [...volume.files].some(([name, content]) => {
+    const read = content.read(name);
+    return read.ok && read.tombstone.Version === 0 && read.tombstone.Died === undefined;
+  });
 }
 
 /** It serves on for those that start after it, so they must be able to know it, too. */
