@@ -3,6 +3,7 @@
  */
 
 import type { MemberConfig } from '../core/config.ts';
+import { restartsOfOthers } from '../core/pod/restart.ts';
 import { hasUnsurePeer } from '../core/pod/standing.ts';
 import type { Deadline, State } from '../core/state/state.ts';
 
@@ -33,11 +34,12 @@ const MOMENT_MS = 1_000;
 
 /**
  * A sidecar, and a start gate, decide by what the others do: not when nothing was heard for longer than a rescan takes
- * to come round, or one is doubted.
+ * to come round, or one is doubted. Nor does anybody join a restart that is doubted.
  */
 export function mustRescanFirst(member: MemberConfig, state: State, nowMs: number): boolean {
-  const decidesByOthers = member.role === 'sidecar' || state.child.is === 'unstarted';
-  if (!decidesByOthers || state.stop !== undefined) return false;
+  if (state.stop !== undefined) return false;
+  if (restartsOfOthers(member, state).untilMs !== undefined) return true;
+  if (member.role !== 'sidecar' && state.child.is !== 'unstarted') return false;
   return nowMs - state.now.mono > LONG_SILENCE_MS || hasUnsurePeer(member, state);
 }
 

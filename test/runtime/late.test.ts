@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { maxWritingMs, mustRescanFirst, withTimeout } from '../../src/runtime/timeouts.ts';
-import { alive, lost, mainConfig, peersOf, sidecarConfig, stateAt } from '../core/helpers.ts';
+import { alive, lost, mainConfig, peersOf, sidecarConfig, stateAt, stopping } from '../core/helpers.ts';
 
 /** Nothing else runs for so long, like in a container that is frozen. */
 function standStill(ms: number): void {
@@ -44,6 +44,15 @@ describe('a sidecar looks again before it decides', () => {
     assert.equal(mustRescanFirst(mainConfig(), state, NOW + 6_500), true, 'a start gate');
     const running = { ...state, child: { is: 'alive', id: 1, pid: 17, sinceMs: NOW } } as const;
     assert.equal(mustRescanFirst(mainConfig(), running, NOW + 6_500), false, 'a main that runs decides nothing by it');
+  });
+
+  it('and a main, too, before it believes in a restart in place that it found at its start', () => {
+    const asked = { StopReason: 'restart requested', RestartRequested: NOW - 3_000, RestartBy: 'a test' };
+    const found = stopping('proxy', undefined, asked);
+    const state = stateAt(NOW, { peers: { proxy: { ...found, foundAtStart: true, sinceMs: NOW } } });
+    const running = { ...state, child: { is: 'alive', id: 1, pid: 17, sinceMs: NOW } } as const;
+    assert.equal(mustRescanFirst(mainConfig(), running, NOW + 1_000), true);
+    assert.equal(mustRescanFirst(sidecarConfig(), running, NOW + 1_000), true);
   });
 
   it('when it doubts somebody: word of a life may be on its way', () => {
