@@ -78,6 +78,11 @@ describe('where another member stands', () => {
     assert.equal(standing(dead('work', 0, before, { foundAtStart: true }), { config }).is, 'unsure');
   });
 
+  it('a death from before our start counts only after 10 s also when the first look could not find it (seed 70046064 of the simulator)', () => {
+    assert.equal(standing(dead('work', 0, { DiedMonotonic: START - 1 })).is, 'unsure');
+    assert.equal(standing(dead('work', 0, { DiedMonotonic: START })).is, 'dead');
+  });
+
   it('a death of which nobody knows when, found at the start, counts only after 10 s', () => {
     const found = { ...kubexit('work', 0), foundAtStart: true };
     assert.equal(standing(found, { at: START + 9_999 }).is, 'unsure');

@@ -140,11 +140,14 @@ export function isOfAnotherSession(config: MemberConfig, { Session }: Tombstone)
   return config.session !== undefined && Session !== undefined && Session !== config.session;
 }
 
-/** A death that was there before we looked, and nothing ties it to this pod. */
+/**
+ * A death from before our start, or that was there when we first looked, and nothing ties it to this pod. The first look
+ * may have found a volume that could not be read.
+ */
 function mayBeStale(config: MemberConfig, state: State, peer: Peer): boolean {
   const { Session, Generation, DiedMonotonic } = peer.tombstone;
-  if (!peer.foundAtStart || peer.liveness === 'held') return false;
-  if (DiedMonotonic !== undefined && DiedMonotonic >= state.startedAtMs) return false;
+  if (peer.liveness === 'held') return false;
+  if (DiedMonotonic === undefined ? !peer.foundAtStart : DiedMonotonic >= state.startedAtMs) return false;
   if (config.session === undefined || Session !== config.session) return true;
   return (state.generation === undefined || Generation !== state.generation) && mayAllBeRestarted(config, state);
 }
