@@ -115,16 +115,17 @@ function stepsOf(history: readonly HistoryEntry[], requestedMs: number): readonl
   for (const [index, entry] of history.entries()) {
     const atMs = msOf(entry.At);
     if (atMs === undefined || atMs < requestedMs) continue;
-    // The rung's signal is noted in front of the phase that it begins.
+    // The rung's signal is noted in front of the phase that it begins; where init has sent it by itself, with its own
+    // time, and the phase when the supervisor hears of it.
     const next = history[index + 1];
-    isStopping ||= isPhase(entry, 'stopping') || (next?.At === entry.At && isPhase(next, 'stopping'));
+    isStopping ||= isPhase(entry, 'stopping') || (next !== undefined && isPhase(next, 'stopping'));
     const step = stepOf(entry, isStopping);
     if (step !== undefined) steps.push({ ...step, atMs });
   }
   // The phase begins with the signal and adds nothing to it.
-  return steps.filter(({ activity, signal, atMs }, index) => {
+  return steps.filter(({ activity, signal, atMs }) => {
     const isBare = activity === 'stop' && signal === undefined;
-    return !isBare || !steps.some((other, at) => at !== index && other.atMs === atMs && other.signal !== undefined);
+    return !isBare || !steps.some((other) => other.atMs <= atMs && other.signal !== undefined);
   });
 }
 

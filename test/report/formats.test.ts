@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
+import { formatTombstone } from '../../src/core/format/tombstone.ts';
 import { stopOfEvidence } from '../../src/report/evidence.ts';
 import { htmlPage } from '../../src/report/html.ts';
 import { readText } from '../../src/report/input.ts';
@@ -10,7 +11,7 @@ import { forcedOf, lateOf, type PodStop, podsOf } from '../../src/report/stop.ts
 import { podSvg } from '../../src/report/svg.ts';
 import { fleetText, podText } from '../../src/report/text.ts';
 import { chainOf, sentenceOf } from '../../src/report/words.ts';
-import { at, BEGAN_MS, EVIDENCE, FILES } from './pods.ts';
+import { at, BEGAN_MS, EVIDENCE, FILES, MAIN, PROXY } from './pods.ts';
 
 const POD = onlyPod(FILES);
 const PLAIN = { width: 80, colours: false, ascii: true };
@@ -45,6 +46,21 @@ describe('a report', () => {
       ['5.0 s', '200 ms', undefined, undefined],
     );
   });
+
+  // Of what init has done by itself the supervisor hears later: it notes the signal with its own time, and the phase then.
+  for (const heardMs of [4_500, 6_500])
+    it(`shows the stop signal from when init sent it, heard of ${heardMs - 4_010} ms later`, () => {
+      const History = (PROXY.History ?? []).flatMap((entry) => {
+        if (entry.Signal === 'SIGKILL' && entry.Event === 'signal sent') return [];
+        return [entry.Phase === 'stopping' ? { ...entry, At: at(heardMs) } : entry];
+      });
+      const files = [MAIN, { ...PROXY, ExitCode: 0, Reason: 'stopped' as const, History }].map(formatTombstone);
+      const proxy = onlyPod(files).members.find(({ name }) => name === 'proxy');
+      const stops = proxy?.spans
+        .filter(({ activity }) => activity === 'stop')
+        .map(({ signal, fromMs, untilMs }) => [signal, fromMs - BEGAN_MS, untilMs - BEGAN_MS]);
+      assert.deepEqual(stops, [['TERM', 4_010, 6_500]]);
+    });
 
   it('follows the critical chain from the last end back to who was waited for', () => {
     const links = chainOf(POD).map(({ member, waitedFor }) => [member.name, waitedFor]);
