@@ -86,9 +86,8 @@ async function openHost(env: NodeJS.ProcessEnv): Promise<Host> {
 
 /**
  * Evaluating process.stdout or process.stderr makes the pipe behind it non-blocking, for the application as well, which
- * then loses output with EAGAIN; Node's own `assert` does that. So in a supervisor both lead
- * nowhere, and messages go to descriptor 2. A limit on the size of files (RLIMIT_FSIZE) must not end the supervisor
- * either.
+ * then loses output with EAGAIN; Node's own `assert` does that. So in a supervisor both lead nowhere, and messages go to
+ * descriptor 2. A limit on the size of files (RLIMIT_FSIZE) must not end the supervisor either.
  */
 function keepToOurselves(): void {
   for (const [name, fd] of [

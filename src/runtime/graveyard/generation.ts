@@ -7,7 +7,7 @@ import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inDirectory } from './directory.ts';
 import { readPlainFile } from './read.ts';
-import { writeNew } from './store.ts';
+import { randomName, writeNew } from './store.ts';
 
 const FILE = '.generation';
 const MAX_BYTES = 64;
@@ -26,9 +26,9 @@ export async function readGeneration(dir: string): Promise<{ readonly generation
 /** Whole or not at all. Rejects with the error of the file system. */
 export function beginGeneration(dir: string): Promise<void> {
   // Only sexton begin needs it, and a supervisor that wakes reads this file.
-  const { randomBytes, randomUUID } = process.getBuiltinModule('node:crypto');
+  const { randomUUID } = process.getBuiltinModule('node:crypto');
   return inDirectory(dir, async (here) => {
-    const partial = join(here, `${FILE}.${randomBytes(6).toString('hex')}.tmp`);
+    const partial = join(here, `${FILE}.${randomName()}.tmp`);
     try {
       await writeNew(partial, `${randomUUID()}\n`);
       await rename(partial, join(here, FILE));

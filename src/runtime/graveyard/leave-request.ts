@@ -1,18 +1,17 @@
 /**
  * Leaving a stop request for a member in the graveyard: whole or not at all, under a name of its own.
  */
-import { randomBytes } from 'node:crypto';
 import { rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { formatRequest, requestFileOf, type StopRequest } from '../../core/format/stop-request.ts';
 import { inDirectory } from './directory.ts';
-import { type Trouble, trouble, writeNew } from './store.ts';
+import { randomName, type Trouble, trouble, writeNew } from './store.ts';
 
 export type Left = { readonly ok: true; readonly path: string } | { readonly ok: false; readonly trouble: Trouble };
 
 /** Never rejects. */
 export async function leaveRequest(dir: string, name: string, request: StopRequest): Promise<Left> {
-  const mark = randomBytes(6).toString('hex');
+  const mark = randomName();
   const file = requestFileOf(name, mark);
   try {
     await inDirectory(dir, async (here) => {

@@ -184,7 +184,7 @@ async function writeTombstone(here: string, name: string, text: string): Promise
 }
 
 /** 12 hex digits, so that two who write at once do not meet; to load crypto for them takes a tenth of a wake. */
-function randomName(): string {
+export function randomName(): string {
   return Math.floor(Math.random() * 2 ** 48)
     .toString(16)
     .padStart(12, '0');
