@@ -11,19 +11,32 @@
 #include "init.h"
 #include "processes.h"
 
+/* So long the supervisor has for a record of an end at the very end of the grace period. */
+enum { LATE_MS = 2000 };
+
 void go_on_alone(struct init *init) {
   init->alone = true;
   end_all_helpers(&init->helpers); /* no supervisor waits for them, nor ends them in time */
-  static const char died[] = "sexton: cannot start the supervisor: it died five times in a row; ";
-  if (init->children.last_id == 0) refuse(init->in.env, died, "nothing was started\n", "");
-  else say(died, "the application goes on without it, and it is tried again\n", "");
+  static const char cannot[] = "sexton: cannot start the supervisor: ";
+  if (init->children.last_id == 0) refuse(init->in.env, cannot, init->supervisor.why, "; nothing was started\n");
+  else say(cannot, init->supervisor.why, "; the application goes on without it, and it is tried again\n");
   forward_queued(init);
 }
 
-void leave_when_ended(struct init *init) {
+int64_t leaves_at(const struct init *init) {
+  if (init->children.last_status < 0 || init->supervisor.is_deferred) return NEVER;
+  int64_t ends_at = stop_ends_at(init), lost_at = supervisor_lost_at(init);
+  int64_t latest = ends_at > lost_at ? ends_at : lost_at;
+  return latest == NEVER ? NEVER : latest + LATE_MS;
+}
+
+void leave_without_supervisor(struct init *init) {
   const struct children *children = &init->children;
-  if (children->last_id == 0) leave(init, EXIT_OWN_ERROR);
-  if (children->last_status >= 0) leave(init, children->last_status);
+  if (init->alone && children->last_id == 0) leave(init, EXIT_OWN_ERROR);
+  bool late = leaves_at(init) <= now_ms();
+  if (children->last_status < 0 || (!init->alone && !late)) return;
+  say("sexton: the application has ended without a supervisor, which has not recorded it\n", "", "");
+  leave(init, children->last_status);
 }
 
 static bool kill_process(void *with, pid_t pid) {

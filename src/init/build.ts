@@ -66,7 +66,7 @@ const STATIC = [
   '-fno-asynchronous-unwind-tables',
   // Signals are blocked by the first instruction, before the C library has started.
   '-DSEXTON_ENTRY',
-  '-Wl,--gc-sections,--build-id=none,-e,sexton_entry',
+  '-Wl,--gc-sections,--build-id=none,-z,noseparate-code,-e,sexton_entry',
 ];
 
 const SANITIZED = ['-O1', '-g', '-fno-omit-frame-pointer', '-fsanitize=address,undefined', '-fno-sanitize-recover=all'];

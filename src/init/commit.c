@@ -48,7 +48,7 @@ static bool was_forwarded(const struct queue *queue, int number) {
   for (size_t i = 0; i < queue->count; i++) {
     const struct event *event = &queue->events[i];
     if (event->kind == EV_FORWARDED && event->flag && event->as == number) return true;
-    if (event->kind == EV_MAINS_ENDED && event->value == number) return true;
+    if (event->kind == EV_STOP_SENT && event->value == number) return true;
   }
   return false;
 }
@@ -102,13 +102,13 @@ static void apply(struct init *init, const struct operation *op) {
       set_route(&init->forwarding.once, op);
       break;
     case OP_FALLBACK:
-      init->forwarding.fallback = (struct fallback){op->stops, op->signal, op->grace_ms};
+      init->forwarding.fallback = (struct fallback){op->stops, op->signal, op->wait_ms, op->grace_ms, op->at};
       break;
     case OP_KILL_AT:
-      init->grace.kill_at = op->at > 0 ? op->at : NEVER;
+      init->grace.kill_at = op->at;
       break;
     case OP_DUE:
-      init->supervisor.watch.due = op->at > 0 ? op->at : NEVER;
+      init->supervisor.watch.due = op->at;
       break;
     case OP_LISTEN:
       listen_at(&init->liveness, op->text, op->length);
@@ -172,9 +172,7 @@ static bool apply_commit(struct init *init, const char *body, size_t length) {
   int exit_code = -1;
   bool sleeps = false;
   if (!is_valid_commit(body, length, bounds) || !has_room(init, body, length)) return false;
-  init->supervisor.committed = true;
-  init->supervisor.failed_starts = 0;
-  init->supervisor.watch.looked_at = NEVER;
+  on_commit(&init->supervisor);
   init->alone = false;
   /* It was let go, and had begun something by then. */
   if (init->sleep.is_asleep) wake(init, "commit");

@@ -53,7 +53,7 @@ size_t encode_event(char *out, const struct event *event, const char *output, si
       [EV_EXITED] = "exited",
       [EV_KILLED] = "exited",
       [EV_WORDED] = "worded",
-      [EV_MAINS_ENDED] = "mains-ended",
+      [EV_STOP_SENT] = "stop-sent",
       [EV_GROUP_GONE] = "group-gone",
       [EV_STRAYS_GONE] = "strays-gone",
       [EV_HELPER_EXITED] = "helper-ended",
@@ -96,7 +96,7 @@ size_t encode_event(char *out, const struct event *event, const char *output, si
       at = put_number(at, (uint64_t)event->value);
       at = put_number(at, (uint64_t)event->wall);
       break;
-    case EV_MAINS_ENDED:
+    case EV_STOP_SENT:
       at = put_number(at, event->id);
       at = put_number(at, (uint64_t)event->value);
       at = put_number(at, (uint64_t)event->wall);

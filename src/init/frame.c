@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "system.h"
+
 /* The largest integer that a JavaScript number holds exactly. */
 static const uint64_t MAX_NUMBER = 9007199254740991U;
 
@@ -35,6 +37,14 @@ static bool next_signal(struct fields *fields, uint64_t min, int *number) {
   uint64_t value;
   if (!next_number(fields, min, MAX_SIGNAL, &value)) return false;
   *number = (int)value;
+  return true;
+}
+
+/* A time or a duration in milliseconds; 0 stands for NEVER. */
+static bool next_time(struct fields *fields, int64_t *time) {
+  uint64_t number;
+  if (!next_number(fields, 0, MAX_NUMBER, &number)) return false;
+  *time = number > 0 ? (int64_t)number : NEVER;
   return true;
 }
 
@@ -88,25 +98,15 @@ static bool decode_forward(struct fields *fields, struct operation *op) {
 }
 
 static bool decode_fallback(struct fields *fields, struct operation *op) {
-  uint64_t count, grace;
+  uint64_t count;
   if (!next_number(fields, 0, MAX_SIGNAL, &count)) return false;
   for (uint64_t i = 0; i < count; i++) {
     int stop;
     if (!next_signal(fields, 1, &stop)) return false;
     op->stops |= UINT64_C(1) << (stop - 1);
   }
-  if (!next_signal(fields, 0, &op->signal)) return false;
-  struct fields rest = *fields;
-  const char *text;
-  size_t length;
-  if (next_field(&rest, &text, &length) && length == 2 && memcmp(text, "-1", 2) == 0) {
-    op->grace_ms = -1;
-    *fields = rest;
-    return true;
-  }
-  if (!next_number(fields, 0, MAX_NUMBER, &grace)) return false;
-  op->grace_ms = (int64_t)grace;
-  return true;
+  return next_signal(fields, 0, &op->signal) && next_time(fields, &op->wait_ms) && next_time(fields, &op->grace_ms) &&
+         next_time(fields, &op->at) && (op->at == NEVER || op->signal > 0);
 }
 
 /* Strings of 1 to `most` bytes, one behind the other. */
@@ -149,9 +149,7 @@ static bool decode_fields(struct fields *fields, struct operation *op) {
       return decode_fallback(fields, op);
     case OP_KILL_AT:
     case OP_DUE:
-      if (!next_number(fields, 0, MAX_NUMBER, &number)) return false;
-      op->at = (int64_t)number;
-      return true;
+      return next_time(fields, &op->at);
     case OP_LISTEN:
       /* An empty path would bind an abstract socket of the kernel's choice: unix(7), "autobind". */
       return next_field(fields, &op->text, &op->length) && op->length > 0 && op->length <= MAX_SOCKET_PATH_BYTES;

@@ -63,8 +63,8 @@ struct operation {
   size_t length;                  /* of text */
   uint8_t table[MAX_SIGNAL + 1];  /* forward, forward-once: table[from] is to, 0 is "not forwarded" */
   uint64_t stops;                 /* fallback: bit n-1 stands for signal n */
-  int64_t grace_ms;               /* fallback: -1 is none */
-  int64_t at;                     /* kill-at, due: 0 is never */
+  int64_t wait_ms, grace_ms;      /* fallback; NEVER: none */
+  int64_t at;                     /* fallback, kill-at, due; NEVER: never */
   int signal;                     /* kill, fallback, sweep, parent-death, end-with */
   int code;                       /* exit */
 };
@@ -101,7 +101,7 @@ enum event_kind {
   EV_EXITED,
   EV_KILLED,
   EV_WORDED,
-  EV_MAINS_ENDED,
+  EV_STOP_SENT,
   EV_GROUP_GONE,
   EV_STRAYS_GONE,
   EV_HELPER_EXITED,
@@ -112,7 +112,7 @@ enum event_kind {
 struct event {
   uint64_t seq, id;
   int64_t at;
-  int64_t wall;      /* worded, mains-ended: nanoseconds since 1970 */
+  int64_t wall;      /* worded, stop-sent: nanoseconds since 1970 */
   int32_t pid;       /* sender of a signal, or the child */
   int32_t value;     /* signal, errno, exit code, signal of death or number of strays */
   uint8_t as;        /* forwarded: the number it was sent as */

@@ -1,8 +1,11 @@
-/* The grace period: see grace.h. */
+/* The stop that init carries out by itself: see grace.h. */
 #define _GNU_SOURCE
 #include <signal.h>
 
 #include "init.h"
+
+/* A supervisor may come back for so long before a stop goes on without it; close to the KILL, half of what is left. */
+enum { PATIENCE_MS = 5000 };
 
 bool is_stop(const struct fallback *fallback, int number) { return fallback->stops >> (number - 1) & 1; }
 
@@ -19,22 +22,59 @@ bool has_unacknowledged_stop(const struct queue *queue, const struct fallback *f
   return oldest_stop(queue, fallback) != NULL;
 }
 
-int64_t grace_ends_at(struct init *init) {
-  const struct grace *grace = &init->grace;
+static int64_t earlier(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t after(int64_t at, int64_t ms) { return ms == NEVER ? NEVER : at + ms; }
+
+int64_t stop_ends_at(const struct init *init) {
   const struct fallback *fallback = &init->forwarding.fallback;
-  if (grace->overdue == init->children.last_id || !find_last_child(&init->children)) return NEVER;
   const struct event *stop = oldest_stop(&init->queue, fallback);
-  if (!stop || fallback->grace_ms < 0) return grace->kill_at;
-  int64_t ends_at = stop->at + fallback->grace_ms;
-  return ends_at < grace->kill_at ? ends_at : grace->kill_at;
+  return earlier(init->grace.kill_at, stop ? after(stop->at, fallback->grace_ms) : NEVER);
+}
+
+static int64_t kill_at(struct init *init, const struct child *child) {
+  return child && init->grace.overdue != child->id ? stop_ends_at(init) : NEVER;
+}
+
+static int64_t stop_at(const struct init *init, const struct child *child) {
+  const struct fallback *fallback = &init->forwarding.fallback;
+  if (!child || child->exited || init->grace.stopped == child->id) return NEVER;
+  const struct event *stop = oldest_stop(&init->queue, fallback);
+  if (stop && stop->kind == EV_FORWARDED) return NEVER;
+  int64_t at = stop ? after(stop->at, fallback->wait_ms) : NEVER;
+  int64_t lost_at = fallback->at == NEVER ? NEVER : supervisor_lost_at(init);
+  if (lost_at == NEVER) return at;
+  int64_t left = stop_ends_at(init) - lost_at;
+  int64_t patience = left / 2 > PATIENCE_MS ? PATIENCE_MS : left > 0 ? left / 2 : 0;
+  int64_t planned = lost_at + patience > fallback->at ? lost_at + patience : fallback->at;
+  return earlier(at, planned);
+}
+
+int64_t next_own_step(struct init *init) {
+  const struct child *child = find_last_child(&init->children);
+  return earlier(stop_at(init, child), kill_at(init, child));
 }
 
 /* As `src/core/pod/deadline.ts` has it. */
-int64_t shorten_grace(int64_t grace_ms) { return grace_ms - (grace_ms < 10000 ? grace_ms / 20 : 500); }
+int64_t shorten_grace(int64_t grace_ms) {
+  return grace_ms == NEVER ? NEVER : grace_ms - (grace_ms < 10000 ? grace_ms / 20 : 500);
+}
 
-void enforce_grace(struct init *init) {
-  if (grace_ends_at(init) > now_ms()) return;
+void send_stop(struct init *init, const struct child *child, int number) {
+  init->grace.stopped = child->id;
+  signal_child(&init->children, child, number);
+  /* The exact time: never before that of a tombstone whose end it follows, which is the beginning of its millisecond. */
+  struct event event = {.kind = EV_STOP_SENT, .id = child->id, .value = number, .wall = wall_ns()};
+  push(&init->queue, event);
+}
+
+void stop_in_time(struct init *init) {
   const struct child *child = find_last_child(&init->children);
+  if (stop_at(init, child) <= now_ms()) {
+    const struct event *stop = oldest_stop(&init->queue, &init->forwarding.fallback);
+    int number = init->forwarding.fallback.signal;
+    send_stop(init, child, number > 0 || !stop ? number : stop->value);
+  }
+  if (kill_at(init, child) > now_ms()) return;
   init->grace.overdue = child->id;
   signal_group(child, SIGKILL);
   push(&init->queue, (struct event){.kind = EV_OVERDUE, .id = child->id});

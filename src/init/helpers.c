@@ -11,7 +11,7 @@
 #include "program.h"
 #include "system.h"
 
-/* Runs in the helper's process, after vfork. Returns an errno, or 0. */
+/* Runs in the process of the helper, before exec. Returns an errno, or 0. */
 static int prepare_helper(int output) {
   int input = open("/dev/null", O_RDONLY);
   int empty[2];

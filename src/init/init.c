@@ -35,7 +35,7 @@ static int64_t earliest(const int64_t *times, size_t count) {
 static int timeout(struct init *init) {
   const int64_t times[] = {
       init->children.check_at,  init->helpers.check_at,        init->strays.sweep_at, init->liveness.accept_at,
-      init->supervisor.start_at, next_watch(&init->supervisor), grace_ends_at(init),
+      init->supervisor.start_at, next_watch(&init->supervisor), next_own_step(init), leaves_at(init),
       init->sleep.is_asleep ? init->supervisor.watch.due : NEVER,
       next_look(&init->directory),
   };
@@ -53,7 +53,7 @@ static void act_in_time(struct init *init) {
   if (init->strays.sweep_at <= now_ms()) continue_sweep(init);
   if (init->liveness.accept_at <= now_ms()) init->liveness.accept_at = NEVER;
   look_when_changed(init);
-  enforce_grace(init);
+  stop_in_time(init);
   watch_supervisor(init);
 }
 
@@ -79,7 +79,7 @@ static _Noreturn void run(struct init *init) {
   for (;;) {
     act_in_time(init);
     if (init->has_to_reap) reap(init);
-    if (init->alone) leave_when_ended(init);
+    leave_without_supervisor(init);
     attend_without_supervisor(init);
     wake_when_needed(init);
     send_events(&init->connection, &init->queue, &init->helpers, &init->directory);
@@ -184,7 +184,9 @@ static void start_at_once(struct init *init) {
   if (form.unattended) defer_supervisor(&init->supervisor);
   spawn(&init->children, &init->terminal, &init->queue, &init->in, 1, init->in.argv + form.command);
   if (!drop_in->plain) {
-    init->forwarding.fallback.grace_ms = init->supervisor.is_deferred ? shorten_grace(form.grace_ms) : form.grace_ms;
+    struct fallback *fallback = &init->forwarding.fallback;
+    fallback->grace_ms = init->supervisor.is_deferred ? shorten_grace(form.grace_ms) : form.grace_ms;
+    if (form.grace_ms / 2 < fallback->wait_ms) fallback->wait_ms = form.grace_ms / 2;
     if (form.forwards_first_stop) forward_as_ordered(init);
     return;
   }
@@ -210,7 +212,8 @@ static void set_up(struct init *init) {
   init->directory.fd = init->directory.inotify = init->sleep.shown = -1;
   init->supervisor.oom_kills = -1;
   init->forwarding.fallback.stops = UINT64_C(1) << (SIGTERM - 1) | UINT64_C(1) << (SIGINT - 1);
-  init->forwarding.fallback.grace_ms = -1;
+  init->forwarding.fallback.wait_ms = DEFAULT_WAIT_MS;
+  init->forwarding.fallback.grace_ms = init->forwarding.fallback.at = NEVER;
   init->connection.in = storage->in;
   init->connection.out = storage->out;
   init->memo.bytes = storage->memo;
@@ -243,7 +246,7 @@ int main(int argc, char **argv, char **env) {
   if (!find_node(&init->node, &init->in, !foreground)) _exit(EXIT_OWN_ERROR);
   if (foreground) run_in_foreground(init);
   prepare(init);
-  init->self.started_at = now_ms();
+  init->self.started_at = init->supervisor.heard_at = now_ms();
   start_at_once(init);
   make_host_id(init->self.host_id);
   run(init);

@@ -16,7 +16,7 @@
  *   strays.c       adopted processes
  *   reflex.c       what it does because the supervisor has decided it beforehand; last-word.c: when the command ends
  *   children.c     the application; terminal.c: in its foreground; helpers.c: commands of probes and hooks
- *   program.c      vfork and exec; exec.c: the look-up in PATH; processes.c: /proc
+ *   program.c      fork and exec; exec.c: the look-up in PATH; processes.c: /proc
  *   queue.c        events; liveness.c: the socket for peers; refuse.c: why nothing is started
  *   system.c       clock, signal mask, descriptors, pages, stderr; entry.c: the first instructions
  */

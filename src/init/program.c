@@ -4,16 +4,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "system.h"
 
-/*
- * The new process after vfork. It shares init's memory: it only makes system calls and uses its own part of the
- * stack.
- */
+enum { EXEC_MS = 1000 };
+
 static _Noreturn void become(const struct inherited *in, char *const argv[], int (*prepare)(int), int with,
                              int report) {
   int error = prepare(with);
@@ -21,25 +20,26 @@ static _Noreturn void become(const struct inherited *in, char *const argv[], int
   set_mask(inherited_mask, NULL);
   if (error == 0) error = exec_in_path(in, argv);
   ssize_t written = write(report, &error, sizeof error);
-  _exit(written == sizeof error ? EXIT_OWN_ERROR : EXIT_OWN_ERROR + 1);
+  _exit(written == sizeof error && error == ENOENT ? 127 : 126);
 }
 
 /*
- * The errno comes through a pipe, which the exec closes, and not through the memory that vfork shares: where vfork is
- * emulated as fork (qemu's user mode) nothing is shared.
+ * The errno comes through a pipe, which the exec closes. An exec may hang with its file system, and init must not: it
+ * waits a moment, and then takes the program as started. If that fails later, its exit code is the one of a shell.
  */
 int start_program(const struct inherited *in, char *const argv[], int (*prepare)(int), int with, pid_t *pid) {
   int report[2];
   int error = 0;
   if (pipe2(report, O_CLOEXEC) == -1) return errno;
   report[1] = move_high(report[1]); /* out of the way of what `prepare` puts on 0 to 2 */
-  *pid = vfork();
+  *pid = start_process();
   if (*pid == 0) become(in, argv, prepare, with, report[1]);
   int fork_error = errno;
   close(report[1]);
   if (*pid == -1) {
     error = fork_error;
-  } else if (read(report[0], &error, sizeof error) == sizeof error) {
+  } else if (poll(&(struct pollfd){.fd = report[0], .events = POLLIN}, 1, EXEC_MS) == 1 &&
+             read(report[0], &error, sizeof error) == sizeof error) {
     waitpid(*pid, NULL, 0);
   } else {
     error = 0;

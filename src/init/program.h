@@ -1,4 +1,4 @@
-/* Starts a program by vfork and exec, and tells at once why it could not be started. */
+/* Starts a program by fork and exec, and says at once why it could not be started. */
 #ifndef SEXTON_PROGRAM_H
 #define SEXTON_PROGRAM_H
 

@@ -18,14 +18,10 @@ void make_word(char word[WORD_BYTES], const char *host_id, bool final) {
   word[AT_FINAL] = final ? '1' : '0';
 }
 
-static int64_t clock_ns(clockid_t clock) {
-  struct timespec time;
-  clock_gettime(clock, &time);
-  return time.tv_sec * SECOND_NS + time.tv_nsec;
-}
-
 int64_t wall_at(int64_t at) {
-  return clock_ns(CLOCK_REALTIME) - (clock_ns(CLOCK_MONOTONIC) - at * (SECOND_NS / 1000));
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return wall_ns() - (now.tv_sec * SECOND_NS + now.tv_nsec - at * (SECOND_NS / 1000));
 }
 
 bool holds_at(const struct init *init, int64_t at) {
@@ -46,7 +42,7 @@ void set_end_with(struct reflexes *reflexes, const struct operation *op) {
   reflexes->mains_child = op->count > 0 ? op->id : 0;
   reflexes->signal = op->signal;
   reflexes->needed = op->limit;
-  reflexes->said = 0;
+  reflexes->said = reflexes->gone = 0;
   while (reflexes->count < MAX_MAINS && next_field(&fields, &host_id, &length) && length == HOST_ID_BYTES &&
          next_field(&fields, &path, &length) && length <= MAX_SOCKET_PATH_BYTES) {
     struct watched_main *main = &reflexes->mains[reflexes->count++];
@@ -72,6 +68,7 @@ static void hear_mains(struct reflexes *reflexes, const struct pollfd *polled) {
     ssize_t n = recv(main->fd, heard, WORD_BYTES, MSG_DONTWAIT);
     if (n < 0 && errno == EAGAIN) continue; /* a new connection: the event was that of an old one */
     if (n == WORD_BYTES && memcmp(heard, expected, WORD_BYTES) == 0) reflexes->said++;
+    else reflexes->gone++;
     hang_up(main);
   }
 }
@@ -80,12 +77,10 @@ void end_with_mains(struct init *init) {
   struct reflexes *reflexes = &init->reflexes;
   hear_mains(reflexes, init->storage.polled + reflexes->polled_at);
   const struct child *child = find_child(&init->children, reflexes->mains_child);
-  if (!child || child->exited || reflexes->said < reflexes->needed || init->queue.count > 0) return;
-  if (!holds_at(init, now_ms())) return;
+  if (!child || child->exited || init->grace.stopped == child->id) return;
+  /* Alone, init cannot find out whether a main that was killed comes back. */
+  if (reflexes->said + (init->alone ? reflexes->gone : 0) < reflexes->needed) return;
+  if (!init->alone && (init->queue.count > 0 || !holds_at(init, now_ms()))) return;
   reflexes->mains_child = reflexes->word_child = 0;
-  signal_child(&init->children, child, reflexes->signal);
-  /* The exact time: never before that of the word, which is the beginning of its millisecond. */
-  struct event event = {.kind = EV_MAINS_ENDED, .id = child->id, .value = reflexes->signal};
-  event.wall = clock_ns(CLOCK_REALTIME);
-  push(&init->queue, event);
+  send_stop(init, child, reflexes->signal);
 }

@@ -14,7 +14,6 @@
 
 struct init;
 
-enum { SECOND_NS = 1000000000 };
 /* A word on a liveness socket: `dead`, the host id, `1` when no other life will follow, a line end. */
 enum { WORD_BYTES = 40 };
 
@@ -32,7 +31,8 @@ struct reflexes {
   char *words;          /* MAX_LAST_WORD_BYTES */
   uint64_t mains_child; /* of the end with the mains; 0: there is none */
   int signal;
-  size_t count, needed, said, polled_at; /* said: so many are gone for good by their own word */
+  size_t count, needed, polled_at;
+  size_t said, gone; /* how many have said that they are gone for good; how many have ended without that */
   struct watched_main mains[MAX_MAINS];
 };
 

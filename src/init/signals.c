@@ -22,25 +22,24 @@ static bool forward(struct children *children, const struct route *route, struct
 
 static void forget_once(struct forwarding *forwarding) { memset(forwarding->once.as, 0, sizeof forwarding->once.as); }
 
-/* Without a supervisor: a stop request as the fallback says, each other signal by its route, else as it came. */
-static void forward_alone(struct children *children, struct forwarding *forwarding, struct event *event) {
-  const struct child *child = find_last_child(children);
-  int number = event->value;
-  if (!child) return;
-  bool stops = is_stop(&forwarding->fallback, number);
-  if (stops) forget_once(forwarding);
-  int as = stops ? forwarding->fallback.signal : forwarding->always.as[number];
+/*
+ * Without a supervisor each signal goes on by its route, else as it came. The first stop request has a time of its own:
+ * grace.h.
+ */
+static void forward_alone(struct init *init, struct event *event) {
+  const struct child *child = find_last_child(&init->children);
+  int number = event->value, as = init->forwarding.always.as[number];
+  if (!child || (is_stop(&init->forwarding.fallback, number) && init->grace.stopped != child->id)) return;
   /* For the supervisor that may come back after all: this one was passed on. */
   event->kind = EV_FORWARDED;
   event->as = (uint8_t)(as ? as : number);
-  event->flag = stops;
-  signal_child(children, child, event->as);
+  signal_child(&init->children, child, event->as);
 }
 
 void forward_queued(struct init *init) {
   struct queue *queue = &init->queue;
   for (size_t i = 0; i < queue->count; i++)
-    if (queue->events[i].kind == EV_SIGNAL) forward_alone(&init->children, &init->forwarding, &queue->events[i]);
+    if (queue->events[i].kind == EV_SIGNAL) forward_alone(init, &queue->events[i]);
 }
 
 static void on_signal(struct init *init, const struct signalfd_siginfo *info) {
@@ -55,11 +54,11 @@ static void on_signal(struct init *init, const struct signalfd_siginfo *info) {
   if (number == SIGCONT && child && !child->exited && init->terminal.owner == 0)
     give_terminal(&init->terminal, child->id, child->pid);
   struct event event = {.kind = EV_SIGNAL, .value = number, .pid = (int32_t)info->ssi_pid, .flag = from_terminal};
-  if (init->alone) {
-    forward_alone(children, forwarding, &event);
-  } else if (forward(children, &forwarding->once, &event)) {
+  if (forward(children, &forwarding->once, &event)) {
     forget_once(forwarding);
     event.flag = true; /* nothing else tells of it, so this record is never dropped */
+  } else if (init->alone) {
+    forward_alone(init, &event);
   } else {
     forward(children, &forwarding->always, &event);
   }

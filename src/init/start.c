@@ -168,12 +168,12 @@ static int64_t duration_ms(const char *text) {
 }
 
 struct plain_form read_plain_form(const struct inherited *in) {
-  static const struct plain_form waits = {.grace_ms = -1};
+  static const struct plain_form waits = {.grace_ms = NEVER};
   struct given given = {{NULL}}, variables = {{NULL}};
   if (in->drop_in.as != AS_SEXTON)
     return (struct plain_form){.command = in->drop_in.plain ? in->drop_in.command : 0,
                                .unattended = in->drop_in.unattended,
-                               .grace_ms = -1};
+                               .grace_ms = NEVER};
   int at = in->argc > 1 && strcmp(in->argv[1], "run") == 0 ? 2 : 1;
   if (environment_decides(in->env, &variables)) return waits;
   while (at < in->argc && in->argv[at][0] == '-') {
@@ -195,5 +195,5 @@ struct plain_form read_plain_form(const struct inherited *in) {
   return (struct plain_form){.command = at,
                              .forwards_first_stop = forwards_first_stop,
                              .unattended = forwards_first_stop && (!level || logs_little(level)),
-                             .grace_ms = grace ? duration_ms(grace) : -1};
+                             .grace_ms = grace ? duration_ms(grace) : NEVER};
 }

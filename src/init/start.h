@@ -43,7 +43,7 @@ struct plain_form {
   int command;              /* index of the application's first word when it may be started at once; else 0 */
   bool forwards_first_stop; /* at once: there is neither a drain nor a graveyard, so a stop waits for nothing */
   bool unattended;          /* and nothing else is asked for that only a supervisor does */
-  int64_t grace_ms;         /* the declared grace period; -1: none */
+  int64_t grace_ms;         /* the declared grace period; NEVER: none */
 };
 
 /* How Node is started. Lives in one mapping of its own for as long as init does. */

@@ -7,13 +7,16 @@
 #include <unistd.h>
 
 #include "init.h"
+#include "oom.h"
 
 enum {
   MAX_FAILED_STARTS = 5,
   FIRST_DELAY_MS = 50,
   MAX_DELAY_MS = 5000,
   MAX_PAUSE_MS = 60000,
-  MIN_SOUND_LIFE_MS = 5000,
+  SOUND_LIFE_MS = 5000,
+  HANG_WEIGHT = 4, /* as many failed starts as one that hangs counts for: the next failure is the fifth */
+  DEBT_MS = 1000,  /* a supervisor that owes a commit for less is at work */
   ABANDON_MS = 2000,
 };
 
@@ -22,6 +25,32 @@ bool read_commits(struct init *init) {
   if (apply_frames(init)) return true;
   say("sexton: the supervisor sent a frame that is not in the protocol; starting it again\n", "", "");
   return false;
+}
+
+static bool is_sound(const struct supervisor *supervisor) {
+  return supervisor->committed && !supervisor->hangs && now_ms() - supervisor->started_at >= SOUND_LIFE_MS;
+}
+
+void on_commit(struct supervisor *supervisor) {
+  supervisor->committed = true;
+  supervisor->watch.looked_at = NEVER;
+  if (!is_sound(supervisor)) return;
+  supervisor->failed_starts = 0;
+  supervisor->heard_at = now_ms();
+}
+
+int64_t supervisor_lost_at(const struct init *init) {
+  const struct supervisor *supervisor = &init->supervisor;
+  if (supervisor->pid == 0 || !supervisor->committed) return supervisor->heard_at;
+  int64_t since = owes_since(init);
+  if (since == NEVER || is_sound(supervisor)) return since;
+  return since + DEBT_MS > now_ms() ? since + DEBT_MS : supervisor->heard_at;
+}
+
+/* For whoever looks for memory the supervisor is the first to go: the command must not. See proc(5), oom_score_adj. */
+static void offer_to_oom_killer(void) {
+  int fd = open("/proc/self/oom_score_adj", O_WRONLY);
+  if (fd == -1 || write(fd, "1000", 4) == -1) return;
 }
 
 static _Noreturn void become_supervisor(const struct init *init, int fd) {
@@ -37,6 +66,7 @@ static _Noreturn void become_supervisor(const struct init *init, int fd) {
   if (fd == 3) fcntl(fd, F_SETFD, 0);
   else dup2(fd, 3);
   close_from(4);
+  offer_to_oom_killer();
   setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* half a gigabyte each, in the application's directory */
   ignore_signals();
   set_mask(0, NULL);
@@ -49,23 +79,32 @@ void start_supervisor(struct init *init) {
   struct connection *connection = &init->connection;
   int pair[2];
   supervisor->start_at = NEVER;
-  supervisor->committed = false;
+  supervisor->committed = supervisor->hangs = false;
+  supervisor->why = "it died five times in a row";
   /* Of the one before; the next has yet to say when it is due. */
   if (supervisor->watch.due < init->reflexes.until) init->reflexes.until = supervisor->watch.due;
   supervisor->watch.due = supervisor->watch.looked_at = supervisor->watch.abandon_at = NEVER;
   supervisor->started_at = now_ms();
+  /* Without a command there is nothing that it could harm. */
+  if (find_last_child(&init->children) && !has_memory_for_supervisor()) {
+    supervisor->why = "the memory limit leaves it no room";
+    on_supervisor_died(init);
+    return;
+  }
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == -1) {
+    supervisor->why = "no socket can be opened";
     on_supervisor_died(init);
     return;
   }
   pair[0] = move_high(pair[0]);
   pair[1] = move_high(pair[1]);
-  pid_t pid = vfork();
+  pid_t pid = start_process();
   if (pid == 0) become_supervisor(init, pair[1]);
   close(pair[1]);
   connection->fd = pair[0];
   supervisor->pid = pid > 0 ? pid : 0;
   if (pid == -1) {
+    supervisor->why = "no process can be started; the limit of processes may be reached";
     on_supervisor_died(init);
     return;
   }
@@ -100,14 +139,21 @@ void on_supervisor_died(struct init *init) {
   disconnect(&init->connection);
   if (has_gone_to_sleep(init)) return;
   int64_t now = now_ms();
-  if (!supervisor->committed && ++supervisor->failed_starts >= MAX_FAILED_STARTS) {
+  if (is_sound(supervisor)) {
+    supervisor->failed_starts = 0;
+    supervisor->delay_ms = 0;
+    supervisor->heard_at = now;
+  } else {
+    supervisor->failed_starts += supervisor->hangs ? HANG_WEIGHT : 1;
+    if (supervisor->hangs) supervisor->why = "it hangs";
+  }
+  if (supervisor->failed_starts >= MAX_FAILED_STARTS) {
     if (!init->alone) go_on_alone(init);
     /* A lack of CPU may pass; a broken installation may not, and each start costs. */
     int pauses = supervisor->failed_starts - MAX_FAILED_STARTS;
     supervisor->start_at = now + (pauses < 4 ? (int64_t)MAX_DELAY_MS << pauses : MAX_PAUSE_MS);
     return;
   }
-  if (supervisor->committed && now - supervisor->started_at >= MIN_SOUND_LIFE_MS) supervisor->delay_ms = 0;
   supervisor->start_at = now + supervisor->delay_ms;
   supervisor->delay_ms = supervisor->delay_ms == 0 ? FIRST_DELAY_MS : 2 * supervisor->delay_ms;
   if (supervisor->delay_ms > MAX_DELAY_MS) supervisor->delay_ms = MAX_DELAY_MS;

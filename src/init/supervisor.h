@@ -20,15 +20,20 @@ struct supervisor {
   pid_t pid;       /* 0: none runs */
   pid_t abandoned; /* one that was KILLed and could not be reaped yet; 0: none */
   bool committed;
+  bool hangs; /* it was KILLed for that */
   bool is_deferred; /* it is not started before it is needed: deferred.h */
   int64_t oom_kills; /* in this container before the command was started; -1: not counted */
   int64_t started_at, start_at; /* start_at: when to start the next one */
+  int64_t heard_at; /* the last sign of one that has proven to be sound */
   int64_t delay_ms;
-  int failed_starts;
+  int failed_starts; /* since one was sound, also short lives */
+  const char *why;   /* what stood in the way of the last one */
   struct watch watch;
 };
 
 void start_supervisor(struct init *init);
+/* To be called for each commit. */
+void on_commit(struct supervisor *supervisor);
 void kill_supervisor(struct supervisor *supervisor);
 /* Applies what it has sent; false at the end of the connection, and when a frame is wrong. */
 bool read_commits(struct init *init);
@@ -36,7 +41,15 @@ void on_supervisor_died(struct init *init);
 /* Forgets one that was KILLed and is not reaped, and has another started in its place. */
 void abandon_supervisor(struct init *init);
 
+/*
+ * Since when nobody acts, or will not have acted when this time comes; NEVER: the supervisor does, or owes nothing.
+ * While lives are short it is the time at which the last sound one was heard.
+ */
+int64_t supervisor_lost_at(const struct init *init);
+
 /* watchdog.c */
+/* Since when it owes a commit; NEVER: it owes none. */
+int64_t owes_since(const struct init *init);
 /* Ends and replaces a supervisor that hangs. */
 void watch_supervisor(struct init *init);
 /* When that has to be called next. */

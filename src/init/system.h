@@ -8,8 +8,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define NEVER INT64_MAX
+enum { SECOND_NS = 1000000000 };
 
 /*
  * The kernel has no event for a group that becomes empty, nor for an adopted process, so init looks again after so
@@ -17,8 +19,9 @@
  */
 enum { GROUP_CHECK_MS = 50 };
 
-/* CLOCK_MONOTONIC in milliseconds. */
+/* CLOCK_MONOTONIC in milliseconds, and CLOCK_REALTIME in nanoseconds. */
 int64_t now_ms(void);
+int64_t wall_ns(void);
 
 /*
  * The mask that init was started with, saved by its first instructions (entry.c): application and supervisor get it
@@ -27,9 +30,12 @@ int64_t now_ms(void);
 extern uint64_t inherited_mask;
 void set_mask(uint64_t mask, uint64_t *old);
 
+/* As fork(2). vfork(2) is not used, because it waits for an exec that may hang. */
+pid_t start_process(void);
+
 /* Moves a descriptor away from 0, 1 and 2: one of init's must not fill a gap there that the application was given. */
 int move_high(int fd);
-/* Both make system calls only, so they may be called after vfork. */
+/* Both make system calls only, so they may be called between fork and exec. */
 void close_from(int first);
 void close_at_exec_from(int first);
 

@@ -28,8 +28,11 @@ static int64_t cpu_used_ns(pid_t pid) {
   return (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
 }
 
-static bool owes_a_commit(const struct supervisor *supervisor, const struct queue *queue, int64_t now) {
-  return !supervisor->committed || queue->count > 0 || supervisor->watch.due <= now;
+int64_t owes_since(const struct init *init) {
+  const struct supervisor *supervisor = &init->supervisor;
+  int64_t since = supervisor->committed ? supervisor->watch.due : supervisor->started_at;
+  if (init->queue.count > 0 && init->queue.events[0].at < since) since = init->queue.events[0].at;
+  return since;
 }
 
 int64_t next_watch(const struct supervisor *supervisor) {
@@ -49,7 +52,7 @@ void watch_supervisor(struct init *init) {
     if (watch->abandon_at <= now) abandon_supervisor(init);
     return;
   }
-  if (!owes_a_commit(supervisor, &init->queue, now)) {
+  if (owes_since(init) > now) {
     watch->looked_at = NEVER;
     return;
   }
@@ -64,5 +67,6 @@ void watch_supervisor(struct init *init) {
   watch->cpu_ns = cpu_ns;
   watch->looked_at = now;
   int64_t used_ms = (cpu_ns - watch->first_cpu_ns) / 1000000;
-  if (watch->idle_ms >= MAX_HANG_MS || used_ms >= MAX_HANG_MS) kill_supervisor(supervisor);
+  supervisor->hangs = watch->idle_ms >= MAX_HANG_MS || used_ms >= MAX_HANG_MS;
+  if (supervisor->hangs) kill_supervisor(supervisor);
 }

@@ -1,9 +1,6 @@
 /**
  * Carries out the effects of the core; nothing else does. A new kind of effect that has no case here does not compile.
  */
-import type { MemberConfig } from '../core/config.ts';
-import { isStopRequest, ladderOf } from '../core/ladder.ts';
-import { SIGTERM } from '../core/signals.ts';
 import type { Effect } from '../core/state/events.ts';
 import { MAX_OUTPUT_BYTES } from './host/frames.ts';
 import type { HostCommand, Program } from './host/host.ts';
@@ -73,16 +70,5 @@ export function planOf(effects: readonly Effect[], means: Means): Plan {
     afterCommit: () => {
       for (const step of steps) step();
     },
-  };
-}
-
-/** What the host does should no supervisor ever come back: the ladder has but its first rung then. */
-export function fallbackOf(config: MemberConfig): HostCommand {
-  const [{ signal }] = ladderOf(config, SIGTERM);
-  return {
-    type: 'fallback',
-    stopSignals: config.stopSignals.filter((stop) => isStopRequest(config, stop)),
-    signal: config.ladder === undefined && signal === SIGTERM ? undefined : signal,
-    graceMs: config.gracePeriodMs,
   };
 }

@@ -35,7 +35,7 @@ export function eventOf(
         output: outputOf(report),
       };
     }
-    case 'mainsEnded':
+    case 'stopSent':
       return { type: report.type, id: report.id, signal: report.signal, at: { ...at, wall: report.wall } };
     default:
       return { ...report, at };

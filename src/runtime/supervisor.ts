@@ -13,6 +13,7 @@
 import type { MemberConfig } from '../core/config.ts';
 import { OVERTAKEN } from '../core/exit.ts';
 import { type Ended, eventsOf, reduceAll } from '../core/lifecycle/covered-ends.ts';
+import { type Fallback, fallbackOf } from '../core/lifecycle/fallback.ts';
 import { tombstoneOf } from '../core/lifecycle/record.ts';
 import { hostKillAtMs } from '../core/pod/deadline.ts';
 import { leftoversOfOtherSessions } from '../core/pod/standing.ts';
@@ -22,7 +23,7 @@ import type { PeerView } from '../core/state/peer.ts';
 import { initialState, type State } from '../core/state/state.ts';
 import { instantAt } from '../core/time.ts';
 import type { Clock } from './clock.ts';
-import { fallbackOf, type Means, planOf } from './effects.ts';
+import { type Means, planOf } from './effects.ts';
 import { collectGarbageWhenIdle } from './garbage.ts';
 import type { Ask } from './graveyard/inbox.ts';
 import type { Host, HostCommand, HostEvent, Program } from './host/host.ts';
@@ -75,7 +76,14 @@ interface Turn {
   readonly written?: string | undefined;
 }
 
-const NO_ALARMS = { killAtMs: undefined, dueMs: undefined };
+const NO_ALARMS: Alarms = { killAtMs: undefined, dueMs: undefined, fallback: undefined };
+
+/** What init does should we not come to it. */
+interface Alarms {
+  readonly killAtMs: number | undefined;
+  readonly dueMs: number | undefined;
+  readonly fallback: Fallback | undefined;
+}
 
 export class Supervisor {
   readonly #options: SupervisorOptions;
@@ -96,7 +104,7 @@ export class Supervisor {
   readonly #sleeper: Sleeper | undefined;
   #reflexes: Reflexes | undefined;
   /** What init knows of our plans. */
-  #alarms: { readonly killAtMs: number | undefined; readonly dueMs: number | undefined } = NO_ALARMS;
+  #alarms = NO_ALARMS;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
@@ -155,7 +163,7 @@ export class Supervisor {
     if (host.init !== undefined) this.#reflexes = this.#makeReflexes(resumed !== undefined);
     // The host tells in this turn of the loop what was queued before we were there; only then may anything begin.
     await new Promise((resolve) => setImmediate(resolve));
-    this.#dispatch({ type: 'booted', at: clock.now() }, undefined, [fallbackOf(member), ...wishes.commands]);
+    this.#dispatch({ type: 'booted', at: clock.now() }, undefined, wishes.commands);
     for (const limit of host.limits) log.say('warn', limit);
     void this.#services.answerHttp();
     const events: MembershipEvents = {
@@ -298,7 +306,7 @@ export class Supervisor {
     this.#state = state;
     const { commands, afterCommit } = planOf(effects, this.#means);
     const left = this.#reflexes?.follow(state, wakeAtMs) ?? [];
-    this.#commit(ack, [...also, ...commands, ...this.#alarmCommands(wakeAtMs), ...left]);
+    this.#commit(ack, [...also, ...this.#alarmCommands(state, wakeAtMs), ...commands, ...left]);
     this.#publish(written);
     this.#terminationLog.follow(state);
     afterCommit();
@@ -317,12 +325,15 @@ export class Supervisor {
     this.#memo = memo;
   }
 
-  /** What init does should we not come to it: the KILL at the deadline, and another in our place. */
-  #alarmCommands(dueMs: number | undefined): readonly HostCommand[] {
+  /** The stop without us, the KILL at the deadline, and another supervisor in our place. */
+  #alarmCommands(state: State, wakeAtMs: number | undefined): readonly HostCommand[] {
     const told = this.#alarms;
-    const killAtMs = this.#state && hostKillAtMs(this.#state);
-    this.#alarms = { killAtMs, dueMs: this.#leaving ? told.dueMs : dueMs };
+    const killAtMs = hostKillAtMs(state);
+    const fallback = fallbackOf(this.#options.member, state);
+    const isTold = JSON.stringify(fallback) === JSON.stringify(told.fallback);
+    this.#alarms = { killAtMs, dueMs: this.#leaving ? told.dueMs : wakeAtMs, fallback };
     return [
+      ...(isTold ? [] : [{ type: 'fallback', ...fallback } as const]),
       ...(killAtMs === told.killAtMs ? [] : [{ type: 'killAt', atMs: killAtMs } as const]),
       ...(this.#alarms.dueMs === told.dueMs ? [] : [{ type: 'due', atMs: this.#alarms.dueMs } as const]),
     ];

@@ -241,7 +241,7 @@ describe('the end with the mains', () => {
     const config = sidecarConfig({ mains: ['a'] });
     const life = lifeOf(config, [a]);
     const before = life.signal(15).state;
-    life.feed({ type: 'mainsEnded', id: 1, signal: 15 });
+    life.feed({ type: 'stopSent', id: 1, signal: 15 });
     assert.equal(before.climb, undefined, 'it holds for its main');
     assert.equal(life.state.climb?.rung, 0);
     assert.deepEqual(life.signals, []);

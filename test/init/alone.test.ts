@@ -45,7 +45,23 @@ eachBuild(
     await init.says('up');
     send(init.pid, 40);
     await supervisor.expect('signal');
-    const fallback = ['fallback', 1, SIGTERM, SIGINT, 3_000, 'forward', 1, 1, SIGUSR1, SIGUSR2];
+    const fallback = [
+      'fallback',
+      1,
+      SIGTERM,
+      SIGINT,
+      1,
+      3_000,
+      0,
+      'forward',
+      1,
+      1,
+      SIGUSR1,
+      SIGUSR2,
+      'forward-once',
+      1,
+      0,
+    ];
     const commit = encodeFrame(['commit', 'ack', '2', ...fallback.map(String)]);
     supervisor.raw(commit);
     await hasPassed(bench, supervisor, commit.length);

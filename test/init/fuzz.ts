@@ -99,20 +99,7 @@ function vocabulary(): string[] {
       'last-word',
       'end-with',
     ],
-    ...[
-      'first-only',
-      'parent-death',
-      'tell-reaped',
-      'exit',
-      '0',
-      '1',
-      '-1',
-      '64',
-      '65',
-      '255',
-      '4096',
-      '9007199254740992',
-    ],
+    ...['first-only', 'parent-death', 'tell-reaped', 'exit', '0', '1', '64', '65', '255', '4096', '9007199254740992'],
   ];
 }
 
@@ -127,8 +114,8 @@ function seeds(): Buffer[] {
     ['kill', '1', '15'],
     ['forward', '1', '2', '1', '10', '34', '64'],
     ['forward-once', '1', '1', '15', '3'],
-    ['fallback', '2', '15', '2', '0', '30000'],
-    ['fallback', '0', '9', '-1'],
+    ['fallback', '2', '15', '2', '0', '5000', '30000', '0'],
+    ['fallback', '0', '9', '0', '0', '1234567'],
     ['kill-at', '1234567'],
     ['due', '0'],
     ['exec', '1', '4096', '3', 'sh', '-c', 'true'],

@@ -1,37 +1,88 @@
 /** What init does by itself with a stop request that the supervisor has not acknowledged. */
 import assert from 'node:assert/strict';
+import { renameSync } from 'node:fs';
 import { constants } from 'node:os';
 import { send } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
-import { AGENT, eachBuild, hasPassed, layBench } from './scripted.ts';
+import { AGENT, type Bench, eachBuild, hasPassed, layBench } from './scripted.ts';
 
 const { SIGTERM, SIGINT, SIGUSR1, SIGKILL, SIGCONT } = constants.signals;
 
 /** Says that it was asked, and goes on. */
-const DEAF = ['sh', '-c', 'trap "echo term" TERM; echo up; while :; do sleep 60 & wait $!; done'] as const;
+const DEAF = [
+  'sh',
+  '-c',
+  'trap "echo term" TERM; trap "echo usr1" USR1; echo up; while :; do sleep 60 & wait $!; done',
+] as const;
 /** A member that is not alone waits for its supervisor. */
 const IN_A_POD = ['--graveyard', '/graveyard'] as const;
 
-eachBuild('A3 init keeps the declared grace period while its supervisor acknowledges nothing', async (t, build) => {
+eachBuild(
+  'A3 a supervisor that acknowledges nothing costs the command neither its stop signal nor its grace period',
+  async (t, build) => {
+    const bench = await layBench(t, build);
+    const init = bench.start([...IN_A_POD, '--', ...DEAF]);
+    const supervisor = await init.supervisor();
+    await supervisor.expect('hello');
+    await supervisor.expect('spawned');
+    await init.says('up');
+    await passed(supervisor, bench, 'ack', 1, ...fallback({ waitMs: 200, graceMs: 2_000 }));
+    send(init.pid, 'SIGTERM');
+    assert.equal((await supervisor.expect('signal'))[0], String(SIGTERM));
+    await init.says('term');
+    assert.deepEqual((await supervisor.expect('stop-sent')).slice(0, 2), ['1', String(SIGTERM)]);
+    assert.deepEqual(await supervisor.expect('overdue'), ['1']);
+    assert.deepEqual((await supervisor.expect('exited')).slice(2), ['signal', String(SIGKILL), '0']);
+    assert.equal(init.stdout(), 'up\nterm\n', 'it was asked once');
+    // The next supervisor hears all of it.
+    await supervisor.kill();
+    const next = await init.supervisor();
+    await next.expect('hello');
+    await next.expect('signal');
+    await next.expect('stop-sent');
+    assert.deepEqual(await next.expect('overdue'), ['1']);
+  },
+);
+
+eachBuild(
+  'an acknowledged stop goes on without its supervisor: the command gets the signal of the fallback at its time',
+  async (t, build) => {
+    const bench = await layBench(t, build);
+    const { init, supervisor } = await stopping(bench, { signal: SIGUSR1, atMs: monotonicMs() + 600 });
+    renameSync(bench.path('bin/node'), bench.path('bin/away'));
+    await supervisor.kill();
+    await init.says('usr1');
+    renameSync(bench.path('bin/away'), bench.path('bin/node'));
+    const next = await init.supervisor();
+    await next.expect('hello');
+    assert.deepEqual((await next.expect('stop-sent')).slice(0, 2), ['1', String(SIGUSR1)]);
+    // It would have sent the same.
+    next.commit('kill', 1, SIGUSR1, 'exit', 0);
+    await init.ended;
+    assert.equal(init.stdout(), 'up\nusr1\n');
+  },
+);
+
+eachBuild('while its supervisor is at work init leaves the time of an acknowledged stop to it', async (t, build) => {
   const bench = await layBench(t, build);
-  const init = bench.start([...IN_A_POD, '--', ...DEAF]);
-  const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
-  await supervisor.expect('spawned');
-  await init.says('up');
-  const [, pid] = await passed(supervisor, bench, 'ack', 1, 'fallback', 2, SIGTERM, SIGINT, 0, 300);
-  send(init.pid, 'SIGTERM');
-  assert.equal((await supervisor.expect('signal'))[0], String(SIGTERM));
-  assert.deepEqual(await supervisor.expect('overdue'), ['1']);
+  const { init, supervisor } = await stopping(bench, { signal: SIGUSR1, atMs: 1 });
+  // Longer than it takes to give a lost one up, half of what is left until then.
+  const killAtMs = monotonicMs() + 2_000;
+  supervisor.commit('kill-at', killAtMs);
+  await waitFor('more than half of that is over', () => monotonicMs() > killAtMs - 500);
+  supervisor.commit('kill', 1, SIGKILL);
   assert.deepEqual((await supervisor.expect('exited')).slice(2), ['signal', String(SIGKILL), '0']);
-  assert.ok(!init.stdout().includes('term'), 'it was never asked, which is for the supervisor');
-  // The next supervisor is told.
-  await supervisor.kill();
-  const next = await init.supervisor();
-  await next.expect('hello');
-  await next.expect('signal');
-  assert.deepEqual(await next.expect('overdue'), ['1']);
-  assert.equal(pid, supervisor.about.pid);
+  assert.equal(init.stdout(), 'up\n');
+});
+
+eachBuild('an acknowledged stop goes on when its supervisor hangs, before the KILL', async (t, build) => {
+  const bench = await layBench(t, build);
+  const { init, supervisor } = await stopping(bench, { signal: SIGUSR1, atMs: 1 });
+  const now = monotonicMs();
+  supervisor.commit('kill-at', now + 3_000, 'due', now + 1);
+  await init.says('usr1');
+  assert.deepEqual((await supervisor.expect('stop-sent')).slice(0, 2), ['1', String(SIGUSR1)]);
+  assert.deepEqual(await supervisor.expect('overdue'), ['1']);
 });
 
 eachBuild('A3 once the supervisor has acknowledged a stop, the KILL comes when it says, or never', async (t, build) => {
@@ -41,7 +92,7 @@ eachBuild('A3 once the supervisor has acknowledged a stop, the KILL comes when i
   await supervisor.expect('hello');
   await supervisor.expect('spawned');
   await init.says('up');
-  supervisor.commit('ack', 1, 'fallback', 2, SIGTERM, SIGINT, 0, 600);
+  supervisor.commit('ack', 1, ...fallback({ graceMs: 600 }));
   send(init.pid, 'SIGTERM');
   const [, seq = '', at = ''] = await supervisor.next();
   // The fallback has no stop signals any more.
@@ -118,6 +169,8 @@ eachBuild('A4 the declared grace period is kept before there is a supervisor', a
     await supervisor.expect('hello');
     await supervisor.expect('spawned');
     assert.equal((await supervisor.next())[0], told);
+    // A request that was not passed on at once is sent before the KILL.
+    if (told === 'signal') await supervisor.expect('stop-sent');
     assert.deepEqual(await supervisor.expect('overdue'), ['1']);
     await supervisor.expect('exited');
     supervisor.commit('exit', 0);
@@ -149,6 +202,30 @@ eachBuild('A5, K03 a stop request that is pending when init reads a spawn comes 
   assert.equal((await supervisor.expect('spawned'))[0], '1');
   await init.says('up');
 });
+
+interface Times {
+  readonly signal?: number;
+  readonly waitMs?: number;
+  readonly graceMs?: number;
+  readonly atMs?: number;
+}
+
+function fallback({ signal = 0, waitMs = 0, graceMs = 0, atMs = 0 }: Times): readonly (string | number)[] {
+  return ['fallback', 2, SIGTERM, SIGINT, signal, waitMs, graceMs, atMs];
+}
+
+/** A command whose stop the supervisor has acknowledged, with this fallback. */
+async function stopping(bench: Bench, times: Times) {
+  const init = bench.start([...IN_A_POD, '--', ...DEAF]);
+  const supervisor = await init.supervisor();
+  await supervisor.expect('hello');
+  await supervisor.expect('spawned');
+  await init.says('up');
+  send(init.pid, 'SIGTERM');
+  const [, seq = ''] = await supervisor.next();
+  await passed(supervisor, bench, 'ack', seq, ...fallback(times));
+  return { init, supervisor };
+}
 
 /** Commits, and waits until init has it. */
 async function passed(

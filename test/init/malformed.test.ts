@@ -36,7 +36,8 @@ const MALFORMED: Readonly<Record<string, Buffer>> = {
   'a socket path beyond 107 bytes': encodeFrame(['commit', 'listen', `/${'p'.repeat(107)}`]),
   'an empty socket path': encodeFrame(['commit', 'listen', '']),
   'more pairs than signals': encodeFrame(['commit', 'forward', '1', '65', ...Array<string>(130).fill('1')]),
-  'a grace below -1': encodeFrame(['commit', 'fallback', '0', '0', '-2']),
+  'a negative grace period': encodeFrame(['commit', 'fallback', '0', '0', '0', '-1', '0']),
+  'a time to stop without a signal': encodeFrame(['commit', 'fallback', '0', '0', '0', '0', '1']),
   'one good operation and one bad': encodeFrame(['commit', 'memo', 'applied', 'kill', '1', '9', 'exit', '300']),
 };
 

@@ -41,7 +41,7 @@ eachBuild(
     await supervisor.expect('hello');
     await init.says('up');
     await supervisor.expect('spawned');
-    await applied(supervisor, 'first-only', 1, 'fallback', 1, 15, 0, -1);
+    await applied(supervisor, 'first-only', 1, 'fallback', 1, 15, 0, 1, 0, 0);
     await supervisor.kill();
     for (let start = 1; start <= 5; start++) await (await init.supervisor()).kill();
     await waitFor('it goes on alone', () => init.stderr().includes('goes on without it'));

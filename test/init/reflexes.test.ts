@@ -270,7 +270,7 @@ eachBuild(
     assert.doesNotMatch(scene.init.stdout(), /told/);
     b.say(`dead ${b.id} 1\n`);
     const [name, seq = '', , ...rest] = await scene.supervisor.next();
-    assert.deepEqual([name, ...rest.slice(0, 2)], ['mains-ended', '1', String(SIGUSR1)]);
+    assert.deepEqual([name, ...rest.slice(0, 2)], ['stop-sent', '1', String(SIGUSR1)]);
     assert.match(rest[2] ?? '', /^\d{19}$/);
     await scene.init.says('told\n');
     // What the supervisor orders without knowing of it is not sent again.

@@ -1,27 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fallbackOf } from '../../src/runtime/effects.ts';
 import type { HostEvent } from '../../src/runtime/host/host.ts';
 import { eventOf, programOf } from '../../src/runtime/host-events.ts';
 import { command, instant, mainConfig, probes } from '../core/helpers.ts';
-
-test('without a supervisor the host sends what the first rung would be, or the signal that arrived', () => {
-  const signalOf = (change: Parameters<typeof mainConfig>[0]): unknown => {
-    const command = fallbackOf(mainConfig(change));
-    return command.type === 'fallback' ? command.signal : command.type;
-  };
-  assert.equal(signalOf({}), undefined);
-  assert.equal(signalOf({ signals: { 15: 3 } }), 3);
-  assert.equal(
-    signalOf({
-      ladder: [
-        { signal: 15, forMs: 1_000 },
-        { signal: 2, forMs: undefined },
-      ],
-    }),
-    15,
-  );
-});
 
 const ENDED = { type: 'helperEnded', seq: 1, at: 0, id: 7, code: 1, signal: undefined, errno: undefined } as const;
 const endedOf = (event: Exclude<HostEvent, { type: 'worded' }>, program?: string): unknown[] => {

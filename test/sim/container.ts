@@ -249,7 +249,7 @@ export class Container {
     const { command } = this;
     if (signal === undefined || command === undefined || !this.isCommandAlive) return;
     this.#strike(signal);
-    this.push({ type: 'mainsEnded', id: command.id, signal });
+    this.push({ type: 'stopSent', id: command.id, signal });
     this.#pump();
   }
 
@@ -428,7 +428,7 @@ export class Container {
       const { stopSignals } = this.member.config;
       const isKnown = ({ event }: Queued): boolean =>
         (event.type === 'forwarded' && event.as === effect.signal && stopSignals.includes(event.signal)) ||
-        (event.type === 'mainsEnded' && event.signal === effect.signal);
+        (event.type === 'stopSent' && event.signal === effect.signal);
       if (this.queue.some(isKnown)) return this.world.count('signal not repeated');
       this.#recordSignal(effect.signal);
     }

@@ -263,7 +263,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     breaks: 'a signal that init has sent with the end of the mains is behind us',
-    file: 'lifecycle/mains-ended.ts',
+    file: 'lifecycle/stop-sent.ts',
     from: " : undefined }, 'sent');",
     to: ' : undefined });',
   },

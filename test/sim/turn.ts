@@ -24,7 +24,7 @@ export function judgeTurn(
   const isHolding = config.role === 'main' || config.hold.kind === 'always' || stop.origin === 'self';
   if (!isHolding) return;
   // Whatever its supervisor has heard of before it hears of that: init ends it with its mains.
-  const isByReflex = event.type === 'mainsEnded' && quorumHasFinished(world, member);
+  const isByReflex = event.type === 'stopSent' && quorumHasFinished(world, member);
   const isForMains = stop.reason === MAINS_FINISHED || isByReflex;
   const mains = config.role === 'sidecar' && !isForMains ? mainsOf(world, member) : [];
   const isServant = (other: Member): boolean => config.role === 'main' && other.config.role === 'sidecar';
@@ -38,7 +38,7 @@ export function judgeTurn(
   if (mains.some(hasLived)) world.judges('sidecars outlive mains');
   if (dependents.some(hasLived)) world.judges('order');
   // By its reflex init has acted on what its supervisor had told it by then.
-  const knowing = event.type === 'mainsEnded' ? container.reflexes.endedFrom : container.brain?.state;
+  const knowing = event.type === 'stopSent' ? container.reflexes.endedFrom : container.brain?.state;
   for (const other of new Set([...mains, ...dependents])) {
     if (other === member || !isCommandAlive(other) || stop.among?.includes(other.name) === false) continue;
     // Passed on by init, which is told whether it may a moment after the others have started, and much later by a

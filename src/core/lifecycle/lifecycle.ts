@@ -23,7 +23,6 @@ import { onTrafficSeen, onTrafficUnavailable, resumeDrain, watchDrain } from './
 import { decideToFail, endFailing } from './failing.ts';
 import { beginPostStart } from './hooks.ts';
 import { startReadyChecks } from './looking.ts';
-import { onMainsEnded } from './mains-ended.ts';
 import { phaseOf } from './phase.ts';
 import { markHealth, probe } from './probing.ts';
 import { offerPromptStop } from './prompt.ts';
@@ -34,6 +33,7 @@ import { joinRestart, onRestartAsked } from './restarting.ts';
 import { endOverdueTasks, onTaskEnded } from './results.ts';
 import { beginStop, decideToStop, restartAfterBackoff, startChildWhenReady } from './rules.ts';
 import { trackStages } from './stages.ts';
+import { onStopSent } from './stop-sent.ts';
 import { resumeTasks } from './tasks.ts';
 
 export function reduce(config: MemberConfig, state: State, event: Event): Reduction {
@@ -104,7 +104,7 @@ export const EVENTS: { readonly [Type in Event['type']]: Step<Event & { readonly
   overdue: step(['spawning', 'alive', 'leftovers'], [], onOverdue),
   exited: step(['alive'], ['leftovers'], onExited),
   groupGone: step(['leftovers'], ['unstarted', 'backoff', 'gone'], onGroupGone),
-  mainsEnded: step(['alive', 'leftovers'], [], onMainsEnded),
+  stopSent: step(['alive', 'leftovers'], [], onStopSent),
   straysGone: step(['leftovers'], ['unstarted', 'backoff', 'gone'], onStraysGone),
   taskEnded: step(ANY, [], onTaskEnded),
   stopAsked: step(LIVING, [], onStopAsked),

@@ -41,8 +41,8 @@ export type HostReport =
    * it cannot be told. `isWritten`: the host has written this end down by the reflex `lastWord`, and told it.
    */
   | { readonly type: 'groupGone'; readonly id: number; readonly strays: number; readonly isWritten?: boolean }
-  /** By the reflex `endWith`: so many mains as are needed are gone for good, and the host has sent `signal`. */
-  | { readonly type: 'mainsEnded'; readonly id: number; readonly signal: number }
+  /** The host has sent `signal` by the reflex `endWith`, or by its fallback. */
+  | { readonly type: 'stopSent'; readonly id: number; readonly signal: number }
   /** After a `sweep`: no stray is left. */
   | { readonly type: 'straysGone' };
 

@@ -145,8 +145,8 @@ export function decodeEvent(fields: readonly string[]): HostEvent {
       const event = { type: 'worded', ...base(7), id: idAt(3), pid: number(fields, 4, 1, MAX_PID) } as const;
       return { ...event, code: number(fields, 5, 0, 255), wall: nanoseconds(fields[6]) };
     }
-    case 'mains-ended':
-      return { type: 'mainsEnded', ...base(6), id: idAt(3), signal: signalAt(4), wall: nanoseconds(fields[5]) };
+    case 'stop-sent':
+      return { type: 'stopSent', ...base(6), id: idAt(3), signal: signalAt(4), wall: nanoseconds(fields[5]) };
     case 'group-gone':
       return { type: 'groupGone', ...base(5), id: idAt(3), strays: number(fields, 4, 0, MAX_PID) };
     case 'strays-gone':
@@ -205,9 +205,8 @@ function commandFields(command: HostCommand): string[] {
     case 'fallback': {
       const stops = command.stopSignals.map(signalField);
       const signal = command.signal === undefined ? '0' : signalField(command.signal);
-      const grace =
-        command.graceMs === undefined ? '-1' : integer('grace', command.graceMs, 0, Number.MAX_SAFE_INTEGER);
-      return ['fallback', String(stops.length), ...stops, signal, grace];
+      const times = [command.waitMs, command.graceMs, command.atMs].map(timeField);
+      return ['fallback', String(stops.length), ...stops, signal, ...times];
     }
     case 'killAt':
       return ['kill-at', timeField(command.atMs)];

@@ -8,6 +8,7 @@
  * dies between two commits resumes at exactly the state that its host and its child are in.
  */
 import type { CoveredEnd } from '../../core/lifecycle/covered-ends.ts';
+import type { Fallback } from '../../core/lifecycle/fallback.ts';
 import type { NamedMain } from '../../core/lifecycle/reflexes.ts';
 import type { ChildCommand, HostReport } from '../../core/state/events.ts';
 import type { TerminationLog } from '../termination-log.ts';
@@ -40,10 +41,10 @@ export interface Worded {
 }
 
 /** `wall`: nanoseconds since 1970, so that it can be compared with the death of the mains. */
-export type MainsEnded = HostReport & { readonly type: 'mainsEnded'; readonly wall: string };
+export type StopSent = HostReport & { readonly type: 'stopSent'; readonly wall: string };
 
 /** `at`: CLOCK_MONOTONIC milliseconds, taken by the host when the event happened. */
-export type HostEvent = (Exclude<HostReport, { type: 'mainsEnded' }> | MainsEnded | HelperEnded | Worded) & {
+export type HostEvent = (Exclude<HostReport, { type: 'stopSent' }> | StopSent | HelperEnded | Worded) & {
   readonly seq: number;
   readonly at: number;
 };
@@ -88,16 +89,8 @@ export type HostCommand =
    * host was started with.
    */
   | { readonly type: 'spawn'; readonly id: number; readonly program: Program }
-  /**
-   * What the host does by itself with stop signals: it forwards them as `signal` should the supervisor never come back,
-   * and KILLs `graceMs` after the first that is not acknowledged (`undefined`: never).
-   */
-  | {
-      readonly type: 'fallback';
-      readonly stopSignals: readonly number[];
-      readonly signal: number | undefined;
-      readonly graceMs: number | undefined;
-    }
+  /** What the host does about a stop should the supervisor not act in time. Replaces what was said before. */
+  | ({ readonly type: 'fallback' } & Fallback)
   /**
    * When the host KILLs the group of the last child if it is not gone by then; `undefined`: never. Replaces what was
    * said before.
@@ -157,7 +150,7 @@ export type HostCommand =
     }
   /**
    * Signal `id` as soon as so many of these mains have said that they are gone for good, provided that all events are
-   * acknowledged; `mainsEnded` follows. Replaces the one before; without mains there is none.
+   * acknowledged; `stopSent` follows. Replaces the one before; without mains there is none.
    */
   | {
       readonly type: 'endWith';

@@ -62,7 +62,7 @@ export const event: fc.Arbitrary<HostEvent> = fc.oneof(
     code: fc.integer({ min: 0, max: 255 }),
     wall,
   }),
-  record({ type: fc.constant('mainsEnded'), ...base, id, signal, wall }),
+  record({ type: fc.constant('stopSent'), ...base, id, signal, wall }),
   fc.oneof(
     helperEnded({ code: fc.integer({ min: 0, max: 255 }), signal: nothing, errno: nothing }),
     helperEnded({ code: nothing, signal, errno: nothing }),
@@ -103,7 +103,9 @@ const command: fc.Arbitrary<HostCommand> = fc.oneof(
     type: fc.constant('fallback'),
     stopSignals: fc.array(signal, { maxLength: 4 }),
     signal: fc.option(signal, { nil: undefined }),
-    graceMs: fc.option(fc.nat(), { nil: undefined }),
+    waitMs: fc.option(fc.integer({ min: 1 }), { nil: undefined }),
+    graceMs: fc.option(fc.integer({ min: 1 }), { nil: undefined }),
+    atMs: fc.option(fc.integer({ min: 1 }), { nil: undefined }),
   }),
   record({ type: fc.constantFrom('killAt', 'due'), atMs: fc.option(fc.integer({ min: 1 }), { nil: undefined }) }),
   record({

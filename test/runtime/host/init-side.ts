@@ -33,8 +33,8 @@ export function eventFields(event: HostEvent): string[] {
       return ['helper-ended', ...base, String(event.id), ...helperEnd(event), event.output];
     case 'worded':
       return ['worded', ...base, String(event.id), String(event.pid), String(event.code), event.wall];
-    case 'mainsEnded':
-      return ['mains-ended', ...base, String(event.id), String(event.signal), event.wall];
+    case 'stopSent':
+      return ['stop-sent', ...base, String(event.id), String(event.signal), event.wall];
     case 'groupGone':
       return ['group-gone', ...base, String(event.id), String(event.strays)];
     default:
@@ -93,13 +93,8 @@ export function commitOf(fields: readonly string[]): Commit {
     } else if (operation === 'fallback') {
       const stopSignals = some(int(), int);
       const signal = int();
-      const graceMs = int();
-      commands.push({
-        type: 'fallback',
-        stopSignals,
-        signal: signal === 0 ? undefined : signal,
-        graceMs: graceMs === -1 ? undefined : graceMs,
-      });
+      const [waitMs, graceMs, atMs] = [int(), int(), int()].map((time) => time || undefined);
+      commands.push({ type: 'fallback', stopSignals, signal: signal || undefined, waitMs, graceMs, atMs });
     } else if (operation === 'kill-at' || operation === 'due') {
       const type = operation === 'due' ? 'due' : 'killAt';
       commands.push({ type, atMs: int() || undefined });

@@ -1,6 +1,6 @@
 /**
- * The end with the mains, where the host was first: `reflexes.ts` has told it what to do when they say that they are
- * gone.
+ * A stop signal that the host has sent by itself: to a sidecar whose mains have said that they are gone (`reflexes.ts`),
+ * or because no supervisor acted in time (`fallback.ts`).
  */
 import { SIGTERM, signalName } from '../signals.ts';
 import { type Draft, note, say, update } from '../state/draft.ts';
@@ -11,9 +11,9 @@ import { ownBudget } from './hooks.ts';
 import { recordStop } from './wish.ts';
 
 /** The first rung is behind us. */
-export function onMainsEnded(
+export function onStopSent(
   draft: Draft,
-  { id, signal, at }: Event & { type: 'mainsEnded' },
+  { id, signal, at }: Event & { type: 'stopSent' },
   child: Child & { is: 'alive' | 'leftovers' },
 ): void {
   const { stop, climb } = draft.state;
@@ -22,6 +22,8 @@ export function onMainsEnded(
   if (stop === undefined) {
     recordStop(draft, { origin: 'self', reason: MAINS_FINISHED, signal: SIGTERM, requests: 0 }, at, 0);
     say(draft, 'info', 'the mains have finished');
+  } else if (stop.origin === 'platform') {
+    say(draft, 'warn', 'init has sent the stop signal, as no supervisor has acted in time');
   }
   const begun = draft.state.stop;
   if (begun === undefined) return;

@@ -1,0 +1,51 @@
+/**
+ * The fallback: what the host does about a stop when no supervisor acts in time, because it hangs, dies again and again
+ * or cannot be started. Each commit leaves it behind, so the host needs to decide nothing: a command gets its stop signal
+ * before any KILL, and what remains of a drain or a hold is kept as well as the host alone can keep it.
+ */
+import type { MemberConfig } from '../config.ts';
+import { isStopRequest, ladderOf } from '../ladder.ts';
+import { SIGTERM } from '../signals.ts';
+import { MAINS_FINISHED, type State, type Stop } from '../state/state.ts';
+
+export interface Fallback {
+  /** The signals that are stop requests. */
+  readonly stopSignals: readonly number[];
+  /** What the child gets; undefined: the signal that arrived. */
+  readonly signal: number | undefined;
+  /** From a stop request that is not acknowledged to that signal; undefined: the child has had it. */
+  readonly waitMs: number | undefined;
+  /** From such a request to KILL; undefined: there is none. */
+  readonly graceMs: number | undefined;
+  /** Of an acknowledged stop: when the child gets the signal at the earliest, CLOCK_MONOTONIC; undefined: never. */
+  readonly atMs: number | undefined;
+}
+
+/** A supervisor that is there in time needs less, also on a busy node. */
+const PATIENCE_MS = 5_000;
+/** Without a declared grace period a third of what Kubernetes assumes. */
+const MOST_MS = 10_000;
+
+export function fallbackOf(config: MemberConfig, state: State): Fallback {
+  const { stop, climb, deadline } = state;
+  const stopSignals = config.stopSignals.filter((signal) => isStopRequest(config, signal));
+  const [{ signal: first }] = ladderOf(config, stop?.signal ?? SIGTERM);
+  const graceMs = config.gracePeriodMs;
+  const common = { stopSignals, signal: first, graceMs };
+  if (climb !== undefined) return { ...common, waitMs: undefined, atMs: undefined };
+  if (stop !== undefined) {
+    const mostMs = deadline?.kills === true ? (deadline.atMs - stop.atMs) / 2 : MOST_MS;
+    return { ...common, waitMs: undefined, atMs: Math.floor(stop.atMs + Math.min(mostMs, ownWaitMs(config, stop))) };
+  }
+  const waitMs = Math.min(graceMs === undefined ? MOST_MS : graceMs / 2, Math.max(PATIENCE_MS, ownWaitMs(config)));
+  const signal = config.ladder === undefined && first === SIGTERM ? undefined : first;
+  return { ...common, signal, waitMs: Math.max(1, Math.floor(waitMs)), atMs: undefined };
+}
+
+/** What the member itself wants to wait for, as far as it can be known without looking at anything. */
+function ownWaitMs({ role, hold, drain, lingerMs }: MemberConfig, stop?: Stop): number {
+  if (stop?.reason === MAINS_FINISHED) return lingerMs;
+  if (role === 'sidecar' && hold.kind !== 'never') return hold.kind === 'for' ? hold.ms : Number.POSITIVE_INFINITY;
+  if (drain === undefined) return 0;
+  return drain.kind === 'fixed' ? drain.ms : drain.minMs;
+}
