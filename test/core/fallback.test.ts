@@ -61,7 +61,7 @@ test('a sidecar that holds gets its signal after half of the grace period, or af
 
 test('a command that has had its stop signal gets no other one', () => {
   const config = mainConfig({});
-  const life = new Life({ config, peers: [] }).signal(SIGTERM);
+  const life = new Life({ config, peers: [], child: { on: { [SIGTERM]: 'ignores' } } }).signal(SIGTERM);
   assert.notEqual(life.state.climb, undefined);
   const { waitMs, atMs } = fallbackOf(config, life.state);
   assert.deepEqual([waitMs, atMs], [undefined, undefined]);
