@@ -51,8 +51,9 @@ export function canMakeCgroup(controller: Controller): boolean {
   }
 }
 
-export function makeCgroup(scratch: Scratch, controller: Controller): Cgroup {
-  const dir = join(placeOf(controller), scratch.dir.replaceAll('/', '-').slice(1));
+/** `name`: where one test needs several. */
+export function makeCgroup(scratch: Scratch, controller: Controller, name = ''): Cgroup {
+  const dir = join(placeOf(controller), `${scratch.dir}${name}`.replaceAll('/', '-').slice(1));
   mkdirSync(dir);
   const enter = (pid: number): void => {
     try {

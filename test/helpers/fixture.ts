@@ -16,6 +16,8 @@ export interface Fixtures {
   readonly member: string;
   /** Tells what happens in the volumes of a pod; see observer.c. */
   readonly observer: string;
+  /** Keeps a program from being executed; see holder.c. */
+  readonly holder: string;
 }
 
 /** Once per process, however many tests ask for them. */
@@ -28,7 +30,11 @@ let built: Promise<Fixtures> | undefined;
 
 async function buildAll(): Promise<Fixtures> {
   await mkdir(FIXTURES, { recursive: true });
-  return { member: await build('member.c'), observer: await build('observer.c') };
+  return {
+    member: await build('member.c'),
+    observer: await build('observer.c'),
+    holder: await build('holder.c'),
+  };
 }
 
 async function build(sourceName: string): Promise<string> {

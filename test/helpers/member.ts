@@ -5,7 +5,11 @@ import type { Stage } from './scenario.ts';
 
 export type MemberOptions = Readonly<Record<string, string | number>>;
 
-export function member({ fixtures, scratch }: Stage, name: string, options: MemberOptions = {}): string[] {
+export function member(
+  { fixtures, scratch }: Pick<Stage, 'fixtures' | 'scratch'>,
+  name: string,
+  options: MemberOptions = {},
+): string[] {
   const pairs = Object.entries({ name, log: scratch.log, ...options });
   return [fixtures.member, ...pairs.map(([key, value]) => `${key}=${value}`)];
 }

@@ -1,0 +1,58 @@
+/**
+ * A copy of the sexton directory of a test's own, as an image or a volume has it, which may be damaged while a pod runs
+ * from it. What is large and never damaged in place is linked.
+ */
+import {
+  copyFileSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { SEXTON } from '../helpers/paths.ts';
+import type { Scratch } from '../helpers/scratch.ts';
+
+export interface Copy {
+  /** Init. */
+  readonly sexton: string;
+  /** What is executed first where Node is to run: the loader that the build brings along. */
+  readonly loader: string;
+  /** Each supervisor that starts from now on dies there; `after`: by KILL, as soon as its first commit is written. */
+  die(when: 'before its first commit' | 'after its first commit'): void;
+  /** Removes that part; all without one. */
+  remove(part?: 'app' | 'bin'): void;
+}
+
+/** Read by the program that stands in the place of the bundle's entry. */
+const WHEN = 'when';
+
+export function copySexton(scratch: Scratch): Copy {
+  const from = dirname(SEXTON);
+  const dir = scratch.path('sexton');
+  const at = (...parts: readonly string[]): string => join(dir, ...parts);
+  for (const part of ['', 'app', 'lib']) mkdirSync(at(part));
+  symlinkSync(join(from, 'bin'), at('bin'));
+  for (const part of ['app', 'lib'])
+    for (const name of readdirSync(join(from, part))) symlinkSync(join(from, part, name), at(part, name));
+  // Its inode is what a listener is set on, so nothing else may have it.
+  const [loader = ''] = globSync(join(from, 'lib', 'ld-linux*'));
+  replace(loader, at('lib', basename(loader)));
+  renameSync(at('app', 'main.cjs'), at('app', 'real.cjs'));
+  copyFileSync(join(import.meta.dirname, 'fixtures', 'mortal.cjs'), at('app', 'main.cjs'));
+  copyFileSync(SEXTON, at('sexton'));
+  return {
+    sexton: at('sexton'),
+    loader: at('lib', basename(loader)),
+    die: (when) => writeFileSync(at('app', WHEN), when),
+    remove: (part = undefined) => rmSync(part === undefined ? dir : at(part), { recursive: true }),
+  };
+}
+
+function replace(from: string, to: string): void {
+  rmSync(to);
+  copyFileSync(from, to);
+}

@@ -1,0 +1,63 @@
+/**
+ * `node test/stops/run.ts [--rounds 20] [--jobs 6] [--limit 90] [--only PATTERN]`: stops pods so often while each fault of
+ * `faults.ts` keeps their supervisors from being started, in each of the ways of `ways.ts`, and prints the figures. `--limit`:
+ * how many seconds a container may take to end before it counts as one that does not.
+ *
+ * The last line is `N passed, N failed`; a line before it names each fault that could not be had.
+ */
+import { parseArgs } from 'node:util';
+import { buildFixtures } from '../helpers/fixture.ts';
+import { inRounds } from '../helpers/rounds.ts';
+import { tempGraveyard } from '../helpers/scratch.ts';
+import { FAR_MS } from '../helpers/wait.ts';
+import { FAULTS, type Fault } from './faults.ts';
+import { type End, stopUnder, type Way } from './pod.ts';
+import { Table } from './table.ts';
+import { nameOf, WAYS } from './ways.ts';
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: process.env.TEST_ROUNDS ?? '20' },
+    jobs: { type: 'string', default: '6' },
+    limit: { type: 'string', default: `${FAR_MS / 1000}` },
+    only: { type: 'string', default: '' },
+  },
+});
+const only = new RegExp(values.only);
+const fixtures = await buildFixtures();
+const table = new Table();
+const rounds = Array.from({ length: Number(values.rounds) }, () =>
+  FAULTS.filter(({ why }) => why === undefined).flatMap((fault) => WAYS.map((way) => ({ fault, way }))),
+)
+  .flat()
+  .filter(({ fault, way }) => only.test(`${fault.name}: ${nameOf(way)}`));
+let [passed, failed] = [0, 0];
+
+await inRounds(rounds.length, Number(values.jobs), async (index) => {
+  const { fault, way } =
+    rounds[index] ??
+    (() => {
+      throw new Error('internal error: no such round');
+    })();
+  const ends = await play(fault, way);
+  if (ends.every(({ violations }) => violations.length === 0)) passed += 1;
+  else failed += 1;
+  table.add(fault, way, ends);
+});
+process.stdout.write(`${table}`);
+for (const { name, why } of FAULTS) if (why !== undefined) process.stdout.write(`not played: ${name}: ${why}\n`);
+process.stdout.write(`${passed} passed, ${failed} failed\n`);
+process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
+
+async function play(fault: Fault, way: Way): Promise<End[]> {
+  const steps: (() => unknown)[] = [];
+  const scratch = await tempGraveyard({ after: (step: unknown) => void steps.push(step as () => unknown) });
+  try {
+    return await stopUnder({ scratch, fixtures }, fault, way, Number(values.limit) * 1_000);
+  } catch (error) {
+    process.stdout.write(`FAILED ${fault.name}: ${nameOf(way)}: ${error}\n${scratch.story()}\n`);
+    return [];
+  } finally {
+    for (const step of steps) await step();
+  }
+}
