@@ -79,6 +79,7 @@ static _Noreturn void run(struct init *init) {
   for (;;) {
     act_in_time(init);
     if (init->has_to_reap) reap(init);
+    end_with_mains(init);
     leave_without_supervisor(init);
     attend_without_supervisor(init);
     wake_when_needed(init);
@@ -93,7 +94,6 @@ static _Noreturn void run(struct init *init) {
     take_polled_peers(&init->liveness, polled, POLLED_PEERS, peers);
     read_helpers(&init->helpers, polled);
     if (polled[POLLED_SIGNALS].revents) read_signals(init);
-    end_with_mains(init);
   }
 }
 

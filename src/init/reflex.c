@@ -37,9 +37,10 @@ void set_end_with(struct reflexes *reflexes, const struct operation *op) {
   struct fields fields = {op->text, op->text + op->length};
   const char *host_id, *path;
   size_t length;
-  while (reflexes->count > 0) hang_up(&reflexes->mains[--reflexes->count]);
   reflexes->until = NEVER;
-  reflexes->mains_child = op->count > 0 ? op->id : 0;
+  reflexes->mains_child = op->limit > 0 ? op->id : 0;
+  if (op->count == 0) return; /* the connections are kept for a time without a supervisor */
+  while (reflexes->count > 0) hang_up(&reflexes->mains[--reflexes->count]);
   reflexes->signal = op->signal;
   reflexes->needed = op->limit;
   reflexes->said = reflexes->gone = 0;
@@ -76,10 +77,11 @@ static void hear_mains(struct reflexes *reflexes, const struct pollfd *polled) {
 void end_with_mains(struct init *init) {
   struct reflexes *reflexes = &init->reflexes;
   hear_mains(reflexes, init->storage.polled + reflexes->polled_at);
-  const struct child *child = find_child(&init->children, reflexes->mains_child);
-  if (!child || child->exited || init->grace.stopped == child->id) return;
+  const struct child *child = find_child(&init->children, init->alone ? init->children.last_id : reflexes->mains_child);
+  if (!child || child->exited || reflexes->count == 0 || init->grace.stopped == child->id) return;
   /* Alone, init cannot find out whether a main that was killed comes back. */
-  if (reflexes->said + (init->alone ? reflexes->gone : 0) < reflexes->needed) return;
+  size_t needed = reflexes->needed > 0 ? reflexes->needed : reflexes->count;
+  if (reflexes->said + (init->alone ? reflexes->gone : 0) < needed) return;
   if (!init->alone && (init->queue.count > 0 || !holds_at(init, now_ms()))) return;
   reflexes->mains_child = reflexes->word_child = 0;
   send_stop(init, child, reflexes->signal);

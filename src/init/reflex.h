@@ -29,7 +29,7 @@ struct reflexes {
   uint64_t word_child;  /* of the last word; 0: there is none */
   size_t length;        /* of `words`, as they came: where the tombstone and the evidence are, and the ends */
   char *words;          /* MAX_LAST_WORD_BYTES */
-  uint64_t mains_child; /* of the end with the mains; 0: there is none */
+  uint64_t mains_child; /* of the end with the mains; 0: it is only for a time without a supervisor */
   int signal;
   size_t count, needed, polled_at;
   size_t said, gone; /* how many have said that they are gone for good; how many have ended without that */

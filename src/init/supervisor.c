@@ -144,11 +144,14 @@ void on_supervisor_died(struct init *init) {
     supervisor->delay_ms = 0;
     supervisor->heard_at = now;
   } else {
-    supervisor->failed_starts += supervisor->hangs ? HANG_WEIGHT : 1;
+    supervisor->failed_starts += supervisor->hangs && !init->alone ? HANG_WEIGHT : 1;
     if (supervisor->hangs) supervisor->why = "it hangs";
   }
   if (supervisor->failed_starts >= MAX_FAILED_STARTS) {
-    if (!init->alone) go_on_alone(init);
+    if (!init->alone) {
+      supervisor->failed_starts = MAX_FAILED_STARTS;
+      go_on_alone(init);
+    }
     /* A lack of CPU may pass; a broken installation may not, and each start costs. */
     int pauses = supervisor->failed_starts - MAX_FAILED_STARTS;
     supervisor->start_at = now + (pauses < 4 ? (int64_t)MAX_DELAY_MS << pauses : MAX_PAUSE_MS);

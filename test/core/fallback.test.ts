@@ -48,14 +48,14 @@ test('the time of an acknowledged stop is the end of a fixed drain, and the leas
   );
 });
 
-test('a sidecar that holds gets its signal after half of the grace period, or after 10 s', () => {
+test('a sidecar that holds gets its signal after three quarters of the grace period, or after 15 s', () => {
   assert.deepEqual(fallbacksOf(sidecarConfig({ gracePeriodMs: 40_000 })), {
-    before: { waitMs: 20_000, atMs: undefined },
-    after: { waitMs: undefined, atMs: 20_000 },
+    before: { waitMs: 30_000, atMs: undefined },
+    after: { waitMs: undefined, atMs: 30_000 },
   });
   assert.deepEqual(fallbacksOf(sidecarConfig({})), {
-    before: { waitMs: 10_000, atMs: undefined },
-    after: { waitMs: undefined, atMs: 10_000 },
+    before: { waitMs: 15_000, atMs: undefined },
+    after: { waitMs: undefined, atMs: 15_000 },
   });
 });
 

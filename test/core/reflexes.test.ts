@@ -189,7 +189,7 @@ describe('the end with the mains', () => {
     const config = sidecarConfig(change);
     const { state } = lifeOf(config, peers);
     const end = endWithMains(config, state);
-    if (end === undefined) return undefined;
+    if (end === undefined || end.needed === 0) return undefined;
     const names = end.mains.map(({ name }) => name);
     const enough = end.needed === 1 ? names.map((name) => [name]) : [names];
     for (const mains of enough)
@@ -234,7 +234,8 @@ describe('the end with the mains', () => {
   it('is for a sidecar alone, and not beside a stop', () => {
     assert.equal(endWithMains(mainConfig(), lifeOf(mainConfig(), [a]).state), undefined);
     const config = sidecarConfig({ mains: ['a'] });
-    assert.equal(endWithMains(config, lifeOf(config, [a]).signal(15).state), undefined);
+    const beside = endWithMains(config, lifeOf(config, [a]).signal(15).state);
+    assert.deepEqual(beside, { needed: 0, signal: 15, mains: [{ name: 'a', hostId: A }] });
   });
 
   it('gives a child that a stop has reached in the same moment no second signal', () => {

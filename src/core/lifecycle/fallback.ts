@@ -23,8 +23,8 @@ export interface Fallback {
 
 /** A supervisor that is there in time needs less, also on a busy node. */
 const PATIENCE_MS = 5_000;
-/** Without a declared grace period a third of what Kubernetes assumes. */
-const MOST_MS = 10_000;
+/** Without a declared grace period: that of `docker stop`, twice. Half of it is for the command. */
+const ASSUMED_MS = 20_000;
 
 export function fallbackOf(config: MemberConfig, state: State): Fallback {
   const { stop, climb, deadline } = state;
@@ -34,12 +34,18 @@ export function fallbackOf(config: MemberConfig, state: State): Fallback {
   const common = { stopSignals, signal: first, graceMs };
   if (climb !== undefined) return { ...common, waitMs: undefined, atMs: undefined };
   if (stop !== undefined) {
-    const mostMs = deadline?.kills === true ? (deadline.atMs - stop.atMs) / 2 : MOST_MS;
-    return { ...common, waitMs: undefined, atMs: Math.floor(stop.atMs + Math.min(mostMs, ownWaitMs(config, stop))) };
+    const budgetMs = deadline?.kills === true ? deadline.atMs - stop.atMs : ASSUMED_MS;
+    const waitedMs = Math.min(mostOf(config, budgetMs), ownWaitMs(config, stop));
+    return { ...common, waitMs: undefined, atMs: Math.floor(stop.atMs + waitedMs) };
   }
-  const waitMs = Math.min(graceMs === undefined ? MOST_MS : graceMs / 2, Math.max(PATIENCE_MS, ownWaitMs(config)));
+  const waitMs = Math.min(mostOf(config, graceMs ?? ASSUMED_MS), Math.max(PATIENCE_MS, ownWaitMs(config)));
   const signal = config.ladder === undefined && first === SIGTERM ? undefined : first;
   return { ...common, signal, waitMs: Math.max(1, Math.floor(waitMs)), atMs: undefined };
+}
+
+/** A sidecar gives its mains time to end before it. */
+function mostOf({ role }: MemberConfig, budgetMs: number): number {
+  return budgetMs * (role === 'sidecar' ? 0.75 : 0.5);
 }
 
 /** What the member itself wants to wait for, as far as it can be known without looking at anything. */

@@ -8,8 +8,10 @@
  */
 import type { MemberConfig } from '../config.ts';
 import { hostOf } from '../format/tombstone.ts';
+import { ladderOf } from '../ladder.ts';
 import { rosterOf } from '../pod/finished.ts';
 import { peerNamed, standingOf } from '../pod/standing.ts';
+import { SIGTERM } from '../signals.ts';
 import type { Event } from '../state/events.ts';
 import type { Peer } from '../state/peer.ts';
 import { MAINS_FINISHED, type State } from '../state/state.ts';
@@ -23,7 +25,7 @@ export interface NamedMain {
 }
 
 export interface EndWith {
-  /** So many of them have to be gone for good. */
+  /** So many of them have to be gone for good; 0: that is for the supervisor to judge, while one can be started. */
   readonly needed: number;
   readonly signal: number;
   /** By name. */
@@ -57,7 +59,7 @@ export function isCalm({ child, stop, climb, isAwake }: State): boolean {
  */
 export function endWithMains(config: MemberConfig, state: State): EndWith | undefined {
   const { peers } = state;
-  if (config.role !== 'sidecar' || !isCalm(state) || peers === undefined) return undefined;
+  if (config.role !== 'sidecar' || peers === undefined) return undefined;
   const waitedFor = rosterOf(config, state).filter((name) => {
     const standing = standingOf(config, state, peerNamed(state, name));
     return standing.is !== 'dead' || !standing.final;
@@ -71,11 +73,15 @@ export function endWithMains(config: MemberConfig, state: State): EndWith | unde
   const names = mains.map(({ name }) => name);
   const [first] = names;
   if (first === undefined || names.length > MAX_MAINS_HEARD) return undefined;
-  const signal = mains.length === waitedFor.length ? signalWithout(config, state, names) : undefined;
+  const isWhole = mains.length === waitedFor.length;
+  const [rung] = ladderOf(config, SIGTERM);
+  const watched = isWhole ? { needed: 0, signal: rung.signal, mains } : undefined;
+  if (!isCalm(state)) return watched;
+  const signal = isWhole ? signalWithout(config, state, names) : undefined;
   const isOneEnough = names.every((name) => signalWithout(config, state, [name]) !== undefined);
   if (isOneEnough) {
     const alone = signalWithout(config, state, [first]);
-    return alone === undefined ? undefined : { needed: 1, signal: alone, mains };
+    return alone === undefined ? watched : { needed: 1, signal: alone, mains };
   }
   const isAnyEnough = names.some(
     (name) =>
@@ -85,7 +91,7 @@ export function endWithMains(config: MemberConfig, state: State): EndWith | unde
         names.filter((one) => one !== name),
       ) !== undefined,
   );
-  return signal === undefined || isAnyEnough ? undefined : { needed: names.length, signal, mains };
+  return signal === undefined || isAnyEnough ? watched : { needed: names.length, signal, mains };
 }
 
 const HOST_ID = /^[0-9a-f]{32}$/;
