@@ -78,11 +78,13 @@ static bool decode_exec(struct fields *fields, struct operation *op) {
 }
 
 static bool decode_reflex(struct fields *fields, struct operation *op) {
-  uint64_t needed = 0;
+  uint64_t needed = 0, lost = 0;
   if (!next_number(fields, 1, MAX_NUMBER, &op->id)) return false;
-  if (op->kind == OP_END_WITH && !(next_number(fields, 0, MAX_MAINS, &needed) && next_signal(fields, 1, &op->signal)))
+  if (op->kind == OP_END_WITH && !(next_number(fields, 0, MAX_MAINS, &needed) && next_number(fields, 0, 1, &lost) &&
+                                   next_signal(fields, 1, &op->signal)))
     return false;
   op->limit = (uint32_t)needed;
+  op->index = (uint32_t)lost;
   return next_words(fields, op) && op->length <= MAX_LAST_WORD_BYTES;
 }
 

@@ -56,7 +56,7 @@ struct operation {
   enum operation_kind kind;
   uint64_t seq;                   /* ack */
   uint64_t id;                    /* exec, end-helper: of a helper; watch: its number; all others: of a child */
-  uint32_t index, count;          /* spawn; count: all with words; watch: sockets, quiet names */
+  uint32_t index, count;          /* spawn; count: all with words; watch: sockets, quiet names; index: end-with */
   uint32_t limit;                 /* exec; end-with: how many mains have to be gone */
   const char *text;               /* memo, listen, asleep-at; all with words: the first of `count`, one behind the other; watch:
                                      so the directory, the own name, the quiet names, the sockets */

@@ -22,6 +22,11 @@ bool has_unacknowledged_stop(const struct queue *queue, const struct fallback *f
   return oldest_stop(queue, fallback) != NULL;
 }
 
+bool is_stopping(const struct init *init) {
+  const struct fallback *fallback = &init->forwarding.fallback;
+  return fallback->at != NEVER || has_unacknowledged_stop(&init->queue, fallback);
+}
+
 static int64_t earlier(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t after(int64_t at, int64_t ms) { return ms == NEVER ? NEVER : at + ms; }
 

@@ -34,6 +34,8 @@ struct grace {
 bool is_stop(const struct fallback *fallback, int number);
 /* Whether a stop request is in the queue that the supervisor has not acknowledged. */
 bool has_unacknowledged_stop(const struct queue *queue, const struct fallback *fallback);
+/* Whether a stop request has come, acknowledged or not, and the child has not had its signal. */
+bool is_stopping(const struct init *init);
 /* When the grace period of the stop is over; NEVER: there is no stop, or it has none. */
 int64_t stop_ends_at(const struct init *init);
 /* When init acts by itself at the earliest: a stop signal, or a KILL. */

@@ -42,6 +42,7 @@ void set_end_with(struct reflexes *reflexes, const struct operation *op) {
   if (op->count == 0) return; /* the connections are kept for a time without a supervisor */
   while (reflexes->count > 0) hang_up(&reflexes->mains[--reflexes->count]);
   reflexes->signal = op->signal;
+  reflexes->ends_with_lost = op->index;
   reflexes->needed = op->limit;
   reflexes->said = reflexes->gone = 0;
   while (reflexes->count < MAX_MAINS && next_field(&fields, &host_id, &length) && length == HOST_ID_BYTES &&
@@ -49,6 +50,7 @@ void set_end_with(struct reflexes *reflexes, const struct operation *op) {
     struct watched_main *main = &reflexes->mains[reflexes->count++];
     memcpy(main->host_id, host_id, HOST_ID_BYTES);
     main->fd = connect_to(path);
+    if (main->fd == -1) reflexes->gone++;
   }
 }
 
@@ -79,9 +81,10 @@ void end_with_mains(struct init *init) {
   hear_mains(reflexes, init->storage.polled + reflexes->polled_at);
   const struct child *child = find_child(&init->children, init->alone ? init->children.last_id : reflexes->mains_child);
   if (!child || child->exited || reflexes->count == 0 || init->grace.stopped == child->id) return;
-  /* Alone, init cannot find out whether a main that was killed comes back. */
   size_t needed = reflexes->needed > 0 ? reflexes->needed : reflexes->count;
-  if (reflexes->said + (init->alone ? reflexes->gone : 0) < needed) return;
+  /* In a stop a main that was killed does not come back. */
+  bool counts_lost = init->alone && (reflexes->ends_with_lost || is_stopping(init));
+  if (reflexes->said + (counts_lost ? reflexes->gone : 0) < needed) return;
   if (!init->alone && (init->queue.count > 0 || !holds_at(init, now_ms()))) return;
   reflexes->mains_child = reflexes->word_child = 0;
   send_stop(init, child, reflexes->signal);

@@ -31,6 +31,7 @@ struct reflexes {
   char *words;          /* MAX_LAST_WORD_BYTES */
   uint64_t mains_child; /* of the end with the mains; 0: it is only for a time without a supervisor */
   int signal;
+  bool ends_with_lost; /* a main that was killed counts while there is no supervisor to judge it */
   size_t count, needed, polled_at;
   size_t said, gone; /* how many have said that they are gone for good; how many have ended without that */
   struct watched_main mains[MAX_MAINS];

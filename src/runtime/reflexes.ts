@@ -57,7 +57,7 @@ export class Reflexes {
     this.#ends = undefined;
     return [
       { type: 'lastWord', id: 1, path: '', evidence: undefined, ends: [] },
-      { type: 'endWith', id: 1, needed: 0, signal: SIGTERM, mains: [] },
+      { type: 'endWith', id: 1, needed: 0, endsWithLost: false, signal: SIGTERM, mains: [] },
     ];
   }
 
@@ -87,7 +87,15 @@ export class Reflexes {
     this.#ends = ends;
     commit([
       { type: 'lastWord', id, path, evidence, ends },
-      { type: 'endWith', id, needed: isReachable ? needed : 0, signal, mains: isReachable ? named : [] },
+      {
+        type: 'endWith',
+        id,
+        needed: isReachable ? needed : 0,
+        // Under the other policies the main's container is started again.
+        endsWithLost: member.restartPolicy === 'Never',
+        signal,
+        mains: isReachable ? named : [],
+      },
     ]);
   }
 }

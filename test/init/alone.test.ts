@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
 import { constants } from 'node:os';
 import { encodeFrame } from '../../src/runtime/host/frames.ts';
 import { childrenOf, hasEnded, send } from '../helpers/process.ts';
@@ -126,6 +127,40 @@ eachBuild(
   [STATIC],
 );
 
+eachBuild(
+  'without a supervisor a sidecar gets its stop signal when its mains are gone, killed ones only where they count',
+  async (t, build) => {
+    const ways = [
+      { needed: 0, lost: 1, says: '' },
+      { needed: 1, lost: 1, says: '' },
+      { needed: 1, lost: 0, says: 'dead ID 1\n' },
+      { needed: 0, lost: 0, says: '', stop: true },
+    ];
+    for (const { needed, lost, says, stop } of ways) {
+      const bench = await layBench(t, build);
+      const main = await speakerAt(bench.path('.main.sock'));
+      const trap = 'trap "echo term; exit 7" TERM; echo up; while :; do sleep 60 & wait $!; done';
+      const init = bench.start(['--graveyard', '/graveyard', '--', 'sh', '-c', trap]);
+      const supervisor = await init.supervisor();
+      await supervisor.expect('hello');
+      await supervisor.expect('spawned');
+      await init.says('up');
+      supervisor.commit('ack', 1, 'fallback', 1, SIGTERM, 0, 0, 0, 0);
+      supervisor.commit('end-with', 1, needed, lost, SIGTERM, 2, HOST_ID, bench.path('.main.sock'));
+      // What takes the reflex back leaves the connections.
+      supervisor.commit('end-with', 1, 0, 0, SIGTERM, 0);
+      await hasPassed(bench, supervisor, supervisor.sent);
+      rmSync(bench.path('bin/node'));
+      await supervisor.kill();
+      await waitFor('init goes on alone', () => init.stderr().includes('goes on without it'));
+      if (stop === true) send(init.pid, SIGTERM);
+      main.end(says.replace('ID', HOST_ID));
+      await init.says('term');
+      assert.deepEqual(await init.ended, { code: 7, signal: null });
+    }
+  },
+);
+
 eachBuild('init exits 125 with neither a supervisor nor an application', async (t, build) => {
   const bench = await layBench(t, build);
   rmSync(bench.path('bin/node'));
@@ -156,6 +191,21 @@ eachBuild(
     for (const left of all) assert.ok(hasEnded(left), `${left} has ended`);
   },
 );
+
+const HOST_ID = '0123456789abcdef'.repeat(2);
+
+/** A main's liveness socket: `end` says this to the one that is connected, and hangs up. */
+async function speakerAt(path: string): Promise<{ readonly end: (says: string) => void }> {
+  const connections: Socket[] = [];
+  const server = createServer((socket) => connections.push(socket));
+  await new Promise<void>((resolve) => server.listen(path, resolve));
+  return {
+    end: (says) => {
+      for (const socket of connections) socket.end(says);
+      server.close();
+    },
+  };
+}
 
 function descendants(pid: number): number[] {
   const found = childrenOf(pid);

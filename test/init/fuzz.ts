@@ -127,7 +127,7 @@ function seeds(): Buffer[] {
     ['last-word', '1', '10', '/graveyard/web', '/dev/log', '0', '0', '255', '1', '256', '{"Died": "\u0001"}', 'a', 'b'],
     ['asleep-at', '/graveyard/web'],
     ['last-word', '1', '0'],
-    ['end-with', '1', '1', '15', '2', '0123456789abcdef'.repeat(2), '/graveyard/.web.sock'],
+    ['end-with', '1', '1', '0', '15', '2', '0123456789abcdef'.repeat(2), '/graveyard/.web.sock'],
     ['listen', '/graveyard/.web.sock'],
     ['watch', '1', '0', '0', '/graveyard', 'web'],
     ['watch', '7', '2', '1', '/graveyard', 'web', 'job', 'proxy', '/graveyard/.main.sock'],

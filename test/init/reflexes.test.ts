@@ -121,7 +121,7 @@ eachBuild('F02 an end that leaves something behind is left to the supervisor', a
 eachBuild('F03 while an event is not acknowledged there is no reflex', async (t, build) => {
   const scene = await lay(t, build);
   const main = await speaker(scene, 'main');
-  const mains = ['end-with', 1, 1, SIGUSR1, 2, main.id, main.path];
+  const mains = ['end-with', 1, 1, 0, SIGUSR1, 2, main.id, main.path];
   await apply(scene, ...mains, ...lastWord(scene, ALL));
   send(scene.init.pid, 'SIGWINCH');
   await scene.supervisor.expect('signal');
@@ -264,7 +264,7 @@ eachBuild(
   async (t, build) => {
     const scene = await lay(t, build, TELLER);
     const [a, b] = [await speaker(scene, 'a'), await speaker(scene, 'b')];
-    await apply(scene, 'end-with', 1, 2, SIGUSR1, 4, a.id, a.path, b.id, b.path);
+    await apply(scene, 'end-with', 1, 2, 0, SIGUSR1, 4, a.id, a.path, b.id, b.path);
     a.say(`dead ${a.id} 1\n`);
     await waitFor('init has heard the first', () => a.isLeft());
     assert.doesNotMatch(scene.init.stdout(), /told/);
@@ -288,14 +288,14 @@ eachBuild('F06 a word that is another’s, not final, cut short or talk is none'
   const scene = await lay(t, build);
   for (const word of ['dead ID 0\n', `dead ${'0'.repeat(32)} 1\n`, 'dead', `${'talk '.repeat(100)}`]) {
     const main = await speaker(scene, 'main');
-    await apply(scene, 'end-with', 1, 1, SIGTERM, 2, main.id, main.path);
+    await apply(scene, 'end-with', 1, 1, 0, SIGTERM, 2, main.id, main.path);
     main.say(word.replace('ID', main.id));
     await waitFor('init hangs up', () => main.isLeft());
   }
   const gone = await speaker(scene, 'gone');
-  await apply(scene, 'end-with', 1, 1, SIGTERM, 2, gone.id, gone.path);
+  await apply(scene, 'end-with', 1, 1, 0, SIGTERM, 2, gone.id, gone.path);
   gone.hangUp();
-  await apply(scene, 'end-with', 1, 1, SIGTERM, 2, gone.id, scene.bench.path('nobody'));
+  await apply(scene, 'end-with', 1, 1, 0, SIGTERM, 2, gone.id, scene.bench.path('nobody'));
   const passed = scene.supervisor.sent;
   await hasPassed(scene.bench, scene.supervisor, passed);
   scene.init.write('echo lives\n');

@@ -259,13 +259,14 @@ function commandFields(command: HostCommand): string[] {
       return ['last-word', integer('child id', id, 1, MAX_ID), String(all.length), ...all];
     }
     case 'endWith': {
-      const { id, needed, signal, mains } = command;
+      const { id, needed, endsWithLost, signal, mains } = command;
       const words = mains.flatMap(({ hostId, path }) => [hostId, text('socket path', path, MAX_SOCKET_PATH_BYTES)]);
       const count = integer('number of mains', needed, 0, MAX_MAINS_HEARD);
       return [
         'end-with',
         integer('child id', id, 1, MAX_ID),
         count,
+        endsWithLost ? '1' : '0',
         signalField(signal),
         String(words.length),
         ...words,

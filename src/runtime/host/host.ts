@@ -150,12 +150,15 @@ export type HostCommand =
     }
   /**
    * Signal `id` as soon as so many of these mains have said that they are gone for good, provided that all events are
-   * acknowledged; `stopSent` follows. Replaces the one before; without mains there is none.
+   * acknowledged; `stopSent` follows. Without mains, or with 0, there is no such reflex; then the mains, or those of the
+   * command before, only count while no supervisor can be started.
    */
   | {
       readonly type: 'endWith';
       readonly id: number;
       readonly needed: number;
+      /** A main that was killed counts while no supervisor can be started. */
+      readonly endsWithLost: boolean;
       readonly signal: number;
       readonly mains: readonly NamedMain[];
     }

@@ -151,6 +151,7 @@ const command: fc.Arbitrary<HostCommand> = fc.oneof(
     type: fc.constant('endWith'),
     id,
     needed: fc.integer({ min: 0, max: 16 }),
+    endsWithLost: fc.boolean(),
     signal,
     mains: fc.array(
       record({ hostId: fc.constant('0123456789abcdef'.repeat(2)), path: fc.constant('/graveyard/.a.sock') }),

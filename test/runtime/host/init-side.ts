@@ -117,9 +117,9 @@ export function commitOf(fields: readonly string[]): Commit {
       const evidence = evidencePath === '' ? undefined : { path: evidencePath, isNamed };
       commands.push({ type: 'lastWord', id, path, evidence, ends });
     } else if (operation === 'end-with') {
-      const [id, needed, signal] = [int(), int(), int()];
+      const [id, needed, endsWithLost, signal] = [int(), int(), int() === 1, int()];
       const mains = some(int() / 2, () => ({ hostId: word(), path: word() }));
-      commands.push({ type: 'endWith', id, needed, signal, mains });
+      commands.push({ type: 'endWith', id, needed, endsWithLost, signal, mains });
     } else if (operation === 'end-helper') commands.push({ type: 'endHelper', id: int() });
     else if (operation === 'sweep') commands.push({ type: 'sweep', signal: int() });
     else if (operation === 'first-only') commands.push({ type: 'firstOnly', id: int() });
