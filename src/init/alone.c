@@ -35,7 +35,7 @@ void leave_without_supervisor(struct init *init) {
   if (init->alone && children->last_id == 0) leave(init, EXIT_OWN_ERROR);
   bool late = leaves_at(init) <= now_ms();
   if (children->last_status < 0 || (!init->alone && !late)) return;
-  say("sexton: the application has ended without a supervisor, which has not recorded it\n", "", "");
+  leave_end(init->in.env, init->supervisor.why, children->last_status);
   leave(init, children->last_status);
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "frame.h"
+#include "system.h"
 
 static char *put_bytes(char *out, const char *bytes, size_t length) {
   memcpy(out, bytes, length);
@@ -13,13 +14,9 @@ static char *put_bytes(char *out, const char *bytes, size_t length) {
 static char *put_text(char *out, const char *text) { return put_bytes(out, text, strlen(text)); }
 
 static char *put_number(char *out, uint64_t number) {
-  char digits[20];
-  size_t first = sizeof digits;
-  do {
-    digits[--first] = (char)('0' + number % 10);
-    number /= 10;
-  } while (number);
-  return put_bytes(out, digits + first, sizeof digits - first);
+  out = put_digits(out, number, 1);
+  *out = 0;
+  return out + 1;
 }
 
 static size_t finish(char *frame, const char *end) {
@@ -43,87 +40,53 @@ static char *put_errno(char *out, int number) {
   return put_number(out, (uint64_t)number);
 }
 
+/* Of each kind: the name of its frame, and its fields, a letter each as in put_field(). */
+static const struct {
+  const char *name, *fields;
+} forms[] = {
+    [EV_SIGNAL] = {"signal", "vpf"},
+    [EV_FORWARDED] = {"forwarded", "vap"},
+    [EV_SPAWNED] = {"spawned", "ip"},
+    [EV_SPAWN_FAILED] = {"spawn-failed", "ie"},
+    [EV_OVERDUE] = {"overdue", "i"},
+    [EV_EXITED] = {"exited", "ipCvf"},
+    [EV_KILLED] = {"exited", "ipSvf"},
+    [EV_WORDED] = {"worded", "ipvw"},
+    [EV_STOP_SENT] = {"stop-sent", "ivw"},
+    [EV_GROUP_GONE] = {"group-gone", "iv"},
+    [EV_STRAYS_GONE] = {"strays-gone", ""},
+    [EV_HELPER_EXITED] = {"helper-ended", "iCvo"},
+    [EV_HELPER_KILLED] = {"helper-ended", "iSvo"},
+    [EV_HELPER_FAILED] = {"helper-ended", "iEeo"},
+};
+
+static char *put_field(char *at, char field, const struct event *event) {
+  switch (field) {
+    case 'a':
+      return put_number(at, event->as);
+    case 'e':
+      return put_errno(at, event->value);
+    case 'f':
+      return put_text(at, event->flag ? "1" : "0");
+    case 'i':
+      return put_number(at, event->id);
+    case 'p':
+      return put_number(at, (uint64_t)event->pid);
+    case 'v':
+      return put_number(at, (uint64_t)event->value);
+    case 'w':
+      return put_number(at, (uint64_t)event->wall);
+    default:
+      return put_text(at, field == 'C' ? "code" : field == 'S' ? "signal" : "errno");
+  }
+}
+
 size_t encode_event(char *out, const struct event *event, const char *output, size_t length) {
-  static const char *const names[] = {
-      [EV_SIGNAL] = "signal",
-      [EV_FORWARDED] = "forwarded",
-      [EV_SPAWNED] = "spawned",
-      [EV_SPAWN_FAILED] = "spawn-failed",
-      [EV_OVERDUE] = "overdue",
-      [EV_EXITED] = "exited",
-      [EV_KILLED] = "exited",
-      [EV_WORDED] = "worded",
-      [EV_STOP_SENT] = "stop-sent",
-      [EV_GROUP_GONE] = "group-gone",
-      [EV_STRAYS_GONE] = "strays-gone",
-      [EV_HELPER_EXITED] = "helper-ended",
-      [EV_HELPER_KILLED] = "helper-ended",
-      [EV_HELPER_FAILED] = "helper-ended",
-  };
-  char *at = put_text(out + FRAME_HEADER_BYTES, names[event->kind]);
+  char *at = put_text(out + FRAME_HEADER_BYTES, forms[event->kind].name);
   at = put_number(at, event->seq);
   at = put_number(at, (uint64_t)event->at);
-  switch ((enum event_kind)event->kind) {
-    case EV_SIGNAL:
-      at = put_number(at, (uint64_t)event->value);
-      at = put_number(at, (uint64_t)event->pid);
-      at = put_text(at, event->flag ? "1" : "0");
-      break;
-    case EV_FORWARDED:
-      at = put_number(at, (uint64_t)event->value);
-      at = put_number(at, event->as);
-      at = put_number(at, (uint64_t)event->pid);
-      break;
-    case EV_SPAWNED:
-      at = put_number(at, event->id);
-      at = put_number(at, (uint64_t)event->pid);
-      break;
-    case EV_SPAWN_FAILED:
-      at = put_number(at, event->id);
-      at = put_errno(at, event->value);
-      break;
-    case EV_EXITED:
-    case EV_KILLED:
-      at = put_number(at, event->id);
-      at = put_number(at, (uint64_t)event->pid);
-      at = put_text(at, event->kind == EV_EXITED ? "code" : "signal");
-      at = put_number(at, (uint64_t)event->value);
-      at = put_text(at, event->flag ? "1" : "0");
-      break;
-    case EV_WORDED:
-      at = put_number(at, event->id);
-      at = put_number(at, (uint64_t)event->pid);
-      at = put_number(at, (uint64_t)event->value);
-      at = put_number(at, (uint64_t)event->wall);
-      break;
-    case EV_STOP_SENT:
-      at = put_number(at, event->id);
-      at = put_number(at, (uint64_t)event->value);
-      at = put_number(at, (uint64_t)event->wall);
-      break;
-    case EV_GROUP_GONE:
-      at = put_number(at, event->id);
-      at = put_number(at, (uint64_t)event->value);
-      break;
-    case EV_OVERDUE:
-      at = put_number(at, event->id);
-      break;
-    case EV_STRAYS_GONE:
-      break;
-    case EV_HELPER_EXITED:
-    case EV_HELPER_KILLED:
-      at = put_number(at, event->id);
-      at = put_text(at, event->kind == EV_HELPER_EXITED ? "code" : "signal");
-      at = put_number(at, (uint64_t)event->value);
-      at = put_bytes(at, output, length);
-      break;
-    case EV_HELPER_FAILED:
-      at = put_number(at, event->id);
-      at = put_text(at, "errno");
-      at = put_errno(at, event->value);
-      at = put_bytes(at, output, length);
-      break;
-  }
+  for (const char *field = forms[event->kind].fields; *field; field++)
+    at = *field == 'o' ? put_bytes(at, output, length) : put_field(at, *field, event);
   return finish(out, at);
 }
 

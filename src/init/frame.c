@@ -133,87 +133,85 @@ static bool decode_watch(struct fields *fields, struct operation *op) {
   return true;
 }
 
-static bool decode_fields(struct fields *fields, struct operation *op) {
-  uint64_t number;
-  switch (op->kind) {
-    case OP_ACK:
-      return next_number(fields, 0, MAX_NUMBER, &op->seq);
-    case OP_MEMO:
-      return next_field(fields, &op->text, &op->length) && op->length <= MAX_MEMO_BYTES;
-    case OP_SPAWN:
+/* Of each operation: its name, and its fields, a letter each as in decode_field(). */
+static const struct {
+  const char *name, *fields;
+} forms[] = {
+    [OP_ACK] = {"ack", "q"},
+    [OP_MEMO] = {"memo", "m"},
+    [OP_SPAWN] = {"spawn", "A"},
+    [OP_KILL] = {"kill", "is"},
+    [OP_FORWARD] = {"forward", "F"},
+    [OP_FORWARD_ONCE] = {"forward-once", "F"},
+    [OP_FALLBACK] = {"fallback", "B"},
+    [OP_KILL_AT] = {"kill-at", "t"},
+    [OP_DUE] = {"due", "t"},
+    [OP_LISTEN] = {"listen", "l"},
+    [OP_EXEC] = {"exec", "H"},
+    [OP_END_HELPER] = {"end-helper", "i"},
+    [OP_SWEEP] = {"sweep", "s"},
+    [OP_FIRST_ONLY] = {"first-only", "i"},
+    [OP_PARENT_DEATH] = {"parent-death", "s"},
+    [OP_TELL_REAPED] = {"tell-reaped", ""},
+    [OP_WATCH] = {"watch", "W"},
+    [OP_SLEEP] = {"sleep", ""},
+    [OP_ASLEEP_AT] = {"asleep-at", "p"},
+    [OP_LAST_WORD] = {"last-word", "R"},
+    [OP_END_WITH] = {"end-with", "R"},
+    [OP_EXIT] = {"exit", "c"},
+};
+
+/* An empty path would bind an abstract socket of the kernel's choice: unix(7), "autobind". */
+static bool next_path(struct fields *fields, size_t most, struct operation *op) {
+  return next_field(fields, &op->text, &op->length) && op->length > 0 && op->length <= most;
+}
+
+static bool decode_field(char field, struct fields *fields, struct operation *op) {
+  uint64_t number = 0;
+  switch (field) {
+    case 'A':
       return decode_spawn(fields, op);
-    case OP_KILL:
-      return next_number(fields, 1, MAX_NUMBER, &op->id) && next_signal(fields, 1, &op->signal);
-    case OP_FORWARD:
-    case OP_FORWARD_ONCE:
-      return decode_forward(fields, op);
-    case OP_FALLBACK:
+    case 'B':
       return decode_fallback(fields, op);
-    case OP_KILL_AT:
-    case OP_DUE:
-      return next_time(fields, &op->at);
-    case OP_LISTEN:
-      /* An empty path would bind an abstract socket of the kernel's choice: unix(7), "autobind". */
-      return next_field(fields, &op->text, &op->length) && op->length > 0 && op->length <= MAX_SOCKET_PATH_BYTES;
-    case OP_ASLEEP_AT:
-      return next_field(fields, &op->text, &op->length) && op->length > 0;
-    case OP_EXEC:
+    case 'F':
+      return decode_forward(fields, op);
+    case 'H':
       return decode_exec(fields, op);
-    case OP_END_HELPER:
-    case OP_FIRST_ONLY:
-      return next_number(fields, 1, MAX_NUMBER, &op->id);
-    case OP_SWEEP:
-    case OP_PARENT_DEATH:
-      return next_signal(fields, 1, &op->signal);
-    case OP_TELL_REAPED:
-    case OP_SLEEP:
-      return true;
-    case OP_WATCH:
-      return decode_watch(fields, op);
-    case OP_LAST_WORD:
-    case OP_END_WITH:
+    case 'R':
       return decode_reflex(fields, op);
-    case OP_EXIT:
-      if (!next_number(fields, 0, 255, &number)) return false;
-      op->code = (int)number;
-      return true;
+    case 'W':
+      return decode_watch(fields, op);
+    case 'i':
+      return next_number(fields, 1, MAX_NUMBER, &op->id);
+    case 'l':
+      return next_path(fields, MAX_SOCKET_PATH_BYTES, op);
+    case 'm':
+      return next_field(fields, &op->text, &op->length) && op->length <= MAX_MEMO_BYTES;
+    case 'p':
+      return next_path(fields, MAX_FRAME_BYTES, op);
+    case 'q':
+      return next_number(fields, 0, MAX_NUMBER, &op->seq);
+    case 's':
+      return next_signal(fields, 1, &op->signal);
+    case 't':
+      return next_time(fields, &op->at);
+    default:
+      op->code = next_number(fields, 0, 255, &number) ? (int)number : -1;
+      return op->code >= 0;
   }
-  return false;
 }
 
 enum decoded next_operation(struct fields *fields, struct operation *op) {
-  static const char *const names[] = {
-      [OP_ACK] = "ack",
-      [OP_MEMO] = "memo",
-      [OP_SPAWN] = "spawn",
-      [OP_KILL] = "kill",
-      [OP_FORWARD] = "forward",
-      [OP_FORWARD_ONCE] = "forward-once",
-      [OP_FALLBACK] = "fallback",
-      [OP_KILL_AT] = "kill-at",
-      [OP_DUE] = "due",
-      [OP_LISTEN] = "listen",
-      [OP_EXEC] = "exec",
-      [OP_END_HELPER] = "end-helper",
-      [OP_SWEEP] = "sweep",
-      [OP_FIRST_ONLY] = "first-only",
-      [OP_PARENT_DEATH] = "parent-death",
-      [OP_TELL_REAPED] = "tell-reaped",
-      [OP_WATCH] = "watch",
-      [OP_SLEEP] = "sleep",
-      [OP_ASLEEP_AT] = "asleep-at",
-      [OP_LAST_WORD] = "last-word",
-      [OP_END_WITH] = "end-with",
-      [OP_EXIT] = "exit",
-  };
   const char *name;
   size_t length;
   if (fields->at == fields->end) return DECODED_END;
   if (!next_field(fields, &name, &length)) return DECODED_BAD;
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    if (strcmp(name, names[i]) != 0) continue;
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+    if (strcmp(name, forms[i].name) != 0) continue;
     *op = (struct operation){.kind = (enum operation_kind)i};
-    return decode_fields(fields, op) ? DECODED_OPERATION : DECODED_BAD;
+    for (const char *field = forms[i].fields; *field; field++)
+      if (!decode_field(*field, fields, op)) return DECODED_BAD;
+    return DECODED_OPERATION;
   }
   return DECODED_BAD;
 }

@@ -8,10 +8,8 @@
 
 static void report_orphan(pid_t pid) {
   char digits[12];
-  char *at = digits + sizeof digits;
-  *--at = 0;
-  for (; pid > 0; pid /= 10) *--at = (char)('0' + pid % 10);
-  say("sexton: reaped an orphan, pid ", at, "\n");
+  *put_digits(digits, (uint64_t)pid, 1) = 0;
+  say("sexton: reaped an orphan, pid ", digits, "\n");
 }
 
 static void on_orphan_changed(const struct init *init, pid_t pid, int status) {
@@ -32,7 +30,7 @@ void reap(struct init *init) {
   init->has_to_reap = false;
   for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0;) {
     if (pid == supervisor->pid) {
-      if (!WIFSTOPPED(status)) on_supervisor_died(init);
+      if (!WIFSTOPPED(status)) on_supervisor_died(init, "it died five times in a row");
       continue;
     }
     if (pid == supervisor->abandoned) {

@@ -1,6 +1,6 @@
 /*
- * Says why nothing is started, also in the container's termination log, where the platform keeps it: in the form that
- * the supervisor gives it (docs/observability.md).
+ * What init leaves in the container's termination log, where the platform keeps it, in the form that the supervisor
+ * gives it (docs/observability.md): why nothing is started, or how the application ended without a supervisor.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -26,28 +26,41 @@ static void add_quoted(struct text *text, const char *part, size_t most) {
     text->bytes[text->used++] = *part == '"' || *part == '\\' || *part < ' ' || *part > '~' ? '?' : *part;
 }
 
-static int open_log(char *const *env) {
+static int open_log(char *const *env, int flags) {
   static const char variable[] = "SEXTON_TERMINATION_LOG=/";
-  const int flags = O_WRONLY | O_NONBLOCK | O_CLOEXEC;
+  flags |= O_WRONLY | O_NONBLOCK | O_CLOEXEC;
   for (; *env; env++)
     if (starts_with(*env, variable)) return open(*env + strlen(variable) - 1, flags | O_CREAT, 0644);
   return open("/dev/termination-log", flags | O_NOFOLLOW);
 }
 
-void refuse(char *const *env, const char *first, const char *second, const char *third) {
+/* `flags`: O_TRUNC where what is there is of a life that goes on. Else only an empty file is written. */
+static void leave_summary(char *const *env, int flags, const char *const parts[4], const char *reason, int code) {
   struct text text = {.used = 0};
   struct stat about;
-  say(first, second, third);
+  char digits[12];
   /* The end of any other process is not the end of the container. */
-  int fd = getpid() == 1 ? open_log(env) : -1;
+  int fd = getpid() == 1 ? open_log(env, flags) : -1;
   if (fd == -1) return;
-  add(&text, "{\"Summary\":\"never started: ");
-  add_quoted(&text, first + strlen("sexton: "), 200);
-  add_quoted(&text, second, 600);
-  add_quoted(&text, third, 200);
-  add(&text, ", exit code 125\",\"Version\":1,\"Reason\":\"never-started\",");
-  add(&text, "\"ExitCode\":125,\"ContainerExitCode\":125}\n");
+  *put_digits(digits, (uint64_t)code, 1) = 0;
+  add(&text, "{\"Summary\":\"");
+  for (int i = 0; i < 4; i++) add_quoted(&text, parts[i], i == 2 ? 600 : 200);
+  const char *const rest[] = {", exit code ", digits, "\",\"Version\":1,", reason, "\"ExitCode\":", digits,
+                              ",\"ContainerExitCode\":", digits, "}\n"};
+  for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) add(&text, rest[i]);
   if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_size == 0 && write(fd, text.bytes, text.used) == -1)
     say("sexton: cannot write the termination log\n", "", "");
   close(fd);
+}
+
+void refuse(char *const *env, const char *first, const char *second, const char *third) {
+  say(first, second, third);
+  const char *const parts[] = {"never started: ", first + strlen("sexton: "), second, third};
+  leave_summary(env, 0, parts, "\"Reason\":\"never-started\",", 125);
+}
+
+void leave_end(char *const *env, const char *why, int code) {
+  const char *const parts[] = {"ended without a supervisor (", why, ")", ""};
+  say("sexton: the application has ended without a supervisor: ", why, "\n");
+  leave_summary(env, O_TRUNC, parts, "", code);
 }

@@ -78,5 +78,7 @@ const char *search_path(char *const *env);
 bool next_place(const char **path, const char *file, char out[MAX_PATH_BYTES]);
 /* Says why nothing will be started, as say() does; where this is PID 1 also in the termination log. */
 void refuse(char *const *env, const char *first, const char *second, const char *third);
+/* Says that the application has ended and no supervisor has recorded it, and why; in the termination log, too. */
+void leave_end(char *const *env, const char *why, int code);
 
 #endif

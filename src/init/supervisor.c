@@ -80,22 +80,16 @@ void start_supervisor(struct init *init) {
   int pair[2];
   supervisor->start_at = NEVER;
   supervisor->committed = supervisor->hangs = false;
-  supervisor->why = "it died five times in a row";
+  supervisor->why = "it was not there in time";
   /* Of the one before; the next has yet to say when it is due. */
   if (supervisor->watch.due < init->reflexes.until) init->reflexes.until = supervisor->watch.due;
   supervisor->watch.due = supervisor->watch.looked_at = supervisor->watch.abandon_at = NEVER;
   supervisor->started_at = now_ms();
   /* Without a command there is nothing that it could harm. */
-  if (find_last_child(&init->children) && !has_memory_for_supervisor()) {
-    supervisor->why = "the memory limit leaves it no room";
-    on_supervisor_died(init);
-    return;
-  }
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == -1) {
-    supervisor->why = "no socket can be opened";
-    on_supervisor_died(init);
-    return;
-  }
+  if (find_last_child(&init->children) && !has_memory_for_supervisor())
+    return on_supervisor_died(init, "the memory limit leaves it no room");
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == -1)
+    return on_supervisor_died(init, "no socket can be opened");
   pair[0] = move_high(pair[0]);
   pair[1] = move_high(pair[1]);
   pid_t pid = start_process();
@@ -103,11 +97,7 @@ void start_supervisor(struct init *init) {
   close(pair[1]);
   connection->fd = pair[0];
   supervisor->pid = pid > 0 ? pid : 0;
-  if (pid == -1) {
-    supervisor->why = "no process can be started; the limit of processes may be reached";
-    on_supervisor_died(init);
-    return;
-  }
+  if (pid == -1) return on_supervisor_died(init, "no process can be started, the limit of processes may be reached");
   init->queue.sent = 0;
   connection->out_used = encode_hello(connection->out, init->self.host_id, init->self.started_at, init->self.is_pid1,
                                       init->memo.bytes, init->memo.length, init->memo.exists, init->sleep.why,
@@ -124,11 +114,11 @@ void kill_supervisor(struct supervisor *supervisor) {
 void abandon_supervisor(struct init *init) {
   say("sexton: the supervisor cannot be ended; starting another\n", "", "");
   init->supervisor.abandoned = init->supervisor.pid;
-  on_supervisor_died(init);
+  on_supervisor_died(init, "");
 }
 
 /* A whole frame that it sent before its death is applied; a part of one is not. */
-void on_supervisor_died(struct init *init) {
+void on_supervisor_died(struct init *init, const char *why) {
   struct supervisor *supervisor = &init->supervisor;
   supervisor->pid = 0;
   /*
@@ -145,7 +135,7 @@ void on_supervisor_died(struct init *init) {
     supervisor->heard_at = now;
   } else {
     supervisor->failed_starts += supervisor->hangs && !init->alone ? HANG_WEIGHT : 1;
-    if (supervisor->hangs) supervisor->why = "it hangs";
+    supervisor->why = supervisor->hangs ? "it hangs" : why;
   }
   if (supervisor->failed_starts >= MAX_FAILED_STARTS) {
     if (!init->alone) {

@@ -37,7 +37,8 @@ void on_commit(struct supervisor *supervisor);
 void kill_supervisor(struct supervisor *supervisor);
 /* Applies what it has sent; false at the end of the connection, and when a frame is wrong. */
 bool read_commits(struct init *init);
-void on_supervisor_died(struct init *init);
+/* `why`: of its death, or what has stood against its start. */
+void on_supervisor_died(struct init *init, const char *why);
 /* Forgets one that was KILLed and is not reaped, and has another started in its place. */
 void abandon_supervisor(struct init *init);
 

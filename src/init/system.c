@@ -100,6 +100,14 @@ bool visit_entries(int directory, bool (*visit)(void *with, const char *name), v
   return length == 0;
 }
 
+char *put_digits(char *out, uint64_t number, int width) {
+  char digits[20];
+  int count = 0;
+  for (; number > 0 || count < width; number /= 10) digits[count++] = (char)('0' + number % 10);
+  while (count > 0) *out++ = digits[--count];
+  return out;
+}
+
 bool starts_with(const char *text, const char *prefix) { return strncmp(text, prefix, strlen(prefix)) == 0; }
 
 const char *find_text(const char *text, const char *part) {

@@ -51,6 +51,8 @@ bool read_text(const char *path, char *text, size_t size);
  * False: these were not all.
  */
 bool visit_entries(int directory, bool (*visit)(void *with, const char *name), void *with);
+/* Writes a number of at least this width, without NUL, and returns where it ends. */
+char *put_digits(char *out, uint64_t number, int width);
 bool starts_with(const char *text, const char *prefix);
 /* The first place of `part`, or NULL. As strstr(3), which is made for long texts and takes more than a kilobyte. */
 const char *find_text(const char *text, const char *part);
