@@ -23,6 +23,7 @@ export const PARTS: readonly Part[] = [
     argv: ['test/run.ts', '--grep', 'P12 leaves', 'test/pid1/undisturbed'],
     env: { TEST_ROUNDS: '500' },
   },
+  { name: 'stops while no supervisor can be started, 20 of each', argv: ['test/stops/run.ts', '--rounds', '20'] },
   { name: 'a soak of 20 minutes', argv: ['test/scale/soak.ts', '--minutes', '20'] },
 ];
 

@@ -8,6 +8,7 @@ import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { type Controller, canMakeCgroup } from '../helpers/cgroup.ts';
+import { FIXTURES } from '../helpers/paths.ts';
 
 export interface ExpectedSkip {
   /** For TEST_SKIPS. */
@@ -59,6 +60,11 @@ export const EXPECTED_SKIPS: readonly ExpectedSkip[] = [
     isTrueHere: (controller) => !canMakeCgroup(controller as Controller),
   },
   { name: 'fuse', reason: /^needs \/dev\/fuse$/, isTrueHere: () => !canOpen('/dev/fuse') },
+  {
+    name: 'fanotify',
+    reason: /^needs permission events of fanotify$/,
+    isTrueHere: () => !canRun(join(FIXTURES, 'holder'), process.execPath),
+  },
   {
     name: 'core-file',
     reason: /^needs core files in the working directory$/,

@@ -43,7 +43,8 @@ export interface Fault {
   readonly strike: (pod: Struck) => void | Promise<void>;
 }
 
-const FILL_MB = 48;
+/** More than Node, whose pages of files count for the OOM killer as well. */
+const FILL_MB = 88;
 const AS_BYTES = 100_000_000;
 
 export const FAULTS: readonly Fault[] = [
@@ -56,7 +57,7 @@ export const FAULTS: readonly Fault[] = [
     },
   },
   ...[6, 12].map((freeMb) => freeMemory(freeMb)),
-  { name: 'exec of Node hangs', isTypical: true, why: whyNoHolder(), strike: holdExec },
+  { name: 'exec of Node hangs', isTypical: true, why: await whyNoHolder(), strike: holdExec },
   {
     name: 'Node dies after its first commit',
     isTypical: true,

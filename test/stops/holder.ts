@@ -1,16 +1,14 @@
 /**
  * Whether a program can be kept from being executed here: `test/fixtures/holder.c`.
  */
-import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { buildFixtures } from '../helpers/fixture.ts';
 
 /** Why not; undefined: it can. */
-export function whyNoHolder(): string | undefined {
+export async function whyNoHolder(): Promise<string | undefined> {
   if (process.getuid?.() !== 0) return 'needs root';
-  // Only a kernel that has fanotify has its limits; one with fanotify but without permission events is not known here.
-  try {
-    readFileSync('/proc/sys/fs/fanotify/max_user_groups');
-    return undefined;
-  } catch {
-    return 'needs fanotify';
-  }
+  const { holder } = await buildFixtures();
+  // Without a stdin it ends at once.
+  const { status } = spawnSync(holder, [process.execPath], { stdio: 'ignore' });
+  return status === 0 ? undefined : 'needs permission events of fanotify';
 }

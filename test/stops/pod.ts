@@ -2,6 +2,7 @@
  * A pod that is struck and then has to stop: a main with a drain and a sidecar that holds, each in a container of its
  * own, both from one copy of the sexton directory.
  */
+import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Cgroup, makeCgroup } from '../helpers/cgroup.ts';
 import { AWAKE, type Container, type Exit, isSupervisor, startContainer } from '../helpers/container.ts';
@@ -41,7 +42,9 @@ export interface End {
   readonly violations: readonly string[];
 }
 
-export const GRACE = '6s';
+/** A container that has not ended by then does not end: five times what a stop may take without a declared grace period. */
+export const LIMIT_MS = 60_000;
+const GRACE = '6s';
 const DRAIN = '2s';
 const SLEEPS = ['--sleep-after', '300ms'];
 /** The main's handler takes this long, so that a sidecar which gets TERM with it is over before it. */
@@ -84,10 +87,12 @@ export async function stopUnder(place: Place, fault: Fault, way: Way, limitMs: n
     await strike();
     for (const { supervisor } of members) send(supervisor() ?? 0, 'SIGKILL');
     if (readTimeline(scratch.log).signals('main').length > 0)
-      throw new Error('the fault came later than the drain ended');
+      throw new Error('the drain was over before the fault was there');
   }
   const observed = way.by === 'stop' ? members : [sidecar];
-  return Promise.all(observed.map((it) => observe(place, it, askedMs, limitMs))).then((ends) => inOrder(place, ends));
+  const ends = await Promise.all(observed.map((it) => observe(place, it, askedMs, limitMs)));
+  if (way.was === 'asleep') for (const it of observed) assertNoSupervisor(place, it);
+  return inOrder(place, ends);
 }
 
 async function start(
@@ -103,7 +108,7 @@ async function start(
   const cgroup = controller === undefined ? undefined : makeCgroup(scratch, controller, name);
   const declared = ['--name', name, '--graveyard', scratch.graveyard, '--restart-policy', 'Never'];
   const grace = declares ? ['--grace-period', GRACE] : [];
-  const rest = [...(was === 'asleep' ? SLEEPS : AWAKE), '--log-level', 'debug'];
+  const rest = [...(was === 'asleep' ? SLEEPS : AWAKE), '--log-level', 'info'];
   const command = member(place, name, { ...options, fill: fillMb });
   const container = startContainer(scratch, {
     name,
@@ -116,9 +121,21 @@ async function start(
   return { name, container, pid1, cgroup, supervisor: () => childrenOf(pid1).find(isSupervisor) };
 }
 
-/** And its supervisor is reaped: only the command is left. */
-function isAsleep({ container, pid1 }: Member): boolean {
-  return container.stderr().includes('asleep until something happens') && childrenOf(pid1).length === 1;
+/** Its supervisor has been there, as its tombstone says, and is reaped: only the command is left. */
+function isAsleep({ pid1 }: Member): boolean {
+  return childrenOf(pid1).length === 1;
+}
+
+/** A supervisor that lives says that it was asked. One may come when the command has given back what it lacked. */
+function assertNoSupervisor({ scratch }: Place, { name, container }: Member): void {
+  const line = container
+    .stderr()
+    .split('\n')
+    .find((it) => it.includes('"message":"asked to stop"'));
+  const log = readTimeline(scratch.log);
+  if (line === undefined || log.of(name, 'Exiting').length === 0) return;
+  const saidMs = Date.parse(JSON.parse(line).time) - Date.now() + nowMs();
+  assert.ok(saidMs > log.at(name, 'Signal').atMs, `the fault does not hold: ${name} has a supervisor`);
 }
 
 async function observe({ scratch }: Place, it: Member, askedMs: number, limitMs: number): Promise<End> {

@@ -1,5 +1,5 @@
 /**
- * `node test/stops/run.ts [--rounds 20] [--jobs 6] [--limit 90] [--only PATTERN]`: stops pods so often while each fault of
+ * `node test/stops/run.ts [--rounds 20] [--jobs 6] [--limit 60] [--only PATTERN]`: stops pods so often while each fault of
  * `faults.ts` keeps their supervisors from being started, in each of the ways of `ways.ts`, and prints the figures. `--limit`:
  * how many seconds a container may take to end before it counts as one that does not.
  *
@@ -9,9 +9,8 @@ import { parseArgs } from 'node:util';
 import { buildFixtures } from '../helpers/fixture.ts';
 import { inRounds } from '../helpers/rounds.ts';
 import { tempGraveyard } from '../helpers/scratch.ts';
-import { FAR_MS } from '../helpers/wait.ts';
 import { FAULTS, type Fault } from './faults.ts';
-import { type End, stopUnder, type Way } from './pod.ts';
+import { type End, LIMIT_MS, stopUnder, type Way } from './pod.ts';
 import { Table } from './table.ts';
 import { nameOf, WAYS } from './ways.ts';
 
@@ -19,18 +18,18 @@ const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: process.env.TEST_ROUNDS ?? '20' },
     jobs: { type: 'string', default: '6' },
-    limit: { type: 'string', default: `${FAR_MS / 1000}` },
+    limit: { type: 'string', default: `${LIMIT_MS / 1000}` },
     only: { type: 'string', default: '' },
   },
 });
 const only = new RegExp(values.only);
 const fixtures = await buildFixtures();
-const table = new Table();
 const rounds = Array.from({ length: Number(values.rounds) }, () =>
   FAULTS.filter(({ why }) => why === undefined).flatMap((fault) => WAYS.map((way) => ({ fault, way }))),
 )
   .flat()
   .filter(({ fault, way }) => only.test(`${fault.name}: ${nameOf(way)}`));
+const table = new Table(rounds);
 let [passed, failed] = [0, 0];
 
 await inRounds(rounds.length, Number(values.jobs), async (index) => {

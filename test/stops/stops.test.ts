@@ -6,26 +6,26 @@ import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { roundsOr } from '../helpers/rounds.ts';
 import { scenario } from '../helpers/scenario.ts';
-import { FAR_MS } from '../helpers/wait.ts';
 import { FAULTS } from './faults.ts';
-import { stopUnder } from './pod.ts';
+import { LIMIT_MS, stopUnder } from './pod.ts';
 import { nameOf, WAYS } from './ways.ts';
 
 const ROUNDS = roundsOr(1, 0);
 
-for (const fault of FAULTS.filter(({ isTypical }) => isTypical)) {
-  describe(`while this stands against Node: ${fault.name},`, {
-    concurrency: WAYS.length,
-    skip: fault.why ?? false,
-  }, () => {
-    for (const way of WAYS)
-      for (let round = 1; round <= ROUNDS; round++)
-        scenario(`a pod ${nameOf(way)}${round > 1 ? ` (${round})` : ''}`, async (stage) => {
-          const ends = await stopUnder(stage, fault, way, FAR_MS);
-          assert.deepEqual(
-            ends.flatMap(({ violations }) => violations),
-            [],
-          );
-        });
-  });
-}
+describe('a stop arrives', { concurrency: 2 }, () => {
+  for (const fault of FAULTS.filter(({ isTypical }) => isTypical))
+    describe(`while this stands against Node: ${fault.name}:`, {
+      concurrency: WAYS.length,
+      skip: fault.why ?? false,
+    }, () => {
+      for (const way of WAYS)
+        for (let round = 1; round <= ROUNDS; round++)
+          scenario(`a pod ${nameOf(way)}${round > 1 ? ` (${round})` : ''}`, async (stage) => {
+            const ends = await stopUnder(stage, fault, way, LIMIT_MS);
+            assert.deepEqual(
+              ends.flatMap(({ violations }) => violations),
+              [],
+            );
+          });
+    });
+});

@@ -2,7 +2,7 @@
  * The figures of many rounds, a line for each fault, way and member.
  */
 import type { Fault } from './faults.ts';
-import type { End, Way } from './pod.ts';
+import type { End, MemberName, Way } from './pod.ts';
 
 interface Row {
   readonly labels: readonly string[];
@@ -22,31 +22,43 @@ const HEAD = [
   'PID 1 ended after s',
 ];
 
+const MEMBERS: readonly MemberName[] = ['main', 'sidecar'];
+
 export class Table {
   readonly #rows = new Map<string, Row>();
 
-  add({ name }: Fault, { was, declares, by }: Way, ends: readonly End[]): void {
-    for (const end of ends) {
-      const labels = [name, was, declares ? 'declared' : 'none', by, end.name];
-      const row = this.#rows.get(labels.join()) ?? { labels, ends: [] };
-      this.#rows.set(labels.join(), row);
-      row.ends.push(end);
-    }
+  /** The rows stand in this order. */
+  constructor(rounds: readonly { readonly fault: Fault; readonly way: Way }[]) {
+    for (const { fault, way } of rounds)
+      for (const name of MEMBERS) {
+        const labels = labelsOf(fault, way, name);
+        this.#rows.set(labels.join(), { labels, ends: [] });
+      }
+  }
+
+  add(fault: Fault, way: Way, ends: readonly End[]): void {
+    for (const end of ends) this.#rows.get(labelsOf(fault, way, end.name).join())?.ends.push(end);
   }
 
   toString(): string {
-    const lines = [...this.#rows.values()].map(({ labels, ends }) => {
-      const good = ends.filter(({ violations }) => violations.length === 0).length;
-      const told = ends.filter(({ violations, termMs }) => termMs !== undefined && !violations.some(isCut)).length;
-      const figures = [ends.map(({ termMs }) => termMs), ends.map(({ endedMs }) => endedMs)].map(spread);
-      return [...labels, `${ends.length}`, `${good}`, `${told}`, ...figures];
-    });
+    const lines = [...this.#rows.values()]
+      .filter(({ ends }) => ends.length > 0)
+      .map(({ labels, ends }) => {
+        const good = ends.filter(({ violations }) => violations.length === 0).length;
+        const told = ends.filter(({ violations, termMs }) => termMs !== undefined && !violations.some(isCut)).length;
+        const figures = [ends.map(({ termMs }) => termMs), ends.map(({ endedMs }) => endedMs)].map(spread);
+        return [...labels, `${ends.length}`, `${good}`, `${told}`, ...figures];
+      });
     const all = [HEAD, HEAD.map(() => '---'), ...lines];
     const widths = HEAD.map((_, column) => Math.max(...all.map((line) => line[column]?.length ?? 0)));
     return all
       .map((line) => `| ${line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |\n`)
       .join('');
   }
+}
+
+function labelsOf({ name }: Fault, { was, declares, by }: Way, member: MemberName): string[] {
+  return [name, was, declares ? 'declared' : 'none', by, member];
 }
 
 function isCut(violation: string): boolean {
