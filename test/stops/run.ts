@@ -32,30 +32,29 @@ const rounds = Array.from({ length: Number(values.rounds) }, () =>
 const table = new Table(rounds);
 let [passed, failed] = [0, 0];
 
-await inRounds(rounds.length, Number(values.jobs), async (index) => {
-  const { fault, way } =
-    rounds[index] ??
-    (() => {
-      throw new Error('internal error: no such round');
-    })();
-  const ends = await play(fault, way);
-  if (ends.every(({ violations }) => violations.length === 0)) passed += 1;
+const left = [...rounds];
+await inRounds(rounds.length, Number(values.jobs), async () => {
+  const next = left.shift();
+  if (next === undefined) return;
+  const ends = await play(next.fault, next.way);
+  if (ends?.every(({ violations }) => violations.length === 0)) passed += 1;
   else failed += 1;
-  table.add(fault, way, ends);
+  table.add(next.fault, next.way, ends ?? []);
 });
 process.stdout.write(`${table}`);
 for (const { name, why } of FAULTS) if (why !== undefined) process.stdout.write(`not played: ${name}: ${why}\n`);
 process.stdout.write(`${passed} passed, ${failed} failed\n`);
 process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
 
-async function play(fault: Fault, way: Way): Promise<End[]> {
+/** undefined: it could not be played to its end. */
+async function play(fault: Fault, way: Way): Promise<End[] | undefined> {
   const steps: (() => unknown)[] = [];
   const scratch = await tempGraveyard({ after: (step: unknown) => void steps.push(step as () => unknown) });
   try {
     return await stopUnder({ scratch, fixtures }, fault, way, Number(values.limit) * 1_000);
   } catch (error) {
     process.stdout.write(`FAILED ${fault.name}: ${nameOf(way)}: ${error}\n${scratch.story()}\n`);
-    return [];
+    return undefined;
   } finally {
     for (const step of steps) await step();
   }

@@ -14,13 +14,13 @@ const ROUNDS = roundsOr(1, 0);
 
 describe('a stop arrives', { concurrency: 2 }, () => {
   for (const fault of FAULTS.filter(({ isTypical }) => isTypical))
-    describe(`while this stands against Node: ${fault.name}:`, {
+    describe(fault.name, {
       concurrency: WAYS.length,
       skip: fault.why ?? false,
     }, () => {
       for (const way of WAYS)
         for (let round = 1; round <= ROUNDS; round++)
-          scenario(`a pod ${nameOf(way)}${round > 1 ? ` (${round})` : ''}`, async (stage) => {
+          scenario(`${fault.name}: a pod ${nameOf(way)}${round > 1 ? ` (${round})` : ''}`, async (stage) => {
             const ends = await stopUnder(stage, fault, way, LIMIT_MS);
             assert.deepEqual(
               ends.flatMap(({ violations }) => violations),
