@@ -25,8 +25,8 @@ void go_on_alone(struct init *init) {
 
 int64_t leaves_at(const struct init *init) {
   if (init->children.last_status < 0 || init->supervisor.is_deferred) return NEVER;
-  int64_t ends_at = stop_ends_at(init), lost_at = supervisor_lost_at(init);
-  int64_t latest = ends_at > lost_at ? ends_at : lost_at;
+  int64_t ends_at = stop_ends_at(init), gone_at = supervisor_gone_at(init);
+  int64_t latest = ends_at > gone_at ? ends_at : gone_at;
   return latest == NEVER ? NEVER : latest + LATE_MS;
 }
 

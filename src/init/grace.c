@@ -4,8 +4,11 @@
 
 #include "init.h"
 
-/* A supervisor may come back for so long before a stop goes on without it; close to the KILL, half of what is left. */
-enum { PATIENCE_MS = 5000 };
+/*
+ * For so long a supervisor may come back before a stop goes on without it: since the last sound one was heard, and since
+ * the last one of any kind.
+ */
+enum { PATIENCE_MS = 5000, GAP_MS = 1000 };
 
 bool is_stop(const struct fallback *fallback, int number) { return fallback->stops >> (number - 1) & 1; }
 
@@ -28,12 +31,18 @@ bool is_stopping(const struct init *init) {
 }
 
 static int64_t earlier(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t after(int64_t at, int64_t ms) { return ms == NEVER ? NEVER : at + ms; }
 
 int64_t stop_ends_at(const struct init *init) {
   const struct fallback *fallback = &init->forwarding.fallback;
   const struct event *stop = oldest_stop(&init->queue, fallback);
   return earlier(init->grace.kill_at, stop ? after(stop->at, fallback->grace_ms) : NEVER);
+}
+
+/* Close to the KILL, half of what is left is for the command. */
+static int64_t patience_ends_at(const struct init *init, int64_t since, int64_t most_ms) {
+  return since + earlier(most_ms, later(0, stop_ends_at(init) - since) / 2);
 }
 
 static int64_t kill_at(struct init *init, const struct child *child) {
@@ -48,10 +57,8 @@ static int64_t stop_at(const struct init *init, const struct child *child) {
   int64_t at = stop ? after(stop->at, fallback->wait_ms) : NEVER;
   int64_t lost_at = fallback->at == NEVER ? NEVER : supervisor_lost_at(init);
   if (lost_at == NEVER) return at;
-  int64_t left = stop_ends_at(init) - lost_at;
-  int64_t patience = left / 2 > PATIENCE_MS ? PATIENCE_MS : left > 0 ? left / 2 : 0;
-  int64_t planned = lost_at + patience > fallback->at ? lost_at + patience : fallback->at;
-  return earlier(at, planned);
+  int64_t planned = later(fallback->at, patience_ends_at(init, lost_at, PATIENCE_MS));
+  return earlier(at, later(planned, patience_ends_at(init, supervisor_gone_at(init), GAP_MS)));
 }
 
 int64_t next_own_step(struct init *init) {

@@ -246,7 +246,7 @@ int main(int argc, char **argv, char **env) {
   if (!find_node(&init->node, &init->in, !foreground)) _exit(EXIT_OWN_ERROR);
   if (foreground) run_in_foreground(init);
   prepare(init);
-  init->self.started_at = init->supervisor.heard_at = now_ms();
+  init->self.started_at = init->supervisor.heard_at = init->supervisor.gone_at = now_ms();
   start_at_once(init);
   make_host_id(init->self.host_id);
   run(init);

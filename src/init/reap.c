@@ -30,7 +30,7 @@ void reap(struct init *init) {
   init->has_to_reap = false;
   for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0;) {
     if (pid == supervisor->pid) {
-      if (!WIFSTOPPED(status)) on_supervisor_died(init, "it died five times in a row");
+      if (!WIFSTOPPED(status)) on_supervisor_died(init, "it dies again and again");
       continue;
     }
     if (pid == supervisor->abandoned) {

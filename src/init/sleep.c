@@ -127,7 +127,7 @@ void wake(struct init *init, const char *why) {
   forget_directory(&init->directory);
   hide_asleep(sleep);
   sleep->is_asleep = false;
-  init->supervisor.heard_at = now_ms();
+  init->supervisor.heard_at = init->supervisor.gone_at = now_ms();
   if (!sleep->is_parting) init->supervisor.start_at = now_ms();
 }
 
@@ -149,7 +149,7 @@ bool has_gone_to_sleep(struct init *init) {
     return false;
   }
   sleep->is_parting = false;
-  init->supervisor.failed_starts = 0;
+  init->supervisor.failures = 0;
   init->supervisor.start_at = sleep->is_asleep ? NEVER : now_ms();
   release_pages(storage->in, sizeof storage->in);
   release_pages(storage->out, sizeof storage->out);

@@ -10,13 +10,18 @@
 #include "oom.h"
 
 enum {
-  MAX_FAILED_STARTS = 5,
+  /*
+   * What counts for how much until init goes on alone: a start that fails, a short life, which may be a coincidence, and
+   * one that hangs, which takes long enough.
+   */
+  FAILED_START = 2,
+  SHORT_LIFE = 1,
+  HANG = 8,
+  MAX_FAILURES = 10,
   FIRST_DELAY_MS = 50,
   MAX_DELAY_MS = 5000,
   MAX_PAUSE_MS = 60000,
   SOUND_LIFE_MS = 5000,
-  HANG_WEIGHT = 4, /* as many failed starts as one that hangs counts for: the next failure is the fifth */
-  DEBT_MS = 1000,  /* a supervisor that owes a commit for less is at work */
   ABANDON_MS = 2000,
 };
 
@@ -35,16 +40,18 @@ void on_commit(struct supervisor *supervisor) {
   supervisor->committed = true;
   supervisor->watch.looked_at = NEVER;
   if (!is_sound(supervisor)) return;
-  supervisor->failed_starts = 0;
+  supervisor->failures = 0;
   supervisor->heard_at = now_ms();
 }
 
-int64_t supervisor_lost_at(const struct init *init) {
+int64_t supervisor_gone_at(const struct init *init) {
   const struct supervisor *supervisor = &init->supervisor;
-  if (supervisor->pid == 0 || !supervisor->committed) return supervisor->heard_at;
-  int64_t since = owes_since(init);
-  if (since == NEVER || is_sound(supervisor)) return since;
-  return since + DEBT_MS > now_ms() ? since + DEBT_MS : supervisor->heard_at;
+  return supervisor->pid == 0 || !supervisor->committed ? supervisor->gone_at : owes_since(init);
+}
+
+int64_t supervisor_lost_at(const struct init *init) {
+  int64_t gone_at = supervisor_gone_at(init);
+  return gone_at == NEVER || is_sound(&init->supervisor) ? gone_at : init->supervisor.heard_at;
 }
 
 /* For whoever looks for memory the supervisor is the first to go: the command must not. See proc(5), oom_score_adj. */
@@ -129,21 +136,23 @@ void on_supervisor_died(struct init *init, const char *why) {
   disconnect(&init->connection);
   if (has_gone_to_sleep(init)) return;
   int64_t now = now_ms();
+  supervisor->gone_at = now;
   if (is_sound(supervisor)) {
-    supervisor->failed_starts = 0;
+    supervisor->failures = 0;
     supervisor->delay_ms = 0;
     supervisor->heard_at = now;
   } else {
-    supervisor->failed_starts += supervisor->hangs && !init->alone ? HANG_WEIGHT : 1;
+    int weight = supervisor->hangs ? HANG : supervisor->committed ? SHORT_LIFE : FAILED_START;
+    supervisor->failures += init->alone ? 1 : weight;
     supervisor->why = supervisor->hangs ? "it hangs" : why;
   }
-  if (supervisor->failed_starts >= MAX_FAILED_STARTS) {
+  if (supervisor->failures >= MAX_FAILURES) {
     if (!init->alone) {
-      supervisor->failed_starts = MAX_FAILED_STARTS;
+      supervisor->failures = MAX_FAILURES;
       go_on_alone(init);
     }
     /* A lack of CPU may pass; a broken installation may not, and each start costs. */
-    int pauses = supervisor->failed_starts - MAX_FAILED_STARTS;
+    int pauses = supervisor->failures - MAX_FAILURES;
     supervisor->start_at = now + (pauses < 4 ? (int64_t)MAX_DELAY_MS << pauses : MAX_PAUSE_MS);
     return;
   }

@@ -25,8 +25,9 @@ struct supervisor {
   int64_t oom_kills; /* in this container before the command was started; -1: not counted */
   int64_t started_at, start_at; /* start_at: when to start the next one */
   int64_t heard_at; /* the last sign of one that has proven to be sound */
+  int64_t gone_at;  /* since when none runs, or none that has committed */
   int64_t delay_ms;
-  int failed_starts; /* since one was sound, also short lives */
+  int failures; /* since one was sound: see FAILED_START */
   const char *why;   /* what stood in the way of the last one */
   struct watch watch;
 };
@@ -42,10 +43,9 @@ void on_supervisor_died(struct init *init, const char *why);
 /* Forgets one that was KILLed and is not reaped, and has another started in its place. */
 void abandon_supervisor(struct init *init);
 
-/*
- * Since when nobody acts, or will not have acted when this time comes; NEVER: the supervisor does, or owes nothing.
- * While lives are short it is the time at which the last sound one was heard.
- */
+/* Since when none acts; NEVER: one does, or owes nothing. */
+int64_t supervisor_gone_at(const struct init *init);
+/* The same, but while lives are short the time at which the last sound one was heard. */
 int64_t supervisor_lost_at(const struct init *init);
 
 /* watchdog.c */

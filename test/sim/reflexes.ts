@@ -93,7 +93,8 @@ export class SimReflexes {
     if (this.#endWith?.mains.some((main) => main.hostId === hostId) !== true) return undefined;
     this.#gone.add(hostId);
     const { needed, signal } = this.#endWith;
-    if (needed === 0 || this.#gone.size < needed || this.#container.queue.length > 0 || !this.#holds(this.#left)) return undefined;
+    if (needed === 0 || this.#gone.size < needed || this.#container.queue.length > 0 || !this.#holds(this.#left))
+      return undefined;
     this.#compare(this.#left.state, this.#endWith);
     this.endedFrom = this.#left.state;
     this.#left = undefined;
