@@ -11,8 +11,8 @@
 #include "init.h"
 #include "processes.h"
 
-/* So long the supervisor has for a record of an end at the very end of the grace period. */
-enum { LATE_MS = 2000 };
+/* A supervisor has so long to record an end, and the platform's KILL must not come before init's exit code. */
+enum { RECORD_MS = 2000, AHEAD_MS = 300 };
 
 void go_on_alone(struct init *init) {
   init->alone = true;
@@ -26,8 +26,8 @@ void go_on_alone(struct init *init) {
 int64_t leaves_at(const struct init *init) {
   if (init->children.last_status < 0 || init->supervisor.is_deferred) return NEVER;
   int64_t ends_at = stop_ends_at(init), gone_at = supervisor_gone_at(init);
-  int64_t latest = ends_at > gone_at ? ends_at : gone_at;
-  return latest == NEVER ? NEVER : latest + LATE_MS;
+  if (ends_at == NEVER || gone_at == NEVER) return NEVER;
+  return ends_at - AHEAD_MS > gone_at + RECORD_MS ? ends_at - AHEAD_MS : gone_at + RECORD_MS;
 }
 
 void leave_without_supervisor(struct init *init) {

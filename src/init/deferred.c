@@ -53,7 +53,7 @@ void attend_without_supervisor(struct init *init) {
     needed = needed || needs_supervisor(&init->queue.events[i], &init->forwarding.fallback);
   if (needed) {
     supervisor->is_deferred = false;
-    supervisor->start_at = now_ms();
+    supervisor->start_at = supervisor->heard_at = supervisor->gone_at = now_ms();
   } else if (ended) {
     leave(init, children->last_status);
   }
