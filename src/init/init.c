@@ -57,7 +57,17 @@ static void act_in_time(struct init *init) {
   watch_supervisor(init);
 }
 
-enum { POLLED_SIGNALS, POLLED_SUPERVISOR, POLLED_PEERS };
+enum { POLLED_SIGNALS, POLLED_SUPERVISOR, POLLED_PEERS, EACH_POLL_MS = 20 };
+
+/*
+ * One at a time, where the limit of open files was lowered to less than init polls at once: poll(2), EINVAL. Where it
+ * is 0 signals are still taken.
+ */
+static void poll_each(struct pollfd *polled, size_t count) {
+  poll(NULL, 0, EACH_POLL_MS);
+  for (size_t i = 0; i < count; i++)
+    if (poll(&polled[i], 1, 0) < 0) polled[i].revents = i == POLLED_SIGNALS;
+}
 
 static void wait_for_anything(struct init *init) {
   struct pollfd *polled = init->storage.polled;
@@ -69,8 +79,7 @@ static void wait_for_anything(struct init *init) {
   size_t watched_end = poll_watched(init, polled, peers_end);
   size_t count = poll_helpers(&init->helpers, polled, watched_end);
   count = poll_mains(&init->reflexes, polled, count);
-  if (poll(polled, (nfds_t)count, timeout(init)) < 0)
-    for (size_t i = 0; i < count; i++) polled[i].revents = 0;
+  if (poll(polled, (nfds_t)count, timeout(init)) < 0) poll_each(polled, count);
   take_polled_watched(init, polled, peers_end, watched_end);
 }
 
