@@ -12,15 +12,16 @@ static char *put_bytes(char *out, const char *bytes, size_t length) {
 
 static char *put_text(char *out, const char *text) { return put_bytes(out, text, strlen(text)); }
 
-static char *put_number(char *out, uint64_t number) {
+char *put_digits(char *out, uint64_t number, int width) {
   char digits[20];
-  size_t first = sizeof digits;
-  do {
-    digits[--first] = (char)('0' + number % 10);
-    number /= 10;
-  } while (number);
-  return put_bytes(out, digits + first, sizeof digits - first);
+  int count = 0;
+  for (; number > 0 || count < width; number /= 10) digits[count++] = (char)('0' + number % 10);
+  while (count > 0) *out++ = digits[--count];
+  *out = 0;
+  return out;
 }
+
+static char *put_number(char *out, uint64_t number) { return put_digits(out, number, 1) + 1; }
 
 static size_t finish(char *frame, const char *end) {
   uint32_t length = (uint32_t)(end - frame) - FRAME_HEADER_BYTES;

@@ -123,6 +123,9 @@ struct event {
 /* No frame but hello is longer. */
 enum { MAX_EVENT_BYTES = 192 + MAX_OUTPUT_BYTES, MAX_HELLO_BYTES = 192 + MAX_MEMO_BYTES + MAX_WHY_BYTES };
 
+/* Writes a number of at least this width and a NUL, and returns the place of the NUL. */
+char *put_digits(char *out, uint64_t number, int width);
+
 /*
  * All return the length of the frame with its header. `out` holds MAX_EVENT_BYTES, or for `hello` and news
  * MAX_HELLO_BYTES bytes. `output` is what a helper wrote, without NUL; empty for all other events. `why` is what has

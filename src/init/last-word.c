@@ -35,15 +35,6 @@ void set_last_word(struct reflexes *reflexes, const struct operation *op) {
   reflexes->length = op->length;
 }
 
-/* A number of at least this width. */
-static char *put_digits(char *out, int64_t number, int width) {
-  char digits[20];
-  int count = 0;
-  for (; number > 0 || count < width; number /= 10) digits[count++] = (char)('0' + number % 10);
-  while (count > 0) *out++ = digits[--count];
-  return out;
-}
-
 /* RFC 3339 with nanoseconds, UTC. By a calendar whose years begin in March: a leap day is the last of its year. */
 static char *put_time(char *out, const struct timespec *time) {
   int64_t day = time->tv_sec / 86400 + 719468, second = time->tv_sec % 86400, of_era = day % 146097;
@@ -54,7 +45,7 @@ static char *put_time(char *out, const struct timespec *time) {
                            second / 60 % 60,                          second % 60,
                            time->tv_nsec};
   for (int i = 0; i < 7; i++) {
-    out = put_digits(out, parts[i], i == 0 ? 4 : i == 6 ? 9 : 2);
+    out = put_digits(out, (uint64_t)parts[i], i == 0 ? 4 : i == 6 ? 9 : 2);
     *out++ = "--T::.Z"[i];
   }
   return out;
@@ -73,9 +64,9 @@ static char *put(char *out, char place, const struct event *event, const struct 
     case PLACE_OF_TIME:
       return put_time(out, wall);
     case PLACE_OF_CLOCK:
-      return put_digits(out, event->at, 1);
+      return put_digits(out, (uint64_t)event->at, 1);
     case PLACE_OF_CODE:
-      return put_digits(out, event->value, 1);
+      return put_digits(out, (uint64_t)event->value, 1);
     case PLACE_OF_MOMENT:
       return put_moment(out, wall, 0);
     case PLACE_OF_HOUR:

@@ -8,10 +8,8 @@
 
 static void report_orphan(pid_t pid) {
   char digits[12];
-  char *at = digits + sizeof digits;
-  *--at = 0;
-  for (; pid > 0; pid /= 10) *--at = (char)('0' + pid % 10);
-  say("sexton: reaped an orphan, pid ", at, "\n");
+  put_digits(digits, (uint64_t)pid, 1);
+  say("sexton: reaped an orphan, pid ", digits, "\n");
 }
 
 static void on_orphan_changed(const struct init *init, pid_t pid, int status) {
