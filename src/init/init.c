@@ -172,18 +172,16 @@ static void prepare(struct init *init) {
 }
 
 /*
- * As the supervisor will order it for such a member: the first stop request goes on to the command at once, as with
- * little CPU the supervisor takes a minute to be there; the others ask for nothing more. So does every other signal
- * where there is no supervisor.
+ * As the supervisor will order it for such a member: each stop request goes on to the command at once, as with little
+ * CPU the supervisor takes a minute to be there. So does every other signal where there is no supervisor.
  */
 static void forward_as_ordered(struct init *init) {
   struct forwarding *forwarding = &init->forwarding;
   forwarding->once.child = forwarding->always.child = 1;
-  forwarding->once.as[SIGTERM] = SIGTERM;
-  forwarding->once.as[SIGINT] = SIGINT;
-  if (!init->supervisor.is_deferred) return;
-  memcpy(forwarding->always.as, init->in.drop_in.forward, sizeof forwarding->always.as);
-  forwarding->always.as[SIGTERM] = forwarding->always.as[SIGINT] = 0;
+  if (init->supervisor.is_deferred)
+    memcpy(forwarding->always.as, init->in.drop_in.forward, sizeof forwarding->always.as);
+  forwarding->once.as[SIGTERM] = forwarding->always.as[SIGTERM] = SIGTERM;
+  forwarding->once.as[SIGINT] = forwarding->always.as[SIGINT] = SIGINT;
 }
 
 static void start_at_once(struct init *init) {

@@ -54,14 +54,15 @@ static void on_signal(struct init *init, const struct signalfd_siginfo *info) {
   const struct child *child = find_last_child(children);
   if (number == SIGCONT && child && !child->exited && init->terminal.owner == 0)
     give_terminal(&init->terminal, child->id, child->pid);
+  bool stops = is_stop(&forwarding->fallback, number);
   struct event event = {.kind = EV_SIGNAL, .value = number, .pid = (int32_t)info->ssi_pid, .flag = from_terminal};
   if (init->alone) {
     forward_alone(children, forwarding, &event);
   } else if (forward(children, &forwarding->once, &event)) {
     forget_once(forwarding);
     event.flag = true; /* nothing else tells of it, so this record is never dropped */
-  } else {
-    forward(children, &forwarding->always, &event);
+  } else if (!(from_terminal && stops) && forward(children, &forwarding->always, &event)) {
+    event.flag = stops;
   }
   /* Of what was just passed on there is nothing to decide later. */
   if (!init->supervisor.is_deferred || event.kind != EV_FORWARDED || event.flag) push(&init->queue, event);
