@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "start.h"
@@ -126,7 +127,9 @@ static void forward_all(struct drop_in *line) {
 /* This and the next two return false where there is nothing to start. */
 static bool read_tini(struct drop_in *line, struct options *o, char *const *env) {
   line->first_only = !value_of(env, "TINI_KILL_PROCESS_GROUP=");
-  line->subreaper = value_of(env, "TINI_SUBREAPER=");
+  int adopts = 0; /* exec keeps what the program before has set: prctl(2) */
+  prctl(PR_GET_CHILD_SUBREAPER, &adopts, 0, 0, 0);
+  line->subreaper = adopts || value_of(env, "TINI_SUBREAPER=");
   line->unattended = !value_of(env, "TINI_VERBOSITY=");
   for (int letter; (letter = next_option(o, "p:hvwgle:s", false)) != NO_MORE;) {
     if (letter == 's') line->subreaper = true;

@@ -209,6 +209,8 @@ bool find_node(struct node_command *node, const struct inherited *in, bool super
     if (is_kept_for_node(in->env[i])) *at++ = in->env[i];
   if (supervised) *at++ = (char *)(uintptr_t) "SEXTON_INIT_FD=3";
   if (in->drop_in.as != AS_SEXTON) *at++ = (char *)(uintptr_t)called[in->drop_in.as];
+  /* Node cannot ask the kernel for it. */
+  if (in->drop_in.as == AS_TINI && in->drop_in.subreaper) *at++ = (char *)(uintptr_t) "TINI_SUBREAPER=";
   *at = NULL;
   return true;
 }
