@@ -184,12 +184,26 @@ static void forward_as_ordered(struct init *init) {
   forwarding->once.as[SIGINT] = forwarding->always.as[SIGINT] = SIGINT;
 }
 
+static void close_directory(struct inherited *in) {
+  if (in->directory > 0) close(in->directory);
+  in->directory = 0;
+}
+
+/* As dumb-init does, so that it keeps no file system busy. Nothing is started after the command but Node. */
+static void leave_directory(struct inherited *in) {
+  in->directory = move_high(open(".", O_PATH | O_CLOEXEC));
+  /* Where there is no way back, as without the permission to search it, init stays. */
+  if (in->directory <= 0 || fchdir(in->directory) == -1 || chdir("/") == -1) close_directory(in);
+}
+
 static void start_at_once(struct init *init) {
   const struct drop_in *drop_in = &init->in.drop_in;
   struct plain_form form = read_plain_form(&init->in);
   if (form.command == 0 || (!drop_in->plain && stop_is_pending())) return;
   if (form.unattended) defer_supervisor(&init->supervisor);
+  if (drop_in->plain && init->node.anywhere) leave_directory(&init->in);
   spawn(&init->children, &init->terminal, &init->queue, &init->in, 1, init->in.argv + form.command);
+  close_directory(&init->in);
   if (!drop_in->plain) {
     init->forwarding.fallback.grace_ms = init->supervisor.is_deferred ? shorten_grace(form.grace_ms) : form.grace_ms;
     if (form.forwards_first_stop) forward_as_ordered(init);
@@ -203,8 +217,6 @@ static void start_at_once(struct init *init) {
   if (drop_in->first_only) init->children.first_only = 1;
   init->reports_reaped = drop_in->reports_reaped;
   init->forwarding.fallback.stops = 0;
-  /* As dumb-init does, so that it keeps no file system busy. Nothing is started after this but Node. */
-  if (init->node.anywhere && chdir("/") == -1) return;
 }
 
 /* All that is not zero at the start. */

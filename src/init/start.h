@@ -33,6 +33,7 @@ struct inherited {
   int argc;
   char **argv, **env;
   bool ignores_chld; /* and so does the application */
+  int directory;     /* the working directory of the application; 0: that of init */
   struct drop_in drop_in;
 };
 

@@ -3,10 +3,11 @@
  * at all.
  */
 import assert from 'node:assert/strict';
-import { existsSync, symlinkSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, realpathSync, symlinkSync } from 'node:fs';
 import type { TestContext } from 'node:test';
 import { send } from '../helpers/process.ts';
-import type { Build } from './builds.ts';
+import { type Build, STATIC } from './builds.ts';
 import { type Bench, eachBuild, type Init, layBench, type StartOptions } from './scripted.ts';
 
 const TERM = 'trap "echo term; exit 9" TERM; echo up; while :; do sleep 0.02; done';
@@ -93,6 +94,21 @@ eachBuild('tini: a stray needs a supervisor, which sweeps it', async (t, build) 
   supervisor.commit('exit', 0);
   assert.deepEqual(await init.ended, { code: 0, signal: null });
 });
+
+for (const name of ['tini', 'dumb-init'] as const)
+  eachBuild(
+    `${name}: init is in / before the command runs, which stays where it was started`,
+    async (t, build) => {
+      if (spawnSync('strace', ['-V']).error) return t.skip('strace is not installed');
+      // What init does late it does too late then.
+      const launcher = ['strace', '-o', '/dev/null', '-e', 'trace=chdir', '-e', 'inject=chdir:delay_enter=300000'];
+      const script = 'readlink "/proc/$PPID/cwd"; pwd -P';
+      const { bench, init } = await startAs(t, build, name, [...FLAGS[name], 'sh', '-c', script], { launcher });
+      assert.deepEqual(await init.ended, { code: 0, signal: null });
+      assert.equal(init.stdout(), `/\n${realpathSync(bench.dir)}\n`);
+    },
+    [STATIC], // LeakSanitizer does not work under ptrace
+  );
 
 for (const [name, words, env] of [
   ['tini', ['-s', '-v'], {}],
@@ -189,5 +205,5 @@ async function startAs(
   bench.noteSupervisors();
   if (name !== 'sexton') symlinkSync(bench.sexton, bench.path(name));
   const env = { SEXTON_LOG_LEVEL: undefined, ...options.env };
-  return { bench, init: bench.launch([bench.path(name), ...words], { ...options, env }) };
+  return { bench, init: bench.launch([...(options.launcher ?? []), bench.path(name), ...words], { ...options, env }) };
 }
