@@ -131,7 +131,15 @@ static bool stop_is_pending(void) {
   return pending & (UINT64_C(1) << (SIGTERM - 1) | UINT64_C(1) << (SIGINT - 1));
 }
 
+static void require_node(const struct init *init) {
+  const char *const *lacks = init->node.lacks;
+  if (!lacks[0]) return;
+  refuse(init->in.env, lacks[0], lacks[1], lacks[2]);
+  _exit(EXIT_OWN_ERROR);
+}
+
 static _Noreturn void run_in_foreground(const struct init *init) {
+  require_node(init);
   set_mask(inherited_mask, NULL);
   execve(init->node.argv[0], init->node.argv, init->node.env);
   refuse(init->in.env, "sexton: cannot run ", init->node.argv[0], ": the system refuses to execute it\n");
@@ -184,26 +192,24 @@ static void forward_as_ordered(struct init *init) {
   forwarding->once.as[SIGINT] = forwarding->always.as[SIGINT] = SIGINT;
 }
 
-static void close_directory(struct inherited *in) {
-  if (in->directory > 0) close(in->directory);
-  in->directory = 0;
-}
-
 /* As dumb-init does, so that it keeps no file system busy. Nothing is started after the command but Node. */
 static void leave_directory(struct inherited *in) {
-  in->directory = move_high(open(".", O_PATH | O_CLOEXEC));
-  /* Where there is no way back, as without the permission to search it, init stays. */
-  if (in->directory <= 0 || fchdir(in->directory) == -1 || chdir("/") == -1) close_directory(in);
+  int here = move_high(open(".", O_PATH | O_CLOEXEC));
+  /* Without the permission to search it there is no way back: then init stays. */
+  if (here > 0 && fchdir(here) == 0 && chdir("/") == 0) in->directory = here;
 }
 
 static void start_at_once(struct init *init) {
   const struct drop_in *drop_in = &init->in.drop_in;
   struct plain_form form = read_plain_form(&init->in);
-  if (form.command == 0 || (!drop_in->plain && stop_is_pending())) return;
-  if (form.unattended) defer_supervisor(&init->supervisor);
+  bool starts = form.command != 0 && (drop_in->plain || !stop_is_pending());
+  if (starts && form.unattended) defer_supervisor(init);
+  if (!init->supervisor.is_deferred) require_node(init);
+  if (!starts) return;
   if (drop_in->plain && init->node.anywhere) leave_directory(&init->in);
   spawn(&init->children, &init->terminal, &init->queue, &init->in, 1, init->in.argv + form.command);
-  close_directory(&init->in);
+  if (init->in.directory > 0) close(init->in.directory);
+  init->in.directory = 0;
   if (!drop_in->plain) {
     init->forwarding.fallback.grace_ms = init->supervisor.is_deferred ? shorten_grace(form.grace_ms) : form.grace_ms;
     if (form.forwards_first_stop) forward_as_ordered(init);
@@ -259,7 +265,7 @@ int main(int argc, char **argv, char **env) {
   init->self.parent = getppid();
   init->self.is_pid1 = init->self.pid == 1;
   bool foreground = wants_foreground(&init->in);
-  if (!find_node(&init->node, &init->in, !foreground)) _exit(EXIT_OWN_ERROR);
+  find_node(&init->node, &init->in, !foreground);
   if (foreground) run_in_foreground(init);
   prepare(init);
   init->self.started_at = now_ms();

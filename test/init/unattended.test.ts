@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, realpathSync, symlinkSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, realpathSync, symlinkSync } from 'node:fs';
 import type { TestContext } from 'node:test';
 import { send } from '../helpers/process.ts';
 import { type Build, STATIC } from './builds.ts';
@@ -48,6 +48,34 @@ for (const name of ['tini', 'dumb-init', 'sexton'] as const) {
     send(init.pid, 'SIGTERM');
     assert.deepEqual(await init.ended, { code: 0, signal: null });
     assert.equal(existsSync(bench.path('node-started')), false);
+  });
+
+  eachBuild(`${name}: a command that needs no supervisor runs without Node`, async (t, build) => {
+    const { init } = await startAlone(t, build, name, [...flags, '--', 'sh', '-c', TERM]);
+    await init.says('up');
+    send(init.pid, 'SIGTERM');
+    assert.deepEqual(await init.ended, { code: 9, signal: null });
+    assert.doesNotMatch(init.stderr(), /sexton/);
+  });
+
+  eachBuild(
+    `${name}: one warning says why there is no supervisor when one is needed, and init goes on`,
+    async (t, build) => {
+      const { bench, init } = await startAlone(t, build, name, [...flags, '--', 'sh', '-c', 'sleep 600 & exit 3']);
+      assert.deepEqual(await init.ended, { code: 3, signal: null });
+      const supervisor = `the supervisor is not there; copy the whole sexton directory, not the program alone`;
+      assert.equal(init.stderr(), `sexton: cannot read ${bench.path('alone/app/main.cjs')}: ${supervisor}\n`);
+    },
+  );
+
+  eachBuild(`${name}: a command that cannot be started is named where there is no Node`, async (t, build) => {
+    const file = '/does/not/exist';
+    const { bench, init } = await startAlone(t, build, name, [...flags, '--', file]);
+    assert.deepEqual(await init.ended, { code: name === 'dumb-init' ? 2 : 127, signal: null });
+    assert.equal(init.stderr(), `sexton: cannot start ${file}: not found; check the spelling and the PATH\n`);
+    const directory = await startAlone(t, build, name, [...flags, '--', bench.dir]);
+    assert.deepEqual(await directory.init.ended, { code: name === 'dumb-init' ? 2 : 126, signal: null });
+    assert.match(directory.init.stderr(), /^sexton: cannot start .*: it cannot be executed; .*\n$/);
   });
 
   eachBuild(`${name}: a command that cannot be started needs a supervisor, which says so`, async (t, build) => {
@@ -193,6 +221,22 @@ eachBuild('sexton: what was passed on is not told to a supervisor that comes lat
   supervisor.commit('exit', 0);
   await init.ended;
 });
+
+/** As a copy of the program alone, without Node and the rest of its directory. */
+async function startAlone(
+  t: TestContext,
+  build: Build,
+  name: string,
+  words: readonly string[],
+): Promise<{ bench: Bench; init: Init }> {
+  const bench = await layBench(t, build);
+  mkdirSync(bench.path('alone'));
+  copyFileSync(bench.sexton, bench.path(`alone/${name}`));
+  return {
+    bench,
+    init: bench.launch([bench.path(`alone/${name}`), ...words], { env: { SEXTON_LOG_LEVEL: undefined } }),
+  };
+}
 
 async function startAs(
   t: TestContext,
