@@ -196,7 +196,7 @@ static void forward_as_ordered(struct init *init) {
 static void leave_directory(struct inherited *in) {
   int here = move_high(open(".", O_PATH | O_CLOEXEC));
   /* Without the permission to search it there is no way back: then init stays. */
-  if (here > 0 && fchdir(here) == 0 && chdir("/") == 0) in->directory = here;
+  if (here > 0 && go_to(here) && chdir("/") == 0) in->directory = here;
 }
 
 static void start_at_once(struct init *init) {

@@ -52,6 +52,8 @@ void close_at_exec_from(int first) {
   for (int fd = first; fd < MAX_OLD_FD; fd++) fcntl(fd, F_SETFD, FD_CLOEXEC); /* before Linux 5.11 */
 }
 
+bool go_to(int directory) { return syscall(SYS_fchdir, directory) == 0; }
+
 void release_pages(char *bytes, size_t length) {
   uintptr_t page = (uintptr_t)getauxval(AT_PAGESZ); /* 4 to 64 KiB */
   uintptr_t start = ((uintptr_t)bytes + page - 1) / page * page;

@@ -33,6 +33,9 @@ int move_high(int fd);
 void close_from(int first);
 void close_at_exec_from(int first);
 
+/* As fchdir(2). musl's own goes by /proc where the kernel refuses the descriptor, which it has not since Linux 3.5. */
+bool go_to(int directory);
+
 /* Gives back to the kernel the pages that lie within these bytes. Their content is lost, and that of no others. */
 void release_pages(char *bytes, size_t length);
 /* The same for a buffer of which so much was used, if that is much. */
