@@ -21,15 +21,25 @@ export function isStopRequest(config: MemberConfig, signal: number): boolean {
   return config.stopSignals.includes(signal) && (translate(config, signal) !== 'drop' || config.ladder !== undefined);
 }
 
-/** The signals that the host passes on by itself: all but stop requests and those that are dropped. */
+/**
+ * The signals that the host passes on by itself: all but those that are dropped, and stop requests only where nothing
+ * is done for them but to pass them on.
+ */
 export function forwardTable(config: MemberConfig): Readonly<Record<number, number>> {
   const table: Record<number, number> = {};
   for (let signal = 1; signal <= MAX; signal += 1) {
-    if (NEVER_FORWARDED.has(signal) || config.stopSignals.includes(signal)) continue;
+    if (NEVER_FORWARDED.has(signal)) continue;
+    if (config.stopSignals.includes(signal) && !takesEachRequest(config)) continue;
     const translated = translate(config, signal);
     if (translated !== 'drop') table[signal] = translated;
   }
   return table;
+}
+
+/** As a plain init does it: some programs take the second request for "now". */
+function takesEachRequest({ solo, role, drain, preStop, ladder }: MemberConfig): boolean {
+  const drains = drain !== undefined && !(drain.kind === 'fixed' && drain.ms === 0);
+  return solo && role === 'main' && !drains && preStop === undefined && ladder === undefined;
 }
 
 /** What the first rung makes of each stop signal, where that is a signal that a child can take. */

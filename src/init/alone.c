@@ -35,7 +35,7 @@ void leave_without_supervisor(struct init *init) {
   if (init->alone && children->last_id == 0) leave(init, EXIT_OWN_ERROR);
   bool late = leaves_at(init) <= now_ms();
   if (children->last_status < 0 || (!init->alone && !late)) return;
-  leave_end(init->in.env, init->supervisor.why, children->last_status);
+  if (!init->node.lacks[0]) leave_end(init->in.env, init->supervisor.why, children->last_status);
   leave(init, children->last_status);
 }
 

@@ -111,7 +111,7 @@ static void apply(struct init *init, const struct operation *op) {
       init->supervisor.watch.due = op->at;
       break;
     case OP_LISTEN:
-      listen_at(&init->liveness, op->text, op->length);
+      listen_at(&init->liveness, op->text);
       break;
     case OP_EXEC:
       if (op->id > init->helpers.last_id) start_words(init, op);

@@ -10,9 +10,11 @@
 /* Where the platform keeps a termination log the supervisor writes there how the command ended: docs/observability.md. */
 static bool has_termination_log(void) { return access("/dev/termination-log", W_OK) == 0; }
 
-void defer_supervisor(struct supervisor *supervisor) {
+void defer_supervisor(struct init *init) {
+  struct supervisor *supervisor = &init->supervisor;
   /* Whether it was the OOM killer that ended the command shows only in a count from before. */
-  if (has_termination_log() && (supervisor->oom_kills = count_oom_kills()) == -1) return;
+  bool counts = !has_termination_log() || (supervisor->oom_kills = count_oom_kills()) != -1;
+  if (!counts && !init->node.lacks[0]) return;
   supervisor->is_deferred = true;
   supervisor->start_at = NEVER;
 }
@@ -43,6 +45,23 @@ static bool owes_evidence(const struct init *init) {
   return (stops || init->children.last_status > 0) && has_termination_log();
 }
 
+/* Where there is no Node init says so once, and does what it can do alone. */
+static void do_without(struct init *init) {
+  const char *const *lacks = init->node.lacks;
+  struct children *children = &init->children;
+  init->alone = true;
+  if (init->queue.events[0].kind == EV_SPAWN_FAILED) {
+    say("sexton: cannot start ", init->in.argv[read_plain_form(&init->in).command],
+        children->last_status == 127 ? ": not found; check the spelling and the PATH\n"
+                                     : ": it cannot be executed; check its mode and its format\n");
+    if (init->in.drop_in.as == AS_DUMB_INIT) children->last_status = 2;
+  } else {
+    say(lacks[0], lacks[1], lacks[2]);
+  }
+  forward_queued(init);
+  leave_without_supervisor(init);
+}
+
 void attend_without_supervisor(struct init *init) {
   struct supervisor *supervisor = &init->supervisor;
   const struct children *children = &init->children;
@@ -53,7 +72,9 @@ void attend_without_supervisor(struct init *init) {
     needed = needed || needs_supervisor(&init->queue.events[i], &init->forwarding.fallback);
   if (needed) {
     supervisor->is_deferred = false;
-    supervisor->start_at = supervisor->heard_at = supervisor->gone_at = now_ms();
+    supervisor->heard_at = supervisor->gone_at = now_ms();
+    if (init->node.lacks[0]) do_without(init);
+    else supervisor->start_at = supervisor->gone_at;
   } else if (ended) {
     leave(init, children->last_status);
   }

@@ -7,10 +7,9 @@
 #define SEXTON_DEFERRED_H
 
 struct init;
-struct supervisor;
 
-/* Before the command is started. Not where there would be too little to tell the supervisor later. */
-void defer_supervisor(struct supervisor *supervisor);
+/* Before the command is started. Not where there is Node and would be too little to tell the supervisor later. */
+void defer_supervisor(struct init *init);
 /* Leaves when the command has ended and nothing is left to do, or starts the supervisor when it is needed. */
 void attend_without_supervisor(struct init *init);
 

@@ -14,14 +14,13 @@
 #include "frame.h"
 #include "system.h"
 
-/* Alone: musl's DN_MULTISHOT makes every constant of its enum unsigned. */
-enum { CHANGES = DN_CREATE | DN_MODIFY | DN_RENAME | DN_DELETE | DN_MULTISHOT };
-
 enum {
+  CHANGES = DN_CREATE | DN_MODIFY | DN_RENAME | DN_DELETE,
   INOTIFY_CHANGES = IN_CREATE | IN_MOVED_TO | IN_MODIFY | IN_DELETE | IN_MOVED_FROM | IN_ONLYDIR,
   MAX_INOTIFY_BYTES = 4096,
   MAX_READS = 16,
   MAX_SEEN = 4096,   /* of all files, in one look */
+  LOOK_MS = 5,       /* what a look counts beside what it sees */
   SEEN_IN_A_MS = 4,  /* a look at so many may cost a millisecond */
   MAX_AHEAD_MS = 200, /* looks that cost so much follow on each other at once */
 };
@@ -101,9 +100,21 @@ static bool look_at_file(void *with, const char *file) {
   return true;
 }
 
+/*
+ * Has the kernel tell of the next change. Of one only, as DN_MULTISHOT is not set: whatever else changes until this is
+ * called again costs init nothing.
+ */
+static bool ask_for_next(const struct directory *directory) {
+  alignas(struct inotify_event) char bytes[MAX_INOTIFY_BYTES];
+  if (directory->inotify == -1) return fcntl(directory->fd, F_NOTIFY, CHANGES) == 0;
+  for (int reads = 0; reads < MAX_READS && read(directory->inotify, bytes, sizeof bytes) > 0; reads++) continue;
+  return true;
+}
+
 void look_at_directory(struct directory *directory, tell_change *tell, void *with) {
   struct look look = {.directory = directory, .tell = tell, .with = with};
-  directory->has_changed = false;
+  /* Before the look, so that what it misses makes another one follow. */
+  directory->has_changed = !ask_for_next(directory);
   directory->look++;
   lseek(directory->fd, 0, SEEK_SET);
   bool is_more = !visit_entries(directory->fd, look_at_file, &look);
@@ -115,7 +126,7 @@ void look_at_directory(struct directory *directory, tell_change *tell, void *wit
   }
   if (is_more) note(&look, "", false);
   if (directory->paid_until < now_ms()) directory->paid_until = now_ms();
-  directory->paid_until += 1 + (int64_t)look.seen / SEEN_IN_A_MS;
+  directory->paid_until += LOOK_MS + (int64_t)look.seen / SEEN_IN_A_MS;
 }
 
 int64_t next_look(const struct directory *directory) {
@@ -134,7 +145,7 @@ int watch_directory(struct directory *directory, const char *path) {
   forget_directory(directory);
   directory->fd = move_high(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (directory->fd == -1) return errno;
-  if (fcntl(directory->fd, F_SETSIG, SIGCHLD) == -1 || fcntl(directory->fd, F_NOTIFY, CHANGES) == -1) {
+  if (fcntl(directory->fd, F_SETSIG, SIGCHLD) == -1 || !ask_for_next(directory)) {
     directory->inotify = move_high(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
     bool fails = directory->inotify == -1 || inotify_add_watch(directory->inotify, path, INOTIFY_CHANGES) == -1;
     int error = errno;
@@ -143,12 +154,6 @@ int watch_directory(struct directory *directory, const char *path) {
   }
   look_at_directory(directory, NULL, NULL);
   return 0;
-}
-
-void drain_inotify(struct directory *directory) {
-  alignas(struct inotify_event) char bytes[MAX_INOTIFY_BYTES];
-  for (int reads = 0; reads < MAX_READS && read(directory->inotify, bytes, sizeof bytes) > 0; reads++)
-    directory->has_changed = true;
 }
 
 size_t encode_news(struct directory *directory, char *out) {

@@ -26,7 +26,7 @@ struct known {
 
 struct directory {
   int fd;               /* -1: none is watched */
-  int inotify;          /* where there is no dnotify; else -1 */
+  int inotify;          /* where there is no dnotify; else -1. To be polled unless `has_changed` */
   bool has_changed;     /* perhaps, since the last look */
   int64_t paid_until;   /* CLOCK_MONOTONIC in milliseconds: the time that the looks until now may take */
   uint32_t look;
@@ -49,8 +49,6 @@ void forget_directory(struct directory *directory);
 /* When it is to be looked at, at the earliest: a neighbour who changes files without end must not use up the CPU. */
 int64_t next_look(const struct directory *directory);
 void look_at_directory(struct directory *directory, tell_change *tell, void *with);
-/* To be called when `inotify` can be read. */
-void drain_inotify(struct directory *directory);
 /* The next frame of what the supervisor has not been told; 0: it has been told all. */
 size_t encode_news(struct directory *directory, char *out);
 

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "start.h"
@@ -123,10 +124,12 @@ static void forward_all(struct drop_in *line) {
   line->forward[SIGKILL] = line->forward[SIGSTOP] = line->forward[SIGCHLD] = 0;
 }
 
-/* This and the next two return false where there is nothing to start. */
+/* This and the next one return false where there is nothing to start. */
 static bool read_tini(struct drop_in *line, struct options *o, char *const *env) {
   line->first_only = !value_of(env, "TINI_KILL_PROCESS_GROUP=");
-  line->subreaper = value_of(env, "TINI_SUBREAPER=");
+  int adopts = 0; /* exec keeps what the program before has set: prctl(2) */
+  prctl(PR_GET_CHILD_SUBREAPER, &adopts, 0, 0, 0);
+  line->subreaper = adopts || value_of(env, "TINI_SUBREAPER=");
   line->unattended = !value_of(env, "TINI_VERBOSITY=");
   for (int letter; (letter = next_option(o, "p:hvwgle:s", false)) != NO_MORE;) {
     if (letter == 's') line->subreaper = true;
@@ -168,13 +171,6 @@ static bool read_dumb_init(struct drop_in *line, struct options *o, char *const 
   return true;
 }
 
-static bool read_kubexit(const struct options *o) {
-  static const char *const informative[] = {"--help", "-h", "--version", "-V"};
-  for (size_t i = 0; i < sizeof informative / sizeof *informative; i++)
-    if (o->argc > 1 && strcmp(o->argv[1], informative[i]) == 0) return false;
-  return true;
-}
-
 struct drop_in read_drop_in(const struct inherited *in) {
   struct options o = {.argv = in->argv, .argc = in->argc, .at = 1, .cluster = ""};
   struct drop_in line = {.as = in->argc > 0 ? name_called(in->argv[0]) : AS_SEXTON, .subreaper = true};
@@ -191,7 +187,7 @@ struct drop_in read_drop_in(const struct inherited *in) {
       starts = read_dumb_init(&line, &o, in->env);
       break;
     case AS_KUBEXIT:
-      starts = read_kubexit(&o);
+      starts = in->argc <= 1 || !asks_for_information(in->argv[1]);
       if (in->argc > 1 && strcmp(in->argv[1], "--") == 0) o.at++;
       break;
   }

@@ -13,11 +13,7 @@ static char *put_bytes(char *out, const char *bytes, size_t length) {
 
 static char *put_text(char *out, const char *text) { return put_bytes(out, text, strlen(text)); }
 
-static char *put_number(char *out, uint64_t number) {
-  out = put_digits(out, number, 1);
-  *out = 0;
-  return out + 1;
-}
+static char *put_number(char *out, uint64_t number) { return put_digits(out, number, 1) + 1; }
 
 static size_t finish(char *frame, const char *end) {
   uint32_t length = (uint32_t)(end - frame) - FRAME_HEADER_BYTES;

@@ -57,7 +57,17 @@ static void act_in_time(struct init *init) {
   watch_supervisor(init);
 }
 
-enum { POLLED_SIGNALS, POLLED_SUPERVISOR, POLLED_PEERS };
+enum { POLLED_SIGNALS, POLLED_SUPERVISOR, POLLED_PEERS, EACH_POLL_MS = 20 };
+
+/*
+ * One at a time, where the limit of open files was lowered to less than init polls at once: poll(2), EINVAL. Where it
+ * is 0 signals are still taken.
+ */
+static void poll_each(struct pollfd *polled, size_t count) {
+  poll(NULL, 0, EACH_POLL_MS);
+  for (size_t i = 0; i < count; i++)
+    if (poll(&polled[i], 1, 0) < 0) polled[i].revents = i == POLLED_SIGNALS;
+}
 
 static void wait_for_anything(struct init *init) {
   struct pollfd *polled = init->storage.polled;
@@ -69,8 +79,7 @@ static void wait_for_anything(struct init *init) {
   size_t watched_end = poll_watched(init, polled, peers_end);
   size_t count = poll_helpers(&init->helpers, polled, watched_end);
   count = poll_mains(&init->reflexes, polled, count);
-  if (poll(polled, (nfds_t)count, timeout(init)) < 0)
-    for (size_t i = 0; i < count; i++) polled[i].revents = 0;
+  if (poll(polled, (nfds_t)count, timeout(init)) < 0) poll_each(polled, count);
   take_polled_watched(init, polled, peers_end, watched_end);
 }
 
@@ -122,7 +131,15 @@ static bool stop_is_pending(void) {
   return pending & (UINT64_C(1) << (SIGTERM - 1) | UINT64_C(1) << (SIGINT - 1));
 }
 
+static void require_node(const struct init *init) {
+  const char *const *lacks = init->node.lacks;
+  if (!lacks[0]) return;
+  refuse(init->in.env, lacks[0], lacks[1], lacks[2]);
+  _exit(EXIT_OWN_ERROR);
+}
+
 static _Noreturn void run_in_foreground(const struct init *init) {
+  require_node(init);
   set_mask(inherited_mask, NULL);
   execve(init->node.argv[0], init->node.argv, init->node.env);
   refuse(init->in.env, "sexton: cannot run ", init->node.argv[0], ": the system refuses to execute it\n");
@@ -163,26 +180,36 @@ static void prepare(struct init *init) {
 }
 
 /*
- * As the supervisor will order it for such a member: the first stop request goes on to the command at once, as with
- * little CPU the supervisor takes a minute to be there; the others ask for nothing more. So does every other signal
- * where there is no supervisor.
+ * As the supervisor will order it for such a member: each stop request goes on to the command at once, as with little
+ * CPU the supervisor takes a minute to be there. So does every other signal where there is no supervisor.
  */
 static void forward_as_ordered(struct init *init) {
   struct forwarding *forwarding = &init->forwarding;
   forwarding->once.child = forwarding->always.child = 1;
-  forwarding->once.as[SIGTERM] = SIGTERM;
-  forwarding->once.as[SIGINT] = SIGINT;
-  if (!init->supervisor.is_deferred) return;
-  memcpy(forwarding->always.as, init->in.drop_in.forward, sizeof forwarding->always.as);
-  forwarding->always.as[SIGTERM] = forwarding->always.as[SIGINT] = 0;
+  if (init->supervisor.is_deferred)
+    memcpy(forwarding->always.as, init->in.drop_in.forward, sizeof forwarding->always.as);
+  forwarding->once.as[SIGTERM] = forwarding->always.as[SIGTERM] = SIGTERM;
+  forwarding->once.as[SIGINT] = forwarding->always.as[SIGINT] = SIGINT;
+}
+
+/* As dumb-init does, so that it keeps no file system busy. Nothing is started after the command but Node. */
+static void leave_directory(struct inherited *in) {
+  int here = move_high(open(".", O_PATH | O_CLOEXEC));
+  /* Without the permission to search it there is no way back: then init stays. */
+  if (here > 0 && go_to(here) && chdir("/") == 0) in->directory = here;
 }
 
 static void start_at_once(struct init *init) {
   const struct drop_in *drop_in = &init->in.drop_in;
   struct plain_form form = read_plain_form(&init->in);
-  if (form.command == 0 || (!drop_in->plain && stop_is_pending())) return;
-  if (form.unattended) defer_supervisor(&init->supervisor);
+  bool starts = form.command != 0 && (drop_in->plain || !stop_is_pending());
+  if (starts && form.unattended) defer_supervisor(init);
+  if (!init->supervisor.is_deferred) require_node(init);
+  if (!starts) return;
+  if (drop_in->plain && init->node.anywhere) leave_directory(&init->in);
   spawn(&init->children, &init->terminal, &init->queue, &init->in, 1, init->in.argv + form.command);
+  if (init->in.directory > 0) close(init->in.directory);
+  init->in.directory = 0;
   if (!drop_in->plain) {
     struct fallback *fallback = &init->forwarding.fallback;
     fallback->grace_ms = init->supervisor.is_deferred ? shorten_grace(form.grace_ms) : form.grace_ms;
@@ -198,8 +225,6 @@ static void start_at_once(struct init *init) {
   if (drop_in->first_only) init->children.first_only = 1;
   init->reports_reaped = drop_in->reports_reaped;
   init->forwarding.fallback.stops = 0;
-  /* As dumb-init does, so that it keeps no file system busy. Nothing is started after this but Node. */
-  if (init->node.anywhere && chdir("/") == -1) return;
 }
 
 /* All that is not zero at the start. */
@@ -243,7 +268,7 @@ int main(int argc, char **argv, char **env) {
   init->self.parent = getppid();
   init->self.is_pid1 = init->self.pid == 1;
   bool foreground = wants_foreground(&init->in);
-  if (!find_node(&init->node, &init->in, !foreground)) _exit(EXIT_OWN_ERROR);
+  find_node(&init->node, &init->in, !foreground);
   if (foreground) run_in_foreground(init);
   prepare(init);
   init->self.started_at = init->supervisor.heard_at = init->supervisor.gone_at = now_ms();

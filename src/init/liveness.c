@@ -3,12 +3,14 @@
 #include "liveness.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "frame.h"
 #include "system.h"
 
 enum { ACCEPT_PAUSE_MS = 1000 };
@@ -25,20 +27,39 @@ static void accept_peers(struct liveness *liveness) {
   }
 }
 
-void listen_at(struct liveness *liveness, const char *path, size_t length) {
+/*
+ * Another container can put a link in the place of the directory. So that is opened as what it is, and what is done
+ * there goes through its descriptor. Without /proc it was at least no link a moment ago.
+ */
+static bool bind_at(int fd, const char *path) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
-  memcpy(address.sun_path, path, length);
-  accept_peers(liveness); /* a peer that waits at the old listener must not be turned away */
-  int fd = move_high(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  unlink(address.sun_path);
+  char *slash = strrchr(strcpy(address.sun_path, path), '/');
+  if (!slash) return false;
+  const char *name = path + (slash + 1 - address.sun_path);
+  *slash = 0;
+  int directory = open(address.sun_path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (directory == -1) return false;
+  unlinkat(directory, name, 0);
+  char *end = stpcpy(put_digits(stpcpy(address.sun_path, "/proc/self/fd/"), (uint64_t)directory, 1), "/");
+  bool has_room = (size_t)(end - address.sun_path) + strlen(name) < sizeof address.sun_path;
+  if (has_room && access(address.sun_path, F_OK) == 0) strcpy(end, name);
+  else strcpy(address.sun_path, path);
   /* The mode by umask and not by chmod, which would follow a link that another container has put here meanwhile. */
   mode_t mask = umask(0111);
-  bool bound = fd != -1 && bind(fd, (const struct sockaddr *)&address, sizeof address) == 0 && listen(fd, 128) == 0;
+  bool bound = bind(fd, (const struct sockaddr *)&address, sizeof address) == 0;
   umask(mask);
+  close(directory);
+  return bound;
+}
+
+void listen_at(struct liveness *liveness, const char *path) {
+  accept_peers(liveness); /* a peer that waits at the old listener must not be turned away */
+  int fd = move_high(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  bool bound = fd != -1 && bind_at(fd, path) && listen(fd, 128) == 0;
   if (liveness->listener != -1) close(liveness->listener);
   liveness->listener = bound ? fd : -1;
   if (bound) return;
-  say("sexton: cannot listen at ", address.sun_path, ": peers will not notice at once when this container is killed\n");
+  say("sexton: cannot listen at ", path, ": peers will not notice at once when this container is killed\n");
   if (fd != -1) close(fd);
 }
 

@@ -19,7 +19,8 @@ struct liveness {
   int *peers;        /* their connections */
 };
 
-void listen_at(struct liveness *liveness, const char *path, size_t length);
+/* The path has at most MAX_SOCKET_PATH_BYTES. A link in the place of its directory is not followed. */
+void listen_at(struct liveness *liveness, const char *path);
 /* Puts the listener at `polled[at]` and the connections behind it, and returns where these end. */
 size_t poll_peers(const struct liveness *liveness, struct pollfd *polled, size_t at);
 /* Looks at so many connections behind `polled[at]`, and then at the listener. */

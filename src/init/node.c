@@ -124,45 +124,39 @@ static char *take_told_node(const struct inherited *in) {
   return told;
 }
 
-static char **place_node(char **out, struct paths *paths, const struct inherited *in, char *told) {
+static char **lack(struct node_command *node, const char *first, const char *second, const char *third) {
+  node->lacks[0] = first;
+  node->lacks[1] = second;
+  node->lacks[2] = third;
+  return NULL;
+}
+
+static char **place_node(struct node_command *command, struct paths *paths, const struct inherited *in, char *told) {
+  char **out = command->argv;
   char *loader = path_in(paths, loader_path);
   char *node = path_in(paths, "/bin/node");
   /* After a build under umask 077, say: then the loader beside it looks as if it were not there, too. */
-  if (access(node, X_OK) != 0 && errno == EACCES) {
-    refuse(in->env, "sexton: cannot run ", node,
-           ": permission denied to this user; chmod -R a+rX the sexton directory\n");
-    return NULL;
-  }
-  if (access(loader, F_OK) == 0) {
+  if (access(node, X_OK) != 0 && errno == EACCES)
+    return lack(command, "sexton: cannot run ", node,
+                ": permission denied to this user; chmod -R a+rX the sexton directory\n");
+  bool has_loader = access(loader, F_OK) == 0;
+  if (has_loader && !is_program(node))
+    return lack(command, "sexton: cannot run ", node,
+                ": it is not there; copy the whole sexton directory, not the program alone\n");
+  char *found = is_program(node) ? node : told;
+  for (const char *path = search_path(in->env); !found && next_place(&path, "node", paths->next);)
+    if (is_program(paths->next)) found = paths->next;
+  if (!found)
+    return lack(command, "sexton: cannot find Node: neither ", node,
+                " nor a node in PATH is there; install Node 22.22 or newer, or copy the whole sexton directory\n");
+  if (found == paths->next) paths->next += strlen(found) + 1;
+  if (has_loader) {
     *out++ = loader;
     *out++ = (char *)(uintptr_t) "--library-path";
     *out++ = path_in(paths, "/lib");
-    if (!is_program(node)) {
-      refuse(in->env, "sexton: cannot run ", node,
-             ": it is not there; copy the whole sexton directory, not the program alone\n");
-      return NULL;
-    }
-    *out++ = node;
-    return out;
   }
-  if (is_program(node)) {
-    *out++ = node;
-    return out;
-  }
-  if (told) {
-    *out++ = told;
-    return out;
-  }
-  char *found = paths->next;
-  for (const char *path = search_path(in->env); next_place(&path, "node", found);)
-    if (is_program(found)) {
-      paths->next += strlen(found) + 1;
-      *out++ = found;
-      return out;
-    }
-  refuse(in->env, "sexton: cannot find Node: neither ", node,
-         " nor a node in PATH is there; install Node 22.22 or newer, or copy the whole sexton directory\n");
-  return NULL;
+  *out++ = found;
+  return out;
 }
 
 /* Node does not see the name that a program was started under. */
@@ -172,7 +166,7 @@ static const char *const called[] = {
     [AS_KUBEXIT] = "SEXTON_INIT_AS=kubexit",
 };
 
-bool find_node(struct node_command *node, const struct inherited *in, bool supervised) {
+void find_node(struct node_command *node, const struct inherited *in, bool supervised) {
   char *told = take_told_node(in);
   size_t entries = 0;
   while (in->env[entries]) entries++;
@@ -180,25 +174,23 @@ bool find_node(struct node_command *node, const struct inherited *in, bool super
   size_t size = pointers + 8 * (size_t)MAX_PATH_BYTES;
   char *block = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (block == MAP_FAILED) {
-    refuse(in->env, "sexton: cannot start: out of memory\n", "", "");
-    return false;
+    lack(node, "sexton: cannot start: out of memory\n", "", "");
+    return;
   }
   struct paths paths = {.dir = block + pointers};
   paths.next = block + pointers + home_directory(block + pointers) + 1;
 
   node->argv = (char **)(void *)block;
-  char **at = place_node(node->argv, &paths, in, told);
-  if (!at) return false;
+  char **at = place_node(node, &paths, in, told);
+  if (!at) return;
   *at++ = (char *)(uintptr_t) "--disable-sigusr1"; /* which would open a debugger's port */
   *at++ = (char *)(uintptr_t) "--openssl-config=/dev/null"; /* the image's own may name what this Node cannot load */
   *at++ = (char *)(uintptr_t) "--max-semi-space-size=1";
   *at++ = (char *)(uintptr_t) "--v8-pool-size=1";
   char *app = path_in(&paths, "/app/main.cjs");
-  if (access(app, R_OK) == -1) {
-    refuse(in->env, "sexton: cannot read ", app,
-           ": the supervisor is not there; copy the whole sexton directory, not the program alone\n");
-    return false;
-  }
+  if (access(app, R_OK) == -1)
+    lack(node, "sexton: cannot read ", app,
+         ": the supervisor is not there; copy the whole sexton directory, not the program alone\n");
   *at++ = app;
   node->anywhere = app[0] == '/' && node->argv[0][0] == '/';
   for (int i = 1; i < in->argc; i++) *at++ = in->argv[i];
@@ -209,6 +201,7 @@ bool find_node(struct node_command *node, const struct inherited *in, bool super
     if (is_kept_for_node(in->env[i])) *at++ = in->env[i];
   if (supervised) *at++ = (char *)(uintptr_t) "SEXTON_INIT_FD=3";
   if (in->drop_in.as != AS_SEXTON) *at++ = (char *)(uintptr_t)called[in->drop_in.as];
+  /* Node cannot ask the kernel for it. */
+  if (in->drop_in.as == AS_TINI && in->drop_in.subreaper) *at++ = (char *)(uintptr_t) "TINI_SUBREAPER=";
   *at = NULL;
-  return true;
 }

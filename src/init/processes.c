@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "frame.h"
 #include "system.h"
 
 enum { MAX_SCANNED = 4096 };
@@ -133,11 +134,10 @@ static void continue_member(void *with, const struct process *process) {
 static void continue_stopped(pid_t target) {
   struct members members = {.group = -target};
   struct process process;
-  char name[12], *at = name + sizeof name;
-  *--at = 0;
-  for (pid_t pid = target; pid > 0; pid /= 10) *--at = (char)('0' + pid % 10);
+  char name[12];
+  put_digits(name, target > 0 ? (uint64_t)target : 0, 1);
   bool is_seen =
-      target > 0 ? read_process(at, &process) : visit_processes(continue_member, &members) && members.seen > 0;
+      target > 0 ? read_process(name, &process) : visit_processes(continue_member, &members) && members.seen > 0;
   if (!is_seen || (target > 0 && is_stopped(&process))) kill(target, SIGCONT); /* what cannot be seen may be stopped */
 }
 

@@ -8,7 +8,7 @@
 
 static void report_orphan(pid_t pid) {
   char digits[12];
-  *put_digits(digits, (uint64_t)pid, 1) = 0;
+  put_digits(digits, (uint64_t)pid, 1);
   say("sexton: reaped an orphan, pid ", digits, "\n");
 }
 

@@ -42,7 +42,7 @@ static void leave_summary(char *const *env, int flags, const char *const parts[4
   /* The end of any other process is not the end of the container. */
   int fd = getpid() == 1 ? open_log(env, flags) : -1;
   if (fd == -1) return;
-  *put_digits(digits, (uint64_t)code, 1) = 0;
+  put_digits(digits, (uint64_t)code, 1);
   add(&text, "{\"Summary\":\"");
   for (int i = 0; i < 4; i++) add_quoted(&text, parts[i], i == 2 ? 600 : 200);
   const char *const rest[] = {", exit code ", digits, "\",\"Version\":1,", reason, "\"ExitCode\":", digits,

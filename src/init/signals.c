@@ -22,17 +22,14 @@ static bool forward(struct children *children, const struct route *route, struct
 
 static void forget_once(struct forwarding *forwarding) { memset(forwarding->once.as, 0, sizeof forwarding->once.as); }
 
-/*
- * Without a supervisor each signal goes on by its route, else as it came. The first stop request has a time of its own:
- * grace.h.
- */
+/* Without a supervisor a signal that has no route goes on as it came. The first stop request has its time: grace.h. */
 static void forward_alone(struct init *init, struct event *event) {
   const struct child *child = find_last_child(&init->children);
-  int number = event->value, as = init->forwarding.always.as[number];
+  int number = event->value;
   if (!child || (is_stop(&init->forwarding.fallback, number) && init->grace.stopped != child->id)) return;
   /* For the supervisor that may come back after all: this one was passed on. */
   event->kind = EV_FORWARDED;
-  event->as = (uint8_t)(as ? as : number);
+  event->as = (uint8_t)number;
   signal_child(&init->children, child, event->as);
 }
 
@@ -53,14 +50,15 @@ static void on_signal(struct init *init, const struct signalfd_siginfo *info) {
   const struct child *child = find_last_child(children);
   if (number == SIGCONT && child && !child->exited && init->terminal.owner == 0)
     give_terminal(&init->terminal, child->id, child->pid);
+  bool stops = is_stop(&forwarding->fallback, number);
   struct event event = {.kind = EV_SIGNAL, .value = number, .pid = (int32_t)info->ssi_pid, .flag = from_terminal};
   if (forward(children, &forwarding->once, &event)) {
     forget_once(forwarding);
     event.flag = true; /* nothing else tells of it, so this record is never dropped */
+  } else if (!(from_terminal && stops) && forward(children, &forwarding->always, &event)) {
+    event.flag = stops;
   } else if (init->alone) {
     forward_alone(init, &event);
-  } else {
-    forward(children, &forwarding->always, &event);
   }
   /* Of what was just passed on there is nothing to decide later. */
   if (!init->supervisor.is_deferred || event.kind != EV_FORWARDED || event.flag) push(&init->queue, event);

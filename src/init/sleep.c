@@ -68,7 +68,8 @@ void watch(struct init *init, const struct operation *op) {
 
 size_t poll_watched(const struct init *init, struct pollfd *polled, size_t at) {
   const struct sleep *sleep = &init->sleep;
-  polled[at++] = (struct pollfd){.fd = init->directory.inotify, .events = POLLIN};
+  int inotify = init->directory.has_changed ? -1 : init->directory.inotify;
+  polled[at++] = (struct pollfd){.fd = inotify, .events = POLLIN};
   /* What a peer says is as good a reason to look at it as its end. */
   for (size_t i = 0; i < sleep->count && !sleep->has_fired; i++)
     polled[at++] = (struct pollfd){.fd = sleep->peers[i], .events = POLLIN};
@@ -76,7 +77,7 @@ size_t poll_watched(const struct init *init, struct pollfd *polled, size_t at) {
 }
 
 void take_polled_watched(struct init *init, const struct pollfd *polled, size_t at, size_t end) {
-  if (polled[at].revents) drain_inotify(&init->directory);
+  if (polled[at].revents) init->directory.has_changed = true;
   for (size_t i = at + 1; i < end; i++)
     if (polled[i].revents) fire(&init->sleep, "a handle", "");
 }
@@ -86,8 +87,8 @@ static void look_again(struct init *init) {
   struct sleep *sleep = &init->sleep;
   struct directory *directory = &init->directory;
   read_signals(init);
-  drain_inotify(directory);
-  if (directory->has_changed && directory->fd != -1) look_at_directory(directory, on_change, sleep);
+  bool may_have_changed = directory->has_changed || directory->inotify != -1;
+  if (may_have_changed && directory->fd != -1) look_at_directory(directory, on_change, sleep);
   for (size_t i = 0; i < sleep->count; i++) {
     struct pollfd polled = {.fd = sleep->peers[i], .events = POLLIN};
     if (poll(&polled, 1, 0) != 0) fire(sleep, "a handle", "");

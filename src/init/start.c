@@ -17,18 +17,21 @@ static bool has_value(char *const *env, const char *variable) {
   return false;
 }
 
+bool asks_for_information(const char *word) {
+  static const char *const words[] = {"--help", "-h", "--version", "-V"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (strcmp(word, words[i]) == 0) return true;
+  return false;
+}
+
 bool wants_foreground(const struct inherited *in) {
-  static const char *const informative[] = {"--help", "-h", "--version", "-V"};
   int first = 1;
   if (in->drop_in.as != AS_SEXTON) return in->drop_in.command == 0;
   if (in->argc > 1 && strcmp(in->argv[1], "run") == 0) first = 2;
   /* Nothing but `run`: help, unless a configuration file may name the command. */
   if (first >= in->argc) return !has_value(in->env, "SEXTON_CONFIG=");
   const char *word = in->argv[first];
-  if (first == 1 && word[0] != '-') return true;
-  for (size_t i = 0; i < sizeof informative / sizeof *informative; i++)
-    if (strcmp(word, informative[i]) == 0) return true;
-  return false;
+  return (first == 1 && word[0] != '-') || asks_for_information(word);
 }
 
 static bool all_of(const char *text, const char *set) { return text[strspn(text, set)] == 0; }

@@ -33,6 +33,7 @@ struct inherited {
   int argc;
   char **argv, **env;
   bool ignores_chld; /* and so does the application */
+  int directory;     /* the working directory of the application; 0: that of init */
   struct drop_in drop_in;
 };
 
@@ -50,6 +51,7 @@ struct plain_form {
 struct node_command {
   char **argv, **env;
   bool anywhere; /* found by absolute paths, so that the working directory does not matter */
+  const char *lacks[3]; /* what is missing, as say() takes it; the first is NULL: nothing */
 };
 
 /* dropin.c */
@@ -57,13 +59,14 @@ struct drop_in read_drop_in(const struct inherited *in);
 
 /* `sexton status`, `sexton --help` and the like: Node replaces init, as there is nothing to supervise. */
 bool wants_foreground(const struct inherited *in);
+bool asks_for_information(const char *word);
 /* Whether a variable SEXTON_* is set other than those that only say how to log and which pod this is. */
 bool is_configured(char *const *env);
 /* Whether only warnings and errors are to be logged. */
 bool logs_little(const char *level);
 struct plain_form read_plain_form(const struct inherited *in);
-/* Finds Node and the bundle. When one of them is missing it says so on stderr and returns false. */
-bool find_node(struct node_command *node, const struct inherited *in, bool supervised);
+/* Finds Node and the bundle, or fills `lacks`. */
+void find_node(struct node_command *node, const struct inherited *in, bool supervised);
 /*
  * As execvp(3) with the inherited environment, but a file without a known format is run as a shell script only where
  * init stands in for a program that does so. Returns the errno.

@@ -61,6 +61,8 @@ void close_at_exec_from(int first) {
   for (int fd = first; fd < MAX_OLD_FD; fd++) fcntl(fd, F_SETFD, FD_CLOEXEC); /* before Linux 5.11 */
 }
 
+bool go_to(int directory) { return syscall(SYS_fchdir, directory) == 0; }
+
 void release_pages(char *bytes, size_t length) {
   uintptr_t page = (uintptr_t)getauxval(AT_PAGESZ); /* 4 to 64 KiB */
   uintptr_t start = ((uintptr_t)bytes + page - 1) / page * page;
@@ -105,6 +107,7 @@ char *put_digits(char *out, uint64_t number, int width) {
   int count = 0;
   for (; number > 0 || count < width; number /= 10) digits[count++] = (char)('0' + number % 10);
   while (count > 0) *out++ = digits[--count];
+  *out = 0;
   return out;
 }
 

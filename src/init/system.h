@@ -39,6 +39,9 @@ int move_high(int fd);
 void close_from(int first);
 void close_at_exec_from(int first);
 
+/* As fchdir(2). musl's own goes by /proc where the kernel refuses the descriptor, which it has not since Linux 3.5. */
+bool go_to(int directory);
+
 /* Gives back to the kernel the pages that lie within these bytes. Their content is lost, and that of no others. */
 void release_pages(char *bytes, size_t length);
 /* The same for a buffer of which so much was used, if that is much. */
@@ -51,7 +54,7 @@ bool read_text(const char *path, char *text, size_t size);
  * False: these were not all.
  */
 bool visit_entries(int directory, bool (*visit)(void *with, const char *name), void *with);
-/* Writes a number of at least this width, without NUL, and returns where it ends. */
+/* Writes a number of at least this width and a NUL, and returns the place of the NUL. */
 char *put_digits(char *out, uint64_t number, int width);
 bool starts_with(const char *text, const char *prefix);
 /* The first place of `part`, or NULL. As strstr(3), which is made for long texts and takes more than a kilobyte. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { MemberConfig } from '../../src/core/config.ts';
 import { forwardTable, ladderOf, translate } from '../../src/core/ladder.ts';
 import { reduce } from '../../src/core/lifecycle/lifecycle.ts';
 import { alive, fixed, instant, mainConfig, START, sidecarConfig } from './helpers.ts';
@@ -172,6 +173,21 @@ describe('the signals that are passed on', () => {
     assert.equal(table[10], 12);
     for (const as of [3, 12, 28, 32, 33, 34, 37, 64]) assert.equal(table[as], as);
     assert.equal(Object.keys(table).length, 58);
+  });
+
+  it('are stop requests, too, for a command that is alone, has no drain, no hook and no ladder', () => {
+    const table = (change: Partial<MemberConfig>) => forwardTable(mainConfig({ solo: true, ...change }));
+    for (const change of [{}, { drain: { kind: 'fixed', ms: 0 } }] as const) assert.equal(table(change)[15], 15);
+    assert.equal(table({ signals: { 15: 3, 2: 'drop' } })[15], 3);
+    assert.equal(table({ signals: { 15: 3, 2: 'drop' } })[2], undefined);
+    for (const change of [
+      { solo: false },
+      { role: 'sidecar' },
+      { drain: { kind: 'fixed', ms: 1 } },
+      { ladder: [{ signal: 15, forMs: undefined }] },
+      { preStop: { kind: 'sleep', ms: 1 } },
+    ] as const)
+      assert.equal(table(change)[15], undefined, JSON.stringify(change));
   });
 
   it('translation is not chained', () => {

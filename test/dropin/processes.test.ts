@@ -2,6 +2,7 @@
  * C03, C04, P11: what a command is started with, what it ends with, and what becomes of the processes around it.
  */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe } from 'node:test';
@@ -152,11 +153,11 @@ describe('commands under the name of another program', { concurrency: 2 }, () =>
     }
   });
 
-  for (const [flags, env] of [
-    [['-s'], {}],
-    [[], { TINI_SUBREAPER: '' }],
+  for (const [shown, flags, env] of [
+    ['-s', ['-s'], {}],
+    ['TINI_SUBREAPER', [], { TINI_SUBREAPER: '' }],
+    ['PR_SET_CHILD_SUBREAPER', [], {}],
   ] as const) {
-    const shown = flags[0] ?? 'TINI_SUBREAPER';
     sideBySide(
       'tini',
       `C04 with ${shown} orphans come to a tini that is not PID 1, without it they do not`,
@@ -165,6 +166,7 @@ describe('commands under the name of another program', { concurrency: 2 }, () =>
         for (const adopts of [true, false]) {
           const run = launch(stage, peer, [...(adopts ? flags : []), '--', 'sh', '-c', script], {
             env: adopts ? env : {},
+            launcher: adopts && shown === 'PR_SET_CHILD_SUBREAPER' ? [makeSubreaper(stage.scratch.dir)] : [],
           });
           const orphan = await waitFor(
             'there is an orphan',
@@ -174,6 +176,8 @@ describe('commands under the name of another program', { concurrency: 2 }, () =>
             'its parent is another',
             () => parentOf(orphan) !== undefined && (parentOf(orphan) !== run.pid) !== adopts,
           );
+          // The command and the orphan: no supervisor is needed to say anything.
+          if (adopts) assert.equal(childrenOf(run.pid).length, 2);
           send(orphan, 'SIGKILL');
           await waitFor('it is gone', () => hasEnded(orphan));
           assert.ok(send(run.pid, 'SIGTERM'));
@@ -262,6 +266,13 @@ function sorted(environment: Buffer): string[] {
     .split('\0')
     .filter((it) => it !== '' && !/^(_|PWD|OLDPWD|SHLVL)=/.test(it))
     .sort();
+}
+
+function makeSubreaper(dir: string): string {
+  const program = join(dir, 'subreaper');
+  const { status, stderr } = spawnSync('cc', [join(import.meta.dirname, 'subreaper.c'), '-o', program]);
+  assert.equal(status, 0, String(stderr));
+  return program;
 }
 
 function read(path: string): string {

@@ -3,11 +3,20 @@
  * lost beside it.
  */
 import assert from 'node:assert/strict';
-import { appendFileSync, mkdirSync, readdirSync, readlinkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { send } from '../helpers/process.ts';
-import { type Build, built } from './builds.ts';
+import { BUILDS, type Build, built } from './builds.ts';
 import type { Supervisor } from './connection.ts';
 import { begin, eachBuild, type Init, layBench } from './scripted.ts';
 
@@ -79,6 +88,29 @@ eachBuild('P15 more changes than a frame holds are told as any', async (t, build
   assert.deepEqual(await supervisor.news(), ['changed']);
 });
 
+for (const [means, readsInALook, builds] of [
+  ['dnotify', 1, BUILDS],
+  ['inotify', 16, [DEAF]],
+] as const)
+  eachBuild(
+    `P15 a neighbor that writes without a pause wakes init once for each look, by ${means}`,
+    async (t, build) => {
+      const { init, supervisor, dir } = await watching(t, build);
+      // So many files make looks dear, so that they are far apart.
+      send(init.pid, 'SIGSTOP');
+      for (let at = 0; at < 400; at++) writeFileSync(join(dir, `m${at}`), '');
+      send(init.pid, 'SIGCONT');
+      const before = readsOf(init.pid);
+      for (let at = 0; at < 5000; at++) appendFileSync(join(dir, 'main'), 'news');
+      writeFileSync(join(dir, 'last'), '');
+      let looks = 0;
+      for (let names: readonly string[] = []; !names.includes('last'); looks++) names = await supervisor.news();
+      const reads = readsOf(init.pid) - before;
+      assert.ok(reads <= readsInALook * (looks + 2), `${reads} reads in ${looks} looks`);
+    },
+    builds,
+  );
+
 eachBuild('P02 every signal is told that comes while the directory changes', async (t, build) => {
   const { init, supervisor, dir } = await watching(t, build);
   // KILL and STOP cannot be had, CHLD is init's own, and CONT, which lets it go on here, takes back 20 to 22.
@@ -98,6 +130,11 @@ eachBuild('P02 every signal is told that comes while the directory changes', asy
   }
   assert.deepEqual((await supervisor.news())[0], 'changed');
 });
+
+/** How often it has called read(2), as it does for each of its signals. */
+function readsOf(pid: number): number {
+  return Number(/^syscr: (\d+)/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1]);
+}
 
 function inotifyInstancesOf(pid: number): number {
   const fds = readdirSync(`/proc/${pid}/fd`);

@@ -13,6 +13,22 @@ const TELLER = [
   "trap 'echo term' TERM; trap 'echo mark' USR1; echo up; while :; do sleep 60 & wait $!; done",
 ];
 
+eachBuild('each stop request goes on to a plain command, and the supervisor hears of each', async (t, build) => {
+  const bench = await layBench(t, build);
+  const init = bench.start(['--', ...TELLER]);
+  const supervisor = await init.supervisor();
+  await supervisor.expect('hello');
+  await supervisor.expect('spawned');
+  await init.says('up');
+  for (const said of ['up\nterm\n', 'up\nterm\nterm\n', 'up\nterm\nterm\nterm\n']) {
+    send(init.pid, 'SIGTERM');
+    await init.says(said);
+    assert.deepEqual((await supervisor.expect('forwarded')).slice(0, 2), ['15', '15']);
+  }
+  supervisor.commit('kill', 1, SIGKILL);
+  await supervisor.expect('exited');
+});
+
 eachBuild(
   'K13 a stop that init has forwarded is not repeated by a supervisor that has not seen that yet',
   async (t, build) => {

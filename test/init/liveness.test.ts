@@ -5,6 +5,8 @@ import { constants } from 'node:os';
 import { encodeFrame } from '../../src/runtime/host/frames.ts';
 import { send } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
+import { needsRoot } from '../runtime/graveyard/volume.ts';
+import { STATIC } from './builds.ts';
 import { eachBuild, hasPassed, layBench } from './scripted.ts';
 
 const { SIGUSR1 } = constants.signals;
@@ -92,6 +94,34 @@ eachBuild('init says once that it cannot listen, and goes on', async (t, build) 
     `cannot listen at ${bench.path('directory')}:`,
   ]);
 });
+
+eachBuild('nothing is made or removed behind a link in the place of the directory', async (t, build) => {
+  const bench = await layBench(t, build);
+  const init = bench.start(['--frobnicate']);
+  const supervisor = await init.supervisor();
+  await supervisor.expect('hello');
+  mkdirSync(bench.path('theirs'));
+  writeFileSync(bench.path('theirs/live'), '');
+  symlinkSync('theirs', bench.path('ours'));
+  supervisor.commit('listen', bench.path('ours/live'), 'listen', bench.path('live'));
+  await peer(bench.path('live'));
+  assert.ok(lstatSync(bench.path('theirs/live')).isFile());
+  assert.match(init.stderr(), /cannot listen at \S+\/ours\/live:/);
+});
+
+eachBuild(
+  'a socket is made where there is no /proc',
+  async (t, build) => {
+    if (needsRoot) return t.skip(needsRoot);
+    const bench = await layBench(t, build);
+    const launcher = ['unshare', '-m', 'sh', '-c', 'mount -t tmpfs none /proc && exec "$@"', 'sh'];
+    const supervisor = await bench.start(['--frobnicate'], { launcher }).supervisor();
+    await supervisor.expect('hello');
+    supervisor.commit('listen', bench.path('live'));
+    await peer(bench.path('live'));
+  },
+  [STATIC], // AddressSanitizer needs /proc
+);
 
 eachBuild(
   'peers beyond the bound wait, none is refused, and they do not use up the descriptors that init needs',

@@ -5,9 +5,11 @@ import test from 'node:test';
 import { childrenOf, send, stateOf } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { STATIC } from './builds.ts';
-import { AGENT, eachBuild, type Init, layBench } from './scripted.ts';
+import { AGENT, begin, eachBuild, type Init, layBench } from './scripted.ts';
 
 const { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD, SIGKILL, SIGSTOP, SIGCONT } = constants.signals;
+
+const SPEAKING = 'trap "echo usr1" USR1; trap "exit 7" TERM; echo up; while :; do sleep 0.02; done';
 
 /** All that a process can be sent and see; CHLD is init's own business. */
 const ALL = Array.from({ length: 64 }, (_, index) => index + 1).filter(
@@ -51,6 +53,29 @@ eachBuild('P03 signals that come before the supervisor’s first commit wait for
   for (const number of [SIGUSR2, SIGTERM, 50, SIGUSR1]) {
     assert.equal((await supervisor.expect('signal'))[0], String(number));
   }
+});
+
+for (const limit of [3, 0])
+  eachBuild(`P02 a stop arrives where the limit of open files is lowered to ${limit} meanwhile`, async (t, build) => {
+    const bench = await layBench(t, build);
+    const init = bench.start(['--', 'sh', '-c', SPEAKING], { env: { SEXTON_LOG_LEVEL: undefined } });
+    await init.says('up');
+    const lowered = spawnSync('prlimit', ['--pid', String(init.pid), `--nofile=${limit}:${limit}`]);
+    assert.equal(lowered.status, 0, String(lowered.stderr));
+    send(init.pid, 'SIGUSR1');
+    await init.says('usr1');
+    send(init.pid, 'SIGTERM');
+    assert.deepEqual(await init.ended, { code: 7, signal: null });
+  });
+
+eachBuild('init hears its supervisor where the limit of open files is lowered meanwhile', async (t, build) => {
+  const bench = await layBench(t, build);
+  const { init, supervisor } = await begin(bench);
+  assert.equal(spawnSync('prlimit', ['--pid', String(init.pid), '--nofile=3:3']).status, 0);
+  send(init.pid, 'SIGUSR1');
+  await supervisor.expect('signal');
+  supervisor.commit('exit', 9);
+  assert.deepEqual(await init.ended, { code: 9, signal: null });
 });
 
 eachBuild('sequence numbers rise by one and times never fall', async (t, build) => {

@@ -175,7 +175,7 @@ eachBuild(
   async (t, build) => {
     const bench = await layBench(t, build);
     const expectRefusal = async (path: string): Promise<void> => {
-      for (const words of [['--', 'sh', '-c', 'echo started'], ['status']]) {
+      for (const words of [['--log-level', 'info', '--', 'sh', '-c', 'echo started'], ['status']]) {
         const init = bench.start(words, { env: { PATH: bench.path('empty') } });
         assert.deepEqual(await init.ended, { code: 125, signal: null });
         assert.match(init.stderr(), /^sexton: cannot [^\n]*; (copy|install) [^\n]*\n$/);

@@ -3,10 +3,11 @@
  * at all.
  */
 import assert from 'node:assert/strict';
-import { existsSync, symlinkSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, realpathSync, symlinkSync } from 'node:fs';
 import type { TestContext } from 'node:test';
 import { send } from '../helpers/process.ts';
-import type { Build } from './builds.ts';
+import { type Build, STATIC } from './builds.ts';
 import { type Bench, eachBuild, type Init, layBench, type StartOptions } from './scripted.ts';
 
 const TERM = 'trap "echo term; exit 9" TERM; echo up; while :; do sleep 0.02; done';
@@ -47,6 +48,34 @@ for (const name of ['tini', 'dumb-init', 'sexton'] as const) {
     send(init.pid, 'SIGTERM');
     assert.deepEqual(await init.ended, { code: 0, signal: null });
     assert.equal(existsSync(bench.path('node-started')), false);
+  });
+
+  eachBuild(`${name}: a command that needs no supervisor runs without Node`, async (t, build) => {
+    const { init } = await startAlone(t, build, name, [...flags, '--', 'sh', '-c', TERM]);
+    await init.says('up');
+    send(init.pid, 'SIGTERM');
+    assert.deepEqual(await init.ended, { code: 9, signal: null });
+    assert.doesNotMatch(init.stderr(), /sexton/);
+  });
+
+  eachBuild(
+    `${name}: one warning says why there is no supervisor when one is needed, and init goes on`,
+    async (t, build) => {
+      const { bench, init } = await startAlone(t, build, name, [...flags, '--', 'sh', '-c', 'sleep 600 & exit 3']);
+      assert.deepEqual(await init.ended, { code: 3, signal: null });
+      const supervisor = `the supervisor is not there; copy the whole sexton directory, not the program alone`;
+      assert.equal(init.stderr(), `sexton: cannot read ${bench.path('alone/app/main.cjs')}: ${supervisor}\n`);
+    },
+  );
+
+  eachBuild(`${name}: a command that cannot be started is named where there is no Node`, async (t, build) => {
+    const file = '/does/not/exist';
+    const { bench, init } = await startAlone(t, build, name, [...flags, '--', file]);
+    assert.deepEqual(await init.ended, { code: name === 'dumb-init' ? 2 : 127, signal: null });
+    assert.equal(init.stderr(), `sexton: cannot start ${file}: not found; check the spelling and the PATH\n`);
+    const directory = await startAlone(t, build, name, [...flags, '--', bench.dir]);
+    assert.deepEqual(await directory.init.ended, { code: name === 'dumb-init' ? 2 : 126, signal: null });
+    assert.match(directory.init.stderr(), /^sexton: cannot start .*: it cannot be executed; .*\n$/);
   });
 
   eachBuild(`${name}: a command that cannot be started needs a supervisor, which says so`, async (t, build) => {
@@ -94,6 +123,21 @@ eachBuild('tini: a stray needs a supervisor, which sweeps it', async (t, build) 
   assert.deepEqual(await init.ended, { code: 0, signal: null });
 });
 
+for (const name of ['tini', 'dumb-init'] as const)
+  eachBuild(
+    `${name}: init is in / before the command runs, which stays where it was started`,
+    async (t, build) => {
+      if (spawnSync('strace', ['-V']).error) return t.skip('strace is not installed');
+      // What init does late it does too late then.
+      const launcher = ['strace', '-o', '/dev/null', '-e', 'trace=chdir', '-e', 'inject=chdir:delay_enter=300000'];
+      const script = 'readlink "/proc/$PPID/cwd"; pwd -P';
+      const { bench, init } = await startAs(t, build, name, [...FLAGS[name], 'sh', '-c', script], { launcher });
+      assert.deepEqual(await init.ended, { code: 0, signal: null });
+      assert.equal(init.stdout(), `/\n${realpathSync(bench.dir)}\n`);
+    },
+    [STATIC], // LeakSanitizer does not work under ptrace
+  );
+
 for (const [name, words, env] of [
   ['tini', ['-s', '-v'], {}],
   ['tini', ['-s', '-e', '143'], {}],
@@ -120,30 +164,24 @@ for (const [name, words, env] of [
   });
 }
 
-const DEAF = 'trap "echo term" TERM; trap "exit 3" HUP; trap "echo usr1" USR1; echo up; while :; do sleep 0.02; done';
+const DEAF =
+  'trap "echo term" TERM; trap "echo int" INT; trap "exit 3" HUP; trap "echo usr1" USR1; echo up; while :; do sleep 0.02; done';
 
-eachBuild(
-  'sexton: the first stop request is passed on, and no other; neither starts a supervisor',
-  async (t, build) => {
-    const { bench, init } = await startAs(t, build, 'sexton', ['--grace-period', '90m', '--', 'sh', '-c', DEAF]);
-    await init.says('up');
-    for (const [signal, said] of [
-      ['SIGTERM', 'up\nterm\n'],
-      ['SIGTERM', 'up\nterm\n'],
-      ['SIGINT', 'up\nterm\n'],
-    ] as const) {
-      send(init.pid, signal);
-      await init.says(said);
-    }
-    // Init takes its signals in the order of their numbers: USR1, 10, comes before a TERM that is still there.
-    send(init.pid, 'SIGUSR1');
-    await init.says('usr1');
-    assert.equal(init.stdout(), 'up\nterm\nusr1\n');
-    send(init.pid, 'SIGHUP');
-    assert.deepEqual(await init.ended, { code: 3, signal: null });
-    assert.equal(existsSync(bench.path('node-started')), false);
-  },
-);
+eachBuild('sexton: each stop request is passed on, as tini does it, and none starts a supervisor', async (t, build) => {
+  const { bench, init } = await startAs(t, build, 'sexton', ['--grace-period', '90m', '--', 'sh', '-c', DEAF]);
+  await init.says('up');
+  for (const [signal, said] of [
+    ['SIGTERM', 'up\nterm\n'],
+    ['SIGTERM', 'up\nterm\nterm\n'],
+    ['SIGINT', 'up\nterm\nterm\nint\n'],
+  ] as const) {
+    send(init.pid, signal);
+    await init.says(said);
+  }
+  send(init.pid, 'SIGHUP');
+  assert.deepEqual(await init.ended, { code: 3, signal: null });
+  assert.equal(existsSync(bench.path('node-started')), false);
+});
 
 eachBuild('sexton: what is KILLed at the end of its grace period has a supervisor, which says so', async (t, build) => {
   const { bench, init } = await startAs(t, build, 'sexton', ['--grace-period', '200ms', '--', 'sh', '-c', DEAF]);
@@ -184,6 +222,22 @@ eachBuild('sexton: what was passed on is not told to a supervisor that comes lat
   await init.ended;
 });
 
+/** As a copy of the program alone, without Node and the rest of its directory. */
+async function startAlone(
+  t: TestContext,
+  build: Build,
+  name: string,
+  words: readonly string[],
+): Promise<{ bench: Bench; init: Init }> {
+  const bench = await layBench(t, build);
+  mkdirSync(bench.path('alone'));
+  copyFileSync(bench.sexton, bench.path(`alone/${name}`));
+  return {
+    bench,
+    init: bench.launch([bench.path(`alone/${name}`), ...words], { env: { SEXTON_LOG_LEVEL: undefined } }),
+  };
+}
+
 async function startAs(
   t: TestContext,
   build: Build,
@@ -195,5 +249,5 @@ async function startAs(
   bench.noteSupervisors();
   if (name !== 'sexton') symlinkSync(bench.sexton, bench.path(name));
   const env = { SEXTON_LOG_LEVEL: undefined, ...options.env };
-  return { bench, init: bench.launch([bench.path(name), ...words], { ...options, env }) };
+  return { bench, init: bench.launch([...(options.launcher ?? []), bench.path(name), ...words], { ...options, env }) };
 }
