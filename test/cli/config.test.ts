@@ -303,7 +303,7 @@ logFormat: text
       assert.deepEqual(other.run.http, byFlags.run.http);
       assert.deepEqual(other.run.host, { firstOnly: true, missesOrphans: false, commands: [] });
       assert.deepEqual(other.run.terminationLog, byFlags.run.terminationLog);
-      assert.equal(other.run.otlp, byFlags.run.otlp);
+      assert.deepEqual(other.run.otlp, byFlags.run.otlp);
       assert.deepEqual(
         other.sources.map(({ key, value }) => [key, value]),
         byFlags.sources.map(({ key, value }) => [key, value]),
