@@ -184,6 +184,16 @@ describe('a restart in place', () => {
     assert.deepEqual(life.feed({ type: 'restartAsked', ask: ask(0) }).pass(1_000).spawns, [0, 100]);
   });
 
+  it('that is dated in the future is none, and keeps no member from the next one', () => {
+    const pod = new Pod(pair()).pass(1_000);
+    pod.act('work', (life) => life.feed({ type: 'restartAsked', ask: ask(3_600_000) })).pass(10_000);
+    const work = pod.of('work');
+    assert.deepEqual([work.spawns, work.phase], [[0], 'running']);
+    assert.ok(work.logs.includes('warn: ignored a request to restart in place: its time has not come'));
+    pod.act('work', (life) => life.feed({ type: 'restartAsked', ask: ask(11_000) })).pass(10_000);
+    assert.deepEqual([work.spawns.length, pod.of('proxy').spawns.length], [2, 2]);
+  });
+
   it('goes on with another supervisor', () => {
     const pod = new Pod(pair()).pass(1_000).act('work', (life) => life.feed({ type: 'restartAsked', ask: ask(1_000) }));
     for (const name of ['work', 'proxy']) pod.act(name, (life) => life.loseSupervisor().feed({ type: 'booted' }));
@@ -203,7 +213,10 @@ describe('restart-pod-on', () => {
   });
 
   it('liveness: restarts all, in order', () => {
-    const change = { restartPodOn: { codes: [], liveness: true }, ...probes({ liveness: { failures: 1 } }) };
+    const change = {
+      restartPodOn: { codes: [], liveness: true },
+      ...probes({ liveness: { failures: 1 } }),
+    };
     const [proxy, work] = pair(change) as readonly [MemberScript, MemberScript];
     const pod = new Pod([
       proxy,
