@@ -225,7 +225,7 @@ function runConfig(
     reload: settings.reload.value ?? [],
     quit: settings.quit.value ?? [],
     restart: need(settings, 'restart'),
-    restartPodOn: settings.restartPodOn.value ?? { codes: [], liveness: false },
+    restartPodOn: settings.restartPodOn.value ?? { codes: [], liveness: false, max: undefined },
     exitCode: need(settings, 'exitCode'),
     startFailureCode,
     session: settings.session.value,

@@ -58,7 +58,7 @@ describe('the configuration of `sexton -- command`', () => {
         reload: [],
         quit: [],
         restart: 'never',
-        restartPodOn: { codes: [], liveness: false },
+        restartPodOn: { codes: [], liveness: false, max: undefined },
         exitCode: { kind: 'keep' },
         startFailureCode: undefined,
         session: undefined,
@@ -238,7 +238,7 @@ restartPolicyRules:
       reload: "/etc/app,d=HUP,validate=sh -c 'app --check, /etc/app,d'",
       quit: 'istio,envoy:9902,http://127.0.0.1:8080/quit',
       restart: 'on-failure',
-      restartPodOn: 'exit:70,liveness',
+      restartPodOn: 'exit:70,liveness,max=3',
       exitCode: '3=0,143=0',
       session: 's-1',
       http: '[::1]:8081',
@@ -284,7 +284,7 @@ preStop: sleep:5s
 reload: /etc/app,d=HUP,validate=sh -c 'app --check, /etc/app,d'
 quit: istio,envoy:9902,http://127.0.0.1:8080/quit
 restart: on-failure
-restartPodOn: exit:70,liveness
+restartPodOn: exit:70,liveness,max=3
 exitCode: {3: 0, 143: 0}
 session: s-1
 http: '[::1]:8081'

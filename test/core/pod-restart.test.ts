@@ -203,7 +203,7 @@ describe('a restart in place', () => {
 
 describe('restart-pod-on', () => {
   it('exit: restarts all, with a growing pause for one that ends so again and again', () => {
-    const restartPodOn = { codes: [70], liveness: false };
+    const restartPodOn = { codes: [70], liveness: false, max: undefined };
     const pod = new Pod(pair({ restartPodOn })).pass(1_000).act('work', (life) => life.endChild(70));
     assert.deepEqual([pod.pass(1_000).of('proxy').spawns.length, pod.of('work').spawns], [2, [0, 1_100]]);
     assert.equal(pod.of('proxy').tombstone.RestartBy, 'work: exit code 70');
@@ -212,9 +212,46 @@ describe('restart-pod-on', () => {
     assert.deepEqual(pod.act('work', (life) => life.endChild(1)).pass(1_000).ends, ['work 1', 'proxy 0']);
   });
 
+  describe('has an end', () => {
+    const crash = (pod: Pod): Pod => pod.act('work', (life) => life.endChild(70)).pass(30_000);
+    const crashed = (times: number, change: Partial<MemberConfig>): Pod =>
+      Array.from({ length: times }).reduce<Pod>(crash, new Pod(pair({ restartPodOn: ON_70, ...change })).pass(1_000));
+    const ON_70 = { codes: [70], liveness: false, max: undefined };
+
+    it('after six restarts where a Job could run: then the command has failed, and so has the pod', () => {
+      for (const restartPolicy of ['Never', 'OnFailure'] as const) {
+        const sixth = crashed(6, { restartPolicy });
+        assert.deepEqual([sixth.of('work').tombstone.PodRestarts, sixth.ends], [6, []]);
+        assert.deepEqual(crash(sixth).ends[0], 'work 70', restartPolicy);
+        assert.ok(sixth.of('work').logs.includes('error: not restarting the pod again'));
+      }
+    });
+
+    it('where it is declared, and none under Always', () => {
+      const declared = crashed(2, { restartPolicy: 'Always', restartPodOn: { ...ON_70, max: 2 } });
+      assert.deepEqual([declared.ends, crash(declared).ends], [[], ['work 70']]);
+      assert.deepEqual(crashed(9, { restartPolicy: 'Always' }).ends, []);
+    });
+
+    it('for a liveness probe, too, whose failure then ends this life alone', () => {
+      const change = {
+        restartPodOn: { codes: [], liveness: true, max: 1 },
+        ...probes({ liveness: { failures: 1 } }),
+      };
+      const life = new Life({
+        config: mainConfig({ ...GRACE, ...change }),
+        peers: [],
+        child: { ...traps(200), actions: { liveness: [{ afterMs: 1_000, ok: false }] } },
+      });
+      life.pass(30_000);
+      assert.deepEqual([life.tombstone.PodRestarts, life.spawns.length], [1, 2]);
+      assert.equal(life.tombstone.Phase, 'dead');
+    });
+  });
+
   it('liveness: restarts all, in order', () => {
     const change = {
-      restartPodOn: { codes: [], liveness: true },
+      restartPodOn: { codes: [], liveness: true, max: undefined },
       ...probes({ liveness: { failures: 1 } }),
     };
     const [proxy, work] = pair(change) as readonly [MemberScript, MemberScript];
