@@ -80,6 +80,25 @@ describe('a configuration that was accepted once', { concurrency: atOnce(2) }, (
     },
     { notInPodman: NEEDS_ROOT },
   );
+
+  scenario(
+    'keeps a plain command out of one, too, whose first supervisor is started by its end',
+    async (stage) => {
+      const root = ownRoot(stage);
+      const flags = ['--name', 'app', '--log-level', 'warn'];
+      const command = member(stage, 'app', { grandchild: 1_000 });
+      const container = startContainer(stage.scratch, { flags, inside: root.inside, command });
+      await waitForEvent(stage.scratch.log, 'app', 'Started');
+      const graveyard = join(root.dir, 'graveyard');
+      mkdirSync(graveyard);
+      await container.signal('SIGTERM');
+      await waitForEvent(stage.scratch.log, 'app', 'Exiting');
+      await container.supervisor();
+      assert.equal((await container.exit()).status, 0);
+      assert.deepEqual(readdirSync(graveyard), []);
+    },
+    { notInPodman: NEEDS_ROOT },
+  );
 });
 
 function start(stage: Stage, flags: readonly string[], inside: readonly string[] = []): Container {

@@ -18,17 +18,31 @@ export interface Configured {
   readonly remarks: Remarks;
 }
 
-/**
- * `isResumed`: something runs already, so that nothing may be refused any more: init tries again, and goes on alone.
- * undefined: it was refused.
- */
-export async function configure(
-  host: Host,
-  argv: readonly string[],
-  as: DropIn | undefined,
-  isResumed: boolean,
-): Promise<Configured | undefined> {
-  const resolution = await resolveRun(argv, process.env, { ...machine, hasInit: host.init !== undefined }, as);
+interface Circumstances {
+  readonly host: Host;
+  readonly argv: readonly string[];
+  readonly as: DropIn | undefined;
+  /** Init saw no `/graveyard`. One that has come since then is none for a command that init has started by itself. */
+  readonly isSolo: boolean;
+  /** Something runs already, so nothing may be refused any more: init tries again, and goes on alone. */
+  readonly isResumed: boolean;
+}
+
+/** undefined: it was refused. */
+export async function configure({ host, argv, as, isSolo, isResumed }: Circumstances): Promise<Configured | undefined> {
+  const { isDirectory, isMissing } = machine;
+  const isHidden = (path: string): boolean => isSolo && path === '/graveyard';
+  const resolution = await resolveRun(
+    argv,
+    process.env,
+    {
+      ...machine,
+      hasInit: host.init !== undefined,
+      isDirectory: (path) => !isHidden(path) && isDirectory(path),
+      isMissing: (path) => isHidden(path) || isMissing(path),
+    },
+    as,
+  );
   if (!resolution.ok && isResumed) throw new SextonError('badConfiguration', resolution);
   if (!resolution.ok) return void (await refuseToStart(host, resolution));
   const { run, warnings, notes } = resolution;

@@ -18,11 +18,11 @@ import { versionNumber } from '../text/version.ts';
 /** `argv` is what follows the program's name; `as`: that name, where it is another program's. */
 export async function run(argv: readonly string[], as?: DropIn): Promise<void> {
   keepToOurselves();
-  const { host, hello } = await openHost(process.env);
+  const { host, hello, isSolo } = await openHost(process.env);
   const config = hello && leftConfig(hello, argv);
   if (config !== undefined) return supervise(host, config, undefined);
   const { configure } = await import('./configure.ts');
-  const configured = await configure(host, argv, as, hello?.memo !== undefined);
+  const configured = await configure({ host, argv, as, isSolo, isResumed: hello?.memo !== undefined });
   if (configured !== undefined) await supervise(host, configured.config, configured.remarks);
 }
 
@@ -58,17 +58,26 @@ async function supervise(host: Host, config: RunConfig, remarks: Remarks | undef
 }
 
 /** sexton-init when it started us, with what it says first; else this process itself. */
-async function openHost(env: NodeJS.ProcessEnv): Promise<{ readonly host: Host; readonly hello?: Hello }> {
+async function openHost(env: NodeJS.ProcessEnv): Promise<Opened> {
   const fd = env.SEXTON_INIT_FD;
+  const isSolo = env.SEXTON_INIT_SOLO !== undefined;
   // init sets these for the supervisor alone: the application gets its environment from init.
   delete env.SEXTON_INIT_FD;
   delete env.SEXTON_INIT_AS;
+  delete env.SEXTON_INIT_SOLO;
   if (fd !== undefined && /^[0-9]{1,4}$/.test(fd)) {
     const host = new InitHost(Number(fd));
-    return { host, hello: await host.hello() };
+    return { host, hello: await host.hello(), isSolo };
   }
   const { ExecaHost } = await import('../../runtime/host/execa.ts');
-  return { host: new ExecaHost(whyWithoutInit()) };
+  return { host: new ExecaHost(whyWithoutInit()), hello: undefined, isSolo };
+}
+
+interface Opened {
+  readonly host: Host;
+  readonly hello: Hello | undefined;
+  /** There was no default graveyard when init started. */
+  readonly isSolo: boolean;
 }
 
 /**
