@@ -8,7 +8,7 @@
 import { dirname } from 'node:path';
 import type { MemberConfig } from '../core/config.ts';
 import type { Program } from '../runtime/host/host.ts';
-import type { HttpOptions } from '../runtime/http.ts';
+import { keptConfig, MAX_KEPT_BYTES, type RunConfig } from '../runtime/run-config.ts';
 import type { TerminationLog } from '../runtime/termination-log.ts';
 import { findProblems } from './config/checks.ts';
 import { type Env, type Environment, readEnvironment } from './config/env.ts';
@@ -22,27 +22,9 @@ import { chooseStop } from './config/stop-choice.ts';
 import { findWarnings } from './config/warnings.ts';
 import { type Place, takePlace } from './dropin/dropin.ts';
 import { readForeign } from './dropin/kubexit.ts';
-import type { DropIn, HostWishes } from './dropin/line.ts';
+import type { DropIn } from './dropin/line.ts';
 import { DEFAULT_TERMINATION_LOG } from './notation/observe.ts';
 import { show } from './notation/parse.ts';
-
-export interface RunConfig {
-  readonly member: MemberConfig;
-  readonly graveyard: string | undefined;
-  /** It was named by the user, so it is made if it is missing. */
-  readonly makesGraveyard: boolean;
-  readonly program: Program;
-  readonly logLevel: Values['logLevel'];
-  readonly logFormat: Values['logFormat'];
-  readonly http: HttpOptions | undefined;
-  readonly terminationLog: TerminationLog;
-  /** Where OTLP's traces are received. */
-  readonly otlp: string | undefined;
-  /** After so long without an event the supervisor may sleep; undefined: it never does. */
-  readonly sleepAfterMs: number | undefined;
-  /** `firstOnly`: signals reach the first process of the command, not its group. */
-  readonly host: HostWishes & { readonly firstOnly: boolean };
-}
 
 /** One row of `explain`. */
 export interface Source {
@@ -149,15 +131,14 @@ function resolve({ argv, env, files, place, environment }: Inputs, file: ConfigF
     ...findProblems(settings),
   ];
   if (all.length === 0 && isNamed) all.push(...graveyardProblems(settings, files));
-  if (all.length > 0 || program === undefined)
-    return { ok: false, problems: all, name: settings.name.value, terminationLog: terminationLogOf(settings) };
+  const refused = { ok: false, name: settings.name.value, terminationLog: terminationLogOf(settings) } as const;
+  if (all.length > 0 || program === undefined) return { ...refused, problems: all };
+  const run = freeze({ ...runConfig(settings, program, place, env), makesGraveyard: isNamed });
+  const tooLong = lengthProblems(run);
+  if (tooLong.length > 0) return { ...refused, problems: tooLong };
   return {
     ok: true,
-    run: freeze({
-      ...runConfig(settings, program, place),
-      makesGraveyard: isNamed,
-      sleepAfterMs: sleepOf(settings, file),
-    }),
+    run,
     warnings: [
       ...environment.warnings,
       ...foreign.warnings,
@@ -166,7 +147,7 @@ function resolve({ argv, env, files, place, environment }: Inputs, file: ConfigF
       ...warnings,
     ],
     notes,
-    awakeFor: awakeFor(settings, file),
+    awakeFor: awakeFor(settings),
     sources: [...KEYS.map((key) => sourceOf(key, settings)), commandSource(program, file)],
     whyNode: why,
   };
@@ -174,6 +155,13 @@ function resolve({ argv, env, files, place, environment }: Inputs, file: ConfigF
 
 /** Who asks for no words gets none where all goes well, as there is nobody to say them. */
 const QUIET: Given = { key: 'logLevel', text: 'warn', label: '--log-level warn', source: 'default: a plain command' };
+
+/** Each supervisor of a container hands it to the next by way of init, which keeps so much. */
+function lengthProblems(run: RunConfig): readonly string[] {
+  const length = Buffer.byteLength(JSON.stringify(keptConfig(run, '')));
+  if (length <= MAX_KEPT_BYTES) return [];
+  return [`the settings take more than ${MAX_KEPT_BYTES} bytes; move long commands into scripts`];
+}
 
 /** Adds `lifecycle.stopSignal` of the file, which the platform sends to stop the container. */
 function withStopSignal(settings: Settings, file: ConfigFile | undefined): Settings {
@@ -203,7 +191,8 @@ function runConfig(
   settings: Settings,
   program: Program,
   { host, startFailureCode }: Place,
-): Omit<RunConfig, 'makesGraveyard' | 'sleepAfterMs'> {
+  env: Env,
+): Omit<RunConfig, 'makesGraveyard'> {
   const graveyard = settings.graveyard.value;
   const { rungs = [] } = settings.stop.value ?? {};
   const member: MemberConfig = {
@@ -236,7 +225,7 @@ function runConfig(
     reload: settings.reload.value ?? [],
     quit: settings.quit.value ?? [],
     restart: need(settings, 'restart'),
-    restartPodOn: settings.restartPodOn.value ?? { codes: [], liveness: false },
+    restartPodOn: settings.restartPodOn.value ?? { codes: [], liveness: false, max: undefined },
     exitCode: need(settings, 'exitCode'),
     startFailureCode,
     session: settings.session.value,
@@ -244,29 +233,37 @@ function runConfig(
   };
   const log = { logLevel: need(settings, 'logLevel'), logFormat: need(settings, 'logFormat') };
   const single = need(settings, 'signalTo') === 'first';
-  return { member, graveyard, program, ...log, host: { ...host, firstOnly: single }, ...observation(settings) };
+  const wishes = { ...host, firstOnly: single };
+  return {
+    member,
+    graveyard,
+    program,
+    ...log,
+    host: wishes,
+    sleepAfterMs: sleepOf(settings),
+    ...observation(settings, env),
+  };
 }
 
-/** Who is woken reads the configuration again, and a file may have changed by then. */
-function sleepOf(settings: Settings, file: ConfigFile | undefined): number | undefined {
+function sleepOf(settings: Settings): number | undefined {
   const after = need(settings, 'sleepAfter');
-  return after === 'never' || awakeFor(settings, file).length > 0 ? undefined : after;
+  return after === 'never' || awakeFor(settings).length > 0 ? undefined : after;
 }
 
 /** What the supervisor has to be there for all the time. */
-function awakeFor(settings: Settings, file: ConfigFile | undefined): readonly string[] {
+function awakeFor(settings: Settings): readonly string[] {
   const asked = (['readiness', 'liveness', 'reload', 'http'] as const).filter(
     (key) => settings[key].value !== undefined,
   );
-  return [...asked.map((key) => `--${FLAGS[key].name}`), ...(file === undefined ? [] : [file.path])];
+  return asked.map((key) => `--${FLAGS[key].name}`);
 }
 
-function observation(settings: Settings): Pick<RunConfig, 'http' | 'terminationLog' | 'otlp'> {
-  const address = settings.http.value;
+function observation(settings: Settings, env: Env): Pick<RunConfig, 'http' | 'terminationLog' | 'otlp'> {
+  const [address, url] = [settings.http.value, settings.otlp.value];
   return {
     http: address === undefined ? undefined : { address, onDrain: need(settings, 'readyzOnDrain') },
     terminationLog: terminationLogOf(settings),
-    otlp: settings.otlp.value,
+    otlp: url === undefined ? undefined : { url, service: env.OTEL_SERVICE_NAME || 'sexton' },
   };
 }
 

@@ -180,6 +180,8 @@ export interface RestartPodOn {
   readonly codes: readonly number[];
   /** Its liveness probe has failed. */
   readonly liveness: boolean;
+  /** After so many restarts in this container none is asked for; undefined: by the restart policy. */
+  readonly max: number | undefined;
 }
 
 export interface MemberConfig {

@@ -24,10 +24,14 @@ export interface Release {
 }
 
 /**
- * What `sexton run` enters by, and what it loads for a configuration file; every other dynamic import from `src/cli` is
- * a tool.
+ * What `sexton run` enters by, what it loads to make its configuration, and more for a file; every other dynamic import
+ * from `src/cli` is a tool.
  */
-const RUN_MODULES: ReadonlySet<string> = new Set(['src/cli/commands/run.ts', 'src/cli/config/file/file.ts']);
+const RUN_MODULES: ReadonlySet<string> = new Set([
+  'src/cli/commands/run.ts',
+  'src/cli/commands/configure.ts',
+  'src/cli/config/file/file.ts',
+]);
 /**
  * Beside those: what a member needs only where there is no init, which the delivered directory always has, on a network
  * volume, or when it is asked for a trace.

@@ -195,11 +195,11 @@ void find_node(struct node_command *node, const struct inherited *in, bool super
   node->anywhere = app[0] == '/' && node->argv[0][0] == '/';
   for (int i = 1; i < in->argc; i++) *at++ = in->argv[i];
   *at++ = NULL;
-
   node->env = at;
   for (size_t i = 0; i < entries; i++)
     if (is_kept_for_node(in->env[i])) *at++ = in->env[i];
   if (supervised) *at++ = (char *)(uintptr_t) "SEXTON_INIT_FD=3";
+  if (supervised && access("/graveyard", F_OK) == -1) *at++ = (char *)(uintptr_t) "SEXTON_INIT_SOLO=1";
   if (in->drop_in.as != AS_SEXTON) *at++ = (char *)(uintptr_t)called[in->drop_in.as];
   /* Node cannot ask the kernel for it. */
   if (in->drop_in.as == AS_TINI && in->drop_in.subreaper) *at++ = (char *)(uintptr_t) "TINI_SUBREAPER=";

@@ -1,10 +1,12 @@
 /**
- * The memo: the core's state as init keeps it for the next supervisor. The peers are not in it, they are read again.
+ * The memo: the core's state, and the configuration, as init keeps them for the next supervisor. The peers are not in
+ * it, they are read again.
  */
 
 import { trimHistory } from '../core/format/tombstone.ts';
 import { initialState, type State } from '../core/state/state.ts';
 import { MAX_MEMO_BYTES } from './host/frames.ts';
+import type { KeptConfig } from './run-config.ts';
 
 export interface Memo {
   readonly state: State;
@@ -15,6 +17,8 @@ export interface Memo {
   /** The last content that was seen of each `config.reload`; a change while there is no supervisor is one, too. */
   readonly digests?: Digests;
   readonly rest?: Rest;
+  /** A sexton that knew less has not written it. */
+  readonly config?: KeptConfig | undefined;
 }
 
 export type Digests = Readonly<Record<number, string>>;
@@ -56,19 +60,20 @@ export function readMemo(memo: string, hostId: string): Memo | undefined {
       oomKills,
       digests = {},
       rest = RESTED,
+      config,
       state,
     } = JSON.parse(memo) as Memo & { format: number };
     if (format !== FORMAT || state.hostId !== hostId) return undefined;
     const fresh = initialState({ ...state, solo: false });
     const chronicle = { ...fresh.chronicle, ...state.chronicle };
-    return { isHeld, oomKills, digests, rest, state: { ...fresh, ...state, chronicle, ...ASLEEP } };
+    return { isHeld, oomKills, digests, rest, config, state: { ...fresh, ...state, chronicle, ...ASLEEP } };
   } catch {
     return undefined;
   }
 }
 
-function memoText({ state, isHeld, oomKills, digests, rest }: Memo): string {
-  return JSON.stringify({ format: FORMAT, isHeld, oomKills, digests, rest, state: { ...state, peers: undefined } });
+function memoText({ state, ...others }: Memo): string {
+  return JSON.stringify({ format: FORMAT, ...others, state: { ...state, peers: undefined } });
 }
 
 /**

@@ -37,6 +37,7 @@ import { readOomKills } from './oom.ts';
 import { OptionalServices } from './optional-services.ts';
 import type { ActionEnd } from './probes/probe.ts';
 import { Reflexes } from './reflexes.ts';
+import type { KeptConfig } from './run-config.ts';
 import { Sleeper, withWake } from './sleep.ts';
 import { type TerminationLog, TerminationLogWriter } from './termination-log.ts';
 import { LATE_MS, MAX_TIMER_MS, MOST, maxWritingMs, mustRescanFirst, withTimeout } from './timeouts.ts';
@@ -53,14 +54,21 @@ export interface SupervisorOptions {
   readonly bootId: string;
   /** The member's place in a graveyard, loaded once the application was started; undefined: solo. */
   readonly openMembership: ((before: Before) => Promise<Membership>) | undefined;
+  /** All of this, for the next supervisor. */
+  readonly config?: KeptConfig;
   /** What is to be told of the configuration, once in the life of the container. */
-  readonly remarks?: { readonly warnings: readonly string[]; readonly notes: readonly string[] };
+  readonly remarks?: Remarks;
   /** After so long without an event it may sleep; undefined: it never does, as something here has to answer or to look. */
   readonly sleepAfterMs?: number | undefined;
   readonly http?: HttpOptions | undefined;
   readonly terminationLog?: TerminationLog | undefined;
   /** Tells a collector of the end, within so many milliseconds; resolves with why it could not. */
   readonly sendTrace?: ((state: State, maxMs: number) => Promise<string | undefined>) | undefined;
+}
+
+export interface Remarks {
+  readonly warnings: readonly string[];
+  readonly notes: readonly string[];
 }
 
 /** What the supervisor before this one has left to its membership. */
@@ -193,9 +201,9 @@ export class Supervisor {
     const { log, remarks } = this.#options;
     const { phase } = state;
     if (this.#wasWoken) return log.say('debug', 'awake again', { by: wokenBy, phase });
+    if (isResumed) return log.say('warn', 'the supervisor was started again', { phase });
     for (const warning of remarks?.warnings ?? []) log.say('warn', warning);
     for (const note of remarks?.notes ?? []) log.say('info', note);
-    if (isResumed) log.say('warn', 'the supervisor was started again', { phase });
   }
 
   async #open(openMembership: OpenMembership): Promise<Membership> {
@@ -318,7 +326,7 @@ export class Supervisor {
   #commit(ack: number | undefined, commands: readonly HostCommand[]): void {
     if (this.#state === undefined) return;
     const [isHeld, oomKills, digests, rest] = [this.#isHeld, this.#oomKills, this.#digests, this.#rest];
-    const memo = writeMemo({ state: this.#state, isHeld, oomKills, digests, rest });
+    const memo = writeMemo({ state: this.#state, isHeld, oomKills, digests, rest, config: this.#options.config });
     const isNews = memo !== this.#memo;
     if (ack === undefined && commands.length === 0 && !isNews) return;
     this.#options.host.commit({ ack, memo: isNews ? memo : undefined, commands });

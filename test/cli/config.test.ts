@@ -58,7 +58,7 @@ describe('the configuration of `sexton -- command`', () => {
         reload: [],
         quit: [],
         restart: 'never',
-        restartPodOn: { codes: [], liveness: false },
+        restartPodOn: { codes: [], liveness: false, max: undefined },
         exitCode: { kind: 'keep' },
         startFailureCode: undefined,
         session: undefined,
@@ -238,7 +238,7 @@ restartPolicyRules:
       reload: "/etc/app,d=HUP,validate=sh -c 'app --check, /etc/app,d'",
       quit: 'istio,envoy:9902,http://127.0.0.1:8080/quit',
       restart: 'on-failure',
-      restartPodOn: 'exit:70,liveness',
+      restartPodOn: 'exit:70,liveness,max=3',
       exitCode: '3=0,143=0',
       session: 's-1',
       http: '[::1]:8081',
@@ -284,7 +284,7 @@ preStop: sleep:5s
 reload: /etc/app,d=HUP,validate=sh -c 'app --check, /etc/app,d'
 quit: istio,envoy:9902,http://127.0.0.1:8080/quit
 restart: on-failure
-restartPodOn: exit:70,liveness
+restartPodOn: exit:70,liveness,max=3
 exitCode: {3: 0, 143: 0}
 session: s-1
 http: '[::1]:8081'
@@ -303,7 +303,7 @@ logFormat: text
       assert.deepEqual(other.run.http, byFlags.run.http);
       assert.deepEqual(other.run.host, { firstOnly: true, missesOrphans: false, commands: [] });
       assert.deepEqual(other.run.terminationLog, byFlags.run.terminationLog);
-      assert.equal(other.run.otlp, byFlags.run.otlp);
+      assert.deepEqual(other.run.otlp, byFlags.run.otlp);
       assert.deepEqual(
         other.sources.map(({ key, value }) => [key, value]),
         byFlags.sources.map(({ key, value }) => [key, value]),

@@ -24,6 +24,13 @@ export function wrongFlags(): readonly WrongInput[] {
       '/graves/$(POD)',
       "$(POD) was not expanded; declare that variable before this one in the Pod's env",
     ),
+    one(
+      'restarts of the pod without a number',
+      'restart-pod-on',
+      'exit:70,max=often',
+      'max=often is not a number of restarts; write max=6',
+    ),
+    one('no restart of the pod', 'restart-pod-on', 'exit:70,max=0', 'max=0 is not a number of restarts; write max=6'),
     one('a grace period of nothing', 'grace-period', '0', 'must be longer than 0; write a duration such as 30s'),
     one('a port without a colon', 'http', '8080', 'a port needs a colon before it; write :8080'),
     one('a port beyond all', 'http', ':65536', '65536 is not a port; write a number from 1 to 65535'),

@@ -17,6 +17,11 @@ export function wrongCommandLines(): readonly WrongInput[] {
       whole: true,
       message: 'empty command; write sexton [flags] -- COMMAND',
     },
+    {
+      title: 'settings that are too long to be kept',
+      argv: ['--pre-stop', `exec:sh -c '${'x'.repeat(40_000)}'`],
+      message: 'the settings take more than 32768 bytes; move long commands into scripts',
+    },
     { title: 'a flag without a value', argv: ['--name'], message: '--name: needs a value; write --name NAME' },
     {
       title: 'a flag with an empty value',

@@ -54,7 +54,7 @@ export function mainConfig(change: Partial<MemberConfig> = {}): MemberConfig {
     reload: [],
     quit: [],
     restart: 'never',
-    restartPodOn: { codes: [], liveness: false },
+    restartPodOn: { codes: [], liveness: false, max: undefined },
     startFailureCode: undefined,
     exitCode: { kind: 'keep' },
     session: undefined,

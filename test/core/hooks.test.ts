@@ -151,7 +151,7 @@ describe('pre-stop', () => {
 
   it('is ended by a second stop request, and not begun after one', () => {
     const life = main({ ...BYE, gracePeriodMs: 30_000 }, { actions: { bye: ['never'] } });
-    life.signal(15).pass(1_700).signal(15);
+    life.signal(15).pass(1_700).signal(2);
     assert.deepEqual([life.endsOf('bye'), life.signals, life.exitCode], [[1_700], [[1_700, 15]], 143]);
     const drained = main({ ...BYE, drain: fixed(5_000) })
       .signal(15)

@@ -87,10 +87,11 @@ export class Life {
     return this.pass(0);
   }
 
-  signal(signal: number, from: { readonly terminal?: boolean } = {}): this {
+  /** From outside of the container, unless it is said. */
+  signal(signal: number, from: { readonly terminal?: boolean; readonly pid?: number } = {}): this {
     const passed = this.state.child.is === 'alive' ? this.host.passOn(signal, this.nowMs) : undefined;
     if (passed === undefined)
-      return this.feed({ type: 'signal', signal, senderPid: 0, fromTerminal: from.terminal ?? false });
+      return this.feed({ type: 'signal', signal, senderPid: from.pid ?? 0, fromTerminal: from.terminal ?? false });
     const { id, as } = passed;
     this.done = [...this.done, { atMs: this.nowMs - START, effect: { type: 'kill', id, signal: as } }];
     return this.feed({ type: 'forwarded', signal, as, senderPid: 0 });

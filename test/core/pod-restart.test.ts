@@ -184,6 +184,16 @@ describe('a restart in place', () => {
     assert.deepEqual(life.feed({ type: 'restartAsked', ask: ask(0) }).pass(1_000).spawns, [0, 100]);
   });
 
+  it('that is dated in the future is none, and keeps no member from the next one', () => {
+    const pod = new Pod(pair()).pass(1_000);
+    pod.act('work', (life) => life.feed({ type: 'restartAsked', ask: ask(3_600_000) })).pass(10_000);
+    const work = pod.of('work');
+    assert.deepEqual([work.spawns, work.phase], [[0], 'running']);
+    assert.ok(work.logs.includes('warn: ignored a request to restart in place: its time has not come'));
+    pod.act('work', (life) => life.feed({ type: 'restartAsked', ask: ask(11_000) })).pass(10_000);
+    assert.deepEqual([work.spawns.length, pod.of('proxy').spawns.length], [2, 2]);
+  });
+
   it('goes on with another supervisor', () => {
     const pod = new Pod(pair()).pass(1_000).act('work', (life) => life.feed({ type: 'restartAsked', ask: ask(1_000) }));
     for (const name of ['work', 'proxy']) pod.act(name, (life) => life.loseSupervisor().feed({ type: 'booted' }));
@@ -193,7 +203,7 @@ describe('a restart in place', () => {
 
 describe('restart-pod-on', () => {
   it('exit: restarts all, with a growing pause for one that ends so again and again', () => {
-    const restartPodOn = { codes: [70], liveness: false };
+    const restartPodOn = { codes: [70], liveness: false, max: undefined };
     const pod = new Pod(pair({ restartPodOn })).pass(1_000).act('work', (life) => life.endChild(70));
     assert.deepEqual([pod.pass(1_000).of('proxy').spawns.length, pod.of('work').spawns], [2, [0, 1_100]]);
     assert.equal(pod.of('proxy').tombstone.RestartBy, 'work: exit code 70');
@@ -202,8 +212,48 @@ describe('restart-pod-on', () => {
     assert.deepEqual(pod.act('work', (life) => life.endChild(1)).pass(1_000).ends, ['work 1', 'proxy 0']);
   });
 
+  describe('has an end', () => {
+    const crash = (pod: Pod): Pod => pod.act('work', (life) => life.endChild(70)).pass(30_000);
+    const crashed = (times: number, change: Partial<MemberConfig>): Pod =>
+      Array.from({ length: times }).reduce<Pod>(crash, new Pod(pair({ restartPodOn: ON_70, ...change })).pass(1_000));
+    const ON_70 = { codes: [70], liveness: false, max: undefined };
+
+    it('after six restarts where a Job could run: then the command has failed, and so has the pod', () => {
+      for (const restartPolicy of ['Never', 'OnFailure'] as const) {
+        const sixth = crashed(6, { restartPolicy });
+        assert.deepEqual([sixth.of('work').tombstone.PodRestarts, sixth.ends], [6, []]);
+        assert.deepEqual(crash(sixth).ends[0], 'work 70', restartPolicy);
+        assert.ok(sixth.of('work').logs.includes('error: not restarting the pod again'));
+      }
+    });
+
+    it('where it is declared, and none under Always', () => {
+      const declared = crashed(2, { restartPolicy: 'Always', restartPodOn: { ...ON_70, max: 2 } });
+      assert.deepEqual([declared.ends, crash(declared).ends], [[], ['work 70']]);
+      assert.deepEqual(crashed(9, { restartPolicy: 'Always' }).ends, []);
+    });
+
+    it('for a liveness probe, too, whose failure then ends this life alone', () => {
+      const change = {
+        restartPodOn: { codes: [], liveness: true, max: 1 },
+        ...probes({ liveness: { failures: 1 } }),
+      };
+      const life = new Life({
+        config: mainConfig({ ...GRACE, ...change }),
+        peers: [],
+        child: { ...traps(200), actions: { liveness: [{ afterMs: 1_000, ok: false }] } },
+      });
+      life.pass(30_000);
+      assert.deepEqual([life.tombstone.PodRestarts, life.spawns.length], [1, 2]);
+      assert.equal(life.tombstone.Phase, 'dead');
+    });
+  });
+
   it('liveness: restarts all, in order', () => {
-    const change = { restartPodOn: { codes: [], liveness: true }, ...probes({ liveness: { failures: 1 } }) };
+    const change = {
+      restartPodOn: { codes: [], liveness: true, max: undefined },
+      ...probes({ liveness: { failures: 1 } }),
+    };
     const [proxy, work] = pair(change) as readonly [MemberScript, MemberScript];
     const pod = new Pod([
       proxy,

@@ -15,9 +15,23 @@ describe('A8 a second stop signal', () => {
     assert.deepEqual([holding.phase, holding.signals], ['holding', []]);
   });
 
-  it('a second later is another one, and so is another number at once', () => {
-    assert.deepEqual(draining().pass(1_000).signal(15).signals, [[1_000, 15]]);
+  it('of another number is another one at once', () => {
     assert.deepEqual(draining().pass(20).signal(2).signals, [[20, 15]]);
+  });
+
+  it('from outside is the same request however late where a grace period is declared', () => {
+    assert.deepEqual(draining().pass(3_000).signal(15).pass(9_000).signals, [[5_000, 15]]);
+    const config = sidecarConfig({ ...GRACE, mains: ['work'] });
+    const holding = new Life({ config, peers: [alive('work')] }).signal(15).pass(12_000).signal(15).pass(5_000);
+    assert.deepEqual([holding.phase, holding.signals], ['holding', []]);
+  });
+
+  it('is another one a second later without a declared grace period, from inside, and by INT', () => {
+    const config = mainConfig({ drain: fixed(5_000) });
+    assert.deepEqual(new Life({ config, peers: [] }).signal(15).pass(1_000).signal(15).signals, [[1_000, 15]]);
+    assert.deepEqual(draining().pass(1_000).signal(15, { pid: 7 }).signals, [[1_000, 15]]);
+    const byInt = new Life({ config: mainConfig({ ...GRACE, drain: fixed(5_000) }), peers: [] }).signal(2);
+    assert.deepEqual(byInt.pass(1_000).signal(2).signals, [[1_000, 2]]);
   });
 
   it('from a terminal is meant each time', () => {
@@ -39,8 +53,8 @@ describe('A8 a second stop signal', () => {
       { signal: 2, forMs: undefined },
     ];
     const life = new Life({ config: mainConfig({ ...GRACE, ladder }), child: { on: { 15: 'ignores' } }, peers: [] });
-    assert.deepEqual(life.signal(15).pass(20).signal(15).pass(100).signals, [[0, 15]]);
-    assert.deepEqual(life.pass(900).signal(15).signals.at(-1), [1_020, 2]);
+    assert.deepEqual(life.signal(15).pass(20).signal(15).pass(1_980).signal(15).signals, [[0, 15]]);
+    assert.deepEqual(life.signal(15, { pid: 7 }).signals.at(-1), [2_000, 2]);
   });
 
   it('behind the platform’s first one after sexton stop is the same request, too', () => {

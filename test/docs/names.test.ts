@@ -39,7 +39,7 @@ const FOREIGN = new Set(Object.values(OTHER_FLAGS).flat());
 
 const VARIABLES = new Set([
   ...[...KEYS.map((key) => FLAGS[key].name), 'config'].map(variableOf),
-  ...['SEXTON_POD_UID', 'SEXTON_INIT_FD', 'SEXTON_INIT_AS', 'SEXTON_NODE'],
+  ...['SEXTON_POD_UID', 'SEXTON_INIT_FD', 'SEXTON_INIT_AS', 'SEXTON_INIT_SOLO', 'SEXTON_NODE'],
 ]);
 const SOURCES = globSync(
   [

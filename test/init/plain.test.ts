@@ -1,6 +1,9 @@
 /** Init and the configuration agree on which command is plain: the two read the same command line, each in its way. */
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import '../helpers/seeded.ts';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import fc from 'fast-check';
 import { whyNode } from '../../src/cli/config/plain.ts';
 import { eachBuild, layBench } from './scripted.ts';
 
@@ -10,6 +13,8 @@ const PLAIN: readonly (readonly [readonly string[], Readonly<Record<string, stri
   [['--grace-period', '000020ms', '--session', '9C-uid', '--log-format=json'], {}],
   [['--log-level', 'warn'], { SEXTON_LOG_LEVEL: 'info' }],
   [['--drain', '0s'], {}],
+  [['--sleep-after', '10s'], {}],
+  [['--sleep-after=never'], { SEXTON_SLEEP_AFTER: '1m' }],
   [['--drain=000000ms'], { SEXTON_POD_UID: 'a-1', SEXTON_NAME: 'x' }],
   [[], { SEXTON_GRACE_PERIOD: '9999m', SEXTON_LOG_LEVEL: 'error' }],
 ];
@@ -28,6 +33,7 @@ const WITH_NODE: readonly (readonly [readonly string[], Readonly<Record<string, 
   [['--grace-period', '10000m'], {}, '--grace-period 10000m'],
   [['--grace-period', '00s'], {}, '--grace-period 00s'],
   [['--name', 'x-'], {}, '--name x-'],
+  [['--sleep-after', '0s'], {}, '--sleep-after 0s'],
   [['--http', ':8080'], {}, '--http'],
   [['-x'], {}, '-x'],
   [[], { SEXTON_HTTP: ':8080' }, 'SEXTON_HTTP=:8080'],
@@ -55,3 +61,69 @@ eachBuild('a command is plain to init exactly where the configuration says so', 
     assert.equal(existsSync(bench.path('node-started')), why !== undefined, shown);
   }
 });
+
+const FLAGS = ['name', 'role', 'restart-policy', 'grace-period', 'drain', 'graveyard', 'session', 'log-level'];
+const flag = fc.constantFrom(...FLAGS, 'log-format', 'sleep-after', 'hold', 'http', 'nam', 'pod-uid');
+/** Right for one of the flags, or nearly so. */
+const value = fc.constantFrom(
+  ...['', 'web', '-', 'a-', '-a', 'A', 'a_b', 'x'.repeat(63), 'x'.repeat(64), 'main', 'sidecar', 'Never', 'never'],
+  ...[
+    'Always',
+    'OnFailure',
+    '0',
+    '5',
+    '0s',
+    '00ms',
+    '5s',
+    '05s',
+    '999999s',
+    '1000000s',
+    '9999m',
+    '10000m',
+    '1h',
+    '1m30s',
+  ],
+  ...[
+    '/g',
+    '/',
+    '//',
+    'g',
+    '/a b',
+    `/${'g'.repeat(36)}`,
+    `/${'g'.repeat(37)}`,
+    'debug',
+    'info',
+    'warn',
+    'error',
+    'WARN',
+  ],
+  ...['json', 'text', 'ü', 'a\n', '=', '--', 'x'.repeat(65)],
+);
+const pair = fc.tuple(flag, value);
+const line = fc.record({
+  runs: fc.boolean(),
+  flags: fc.array(fc.tuple(pair, fc.boolean()), { maxLength: 3 }),
+  variables: fc.array(pair, { maxLength: 2 }),
+});
+
+eachBuild('a command line of any form is plain to both, or to none', async (t, build) => {
+  const bench = await layBench(t, build);
+  const note = bench.path('node-started');
+  rmSync(bench.path('bin/node'));
+  // Nothing is to be supervised: what was to be seen has been.
+  const ends = `#!/bin/sh\n: >'${note}'\n[ -n "$SEXTON_INIT_FD" ] && kill -KILL $PPID\n`;
+  writeFileSync(bench.path('bin/node'), ends, { mode: 0o755 });
+  for (const { runs, flags, variables } of fc.sample(line, LINES)) {
+    const given = flags.flatMap(([[name, text], isJoined]) => (isJoined ? [`--${name}=${text}`] : [`--${name}`, text]));
+    const words = [...(runs ? ['run'] : []), ...given, '--', 'true'];
+    const env = Object.fromEntries(
+      variables.map(([name, text]) => [`SEXTON_${name.replaceAll('-', '_').toUpperCase()}`, text]),
+    );
+    spawnSync(bench.sexton, words, { env: { PATH: process.env.PATH, ...env }, stdio: 'ignore' });
+    const why = whyNode(words, env, () => true);
+    assert.equal(existsSync(note), why !== undefined, `${JSON.stringify([env, ...words])}: ${why}`);
+    rmSync(note, { force: true });
+  }
+});
+
+const LINES = 300;

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { resolveRun } from '../../src/cli/resolve.ts';
 import type { MemberConfig } from '../../src/core/config.ts';
 import { MAX_AMONG } from '../../src/core/format/stop-request.ts';
 import { reduce } from '../../src/core/lifecycle/lifecycle.ts';
@@ -11,6 +12,14 @@ import type { Event } from '../../src/core/state/events.ts';
 import { initialState, type State } from '../../src/core/state/state.ts';
 import { encodeCommit } from '../../src/runtime/host/frames.ts';
 import { readMemo, writeMemo } from '../../src/runtime/memo.ts';
+import {
+  type KeptConfig,
+  keptConfig,
+  MAX_KEPT_BYTES,
+  type RunConfig,
+  restoredConfig,
+} from '../../src/runtime/run-config.ts';
+import { filesOf } from '../cli/files.ts';
 import { BOOT, HOST_ID, instant, mainConfig } from '../core/helpers.ts';
 
 function live(config: MemberConfig, events: readonly Event[]): State {
@@ -66,3 +75,45 @@ describe('the memo', () => {
     assert.equal(readMemo('{', HOST_ID), undefined);
   });
 });
+
+describe('the configuration in the memo', () => {
+  const state = live(mainConfig({ solo: true }), []);
+  const LINES: readonly (readonly string[])[] = [
+    ['run', '--', 'app', '--flag', 'ü'],
+    ['--stop', 'TERM:5s,KILL', '--signals', 'USR1:-,HUP:INT', '--exit-code', '3=0', '--signal-to', 'first', 'app'],
+    ['--graveyard', '/g', '--drain', 'min=1s,quiet=2s,max=9s,ignore=10.0.0.0/8', '--grace-period', '40s', 'app'],
+    ['--http', ':80', '--otlp', 'http://c:4318', '--reload', '/etc/app=HUP,validate=app -t', '--quit', 'istio', 'app'],
+    ['--liveness', 'http://:80/up,period=2s', '--post-start', 'exec:sh -c "x y"', '--pre-stop', 'sleep:1s', 'app'],
+    ['--graveyard', '/g', '--role', 'sidecar', '--hold', '5s', '--linger', '2s', '--start-after', 'istio=ready', 'app'],
+  ];
+
+  for (const words of LINES) {
+    it(`is as it was judged: ${words.join(' ')}`, async () => {
+      const resolution = await resolveRun(words, { OTEL_SERVICE_NAME: 'shop' }, filesOf());
+      assert.ok(resolution.ok, JSON.stringify(resolution));
+      const memo = writeMemo({ state, isHeld: false, config: keptConfig(resolution.run, '1.0.0') });
+      const kept = readMemo(memo, HOST_ID)?.config;
+      assert.ok(kept);
+      const { version, ...restored } = restoredConfig(kept, words) as KeptConfig;
+      assert.deepEqual([version, restored], ['1.0.0', withoutUndefined(resolution.run)]);
+    });
+  }
+
+  it('leaves room for a state of any size when it is as long as it may be', () => {
+    const config = keptConfig(
+      { ...({} as RunConfig), program: { fromIndex: 0, argv: ['x'.repeat(MAX_KEPT_BYTES)] } },
+      '1',
+    );
+    const said = Array.from({ length: 200 }, (_, index) => `${index}`.padStart(250, 'x'));
+    const memo = writeMemo({ state: { ...state, said }, isHeld: false, config });
+    encodeCommit({ ack: undefined, memo, commands: [] });
+    assert.deepEqual(readMemo(memo, HOST_ID)?.config, config);
+  });
+});
+
+function withoutUndefined(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutUndefined);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).filter(([, part]) => part !== undefined);
+  return Object.fromEntries(entries.map(([key, part]) => [key, withoutUndefined(part)]));
+}

@@ -28,7 +28,11 @@ export function withRestarts(scenario: Scenario): Scenario {
 function withCauses(dice: Dice, member: MemberScenario): MemberScenario {
   const { config } = member;
   if (config.role !== 'main' || !dice.chance(0.25)) return member;
-  const restartPodOn = { codes: dice.chance(0.7) ? [7] : [], liveness: config.probes.liveness !== undefined };
+  const restartPodOn = {
+    codes: dice.chance(0.7) ? [7] : [],
+    liveness: config.probes.liveness !== undefined,
+    max: undefined,
+  };
   return { ...member, config: { ...config, restartPodOn } };
 }
 

@@ -228,8 +228,14 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     breaks: 'the same signal right behind the first is the same request',
     file: 'lifecycle/request.ts',
-    from: '  if (isSameRequest(draft.state, event)) return;\n',
+    from: '  if (isSameRequest(draft, event)) return;\n',
     to: '',
+  },
+  {
+    breaks: 'the same signal from outside is the same request however late where a grace period is declared',
+    file: 'lifecycle/request.ts',
+    from: 'return isRepeated || at.mono',
+    to: 'return at.mono',
   },
   {
     breaks: 'a reflex holds no longer than the state that it was made from',

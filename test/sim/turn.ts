@@ -3,6 +3,7 @@
  * twice.
  */
 import { lastTurnMs } from '../../src/core/pod/deadline.ts';
+import { SIGINT } from '../../src/core/signals.ts';
 import { MAINS_FINISHED, type State } from '../../src/core/state/state.ts';
 import type { Step } from '../core/life.ts';
 import type { Container } from './container.ts';
@@ -54,10 +55,12 @@ function hasLived({ container }: Member): boolean {
   return container?.command !== undefined;
 }
 
-/** The same signal within a second is the same request. */
-function isAskedTwice({ asked }: Container): boolean {
+/** The same signal is the same request within a second, and where a grace period is declared always, but for INT. */
+function isAskedTwice({ asked, member }: Container): boolean {
   const [first] = asked;
-  return first !== undefined && asked.some(({ atMs, signal }) => atMs - first.atMs >= 1_000 || signal !== first.signal);
+  if (first === undefined) return false;
+  const isMeant = member.config.gracePeriodMs === undefined || first.signal === SIGINT;
+  return asked.some(({ atMs, signal }) => signal !== first.signal || (isMeant && atMs - first.atMs >= 1_000));
 }
 
 /** Another one of this boot has written a deadline that has all but come, and has not taken it back for long. */

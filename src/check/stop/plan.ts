@@ -2,15 +2,17 @@
  * What each container of a pod does when it is stopped, as far as its manifest tells: the input of the timeline. The
  * plan of a container under sexton is read by sexton's own parser, other programs by the stop presets.
  */
+
 import { basename } from 'node:path';
 import { startedBy } from '../../cli/notation/program.ts';
 import { presetNamed, presetOf } from '../../cli/notation/stop-presets.ts';
-import { type Files, type Resolution, type RunConfig, resolveRun } from '../../cli/resolve.ts';
+import { type Files, type Resolution, resolveRun } from '../../cli/resolve.ts';
 import { subcommandOf } from '../../cli/subcommand.ts';
 import type { MemberConfig } from '../../core/config.ts';
 import { isStopRequest, ladderOf } from '../../core/ladder.ts';
 import { killAtMs, lastTurnMs } from '../../core/pod/deadline.ts';
 import { SIGKILL, SIGTERM, signalNumber } from '../../core/signals.ts';
+import type { RunConfig } from '../../runtime/run-config.ts';
 import type { ComposeService } from '../input/compose.ts';
 import { at, entriesAt, itemsAt, textAt } from '../input/located.ts';
 import { configText, type Objects, type Workload } from '../input/objects.ts';

@@ -5,15 +5,17 @@
  * configuration of PID 1 is resolved again where PID 1 is sexton and may be read (same uid). A variable that the caller
  * has set for this one call counts more than that, a flag most.
  */
+
 import { readFileSync, readlinkSync } from 'node:fs';
 import { basename } from 'node:path';
 import { type Members, readMembers } from '../../runtime/graveyard/members.ts';
+import type { RunConfig } from '../../runtime/run-config.ts';
 import type { Env } from '../config/env.ts';
 import { flagLabel, variableLabel } from '../config/given.ts';
 import { dropInOf } from '../dropin/dropin.ts';
 import { machine } from '../machine.ts';
 import { parseGraveyard } from '../notation/values.ts';
-import { type RunConfig, resolveRun } from '../resolve.ts';
+import { resolveRun } from '../resolve.ts';
 import { SextonError } from '../text/errors.ts';
 import { badArguments } from './arguments.ts';
 

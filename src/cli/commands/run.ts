@@ -1,56 +1,42 @@
 /**
- * `sexton run` makes a supervisor from the command line and starts it. What the application does not need is loaded
- * after it has started.
+ * `sexton run` starts a supervisor with what the one before has left, or with what the command line says. What the
+ * application does not need is loaded after it has started.
  */
-import { EXIT } from '../../core/exit.ts';
 import type { State } from '../../core/state/state.ts';
 import { readBootId } from '../../runtime/boot-id.ts';
 import { SystemClock } from '../../runtime/clock.ts';
-import type { Host } from '../../runtime/host/host.ts';
+import type { Hello, Host } from '../../runtime/host/host.ts';
 import { InitHost } from '../../runtime/host/init.ts';
 import { whyWithoutInit } from '../../runtime/host/without-init.ts';
 import { Log } from '../../runtime/log.ts';
-import { type Before, Supervisor } from '../../runtime/supervisor.ts';
-import { leaveRefusal } from '../../runtime/termination-log.ts';
-import { withTimeout } from '../../runtime/timeouts.ts';
+import { readMemo } from '../../runtime/memo.ts';
+import { keptConfig, type RunConfig, restoredConfig } from '../../runtime/run-config.ts';
+import { type Before, type Remarks, Supervisor } from '../../runtime/supervisor.ts';
 import type { DropIn } from '../dropin/line.ts';
-import { machine } from '../machine.ts';
-import { type Resolution, type RunConfig, resolveRun } from '../resolve.ts';
-import { complainInTime, SextonError } from '../text/errors.ts';
 import { versionNumber } from '../text/version.ts';
 
 /** `argv` is what follows the program's name; `as`: that name, where it is another program's. */
 export async function run(argv: readonly string[], as?: DropIn): Promise<void> {
   keepToOurselves();
-  const host = await openHost(process.env);
-  const resolution = await resolveRun(argv, process.env, { ...machine, hasInit: host.init !== undefined }, as);
-  if (!resolution.ok) return refuseToStart(host, resolution);
-  await supervise(host, resolution.run, resolution);
+  const { host, hello, isSolo } = await openHost(process.env);
+  const config = hello && leftConfig(hello, argv);
+  if (config !== undefined) return supervise(host, config, undefined);
+  const { configure } = await import('./configure.ts');
+  const configured = await configure({ host, argv, as, isSolo, isResumed: hello?.memo !== undefined });
+  if (configured !== undefined) await supervise(host, configured.config, configured.remarks);
 }
 
-async function supervise(
-  host: Host,
-  {
-    member,
-    graveyard,
-    makesGraveyard,
-    program,
-    logLevel,
-    logFormat,
-    http,
-    terminationLog,
-    otlp,
-    sleepAfterMs,
-    host: wishes,
-  }: RunConfig,
-  { warnings, notes }: { readonly warnings: readonly string[]; readonly notes: readonly string[] },
-): Promise<void> {
+/** As the first supervisor of this container has made it. */
+function leftConfig({ memo, hostId }: Hello, argv: readonly string[]): RunConfig | undefined {
+  const kept = memo === undefined ? undefined : readMemo(memo, hostId)?.config;
+  return kept?.version === versionNumber() ? restoredConfig(kept, argv) : undefined;
+}
+
+async function supervise(host: Host, config: RunConfig, remarks: Remarks | undefined): Promise<void> {
+  const { member, graveyard, makesGraveyard, logLevel, logFormat, otlp, host: wishes, ...others } = config;
   const clock = new SystemClock();
   const log = new Log({ level: logLevel, format: logFormat, member: member.name });
-  // init is our parent.
-  const ofPlace = wishes.missesOrphans && process.ppid !== 1 ? [NOT_REAPED] : [];
-  const remarks = { warnings: [...warnings, ...ofPlace], notes };
-  const bootId = readBootId();
+  const version = versionNumber();
   const openMembership =
     graveyard === undefined
       ? undefined
@@ -63,25 +49,35 @@ async function supervise(
       ? undefined
       : async (state: State, maxMs: number) => {
           const { sendTrace: send } = await import('../../runtime/otlp.ts');
-          return send(
-            otlp,
-            { member, state, service: process.env.OTEL_SERVICE_NAME || 'sexton', version: versionNumber() },
-            maxMs,
-          );
+          const { url, service } = otlp;
+          return send(url, { member, state, service, version }, maxMs);
         };
-  const about = { member, program, host, wishes, clock, log, bootId, openMembership, http, terminationLog, sendTrace };
-  await new Supervisor({ ...about, remarks, sleepAfterMs }).start();
+  const about = { ...others, member, host, wishes, clock, log, openMembership, sendTrace };
+  const kept = { config: keptConfig(config, version), ...(remarks && { remarks }) };
+  await new Supervisor({ ...about, ...kept, bootId: readBootId() }).start();
 }
 
-/** sexton-init when it started us, else this process itself. */
-async function openHost(env: NodeJS.ProcessEnv): Promise<Host> {
+/** sexton-init when it started us, with what it says first; else this process itself. */
+async function openHost(env: NodeJS.ProcessEnv): Promise<Opened> {
   const fd = env.SEXTON_INIT_FD;
+  const isSolo = env.SEXTON_INIT_SOLO !== undefined;
   // init sets these for the supervisor alone: the application gets its environment from init.
   delete env.SEXTON_INIT_FD;
   delete env.SEXTON_INIT_AS;
-  if (fd !== undefined && /^[0-9]{1,4}$/.test(fd)) return new InitHost(Number(fd));
+  delete env.SEXTON_INIT_SOLO;
+  if (fd !== undefined && /^[0-9]{1,4}$/.test(fd)) {
+    const host = new InitHost(Number(fd));
+    return { host, hello: await host.hello(), isSolo };
+  }
   const { ExecaHost } = await import('../../runtime/host/execa.ts');
-  return new ExecaHost(whyWithoutInit());
+  return { host: new ExecaHost(whyWithoutInit()), hello: undefined, isSolo };
+}
+
+interface Opened {
+  readonly host: Host;
+  readonly hello: Hello | undefined;
+  /** There was no default graveyard when init started. */
+  readonly isSolo: boolean;
 }
 
 /**
@@ -100,15 +96,3 @@ function keepToOurselves(): void {
   }
   process.on('SIGXFSZ', () => {});
 }
-
-/** Prints all problems in one message; nothing was started. A stalled reader of stderr must not keep the container. */
-async function refuseToStart(host: Host, refusal: Extract<Resolution, { ok: false }>): Promise<void> {
-  const { problems, name, terminationLog } = refusal;
-  await withTimeout(complainInTime(new SextonError('badConfiguration', { problems })), MAX_COMPLAINING_MS);
-  await leaveRefusal(terminationLog, name, problems);
-  host.commit({ ack: undefined, memo: undefined, commands: [{ type: 'exit', code: EXIT.sexton }] });
-}
-
-const MAX_COMPLAINING_MS = 200;
-const NOT_REAPED =
-  'orphans are not reaped here: this is not PID 1 and no subreaper; add -s, set TINI_SUBREAPER, or make it PID 1';

@@ -4,14 +4,15 @@
  * init's session. A supervisor, probes and hooks are in sessions of their own, as are processes that `kubectl exec`
  * starts.
  */
+
 import { readdirSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { Tombstone } from '../../core/format/tombstone.ts';
 import { parseTombstone } from '../../core/format/tombstone-parse.ts';
 import { addressText, type HttpAddress } from '../../runtime/http/address.ts';
+import type { RunConfig } from '../../runtime/run-config.ts';
 import { formatDuration } from '../notation/duration.ts';
-import type { RunConfig } from '../resolve.ts';
 
 /** A process of `/proc/PID/stat`, proc_pid_stat(5). */
 interface Stat {

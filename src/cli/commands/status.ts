@@ -2,14 +2,15 @@
  * `sexton status [--graveyard DIR] [--format table|json] [--wide] [--watch]`: the members of the pod, as their
  * tombstones tell. `sexton status --check [NAME]`: whether one of them is healthy, by the exit code.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tombstone } from '../../core/format/tombstone.ts';
 import { RESTART } from '../../core/state/state.ts';
 import { readBootId } from '../../runtime/boot-id.ts';
 import type { Members } from '../../runtime/graveyard/members.ts';
+import type { RunConfig } from '../../runtime/run-config.ts';
 import type { Env } from '../config/env.ts';
 import { show } from '../notation/parse.ts';
-import type { RunConfig } from '../resolve.ts';
 import { warn } from '../text/errors.ts';
 import { outputWidth, print, withBoldHeader } from '../text/print.ts';
 import { formatTable } from '../text/table.ts';

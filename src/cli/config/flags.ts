@@ -209,7 +209,7 @@ export const FLAGS: { readonly [K in Key]: Flag<Values[K]> } = {
   },
   restartPodOn: {
     name: 'restart-pod-on',
-    takes: 'exit:CODE,..,liveness',
+    takes: 'exit:CODE,..,liveness,max=6',
     parse: parseRestartPodOn,
     format: formatRestartPodOn,
     help: 'Which ends of this command restart all members of the pod in place, as sexton restart does.',

@@ -50,17 +50,20 @@ function readFlags(argv: readonly string[]): Map<string, string> | string {
   return flags;
 }
 
+const SOME_TIME = /^0*[1-9]\d*(ms|s|m)$(?<=^(\d{1,6}m?s|\d{1,4}m))/;
+
 /** What can be started before Node has looked at it. */
 const FORMS = {
   name: /^(?!-)[-a-z0-9]{1,63}(?<!-)$/,
   role: /^main$/,
   'restart-policy': /^(Never|OnFailure|Always)$/,
-  'grace-period': /^0*[1-9]\d*(ms|s|m)$(?<=^(\d{1,6}m?s|\d{1,4}m))/,
+  'grace-period': SOME_TIME,
   drain: /^(\d{1,6}m?s|\d{1,4}m)$/,
   graveyard: /^\/[-/._a-zA-Z0-9]{1,36}$/,
   session: /^(?!-)[-a-zA-Z0-9]{1,64}$/,
   'log-level': /^(debug|info|warn|error)$/,
   'log-format': /^(json|text)$/,
+  'sleep-after': new RegExp(`^never$|${SOME_TIME.source}`),
 } as const;
 
 const FLAG_NAMES = Object.keys(FORMS) as readonly (keyof typeof FORMS)[];

@@ -7,12 +7,14 @@
  * nothing is drained and no graveyard is looked for. With one, their flags stand and the rest is a member as `sexton
  * run` makes it.
  */
+
+import type { HostWishes } from '../../runtime/run-config.ts';
 import { type CommandLine, readCommandLine } from '../config/argv.ts';
 import type { Env, Environment } from '../config/env.ts';
 import type { Key } from '../config/flag.ts';
 import type { Given } from '../config/given.ts';
 import { readDumbInit } from './dumb-init.ts';
-import type { DropIn, DropInLine, DropInRun, HostWishes } from './line.ts';
+import type { DropIn, DropInLine, DropInRun } from './line.ts';
 import { readTini } from './tini.ts';
 
 /** The command line, and what follows from the name of the program. */

@@ -1,17 +1,10 @@
 /**
  * What a command line of tini, dumb-init or kubexit asks for.
  */
-import type { HostCommand } from '../../runtime/host/host.ts';
+import type { HostWishes } from '../../runtime/run-config.ts';
 import type { Given } from '../config/given.ts';
 
 export type DropIn = 'tini' | 'dumb-init' | 'kubexit';
-
-/** What is asked of the host beside the lifecycle. */
-export interface HostWishes {
-  /** Where this is not PID 1 orphans go elsewhere, and that is to be said. */
-  readonly missesOrphans: boolean;
-  readonly commands: readonly HostCommand[];
-}
 
 /** To run a command. */
 export interface DropInRun {

@@ -9,7 +9,7 @@ import { isRestarting } from '../pod/restart.ts';
 import { SIGINT, SIGTERM, signalName } from '../signals.ts';
 import { type Draft, note, say, update } from '../state/draft.ts';
 import type { Event } from '../state/events.ts';
-import { REQUEST, type State, type Stop } from '../state/state.ts';
+import { REQUEST, type Stop } from '../state/state.ts';
 import { climbOn, killNow, sendSignal } from './climb.ts';
 import { longestDrainMs } from './drain.ts';
 import { finishMember } from './end.ts';
@@ -22,7 +22,7 @@ export function onSignal(draft: Draft, event: Event & { type: 'signal' }): void 
   const name = signalName(event.signal);
   note(draft, 'signal received', { Signal: name, Sender: event.senderPid });
   if (draft.state.child.is === 'gone') {
-    if (isStopRequest(config, event.signal) && !isSameRequest(draft.state, event)) leaveNow(draft);
+    if (isStopRequest(config, event.signal) && !isSameRequest(draft, event)) leaveNow(draft);
     return;
   }
   if (isStopRequest(config, event.signal)) return requestStop(draft, event);
@@ -80,7 +80,7 @@ type Request = Omit<Event & { type: 'signal' }, 'type'>;
 
 function requestStop(draft: Draft, event: Request): void {
   const { deadline, stop } = draft.state;
-  if (isSameRequest(draft.state, event)) return;
+  if (isSameRequest(draft, event)) return;
   // The platform's first request moves the deadline, also during a stop of our own.
   if (stop === undefined || stop.requests === 0)
     update(draft, { deadline: earlier(deadline, platformDeadline(draft.config, event.at.mono)) });
@@ -89,12 +89,15 @@ function requestStop(draft: Draft, event: Request): void {
 }
 
 /**
- * Some platforms send each twice: an agent and the runtime below it, or `docker stop` beside systemd. A person at a
- * terminal means each.
+ * Some platforms send each twice: an agent and the runtime below it, or `docker stop` beside systemd. The kubelet does
+ * so 10 to 18 s later when its runtime is restarted: one that has declared its time is not in a hurry for that. A person
+ * means each: at a terminal, by INT, or from inside the PID namespace; only from outside is the sender 0: sigaction(2).
  */
-function isSameRequest({ stop }: State, { at, signal, fromTerminal }: Request): boolean {
-  const { asked } = stop ?? {};
-  return asked?.signal === signal && !fromTerminal && at.mono - asked.atMs < SAME_REQUEST_MS;
+function isSameRequest({ config, state }: Draft, { at, signal, senderPid, fromTerminal }: Request): boolean {
+  const { asked } = state.stop ?? {};
+  if (asked?.signal !== signal || fromTerminal) return false;
+  const isRepeated = config.gracePeriodMs !== undefined && senderPid === 0 && signal !== SIGINT;
+  return isRepeated || at.mono - asked.atMs < SAME_REQUEST_MS;
 }
 
 const SAME_REQUEST_MS = 1_000;

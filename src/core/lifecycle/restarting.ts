@@ -2,7 +2,7 @@
  * A restart in place: asked for, joined, and ended by another start.
  */
 import { type ChildExit, EXIT, statusOf } from '../exit.ts';
-import { restartsOfOthers, unendedIn } from '../pod/restart.ts';
+import { isAhead, restartsOfOthers, unendedIn } from '../pod/restart.ts';
 import { restartsAllOn } from '../restart.ts';
 import { type Draft, isDue, note, say, sayOnce, update, wakeAt } from '../state/draft.ts';
 import type { Event } from '../state/events.ts';
@@ -11,6 +11,8 @@ import { finishMember } from './end.ts';
 import { askForRestart } from './wish.ts';
 
 export function onRestartAsked(draft: Draft, { ask }: Event & { type: 'restartAsked' }): void {
+  if (isAhead(draft.state, ask))
+    return say(draft, 'warn', 'ignored a request to restart in place: its time has not come', { by: ask.by });
   askForRestart(draft, ask);
 }
 

@@ -34,9 +34,11 @@ export function rest(draft: Draft, exit: ChildExit, reason: DeathReason, backoff
 export function askByExit(draft: Draft, child: Child & { is: 'leftovers' }): boolean {
   const { config, state } = draft;
   const status = statusOf(child.exit);
+  const why = `exit code ${status}`;
   if (state.stop !== undefined || state.failing !== undefined || !config.restartPodOn.codes.includes(status))
     return false;
-  askByItself(draft, `exit code ${status}`);
+  if (!mayAskAgain(draft, why)) return false;
+  askByItself(draft, why);
   return true;
 }
 
@@ -44,14 +46,28 @@ export function askByExit(draft: Draft, child: Child & { is: 'leftovers' }): boo
 export function askByFailure(draft: Draft, why: string): boolean {
   const { config, state } = draft;
   if (why !== 'liveness' || !config.restartPodOn.liveness || state.stop !== undefined) return false;
+  if (!mayAskAgain(draft, why)) return false;
   note(draft, 'failing', { Why: why });
   say(draft, 'error', 'restarting the pod: its liveness probe failed');
   askByItself(draft, 'liveness');
   return true;
 }
 
+/** A Job counts failed containers and pods, not restarts in place: without a bound it would never fail. */
+function mayAskAgain(draft: Draft, why: string): boolean {
+  const { restartPodOn, restartPolicy } = draft.config;
+  const { podRestarts } = draft.state;
+  const max = restartPodOn.max ?? (restartPolicy === 'Always' ? Number.POSITIVE_INFINITY : BACKOFF_LIMIT);
+  if (podRestarts < max) return true;
+  say(draft, 'error', 'not restarting the pod again', { by: why, restarts: podRestarts });
+  return false;
+}
+
+/** The default of a Job's `backoffLimit`. */
+const BACKOFF_LIMIT = 6;
+
 /** For the whole pod. */
-export function askByItself(draft: Draft, why: string): void {
+function askByItself(draft: Draft, why: string): void {
   const { config, state } = draft;
   const requestedMs = Math.max(state.now.mono, (state.restart?.requestedMs ?? 0) + 1);
   const by = `${config.name}: ${why}`;

@@ -59,8 +59,7 @@ export function restartsOfOthers(
   for (const peer of Object.values(state.peers ?? {})) {
     const ask = askOf(peer.tombstone, state.startedAtMs);
     if (ask === undefined || !takesPart(ask.among, config.name) || !isNews(state, ask)) continue;
-    if (ask.requestedMs > state.now.mono + MAX_AHEAD_MS || !isHeard(state, peer) || isForeign(config, state, peer))
-      continue;
+    if (isAhead(state, ask) || !isHeard(state, peer) || isForeign(config, state, peer)) continue;
     if (isOver(config, state, ask)) continue;
     const atMs = peer.foundAtStart ? peer.sinceMs + SETTLING_MS : 0;
     if (isPast(state, atMs)) asks.push(ask);
@@ -81,7 +80,11 @@ function isOver(config: MemberConfig, state: State, { requestedMs }: RestartAsk)
   return requestedMs <= state.startedAtMs && Object.values(state.peers ?? {}).some(hasStarted);
 }
 
-/** Times are rounded on the way. */
+/** Its moment has not come, and would keep any other from being the later one. Times are rounded on the way. */
+export function isAhead({ now }: State, { requestedMs }: RestartAsk): boolean {
+  return requestedMs > now.mono + MAX_AHEAD_MS;
+}
+
 const MAX_AHEAD_MS = 1_000;
 /** By then who holds the handle anew has written over the tombstone of the life before. */
 const SETTLING_MS = 1_000;

@@ -24,6 +24,7 @@ export class InitHost implements Host {
   readonly init = `/proc/${process.ppid}/exe`;
   readonly #fd: number;
   readonly #reader = new FrameReader();
+  #first: Promise<readonly string[][]> | undefined;
   #socket: Socket | undefined;
   #closing = false;
 
@@ -31,9 +32,16 @@ export class InitHost implements Host {
     this.#fd = fd;
   }
 
+  /** What init says first; `open` repeats it. */
+  async hello(): Promise<Hello> {
+    this.#first ??= this.#firstFrames();
+    const [first = []] = await this.#first;
+    return decodeHello(first);
+  }
+
   async open(onEvent: (event: HostEvent) => void, onNews: (news: DirectoryNews) => void = () => {}): Promise<Hello> {
-    const [first = [], ...rest] = await this.#firstFrames();
-    const hello = decodeHello(first);
+    const hello = await this.hello();
+    const [, ...rest] = (await this.#first) ?? [];
     const tell = (fields: readonly string[]): void => {
       const news = decodeNews(fields);
       if (news === undefined) onEvent(decodeEvent(fields));

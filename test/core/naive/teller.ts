@@ -85,8 +85,9 @@ class Teller {
 
   #hearPlatform(): void {
     const hard = this.#plan.graceMs !== undefined;
-    // The same signal within a second is the same request.
-    if (this.#now < this.#platformAt + 1_000) return;
+    // The same signal is the same request within a second, and always where a grace period is declared.
+    const isKnown = this.#platformAt >= 0;
+    if (isKnown && (hard || this.#now < this.#platformAt + 1_000)) return;
     if ((this.#stop?.requests ?? 0) === 0) this.#platformAt = this.#now;
     if ((this.#stop?.requests ?? 0) === 0) this.#move(this.#graceMs, hard);
     if (this.#stop === undefined) this.#wish({ requests: 1 });

@@ -2,12 +2,13 @@
  * `sexton stop` in a container without a graveyard: there is one member, and PID 1 is asked by a signal, as the
  * platform asks it.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ASSUMED_GRACE_MS } from '../../../core/pod/deadline.ts';
 import { SIGTERM } from '../../../core/signals.ts';
+import type { RunConfig } from '../../../runtime/run-config.ts';
 import { formatDuration } from '../../notation/duration.ts';
 import { formatSignal } from '../../notation/signals.ts';
-import type { RunConfig } from '../../resolve.ts';
 import { warn } from '../../text/errors.ts';
 import { print } from '../../text/print.ts';
 import { findCommand } from '../solo.ts';

@@ -115,7 +115,7 @@ export const FORMS: Readonly<Record<Key, Form>> = {
   reload: { pattern: '' },
   quit: { pattern: listed(QUIT) },
   restart: choices('restart'),
-  restartPodOn: { pattern: listed(`(exit:${CODE}|liveness)`) },
+  restartPodOn: { pattern: `${listed(`(exit:${CODE}|liveness)`)}(,max=[1-9][0-9]{0,8})?` },
   exitCode: {
     pattern: `(keep|zero-when-stopped|${listed(`${CODE}=${CODE}`)})`,
     map: { key: CODE, value: CODE, numbers: CODES },
