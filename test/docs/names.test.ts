@@ -9,7 +9,7 @@ import { COMMAND_NAMES, COMMANDS } from '../../src/cli/commands/commands.ts';
 import { FLAGS, KEYS, variableOf } from '../../src/cli/config/flags.ts';
 import { ROOT } from '../helpers/paths.ts';
 
-const PAGES = globSync(['*.md', 'docs/*.md', 'examples/**/*.md', 'src/**/*.md'], { cwd: ROOT })
+const PAGES = globSync(['*.md', 'docs/**/*.md', 'examples/**/*.md', 'src/**/*.md'], { cwd: ROOT })
   .filter((page) => page !== 'CHANGELOG.md')
   .sort();
 
