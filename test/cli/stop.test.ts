@@ -194,8 +194,7 @@ describe('sexton stop', { concurrency: 3 }, () => {
     assert.equal(what, 'stopping other, work within 300ms');
     assert.match(who ?? '', /^this call runs in the container of work and ends with it: exit code 137 /);
     // It may still read that its own container is dead before the kernel kills it with that.
-    if (code === 0) assert.match(stdout, /^work killed, exit code 137, SIGKILL, after /m);
-    else assert.equal(code, 137);
+    if (code !== null) assert.match(stdout, /^work killed, exit code 137, SIGKILL, after /m);
     await pod.end();
   });
 
