@@ -21,7 +21,7 @@ const OWN_FLAGS = new Set([
 /** Flags of other programs, by program. */
 const OTHER_FLAGS: Readonly<Record<string, readonly string[]>> = {
   'docker, podman':
-    'build-arg build-context detach env file format init from mount name platform port publish signal stop-timeout tag timeout timestamp volumes'.split(
+    'build-arg build-context detach env file format init init-path from mount name platform port publish signal stop-timeout tag timeout timestamp volumes'.split(
       ' ',
     ),
   kubectl: 'all-containers grace-period prefix previous timeout'.split(' '),
