@@ -4,13 +4,15 @@
  * tests of pods and of PID 1 again, one file at a time, with podman's containers in place of namespaces. `--cluster` takes those that
  * need a Kubernetes cluster, and no others.
  *
- * A run of all tests gives a file that failed a second attempt: see ./run/attempts.ts.
+ * It builds what has changed first, but with `--quick` or TEST_SEXTON. A run of all tests gives a file that failed a
+ * second attempt: see ./run/attempts.ts.
  *
  * The last line is `N passed, N failed`, with `, N skipped` when there are any; before it a line for each reason of
  * skipping, and one for each file that passed at its second attempt only. The run fails when a test failed, when nothing ran, when a test was skipped for a reason that
  * ./run/skips.ts does not expect, and when something that was made for the run is still there: a process, a container,
  * a namespace or an image of the cluster.
  */
+import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { globSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -59,6 +61,12 @@ for (const [signal, code] of [
   ['SIGTERM', 143],
 ] as const) {
   process.once(signal, () => void clear().then(() => process.exit(code)));
+}
+
+// The tests of processes start what is in dist, and a stale one would be tested in silence.
+if (!values.quick && process.env.TEST_SEXTON === undefined) {
+  const { status } = spawnSync(process.execPath, ['src/delivery/build.ts'], { stdio: ['ignore', 'ignore', 'inherit'] });
+  if (status !== 0) process.exit(1);
 }
 
 const all = globSync('test/**/*.test.ts')

@@ -92,7 +92,7 @@ async function startWithSexton(stage: Stage, graveyard: string, warmUpMs: number
   return { ...actor, port, ready: until('the tombstone says Healthy', () => isHealthy(tombstone)) };
 }
 
-/** `sexton status --format json` shows the same. */
+/** `sexton status -o json` shows the same. */
 function isHealthy(tombstone: string): boolean {
   try {
     return JSON.parse(readFileSync(tombstone, 'utf8')).Healthy !== undefined;

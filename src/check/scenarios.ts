@@ -22,9 +22,12 @@ const CAPS: Readonly<Record<string, number | undefined>> = {
 export function parseScenarios(text: string): Parse<readonly Scenario[]> {
   const scenarios: Scenario[] = [];
   for (const word of text.split(',')) {
-    const [, name = '', first, second] = /^([a-z-]+)(?:=(\d+)(?:\/(\d+))?)?$/.exec(word) ?? [];
+    const [name = '', time] = word.split(/=(.*)/s);
     if (!Object.hasOwn(CAPS, name))
       return bad(`${show(word)}: no such scenario; write some of ${Object.keys(CAPS).join(', ')}, as in spot=25`);
+    const [isRight, first, second] = /^(\d+)(?:\/(\d+))?$/.exec(time ?? '') ?? [];
+    if (time !== undefined && isRight === undefined)
+      return bad(`${show(word)}: ${show(time)} is no number of seconds; write ${name}=25`);
     if (second !== undefined && name !== 'node-shutdown')
       return bad(`${show(word)}: only node-shutdown takes two times`);
     const seconds = first === undefined ? undefined : Number(first) - Number(second ?? 0);

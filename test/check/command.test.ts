@@ -85,7 +85,7 @@ describe('sexton check', () => {
     const dir = temporaryDirectory();
     const wrong: readonly (readonly [readonly string[], RegExp])[] = [
       [[], /nothing to check; name a file/],
-      [['--fail-on', 'warnings', 'a'], /--fail-on warnings: not one of .*; did you mean warning\?/],
+      [['--fail-on', 'warnings', 'a'], /--fail-on warnings: must be one of .*; did you mean warning\?/],
       [['-o', 'xml', 'a'], /--output xml: not one of text, json/],
       [['-o', 'json=', 'a'], /names no file; write json=FILE/],
       [['--only', 'SX9999', 'a'], /--only SX9999: no rule begins so/],
@@ -94,11 +94,14 @@ describe('sexton check', () => {
       [['--scenario', 'flood', 'a'], /flood: no such scenario; write some of delete/],
       [['--explain', 'SX11'], /no such rule/],
       [['--baseline', 'none.json', 'a'], /--baseline none\.json: no such file/],
-      [['--timeline', 'htm', 'a'], /--timeline htm: not one of none, text, svg, html; did you mean html\?/],
+      [['--timeline', 'htm', 'a'], /--timeline htm: must be one of none, text, svg, html; did you mean html\?/],
       [['--timeline', 'html', '-o', 'json', 'a'], /--timeline html: goes to standard output.*write --output json=FILE/],
       [['--timeline', 'svg', '--diff', 'a'], /--diff: prints a patch; leave --timeline svg out/],
       [['--fix', '-'], /cannot write standard input; take --diff/],
-      [['--wide', 'a'], /Unknown option '--wide'/],
+      [['--wide', 'a'], /unknown flag --wide; see sexton check --help/],
+      [['--fixx', 'a'], /unknown flag --fixx; did you mean --fix\?/],
+      [['--format', 'json', 'a'], /unknown flag --format; did you mean --output\?/],
+      [['--scenario', 'spot=abc', 'a'], /spot=abc: abc is no number of seconds; write spot=25/],
     ];
     for (const [args, message] of wrong) {
       const { code, out, err } = runIn(dir, {}, args);

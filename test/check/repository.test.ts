@@ -22,7 +22,7 @@ function inputs(): readonly Input[] {
     cwd: ROOT,
   }).sort();
   const whole = collect(files, () => Buffer.of()).inputs;
-  const pages = globSync(['*.md', 'docs/*.md'], { cwd: ROOT, exclude: ['docs/rules.md'] }).sort();
+  const pages = globSync(['*.md', 'docs/**/*.md'], { cwd: ROOT, exclude: ['docs/rules.md'] }).sort();
   const blocks = pages.flatMap((page) => {
     const text = readFileSync(join(ROOT, page), 'utf8');
     return [...text.matchAll(/^```(yaml|dockerfile)\n(.*?)^```$/gms)]

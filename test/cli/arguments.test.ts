@@ -16,17 +16,28 @@ describe('the words after a subcommand', () => {
   });
 
   it('begin with the flags of the subcommand where a command line follows', () => {
-    const rest = ['--drain', '5s', '--', 'web', '--format', 'json'];
-    assert.deepEqual(readLeadingFlags('explain', ['--format', 'json', ...rest]), { flags: { format: 'json' }, rest });
+    const rest = ['--drain', '5s', '--', 'web', '-o', 'json'];
+    assert.deepEqual(readLeadingFlags('explain', ['-o', 'json', ...rest]), { flags: { output: 'json' }, rest });
     assert.deepEqual(readLeadingFlags('explain', rest), { flags: {}, rest });
-    assert.deepEqual(readLeadingFlags('explain', ['--format=table']), { flags: { format: 'table' }, rest: [] });
+    assert.deepEqual(readLeadingFlags('explain', ['--output=text']), { flags: { output: 'text' }, rest: [] });
+  });
+
+  it('name the output by -o or --output, with a blank, an equals sign or nothing before the value', () => {
+    for (const name of ['status', 'explain', 'report'] as const)
+      for (const words of [['-o', 'json'], ['-o=json'], ['-ojson'], ['--output=json'], ['--output', 'json']])
+        assert.deepEqual(readArguments(name, words, 0), { flags: { output: 'json' }, words: [] });
+    assert.deepEqual(readArguments('check', ['-o=json', '-o', 'sarif=a.sarif'], 0), {
+      flags: { output: ['json', 'sarif=a.sarif'] },
+      words: [],
+    });
   });
 
   const takingOne = COMMAND_NAMES.filter((name) => COMMANDS[name].flags.length > 0);
   for (const name of takingOne) {
     it(`of sexton ${name} hold each flag at most once`, () => {
       const flags: readonly CommandFlag[] = COMMANDS[name].flags;
-      for (const { name: flag, takes, choices } of flags) {
+      for (const { name: flag, takes, choices, isRepeated } of flags) {
+        if (isRepeated) continue;
         const given = takes === undefined ? [`--${flag}`] : [`--${flag}`, choices?.[0] ?? 'x'];
         const label = given.join(' ');
         const message = `cannot run sexton ${name}: ${label}: --${flag} was given before; give it once`;
@@ -40,10 +51,12 @@ describe('the words after a subcommand', () => {
     ['--watc', 'unknown flag --watc; did you mean --watch?'],
     ['-w', 'unknown flag -w; see sexton status --help'],
     ['--wide=yes', '--wide: takes no value'],
-    ['--format', '--format: needs a value; write --format table|json'],
-    ['--format=', '--format: needs a value; write --format table|json'],
-    ['--format --wide', '--format: needs a value; write --format table|json'],
-    ['--format jsn', '--format jsn: must be one of table, json; did you mean json?'],
+    ['--output', '--output: needs a value; write --output text|json'],
+    ['--output=', '--output: needs a value; write --output text|json'],
+    ['--output --wide', '--output: needs a value; write --output text|json'],
+    ['--output jsn', '--output jsn: must be one of text, json; did you mean json?'],
+    ['-o=jsn', '-o jsn: must be one of text, json; did you mean json?'],
+    ['--format json', 'unknown flag --format; did you mean --output?'],
     ['a b', 'unexpected argument b; see sexton status --help'],
   ];
   for (const [words, problem] of WRONG) {

@@ -38,7 +38,7 @@ describe('sexton begin', () => {
     ],
     [
       ['begin', '--graveyard', 'here'],
-      'cannot run sexton begin: --graveyard here: must be an absolute path; write /here',
+      'cannot run sexton begin: --graveyard here: must be an absolute path; write one such as /graveyard',
     ],
     [['begin', '--graveyard'], 'cannot run sexton begin: --graveyard: needs a value; write --graveyard DIR'],
     [['begin', 'x'], 'cannot run sexton begin: unexpected argument x; see sexton begin --help'],

@@ -47,7 +47,7 @@ describe('sexton completion (E5)', () => {
     for (const key of KEYS) assert.ok(ofRun.includes(`--${FLAGS[key].name}`), key);
     assert.deepEqual(offeredByBash(script, ['sexton', 'run', '--role', '']), ['main', 'sidecar']);
     assert.deepEqual(offeredByBash(script, ['sexton', 'run', '--role', '=', 's']), ['sidecar']);
-    assert.deepEqual(offeredByBash(script, ['sexton', 'status', '--format', 'j']), ['json']);
+    assert.deepEqual(offeredByBash(script, ['sexton', 'status', '--output', 'j']), ['json']);
     assert.deepEqual(offeredByBash(script, ['sexton', 'completion', 'z']), ['zsh']);
   });
 
@@ -73,7 +73,7 @@ describe('sexton completion (E5)', () => {
     assert.deepEqual(offered('sexton st'), ['status', 'stop']);
     assert.ok(offered('sexton stop --').includes('--no-wait'));
     assert.ok(offered('sexton run --').includes('--readyz-on-drain'));
-    assert.deepEqual(offered('sexton status --format '), ['json', 'table']);
+    assert.deepEqual(offered('sexton status --output '), ['json', 'text']);
   });
 
   it('of another shell is refused in one line', () => {

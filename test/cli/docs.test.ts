@@ -16,4 +16,15 @@ describe('docs/config.md', () => {
     assert.equal(resolution.run.member.probes.startup?.failures, 30);
     assert.equal(resolution.run.member.reload.length, 1);
   });
+
+  it('quotes the message about an unknown key as it is printed', async () => {
+    const yaml = 'readinessProbe: {httpGet: {prot: 80}}\n';
+    const resolution = await resolveRun(
+      ['--config', '/etc/sexton.yaml', '--', 'true'],
+      {},
+      filesOf({ '/etc/sexton.yaml': yaml }),
+    );
+    const [problem = assert.fail('it was taken')] = resolution.ok ? [] : resolution.problems;
+    assert.ok(readFileSync(join(ROOT, 'docs/config.md'), 'utf8').includes(`\`${problem}\``), problem);
+  });
 });

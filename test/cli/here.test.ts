@@ -58,7 +58,7 @@ describe('the graveyard that is meant inside a container', () => {
 
   it('that is wrong is named as what it was given as', async () => {
     await assert.rejects(findHere('status', undefined, { SEXTON_GRAVEYARD: 'rel' }, SH), {
-      message: 'cannot run sexton status: SEXTON_GRAVEYARD=rel: must be an absolute path; write /rel',
+      message: 'cannot run sexton status: SEXTON_GRAVEYARD=rel: must be an absolute path; write one such as /graveyard',
     });
     const here = await findHere('status', undefined, { SEXTON_GRAVEYARD: '/not/there' }, SH);
     await assert.rejects(readHere(here), {

@@ -126,7 +126,7 @@ describe('sexton explain', { concurrency: 2 }, () => {
     assert.match(plain.stdout, /^node: no Node process until the command cannot start, /m);
     const asked = await sexton(['explain', '--log-level', 'info', '--', 'nginx'], env);
     assert.match(asked.stdout, /^node: there is a Node process from the start: --log-level info$/m);
-    const drains = await sexton(['explain', '--format', 'json', '--', 'nginx'], { ...env, SEXTON_DRAIN: '5s' });
+    const drains = await sexton(['explain', '-o', 'json', '--', 'nginx'], { ...env, SEXTON_DRAIN: '5s' });
     const { node, logLevel } = JSON.parse(drains.stdout) as Record<string, unknown>;
     assert.deepEqual([node, logLevel], ['there is a Node process from the start: SEXTON_DRAIN=5s', 'info']);
   });
@@ -139,7 +139,7 @@ describe('sexton explain', { concurrency: 2 }, () => {
   });
 
   it('prints the configuration as JSON', async () => {
-    const { stdout } = await sexton(['explain', '--format=json', 'run', '--grace-period', '20s', 'nginx', '-t']);
+    const { stdout } = await sexton(['explain', '--output=json', 'run', '--grace-period', '20s', 'nginx', '-t']);
     const { member, command, sources } = JSON.parse(stdout) as Record<string, unknown>;
     assert.equal((member as { gracePeriodMs: number }).gracePeriodMs, 20_000);
     assert.deepEqual(command, ['nginx', '-t']);
@@ -180,7 +180,7 @@ describe('sexton status', { concurrency: 2 }, () => {
   it('prints whole tombstones as JSON', async (t) => {
     const { graveyard } = await tempGraveyard(t);
     await writeFile(join(graveyard, 'web'), formatTombstone({ Version: 1, Name: 'web', Incarnation: 'abc-1' }));
-    const { stdout } = await sexton(['status', '--graveyard', graveyard, '--format', 'json']);
+    const { stdout } = await sexton(['status', '--graveyard', graveyard, '-o', 'json']);
     assert.deepEqual(JSON.parse(stdout), {
       graveyard,
       members: [{ Version: 1, Name: 'web', Incarnation: 'abc-1', IsAsleep: false }],
@@ -240,10 +240,10 @@ describe('sexton status', { concurrency: 2 }, () => {
   });
 
   const SLIPS: readonly (readonly [readonly string[], string])[] = [
-    [['--frmat', 'json'], 'unknown flag --frmat; did you mean --format?'],
-    [['--format', 'yaml'], '--format yaml: must be one of table, json'],
+    [['--outptu', 'json'], 'unknown flag --outptu; did you mean --output?'],
+    [['--output', 'yaml'], '--output yaml: must be one of text, json'],
     [['--graveyard'], '--graveyard: needs a value; write --graveyard DIR'],
-    [['--graveyard', 'here'], '--graveyard here: must be an absolute path; write /here'],
+    [['--graveyard', 'here'], '--graveyard here: must be an absolute path; write one such as /graveyard'],
     [['web'], 'web: only --check takes a name'],
   ];
   for (const [args, problem] of SLIPS) {

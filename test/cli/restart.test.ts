@@ -60,7 +60,7 @@ describe('sexton restart', () => {
       assert.match(stdout, new RegExp(`^proxy, work: restarted in place ${times} asked for \\d+s ago by ${by}$`, 'm'));
     }
     await waitForRunning(graveyard, ['proxy', 'work']);
-    const members = JSON.parse((await sexton(stage, 'status', '--format', 'json')).stdout).members as Tombstone[];
+    const members = JSON.parse((await sexton(stage, 'status', '-o', 'json')).stdout).members as Tombstone[];
     assert.deepEqual(
       members.map(({ Name, PodRestarts }) => [Name, PodRestarts]),
       [

@@ -45,7 +45,7 @@ describe('without a graveyard', { concurrency: 2 }, () => {
     assert.deepEqual(await exec(container, 'status', '--check'), { stdout: 'app: healthy\n', stderr: '', code: 0 });
     const { stdout, code } = await exec(container, 'status', '--check', 'db');
     assert.deepEqual([stdout, code], ['db: no such member\n', 1]);
-    const { graveyard, members } = JSON.parse((await exec(container, 'status', '--format=json')).stdout);
+    const { graveyard, members } = JSON.parse((await exec(container, 'status', '--output=json')).stdout);
     const { AgeMs, Pid, ...rest } = members[0];
     assert.deepEqual([graveyard, rest], [null, { Name: 'app', Role: 'main', Phase: 'running', GracePeriodMs: 20_000 }]);
     assert.ok(AgeMs >= 0 && Pid > 1);

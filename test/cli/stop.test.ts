@@ -170,7 +170,7 @@ describe('sexton stop', { concurrency: 3 }, () => {
       await waitForRunning(scratch.graveyard, ['work', 'other']);
       const before = ['nsenter', '--target', String(await pod.current('work').pid1()), '--pid', '--mount', '--'];
       const seen = await sexton(stage, ['status'], { before });
-      assert.match(seen.stdout, /^work +main +running +healthy /m, seen.stderr);
+      assert.match(seen.stdout, /^work +main +running(?:, asleep)? +healthy /m, seen.stderr);
       const { stdout, code } = await sexton(stage, ['stop', 'other'], { before });
       assert.match(stdout, /^other stopped, exit code 0, after /m);
       assert.equal(code, 0);
@@ -193,7 +193,8 @@ describe('sexton stop', { concurrency: 3 }, () => {
     const [what, who] = stdout.split('\n');
     assert.equal(what, 'stopping other, work within 300ms');
     assert.match(who ?? '', /^this call runs in the container of work and ends with it: exit code 137 /);
-    assert.notEqual(code, 0);
+    // It may still read that its own container is dead before the kernel kills it with that.
+    if (code !== null) assert.match(stdout, /^work killed, exit code 137, SIGKILL, after /m);
     await pod.end();
   });
 

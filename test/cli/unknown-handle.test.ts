@@ -38,7 +38,7 @@ describe('a handle that cannot be asked', () => {
       const as = ['setpriv', '--reuid', '54321', '--regid', '54321', '--clear-groups', '--'];
       const status = await tool(stage, ['status'], as);
       assert.match(status.stdout, /^work +main +running +unknown /m);
-      const json = JSON.parse((await tool(stage, ['status', '--format', 'json'], as)).stdout);
+      const json = JSON.parse((await tool(stage, ['status', '-o', 'json'], as)).stdout);
       assert.deepEqual(json.unknown, [{ name: 'work', why: 'EACCES' }]);
       const asked = await tool(stage, ['stop'], as);
       assert.match(

@@ -135,8 +135,9 @@ export function wrongFlags(): readonly WrongInput[] {
     one('K17 two names for one member', 'name', 'x, main', `${NAME_RULE}; write x-main`),
     one('K17 a blank in a list of names', 'mains', 'x, main', `" main" is not a name: ${NAME_RULE}; write main`),
     one('a name twice', 'mains', 'a,b,a', 'a is named twice; name it once'),
-    one('a relative graveyard', 'graveyard', './graves', 'must be an absolute path; write /graves'),
+    one('a relative graveyard', 'graveyard', './graves', 'must be an absolute path; write one such as /graveyard'),
     one('the root as graveyard', 'graveyard', '/', 'must not be the root directory; write one such as /graveyard'),
+    one('a word near auto in place of the ladder', 'stop', 'auot', 'auot is not a signal; did you mean auto?'),
     one('a signal that does not exist', 'stop-signals', 'TREM', 'TREM is not a signal; did you mean TERM?'),
     one(
       'a signal that cannot be caught',

@@ -58,7 +58,7 @@ export function wrongHooks(): readonly WrongInput[] {
       'a reload of a relative path',
       'reload',
       'app.conf=HUP',
-      'app.conf is must be an absolute path; write one such as /etc/app.conf',
+      'app.conf must be an absolute path; write one such as /etc/app.conf',
     ),
     one(
       'a reload by KILL',

@@ -182,7 +182,7 @@ async function byRule(pod: ClusterPod): Promise<void> {
 }
 
 async function tombstoneOf(pod: ClusterPod, name: string): Promise<Tombstone> {
-  const { members } = JSON.parse(await pod.exec('web', '/sexton/sexton', 'status', '--format', 'json')) as {
+  const { members } = JSON.parse(await pod.exec('web', '/sexton/sexton', 'status', '-o', 'json')) as {
     members: readonly Tombstone[];
   };
   const found = members.find(({ Name }) => Name === name);

@@ -1,5 +1,5 @@
 /**
- * The table and the picture of `docs/lifecycle.md` are what the core does.
+ * The table and the picture of `docs/internals/states.md` are what the core does.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -9,15 +9,15 @@ import { reduce } from '../../src/core/lifecycle/lifecycle.ts';
 import { allCells, regenerate } from './table/markdown.ts';
 import { rows } from './table/rows.ts';
 
-const DOCUMENT = join(import.meta.dirname, '../../docs/lifecycle.md');
+const DOCUMENT = join(import.meta.dirname, '../../docs/internals/states.md');
 
-describe('docs/lifecycle.md', () => {
+describe('docs/internals/states.md', () => {
   it('shows the states and events of the core as they are', () => {
     const document = readFileSync(DOCUMENT, 'utf8');
     const isSame = regenerate(document) === document;
     assert.ok(
       isSame,
-      'docs/lifecycle.md differs from the core: run `node test/core/table/write.ts` and read what changed',
+      'docs/internals/states.md differs from the core: run `node test/core/table/write.ts` and read what changed',
     );
   });
 

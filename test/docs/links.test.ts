@@ -14,6 +14,12 @@ test('every link between the pages leads to a file that is there, and to one of 
   assert.deepEqual(dead, []);
 });
 
+test('the index of the pages names every page', () => {
+  const listed = linksOf('docs/README.md').map((target) => join('docs', target));
+  const pages = globSync('docs/**/*.md', { cwd: ROOT }).filter((page) => page !== 'docs/README.md');
+  assert.deepEqual(listed.filter((page) => page.startsWith('docs/')).toSorted(), pages.toSorted());
+});
+
 test('a link to a file or a heading that is not there is seen', () => {
   assert.ok(leadsSomewhere('docs/security.md', 'install.md#the-same-bytes'));
   assert.ok(!leadsSomewhere('docs/security.md', 'install.md#other-bytes'));

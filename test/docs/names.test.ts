@@ -9,7 +9,7 @@ import { COMMAND_NAMES, COMMANDS } from '../../src/cli/commands/commands.ts';
 import { FLAGS, KEYS, variableOf } from '../../src/cli/config/flags.ts';
 import { ROOT } from '../helpers/paths.ts';
 
-const PAGES = globSync(['*.md', 'docs/*.md', 'examples/**/*.md', 'src/**/*.md'], { cwd: ROOT })
+const PAGES = globSync(['*.md', 'docs/**/*.md', 'examples/**/*.md', 'src/**/*.md'], { cwd: ROOT })
   .filter((page) => page !== 'CHANGELOG.md')
   .sort();
 
@@ -21,7 +21,7 @@ const OWN_FLAGS = new Set([
 /** Flags of other programs, by program. */
 const OTHER_FLAGS: Readonly<Record<string, readonly string[]>> = {
   'docker, podman':
-    'build-arg detach env file format init from init-path mount name platform port publish signal stop-timeout tag timeout timestamp volumes'.split(
+    'build-arg build-context detach env file format init init-path from mount name platform port publish signal stop-timeout tag timeout timestamp volumes'.split(
       ' ',
     ),
   kubectl: 'all-containers grace-period prefix previous timeout'.split(' '),
@@ -84,6 +84,15 @@ describe('the pages', () => {
     const all = PAGES.map((page) => readFileSync(join(ROOT, page), 'utf8')).join('\n');
     assert.deepEqual(
       [...FOREIGN].filter((flag) => !all.includes(`--${flag}`)),
+      [],
+    );
+  });
+
+  it('name every argument of the build of the image', () => {
+    const page = readFileSync(join(ROOT, 'docs/install.md'), 'utf8');
+    const args = readFileSync(join(ROOT, 'docker/Dockerfile'), 'utf8').matchAll(/^ARG ([A-Z_]+)/gm);
+    assert.deepEqual(
+      [...args].map(([, name = '']) => name).filter((name) => !page.includes(`\`${name}=`)),
       [],
     );
   });

@@ -1,12 +1,13 @@
 /**
  * The command lines of README's Dockerfile, Job and Deployment: sexton takes them without a warning, and what they
- * declare of their pod is what its manifest says.
+ * declare of their pod is what its manifest says. And what README says of the first steps.
  */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { parse } from 'yaml';
+import { check } from '../../src/check/check.ts';
 import { resolveRun } from '../../src/cli/resolve.ts';
 import { filesOf } from '../cli/files.ts';
 import type { PodSpec } from '../helpers/manifest.ts';
@@ -41,7 +42,31 @@ describe('README', () => {
         assert.equal(member.gracePeriodMs, seconds === undefined ? undefined : seconds * 1000, name);
       }
   });
+
+  it('quotes a finding of `sexton check` as it is printed', async () => {
+    const { findings } = await check([{ path: 'web.yaml', text: SHELL }]);
+    assert.deepEqual(
+      findings.map(({ rule, message }) => [rule, README.includes(`error ${rule} ${message}`)]),
+      [['SX201', true]],
+    );
+  });
+
+  it('shows, like all pages, no installation from a registry while nothing is published', () => {
+    const pages = globSync(['*.md', 'docs/**/*.md'], { cwd: ROOT });
+    const published = pages.filter((page) =>
+      /npm install (?:--global )?sexton$/m.test(readFileSync(join(ROOT, page), 'utf8')),
+    );
+    assert.deepEqual(published, []);
+  });
 });
+
+const SHELL = `apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec:
+  containers:
+    - {name: web, image: python:3, command: [sh, -c, python3 main.py; echo done]}
+`;
 
 async function resolve([program, ...words]: readonly string[], directories: readonly string[] = []) {
   assert.equal(program, '/sexton/sexton');

@@ -7,7 +7,9 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { ROOT } from '../helpers/paths.ts';
 
-const PAGES = globSync(['*.md', 'docs/*.md', 'examples/**/*.md'], { cwd: ROOT }).filter((it) => it !== 'CHANGELOG.md');
+const PAGES = globSync(['*.md', 'docs/**/*.md', 'examples/**/*.md'], { cwd: ROOT }).filter(
+  (it) => it !== 'CHANGELOG.md',
+);
 const MAX_COLUMNS = 120;
 const MAX_README_LINES = 150;
 const METAPHORS =
@@ -42,7 +44,7 @@ describe('the pages', () => {
   });
 
   it('call the image of sexton by one name', () => {
-    const files = globSync(['*.md', 'docs/*.md', 'examples/**/*.{md,yaml,json}', 'examples/**/Dockerfile'], {
+    const files = globSync(['*.md', 'docs/**/*.md', 'examples/**/*.{md,yaml,json}', 'examples/**/Dockerfile'], {
       cwd: ROOT,
     });
     const names = files.flatMap((file) => imagesOf(textOf(file)));

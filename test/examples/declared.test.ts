@@ -107,7 +107,7 @@ async function explain(container: Container, words: readonly string[], graveyard
   const shares = container.volumeMounts?.some(({ mountPath }) => mountPath === '/graveyard') === true;
   if (shares) env.SEXTON_GRAVEYARD ??= graveyard;
   try {
-    const { stdout } = await run(SEXTON, ['explain', '--format', 'json', ...words], { env });
+    const { stdout } = await run(SEXTON, ['explain', '-o', 'json', ...words], { env });
     return JSON.parse(stdout) as Resolved;
   } catch (error) {
     return error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : String(error);

@@ -44,7 +44,7 @@ test('the grace period that sexton is told is the pod’s, and drain and rungs l
   const [program, ...args] = container?.command ?? [];
   assert.equal(program, '/sexton/sexton');
   const graceMs = spec.template.spec.terminationGracePeriodSeconds * 1_000;
-  const { status, stdout, stderr } = spawnSync(SEXTON, ['explain', '--format', 'json', ...args], {
+  const { status, stdout, stderr } = spawnSync(SEXTON, ['explain', '-o', 'json', ...args], {
     env: {},
     encoding: 'utf8',
   });

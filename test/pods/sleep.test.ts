@@ -182,7 +182,7 @@ describe('pods that sleep', { concurrency: atOnce(3) }, () => {
       (await run([SEXTON, 'status', '--graveyard', graveyard, ...flags])).stdout;
     // Where supervisors are killed at random one may be there for a moment.
     await waitFor('proxy is shown asleep', async () => /^proxy +sidecar +running, asleep /m.test(await ask()));
-    const { members } = JSON.parse(await ask('--format', 'json')) as { members: { Name: string; IsAsleep: boolean }[] };
+    const { members } = JSON.parse(await ask('-o', 'json')) as { members: { Name: string; IsAsleep: boolean }[] };
     assert.deepEqual(
       members.map(({ Name, IsAsleep }) => [Name, IsAsleep]),
       [

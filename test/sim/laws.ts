@@ -1,5 +1,6 @@
 /**
- * What must hold in every run, at every step. Each law has the name under which `docs/guarantees.md` states it.
+ * What must hold in every run, at every step. Each law has the name under which
+ * `docs/internals/guarantees.md` states it.
  *
  * Laws judge by what is true in the simulated world, never by what a member believes. Where it cannot know that, the
  * excuse is counted.

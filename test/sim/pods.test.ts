@@ -43,7 +43,7 @@ describe('simulated pods', () => {
 });
 
 /** As the page has them: the first column of its first table. */
-const PAGE = readFileSync(join(import.meta.dirname, '../../docs/guarantees.md'), 'utf8');
+const PAGE = readFileSync(join(import.meta.dirname, '../../docs/internals/guarantees.md'), 'utf8');
 const LAWS = (PAGE.split('## The laws')[1]?.split('\n## ')[0] ?? '')
   .split('\n')
   .flatMap((line) => /^\| ([a-zA-Z ]+) \|/.exec(line)?.[1] ?? [])

@@ -1,6 +1,7 @@
 /**
  * The words after a subcommand, read by the flags that `sexton help` lists for it. Flags and other words come in any
- * order, as `--flag value` or `--flag=value`, each flag at most once; after `--` no word is a flag.
+ * order, as `--flag value` or `--flag=value`, each flag at most once but for those that are repeated; after `--` no
+ * word is a flag.
  */
 import { parseArgs } from 'node:util';
 import { nearest } from '../notation/nearest.ts';
@@ -9,11 +10,13 @@ import { SextonError } from '../text/errors.ts';
 import { COMMANDS, type CommandFlag, type CommandName } from './commands.ts';
 
 type FlagOf<Name extends CommandName> = (typeof COMMANDS)[Name]['flags'][number];
-type ValueOf<Flag> = Flag extends { readonly choices: readonly (infer Choice)[] }
-  ? Choice
-  : Flag extends { readonly takes: string }
-    ? string
-    : true;
+type ValueOf<Flag> = Flag extends { readonly isRepeated: true }
+  ? readonly string[]
+  : Flag extends { readonly choices: readonly (infer Choice)[] }
+    ? Choice
+    : Flag extends { readonly takes: string }
+      ? string
+      : true;
 export type FlagValues<Name extends CommandName> = {
   readonly [Flag in FlagOf<Name> as Flag['name']]?: ValueOf<Flag>;
 };
@@ -29,7 +32,7 @@ export function readArguments<const Name extends CommandName>(
   args: readonly string[],
   maxWords: number,
 ): Arguments<Name> {
-  const values = new Map<string, string | true>();
+  const values: Values = new Map();
   const words: string[] = [];
   for (const token of tokensOf(subcommand, args)) {
     if (token.kind === 'positional') words.push(token.value);
@@ -46,7 +49,7 @@ export function readLeadingFlags<const Name extends CommandName>(
   subcommand: Name,
   args: readonly string[],
 ): { readonly flags: FlagValues<Name>; readonly rest: readonly string[] } {
-  const values = new Map<string, string | true>();
+  const values: Values = new Map();
   let end = args.length;
   for (const token of tokensOf(subcommand, args)) {
     if (token.kind !== 'option' || flagNamed(subcommand, token.name) === undefined) {
@@ -73,6 +76,8 @@ function tokensOf(subcommand: CommandName, args: readonly string[]) {
   return parseArgs({ args: [...args], options: Object.fromEntries(options), strict: false, tokens: true }).tokens;
 }
 
+type Values = Map<string, string | true | readonly string[]>;
+
 interface FlagToken {
   readonly name: string;
   readonly rawName: string;
@@ -80,14 +85,20 @@ interface FlagToken {
   readonly inlineValue?: boolean | undefined;
 }
 
-function takeFlag(subcommand: CommandName, token: FlagToken, values: Map<string, string | true>): void {
-  const { name, rawName, value, inlineValue } = token;
+function takeFlag(subcommand: CommandName, token: FlagToken, values: Values): void {
+  const { name, rawName, inlineValue } = token;
+  // `-o=json`, as kubectl takes it: parseArgs leaves the equals sign of a short flag in the value.
+  const value = rawName.startsWith('--') ? token.value : token.value?.replace(/^=/, '');
   const flag = flagNamed(subcommand, name);
   if (flag === undefined) throw badArguments(subcommand, unknownFlag(subcommand, rawName));
   const isMissing = !value || (!inlineValue && value.startsWith('--'));
   if (flag.takes === undefined && value !== undefined) throw badArguments(subcommand, `${rawName}: takes no value`);
   if (flag.takes !== undefined && isMissing)
     throw badArguments(subcommand, `${rawName}: needs a value; write ${rawName} ${flag.takes}`);
+  if (flag.isRepeated && value) {
+    values.set(name, [...((values.get(name) ?? []) as readonly string[]), value]);
+    return;
+  }
   const label = value === undefined ? rawName : `${rawName} ${show(value)}`;
   if (values.has(name)) throw badArguments(subcommand, `${label}: ${rawName} was given before; give it once`);
   const parsed = flag.choices && choice(flag.choices)(value ?? '');
@@ -101,9 +112,8 @@ function flagNamed(subcommand: CommandName, name: string): CommandFlag | undefin
 }
 
 function unknownFlag(subcommand: CommandName, word: string): string {
-  const near = nearest(
-    word,
-    COMMANDS[subcommand].flags.map(({ name }) => name),
-  );
+  const names = COMMANDS[subcommand].flags.map(({ name }) => name);
+  // The flag of the same meaning in other tools.
+  const near = names.find((name) => name === 'output' && word === '--format') ?? nearest(word, names);
   return `unknown flag ${show(word)}; ${near === undefined ? `see sexton ${subcommand} --help` : `did you mean --${near}?`}`;
 }

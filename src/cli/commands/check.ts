@@ -2,7 +2,6 @@
  * `sexton check [flags] FILE|DIR|-`: how pods, Compose services and images will stop, before they are deployed.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import { check as checkInputs, type Result } from '../../check/check.ts';
 import { collect } from '../../check/files.ts';
 import { isAtLeast, type Severity } from '../../check/finding.ts';
@@ -23,15 +22,16 @@ import { type Format, fileSettings, SettingError, type Settings, settingsOf } fr
 import type { Env } from '../config/env.ts';
 import { nearest } from '../notation/nearest.ts';
 import { show } from '../notation/parse.ts';
-import { SextonError } from '../text/errors.ts';
+import type { SextonError } from '../text/errors.ts';
 import { outputWidth, print } from '../text/print.ts';
 import { versionNumber } from '../text/version.ts';
+import { badArguments, readArguments } from './arguments.ts';
 import { textStyle } from './text-style.ts';
 
 export const CHECK_EXIT = { clean: 0, found: 1, unreadable: 2 } as const;
 
 export async function check(args: readonly string[], env: Env): Promise<void> {
-  const { values, positionals } = argumentsOf(args);
+  const { flags: values, words: positionals } = readArguments('check', args, Number.POSITIVE_INFINITY);
   if (values['list-rules'] === true) return void (await print(rulesText(outputWidth())));
   if (values.schema === true) return void (await print(`${JSON.stringify(CHECK_SCHEMA, null, 2)}\n`));
   if (values.explain !== undefined) return void (await print(ruleText(ruleNamed(knownRule(values.explain)))));
@@ -86,35 +86,6 @@ function withoutBaseline(result: Result, baseline: ReadonlySet<string>): Result 
   return { ...result, findings: result.findings.filter((finding) => !baseline.has(prints.get(finding) ?? '')) };
 }
 
-function argumentsOf(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        output: { type: 'string', short: 'o', multiple: true },
-        'fail-on': { type: 'string' },
-        only: { type: 'string', multiple: true },
-        skip: { type: 'string', multiple: true },
-        severity: { type: 'string', multiple: true },
-        'kubernetes-version': { type: 'string' },
-        scenario: { type: 'string' },
-        images: { type: 'string' },
-        baseline: { type: 'string' },
-        timeline: { type: 'string' },
-        fix: { type: 'boolean' },
-        diff: { type: 'boolean' },
-        'list-rules': { type: 'boolean' },
-        explain: { type: 'string' },
-        schema: { type: 'boolean' },
-      },
-    });
-  } catch (error) {
-    // Its message names the flag and what is wrong with it; the second sentence is about positionals.
-    throw refuse(`${(error as Error).message.split('. ')[0]}; sexton help check lists the flags`);
-  }
-}
-
 function knownRule(text: string): string {
   const id = text.toUpperCase();
   if (RULE_IDS.includes(id)) return id;
@@ -125,7 +96,7 @@ function knownRule(text: string): string {
 }
 
 function refuse(problem: string): SextonError {
-  return new SextonError('badArguments', { subcommand: 'check', problem });
+  return badArguments('check', problem);
 }
 
 function picture(result: Result): string {

@@ -11,6 +11,8 @@ export interface CommandFlag {
   readonly short?: string;
   /** All values that are right. */
   readonly choices?: readonly string[];
+  /** It may be given several times, and its values are judged by the subcommand. */
+  readonly isRepeated?: true;
 }
 
 export interface CommandHelp {
@@ -27,6 +29,13 @@ const GRAVEYARD = {
   name: 'graveyard',
   takes: 'DIR',
   help: 'The shared directory. Default: that of PID 1 of this container, else /graveyard.',
+} as const satisfies CommandFlag;
+const OUTPUT = {
+  name: 'output',
+  short: 'o',
+  takes: 'text|json',
+  choices: ['text', 'json'],
+  help: 'Default: text.',
 } as const satisfies CommandFlag;
 const STOP = `It asks by a file in the graveyard, so it works in any container of the pod and
 under any uid that may write there. Without a graveyard PID 1 gets the stop
@@ -53,7 +62,6 @@ Exit code 0: all have started again, or have ended for good. 1: one has not in
 time. 125: no member to ask, an unknown name, or a graveyard that is not there
 or cannot be written.
 `;
-const FORMATS = ['table', 'json'] as const;
 /** What `report` draws. */
 export const REPORT_FORMATS = ['text', 'html', 'svg', 'json', 'mermaid', 'markdown', 'perfetto'] as const;
 const REPORT = `SOURCE is a graveyard, a file, or - for standard input. It may hold tombstones,
@@ -106,14 +114,11 @@ export const COMMANDS = {
     flags: [],
   },
   status: {
-    usage: [
-      'status [--graveyard DIR] [--format table|json] [--wide] [--watch]',
-      'status --check [--graveyard DIR] [NAME]',
-    ],
+    usage: ['status [--graveyard DIR] [-o text|json] [--wide] [--watch]', 'status --check [--graveyard DIR] [NAME]'],
     summary: 'show the members of this pod',
     flags: [
       GRAVEYARD,
-      { name: 'format', takes: 'table|json', choices: FORMATS, help: 'Default: table.' },
+      OUTPUT,
       { name: 'wide', help: 'Do not cut what is wider than the terminal.' },
       { name: 'watch', help: 'Show it again every second, until Control-C.' },
       { name: 'check', help: 'One line, and exit code 0 if NAME is healthy. Default: the member of this container.' },
@@ -156,9 +161,9 @@ export const COMMANDS = {
     more: 'Presets: sexton help sidecars. Exit code 0: all have left. 1: one has not.\n125: an unknown name.\n',
   },
   explain: {
-    usage: ['explain [--format table|json] [flags] [--] command [args...]'],
+    usage: ['explain [-o text|json] [flags] [--] command [args...]'],
     summary: 'show the configuration that run would have here, and where it came from',
-    flags: [{ name: 'format', takes: 'table|json', choices: FORMATS, help: 'Default: table.' }],
+    flags: [OUTPUT],
     more: 'The other flags are those of run: sexton help flags. Nothing is started.\nExit code 0: run would start. 125: it would refuse; the message says why.\n',
   },
   begin: {
@@ -215,8 +220,10 @@ Exit code 0: it is written. 125: it is not; the message says why.
     flags: [
       {
         name: 'output',
+        short: 'o',
         takes: 'FORMAT[=FILE]',
         choices: CHECK_FORMATS,
+        isRepeated: true,
         help: `One of ${CHECK_FORMATS.join(', ')}. May be given several times. Default: text.`,
       },
       {
@@ -225,9 +232,19 @@ Exit code 0: it is written. 125: it is not; the message says why.
         choices: CHECK_LEVELS,
         help: 'Exit with 1 from this severity on. Default: error.',
       },
-      { name: 'only', takes: 'SX1,SX201', help: 'Only these rules, by their ids or how these begin.' },
-      { name: 'skip', takes: 'SX3,SX403', help: 'All but these rules.' },
-      { name: 'severity', takes: 'SX301=error', help: 'Another severity for a rule: error, warning, info.' },
+      {
+        name: 'only',
+        takes: 'SX1,SX201',
+        isRepeated: true,
+        help: 'Only these rules, by their ids or how these begin.',
+      },
+      { name: 'skip', takes: 'SX3,SX403', isRepeated: true, help: 'All but these rules.' },
+      {
+        name: 'severity',
+        takes: 'SX301=error',
+        isRepeated: true,
+        help: 'Another severity for a rule: error, warning, info.',
+      },
       { name: 'kubernetes-version', takes: '1.36', help: 'The version of the cluster. Default: not known.' },
       {
         name: 'scenario',

@@ -1,5 +1,5 @@
 /**
- * `sexton explain [--format table|json] [flags] [--] command`: the configuration that `run` would have here, and where
+ * `sexton explain [-o text|json] [flags] [--] command`: the configuration that `run` would have here, and where
  * each value came from. Nothing is started.
  */
 
@@ -25,7 +25,7 @@ export async function explain(args: readonly string[], env: Env): Promise<void> 
     ...(watching === undefined ? [] : [watching]),
   ];
   const node = whyNode === undefined ? NO_NODE : `there is a Node process from the start: ${whyNode}`;
-  if (flags.format === 'json') {
+  if (flags.output === 'json') {
     const { program, ...rest } = run;
     await print(
       `${JSON.stringify({ ...rest, command: program.argv, sources, node, warnings, notes }, undefined, 2)}\n`,

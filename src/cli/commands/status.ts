@@ -1,5 +1,5 @@
 /**
- * `sexton status [--graveyard DIR] [--format table|json] [--wide] [--watch]`: the members of the pod, as their
+ * `sexton status [--graveyard DIR] [-o text|json] [--wide] [--watch]`: the members of the pod, as their
  * tombstones tell. `sexton status --check [NAME]`: whether one of them is healthy, by the exit code.
  */
 
@@ -83,7 +83,7 @@ async function soloPage(run: RunConfig, flags: FlagValues<'status'>): Promise<st
     else return pageOfMembers({ members: [member], unreadable: [], unknown: [], asleep: new Set() }, null, flags);
   }
   const command = findCommand();
-  if (flags.format !== 'json') {
+  if (flags.output !== 'json') {
     const row = soloRow(run, command, command === undefined ? '-' : formatAge(command.ageMs));
     return withBoldHeader(formatTable(SOLO_HEADER, [row], flags.wide ? Number.POSITIVE_INFINITY : outputWidth()));
   }
@@ -102,9 +102,9 @@ async function soloPage(run: RunConfig, flags: FlagValues<'status'>): Promise<st
 type Page = Omit<Members, 'held'>;
 
 /** `dir`: null without a graveyard. */
-function pageOfMembers(found: Page, dir: string | null, { format, wide }: FlagValues<'status'>): string {
+function pageOfMembers(found: Page, dir: string | null, { output, wide }: FlagValues<'status'>): string {
   const now = { ms: Date.now(), mono: Number(process.hrtime.bigint() / 1_000_000n), boot: readBootId() };
-  if (format === 'json') {
+  if (output === 'json') {
     const { members, unreadable, unknown } = found;
     const withMore = members.map((member) => ({
       ...member,

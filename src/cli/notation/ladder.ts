@@ -4,6 +4,7 @@
  */
 import type { Rung } from '../../core/config.ts';
 import { formatDuration, parseSomeTime } from './duration.ts';
+import { nearest } from './nearest.ts';
 import { bad, eachOf, good, type Parse, show } from './parse.ts';
 import { formatSignal, parseSignal } from './signals.ts';
 import { parsePresetName } from './stop-presets.ts';
@@ -22,7 +23,8 @@ export function parseStop(text: string): Parse<StopWish> {
   if (text === 'auto') return good({ rungs: [], preset: text });
   if (!text.startsWith('preset:')) {
     const ladder = parseLadder(text);
-    return ladder.ok ? good({ rungs: ladder.value, preset: undefined }) : ladder;
+    if (ladder.ok) return good({ rungs: ladder.value, preset: undefined });
+    return nearest(text, ['auto']) ? bad(`${show(text)} is not a signal; did you mean auto?`) : ladder;
   }
   const name = parsePresetName(text.slice('preset:'.length));
   return name.ok ? good({ rungs: [], preset: name.value }) : name;

@@ -4,7 +4,7 @@
 import type { Hold } from '../../core/config.ts';
 import { formatDuration, parseDuration } from './duration.ts';
 import { nearest } from './nearest.ts';
-import { bad, good, type Parse, show } from './parse.ts';
+import { bad, good, type Parse } from './parse.ts';
 
 /**
  * An absolute directory, without trailing slashes. The root is refused: tombstones would lie among the image's files.
@@ -12,8 +12,7 @@ import { bad, good, type Parse, show } from './parse.ts';
 export function parseGraveyard(text: string): Parse<string> {
   // Only a configuration file can contain one, and the kernel ends a path there.
   if (text.includes('\0')) return bad('must not contain a NUL byte; write a directory such as /graveyard');
-  if (!text.startsWith('/'))
-    return bad(`must be an absolute path; write ${show(`/${text.replace(/^(\.{0,2}\/)+/, '')}`)}`);
+  if (!text.startsWith('/')) return bad('must be an absolute path; write one such as /graveyard');
   const path = text.replace(/\/+$/, '');
   return path === '' ? bad('must not be the root directory; write one such as /graveyard') : good(path);
 }

@@ -15,8 +15,8 @@ export async function leaveRequest(dir: string, name: string, request: StopReque
   const file = requestFileOf(name, mark);
   try {
     await inDirectory(dir, async (here) => {
-      // The member's own next start clears away what is left of such a name.
-      const temporary = join(here, `.${name}.${mark}.tmp`);
+      // Not named as the member's own: those its supervisor removes when it starts, as at each wake.
+      const temporary = join(here, `${file}.tmp`);
       try {
         await writeNew(temporary, formatRequest(request));
         await rename(temporary, join(here, file));

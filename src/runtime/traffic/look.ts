@@ -3,8 +3,8 @@
  * count.
  *
  * A connection is known by its four numbers, seen from the side that has accepted it. One from a neighbour in the same
- * namespace is in the tables twice, and stays for a minute on the side that has closed it first (TIME_WAIT), so either
- * side proves it.
+ * namespace is in the tables twice, and stays for a minute on the side that has closed it first (TIME_WAIT), so that
+ * may be the client's.
  */
 import type { Made } from '../probes/made.ts';
 import { Allowance } from './allowance.ts';
@@ -19,6 +19,7 @@ import {
   type Line,
   readTable,
   SYN_RECEIVED,
+  TIME_WAIT,
 } from './table.ts';
 
 export interface LookOptions {
@@ -171,7 +172,9 @@ export class Looks {
     // A handshake that is not over is not counted yet.
     if (line.state === LISTEN || line.state === SYN_RECEIVED) return undefined;
     if (this.#listening.has(line.localPort)) return 'server';
-    return this.#listening.has(line.remotePort) && this.#isNeighbour(line) ? 'client' : undefined;
+    // Before TIME_WAIT the client's side does not prove that the server has accepted it, and the server's side tells.
+    if (line.state !== TIME_WAIT || !this.#listening.has(line.remotePort)) return undefined;
+    return this.#isNeighbour(line) ? 'client' : undefined;
   }
 
   #isWanted(port: number): boolean {

@@ -24,6 +24,7 @@ export interface Line {
 export const ESTABLISHED = 0x01;
 export const SYN_RECEIVED = 0x03;
 export const FIN_WAIT_1 = 0x04;
+export const TIME_WAIT = 0x06;
 export const CLOSE_WAIT = 0x08;
 export const LISTEN = 0x0a;
 

@@ -1,5 +1,5 @@
 /**
- * The generated parts of `docs/lifecycle.md`: the tables and the picture, all from the same cells.
+ * The generated parts of `docs/internals/states.md`: the tables and the picture, all from the same cells.
  */
 import { type Cell, cellOf } from './cells.ts';
 import { type Column, GROUPS, type Group } from './columns.ts';

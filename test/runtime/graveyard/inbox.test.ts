@@ -7,6 +7,7 @@ import { asked, formatRequest, requestFileOf, type StopRequest } from '../../../
 import { Graveyard } from '../../../src/runtime/graveyard/graveyard.ts';
 import type { Ask } from '../../../src/runtime/graveyard/inbox.ts';
 import { leaveRequest } from '../../../src/runtime/graveyard/leave-request.ts';
+import { Store } from '../../../src/runtime/graveyard/store.ts';
 import { temporaryDirectory } from '../../helpers/temporary.ts';
 import { Told, writeTombstone } from './neighbours.ts';
 import { Helper, needsMount, needsRoot, readOnlyView } from './volume.ts';
@@ -55,6 +56,20 @@ describe('a request in the graveyard', () => {
     await graveyard.settle();
     assert.deepEqual(asks.items, [{ graceMs: 5_000, among: ['me', 'you'], atMs: 1_000, by: 'a test' }]);
     assert.deepEqual(readdirSync(dir), []);
+  });
+
+  it('is left whatever the member clears away while its supervisor starts', async () => {
+    const dir = temporaryDirectory();
+    const store = new Store(dir, 'me');
+    for (let times = 0; times < 200; times += 1) {
+      let isOver = false;
+      const leaving = leaveRequest(dir, 'me', request()).finally(() => {
+        isOver = true;
+      });
+      while (!isOver) await store.prepare();
+      assert.deepEqual((await leaving).ok, true);
+    }
+    assert.equal(requestsIn(dir).length, 200);
   });
 
   it('is told by file events alone, once, however often it is looked for', async (t) => {

@@ -14,7 +14,7 @@ import { startAction } from '../../../src/runtime/probes/probe.ts';
 import { TrafficWatch } from '../../../src/runtime/traffic/watch.ts';
 
 export type Order =
-  | { readonly do: 'serve'; readonly port: number; readonly host: string }
+  | { readonly do: 'serve'; readonly port: number; readonly host: string; readonly backlog?: number }
   /** `abreast`: so many at the same time. */
   | ({ readonly do: 'connect'; readonly times: number; readonly abreast?: number; readonly how: How } & Target)
   /** A request over each that is held. */
@@ -54,7 +54,7 @@ const held: Socket[] = [];
 async function obey(order: Order): Promise<unknown> {
   switch (order.do) {
     case 'serve':
-      return serve(order.port, order.host);
+      return serve(order.port, order.host, order.backlog);
     case 'connect':
       await Promise.all(Array.from({ length: order.abreast ?? 1 }, () => connectTimes(order, order.how, order.times)));
       return order.times * (order.abreast ?? 1);
@@ -87,7 +87,7 @@ async function obey(order: Order): Promise<unknown> {
   }
 }
 
-async function serve(port: number, host: string): Promise<void> {
+async function serve(port: number, host: string, backlog = 1_024): Promise<void> {
   const server = createServer({ keepAlive: true }, (request, response) => {
     // Connections are the client's to end, but for a request that says so.
     if (request.url === '/never') return;
@@ -96,7 +96,7 @@ async function serve(port: number, host: string): Promise<void> {
   server.keepAliveTimeout = 0;
   server.headersTimeout = 0;
   server.requestTimeout = 0;
-  server.listen({ port, host, backlog: 1_024 });
+  server.listen({ port, host, backlog });
   await once(server, 'listening');
 }
 

@@ -1,11 +1,24 @@
 /** The watch of a drain in a real network namespace: which connections count. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, type TestContext, test } from 'node:test';
 import type { AdaptiveDrain } from '../../../src/core/config.ts';
 import { ADAPTIVE_DRAIN } from '../../core/helpers.ts';
+import { waitFor } from '../../helpers/wait.ts';
 import { STATIC } from '../../init/builds.ts';
 import type { How } from './agent.ts';
-import { CLIENT6, KUBELET, makePlaces, NO_NAMESPACES, type Places, POD, POD6, type Told } from './places.ts';
+import {
+  Agent,
+  CLIENT6,
+  inside,
+  KUBELET,
+  makePlaces,
+  NO_NAMESPACES,
+  type Places,
+  POD,
+  POD6,
+  type Told,
+} from './places.ts';
 
 /** So short that it tells in each of its turns what it has seen. */
 const DRAIN: AdaptiveDrain = { ...ADAPTIVE_DRAIN, minMs: 0, quietMs: 1, maxMs: 300_000 };
@@ -248,6 +261,25 @@ describe('do not count and do not keep it awake', options, () => {
     const { pod, counted } = await watched(t, { drain: { ports: [PORT], neighbours: false } });
     for (const how of HOWS) await pod.do({ do: 'connect', host: '127.0.0.1', port: PORT, how, times: 2 });
     await counted(8, 0);
+  });
+
+  test('neighbours whose handshake was not over when the watch began', async (t) => {
+    const { pod } = await makePlaces(t, { ports: [PORT] });
+    const [server, client] = [new Agent(inside(pod.pid)), new Agent(inside(pod.pid))];
+    t.after(() => {
+      for (const { process: one } of [server, client]) one.kill('SIGKILL');
+    });
+    await Promise.all([server.ready(), client.ready()]);
+    await server.do({ do: 'serve', host: '127.0.0.1', port: 9090, backlog: 1 });
+    server.process.kill('SIGSTOP');
+    // The queue of the listener takes two; the third client repeats its SYN until a place is free.
+    const connected = client.do({ do: 'connect', host: '127.0.0.1', port: 9090, how: 'hold', times: 1, abreast: 3 });
+    const table = `/proc/${pod.pid}/net/tcp`;
+    await waitFor('a client is in SYN_SENT', () => /:2382 02 /.test(readFileSync(table, 'latin1')));
+    await pod.do({ do: 'watch', drain: DRAIN, init: STATIC.path });
+    server.process.kill('SIGCONT');
+    await connected;
+    await pod.waitToSee('it is ignored', ({ connections, ignored }) => connections === 0 && ignored === 1);
   });
 
   test('our own probes where neighbours count', async (t) => {

@@ -43,7 +43,6 @@ const SUBCOMMAND_WORDS: Readonly<Partial<Record<CommandName, readonly string[]>>
 };
 
 const ALL_FLAGS = COMMAND_NAMES.flatMap(flagsOf);
-const WITH_CHOICES = new Map(ALL_FLAGS.flatMap(({ name, choices }) => (choices ? [[name, choices] as const] : [])));
 const WITH_VALUE = [...new Set(ALL_FLAGS.filter(({ takes }) => takes !== undefined).map(({ name }) => name))];
 
 /** Completes words by subcommand and values by flag; all else as files and commands. */
@@ -52,7 +51,11 @@ function bashText(): string {
     const flags = flagsOf(name).map((flag) => `--${flag.name}`);
     return `    ${name}) words='${[...(SUBCOMMAND_WORDS[name] ?? []), ...flags].join(' ')}' ;;\n`;
   });
-  const values = [...WITH_CHOICES].map(([name, choices]) => `    --${name}) words='${choices.join(' ')}' ;;\n`);
+  const values = COMMAND_NAMES.flatMap((name) =>
+    flagsOf(name).flatMap(({ name: flag, choices }) =>
+      choices ? [`    '${name} --${flag}') words='${choices.join(' ')}' ;;\n`] : [],
+    ),
+  );
   return `# bash completion of sexton; source <(sexton completion bash)
 _sexton() {
   local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]} sub=\${COMP_WORDS[1]} words= at
@@ -78,8 +81,8 @@ _sexton() {
       esac
     done
   fi
-  case $prev in
-${values.join('')}    ${WITH_VALUE.map((name) => `--${name}`).join('|')}) return ;;
+  case "$sub $prev" in
+${values.join('')}    ${WITH_VALUE.map((name) => `*' --${name}'`).join('|')}) return ;;
   esac
   [[ $words ]] || case $sub in
 ${words.join('')}  esac
