@@ -4,7 +4,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { check as checkInputs, type Result } from '../../check/check.ts';
-import { collect } from '../../check/files.ts';
+import { collect, withNothing } from '../../check/files.ts';
 import { isAtLeast, type Severity } from '../../check/finding.ts';
 import { fingerprintsOf } from '../../check/fingerprint.ts';
 import { diffOf } from '../../check/fix.ts';
@@ -46,10 +46,13 @@ export async function check(args: readonly string[], env: Env): Promise<void> {
   const { timeline } = settings;
   if (values.diff === true && (timeline === 'svg' || timeline === 'html'))
     throw refuse(`--diff: prints a patch; leave --timeline ${timeline} out`);
-  const { inputs, unreadable } = collect(positionals, () => readFileSync(0));
+  const collected = collect(positionals, () => readFileSync(0));
+  const { inputs } = collected;
   const checked = async (texts: readonly Input[]): Promise<Result> => {
     const all = await checkInputs(texts, settings);
-    return withoutBaseline({ ...all, unreadable: [...unreadable, ...all.unreadable] }, settings.baseline);
+    const unreadable = [...collected.unreadable, ...all.unreadable];
+    const empty = values['allow-empty'] === true ? [] : withNothing(collected, { ...all, unreadable });
+    return withoutBaseline({ ...all, unreadable: [...unreadable, ...empty] }, settings.baseline);
   };
   const result = await checked(inputs);
   const isFix = values.fix === true && values.diff !== true;
@@ -102,6 +105,7 @@ function argumentsOf(args: readonly string[]) {
         images: { type: 'string' },
         baseline: { type: 'string' },
         timeline: { type: 'string' },
+        'allow-empty': { type: 'boolean' },
         fix: { type: 'boolean' },
         diff: { type: 'boolean' },
         'list-rules': { type: 'boolean' },
