@@ -20,6 +20,7 @@ import { isResourceList, krmOf } from '../../check/krm.ts';
 import { repaired } from '../../check/repair.ts';
 import { RULE_IDS, ruleNamed } from '../../check/rules/table.ts';
 import { type Format, fileSettings, SettingError, type Settings, settingsOf } from '../../check/settings.ts';
+import { replaceText } from '../../check/write-back.ts';
 import type { Env } from '../config/env.ts';
 import { nearest } from '../notation/nearest.ts';
 import { show } from '../notation/parse.ts';
@@ -58,7 +59,8 @@ export async function check(args: readonly string[], env: Env): Promise<void> {
   const isFix = values.fix === true && values.diff !== true;
   const { changes, result: after } =
     isFix || values.diff === true ? await repaired(inputs, result, checked) : { changes: [], result };
-  if (isFix) for (const { source, text } of changes) write('fix', source.path, text);
+  if (isFix)
+    for (const { source, text } of changes) write('fix', source.path, (path) => replaceText(path, source.text, text));
   if (values.diff === true) await print(changes.map(diffOf).join(''));
   else if (timeline === 'svg') await print(picture(result));
   else if (timeline === 'html') await print(checkPage(result));
@@ -71,7 +73,7 @@ export async function check(args: readonly string[], env: Env): Promise<void> {
     if (values.diff === true && file === undefined) continue;
     const text = formatted(format, result, settings, env, list);
     if (file === undefined) await print(text);
-    else write('output', file, text);
+    else write('output', file, (path) => writeFileSync(path, text));
   }
   // What is repaired is found no more.
   process.exitCode = exitCodeOf(isFix ? after : result, settings.failOn);
@@ -140,9 +142,9 @@ function picture(result: Result): string {
   );
 }
 
-function write(flag: 'fix' | 'output', file: string, text: string): void {
+function write(flag: 'fix' | 'output', file: string, doIt: (path: string) => void): void {
   try {
-    writeFileSync(file, text);
+    doIt(file);
   } catch (error) {
     throw refuse(`--${flag}: cannot write ${show(file)}: ${(error as Error).message}`);
   }
