@@ -111,7 +111,7 @@ function textOf(path: string): string | undefined {
 
 /** Without what says nothing: `./a.yaml` is `a.yaml`, as consumers of findings want it, and `dir/` is `dir`. */
 function plain(path: string): string {
-  const bare = path.replace(/(.)\/+$/, '$1').replace(/^(\.\/+)+(?=.)/, '');
+  const bare = path.replace(/(?<=[^/]|^\/)\/+$/, '').replace(/^(\.\/+)+(?=.)/, '');
   // That is standard input.
   return bare === '-' ? './-' : bare;
 }

@@ -33,7 +33,9 @@ export function textOf(result: Result, style: TextStyle, withTimeline: boolean):
         .map(({ path, line: at, why }) => `${clean(path)}${at === undefined ? '' : `:${at}`} not read: ${clean(why)}\n`)
         .join(''),
     );
-  return [...parts, summaryOf(result)].join('\n');
+  const text = [...parts, summaryOf(result)].join('\n');
+  // GitHub's runner takes a line that begins so as a command.
+  return text.replaceAll(/^([^\S\n]*):(?=:)/gm, '$1?');
 }
 
 export function findingsOf({ kind, name, object, pod }: Workload, { findings }: Result): readonly Finding[] {
@@ -69,7 +71,7 @@ function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** Names of a manifest may hold what moves a terminal's cursor. */
-function clean(text: string): string {
-  return text.replace(/\p{Cc}/gu, '?');
+/** Names may hold what moves a terminal's cursor, or what runners of GitHub and Azure take as a command. */
+export function clean(text: string): string {
+  return text.replaceAll(/\p{Cc}/gu, '?').replaceAll(/##(?=\[|vso\[)/g, '#?');
 }

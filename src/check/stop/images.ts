@@ -85,13 +85,13 @@ export function shellOf(image: string | undefined, images: Images): Shell | unde
 }
 
 /** The STOPSIGNAL of official images, as their Dockerfiles have it. */
-const STOP_SIGNALS: Readonly<Record<string, string>> = {
-  nginx: 'SIGQUIT',
-  httpd: 'SIGWINCH',
-  php: 'SIGQUIT',
-  postgres: 'SIGINT',
-  haproxy: 'SIGUSR1',
-};
+const STOP_SIGNALS: ReadonlyMap<string, string> = new Map([
+  ['nginx', 'SIGQUIT'],
+  ['httpd', 'SIGWINCH'],
+  ['php', 'SIGQUIT'],
+  ['postgres', 'SIGINT'],
+  ['haproxy', 'SIGUSR1'],
+]);
 /** Official images that declare none: distributions and languages, on which others are built. */
 const WITHOUT =
   /^(alpine|busybox|debian|ubuntu|fedora|centos|rockylinux|almalinux|amazonlinux|python|node|golang|ruby|openjdk|eclipse-temurin|rust)$/;
@@ -103,5 +103,5 @@ export function stopSignalOf(image: string | undefined, images: Images): string 
   if (known !== undefined) return known.stopSignal ?? 'SIGTERM';
   const { repository, tag = '' } = referenceOf(image);
   if (repository === 'php') return /fpm/.test(tag) ? 'SIGQUIT' : /apache/.test(tag) ? 'SIGWINCH' : undefined;
-  return STOP_SIGNALS[repository] ?? (WITHOUT.test(repository) ? 'SIGTERM' : undefined);
+  return STOP_SIGNALS.get(repository) ?? (WITHOUT.test(repository) ? 'SIGTERM' : undefined);
 }

@@ -40,7 +40,7 @@ export async function check(args: readonly string[], env: Env): Promise<void> {
   if (values.fix === true && positionals.includes('-')) throw refuse('--fix: cannot write standard input; take --diff');
   let settings: Settings;
   try {
-    settings = settingsOf({ ...fileSettings(process.cwd()), ...values });
+    settings = settingsOf({ ...fileSettings(), ...values });
   } catch (error) {
     throw error instanceof SettingError ? refuse(error.message) : error;
   }
