@@ -8,6 +8,7 @@ import type { Rule } from '../../src/check/rules/rule.ts';
 import { RULES, ruleNamed } from '../../src/check/rules/table.ts';
 import { ANNOTATION_CASES } from './cases/annotations.ts';
 import type { Case } from './cases/case.ts';
+import { COMPOSE_CASES } from './cases/compose.ts';
 import { DOCKER_CASES } from './cases/docker.ts';
 import { FIRST_PROCESS_CASES } from './cases/first-process.ts';
 import { HOOK_CASES } from './cases/hooks.ts';
@@ -57,6 +58,7 @@ export const EXPECTATIONS: readonly Expectation[] = [
     ...HOOK_CASES,
     ...POD_CASES,
     ...DOCKER_CASES,
+    ...COMPOSE_CASES,
     ...SEXTON_CASES,
     ...SEXTON_FLAG_CASES,
     ...ANNOTATION_CASES,

@@ -2,6 +2,7 @@
  * All rules, in the order of their ids.
  */
 import { ANNOTATION_RULES } from './annotations.ts';
+import { COMPOSE_RULES } from './compose.ts';
 import { DELIVERY_RULES } from './delivery.ts';
 import { DOCKER_RULES } from './docker.ts';
 import { FIRST_PROCESS_RULES } from './first-process.ts';
@@ -32,6 +33,7 @@ export const RULES: readonly Rule[] = [
   ...HOOK_RULES,
   ...POD_RULES,
   ...DOCKER_RULES,
+  ...COMPOSE_RULES,
   ...SEXTON_RULES,
   ...DELIVERY_RULES,
   ...ANNOTATION_RULES,
