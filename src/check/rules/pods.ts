@@ -1,6 +1,7 @@
 /**
  * SX3 traffic, SX4 sidecars, SX5 budgets.
  */
+import { SIDECARS } from '../../cli/notation/sidecars.ts';
 import { insertKey } from '../edits.ts';
 import type { Edit } from '../finding.ts';
 import { at, itemsAt, textAt, wholeAt } from '../input/located.ts';
@@ -94,7 +95,7 @@ export const POD_RULES: readonly Rule[] = [
         ({ argv, sexton }) => sexton !== undefined || /quit|shutdown|kill/.test((argv ?? []).join(' ')),
       );
       if (!isJob(workload) || ordinary.length < 2 || asks || pod.sharesProcesses) return [];
-      return ordinary.filter(isProxy).map(({ container }) => ({
+      return ordinary.filter(isSidecar).map(({ container }) => ({
         place: placeOf(pod, container.node),
         message: `${container.name}: does not end when the work is done, so the Job never completes`,
         container: container.name,
@@ -142,7 +143,7 @@ export const POD_RULES: readonly Rule[] = [
     on: 'workload',
     find: ({ workload, view, minor }) => {
       if (isJob(workload) || (minor !== undefined && minor < 29)) return [];
-      return besideMain(view.containers, AGENTS).map((container) => ({
+      return besideMain(view.containers, isAgent).map((container) => ({
         place: placeOf(workload.pod, container.node),
         message: `${container.name}: gets TERM together with the main; the last lines may be lost`,
         container: container.name,
@@ -162,7 +163,7 @@ export const POD_RULES: readonly Rule[] = [
     on: 'workload',
     find: ({ workload, view }) => {
       if (isJob(workload)) return [];
-      return besideMain(view.containers, PROXIES).map((container) => ({
+      return besideMain(view.containers, isProxy).map((container) => ({
         place: placeOf(workload.pod, container.node),
         message: `${container.name}: gets TERM at 0 s like the main, whose last requests then fail`,
         container: container.name,
@@ -279,27 +280,31 @@ function mayDrain(sexton: ContainerView['sexton']): boolean {
   return sexton.run === undefined || drain !== undefined || preStop !== undefined;
 }
 
-/** By the last part of the image's name. */
-const PROXIES = /^(envoy|proxyv2|istio-proxy|cloud-sql-proxy|gce-proxy|linkerd-proxy|consul-dataplane|cloudsql-proxy)$/;
-const AGENTS = /^(fluent-bit|fluentd|filebeat|promtail|vector|opentelemetry-collector(-contrib)?)$/;
+const AGENTS = /(^|\/)(fluent-bit|fluentd|filebeat|promtail|vector|opentelemetry-collector(-contrib)?)$/;
 
-function imageName({ image = '' }: Container): string {
-  return referenceOf(image).repository.split('/').at(-1) ?? '';
+function isAgent({ image = '' }: Container): boolean {
+  return AGENTS.test(referenceOf(image).repository);
 }
 
-function isProxy({ container, sexton }: ContainerView): boolean {
-  return sexton === undefined && (PROXIES.test(imageName(container)) || AGENTS.test(imageName(container)));
+function isProxy({ image = '', command = [], args = [] }: Container): boolean {
+  const { repository } = referenceOf(image);
+  const line = [...command, ...args].join(' ');
+  return Object.values(SIDECARS).some((one) => one.image.test(repository) && (one.words?.test(line) ?? true));
+}
+
+function isSidecar({ container, sexton }: ContainerView): boolean {
+  return sexton === undefined && (isProxy(container) || isAgent(container));
 }
 
 /** Those ordinary containers beside another one that does the work, without a hook of their own. */
-function besideMain(containers: readonly ContainerView[], images: RegExp): readonly Container[] {
+function besideMain(
+  containers: readonly ContainerView[],
+  isOne: (container: Container) => boolean,
+): readonly Container[] {
   const ordinary = containers.filter(({ container }) => !container.isNative);
-  if (!ordinary.some((one) => !isProxy(one))) return [];
+  if (ordinary.every(isSidecar)) return [];
   return ordinary
-    .filter(
-      ({ sexton, container }) =>
-        sexton === undefined && container.preStop === undefined && images.test(imageName(container)),
-    )
+    .filter((one) => isSidecar(one) && one.container.preStop === undefined && isOne(one.container))
     .map(({ container }) => container);
 }
 
