@@ -13,6 +13,7 @@ import { DOCKER_CASES } from './cases/docker.ts';
 import { FIRST_PROCESS_CASES } from './cases/first-process.ts';
 import { HOOK_CASES } from './cases/hooks.ts';
 import { POD_CASES } from './cases/pods.ts';
+import { PROBE_CASES } from './cases/probes.ts';
 import { SEXTON_CASES } from './cases/sexton.ts';
 import { SEXTON_FLAG_CASES } from './cases/sexton-flags.ts';
 import { STOP_SIGNAL_CASES } from './cases/stop-signals.ts';
@@ -59,6 +60,7 @@ export const EXPECTATIONS: readonly Expectation[] = [
     ...POD_CASES,
     ...DOCKER_CASES,
     ...COMPOSE_CASES,
+    ...PROBE_CASES,
     ...SEXTON_CASES,
     ...SEXTON_FLAG_CASES,
     ...ANNOTATION_CASES,

@@ -8,6 +8,7 @@ import { DOCKER_RULES } from './docker.ts';
 import { FIRST_PROCESS_RULES } from './first-process.ts';
 import { HOOK_RULES } from './hooks.ts';
 import { POD_RULES } from './pods.ts';
+import { PROBE_RULES } from './probes.ts';
 import type { Rule } from './rule.ts';
 import { SEXTON_RULES } from './sexton.ts';
 import { STOP_SIGNAL_RULES } from './stop-signals.ts';
@@ -36,6 +37,7 @@ export const RULES: readonly Rule[] = [
   ...COMPOSE_RULES,
   ...SEXTON_RULES,
   ...DELIVERY_RULES,
+  ...PROBE_RULES,
   ...ANNOTATION_RULES,
   UNUSED_IGNORE,
 ].sort((a, b) => (a.id < b.id ? -1 : 1));

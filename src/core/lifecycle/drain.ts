@@ -18,6 +18,17 @@ export function longestDrainMs({ drain }: Pick<MemberConfig, 'drain'>): number {
   return drain.kind === 'fixed' ? drain.ms : drain.maxMs;
 }
 
+/**
+ * Where a sidecar that is known by its name is asked how it is: probes come there, and no client. A URL may be where
+ * clients come, too.
+ */
+export function sidecarPorts({ quit, startReady, drain }: MemberConfig): readonly number[] {
+  const calls = [...quit.map(({ name, calls: [call] }) => ({ name, call })), ...startReady];
+  const ports = calls.filter(({ name }) => !name.includes('://')).map(({ call }) => call.port);
+  const named = drain?.kind === 'adaptive' ? drain.ports : [];
+  return ports.filter((port) => !named.includes(port));
+}
+
 /** Begins the watch with the stop request, also beside a hold, and ends the drain when it is quiet. */
 export function watchDrain(draft: Draft): void {
   const { config, state } = draft;
