@@ -12,6 +12,7 @@ import { COMPOSE_CASES } from './cases/compose.ts';
 import { DOCKER_CASES } from './cases/docker.ts';
 import { FIRST_PROCESS_CASES } from './cases/first-process.ts';
 import { HOOK_CASES } from './cases/hooks.ts';
+import { MEMORY_CASES } from './cases/memory.ts';
 import { POD_CASES } from './cases/pods.ts';
 import { PROBE_CASES } from './cases/probes.ts';
 import { SEXTON_CASES } from './cases/sexton.ts';
@@ -61,6 +62,7 @@ export const EXPECTATIONS: readonly Expectation[] = [
     ...DOCKER_CASES,
     ...COMPOSE_CASES,
     ...PROBE_CASES,
+    ...MEMORY_CASES,
     ...SEXTON_CASES,
     ...SEXTON_FLAG_CASES,
     ...ANNOTATION_CASES,

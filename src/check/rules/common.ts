@@ -77,3 +77,11 @@ export function mountAbove({ mounts }: Container, path: string): Mount | undefin
   const above = mounts.filter((one) => path === one.path || path.startsWith(one.path === '/' ? '/' : `${one.path}/`));
   return above.toSorted((a, b) => b.path.length - a.path.length)[0];
 }
+
+/** `64Mi`, `1Gi`, `100M`, `1048576`. */
+export function bytesOf(text: string | undefined): number | undefined {
+  const [, count, unit = ''] = /^(\d+(?:\.\d+)?)([KMGT]i?|k)?$/.exec(text ?? '') ?? [];
+  if (count === undefined) return undefined;
+  const power = ['', 'K', 'M', 'G', 'T'].indexOf(unit.replace('i', '').toUpperCase());
+  return Number(count) * (unit.endsWith('i') ? 1024 : 1000) ** power;
+}

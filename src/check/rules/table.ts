@@ -7,6 +7,7 @@ import { DELIVERY_RULES } from './delivery.ts';
 import { DOCKER_RULES } from './docker.ts';
 import { FIRST_PROCESS_RULES } from './first-process.ts';
 import { HOOK_RULES } from './hooks.ts';
+import { MEMORY_RULES } from './memory.ts';
 import { POD_RULES } from './pods.ts';
 import { PROBE_RULES } from './probes.ts';
 import type { Rule } from './rule.ts';
@@ -38,6 +39,7 @@ export const RULES: readonly Rule[] = [
   ...SEXTON_RULES,
   ...DELIVERY_RULES,
   ...PROBE_RULES,
+  ...MEMORY_RULES,
   ...ANNOTATION_RULES,
   UNUSED_IGNORE,
 ].sort((a, b) => (a.id < b.id ? -1 : 1));
