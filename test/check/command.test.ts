@@ -274,15 +274,52 @@ describe('sexton check', () => {
     }
   });
 
+  it('repairs what is worse than info, and that where it is asked for', () => {
+    const dir = temporaryDirectory();
+    const { bad } = ruleNamed('SX301');
+    const text = `${bad}---\n${BAD}`;
+    const fixedBy = (...args: readonly string[]): string => {
+      runIn(dir, { 'a.yaml': text }, ['--fix', ...args, 'a.yaml']);
+      return readFileSync(join(dir, 'a.yaml'), 'utf8');
+    };
+    const [worse, sleep] = [/terminationGracePeriodSeconds: 65/, /lifecycle: \{preStop: \{sleep: \{seconds: 5\}\}\}/];
+    assert.match(fixedBy(), worse);
+    assert.doesNotMatch(fixedBy(), sleep);
+    assert.match(fixedBy('--fail-on', 'info'), sleep);
+    assert.match(fixedBy('--only', 'SX301'), sleep);
+    assert.doesNotMatch(fixedBy('--only', 'SX301'), worse);
+    assert.match(fixedBy('--severity', 'SX301=warning'), sleep);
+    assert.doesNotMatch(fixedBy('--severity', 'SX901=warning'), sleep);
+    const { out } = runIn(dir, { 'a.yaml': text }, ['a.yaml']);
+    assert.match(out, /error SX101 .* \(--fix\)$/m);
+    assert.match(out, /info SX301 .* \(--fix --severity SX301=warning\)$/m);
+    assert.match(runIn(dir, {}, ['--diff', 'a.yaml']).out, /^-[^-][^+]*\+[^+]*65$/m);
+    assert.doesNotMatch(runIn(dir, {}, ['--diff', 'a.yaml']).out, sleep);
+  });
+
+  it('ends with the number of findings of each rule, the most first, where there are many', () => {
+    const dir = temporaryDirectory();
+    const file = (index: number, text: string) => [`${index}.yaml`, text.replaceAll('web', `web${index}`)] as const;
+    const files = Object.fromEntries([
+      ...Array.from({ length: 9 }, (_, index) => file(index, WARNS)),
+      file(9, BAD),
+      file(10, BAD),
+    ]);
+    const { out } = runIn(dir, files, ['--timeline', 'none', '.']);
+    const { title } = ruleNamed('SX109');
+    assert.match(out, new RegExp(`\\n\\n +9 SX109 ${title}\\n +2 SX101 .*\\n\\n2 errors, 9 warnings`));
+    assert.doesNotMatch(runIn(dir, {}, ['--timeline', 'none', '1.yaml', '9.yaml']).out, /^ +1 SX/m);
+  });
+
   it('repairs what a fix makes necessary in the same run, so the next one changes nothing', () => {
     const dir = temporaryDirectory();
     const gunicorn = '- name: web\n  image: a/b:1\n  command: [gunicorn, --graceful-timeout, "30", app]';
     const text = deployment(gunicorn) + SERVICE;
-    const { out } = runIn(dir, { 'a.yaml': text }, ['--diff', '.']);
+    const { out } = runIn(dir, { 'a.yaml': text }, ['--diff', '--fail-on', 'info', '.']);
     for (const added of ['lifecycle:', 'terminationGracePeriodSeconds: 40'])
       assert.match(out, new RegExp(`^\\+ +${added}`, 'm'));
     assert.equal(runIn(dir, {}, ['--fix', '--fail-on', 'info', '--skip', 'SX302', '.']).code, 0);
-    assert.equal(runIn(dir, {}, ['--diff', '.']).out, '');
+    assert.equal(runIn(dir, {}, ['--diff', '--fail-on', 'info', '.']).out, '');
   });
 
   it('reads nothing that is not UTF-8, and so leaves its bytes as they are', () => {

@@ -33,7 +33,10 @@ export function shellSeverity(script: ShellCommand, { stays }: Fate, shell: Shel
 export function execBefore(source: Source, node: Located | undefined, script: string): readonly Edit[] {
   const tail = lastProgramOf(script);
   if (node === undefined || tail === undefined) return [];
-  const body = source.text.slice(node.start, node.end).trimEnd().replace(/["']$/, '');
+  const body = source.text
+    .slice(node.start, node.end)
+    .trimEnd()
+    .replace(/(?<![\\"'])[\\"']+$/, '');
   // Escapes and folds of YAML: then the text of the source is not that of the script.
   if (!body.endsWith(tail)) return [];
   const start = node.start + body.length - tail.length;

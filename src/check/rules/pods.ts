@@ -36,7 +36,8 @@ export const POD_RULES: readonly Rule[] = [
       if (isJob(workload) || !behindService(about)) return [];
       const mains = view.containers.filter(({ container }) => !container.isNative);
       if (mains.some(({ container, sexton }) => container.preStop !== undefined || mayDrain(sexton))) return [];
-      const [main] = mains.filter(({ container }) => itemsAt(container.node, 'ports').length > 0).concat(mains);
+      const drained = mains.filter(({ container }) => !isInjected(container) && !isIstio(container));
+      const [main] = drained.filter(({ container }) => itemsAt(container.node, 'ports').length > 0).concat(drained);
       if (main === undefined) return [];
       const { pod } = workload;
       return [
@@ -65,12 +66,12 @@ export const POD_RULES: readonly Rule[] = [
       const { pod } = workload;
       if (isJob(workload) || workload.kind === 'Pod' || !behindService(about)) return [];
       if (pod.containers.some((container) => hasKey(container, 'readinessProbe'))) return [];
-      const [main] = pod.containers.filter(({ isNative }) => !isNative);
+      const [main] = pod.containers.filter((container) => !container.isNative && !isInjected(container));
       if (main === undefined) return [];
       return [
         {
           place: placeOf(pod, at(main.node, 'name') ?? main.node),
-          message: `${nameOf(main)}: a Service sends to it as soon as it runs, ready or not`,
+          message: `${nameOf(main)}: has no readinessProbe, so a Service sends to it as soon as it runs`,
           container: main.name,
         },
       ];
@@ -278,6 +279,16 @@ function mayDrain(sexton: ContainerView['sexton']): boolean {
   if (sexton === undefined) return false;
   const { drain, preStop } = sexton.run?.member ?? {};
   return sexton.run === undefined || drain !== undefined || preStop !== undefined;
+}
+
+/** Istio writes the rest of it, with a probe, when the pod is made: istio.io, gateway injection. */
+function isInjected({ image }: Container): boolean {
+  return image === 'auto';
+}
+
+/** As a sidecar and as a gateway it drains by itself. */
+function isIstio({ image = '' }: Container): boolean {
+  return SIDECARS.istio?.image.test(referenceOf(image).repository) === true;
 }
 
 const AGENTS = /(^|\/)(fluent-bit|fluentd|filebeat|promtail|vector|opentelemetry-collector(-contrib)?)$/;

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { check as checkInputs, type Result } from '../../check/check.ts';
 import { collect, withNothing } from '../../check/files.ts';
-import { isAtLeast, type Severity } from '../../check/finding.ts';
+import { type Finding, isAtLeast, type Severity } from '../../check/finding.ts';
 import { fingerprintsOf } from '../../check/fingerprint.ts';
 import { diffOf } from '../../check/fix.ts';
 import { rulesText, ruleText } from '../../check/formats/explain.ts';
@@ -58,7 +58,9 @@ export async function check(args: readonly string[], env: Env): Promise<void> {
   const result = await checked(inputs);
   const isFix = values.fix === true && values.diff !== true;
   const { changes, result: after } =
-    isFix || values.diff === true ? await repaired(inputs, result, checked) : { changes: [], result };
+    isFix || values.diff === true
+      ? await repaired(inputs, result, checked, (finding) => isRepaired(finding, settings))
+      : { changes: [], result };
   if (isFix)
     for (const { source, text } of changes) write('fix', source.path, (path) => replaceText(path, source.text, text));
   if (values.diff === true) await print(changes.map(diffOf).join(''));
@@ -83,6 +85,11 @@ function exitCodeOf({ findings, unreadable }: Result, failOn: Severity | 'never'
   if (unreadable.length > 0) return CHECK_EXIT.unreadable;
   const hasFailed = failOn !== 'never' && findings.some(({ severity }) => isAtLeast(severity, failOn));
   return hasFailed ? CHECK_EXIT.found : CHECK_EXIT.clean;
+}
+
+/** What is only good to know is repaired where it is asked for: it may be hundreds of edits. */
+function isRepaired({ severity }: Finding, { failOn, only }: Settings): boolean {
+  return only !== undefined || failOn === 'info' || isAtLeast(severity, 'warning');
 }
 
 function withoutBaseline(result: Result, baseline: ReadonlySet<string>): Result {

@@ -243,7 +243,7 @@ Exit code 0: it is written. 125: it is not; the message says why.
         help: `How stops are drawn: ${TIMELINES.join(', ')}. svg is a picture of one workload, html a page of all; they are printed in the place of the findings. Default: text.`,
       },
       { name: 'allow-empty', help: 'Pass over inputs that have nothing to check.' },
-      { name: 'fix', help: 'Repair what can be repaired, in the files.' },
+      { name: 'fix', help: 'Repair warnings and errors, in the files; with --fail-on info or --only also infos.' },
       { name: 'diff', help: 'Print what --fix would change.' },
       { name: 'list-rules', help: 'Print all rules.' },
       { name: 'explain', takes: 'RULE', help: 'Print why a rule is there, and an example.' },

@@ -118,6 +118,32 @@ export const POD_CASES: readonly Case[] = [
     text: under('--config, /etc/sexton.json') + SERVICE,
     says: [],
   },
+  ...['docker.io/istio/proxyv2:1.29.0', 'auto'].map(
+    (image): Case => ({
+      rule: 'SX301',
+      what: `the gateway of Istio (${image}), which drains by itself`,
+      text: deployment(`- {name: istio-proxy, image: "${image}"}`) + SERVICE,
+      says: [],
+    }),
+  ),
+  {
+    rule: 'SX301',
+    what: 'a main beside the proxy of Istio',
+    text: deployment(`${WEB}- {name: istio-proxy, image: auto}`) + SERVICE,
+    says: [/^info @0 \[web\] /],
+  },
+  {
+    rule: 'SX302',
+    what: 'the gateway of Istio, whose probe is injected',
+    text: deployment('- {name: istio-proxy, image: auto}') + SERVICE,
+    says: [],
+  },
+  {
+    rule: 'SX302',
+    what: 'a proxy of Istio that is written out',
+    text: deployment('- {name: istio-proxy, image: "istio/proxyv2:1.29.0"}') + SERVICE,
+    says: [/^warning .* istio-proxy: has no readinessProbe, /],
+  },
   { rule: 'SX302', what: 'a Job behind a Service', text: labelled(job(WEB)) + SERVICE, says: [] },
   {
     rule: 'SX302',
