@@ -33,6 +33,8 @@ export interface Result {
   readonly findings: readonly Finding[];
   readonly ignored: readonly Ignored[];
   readonly unreadable: readonly Unreadable[];
+  /** Paths of inputs without any object. */
+  readonly objectless: ReadonlySet<string>;
   readonly workloads: readonly CheckedWorkload[];
   /** Services of Compose files, and stages of Dockerfiles. */
   readonly others: number;
@@ -82,6 +84,7 @@ export async function check(inputs: readonly Input[], options: Options = {}): Pr
     findings: [...findings, ...unusedFindings].toSorted(byPlace),
     ignored,
     unreadable: read.unreadable,
+    objectless: read.objectless,
     workloads,
     others: read.services.length + read.stages.length,
     passedOver: withCount(objects.passedOver, 'CustomResourceDefinition', read.definitions),

@@ -2,8 +2,9 @@
  * The inputs of a check: files, directories and standard input.
  */
 import { isUtf8 } from 'node:buffer';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { Result } from './check.ts';
 import { type Input, isDockerfileName, type Unreadable } from './input/texts.ts';
 
 /** More is no manifest. */
@@ -14,64 +15,103 @@ const PASSED_OVER: ReadonlySet<string> = new Set(['node_modules', '.git', '.terr
 export interface Collected {
   readonly inputs: readonly Input[];
   readonly unreadable: readonly Unreadable[];
+  readonly named: readonly Named[];
+}
+
+/** A path as it was named, and the paths of all texts that are under it, also of those that cannot be read. */
+interface Named {
+  readonly path: string;
+  readonly texts: ReadonlySet<string>;
 }
 
 /**
  * A file that is named is read whatever its name; of a directory YAML, Dockerfiles, Containerfiles, and JSON that says of
- * which kind it is.
+ * which kind it is. Links are followed, and each file is read once.
  */
 export function collect(paths: readonly string[], readStdin: () => Buffer): Collected {
   const inputs: Input[] = [];
   const unreadable: Unreadable[] = [];
-  for (const path of paths) {
-    if (path === '-') add('-', readStdin);
-    else visit(plain(path), true);
-  }
-  return { inputs, unreadable };
+  /** By the path without links: the path by which the file is an input; undefined: it is none. */
+  const taken = new Map<string, string | undefined>();
+  const named = paths.map((given): Named => {
+    const path = given === '-' ? given : plain(given);
+    const texts = new Set<string>();
+    if (given === '-') add(path, path, readStdin, texts);
+    else visit(path, texts, undefined);
+    return { path, texts };
+  });
+  return { inputs, unreadable, named };
 
-  function visit(path: string, isNamed: boolean): void {
-    let isDirectory: boolean;
+  /** `visited`: the directories above it, and those that were read before, without links; undefined: the path is named. */
+  function visit(path: string, texts: Set<string>, visited: Set<string> | undefined): void {
+    const isWanted = visited === undefined || isManifestName(path);
     try {
       const stat = statSync(path);
-      isDirectory = stat.isDirectory();
-      if (!isDirectory && !stat.isFile()) throw new Error('no regular file');
-      if (stat.size > MAX_INPUT_BYTES) throw new Error(`larger than ${MAX_INPUT_BYTES} bytes`);
+      const real = realpathSync(path);
+      if (stat.isDirectory()) {
+        if (visited?.has(real) === true) return;
+        const seen = (visited ?? new Set<string>()).add(real);
+        const names = readdirSync(path).filter((name) => !PASSED_OVER.has(name));
+        for (const name of names.sort()) visit(join(path, name), texts, seen);
+      } else if (isWanted) {
+        if (!stat.isFile()) throw new Error('no regular file');
+        if (stat.size > MAX_INPUT_BYTES) throw new Error(`larger than ${MAX_INPUT_BYTES} bytes`);
+        const needsKind = visited !== undefined && path.endsWith('.json');
+        add(path, real, () => readFileSync(path), texts, needsKind);
+      }
     } catch (error) {
-      unreadable.push({ path, line: undefined, why: whyNot(error) });
-      return;
+      const { code } = error as NodeJS.ErrnoException;
+      if (isWanted || (code !== 'ENOENT' && code !== 'ELOOP')) fail(path, error, texts);
     }
-    if (!isDirectory) {
-      const isWanted = (text: string): boolean => isNamed || !path.endsWith('.json') || /"kind"\s*:/.test(text);
-      if (isNamed || isManifestName(path)) add(path, () => readFileSync(path), isWanted);
-      return;
-    }
-    for (const entry of readdirSync(path, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1)))
-      if (!PASSED_OVER.has(entry.name) && (entry.isDirectory() || entry.isFile())) visit(join(path, entry.name), false);
   }
 
-  function add(path: string, read: () => Buffer, isWanted: (text: string) => boolean = () => true): void {
-    try {
-      const bytes = read();
-      // Written back by --fix it would be another text.
-      if (!isUtf8(bytes) || bytes.includes(0)) throw new Error('no text in UTF-8; save it as such');
-      const text = bytes.toString('utf8');
-      if (!isWanted(text)) return;
-      const readBeside = (name: string): string | undefined => {
-        const beside = join(dirname(path), name);
-        return statSync(beside, { throwIfNoEntry: false })?.isFile() === true
-          ? readFileSync(beside, 'utf8')
-          : undefined;
-      };
-      inputs.push({ path, text, readBeside });
-    } catch (error) {
-      unreadable.push({ path, line: undefined, why: whyNot(error) });
+  function add(path: string, real: string, read: () => Buffer, texts: Set<string>, needsKind = false): void {
+    if (!taken.has(real)) {
+      taken.set(real, path);
+      try {
+        const bytes = read();
+        // Written back by --fix it would be another text.
+        if (!isUtf8(bytes) || bytes.includes(0)) throw new Error('no text in UTF-8; save it as such');
+        const text = bytes.toString('utf8');
+        if (needsKind && !/"kind"\s*:/.test(text)) taken.set(real, undefined);
+        else inputs.push({ path, text, readBeside: (name) => textOf(join(dirname(path), name)) });
+      } catch (error) {
+        fail(path, error, texts);
+      }
     }
+    const known = taken.get(real);
+    if (known !== undefined) texts.add(known);
+  }
+
+  function fail(path: string, error: unknown, texts: Set<string>): void {
+    unreadable.push({ path, line: undefined, why: whyNot(error) });
+    texts.add(path);
+  }
+}
+
+/** The named paths that hold nothing which `checked` knows, nor anything that could not be read. */
+export function withNothing({ named }: Collected, { objectless, unreadable }: Result): readonly Unreadable[] {
+  const broken = new Set(unreadable.map(({ path }) => path));
+  const isEmpty = (path: string): boolean => objectless.has(path) && !broken.has(path);
+  return named
+    .filter(({ texts }) => [...texts].every(isEmpty))
+    .map(({ path }) => ({ path, line: undefined, why: NOTHING }));
+}
+
+const NOTHING =
+  'nothing to check in it; name manifests, Compose files or Dockerfiles, or pass it over with --allow-empty';
+
+function textOf(path: string): string | undefined {
+  try {
+    return statSync(path).isFile() ? readFileSync(path, 'utf8') : undefined;
+  } catch {
+    return undefined;
   }
 }
 
 /** Without what says nothing: `./a.yaml` is `a.yaml`, as consumers of findings want it, and `dir/` is `dir`. */
 function plain(path: string): string {
-  const bare = path.replace(/(.)\/+$/, '$1').replace(/^(\.\/+)+(?=.)/, '');
+  const bare = path.replace(/(?<=[^/]|^\/)\/+$/, '').replace(/^(\.\/+)+(?=.)/, '');
   // That is standard input.
   return bare === '-' ? './-' : bare;
 }

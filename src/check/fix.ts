@@ -69,7 +69,15 @@ export function diffOf({ source, edits }: Fixed): string {
       '\n',
     );
   });
-  return `--- a/${source.path}\n+++ b/${source.path}\n${parts.join('\n')}\n`;
+  return `--- ${nameOf(`a/${source.path}`)}\n+++ ${nameOf(`b/${source.path}`)}\n${parts.join('\n')}\n`;
+}
+
+/** In quotes where git and patch(1) need it. */
+function nameOf(path: string): string {
+  if (!/[\p{Cc}"\\]/u.test(path)) return path;
+  const octal = (char: string): string =>
+    [...Buffer.from(char)].map((byte) => `\\${byte.toString(8).padStart(3, '0')}`).join('');
+  return `"${path.replaceAll(/[\p{Cc}"\\]/gu, octal)}"`;
 }
 
 /** With its carriage return, which is a part of the line for patch(1). */

@@ -36,15 +36,16 @@ export function commentIgnores(source: Source, roots: readonly Located[]): reado
     const match = COMMENT.exec(whole);
     if (match === null) continue;
     const [, ids = '', reason] = match;
-    const start = (source.lines[line - 1] ?? 0) + match.index;
-    const end = (source.lines[line - 1] ?? 0) + whole.length;
+    const lineStart = source.lines[line - 1] ?? 0;
+    const start = lineStart + match.index;
+    const end = lineStart + whole.length;
     const isAlone = whole.slice(0, match.index).trim() === '';
     begins ??= beginningsOf(source, roots);
-    const covers = isAlone ? blockBelow(source, line, begins) : { start: source.lines[line - 1] ?? 0, end };
+    const covers = isAlone ? blockBelow(source, line, begins) : { start: lineStart, end };
     const next = source.lines[line] ?? text.length;
     const removable = isAlone
-      ? { start: source.lines[line - 1] ?? 0, end: next }
-      : { start: start - (/\s*$/.exec(whole.slice(0, match.index))?.[0].length ?? 0), end };
+      ? { start: lineStart, end: next }
+      : { start: lineStart + whole.slice(0, match.index).trimEnd().length, end };
     const rules = ids.split(',').map((id) => id.trim());
     ignores.push({
       rules,

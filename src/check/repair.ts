@@ -4,7 +4,7 @@
  */
 import type { Result } from './check.ts';
 import { applied, inOrder } from './edits.ts';
-import type { Edit } from './finding.ts';
+import type { Edit, Finding } from './finding.ts';
 import { type Fixed, fixed } from './fix.ts';
 import type { Source } from './input/source.ts';
 import type { Input } from './input/texts.ts';
@@ -19,16 +19,17 @@ export interface Repaired {
 /** Many more than fixes that need each other. */
 const MOST_PASSES = 10;
 
-/** `first` is what the check of the inputs has found, `checkAgain` the same check. */
+/** `first` is what the check of the inputs has found, `checkAgain` the same check; `isWanted`: what is repaired of it. */
 export async function repaired(
   inputs: readonly Input[],
   first: Result,
   checkAgain: (inputs: readonly Input[]) => Promise<Result>,
+  isWanted: (finding: Finding) => boolean = () => true,
 ): Promise<Repaired> {
   const drafts = new Map<number, Draft>();
   let result = first;
   for (let pass = 0; pass < MOST_PASSES; pass += 1) {
-    const changes = fixed(result.findings);
+    const changes = fixed(result.findings.filter(isWanted));
     if (changes.length === 0) break;
     for (const { source, edits } of changes) {
       const index = result.sources.indexOf(source);

@@ -166,8 +166,8 @@ function baselineOf(path: string): ReadonlySet<string> {
   if (!Array.isArray(findings))
     throw new SettingError(`--baseline ${path}: holds no findings; write it with sexton check -o json=${path}`);
   return new Set(
-    findings.flatMap(({ fingerprint }: { fingerprint?: unknown }) =>
-      typeof fingerprint === 'string' ? [fingerprint] : [],
+    findings.flatMap((finding: { fingerprint?: unknown } | null) =>
+      typeof finding?.fingerprint === 'string' ? [finding.fingerprint] : [],
     ),
   );
 }
@@ -187,13 +187,21 @@ function record(flag: string, path: string, value: unknown): Record<string, unkn
 
 export const SETTINGS_FILE = '.sexton-check.yaml';
 
-/** The nearest one at or above `directory`; flags beat it. */
-export function fileSettings(directory: string): Given {
-  for (let at = directory; ; at = dirname(at)) {
+/** The nearest one at or above the working directory; flags beat it. */
+export function fileSettings(): Given {
+  for (let at = workingDirectory(); ; at = dirname(at)) {
     const path = join(at, SETTINGS_FILE);
     const text = textOf(path);
     if (text !== undefined) return parsed(path, text);
     if (dirname(at) === at) return {};
+  }
+}
+
+function workingDirectory(): string {
+  try {
+    return process.cwd();
+  } catch {
+    throw new SettingError('the working directory is gone; change into another one');
   }
 }
 

@@ -3,6 +3,7 @@
  * never have one.
  */
 import type { MemberConfig } from '../core/config.ts';
+import { sidecarPorts } from '../core/lifecycle/drain.ts';
 import type { Effect, Event } from '../core/state/events.ts';
 import type { Clock } from './clock.ts';
 import type { Host } from './host/host.ts';
@@ -68,15 +69,4 @@ export class TrafficWatcher {
     });
     await this.#watch.start();
   }
-}
-
-/**
- * Where a sidecar that is known by its name is asked how it is: probes come there, and no client. A URL may be where
- * clients come, too.
- */
-export function sidecarPorts({ quit, startReady, drain }: MemberConfig): readonly number[] {
-  const calls = [...quit.map(({ name, calls: [call] }) => ({ name, call })), ...startReady];
-  const ports = calls.filter(({ name }) => !name.includes('://')).map(({ call }) => call.port);
-  const named = drain?.kind === 'adaptive' ? drain.ports : [];
-  return ports.filter((port) => !named.includes(port));
 }

@@ -32,7 +32,7 @@ const BAD = ruleNamed('SX101').bad;
 const GOOD = ruleNamed('SX101').good;
 const WARNS = ruleNamed('SX109').bad;
 /** Flags of `sexton check` that are no inputs: what the action writes by itself, and what is for people. */
-const LEFT_OUT = ['output', 'timeline', 'fix', 'diff', 'list-rules', 'explain', 'schema'];
+const LEFT_OUT = ['output', 'timeline', 'allow-empty', 'fix', 'diff', 'list-rules', 'explain', 'schema'];
 
 /** As GitHub fills them in: an input that is not given has its default, else it is empty. */
 function evaluated(expression: string, inputs: Readonly<Record<string, string>>): string {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
@@ -79,6 +79,56 @@ describe('sexton check', () => {
     assert.match(out, /m\/pod\.json:\d+ not read: not YAML/);
     assert.doesNotMatch(out, /tsconfig/);
     assert.match(out, /missing\.yaml not read: no such file or directory/);
+  });
+
+  it('exits with 2 where a named input has nothing to check, unless --allow-empty is given', () => {
+    const dir = temporaryDirectory();
+    const files = { 'README.md': '# Title\n\nText\n', 'values.yaml': 'replicas: 2\n', 'd/deep/notes.txt': 'no\n' };
+    const told = (name: string) => new RegExp(`^${name} not read: nothing to check in it; .*--allow-empty`, 'm');
+    for (const name of ['README.md', 'values.yaml', 'd', '-']) {
+      const { code, out } = runIn(dir, files, [name]);
+      assert.equal(code, 2, name);
+      assert.match(out, told(name));
+      assert.equal(runIn(dir, {}, ['--allow-empty', name]).code, 0);
+    }
+    const { code, out } = runIn(dir, { 'bad.yaml': BAD, 'd/more.yaml': 'a: 1\n' }, ['bad.yaml', 'd', 'missing.yaml']);
+    assert.equal(code, 2);
+    assert.match(out, /error SX101/);
+    assert.match(out, told('d'));
+    assert.equal(out.match(/missing\.yaml not read/g)?.length, 1);
+  });
+
+  it('takes a text as checked that has objects of other kinds only, or a list of none', () => {
+    const dir = temporaryDirectory();
+    const crd = 'apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: a}\n';
+    assert.equal(runIn(dir, { 'crd.yaml': crd, 'service.yaml': SERVICE }, ['crd.yaml']).code, 0);
+    assert.equal(runIn(dir, {}, ['service.yaml']).code, 0);
+    assert.equal(runIn(dir, {}, ['-'], 'apiVersion: v1\nkind: List\nitems: []\n').code, 0);
+    // One that holds something is enough for its directory.
+    assert.equal(runIn(dir, { 'values.yaml': 'a: 1\n' }, ['.']).code, 0);
+  });
+
+  it('follows links of a directory, and checks each file once', () => {
+    const dir = temporaryDirectory();
+    runIn(dir, { 'elsewhere/bad.yaml': BAD, 'real/warns.yaml': WARNS }, ['elsewhere']);
+    // As the kubelet lays out a ConfigMap, and a link that leads back.
+    for (const [name, target] of [
+      ['m/..data', '../elsewhere'],
+      ['m/bad.yaml', '..data/bad.yaml'],
+      ['m/again.yaml', '../elsewhere/bad.yaml'],
+      ['m/up', '..'],
+      ['m/gone.yaml', 'nowhere.yaml'],
+      ['m/gone', 'nowhere'],
+    ] as const) {
+      mkdirSync(join(dir, 'm'), { recursive: true });
+      symlinkSync(target, join(dir, name));
+    }
+    const { code, out } = runIn(dir, {}, ['m', 'elsewhere/bad.yaml']);
+    assert.equal(code, 2);
+    assert.equal(out.match(/error SX101/g)?.length, 1, out);
+    assert.equal(out.match(/warning SX109/g)?.length, 1, out);
+    assert.match(out, /^m\/gone\.yaml not read: no such file or directory$/m);
+    assert.equal(out.match(/not read/g)?.length, 2, out);
   });
 
   it('exits with 125 and names the flag, the value and the remedy', () => {
@@ -227,15 +277,52 @@ describe('sexton check', () => {
     }
   });
 
+  it('repairs what is worse than info, and that where it is asked for', () => {
+    const dir = temporaryDirectory();
+    const { bad } = ruleNamed('SX301');
+    const text = `${bad}---\n${BAD}`;
+    const fixedBy = (...args: readonly string[]): string => {
+      runIn(dir, { 'a.yaml': text }, ['--fix', ...args, 'a.yaml']);
+      return readFileSync(join(dir, 'a.yaml'), 'utf8');
+    };
+    const [worse, sleep] = [/terminationGracePeriodSeconds: 65/, /lifecycle: \{preStop: \{sleep: \{seconds: 5\}\}\}/];
+    assert.match(fixedBy(), worse);
+    assert.doesNotMatch(fixedBy(), sleep);
+    assert.match(fixedBy('--fail-on', 'info'), sleep);
+    assert.match(fixedBy('--only', 'SX301'), sleep);
+    assert.doesNotMatch(fixedBy('--only', 'SX301'), worse);
+    assert.match(fixedBy('--severity', 'SX301=warning'), sleep);
+    assert.doesNotMatch(fixedBy('--severity', 'SX901=warning'), sleep);
+    const { out } = runIn(dir, { 'a.yaml': text }, ['a.yaml']);
+    assert.match(out, /error SX101 .* \(--fix\)$/m);
+    assert.match(out, /info SX301 .* \(--fix --severity SX301=warning\)$/m);
+    assert.match(runIn(dir, {}, ['--diff', 'a.yaml']).out, /^-[^-][^+]*\+[^+]*65$/m);
+    assert.doesNotMatch(runIn(dir, {}, ['--diff', 'a.yaml']).out, sleep);
+  });
+
+  it('ends with the number of findings of each rule, the most first, where there are many', () => {
+    const dir = temporaryDirectory();
+    const file = (index: number, text: string) => [`${index}.yaml`, text.replaceAll('web', `web${index}`)] as const;
+    const files = Object.fromEntries([
+      ...Array.from({ length: 9 }, (_, index) => file(index, WARNS)),
+      file(9, BAD),
+      file(10, BAD),
+    ]);
+    const { out } = runIn(dir, files, ['--timeline', 'none', '.']);
+    const { title } = ruleNamed('SX109');
+    assert.match(out, new RegExp(`\\n\\n +9 SX109 ${title}\\n +2 SX101 .*\\n\\n2 errors, 9 warnings`));
+    assert.doesNotMatch(runIn(dir, {}, ['--timeline', 'none', '1.yaml', '9.yaml']).out, /^ +1 SX/m);
+  });
+
   it('repairs what a fix makes necessary in the same run, so the next one changes nothing', () => {
     const dir = temporaryDirectory();
     const gunicorn = '- name: web\n  image: a/b:1\n  command: [gunicorn, --graceful-timeout, "30", app]';
     const text = deployment(gunicorn) + SERVICE;
-    const { out } = runIn(dir, { 'a.yaml': text }, ['--diff', '.']);
+    const { out } = runIn(dir, { 'a.yaml': text }, ['--diff', '--fail-on', 'info', '.']);
     for (const added of ['lifecycle:', 'terminationGracePeriodSeconds: 40'])
       assert.match(out, new RegExp(`^\\+ +${added}`, 'm'));
     assert.equal(runIn(dir, {}, ['--fix', '--fail-on', 'info', '--skip', 'SX302', '.']).code, 0);
-    assert.equal(runIn(dir, {}, ['--diff', '.']).out, '');
+    assert.equal(runIn(dir, {}, ['--diff', '--fail-on', 'info', '.']).out, '');
   });
 
   it('reads nothing that is not UTF-8, and so leaves its bytes as they are', () => {

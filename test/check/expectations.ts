@@ -8,10 +8,13 @@ import type { Rule } from '../../src/check/rules/rule.ts';
 import { RULES, ruleNamed } from '../../src/check/rules/table.ts';
 import { ANNOTATION_CASES } from './cases/annotations.ts';
 import type { Case } from './cases/case.ts';
+import { COMPOSE_CASES } from './cases/compose.ts';
 import { DOCKER_CASES } from './cases/docker.ts';
 import { FIRST_PROCESS_CASES } from './cases/first-process.ts';
 import { HOOK_CASES } from './cases/hooks.ts';
+import { MEMORY_CASES } from './cases/memory.ts';
 import { POD_CASES } from './cases/pods.ts';
+import { PROBE_CASES } from './cases/probes.ts';
 import { SEXTON_CASES } from './cases/sexton.ts';
 import { SEXTON_FLAG_CASES } from './cases/sexton-flags.ts';
 import { STOP_SIGNAL_CASES } from './cases/stop-signals.ts';
@@ -57,6 +60,9 @@ export const EXPECTATIONS: readonly Expectation[] = [
     ...HOOK_CASES,
     ...POD_CASES,
     ...DOCKER_CASES,
+    ...COMPOSE_CASES,
+    ...PROBE_CASES,
+    ...MEMORY_CASES,
     ...SEXTON_CASES,
     ...SEXTON_FLAG_CASES,
     ...ANNOTATION_CASES,

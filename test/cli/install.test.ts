@@ -33,7 +33,11 @@ test('D10 a directory that its user may not look into is told as that', { skip: 
   for (const name of ['bin', 'lib', 'app']) chmodSync(join(dir, name), 0o700);
   chmodSync(dirname(dir), 0o755);
   const ids = { uid: 1234, gid: 1234 };
-  const { stderr, status } = spawnSync(join(dir, 'sexton'), ['--', 'true'], { env: {}, encoding: 'utf8', ...ids });
+  const { stderr, status } = spawnSync(join(dir, 'sexton'), ['--drain', '1s', '--', 'true'], {
+    env: {},
+    encoding: 'utf8',
+    ...ids,
+  });
   const why = 'permission denied to this user; chmod -R a+rX the sexton directory';
   assert.deepEqual([stderr, status], [`sexton: cannot run ${dir}/bin/node: ${why}\n`, 125]);
 });

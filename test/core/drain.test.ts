@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { AdaptiveDrain, MemberConfig } from '../../src/core/config.ts';
+import type { SteadyPace } from '../../src/core/state/state.ts';
 import { config as anyConfig, child, perform, schedule } from './arbitraries.ts';
 import { ADAPTIVE_DRAIN, alive, asJson, command, dead, fixed, mainConfig, revived, sidecarConfig } from './helpers.ts';
 import { Life } from './life.ts';
@@ -15,8 +16,14 @@ function asked(change: Partial<MemberConfig> = {}, drain: Partial<AdaptiveDrain>
   return new Life({ config, peers: [], child: DEAF }).pass(5_000).signal(15);
 }
 
+interface Told {
+  readonly connections?: number;
+  readonly open?: number;
+  readonly steady?: SteadyPace;
+}
+
 /** What the watch tells now; `ago`: since the last connection that counts. */
-function seen(life: Life, ago: number | undefined, told: { connections?: number; open?: number } = {}): Life {
+function seen(life: Life, ago: number | undefined, told: Told = {}): Life {
   const lastMs = ago === undefined ? undefined : life.nowMs - ago;
   return life.feed({
     type: 'trafficSeen',
@@ -25,6 +32,7 @@ function seen(life: Life, ago: number | undefined, told: { connections?: number;
     ignored: 0,
     open: told.open,
     byAddress: 0,
+    ...(told.steady !== undefined && { steady: told.steady }),
   });
 }
 
@@ -76,6 +84,26 @@ describe('the adaptive drain', () => {
     life.pass(1);
     assert.equal(life.state.phase, 'stopping');
     assert.equal(life.state.traffic?.ended, 'max');
+  });
+
+  it('warns at its longest time of connections that came as probes do, and only then', () => {
+    const steady = { from: '10.244.1.1', port: 8080, everyMs: 1_020 };
+    const told = { connections: 15, steady };
+    const warnings = ({ done }: Life) =>
+      done.flatMap(({ effect }) => (effect.type === 'log' && effect.level === 'warn' ? [effect.message] : []));
+    const quiet = seen(asked().pass(4_000), 2_100, told);
+    assert.equal(quiet.state.traffic?.ended, 'quiet');
+    assert.deepEqual(warnings(quiet), []);
+    const awake = seen(asked().pass(14_900), 10, told).pass(100);
+    assert.equal(awake.state.traffic?.ended, 'max');
+    assert.match(
+      warnings(awake).join(),
+      /^all connections of the drain came from 10\.244\.1\.1 to port 8080, one every 1\.0 s, as readiness probes/,
+    );
+    assert.deepEqual(
+      warnings(seen(seen(asked().pass(14_000), 10, told).pass(900), 10, { connections: 99 }).pass(100)),
+      [],
+    );
   });
 
   it('goes on to `max` when nothing is told any more: silence is no quiet', () => {

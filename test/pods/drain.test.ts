@@ -121,6 +121,25 @@ describe('an adaptive drain', { skip: NO_NAMESPACES, concurrency: 2 }, () => {
   );
 
   scenario(
+    'says whose connections kept it awake where all came from one address at a steady pace',
+    async (stage) => {
+      const { client, container, stop, drained } = await serve(stage, 'min=0,quiet=3s,max=9s');
+      await client.do({ do: 'keep on', ...toPod, from: KUBELET, everyMs: 1_000, how: 'request' });
+      await stop();
+      const { Why } = await drained();
+      const { longestPauseMs } = (await client.do({ do: 'cease' })) as Ceased;
+      // A machine that stands still for so long keeps no pace.
+      if (longestPauseMs > 1_300) return;
+      assert.equal(Why, 'max');
+      assert.match(
+        container.stderr(),
+        new RegExp(`connections of the drain came from ${KUBELET} to port ${PORT}, one every 1\\.\\d s`),
+      );
+    },
+    options,
+  );
+
+  scenario(
     'is not kept awake by probes, a scrape, a neighbour and 500 idle connections',
     async (stage) => {
       const probe = `--readiness=http://:${PORT}/,period=1s,timeout=1m`;

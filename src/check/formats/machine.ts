@@ -6,7 +6,7 @@ import type { Finding, Severity } from '../finding.ts';
 import { fingerprintsOf } from '../fingerprint.ts';
 import { positionAt, trimmed } from '../input/source.ts';
 import type { Interval } from '../stop/interval.ts';
-import { summaryOf } from './text.ts';
+import { clean, summaryOf } from './text.ts';
 
 /** Raised with every change that a reader of version 1 would not understand. */
 export const CHECK_VERSION = 1;
@@ -77,7 +77,11 @@ export function githubOf({ findings, unreadable }: Result): string {
 }
 
 function data(text: string): string {
-  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+  return text
+    .replaceAll(/[^\P{Cc}\r\n]/gu, '?')
+    .replaceAll('%', '%25')
+    .replaceAll('\r', '%0D')
+    .replaceAll('\n', '%0A');
 }
 
 function property(text: string): string {
@@ -112,5 +116,5 @@ export function markdownOf(result: Result): string {
 }
 
 function cell(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').replaceAll('|', '\\|').replaceAll('<', '&lt;');
+  return clean(text.replaceAll(/\s+/g, ' ')).replaceAll('|', '\\|').replaceAll('<', '&lt;');
 }

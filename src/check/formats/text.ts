@@ -33,7 +33,22 @@ export function textOf(result: Result, style: TextStyle, withTimeline: boolean):
         .map(({ path, line: at, why }) => `${clean(path)}${at === undefined ? '' : `:${at}`} not read: ${clean(why)}\n`)
         .join(''),
     );
-  return [...parts, summaryOf(result)].join('\n');
+  if (result.findings.length > FEW) parts.push(byRule(result.findings));
+  const text = [...parts, summaryOf(result)].join('\n');
+  // GitHub's runner takes a line that begins so as a command.
+  return text.replaceAll(/^([^\S\n]*):(?=:)/gm, '$1?');
+}
+
+/** So many are taken in at a glance. */
+const FEW = 10;
+
+/** How often each rule has found something, the most first. */
+function byRule(findings: readonly Finding[]): string {
+  const counts = new Map<string, number>();
+  for (const { rule } of findings) counts.set(rule, (counts.get(rule) ?? 0) + 1);
+  const sorted = [...counts].toSorted(([a, one], [b, other]) => other - one || (a < b ? -1 : 1));
+  const width = `${sorted[0]?.[1] ?? 0}`.length + 2;
+  return sorted.map(([rule, count]) => `${`${count}`.padStart(width)} ${rule} ${ruleNamed(rule).title}\n`).join('');
 }
 
 export function findingsOf({ kind, name, object, pod }: Workload, { findings }: Result): readonly Finding[] {
@@ -46,7 +61,7 @@ export function findingsOf({ kind, name, object, pod }: Workload, { findings }: 
 function line({ rule, severity, message, place, edits }: Finding, { colours }: TextStyle): string {
   const { line: at, column } = positionAt(place.source, place.start);
   const word = colours ? `\x1b[${COLOURS[severity]}m${severity}\x1b[0m` : severity;
-  const fix = edits.length > 0 ? ' (--fix)' : '';
+  const fix = edits.length === 0 ? '' : severity === 'info' ? ` (--fix --severity ${rule}=warning)` : ' (--fix)';
   return `${clean(place.source.path)}:${at}:${column} ${word} ${rule} ${clean(message)}${fix}\n    ${ruleNamed(rule).remedy}\n`;
 }
 
@@ -69,7 +84,7 @@ function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** Names of a manifest may hold what moves a terminal's cursor. */
-function clean(text: string): string {
-  return text.replace(/\p{Cc}/gu, '?');
+/** Names may hold what moves a terminal's cursor, or what runners of GitHub and Azure take as a command. */
+export function clean(text: string): string {
+  return text.replaceAll(/\p{Cc}/gu, '?').replaceAll(/##(?=\[|vso\[)/g, '#?');
 }

@@ -2,8 +2,8 @@
  * The files of an OCI layout or of an image archive by their paths: in a directory, or in a tar archive, of which only the places of its
  * entries are read at first.
  */
-import { createReadStream, statSync } from 'node:fs';
-import { join, posix } from 'node:path';
+import { createReadStream, realpathSync, statSync } from 'node:fs';
+import { join, posix, sep } from 'node:path';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { entriesOf } from './tar.ts';
@@ -23,7 +23,16 @@ const MAX_JSON_BYTES = 16 << 20;
 
 export function directoryBlobs(directory: string): Blobs {
   const has = (path: string): boolean => statSync(join(directory, path), { throwIfNoEntry: false })?.isFile() === true;
-  return { has, open: (path) => (has(path) ? createReadStream(join(directory, path)) : missing(path)) };
+  const root = realpathSync(directory);
+  return {
+    has,
+    open: (path) => {
+      if (!has(path)) return missing(path);
+      const file = realpathSync(join(directory, path));
+      if (file.startsWith(root.endsWith(sep) ? root : root + sep)) return createReadStream(file);
+      throw new ImageError(`${path} leads out of the directory; copy it with its links followed (cp -rL)`);
+    },
+  };
 }
 
 export async function archiveBlobs(file: string): Promise<Blobs> {

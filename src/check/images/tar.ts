@@ -22,6 +22,8 @@ const NO_ARCHIVE = 'it is no tar archive';
 const BLOCK = 512;
 /** More than any header that says a name. */
 const MAX_EXTENSION = 1 << 20;
+/** PATH_MAX of Linux: no engine unpacks a longer one. */
+const MAX_PATH = 4096;
 
 /** `wants`: whose content is kept in memory. */
 export async function* entriesOf(
@@ -54,6 +56,7 @@ export async function* entriesOf(
       size: hasContent ? size : 0,
     } as const;
     next = {};
+    if (Math.max(name.length, entry.target.length) > MAX_PATH) throw new DamagedError('it has a path that is too long');
     const isWanted = hasContent && wants(entry);
     const content = isWanted ? (await bytes.mustTake(padded)).subarray(0, size) : undefined;
     if (hasContent && !isWanted) await bytes.skip(padded);

@@ -90,7 +90,7 @@ export function objectsOf(roots: readonly Root[]): Objects {
 
   function add(source: Source, object: Located): void {
     const kind = textAt(object, 'kind');
-    if (object.kind !== 'map' || kind === undefined || textAt(object, 'apiVersion') === undefined) return;
+    if (!isObject(object) || kind === undefined) return;
     const name = textAt(object, 'metadata', 'name') ?? textAt(object, 'metadata', 'generateName') ?? 'unnamed';
     if (isWorkloadKind(kind)) {
       const workload = workloadOf(kind, name, object, source);
@@ -109,6 +109,11 @@ export function objectsOf(roots: readonly Root[]): Objects {
       for (const item of itemsAt(object, 'items')) add(source, item);
     } else objects.passedOver.set(kind, (objects.passedOver.get(kind) ?? 0) + 1);
   }
+}
+
+/** Of Kubernetes. */
+export function isObject(node: Located): node is LocatedMap {
+  return node.kind === 'map' && textAt(node, 'kind') !== undefined && textAt(node, 'apiVersion') !== undefined;
 }
 
 function isWorkloadKind(kind: string): kind is WorkloadKind {

@@ -138,7 +138,9 @@ function containerOf(node: LocatedMap, index: number): Container {
       const volume = textAt(mount, 'name');
       const path = textAt(mount, 'mountPath');
       if (mount.kind !== 'map' || volume === undefined || path === undefined) return [];
-      return [{ node: mount, volume, path: path.replace(/(.)\/+$/, '$1'), isReadOnly: isTrueAt(mount, 'readOnly') }];
+      return [
+        { node: mount, volume, path: path.replace(/(?<=[^/]|^\/)\/+$/, ''), isReadOnly: isTrueAt(mount, 'readOnly') },
+      ];
     }),
     policy: policyAt(node),
     rules: itemsAt(node, 'restartPolicyRules').map((rule) => ({

@@ -6,7 +6,7 @@ import { type ComposeService, isCompose, servicesOfCompose } from './compose.ts'
 import { withoutDefinitions } from './definitions.ts';
 import { type Stage, stageOf } from './dockerfile.ts';
 import { parseLocated } from './located.ts';
-import type { Root } from './objects.ts';
+import { isObject, type Root } from './objects.ts';
 import { makeSource, positionAt, type Source } from './source.ts';
 
 export interface Input {
@@ -28,6 +28,8 @@ export interface Inputs {
   readonly services: readonly ComposeService[];
   readonly stages: readonly Stage[];
   readonly unreadable: readonly Unreadable[];
+  /** Paths of texts without an object of Kubernetes, a Compose file or a Dockerfile. */
+  readonly objectless: ReadonlySet<string>;
   /** CustomResourceDefinitions that were passed over. */
   readonly definitions: number;
 }
@@ -38,6 +40,7 @@ export function readInputs(inputs: readonly Input[]): Inputs {
   const services: ComposeService[] = [];
   const stages: Stage[] = [];
   const unreadable: Unreadable[] = [];
+  const objectless = new Set<string>();
   let definitions = 0;
   for (const { path, text, readBeside } of inputs) {
     const source = makeSource(path, text);
@@ -55,12 +58,13 @@ export function readInputs(inputs: readonly Input[]): Inputs {
     const problems = isTemplate(text) ? parsed.problems.slice(0, 1) : parsed.problems;
     for (const { offset, why } of problems)
       unreadable.push({ path, line: positionAt(source, offset).line, why: explained(text, why) });
+    if (passed === 0 && !parsed.roots.some((root) => isObject(root) || isCompose(root))) objectless.add(path);
     for (const root of parsed.roots) {
       if (isCompose(root)) services.push(...servicesOfCompose(source, root));
       roots.push({ source, root });
     }
   }
-  return { sources, roots, services, stages, unreadable, definitions };
+  return { sources, roots, services, stages, unreadable, objectless, definitions };
 }
 
 export function isDockerfileName(path: string): boolean {

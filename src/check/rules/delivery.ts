@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 import { at, textAt, wordsAt } from '../input/located.ts';
 import type { Container, Pod } from '../input/pod.ts';
 import type { ContainerView } from '../stop/plan.ts';
-import { mountAbove, nameOf, placeOf } from './common.ts';
+import { bytesOf, mountAbove, nameOf, placeOf } from './common.ts';
 import { deployment } from './examples.ts';
 import type { Found, Rule } from './rule.ts';
 
@@ -87,14 +87,6 @@ function subPaths(pod: Pod, volume: string, minor: number): readonly Found[] {
       return [{ place: placeOf(pod, node), message, container: container.name }];
     }),
   );
-}
-
-/** `64Mi`, `1Gi`, `100M`, `1048576`. */
-function bytesOf(text: string | undefined): number | undefined {
-  const [, count, unit = ''] = /^(\d+(?:\.\d+)?)([KMGT]i?|k)?$/.exec(text ?? '') ?? [];
-  if (count === undefined) return undefined;
-  const power = ['', 'K', 'M', 'G', 'T'].indexOf(unit.replace('i', '').toUpperCase());
-  return Number(count) * (unit.endsWith('i') ? 1024 : 1000) ** power;
 }
 
 function installed(limit: string): string {

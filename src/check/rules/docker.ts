@@ -1,29 +1,20 @@
 /**
- * SX6 Dockerfiles, SX65 Compose files: the same questions where there is no kubelet.
+ * SX60: Dockerfiles.
  */
 import { basename } from 'node:path';
 import { startedBy } from '../../cli/notation/program.ts';
 import { presetOf } from '../../cli/notation/stop-presets.ts';
 import { parseWords } from '../../cli/notation/words.ts';
 import { signalName, signalNumber } from '../../core/signals.ts';
-import { insertKey, replaceValue } from '../edits.ts';
+import { replaceValue } from '../edits.ts';
 import type { Edit, Severity } from '../finding.ts';
-import type { ComposeService } from '../input/compose.ts';
 import type { Stage, Started } from '../input/dockerfile.ts';
-import { at } from '../input/located.ts';
 import { trimmed } from '../input/source.ts';
-import { factsOfImage, type Images, shellOf, stopSignalOf } from '../stop/images.ts';
-import { secondsText } from '../stop/interval.ts';
-import { gracefulSignalOf, longestStopOf } from '../stop/plan.ts';
+import { type Images, shellOf, stopSignalOf } from '../stop/images.ts';
+import { gracefulSignalOf } from '../stop/plan.ts';
 import { fateOf, lastProgramOf, type ShellCommand, shellCommandOf } from '../stop/shell.ts';
-import {
-  argvOfService,
-  argvOfStage,
-  isBehindEntrypoint,
-  ownArgvOfStage,
-  programOfService,
-  programOfStage,
-} from '../stop/started.ts';
+import { argvOfStage, isBehindEntrypoint, ownArgvOfStage, packageManagerOf, programOfStage } from '../stop/started.ts';
+import { shellSeverity } from './common.ts';
 import type { Found, Rule } from './rule.ts';
 
 export const DOCKER_RULES: readonly Rule[] = [
@@ -190,66 +181,22 @@ export const DOCKER_RULES: readonly Rule[] = [
     },
   },
   {
-    id: 'SX651',
-    severity: 'warning',
-    title: 'The stop takes longer than stop_grace_period',
-    why: 'Compose sends KILL after stop_grace_period, 10 s if the file does not say.',
-    remedy: 'Raise stop_grace_period above the drain and what the program needs.',
-    language: 'yaml',
-    bad: 'services:\n  web:\n    image: example.com/web:1\n    entrypoint: [/sexton/sexton, run, --drain, 15s, --, /bin/server]\n',
-    good: 'services:\n  web:\n    image: example.com/web:1\n    entrypoint: [/sexton/sexton, run, --drain, 15s, --, /bin/server]\n    stop_grace_period: 30s\n',
-    isFixable: true,
-    on: 'compose',
-    find: (service, images) => {
-      const argv = argvOfService(service, images);
-      const longest = argv && longestStopOf(argv, service);
-      if (longest === undefined || longest.ms <= service.graceMs) return [];
-      const seconds = `${Math.ceil(longest.ms / 1_000) + (longest.isGrace ? 0 : 10)}s`;
-      return [
-        {
-          place: composePlace(service, service.graceAt ?? service.node),
-          message: `${service.name}: ${longest.by} takes up to ${secondsText(longest.ms)}, and KILL comes after ${secondsText(service.graceMs)}`,
-          atMs: service.graceMs,
-          edits:
-            service.graceAt === undefined
-              ? insertKey(service.source, service.node, 'stop_grace_period', seconds)
-              : [replaceValue(service.source, service.graceAt, seconds)],
-        },
-      ];
-    },
-  },
-  {
-    id: 'SX652',
-    severity: 'warning',
-    title: 'stop_signal is not the graceful one of the program',
-    why: 'Compose stops the container with this signal, on which this program cuts its requests.',
-    remedy: "Write the program's own graceful signal.",
-    language: 'yaml',
-    bad: 'services:\n  web:\n    image: nginx:1.29\n    entrypoint: [nginx, -g, daemon off;]\n    stop_signal: SIGTERM\n',
-    good: 'services:\n  web:\n    image: nginx:1.29\n    entrypoint: [nginx, -g, daemon off;]\n    stop_signal: SIGQUIT\n',
-    isFixable: true,
-    on: 'compose',
-    find: (service, images) => {
-      const node = at(service.node, 'stop_signal');
-      const graceful = gracefulSignalOf(programOfService(service, images), service.image);
-      const known = service.image === undefined ? undefined : factsOfImage(service.image, images);
-      const inherited = known && (known.stopSignal ?? 'SIGTERM');
-      const number = signalNumber((node === undefined ? inherited : service.stopSignal) ?? '');
-      if (graceful === undefined || number === undefined || graceful.preset === 'postgres') return [];
-      if (signalNumber(graceful.signal) === number) return [];
-      const signal = `SIG${graceful.signal}`;
-      const edits =
-        node === undefined
-          ? insertKey(service.source, service.node, 'stop_signal', signal)
-          : [replaceValue(service.source, node, signal)];
-      const what = node === undefined ? `the image says ${signalName(number)}` : `stop_signal is ${signalName(number)}`;
-      return [
-        {
-          place: composePlace(service, node ?? service.node),
-          message: `${service.name}: ${graceful.preset} ends gracefully on ${signal}, and ${what}`,
-          edits,
-        },
-      ];
+    id: 'SX607',
+    severity: 'info',
+    title: 'The image starts a package manager',
+    why: 'npm, yarn and pnpm start the script by a shell and stay in front of it. Which signals reach the program depends on their versions.',
+    remedy: 'Start the program itself: CMD ["node", "server.js"] in place of npm start.',
+    language: 'dockerfile',
+    bad: 'FROM node:22\nCMD ["npm", "start"]\n',
+    good: 'FROM node:22\nCMD ["node", "server.js"]\n',
+    on: 'dockerfile',
+    find: (stage, images) => {
+      const started = stage.entrypoint ?? stage.cmd;
+      const program = packageManagerOf(
+        started?.form === 'shell' ? becomes(stage, started, images) : argvOfStage(stage, images),
+      );
+      if (started === undefined || program === undefined) return [];
+      return [{ place: placeOf(stage, started), message: `${program} is PID 1 and starts the program by a shell` }];
     },
   },
 ];
@@ -260,20 +207,18 @@ function placeOf({ source }: Stage, range: { readonly start: number; readonly en
   return { source, ...trimmed(source, range) };
 }
 
-function composePlace(
-  { source, node }: ComposeService,
-  range: { readonly start: number; readonly end: number },
-): Found['place'] {
-  const [first] = node.entries.values();
-  // The first key stands for the whole service.
-  return { source, ...trimmed(source, range === node && first !== undefined ? first.key : range) };
-}
-
 function severityOf({ base }: Stage, script: ShellCommand, images: Images): Severity | undefined {
   const shell = shellOf(base, images);
-  const { stays, mayStay } = fateOf(script, shell);
-  if (!mayStay) return undefined;
-  return !stays ? 'info' : shell === 'dash' || script.shell === 'dash' ? 'error' : 'warning';
+  const fate = fateOf(script, shell);
+  return fate.mayStay ? shellSeverity(script, fate, shell) : undefined;
+}
+
+/** The command of a shell form that its shell becomes; empty: it stays, or it has more than one. */
+function becomes(stage: Stage, { script }: Started, images: Images): readonly string[] {
+  const command = shellCommandOf([stage.shell, '-c', script]);
+  const words = parseWords(script);
+  const isFirst = command !== undefined && severityOf(stage, command, images) === undefined;
+  return isFirst && words.ok && !isBehindEntrypoint(stage, images) ? words.value : [];
 }
 
 function execEdit(stage: Stage, started: Started, script: string): readonly Edit[] {

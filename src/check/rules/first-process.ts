@@ -1,14 +1,12 @@
 /**
  * SX201, SX206: what stands as PID 1 in front of the program, and keeps the stop signal from it.
  */
-import type { Edit } from '../finding.ts';
-import type { Located } from '../input/located.ts';
-import type { Pod } from '../input/pod.ts';
 import { shellOf } from '../stop/images.ts';
 import { secondsText } from '../stop/interval.ts';
 import { wordAt } from '../stop/plan.ts';
-import { lastProgramOf, shellCommandOf } from '../stop/shell.ts';
-import { isJob, nameOf, placeOf } from './common.ts';
+import { shellCommandOf } from '../stop/shell.ts';
+import { packageManagerOf } from '../stop/started.ts';
+import { execBefore, isJob, nameOf, placeOf, shellSeverity } from './common.ts';
 import { deployment } from './examples.ts';
 import type { Found, Rule } from './rule.ts';
 
@@ -28,10 +26,9 @@ export const FIRST_PROCESS_RULES: readonly Rule[] = [
       view.containers.flatMap(({ container, argv, shell }): Found[] => {
         const script = argv && shellCommandOf(argv);
         if (shell?.mayStay !== true || script === undefined) return [];
-        const isDash = script.shell === 'dash' || shellOf(container.image, images) === 'dash';
         const node = wordAt(container, script.index);
         const killMs = view.timeline.containers.find(({ name }) => name === container.name)?.killAt.minMs ?? 0;
-        const severity = isJob(workload) || !shell.stays ? 'info' : isDash ? 'error' : 'warning';
+        const severity = isJob(workload) ? 'info' : shellSeverity(script, shell, shellOf(container.image, images));
         const what = shell.stays
           ? 'stays PID 1 and ignores TERM'
           : 'may stay PID 1 and ignore TERM, which depends on the shell';
@@ -42,7 +39,7 @@ export const FIRST_PROCESS_RULES: readonly Rule[] = [
             severity,
             container: container.name,
             atMs: killMs,
-            edits: execBefore(workload.pod, node, script.script),
+            edits: execBefore(workload.pod.source, node, script.script),
           },
         ];
       }),
@@ -58,8 +55,9 @@ export const FIRST_PROCESS_RULES: readonly Rule[] = [
     good: deployment('- {name: web, image: "example.com/web:1", command: [node, server.js]}'),
     on: 'workload',
     find: ({ workload, view }) =>
-      view.containers.flatMap(({ container, program, sexton }): Found[] => {
-        if (sexton !== undefined || program === undefined || !/^(npm|yarn|pnpm)$/.test(program)) return [];
+      view.containers.flatMap(({ container, argv = [] }): Found[] => {
+        const program = packageManagerOf(argv);
+        if (program === undefined) return [];
         return [
           {
             place: placeOf(workload.pod, wordAt(container, 0) ?? container.node),
@@ -70,16 +68,3 @@ export const FIRST_PROCESS_RULES: readonly Rule[] = [
       }),
   },
 ];
-
-/** `exec` in front of the last command, where the script stands on one line and its last command is plain. */
-function execBefore(pod: Pod, node: Located | undefined, script: string): readonly Edit[] {
-  if (node?.kind !== 'scalar') return [];
-  const tail = lastProgramOf(script);
-  if (tail === undefined) return [];
-  const { source } = pod;
-  const body = source.text.slice(node.start, node.end).trimEnd().replace(/["']$/, '');
-  // Escapes and folds of YAML: then the text of the source is not that of the script.
-  if (!body.endsWith(tail)) return [];
-  const at = node.start + body.length - tail.length;
-  return [{ source, start: at, end: at, text: 'exec ' }];
-}

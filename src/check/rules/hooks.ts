@@ -74,7 +74,7 @@ export const HOOK_RULES: readonly Rule[] = [
         const { preStop } = container;
         if (preStop?.action.kind !== 'exec') return [];
         const text = preStop.action.argv.join(' ');
-        const waits = /(^|[;&|\s])(wait|while|until|tail)(\s|$)/.test(text) || /sleep\s+\S+\s*;?\s*$/.test(text);
+        const waits = /(^|[;&|\s])(wait|while|until|tail)(\s|$)/.test(text) || /sleep\s+\S+$/.test(unended(text));
         // Where the platform then sends the same signal it changes nothing.
         if (waits || !STOPS.test(text) || stopSignal === 'SIGQUIT') return [];
         return [
@@ -156,11 +156,17 @@ export const HOOK_RULES: readonly Rule[] = [
 const STOPS =
   /nginx\s+-s\s+quit|(apache2?ctl|httpd\s+-k)\s+(-k\s+)?graceful-stop|(^|[;&|\s])kill\s+(-s\s+\S+|-\S+)\s+1(\s|;|&|$)/;
 
+/** Without a semicolon and blanks at its end, and blanks at its beginning. */
+function unended(script: string): string {
+  const bare = script.trim();
+  return bare.endsWith(';') ? bare.slice(0, -1).trimEnd() : bare;
+}
+
 /** The seconds that a hook does nothing but sleep; undefined: it does something else. */
 function sleepSeconds({ preStop }: Container): number | undefined {
   if (preStop?.action.kind !== 'exec') return undefined;
   const { argv } = preStop.action;
-  const isPlain = sleepMs(argv) !== undefined || /^\s*\S*sleep\s+\S+\s*;?\s*$/.test(shellCommandOf(argv)?.script ?? '');
+  const isPlain = sleepMs(argv) !== undefined || /^\S*sleep\s+\S+$/.test(unended(shellCommandOf(argv)?.script ?? ''));
   const { minMs } = timeOfAction(preStop);
   return isPlain && minMs % 1_000 === 0 && minMs > 0 ? minMs / 1_000 : undefined;
 }

@@ -1,6 +1,7 @@
 /**
  * SX3 traffic, SX4 sidecars, SX5 budgets.
  */
+import { SIDECARS } from '../../cli/notation/sidecars.ts';
 import { insertKey } from '../edits.ts';
 import type { Edit } from '../finding.ts';
 import { at, itemsAt, textAt, wholeAt } from '../input/located.ts';
@@ -35,7 +36,8 @@ export const POD_RULES: readonly Rule[] = [
       if (isJob(workload) || !behindService(about)) return [];
       const mains = view.containers.filter(({ container }) => !container.isNative);
       if (mains.some(({ container, sexton }) => container.preStop !== undefined || mayDrain(sexton))) return [];
-      const [main] = mains.filter(({ container }) => itemsAt(container.node, 'ports').length > 0).concat(mains);
+      const drained = mains.filter(({ container }) => !isInjected(container) && !isIstio(container));
+      const [main] = drained.filter(({ container }) => itemsAt(container.node, 'ports').length > 0).concat(drained);
       if (main === undefined) return [];
       const { pod } = workload;
       return [
@@ -64,12 +66,12 @@ export const POD_RULES: readonly Rule[] = [
       const { pod } = workload;
       if (isJob(workload) || workload.kind === 'Pod' || !behindService(about)) return [];
       if (pod.containers.some((container) => hasKey(container, 'readinessProbe'))) return [];
-      const [main] = pod.containers.filter(({ isNative }) => !isNative);
+      const [main] = pod.containers.filter((container) => !container.isNative && !isInjected(container));
       if (main === undefined) return [];
       return [
         {
           place: placeOf(pod, at(main.node, 'name') ?? main.node),
-          message: `${nameOf(main)}: a Service sends to it as soon as it runs, ready or not`,
+          message: `${nameOf(main)}: has no readinessProbe, so a Service sends to it as soon as it runs`,
           container: main.name,
         },
       ];
@@ -94,7 +96,7 @@ export const POD_RULES: readonly Rule[] = [
         ({ argv, sexton }) => sexton !== undefined || /quit|shutdown|kill/.test((argv ?? []).join(' ')),
       );
       if (!isJob(workload) || ordinary.length < 2 || asks || pod.sharesProcesses) return [];
-      return ordinary.filter(isProxy).map(({ container }) => ({
+      return ordinary.filter(isSidecar).map(({ container }) => ({
         place: placeOf(pod, container.node),
         message: `${container.name}: does not end when the work is done, so the Job never completes`,
         container: container.name,
@@ -142,7 +144,7 @@ export const POD_RULES: readonly Rule[] = [
     on: 'workload',
     find: ({ workload, view, minor }) => {
       if (isJob(workload) || (minor !== undefined && minor < 29)) return [];
-      return besideMain(view.containers, AGENTS).map((container) => ({
+      return besideMain(view.containers, isAgent).map((container) => ({
         place: placeOf(workload.pod, container.node),
         message: `${container.name}: gets TERM together with the main; the last lines may be lost`,
         container: container.name,
@@ -162,7 +164,7 @@ export const POD_RULES: readonly Rule[] = [
     on: 'workload',
     find: ({ workload, view }) => {
       if (isJob(workload)) return [];
-      return besideMain(view.containers, PROXIES).map((container) => ({
+      return besideMain(view.containers, isProxy).map((container) => ({
         place: placeOf(workload.pod, container.node),
         message: `${container.name}: gets TERM at 0 s like the main, whose last requests then fail`,
         container: container.name,
@@ -279,27 +281,41 @@ function mayDrain(sexton: ContainerView['sexton']): boolean {
   return sexton.run === undefined || drain !== undefined || preStop !== undefined;
 }
 
-/** By the last part of the image's name. */
-const PROXIES = /^(envoy|proxyv2|istio-proxy|cloud-sql-proxy|gce-proxy|linkerd-proxy|consul-dataplane|cloudsql-proxy)$/;
-const AGENTS = /^(fluent-bit|fluentd|filebeat|promtail|vector|opentelemetry-collector(-contrib)?)$/;
-
-function imageName({ image = '' }: Container): string {
-  return referenceOf(image).repository.split('/').at(-1) ?? '';
+/** Istio writes the rest of it, with a probe, when the pod is made: istio.io, gateway injection. */
+function isInjected({ image }: Container): boolean {
+  return image === 'auto';
 }
 
-function isProxy({ container, sexton }: ContainerView): boolean {
-  return sexton === undefined && (PROXIES.test(imageName(container)) || AGENTS.test(imageName(container)));
+/** As a sidecar and as a gateway it drains by itself. */
+function isIstio({ image = '' }: Container): boolean {
+  return SIDECARS.istio?.image.test(referenceOf(image).repository) === true;
+}
+
+const AGENTS = /(^|\/)(fluent-bit|fluentd|filebeat|promtail|vector|opentelemetry-collector(-contrib)?)$/;
+
+function isAgent({ image = '' }: Container): boolean {
+  return AGENTS.test(referenceOf(image).repository);
+}
+
+function isProxy({ image = '', command = [], args = [] }: Container): boolean {
+  const { repository } = referenceOf(image);
+  const line = [...command, ...args].join(' ');
+  return Object.values(SIDECARS).some((one) => one.image.test(repository) && (one.words?.test(line) ?? true));
+}
+
+function isSidecar({ container, sexton }: ContainerView): boolean {
+  return sexton === undefined && (isProxy(container) || isAgent(container));
 }
 
 /** Those ordinary containers beside another one that does the work, without a hook of their own. */
-function besideMain(containers: readonly ContainerView[], images: RegExp): readonly Container[] {
+function besideMain(
+  containers: readonly ContainerView[],
+  isOne: (container: Container) => boolean,
+): readonly Container[] {
   const ordinary = containers.filter(({ container }) => !container.isNative);
-  if (!ordinary.some((one) => !isProxy(one))) return [];
+  if (ordinary.every(isSidecar)) return [];
   return ordinary
-    .filter(
-      ({ sexton, container }) =>
-        sexton === undefined && container.preStop === undefined && images.test(imageName(container)),
-    )
+    .filter((one) => isSidecar(one) && one.container.preStop === undefined && isOne(one.container))
     .map(({ container }) => container);
 }
 

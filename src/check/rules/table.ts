@@ -2,11 +2,14 @@
  * All rules, in the order of their ids.
  */
 import { ANNOTATION_RULES } from './annotations.ts';
+import { COMPOSE_RULES } from './compose.ts';
 import { DELIVERY_RULES } from './delivery.ts';
 import { DOCKER_RULES } from './docker.ts';
 import { FIRST_PROCESS_RULES } from './first-process.ts';
 import { HOOK_RULES } from './hooks.ts';
+import { MEMORY_RULES } from './memory.ts';
 import { POD_RULES } from './pods.ts';
+import { PROBE_RULES } from './probes.ts';
 import type { Rule } from './rule.ts';
 import { SEXTON_RULES } from './sexton.ts';
 import { STOP_SIGNAL_RULES } from './stop-signals.ts';
@@ -32,8 +35,11 @@ export const RULES: readonly Rule[] = [
   ...HOOK_RULES,
   ...POD_RULES,
   ...DOCKER_RULES,
+  ...COMPOSE_RULES,
   ...SEXTON_RULES,
   ...DELIVERY_RULES,
+  ...PROBE_RULES,
+  ...MEMORY_RULES,
   ...ANNOTATION_RULES,
   UNUSED_IGNORE,
 ].sort((a, b) => (a.id < b.id ? -1 : 1));

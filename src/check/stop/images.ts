@@ -85,15 +85,18 @@ export function shellOf(image: string | undefined, images: Images): Shell | unde
 }
 
 /** The STOPSIGNAL of official images, as their Dockerfiles have it. */
-const STOP_SIGNALS: Readonly<Record<string, string>> = {
-  nginx: 'SIGQUIT',
-  httpd: 'SIGWINCH',
-  php: 'SIGQUIT',
-  postgres: 'SIGINT',
-  haproxy: 'SIGUSR1',
-};
-/** Official images that declare none: distributions and languages, on which others are built. */
-const WITHOUT =
+const STOP_SIGNALS: ReadonlyMap<string, string> = new Map([
+  ['nginx', 'SIGQUIT'],
+  ['httpd', 'SIGWINCH'],
+  ['php', 'SIGQUIT'],
+  ['postgres', 'SIGINT'],
+  ['haproxy', 'SIGUSR1'],
+]);
+/**
+ * Official images on which others are built: distributions and languages. They declare no stop signal, and have no
+ * entrypoint or one that becomes what it is given.
+ */
+const BASES =
   /^(alpine|busybox|debian|ubuntu|fedora|centos|rockylinux|almalinux|amazonlinux|python|node|golang|ruby|openjdk|eclipse-temurin|rust)$/;
 
 /** undefined: not known. Of `php` only the fpm variants declare one; those with Apache take WINCH. */
@@ -103,5 +106,20 @@ export function stopSignalOf(image: string | undefined, images: Images): string 
   if (known !== undefined) return known.stopSignal ?? 'SIGTERM';
   const { repository, tag = '' } = referenceOf(image);
   if (repository === 'php') return /fpm/.test(tag) ? 'SIGQUIT' : /apache/.test(tag) ? 'SIGWINCH' : undefined;
-  return STOP_SIGNALS[repository] ?? (WITHOUT.test(repository) ? 'SIGTERM' : undefined);
+  return STOP_SIGNALS.get(repository) ?? (BASES.test(repository) ? 'SIGTERM' : undefined);
+}
+
+/** What a container of an image starts, whose entrypoint is left alone; undefined: not known. */
+export function argvOfImage(
+  image: string | undefined,
+  args: readonly string[] | undefined,
+  images: Images,
+): readonly string[] | undefined {
+  if (image === undefined) return undefined;
+  const facts = factsOfImage(image, images);
+  const argv = [...(facts?.entrypoint ?? []), ...(args ?? facts?.cmd ?? [])];
+  const [first = '-'] = argv;
+  // The entrypoint of node runs node with what is an option.
+  if (facts === undefined && (first.startsWith('-') || !BASES.test(referenceOf(image).repository))) return undefined;
+  return argv.length === 0 ? undefined : argv;
 }

@@ -18,7 +18,7 @@ import { at, entriesAt, itemsAt, textAt } from '../input/located.ts';
 import { configText, type Objects, type Workload } from '../input/objects.ts';
 import { argvOf, type Container, type Hook, type Pod } from '../input/pod.ts';
 import { declaredMs } from './declared.ts';
-import { factsOfImage, type Images, referenceOf, shellOf, stopSignalOf } from './images.ts';
+import { argvOfImage, factsOfImage, type Images, referenceOf, shellOf, stopSignalOf } from './images.ts';
 import { between, exactly, type Interval, UNKNOWN, ZERO } from './interval.ts';
 import { settingOf } from './settings.ts';
 import { type Fate, fateOf, shellCommandOf, sleepMs, sleepOf } from './shell.ts';
@@ -65,7 +65,7 @@ export async function podViewOf(workload: Workload, objects: Objects, images: Im
 type Facts = Omit<ContainerView, 'plan'>;
 
 async function factsOf(container: Container, pod: Pod, objects: Objects, images: Images): Promise<Facts> {
-  const argv = argvOf(container) ?? argvOfImage(container, images);
+  const argv = argvOf(container) ?? argvOfImage(container.image, container.args, images);
   const own = container.image === undefined ? undefined : factsOfImage(container.image, images)?.env;
   const env = new Map([...Object.entries(own ?? {}), ...container.env]);
   const sexton = argv === undefined ? undefined : await sextonOf(argv, { ...container, env }, pod, objects);
@@ -87,13 +87,6 @@ async function factsOf(container: Container, pod: Pod, objects: Objects, images:
     hook: hookTimeOf(container, pod),
     setting: settingOf(program, args, container.env),
   };
-}
-
-function argvOfImage({ command, args, image }: Container, images: Images): readonly string[] | undefined {
-  const facts = image === undefined ? undefined : factsOfImage(image, images);
-  if (facts === undefined || (command !== undefined && command.length > 0)) return undefined;
-  const argv = [...(facts.entrypoint ?? []), ...(args ?? facts.cmd ?? [])];
-  return argv.length === 0 ? undefined : argv;
 }
 
 /** The program of an official image whose name is the program's, where its own entrypoint gets no other command. */

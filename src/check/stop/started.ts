@@ -5,7 +5,7 @@ import { startedBy } from '../../cli/notation/program.ts';
 import type { ComposeService } from '../input/compose.ts';
 import type { Stage } from '../input/dockerfile.ts';
 import { at } from '../input/located.ts';
-import { factsOfImage, type ImageFacts, type Images } from './images.ts';
+import { argvOfImage, factsOfImage, type ImageFacts, type Images } from './images.ts';
 import { programOfImage } from './plan.ts';
 
 /** What the Dockerfile itself has of it, in the exec form; empty: the shell form, or nothing. */
@@ -37,12 +37,17 @@ export function programOfService(service: ComposeService, images: Images): strin
 }
 
 /** undefined: neither the service nor what is known of its image has it. */
-export function argvOfService({ argv, command, image }: ComposeService, images: Images): readonly string[] | undefined {
-  if (argv !== undefined) return argv;
-  const facts = factsOf(image, images);
-  if (facts === undefined) return undefined;
-  const all = [...(facts.entrypoint ?? []), ...(command ?? facts.cmd ?? [])];
-  return all.length === 0 ? undefined : all;
+export function argvOfService(service: ComposeService, images: Images): readonly string[] | undefined {
+  const { argv, command, image, node } = service;
+  // What is built here may be called like an official image.
+  const known = at(node, 'build') === undefined || factsOf(image, images) !== undefined;
+  return argv ?? (known ? argvOfImage(image, command, images) : undefined);
+}
+
+/** npm, yarn or pnpm, where it is PID 1. */
+export function packageManagerOf(argv: readonly string[]): string | undefined {
+  const { program, behind } = startedBy(argv);
+  return /^(npm|yarn|pnpm)$/.test(program) && !behind.some((name) => INITS.test(name)) ? program : undefined;
 }
 
 /** The image has an entrypoint that stays in front of CMD, or of which nothing is known; CMD is then not PID 1. */

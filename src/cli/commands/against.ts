@@ -24,7 +24,7 @@ export async function withPredictions(pods: readonly PodStop[], path: string): P
 /** As `sexton check` has them in this directory. */
 function imagesHere(): Images {
   try {
-    return settingsOf({ images: fileSettings(process.cwd()).images }).images;
+    return settingsOf({ images: fileSettings().images }).images;
   } catch (error) {
     throw error instanceof SettingError ? badArguments('report', error.message) : error;
   }

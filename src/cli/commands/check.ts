@@ -3,8 +3,8 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { check as checkInputs, type Result } from '../../check/check.ts';
-import { collect } from '../../check/files.ts';
-import { isAtLeast, type Severity } from '../../check/finding.ts';
+import { collect, withNothing } from '../../check/files.ts';
+import { type Finding, isAtLeast, type Severity } from '../../check/finding.ts';
 import { fingerprintsOf } from '../../check/fingerprint.ts';
 import { diffOf } from '../../check/fix.ts';
 import { rulesText, ruleText } from '../../check/formats/explain.ts';
@@ -19,6 +19,7 @@ import { isResourceList, krmOf } from '../../check/krm.ts';
 import { repaired } from '../../check/repair.ts';
 import { RULE_IDS, ruleNamed } from '../../check/rules/table.ts';
 import { type Format, fileSettings, SettingError, type Settings, settingsOf } from '../../check/settings.ts';
+import { replaceText } from '../../check/write-back.ts';
 import type { Env } from '../config/env.ts';
 import { nearest } from '../notation/nearest.ts';
 import { show } from '../notation/parse.ts';
@@ -39,23 +40,29 @@ export async function check(args: readonly string[], env: Env): Promise<void> {
   if (values.fix === true && positionals.includes('-')) throw refuse('--fix: cannot write standard input; take --diff');
   let settings: Settings;
   try {
-    settings = settingsOf({ ...fileSettings(process.cwd()), ...values });
+    settings = settingsOf({ ...fileSettings(), ...values });
   } catch (error) {
     throw error instanceof SettingError ? refuse(error.message) : error;
   }
   const { timeline } = settings;
   if (values.diff === true && (timeline === 'svg' || timeline === 'html'))
     throw refuse(`--diff: prints a patch; leave --timeline ${timeline} out`);
-  const { inputs, unreadable } = collect(positionals, () => readFileSync(0));
+  const collected = collect(positionals, () => readFileSync(0));
+  const { inputs } = collected;
   const checked = async (texts: readonly Input[]): Promise<Result> => {
     const all = await checkInputs(texts, settings);
-    return withoutBaseline({ ...all, unreadable: [...unreadable, ...all.unreadable] }, settings.baseline);
+    const unreadable = [...collected.unreadable, ...all.unreadable];
+    const empty = values['allow-empty'] === true ? [] : withNothing(collected, { ...all, unreadable });
+    return withoutBaseline({ ...all, unreadable: [...unreadable, ...empty] }, settings.baseline);
   };
   const result = await checked(inputs);
   const isFix = values.fix === true && values.diff !== true;
   const { changes, result: after } =
-    isFix || values.diff === true ? await repaired(inputs, result, checked) : { changes: [], result };
-  if (isFix) for (const { source, text } of changes) write('fix', source.path, text);
+    isFix || values.diff === true
+      ? await repaired(inputs, result, checked, (finding) => isRepaired(finding, settings))
+      : { changes: [], result };
+  if (isFix)
+    for (const { source, text } of changes) write('fix', source.path, (path) => replaceText(path, source.text, text));
   if (values.diff === true) await print(changes.map(diffOf).join(''));
   else if (timeline === 'svg') await print(picture(result));
   else if (timeline === 'html') await print(checkPage(result));
@@ -68,7 +75,7 @@ export async function check(args: readonly string[], env: Env): Promise<void> {
     if (values.diff === true && file === undefined) continue;
     const text = formatted(format, result, settings, env, list);
     if (file === undefined) await print(text);
-    else write('output', file, text);
+    else write('output', file, (path) => writeFileSync(path, text));
   }
   // What is repaired is found no more.
   process.exitCode = exitCodeOf(isFix ? after : result, settings.failOn);
@@ -78,6 +85,11 @@ function exitCodeOf({ findings, unreadable }: Result, failOn: Severity | 'never'
   if (unreadable.length > 0) return CHECK_EXIT.unreadable;
   const hasFailed = failOn !== 'never' && findings.some(({ severity }) => isAtLeast(severity, failOn));
   return hasFailed ? CHECK_EXIT.found : CHECK_EXIT.clean;
+}
+
+/** What is only good to know is repaired where it is asked for: it may be hundreds of edits. */
+function isRepaired({ severity }: Finding, { failOn, only }: Settings): boolean {
+  return only !== undefined || failOn === 'info' || isAtLeast(severity, 'warning');
 }
 
 function withoutBaseline(result: Result, baseline: ReadonlySet<string>): Result {
@@ -107,9 +119,9 @@ function picture(result: Result): string {
   );
 }
 
-function write(flag: 'fix' | 'output', file: string, text: string): void {
+function write(flag: 'fix' | 'output', file: string, doIt: (path: string) => void): void {
   try {
-    writeFileSync(file, text);
+    doIt(file);
   } catch (error) {
     throw refuse(`--${flag}: cannot write ${show(file)}: ${(error as Error).message}`);
   }

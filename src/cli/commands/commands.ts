@@ -91,7 +91,7 @@ sexton check -o sarif=check.sarif -o text manifests/
 
 A file .sexton-check.yaml in this directory or above it has the same keys.
 Exit code 0: nothing at --fail-on or above. 1: there is. 2: an input could not
-be read; all others were checked. 125: wrong flags.
+be read, or has nothing to check; all others were checked. 125: wrong flags.
 `;
 
 const IMAGES = `An input is what podman image inspect or docker image inspect prints, what
@@ -259,7 +259,8 @@ Exit code 0: it is written. 125: it is not; the message says why.
         choices: TIMELINES,
         help: `How stops are drawn: ${TIMELINES.join(', ')}. svg is a picture of one workload, html a page of all; they are printed in the place of the findings. Default: text.`,
       },
-      { name: 'fix', help: 'Repair what can be repaired, in the files.' },
+      { name: 'allow-empty', help: 'Pass over inputs that have nothing to check.' },
+      { name: 'fix', help: 'Repair warnings and errors, in the files; with --fail-on info or --only also infos.' },
       { name: 'diff', help: 'Print what --fix would change.' },
       { name: 'list-rules', help: 'Print all rules.' },
       { name: 'explain', takes: 'RULE', help: 'Print why a rule is there, and an example.' },

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ImageError } from '../../check/images/blobs.ts';
 import { imagesOf, type LockedImage, lockText } from '../../check/images/lock.ts';
+import { cleanText } from '../../core/format/tombstone.ts';
 import { nearest } from '../notation/nearest.ts';
 import { show } from '../notation/parse.ts';
 import { type SextonError, warn } from '../text/errors.ts';
@@ -64,7 +65,8 @@ async function readStdin(name: string | undefined): Promise<readonly LockedImage
 }
 
 function whyNot(error: unknown): string {
-  if (error instanceof ImageError) return error.message;
+  // It may hold a name out of the image.
+  if (error instanceof ImageError) return cleanText(error.message);
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === undefined) throw error;
   if (code === 'ENOENT') return 'no such file or directory';

@@ -1,7 +1,7 @@
 /**
  * The sidecars that cannot be wrapped and that sexton knows by name: how each is asked to leave (`--quit`, `sexton
- * quit`) and whether it is ready (`--start-after istio=ready`), from the documentation of each. All listen on the
- * loopback address that the containers of a pod share.
+ * quit`), whether it is ready (`--start-after istio=ready`), and by which image `sexton check` knows it, from the
+ * documentation of each. All listen on the loopback address that the containers of a pod share.
  */
 import type { HttpAction } from '../../core/config.ts';
 import { LOCALHOST, parsePort } from './action.ts';
@@ -9,6 +9,10 @@ import { nearest } from './nearest.ts';
 import { bad, good, type Parse, show } from './parse.ts';
 
 export interface Sidecar {
+  /** The end of its image's repository, without a registry. */
+  readonly image: RegExp;
+  /** What its command line has, where the image has other programs, too. */
+  readonly words?: RegExp;
   readonly quit: {
     readonly port: number;
     /** Paths, one POST after the other. The last one makes it leave, those before only prepare that. */
@@ -25,12 +29,14 @@ export interface Sidecar {
 
 export const SIDECARS: Readonly<Record<string, Sidecar>> = {
   istio: {
+    image: /(^|\/)(proxyv2|istio-proxy)$/,
     // Of pilot-agent (pilot/cmd/pilot-agent/status); Envoy's own quit on 15000 would leave the agent alive.
     quit: { port: 15_020, paths: ['/quitquitquit'] },
     // What holdApplicationUntilProxyStarts waits for (pilot-agent wait).
     ready: { port: 15_021, path: '/healthz/ready' },
   },
   linkerd: {
+    image: /(^|\/)(linkerd\/proxy|linkerd-proxy)$/,
     // linkerd.io, Proxy Configuration, and linkerd2-proxy, admin server: 404 unless enabled.
     quit: {
       port: 4191,
@@ -41,6 +47,8 @@ export const SIDECARS: Readonly<Record<string, Sidecar>> = {
     ready: { port: 4191, path: '/ready' },
   },
   'cloud-sql-proxy': {
+    // gce-proxy is version 1.
+    image: /(^|\/)(cloud-?sql-proxy|gce-proxy)$/,
     // cloud-sql-proxy v2 --help: the admin server, and the health check server.
     quit: {
       port: 9091,
@@ -51,11 +59,14 @@ export const SIDECARS: Readonly<Record<string, Sidecar>> = {
     ready: { port: 9090, path: '/readiness', hint: 'start the proxy with --health-check' },
   },
   dapr: {
+    image: /(^|\/)daprd$/,
     // docs.dapr.io, metadata API and health API: without /outbound it waits for the application, which waits here.
     quit: { port: 3500, paths: ['/v1.0/shutdown'] },
     ready: { port: 3500, path: '/v1.0/healthz/outbound' },
   },
   'vault-agent': {
+    image: /(^|\/)vault$/,
+    words: /(^|\s)agent(\s|$)/,
     // developer.hashicorp.com, Vault Agent: the quit API, and a listener without metrics_only, which passes this on to
     // Vault. The agent has
     // no readiness of its own (hashicorp/vault issue 13602).
@@ -74,11 +85,13 @@ export const SIDECARS: Readonly<Record<string, Sidecar>> = {
     headers: [['X-Vault-Request', 'true']],
   },
   envoy: {
+    image: /(^|\/)(envoy|aws-appmesh-envoy)$/,
     // envoyproxy.io, administration interface.
     quit: { port: 9901, paths: ['/healthcheck/fail', '/drain_listeners?graceful', '/quitquitquit'] },
     ready: { port: 9901, path: '/ready' },
   },
   'consul-dataplane': {
+    image: /(^|\/)consul-dataplane$/,
     // developer.hashicorp.com, consul-dataplane, -graceful-port and -envoy-admin-bind-port. Its own /graceful_startup
     // says yes at once
     // unless it is given a grace period, and after that in any case.

@@ -10,12 +10,23 @@ import type { AdaptiveDrain, MemberConfig } from '../config.ts';
 import { floorTurnMs } from '../pod/deadline.ts';
 import { type Draft, isDue, note, say, sayOnce, update, wakeAt } from '../state/draft.ts';
 import type { Event } from '../state/events.ts';
-import { MAINS_FINISHED, type Stop, type Traffic } from '../state/state.ts';
+import { MAINS_FINISHED, type SteadyPace, type Stop, type Traffic } from '../state/state.ts';
 
 /** From the request on; a drain of any kind is over then. */
 export function longestDrainMs({ drain }: Pick<MemberConfig, 'drain'>): number {
   if (drain === undefined) return 0;
   return drain.kind === 'fixed' ? drain.ms : drain.maxMs;
+}
+
+/**
+ * Where a sidecar that is known by its name is asked how it is: probes come there, and no client. A URL may be where
+ * clients come, too.
+ */
+export function sidecarPorts({ quit, startReady, drain }: MemberConfig): readonly number[] {
+  const calls = [...quit.map(({ name, calls: [call] }) => ({ name, call })), ...startReady];
+  const ports = calls.filter(({ name }) => !name.includes('://')).map(({ call }) => call.port);
+  const named = drain?.kind === 'adaptive' ? drain.ports : [];
+  return ports.filter((port) => !named.includes(port));
 }
 
 /** Begins the watch with the stop request, also beside a hold, and ends the drain when it is quiet. */
@@ -42,8 +53,8 @@ export function watchDrain(draft: Draft): void {
 export function onTrafficSeen(draft: Draft, event: Event & { type: 'trafficSeen' }): void {
   const { traffic } = draft.state;
   if (traffic === undefined || traffic.ended !== undefined) return;
-  const { lastMs, connections, ignored, open, byAddress } = event;
-  update(draft, { traffic: { ...traffic, atMs: event.at.mono, lastMs, connections, ignored, open, byAddress } });
+  const { type: _, at, ...seen } = event;
+  update(draft, { traffic: { ...traffic, atMs: at.mono, steady: undefined, ...seen } });
 }
 
 /** The fixed delay is all that is left. */
@@ -93,13 +104,14 @@ function endDrain(draft: Draft, why: NonNullable<Traffic['ended']>): void {
   if (traffic === undefined || stop === undefined) return;
   update(draft, { traffic: { ...traffic, ended: why } });
   draft.effects.push({ type: 'unwatchTraffic' });
-  const { connections, ignored, open, unseen, byAddress = 0 } = traffic;
+  const { connections, ignored, open, unseen, byAddress = 0, steady } = traffic;
   const afterMs = Math.round(now.mono - stop.atMs);
   // Zeros without a count would be a lie.
   const seen = unseen === undefined ? { connections, ignored, ...(open === undefined ? {} : { open }) } : { unseen };
   note(draft, 'drained', { Why: why, AfterMs: afterMs, ...capitalized(seen) });
   say(draft, 'info', `the drain is over: ${END_TEXTS[why]}`, { why, afterMs, ...seen });
   if (why === 'quiet' && connections === 0 && byAddress > 0) say(draft, 'warn', noneCounted(draft.config, byAddress));
+  if (why === 'max' && steady !== undefined) say(draft, 'warn', keptAwake(steady));
 }
 
 /**
@@ -111,6 +123,12 @@ function noneCounted({ drain }: MemberConfig, byAddress: number): string {
   const those = isNamed ? 'a neighbour in the pod or an address in ignore=' : 'a neighbour in the pod';
   const remedy = isNamed ? 'write neighbours, or a narrower ignore=' : 'write neighbours, or their ports=';
   return `the drain counted no connection and ignored ${byAddress} from ${those}; if those were clients ${remedy} in --drain`;
+}
+
+/** A balancer's check and a patient client come like that, too: only people can tell. */
+function keptAwake({ from, port, everyMs }: SteadyPace): string {
+  const pace = `one every ${(everyMs / 1_000).toFixed(1)} s`;
+  return `all connections of the drain came from ${from} to port ${port}, ${pace}, as readiness probes of a kubelet do; if it was one, let it come less often than quiet, or to a port that is not in ports=, or write ignore=${from} in --drain, where no clients come from there`;
 }
 
 const END_TEXTS = {

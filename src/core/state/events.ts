@@ -6,7 +6,7 @@
 import type { AdaptiveDrain, HookAction, ProbeAction, QuitAction, ReadyAction, SleepAction } from '../config.ts';
 import type { Instant } from '../time.ts';
 import type { PeerView } from './peer.ts';
-import type { RestartAsk } from './state.ts';
+import type { RestartAsk, SteadyPace } from './state.ts';
 
 /** What the host reports of signals and of the child. */
 export type HostReport =
@@ -76,7 +76,7 @@ type Finding =
    * What has come to the ports since the drain began. `lastMs`: of the last connection that counts, CLOCK_MONOTONIC
    * milliseconds, as far as is known now; undefined: none has. `open`: connections that are established; undefined:
    * that was not looked at. `byAddress`: so many of those that are ignored came to where connections count, from others
-   * than us: their address is all that speaks against them.
+   * than us: their address is all that speaks against them. `steady`: how all that count came; undefined: otherwise.
    */
   | {
       readonly type: 'trafficSeen';
@@ -85,6 +85,7 @@ type Finding =
       readonly ignored: number;
       readonly open: number | undefined;
       readonly byAddress: number;
+      readonly steady?: SteadyPace | undefined;
     }
   /** New connections cannot be counted here. */
   | { readonly type: 'trafficUnavailable'; readonly why: string }

@@ -99,6 +99,13 @@ export interface Restart extends RestartAsk {
   readonly againSinceMs?: number | undefined;
 }
 
+/** Connections from one address to one port, each about as long after the one before. */
+export interface SteadyPace {
+  readonly from: string;
+  readonly port: number;
+  readonly everyMs: number;
+}
+
 /** What an adaptive drain has seen. */
 export interface Traffic {
   /** The moment of the last look by this supervisor; undefined: it has not looked, or cannot. */
@@ -111,6 +118,8 @@ export interface Traffic {
   readonly open: number | undefined;
   /** Of the ignored: by nothing but their address. A memo of an older sexton does not say. */
   readonly byAddress?: number;
+  /** How all that count came; undefined: not as probes do. */
+  readonly steady?: SteadyPace | undefined;
   /** Why nothing can be seen here. */
   readonly unseen: string | undefined;
   /** Why the drain is over; undefined: it goes on. */

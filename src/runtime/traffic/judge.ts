@@ -67,6 +67,7 @@ export class Judge {
       this.#isStale = sight === undefined;
     }
     this.#count = count();
+    looks.pace.restart();
     // What came before this moment is not known.
     this.#lastMs = now();
   }
@@ -94,6 +95,11 @@ export class Judge {
     const { count, atMs } = this.#rise;
     const lastMs = count > 0 ? Math.max(this.#lastMs, atMs) : this.#lastMs;
     return { lastMs, connections: this.#connections + count, ignored: this.#ignored, open: this.#open };
+  }
+
+  /** Those that count for certain. */
+  get judged(): number {
+    return this.#connections;
   }
 
   /** How many have come since. */

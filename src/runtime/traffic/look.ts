@@ -10,6 +10,7 @@ import type { Made } from '../probes/made.ts';
 import { Allowance } from './allowance.ts';
 import { countSockets } from './counter.ts';
 import { Networks, ownNetworks } from './networks.ts';
+import { Pace } from './pace.ts';
 import {
   CLOSE_WAIT,
   type Client,
@@ -49,6 +50,8 @@ export interface Sight {
 }
 
 export class Looks {
+  /** Of the connections that count. */
+  readonly pace = new Pace();
   readonly #ports: ReadonlySet<number>;
   readonly #ownPorts: ReadonlySet<number>;
   readonly #own = new Networks(ownNetworks());
@@ -153,8 +156,11 @@ export class Looks {
     if (counts && side === 'server' && OPEN.has(line.state)) sight.open += 1;
     const key = keyOf(line, side);
     if (found.has(key) || this.#known.has(key)) return key;
-    if (counts) sight.fresh += 1;
-    else this.#ignore(client, sight);
+    if (!counts) this.#ignore(client, sight);
+    else {
+      sight.fresh += 1;
+      this.pace.take(client, this.#now());
+    }
     return key;
   }
 

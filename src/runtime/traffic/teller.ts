@@ -3,6 +3,8 @@
  * when it may be over.
  */
 
+import type { SteadyPace } from '../../core/state/state.ts';
+
 /** As the core wants it: since the drain began. */
 export interface Seen {
   readonly lastMs: number;
@@ -10,6 +12,7 @@ export interface Seen {
   readonly ignored: number;
   readonly open: number | undefined;
   readonly byAddress: number;
+  readonly steady: SteadyPace | undefined;
 }
 
 export class Teller {

@@ -132,7 +132,10 @@ export class TrafficWatch {
 
   #tell(): void {
     if (this.#isOver || this.#judge === undefined) return;
-    const seen = { ...this.#judge.seen, lastMs: this.#latestMs(), byAddress: this.#looks.byAddress };
+    const { pace, byAddress } = this.#looks;
+    const isKept = this.#usedMs > this.#startMs;
+    const steady = isKept ? undefined : pace.steady(this.#judge.judged);
+    const seen = { ...this.#judge.seen, lastMs: this.#latestMs(), byAddress, steady };
     this.#teller.tell(seen, this.#options.now(), this.#isQuiet());
   }
 }

@@ -1,8 +1,5 @@
 import type { Case } from './case.ts';
 
-const compose = (more: string, image = 'example.com/web:1'): string =>
-  `services:\n  web:\n    image: ${image}\n${more}`;
-
 export const DOCKER_CASES: readonly Case[] = [
   {
     rule: 'SX601',
@@ -274,71 +271,38 @@ export const DOCKER_CASES: readonly Case[] = [
     says: [/^error .*SIGNONE is no signal/],
   },
   {
-    rule: 'SX651',
-    what: 'a timeout that just fits',
-    text: compose('    entrypoint: [gunicorn, --graceful-timeout, "10", app]\n'),
+    rule: 'SX607',
+    what: 'npm in the exec form',
+    text: 'FROM node:22\nCMD ["npm", "start"]\n',
+    says: [/^info @- \[CMD \["npm", "start"\]\] npm is PID 1 and starts the program by a shell$/],
+  },
+  {
+    rule: 'SX607',
+    what: 'yarn in a shell that becomes it',
+    text: 'FROM node:22-alpine\nCMD yarn start\n',
+    says: [/^info .*yarn is PID 1/],
+  },
+  { rule: 'SX607', what: 'npm behind a shell, of which SX601 tells', text: 'FROM node:22\nCMD npm start\n', says: [] },
+  {
+    rule: 'SX607',
+    what: 'npm behind an init',
+    text: 'FROM node:22\nENTRYPOINT ["tini", "--", "npm", "start"]\n',
     says: [],
   },
   {
-    rule: 'SX651',
-    what: 'a drain, and leaves the program 10 s behind it',
-    text: compose('    entrypoint: [/sexton/sexton, run, --drain, 15s, --, /bin/server]\n'),
-    says: [/^warning @10000 \[image\] .*15 s/],
-    fixed: 'stop_grace_period: 25s',
-  },
-  {
-    rule: 'SX651',
-    what: 'a declared grace period, and writes just that',
-    text: compose(
-      '    entrypoint: [/sexton/sexton, run, --grace-period, 20s, --, /bin/server]\n    stop_grace_period: 15s\n',
-    ),
-    says: [/^warning @15000 \[15s\] .*20 s/],
-    fixed: 'stop_grace_period: 20s',
-  },
-  {
-    rule: 'SX652',
-    what: 'a signal of the service itself',
-    text: compose('    entrypoint: [nginx]\n    stop_signal: SIGTERM\n', 'nginx:1.29'),
-    says: [/^warning @- \[SIGTERM\] .*, and stop_signal is SIGTERM/],
-    fixed: 'stop_signal: SIGQUIT\n',
-  },
-  {
-    rule: 'SX652',
-    what: 'the signal of an image that is not official',
-    text: compose('    entrypoint: [nginx]\n'),
-    images: { 'example.com/web:1': { stopSignal: 'SIGTERM' } },
-    says: [/^warning @- \[image\] .*, and the image says SIGTERM \(fix\)$/],
-    fixed: 'stop_signal: SIGQUIT\n',
-  },
-  {
-    rule: 'SX652',
-    what: 'an official image that nothing else is started in',
-    text: compose('    stop_signal: SIGTERM\n', 'nginx:1.29'),
-    says: [/^warning @- \[SIGTERM\] .*nginx ends gracefully on SIGQUIT/],
-    fixed: 'stop_signal: SIGQUIT\n',
-  },
-  {
-    rule: 'SX652',
-    what: 'an official image in which something else is started',
-    text: compose('    stop_signal: SIGTERM\n    command: [node, server.js]\n', 'nginx:1.29'),
+    rule: 'SX607',
+    what: 'npm behind an init of the image below',
+    text: 'FROM example.com/node:1\nCMD ["npm", "start"]\n',
+    images: { 'example.com/node:1': { entrypoint: ['tini', '--'] } },
     says: [],
   },
   {
-    rule: 'SX652',
-    what: 'an official image with another entrypoint',
-    text: compose('    stop_signal: SIGTERM\n    entrypoint: /start.sh\n', 'nginx:1.29'),
+    rule: 'SX607',
+    what: 'a shell that becomes npm behind an init of the image below',
+    text: 'FROM example.com/node:1\nCMD npm start\n',
+    images: { 'example.com/node:1': { entrypoint: ['tini', '--'], shell: 'busybox' } },
     says: [],
   },
-  {
-    rule: 'SX652',
-    what: 'a service that says no signal, made from the image of that server',
-    text: compose('    entrypoint: [nginx]\n', 'nginx:1.29'),
-    says: [],
-  },
-  {
-    rule: 'SX652',
-    what: 'postgres, of which both signals are meant',
-    text: compose('    entrypoint: [postgres]\n    stop_signal: SIGINT\n', 'postgres:17'),
-    says: [],
-  },
+  { rule: 'SX607', what: 'a list that ends in npm', text: 'FROM node:22-alpine\nCMD a && npm start\n', says: [] },
+  { rule: 'SX607', what: 'a stage without a command', text: 'FROM node:22\nRUN npm ci\n', says: [] },
 ];

@@ -5,6 +5,10 @@ const DASH = 'debian:12';
 const UNKNOWN = 'example.com/any:1';
 const LIST = '[sh, -c, "a && b"]';
 
+function given(image: string, args: string): string {
+  return deployment(`- name: web\n  image: ${image}\n  args: ${args}`);
+}
+
 export const FIRST_PROCESS_CASES: readonly Case[] = [
   {
     rule: 'SX201',
@@ -110,6 +114,32 @@ export const FIRST_PROCESS_CASES: readonly Case[] = [
     ),
     says: [/^error /],
     fixed: 'exec server',
+  },
+  {
+    rule: 'SX201',
+    what: 'a loop among the arguments of an official image that has no entrypoint',
+    text: given('busybox:1.36', '[sh, -c, "while true; do work; done"]'),
+    says: [/^warning @30000 \["while true; do work; done"\] .*sh -c stays PID 1/],
+  },
+  { rule: 'SX201', what: 'arguments of an image whose entrypoint is not known', text: given(UNKNOWN, LIST), says: [] },
+  {
+    rule: 'SX201',
+    what: 'options of an official image',
+    text: given('python:3.13', '[-c, "a && b"]'),
+    says: [],
+  },
+  {
+    rule: 'SX206',
+    what: 'the arguments of an official image that starts them',
+    text: given('node:22', '[npm, start]'),
+    says: [/^info @- \[npm\] web: npm is PID 1/],
+  },
+  { rule: 'SX206', what: 'a package manager behind an init', text: started('[tini, --, npm, start]'), says: [] },
+  {
+    rule: 'SX206',
+    what: 'a package manager under sexton',
+    text: started('[/sexton/sexton, --, npm, start]'),
+    says: [],
   },
   { rule: 'SX206', what: 'a program that is called almost so', text: started('[cnpm, start]'), says: [] },
   { rule: 'SX206', what: 'another one that is called almost so', text: started('[npmrc, start]'), says: [] },

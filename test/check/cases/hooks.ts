@@ -6,6 +6,14 @@ const sleeps = (words: string): string => hooked(`{exec: {command: ${words}}}`);
 const SHARED = 'shareProcessNamespace: true\n';
 
 export const HOOK_CASES: readonly Case[] = [
+  ...['sleep 5', ' sleep 5 ; '].map(
+    (script): Case => ({
+      rule: 'SX210',
+      what: `a shell that only runs "${script}"`,
+      text: hooked(`{exec: {command: [sh, -c, "${script}"]}}`),
+      says: [/ sleep: \{seconds: 5\} /],
+    }),
+  ),
   {
     rule: 'SX207',
     what: 'a program in a directory of a name like a shell',

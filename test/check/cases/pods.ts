@@ -17,6 +17,21 @@ const scaler = (spec: string): string =>
 const unsaid = (text: string): string => text.replace('  replicas: 2\n', '');
 const killAll = '  restartPolicyRules: [{action: RestartAllContainers, exitCodes: {operator: In, values: [42]}}]\n';
 
+/** As their injectors and documentations write them. */
+const SIDECAR_IMAGES = [
+  ['istio', '{name: side, image: "docker.io/istio/proxyv2:1.29.0"}'],
+  ['linkerd', '{name: side, image: "cr.l5d.io/linkerd/proxy:edge-26.1.1"}'],
+  ['dapr', '{name: side, image: "ghcr.io/dapr/daprd:1.17.0"}'],
+  ['vault agent by its words', '{name: side, image: "hashicorp/vault:1.19", args: [agent, -config=/vault/config.hcl]}'],
+  [
+    'vault agent in a shell',
+    '{name: side, image: "hashicorp/vault:1.19", command: [/bin/sh, -ec], args: ["base64 -d > a && vault agent -config=a"]}',
+  ],
+  ['cloud-sql-proxy of version 1', '{name: side, image: "gcr.io/cloudsql-docker/gce-proxy:1.37"}'],
+  ['consul', '{name: side, image: "hashicorp/consul-dataplane:1.9"}'],
+  ['envoy of App Mesh', '{name: side, image: "public.ecr.aws/appmesh/aws-appmesh-envoy:v1.34"}'],
+] as const;
+
 export const POD_CASES: readonly Case[] = [
   { rule: 'SX301', what: 'a Job behind a Service', text: labelled(job(WEB)) + SERVICE, says: [] },
   {
@@ -103,6 +118,32 @@ export const POD_CASES: readonly Case[] = [
     text: under('--config, /etc/sexton.json') + SERVICE,
     says: [],
   },
+  ...['docker.io/istio/proxyv2:1.29.0', 'auto'].map(
+    (image): Case => ({
+      rule: 'SX301',
+      what: `the gateway of Istio (${image}), which drains by itself`,
+      text: deployment(`- {name: istio-proxy, image: "${image}"}`) + SERVICE,
+      says: [],
+    }),
+  ),
+  {
+    rule: 'SX301',
+    what: 'a main beside the proxy of Istio',
+    text: deployment(`${WEB}- {name: istio-proxy, image: auto}`) + SERVICE,
+    says: [/^info @0 \[web\] /],
+  },
+  {
+    rule: 'SX302',
+    what: 'the gateway of Istio, whose probe is injected',
+    text: deployment('- {name: istio-proxy, image: auto}') + SERVICE,
+    says: [],
+  },
+  {
+    rule: 'SX302',
+    what: 'a proxy of Istio that is written out',
+    text: deployment('- {name: istio-proxy, image: "istio/proxyv2:1.29.0"}') + SERVICE,
+    says: [/^warning .* istio-proxy: has no readinessProbe, /],
+  },
   { rule: 'SX302', what: 'a Job behind a Service', text: labelled(job(WEB)) + SERVICE, says: [] },
   {
     rule: 'SX302',
@@ -176,6 +217,25 @@ export const POD_CASES: readonly Case[] = [
     ),
     says: [/^warning @0 .* proxy: /],
   },
+  ...SIDECAR_IMAGES.flatMap(([what, container]): Case[] => [
+    {
+      rule: 'SX401',
+      what: `${what} beside the work`,
+      text: job(`${WEB}- ${container}`),
+      says: [/^error @- .* side: /],
+    },
+    { rule: 'SX404', what, text: deployment(`${WEB}- ${container}`), says: [/^warning @0 .* side: /] },
+  ]),
+  ...['hashicorp/vault:1.19', 'example.com/proxy:1', 'example.com/agent:1', 'dapr/placement:1'].map(
+    (image): Case => ({
+      rule: 'SX404',
+      what: `${image}, which is none of the known sidecars`,
+      text: deployment(`${WEB}- {name: side, image: "${image}"}`),
+      says: [],
+    }),
+  ),
+  { rule: 'SX403', what: 'a proxy, of which SX404 tells', text: deployment(`${WEB}- ${PROXY}`), says: [] },
+  { rule: 'SX404', what: 'a log agent, of which SX403 tells', text: deployment(`${WEB}- ${LOGS}`), says: [] },
   { rule: 'SX404', what: 'a Job, of which SX401 tells', text: job(`${WEB}- ${PROXY}`), says: [] },
   {
     rule: 'SX405',

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { deployment } from '../../../src/check/rules/examples.ts';
@@ -153,7 +153,10 @@ describe('sexton images lock', () => {
     const [blob = ''] = Object.keys(layout).filter((path) => path.startsWith('blobs/'));
     const { [blob]: _, ...holed } = layout;
     const gzipped = dockerFiles([{ ...WEB, layers: [gzipSync(DASH).subarray(0, 60)] }]);
-    const wrong: readonly (readonly [string, RegExp])[] = [
+    const outside = directoryOf({ a: Buffer.from('{"config": {"User": "stolen"}}') });
+    const linked = directoryOf(holed);
+    symlinkSync(file('blob', layout[blob] ?? ''), join(linked, blob));
+    const wrong: [string, RegExp][] = [
       ['/none', /\/none: no such file or directory$/],
       [file('a.txt', 'text '.repeat(200)), /a\.txt: it is no tar archive; name what podman save or/],
       [file('empty', ''), /empty: it has neither index\.json nor manifest\.json; write it with podman save/],
@@ -176,6 +179,17 @@ describe('sexton images lock', () => {
         directoryOf({ 'index.json': Buffer.from('{"manifests":[{"digest":"sha256:../../../etc/passwd"}]}') }),
         /it names a blob by "sha256:\.\.\/\.\.\/\.\.\/etc\/passwd", which is no digest/,
       ],
+      [
+        directoryOf({
+          ...broken,
+          'manifest.json': Buffer.from(`[{"Config": "../${basename(outside)}/a", "RepoTags": ["a:1"], "Layers": []}]`),
+        }),
+        /\.\.\/[^ ]*\/a leads out of the directory; copy it with its links followed/,
+      ],
+      [
+        directoryOf({ 'manifest.json': Buffer.from('[{"Config": "\\u001b[2J\\n::error::", "Layers": []}]') }),
+        /: \?\[2J\?::error:: is missing; save the whole image/,
+      ],
       [directoryOf({ 'index.json': Buffer.from('{"manifests":') }), /index\.json is not JSON/],
       [directoryOf({ 'index.json': Buffer.from('{"manifests":[]}') }), /it holds no image; name what/],
       [
@@ -183,6 +197,7 @@ describe('sexton images lock', () => {
         /manifest\.json does not list the layers of a:1; save the image again/,
       ],
     ];
+    wrong.push([linked, /blobs\/sha256\/[0-9a-f]{64} leads out of the directory; copy it with its links followed/]);
     const good = archiveOf(ociFiles([API]));
     for (const [input, message] of wrong) {
       const { code, out, err } = lock([input, good]);

@@ -27,6 +27,29 @@ async function* inPieces(bytes: Buffer, length: number): AsyncGenerator<Buffer> 
   for (let at = 0; at < bytes.length; at += length) yield bytes.subarray(at, at + length);
 }
 
+/** An archive of one symbolic link, whose name and target are records of pax. */
+function renamed(path: string, linkpath = 'a'): Buffer {
+  const records = Object.entries({ path, linkpath }).map(([key, value]) => {
+    const rest = ` ${key}=${value}\n`;
+    const length = rest.length + String(rest.length + 9).length;
+    return `${length}${rest}`;
+  });
+  const content = Buffer.from(records.join(''));
+  const padding = Buffer.alloc((512 - (content.length % 512)) % 512);
+  return Buffer.concat([headerOf('x', content.length), content, padding, headerOf('2', 0)]);
+}
+
+function headerOf(type: string, size: number): Buffer {
+  const header = Buffer.alloc(512);
+  header.write('name', 0);
+  header.write(size.toString(8).padStart(11, '0'), 124);
+  header.write('        ', 148);
+  header.write(type, 156);
+  const sum = header.reduce((total, byte) => total + byte, 0);
+  header.write(sum.toString(8).padStart(6, '0').concat('\0 '), 148);
+  return header;
+}
+
 async function read(bytes: Buffer, length = 1_000): Promise<readonly TarEntry[]> {
   const entries: TarEntry[] = [];
   for await (const entry of entriesOf(inPieces(bytes, length), () => true)) entries.push(entry);
@@ -76,6 +99,9 @@ describe('a tar archive', () => {
       [damaged, /it is no tar archive/],
       [bytes.subarray(0, 700), /it ends too early/],
       [bytes.subarray(0, 512), /it ends too early/],
+      [renamed('deep/'.repeat(1_000)), /it has a path that is too long/],
+      [renamed('deep/'.repeat(100_000)), /it has a path that is too long/],
+      [renamed('a', 'deep/'.repeat(100_000)), /it has a path that is too long/],
     ] as const)
       await assert.rejects(read(wrong), (error) => error instanceof DamagedError && why.test(error.message));
   });

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseQuits } from '../../../src/cli/notation/quit.ts';
-import { sidecarPorts } from '../../../src/runtime/traffic.ts';
+import { sidecarPorts } from '../../../src/core/lifecycle/drain.ts';
 import { ADAPTIVE_DRAIN, mainConfig } from '../../core/helpers.ts';
 
 test('C1: the port of a sidecar that is known by name has no clients, unless ports= names it; that of a URL may have', () => {

@@ -1,0 +1,73 @@
+/**
+ * SX808: probes of the kubelet that come while a drain waits until no more connections come.
+ */
+import type { AdaptiveDrain } from '../../core/config.ts';
+import { sidecarPorts } from '../../core/lifecycle/drain.ts';
+import { at, itemsAt, type Located, textAt, wholeAt } from '../input/located.ts';
+import type { Container } from '../input/pod.ts';
+import { secondsText } from '../stop/interval.ts';
+import { drainOf } from '../stop/plan.ts';
+import { nameOf, placeOf } from './common.ts';
+import { deployment, sexton } from './examples.ts';
+import type { Found, Rule } from './rule.ts';
+
+export const PROBE_RULES: readonly Rule[] = [
+  {
+    id: 'SX808',
+    severity: 'warning',
+    title: 'A readiness probe keeps the drain awake until its longest time',
+    why: 'The kubelet goes on with readiness probes while a pod stops. Each is a new connection, and a drain that waits until none has come for quiet never sees that where they come as often.',
+    remedy:
+      "Let the probe come less often than quiet, or ask sexton's --http port or one that is not in ports=; or write ignore= with the node's address, where no clients come from it.",
+    language: 'yaml',
+    bad: probed(1),
+    good: probed(5),
+    on: 'workload',
+    find: ({ workload: { pod }, view }) =>
+      view.containers.flatMap(({ container, sexton: its }): Found[] => {
+        const { member, http } = its?.run ?? {};
+        if (member?.drain?.kind !== 'adaptive' || pod.isOnHostNetwork) return [];
+        const { drain } = member;
+        const own = [...sidecarPorts(member), ...(http?.address.kind === 'tcp' ? [http.address.port] : [])];
+        return pod.containers.flatMap((probed) => {
+          const probe = at(probed.node, 'readinessProbe');
+          const port = portOf(probe, probed);
+          const everyMs = (wholeAt(probe, 'periodSeconds') ?? DEFAULT_PERIOD_SECONDS) * 1_000;
+          if (probe === undefined || port === undefined || own.includes(port)) return [];
+          if (!counts(drain, port) || everyMs > drain.quietMs) return [];
+          const whose = probed === container ? 'its' : `${probed.name}'s`;
+          return [
+            {
+              place: placeOf(pod, probe),
+              message: `${nameOf(container)}: ${whose} readiness probe on port ${port} comes every ${secondsText(everyMs)}, so the drain, which waits for ${secondsText(drain.quietMs)} without connections, takes ${secondsText(drain.maxMs)} each time`,
+              container: container.name,
+              atMs: drainOf(member).maxMs,
+            },
+          ];
+        });
+      }),
+  },
+];
+
+const DEFAULT_PERIOD_SECONDS = 10;
+
+/** Where it connects to; undefined: it does not, or not to this pod, or to a port that cannot be told. */
+function portOf(probe: Located | undefined, { node }: Container): number | undefined {
+  const action = ['httpGet', 'tcpSocket', 'grpc'].map((kind) => at(probe, kind)).find((one) => one !== undefined);
+  if (textAt(action, 'host') !== undefined) return undefined;
+  const text = textAt(action, 'port') ?? '';
+  const named = itemsAt(node, 'ports').find((one) => textAt(one, 'name') === text);
+  return /^\d+$/.test(text) ? Number(text) : wholeAt(named, 'containerPort');
+}
+
+/** Whom `ignore=` names cannot be told from a manifest: the node's address, it is to be hoped. */
+function counts({ ports, ignore }: AdaptiveDrain, port: number): boolean {
+  return ignore.length === 0 && (ports.length === 0 || ports.includes(port));
+}
+
+function probed(seconds: number): string {
+  const drain = sexton('--drain, "min=1s,quiet=2s,max=15s"');
+  return deployment(
+    `- name: web\n  image: example.com/web:1\n  ${drain}\n  readinessProbe: {httpGet: {port: 8080}, periodSeconds: ${seconds}}`,
+  );
+}

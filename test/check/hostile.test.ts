@@ -1,0 +1,99 @@
+/**
+ * Inputs that somebody else has written: no name, depth or length of them makes `sexton check` fail, stand still, or
+ * print what a terminal or a CI takes as a command.
+ */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { deployment } from '../../src/check/rules/examples.ts';
+import { ruleNamed } from '../../src/check/rules/table.ts';
+import { SEXTON } from '../helpers/paths.ts';
+import { temporaryDirectory } from '../helpers/temporary.ts';
+
+const BAD = ruleNamed('SX101').bad;
+/** Root may read everything. */
+const SOMEBODY = process.getuid?.() === 0 ? { uid: 54_321, gid: 54_321 } : {};
+/** For a run that would take hours. */
+const HANGS_MS = 120_000;
+
+function check(cwd: string, ...args: readonly string[]) {
+  const env = { PATH: process.env.PATH };
+  return spawnSync(SEXTON, ['check', ...args], { cwd, env, encoding: 'utf8', timeout: HANGS_MS, ...SOMEBODY });
+}
+
+function directoryWith(files: Readonly<Record<string, string>>): string {
+  const dir = temporaryDirectory();
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(dir, name), text);
+  chmodSync(dir, 0o755);
+  return dir;
+}
+
+describe('sexton check of what others have written', () => {
+  it('reads names that the objects of JavaScript have as any other name', () => {
+    for (const name of ['constructor', '__proto__', 'toString']) {
+      const container = `- name: ${name}\n  image: ${name}\n  command: [sh, -c, "${name} & wait"]\n  env: [{name: ${name}, value: a}]`;
+      const { status, stderr } = check(directoryWith({ 'a.yaml': deployment(container) }), 'a.yaml');
+      assert.equal(status, 0, stderr);
+    }
+  });
+
+  it('reads a long run of blanks or slashes once', () => {
+    const many = 1_000_000;
+    const blanks = ' '.repeat(many);
+    const hook = (script: string) =>
+      deployment(`- name: web\n  image: a/b:1\n  lifecycle: {preStop: {exec: {command: [sh, -c, "${script}"]}}}`);
+    const texts = {
+      'hook.yaml': hook(`sleep 1${blanks}x`),
+      'mount.yaml': deployment(
+        `- name: web\n  image: a/b:1\n  volumeMounts: [{name: a, mountPath: "${'/'.repeat(many)}x"}]`,
+      ),
+      'comment.yaml': deployment(`- name: web\n  image: a/b:1${blanks}x # sexton-ignore SX301: no`),
+    };
+    for (const [name, text] of Object.entries(texts)) {
+      const { status, stderr } = check(directoryWith({ [name]: text }), name);
+      assert.equal(status, 0, `${name} ${stderr}`);
+    }
+  });
+
+  it('says that it may not read a directory, and checks the others', () => {
+    const dir = directoryWith({ 'bad.yaml': BAD });
+    mkdirSync(join(dir, 'closed'), { mode: 0 });
+    const { status, stdout, stderr } = check(dir, '.');
+    assert.equal(status, 2, stderr);
+    assert.match(stdout, /^closed not read: permission denied$/m);
+    assert.match(stdout, /^bad\.yaml:14:22 error SX101/m);
+  });
+
+  it('says that its working directory is gone, and that a baseline holds what is none', () => {
+    const dir = directoryWith({ 'bad.yaml': BAD, 'base.json': '{"findings": [null, 1, {"fingerprint": 2}]}' });
+    assert.equal(check(dir, '--baseline', 'base.json', 'bad.yaml').status, 1);
+    mkdirSync(join(dir, 'gone'));
+    const { status, stderr } = spawnSync('sh', ['-c', 'rmdir ../gone; exec "$0" check ../bad.yaml', SEXTON], {
+      cwd: join(dir, 'gone'),
+      encoding: 'utf8',
+    });
+    assert.equal(status, 125);
+    assert.match(stderr, /^sexton: cannot run sexton check: the working directory is gone; [^\n]+\n$/);
+    assert.throws(() => rmdirSync(join(dir, 'gone')), /ENOENT/);
+  });
+
+  it('prints no name of a file that a terminal or a CI takes as a command', () => {
+    const names = ['::error::no\x1b[2J.yaml', 'a\x1b]0;title\x07.yaml', '##[error]no.yaml', '##vso[task]\u009b.yaml'];
+    const dir = directoryWith(Object.fromEntries(names.map((name) => [name, BAD])));
+    writeFileSync(join(dir, '::warning::b.yaml'), 'a: [\n');
+    for (const format of ['text', 'github', 'markdown']) {
+      const { stdout, status } = check(dir, '-o', format, '.');
+      assert.equal(status, 2);
+      assert.doesNotMatch(stdout, /[^\P{Cc}\n]/u, format);
+      const commands = stdout.match(/^\s*::.*|##(\[|vso\[).*/gm) ?? [];
+      const ours = commands.filter((line) => /^::error file=(%3A|a|#)[^:]*(::web: a preStop|::not YAML)/.test(line));
+      assert.deepEqual(commands, format === 'github' ? ours : [], format);
+    }
+    const { stdout } = check(dir, '--diff', '.');
+    assert.doesNotMatch(stdout, /[^\P{Cc}\n]/u);
+    const there = spawnSync('git', ['apply', '--check', '-'], { cwd: dir, input: stdout, encoding: 'utf8' });
+    if (there.error === undefined) assert.equal(there.status, 0, there.stderr);
+  });
+});

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, lstatSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { ruleNamed } from '../../src/check/rules/table.ts';
+import { replaceText } from '../../src/check/write-back.ts';
+import { SEXTON } from '../helpers/paths.ts';
+import { temporaryDirectory } from '../helpers/temporary.ts';
+
+const BAD = ruleNamed('SX101').bad;
+
+describe('the files of --fix', () => {
+  it('keep their text where the repaired one cannot be written whole, and the message names the file', () => {
+    const dir = temporaryDirectory();
+    const text = `${BAD}${'# a line of a long comment\n'.repeat(400)}`;
+    writeFileSync(join(dir, 'a.yaml'), text);
+    // setrlimit(2): a write beyond the limit is cut, and the next one fails.
+    const { status, stderr } = spawnSync('sh', ['-c', 'ulimit -f 8; exec "$0" check --fix a.yaml', SEXTON], {
+      cwd: dir,
+      encoding: 'utf8',
+    });
+    assert.equal(status, 125, stderr);
+    assert.match(stderr, /--fix: cannot write a\.yaml: EFBIG/);
+    assert.equal(readFileSync(join(dir, 'a.yaml'), 'utf8'), text);
+    assert.deepEqual(readdirSync(dir), ['a.yaml']);
+  });
+
+  it('are left alone where they have changed since they were read', () => {
+    const dir = temporaryDirectory();
+    const file = join(dir, 'a.yaml');
+    writeFileSync(file, 'theirs');
+    assert.throws(() => replaceText(file, 'read', 'ours'), /it has changed meanwhile; run it again/);
+    assert.equal(readFileSync(file, 'utf8'), 'theirs');
+    assert.deepEqual(readdirSync(dir), ['a.yaml']);
+  });
+
+  it('keep their mode, and stay behind the links that lead to them', () => {
+    const dir = temporaryDirectory();
+    writeFileSync(join(dir, 'a.yaml'), BAD);
+    chmodSync(join(dir, 'a.yaml'), 0o640);
+    symlinkSync('a.yaml', join(dir, 'link.yaml'));
+    const { status } = spawnSync(SEXTON, ['check', '--fix', 'link.yaml'], { cwd: dir });
+    assert.equal(status, 0);
+    assert.ok(lstatSync(join(dir, 'link.yaml')).isSymbolicLink());
+    assert.equal(statSync(join(dir, 'a.yaml')).mode & 0o777, 0o640);
+    assert.notEqual(readFileSync(join(dir, 'a.yaml'), 'utf8'), BAD);
+    assert.deepEqual(readdirSync(dir).sort(), ['a.yaml', 'link.yaml']);
+  });
+});
