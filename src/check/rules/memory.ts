@@ -9,7 +9,7 @@ import type { Found, Rule } from './rule.ts';
 
 const MIB = 1024 * 1024;
 /** What a wake of the supervisor needs above the command's own memory. */
-const WAKE_MIB = 15;
+const WAKE_MIB = 16;
 
 export const MEMORY_RULES: readonly Rule[] = [
   {

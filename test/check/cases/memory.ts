@@ -7,19 +7,19 @@ function limited(resources: string, command = '/bin/server', more = '', flags = 
   );
 }
 
-const MIB_15 = 15 * 1024 * 1024;
+const MIB_16 = 16 * 1024 * 1024;
 
 export const MEMORY_CASES: readonly Case[] = [
   {
     rule: 'SX809',
     what: 'a limit that the supervisor alone does not fit into',
-    text: limited('limits: {memory: 14Mi}'),
-    says: [/^warning @0 \[14Mi\] web: a limit of 14Mi: less than 15 MiB are left/],
+    text: limited('limits: {memory: 15Mi}'),
+    says: [/^warning @0 \[15Mi\] web: a limit of 15Mi: less than 16 MiB are left/],
   },
   {
     rule: 'SX809',
     what: 'a limit of which nothing else is known',
-    text: limited(`limits: {memory: ${MIB_15}}`),
+    text: limited(`limits: {memory: ${MIB_16}}`),
     says: [],
   },
   { rule: 'SX809', what: 'a container without a limit', text: limited('requests: {memory: 1Mi}'), says: [] },
@@ -33,19 +33,19 @@ export const MEMORY_CASES: readonly Case[] = [
   {
     rule: 'SX809',
     what: 'a request beside a limit that is too low in any case',
-    text: limited('limits: {memory: 14Mi}, requests: {memory: 1Mi}'),
+    text: limited('limits: {memory: 15Mi}, requests: {memory: 1Mi}'),
     says: [/^warning /],
   },
   {
     rule: 'SX809',
     what: 'a request beside a limit that just fits the supervisor',
-    text: limited('limits: {memory: 15Mi}, requests: {memory: 1Mi}'),
+    text: limited('limits: {memory: 16Mi}, requests: {memory: 1Mi}'),
     says: [/^info /],
   },
   {
     rule: 'SX809',
     what: 'a request that leaves just enough',
-    text: limited('limits: {memory: 65Mi}, requests: {memory: 50Mi}'),
+    text: limited('limits: {memory: 66Mi}, requests: {memory: 50Mi}'),
     says: [],
   },
   {
@@ -117,7 +117,7 @@ export const MEMORY_CASES: readonly Case[] = [
   {
     rule: 'SX809',
     what: 'a heap of Node that leaves just enough',
-    text: limited('limits: {memory: 65Mi}', 'node, --max-old-space-size=50'),
+    text: limited('limits: {memory: 66Mi}', 'node, --max-old-space-size=50'),
     says: [],
   },
   {
@@ -135,19 +135,19 @@ export const MEMORY_CASES: readonly Case[] = [
   {
     rule: 'SX809',
     what: 'a plain command, which has no supervisor',
-    text: limited('limits: {memory: 14Mi}', '/bin/server', '', ''),
+    text: limited('limits: {memory: 15Mi}', '/bin/server', '', ''),
     says: [],
   },
   {
     rule: 'SX809',
     what: 'a member without a drain',
-    text: limited('limits: {memory: 14Mi}', '/bin/server', '', '--graveyard, /graveyard, '),
+    text: limited('limits: {memory: 15Mi}', '/bin/server', '', '--graveyard, /graveyard, '),
     says: [/^warning /],
   },
   {
     rule: 'SX809',
     what: 'a pre-stop hook',
-    text: limited('limits: {memory: 14Mi}', '/bin/server', '', '--pre-stop, "exec:bye", '),
+    text: limited('limits: {memory: 15Mi}', '/bin/server', '', '--pre-stop, "exec:bye", '),
     says: [/^warning /],
   },
   {
