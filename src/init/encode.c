@@ -36,7 +36,7 @@ static char *put_errno(char *out, int number) {
   return put_number(out, (uint64_t)number);
 }
 
-/* Of each kind: the name of its frame, and its fields, a letter each as in put_field(). */
+/* The name of each kind's frame, and its fields, a letter each as in put_field(). */
 static const struct {
   const char *name, *fields;
 } forms[] = {

@@ -133,7 +133,7 @@ static bool decode_watch(struct fields *fields, struct operation *op) {
   return true;
 }
 
-/* Of each operation: its name, and its fields, a letter each as in decode_field(). */
+/* The name of each operation, and its fields, a letter each as in decode_field(). */
 static const struct {
   const char *name, *fields;
 } forms[] = {

@@ -96,7 +96,7 @@ for (const [means, readsInALook, builds] of [
     `P15 a neighbor that writes without a pause wakes init once for each look, by ${means}`,
     async (t, build) => {
       const { init, supervisor, dir } = await watching(t, build);
-      // So many files make looks dear, so that they are far apart.
+      // A look at this many files is expensive, so looks are far apart.
       send(init.pid, 'SIGSTOP');
       for (let at = 0; at < 400; at++) writeFileSync(join(dir, `m${at}`), '');
       send(init.pid, 'SIGCONT');

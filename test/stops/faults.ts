@@ -26,7 +26,7 @@ export interface StruckMember {
   readonly pid1: number;
   /** Finds the supervisor that runs now. */
   readonly supervisor: () => number | undefined;
-  /** Of the fault's controller. */
+  /** The member's cgroup of the fault's controller. */
   readonly cgroup: Cgroup | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface Fault {
   readonly controller?: Controller;
   /** Why it cannot be had here. */
   readonly why?: string | undefined;
-  /** So many MiB the command has: the OOM killer takes the one that has most. */
+  /** How many MiB the command occupies: the OOM killer takes the process that has most. */
   readonly fillMb?: number;
   readonly strike: (pod: Struck) => void | Promise<void>;
 }

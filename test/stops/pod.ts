@@ -167,7 +167,7 @@ function inOrder({ scratch }: Place, ends: readonly End[]): End[] {
   );
 }
 
-/** Of the clock that the commands write into their log: CLOCK_MONOTONIC. */
+/** The time on CLOCK_MONOTONIC, which the commands write into their log. */
 function nowMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }

@@ -39,7 +39,7 @@ export function textOf(result: Result, style: TextStyle, withTimeline: boolean):
   return text.replaceAll(/^([^\S\n]*):(?=:)/gm, '$1?');
 }
 
-/** So many are taken in at a glance. */
+/** The most that can be read at a glance. */
 const FEW = 10;
 
 /** How often each rule has found something, the most first. */

@@ -111,7 +111,7 @@ export function objectsOf(roots: readonly Root[]): Objects {
   }
 }
 
-/** Of Kubernetes. */
+/** Whether this is an object of Kubernetes. */
 export function isObject(node: Located): node is LocatedMap {
   return node.kind === 'map' && textAt(node, 'kind') !== undefined && textAt(node, 'apiVersion') !== undefined;
 }

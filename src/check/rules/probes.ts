@@ -60,7 +60,7 @@ function portOf(probe: Located | undefined, { node }: Container): number | undef
   return /^\d+$/.test(text) ? Number(text) : wholeAt(named, 'containerPort');
 }
 
-/** Whom `ignore=` names cannot be told from a manifest: the node's address, it is to be hoped. */
+/** A manifest does not show which addresses `ignore=` has to name: usually the node's. */
 function counts({ ports, ignore }: AdaptiveDrain, port: number): boolean {
   return ignore.length === 0 && (ports.length === 0 || ports.includes(port));
 }

@@ -17,7 +17,7 @@ export interface Fallback {
   readonly waitMs: number | undefined;
   /** From such a request to KILL; undefined: there is none. */
   readonly graceMs: number | undefined;
-  /** Of an acknowledged stop: when the child gets the signal at the earliest, CLOCK_MONOTONIC; undefined: never. */
+  /** When the child of an acknowledged stop gets the signal at the earliest, CLOCK_MONOTONIC; undefined: never. */
   readonly atMs: number | undefined;
 }
 

@@ -25,7 +25,7 @@ export interface NamedMain {
 }
 
 export interface EndWith {
-  /** So many of them have to be gone for good; 0: that is for the supervisor to judge, while one can be started. */
+  /** How many of them have to be gone for good; 0: the supervisor judges that, while one can be started. */
   readonly needed: number;
   readonly signal: number;
   /** By name. */

@@ -50,7 +50,7 @@ export interface Sight {
 }
 
 export class Looks {
-  /** Of the connections that count. */
+  /** The pace of the connections that count. */
   readonly pace = new Pace();
   readonly #ports: ReadonlySet<number>;
   readonly #ownPorts: ReadonlySet<number>;

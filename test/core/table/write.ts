@@ -1,5 +1,5 @@
 /**
- * `node test/core/table/write.ts`: writes the generated parts of `docs/internals/states.md` anew.
+ * `node test/core/table/write.ts`: writes the generated parts of `docs/internals/states.md` again.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
