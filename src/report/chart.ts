@@ -8,7 +8,7 @@ import { type Axis, axisBetween, shareOf } from './axis.ts';
 import type { Bar, Mark, Paint } from './bars.ts';
 import { type ComparedMember, comparisonOf, rangeText } from './prediction.ts';
 import { type MemberStop, type PodStop, type Span, stopMsOf } from './stop.ts';
-import { endText, nameOf, seconds } from './words.ts';
+import { endText, hasFailed, nameOf, seconds } from './words.ts';
 
 export interface Chart {
   readonly axis: Axis;
@@ -64,11 +64,17 @@ export function chartOf(pod: PodStop): Chart {
 function rowOf(member: MemberStop, compared: ComparedMember | undefined, axis: Axis): Row {
   return {
     name: member.name,
-    kind: member.role === 'sidecar' ? 'sidecar' : '',
+    kind: [member.role === 'sidecar' ? 'sidecar' : '', member.isOfKubelet ? 'by the kubelet' : '']
+      .filter((part) => part !== '')
+      .join(', '),
     bars: member.spans.filter(({ untilMs }) => untilMs >= axis.fromMs).flatMap(barOf),
     marks: signalsOf(member, axis),
     end: endText(member),
-    isBad: member.forcedBy !== undefined || (compared?.differences.length ?? 0) > 0,
+    isBad:
+      member.forcedBy !== undefined ||
+      member.reason === 'lost' ||
+      hasFailed(member) ||
+      (compared?.differences.length ?? 0) > 0,
     isPrediction: false,
   };
 }

@@ -15,7 +15,11 @@ export interface Origin {
   readonly pod: string;
   readonly workload: string;
   /** What the platform says of the end, for evidence that was written before it: a KILL leaves no time for more. */
-  readonly end?: { readonly diedMs: number | undefined; readonly exitCode: number | undefined };
+  readonly end?: {
+    readonly diedMs: number | undefined;
+    readonly exitCode: number | undefined;
+    readonly forcedBy: string | undefined;
+  };
 }
 
 /** undefined: it is none. */
@@ -25,7 +29,8 @@ export function stopOfEvidence(value: unknown, { pod, workload, end }: Origin): 
   const written = timeOf(value, 'Died');
   // Nothing was written after the stop had begun: it was ended from outside.
   const isCut = written === undefined && textOf(value, 'Unfinished') !== undefined;
-  const diedMs = written ?? (isCut ? end?.diedMs : undefined);
+  const isRefusal = textOf(value, 'Reason') === 'never-started';
+  const diedMs = written ?? (isCut || isRefusal ? end?.diedMs : undefined);
   if (name === undefined || textOf(value, 'Summary') === undefined || diedMs === undefined) return undefined;
   const requestedMs = timeOf(value, 'StopRequested');
   const graceLeftMs = numberOf(value, 'GraceLeftMs');
@@ -50,7 +55,7 @@ export function stopOfEvidence(value: unknown, { pod, workload, end }: Origin): 
     reason: textOf(value, 'Reason') as DeathReason | undefined,
     exitCode: numberOf(value, 'ExitCode') ?? (isCut ? end?.exitCode : undefined),
     signal: textOf(value, 'Signal'),
-    forcedBy: textOf(value, 'ForcedBy') ?? (isCut ? 'an unknown sender' : undefined),
+    forcedBy: textOf(value, 'ForcedBy') ?? (isCut ? (end?.forcedBy ?? 'an unknown sender') : undefined),
     restarts: numberOf(value, 'Restarts') ?? 0,
     connections: connectionsOf(value.Connections),
     startAfter: [],

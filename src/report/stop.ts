@@ -54,6 +54,14 @@ export interface MemberStop {
   readonly restarts: number;
   /** Of the pod, with this member; absent: there was none, or the source does not tell. */
   readonly inPlace?: InPlace;
+  /** It runs again: the end of its command, and its next start. */
+  readonly again?: { readonly endedMs: number; readonly againMs: number };
+  /** Between two lives that belong to the report; in order. */
+  readonly absences?: readonly Absence[];
+  /** Absent: the source is no pod. */
+  readonly platform?: PlatformRecord;
+  /** Only the kubelet tells of it: its times are cut to seconds, and its signals are not known. */
+  readonly isOfKubelet?: true;
   readonly connections: Connections | undefined;
   /** Members that it needs; they serve on until it has ended. */
   readonly startAfter: readonly string[];
@@ -66,8 +74,23 @@ export interface InPlace {
   readonly times: number;
   /** Who asked for the last one. */
   readonly by: string;
-  /** Of the last one, if it is the last that has happened: the end of the command, and its next start. */
-  readonly last?: { readonly endedMs: number; readonly againMs: number };
+}
+
+/** From the end of a command to its next start. */
+export interface Absence {
+  readonly fromMs: number;
+  readonly untilMs: number;
+  readonly exitCode: number | undefined;
+  readonly forcedBy: string | undefined;
+}
+
+/** What the platform's own record of the pod says of its stop. */
+export interface PlatformRecord {
+  /** In words; absent: the platform did not stop it. */
+  readonly why?: string;
+  readonly askedMs?: number;
+  /** Of the deletion. */
+  readonly graceMs?: number;
 }
 
 export interface PodStop {
@@ -82,6 +105,7 @@ export interface PodStop {
   /** The stop is: all have ended, or were restarted in place. */
   readonly isOver: boolean;
   readonly deadlineMs: number | undefined;
+  readonly platform?: PlatformRecord;
   /** What its manifest let expect. */
   readonly prediction?: Prediction;
 }
@@ -98,9 +122,14 @@ export function podsOf(members: readonly MemberStop[], nowMs: number): readonly 
     const pod = pods.get(key) ?? new Map<string, MemberStop>();
     pods.set(key, pod);
     const known = pod.get(member.name);
-    if (known === undefined || (member.diedMs ?? nowMs) >= (known.diedMs ?? nowMs)) pod.set(member.name, member);
+    if (known === undefined || knownUntil(member, nowMs) >= knownUntil(known, nowMs)) pod.set(member.name, member);
   }
   return [...pods.values()].map((pod) => podOf([...pod.values()], nowMs)).sort((a, b) => a.beganMs - b.beganMs);
+}
+
+/** A pod may have been read long ago. */
+function knownUntil({ diedMs, again, platform }: MemberStop, nowMs: number): number {
+  return diedMs ?? (platform === undefined ? nowMs : (again?.againMs ?? 0));
 }
 
 function indexOfBirth(births: Births, { name, spans }: MemberStop): number {
@@ -119,9 +148,10 @@ function podOf(members: readonly MemberStop[], nowMs: number): PodStop {
   const [first] = members;
   if (first === undefined) throw new Error('internal error: a pod without members');
   const requests = members.flatMap(({ requestedMs }) => requestedMs ?? []);
-  const ends = members.flatMap(({ diedMs, inPlace }) => diedMs ?? inPlace?.last?.againMs ?? []);
+  const ends = members.flatMap(({ diedMs, again }) => diedMs ?? again?.againMs ?? []);
+  const platform = members.findLast((member) => member.platform?.why !== undefined)?.platform;
   const deadlines = members.flatMap(({ deadlineMs }) => deadlineMs ?? []);
-  const isOver = ends.length === members.length;
+  const isOver = ends.length === members.length || (ends.length > 0 && goesOn(members, platform));
   const endedMs = isOver ? Math.max(...ends) : nowMs;
   return {
     pod: first.pod,
@@ -129,23 +159,35 @@ function podOf(members: readonly MemberStop[], nowMs: number): PodStop {
     members: members
       .toSorted((a, b) => rankOf(a) - rankOf(b) || (endMsOf(a) ?? nowMs) - (endMsOf(b) ?? nowMs))
       .map((member) => untilEnd(member, endedMs)),
-    beganMs: Math.min(endedMs, ...requests, ...ends),
+    beganMs: Math.min(endedMs, ...requests, ...members.flatMap((member) => endMsOf(member) ?? [])),
     endedMs,
     isOver,
     deadlineMs: deadlines.length === 0 ? undefined : Math.min(...deadlines),
+    ...(platform && { platform }),
   };
 }
 
-/** Of its command, for good or in the restart that is told of. */
-export function endMsOf({ diedMs, inPlace }: MemberStop): number | undefined {
-  return diedMs ?? inPlace?.last?.endedMs;
+/** Containers were restarted alone, while the others ran on. */
+function goesOn(members: readonly MemberStop[], platform: PlatformRecord | undefined): boolean {
+  return (
+    platform === undefined &&
+    members.every(({ diedMs, again, isOfKubelet }) => diedMs === undefined && (again !== undefined || isOfKubelet))
+  );
 }
 
-/** One that runs again does so until the last of the others does. */
+/** Of its command, for good or in the restart that is told of. */
+export function endMsOf({ diedMs, again }: MemberStop): number | undefined {
+  return diedMs ?? again?.endedMs;
+}
+
+/** One that runs again does so until the last of the others does, and what the kubelet saw last goes on. */
 function untilEnd(member: MemberStop, untilMs: number): MemberStop {
-  const fromMs = member.inPlace?.last?.againMs;
-  if (fromMs === undefined || fromMs >= untilMs) return member;
-  return { ...member, spans: [...member.spans, { activity: 'run', fromMs, untilMs }] };
+  const { again, spans, isOfKubelet, diedMs } = member;
+  const last = spans.at(-1);
+  if (again !== undefined && again.againMs < untilMs)
+    return { ...member, spans: [...spans, { activity: 'run', fromMs: again.againMs, untilMs }] };
+  if (isOfKubelet === undefined || diedMs !== undefined || again !== undefined || last === undefined) return member;
+  return { ...member, spans: [...spans.slice(0, -1), { ...last, untilMs: Math.max(last.fromMs, untilMs) }] };
 }
 
 function rankOf({ role }: MemberStop): number {
@@ -169,9 +211,9 @@ export function stopMsOf(pod: PodStop): number {
   return pod.endedMs - pod.beganMs;
 }
 
-/** The grace period as declared, the shortest. */
+/** The grace period as declared, or of the deletion: the shortest. */
 export function graceMsOf(pod: PodStop): number | undefined {
-  const graces = pod.members.flatMap(({ graceMs }) => graceMs ?? []);
+  const graces = [...pod.members, pod.platform ?? {}].flatMap(({ graceMs }) => graceMs ?? []);
   return graces.length === 0 ? undefined : Math.min(...graces);
 }
 

@@ -27,7 +27,7 @@ export interface Now {
 export function stopOfTombstone(tombstone: Tombstone, pod: string, now: Now): MemberStop {
   const { Session, Name, Role, Died, Restarts = 0 } = tombstone;
   const inPlace = inPlaceOf(tombstone);
-  const again = inPlace?.last;
+  const again = inPlace && againOf(tombstone);
   const { ExitCode = again && tombstone.LastExitCode, Signal, Reason, StopReason = again && RESTART } = tombstone;
   const History = again === undefined ? (tombstone.History ?? []) : lastRestart(tombstone.History ?? []);
   const requestedMs = again === undefined ? msOf(tombstone.StopRequested) : firstMs(History);
@@ -52,28 +52,24 @@ export function stopOfTombstone(tombstone: Tombstone, pod: string, now: Now): Me
     forcedBy: forcerOf(History, over),
     restarts: Restarts,
     ...(inPlace && { inPlace }),
+    ...(again && { again }),
     connections: connectionsOf(over),
     startAfter: tombstone.StartAfter ?? [],
     ...clockOf(tombstone, diedMs),
   };
 }
 
-function inPlaceOf({
-  PodRestarts = 0,
-  RestartBy = '?',
-  Died,
-  StopRequested,
-  History = [],
-}: Tombstone): InPlace | undefined {
-  if (PodRestarts === 0) return undefined;
-  const told = { times: PodRestarts, by: cleanText(RestartBy) };
+function inPlaceOf({ PodRestarts = 0, RestartBy = '?' }: Tombstone): InPlace | undefined {
+  return PodRestarts === 0 ? undefined : { times: PodRestarts, by: cleanText(RestartBy) };
+}
+
+/** undefined: something else has happened since. */
+function againOf({ Died, StopRequested, History = [] }: Tombstone): MemberStop['again'] {
+  if (Died !== undefined || StopRequested !== undefined) return undefined;
   const restart = lastRestart(History);
   const endedMs = msOf(restart.find(({ Event }) => Event === 'ended for a restart')?.At);
   const againMs = msOf(restart.findLast(({ Event }) => Event === 'started')?.At);
-  const isLast = Died === undefined && StopRequested === undefined;
-  return isLast && endedMs !== undefined && againMs !== undefined && againMs >= endedMs
-    ? { ...told, last: { endedMs, againMs } }
-    : told;
+  return endedMs === undefined || againMs === undefined || againMs < endedMs ? undefined : { endedMs, againMs };
 }
 
 /**

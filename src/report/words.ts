@@ -51,9 +51,10 @@ export function sentenceOf(pod: PodStop): string {
   const longest = longestOf(pod);
   const movedMs = clockMovedMs(pod);
   const clock = movedMs < LEAST_MOVED_MS ? [] : [`the wall clock moved by ${seconds(movedMs)} meanwhile`];
-  const isRestart = pod.members.some(({ inPlace }) => inPlace?.last !== undefined);
+  const isRestart = pod.members.some(({ inPlace, again }) => inPlace !== undefined && again !== undefined);
   const verdict = `${isRestart ? 'restart in place: ' : ''}${verdictOf(pod)}, ${took}`;
-  return [verdict, ...(longest === undefined ? [] : [longest]), ...clock, ...restartsOf(pod)].join('; ');
+  const { why } = pod.platform ?? {};
+  return [verdict, why, longest, ...clock, ...restartsOf(pod)].filter((part) => part !== undefined).join('; ');
 }
 
 /** `restarted in place 2 times, the last one asked for by web, uid 0, pid 71`. */
@@ -79,11 +80,25 @@ function clockMovedMs({ members }: PodStop): number {
 const LEAST_MOVED_MS = 100;
 
 function verdictOf(pod: PodStop): string {
-  const forced = forcedOf(pod).map(({ name, forcedBy }) => `${name} by ${forcedBy}`);
-  const late = lateOf(pod).map(({ name }) => name);
-  if (forced.length + late.length === 0) return 'graceful';
-  const parts = [forced.length > 0 ? `forced: ${listOf(forced)}` : '', late.length > 0 ? `late: ${listOf(late)}` : ''];
-  return parts.filter((part) => part !== '').join('; ');
+  const { members } = pod;
+  const lost = members.filter(({ reason }) => reason === 'lost');
+  const failed = members.filter((member) => hasFailed(member) && !lost.includes(member));
+  const kinds: readonly (readonly [string, readonly string[]])[] = [
+    ['forced', forcedOf(pod).map(({ name, forcedBy }) => `${name} by ${forcerText(forcedBy)}`)],
+    ['late', lateOf(pod).map(({ name }) => name)],
+    ['lost', lost.map(({ name }) => name)],
+    ['failed', failed.map((member) => `${member.name} (${endOf(member)})`)],
+  ];
+  const parts = kinds.flatMap(([kind, names]) => (names.length === 0 ? [] : [`${kind}: ${listOf(names)}`]));
+  if (parts.length > 0) return parts.join('; ');
+  // What the command made of its stop signal only sexton sees.
+  return members.some(({ isOfKubelet }) => isOfKubelet) ? 'no KILL' : 'graceful';
+}
+
+/** It ended without having been asked to, and not by KILL. */
+export function hasFailed({ stopReason, forcedBy, exitCode = 0, diedMs, again }: MemberStop): boolean {
+  const hasEnded = diedMs !== undefined || again !== undefined;
+  return hasEnded && stopReason === undefined && forcedBy === undefined && exitCode !== 0;
 }
 
 function listOf(texts: readonly string[]): string {
@@ -183,7 +198,7 @@ export function chainOf(pod: PodStop): readonly Link[] {
 
 /** What it did itself, after its last wait for another member. */
 function ownPartOf(member: MemberStop): { readonly spans: readonly Span[]; readonly fromMs: number } {
-  const endMs = member.inPlace?.last?.endedMs ?? Number.POSITIVE_INFINITY;
+  const endMs = member.again?.endedMs ?? Number.POSITIVE_INFINITY;
   const isAgain = ({ activity, fromMs }: Span): boolean =>
     fromMs >= endMs && (activity === 'wait' || activity === 'run');
   const own = member.spans.filter((span) => !isAgain(span));
@@ -208,20 +223,26 @@ function lastOf(members: readonly MemberStop[], byMs: number): MemberStop | unde
 export function chainLines(pod: PodStop): readonly string[] {
   return chainOf(pod).map(({ member, spans, waitedFor }) => {
     const did = spans.map((span) => `${nameOf(span)} ${seconds(lengthOf(span))}`).reverse();
-    const own = did.length === 0 ? endOf(member) : did.join(', ');
+    const own = did.length === 0 ? endText(member) : did.join(', ');
     return `${member.name}: ${own}${waitedFor === undefined ? causeOf(member) : `, after ${waitedFor} had ended`}`;
   });
 }
 
-function causeOf({ stopReason }: MemberStop): string {
-  return stopReason === undefined ? ', ended by itself' : `, asked to stop (${stopReason})`;
+function causeOf({ stopReason, forcedBy, reason }: MemberStop): string {
+  if (stopReason !== undefined) return `, asked to stop (${stopReason})`;
+  return forcedBy === undefined && reason !== 'lost' ? ', ended by itself' : '';
 }
 
 /** `exit 0`; `SIGKILL by sexton`. */
 export function endText(member: MemberStop): string {
   const { forcedBy, signal } = member;
   if (forcedBy === undefined) return endOf(member);
-  return signal === 'SIGKILL' ? `${signal} by ${forcedBy}` : `${endOf(member)}, KILL by ${forcedBy}`;
+  const by = forcerText(forcedBy);
+  return signal === 'SIGKILL' ? `${signal} by ${by}` : `${endOf(member)}, KILL by ${by}`;
+}
+
+function forcerText(forcedBy = ''): string {
+  return forcedBy === 'OOM killer' ? `the ${forcedBy}` : forcedBy;
 }
 
 export function shorten(text: string, max: number, ellipsis = '…'): string {
@@ -229,11 +250,11 @@ export function shorten(text: string, max: number, ellipsis = '…'): string {
 }
 
 /** `exit 0`, `SIGKILL`; `exit 0, runs again`. */
-export function endOf({ exitCode, signal, diedMs, reason, inPlace }: MemberStop): string {
-  if (diedMs === undefined && inPlace?.last !== undefined)
+export function endOf({ exitCode, signal, diedMs, reason, again }: MemberStop): string {
+  if (diedMs === undefined && again !== undefined)
     return `${exitCode === undefined ? 'ended' : `exit ${exitCode}`}, runs again`;
   if (diedMs === undefined) return 'alive';
-  if (reason === 'never-started') return 'never started';
+  if (reason === 'never-started' || reason === 'lost') return reason.replace('-', ' ');
   if (signal !== undefined) return signal;
   return exitCode === undefined ? (reason ?? 'ended') : `exit ${exitCode}`;
 }
