@@ -23,7 +23,7 @@ export interface Bar {
 export interface Mark {
   readonly atMs: number;
   readonly text: string;
-  readonly kind: 'signal' | 'killed';
+  readonly kind: 'signal' | 'killed' | 'ended';
 }
 
 export interface Prediction {

@@ -68,7 +68,7 @@ function rowOf(member: MemberStop, compared: ComparedMember | undefined, axis: A
       .filter((part) => part !== '')
       .join(', '),
     bars: member.spans.filter(({ untilMs }) => untilMs >= axis.fromMs).flatMap(barOf),
-    marks: signalsOf(member, axis),
+    marks: [...signalsOf(member, axis), ...endsOf(member, axis)],
     end: endText(member),
     isBad:
       member.forcedBy !== undefined ||
@@ -120,6 +120,13 @@ function signalsOf({ marks }: MemberStop, axis: Axis): readonly Mark[] {
   }));
 }
 
+/** Where the command ended, to be started again. */
+function endsOf({ absences = [] }: MemberStop, axis: Axis): readonly Mark[] {
+  return absences
+    .filter(({ fromMs }) => fromMs >= axis.fromMs && fromMs <= axis.untilMs)
+    .map(({ fromMs, how }) => ({ atMs: fromMs, text: how, kind: 'ended' }));
+}
+
 export function isOnAxis({ untilMs }: Axis, { atMs }: Pick<Note, 'atMs'>): boolean {
   return atMs <= untilMs;
 }
@@ -144,4 +151,5 @@ const LEGEND: readonly (readonly [Paint | Mark['kind'], string])[] = [
   ['rest', 'leftover processes'],
   ['signal', 'a signal'],
   ['killed', 'KILL by the platform'],
+  ['ended', 'the command ended, and was restarted'],
 ];

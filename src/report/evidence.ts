@@ -7,8 +7,9 @@ import type { Connections } from '../core/format/evidence.ts';
 import type { DeathReason } from '../core/format/tombstone.ts';
 import { cleanText } from '../core/format/tombstone.ts';
 import type { Activity } from './bars.ts';
-import type { Mark, MemberStop, Span } from './stop.ts';
+import type { Absence, Mark, MemberStop, Span } from './stop.ts';
 import { msOf } from './time.ts';
+import { forcerText } from './words.ts';
 
 /** Where the evidence was found. */
 export interface Origin {
@@ -59,6 +60,31 @@ export function stopOfEvidence(value: unknown, { pod, workload, end }: Origin): 
     restarts: numberOf(value, 'Restarts') ?? 0,
     connections: connectionsOf(value.Connections),
     startAfter: [],
+    ...courseOf(Array.isArray(value.Absences) ? value.Absences.slice(0, MAX_PHASES) : [], value.Hurried, requestedMs),
+  };
+}
+
+/** What `core/format/course.ts` makes of a history. */
+export function courseOf(
+  absences: readonly unknown[],
+  hurried: unknown,
+  requestedMs: number | undefined,
+): Pick<MemberStop, 'absences' | 'hurried'> {
+  if (requestedMs === undefined) return {};
+  const told = absences.flatMap((absence): Absence[] => {
+    if (!isRecord(absence)) return [];
+    const [afterMs, ms] = [numberOf(absence, 'AfterMs'), numberOf(absence, 'Ms')];
+    if (afterMs === undefined || ms === undefined || afterMs < 0 || ms < 0) return [];
+    const [signal, by, code] = [textOf(absence, 'Signal'), textOf(absence, 'By'), numberOf(absence, 'ExitCode')];
+    const how =
+      signal === undefined ? `exit ${code ?? 'unknown'}` : by === undefined ? signal : `killed by ${forcerText(by)}`;
+    return [{ fromMs: requestedMs + afterMs, untilMs: requestedMs + afterMs + ms, how }];
+  });
+  const signal = isRecord(hurried) ? textOf(hurried, 'Signal')?.replace(/^SIG/, '') : undefined;
+  const afterMs = isRecord(hurried) ? numberOf(hurried, 'AfterMs') : undefined;
+  return {
+    ...(told.length > 0 && { absences: told }),
+    ...(signal !== undefined && afterMs !== undefined && { hurried: { atMs: requestedMs + afterMs, signal } }),
   };
 }
 

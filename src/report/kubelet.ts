@@ -7,6 +7,7 @@ import { cleanText } from '../core/format/tombstone.ts';
 import { isRecord, type Origin, stopOfEvidence } from './evidence.ts';
 import type { Absence, MemberStop, PlatformRecord, Span } from './stop.ts';
 import { msOf } from './time.ts';
+import { endText } from './words.ts';
 
 /** Empty: no container of it has ended, or it is no pod. */
 export function membersOfPod(pod: unknown): readonly MemberStop[] {
@@ -90,8 +91,15 @@ function memberOf(container: Container, origin: Origin, platform: PlatformRecord
   if (last === undefined)
     return runsSinceMs === undefined ? undefined : aliveSince(runsSinceMs, container, origin, platform);
   if (now === undefined && runsSinceMs !== undefined) return { ...againFrom(last, runsSinceMs), platform };
-  const absences = earlier === undefined ? [] : absencesBetween(earlier, last);
-  return { ...last, platform, absences: [...absences, ...(last.absences ?? [])] };
+  const absence = earlier && absenceBetween(earlier, last);
+  if (earlier === undefined || absence === undefined) return { ...last, platform };
+  const { fromMs, untilMs } = absence;
+  return {
+    ...last,
+    platform,
+    spans: [...earlier.spans, { activity: 'wait', fromMs, untilMs }, ...last.spans],
+    absences: [absence, ...(last.absences ?? [])],
+  };
 }
 
 /** The last life is told of as a stop that ends in another start. */
@@ -100,12 +108,12 @@ function againFrom(last: MemberStop, againMs: number): MemberStop {
   return { ...member, diedMs: undefined, again: { endedMs: diedMs, againMs: Math.max(diedMs, againMs) } };
 }
 
-function absencesBetween(earlier: MemberStop, last: MemberStop): readonly Absence[] {
-  const { diedMs, exitCode, forcedBy } = earlier;
-  const againMs = last.spans[0]?.fromMs;
-  return diedMs === undefined || againMs === undefined
-    ? []
-    : [{ fromMs: diedMs, untilMs: Math.max(diedMs, againMs), exitCode, forcedBy }];
+/** undefined: their times contradict each other. */
+function absenceBetween(earlier: MemberStop, { spans: [first] }: MemberStop): Absence | undefined {
+  const { diedMs } = earlier;
+  return diedMs === undefined || first === undefined || first.fromMs < diedMs
+    ? undefined
+    : { fromMs: diedMs, untilMs: first.fromMs, how: endText(earlier) };
 }
 
 /** By sexton's evidence, or by the kubelet's word alone. */

@@ -29,6 +29,7 @@ function podObject(pod: PodStop): object {
     forced: forcedOf(pod).map(({ name }) => name),
     late: lateOf(pod).map(({ name }) => name),
     criticalChain: chainLines(pod),
+    platform: pod.platform?.why,
     prediction: predictionObject(pod),
     members: pod.members.map((member) => memberObject(member, pod)),
   };
@@ -52,10 +53,17 @@ function memberObject(member: MemberStop, pod: PodStop): object {
     fromMs: at(span.fromMs),
     untilMs: at(span.untilMs),
   }));
+  const absences = member.absences?.map(({ fromMs, untilMs, how }) => ({
+    fromMs: at(fromMs),
+    untilMs: at(untilMs),
+    how,
+  }));
+  const hurried = member.hurried && { atMs: at(member.hurried.atMs), signal: member.hurried.signal };
   const marks = member.marks.map(({ atMs, text }) => ({ atMs: at(atMs), text }));
   const times = { requestedMs: at(member.requestedMs), diedMs: at(member.diedMs), deadlineMs: at(member.deadlineMs) };
   const ended = { name, role, stopReason, reason, exitCode, signal, forcedBy, restarts, restartedInPlace, connections };
-  return { ...ended, ...times, predicted: predictedObject(member, pod), spans, marks };
+  const source = member.isOfKubelet && 'kubelet';
+  return { ...ended, ...times, source, predicted: predictedObject(member, pod), spans, absences, hurried, marks };
 }
 
 /** Times since the stop of the pod began, as all others. */

@@ -58,6 +58,8 @@ export interface MemberStop {
   readonly again?: { readonly endedMs: number; readonly againMs: number };
   /** Between two lives that belong to the report; in order. */
   readonly absences?: readonly Absence[];
+  /** Another stop signal ended what it waited for. */
+  readonly hurried?: { readonly atMs: number; readonly signal: string };
   /** Absent: the source is no pod. */
   readonly platform?: PlatformRecord;
   /** Only the kubelet tells of it: its times are cut to seconds, and its signals are not known. */
@@ -80,8 +82,8 @@ export interface InPlace {
 export interface Absence {
   readonly fromMs: number;
   readonly untilMs: number;
-  readonly exitCode: number | undefined;
-  readonly forcedBy: string | undefined;
+  /** `killed by the OOM killer`, `exit 3`. */
+  readonly how: string;
 }
 
 /** What the platform's own record of the pod says of its stop. */
@@ -181,13 +183,27 @@ export function endMsOf({ diedMs, again }: MemberStop): number | undefined {
 }
 
 /** One that runs again does so until the last of the others does, and what the kubelet saw last goes on. */
-function untilEnd(member: MemberStop, untilMs: number): MemberStop {
+function untilEnd(whole: MemberStop, untilMs: number): MemberStop {
+  const member = { ...whole, spans: (whole.absences ?? []).reduce(withoutAbsence, whole.spans) };
   const { again, spans, isOfKubelet, diedMs } = member;
   const last = spans.at(-1);
   if (again !== undefined && again.againMs < untilMs)
     return { ...member, spans: [...spans, { activity: 'run', fromMs: again.againMs, untilMs }] };
   if (isOfKubelet === undefined || diedMs !== undefined || again !== undefined || last === undefined) return member;
   return { ...member, spans: [...spans.slice(0, -1), { ...last, untilMs: Math.max(last.fromMs, untilMs) }] };
+}
+
+function withoutAbsence(spans: readonly Span[], { fromMs, untilMs }: Absence): readonly Span[] {
+  return spans.flatMap((span) => {
+    const [from, until] = [Math.max(fromMs, span.fromMs), Math.min(untilMs, span.untilMs)];
+    if (from >= until) return [span];
+    const parts: readonly Span[] = [
+      { ...span, untilMs: from },
+      { activity: 'wait', fromMs: from, untilMs: until },
+      { ...span, fromMs: until },
+    ];
+    return parts.filter((part) => part.untilMs > part.fromMs);
+  });
 }
 
 function rankOf({ role }: MemberStop): number {

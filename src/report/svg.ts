@@ -206,7 +206,7 @@ function legend(chart: Chart, top: number): { readonly items: readonly string[];
 
 function sample(what: string, at: number, y: number): string {
   if (what === 'signal') return `<path class="mark" d="M${at + 2} ${y - 7}h8l-4 6z"/>`;
-  if (what === 'killed') return `<g transform="translate(${at + 6} ${y - 4})">${CROSS}</g>`;
+  if (what === 'killed' || what === 'ended') return `<g transform="translate(${at + 6} ${y - 4})">${CROSS}</g>`;
   return `<rect class="${what}" x="${at}" y="${y - 10}" width="12" height="12"/>`;
 }
 

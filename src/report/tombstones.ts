@@ -3,10 +3,11 @@
  * foreign tombstone has less, and what it does not tell is left out.
  */
 
+import { absencesIn, hurryIn } from '../core/format/course.ts';
 import { cleanText, type HistoryEntry, type Tombstone } from '../core/format/tombstone.ts';
 import { RESTART } from '../core/state/state.ts';
 import type { Activity } from './bars.ts';
-import { connectionsOf } from './evidence.ts';
+import { connectionsOf, courseOf } from './evidence.ts';
 import type { InPlace, Mark, MemberStop, Span } from './stop.ts';
 import { msOf } from './time.ts';
 
@@ -55,6 +56,8 @@ export function stopOfTombstone(tombstone: Tombstone, pod: string, now: Now): Me
     ...(again && { again }),
     connections: connectionsOf(over),
     startAfter: tombstone.StartAfter ?? [],
+    ...(again === undefined &&
+      courseOf(absencesIn(History, tombstone.StopRequested), hurryIn(History, tombstone.StopRequested), requestedMs)),
     ...clockOf(tombstone, diedMs),
   };
 }

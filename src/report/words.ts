@@ -54,7 +54,24 @@ export function sentenceOf(pod: PodStop): string {
   const isRestart = pod.members.some(({ inPlace, again }) => inPlace !== undefined && again !== undefined);
   const verdict = `${isRestart ? 'restart in place: ' : ''}${verdictOf(pod)}, ${took}`;
   const { why } = pod.platform ?? {};
-  return [verdict, why, longest, ...clock, ...restartsOf(pod)].filter((part) => part !== undefined).join('; ');
+  return [verdict, why, ...turnsOf(pod), longest, ...clock, ...restartsOf(pod)]
+    .filter((part) => part !== undefined)
+    .join('; ');
+}
+
+/** Ends of a command that another start followed, and stop signals that came again. */
+function turnsOf({ members, beganMs }: PodStop): readonly string[] {
+  const turns = members.flatMap(({ name, absences = [], hurried }) => [
+    ...absences.map(({ fromMs, untilMs, how }) =>
+      fromMs < beganMs
+        ? `${name}: ${how} ${seconds(beganMs - fromMs)} before, restarted`
+        : `${name}: ${how} after ${seconds(fromMs - beganMs)}, restarted, away for ${seconds(untilMs - fromMs)}`,
+    ),
+    ...(hurried === undefined
+      ? []
+      : [`${name}: hurried by another ${hurried.signal} after ${seconds(hurried.atMs - beganMs)}`]),
+  ]);
+  return turns.length === 0 ? [] : [listOf(turns)];
 }
 
 /** `restarted in place 2 times, the last one asked for by web, uid 0, pid 71`. */
@@ -241,7 +258,7 @@ export function endText(member: MemberStop): string {
   return signal === 'SIGKILL' ? `${signal} by ${by}` : `${endOf(member)}, KILL by ${by}`;
 }
 
-function forcerText(forcedBy = ''): string {
+export function forcerText(forcedBy = ''): string {
   return forcedBy === 'OOM killer' ? `the ${forcedBy}` : forcedBy;
 }
 

@@ -105,6 +105,26 @@ describe('the evidence', () => {
     assert.match(after.Summary, /^stopped in 800 ms \(mains finished\): linger 700 ms, TERM 100 ms, exit code 9, /);
   });
 
+  it('of a sidecar that died and was restarted while it held has how it died, when, and how long it was away', () => {
+    const config = sidecarConfig({ mains: ['web'], gracePeriodMs: 60_000 });
+    const held = new Life({ config, peers: [alive('web')] }).pass(1_000).endChild(1).pass(30_000).signal(15);
+    held.pass(5_000).killChild({ oom: false });
+    const away = (held.nextMs ?? 0) - held.nowMs;
+    const evidence = testimony(held.pass(9_000).see(dead('web', 0, { Final: true })));
+    assert.deepEqual(evidence.Absences, [{ AfterMs: 5_000, Ms: away, Signal: 'SIGKILL', By: 'an unknown sender' }]);
+    assert.equal(evidence.Restarts, 2);
+  });
+
+  it('of a stop that another signal hurried says when, and of one that it did not hurry says nothing', () => {
+    const child: ChildScript = { on: { 15: { afterMs: 100, code: 0 } } };
+    const drains = { drain: fixed(30_000), gracePeriodMs: 60_000 };
+    const hurried = testimony(main(child, drains).pass(1_000).signal(15).pass(15_000).signal(2));
+    assert.deepEqual(hurried.Hurried, { Signal: 'SIGINT', AfterMs: 15_000 });
+    assert.match(hurried.Summary, /: drain 15 s, TERM 100 ms, hurried by another INT after 15 s, exit code 0,/);
+    const same = testimony(main(child, drains).pass(1_000).signal(15).pass(100).signal(15));
+    assert.equal(same.Hurried, undefined);
+  });
+
   it('C3: of a stop that is not over says how far it is and whom it waits for', () => {
     const config = sidecarConfig({ mains: ['web'], gracePeriodMs: 60_000 });
     const child: ChildScript = { on: { 15: 'ignores' } };

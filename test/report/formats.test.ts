@@ -47,6 +47,35 @@ describe('a report', () => {
     );
   });
 
+  it('marks where a command ended and was restarted during the stop, and says how and for how long', () => {
+    const died = [
+      { At: at(2_110), Event: 'exited', Signal: 'SIGKILL', By: 'an unknown sender' },
+      { At: at(2_110), Event: 'phase', Phase: 'backoff' },
+      { At: at(2_259), Event: 'started' },
+      { At: at(2_259), Event: 'phase', Phase: 'holding' },
+    ];
+    const History = (PROXY.History ?? []).toSpliced(2, 0, ...died);
+    const pod = onlyPod([MAIN, { ...PROXY, History }].map(formatTombstone));
+    const how = 'proxy: killed by an unknown sender after 2.1 s, restarted, away for 149 ms';
+    assert.ok(sentenceOf(pod).includes(`; ${how};`), sentenceOf(pod));
+    const text = podText(pod, { ...PLAIN, width: 120 });
+    assert.match(text, /^proxy \(sidecar\) .*v-+X-+/m);
+    assert.match(text, / X ended, restarted$/m);
+    for (const drawn of [podSvg(pod), htmlPage([pod])]) assert.match(drawn, /<title>killed by an unknown sender</);
+  });
+
+  it('says which signal ended a drain early', () => {
+    const History = (MAIN.History ?? []).toSpliced(6, 0, {
+      At: at(2_000),
+      Event: 'signal received',
+      Signal: 'SIGTERM',
+    });
+    const pod = onlyPod([formatTombstone({ ...MAIN, History })]);
+    assert.match(sentenceOf(pod), /; main: hurried by another TERM after 2\.0 s;/);
+    const idle = (MAIN.History ?? []).toSpliced(6, 0, { At: at(1_900), Event: 'signal received', Signal: 'SIGTERM' });
+    assert.doesNotMatch(sentenceOf(onlyPod([formatTombstone({ ...MAIN, History: idle })])), /hurried/);
+  });
+
   // Of what init has done by itself the supervisor hears later: it notes the signal with its own time, and the phase then.
   for (const heardMs of [4_500, 6_500])
     it(`shows the stop signal from when init sent it, heard of ${heardMs - 4_010} ms later`, () => {

@@ -57,6 +57,7 @@ function stopOf(...pods: readonly object[]): PodStop {
 }
 
 const NOW_MS = BEGAN_MS + 60_000;
+const OOM = { reason: 'OOMKilled' };
 const PROXY = message({ ...EVIDENCE, Name: 'proxy', Role: 'sidecar', StopReason: 'mains finished' });
 
 function bars({ members }: PodStop, of: string): readonly string[] {
@@ -68,7 +69,7 @@ function bars({ members }: PodStop, of: string): readonly string[] {
 
 describe('a container that left no message', () => {
   it('is drawn from what the kubelet recorded, and the pod of a main that the OOM killer ended is not graceful', () => {
-    const stop = stopOf(pod({ main: ended(-5, 0, 137, { reason: 'OOMKilled' }), proxy: ended(-5, 4, 0, PROXY) }));
+    const stop = stopOf(pod({ main: ended(-5, 0, 137, OOM), proxy: ended(-5, 4, 0, PROXY) }));
     assert.match(sentenceOf(stop), /^forced: main by the OOM killer, 4\.0 s of 30 s/);
     assert.deepEqual(bars(stop, 'main'), ['run -5000..0']);
     const text = podText(stop, PLAIN);
@@ -118,6 +119,42 @@ describe('a container that the kubelet started again', () => {
     const stop = stopOf(pod({ main, proxy: { running: { startedAt: second(-5) } } }));
     assert.equal(sentenceOf(stop), 'forced: main by an unknown sender, 1.0 s');
     assert.match(podText(stop, PLAIN), /^main .*exit 137, runs again, KILL by an un~$/m);
+  });
+
+  it('and that was deleted later has both lives, and says how the first one ended', () => {
+    const main = again(ended(-10, 2, 0, message({ ...EVIDENCE, Born: second(-10) })), ended(-60, -20, 137, OOM));
+    const stop = stopOf(pod({ main }, { metadata: deleted(30) }));
+    assert.deepEqual(bars(stop, 'main').slice(0, 3), ['run -60000..-20000', 'wait -20000..-10000', 'run -10000..0']);
+    assert.match(
+      sentenceOf(stop),
+      /^graceful, 4\.0 s of 30 s; deleted .* 30 s; main: exit 137, KILL by the OOM killer 20 s before, restarted;/,
+    );
+  });
+});
+
+describe('who stopped the pod', () => {
+  const stopped = (around: Around) => sentenceOf(stopOf(pod({ web: ended(-5, 2, 0) }, around)));
+
+  it('is a deletion with another grace period than the pod has declared', () => {
+    assert.match(stopped({ metadata: deleted(5) }), /^no KILL, 2\.0 s of 5\.0 s; deleted with .* 5 s instead of 30 s;/);
+  });
+
+  for (const [reason, why] of Object.entries({
+    PreemptionByScheduler: 'preempted by a pod of higher priority',
+    EvictionByEvictionAPI: 'evicted by a request',
+    DeletionByTaintManager: 'evicted by a taint of its node',
+  }))
+    it(`is told from the condition of ${reason}`, () => {
+      const conditions = [{ type: 'DisruptionTarget', status: 'True', reason, lastTransitionTime: second(0) }];
+      assert.match(stopped({ status: { conditions } }), new RegExp(`^no KILL, 2\\.0 s; ${why};`));
+    });
+
+  it('is the kubelet that evicted it, or that its deadline was exceeded', () => {
+    assert.match(
+      stopped({ status: { reason: 'Evicted', message: 'The node was low on resource: memory. ' } }),
+      /^no KILL, 0 ms; evicted by the kubelet \(The node was low on resource: memory\.\)$/,
+    );
+    assert.match(stopped({ status: { reason: 'DeadlineExceeded' } }), /; its active deadline was exceeded$/);
   });
 });
 

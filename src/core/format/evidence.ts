@@ -6,6 +6,7 @@
  */
 import type { Role } from '../config.ts';
 import { EXIT } from '../exit.ts';
+import type { AbsenceRecord, HurryRecord } from './course.ts';
 import { cleanText, type DeathReason, type HistoryEntry } from './tombstone.ts';
 
 export interface Evidence {
@@ -41,6 +42,10 @@ export interface Evidence {
   /** What was left of it at the death; negative: it was over. */
   readonly GraceLeftMs?: number;
   readonly Phases?: readonly PhaseTime[];
+  /** Another stop signal ended what was waited for. */
+  readonly Hurried?: HurryRecord;
+  /** Of the command during the stop. */
+  readonly Absences?: readonly AbsenceRecord[];
   readonly Connections?: Connections;
   /** Of the child, in this container. */
   readonly Restarts: number;
@@ -148,10 +153,13 @@ export function summaryOf(evidence: Omit<Evidence, 'Summary'>, { history }: Told
 }
 
 function stopSummary(evidence: Omit<Evidence, 'Summary'>, why: string, stopMs: number): string {
-  const { Phases = [], ForcedBy, GraceLeftMs } = evidence;
+  const { Phases = [], ForcedBy, GraceLeftMs, Hurried } = evidence;
   const phases = Phases.slice(-MAX_PHASES).map((phase) => phaseText(phase, evidence));
   const parts = [
     ...phases,
+    ...(Hurried === undefined
+      ? []
+      : [`hurried by another ${Hurried.Signal.slice(3)} after ${seconds(Hurried.AfterMs)}`]),
     exitText(evidence),
     forcedText(ForcedBy),
     ...(GraceLeftMs === undefined ? [] : [graceText(GraceLeftMs)]),
