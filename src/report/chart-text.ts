@@ -25,6 +25,7 @@ interface Glyph {
 
 const GLYPHS: Readonly<Record<Paint, Glyph>> = {
   run: { unicode: '·', ascii: '.', colour: '2' },
+  wake: { unicode: '╴', ascii: ',', colour: '2' },
   hold: { unicode: '─', ascii: '-', colour: '36' },
   drain: { unicode: '▒', ascii: '=', colour: '34' },
   linger: { unicode: '╌', ascii: '~', colour: '36' },

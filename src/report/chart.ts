@@ -141,6 +141,7 @@ export function legendOf({ rows }: Chart): readonly (readonly [Paint | Mark['kin
 
 const LEGEND: readonly (readonly [Paint | Mark['kind'], string])[] = [
   ['run', 'running'],
+  ['wake', 'its supervisor starts'],
   ['hold', 'hold: serving until other members have ended'],
   ['drain', 'drain'],
   ['linger', 'linger'],

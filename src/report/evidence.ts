@@ -143,7 +143,7 @@ function activityOf(phase: string, signal: string | undefined): Activity {
   return ACTIVITIES.find((activity) => activity === phase) ?? 'stop';
 }
 
-const ACTIVITIES = ['hold', 'drain', 'linger', 'pre-stop', 'rest'] as const;
+const ACTIVITIES = ['wake', 'hold', 'drain', 'linger', 'pre-stop', 'rest'] as const;
 
 export function connectionsOf(value: unknown): Connections | undefined {
   if (!isRecord(value)) return undefined;

@@ -94,7 +94,16 @@ export function workloadRows({ workload, pods, forced, late, leastLeftMs, stop, 
 }
 
 /** In the order in which a stop has them. */
-const ACTIVITIES = ['hold', 'drain', 'pre-stop', 'linger', 'stop', 'kill', 'rest'] as const satisfies Activity[];
+const ACTIVITIES = [
+  'wake',
+  'hold',
+  'drain',
+  'pre-stop',
+  'linger',
+  'stop',
+  'kill',
+  'rest',
+] as const satisfies Activity[];
 
 /** Nearest rank: a figure that really occurred. */
 function quantilesOf(values: readonly number[]): Quantiles {

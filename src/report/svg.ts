@@ -77,7 +77,7 @@ export function escapeXml(text: string): string {
 
 /** Fills with enough contrast for what stands in them, 4.5 to 1 and more, light and dark. */
 export const COLOURS = `
-.run{fill:#d0d7de}.hold{fill:#b6dcff}.drain{fill:#0969da}.linger{fill:#1b7c83}.pre-stop{fill:#8250df}.stop{fill:#9a6700}.kill{fill:#cf222e}
+.run{fill:#d0d7de}.wake{fill:#57606a}.hold{fill:#b6dcff}.drain{fill:#0969da}.linger{fill:#1b7c83}.pre-stop{fill:#8250df}.stop{fill:#9a6700}.kill{fill:#cf222e}
 .rest{fill:#6e7781}.maybe{fill:#f2dfae}text.in{font-size:11px;fill:#fff;text-anchor:middle}text.in-hold{fill:#0a3069}text.in-maybe{fill:#4d3800}
 .grid{stroke:#d0d7de}.deadline{stroke:#cf222e;stroke-dasharray:4 3}.mark{fill:#24292f}.killed{fill:#cf222e}.cross{stroke:#fff;stroke-width:2}
 @media(prefers-color-scheme:dark){.run{fill:#3d444d}.hold{fill:#143d70}text.in-hold{fill:#cae8ff}.maybe{fill:#4a3a10}text.in-maybe{fill:#f2dfae}

@@ -104,8 +104,14 @@ function spansOf({ Born, History = [] }: Tombstone, requestedMs: number | undefi
   const run: readonly Start[] = bornMs === undefined ? [] : [{ atMs: bornMs, activity: 'run' }];
   if (requestedMs === undefined) return between(run, endMs);
   // Which phase it was in at once is told a moment after the request was written down, or not at all.
-  const asked: Start = { atMs: requestedMs, activity: 'wait' };
+  const asked: Start = { atMs: requestedMs, activity: ranAt(History, requestedMs) ? 'wake' : 'wait' };
   return between([...run, asked, ...stepsOf(History, requestedMs)], endMs);
+}
+
+/** Whether its command was there, to be stopped as soon as its supervisor was. */
+function ranAt(history: readonly HistoryEntry[], atMs: number): boolean {
+  const before = history.filter(({ At }) => (msOf(At) ?? Number.POSITIVE_INFINITY) <= atMs);
+  return before.findLast(({ Event }) => Event === 'started' || Event === 'exited')?.Event === 'started';
 }
 
 function stepsOf(history: readonly HistoryEntry[], requestedMs: number): readonly Start[] {

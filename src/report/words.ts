@@ -24,6 +24,7 @@ export function seconds(ms: number): string {
 const NAMES: Readonly<Record<Exclude<Activity, 'stop' | 'kill'>, string>> = {
   run: 'running',
   wait: 'waiting for its start',
+  wake: 'supervisor start',
   hold: 'hold',
   drain: 'drain',
   linger: 'linger',

@@ -64,6 +64,24 @@ describe('a report', () => {
     for (const drawn of [podSvg(pod), htmlPage([pod])]) assert.match(drawn, /<title>killed by an unknown sender</);
   });
 
+  it('tells the start of the supervisor apart from the drain that it held up', () => {
+    const History = (MAIN.History ?? []).map((entry) =>
+      entry.Phase === 'draining' ? { ...entry, At: at(1_400) } : entry,
+    );
+    const byTombstone = onlyPod([formatTombstone({ ...MAIN, History })]);
+    const Phases = [
+      { Phase: 'wake', Ms: 1_400 },
+      { Phase: 'drain', Ms: 600 },
+    ];
+    const byEvidence = onlyPod([JSON.stringify({ ...EVIDENCE, Phases, Died: at(2_000) })]);
+    for (const { members } of [byTombstone, byEvidence]) {
+      const [, wake, drain] = members[0]?.spans ?? [];
+      assert.deepEqual([wake?.activity, wake?.untilMs, drain?.activity], ['wake', BEGAN_MS + 1_400, 'drain']);
+    }
+    assert.match(sentenceOf(byEvidence), /; the supervisor start of main took 1\.4 s$/);
+    assert.match(podText(byTombstone, PLAIN), /^main .*v,,,+=+/m);
+  });
+
   it('says which signal ended a drain early', () => {
     const History = (MAIN.History ?? []).toSpliced(6, 0, {
       At: at(2_000),

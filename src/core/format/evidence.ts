@@ -37,7 +37,7 @@ export interface Evidence {
   readonly ForcedBy?: Forcer;
   /** From the stop request to the death. */
   readonly StopMs?: number;
-  /** Declared: the whole budget of a stop. */
+  /** The whole budget of the stop: what was asked for, else what is declared. */
   readonly GraceMs?: number;
   /** What was left of it at the death; negative: it was over. */
   readonly GraceLeftMs?: number;
@@ -82,10 +82,11 @@ export const MAX_EVIDENCE_BYTES = 4096;
 export const MAX_EVIDENCE_TEXT = 256;
 
 /**
- * Of the stop under way, or of a life that has failed. `start`: the child is not there yet. `ladder`: `signal` was
+ * Of the stop under way, or of a life that has failed. `wake`: the supervisor starts, or has not seen the other members
+ * yet. `start`: the child is not there yet. `ladder`: `signal` was
  * sent. `rest`: the same for what an ended child has left behind.
  */
-export type StageName = 'start' | 'hold' | 'drain' | 'linger' | 'pre-stop' | 'ladder' | 'rest';
+export type StageName = 'wake' | 'start' | 'hold' | 'drain' | 'linger' | 'pre-stop' | 'ladder' | 'rest';
 
 /** Of a start that was refused: nothing is known but why. */
 export function refusalOf(name: string | undefined, problems: readonly string[]): Evidence {
@@ -182,6 +183,7 @@ function unfinishedText(
 }
 
 const STAGE_WORDS = {
+  wake: 'waiting for its supervisor',
   start: 'starting',
   hold: 'holding',
   drain: 'draining',

@@ -105,7 +105,7 @@ export function evidenceOf(config: MemberConfig, state: State): Evidence {
     ...unfinishedOf(config, state),
     ForcedBy: forcerOf(state),
     StopMs: began === undefined || diedMs === undefined ? undefined : span(began, diedMs),
-    GraceMs: config.gracePeriodMs,
+    GraceMs: deadline?.kills === true ? Math.round(deadline.atMs - deadline.sinceMs) : config.gracePeriodMs,
     GraceLeftMs: deadline?.kills === true && diedMs !== undefined ? Math.round(deadline.atMs - diedMs) : undefined,
     Phases: phases.length === 0 ? undefined : phases,
     Hurried: hurryIn(chronicle.history, chronicle.stopRequested),

@@ -41,7 +41,8 @@ function stageOf(draft: Draft): Pick<Stage, 'name' | 'signal'> | undefined {
   if (climb !== undefined) return { name: climb.why === 'rest' ? 'rest' : 'ladder', signal: signalOf(draft, climb) };
   if (failing !== undefined && child.is === 'alive') return { name: 'pre-stop' };
   if (stop === undefined) return undefined;
-  return { name: stop.waitsFor === undefined ? 'start' : STAGES[stop.waitsFor] };
+  if (stop.waitsFor !== undefined) return { name: STAGES[stop.waitsFor] };
+  return { name: child.is === 'alive' || child.is === 'leftovers' ? 'wake' : 'start' };
 }
 
 const STAGES = { turn: 'hold', drain: 'drain', linger: 'linger', 'pre-stop': 'pre-stop' } as const satisfies Record<
