@@ -29,16 +29,21 @@ export function stopOfEvidence(value: unknown, { pod, workload, end }: Origin): 
   const name = textOf(value, 'Name');
   const written = timeOf(value, 'Died');
   // Nothing was written after the stop had begun: it was ended from outside.
-  const isCut = written === undefined && textOf(value, 'Unfinished') !== undefined;
+  const unfinished = textOf(value, 'Unfinished');
+  const isCut = written === undefined && unfinished !== undefined;
   const isRefusal = textOf(value, 'Reason') === 'never-started';
-  const diedMs = written ?? (isCut || isRefusal ? end?.diedMs : undefined);
-  if (name === undefined || textOf(value, 'Summary') === undefined || diedMs === undefined) return undefined;
+  const endedMs = written ?? (isCut || isRefusal ? end?.diedMs : undefined);
+  if (name === undefined || textOf(value, 'Summary') === undefined || endedMs === undefined) return undefined;
   const requestedMs = timeOf(value, 'StopRequested');
+  const times = phaseTimesOf(value.Phases);
+  const listed = isCut ? withUnfinished(times, unfinished) : times;
+  // The kubelet cuts its times to seconds.
+  const diedMs = isCut ? Math.max(endedMs, (requestedMs ?? 0) + lengthOf(listed)) : endedMs;
   const graceLeftMs = numberOf(value, 'GraceLeftMs');
   const bornMs = timeOf(value, 'Born');
   const session = textOf(value, 'Session');
   const stopReason = textOf(value, 'StopReason');
-  const spans = [...runOf(bornMs, requestedMs ?? diedMs), ...phasesOf(value.Phases, requestedMs, diedMs)];
+  const spans = [...runOf(bornMs, requestedMs ?? diedMs), ...phasesOf(listed, requestedMs, diedMs, isCut)];
   const of = pod === '' && session !== undefined ? session : pod;
   return {
     pod: of,
@@ -92,23 +97,50 @@ function runOf(bornMs: number | undefined, untilMs: number): readonly Span[] {
   return bornMs === undefined || bornMs > untilMs ? [] : [{ activity: 'run', fromMs: bornMs, untilMs }];
 }
 
-/**
- * One after the other, backwards from the death: the first ones may be of a life that had failed before the request.
- */
-function phasesOf(phases: unknown, requestedMs: number | undefined, diedMs: number): readonly Span[] {
-  if (requestedMs === undefined || requestedMs > diedMs) return [];
-  const spans: Span[] = [];
-  let untilMs = diedMs;
-  for (const phase of Array.isArray(phases) ? phases.slice(-MAX_PHASES).reverse() : []) {
-    if (!isRecord(phase)) continue;
+interface PhaseTime extends Pick<Span, 'activity' | 'signal'> {
+  readonly ms: number;
+}
+
+function phaseTimesOf(phases: unknown): readonly PhaseTime[] {
+  return (Array.isArray(phases) ? phases.slice(-MAX_PHASES) : []).flatMap((phase) => {
+    if (!isRecord(phase)) return [];
     const ms = numberOf(phase, 'Ms');
     const name = textOf(phase, 'Phase');
-    if (ms === undefined || ms < 0 || name === undefined) continue;
+    const signal = textOf(phase, 'Signal')?.replace(/^SIG/, '');
+    if (ms === undefined || ms < 0 || name === undefined) return [];
+    return [{ activity: activityOf(name, signal), ...(signal !== undefined && { signal }), ms }];
+  });
+}
+
+/** The phase that it was in is listed with its signal only, since it had no time yet. */
+function withUnfinished(times: readonly PhaseTime[], unfinished: string): readonly PhaseTime[] {
+  const isListed = times.at(-1)?.signal !== undefined && (unfinished === 'ladder' || unfinished === 'rest');
+  return isListed ? times : [...times, { activity: activityOf(unfinished, undefined), ms: 0 }];
+}
+
+function lengthOf(times: readonly PhaseTime[]): number {
+  return times.reduce((sum, { ms }) => sum + ms, 0);
+}
+
+/**
+ * One after the other, backwards from the death: the first ones may be of a life that had failed before the request. Of
+ * a stop that was cut the last one has the time that the others leave.
+ */
+function phasesOf(
+  times: readonly PhaseTime[],
+  requestedMs: number | undefined,
+  diedMs: number,
+  isCut: boolean,
+): readonly Span[] {
+  if (requestedMs === undefined || requestedMs > diedMs) return [];
+  const spans: Span[] = [];
+  const cutMs = isCut ? diedMs - requestedMs - lengthOf(times) : 0;
+  let untilMs = diedMs;
+  for (const { ms, ...phase } of times.toReversed()) {
     // A signal at the very end takes no time, and is to be seen all the same.
     if (untilMs === requestedMs && spans.length > 0) break;
-    const signal = textOf(phase, 'Signal')?.replace(/^SIG/, '');
-    const fromMs = Math.max(requestedMs, untilMs - ms);
-    spans.unshift({ activity: activityOf(name, signal), ...(signal !== undefined && { signal }), fromMs, untilMs });
+    const fromMs = Math.max(requestedMs, untilMs - ms - (spans.length === 0 ? cutMs : 0));
+    spans.unshift({ ...phase, fromMs, untilMs });
     untilMs = fromMs;
   }
   const [first, ...others] = spans;

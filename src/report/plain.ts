@@ -28,6 +28,7 @@ function podObject(pod: PodStop): object {
     deadline: pod.deadlineMs === undefined ? undefined : iso(pod.deadlineMs),
     forced: forcedOf(pod).map(({ name }) => name),
     late: lateOf(pod).map(({ name }) => name),
+    earlier: [...pod.earlier].map(({ name }) => name),
     criticalChain: chainLines(pod),
     platform: pod.platform?.why,
     prediction: predictionObject(pod),

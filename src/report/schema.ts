@@ -82,6 +82,7 @@ export function reportSchema(): object {
       deadline: time,
       forced: list(text),
       late: list(text),
+      earlier: { ...list(text), description: 'Members whose own stop, or end, was before that of the pod.' },
       criticalChain: list(text),
       platform: { ...text, description: 'Why the platform stopped the pod.' },
       prediction: object({

@@ -5,6 +5,8 @@
  * Times are milliseconds since 1970, UTC, with fractions. All text is printable: it went through `cleanText`.
  */
 import type { Role } from '../core/config.ts';
+import { ASSUMED_GRACE_MS } from '../core/pod/deadline.ts';
+import { MAINS_FINISHED } from '../core/state/state.ts';
 import type { Connections } from '../core/format/evidence.ts';
 import type { DeathReason } from '../core/format/tombstone.ts';
 import type { Activity, Prediction } from './bars.ts';
@@ -58,6 +60,8 @@ export interface MemberStop {
   readonly again?: { readonly endedMs: number; readonly againMs: number };
   /** Between two lives that belong to the report; in order. */
   readonly absences?: readonly Absence[];
+  /** Its stop is of its container, and not of the pod. */
+  readonly isAlone?: true;
   /** Another stop signal ended what it waited for. */
   readonly hurried?: { readonly atMs: number; readonly signal: string };
   /** Absent: the source is no pod. */
@@ -100,6 +104,8 @@ export interface PodStop {
   readonly workload: string;
   /** Mains first, then in the order of their ends. */
   readonly members: readonly MemberStop[];
+  /** Those of the members that were asked to stop, or ended, before the stop of the pod. */
+  readonly earlier: ReadonlySet<MemberStop>;
   /** The first stop request or, where no member was asked, the first end. */
   readonly beganMs: number;
   /** The last end, or start of a member that was restarted; of a stop that goes on, the moment of the report. */
@@ -149,24 +155,65 @@ type Births = Map<string, Map<number | undefined, number>>;
 function podOf(members: readonly MemberStop[], nowMs: number): PodStop {
   const [first] = members;
   if (first === undefined) throw new Error('internal error: a pod without members');
-  const requests = members.flatMap(({ requestedMs }) => requestedMs ?? []);
   const ends = members.flatMap(({ diedMs, again }) => diedMs ?? again?.againMs ?? []);
   const platform = members.findLast((member) => member.platform?.why !== undefined)?.platform;
-  const deadlines = members.flatMap(({ deadlineMs }) => deadlineMs ?? []);
+  const those = membersOfLastStop(members, platform);
+  const deadlines = those.flatMap(({ deadlineMs }) => deadlineMs ?? []);
   const isOver = ends.length === members.length || (ends.length > 0 && goesOn(members, platform));
   const endedMs = isOver ? Math.max(...ends) : nowMs;
+  const drawn = new Map(members.map((member) => [member, untilEnd(member, endedMs)]));
   return {
     pod: first.pod,
     workload: first.workload,
-    members: members
-      .toSorted((a, b) => rankOf(a) - rankOf(b) || (endMsOf(a) ?? nowMs) - (endMsOf(b) ?? nowMs))
-      .map((member) => untilEnd(member, endedMs)),
-    beganMs: Math.min(endedMs, ...requests, ...members.flatMap((member) => endMsOf(member) ?? [])),
+    members: [...drawn.values()].sort((a, b) => rankOf(a) - rankOf(b) || (endMsOf(a) ?? nowMs) - (endMsOf(b) ?? nowMs)),
+    earlier: new Set([...drawn].flatMap(([member, as]) => (those.includes(member) ? [] : [as]))),
+    beganMs: Math.min(endedMs, ...those.flatMap((member) => startMsOf(member) ?? [])),
     endedMs,
     isOver,
     deadlineMs: deadlines.length === 0 ? undefined : Math.min(...deadlines),
     ...(platform && { platform }),
   };
+}
+
+/**
+ * One container may have stopped before the pod did: what then came later than its grace period allows, or was asked of
+ * the pod and not of it, is another stop.
+ */
+function membersOfLastStop(
+  members: readonly MemberStop[],
+  platform: PlatformRecord | undefined,
+): readonly MemberStop[] {
+  const isAlone = (member: MemberStop, startMs: number): boolean =>
+    member.isAlone ?? (platform?.askedMs !== undefined && startMs < platform.askedMs - SAME_STOP_MS);
+  const started = members
+    .flatMap((member) => {
+      const startMs = startMsOf(member);
+      return startMs === undefined ? [] : [{ member, startMs, alone: isAlone(member, startMs) }];
+    })
+    .sort((a, b) => a.startMs - b.startMs);
+  let stop: typeof started = [];
+  let untilMs = Number.POSITIVE_INFINITY;
+  for (const one of started) {
+    const { member, startMs, alone } = one;
+    const follows = member.stopReason === MAINS_FINISHED || startMs <= untilMs;
+    if (!follows || (!alone && stop.length > 0 && stop.every((other) => other.alone))) stop = [];
+    if (stop.length === 0) untilMs = startMs;
+    stop.push(one);
+    untilMs = Math.max(
+      untilMs,
+      startMs + (member.graceMs ?? ASSUMED_GRACE_MS),
+      (endMsOf(member) ?? Number.POSITIVE_INFINITY) + SAME_STOP_MS,
+    );
+  }
+  const earlier = started.filter((one) => !stop.includes(one)).map(({ member }) => member);
+  return members.filter((member) => !earlier.includes(member));
+}
+
+/** Members of one stop are not asked at the same moment, and the kubelet cuts its times to seconds. */
+const SAME_STOP_MS = 2_000;
+
+function startMsOf(member: MemberStop): number | undefined {
+  return member.requestedMs ?? endMsOf(member);
 }
 
 /** Containers were restarted alone, while the others ran on. */
@@ -229,7 +276,8 @@ export function stopMsOf(pod: PodStop): number {
 
 /** The grace period as declared, or of the deletion: the shortest. */
 export function graceMsOf(pod: PodStop): number | undefined {
-  const graces = [...pod.members, pod.platform ?? {}].flatMap(({ graceMs }) => graceMs ?? []);
+  const members = pod.members.filter((member) => !pod.earlier.has(member));
+  const graces = [...members, pod.platform ?? {}].flatMap(({ graceMs }) => graceMs ?? []);
   return graces.length === 0 ? undefined : Math.min(...graces);
 }
 

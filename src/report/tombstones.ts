@@ -5,6 +5,7 @@
 
 import { absencesIn, hurryIn } from '../core/format/course.ts';
 import { cleanText, type HistoryEntry, type Tombstone } from '../core/format/tombstone.ts';
+import { BRIEF_WAKE_MS } from '../core/lifecycle/stages.ts';
 import { RESTART } from '../core/state/state.ts';
 import type { Activity } from './bars.ts';
 import { connectionsOf, courseOf } from './evidence.ts';
@@ -52,6 +53,7 @@ export function stopOfTombstone(tombstone: Tombstone, pod: string, now: Now): Me
     signal: Signal,
     forcedBy: forcerOf(History, over),
     restarts: Restarts,
+    ...(tombstone.StopScope === 'container' && { isAlone: true }),
     ...(inPlace && { inPlace }),
     ...(again && { again }),
     connections: connectionsOf(over),
@@ -105,7 +107,11 @@ function spansOf({ Born, History = [] }: Tombstone, requestedMs: number | undefi
   if (requestedMs === undefined) return between(run, endMs);
   // Which phase it was in at once is told a moment after the request was written down, or not at all.
   const asked: Start = { atMs: requestedMs, activity: ranAt(History, requestedMs) ? 'wake' : 'wait' };
-  return between([...run, asked, ...stepsOf(History, requestedMs)], endMs);
+  const [first, ...others] = stepsOf(History, requestedMs);
+  if (first === undefined) return between([...run, asked], endMs);
+  const isBrief = asked.activity === 'wake' && first.atMs - requestedMs < BRIEF_WAKE_MS;
+  const begin = isBrief ? [{ ...first, atMs: requestedMs }] : [asked, first];
+  return between([...run, ...begin, ...others], endMs);
 }
 
 /** Whether its command was there, to be stopped as soon as its supervisor was. */

@@ -61,7 +61,8 @@ export function sentenceOf(pod: PodStop): string {
 }
 
 /** Ends of a command that another start followed, and stop signals that came again. */
-function turnsOf({ members, beganMs }: PodStop): readonly string[] {
+function turnsOf({ members, earlier, beganMs }: PodStop): readonly string[] {
+  const before = [...earlier].map((member) => `${member.name}: ${earlierText(member, beganMs)} before`);
   const turns = members.flatMap(({ name, absences = [], hurried }) => [
     ...absences.map(({ fromMs, untilMs, how }) =>
       fromMs < beganMs
@@ -72,7 +73,14 @@ function turnsOf({ members, beganMs }: PodStop): readonly string[] {
       ? []
       : [`${name}: hurried by another ${hurried.signal} after ${seconds(hurried.atMs - beganMs)}`]),
   ]);
-  return turns.length === 0 ? [] : [listOf(turns)];
+  const all = [...before, ...turns];
+  return all.length === 0 ? [] : [listOf(all)];
+}
+
+function earlierText(member: MemberStop, beganMs: number): string {
+  const endMs = endMsOf(member);
+  if (endMs !== undefined && endMs <= beganMs) return `${endText(member)} ${seconds(beganMs - endMs)}`;
+  return `asked to stop ${seconds(beganMs - (member.requestedMs ?? beganMs))}`;
 }
 
 /** `restarted in place 2 times, the last one asked for by web, uid 0, pid 71`. */
@@ -127,8 +135,9 @@ function listOf(texts: readonly string[]): string {
 const MAX_LISTED = 5;
 
 /** The phase that took most, of what is not waiting for another member. */
-function longestOf({ members }: PodStop): string | undefined {
-  const all = members.flatMap((member) => member.spans.map((span) => ({ member, span })));
+function longestOf({ members, earlier }: PodStop): string | undefined {
+  const those = members.filter((member) => !earlier.has(member));
+  const all = those.flatMap((member) => member.spans.map((span) => ({ member, span })));
   const own = all.filter(({ span }) => span.activity !== 'run' && span.activity !== 'hold' && span.activity !== 'wait');
   const [longest] = own.sort((a, b) => lengthOf(b.span) - lengthOf(a.span));
   if (longest === undefined || lengthOf(longest.span) < LEAST_TOLD_MS) return undefined;

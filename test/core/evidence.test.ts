@@ -136,6 +136,13 @@ describe('the evidence', () => {
     assert.ok(!life.tombstone.History?.some(({ Phase }) => Phase === 'holding'));
   });
 
+  it('of a stop that the supervisor hears of at once begins with what it waits for', () => {
+    const child: ChildScript = { on: { 15: { afterMs: 100, code: 0 } } };
+    const life = main(child, { drain: fixed(2_000) }).pass(60_000);
+    life.loseSupervisor().feed({ type: 'booted' }).pass(18).signal(15).pass(18).see();
+    assert.deepEqual(testimony(life).Phases?.[0], { Phase: 'drain', Ms: 2_000 });
+  });
+
   it('of sexton stop with a grace period of its own has that one', () => {
     const evidence = testimony(
       main({ on: { 15: { afterMs: 2_000, code: 0 } } }, { gracePeriodMs: 20_000 })

@@ -82,6 +82,12 @@ describe('a report', () => {
     assert.match(podText(byTombstone, PLAIN), /^main .*v,,,+=+/m);
   });
 
+  it('does not call an end by KILL that no stop had asked for one by itself', () => {
+    const { StopRequested, StopReason, Phases, GraceLeftMs, ...killed } = EVIDENCE;
+    const pod = onlyPod([JSON.stringify({ ...killed, Signal: 'SIGKILL', ExitCode: 137, ForcedBy: 'OOM killer' })]);
+    assert.match(podText(pod, PLAIN), /^ended last {2}main: SIGKILL by the OOM killer$/m);
+  });
+
   it('says which signal ended a drain early', () => {
     const History = (MAIN.History ?? []).toSpliced(6, 0, {
       At: at(2_000),
@@ -240,6 +246,26 @@ describe('a report', () => {
     const { traceEvents } = JSON.parse(podsPerfetto([POD]));
     const drain = traceEvents.find(({ name }: { name: string }) => name === 'drain');
     assert.deepEqual([drain.ph, drain.ts, drain.dur], ['X', BEGAN_MS * 1_000, 2_000_000]);
+  });
+
+  it('of a container that was stopped before the pod has the time and the grace period of the pod', () => {
+    const early = { ...EVIDENCE, Name: 'early', GraceMs: 12_000, Phases: [], StopRequested: at(-17_000) };
+    const ended = onlyPod([EVIDENCE, { ...early, Died: at(-16_000) }].map((it) => JSON.stringify(it)));
+    assert.equal(
+      sentenceOf(ended),
+      'graceful, 4.0 s of 30 s; early: exit 0 16 s before; the drain of main took 3.0 s, 312 new connections',
+    );
+    const { StopScope, ...scoped } = { ...MAIN, Name: 'early', StopScope: 'container' as const };
+    const [main, hurt] = [MAIN, { ...scoped, StopScope, StopRequested: at(-3_000) }].map(formatTombstone);
+    assert.match(
+      sentenceOf(onlyPod([main ?? '', hurt ?? ''])),
+      /^graceful, 4\.0 s of 30 s; early: asked to stop 3\.0 s before;/,
+    );
+  });
+
+  it('counts a container as of the stop of its pod whose stop signal came later in the same grace period', () => {
+    const late = { ...EVIDENCE, Name: 'late', Phases: [], StopRequested: at(10_000), Died: at(11_000) };
+    assert.match(sentenceOf(onlyPod([EVIDENCE, late].map((it) => JSON.stringify(it)))), /^graceful, 11 s of 30 s; the/);
   });
 
   it('of many pods counts the forced ones and finds the quantiles by workload', () => {

@@ -149,6 +149,15 @@ describe('who stopped the pod', () => {
       assert.match(stopped({ status: { conditions } }), new RegExp(`^no KILL, 2\\.0 s; ${why};`));
     });
 
+  it('is a deletion after which a container that was asked before is told of alone', () => {
+    const early = message({ ...EVIDENCE, Name: 'early', Phases: [], StopRequested: second(-3), Died: second(-1) });
+    const both = { web: ended(-5, 2, 0), early: ended(-5, -1, 0, early) };
+    assert.match(
+      sentenceOf(stopOf(pod(both, { metadata: deleted(30) }))),
+      /^no KILL, 2\.0 s of 30 s; deleted .*; early: exit 0 1\.0 s before; web took 2\.0 s to end$/,
+    );
+  });
+
   it('is the kubelet that evicted it, or that its deadline was exceeded', () => {
     assert.match(
       stopped({ status: { reason: 'Evicted', message: 'The node was low on resource: memory. ' } }),
