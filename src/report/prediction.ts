@@ -36,7 +36,8 @@ export function comparisonOf(pod: PodStop): Comparison | undefined {
   const members = pod.members.flatMap((member): readonly ComparedMember[] => {
     const predicted = prediction.members.get(member.name);
     // What had ended before the signal did not end by it.
-    if (predicted === undefined || signalledMs === undefined || (member.diedMs ?? signalledMs) < signalledMs) return [];
+    if (member.reason === 'lost' || predicted === undefined || signalledMs === undefined) return [];
+    if ((member.diedMs ?? signalledMs) < signalledMs) return [];
     return [
       {
         member,

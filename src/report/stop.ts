@@ -159,8 +159,11 @@ function podOf(members: readonly MemberStop[], nowMs: number): PodStop {
   const platform = members.findLast((member) => member.platform?.why !== undefined)?.platform;
   const those = membersOfLastStop(members, platform);
   const deadlines = those.flatMap(({ deadlineMs }) => deadlineMs ?? []);
-  const isOver = ends.length === members.length || (ends.length > 0 && goesOn(members, platform));
-  const endedMs = isOver ? Math.max(...ends) : nowMs;
+  const lost = members.filter(({ reason, diedMs }) => reason === 'lost' && diedMs === undefined);
+  const isOver = ends.length + lost.length === members.length || (ends.length > 0 && goesOn(members, platform));
+  // Of one that was lost only the last sign of life is known.
+  const heard = ends.length > 0 ? ends : lost.map(({ spans }) => spans.at(-1)?.untilMs ?? nowMs);
+  const endedMs = isOver ? Math.max(...heard) : nowMs;
   const drawn = new Map(members.map((member) => [member, untilEnd(member, endedMs)]));
   return {
     pod: first.pod,
@@ -265,7 +268,8 @@ export function forcedOf(pod: PodStop): readonly MemberStop[] {
 /** The members that were still there when the platform's KILL was due. */
 export function lateOf(pod: PodStop): readonly MemberStop[] {
   return pod.members.filter(
-    ({ deadlineMs, diedMs }) => deadlineMs !== undefined && (diedMs ?? pod.endedMs) > deadlineMs,
+    ({ deadlineMs, diedMs, reason }) =>
+      deadlineMs !== undefined && reason !== 'lost' && (diedMs ?? pod.endedMs) > deadlineMs,
   );
 }
 

@@ -41,7 +41,11 @@ export function stopOfTombstone(tombstone: Tombstone, pod: string, now: Now): Me
     workload: of,
     name: Name,
     role: Role,
-    spans: spansOf({ ...tombstone, History }, requestedMs, diedMs ?? again?.againMs ?? now.ms),
+    spans: spansOf(
+      { ...tombstone, History },
+      requestedMs,
+      diedMs ?? again?.againMs ?? (Reason === 'lost' ? lastSign(tombstone) : now.ms),
+    ),
     marks: History.flatMap(markOf),
     requestedMs,
     stopReason: StopReason,
@@ -112,6 +116,10 @@ function spansOf({ Born, History = [] }: Tombstone, requestedMs: number | undefi
   const isBrief = asked.activity === 'wake' && first.atMs - requestedMs < BRIEF_WAKE_MS;
   const begin = isBrief ? [{ ...first, atMs: requestedMs }] : [asked, first];
   return between([...run, ...begin, ...others], endMs);
+}
+
+function lastSign({ Born, StopRequested, History = [] }: Tombstone): number {
+  return Math.max(0, ...[Born, StopRequested, History.at(-1)?.At].flatMap((at) => msOf(at) ?? []));
 }
 
 /** Whether its command was there, to be stopped as soon as its supervisor was. */

@@ -165,7 +165,7 @@ function lengthOf({ fromMs, untilMs }: Span): number {
  * Of a pod that has not ended: what each member does now, for which others it waits, and what comes at the deadline.
  */
 export function presentLines(pod: PodStop): readonly string[] {
-  const alive = pod.members.filter(({ diedMs }) => diedMs === undefined);
+  const alive = pod.members.filter(({ diedMs, reason }) => diedMs === undefined && reason !== 'lost');
   const lines = alive.map((member) => {
     const span = member.spans.at(-1);
     const names = span?.activity === 'hold' ? neededBy(member, alive).map(({ name }) => name) : [];
@@ -280,8 +280,8 @@ export function shorten(text: string, max: number, ellipsis = '…'): string {
 export function endOf({ exitCode, signal, diedMs, reason, again }: MemberStop): string {
   if (diedMs === undefined && again !== undefined)
     return `${exitCode === undefined ? 'ended' : `exit ${exitCode}`}, runs again`;
-  if (diedMs === undefined) return 'alive';
   if (reason === 'never-started' || reason === 'lost') return reason.replace('-', ' ');
+  if (diedMs === undefined) return 'alive';
   if (signal !== undefined) return signal;
   return exitCode === undefined ? (reason ?? 'ended') : `exit ${exitCode}`;
 }

@@ -119,6 +119,24 @@ describe('sexton report', () => {
   });
 });
 
+describe('sexton report of a graveyard', () => {
+  it('says of a member whose init was killed that it is lost, as sexton status does', async () => {
+    const dir = temporaryDirectory();
+    const flags = ['--name', 'main', '--graveyard', dir, '--restart-policy', 'Never'];
+    const child = spawn(SEXTON, ['run', ...flags, '--', 'sleep', '600'], { stdio: 'ignore' });
+    const ended = new Promise((resolve) => child.once('close', resolve));
+    const { History = [] } = await waitForTombstone(dir, 'main', 'runs', ({ Phase }) => Phase === 'running');
+    const command = Number(History.find(({ Event }) => Event === 'started')?.Pid);
+    child.kill('SIGKILL');
+    await ended;
+    process.kill(command, 'SIGKILL');
+    const { stdout, stderr } = sexton(['report', dir]);
+    assert.match(stdout, /^pod: lost: main, /, stderr);
+    assert.match(stdout, /^main .* lost$/m);
+    assert.match(sexton(['report', '--watch', dir]).stdout, /^main .* lost$/m);
+  });
+});
+
 describe('sexton report --against', () => {
   it('sets what a manifest lets expect beside how a real member stopped', async (t) => {
     const dir = temporaryDirectory();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
-import { formatTombstone } from '../../src/core/format/tombstone.ts';
+import { formatTombstone, type Tombstone } from '../../src/core/format/tombstone.ts';
 import { stopOfEvidence } from '../../src/report/evidence.ts';
 import { htmlPage } from '../../src/report/html.ts';
 import { readText } from '../../src/report/input.ts';
@@ -10,6 +10,7 @@ import { podMarkdown, podMermaid, podsJson, podsPerfetto } from '../../src/repor
 import { forcedOf, lateOf, type PodStop, podsOf } from '../../src/report/stop.ts';
 import { podSvg } from '../../src/report/svg.ts';
 import { fleetText, podText } from '../../src/report/text.ts';
+import { stopOfTombstone } from '../../src/report/tombstones.ts';
 import { chainOf, sentenceOf } from '../../src/report/words.ts';
 import { at, BEGAN_MS, EVIDENCE, FILES, MAIN, PROXY } from './pods.ts';
 
@@ -86,6 +87,20 @@ describe('a report', () => {
     const { StopRequested, StopReason, Phases, GraceLeftMs, ...killed } = EVIDENCE;
     const pod = onlyPod([JSON.stringify({ ...killed, Signal: 'SIGKILL', ExitCode: 137, ForcedBy: 'OOM killer' })]);
     assert.match(podText(pod, PLAIN), /^ended last {2}main: SIGKILL by the OOM killer$/m);
+  });
+
+  it('counts a member that was lost neither as alive nor as graceful', () => {
+    const { Died, DiedMonotonic, ExitCode, History = [], ...living } = MAIN;
+    const lost: Tombstone = { ...living, Reason: 'lost', Phase: 'draining', History: History.slice(0, 7) };
+    const [, proxy = ''] = FILES;
+    const [main] = [stopOfTombstone(lost, '', { ms: BEGAN_MS + 60_000 })];
+    const members = [main, ...readText(proxy, BEGAN_MS, () => undefined).members];
+    const [pod] = podsOf(members, BEGAN_MS + 60_000);
+    assert.ok(pod);
+    assert.match(sentenceOf(pod), /^forced: proxy by sexton; lost: main, 6\.5 s;/);
+    assert.match(podText(pod, PLAIN), /^main .* lost$/m);
+    const [alone] = podsOf([main], BEGAN_MS + 60_000);
+    assert.match(sentenceOf(alone as PodStop), /^lost: main, 2\.0 s;/);
   });
 
   it('says which signal ended a drain early', () => {

@@ -45,7 +45,10 @@ async function watch(wish: Arguments, env: Env): Promise<readonly PodStop[]> {
     const pods = await podsNow(wish, env);
     const text = pods.length === 0 ? 'no tombstone yet\n' : textOfPods(pods, textStyle(env, PIPE_COLUMNS));
     if (!(await print(`${clear}${text}`))) return pods;
-    if (pods.length > 0 && pods.every(({ members }) => members.every(({ diedMs }) => diedMs !== undefined)))
+    if (
+      pods.length > 0 &&
+      pods.every(({ members }) => members.every(({ diedMs, reason }) => diedMs !== undefined || reason === 'lost'))
+    )
       return pods;
     await sleep(WATCH_MS);
   }
