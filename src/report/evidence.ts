@@ -206,8 +206,11 @@ function textOf(value: Record<string, unknown>, key: string): string | undefined
 }
 
 function numberOf(value: Record<string, unknown>, key: string): number | undefined {
-  const number = Object.hasOwn(value, key) ? value[key] : undefined;
-  return typeof number === 'number' && Math.abs(number) <= MAX_NUMBER ? number : undefined;
+  return withinBounds(Object.hasOwn(value, key) ? value[key] : undefined);
+}
+
+export function withinBounds(value: unknown): number | undefined {
+  return typeof value === 'number' && Math.abs(value) <= MAX_NUMBER ? value : undefined;
 }
 
 /** 31 days in milliseconds: no stop, no code and no count of connections is beyond, and a Date can hold the sum. */

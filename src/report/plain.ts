@@ -5,7 +5,7 @@
 import { fleetOf } from './fleet.ts';
 import { comparisonLines, comparisonOf, isAsPredicted } from './prediction.ts';
 import { forcedOf, graceMsOf, lateOf, type MemberStop, type PodStop, type Span, stopMsOf } from './stop.ts';
-import { chainLines, endText, nameOf, seconds, sentenceOf } from './words.ts';
+import { chainLines, endText, nameOf, podName, seconds, sentenceOf } from './words.ts';
 
 /** The version of the JSON that `-o json` prints. A key may be added under the same one. */
 export const REPORT_VERSION = 1;
@@ -139,7 +139,7 @@ export function podMarkdown(pod: PodStop): string {
   });
   const table = [['member', 'role', 'stop reason', 'phases', 'end'], ['---', '---', '---', '---', '---'], ...rows];
   return [
-    `**${cell(pod.pod || 'pod')}**: ${cell(sentenceOf(pod))}`,
+    `**${cell(podName(pod))}**: ${cell(sentenceOf(pod))}`,
     ...comparisonLines(pod).flatMap((line) => ['', cell(line)]),
     '',
     ...table.map(
@@ -159,7 +159,7 @@ function cell(text: string): string {
 /** Timestamps in microseconds; a process a pod, a thread a member. */
 export function podsPerfetto(pods: readonly PodStop[]): string {
   const events = pods.flatMap((pod, index) => [
-    { ph: 'M', name: 'process_name', pid: index + 1, args: { name: pod.pod || 'pod' } },
+    { ph: 'M', name: 'process_name', pid: index + 1, args: { name: podName(pod) } },
     ...pod.members.flatMap((member, thread) => [
       { ph: 'M', name: 'thread_name', pid: index + 1, tid: thread + 1, args: { name: member.name } },
       ...member.spans.map((span) => ({

@@ -30,7 +30,9 @@ const TOLERANCE_MS = 500;
 export function comparisonOf(pod: PodStop): Comparison | undefined {
   const { prediction } = pod;
   if (prediction === undefined) return undefined;
-  const asked = pod.members.filter(({ stopReason }) => stopReason?.startsWith('signal ') === true);
+  const asked = pod.members.filter(
+    (member) => !pod.earlier.has(member) && member.stopReason?.startsWith('signal ') === true,
+  );
   const times = asked.flatMap(({ requestedMs }) => requestedMs ?? []);
   const signalledMs = times.length === 0 ? undefined : Math.min(...times);
   const members = pod.members.flatMap((member): readonly ComparedMember[] => {
@@ -50,7 +52,7 @@ export function comparisonOf(pod: PodStop): Comparison | undefined {
 }
 
 function differencesOf(
-  { diedMs, forcedBy }: MemberStop,
+  { diedMs, forcedBy, isOfKubelet }: MemberStop,
   predicted: MemberPrediction,
   tookMs: number,
 ): readonly string[] {
@@ -59,7 +61,9 @@ function differencesOf(
   const isLate = tookMs > maxMs + TOLERANCE_MS;
   const verb = diedMs === undefined ? 'still alive' : 'ended';
   return [
-    ...(isEarly || isLate ? [`${verb} after ${seconds(tookMs)}, predicted was ${rangeText(predicted)}`] : []),
+    ...((isEarly || isLate) && isOfKubelet === undefined
+      ? [`${verb} after ${seconds(tookMs)}, predicted was ${rangeText(predicted)}`]
+      : []),
     ...(forcedBy !== undefined && kill === 'never' ? [`KILL by ${forcedBy}, predicted was none`] : []),
   ];
 }

@@ -8,7 +8,7 @@ import type { Bar, Mark } from './bars.ts';
 import { type Chart, chartOf, isOnAxis, legendOf, type Note, type Row } from './chart.ts';
 import { comparisonLines } from './prediction.ts';
 import type { PodStop } from './stop.ts';
-import { sentenceOf, shorten } from './words.ts';
+import { podName, sentenceOf, shorten } from './words.ts';
 
 const WIDTH = 960;
 const MARGIN = 16;
@@ -32,7 +32,7 @@ export function podSvg(pod: PodStop): string {
 }
 
 export function titleOf(pod: PodStop): string {
-  return pod.pod === '' ? 'How the pod stopped' : `How ${pod.pod} stopped`;
+  return `How ${pod.pod === '' ? 'the ' : ''}${podName(pod)} stopped`;
 }
 
 /** `more`: lines below the sentence. */

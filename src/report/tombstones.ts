@@ -8,7 +8,7 @@ import { cleanText, type HistoryEntry, type Tombstone } from '../core/format/tom
 import { BRIEF_WAKE_MS } from '../core/lifecycle/stages.ts';
 import { RESTART } from '../core/state/state.ts';
 import type { Activity } from './bars.ts';
-import { connectionsOf, courseOf } from './evidence.ts';
+import { connectionsOf, courseOf, withinBounds } from './evidence.ts';
 import type { InPlace, Mark, MemberStop, Span } from './stop.ts';
 import { msOf } from './time.ts';
 
@@ -51,7 +51,7 @@ export function stopOfTombstone(tombstone: Tombstone, pod: string, now: Now): Me
     stopReason: StopReason,
     diedMs,
     deadlineMs: deadlineOf(tombstone, diedMs, now),
-    graceMs: numberOf(over?.GraceMs),
+    graceMs: withinBounds(over?.GraceMs),
     reason: Reason,
     exitCode: ExitCode,
     signal: Signal,
@@ -98,6 +98,8 @@ function lastRestart(history: readonly HistoryEntry[]): readonly HistoryEntry[] 
 
 function clockOf({ Boot, DiedMonotonic }: Tombstone, diedMs: number | undefined): Pick<MemberStop, 'clock'> {
   if (Boot === undefined || DiedMonotonic === undefined || diedMs === undefined) return {};
+  // No machine has run for longer than since 1970.
+  if (DiedMonotonic > diedMs) return {};
   return { clock: { boot: Boot, aheadMs: diedMs - DiedMonotonic } };
 }
 
@@ -217,9 +219,9 @@ function deadlineOf(
   diedMs: number | undefined,
   now: Now,
 ): number | undefined {
-  if (Deadline === undefined) return undefined;
-  if (diedMs !== undefined) return DiedMonotonic === undefined ? undefined : diedMs + (Deadline - DiedMonotonic);
-  return now.mono === undefined || now.boot !== Boot ? undefined : now.ms + (Deadline - now.mono);
+  const mono = diedMs === undefined ? (now.boot === Boot ? now.mono : undefined) : DiedMonotonic;
+  const leftMs = Deadline === undefined || mono === undefined ? undefined : withinBounds(Deadline - mono);
+  return leftMs === undefined ? undefined : (diedMs ?? now.ms) + leftMs;
 }
 
 /** At the end of a life it is on the record; an older tombstone has only the signals. */
@@ -228,10 +230,6 @@ function forcerOf(history: readonly HistoryEntry[], over: HistoryEntry | undefin
   const exit = history.findLast(({ Event }) => Event === 'exited');
   if (exit?.Signal === 'SIGKILL') return typeof exit.By === 'string' ? exit.By : 'an unknown sender';
   return history.some(({ Event, Signal }) => Event === 'signal sent' && Signal === 'SIGKILL') ? 'sexton' : undefined;
-}
-
-function numberOf(value: unknown): number | undefined {
-  return typeof value === 'number' ? value : undefined;
 }
 
 function firstMs(history: readonly HistoryEntry[]): number | undefined {

@@ -44,6 +44,11 @@ export function activityName(activity: Activity): string {
   return activity === 'kill' ? 'after KILL' : NAMES[activity];
 }
 
+/** Without a name, by its first member. */
+export function podName({ pod, members: [first] }: PodStop): string {
+  return pod === '' ? `pod of ${first?.name}` : pod;
+}
+
 /** `graceful, 11.2 s of 30 s; the drain of web took 9.0 s, 312 connections, the last one after 6.9 s`. */
 export function sentenceOf(pod: PodStop): string {
   const budgetMs = graceMsOf(pod) ?? (pod.deadlineMs === undefined ? undefined : pod.deadlineMs - pod.beganMs);

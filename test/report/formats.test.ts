@@ -257,6 +257,24 @@ describe('a report', () => {
     );
   });
 
+  it('of a forged tombstone with times beyond all bounds is drawn in every format', () => {
+    for (const forged of [{ Deadline: 1e308 }, { DiedMonotonic: 1e308 }, { Deadline: 1e15 }]) {
+      const pod = onlyPod([formatTombstone({ ...MAIN, ...forged }), FILES[1] ?? '']);
+      const { deadline } = JSON.parse(podsJson([pod])).pods[0];
+      assert.equal(deadline, undefined, JSON.stringify(forged));
+      for (const text of [podText(pod, PLAIN), podSvg(pod), htmlPage([pod]), podMermaid(pod), podMarkdown(pod)])
+        assert.doesNotMatch(text, /NaN|Infinity|e\+/);
+      assert.doesNotMatch(sentenceOf(pod), /wall clock/);
+    }
+  });
+
+  it('of a pod without a name is named by its first member', () => {
+    const pod = { ...POD, pod: '' };
+    assert.match(podText(pod, PLAIN), /^pod of main: forced/);
+    assert.match(podSvg(pod), />How the pod of main stopped</);
+    assert.match(podMarkdown(pod), /^\*\*pod of main\*\*: forced/);
+  });
+
   it('for Perfetto has each span as a complete event in microseconds', () => {
     const { traceEvents } = JSON.parse(podsPerfetto([POD]));
     const drain = traceEvents.find(({ name }: { name: string }) => name === 'drain');
