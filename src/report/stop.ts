@@ -5,10 +5,10 @@
  * Times are milliseconds since 1970, UTC, with fractions. All text is printable: it went through `cleanText`.
  */
 import type { Role } from '../core/config.ts';
-import { ASSUMED_GRACE_MS } from '../core/pod/deadline.ts';
-import { MAINS_FINISHED } from '../core/state/state.ts';
 import type { Connections } from '../core/format/evidence.ts';
 import type { DeathReason } from '../core/format/tombstone.ts';
+import { ASSUMED_GRACE_MS } from '../core/pod/deadline.ts';
+import { MAINS_FINISHED } from '../core/state/state.ts';
 import type { Activity, Prediction } from './bars.ts';
 
 export interface Span {
