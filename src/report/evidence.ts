@@ -63,10 +63,15 @@ export function stopOfEvidence(value: unknown, { pod, workload, end }: Origin): 
     signal: textOf(value, 'Signal'),
     forcedBy: textOf(value, 'ForcedBy') ?? (isCut ? (end?.forcedBy ?? 'an unknown sender') : undefined),
     restarts: numberOf(value, 'Restarts') ?? 0,
+    ...oomKillsOf(numberOf(value, 'OomKills')),
     connections: connectionsOf(value.Connections),
     startAfter: [],
     ...courseOf(Array.isArray(value.Absences) ? value.Absences.slice(0, MAX_PHASES) : [], value.Hurried, requestedMs),
   };
+}
+
+function oomKillsOf(oomKills: number | undefined): Pick<MemberStop, 'oomKills'> {
+  return oomKills === undefined ? {} : { oomKills };
 }
 
 /** What `core/format/course.ts` makes of a history. */

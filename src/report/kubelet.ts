@@ -17,7 +17,9 @@ export function membersOfPod(pod: unknown): readonly MemberStop[] {
   const members = containersOf(pod.spec, pod.status).flatMap(
     (container) => memberOf(container, origin, platform) ?? [],
   );
-  const hasStop = members.some((member) => member.diedMs !== undefined || member.again !== undefined);
+  const hasStop = members.some(
+    (member) => member.diedMs !== undefined || member.again !== undefined || member.reason === 'lost',
+  );
   return hasStop || platform.why !== undefined ? members : [];
 }
 
@@ -133,7 +135,8 @@ function kubeletLife(
 ): MemberStop {
   const { startedMs, exitCode, reason } = end;
   const { askedMs, why } = platform;
-  const diedMs = end.diedMs ?? askedMs ?? startedMs ?? 0;
+  if (end.diedMs === undefined) return { ...blank(container, origin, platform), reason: 'lost' };
+  const { diedMs } = end;
   // The kubelet cuts its times to whole seconds.
   const wasAsked = why !== undefined && (askedMs === undefined || diedMs + 1_000 > askedMs);
   const requestedMs = wasAsked && askedMs !== undefined ? Math.min(askedMs, diedMs) : undefined;
@@ -215,12 +218,14 @@ function platformOf(
   const disruption = recordsIn(conditions).find(({ type, status }) => type === 'DisruptionTarget' && isTrue(status));
   const graceMs = secondsOf(deletionGracePeriodSeconds);
   const declaredMs = isRecord(spec) ? secondsOf(spec.terminationGracePeriodSeconds) : undefined;
-  const dueMs = timeOf(deletionTimestamp);
+  // The kubelet deletes a pod whose containers have ended once more, without grace: a finalizer shows that.
+  const dueMs = graceMs === 0 ? undefined : timeOf(deletionTimestamp);
   const askedMs = dueMs === undefined ? timeOf(disruption?.lastTransitionTime) : dueMs - (graceMs ?? 0);
   const instead = declaredMs === undefined || declaredMs === graceMs ? '' : ` instead of ${declaredMs / 1_000} s`;
   const causes = [
     causeOf(reason, message) ?? causeOf(disruption?.reason, undefined),
     dueMs === undefined ? undefined : `deleted with a grace period of ${(graceMs ?? 0) / 1_000} s${instead}`,
+    dueMs === undefined && deletionTimestamp !== undefined ? 'deleted' : undefined,
   ].filter((cause) => cause !== undefined);
   return {
     ...(causes.length > 0 && { why: causes.join(', ') }),

@@ -54,6 +54,8 @@ export interface MemberStop {
   /** What ended it by KILL. */
   readonly forcedBy: string | undefined;
   readonly restarts: number;
+  /** Of its lives in this container; absent: the source does not tell. */
+  readonly oomKills?: number;
   /** Of the pod, with this member; absent: there was none, or the source does not tell. */
   readonly inPlace?: InPlace;
   /** It runs again: the end of its command, and its next start. */
@@ -130,9 +132,16 @@ export function podsOf(members: readonly MemberStop[], nowMs: number): readonly 
     const pod = pods.get(key) ?? new Map<string, MemberStop>();
     pods.set(key, pod);
     const known = pod.get(member.name);
-    if (known === undefined || knownUntil(member, nowMs) >= knownUntil(known, nowMs)) pod.set(member.name, member);
+    const isNews = known === undefined || knownUntil(member, nowMs) >= knownUntil(known, nowMs);
+    if (isNews) pod.set(member.name, isCutShort(member, known) ? known : member);
   }
   return [...pods.values()].map((pod) => podOf([...pod.values()], nowMs)).sort((a, b) => a.beganMs - b.beganMs);
+}
+
+/** When all containers have ended the kubelet deletes the pod without grace, and what the deletion had said is lost. */
+function isCutShort(member: MemberStop, known: MemberStop | undefined): known is MemberStop {
+  const hadGrace = known?.platform?.graceMs !== undefined && member.platform?.graceMs === undefined;
+  return hadGrace && known.diedMs === member.diedMs && known.spans.length >= member.spans.length;
 }
 
 /** A pod may have been read long ago. */
@@ -273,6 +282,15 @@ export function lateOf(pod: PodStop): readonly MemberStop[] {
   );
 }
 
+/** A deletion may be shortened while the kubelet reckons with the time that it had at first. */
+export function isUnenforced(pod: PodStop): boolean {
+  const graceMs = pod.platform?.graceMs;
+  return graceMs !== undefined && forcedOf(pod).length === 0 && stopMsOf(pod) > graceMs + UNENFORCED_MS;
+}
+
+/** The kubelet gives 2 s at least, and cuts its times to seconds. */
+const UNENFORCED_MS = 3_000;
+
 /** From the stop request to the end of the last member. */
 export function stopMsOf(pod: PodStop): number {
   return pod.endedMs - pod.beganMs;
@@ -281,7 +299,7 @@ export function stopMsOf(pod: PodStop): number {
 /** The grace period as declared, or of the deletion: the shortest. */
 export function graceMsOf(pod: PodStop): number | undefined {
   const members = pod.members.filter((member) => !pod.earlier.has(member));
-  const graces = [...members, pod.platform ?? {}].flatMap(({ graceMs }) => graceMs ?? []);
+  const graces = [...members, isUnenforced(pod) ? {} : (pod.platform ?? {})].flatMap(({ graceMs }) => graceMs ?? []);
   return graces.length === 0 ? undefined : Math.min(...graces);
 }
 

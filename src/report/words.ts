@@ -1,12 +1,14 @@
 /**
  * What a report says in words: one sentence for a pod's stop, and the critical chain.
  */
+import type { Forcer } from '../core/format/evidence.ts';
 import type { Activity } from './bars.ts';
 import {
   endMsOf,
   forcedOf,
   graceMsOf,
   type InPlace,
+  isUnenforced,
   lateOf,
   type MemberStop,
   type PodStop,
@@ -58,8 +60,11 @@ export function sentenceOf(pod: PodStop): string {
   const movedMs = clockMovedMs(pod);
   const clock = movedMs < LEAST_MOVED_MS ? [] : [`the wall clock moved by ${seconds(movedMs)} meanwhile`];
   const isRestart = pod.members.some(({ inPlace, again }) => inPlace !== undefined && again !== undefined);
-  const verdict = `${isRestart ? 'restart in place: ' : ''}${verdictOf(pod)}, ${took}`;
-  const { why } = pod.platform ?? {};
+  // Of ends that no one has asked for nothing has a length.
+  const isMoment = stopMsOf(pod) === 0 && pod.members.every(({ requestedMs }) => requestedMs === undefined);
+  const verdict = `${isRestart ? 'restart in place: ' : restartedAlone(pod)}${verdictOf(pod)}${isMoment ? '' : `, ${took}`}`;
+  const { why: cause } = pod.platform ?? {};
+  const why = cause === undefined || !isUnenforced(pod) ? cause : `${cause}, which was not enforced`;
   return [verdict, why, ...turnsOf(pod), longest, ...clock, ...restartsOf(pod)]
     .filter((part) => part !== undefined)
     .join('; ');
@@ -68,7 +73,8 @@ export function sentenceOf(pod: PodStop): string {
 /** Ends of a command that another start followed, and stop signals that came again. */
 function turnsOf({ members, earlier, beganMs }: PodStop): readonly string[] {
   const before = [...earlier].map((member) => `${member.name}: ${earlierText(member, beganMs)} before`);
-  const turns = members.flatMap(({ name, absences = [], hurried }) => [
+  const turns = members.flatMap(({ name, absences = [], hurried, oomKills = 0, forcedBy }) => [
+    ...oomText(name, forcedBy === OOM_KILLER ? oomKills - 1 : oomKills),
     ...absences.map(({ fromMs, untilMs, how }) =>
       fromMs < beganMs
         ? `${name}: ${how} ${seconds(beganMs - fromMs)} before, restarted`
@@ -82,10 +88,22 @@ function turnsOf({ members, earlier, beganMs }: PodStop): readonly string[] {
   return all.length === 0 ? [] : [listOf(all)];
 }
 
+/** Of the lives before the last one. */
+function oomText(name: string, kills: number): readonly string[] {
+  if (kills <= 0) return [];
+  return [`${name}: killed by the OOM killer ${kills === 1 ? 'once' : `${kills} times`} before, restarted`];
+}
+
 function earlierText(member: MemberStop, beganMs: number): string {
   const endMs = endMsOf(member);
   if (endMs !== undefined && endMs <= beganMs) return `${endText(member)} ${seconds(beganMs - endMs)}`;
   return `asked to stop ${seconds(beganMs - (member.requestedMs ?? beganMs))}`;
+}
+
+/** Containers that the kubelet has started again. */
+function restartedAlone({ members }: PodStop): string {
+  const names = members.filter(({ again }) => again !== undefined).map(({ name }) => name);
+  return names.length === 0 ? '' : `restart of ${listOf(names)}: `;
 }
 
 /** `restarted in place 2 times, the last one asked for by web, uid 0, pid 71`. */
@@ -123,7 +141,9 @@ function verdictOf(pod: PodStop): string {
   const parts = kinds.flatMap(([kind, names]) => (names.length === 0 ? [] : [`${kind}: ${listOf(names)}`]));
   if (parts.length > 0) return parts.join('; ');
   // What the command made of its stop signal only sexton sees.
-  return members.some(({ isOfKubelet }) => isOfKubelet) ? 'no KILL' : 'graceful';
+  return members.some(({ isOfKubelet, diedMs, again }) => isOfKubelet && (diedMs ?? again) !== undefined)
+    ? 'no KILL'
+    : 'graceful';
 }
 
 /** It ended without having been asked to, and not by KILL. */
@@ -273,8 +293,10 @@ export function endText(member: MemberStop): string {
   return signal === 'SIGKILL' ? `${signal} by ${by}` : `${endOf(member)}, KILL by ${by}`;
 }
 
+const OOM_KILLER: Forcer = 'OOM killer';
+
 export function forcerText(forcedBy = ''): string {
-  return forcedBy === 'OOM killer' ? `the ${forcedBy}` : forcedBy;
+  return forcedBy === OOM_KILLER ? `the ${forcedBy}` : forcedBy;
 }
 
 export function shorten(text: string, max: number, ellipsis = '…'): string {

@@ -103,6 +103,11 @@ describe('a report', () => {
     assert.match(sentenceOf(alone as PodStop), /^lost: main, 2\.0 s;/);
   });
 
+  it('says how often the OOM killer ended a command that was then stopped', () => {
+    const pod = onlyPod([JSON.stringify({ ...EVIDENCE, Restarts: 3, OomKills: 3 })]);
+    assert.match(sentenceOf(pod), /^graceful, .*; main: killed by the OOM killer 3 times before, restarted;/);
+  });
+
   it('says which signal ended a drain early', () => {
     const History = (MAIN.History ?? []).toSpliced(6, 0, {
       At: at(2_000),

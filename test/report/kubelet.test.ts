@@ -78,12 +78,12 @@ describe('a container that left no message', () => {
   });
 
   for (const [how, { state, sentence }] of Object.entries({
-    'ended by itself': { state: ended(-5, 2, 0), sentence: 'no KILL, 0 ms' },
-    failed: { state: ended(-5, 2, 3), sentence: 'failed: web (exit 3), 0 ms' },
-    'was killed while no stop was on': { state: ended(-5, 2, 137), sentence: 'forced: web by an unknown sender, 0 ms' },
+    'ended by itself': { state: ended(-5, 2, 0), sentence: 'no KILL' },
+    failed: { state: ended(-5, 2, 3), sentence: 'failed: web (exit 3)' },
+    'was killed while no stop was on': { state: ended(-5, 2, 137), sentence: 'forced: web by an unknown sender' },
     'was lost': {
       state: ended(-5, 2, 137, { reason: 'ContainerStatusUnknown' }),
-      sentence: 'lost: web, 0 ms',
+      sentence: 'lost: web',
     },
   }))
     it(`and ${how} says so in the first sentence`, () =>
@@ -96,6 +96,12 @@ describe('a container that left no message', () => {
       sentenceOf(stop),
       'forced: log by the kubelet, 31 s of 30 s; deleted with a grace period of 30 s; log took 31 s to end',
     );
+  });
+
+  it('and of which the kubelet knows no time is lost at an unknown moment', () => {
+    const lost = { terminated: { startedAt: null, finishedAt: null, exitCode: 137, reason: 'ContainerStatusUnknown' } };
+    const stop = stopOf(pod({ main: lost, proxy: ended(-5, 4, 0, PROXY) }, { status: { reason: 'Evicted' } }));
+    assert.match(sentenceOf(stop), /^lost: main, 4\.0 s of 30 s; evicted by the kubelet; the/);
   });
 
   it('and runs on in a pod of which another has ended is not over', () => {
@@ -117,7 +123,12 @@ describe('a container that the kubelet started again', () => {
   it('is drawn with the end of its life before, beside those that ran on', () => {
     const main = again({ running: { startedAt: second(1) } }, ended(-5, 0, 137));
     const stop = stopOf(pod({ main, proxy: { running: { startedAt: second(-5) } } }));
-    assert.equal(sentenceOf(stop), 'forced: main by an unknown sender, 1.0 s');
+    assert.equal(sentenceOf(stop), 'restart of main: forced: main by an unknown sender, 1.0 s');
+    const asked = again({ running: { startedAt: second(5) } }, ended(-5, 4, 0, message(EVIDENCE)));
+    assert.match(
+      sentenceOf(stopOf(pod({ main: asked, proxy: { running: { startedAt: second(-5) } } }))),
+      /^restart of main: graceful, 5\.0 s of 30 s;/,
+    );
     assert.match(podText(stop, PLAIN), /^main .*exit 137, runs again, KILL by an un~$/m);
   });
 
@@ -137,6 +148,24 @@ describe('who stopped the pod', () => {
 
   it('is a deletion with another grace period than the pod has declared', () => {
     assert.match(stopped({ metadata: deleted(5) }), /^no KILL, 2\.0 s of 5\.0 s; deleted with .* 5 s instead of 30 s;/);
+  });
+
+  it('is a deletion of which the kubelet has left no grace period, once all have ended, and an earlier version has it', () => {
+    const web = { web: ended(-5, 2, 137) };
+    const last = pod(web, { metadata: { deletionTimestamp: second(9), deletionGracePeriodSeconds: 0 } });
+    assert.equal(sentenceOf(stopOf(last)), 'forced: web by an unknown sender; deleted');
+    const first = pod(web, { metadata: deleted(2) });
+    assert.match(
+      sentenceOf(stopOf(first, last)),
+      /^forced: web by the kubelet, 2\.0 s of 2\.0 s; deleted with .* of 2 s /,
+    );
+  });
+
+  it('is a deletion whose shortened grace period the kubelet did not enforce', () => {
+    assert.match(
+      sentenceOf(stopOf(pod({ web: ended(-5, 7, 0) }, { metadata: deleted(1) }))),
+      /^no KILL, 7\.0 s; deleted with a grace period of 1 s instead of 30 s, which was not enforced;/,
+    );
   });
 
   for (const [reason, why] of Object.entries({
@@ -161,7 +190,7 @@ describe('who stopped the pod', () => {
   it('is the kubelet that evicted it, or that its deadline was exceeded', () => {
     assert.match(
       stopped({ status: { reason: 'Evicted', message: 'The node was low on resource: memory. ' } }),
-      /^no KILL, 0 ms; evicted by the kubelet \(The node was low on resource: memory\.\)$/,
+      /^no KILL; evicted by the kubelet \(The node was low on resource: memory\.\)$/,
     );
     assert.match(stopped({ status: { reason: 'DeadlineExceeded' } }), /; its active deadline was exceeded$/);
   });
