@@ -131,7 +131,7 @@ describe('sexton report of a graveyard', () => {
     await ended;
     process.kill(command, 'SIGKILL');
     const { stdout, stderr } = sexton(['report', dir]);
-    assert.match(stdout, /^pod of main: lost: main, /, stderr);
+    assert.match(stdout, /^pod of main: lost: main$/m, stderr);
     assert.match(stdout, /^main .* lost$/m);
     assert.match(sexton(['report', '--watch', dir]).stdout, /^main .* lost$/m);
   });
