@@ -3,10 +3,10 @@
  */
 
 /**
- * What a member did in a stretch of time. `stop`: a stop signal was sent; `kill`: KILL was; `rest`: the same for
- * left-over processes.
+ * What a member did in a stretch of time. `wake`: it was asked to stop, and its supervisor had to start. `stop`: a stop
+ * signal was sent; `kill`: KILL was; `rest`: the same for left-over processes.
  */
-export type Activity = 'run' | 'wait' | 'hold' | 'drain' | 'linger' | 'pre-stop' | 'stop' | 'kill' | 'rest';
+export type Activity = 'run' | 'wait' | 'wake' | 'hold' | 'drain' | 'linger' | 'pre-stop' | 'stop' | 'kill' | 'rest';
 
 /** `maybe`: only the longest that is possible lasts so long. */
 export type Paint = Exclude<Activity, 'wait'> | 'maybe';
@@ -23,7 +23,7 @@ export interface Bar {
 export interface Mark {
   readonly atMs: number;
   readonly text: string;
-  readonly kind: 'signal' | 'killed';
+  readonly kind: 'signal' | 'killed' | 'ended';
 }
 
 export interface Prediction {

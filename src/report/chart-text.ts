@@ -25,6 +25,7 @@ interface Glyph {
 
 const GLYPHS: Readonly<Record<Paint, Glyph>> = {
   run: { unicode: '·', ascii: '.', colour: '2' },
+  wake: { unicode: '╴', ascii: ',', colour: '2' },
   hold: { unicode: '─', ascii: '-', colour: '36' },
   drain: { unicode: '▒', ascii: '=', colour: '34' },
   linger: { unicode: '╌', ascii: '~', colour: '36' },
@@ -38,6 +39,7 @@ const GLYPHS: Readonly<Record<Paint, Glyph>> = {
 const MARKS: Readonly<Record<Mark['kind'], Glyph & { readonly name: string }>> = {
   signal: { unicode: '▾', ascii: 'v', colour: '1', name: 'signal' },
   killed: { unicode: '✖', ascii: 'X', colour: '31', name: 'KILL' },
+  ended: { unicode: '✖', ascii: 'X', colour: '31', name: 'ended, restarted' },
 };
 const DEADLINE: Glyph = { unicode: '┊', ascii: '|', colour: '31' };
 const NOTHING: Glyph = { unicode: ' ', ascii: ' ', colour: '0' };
@@ -97,7 +99,7 @@ function barsOf({ bars, marks }: Row, { axis, deadline }: Chart, scale: Scale, s
     const at = Math.min(width - 1, columnOf(scale, atMs));
     // A phase of a single column is to be seen itself.
     const isAlone = cells[at] !== cells[at + 1] && cells[at] !== cells[at - 1] && cells[at] !== NOTHING;
-    if (kind === 'killed' || !isAlone) cells[at] = MARKS[kind];
+    if (kind !== 'signal' || !isAlone) cells[at] = MARKS[kind];
   }
   return cells.map((glyph) => painted(glyph, style)).join('');
 }

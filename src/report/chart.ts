@@ -8,7 +8,7 @@ import { type Axis, axisBetween, shareOf } from './axis.ts';
 import type { Bar, Mark, Paint } from './bars.ts';
 import { type ComparedMember, comparisonOf, rangeText } from './prediction.ts';
 import { type MemberStop, type PodStop, type Span, stopMsOf } from './stop.ts';
-import { endText, nameOf, seconds } from './words.ts';
+import { endText, hasFailed, nameOf, seconds } from './words.ts';
 
 export interface Chart {
   readonly axis: Axis;
@@ -64,11 +64,17 @@ export function chartOf(pod: PodStop): Chart {
 function rowOf(member: MemberStop, compared: ComparedMember | undefined, axis: Axis): Row {
   return {
     name: member.name,
-    kind: member.role === 'sidecar' ? 'sidecar' : '',
+    kind: [member.role === 'sidecar' ? 'sidecar' : '', member.isOfKubelet ? 'by the kubelet' : '']
+      .filter((part) => part !== '')
+      .join(', '),
     bars: member.spans.filter(({ untilMs }) => untilMs >= axis.fromMs).flatMap(barOf),
-    marks: signalsOf(member, axis),
+    marks: [...signalsOf(member, axis), ...endsOf(member, axis)],
     end: endText(member),
-    isBad: member.forcedBy !== undefined || (compared?.differences.length ?? 0) > 0,
+    isBad:
+      member.forcedBy !== undefined ||
+      member.reason === 'lost' ||
+      hasFailed(member) ||
+      (compared?.differences.length ?? 0) > 0,
     isPrediction: false,
   };
 }
@@ -114,6 +120,13 @@ function signalsOf({ marks }: MemberStop, axis: Axis): readonly Mark[] {
   }));
 }
 
+/** Where the command ended, to be started again. */
+function endsOf({ absences = [] }: MemberStop, axis: Axis): readonly Mark[] {
+  return absences
+    .filter(({ fromMs }) => fromMs >= axis.fromMs && fromMs <= axis.untilMs)
+    .map(({ fromMs, how }) => ({ atMs: fromMs, text: how, kind: 'ended' }));
+}
+
 export function isOnAxis({ untilMs }: Axis, { atMs }: Pick<Note, 'atMs'>): boolean {
   return atMs <= untilMs;
 }
@@ -128,6 +141,7 @@ export function legendOf({ rows }: Chart): readonly (readonly [Paint | Mark['kin
 
 const LEGEND: readonly (readonly [Paint | Mark['kind'], string])[] = [
   ['run', 'running'],
+  ['wake', 'its supervisor starts'],
   ['hold', 'hold: serving until other members have ended'],
   ['drain', 'drain'],
   ['linger', 'linger'],
@@ -138,4 +152,5 @@ const LEGEND: readonly (readonly [Paint | Mark['kind'], string])[] = [
   ['rest', 'leftover processes'],
   ['signal', 'a signal'],
   ['killed', 'KILL by the platform'],
+  ['ended', 'the command ended, and was restarted'],
 ];

@@ -50,11 +50,11 @@ function workloadOf(workload: string, pods: readonly PodStop[]): Workload {
   for (const { members, endedMs } of pods)
     for (const { spans, deadlineMs, diedMs } of members) {
       if (deadlineMs !== undefined) left.push(deadlineMs - (diedMs ?? endedMs));
-      for (const { activity, fromMs, untilMs } of spans) {
+      for (const [activity, parts] of Map.groupBy(spans, (span) => span.activity)) {
         if (activity === 'run' || activity === 'wait') continue;
         const times = spent.get(activity) ?? [];
         spent.set(activity, times);
-        times.push(untilMs - fromMs);
+        times.push(parts.reduce((sum, { fromMs, untilMs }) => sum + untilMs - fromMs, 0));
       }
     }
   return {
@@ -64,7 +64,7 @@ function workloadOf(workload: string, pods: readonly PodStop[]): Workload {
     late: pods.filter((pod) => lateOf(pod).length > 0).length,
     stop: quantilesOf(pods.map(stopMsOf)),
     activities: Object.fromEntries([...spent].map(([activity, times]) => [activity, quantilesOf(times)])),
-    leastLeftMs: left.length === 0 ? undefined : left.reduce((least, ms) => Math.min(least, ms)),
+    leastLeftMs: left.length === 0 ? undefined : Math.round(left.reduce((least, ms) => Math.min(least, ms))),
   };
 }
 
@@ -94,11 +94,20 @@ export function workloadRows({ workload, pods, forced, late, leastLeftMs, stop, 
 }
 
 /** In the order in which a stop has them. */
-const ACTIVITIES = ['hold', 'drain', 'pre-stop', 'linger', 'stop', 'kill', 'rest'] as const satisfies Activity[];
+const ACTIVITIES = [
+  'wake',
+  'hold',
+  'drain',
+  'pre-stop',
+  'linger',
+  'stop',
+  'kill',
+  'rest',
+] as const satisfies Activity[];
 
-/** Nearest rank: a figure that really occurred. */
+/** Nearest rank: a figure that really occurred, in whole milliseconds. */
 function quantilesOf(values: readonly number[]): Quantiles {
-  const sorted = values.toSorted((a, b) => a - b);
+  const sorted = values.map(Math.round).sort((a, b) => a - b);
   const at = (share: number) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;
   return { p50: at(0.5), p95: at(0.95), max: at(1) };
 }

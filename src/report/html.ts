@@ -8,7 +8,7 @@ import { chartHtml, pageHtml, prose, sectionsHtml, tableHtml } from './page.ts';
 import { comparisonLines, isAsPredicted } from './prediction.ts';
 import { forcedOf, lateOf, type MemberStop, type PodStop } from './stop.ts';
 import { titleOf } from './svg.ts';
-import { chainLines, endText, seconds, sentenceOf } from './words.ts';
+import { chainLines, endText, podName, seconds, sentenceOf } from './words.ts';
 
 /** Workloads beyond are counted only. */
 const MAX_WORKLOADS = 100;
@@ -18,7 +18,7 @@ export function htmlPage(pods: readonly PodStop[]): string {
   if (pods.length === 1 && only !== undefined) return pageHtml(titleOf(only), [podHtml(only)]);
   const sections = sectionsHtml(
     worstFirst(pods),
-    ({ pod }) => pod || 'pod',
+    podName,
     podHtml,
     (count) => `${count} more pods are in the table above only.`,
   );

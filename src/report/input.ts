@@ -5,14 +5,16 @@
  */
 import { parseTombstone } from '../core/format/tombstone-parse.ts';
 import { isRecord, type Origin, stopOfEvidence } from './evidence.ts';
+import { jsonOf, membersOfPod, plain, whyNoStop } from './kubelet.ts';
 import type { MemberStop } from './stop.ts';
-import { msOf } from './time.ts';
 import { stopOfTombstone } from './tombstones.ts';
 
 export interface Read {
   readonly members: readonly MemberStop[];
   /** Lines, pods or files that had nothing of sexton's. */
   readonly passedOver: number;
+  /** What was found in place of a member's stop. */
+  readonly why?: string;
 }
 
 /** YAML is parsed by a package that only this and configuration files need. */
@@ -26,9 +28,23 @@ export function readText(text: string, nowMs: number, yaml: YamlParser): Read {
     const member = stopOfEvidence(whole, NO_ORIGIN);
     if (member !== undefined) return { members: [member], passedOver: 0 };
     if (whole.Version !== undefined && typeof whole.Name === 'string') return readTombstone(whole.Name, text, nowMs);
-    if (isKubernetes(whole)) return readObjects(whole);
+    const object = kubernetesIn(whole);
+    if (object !== undefined) return readObjects(object);
   }
-  return isManifest(text) ? readManifest(text, yaml) : readLines(text);
+  if (isManifest(text)) return readManifest(text, yaml);
+  const read = readLines(text);
+  return read.members.length > 0 ? read : { why: whyNothing(text, whole), ...read };
+}
+
+/** Of a text in which no line has sexton's evidence. */
+function whyNothing(text: string, whole: unknown): string {
+  const begin = text.trimStart();
+  if (begin === '') return 'it is empty';
+  if (whole !== undefined) return 'its JSON is no pod, no tombstone and no evidence';
+  const first = begin.split('\n', 1)[0] ?? '';
+  return /^[{[]/.test(begin) && jsonOf(first) === undefined
+    ? 'its JSON is broken or cut off'
+    : 'no line of it has the evidence that sexton writes at the end';
 }
 
 function readTombstone(name: string, text: string, nowMs: number): Read {
@@ -43,77 +59,57 @@ function isManifest(text: string): boolean {
 
 function readManifest(text: string, yaml: YamlParser): Read {
   const value = yaml(text);
-  return isRecord(value) && isKubernetes(value) ? readObjects(value) : { members: [], passedOver: 1 };
+  const object = isRecord(value) ? kubernetesIn(value) : undefined;
+  return object === undefined ? { members: [], passedOver: 1, why: 'its YAML is broken' } : readObjects(object);
 }
 
-function isKubernetes(value: Record<string, unknown>): boolean {
-  return typeof value.kind === 'string' && typeof value.apiVersion === 'string';
+/** The object, or that of an event of `kubectl get --watch --output-watch-events`. */
+function kubernetesIn(value: Record<string, unknown>): Record<string, unknown> | undefined {
+  const object = isRecord(value.object) ? value.object : value;
+  return typeof object.kind === 'string' && typeof object.apiVersion === 'string' ? object : undefined;
 }
 
 function readObjects(value: Record<string, unknown>): Read {
   const objects = Array.isArray(value.items) ? value.items : [value];
-  const members = objects.map(podMembers);
-  return { members: members.flat(), passedOver: members.filter((of) => of.length === 0).length };
+  const members = objects.map(membersOfPod);
+  const empty = objects.find((_, index) => members[index]?.length === 0);
+  return {
+    members: members.flat(),
+    passedOver: members.filter((of) => of.length === 0).length,
+    ...(empty !== undefined && { why: whyNoStop(empty) }),
+    ...(objects.length === 0 && { why: 'a list of no pods' }),
+  };
 }
 
-function podMembers(value: unknown): readonly MemberStop[] {
-  if (!isRecord(value) || !isRecord(value.metadata) || !isRecord(value.status)) return [];
-  const origin = originOf(value.metadata);
-  const statuses = [value.status.initContainerStatuses, value.status.containerStatuses].flatMap((list) =>
-    Array.isArray(list) ? list : [],
-  );
-  return statuses.flatMap((status) => {
-    if (!isRecord(status)) return [];
-    const [ended] = [status.state, status.lastState].flatMap((state) => endedOf(state) ?? []);
-    if (ended === undefined) return [];
-    return stopOfEvidence(jsonOf(ended.message), { ...origin, end: ended }) ?? [];
-  });
-}
-
-interface Ended {
-  readonly message: string;
-  readonly diedMs: number | undefined;
-  readonly exitCode: number | undefined;
-}
-
-function endedOf(state: unknown): Ended | undefined {
-  if (!isRecord(state) || !isRecord(state.terminated)) return undefined;
-  const { message, finishedAt, exitCode } = state.terminated;
-  if (typeof message !== 'string') return undefined;
-  const diedMs = typeof finishedAt === 'string' ? msOf(finishedAt) : undefined;
-  // Read from YAML every scalar is a text.
-  const code = typeof exitCode === 'string' && /^\d{1,3}$/.test(exitCode) ? Number(exitCode) : exitCode;
-  return { message, diedMs, exitCode: typeof code === 'number' ? code : undefined };
-}
-
-function originOf(metadata: Record<string, unknown>): Origin {
-  const [namespace, name] = [plain(metadata.namespace), plain(metadata.name)];
-  const owners = Array.isArray(metadata.ownerReferences) ? metadata.ownerReferences : [];
-  const owner = owners.find((it) => isRecord(it) && it.controller !== false);
-  const hash = isRecord(metadata.labels) ? plain(metadata.labels['pod-template-hash']) : '';
-  const by = isRecord(owner) ? plain(owner.name) : '';
-  // A ReplicaSet is one revision of a Deployment: its name is the Deployment's with the hash of the template.
-  const workload = hash !== '' && by.endsWith(`-${hash}`) ? by.slice(0, -hash.length - 1) : by;
-  const within = (of: string) => (namespace === '' ? of : `${namespace}/${of}`);
-  return { pod: within(name), workload: within(workload === '' ? name : workload) };
-}
-
-/** A name of Kubernetes has nothing but these; what has more is not one. */
-function plain(value: unknown): string {
-  return typeof value === 'string' && /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(value) ? value : '';
-}
-
+/** Of `kubectl get --watch` the lines are pods, each in one line or, indented, between two braces. */
 function readLines(text: string): Read {
   const members: MemberStop[] = [];
   let passedOver = 0;
+  let why: string | undefined;
+  let document: string[] | undefined;
   for (const line of text.split('\n')) {
     if (line.trim() === '') continue;
-    const member = memberOfLine(line);
-    if (member === undefined) passedOver += 1;
-    else members.push(member);
+    if (line === '{') document = [];
+    document?.push(line);
+    if (document !== undefined && line !== '}') continue;
+    const read = readLine(document?.join('\n') ?? line);
+    document = undefined;
+    members.push(...read.members);
+    passedOver += read.passedOver;
+    why = read.why ?? why;
   }
-  return { members, passedOver };
+  return { members, passedOver, ...(why !== undefined && { why }) };
 }
+
+function readLine(line: string): Read {
+  const value = IS_OBJECT.test(line) ? jsonOf(line) : undefined;
+  const object = isRecord(value) ? kubernetesIn(value) : undefined;
+  if (object !== undefined) return readObjects(object);
+  const member = memberOfLine(line);
+  return member === undefined ? { members: [], passedOver: 1 } : { members: [member], passedOver: 0 };
+}
+
+const IS_OBJECT = /^\{.*"kind": ?"(Pod|PodList|List)"/s;
 
 /** The quick look first: of a fleet's log nearly all lines are of something else. */
 function memberOfLine(line: string): MemberStop | undefined {
@@ -160,12 +156,4 @@ function originOfLine(prefix: string, value: Record<string, unknown>, origin: Or
  */
 function workloadOfName(pod: string): string {
   return pod.replace(/(-[bcdfghjklmnpqrstvwxz2456789]{6,10})?-([bcdfghjklmnpqrstvwxz2456789]{5}|\d{1,5})$/, '') || pod;
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

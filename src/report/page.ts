@@ -163,7 +163,7 @@ function key([what, text]: readonly [string, string]): string {
 
 function sample(what: string): string {
   if (what === 'signal') return '<path class="mark" d="M2 3h8l-4 6z"/>';
-  if (what === 'killed') return `<g transform="translate(6 6)">${CROSS}</g>`;
+  if (what === 'killed' || what === 'ended') return `<g transform="translate(6 6)">${CROSS}</g>`;
   return `<rect class="${what}" width="12" height="12"/>`;
 }
 

@@ -5,7 +5,7 @@
 import { fleetOf } from './fleet.ts';
 import { comparisonLines, comparisonOf, isAsPredicted } from './prediction.ts';
 import { forcedOf, graceMsOf, lateOf, type MemberStop, type PodStop, type Span, stopMsOf } from './stop.ts';
-import { chainLines, endText, nameOf, seconds, sentenceOf } from './words.ts';
+import { chainLines, endText, nameOf, podName, seconds, sentenceOf } from './words.ts';
 
 /** The version of the JSON that `-o json` prints. A key may be added under the same one. */
 export const REPORT_VERSION = 1;
@@ -28,7 +28,9 @@ function podObject(pod: PodStop): object {
     deadline: pod.deadlineMs === undefined ? undefined : iso(pod.deadlineMs),
     forced: forcedOf(pod).map(({ name }) => name),
     late: lateOf(pod).map(({ name }) => name),
+    earlier: [...pod.earlier].map(({ name }) => name),
     criticalChain: chainLines(pod),
+    platform: pod.platform?.why,
     prediction: predictionObject(pod),
     members: pod.members.map((member) => memberObject(member, pod)),
   };
@@ -52,10 +54,17 @@ function memberObject(member: MemberStop, pod: PodStop): object {
     fromMs: at(span.fromMs),
     untilMs: at(span.untilMs),
   }));
+  const absences = member.absences?.map(({ fromMs, untilMs, how }) => ({
+    fromMs: at(fromMs),
+    untilMs: at(untilMs),
+    how,
+  }));
+  const hurried = member.hurried && { atMs: at(member.hurried.atMs), signal: member.hurried.signal };
   const marks = member.marks.map(({ atMs, text }) => ({ atMs: at(atMs), text }));
   const times = { requestedMs: at(member.requestedMs), diedMs: at(member.diedMs), deadlineMs: at(member.deadlineMs) };
   const ended = { name, role, stopReason, reason, exitCode, signal, forcedBy, restarts, restartedInPlace, connections };
-  return { ...ended, ...times, predicted: predictedObject(member, pod), spans, marks };
+  const source = member.isOfKubelet && 'kubelet';
+  return { ...ended, ...times, source, predicted: predictedObject(member, pod), spans, absences, hurried, marks };
 }
 
 /** Times since the stop of the pod began, as all others. */
@@ -130,7 +139,7 @@ export function podMarkdown(pod: PodStop): string {
   });
   const table = [['member', 'role', 'stop reason', 'phases', 'end'], ['---', '---', '---', '---', '---'], ...rows];
   return [
-    `**${cell(pod.pod || 'pod')}**: ${cell(sentenceOf(pod))}`,
+    `**${cell(podName(pod))}**: ${cell(sentenceOf(pod))}`,
     ...comparisonLines(pod).flatMap((line) => ['', cell(line)]),
     '',
     ...table.map(
@@ -150,7 +159,7 @@ function cell(text: string): string {
 /** Timestamps in microseconds; a process a pod, a thread a member. */
 export function podsPerfetto(pods: readonly PodStop[]): string {
   const events = pods.flatMap((pod, index) => [
-    { ph: 'M', name: 'process_name', pid: index + 1, args: { name: pod.pod || 'pod' } },
+    { ph: 'M', name: 'process_name', pid: index + 1, args: { name: podName(pod) } },
     ...pod.members.flatMap((member, thread) => [
       { ph: 'M', name: 'thread_name', pid: index + 1, tid: thread + 1, args: { name: member.name } },
       ...member.spans.map((span) => ({

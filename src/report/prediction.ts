@@ -30,13 +30,16 @@ const TOLERANCE_MS = 500;
 export function comparisonOf(pod: PodStop): Comparison | undefined {
   const { prediction } = pod;
   if (prediction === undefined) return undefined;
-  const asked = pod.members.filter(({ stopReason }) => stopReason?.startsWith('signal ') === true);
+  const asked = pod.members.filter(
+    (member) => !pod.earlier.has(member) && member.stopReason?.startsWith('signal ') === true,
+  );
   const times = asked.flatMap(({ requestedMs }) => requestedMs ?? []);
   const signalledMs = times.length === 0 ? undefined : Math.min(...times);
   const members = pod.members.flatMap((member): readonly ComparedMember[] => {
     const predicted = prediction.members.get(member.name);
     // What had ended before the signal did not end by it.
-    if (predicted === undefined || signalledMs === undefined || (member.diedMs ?? signalledMs) < signalledMs) return [];
+    if (member.reason === 'lost' || predicted === undefined || signalledMs === undefined) return [];
+    if ((member.diedMs ?? signalledMs) < signalledMs) return [];
     return [
       {
         member,
@@ -49,7 +52,7 @@ export function comparisonOf(pod: PodStop): Comparison | undefined {
 }
 
 function differencesOf(
-  { diedMs, forcedBy }: MemberStop,
+  { diedMs, forcedBy, isOfKubelet }: MemberStop,
   predicted: MemberPrediction,
   tookMs: number,
 ): readonly string[] {
@@ -58,7 +61,9 @@ function differencesOf(
   const isLate = tookMs > maxMs + TOLERANCE_MS;
   const verb = diedMs === undefined ? 'still alive' : 'ended';
   return [
-    ...(isEarly || isLate ? [`${verb} after ${seconds(tookMs)}, predicted was ${rangeText(predicted)}`] : []),
+    ...((isEarly || isLate) && isOfKubelet === undefined
+      ? [`${verb} after ${seconds(tookMs)}, predicted was ${rangeText(predicted)}`]
+      : []),
     ...(forcedBy !== undefined && kill === 'never' ? [`KILL by ${forcedBy}, predicted was none`] : []),
   ];
 }

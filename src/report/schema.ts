@@ -35,6 +35,9 @@ const MEMBER_OPTIONAL = [
   'diedMs',
   'deadlineMs',
   'predicted',
+  'source',
+  'absences',
+  'hurried',
 ] as const;
 
 export function reportSchema(): object {
@@ -58,6 +61,9 @@ export function reportSchema(): object {
         kill: { enum: ['never', 'maybe', 'always'] },
         asPredicted: { type: 'boolean' },
       }),
+      source: { const: 'kubelet', description: 'The kubelet alone tells of it, in whole seconds.' },
+      absences: list(object({ fromMs: offset, untilMs: offset, how: text })),
+      hurried: object({ atMs: offset, signal: text }),
       spans: list(object({ phase: text, fromMs: offset, untilMs: offset })),
       marks: list(object({ atMs: offset, text })),
     },
@@ -76,7 +82,9 @@ export function reportSchema(): object {
       deadline: time,
       forced: list(text),
       late: list(text),
+      earlier: { ...list(text), description: 'Members whose own stop, or end, was before that of the pod.' },
       criticalChain: list(text),
+      platform: { ...text, description: 'Why the platform stopped the pod.' },
       prediction: object({
         of: text,
         compared: { type: 'boolean' },
@@ -85,7 +93,7 @@ export function reportSchema(): object {
       }),
       members: { ...list(member), minItems: 1 },
     },
-    ['ended', 'graceMs', 'deadline', 'prediction'],
+    ['ended', 'graceMs', 'deadline', 'platform', 'prediction'],
   );
   const workload = object(
     {

@@ -8,7 +8,7 @@ import type { Bar, Mark } from './bars.ts';
 import { type Chart, chartOf, isOnAxis, legendOf, type Note, type Row } from './chart.ts';
 import { comparisonLines } from './prediction.ts';
 import type { PodStop } from './stop.ts';
-import { sentenceOf, shorten } from './words.ts';
+import { podName, sentenceOf, shorten } from './words.ts';
 
 const WIDTH = 960;
 const MARGIN = 16;
@@ -32,7 +32,7 @@ export function podSvg(pod: PodStop): string {
 }
 
 export function titleOf(pod: PodStop): string {
-  return pod.pod === '' ? 'How the pod stopped' : `How ${pod.pod} stopped`;
+  return `How ${pod.pod === '' ? 'the ' : ''}${podName(pod)} stopped`;
 }
 
 /** `more`: lines below the sentence. */
@@ -77,7 +77,7 @@ export function escapeXml(text: string): string {
 
 /** Fills with enough contrast for what stands in them, 4.5 to 1 and more, light and dark. */
 export const COLOURS = `
-.run{fill:#d0d7de}.hold{fill:#b6dcff}.drain{fill:#0969da}.linger{fill:#1b7c83}.pre-stop{fill:#8250df}.stop{fill:#9a6700}.kill{fill:#cf222e}
+.run{fill:#d0d7de}.wake{fill:#57606a}.hold{fill:#b6dcff}.drain{fill:#0969da}.linger{fill:#1b7c83}.pre-stop{fill:#8250df}.stop{fill:#9a6700}.kill{fill:#cf222e}
 .rest{fill:#6e7781}.maybe{fill:#f2dfae}text.in{font-size:11px;fill:#fff;text-anchor:middle}text.in-hold{fill:#0a3069}text.in-maybe{fill:#4d3800}
 .grid{stroke:#d0d7de}.deadline{stroke:#cf222e;stroke-dasharray:4 3}.mark{fill:#24292f}.killed{fill:#cf222e}.cross{stroke:#fff;stroke-width:2}
 @media(prefers-color-scheme:dark){.run{fill:#3d444d}.hold{fill:#143d70}text.in-hold{fill:#cae8ff}.maybe{fill:#4a3a10}text.in-maybe{fill:#f2dfae}
@@ -206,7 +206,7 @@ function legend(chart: Chart, top: number): { readonly items: readonly string[];
 
 function sample(what: string, at: number, y: number): string {
   if (what === 'signal') return `<path class="mark" d="M${at + 2} ${y - 7}h8l-4 6z"/>`;
-  if (what === 'killed') return `<g transform="translate(${at + 6} ${y - 4})">${CROSS}</g>`;
+  if (what === 'killed' || what === 'ended') return `<g transform="translate(${at + 6} ${y - 4})">${CROSS}</g>`;
   return `<rect class="${what}" x="${at}" y="${y - 10}" width="12" height="12"/>`;
 }
 

@@ -7,10 +7,10 @@ import { chartLines, type TextStyle } from './chart-text.ts';
 import { FLEET_COLUMNS, fleetOf, workloadRows, worstFirst } from './fleet.ts';
 import { comparisonLines, isAsPredicted } from './prediction.ts';
 import { forcedOf, lateOf, type PodStop } from './stop.ts';
-import { chainLines, presentLines, sentenceOf } from './words.ts';
+import { chainLines, podName, presentLines, sentenceOf } from './words.ts';
 
 export function podText(pod: PodStop, style: TextStyle): string {
-  const title = `${pod.pod === '' ? 'pod' : `pod ${pod.pod}`}: ${sentenceOf(pod)}`;
+  const title = `${pod.pod === '' ? '' : 'pod '}${podName(pod)}: ${sentenceOf(pod)}`;
   const story = pod.isOver ? chain(pod, style.width) : presentLines(pod).flatMap((line) => wrap(line, style.width));
   const compared = comparisonLines(pod).flatMap((line) => wrap(line, style.width));
   const told = compared.length === 0 ? [] : [...compared, ''];
@@ -25,7 +25,7 @@ export function fleetText(pods: readonly PodStop[], width: number): string {
   const bad = worstFirst(pods).filter((pod) => forcedOf(pod).length + lateOf(pod).length > 0 || !isAsPredicted(pod));
   const lines = bad.slice(0, MAX_NAMED).flatMap((pod) => {
     const told = [sentenceOf(pod), ...(isAsPredicted(pod) ? [] : comparisonLines(pod))];
-    return wrap(`${pod.pod || 'pod'}: ${told.join('; ')}`, width);
+    return wrap(`${podName(pod)}: ${told.join('; ')}`, width);
   });
   const kinds = pods.some(({ prediction }) => prediction !== undefined)
     ? 'forced, late, or not as predicted'

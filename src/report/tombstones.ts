@@ -3,10 +3,12 @@
  * foreign tombstone has less, and what it does not tell is left out.
  */
 
+import { absencesIn, hurryIn } from '../core/format/course.ts';
 import { cleanText, type HistoryEntry, type Tombstone } from '../core/format/tombstone.ts';
+import { BRIEF_WAKE_MS } from '../core/lifecycle/stages.ts';
 import { RESTART } from '../core/state/state.ts';
 import type { Activity } from './bars.ts';
-import { connectionsOf } from './evidence.ts';
+import { connectionsOf, courseOf, withinBounds } from './evidence.ts';
 import type { InPlace, Mark, MemberStop, Span } from './stop.ts';
 import { msOf } from './time.ts';
 
@@ -27,7 +29,7 @@ export interface Now {
 export function stopOfTombstone(tombstone: Tombstone, pod: string, now: Now): MemberStop {
   const { Session, Name, Role, Died, Restarts = 0 } = tombstone;
   const inPlace = inPlaceOf(tombstone);
-  const again = inPlace?.last;
+  const again = inPlace && againOf(tombstone);
   const { ExitCode = again && tombstone.LastExitCode, Signal, Reason, StopReason = again && RESTART } = tombstone;
   const History = again === undefined ? (tombstone.History ?? []) : lastRestart(tombstone.History ?? []);
   const requestedMs = again === undefined ? msOf(tombstone.StopRequested) : firstMs(History);
@@ -39,41 +41,44 @@ export function stopOfTombstone(tombstone: Tombstone, pod: string, now: Now): Me
     workload: of,
     name: Name,
     role: Role,
-    spans: spansOf({ ...tombstone, History }, requestedMs, diedMs ?? again?.againMs ?? now.ms),
+    spans: spansOf(
+      { ...tombstone, History },
+      requestedMs,
+      diedMs ?? again?.againMs ?? (Reason === 'lost' ? lastSign(tombstone) : now.ms),
+    ),
     marks: History.flatMap(markOf),
     requestedMs,
     stopReason: StopReason,
     diedMs,
     deadlineMs: deadlineOf(tombstone, diedMs, now),
-    graceMs: numberOf(over?.GraceMs),
+    graceMs: withinBounds(over?.GraceMs),
     reason: Reason,
     exitCode: ExitCode,
     signal: Signal,
     forcedBy: forcerOf(History, over),
     restarts: Restarts,
+    ...(tombstone.StopScope === 'container' && { isAlone: true }),
     ...(inPlace && { inPlace }),
+    ...(again && { again }),
     connections: connectionsOf(over),
     startAfter: tombstone.StartAfter ?? [],
+    ...(again === undefined &&
+      courseOf(absencesIn(History, tombstone.StopRequested), hurryIn(History, tombstone.StopRequested), requestedMs)),
     ...clockOf(tombstone, diedMs),
   };
 }
 
-function inPlaceOf({
-  PodRestarts = 0,
-  RestartBy = '?',
-  Died,
-  StopRequested,
-  History = [],
-}: Tombstone): InPlace | undefined {
-  if (PodRestarts === 0) return undefined;
-  const told = { times: PodRestarts, by: cleanText(RestartBy) };
+function inPlaceOf({ PodRestarts = 0, RestartBy = '?' }: Tombstone): InPlace | undefined {
+  return PodRestarts === 0 ? undefined : { times: PodRestarts, by: cleanText(RestartBy) };
+}
+
+/** undefined: something else has happened since. */
+function againOf({ Died, StopRequested, History = [] }: Tombstone): MemberStop['again'] {
+  if (Died !== undefined || StopRequested !== undefined) return undefined;
   const restart = lastRestart(History);
   const endedMs = msOf(restart.find(({ Event }) => Event === 'ended for a restart')?.At);
   const againMs = msOf(restart.findLast(({ Event }) => Event === 'started')?.At);
-  const isLast = Died === undefined && StopRequested === undefined;
-  return isLast && endedMs !== undefined && againMs !== undefined && againMs >= endedMs
-    ? { ...told, last: { endedMs, againMs } }
-    : told;
+  return endedMs === undefined || againMs === undefined || againMs < endedMs ? undefined : { endedMs, againMs };
 }
 
 /**
@@ -93,6 +98,8 @@ function lastRestart(history: readonly HistoryEntry[]): readonly HistoryEntry[] 
 
 function clockOf({ Boot, DiedMonotonic }: Tombstone, diedMs: number | undefined): Pick<MemberStop, 'clock'> {
   if (Boot === undefined || DiedMonotonic === undefined || diedMs === undefined) return {};
+  // No machine has run for longer than since 1970.
+  if (DiedMonotonic > diedMs) return {};
   return { clock: { boot: Boot, aheadMs: diedMs - DiedMonotonic } };
 }
 
@@ -105,8 +112,22 @@ function spansOf({ Born, History = [] }: Tombstone, requestedMs: number | undefi
   const run: readonly Start[] = bornMs === undefined ? [] : [{ atMs: bornMs, activity: 'run' }];
   if (requestedMs === undefined) return between(run, endMs);
   // Which phase it was in at once is told a moment after the request was written down, or not at all.
-  const asked: Start = { atMs: requestedMs, activity: 'wait' };
-  return between([...run, asked, ...stepsOf(History, requestedMs)], endMs);
+  const asked: Start = { atMs: requestedMs, activity: ranAt(History, requestedMs) ? 'wake' : 'wait' };
+  const [first, ...others] = stepsOf(History, requestedMs);
+  if (first === undefined) return between([...run, asked], endMs);
+  const isBrief = asked.activity === 'wake' && first.atMs - requestedMs < BRIEF_WAKE_MS;
+  const begin = isBrief ? [{ ...first, atMs: requestedMs }] : [asked, first];
+  return between([...run, ...begin, ...others], endMs);
+}
+
+function lastSign({ Born, StopRequested, History = [] }: Tombstone): number {
+  return Math.max(0, ...[Born, StopRequested, History.at(-1)?.At].flatMap((at) => msOf(at) ?? []));
+}
+
+/** Whether its command was there, to be stopped as soon as its supervisor was. */
+function ranAt(history: readonly HistoryEntry[], atMs: number): boolean {
+  const before = history.filter(({ At }) => (msOf(At) ?? Number.POSITIVE_INFINITY) <= atMs);
+  return before.findLast(({ Event }) => Event === 'started' || Event === 'exited')?.Event === 'started';
 }
 
 function stepsOf(history: readonly HistoryEntry[], requestedMs: number): readonly Start[] {
@@ -198,9 +219,9 @@ function deadlineOf(
   diedMs: number | undefined,
   now: Now,
 ): number | undefined {
-  if (Deadline === undefined) return undefined;
-  if (diedMs !== undefined) return DiedMonotonic === undefined ? undefined : diedMs + (Deadline - DiedMonotonic);
-  return now.mono === undefined || now.boot !== Boot ? undefined : now.ms + (Deadline - now.mono);
+  const mono = diedMs === undefined ? (now.boot === Boot ? now.mono : undefined) : DiedMonotonic;
+  const leftMs = Deadline === undefined || mono === undefined ? undefined : withinBounds(Deadline - mono);
+  return leftMs === undefined ? undefined : (diedMs ?? now.ms) + leftMs;
 }
 
 /** At the end of a life it is on the record; an older tombstone has only the signals. */
@@ -209,10 +230,6 @@ function forcerOf(history: readonly HistoryEntry[], over: HistoryEntry | undefin
   const exit = history.findLast(({ Event }) => Event === 'exited');
   if (exit?.Signal === 'SIGKILL') return typeof exit.By === 'string' ? exit.By : 'an unknown sender';
   return history.some(({ Event, Signal }) => Event === 'signal sent' && Signal === 'SIGKILL') ? 'sexton' : undefined;
-}
-
-function numberOf(value: unknown): number | undefined {
-  return typeof value === 'number' ? value : undefined;
 }
 
 function firstMs(history: readonly HistoryEntry[]): number | undefined {

@@ -1,12 +1,14 @@
 /**
  * What a report says in words: one sentence for a pod's stop, and the critical chain.
  */
+import type { Forcer } from '../core/format/evidence.ts';
 import type { Activity } from './bars.ts';
 import {
   endMsOf,
   forcedOf,
   graceMsOf,
   type InPlace,
+  isUnenforced,
   lateOf,
   type MemberStop,
   type PodStop,
@@ -24,6 +26,7 @@ export function seconds(ms: number): string {
 const NAMES: Readonly<Record<Exclude<Activity, 'stop' | 'kill'>, string>> = {
   run: 'running',
   wait: 'waiting for its start',
+  wake: 'supervisor start',
   hold: 'hold',
   drain: 'drain',
   linger: 'linger',
@@ -43,6 +46,11 @@ export function activityName(activity: Activity): string {
   return activity === 'kill' ? 'after KILL' : NAMES[activity];
 }
 
+/** Without a name, by its first member. */
+export function podName({ pod, members: [first] }: PodStop): string {
+  return pod === '' ? `pod of ${first?.name}` : pod;
+}
+
 /** `graceful, 11.2 s of 30 s; the drain of web took 9.0 s, 312 connections, the last one after 6.9 s`. */
 export function sentenceOf(pod: PodStop): string {
   const budgetMs = graceMsOf(pod) ?? (pod.deadlineMs === undefined ? undefined : pod.deadlineMs - pod.beganMs);
@@ -51,9 +59,51 @@ export function sentenceOf(pod: PodStop): string {
   const longest = longestOf(pod);
   const movedMs = clockMovedMs(pod);
   const clock = movedMs < LEAST_MOVED_MS ? [] : [`the wall clock moved by ${seconds(movedMs)} meanwhile`];
-  const isRestart = pod.members.some(({ inPlace }) => inPlace?.last !== undefined);
-  const verdict = `${isRestart ? 'restart in place: ' : ''}${verdictOf(pod)}, ${took}`;
-  return [verdict, ...(longest === undefined ? [] : [longest]), ...clock, ...restartsOf(pod)].join('; ');
+  const isRestart = pod.members.some(({ inPlace, again }) => inPlace !== undefined && again !== undefined);
+  // Of ends that no one has asked for nothing has a length.
+  const isMoment = stopMsOf(pod) === 0 && pod.members.every(({ requestedMs }) => requestedMs === undefined);
+  const verdict = `${isRestart ? 'restart in place: ' : restartedAlone(pod)}${verdictOf(pod)}${isMoment ? '' : `, ${took}`}`;
+  const { why: cause } = pod.platform ?? {};
+  const why = cause === undefined || !isUnenforced(pod) ? cause : `${cause}, which was not enforced`;
+  return [verdict, why, ...turnsOf(pod), longest, ...clock, ...restartsOf(pod)]
+    .filter((part) => part !== undefined)
+    .join('; ');
+}
+
+/** Ends of a command that another start followed, and stop signals that came again. */
+function turnsOf({ members, earlier, beganMs }: PodStop): readonly string[] {
+  const before = [...earlier].map((member) => `${member.name}: ${earlierText(member, beganMs)} before`);
+  const turns = members.flatMap(({ name, absences = [], hurried, oomKills = 0, forcedBy }) => [
+    ...oomText(name, forcedBy === OOM_KILLER ? oomKills - 1 : oomKills),
+    ...absences.map(({ fromMs, untilMs, how }) =>
+      fromMs < beganMs
+        ? `${name}: ${how} ${seconds(beganMs - fromMs)} before, restarted`
+        : `${name}: ${how} after ${seconds(fromMs - beganMs)}, restarted, away for ${seconds(untilMs - fromMs)}`,
+    ),
+    ...(hurried === undefined
+      ? []
+      : [`${name}: hurried by another ${hurried.signal} after ${seconds(hurried.atMs - beganMs)}`]),
+  ]);
+  const all = [...before, ...turns];
+  return all.length === 0 ? [] : [listOf(all)];
+}
+
+/** Of the lives before the last one. */
+function oomText(name: string, kills: number): readonly string[] {
+  if (kills <= 0) return [];
+  return [`${name}: killed by the OOM killer ${kills === 1 ? 'once' : `${kills} times`} before, restarted`];
+}
+
+function earlierText(member: MemberStop, beganMs: number): string {
+  const endMs = endMsOf(member);
+  if (endMs !== undefined && endMs <= beganMs) return `${endText(member)} ${seconds(beganMs - endMs)}`;
+  return `asked to stop ${seconds(beganMs - (member.requestedMs ?? beganMs))}`;
+}
+
+/** Containers that the kubelet has started again. */
+function restartedAlone({ members }: PodStop): string {
+  const names = members.filter(({ again }) => again !== undefined).map(({ name }) => name);
+  return names.length === 0 ? '' : `restart of ${listOf(names)}: `;
 }
 
 /** `restarted in place 2 times, the last one asked for by web, uid 0, pid 71`. */
@@ -79,11 +129,27 @@ function clockMovedMs({ members }: PodStop): number {
 const LEAST_MOVED_MS = 100;
 
 function verdictOf(pod: PodStop): string {
-  const forced = forcedOf(pod).map(({ name, forcedBy }) => `${name} by ${forcedBy}`);
-  const late = lateOf(pod).map(({ name }) => name);
-  if (forced.length + late.length === 0) return 'graceful';
-  const parts = [forced.length > 0 ? `forced: ${listOf(forced)}` : '', late.length > 0 ? `late: ${listOf(late)}` : ''];
-  return parts.filter((part) => part !== '').join('; ');
+  const { members } = pod;
+  const lost = members.filter(({ reason }) => reason === 'lost');
+  const failed = members.filter((member) => hasFailed(member) && !lost.includes(member));
+  const kinds: readonly (readonly [string, readonly string[]])[] = [
+    ['forced', forcedOf(pod).map(({ name, forcedBy }) => `${name} by ${forcerText(forcedBy)}`)],
+    ['late', lateOf(pod).map(({ name }) => name)],
+    ['lost', lost.map(({ name }) => name)],
+    ['failed', failed.map((member) => `${member.name} (${endOf(member)})`)],
+  ];
+  const parts = kinds.flatMap(([kind, names]) => (names.length === 0 ? [] : [`${kind}: ${listOf(names)}`]));
+  if (parts.length > 0) return parts.join('; ');
+  // What the command made of its stop signal only sexton sees.
+  return members.some(({ isOfKubelet, diedMs, again }) => isOfKubelet && (diedMs ?? again) !== undefined)
+    ? 'no KILL'
+    : 'graceful';
+}
+
+/** It ended without having been asked to, and not by KILL. */
+export function hasFailed({ stopReason, forcedBy, exitCode = 0, diedMs, again }: MemberStop): boolean {
+  const hasEnded = diedMs !== undefined || again !== undefined;
+  return hasEnded && stopReason === undefined && forcedBy === undefined && exitCode !== 0;
 }
 
 function listOf(texts: readonly string[]): string {
@@ -94,8 +160,9 @@ function listOf(texts: readonly string[]): string {
 const MAX_LISTED = 5;
 
 /** The phase that took most, of what is not waiting for another member. */
-function longestOf({ members }: PodStop): string | undefined {
-  const all = members.flatMap((member) => member.spans.map((span) => ({ member, span })));
+function longestOf({ members, earlier }: PodStop): string | undefined {
+  const those = members.filter((member) => !earlier.has(member));
+  const all = those.flatMap((member) => member.spans.map((span) => ({ member, span })));
   const own = all.filter(({ span }) => span.activity !== 'run' && span.activity !== 'hold' && span.activity !== 'wait');
   const [longest] = own.sort((a, b) => lengthOf(b.span) - lengthOf(a.span));
   if (longest === undefined || lengthOf(longest.span) < LEAST_TOLD_MS) return undefined;
@@ -123,7 +190,7 @@ function lengthOf({ fromMs, untilMs }: Span): number {
  * Of a pod that has not ended: what each member does now, for which others it waits, and what comes at the deadline.
  */
 export function presentLines(pod: PodStop): readonly string[] {
-  const alive = pod.members.filter(({ diedMs }) => diedMs === undefined);
+  const alive = pod.members.filter(({ diedMs, reason }) => diedMs === undefined && reason !== 'lost');
   const lines = alive.map((member) => {
     const span = member.spans.at(-1);
     const names = span?.activity === 'hold' ? neededBy(member, alive).map(({ name }) => name) : [];
@@ -183,7 +250,7 @@ export function chainOf(pod: PodStop): readonly Link[] {
 
 /** What it did itself, after its last wait for another member. */
 function ownPartOf(member: MemberStop): { readonly spans: readonly Span[]; readonly fromMs: number } {
-  const endMs = member.inPlace?.last?.endedMs ?? Number.POSITIVE_INFINITY;
+  const endMs = member.again?.endedMs ?? Number.POSITIVE_INFINITY;
   const isAgain = ({ activity, fromMs }: Span): boolean =>
     fromMs >= endMs && (activity === 'wait' || activity === 'run');
   const own = member.spans.filter((span) => !isAgain(span));
@@ -208,20 +275,28 @@ function lastOf(members: readonly MemberStop[], byMs: number): MemberStop | unde
 export function chainLines(pod: PodStop): readonly string[] {
   return chainOf(pod).map(({ member, spans, waitedFor }) => {
     const did = spans.map((span) => `${nameOf(span)} ${seconds(lengthOf(span))}`).reverse();
-    const own = did.length === 0 ? endOf(member) : did.join(', ');
+    const own = did.length === 0 ? endText(member) : did.join(', ');
     return `${member.name}: ${own}${waitedFor === undefined ? causeOf(member) : `, after ${waitedFor} had ended`}`;
   });
 }
 
-function causeOf({ stopReason }: MemberStop): string {
-  return stopReason === undefined ? ', ended by itself' : `, asked to stop (${stopReason})`;
+function causeOf({ stopReason, forcedBy, reason }: MemberStop): string {
+  if (stopReason !== undefined) return `, asked to stop (${stopReason})`;
+  return forcedBy === undefined && reason !== 'lost' ? ', ended by itself' : '';
 }
 
 /** `exit 0`; `SIGKILL by sexton`. */
 export function endText(member: MemberStop): string {
   const { forcedBy, signal } = member;
   if (forcedBy === undefined) return endOf(member);
-  return signal === 'SIGKILL' ? `${signal} by ${forcedBy}` : `${endOf(member)}, KILL by ${forcedBy}`;
+  const by = forcerText(forcedBy);
+  return signal === 'SIGKILL' ? `${signal} by ${by}` : `${endOf(member)}, KILL by ${by}`;
+}
+
+const OOM_KILLER: Forcer = 'OOM killer';
+
+export function forcerText(forcedBy = ''): string {
+  return forcedBy === OOM_KILLER ? `the ${forcedBy}` : forcedBy;
 }
 
 export function shorten(text: string, max: number, ellipsis = '…'): string {
@@ -229,11 +304,11 @@ export function shorten(text: string, max: number, ellipsis = '…'): string {
 }
 
 /** `exit 0`, `SIGKILL`; `exit 0, runs again`. */
-export function endOf({ exitCode, signal, diedMs, reason, inPlace }: MemberStop): string {
-  if (diedMs === undefined && inPlace?.last !== undefined)
+export function endOf({ exitCode, signal, diedMs, reason, again }: MemberStop): string {
+  if (diedMs === undefined && again !== undefined)
     return `${exitCode === undefined ? 'ended' : `exit ${exitCode}`}, runs again`;
+  if (reason === 'never-started' || reason === 'lost') return reason.replace('-', ' ');
   if (diedMs === undefined) return 'alive';
-  if (reason === 'never-started') return 'never started';
   if (signal !== undefined) return signal;
   return exitCode === undefined ? (reason ?? 'ended') : `exit ${exitCode}`;
 }

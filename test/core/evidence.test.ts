@@ -105,6 +105,63 @@ describe('the evidence', () => {
     assert.match(after.Summary, /^stopped in 800 ms \(mains finished\): linger 700 ms, TERM 100 ms, exit code 9, /);
   });
 
+  it('of a sidecar that died and was restarted while it held has how it died, when, and how long it was away', () => {
+    const config = sidecarConfig({ mains: ['web'], gracePeriodMs: 60_000 });
+    const held = new Life({ config, peers: [alive('web')] }).pass(1_000).endChild(1).pass(30_000).signal(15);
+    held.pass(5_000).killChild({ oom: false });
+    const away = (held.nextMs ?? 0) - held.nowMs;
+    const evidence = testimony(held.pass(9_000).see(dead('web', 0, { Final: true })));
+    assert.deepEqual(evidence.Absences, [{ AfterMs: 5_000, Ms: away, Signal: 'SIGKILL', By: 'an unknown sender' }]);
+    assert.equal(evidence.Restarts, 2);
+  });
+
+  it('of a sidecar whose mains finish while it waits after an OOM kill names the OOM killer', () => {
+    const config = sidecarConfig({ mains: ['web'] });
+    const killed = new Life({ config, peers: [alive('web')] }).pass(1_000).killChild({ oom: true });
+    const evidence = testimony(killed.see(dead('web', 0, { Final: true })));
+    assert.deepEqual([evidence.Reason, evidence.ForcedBy, evidence.OomKills], ['oom', 'OOM killer', 1]);
+    assert.match(evidence.Summary, /^killed by the OOM killer, ended by SIGKILL, /);
+  });
+
+  it('of a stop that came while no supervisor was there tells its start apart from that of the command', () => {
+    const child: ChildScript = { on: { 15: { afterMs: 100, code: 0 } } };
+    const life = new Life({ config: mainConfig({ drain: fixed(2_000) }), peers: [], child }).pass(60_000);
+    life.loseSupervisor().signal(15).pass(300).feed({ type: 'booted' }).pass(18).see();
+    assert.deepEqual(testimony(life).Phases, [
+      { Phase: 'wake', Ms: 318 },
+      { Phase: 'drain', Ms: 1_682 },
+      { Phase: 'ladder', Signal: 'SIGTERM', Ms: 100 },
+    ]);
+    assert.ok(!life.logs.some((line) => line.includes('depend on it')), life.logs.join('\n'));
+    assert.ok(!life.tombstone.History?.some(({ Phase }) => Phase === 'holding'));
+  });
+
+  it('of a stop that the supervisor hears of at once begins with what it waits for', () => {
+    const child: ChildScript = { on: { 15: { afterMs: 100, code: 0 } } };
+    const life = main(child, { drain: fixed(2_000) }).pass(60_000);
+    life.loseSupervisor().feed({ type: 'booted' }).pass(18).signal(15).pass(18).see();
+    assert.deepEqual(testimony(life).Phases?.[0], { Phase: 'drain', Ms: 2_000 });
+  });
+
+  it('of sexton stop with a grace period of its own has that one', () => {
+    const evidence = testimony(
+      main({ on: { 15: { afterMs: 2_000, code: 0 } } }, { gracePeriodMs: 20_000 })
+        .pass(1_000)
+        .askToStop(10_000),
+    );
+    assert.deepEqual([evidence.GraceMs, evidence.GraceLeftMs], [10_000, 8_000]);
+  });
+
+  it('of a stop that another signal hurried says when, and of one that it did not hurry says nothing', () => {
+    const child: ChildScript = { on: { 15: { afterMs: 100, code: 0 } } };
+    const drains = { drain: fixed(30_000), gracePeriodMs: 60_000 };
+    const hurried = testimony(main(child, drains).pass(1_000).signal(15).pass(15_000).signal(2));
+    assert.deepEqual(hurried.Hurried, { Signal: 'SIGINT', AfterMs: 15_000 });
+    assert.match(hurried.Summary, /: drain 15 s, TERM 100 ms, hurried by another INT after 15 s, exit code 0,/);
+    const same = testimony(main(child, drains).pass(1_000).signal(15).pass(100).signal(15));
+    assert.equal(same.Hurried, undefined);
+  });
+
   it('C3: of a stop that is not over says how far it is and whom it waits for', () => {
     const config = sidecarConfig({ mains: ['web'], gracePeriodMs: 60_000 });
     const child: ChildScript = { on: { 15: 'ignores' } };

@@ -15,5 +15,6 @@ test(titled('N31 a proxy that dies while its main drains comes back; as a native
 }, async (t) => {
   const shown = await runExample(t, 'sidecar-restarts-while-main-drains', DRAIN_SECONDS);
   assert.match(shown, /^with sexton .* away for [0-9]+ ms; the last request succeeded$/m);
+  assert.match(shown.replace(/\n +/g, ' '), /; proxy: exit 1 after [0-9.]+ s, restarted, away for [0-9]+ ms;/);
   assert.match(shown, /^as a native sidecar .* away for good; the last request failed$/m);
 });

@@ -99,7 +99,8 @@ describe('sexton report', () => {
       [['-o', 'htm', '-'], /-o '?htm'?: .*text, .*; did you mean html\?/],
       [['--fail-on', 'slow', '-'], /--fail-on '?slow'?: .*forced, late/],
       [['/nowhere/at/all'], /'?\/nowhere\/at\/all'?: no such file or directory/],
-      [['-'], /nothing that sexton wrote was found there/],
+      [['-'], /report: -: no line of it has the evidence that sexton writes/],
+      [[temporaryDirectory()], /: it has no tombstone/],
       [['--wide', '-'], /--wide/],
       [['--watch', '-'], /--watch/],
       [['--against', '-', '-'], /--against -: name the file of the manifest/],
@@ -115,6 +116,24 @@ describe('sexton report', () => {
       assert.deepEqual([status, stdout], [125, ''], args.join(' '));
       assert.match(stderr, message);
     }
+  });
+});
+
+describe('sexton report of a graveyard', () => {
+  it('says of a member whose init was killed that it is lost, as sexton status does', async () => {
+    const dir = temporaryDirectory();
+    const flags = ['--name', 'main', '--graveyard', dir, '--restart-policy', 'Never'];
+    const child = spawn(SEXTON, ['run', ...flags, '--', 'sleep', '600'], { stdio: 'ignore' });
+    const ended = new Promise((resolve) => child.once('close', resolve));
+    const { History = [] } = await waitForTombstone(dir, 'main', 'runs', ({ Phase }) => Phase === 'running');
+    const command = Number(History.find(({ Event }) => Event === 'started')?.Pid);
+    child.kill('SIGKILL');
+    await ended;
+    process.kill(command, 'SIGKILL');
+    const { stdout, stderr } = sexton(['report', dir]);
+    assert.match(stdout, /^pod of main: lost: main$/m, stderr);
+    assert.match(stdout, /^main .* lost$/m);
+    assert.match(sexton(['report', '--watch', dir]).stdout, /^main .* lost$/m);
   });
 });
 

@@ -42,6 +42,17 @@ describe('the pods of a log', () => {
     ]);
   });
 
+  it('count a phase in several parts once, in whole milliseconds', () => {
+    const Phases = [
+      { Phase: 'hold', Ms: 1_000 },
+      { Phase: 'drain', Ms: 500 },
+      { Phase: 'hold', Ms: 1_500 },
+    ];
+    const [all] = fleetOf(podsIn([line({ ...EVIDENCE, Phases, Died: at(3_000).replace('000000Z', '600400Z') })]));
+    assert.deepEqual(all?.activities.hold, { p50: 2_501, p95: 2_501, max: 2_501 });
+    assert.equal(all?.stop.max, 3_001);
+  });
+
   it('have quantiles of each phase', () => {
     const pods = podsIn(
       Array.from({ length: 100 }, (_, index) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
-import { formatTombstone } from '../../src/core/format/tombstone.ts';
+import { formatTombstone, type Tombstone } from '../../src/core/format/tombstone.ts';
 import { stopOfEvidence } from '../../src/report/evidence.ts';
 import { htmlPage } from '../../src/report/html.ts';
 import { readText } from '../../src/report/input.ts';
@@ -10,6 +10,7 @@ import { podMarkdown, podMermaid, podsJson, podsPerfetto } from '../../src/repor
 import { forcedOf, lateOf, type PodStop, podsOf } from '../../src/report/stop.ts';
 import { podSvg } from '../../src/report/svg.ts';
 import { fleetText, podText } from '../../src/report/text.ts';
+import { stopOfTombstone } from '../../src/report/tombstones.ts';
 import { chainOf, sentenceOf } from '../../src/report/words.ts';
 import { at, BEGAN_MS, EVIDENCE, FILES, MAIN, PROXY } from './pods.ts';
 
@@ -45,6 +46,78 @@ describe('a report', () => {
       [moved(aheadMs + 5_000, 'b'), moved(aheadMs - 200, 'b'), moved(aheadMs + 99, 'b'), moved(aheadMs + 5_000, 'c')],
       ['5.0 s', '200 ms', undefined, undefined],
     );
+  });
+
+  it('marks where a command ended and was restarted during the stop, and says how and for how long', () => {
+    const died = [
+      { At: at(2_110), Event: 'exited', Signal: 'SIGKILL', By: 'an unknown sender' },
+      { At: at(2_110), Event: 'phase', Phase: 'backoff' },
+      { At: at(2_259), Event: 'started' },
+      { At: at(2_259), Event: 'phase', Phase: 'holding' },
+    ];
+    const History = (PROXY.History ?? []).toSpliced(2, 0, ...died);
+    const pod = onlyPod([MAIN, { ...PROXY, History }].map(formatTombstone));
+    const how = 'proxy: killed by an unknown sender after 2.1 s, restarted, away for 149 ms';
+    assert.ok(sentenceOf(pod).includes(`; ${how};`), sentenceOf(pod));
+    const text = podText(pod, { ...PLAIN, width: 120 });
+    assert.match(text, /^proxy \(sidecar\) .*v-+X-+/m);
+    assert.match(text, / X ended, restarted$/m);
+    for (const drawn of [podSvg(pod), htmlPage([pod])]) assert.match(drawn, /<title>killed by an unknown sender</);
+  });
+
+  it('tells the start of the supervisor apart from the drain that it held up', () => {
+    const History = (MAIN.History ?? []).map((entry) =>
+      entry.Phase === 'draining' ? { ...entry, At: at(1_400) } : entry,
+    );
+    const byTombstone = onlyPod([formatTombstone({ ...MAIN, History })]);
+    const Phases = [
+      { Phase: 'wake', Ms: 1_400 },
+      { Phase: 'drain', Ms: 600 },
+    ];
+    const byEvidence = onlyPod([JSON.stringify({ ...EVIDENCE, Phases, Died: at(2_000) })]);
+    for (const { members } of [byTombstone, byEvidence]) {
+      const [, wake, drain] = members[0]?.spans ?? [];
+      assert.deepEqual([wake?.activity, wake?.untilMs, drain?.activity], ['wake', BEGAN_MS + 1_400, 'drain']);
+    }
+    assert.match(sentenceOf(byEvidence), /; the supervisor start of main took 1\.4 s$/);
+    assert.match(podText(byTombstone, PLAIN), /^main .*v,,,+=+/m);
+  });
+
+  it('does not call an end by KILL that no stop had asked for one by itself', () => {
+    const { StopRequested, StopReason, Phases, GraceLeftMs, ...killed } = EVIDENCE;
+    const pod = onlyPod([JSON.stringify({ ...killed, Signal: 'SIGKILL', ExitCode: 137, ForcedBy: 'OOM killer' })]);
+    assert.match(podText(pod, PLAIN), /^ended last {2}main: SIGKILL by the OOM killer$/m);
+  });
+
+  it('counts a member that was lost neither as alive nor as graceful', () => {
+    const { Died, DiedMonotonic, ExitCode, History = [], ...living } = MAIN;
+    const lost: Tombstone = { ...living, Reason: 'lost', Phase: 'draining', History: History.slice(0, 7) };
+    const [, proxy = ''] = FILES;
+    const [main] = [stopOfTombstone(lost, '', { ms: BEGAN_MS + 60_000 })];
+    const members = [main, ...readText(proxy, BEGAN_MS, () => undefined).members];
+    const [pod] = podsOf(members, BEGAN_MS + 60_000);
+    assert.ok(pod);
+    assert.match(sentenceOf(pod), /^forced: proxy by sexton; lost: main, 6\.5 s;/);
+    assert.match(podText(pod, PLAIN), /^main .* lost$/m);
+    const [alone] = podsOf([main], BEGAN_MS + 60_000);
+    assert.match(sentenceOf(alone as PodStop), /^lost: main, 2\.0 s;/);
+  });
+
+  it('says how often the OOM killer ended a command that was then stopped', () => {
+    const pod = onlyPod([JSON.stringify({ ...EVIDENCE, Restarts: 3, OomKills: 3 })]);
+    assert.match(sentenceOf(pod), /^graceful, .*; main: killed by the OOM killer 3 times before, restarted;/);
+  });
+
+  it('says which signal ended a drain early', () => {
+    const History = (MAIN.History ?? []).toSpliced(6, 0, {
+      At: at(2_000),
+      Event: 'signal received',
+      Signal: 'SIGTERM',
+    });
+    const pod = onlyPod([formatTombstone({ ...MAIN, History })]);
+    assert.match(sentenceOf(pod), /; main: hurried by another TERM after 2\.0 s;/);
+    const idle = (MAIN.History ?? []).toSpliced(6, 0, { At: at(1_900), Event: 'signal received', Signal: 'SIGTERM' });
+    assert.doesNotMatch(sentenceOf(onlyPod([formatTombstone({ ...MAIN, History: idle })])), /hurried/);
   });
 
   // Of what init has done by itself the supervisor hears later: it notes the signal with its own time, and the phase then.
@@ -189,10 +262,48 @@ describe('a report', () => {
     );
   });
 
+  it('of a forged tombstone with times beyond all bounds is drawn in every format', () => {
+    for (const forged of [{ Deadline: 1e308 }, { DiedMonotonic: 1e308 }, { Deadline: 1e15 }]) {
+      const pod = onlyPod([formatTombstone({ ...MAIN, ...forged }), FILES[1] ?? '']);
+      const { deadline } = JSON.parse(podsJson([pod])).pods[0];
+      assert.equal(deadline, undefined, JSON.stringify(forged));
+      for (const text of [podText(pod, PLAIN), podSvg(pod), htmlPage([pod]), podMermaid(pod), podMarkdown(pod)])
+        assert.doesNotMatch(text, /NaN|Infinity|e\+/);
+      assert.doesNotMatch(sentenceOf(pod), /wall clock/);
+    }
+  });
+
+  it('of a pod without a name is named by its first member', () => {
+    const pod = { ...POD, pod: '' };
+    assert.match(podText(pod, PLAIN), /^pod of main: forced/);
+    assert.match(podSvg(pod), />How the pod of main stopped</);
+    assert.match(podMarkdown(pod), /^\*\*pod of main\*\*: forced/);
+  });
+
   it('for Perfetto has each span as a complete event in microseconds', () => {
     const { traceEvents } = JSON.parse(podsPerfetto([POD]));
     const drain = traceEvents.find(({ name }: { name: string }) => name === 'drain');
     assert.deepEqual([drain.ph, drain.ts, drain.dur], ['X', BEGAN_MS * 1_000, 2_000_000]);
+  });
+
+  it('of a container that was stopped before the pod has the time and the grace period of the pod', () => {
+    const early = { ...EVIDENCE, Name: 'early', GraceMs: 12_000, Phases: [], StopRequested: at(-17_000) };
+    const ended = onlyPod([EVIDENCE, { ...early, Died: at(-16_000) }].map((it) => JSON.stringify(it)));
+    assert.equal(
+      sentenceOf(ended),
+      'graceful, 4.0 s of 30 s; early: exit 0 16 s before; the drain of main took 3.0 s, 312 new connections',
+    );
+    const { StopScope, ...scoped } = { ...MAIN, Name: 'early', StopScope: 'container' as const };
+    const [main, hurt] = [MAIN, { ...scoped, StopScope, StopRequested: at(-3_000) }].map(formatTombstone);
+    assert.match(
+      sentenceOf(onlyPod([main ?? '', hurt ?? ''])),
+      /^graceful, 4\.0 s of 30 s; early: asked to stop 3\.0 s before;/,
+    );
+  });
+
+  it('counts a container as of the stop of its pod whose stop signal came later in the same grace period', () => {
+    const late = { ...EVIDENCE, Name: 'late', Phases: [], StopRequested: at(10_000), Died: at(11_000) };
+    assert.match(sentenceOf(onlyPod([EVIDENCE, late].map((it) => JSON.stringify(it)))), /^graceful, 11 s of 30 s; the/);
   });
 
   it('of many pods counts the forced ones and finds the quantiles by workload', () => {

@@ -41,6 +41,18 @@ describe('the sources of a report', () => {
     assert.deepEqual([main?.exitCode, main?.forcedBy], [137, 'an unknown sender']);
   });
 
+  it('a container that was killed in its second rung keeps the times of what it had told before', () => {
+    const { Died, ExitCode, GraceLeftMs, StopMs, ...before } = EVIDENCE;
+    const Phases = [
+      { Phase: 'drain', Ms: 2_100 },
+      { Phase: 'ladder', Signal: 'SIGQUIT', Ms: 1_000 },
+      { Phase: 'ladder', Signal: 'SIGTERM', Ms: 0 },
+    ];
+    const pod = podOf('web-0', { main: { ...before, Unfinished: 'ladder', Phases } }, 137);
+    const [main] = read(JSON.stringify(pod));
+    assert.deepEqual(phases(main), ['run -5000..0', 'drain 0..2100', 'stop QUIT 2100..3100', 'stop TERM 3100..4000']);
+  });
+
   it('pods of kubectl get -o yaml are read as well', () => {
     assertIsMain(read(stringify(podOf('web-0', { main: EVIDENCE })))[0]);
   });

@@ -32,10 +32,8 @@ export const MAX_SOURCE_BYTES = 256 * 1024 * 1024;
 
 export async function report(args: readonly string[], env: Env): Promise<void> {
   const wish = argumentsOf(args);
-  const { format, failOn, sources } = wish;
+  const { format, failOn } = wish;
   const pods = wish.watch ? await watch(wish, env) : await podsCompared(wish, env);
-  if (pods.length === 0)
-    throw refuse(`${sources.map(show).join(', ') || 'the graveyard'}: nothing that sexton wrote was found there`);
   if (!wish.watch) await print(formatted(pods, format, env));
   if (failOn.some((failure) => pods.some((pod) => hasFailed(pod, failure)))) process.exitCode = 1;
 }
@@ -47,7 +45,10 @@ async function watch(wish: Arguments, env: Env): Promise<readonly PodStop[]> {
     const pods = await podsNow(wish, env);
     const text = pods.length === 0 ? 'no tombstone yet\n' : textOfPods(pods, textStyle(env, PIPE_COLUMNS));
     if (!(await print(`${clear}${text}`))) return pods;
-    if (pods.length > 0 && pods.every(({ members }) => members.every(({ diedMs }) => diedMs !== undefined)))
+    if (
+      pods.length > 0 &&
+      pods.every(({ members }) => members.every(({ diedMs, reason }) => diedMs !== undefined || reason === 'lost'))
+    )
       return pods;
     await sleep(WATCH_MS);
   }
@@ -64,12 +65,18 @@ async function podsCompared(wish: Arguments, env: Env): Promise<readonly PodStop
   return (await import('./against.ts')).withPredictions(pods, wish.against);
 }
 
-async function podsNow({ graveyard, sources }: Arguments, env: Env): Promise<readonly PodStop[]> {
+async function podsNow({ graveyard, sources, watch }: Arguments, env: Env): Promise<readonly PodStop[]> {
   const nowMs = Date.now();
   const members: MemberStop[] = [];
+  const whys: string[] = [];
   if (sources.length === 0 || graveyard !== undefined)
     members.push(...(await membersOfGraveyard(await findHere('report', graveyard, env), nowMs)));
-  for (const source of sources) members.push(...(await membersOfSource(source, nowMs)));
+  for (const source of sources) {
+    const read = await readSource(source, nowMs);
+    members.push(...read.members);
+    if (read.why !== undefined) whys.push(`${show(source)}: ${read.why}`);
+  }
+  if (members.length === 0 && !watch) throw refuse(whys.join('; ') || 'the graveyard has no tombstone');
   return podsOf(members, nowMs);
 }
 
@@ -122,15 +129,16 @@ function clock(): { readonly mono: number; readonly boot: string } {
   return { mono: Number(process.hrtime.bigint() / 1_000_000n), boot: readBootId() };
 }
 
-async function membersOfSource(source: string, nowMs: number): Promise<readonly MemberStop[]> {
-  if (source !== '-' && isDirectory(source))
-    return membersOfGraveyard({ dir: source, source: '--graveyard', member: undefined }, nowMs);
+async function readSource(source: string, nowMs: number): Promise<Pick<Read, 'members' | 'why'>> {
+  if (source !== '-' && isDirectory(source)) {
+    const here = { dir: source, source: '--graveyard', member: undefined };
+    return { members: await membersOfGraveyard(here, nowMs), why: 'it has no tombstone' };
+  }
   const text = await textOf(source);
-  const { members }: Read = readText(text, nowMs, (yaml) => {
+  return readText(text, nowMs, (yaml) => {
     const value = parseYaml(yaml);
     return value.ok ? value.value : undefined;
   });
-  return members;
 }
 
 function isDirectory(path: string): boolean {

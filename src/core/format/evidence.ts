@@ -6,6 +6,7 @@
  */
 import type { Role } from '../config.ts';
 import { EXIT } from '../exit.ts';
+import type { AbsenceRecord, HurryRecord } from './course.ts';
 import { cleanText, type DeathReason, type HistoryEntry } from './tombstone.ts';
 
 export interface Evidence {
@@ -36,11 +37,15 @@ export interface Evidence {
   readonly ForcedBy?: Forcer;
   /** From the stop request to the death. */
   readonly StopMs?: number;
-  /** Declared: the whole budget of a stop. */
+  /** The whole budget of the stop: what was asked for, else what is declared. */
   readonly GraceMs?: number;
   /** What was left of it at the death; negative: it was over. */
   readonly GraceLeftMs?: number;
   readonly Phases?: readonly PhaseTime[];
+  /** Another stop signal ended what was waited for. */
+  readonly Hurried?: HurryRecord;
+  /** Of the command during the stop. */
+  readonly Absences?: readonly AbsenceRecord[];
   readonly Connections?: Connections;
   /** Of the child, in this container. */
   readonly Restarts: number;
@@ -77,10 +82,11 @@ export const MAX_EVIDENCE_BYTES = 4096;
 export const MAX_EVIDENCE_TEXT = 256;
 
 /**
- * Of the stop under way, or of a life that has failed. `start`: the child is not there yet. `ladder`: `signal` was
+ * Of the stop under way, or of a life that has failed. `wake`: the supervisor starts, or has not seen the other members
+ * yet. `start`: the child is not there yet. `ladder`: `signal` was
  * sent. `rest`: the same for what an ended child has left behind.
  */
-export type StageName = 'start' | 'hold' | 'drain' | 'linger' | 'pre-stop' | 'ladder' | 'rest';
+export type StageName = 'wake' | 'start' | 'hold' | 'drain' | 'linger' | 'pre-stop' | 'ladder' | 'rest';
 
 /** Of a start that was refused: nothing is known but why. */
 export function refusalOf(name: string | undefined, problems: readonly string[]): Evidence {
@@ -148,10 +154,13 @@ export function summaryOf(evidence: Omit<Evidence, 'Summary'>, { history }: Told
 }
 
 function stopSummary(evidence: Omit<Evidence, 'Summary'>, why: string, stopMs: number): string {
-  const { Phases = [], ForcedBy, GraceLeftMs } = evidence;
+  const { Phases = [], ForcedBy, GraceLeftMs, Hurried } = evidence;
   const phases = Phases.slice(-MAX_PHASES).map((phase) => phaseText(phase, evidence));
   const parts = [
     ...phases,
+    ...(Hurried === undefined
+      ? []
+      : [`hurried by another ${Hurried.Signal.slice(3)} after ${seconds(Hurried.AfterMs)}`]),
     exitText(evidence),
     forcedText(ForcedBy),
     ...(GraceLeftMs === undefined ? [] : [graceText(GraceLeftMs)]),
@@ -174,6 +183,7 @@ function unfinishedText(
 }
 
 const STAGE_WORDS = {
+  wake: 'waiting for its supervisor',
   start: 'starting',
   hold: 'holding',
   drain: 'draining',

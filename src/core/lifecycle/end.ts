@@ -168,7 +168,7 @@ export function endInBackoff(draft: Draft, child: Child & { is: 'backoff' }): vo
   if (isRestarting(draft.state)) return rest(draft, child.exit, ownReason(child.exit));
   finishMember(draft, {
     status: statusOf(child.exit),
-    reason: ownReason(child.exit),
+    reason: draft.state.chronicle.last?.reason ?? ownReason(child.exit),
     exit: child.exit,
   });
 }

@@ -20,7 +20,8 @@ export function phaseOf({ child, stop, climb, failing, chronicle }: Known): Phas
     case 'alive':
     case 'leftovers':
       if (climb !== undefined || failing !== undefined) return 'stopping';
-      if (stop === undefined) return chronicle.started === undefined ? 'starting' : 'running';
+      // What a stop waits for is not known before the supervisor has seen the others.
+      if (stop?.waitsFor === undefined) return chronicle.started === undefined ? 'starting' : 'running';
       return stop.waitsFor === 'drain' || stop.waitsFor === 'pre-stop' ? 'draining' : 'holding';
     default:
       return child satisfies never;

@@ -3,6 +3,7 @@
  */
 
 import type { MemberConfig } from '../config.ts';
+import { absencesIn, hurryIn } from '../format/course.ts';
 import {
   type Connections,
   type Evidence,
@@ -90,6 +91,7 @@ export function evidenceOf(config: MemberConfig, state: State): Evidence {
   const diedMs = chronicle.diedMonotonic;
   const began = stop?.atMs ?? failing?.sinceMs;
   const phases = phasesOf(chronicle);
+  const absences = absencesIn(chronicle.history, chronicle.stopRequested);
   const facts = {
     Version: 1,
     Name: config.name,
@@ -103,9 +105,11 @@ export function evidenceOf(config: MemberConfig, state: State): Evidence {
     ...unfinishedOf(config, state),
     ForcedBy: forcerOf(state),
     StopMs: began === undefined || diedMs === undefined ? undefined : span(began, diedMs),
-    GraceMs: config.gracePeriodMs,
+    GraceMs: deadline?.kills === true ? Math.round(deadline.atMs - deadline.sinceMs) : config.gracePeriodMs,
     GraceLeftMs: deadline?.kills === true && diedMs !== undefined ? Math.round(deadline.atMs - diedMs) : undefined,
     Phases: phases.length === 0 ? undefined : phases,
+    Hurried: hurryIn(chronicle.history, chronicle.stopRequested),
+    Absences: absences.length === 0 ? undefined : absences,
     Connections: connectionsOf(state),
     Restarts: Math.max(0, state.births - 1),
     OomKills: chronicle.tally.oomKills ?? 0,

@@ -128,6 +128,8 @@ export function beginStop(draft: Draft): void {
   // Between two lives only members that still need a sidecar are a reason to go on; a main's stop beats its restart.
   if (child.is === 'backoff' && (draft.config.role === 'main' || waitsFor !== 'turn'))
     return endInBackoff(draft, child);
+  // Whether others depend on it is not known before they have been seen.
+  if (waitsFor === 'turn' && stop.waitsFor === undefined && draft.state.peers === undefined) return;
   if (waitsFor !== undefined) {
     if (waitsFor !== stop.waitsFor) update(draft, { stop: { ...stop, waitsFor } });
     if (waitsFor !== 'pre-stop') sayOnce(draft, `stop waits for ${waitsFor}`, 'info', WAITS[waitsFor]);

@@ -14,6 +14,9 @@ import type { Climb, State } from '../state/state.ts';
 /** Bounds the memo: a sidecar may fail and come back many times while it holds. */
 const MAX_STAGES = 24;
 
+/** What a supervisor that is there takes to look around; it counts as a part of what comes next. */
+export const BRIEF_WAKE_MS = 50;
+
 /** Begins the stage that the state is in; with another life after a failed one they are forgotten. */
 export function trackStages(draft: Draft): void {
   const { state } = draft;
@@ -27,9 +30,11 @@ export function trackStages(draft: Draft): void {
   }
   const last = stages.at(-1);
   if (last?.name === stage.name && last.signal === stage.signal) return;
+  const wake = last?.name === 'wake' && state.now.mono - last.sinceMs < BRIEF_WAKE_MS ? last : undefined;
   // A stop is counted from its request on, however late that is heard.
   const sinceMs = last === undefined ? (failing?.sinceMs ?? stop?.atMs ?? state.now.mono) : state.now.mono;
-  recordStages(draft, trimHistory([...stages, { ...stage, sinceMs }], MAX_STAGES));
+  const before = wake === undefined ? stages : stages.slice(0, -1);
+  recordStages(draft, trimHistory([...before, { ...stage, sinceMs: wake?.sinceMs ?? sinceMs }], MAX_STAGES));
 }
 
 function recordStages(draft: Draft, stages: readonly Stage[]): void {
@@ -41,7 +46,8 @@ function stageOf(draft: Draft): Pick<Stage, 'name' | 'signal'> | undefined {
   if (climb !== undefined) return { name: climb.why === 'rest' ? 'rest' : 'ladder', signal: signalOf(draft, climb) };
   if (failing !== undefined && child.is === 'alive') return { name: 'pre-stop' };
   if (stop === undefined) return undefined;
-  return { name: stop.waitsFor === undefined ? 'start' : STAGES[stop.waitsFor] };
+  if (stop.waitsFor !== undefined) return { name: STAGES[stop.waitsFor] };
+  return { name: child.is === 'alive' || child.is === 'leftovers' ? 'wake' : 'start' };
 }
 
 const STAGES = { turn: 'hold', drain: 'drain', linger: 'linger', 'pre-stop': 'pre-stop' } as const satisfies Record<

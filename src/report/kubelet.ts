@@ -1,0 +1,307 @@
+/**
+ * From a Pod as the API server has it to how its containers stopped. The termination message of a container has
+ * sexton's evidence; a container without one is told of by what the kubelet recorded: when it ran, to the second, its
+ * exit code and the kubelet's reason. What is not of its type is taken for absent.
+ */
+import { cleanText } from '../core/format/tombstone.ts';
+import { isRecord, type Origin, stopOfEvidence } from './evidence.ts';
+import type { Absence, MemberStop, PlatformRecord, Span } from './stop.ts';
+import { msOf } from './time.ts';
+import { endText } from './words.ts';
+
+/** Empty: no container of it has ended, or it is no pod. */
+export function membersOfPod(pod: unknown): readonly MemberStop[] {
+  if (!isPod(pod) || !isRecord(pod.metadata) || !isRecord(pod.status)) return [];
+  const platform = platformOf(pod, pod.metadata, pod.status);
+  const origin = originOf(pod.metadata);
+  const members = containersOf(pod.spec, pod.status).flatMap(
+    (container) => memberOf(container, origin, platform) ?? [],
+  );
+  const hasStop = members.some(
+    (member) => member.diedMs !== undefined || member.again !== undefined || member.reason === 'lost',
+  );
+  return hasStop || platform.why !== undefined ? members : [];
+}
+
+/** Of a pod, or another object, that has no stop to draw. */
+export function whyNoStop(object: unknown): string {
+  const { kind, metadata }: Record<string, unknown> = isRecord(object) ? object : {};
+  const name = isRecord(metadata) ? namedIn(metadata, plain(metadata.name)) : '';
+  const what = `${typeof kind === 'string' ? cleanText(kind, MAX_REASON) : 'object'}${name === '' ? '' : ` ${name}`}`;
+  return isPod(object) ? `none of the containers of ${what} has ended` : `${what} is no pod`;
+}
+
+/** In a list of the API itself the items have no kind. */
+function isPod(value: unknown): value is Record<string, unknown> {
+  return isRecord(value) && (value.kind === undefined || value.kind === 'Pod');
+}
+
+interface Container {
+  readonly name: string;
+  readonly isSidecar: boolean;
+  readonly state: unknown;
+  readonly lastState: unknown;
+}
+
+/** An init container that is no sidecar has ended before the pod's stop, and counts only by what sexton says of it. */
+function containersOf(spec: unknown, status: Record<string, unknown>): readonly Container[] {
+  const declared = isRecord(spec) ? recordsIn(spec.initContainers) : [];
+  const sidecars = new Set(declared.filter(({ restartPolicy }) => restartPolicy === 'Always').map(({ name }) => name));
+  const init = recordsIn(status.initContainerStatuses).filter(
+    ({ name, state }) => sidecars.has(name) || endOf(state)?.message !== undefined,
+  );
+  return [...init, ...recordsIn(status.containerStatuses)].map(({ name, state, lastState }) => ({
+    name: plain(name),
+    isSidecar: sidecars.has(name),
+    state,
+    lastState,
+  }));
+}
+
+/** How a life of a container ended. */
+interface End {
+  readonly message: string | undefined;
+  readonly startedMs: number | undefined;
+  readonly diedMs: number | undefined;
+  readonly exitCode: number | undefined;
+  readonly reason: string;
+}
+
+function endOf(state: unknown): End | undefined {
+  if (!isRecord(state) || !isRecord(state.terminated)) return undefined;
+  const { message, startedAt, finishedAt, exitCode, reason } = state.terminated;
+  // Read from YAML every scalar is a text.
+  const code = typeof exitCode === 'string' && /^\d{1,3}$/.test(exitCode) ? Number(exitCode) : exitCode;
+  return {
+    message: typeof message === 'string' ? message : undefined,
+    startedMs: timeOf(startedAt),
+    diedMs: timeOf(finishedAt),
+    exitCode: typeof code === 'number' ? code : undefined,
+    reason: typeof reason === 'string' ? cleanText(reason, MAX_REASON) : '',
+  };
+}
+
+/** undefined: it has not started yet. */
+function memberOf(container: Container, origin: Origin, platform: PlatformRecord): MemberStop | undefined {
+  const [now, before] = [endOf(container.state), endOf(container.lastState)];
+  const runsSinceMs =
+    isRecord(container.state) && isRecord(container.state.running)
+      ? timeOf(container.state.running.startedAt)
+      : undefined;
+  const ends = [now, before].flatMap((end) => (end === undefined ? [] : [lifeOf(end, container, origin, platform)]));
+  const [last, earlier] = ends;
+  if (last === undefined)
+    return runsSinceMs === undefined ? undefined : aliveSince(runsSinceMs, container, origin, platform);
+  if (now === undefined && runsSinceMs !== undefined) return { ...againFrom(last, runsSinceMs), platform };
+  const absence = earlier && absenceBetween(earlier, last);
+  if (earlier === undefined || absence === undefined) return { ...last, platform };
+  const { fromMs, untilMs } = absence;
+  return {
+    ...last,
+    platform,
+    spans: [...earlier.spans, { activity: 'wait', fromMs, untilMs }, ...last.spans],
+    absences: [absence, ...(last.absences ?? [])],
+  };
+}
+
+/** The last life is told of as a stop that ends in another start. */
+function againFrom(last: MemberStop, againMs: number): MemberStop {
+  const { diedMs = againMs, ...member } = last;
+  return { ...member, diedMs: undefined, again: { endedMs: diedMs, againMs: Math.max(diedMs, againMs) } };
+}
+
+/** undefined: their times contradict each other. */
+function absenceBetween(earlier: MemberStop, { spans: [first] }: MemberStop): Absence | undefined {
+  const { diedMs } = earlier;
+  return diedMs === undefined || first === undefined || first.fromMs < diedMs
+    ? undefined
+    : { fromMs: diedMs, untilMs: first.fromMs, how: endText(earlier) };
+}
+
+/** By sexton's evidence, or by the kubelet's word alone. */
+function lifeOf(end: End, container: Container, origin: Origin, platform: PlatformRecord): MemberStop {
+  const { diedMs, exitCode } = end;
+  const forcedBy = forcerOf(end, platform);
+  const told = stopOfEvidence(jsonOf(end.message), { ...origin, end: { diedMs, exitCode, forcedBy } });
+  return told ?? kubeletLife(end, forcedBy, container, origin, platform);
+}
+
+function kubeletLife(
+  end: End,
+  forcedBy: string | undefined,
+  container: Container,
+  origin: Origin,
+  platform: PlatformRecord,
+): MemberStop {
+  const { startedMs, exitCode, reason } = end;
+  const { askedMs, why } = platform;
+  if (end.diedMs === undefined) return { ...blank(container, origin, platform), reason: 'lost' };
+  const { diedMs } = end;
+  // The kubelet cuts its times to whole seconds.
+  const wasAsked = why !== undefined && (askedMs === undefined || diedMs + 1_000 > askedMs);
+  const requestedMs = wasAsked && askedMs !== undefined ? Math.min(askedMs, diedMs) : undefined;
+  const spans: Span[] = [
+    ...(startedMs === undefined || startedMs > (requestedMs ?? diedMs)
+      ? []
+      : [{ activity: 'run' as const, fromMs: startedMs, untilMs: requestedMs ?? diedMs }]),
+    ...(requestedMs === undefined ? [] : [{ activity: 'stop' as const, fromMs: requestedMs, untilMs: diedMs }]),
+  ];
+  return {
+    ...blank(container, origin, platform),
+    spans,
+    requestedMs,
+    stopReason: wasAsked ? why : undefined,
+    diedMs,
+    reason: reason === LOST ? 'lost' : undefined,
+    exitCode: reason === LOST ? undefined : exitCode,
+    forcedBy,
+  };
+}
+
+/** Its last span goes on. */
+function aliveSince(fromMs: number, container: Container, origin: Origin, platform: PlatformRecord): MemberStop {
+  const { why, askedMs } = platform;
+  const atMs = why === undefined || askedMs === undefined ? undefined : Math.max(fromMs, askedMs);
+  const spans: readonly Span[] = [
+    { activity: 'run', fromMs, untilMs: atMs ?? fromMs },
+    ...(atMs === undefined ? [] : [{ activity: 'stop' as const, fromMs: atMs, untilMs: atMs }]),
+  ];
+  return { ...blank(container, origin, platform), spans, requestedMs: atMs, stopReason: why };
+}
+
+function blank({ name, isSidecar }: Container, { pod, workload }: Origin, platform: PlatformRecord): MemberStop {
+  return {
+    pod,
+    workload,
+    name,
+    role: isSidecar ? 'sidecar' : undefined,
+    spans: [],
+    marks: [],
+    requestedMs: undefined,
+    stopReason: undefined,
+    diedMs: undefined,
+    deadlineMs: undefined,
+    graceMs: undefined,
+    reason: undefined,
+    exitCode: undefined,
+    signal: undefined,
+    forcedBy: undefined,
+    restarts: 0,
+    connections: undefined,
+    startAfter: [],
+    platform,
+    isOfKubelet: true,
+  };
+}
+
+/** What the kubelet writes of a container that it finds no more. */
+const LOST = 'ContainerStatusUnknown';
+/** 128 and the number of SIGKILL. */
+const KILLED = 137;
+
+function forcerOf(
+  { reason, exitCode, diedMs = 0 }: End,
+  { why, askedMs, graceMs }: PlatformRecord,
+): string | undefined {
+  if (reason === 'OOMKilled') return 'OOM killer';
+  if (exitCode !== KILLED || reason === LOST) return undefined;
+  const isOver =
+    why !== undefined && askedMs !== undefined && graceMs !== undefined && diedMs + 1_000 > askedMs + graceMs;
+  return isOver ? 'the kubelet' : 'an unknown sender';
+}
+
+function platformOf(
+  { spec }: Record<string, unknown>,
+  { deletionTimestamp, deletionGracePeriodSeconds }: Record<string, unknown>,
+  { reason, message, conditions }: Record<string, unknown>,
+): PlatformRecord {
+  const disruption = recordsIn(conditions).find(({ type, status }) => type === 'DisruptionTarget' && isTrue(status));
+  const graceMs = secondsOf(deletionGracePeriodSeconds);
+  const declaredMs = isRecord(spec) ? secondsOf(spec.terminationGracePeriodSeconds) : undefined;
+  // The kubelet deletes a pod whose containers have ended once more, without grace: a finalizer shows that.
+  const dueMs = graceMs === 0 ? undefined : timeOf(deletionTimestamp);
+  const askedMs = dueMs === undefined ? timeOf(disruption?.lastTransitionTime) : dueMs - (graceMs ?? 0);
+  const instead = declaredMs === undefined || declaredMs === graceMs ? '' : ` instead of ${declaredMs / 1_000} s`;
+  const causes = [
+    causeOf(reason, message) ?? causeOf(disruption?.reason, undefined),
+    dueMs === undefined ? undefined : `deleted with a grace period of ${(graceMs ?? 0) / 1_000} s${instead}`,
+    dueMs === undefined && deletionTimestamp !== undefined ? 'deleted' : undefined,
+  ].filter((cause) => cause !== undefined);
+  return {
+    ...(causes.length > 0 && { why: causes.join(', ') }),
+    ...(askedMs !== undefined && { askedMs }),
+    ...(dueMs !== undefined && graceMs !== undefined && { graceMs }),
+  };
+}
+
+/** Reasons of the condition `DisruptionTarget` and of a pod's status, in words. */
+const CAUSES: Readonly<Record<string, string>> = {
+  PreemptionByScheduler: 'preempted by a pod of higher priority',
+  EvictionByEvictionAPI: 'evicted by a request',
+  DeletionByTaintManager: 'evicted by a taint of its node',
+  DeletionByPodGC: 'deleted as an orphan',
+  TerminationByKubelet: 'ended by the kubelet',
+  Evicted: 'evicted by the kubelet',
+  DeadlineExceeded: 'its active deadline was exceeded',
+  NodeShutdown: 'its node was shut down',
+  Preempting: 'preempted by a critical pod',
+};
+
+function causeOf(reason: unknown, message: unknown): string | undefined {
+  if (typeof reason !== 'string' || reason === '') return undefined;
+  const cause = Object.hasOwn(CAUSES, reason) ? CAUSES[reason] : cleanText(reason, MAX_REASON);
+  return reason === 'Evicted' && typeof message === 'string' && message !== ''
+    ? `${cause} (${cleanText(message.trim(), MAX_MESSAGE)})`
+    : cause;
+}
+
+const MAX_MESSAGE = 80;
+const MAX_REASON = 64;
+
+function originOf(metadata: Record<string, unknown>): Origin {
+  const owners = recordsIn(metadata.ownerReferences);
+  const owner = owners.find(({ controller }) => controller !== false);
+  const hash = isRecord(metadata.labels) ? plain(metadata.labels['pod-template-hash']) : '';
+  const by = plain(owner?.name);
+  // A ReplicaSet is one revision of a Deployment: its name is the Deployment's with the hash of the template.
+  const workload = hash !== '' && by.endsWith(`-${hash}`) ? by.slice(0, -hash.length - 1) : by;
+  const name = plain(metadata.name);
+  return { pod: namedIn(metadata, name), workload: namedIn(metadata, workload === '' ? name : workload) };
+}
+
+function namedIn(metadata: Record<string, unknown>, name: string): string {
+  const namespace = plain(metadata.namespace);
+  return namespace === '' ? name : `${namespace}/${name}`;
+}
+
+/** A name of Kubernetes has nothing but these; what has more is not one. */
+export function plain(value: unknown): string {
+  return typeof value === 'string' && /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(value) ? value : '';
+}
+
+function recordsIn(list: unknown): readonly Record<string, unknown>[] {
+  return Array.isArray(list) ? list.filter(isRecord) : [];
+}
+
+function timeOf(value: unknown): number | undefined {
+  return typeof value === 'string' ? msOf(value) : undefined;
+}
+
+function secondsOf(value: unknown): number | undefined {
+  const seconds = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
+  return typeof seconds === 'number' && seconds >= 0 && seconds < MAX_SECONDS ? seconds * 1_000 : undefined;
+}
+
+const MAX_SECONDS = 2_678_400;
+
+function isTrue(value: unknown): boolean {
+  return value === 'True' || value === true || value === 'true';
+}
+
+export function jsonOf(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
