@@ -58,7 +58,10 @@ function mayBeDamaged(
   const isAfter = (it: { readonly untilMs: number }): boolean => it.untilMs >= sinceMs;
   const destroyed = hitsOf(record, DESTRUCTIVE).filter((it) => it.kind !== 'tear' || it.member === name);
   if ([...destroyed, ...hitsOf(record, UNWRITABLE)].some(isAfter)) return true;
-  return hitsOf(record, ONLY_IN_PLACE).some((it) => isAfter(it) && !it.written.includes(name));
+  // In place there is room only where nothing has cut the file short before.
+  const isWritable = ({ written }: { readonly written: readonly string[] }): boolean =>
+    written.includes(name) && destroyed.length === 0;
+  return hitsOf(record, ONLY_IN_PLACE).some((it) => isAfter(it) && !isWritable(it));
 }
 
 function parse(text: string): Tombstone | undefined {
