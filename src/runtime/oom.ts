@@ -16,6 +16,15 @@ export function readOomKills(): number | undefined {
   return counter === undefined ? undefined : countIn(readText(counter) ?? '');
 }
 
+/**
+ * The kills that a supervisor which has died knew of, and its own, if there is a new one: it offers itself to the OOM
+ * killer, which then takes it first.
+ */
+export function withOwnKill(known: number | undefined): number | undefined {
+  const now = known === undefined ? undefined : readOomKills();
+  return now === undefined || known === undefined ? known : Math.min(now, known + 1);
+}
+
 let counter: string | undefined;
 
 /** Of both files the line is `oom_kill NUMBER`. */

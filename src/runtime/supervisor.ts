@@ -33,7 +33,7 @@ import type { Log } from './log.ts';
 import type { Membership, MembershipEvents } from './membership.ts';
 import { type Digests, RESTED, readMemo, writeMemo } from './memo.ts';
 import { NetworkTasks } from './network-tasks.ts';
-import { readOomKills } from './oom.ts';
+import { readOomKills, withOwnKill } from './oom.ts';
 import { OptionalServices } from './optional-services.ts';
 import type { ActionEnd } from './probes/probe.ts';
 import { Reflexes } from './reflexes.ts';
@@ -166,7 +166,12 @@ export class Supervisor {
     this.#wasWoken = wokenBy !== undefined && resumed !== undefined;
     if (this.#wasWoken) this.#rest = { ...this.#rest, wakes: withWake(this.#rest.wakes, now.mono) };
     this.#remark(state, resumed !== undefined, wokenBy);
-    this.#oomKills = resumed === undefined ? (hello.oomKills ?? readOomKills()) : resumed.oomKills;
+    this.#oomKills =
+      resumed === undefined
+        ? (hello.oomKills ?? readOomKills())
+        : this.#wasWoken
+          ? resumed.oomKills
+          : withOwnKill(resumed.oomKills);
     this.#digests = resumed?.digests ?? {};
     if (host.init !== undefined) this.#reflexes = this.#makeReflexes(resumed !== undefined);
     // The host tells in this turn of the loop what was queued before we were there; only then may anything begin.
