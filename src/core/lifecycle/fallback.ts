@@ -26,8 +26,10 @@ const PATIENCE_MS = 5_000;
 /** Without a declared grace period: that of `docker stop`, twice. Half of it is for the command. */
 const ASSUMED_MS = 20_000;
 
-export function fallbackOf(config: MemberConfig, state: State): Fallback {
-  const { stop, climb, deadline } = state;
+export function fallbackOf(
+  config: MemberConfig,
+  { stop, climb, deadline }: Pick<State, 'stop' | 'climb' | 'deadline'>,
+): Fallback {
   const stopSignals = config.stopSignals.filter((signal) => isStopRequest(config, signal));
   const [{ signal: first }] = ladderOf(config, stop?.signal ?? SIGTERM);
   const graceMs = config.gracePeriodMs;
