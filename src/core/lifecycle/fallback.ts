@@ -35,14 +35,16 @@ export function fallbackOf(
   const graceMs = config.gracePeriodMs;
   const common = { stopSignals, signal: first, graceMs };
   if (climb !== undefined) return { ...common, waitMs: undefined, atMs: undefined };
+  const mostMs = Math.min(mostOf(config, graceMs ?? ASSUMED_MS), Math.max(PATIENCE_MS, ownWaitMs(config)));
+  // Also of a request that comes in a stop, which may have a longer grace period than the request.
+  const waitMs = Math.max(1, Math.floor(mostMs));
   if (stop !== undefined) {
     const budgetMs = deadline?.kills === true ? deadline.atMs - stop.atMs : ASSUMED_MS;
     const waitedMs = Math.min(mostOf(config, budgetMs), ownWaitMs(config, stop));
-    return { ...common, waitMs: undefined, atMs: Math.floor(stop.atMs + waitedMs) };
+    return { ...common, waitMs, atMs: Math.floor(stop.atMs + waitedMs) };
   }
-  const waitMs = Math.min(mostOf(config, graceMs ?? ASSUMED_MS), Math.max(PATIENCE_MS, ownWaitMs(config)));
   const signal = config.ladder === undefined && first === SIGTERM ? undefined : first;
-  return { ...common, signal, waitMs: Math.max(1, Math.floor(waitMs)), atMs: undefined };
+  return { ...common, signal, waitMs, atMs: undefined };
 }
 
 /** A sidecar gives its mains time to end before it. */
