@@ -266,7 +266,8 @@ export class Laws {
     if (isCommandAlive(container.member)) this.#break('nothing lives', container, 'init leaves a living command');
     const { command } = container;
     if (container.hasLeftUnrecorded) {
-      this.#world.count('excused: not written, as no supervisor acted');
+      const isAgain = container.memo !== undefined && isRestarting(container.memo.state);
+      this.#world.count(`excused: not written${isAgain ? ', and not restarted in place' : ''}, as no supervisor acted`);
       if (code !== (command?.exit === undefined ? 125 : statusOf(command.exit)))
         this.#break('exit codes', container, `left with ${code}, without a supervisor`);
       return this.#dues.lose(container.member);
