@@ -81,6 +81,7 @@ void end_with_mains(struct init *init) {
   hear_mains(reflexes, init->storage.polled + reflexes->polled_at);
   const struct child *child = find_child(&init->children, init->alone ? init->children.last_id : reflexes->mains_child);
   if (!child || child->exited || reflexes->count == 0 || init->grace.stopped == child->id) return;
+  if (init->forwarding.fallback.wait_ms == NEVER) return; /* the supervisor has begun to stop it */
   size_t needed = reflexes->needed > 0 ? reflexes->needed : reflexes->count;
   /* In a stop a main that was killed does not come back. */
   bool counts_lost = init->alone && (reflexes->ends_with_lost || is_stopping(init));

@@ -22,11 +22,17 @@ static bool forward(struct children *children, const struct route *route, struct
 
 static void forget_once(struct forwarding *forwarding) { memset(forwarding->once.as, 0, sizeof forwarding->once.as); }
 
-/* Without a supervisor a signal that has no route goes on as it came. The first stop request has its time: grace.h. */
+/*
+ * Without a supervisor a signal that has no route goes on as it came. The first stop request has times of its own, which
+ * begin with its event: grace.h.
+ */
 static void forward_alone(struct init *init, struct event *event) {
   const struct child *child = find_last_child(&init->children);
+  const struct fallback *fallback = &init->forwarding.fallback;
   int number = event->value;
-  if (!child || (is_stop(&init->forwarding.fallback, number) && init->grace.stopped != child->id)) return;
+  if (!child) return;
+  bool first = init->grace.stopped != child->id || !has_unacknowledged_stop(&init->queue, fallback);
+  if (first && is_stop(fallback, number)) return;
   /* For the supervisor that may come back after all: this one was passed on. */
   event->kind = EV_FORWARDED;
   event->as = (uint8_t)number;
@@ -36,7 +42,8 @@ static void forward_alone(struct init *init, struct event *event) {
 void forward_queued(struct init *init) {
   struct queue *queue = &init->queue;
   for (size_t i = 0; i < queue->count; i++)
-    if (queue->events[i].kind == EV_SIGNAL) forward_alone(init, &queue->events[i]);
+    if (queue->events[i].kind == EV_SIGNAL && !is_stop(&init->forwarding.fallback, queue->events[i].value))
+      forward_alone(init, &queue->events[i]);
 }
 
 static void on_signal(struct init *init, const struct signalfd_siginfo *info) {

@@ -14,6 +14,7 @@ import type { MemberConfig } from '../core/config.ts';
 import { OVERTAKEN } from '../core/exit.ts';
 import { type Ended, eventsOf, reduceAll } from '../core/lifecycle/covered-ends.ts';
 import { type Fallback, fallbackOf } from '../core/lifecycle/fallback.ts';
+import { maxWritingMs } from '../core/lifecycle/quitting.ts';
 import { tombstoneOf } from '../core/lifecycle/record.ts';
 import { hostKillAtMs } from '../core/pod/deadline.ts';
 import { leftoversOfOtherSessions } from '../core/pod/standing.ts';
@@ -40,7 +41,7 @@ import { Reflexes } from './reflexes.ts';
 import type { KeptConfig } from './run-config.ts';
 import { Sleeper, withWake } from './sleep.ts';
 import { type TerminationLog, TerminationLogWriter } from './termination-log.ts';
-import { LATE_MS, MAX_TIMER_MS, MOST, maxWritingMs, mustRescanFirst, withTimeout } from './timeouts.ts';
+import { LATE_MS, MAX_TIMER_MS, MOST, mustRescanFirst, withTimeout } from './timeouts.ts';
 import { TrafficWatcher } from './traffic.ts';
 
 export interface SupervisorOptions {

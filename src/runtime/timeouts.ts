@@ -5,7 +5,7 @@
 import type { MemberConfig } from '../core/config.ts';
 import { restartsOfOthers } from '../core/pod/restart.ts';
 import { hasUnsurePeer } from '../core/pod/standing.ts';
-import type { Deadline, State } from '../core/state/state.ts';
+import type { State } from '../core/state/state.ts';
 
 /**
  * Waits for the work, but no longer than this; true: the time was over first. After a pause of the whole process the
@@ -54,18 +54,3 @@ export const MOST = {
   flushingMs: 200,
   tracingMs: 300,
 } as const;
-
-/**
- * Of a death that nothing hurries: with little CPU it takes seconds, and a sidecar would wait for ever for one that was
- * lost.
- */
-const MAX_WRITING_MS = 30_000;
-const MIN_WRITING_MS = 1_000;
-/** To be gone by ourselves, with the code of the child, before the platform's KILL. */
-const AHEAD_MS = 1_000;
-
-/** How long the last tombstone is waited for: until shortly before the platform's KILL, should one come. */
-export function maxWritingMs(deadline: Deadline | undefined, nowMs: number): number {
-  const leftMs = deadline === undefined ? MAX_WRITING_MS : deadline.atMs - AHEAD_MS - nowMs;
-  return Math.max(MIN_WRITING_MS, Math.min(leftMs, MAX_WRITING_MS));
-}

@@ -37,13 +37,13 @@ test('the time of an acknowledged stop is the end of a fixed drain, and the leas
   const gracePeriodMs = 40_000;
   assert.deepEqual(fallbacksOf(mainConfig({ gracePeriodMs, drain: fixed(15_000) })), {
     before: { waitMs: 15_000, atMs: undefined },
-    after: { waitMs: undefined, atMs: 15_000 },
+    after: { waitMs: 15_000, atMs: 15_000 },
   });
   assert.deepEqual(
     fallbacksOf(mainConfig({ gracePeriodMs, drain: { ...ADAPTIVE_DRAIN, minMs: 1_000, maxMs: 30_000 } })),
     {
       before: { waitMs: 5_000, atMs: undefined },
-      after: { waitMs: undefined, atMs: 1_000 },
+      after: { waitMs: 5_000, atMs: 1_000 },
     },
   );
 });
@@ -51,11 +51,11 @@ test('the time of an acknowledged stop is the end of a fixed drain, and the leas
 test('a sidecar that holds gets its signal after three quarters of the grace period, or after 15 s', () => {
   assert.deepEqual(fallbacksOf(sidecarConfig({ gracePeriodMs: 40_000 })), {
     before: { waitMs: 30_000, atMs: undefined },
-    after: { waitMs: undefined, atMs: 30_000 },
+    after: { waitMs: 30_000, atMs: 30_000 },
   });
   assert.deepEqual(fallbacksOf(sidecarConfig({})), {
     before: { waitMs: 15_000, atMs: undefined },
-    after: { waitMs: undefined, atMs: 15_000 },
+    after: { waitMs: 15_000, atMs: 15_000 },
   });
 });
 
@@ -79,4 +79,11 @@ test('without a supervisor the host sends what the first rung would be, or the s
     { signal: SIGINT, forMs: undefined },
   ] as const;
   assert.equal(signalOf({ ladder }), SIGTERM);
+});
+
+test('a stop request that comes in another stop has a wait of its own: its grace period may end first', () => {
+  const config = sidecarConfig({ gracePeriodMs: 8_000 });
+  const { state } = new Life({ config, peers: HELD }).askToStop(60_000);
+  const { waitMs, atMs } = fallbackOf(config, state);
+  assert.deepEqual([waitMs, atMs], [6_000, START + 45_000]);
 });

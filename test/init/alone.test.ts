@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { constants } from 'node:os';
@@ -145,7 +146,7 @@ eachBuild(
       await supervisor.expect('hello');
       await supervisor.expect('spawned');
       await init.says('up');
-      supervisor.commit('ack', 1, 'fallback', 1, SIGTERM, 0, 0, 0, 0);
+      supervisor.commit('ack', 1, 'fallback', 1, SIGTERM, 0, 600_000, 0, 0);
       supervisor.commit('end-with', 1, needed, lost, SIGTERM, 2, HOST_ID, bench.path('.main.sock'));
       // What takes the reflex back leaves the connections.
       supervisor.commit('end-with', 1, 0, 0, SIGTERM, 0);
@@ -154,10 +155,57 @@ eachBuild(
       await supervisor.kill();
       await waitFor('init goes on alone', () => init.stderr().includes('goes on without it'));
       if (stop === true) send(init.pid, SIGTERM);
-      main.end(says.replace('ID', HOST_ID));
+      void main.end(says.replace('ID', HOST_ID));
       await init.says('term');
       assert.deepEqual(await init.ended, { code: 7, signal: null });
     }
+  },
+);
+
+eachBuild('a sidecar whose ladder has begun gets no second stop signal from init alone', async (t, build) => {
+  const bench = await layBench(t, build);
+  const main = await speakerAt(bench.path('.main.sock'));
+  const trap = 'trap "echo term" TERM; trap "exit 7" USR1; echo up; while :; do sleep 60 & wait $!; done';
+  const init = bench.start(['--graveyard', '/graveyard', '--', 'sh', '-c', trap]);
+  const supervisor = await init.supervisor();
+  await supervisor.expect('hello');
+  await supervisor.expect('spawned');
+  await init.says('up');
+  // Without a wait: the child has had it.
+  supervisor.commit('ack', 1, 'kill', 1, SIGTERM, 'fallback', 1, SIGTERM, 0, 0, 0, 0);
+  supervisor.commit('end-with', 1, 1, 1, SIGUSR2, 2, HOST_ID, bench.path('.main.sock'));
+  await hasPassed(bench, supervisor, supervisor.sent);
+  await init.says('term');
+  rmSync(bench.path('bin/node'));
+  await supervisor.kill();
+  await waitFor('init goes on alone', () => init.stderr().includes('goes on without it'));
+  await main.end(`dead ${HOST_ID} 1\n`);
+  send(init.pid, SIGUSR1);
+  assert.deepEqual(await init.ended, { code: 7, signal: null });
+});
+
+eachBuild(
+  'a stop request that follows on the end of the mains begins its grace period without a supervisor',
+  async (t, build) => {
+    const bench = await layBench(t, build);
+    const main = await speakerAt(bench.path('.main.sock'));
+    const trap = 'trap "echo term" TERM; echo up; while :; do sleep 60 & wait $!; done';
+    const init = bench.start(['--graveyard', '/graveyard', '--', 'sh', '-c', trap]);
+    const supervisor = await init.supervisor();
+    await supervisor.expect('hello');
+    await supervisor.expect('spawned');
+    await init.says('up');
+    supervisor.commit('ack', 1, 'fallback', 1, SIGTERM, 0, 600_000, 500, 0);
+    supervisor.commit('end-with', 1, 1, 1, SIGTERM, 2, HOST_ID, bench.path('.main.sock'));
+    await hasPassed(bench, supervisor, supervisor.sent);
+    rmSync(bench.path('bin/node'));
+    await supervisor.kill();
+    await waitFor('init goes on alone', () => init.stderr().includes('goes on without it'));
+    await main.end(`dead ${HOST_ID} 1\n`);
+    await init.says('term');
+    send(init.pid, SIGTERM);
+    assert.deepEqual(await init.ended, { code: 128 + SIGKILL, signal: null });
+    assert.equal(init.stdout(), 'up\nterm\n');
   },
 );
 
@@ -194,15 +242,15 @@ eachBuild(
 
 const HOST_ID = '0123456789abcdef'.repeat(2);
 
-/** A main's liveness socket: `end` says this to the one that is connected, and hangs up. */
-async function speakerAt(path: string): Promise<{ readonly end: (says: string) => void }> {
+/** A main's liveness socket: `end` says this to the one that is connected, which then hangs up, and so do we. */
+async function speakerAt(path: string): Promise<{ readonly end: (says: string) => Promise<unknown> }> {
   const connections: Socket[] = [];
   const server = createServer((socket) => connections.push(socket));
   await new Promise<void>((resolve) => server.listen(path, resolve));
   return {
     end: (says) => {
-      for (const socket of connections) socket.end(says);
       server.close();
+      return Promise.all(connections.map((socket) => once(socket.resume().end(says), 'close')));
     },
   };
 }

@@ -78,6 +78,26 @@ eachBuild('an acknowledged stop goes on when its supervisor hangs, before the KI
   assert.deepEqual(await init.ended, { code: 128 + SIGKILL, signal: null });
 });
 
+eachBuild(
+  'a stop that init has begun goes on when it goes on alone: one stop signal, and the KILL',
+  async (t, build) => {
+    const bench = await layBench(t, build);
+    const init = bench.start([...IN_A_POD, '--', ...DEAF]);
+    const supervisor = await init.supervisor();
+    await supervisor.expect('hello');
+    await supervisor.expect('spawned');
+    await init.says('up');
+    await passed(supervisor, bench, 'ack', 1, ...fallback({ waitMs: 1, graceMs: 4_000 }));
+    send(init.pid, 'SIGTERM');
+    await init.says('term');
+    renameSync(bench.path('bin/node'), bench.path('bin/away'));
+    await supervisor.kill();
+    await waitFor('init goes on alone', () => init.stderr().includes('goes on without it'));
+    assert.deepEqual(await init.ended, { code: 128 + SIGKILL, signal: null });
+    assert.equal(init.stdout(), 'up\nterm\n');
+  },
+);
+
 eachBuild('A3 once the supervisor has acknowledged a stop, the KILL comes when it says, or never', async (t, build) => {
   const bench = await layBench(t, build);
   const init = bench.start([...IN_A_POD, '--', ...DEAF]);

@@ -3,7 +3,8 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { maxWritingMs, mustRescanFirst, withTimeout } from '../../src/runtime/timeouts.ts';
+import { maxWritingMs } from '../../src/core/lifecycle/quitting.ts';
+import { mustRescanFirst, withTimeout } from '../../src/runtime/timeouts.ts';
 import { alive, lost, mainConfig, peersOf, sidecarConfig, stateAt, stopping } from '../core/helpers.ts';
 
 /** Nothing else runs for so long, like in a container that is frozen. */

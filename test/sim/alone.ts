@@ -56,11 +56,12 @@ export function watchLoneStop(world: World, container: Container, breaks: (what:
   });
 }
 
-function isUnasked({ isRunning, brain, asked, requests }: Container, most = 0): boolean {
+function isUnasked({ isRunning, brain, asked, requests, member }: Container, most = 0): boolean {
   return (
     isRunning &&
     brain?.state.child.is !== 'gone' &&
     brain !== undefined &&
+    member.loss === undefined &&
     asked.length <= most &&
     requests.length === 0
   );

@@ -7,6 +7,7 @@
 import { formatTombstone, type Tombstone } from '../../src/core/format/tombstone.ts';
 import { eventsOf } from '../../src/core/lifecycle/covered-ends.ts';
 import { reduce } from '../../src/core/lifecycle/lifecycle.ts';
+import { maxWritingMs } from '../../src/core/lifecycle/quitting.ts';
 import { tombstoneOf } from '../../src/core/lifecycle/record.ts';
 import { isCalm, isStill, type Known } from '../../src/core/lifecycle/reflexes.ts';
 import { businessOf } from '../../src/core/pod/interest.ts';
@@ -17,9 +18,9 @@ import { initialState, type RestartAsk, type State } from '../../src/core/state/
 import { type Instant, instantAt } from '../../src/core/time.ts';
 import { RESTED, type Rest, readMemo, writeMemo } from '../../src/runtime/memo.ts';
 import { isAtRest, isRestless, withWake } from '../../src/runtime/sleep.ts';
-import { LATE_MS, MOST, maxWritingMs, mustRescanFirst } from '../../src/runtime/timeouts.ts';
+import { LATE_MS, MOST, mustRescanFirst } from '../../src/runtime/timeouts.ts';
 import type { EventOf } from '../core/host.ts';
-import { type Actor, actor, type Entry } from './agenda.ts';
+import { type Actor, actor, type Entry, freeze } from './agenda.ts';
 import type { Container, SimMemo } from './container.ts';
 import { Near } from './near.ts';
 import { Reader } from './reader.ts';
@@ -39,7 +40,7 @@ export class Brain {
   readonly reader: Reader;
   state: State;
   /** It is to die at this point, after so many more events. */
-  doom: { point: CrashPoint; events: number } | undefined;
+  doom: { point: CrashPoint; events: number; hangs?: boolean } | undefined;
   readonly #world: World;
   readonly #container: Container;
   readonly #writer: TombstoneWriter;
@@ -52,6 +53,8 @@ export class Brain {
   #writtenState: State | undefined;
   #timer: Entry | undefined;
   #wakesAtMs: number | undefined;
+  /** As init was told. */
+  #dueMs: number | undefined;
   #isLeaving = false;
   /** Init has written what follows now. */
   #isWrittenByInit = false;
@@ -118,6 +121,17 @@ export class Brain {
     });
   }
 
+  /** Of those that are lost each dies, or hangs, right after its next commit. */
+  doomByLoss(): void {
+    const { loss } = this.#container.member;
+    if (loss !== undefined) this.doom = { point: 'before the write', events: 1, hangs: loss === 'hangs' };
+  }
+
+  /** For ever. */
+  get isHanging(): boolean {
+    return this.actor.frozenUntilMs === Number.POSITIVE_INFINITY;
+  }
+
   hearOfAction(event: EventOf & { type: 'taskEnded' }): void {
     const now = this.#now();
     const untilMs = this.state.tasks.find(({ id }) => id === event.id)?.untilMs ?? now.mono;
@@ -172,7 +186,7 @@ export class Brain {
   }
 
   #dispatchAll(events: readonly Event[], ack: number | undefined): void {
-    if (this.actor.isDead || this.#dies('before the commit')) return;
+    if (this.actor.isDead || this.isHanging || this.#dies('before the commit')) return;
     const { world, container } = { world: this.#world, container: this.#container };
     const effects: Effect[] = [];
     let wakeAtMs: number | undefined;
@@ -186,7 +200,8 @@ export class Brain {
       effects.push(...reduction.effects);
     }
     const { state } = this;
-    container.commit(ack, this.#memo, effects, this.#isLeaving ? undefined : wakeAtMs);
+    if (!this.#isLeaving) this.#dueMs = wakeAtMs;
+    container.commit(ack, this.#memo, effects, this.#dueMs);
     if (this.#dies('before the write')) return;
     this.#writeTombstone();
     this.#leaveReflexes({ state, wakeAtMs });
@@ -213,6 +228,12 @@ export class Brain {
     if (doom === undefined || doom.point !== point) return false;
     doom.events -= 1;
     if (doom.events > 0) return false;
+    if (doom.hangs === true) {
+      this.#world.count('supervisor that hangs for ever');
+      freeze(this.actor, Number.POSITIVE_INFINITY);
+      this.#container.becomeLost();
+      return true;
+    }
     this.#world.count(`supervisor killed ${point}`);
     this.#container.loseBrain();
     return true;
@@ -229,7 +250,7 @@ export class Brain {
     if (!this.#isHeld) {
       this.#isClear = volume.unbind(name);
       this.#isHeld = true;
-      this.#container.commit(undefined, this.#memo, [], this.#wakesAtMs);
+      this.#container.commit(undefined, this.#memo, [], this.#dueMs);
       this.#container.listen();
     }
     this.#after(6, () => {
@@ -336,7 +357,7 @@ export class Brain {
     const orders = this.reader.vigil();
     if (orders === undefined) return;
     this.#rest = { ...this.#rest, held: orders.held };
-    container.commit(undefined, this.#memo, [], this.#wakesAtMs);
+    container.commit(undefined, this.#memo, [], this.#dueMs);
     container.watch(orders);
     this.#isTryingToNap = true;
     this.reader.rescan(() =>

@@ -5,8 +5,7 @@
  */
 
 import { type ChildExit, OVERTAKEN } from '../../src/core/exit.ts';
-import { isStopRequest } from '../../src/core/ladder.ts';
-import { hostKillAtMs } from '../../src/core/pod/deadline.ts';
+import { fallbackOf } from '../../src/core/lifecycle/fallback.ts';
 import { SIGKILL } from '../../src/core/signals.ts';
 import type { Effect } from '../../src/core/state/events.ts';
 import type { Vigil as Orders } from '../../src/runtime/graveyard/vigil.ts';
@@ -15,9 +14,10 @@ import { type EventOf, ScriptedHost } from '../core/host.ts';
 import { type Actor, actor, type Entry } from './agenda.ts';
 import { Brain } from './brain.ts';
 import { bornCommand, type Command, statusOf } from './command.ts';
+import { endsAtMs, type Lost, leavesAtMs, oldestStop, type Stopping, stopOf } from './grace.ts';
 import { comeBetween } from './races.ts';
 import { SimReflexes, type Worded } from './reflexes.ts';
-import { LONGEST_DELAY_MS, Starts } from './starts.ts';
+import { Starts } from './starts.ts';
 import { Vigil } from './vigil.ts';
 import type { Content, Holder } from './volume.ts';
 import type { Member, World } from './world.ts';
@@ -27,8 +27,12 @@ export interface Queued {
   /** CLOCK_MONOTONIC. */
   readonly atMs: number;
   readonly event: EventOf | Worded;
+  /** A stop request that was passed on by `forward-once`. */
+  readonly isOnce: boolean;
 }
 
+const UNTOLD: Stopping['state'] = { stop: undefined, climb: undefined, deadline: undefined };
+const NEVER = Number.POSITIVE_INFINITY;
 const HANGS_AFTER_MS = 10_000;
 /** What it may take until a handle is there, once the supervisor has asked for it. */
 export const BINDING_MS = 3;
@@ -59,6 +63,10 @@ export class Container {
   readonly startedAtMs: number;
   isRunning = true;
   isAlone = false;
+  /** It has left by itself, and nothing of its end is recorded. */
+  hasLeftUnrecorded = false;
+  /** Since when no supervisor of it has lived on after its first commit, nor ever will. */
+  lostAtMs: number | undefined;
   /** When its first tombstone was there. */
   writtenAtMs: number | undefined;
   wasAlone = false;
@@ -78,19 +86,21 @@ export class Container {
   restarts: readonly { readonly atMs: number; readonly graceMs: number | undefined }[] = [];
   /** The restart after which its command was started again last. */
   bornAgainFor: number | undefined;
-  starvedUntilMs = 0;
+  starvedUntilMs: number;
   exitCode: number | undefined;
   #seq = 0;
   #host: ScriptedHost;
   #pumping: Entry | undefined;
-  #killing: Entry | undefined;
+  #acting: Entry | undefined;
+  /** The last command that init has stopped by itself. */
+  #stopped = 0;
   /** The last command that init has KILLed because the time was over. */
   #overdue = 0;
   /** When the next commit is to come, CLOCK_MONOTONIC. */
   #dueMs: number | undefined;
   #network = new Set<number>();
   #forward: Readonly<Record<number, number>> = {};
-  readonly #starts = new Starts();
+  readonly #starts: Starts;
   readonly reflexes = new SimReflexes(this);
   readonly #ends: (() => void)[] = [];
   #vigil: Vigil | undefined;
@@ -101,6 +111,8 @@ export class Container {
     this.world = world;
     this.member = member;
     this.startedAtMs = world.agenda.monoMs;
+    this.starvedUntilMs = member.loss === 'cannot be started' ? Number.POSITIVE_INFINITY : 0;
+    this.#starts = new Starts(this.startedAtMs);
     this.order = world.containers.length;
     this.hostId = (0xa000 + world.containers.length * 0x9d7 + 1).toString(16).padStart(32, '0');
     this.#host = new ScriptedHost(() => member.nextLife());
@@ -122,24 +134,33 @@ export class Container {
   }
 
   get sinceBrainMs(): number {
-    return this.world.agenda.nowMs - this.#starts.sinceMs;
+    return this.world.agenda.monoMs - this.#starts.sinceMs;
   }
 
   /** A signal to PID 1. */
   signal(signal: number): void {
     if (!this.isRunning) return;
     const { config } = this.member;
-    if (config.stopSignals.includes(signal)) this.asked.push({ atMs: this.world.agenda.nowMs, signal });
-    if (this.isAlone) return this.#signalAlone(signal);
+    if (config.stopSignals.includes(signal)) {
+      this.asked.push({ atMs: this.world.agenda.nowMs, signal });
+      this.world.laws.lost.asked(this);
+    }
     const passed = this.isCommandAlive ? this.#host.passOn(signal, this.world.agenda.nowMs) : undefined;
-    const as = passed?.as ?? this.#forward[signal];
+    const as = passed?.as ?? (this.isAlone ? this.#passesAlone(signal) : this.#forward[signal]);
     if (as === undefined || !this.isCommandAlive) {
       return this.push({ type: 'signal', signal, senderPid: 0, fromTerminal: false });
     }
     if (passed === undefined) this.#strike(as);
     else this.#recordSignal(as);
-    this.push({ type: 'forwarded', signal, as, senderPid: 0 });
+    this.push({ type: 'forwarded', signal, as, senderPid: 0 }, passed !== undefined);
     this.#pump();
+  }
+
+  /** As what init alone passes a signal on; undefined: the first stop request has a time of its own. */
+  #passesAlone(signal: number): number | undefined {
+    const isStop = this.member.config.stopSignals.includes(signal);
+    const isFirst = this.#stopped !== this.command?.id || oldestStop(this.#stopping) === undefined;
+    return isStop && isFirst ? undefined : (this.#forward[signal] ?? signal);
   }
 
   killCommand(oom: boolean): void {
@@ -158,28 +179,28 @@ export class Container {
     this.#pump();
   }
 
-  push(event: EventOf | Worded): void {
-    const { agenda } = this.world;
+  push(event: EventOf | Worded, isOnce = false): void {
     this.#seq += 1;
-    const queued = { seq: this.#seq, atMs: agenda.monoMs, event };
+    const queued = { seq: this.#seq, atMs: this.world.agenda.monoMs, event, isOnce };
     this.queue.push(queued);
     this.brain?.awaken();
     this.wake('an event');
-    this.#armKill();
-    agenda.in(HANGS_AFTER_MS, this.actor, () => this.#judgeBrain(queued));
+    this.#arm();
+    this.#judgeIn(HANGS_AFTER_MS, queued);
+    if (this.isAlone) this.#endWithMains();
   }
 
   /** One transaction of the supervisor. */
   commit(ack: number | undefined, memo: SimMemo, effects: readonly Effect[], dueMs: number | undefined): void {
     if (this.isAlone) this.world.count('alone and back');
     this.isAlone = false;
-    this.#starts.commit();
+    this.#starts.commit(this.world.agenda.monoMs);
     this.memo = memo;
     if (ack !== undefined) this.queue = this.queue.filter(({ seq }) => seq > ack);
     for (const effect of effects) this.#obey(effect);
     this.reflexes.commit({ state: memo.state, wakeAtMs: dueMs });
     this.#expect(dueMs);
-    this.#armKill();
+    this.#arm();
     this.#pump();
   }
 
@@ -207,6 +228,7 @@ export class Container {
     const held = Object.entries(this.brain?.state.peers ?? {}).filter(([, { liveness }]) => liveness === 'held');
     const holders = held.flatMap(([name]) => volume.sockets.get(name) ?? []);
     this.#dropBrain();
+    this.#starts.sleep();
     const memo = writeMemo(this.memo as SimMemo);
     const { nowMs: sinceMs } = agenda;
     this.#nap = { memo, files: new Map(volume.files), holders, dueMs: this.#dueMs, sinceMs, seq: this.#seq };
@@ -238,16 +260,25 @@ export class Container {
     this.#startBrain(true);
   }
 
-  /** A main has said that it is gone for good, if this init holds a connection to it. */
-  hearOfMain(hostId: string): void {
+  /** A main has said that it is gone for good, or has hung up, if this init holds a connection to it. */
+  hearOfMain(hostId: string, isFinal: boolean): void {
     const { agenda, dice, volume } = this.world;
-    if (!volume.canHoldSockets || !this.isRunning) return;
-    agenda.in(dice.short(2), this.actor, () => this.#endWith(this.reflexes.hear(hostId)));
+    if (!volume.canHoldSockets || !this.isRunning || !this.reflexes.isListening) return;
+    agenda.in(dice.short(2), this.actor, () => {
+      this.reflexes.hear(hostId, isFinal);
+      this.#endWithMains();
+    });
   }
 
-  #endWith(signal: number | undefined): void {
+  #endWithMains(): void {
+    if (!this.isCommandAlive || this.#stopped === this.command?.id || this.#hasBegun) return;
+    this.#sendStop(this.reflexes.takeEnd());
+  }
+
+  #sendStop(signal: number | undefined): void {
     const { command } = this;
-    if (signal === undefined || command === undefined || !this.isCommandAlive) return;
+    if (signal === undefined || command === undefined) return;
+    this.#stopped = command.id;
     this.#strike(signal);
     this.push({ type: 'stopSent', id: command.id, signal });
     this.#pump();
@@ -265,14 +296,19 @@ export class Container {
   }
 
   /** The supervisor dies; what it has not committed is lost with it. */
-  loseBrain(): void {
+  loseBrain(hangs = false): void {
     if (this.brain === undefined) return;
-    const { agenda } = this.world;
     this.#dropBrain();
     this.#vigil?.stop();
     this.#vigil = undefined;
-    if (!this.isRunning) return;
-    agenda.in(this.#starts.afterLife(agenda.nowMs), this.actor, () => this.#startBrain());
+    if (this.isRunning) this.#startNext(hangs);
+  }
+
+  /** None that comes will live on. */
+  becomeLost(): void {
+    if (this.member.loss === undefined || this.lostAtMs !== undefined || !this.isRunning) return;
+    this.lostAtMs = this.world.agenda.nowMs;
+    this.world.laws.lost.lost(this);
   }
 
   #dropBrain(): void {
@@ -297,28 +333,34 @@ export class Container {
     this.brain?.die();
     this.brain = undefined;
     for (const then of this.#ends) then();
+    for (const other of this.world.containers) other.hearOfMain(this.hostId, false);
     this.world.kubelet.hearOfExit(this, code, how);
   }
 
   #startBrain(wasWoken = false): void {
     const { agenda } = this.world;
     const { bootMs } = this.member.scenario;
-    this.#starts.begin(agenda.nowMs);
+    this.#starts.begin(agenda.monoMs, wasWoken);
+    this.becomeLost();
+    this.#dueMs = undefined;
     agenda.in(Math.ceil(bootMs / 2) + this.world.dice.int(bootMs), this.actor, () => {
-      if (agenda.nowMs < this.starvedUntilMs) return this.#missStart();
+      if (agenda.nowMs < this.starvedUntilMs) {
+        this.world.count('supervisor not started');
+        return this.#startNext(false);
+      }
       this.brain = new Brain(this.world, this, wasWoken);
+      this.brain.doomByLoss();
       this.brain.open();
     });
   }
 
-  /** It died before its first commit. */
-  #missStart(): void {
-    const { agenda, count } = this.world;
-    count('supervisor not started');
-    const delayMs = this.#starts.afterMiss();
-    if (delayMs !== undefined) return void agenda.in(delayMs, this.actor, () => this.#startBrain());
-    if (!this.isAlone) this.#goOnAlone();
-    agenda.in(LONGEST_DELAY_MS, this.actor, () => this.#startBrain());
+  #startNext(hangs: boolean): void {
+    const { agenda } = this.world;
+    const { inMs, isAlone } = this.#starts.end(agenda.monoMs, hangs, this.isAlone);
+    this.becomeLost();
+    if (isAlone && !this.isAlone) this.#goOnAlone();
+    this.#arm();
+    if (this.isRunning) agenda.in(inMs, this.actor, () => this.#startBrain());
   }
 
   #goOnAlone(): void {
@@ -326,47 +368,85 @@ export class Container {
     this.isAlone = true;
     this.wasAlone = true;
     for (const { id } of this.memo?.state.tasks ?? []) this.#obey({ type: 'endTask', id });
-    if (this.command === undefined) return this.end(125, 'left');
-    const signals = this.queue.filter(({ event }) => event.type === 'signal');
-    this.queue = this.queue.filter(({ event }) => event.type !== 'signal');
-    for (const { event } of signals) if (event.type === 'signal') this.#signalAlone(event.signal);
-    if (this.command.exit !== undefined) this.end(statusOf(this.command.exit), 'left');
+    if (this.command === undefined) return this.#leaveUnrecorded(125);
+    this.queue = this.queue.map((queued): Queued => {
+      const { event } = queued;
+      // What waits as a stop request is the beginning of the grace period.
+      if (event.type !== 'signal' || this.member.config.stopSignals.includes(event.signal)) return queued;
+      const as = this.#forward[event.signal] ?? event.signal;
+      this.#strike(as);
+      return { ...queued, event: { type: 'forwarded', signal: event.signal, as, senderPid: 0 } };
+    });
+    if (this.command.exit !== undefined) return this.#leaveUnrecorded(statusOf(this.command.exit));
+    this.#endWithMains();
     this.#pump();
   }
 
-  #signalAlone(signal: number): void {
-    const { config } = this.member;
-    const isStop = config.stopSignals.includes(signal);
-    const first = config.ladder?.[0]?.signal ?? config.signals[signal] ?? signal;
-    const as = isStop && typeof first === 'number' ? first : signal;
-    this.#strike(as);
-    this.push({ type: 'forwarded', signal, as, senderPid: 0 });
-    this.#pump();
+  #leaveUnrecorded(code: number): void {
+    this.hasLeftUnrecorded = true;
+    this.end(code, 'left');
   }
 
-  /** When init KILLs by itself: by the supervisor's word, or by what it has not acknowledged. */
-  get #killAtMs(): number | undefined {
-    const { gracePeriodMs } = this.member.config;
-    const said = this.memo === undefined ? undefined : hostKillAtMs(this.memo.state);
-    const stop = gracePeriodMs === undefined ? undefined : this.#waitingStop;
-    const all = [said, stop && stop.atMs + (gracePeriodMs ?? 0)].filter((atMs) => atMs !== undefined);
-    return all.length === 0 ? undefined : Math.min(...all);
+  /** A stop was acknowledged and waits, or is not acknowledged. */
+  get isStopping(): boolean {
+    const { config, state } = this.#stopping;
+    return fallbackOf(config, state).atMs !== undefined || oldestStop(this.#stopping) !== undefined;
   }
 
-  /** The oldest stop request that is not acknowledged. */
-  get #waitingStop(): Queued | undefined {
-    const { config } = this.member;
-    return this.queue.find(
-      ({ event }) => (event.type === 'signal' || event.type === 'forwarded') && isStopRequest(config, event.signal),
-    );
+  /** The supervisor has sent the stop signal. */
+  get #hasBegun(): boolean {
+    const { config, state } = this.#stopping;
+    return fallbackOf(config, state).waitMs === undefined;
   }
 
-  #armKill(): void {
+  get #stopping(): Stopping {
+    return { config: this.member.config, state: this.memo?.state ?? UNTOLD, queue: this.queue };
+  }
+
+  get #lost(): Lost {
+    const owesSinceMs = Math.min(this.#dueMs ?? NEVER, this.queue[0]?.atMs ?? NEVER);
+    const lostAtMs = this.#starts.lostAtMs(this.world.agenda.monoMs, owesSinceMs);
+    return { ...this.#stopping, goneAtMs: this.#starts.goneAtMs(owesSinceMs), lostAtMs };
+  }
+
+  /** When init has to act by itself, or to look whether it has to. */
+  #arm(): void {
     const { agenda } = this.world;
-    const atMs = this.#killAtMs;
-    agenda.cancel(this.#killing);
-    if (atMs === undefined || this.command === undefined || this.#overdue === this.command.id) return;
-    this.#killing = agenda.at(Math.ceil(atMs + agenda.bootAtMs), this.actor, () => this.#killOverdue());
+    agenda.cancel(this.#acting);
+    const { command } = this;
+    if (command === undefined || !this.isRunning) return;
+    const stopping = this.#stopping;
+    const { state } = stopping;
+    if (state.stop === undefined && state.deadline === undefined && oldestStop(stopping) === undefined) return;
+    const lost = this.#lost;
+    const isStoppable = command.exit === undefined && this.#stopped !== command.id;
+    const times = [
+      // Who owes a commit by then may have been lost long before.
+      lost.goneAtMs > agenda.monoMs ? lost.goneAtMs : NEVER,
+      isStoppable ? stopOf(lost).atMs : NEVER,
+      this.#overdue === command.id ? NEVER : endsAtMs(stopping),
+      command.exit === undefined ? NEVER : leavesAtMs(lost),
+    ];
+    const atMs = Math.min(...times);
+    if (atMs < NEVER) this.#acting = agenda.at(Math.ceil(atMs + agenda.bootAtMs), this.actor, () => this.#act());
+  }
+
+  /** As in one turn of init's loop. */
+  #act(): void {
+    const { command } = this;
+    const { monoMs } = this.world.agenda;
+    if (command === undefined) return;
+    const { atMs, signal } = stopOf(this.#lost);
+    if (atMs <= monoMs && command.exit === undefined && this.#stopped !== command.id) {
+      this.world.count('stop signal by init in place of its supervisor');
+      this.#sendStop(signal);
+    }
+    if (endsAtMs(this.#stopping) <= monoMs && this.#overdue !== command.id) this.#killOverdue();
+    if (command.exit !== undefined && leavesAtMs(this.#lost) <= monoMs) {
+      this.world.count('left after the grace period, without a supervisor');
+      return this.#leaveUnrecorded(statusOf(command.exit));
+    }
+    this.#arm();
   }
 
   /** It has KILLed the last command when the grace period was over. */
@@ -376,8 +456,9 @@ export class Container {
 
   #killOverdue(): void {
     const { command, world } = this;
-    if (command === undefined || (command.exit !== undefined && command.isGroupGone)) return;
+    if (command === undefined) return;
     this.#overdue = command.id;
+    if (command.exit !== undefined && command.isGroupGone) return;
     if (command.exit === undefined) {
       world.count('KILL by init in place of its supervisor');
       world.laws.overdue(this);
@@ -399,24 +480,31 @@ export class Container {
       if (this.brain !== brain || brain === undefined || this.#dueMs !== dueMs) return;
       if (lateMs > 0) return void agenda.in(HANGS_AFTER_MS, this.actor, () => judge(agenda.nowMs - HANGS_AFTER_MS));
       this.world.count('supervisor that was due killed');
-      this.loseBrain();
+      this.loseBrain(true);
     };
     const atMs = Math.ceil(Math.max(dueMs + agenda.bootAtMs, agenda.nowMs)) + HANGS_AFTER_MS;
     agenda.at(atMs, this.actor, () => judge(atMs - HANGS_AFTER_MS));
   }
 
-  #judgeBrain({ seq }: Queued): void {
-    const isOld = this.world.agenda.nowMs - this.#starts.sinceMs >= HANGS_AFTER_MS;
-    if (this.brain === undefined || !isOld || !this.queue.some((queued) => queued.seq === seq)) return;
-    this.world.count('hanging supervisor killed');
-    this.loseBrain();
+  /** Who does not take note of an event hangs; who stood still with it, or is new, has time. */
+  #judgeIn(ms: number, queued: Queued): void {
+    const { agenda } = this.world;
+    const atMs = agenda.nowMs + ms;
+    agenda.at(atMs, this.actor, () => {
+      if (!this.queue.some(({ seq }) => seq === queued.seq)) return;
+      const leftMs = agenda.nowMs > atMs ? HANGS_AFTER_MS : HANGS_AFTER_MS - this.sinceBrainMs;
+      if (this.brain === undefined || leftMs > 0) return this.#judgeIn(leftMs > 0 ? leftMs : HANGS_AFTER_MS, queued);
+      this.world.count('hanging supervisor killed');
+      this.loseBrain(true);
+      this.#judgeIn(HANGS_AFTER_MS, queued);
+    });
   }
 
   #obey(effect: Effect): void {
     const { agenda, laws } = this.world;
     if (effect.type === 'spawn') {
       if (effect.id <= this.lastSpawned) return;
-      if (this.#waitingStop !== undefined) {
+      if (oldestStop(this.#stopping) !== undefined) {
         this.world.count('start overtaken by a stop request');
         return this.push({ type: 'spawnFailed', id: effect.id, errno: OVERTAKEN });
       }
@@ -425,9 +513,8 @@ export class Container {
     }
     if (effect.type === 'kill') {
       // Init has passed it on, and the supervisor has not heard of that yet.
-      const { stopSignals } = this.member.config;
-      const isKnown = ({ event }: Queued): boolean =>
-        (event.type === 'forwarded' && event.as === effect.signal && stopSignals.includes(event.signal)) ||
+      const isKnown = ({ event, isOnce }: Queued): boolean =>
+        (event.type === 'forwarded' && event.as === effect.signal && isOnce) ||
         (event.type === 'stopSent' && event.signal === effect.signal);
       if (this.queue.some(isKnown)) return this.world.count('signal not repeated');
       this.#recordSignal(effect.signal);
@@ -477,8 +564,8 @@ export class Container {
     if (event.type === 'exited' && this.command !== undefined) {
       this.command.exit = { code: event.code, signal: event.signal };
       this.command.diedAtMs = agenda.nowMs;
+      this.world.laws.lost.ended(this);
     }
-    if (event.type === 'spawned') this.#armKill();
     if (event.type === 'spawnFailed') this.member.hasFailedStarts = true;
     if (event.type === 'groupGone' && this.command !== undefined) this.command.isGroupGone = true;
     if (event.type === 'exited' && this.#isAllOf(event.id)) {
@@ -488,12 +575,12 @@ export class Container {
         this.#host.take();
         this.push(worded);
         comeBetween(this, 'last word');
-        if (this.isAlone) this.end(statusOf(event), 'left');
+        if (this.isAlone) this.#leaveUnrecorded(statusOf(event));
         return;
       }
     }
     this.push(event);
-    if (this.isAlone && event.type === 'exited') this.end(statusOf(event), 'left');
+    if (this.isAlone && event.type === 'exited') this.#leaveUnrecorded(statusOf(event));
   }
 
   /** Nothing is left of this child: its group is empty at once, and no stray is there. */

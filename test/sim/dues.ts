@@ -105,4 +105,4 @@ function isThePlatformsToEnd({ isOver, config, container }: Member): boolean {
 }
 
 /** What takes the handle of a container away, or keeps it from being made. */
-const HIDING: ReadonlySet<string> = new Set(['wipe', 'starve supervisor']);
+const HIDING: ReadonlySet<string> = new Set(['wipe', 'starve supervisor', 'lose supervisors']);

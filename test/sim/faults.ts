@@ -13,6 +13,8 @@ export function befall(world: World, fault: Fault): void {
   const { agenda, count, kubelet, volume } = world;
   const target = 'who' in fault ? world.members[fault.who] : undefined;
   const container = target?.container?.isRunning === true ? target.container : undefined;
+  // Also of the containers that come.
+  if (fault.do === 'lose supervisors' && target !== undefined) target.loss = fault.how;
   if ('who' in fault && container === undefined) return;
   const who = target?.name ?? 'pod';
   const { do: what, atMs: _at, who: _who, ...details } = fault as Fault & { who?: number };
@@ -30,6 +32,10 @@ export function befall(world: World, fault: Fault): void {
     case 'starve supervisor':
       if (container === undefined) return;
       container.starvedUntilMs = Math.max(container.starvedUntilMs, endMs);
+      return container.loseBrain();
+    case 'lose supervisors':
+      if (container === undefined || fault.how !== 'cannot be started') return container?.brain?.doomByLoss();
+      container.starvedUntilMs = Number.POSITIVE_INFINITY;
       return container.loseBrain();
     case 'hang supervisor':
       return freeze(container?.brain?.actor, endMs);
@@ -85,6 +91,7 @@ export function befall(world: World, fault: Fault): void {
 
 function nameOf(fault: Fault): string {
   if (fault.do === 'volume') return `fault: volume ${fault.how}`;
+  if (fault.do === 'lose supervisors') return `fault: supervisor that ${fault.how}`;
   if (fault.do === 'litter') return `fault: litter ${fault.what}`;
   if (fault.do === 'delete' && fault.evicts) return 'fault: evict';
   return `fault: ${fault.do}`;

@@ -21,6 +21,7 @@ import { statusOf } from './command.ts';
 import { BINDING_MS, type Container, type Nap } from './container.ts';
 import { type Breach, Dues } from './dues.ts';
 import { earlyKill } from './kills.ts';
+import { LAW as LOST, Lost } from './lost.ts';
 import { Restarts } from './restarts.ts';
 import { tellStep } from './tell-step.ts';
 import {
@@ -66,10 +67,12 @@ export class Laws {
   readonly #departed = new Map<Member, Container>();
   readonly #dues: Dues;
   readonly restarts: Restarts;
+  readonly lost: Lost;
 
   constructor(world: World) {
     this.#world = world;
     this.restarts = new Restarts(world, (law, container, what) => this.#break(law, container, what));
+    this.lost = new Lost(world, (container, what) => this.#break(LOST, container, what));
     this.#dues = new Dues(world, (law, who, what) => this.#breakOf(law, who, what));
   }
 
@@ -106,13 +109,15 @@ export class Laws {
 
   /** A signal of sexton's own is about to reach the command. */
   signalled(container: Container, signal: number): void {
-    const { command, member, wasAlone } = container;
-    if (command === undefined || command.exit !== undefined || PASSED_ON.has(signal) || wasAlone) return;
+    const { command, member } = container;
+    if (command === undefined || command.exit !== undefined || PASSED_ON.has(signal)) return;
     const before = command.signals.filter((sent) => !PASSED_ON.has(sent.signal));
     if (before.length > 0) this.#world.judges('signal once');
     if (before.some((sent) => sent.signal === signal)) {
       // Init and supervisor wake together after a pause, and neither knows yet of the other's.
       if (signal === SIGKILL && container.hasKilled) this.#world.count('excused: KILL by init and its supervisor');
+      else if (container.isAlone && container.asked.at(-1)?.atMs === this.#world.agenda.nowMs)
+        this.#world.count('excused: a further request, passed on by init alone');
       else this.#break('signal once', container, `signal ${signal} twice`);
     }
     const isFirstRung = member.config.ladder?.[0]?.signal === SIGKILL;
@@ -199,6 +204,7 @@ export class Laws {
     const { nowMs } = this.#world.agenda;
     const isDue = asked.some(({ atMs }) => atMs + gracePeriodMs <= nowMs) || requests.length + restarts.length > 0;
     if (!isDue) this.#break('before the platform', container, 'init KILLs before the grace period is over');
+    this.lost.killing(container);
   }
 
   /** A command is about to be started. */
@@ -260,7 +266,13 @@ export class Laws {
     this.#judgeTime(container);
     if (isCommandAlive(container.member)) this.#break('nothing lives', container, 'init leaves a living command');
     const { command } = container;
-    if (container.isAlone) return this.#dues.lose(container.member);
+    if (container.hasLeftUnrecorded) {
+      const isAgain = container.memo !== undefined && isRestarting(container.memo.state);
+      this.#world.count(`excused: not written${isAgain ? ', and not restarted in place' : ''}, as no supervisor acted`);
+      if (code !== (command?.exit === undefined ? 125 : statusOf(command.exit)))
+        this.#break('exit codes', container, `left with ${code}, without a supervisor`);
+      return this.#dues.lose(container.member);
+    }
     if (command !== undefined && !command.isGroupGone && !wasKilled(container)) {
       if (isBornInVain(container)) this.#world.count('excused: a group that a real init does not start');
       else this.#break('nothing lives', container, 'init leaves a living group that had no KILL');
@@ -288,6 +300,8 @@ export class Laws {
     const hasUnkillable = member.scenario.lives.some(
       ({ leaves, stray }) => leaves === 'unkillable' || stray === 'unkillable',
     );
+    if (container.lostAtMs !== undefined)
+      return this.#world.count('excused: killed by the kubelet, as no supervisor acted');
     if (calmAtMs > askedAtMs || withTimeout || !wasReady || hasUnkillable)
       return this.#world.count('excused: killed by the kubelet');
     this.#break('before the platform', container, 'the platform’s KILL came first');
@@ -384,6 +398,10 @@ export class Laws {
     if (isNeverDeclared(this.#world)) {
       this.#misled.add(container);
       return this.#world.count('excused: who declares a restart of all was not there yet to say so');
+    }
+    if (container.reflexes.isEndedUnsure) {
+      this.#misled.add(container);
+      return this.#world.count('excused: init alone cannot know whether a main that was killed comes back');
     }
     if (hasLeftUnsaid(this.#world, container.member)) {
       this.#misled.add(container);
@@ -485,8 +503,8 @@ function isToldNothing({ kubelet, troubles }: World): boolean {
 function hasLeftUnsaid(world: World, member: Member): boolean {
   const mains = mainsOf(world, member);
   return world.containers.some(
-    ({ member: main, isAlone, exitCode }) =>
-      (isAlone || world.troubles.length > 0) &&
+    ({ member: main, hasLeftUnrecorded, exitCode }) =>
+      (hasLeftUnrecorded || world.troubles.length > 0) &&
       exitCode !== undefined &&
       mains.includes(main) &&
       isRestartedByRule(main.config, exitCode),

@@ -3,6 +3,7 @@
  * these pass would let the same mistake pass when somebody makes it.
  */
 
+import { LOSS_MUTATIONS } from './loss-mutations.ts';
 import { RESTART_MUTATIONS } from './restart-mutations.ts';
 
 export interface Mutation {
@@ -304,4 +305,5 @@ export const MUTATIONS: readonly Mutation[] = [
     to: 'undefined',
   },
   ...RESTART_MUTATIONS,
+  ...LOSS_MUTATIONS,
 ];

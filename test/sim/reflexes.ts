@@ -26,8 +26,13 @@ export class SimReflexes {
   readonly #container: Container;
   #left: Known | undefined;
   #committedMs = 0;
-  #endWith: EndWith | undefined;
+  /** The mains to which there are connections; they outlive what has been taken back, for a time without a supervisor. */
+  #heard: { readonly endWith: EndWith; readonly from: Known } | undefined;
+  readonly #said = new Set<string>();
+  /** Whose connection has ended without a word. */
   readonly #gone = new Set<string>();
+  /** It was ended by init alone, by mains of which nobody could know whether they come back. */
+  isEndedUnsure = false;
   /** What was known when it last ended the command with the mains. */
   endedFrom: State | undefined;
   /** Its last word was that no other life will follow. */
@@ -40,16 +45,25 @@ export class SimReflexes {
   /** With every commit: what no longer holds is taken back in it. */
   commit(known: Known): void {
     this.#committedMs = this.#container.world.agenda.monoMs;
-    if (this.#left === undefined || isStill(this.#left, known)) return;
-    this.#left = undefined;
-    this.#endWith = undefined;
+    if (this.#left !== undefined && !isStill(this.#left, known)) this.#left = undefined;
   }
 
   leave(known: Known): void {
     if (!isCalm(known.state)) return;
     this.#left = known;
-    this.#endWith = undefined;
+    const { member, world } = this.#container;
+    const endWith = endWithMains(member.config, known.state);
+    if (endWith === undefined) return;
+    this.#heard = { endWith, from: known };
+    this.#said.clear();
     this.#gone.clear();
+    for (const { name, hostId } of endWith.mains)
+      if (world.volume.sockets.get(name)?.isRunning !== true) this.#gone.add(hostId);
+  }
+
+  /** It holds connections to mains. */
+  get isListening(): boolean {
+    return this.#heard !== undefined;
   }
 
   /** Init has taken note of this end; undefined: it is for the supervisor. */
@@ -61,10 +75,9 @@ export class SimReflexes {
     const end = coveredEnd(member.config, left.state, use, code);
     if (end === undefined) return undefined;
     this.hasSaidFinal = end.final;
-    if (end.final) for (const other of world.containers) other.hearOfMain(this.#container.hostId);
+    if (end.final) for (const other of world.containers) other.hearOfMain(this.#container.hostId, true);
     if (world.volume.trouble !== undefined || !world.volume.isThere) {
       this.#left = undefined;
-      this.#endWith = undefined;
       world.count('last word that could not be written');
       return undefined;
     }
@@ -73,7 +86,6 @@ export class SimReflexes {
     const parsed = parseTombstone(member.name, text);
     if (!parsed.ok) throw new Error(`init writes what nobody can read: ${parsed.why}`);
     this.#left = undefined;
-    this.#endWith = undefined;
     world.count('last word');
     if (this.#container.command !== undefined) this.#container.command.isGroupGone = true;
     world.volume.put(member.name, new Content(text));
@@ -86,20 +98,36 @@ export class SimReflexes {
     return { type: 'worded', id, pid, ended, text, from: left };
   }
 
-  /** A main has said that it is gone. The signal that is due; undefined: none yet. */
-  hear(hostId: string): number | undefined {
-    if (this.#left === undefined) return undefined;
-    this.#endWith ??= endWithMains(this.#container.member.config, this.#left.state);
-    if (this.#endWith?.mains.some((main) => main.hostId === hostId) !== true) return undefined;
-    this.#gone.add(hostId);
-    const { needed, signal } = this.#endWith;
-    if (needed === 0 || this.#gone.size < needed || this.#container.queue.length > 0 || !this.#holds(this.#left))
+  hear(hostId: string, isFinal: boolean): void {
+    if (this.#heard !== undefined) (isFinal ? this.#said : this.#gone).add(hostId);
+  }
+
+  /** The mains by which it ends, when so many of them are gone; alone, also where a supervisor would have to judge. */
+  get departed(): EndWith | undefined {
+    const { isAlone, isStopping, member, queue } = this.#container;
+    const { endWith, from } = this.#heard ?? {};
+    if (endWith === undefined || this.#said.size + this.#gone.size === 0) return undefined;
+    if (!isAlone && (this.#left !== from || from === undefined || queue.length > 0 || !this.#holds(from)))
       return undefined;
-    this.#compare(this.#left.state, this.#endWith);
-    this.endedFrom = this.#left.state;
+    const { mains, needed } = endWith;
+    if (!isAlone && needed === 0) return undefined;
+    const countsLost = isAlone && (member.config.restartPolicy === 'Never' || isStopping);
+    const isGone = (hostId: string): boolean => this.#said.has(hostId) || (countsLost && this.#gone.has(hostId));
+    return mains.filter(({ hostId }) => isGone(hostId)).length < (needed || mains.length) ? undefined : endWith;
+  }
+
+  /** The signal that is due; undefined: none yet. */
+  takeEnd(): number | undefined {
+    const { departed } = this;
+    const { isAlone, world } = this.#container;
+    if (this.#heard === undefined || departed === undefined) return undefined;
+    const { state } = this.#heard.from;
+    const { mains, needed, signal } = departed;
+    if (!isAlone) this.#compare(state, departed);
+    this.isEndedUnsure = mains.filter(({ hostId }) => this.#said.has(hostId)).length < (needed || mains.length);
+    this.endedFrom = state;
     this.#left = undefined;
-    this.#endWith = undefined;
-    this.#container.world.count('ended with the mains');
+    world.count(isAlone ? 'ended with the mains, alone' : 'ended with the mains');
     return signal;
   }
 

@@ -214,7 +214,7 @@ export class Restarts {
       memberNamed: this.#world.memberNamed.bind(this.#world),
     };
     const other = memberNamed(name)?.container;
-    if (other === undefined || !other.isRunning || other.isAlone || other.wasAlone) return true;
+    if (other === undefined || !other.isRunning || other.wasAlone || other.lostAtMs !== undefined) return true;
     const state = other.brain?.state ?? other.memo?.state;
     if (state?.stop !== undefined && !isRestarting(state)) return true;
     const seen = brain?.state.peers?.[name];
@@ -231,7 +231,14 @@ export class Restarts {
       return void agenda.at(calmAtMs + RESTARTED_MS - 5_000, undefined, () => this.#judge(asked));
     this.#judged.add(asked);
     for (const [container, lastSpawned] of before) {
-      if (kubelet.isDeleting || !container.isRunning || container.wasAlone || container.asked.length > 0) continue;
+      if (
+        kubelet.isDeleting ||
+        !container.isRunning ||
+        container.wasAlone ||
+        this.#isHeldUp(ask) ||
+        container.asked.length > 0
+      )
+        continue;
       const { brain, member } = container;
       const state = brain?.state;
       if (state === undefined || state.child.is === 'gone') continue;
@@ -254,6 +261,13 @@ export class Restarts {
       this.#world.judges('all live again');
     }
     this.#world.kubelet.endWhatIsLeft();
+  }
+
+  /** One that is to take part has no supervisor that could. */
+  #isHeldUp({ among }: RestartAsk): boolean {
+    const isLost = this.#world.members.some(({ loss, name }) => loss !== undefined && takesPart(among, name));
+    if (isLost) this.#world.count('excused: a restart in which one without a supervisor takes no part');
+    return isLost;
   }
 
   /** A whole tombstone is there to be read. */

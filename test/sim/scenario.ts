@@ -64,10 +64,15 @@ export interface Request {
   readonly among: readonly string[] | undefined;
 }
 
+/** What becomes of each supervisor from then on: of those that start, right after their first commit. */
+export const LOSSES = ['cannot be started', 'dies', 'hangs'] as const;
+export type Loss = (typeof LOSSES)[number];
+
 export type Fault = { readonly atMs: number } & (
   | { readonly do: 'crash supervisor'; readonly who: number; readonly point: CrashPoint; readonly afterEvents: number }
   | { readonly do: 'starve supervisor'; readonly who: number; readonly forMs: number }
   | { readonly do: 'hang supervisor'; readonly who: number; readonly forMs: number }
+  | { readonly do: 'lose supervisors'; readonly who: number; readonly how: Loss }
   | { readonly do: 'kill container'; readonly who: number; readonly oom: boolean }
   | { readonly do: 'kill command'; readonly who: number; readonly oom: boolean }
   | { readonly do: 'freeze'; readonly who: number; readonly forMs: number }

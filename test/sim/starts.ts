@@ -1,47 +1,87 @@
 /**
- * When init starts the next supervisor: at once, then later and later, until one has lived and worked for a while.
+ * When init starts the next supervisor, and since when it counts as lost: `src/init/supervisor.c`. Times are
+ * CLOCK_MONOTONIC; infinity is never.
  */
-const FAILED_STARTS_MOST = 5;
+const FAILED_START = 2;
+const SHORT_LIFE = 1;
+const HANG = 8;
+const MOST_FAILURES = 10;
 const FIRST_DELAY_MS = 50;
-export const LONGEST_DELAY_MS = 5_000;
+const LONGEST_DELAY_MS = 5_000;
+const LONGEST_PAUSE_MS = 60_000;
 const SOUND_LIFE_MS = 5_000;
 
 export class Starts {
-  #sinceMs = 0;
+  /** Of the last start. */
+  sinceMs: number;
+  /** The last sign of one that has proven to be sound. */
+  #heardAtMs: number;
+  /** The last death. */
+  #diedAtMs: number;
   #hasCommitted = false;
-  #failed = 0;
+  #failures = 0;
   #delayMs = 0;
 
-  /** Of the last start. */
-  get sinceMs(): number {
-    return this.#sinceMs;
+  constructor(nowMs: number) {
+    this.sinceMs = nowMs;
+    this.#heardAtMs = nowMs;
+    this.#diedAtMs = nowMs;
   }
 
-  begin(nowMs: number): void {
-    this.#sinceMs = nowMs;
+  begin(nowMs: number, wasWoken: boolean): void {
+    this.sinceMs = nowMs;
     this.#hasCommitted = false;
+    if (!wasWoken) return;
+    this.#heardAtMs = nowMs;
+    this.#diedAtMs = nowMs;
   }
 
-  commit(): void {
+  commit(nowMs: number): void {
     this.#hasCommitted = true;
-    this.#failed = 0;
+    if (!this.#isSound(nowMs)) return;
+    this.#failures = 0;
+    this.#heardAtMs = nowMs;
   }
 
-  /** How long after the death of one that was there. */
-  afterLife(nowMs: number): number {
-    if (this.#hasCommitted && nowMs - this.#sinceMs >= SOUND_LIFE_MS) this.#delayMs = 0;
-    return this.#next();
+  sleep(): void {
+    this.#hasCommitted = false;
+    this.#failures = 0;
   }
 
-  /** How long after one that died before its first commit; undefined: that was too often, and init goes on alone. */
-  afterMiss(): number | undefined {
-    this.#failed += 1;
-    return this.#failed < FAILED_STARTS_MOST ? this.#next() : undefined;
+  /** It has died: in how long the next one is started, and whether init goes on alone until then. */
+  end(nowMs: number, hangs: boolean, wasAlone: boolean): { readonly inMs: number; readonly isAlone: boolean } {
+    if (this.#isSound(nowMs) && !hangs) {
+      this.#failures = 0;
+      this.#delayMs = 0;
+      this.#heardAtMs = nowMs;
+    } else {
+      const weight = hangs ? HANG : this.#hasCommitted ? SHORT_LIFE : FAILED_START;
+      this.#failures += wasAlone ? 1 : weight;
+    }
+    this.#hasCommitted = false;
+    this.#diedAtMs = nowMs;
+    if (this.#failures >= MOST_FAILURES) {
+      if (!wasAlone) this.#failures = MOST_FAILURES;
+      const inMs = Math.min(LONGEST_PAUSE_MS, LONGEST_DELAY_MS * 2 ** (this.#failures - MOST_FAILURES));
+      return { inMs, isAlone: true };
+    }
+    const inMs = this.#delayMs;
+    this.#delayMs = Math.min(LONGEST_DELAY_MS, inMs === 0 ? FIRST_DELAY_MS : 2 * inMs);
+    return { inMs, isAlone: false };
   }
 
-  #next(): number {
-    const delayMs = this.#delayMs;
-    this.#delayMs = Math.min(LONGEST_DELAY_MS, delayMs === 0 ? FIRST_DELAY_MS : 2 * delayMs);
-    return delayMs;
+  /** Since when none acts. `owesSinceMs`: since when there is a commit to be made. */
+  goneAtMs(owesSinceMs: number): number {
+    return this.#hasCommitted ? owesSinceMs : this.#diedAtMs;
+  }
+
+  /** Since when none that is sound has been heard. */
+  lostAtMs(nowMs: number, owesSinceMs: number): number {
+    const goneAtMs = this.goneAtMs(owesSinceMs);
+    return goneAtMs === Number.POSITIVE_INFINITY || this.#isSound(nowMs) ? goneAtMs : this.#heardAtMs;
+  }
+
+  #isSound(nowMs: number): boolean {
+    return this.#hasCommitted && nowMs - this.sinceMs >= SOUND_LIFE_MS;
   }
 }

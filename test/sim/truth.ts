@@ -6,6 +6,7 @@ import type { Tombstone } from '../../src/core/format/tombstone.ts';
 import { hostOf } from '../../src/core/format/tombstone.ts';
 import { peerNamed } from '../../src/core/pod/standing.ts';
 import { restartsIfKilled } from '../../src/core/restart.ts';
+import { SIGKILL } from '../../src/core/signals.ts';
 import type { Peer } from '../../src/core/state/peer.ts';
 import { LATE_MS } from '../../src/runtime/timeouts.ts';
 import type { Container } from './container.ts';
@@ -69,11 +70,26 @@ export function isCut(world: World, container: Container): boolean {
  */
 function knowableSinceMs(world: World, member: Member): number | undefined {
   if (member.config.mains.length === 0 && hasEndlessMain(world)) return undefined;
+  if (isBlind(world, member)) return undefined;
   const mains = mainsOf(world, member);
   const known = mains.filter((main) => isRecorded(world, main) || isSeenGone(world, member, main));
   if (known.length < (member.config.when === 'all' ? mains.length : 1)) return undefined;
   const ends = known.map(({ endedAtMs }) => endedAtMs);
   return member.config.when === 'all' ? Math.max(...ends) : Math.min(...ends);
+}
+
+/** Without a supervisor only what the last one has left behind ends it, and no KILL but that of a stop that was asked for. */
+function isBlind({ count }: World, { container }: Member): boolean {
+  if (container?.lostAtMs === undefined) return false;
+  const isTold = container.command?.signals.some(({ signal }) => signal !== SIGKILL) === true;
+  if (container.asked.length === 0 && container.isCommandAlive && isTold) {
+    count('excused: a command that ignores its stop signal, and no supervisor that could KILL it');
+    return true;
+  }
+  if (container.reflexes.departed !== undefined) return false;
+  if (container.reflexes.isListening) count('excused: init takes a main that was killed for one that may come back');
+  else count('excused: init was not told with which mains to end its command');
+  return true;
 }
 
 /** A file of kubexit that nobody has written over tells of a main, and of no end. */
@@ -137,14 +153,15 @@ function isWithoutWord({ actor, brain, world }: Container): boolean {
 /**
  * Nobody was behind its handle for 10 s: that of a life before, which it could not remove, since the volume has failed
  * since it started. Its tombstone is its own, or that of a life before which nothing ties to this pod and which it
- * could not write over.
+ * could not write over. Or it has lost its supervisors before one could do either.
  */
 function isLockedOut({ troubles, agenda, kubelet }: World, by: Container, { name, container }: Member): boolean {
   const seen = seenBy(by, name);
   if (seen?.refused !== true || container?.isRunning !== true) return false;
   if (!isOf(container, seen.tombstone) && isTied(by, seen.tombstone, kubelet.restartsOfAll > 0)) return false;
   const hasFailed = troubles.some(({ toMs }) => toMs >= container.startedAtMs + agenda.bootAtMs);
-  return hasFailed && agenda.monoMs - seen.sinceMs >= DOUBTED_MS;
+  const isMute = container.lostAtMs !== undefined;
+  return (hasFailed || isMute) && agenda.monoMs - seen.sinceMs >= DOUBTED_MS;
 }
 
 /** It must be of this pod's life, or it must not be: no time makes it believed, or less so. */

@@ -24,6 +24,8 @@ export function judgeTurn(
   const { config } = member;
   const isHolding = config.role === 'main' || config.hold.kind === 'always' || stop.origin === 'self';
   if (!isHolding) return;
+  if (event.type === 'stopSent' && (container.reflexes.endedFrom === undefined || container.wasAlone))
+    return world.count('excused: stopped before another by init, as no supervisor acted in time');
   // Whatever its supervisor has heard of before it hears of that: init ends it with its mains.
   const isByReflex = event.type === 'stopSent' && quorumHasFinished(world, member);
   const isForMains = stop.reason === MAINS_FINISHED || isByReflex;

@@ -14,7 +14,7 @@ import { befall } from './faults.ts';
 import { Kubelet } from './kubelet.ts';
 import { Laws } from './laws.ts';
 import type { ReaderWorld } from './reader.ts';
-import { lengthOf, type MemberScenario, type Scenario } from './scenario.ts';
+import { type Loss, lengthOf, type MemberScenario, type Scenario } from './scenario.ts';
 import { litter } from './stale.ts';
 import { type Holder, Volume } from './volume.ts';
 
@@ -39,6 +39,8 @@ export class Member {
   isOver = false;
   /** After so long without an event its supervisor may sleep; undefined: it never does. */
   readonly sleepAfterMs: number | undefined;
+  /** What becomes of all its supervisors from now on. */
+  loss: Loss | undefined;
   /** A command of it could not be started once. */
   hasFailedStarts = false;
 

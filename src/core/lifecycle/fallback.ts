@@ -26,21 +26,25 @@ const PATIENCE_MS = 5_000;
 /** Without a declared grace period: that of `docker stop`, twice. Half of it is for the command. */
 const ASSUMED_MS = 20_000;
 
-export function fallbackOf(config: MemberConfig, state: State): Fallback {
-  const { stop, climb, deadline } = state;
+export function fallbackOf(
+  config: MemberConfig,
+  { stop, climb, deadline }: Pick<State, 'stop' | 'climb' | 'deadline'>,
+): Fallback {
   const stopSignals = config.stopSignals.filter((signal) => isStopRequest(config, signal));
   const [{ signal: first }] = ladderOf(config, stop?.signal ?? SIGTERM);
   const graceMs = config.gracePeriodMs;
   const common = { stopSignals, signal: first, graceMs };
   if (climb !== undefined) return { ...common, waitMs: undefined, atMs: undefined };
+  const mostMs = Math.min(mostOf(config, graceMs ?? ASSUMED_MS), Math.max(PATIENCE_MS, ownWaitMs(config)));
+  // Also of a request that comes in a stop, which may have a longer grace period than the request.
+  const waitMs = Math.max(1, Math.floor(mostMs));
   if (stop !== undefined) {
     const budgetMs = deadline?.kills === true ? deadline.atMs - stop.atMs : ASSUMED_MS;
     const waitedMs = Math.min(mostOf(config, budgetMs), ownWaitMs(config, stop));
-    return { ...common, waitMs: undefined, atMs: Math.floor(stop.atMs + waitedMs) };
+    return { ...common, waitMs, atMs: Math.floor(stop.atMs + waitedMs) };
   }
-  const waitMs = Math.min(mostOf(config, graceMs ?? ASSUMED_MS), Math.max(PATIENCE_MS, ownWaitMs(config)));
   const signal = config.ladder === undefined && first === SIGTERM ? undefined : first;
-  return { ...common, signal, waitMs: Math.max(1, Math.floor(waitMs)), atMs: undefined };
+  return { ...common, signal, waitMs, atMs: undefined };
 }
 
 /** A sidecar gives its mains time to end before it. */

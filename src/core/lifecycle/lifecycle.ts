@@ -13,7 +13,7 @@ import { publishPodStopNotBefore, recognizeLoneStop } from '../pod/alone.ts';
 import { trustHeldBoots } from '../pod/boots.ts';
 import { warnAboutDepartedSidecars } from '../pod/departed.ts';
 import { onPeersSeen } from '../pod/peers.ts';
-import { type Draft, draftOf, finishDraft, note, type Reduction, update } from '../state/draft.ts';
+import { type Draft, draftOf, finishDraft, note, type Reduction, update, wakeAt } from '../state/draft.ts';
 import type { Event } from '../state/events.ts';
 import type { Child, State } from '../state/state.ts';
 import { onExited, onGroupGone, onSpawned, onSpawnFailed, onStraysGone } from './child.ts';
@@ -46,10 +46,15 @@ export function reduce(config: MemberConfig, state: State, event: Event): Reduct
   fold(draft, event);
   draft.at = now;
   if (draft.state.isAwake) advance(draft);
+  // What was folded in is yet to be acted on: a supervisor that hangs here is late soon.
+  if (!draft.state.isAwake) wakeAt(draft, now.mono + BEGINNING_MS);
   enterPhase(draft);
   trackStages(draft);
   return finishDraft(draft);
 }
+
+/** What a supervisor that has taken note of the first events may need until it acts. */
+const BEGINNING_MS = 1_000;
 
 /** Folds an event into the facts. */
 function fold(draft: Draft, event: Event): void {

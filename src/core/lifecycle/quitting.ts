@@ -5,7 +5,7 @@
  */
 import { endOfWaiting, killAtMs } from '../pod/deadline.ts';
 import { type Draft, isDue, note, say, wakeAt } from '../state/draft.ts';
-import type { State, Task } from '../state/state.ts';
+import type { Deadline, State, Task } from '../state/state.ts';
 import { beginTask, dropTasks, indexOf, isQuit, type Result } from './tasks.ts';
 
 /**
@@ -53,8 +53,25 @@ function isQuitting({ tasks }: State): boolean {
   return tasks.some(({ key }) => isQuit(key));
 }
 
-/** Exits the container once all quit calls have ended. */
+/** Exits the container once all quit calls have ended. The host waits no longer than we do until the death is written. */
 export function leaveIfDone(draft: Draft): void {
-  const { child } = draft.state;
-  if (child.is === 'gone' && !isQuitting(draft.state)) draft.effects.push({ type: 'exit', code: child.code });
+  const { child, deadline, now } = draft.state;
+  if (child.is !== 'gone' || isQuitting(draft.state)) return;
+  draft.effects.push({ type: 'exit', code: child.code });
+  wakeAt(draft, now.mono + maxWritingMs(deadline, now.mono));
+}
+
+/**
+ * Of a death that nothing hurries: with little CPU it takes seconds, and a sidecar would wait for ever for one that was
+ * lost.
+ */
+const MAX_WRITING_MS = 30_000;
+const MIN_WRITING_MS = 1_000;
+/** To be gone by ourselves, with the code of the child, before the platform's KILL. */
+const AHEAD_MS = 1_000;
+
+/** How long the last tombstone is waited for: until shortly before the platform's KILL, should one come. */
+export function maxWritingMs(deadline: Deadline | undefined, nowMs: number): number {
+  const leftMs = deadline === undefined ? MAX_WRITING_MS : deadline.atMs - AHEAD_MS - nowMs;
+  return Math.max(MIN_WRITING_MS, Math.min(leftMs, MAX_WRITING_MS));
 }

@@ -1,0 +1,58 @@
+/**
+ * What init does about a stop by itself, and when: `src/init/grace.c`, and the end of `alone.c`. Times are
+ * CLOCK_MONOTONIC; infinity is never.
+ */
+import type { MemberConfig } from '../../src/core/config.ts';
+import { fallbackOf } from '../../src/core/lifecycle/fallback.ts';
+import { hostKillAtMs } from '../../src/core/pod/deadline.ts';
+import type { State } from '../../src/core/state/state.ts';
+import type { Queued } from './container.ts';
+
+/** Since a sound supervisor was heard, and since any was there. */
+const PATIENCE_MS = 5_000;
+const GAP_MS = 1_000;
+/** So long the supervisor has for a record of an end at the very end of the grace period. */
+const LATE_MS = 2_000;
+
+export interface Stopping {
+  readonly config: MemberConfig;
+  /** As the last commit has left it. */
+  readonly state: Pick<State, 'stop' | 'climb' | 'deadline'>;
+  readonly queue: readonly Queued[];
+}
+
+/** `goneAtMs`: since when no supervisor acts. `lostAtMs`: since when none has been heard that is sound. */
+export type Lost = Stopping & { readonly goneAtMs: number; readonly lostAtMs: number };
+
+/** The oldest stop request that is not acknowledged. */
+export function oldestStop({ config, state, queue }: Stopping): Queued | undefined {
+  const { stopSignals } = fallbackOf(config, state);
+  return queue.find(({ event, isOnce }) => isOnce || (event.type === 'signal' && stopSignals.includes(event.signal)));
+}
+
+/** When the command that lives gets its stop signal, and which. */
+export function stopOf(stopping: Lost): { readonly atMs: number; readonly signal: number | undefined } {
+  const { config, state, goneAtMs, lostAtMs } = stopping;
+  const { signal, waitMs = NEVER, atMs = NEVER } = fallbackOf(config, state);
+  const stop = oldestStop(stopping);
+  if (stop?.isOnce) return { atMs: NEVER, signal };
+  const asked = stop?.event.type === 'signal' ? stop.event.signal : undefined;
+  const waitsUntilMs = (stop?.atMs ?? NEVER) + waitMs;
+  const patience = (sinceMs: number, mostMs: number): number =>
+    sinceMs === NEVER ? NEVER : sinceMs + Math.min(mostMs, Math.max(0, endsAtMs(stopping) - sinceMs) / 2);
+  const plannedMs = Math.max(atMs, patience(lostAtMs, PATIENCE_MS), patience(goneAtMs, GAP_MS));
+  return { atMs: Math.min(waitsUntilMs, plannedMs), signal: signal ?? asked };
+}
+
+/** When the grace period of the stop is over. */
+export function endsAtMs(stopping: Stopping): number {
+  const { graceMs = NEVER } = fallbackOf(stopping.config, stopping.state);
+  return Math.min(hostKillAtMs(stopping.state) ?? NEVER, (oldestStop(stopping)?.atMs ?? NEVER) + graceMs);
+}
+
+/** When init leaves, once the command has ended. */
+export function leavesAtMs(stopping: Lost): number {
+  return Math.max(endsAtMs(stopping), stopping.goneAtMs) + LATE_MS;
+}
+
+const NEVER = Number.POSITIVE_INFINITY;
