@@ -143,7 +143,7 @@ export class Container {
     const { config } = this.member;
     if (config.stopSignals.includes(signal)) {
       this.asked.push({ atMs: this.world.agenda.nowMs, signal });
-      this.world.laws.lost.asked(this);
+      if (this.asked.length === 1) this.world.laws.lost.asked(this);
     }
     const passed = this.isCommandAlive ? this.#host.passOn(signal, this.world.agenda.nowMs) : undefined;
     const as = passed?.as ?? (this.isAlone ? this.#passesAlone(signal) : this.#forward[signal]);
