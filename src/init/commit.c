@@ -107,6 +107,9 @@ static void apply(struct init *init, const struct operation *op) {
     case OP_KILL_AT:
       init->grace.kill_at = op->at;
       break;
+    case OP_LEAVE_AT:
+      init->grace.leave_at = op->at;
+      break;
     case OP_DUE:
       init->supervisor.watch.due = op->at;
       break;

@@ -145,6 +145,7 @@ static const struct {
     [OP_FORWARD_ONCE] = {"forward-once", "F"},
     [OP_FALLBACK] = {"fallback", "B"},
     [OP_KILL_AT] = {"kill-at", "t"},
+    [OP_LEAVE_AT] = {"leave-at", "t"},
     [OP_DUE] = {"due", "t"},
     [OP_LISTEN] = {"listen", "l"},
     [OP_EXEC] = {"exec", "H"},

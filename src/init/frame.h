@@ -35,6 +35,7 @@ enum operation_kind {
   OP_FORWARD_ONCE,
   OP_FALLBACK,
   OP_KILL_AT,
+  OP_LEAVE_AT,
   OP_DUE,
   OP_LISTEN,
   OP_EXEC,
@@ -64,7 +65,7 @@ struct operation {
   uint8_t table[MAX_SIGNAL + 1];  /* forward, forward-once: table[from] is to, 0 is "not forwarded" */
   uint64_t stops;                 /* fallback: bit n-1 stands for signal n */
   int64_t wait_ms, grace_ms;      /* fallback; NEVER: none */
-  int64_t at;                     /* fallback, kill-at, due; NEVER: never */
+  int64_t at;                     /* fallback, kill-at, leave-at, due; NEVER: never */
   int signal;                     /* kill, fallback, sweep, parent-death, end-with */
   int code;                       /* exit */
 };

@@ -90,6 +90,7 @@ static void check_operation(const struct operation *op, const char *body, size_t
       require(op->signal >= 0 && op->signal <= MAX_SIGNAL && op->wait_ms > 0 && op->grace_ms > 0 && op->at > 0);
       break;
     case OP_KILL_AT:
+    case OP_LEAVE_AT:
     case OP_DUE:
       require(op->at >= 0);
       break;

@@ -34,11 +34,13 @@ static int64_t earlier(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t after(int64_t at, int64_t ms) { return ms == NEVER ? NEVER : at + ms; }
 
-int64_t stop_ends_at(const struct init *init) {
+int64_t request_ends_at(const struct init *init) {
   const struct fallback *fallback = &init->forwarding.fallback;
   const struct event *stop = oldest_stop(&init->queue, fallback);
-  return earlier(init->grace.kill_at, stop ? after(stop->at, fallback->grace_ms) : NEVER);
+  return stop ? after(stop->at, fallback->grace_ms) : NEVER;
 }
+
+static int64_t stop_ends_at(const struct init *init) { return earlier(init->grace.kill_at, request_ends_at(init)); }
 
 /* Close to the KILL, half of what is left is for the command. */
 static int64_t patience_ends_at(const struct init *init, int64_t since, int64_t most_ms) {

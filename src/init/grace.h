@@ -27,6 +27,7 @@ struct fallback {
 
 struct grace {
   int64_t kill_at;  /* of an acknowledged stop; a request that is not acknowledged may make it earlier */
+  int64_t leave_at; /* when the platform ends the container of an acknowledged stop; NEVER: it does not */
   uint64_t stopped; /* the last child that init has stopped by itself */
   uint64_t overdue; /* the last child that init has KILLed because its grace period was over */
 };
@@ -36,8 +37,8 @@ bool is_stop(const struct fallback *fallback, int number);
 bool has_unacknowledged_stop(const struct queue *queue, const struct fallback *fallback);
 /* Whether a stop request has come, acknowledged or not, and the child has not had its signal. */
 bool is_stopping(const struct init *init);
-/* When the grace period of the stop is over; NEVER: there is no stop, or it has none. */
-int64_t stop_ends_at(const struct init *init);
+/* When the grace period of a stop request that is not acknowledged is over; NEVER: there is none, or it has none. */
+int64_t request_ends_at(const struct init *init);
 /* When init acts by itself at the earliest: a stop signal, or a KILL. */
 int64_t next_own_step(struct init *init);
 /* Does what of that is due. */

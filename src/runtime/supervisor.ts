@@ -17,6 +17,7 @@ import { type Fallback, fallbackOf } from '../core/lifecycle/fallback.ts';
 import { maxWritingMs } from '../core/lifecycle/quitting.ts';
 import { tombstoneOf } from '../core/lifecycle/record.ts';
 import { hostKillAtMs } from '../core/pod/deadline.ts';
+import { isRestarting } from '../core/pod/restart.ts';
 import { leftoversOfOtherSessions } from '../core/pod/standing.ts';
 import { SIGKILL } from '../core/signals.ts';
 import type { Event } from '../core/state/events.ts';
@@ -85,11 +86,12 @@ interface Turn {
   readonly written?: string | undefined;
 }
 
-const NO_ALARMS: Alarms = { killAtMs: undefined, dueMs: undefined, fallback: undefined };
+const NO_ALARMS: Alarms = { killAtMs: undefined, leaveAtMs: undefined, dueMs: undefined, fallback: undefined };
 
 /** What init does should we not come to it. */
 interface Alarms {
   readonly killAtMs: number | undefined;
+  readonly leaveAtMs: number | undefined;
   readonly dueMs: number | undefined;
   readonly fallback: Fallback | undefined;
 }
@@ -162,7 +164,7 @@ export class Supervisor {
     const state = resumed?.state ?? initialState({ hostId, bootId, startedAtMs, now, solo: member.solo });
     this.#state = member.solo ? { ...state, peers: {} } : state;
     this.#isHeld = resumed?.isHeld ?? false;
-    this.#alarms = { ...NO_ALARMS, killAtMs: hostKillAtMs(state) };
+    this.#alarms = { ...NO_ALARMS, ...endsOf(state) };
     this.#rest = resumed?.rest ?? RESTED;
     this.#wasWoken = wokenBy !== undefined && resumed !== undefined;
     if (this.#wasWoken) this.#rest = { ...this.#rest, wakes: withWake(this.#rest.wakes, now.mono) };
@@ -342,13 +344,14 @@ export class Supervisor {
   /** The stop without us, the KILL at the deadline, and another supervisor in our place. */
   #alarmCommands(state: State, wakeAtMs: number | undefined): readonly HostCommand[] {
     const told = this.#alarms;
-    const killAtMs = hostKillAtMs(state);
+    const { killAtMs, leaveAtMs } = endsOf(state);
     const fallback = fallbackOf(this.#options.member, state);
     const isTold = JSON.stringify(fallback) === JSON.stringify(told.fallback);
-    this.#alarms = { killAtMs, dueMs: this.#leaving ? told.dueMs : wakeAtMs, fallback };
+    this.#alarms = { killAtMs, leaveAtMs, dueMs: this.#leaving ? told.dueMs : wakeAtMs, fallback };
     return [
       ...(isTold ? [] : [{ type: 'fallback', ...fallback } as const]),
       ...(killAtMs === told.killAtMs ? [] : [{ type: 'killAt', atMs: killAtMs } as const]),
+      ...(leaveAtMs === told.leaveAtMs ? [] : [{ type: 'leaveAt', atMs: leaveAtMs } as const]),
       ...(this.#alarms.dueMs === told.dueMs ? [] : [{ type: 'due', atMs: this.#alarms.dueMs } as const]),
     ];
   }
@@ -415,6 +418,12 @@ export class Supervisor {
     const why = maxMs > 0 ? await sendTrace(this.#state, maxMs) : 'the deadline is near';
     if (why !== undefined) log.say('warn', `the trace was not delivered: ${why}`);
   }
+}
+
+/** A container whose command ends for a restart in place goes on. */
+function endsOf(state: State): Pick<Alarms, 'killAtMs' | 'leaveAtMs'> {
+  const killAtMs = hostKillAtMs(state);
+  return { killAtMs, leaveAtMs: isRestarting(state) ? undefined : killAtMs };
 }
 
 type OpenMembership = NonNullable<SupervisorOptions['openMembership']>;

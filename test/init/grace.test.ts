@@ -72,7 +72,7 @@ eachBuild('an acknowledged stop goes on when its supervisor hangs, before the KI
   const bench = await layBench(t, build);
   const { init, supervisor } = await stopping(bench, { signal: SIGUSR1, atMs: 1 });
   const now = monotonicMs();
-  supervisor.commit('kill-at', now + 3_000, 'due', now + 1);
+  supervisor.commit('kill-at', now + 3_000, 'leave-at', now + 3_000, 'due', now + 1);
   await init.says('usr1');
   assert.deepEqual((await supervisor.expect('stop-sent')).slice(0, 2), ['1', String(SIGUSR1)]);
   assert.deepEqual(await init.ended, { code: 128 + SIGKILL, signal: null });

@@ -5,6 +5,7 @@
 import type { MemberConfig } from '../../src/core/config.ts';
 import { fallbackOf } from '../../src/core/lifecycle/fallback.ts';
 import { hostKillAtMs } from '../../src/core/pod/deadline.ts';
+import { isRestarting } from '../../src/core/pod/restart.ts';
 import type { State } from '../../src/core/state/state.ts';
 import type { Queued } from './container.ts';
 
@@ -13,6 +14,8 @@ const PATIENCE_MS = 5_000;
 const GAP_MS = 1_000;
 /** So long the supervisor has for a record of an end at the very end of the grace period. */
 const LATE_MS = 2_000;
+/** Before the platform's KILL. */
+const AHEAD_MS = 300;
 
 export interface Stopping {
   readonly config: MemberConfig;
@@ -46,13 +49,18 @@ export function stopOf(stopping: Lost): { readonly atMs: number; readonly signal
 
 /** When the grace period of the stop is over. */
 export function endsAtMs(stopping: Stopping): number {
+  return Math.min(hostKillAtMs(stopping.state) ?? NEVER, requestEndsAtMs(stopping));
+}
+
+function requestEndsAtMs(stopping: Stopping): number {
   const { graceMs = NEVER } = fallbackOf(stopping.config, stopping.state);
-  return Math.min(hostKillAtMs(stopping.state) ?? NEVER, (oldestStop(stopping)?.atMs ?? NEVER) + graceMs);
+  return (oldestStop(stopping)?.atMs ?? NEVER) + graceMs;
 }
 
 /** When init leaves, once the command has ended. */
 export function leavesAtMs(stopping: Lost): number {
-  return Math.max(endsAtMs(stopping), stopping.goneAtMs) + LATE_MS;
+  const leaveAtMs = isRestarting(stopping.state) ? NEVER : (hostKillAtMs(stopping.state) ?? NEVER);
+  return Math.max(Math.min(leaveAtMs, requestEndsAtMs(stopping)) - AHEAD_MS, stopping.goneAtMs + LATE_MS);
 }
 
 const NEVER = Number.POSITIVE_INFINITY;

@@ -133,6 +133,7 @@ export class ExecaHost implements Host {
         this.#stopSignals = command.stopSignals;
         return;
       case 'killAt':
+      case 'leaveAt':
       case 'due':
         // Only another process could keep them for this one when it hangs.
         return;

@@ -210,6 +210,8 @@ function commandFields(command: HostCommand): string[] {
     }
     case 'killAt':
       return ['kill-at', timeField(command.atMs)];
+    case 'leaveAt':
+      return ['leave-at', timeField(command.atMs)];
     case 'due':
       return ['due', timeField(command.atMs)];
     case 'listen':

@@ -96,6 +96,8 @@ export type HostCommand =
    * said before.
    */
   | { readonly type: 'killAt'; readonly atMs: number | undefined }
+  /** When the platform ends the container: by then the host leaves without us. Replaces what was said before. */
+  | { readonly type: 'leaveAt'; readonly atMs: number | undefined }
   /**
    * When the next commit is to come: a supervisor that is too late hangs, and is replaced. `undefined`: when something
    * happens.

@@ -95,8 +95,8 @@ export function commitOf(fields: readonly string[]): Commit {
       const signal = int();
       const [waitMs, graceMs, atMs] = [int(), int(), int()].map((time) => time || undefined);
       commands.push({ type: 'fallback', stopSignals, signal: signal || undefined, waitMs, graceMs, atMs });
-    } else if (operation === 'kill-at' || operation === 'due') {
-      const type = operation === 'due' ? 'due' : 'killAt';
+    } else if (operation === 'kill-at' || operation === 'leave-at' || operation === 'due') {
+      const type = operation === 'due' ? 'due' : operation === 'kill-at' ? 'killAt' : 'leaveAt';
       commands.push({ type, atMs: int() || undefined });
     } else if (operation === 'listen') commands.push({ type: 'listen', path: word() });
     else if (operation === 'exec') {
