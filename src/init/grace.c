@@ -8,7 +8,7 @@
  * For so long a supervisor may come back before a stop goes on without it: since the last sound one was heard, and since
  * the last one of any kind.
  */
-enum { PATIENCE_MS = 5000, GAP_MS = 1000 };
+enum { PATIENCE_MS = 5000, GAP_MS = 500 };
 
 bool is_stop(const struct fallback *fallback, int number) { return fallback->stops >> (number - 1) & 1; }
 

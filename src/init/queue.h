@@ -13,10 +13,10 @@ enum {
   MAX_HELPERS = 16,
   MAX_QUEUED_SIGNALS = 4096,
   /*
-   * Room that signals never take: one for each number, four for each child, one for each helper that has a place, one
+   * Room that signals never take: one for each number, five for each child, one for each helper that has a place, one
    * for what was forwarded once and one for the end of a sweep.
    */
-  MAX_EVENTS = MAX_QUEUED_SIGNALS + MAX_SIGNAL + 4 * MAX_CHILDREN + MAX_HELPERS + 2,
+  MAX_EVENTS = MAX_QUEUED_SIGNALS + MAX_SIGNAL + 5 * MAX_CHILDREN + MAX_HELPERS + 2,
 };
 
 struct queue {

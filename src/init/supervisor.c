@@ -136,7 +136,7 @@ void on_supervisor_died(struct init *init, const char *why) {
   disconnect(&init->connection);
   if (has_gone_to_sleep(init)) return;
   int64_t now = now_ms();
-  supervisor->gone_at = now;
+  if (supervisor->committed) supervisor->gone_at = now;
   if (is_sound(supervisor)) {
     supervisor->failures = 0;
     supervisor->delay_ms = 0;

@@ -11,7 +11,7 @@ import type { Queued } from './container.ts';
 
 /** Since a sound supervisor was heard, and since any was there. */
 const PATIENCE_MS = 5_000;
-const GAP_MS = 1_000;
+const GAP_MS = 500;
 /** So long the supervisor has for a record of an end at the very end of the grace period. */
 const LATE_MS = 2_000;
 /** Before the platform's KILL. */
