@@ -58,8 +58,8 @@ export class Starts {
       const weight = hangs ? HANG : this.#hasCommitted ? SHORT_LIFE : FAILED_START;
       this.#failures += wasAlone ? 1 : weight;
     }
+    if (this.#hasCommitted) this.#diedAtMs = nowMs;
     this.#hasCommitted = false;
-    this.#diedAtMs = nowMs;
     if (this.#failures >= MOST_FAILURES) {
       if (!wasAlone) this.#failures = MOST_FAILURES;
       const inMs = Math.min(LONGEST_PAUSE_MS, LONGEST_DELAY_MS * 2 ** (this.#failures - MOST_FAILURES));
