@@ -36,7 +36,7 @@ export function readText(text: string, nowMs: number, yaml: YamlParser): Read {
   return read.members.length > 0 ? read : { why: whyNothing(text, whole), ...read };
 }
 
-/** Of a text in which no line has sexton's evidence. */
+/** Why a text in which no line has sexton's evidence has nothing to draw. */
 function whyNothing(text: string, whole: unknown): string {
   const begin = text.trimStart();
   if (begin === '') return 'it is empty';
@@ -81,7 +81,7 @@ function readObjects(value: Record<string, unknown>): Read {
   };
 }
 
-/** Of `kubectl get --watch` the lines are pods, each in one line or, indented, between two braces. */
+/** The output of `kubectl get --watch`: pods, each in one line or, indented, between two braces. */
 function readLines(text: string): Read {
   const members: MemberStop[] = [];
   let passedOver = 0;

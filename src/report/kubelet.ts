@@ -1,7 +1,7 @@
 /**
  * From a Pod as the API server has it to how its containers stopped. The termination message of a container has
- * sexton's evidence; a container without one is told of by what the kubelet recorded: when it ran, to the second, its
- * exit code and the kubelet's reason. What is not of its type is taken for absent.
+ * sexton's evidence. For a container without one the kubelet's record stands: when it ran, to the second, its exit code
+ * and the kubelet's reason. What is not of its type is taken for absent.
  */
 import { cleanText } from '../core/format/tombstone.ts';
 import { isRecord, type Origin, stopOfEvidence } from './evidence.ts';
@@ -23,7 +23,7 @@ export function membersOfPod(pod: unknown): readonly MemberStop[] {
   return hasStop || platform.why !== undefined ? members : [];
 }
 
-/** Of a pod, or another object, that has no stop to draw. */
+/** Why this pod, or other object, has no stop to draw. */
 export function whyNoStop(object: unknown): string {
   const { kind, metadata }: Record<string, unknown> = isRecord(object) ? object : {};
   const name = isRecord(metadata) ? namedIn(metadata, plain(metadata.name)) : '';
@@ -104,7 +104,7 @@ function memberOf(container: Container, origin: Origin, platform: PlatformRecord
   };
 }
 
-/** The last life is told of as a stop that ends in another start. */
+/** Draws the last life as a stop that ends in another start. */
 function againFrom(last: MemberStop, againMs: number): MemberStop {
   const { diedMs = againMs, ...member } = last;
   return { ...member, diedMs: undefined, again: { endedMs: diedMs, againMs: Math.max(diedMs, againMs) } };

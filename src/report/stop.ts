@@ -54,7 +54,7 @@ export interface MemberStop {
   /** What ended it by KILL. */
   readonly forcedBy: string | undefined;
   readonly restarts: number;
-  /** Of its lives in this container; absent: the source does not tell. */
+  /** The OOM kills of its lives in this container; absent: the source does not tell. */
   readonly oomKills?: number;
   /** Of the pod, with this member; absent: there was none, or the source does not tell. */
   readonly inPlace?: InPlace;
@@ -97,7 +97,7 @@ export interface PlatformRecord {
   /** In words; absent: the platform did not stop it. */
   readonly why?: string;
   readonly askedMs?: number;
-  /** Of the deletion. */
+  /** The grace period of the deletion. */
   readonly graceMs?: number;
 }
 
@@ -170,7 +170,7 @@ function podOf(members: readonly MemberStop[], nowMs: number): PodStop {
   const deadlines = those.flatMap(({ deadlineMs }) => deadlineMs ?? []);
   const lost = members.filter(({ reason, diedMs }) => reason === 'lost' && diedMs === undefined);
   const isOver = ends.length + lost.length === members.length || (ends.length > 0 && goesOn(members, platform));
-  // Of one that was lost only the last sign of life is known.
+  // The last sign of life is all that is known of a member that was lost.
   const heard = ends.length > 0 ? ends : lost.map(({ spans }) => spans.at(-1)?.untilMs ?? nowMs);
   const endedMs = isOver ? Math.max(...heard) : nowMs;
   const drawn = new Map(members.map((member) => [member, untilEnd(member, endedMs)]));

@@ -60,7 +60,7 @@ export function sentenceOf(pod: PodStop): string {
   const movedMs = clockMovedMs(pod);
   const clock = movedMs < LEAST_MOVED_MS ? [] : [`the wall clock moved by ${seconds(movedMs)} meanwhile`];
   const isRestart = pod.members.some(({ inPlace, again }) => inPlace !== undefined && again !== undefined);
-  // Of ends that no one has asked for nothing has a length.
+  // Without a stop request there is no duration.
   const isMoment = stopMsOf(pod) === 0 && pod.members.every(({ requestedMs }) => requestedMs === undefined);
   const verdict = `${isRestart ? 'restart in place: ' : restartedAlone(pod)}${verdictOf(pod)}${isMoment ? '' : `, ${took}`}`;
   const { why: cause } = pod.platform ?? {};
@@ -88,7 +88,7 @@ function turnsOf({ members, earlier, beganMs }: PodStop): readonly string[] {
   return all.length === 0 ? [] : [listOf(all)];
 }
 
-/** Of the lives before the last one. */
+/** The OOM kills of the lives before the last one. */
 function oomText(name: string, kills: number): readonly string[] {
   if (kills <= 0) return [];
   return [`${name}: killed by the OOM killer ${kills === 1 ? 'once' : `${kills} times`} before, restarted`];

@@ -44,7 +44,7 @@ export interface Evidence {
   readonly Phases?: readonly PhaseTime[];
   /** Another stop signal ended what was waited for. */
   readonly Hurried?: HurryRecord;
-  /** Of the command during the stop. */
+  /** The times in the stop in which no command ran. */
   readonly Absences?: readonly AbsenceRecord[];
   readonly Connections?: Connections;
   /** Of the child, in this container. */
@@ -82,9 +82,9 @@ export const MAX_EVIDENCE_BYTES = 4096;
 export const MAX_EVIDENCE_TEXT = 256;
 
 /**
- * Of the stop under way, or of a life that has failed. `wake`: the supervisor starts, or has not seen the other members
- * yet. `start`: the child is not there yet. `ladder`: `signal` was
- * sent. `rest`: the same for what an ended child has left behind.
+ * The stages of a stop, or of a life that has failed. `wake`: the supervisor starts, or has not seen the other members
+ * yet. `start`: the child is not there yet. `ladder`: `signal` was sent. `rest`: the same for what an ended child has left
+ * behind.
  */
 export type StageName = 'wake' | 'start' | 'hold' | 'drain' | 'linger' | 'pre-stop' | 'ladder' | 'rest';
 

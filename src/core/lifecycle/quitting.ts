@@ -62,7 +62,7 @@ export function leaveIfDone(draft: Draft): void {
 }
 
 /**
- * Of a death that nothing hurries: with little CPU it takes seconds, and a sidecar would wait for ever for one that was
+ * For a death that nothing hurries: with little CPU a record takes seconds, and a sidecar waits for ever for one that was
  * lost.
  */
 const MAX_WRITING_MS = 30_000;
