@@ -49,7 +49,7 @@ const FILES = {
   )
     .split(' ')
     .map(withC),
-  fuzz: ['fuzz', 'frame', 'encode'].map(withC),
+  fuzz: ['fuzz', 'frame', 'encode', 'system'].map(withC),
 };
 
 function withC(name: string): string {
