@@ -107,7 +107,10 @@ const command: fc.Arbitrary<HostCommand> = fc.oneof(
     graceMs: fc.option(fc.integer({ min: 1 }), { nil: undefined }),
     atMs: fc.option(fc.integer({ min: 1 }), { nil: undefined }),
   }),
-  record({ type: fc.constantFrom('killAt', 'leaveAt', 'due'), atMs: fc.option(fc.integer({ min: 1 }), { nil: undefined }) }),
+  record({
+    type: fc.constantFrom('killAt', 'leaveAt', 'due'),
+    atMs: fc.option(fc.integer({ min: 1 }), { nil: undefined }),
+  }),
   record({
     type: fc.constant('listen'),
     path: word.filter((path) => path !== '' && Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES),
