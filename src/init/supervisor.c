@@ -121,7 +121,7 @@ void kill_supervisor(struct supervisor *supervisor) {
 void abandon_supervisor(struct init *init) {
   say("sexton: the supervisor cannot be ended; starting another\n", "", "");
   init->supervisor.abandoned = init->supervisor.pid;
-  on_supervisor_died(init, "");
+  on_supervisor_died(init, init->supervisor.why);
 }
 
 /* A whole frame that it sent before its death is applied; a part of one is not. */

@@ -53,7 +53,7 @@ export class Brain {
   #writtenState: State | undefined;
   #timer: Entry | undefined;
   #wakesAtMs: number | undefined;
-  /** As init was told. */
+  /** The moment that init has from the last commit. */
   #dueMs: number | undefined;
   #isLeaving = false;
   /** Init has written what follows now. */
@@ -121,7 +121,7 @@ export class Brain {
     });
   }
 
-  /** Of those that are lost each dies, or hangs, right after its next commit. */
+  /** A supervisor that is lost dies, or hangs, right after its next commit. */
   doomByLoss(): void {
     const { loss } = this.#container.member;
     if (loss !== undefined) this.doom = { point: 'before the write', events: 1, hangs: loss === 'hangs' };

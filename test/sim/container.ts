@@ -421,7 +421,7 @@ export class Container {
     const lost = this.#lost;
     const isStoppable = command.exit === undefined && this.#stopped !== command.id;
     const times = [
-      // Who owes a commit by then may have been lost long before.
+      // A supervisor that owes a commit by then may have been lost long before.
       lost.goneAtMs > agenda.monoMs ? lost.goneAtMs : NEVER,
       isStoppable ? stopOf(lost).atMs : NEVER,
       this.#overdue === command.id ? NEVER : endsAtMs(stopping),
@@ -486,7 +486,7 @@ export class Container {
     agenda.at(atMs, this.actor, () => judge(atMs - HANGS_AFTER_MS));
   }
 
-  /** Who does not take note of an event hangs; who stood still with it, or is new, has time. */
+  /** A supervisor that takes no note of an event hangs; one that stood still with it, or is new, has time. */
   #judgeIn(ms: number, queued: Queued): void {
     const { agenda } = this.world;
     const atMs = agenda.nowMs + ms;

@@ -14,7 +14,7 @@ import type { World } from './world.ts';
 /** Taken where no grace period is declared. */
 const MOST_MS = 20_000;
 const PATIENCE_MS = 5_000;
-/** Of a hold without a declared grace period a supervisor that hangs is late only when what is assumed is over. */
+/** In a hold without a declared grace period, a supervisor that hangs is late only after the assumed one. */
 const ASSUMED_MS = 30_000 + PATIENCE_MS;
 /** One that hangs is late when its last turn has come; then init waits for half of what is left, and once more. */
 const LAST_TURN_MS = 500;
@@ -89,7 +89,7 @@ export class Lost {
     if (command.signals.length === 0) this.#breaks(container, 'init KILLs a command that has had no stop signal');
   }
 
-  /** Unless it has ended by then; who has stood still gets the time anew. */
+  /** Unless it has ended by then; a member that has stood still gets the whole time again. */
   #after(container: Container, atMs: number, does: () => void): void {
     const { agenda } = this.#world;
     const sinceMs = agenda.nowMs;

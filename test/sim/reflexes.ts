@@ -29,9 +29,9 @@ export class SimReflexes {
   /** The mains to which there are connections; they outlive what has been taken back, for a time without a supervisor. */
   #heard: { readonly endWith: EndWith; readonly from: Known } | undefined;
   readonly #said = new Set<string>();
-  /** Whose connection has ended without a word. */
+  /** The mains whose connection has ended although they have said nothing. */
   readonly #gone = new Set<string>();
-  /** It was ended by init alone, by mains of which nobody could know whether they come back. */
+  /** Init alone has ended it because of mains that may come back. */
   isEndedUnsure = false;
   /** What was known when it last ended the command with the mains. */
   endedFrom: State | undefined;

@@ -12,7 +12,7 @@ const LONGEST_PAUSE_MS = 60_000;
 const SOUND_LIFE_MS = 5_000;
 
 export class Starts {
-  /** Of the last start. */
+  /** The time of the last start. */
   sinceMs: number;
   /** The last sign of one that has proven to be sound. */
   #heardAtMs: number;
