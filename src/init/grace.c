@@ -79,6 +79,9 @@ void send_stop(struct init *init, const struct child *child, int number, bool by
   /* The exact time: never before that of a tombstone whose end it follows, which is the beginning of its millisecond. */
   struct event event = {.kind = EV_STOP_SENT, .id = child->id, .value = number, .wall = wall_ns(), .flag = by_mains};
   push(&init->queue, event);
+  /* A stop request that finds its mains gone is a hold of 1 ms: a prepared end has no place for one of none. */
+  struct event *sent = &init->queue.events[init->queue.count - 1];
+  if (by_mains && init->queue.count > 1 && sent->at == sent[-1].at) sent->at++;
 }
 
 void stop_in_time(struct init *init) {

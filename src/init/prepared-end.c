@@ -203,7 +203,6 @@ static bool read_prelude(const struct reflexes *reflexes, const struct queue *qu
     else if (event->kind == EV_FORWARDED && asked && event->flag) prelude[i] = 'f';
     else if (event->kind == EV_STOP_SENT && event->flag) prelude[i] = 't';
     else return false;
-    if (i > 0 && event->at == event[-1].at) return false; /* a span of 0 is not laid out */
   }
   prelude[count] = 0;
   return true;
@@ -214,7 +213,7 @@ int64_t prepared_until(const struct init *init) {
   const struct queue *queue = &init->queue;
   char prelude[MAX_MOMENTS];
   struct end end;
-  if (!init->sleep.is_asleep || init->sleep.is_parting || queue->count == 0 || reflexes->end_child == 0) return NEVER;
+  if (!init->sleep.is_asleep || queue->count == 0 || reflexes->end_child == 0) return NEVER;
   if (!holds_at(init, queue->events[0].at) || !read_prelude(reflexes, queue, queue->count, prelude)) return NEVER;
   if (!find_end(reflexes, prelude, -1, &end)) return NEVER;
   return queue->events[0].at + reflexes->patience_ms;
@@ -251,14 +250,15 @@ void end_as_prepared(struct init *init) {
   char tombstone[TOMBSTONE_BYTES], word[WORD_BYTES], prelude[MAX_MOMENTS];
   struct end end;
   if (!child || !child->exited || init->children.count > 1 || init->supervisor.abandoned > 0) return;
-  /* Nothing has happened but this, and it is not told yet. */
-  if (queue->count == 0 || queue->sent > 0 || !read_prelude(reflexes, queue, queue->count - 1, prelude)) return;
+  /* Nothing has happened but this, and it is not told yet: one that was let go reads nothing any more. */
+  bool is_asleep = init->sleep.is_asleep;
+  if (queue->count == 0 || (queue->sent > 0 && !is_asleep) || !read_prelude(reflexes, queue, queue->count - 1, prelude)) return;
   struct event *event = &queue->events[queue->count - 1];
   bool is_killed = event->kind == EV_KILLED && !event->flag;
   if ((event->kind != EV_EXITED && !is_killed) || event->id != child->id) return;
   if (!holds_at(init, queue->events[0].at) || !holds_at(init, event->at)) return;
+  if (*prelude && event->at < event[-1].at) return;
   /* Behind a prelude nothing can be left to a supervisor: it would take the stop for one that came after the end. */
-  bool is_asleep = init->sleep.is_asleep && !init->sleep.is_parting;
   if (*prelude && (!is_asleep || event->at > queue->events[0].at + reflexes->patience_ms)) return;
   if (!find_end(reflexes, prelude, is_killed ? SIGNAL_EXIT + event->value : event->value, &end)) return;
   if (kill(-child->pid, 0) == 0 || errno != ESRCH || count_strays(init) > 0) return;
@@ -273,7 +273,7 @@ void end_as_prepared(struct init *init) {
   make_word(word, init->self.host_id, end.final);
   tell_peers(&init->liveness, word, WORD_BYTES);
   if (!replace_tombstone(reflexes->words, init->self.host_id, tombstone)) return;
-  bool leaves = end.leaves_with != STAYS && init->supervisor.pid == 0;
+  bool leaves = end.leaves_with != STAYS && (init->supervisor.pid == 0 || is_asleep);
   if (leaves && leave_evidence(&end, &course) && write_log(&end, &course)) leave(init, end.leaves_with);
   if (*prelude) return;
   event->kind = EV_END_WRITTEN;
