@@ -118,12 +118,13 @@ describe('pods that sleep', { concurrency: atOnce(3) }, () => {
           const { History: history = [], ...record } = readTombstone(scratch.graveyard, name) ?? {};
           const left = readFileSync(scratch.path(`evidence-${name}`), 'utf8');
           const events = history.map(({ Event }) => Event).filter((event) => event !== 'signal forwarded');
-          const text = JSON.stringify([pod.exitOf(name), left, record, events]);
+          const text = JSON.stringify([pod.exitOf(name), JSON.parse(left), record, events]);
           return text
-            .replaceAll(name, name === work ? 'WORK' : 'PROXY')
+            .replaceAll(work, 'WORK')
+            .replaceAll(proxy, 'PROXY')
             .replaceAll(/\d{4}-[-:.T0-9]+Z/g, 'TIME')
             .replaceAll(/\b[\d.]+ m?s\b/g, 'SPAN')
-            .replaceAll(/"(Incarnation|DiedMonotonic|Deadline|StopMs|GraceLeftMs|Ms)":("[^"]*"|\d+)/g, '');
+            .replaceAll(/"(Session|Incarnation|DiedMonotonic|Deadline|StopMs|GraceLeftMs|Ms)":("[^"]*"|\d+)/g, '');
         });
       };
       const awake = await told(AWAKE, ['work', 'proxy']);
