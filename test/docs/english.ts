@@ -49,7 +49,7 @@ function titleFindings(title: string): string[] {
 
 function findings(paragraph: string, isLengthHeld: boolean): string[] {
   const retired = paragraph.replace(/`[^`]*`/g, '').match(RETIRED) ?? [];
-  const sentences = paragraph.split(/(?<=[.!?][)"'*_]*)\s+(?=[("'*_]*[A-Z`])/);
+  const sentences = paragraph.split(/(?<=[.!?][)"'*_]*)\s+(?=[("'*_]*(?:[A-Z`\d[]|sexton))/);
   return [
     ...retired.map((noun) => `retired noun "${noun}": ${paragraph.slice(0, 80)}`),
     ...sentences.flatMap((sentence) => sentenceFindings(sentence, isLengthHeld)),
