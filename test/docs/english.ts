@@ -38,8 +38,10 @@ export function findingsIn(path: string, text = readFileSync(join(ROOT, path), '
   return [...commentsOf(text).flatMap((it) => findings(it, true)), ...titles.flatMap(titleFindings)];
 }
 
+/** What begins with a small letter is no sentence: a cell of a table, say. */
 function pageFindings(text: string, isPlain: boolean): string[] {
-  return proseOf(text).flatMap((paragraph) => findings(paragraph, isPlain));
+  const found = proseOf(text).flatMap((paragraph) => findings(paragraph, isPlain));
+  return found.filter((finding) => !/^begins with [a-z]/.test(finding));
 }
 
 function titleFindings(title: string): string[] {
