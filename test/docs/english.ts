@@ -1,12 +1,12 @@
 /**
- * The patterns of plain English (CONTRIBUTING.md): what a pattern can hold of comments, test titles and pages.
+ * What patterns can hold of plain English (CONTRIBUTING.md) in comments, test titles and pages.
  *
  * `node test/docs/english.ts [PATH..]` prints the findings; `--pending` writes the list of files that still have some.
  */
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { join, relative } from 'node:path';
 import { ROOT } from '../helpers/paths.ts';
-import { PAGES, PLAIN_PAGES, proseOf } from './pages.ts';
+import { PAGES, PLAIN_PAGES, proseOf, textOf } from './pages.ts';
 
 const MAX_WORDS = 25;
 const MAX_TITLE = 90;
@@ -14,34 +14,38 @@ const PENDING = join(ROOT, 'test/docs/english.pending');
 const FIRST_WORDS = /^(?:Of|Who|Whose|Nobody|So many|As of)\b/i;
 const RETIRED =
   /\b(?:vigils?|tellers?|last words?|covered ends?|entrust\w*|business|(?:a|an|the|its|this|each|every|no|one) (?:rises?|judges?|wish(?:es)?|prompts?|made))\b/gi;
+const METAPHORS =
+  /\b(?:carv\w*|plots?|bury|buries|buried|mourn\w*|testif\w*|testimon\w*|witness\w*|undead|haunt\w*|unborn|remnants?|strangers?)\b/gi;
 
 const QUOTED = String.raw`'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"`;
-const TEMPLATE = '`(?:[^`\\\\$]|\\\\[^]|\\$(?!\\{)|\\$\\{(?:[^{}`]|`[^`]*`|\\{[^{}]*\\})*\\})*`';
+const TEMPLATE = '`(?:[^`\\\\$]|\\\\[\\s\\S]|\\$(?!\\{)|\\$\\{(?:[^{}`]|`[^`]*`|\\{[^{}]*\\})*\\})*`';
 const REGEXP = String.raw`(?<=(?:^|[=(,:;!&|?{}[>]|return)\s*)/(?![*/])(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/`;
-const TOKEN = new RegExp(String.raw`//[^\n]*(?:\n\s*//[^\n]*)*|/\*[^]*?\*/|${QUOTED}|${TEMPLATE}|${REGEXP}`, 'gm');
+const COMMENT = String.raw`//[^\n]*(?:\n\s*//[^\n]*)*|/\*[\s\S]*?\*/`;
+const TOKEN = new RegExp(`${COMMENT}|${QUOTED}|${TEMPLATE}|${REGEXP}`, 'gm');
 
-/** Every file that the rules hold for. docs/rules.md is made from the sources. */
+/** Every file that the rules hold for. docs/rules.md is generated from sources. */
 export function heldFiles(): string[] {
   const sources = globSync(['src/**/*.{ts,c,h}', 'test/**/*.{ts,mjs,c,h}'], { cwd: ROOT });
-  return [...sources, ...PAGES.filter((page) => page !== 'docs/rules.md'), 'CHANGELOG.md'].sort();
+  return [...sources, ...PAGES.filter((page) => page !== 'docs/rules.md')].sort();
 }
 
-/** Files whose findings are not mended yet. A line is a folder and the files in it. */
+/** The files that are not mended yet: a line is a top folder, and then the files in it. */
 export function pendingFiles(): string[] {
-  const lines = readFileSync(PENDING, 'utf8').split('\n').filter(Boolean);
-  return lines.flatMap((line) => line.split(' ').flatMap((name, at, [folder = '']) => (at ? join(folder, name) : [])));
+  const lines = readFileSync(PENDING, 'utf8').trimEnd().split('\n');
+  return lines.flatMap((line) => line.split(' ').flatMap((file, at, [top = '']) => (at === 0 ? [] : join(top, file))));
 }
 
-export function findingsIn(path: string, text = readFileSync(join(ROOT, path), 'utf8')): string[] {
-  if (path.endsWith('.md')) return pageFindings(text, PLAIN_PAGES.includes(path));
-  const titles = path.startsWith('test/') && path.endsWith('.ts') ? titlesOf(text) : [];
-  return [...commentsOf(text).flatMap((it) => findings(it, true)), ...titles.flatMap(titleFindings)];
+export function findingsIn(path: string, text = textOf(path)): string[] {
+  if (path.endsWith('.md')) return proseOf(text).flatMap((it) => pageFindings(it, PLAIN_PAGES.includes(path)));
+  const titles = path.startsWith('test/') ? titlesOf(text) : [];
+  return [...commentsOf(text).flatMap((comment) => findings(comment, true)), ...titles.flatMap(titleFindings)];
 }
 
 /** What begins with a small letter is no sentence: a cell of a table, say. */
-function pageFindings(text: string, isPlain: boolean): string[] {
-  const found = proseOf(text).flatMap((paragraph) => findings(paragraph, isPlain));
-  return found.filter((finding) => !/^begins with [a-z]/.test(finding));
+function pageFindings(paragraph: string, isPlain: boolean): string[] {
+  const metaphors = paragraph.replace(/`[^`]*`/g, '').match(METAPHORS) ?? [];
+  const found = findings(paragraph, isPlain).filter((finding) => !/^begins with [a-z]/.test(finding));
+  return [...found, ...metaphors.map((word) => `metaphor "${word}": ${paragraph}`)];
 }
 
 function titleFindings(title: string): string[] {
@@ -52,20 +56,13 @@ function titleFindings(title: string): string[] {
 function findings(paragraph: string, isLengthHeld: boolean): string[] {
   const retired = paragraph.replace(/`[^`]*`/g, '').match(RETIRED) ?? [];
   const sentences = paragraph.split(/(?<=[.!?][)"'*_]*)\s+(?=[("'*_]*(?:[A-Z`\d[]|sexton))/);
-  return [
-    ...retired.map((noun) => `retired noun "${noun}": ${paragraph.slice(0, 80)}`),
-    ...sentences.flatMap((sentence) => sentenceFindings(sentence, isLengthHeld)),
-  ];
-}
-
-function sentenceFindings(sentence: string, isLengthHeld: boolean): string[] {
-  const plain = sentence.replace(/`[^`]*`/g, 'X').replace(/\]\([^)]*\)/g, ']');
-  const words = plain.split(/\s+/).filter((word) => /\w/.test(word)).length;
-  const [first] = FIRST_WORDS.exec(plain.replace(/^\W+/, '')) ?? [];
-  return [
-    ...(first === undefined ? [] : [`begins with ${first}: ${sentence}`]),
-    ...(isLengthHeld && words > MAX_WORDS ? [`${words} words: ${sentence}`] : []),
-  ];
+  const found = sentences.flatMap((sentence) => {
+    const plain = sentence.replace(/`[^`]*`/g, 'X').replace(/\]\([^)]*\)/g, ']');
+    const words = plain.split(/\s+/).filter((word) => /\w/.test(word)).length;
+    const begins = FIRST_WORDS.exec(plain.replace(/^\W+/, ''))?.map((first) => `begins with ${first}: ${sentence}`);
+    return [...(begins ?? []), ...(isLengthHeld && words > MAX_WORDS ? [`${words} words: ${sentence}`] : [])];
+  });
+  return [...retired.map((noun) => `retired noun "${noun}": ${paragraph}`), ...found];
 }
 
 /** The paragraphs of all comments. An indented line, or an item of a list, is a paragraph of its own. */
@@ -83,36 +80,29 @@ export function commentsOf(source: string): string[] {
 
 /** First arguments of the functions that register tests, with an x for what a template fills in. */
 export function titlesOf(source: string): string[] {
-  const names = ['it', 'test', 'describe', ...registrarsOf(source), ...sharedRegistrars().filter(isImportedBy(source))];
-  const call = new RegExp(String.raw`(?<![\w.'\`])(?:${names.join('|')})(?:\.\w+)?\(\s*(${QUOTED}|${TEMPLATE})`, 'g');
+  shared ??= globSync('test/**/*.ts', { cwd: ROOT }).flatMap((file) => registrarsOf(textOf(file), 'export '));
+  const imported = shared.filter((name) => new RegExp(String.raw`^import \{[^}]*\b${name}\b`, 'm').test(source));
+  const names = ['it', 'test', 'describe', ...registrarsOf(source, ''), ...imported].join('|');
+  const call = new RegExp(String.raw`(?<![\w.'\`])(?:${names})(?:\.\w+)?\(\s*(${QUOTED}|${TEMPLATE})`, 'g');
   return [...source.matchAll(call)].map(([, title = '']) => title.slice(1, -1).replace(/\$\{[^}]*\}/g, 'x'));
-}
-
-const isImportedBy = (source: string) => (name: string) =>
-  new RegExp(String.raw`^import \{[^}]*\b${name}\b`, 'm').test(source);
-
-/** Functions of the test helpers that pass their first parameter on as a title. */
-function sharedRegistrars(): string[] {
-  shared ??= globSync('test/**/*.ts', { cwd: ROOT }).flatMap((file) => {
-    const source = readFileSync(join(ROOT, file), 'utf8');
-    return registrarsOf(source).filter((name) => source.includes(`export function ${name}(`));
-  });
-  return shared;
 }
 let shared: string[] | undefined;
 
-function registrarsOf(source: string): string[] {
-  const declared = source.matchAll(/^( *)(?:export )?function (\w+)\(\s*\w*[tT]itle: string[^]*?^\1\}/gm);
-  return [...declared].filter(([body]) => /\b[tT]itle\b[^]*\b[tT]itle\b/.test(body)).map(([, , name = '']) => name);
+/** Functions that pass their first parameter on as a title. */
+function registrarsOf(source: string, prefix: 'export ' | ''): string[] {
+  const declared = source.matchAll(/^( *)(export )?function (\w+)\(\s*\w*[tT]itle: string[\s\S]*?^\1\}/gm);
+  return [...declared].flatMap(([, , exported = '', name = '']) => (exported === prefix ? [name] : []));
 }
 
-function main(words: readonly string[]): void {
-  const held = heldFiles().filter((file) => !words[0] || words[0] === '--pending' || words.some((it) => file.startsWith(it)));
-  const found = held.map((file) => [file, findingsIn(file)] as const).filter(([, its]) => its.length > 0);
-  if (words[0] !== '--pending') return found.forEach(([file, its]) => its.forEach((it) => console.log(`${file}: ${it}`)));
-  const byFolder = Map.groupBy(found.map(([file]) => file), (file) => dirname(file));
-  const lines = [...byFolder].map(([folder, files]) => [folder, ...files.map((file) => basename(file))].join(' '));
-  writeFileSync(PENDING, `${lines.sort().join('\n')}\n`);
+function main([first = '', ...more]: readonly string[]): void {
+  const paths = [first, ...more].map((path) => path.replace('--pending', ''));
+  const files = heldFiles().filter((file) => paths.some((path) => file.startsWith(path)));
+  const found = files.map((file) => ({ file, findings: findingsIn(file) })).filter((it) => it.findings.length > 0);
+  for (const it of first === '--pending' ? [] : found) for (const finding of it.findings) console.log(it.file, finding);
+  if (first !== '--pending') return;
+  const folders = Map.groupBy(found, ({ file }) => file.split('/')[0] ?? '');
+  const lines = [...folders].map(([folder, its]) => [folder, ...its.map(({ file }) => relative(folder, file))]);
+  writeFileSync(PENDING, lines.map((words) => `${words.join(' ')}\n`).join(''));
 }
 
 if (import.meta.main) main(process.argv.slice(2));
