@@ -432,8 +432,13 @@ export class Container {
     return fallbackOf(config, state).waitMs === undefined;
   }
 
+  /** When the grace period of a stop is over whose reason is that the mains have ended, CLOCK_MONOTONIC. */
+  get mainsEndAtMs(): number | undefined {
+    return this.#stopped === this.command?.id ? this.#mainsEndMs : undefined;
+  }
+
   get #stopping(): Stopping {
-    const mainsEndMs = this.#stopped === this.command?.id ? this.#mainsEndMs : undefined;
+    const { mainsEndAtMs: mainsEndMs } = this;
     return { config: this.member.config, state: this.memo?.state ?? UNTOLD, queue: this.queue, mainsEndMs };
   }
 
