@@ -68,7 +68,7 @@ export async function makeBundles(root: string, release: Release): Promise<Bundl
     },
   };
   const lazy = new Set<string>();
-  const run = await build({ ...common, entryPoints: [entry], plugins: [toolsApart(root, lazy)] });
+  const run = await build({ ...common, entryPoints: [entry], plugins: [toolsApart(root, lazy), withoutWorkers] });
   const tools = await build({
     ...common,
     stdin: { contents: toolsEntry(lazy), resolveDir: root, sourcefile: 'tools.ts', loader: 'ts' },
@@ -103,6 +103,15 @@ function toolsApart(root: string, lazy: Set<string>): Plugin {
     },
   };
 }
+
+/** pino requires thread-stream for transports in workers, which would need files of their own beside the bundle. */
+const withoutWorkers: Plugin = {
+  name: 'without-workers',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^thread-stream$/ }, ({ path }) => ({ path, namespace: 'worker' }));
+    onLoad({ filter: /.*/, namespace: 'worker' }, () => ({ contents: 'module.exports = undefined' }));
+  },
+};
 
 function toolsEntry(lazy: ReadonlySet<string>): string {
   const entries = [...lazy].sort().map((module) => {

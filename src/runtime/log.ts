@@ -1,10 +1,11 @@
 /**
- * The log: lines on descriptor 2, JSON or text. Written here and not by a library, as each wake of the supervisor would
- * load it before it can decide anything.
+ * The log: lines on descriptor 2, JSON or text. pino lays them out. It is loaded once the supervisor has acted on what
+ * it was started for; until then lines wait in a list.
  *
- * Never through process.stderr: touching that stream makes an inherited pipe non-blocking for the application too.
- * Writing is asynchronous and bounded, so that a reader who has stalled costs lines and not signals.
+ * Nothing here touches process.stderr: that would make an inherited pipe non-blocking for the application too. Writing
+ * is asynchronous and bounded, so a reader that has stalled costs lines and never holds up a signal.
  */
+import type { Logger } from 'pino';
 import type { LogLevel } from '../core/state/events.ts';
 import { LineWriter } from './line-writer.ts';
 
@@ -14,9 +15,23 @@ export interface LogOptions {
   readonly member: string;
 }
 
+interface Line {
+  readonly level: LogLevel;
+  readonly message: string;
+  readonly details: object;
+  readonly time: string;
+}
+
+/** A wake mostly has acted by then. Loading pino takes some milliseconds, during which no event is handled. */
+const LOAD_AFTER_MS = 100;
+
 export class Log {
   readonly #options: LogOptions;
   readonly #writer = new LineWriter(2);
+  #waiting: Line[] = [];
+  #isOpen = false;
+  #loading: Promise<void> | undefined;
+  #pino: Logger | undefined;
 
   constructor(options: LogOptions) {
     this.#options = options;
@@ -29,27 +44,82 @@ export class Log {
   }
 
   say(level: LogLevel, message: string, details: object = {}): void {
-    const line = this.lineOf(level, message, details, new Date().toISOString());
-    if (line !== '') this.#writer.write(line);
+    if (!this.shows(level)) return;
+    const line = { level, message, details, time: new Date().toISOString() };
+    if (this.#pino !== undefined) return sayTo(this.#pino, line);
+    if (this.#waiting.push(line) === 1) process.once('exit', this.#onExit);
+    if (this.#isOpen) this.#load();
   }
 
   /** The line as it is written if it is said at this time; '': it is not shown. */
   lineOf(level: LogLevel, message: string, details: object, time: string): string {
     if (!this.shows(level)) return '';
-    const { member, format } = this.#options;
-    const line = `${JSON.stringify({ level, member, ...details, time, message })}\n`;
-    return harmless(format === 'json' ? line : textLine(line));
+    const { member } = this.#options;
+    return this.#formatted(`${JSON.stringify({ level, member, ...details, time, message })}\n`);
   }
 
-  /** Lines are on their way. */
+  /** The first commit has gone out: from soon on the first line that is shown loads pino. */
+  open(): void {
+    const open = (): void => {
+      this.#isOpen = true;
+      if (this.#waiting.length > 0) this.#load();
+    };
+    setTimeout(open, LOAD_AFTER_MS).unref();
+  }
+
+  /** Lines wait, or are on their way. */
   get isWriting(): boolean {
-    return this.#writer.isWriting;
+    return this.#waiting.length > 0 || this.#writer.isWriting;
   }
 
-  /** Resolves when all is written, or after `mostMs`. */
+  /** Resolves when all is written, or after `mostMs`. An end or a sleep does not wait for pino. */
   flush(mostMs: number): Promise<void> {
+    for (const line of this.#takeWaiting()) this.#writer.write(this.#plainLine(line));
     return this.#writer.drained(mostMs);
   }
+
+  #load(): void {
+    this.#loading ??= this.#loadPino();
+  }
+
+  async #loadPino(): Promise<void> {
+    const { pino } = await import('pino');
+    const { level, member } = this.#options;
+    const options = {
+      level,
+      base: { member },
+      timestamp: false,
+      messageKey: 'message',
+      formatters: { level: (label: string) => ({ level: label }) },
+    };
+    const logger = pino(options, { write: (line: string) => this.#writer.write(this.#formatted(line)) });
+    this.#pino = logger;
+    for (const line of this.#takeWaiting()) sayTo(logger, line);
+  }
+
+  /** The process ends before pino was loaded, perhaps by an exception. */
+  readonly #onExit = (): void => {
+    for (const line of this.#takeWaiting()) this.#writer.writeNow(this.#plainLine(line));
+  };
+
+  #takeWaiting(): readonly Line[] {
+    const lines = this.#waiting;
+    this.#waiting = [];
+    process.removeListener('exit', this.#onExit);
+    return lines;
+  }
+
+  #plainLine({ level, message, details, time }: Line): string {
+    return this.lineOf(level, message, details, time);
+  }
+
+  #formatted(line: string): string {
+    return harmless(this.#options.format === 'json' ? line : textLine(line));
+  }
+}
+
+function sayTo(logger: Logger, { level, message, details, time }: Line): void {
+  logger[level]({ ...details, time }, message);
 }
 
 const ORDER: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
@@ -68,16 +138,16 @@ function textLine(line: string): string {
   return `${String(time).slice(11)} ${String(level).padEnd(5)} ${member}: ${said}${pairs.join('')}\n`;
 }
 
-/**
- * What a hook wrote may have line ends in it, or look like further pairs; a line of the log is one line, and says who
- * said what.
- */
+/** A hook's output may contain line ends or look like further pairs, but a line of the log stays one line. */
 const NEEDS_QUOTES = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 const AMBIGUOUS = /["=\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
-/** JSON leaves as they are what a terminal still acts on, and what some readers take for the end of a line. */
+/**
+ * JSON leaves characters as they are that a terminal still acts on, or that some readers take for the end of a line.
+ * pino also leaves halves of a surrogate pair.
+ */
 function harmless(line: string): string {
-  return line.replaceAll(/[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+  return line.replaceAll(/[\x7f-\x9f\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (character) =>
     character
       .split('')
       .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)

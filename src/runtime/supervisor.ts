@@ -180,6 +180,7 @@ export class Supervisor {
     // The host tells in this turn of the loop what was queued before we were there; only then may anything begin.
     await new Promise((resolve) => setImmediate(resolve));
     this.#dispatch({ type: 'booted', at: clock.now() }, undefined, wishes.commands);
+    log.open();
     for (const limit of host.limits) log.say('warn', limit);
     void this.#services.answerHttp();
     const events: MembershipEvents = {
