@@ -38,10 +38,11 @@ for (const flags of FLAGS) {
   });
 }
 
-const LAST_LINES = `
+const OPEN_LOG = `
   import { once } from 'node:events';
   import { Log } from ${JSON.stringify(join(ROOT, 'src/runtime/log.ts'))};
-  const log = new Log({ level: 'info', format: 'json', member: 'main' });
+  const log = new Log({ level: 'info', format: 'json', member: 'main' });`;
+const READER_GOES = `
   process.stdout.write('open');
   await once(process.stdin.resume(), 'end');`;
 /** The log writes the first without pino on a thread, and the second as the process exits. */
@@ -50,7 +51,7 @@ const END_WITH_PINO = `log.open(); log.say('info', 'one'); while (log.isWriting)
 
 for (const end of [END, END_WITH_PINO])
   test(`P06 a supervisor that breaks down ends although its stderr has lost its reader: ${end === END ? 'no pino' : 'pino'}`, async (t) => {
-    const child = spawn(NODE, ['--input-type=module', '--eval', LAST_LINES + end]);
+    const child = spawn(NODE, ['--input-type=module', '--eval', OPEN_LOG + READER_GOES + end]);
     t.after(() => child.kill('SIGKILL'));
     child.stdin.on('error', () => {});
     await once(child.stdout, 'data');
@@ -64,10 +65,9 @@ for (const end of [END, END_WITH_PINO])
 test('P06 a supervisor that breaks down before pino is loaded ends although the pipe is full', async (t) => {
   const pipe = openPipe(t, await tempGraveyard(t));
   fill(pipe);
-  const script = `${LAST_LINES} log.say('info', 'one'); process.exit(7);`;
-  const child = spawn(NODE, ['--input-type=module', '--eval', script], { stdio: ['pipe', 'ignore', pipe] });
+  const script = `${OPEN_LOG} log.say('info', 'one'); process.exit(7);`;
+  const child = spawn(NODE, ['--input-type=module', '--eval', script], { stdio: ['ignore', 'ignore', pipe] });
   t.after(() => child.kill('SIGKILL'));
-  child.stdin?.end();
   assert.deepEqual(await within('it ends', once(child, 'exit'), 20_000), [7, null]);
   assert.equal(isBlocking(pipe), true);
 });
