@@ -5,7 +5,7 @@
  * Nothing here touches process.stderr: that would make an inherited pipe non-blocking for the application too. Writing
  * is asynchronous and bounded, so a reader that has stalled costs lines and never holds up a signal.
  */
-import type { Logger } from 'pino';
+import type { pino as Pino } from 'pino';
 import type { LogLevel } from '../core/state/events.ts';
 import { LineWriter } from './line-writer.ts';
 
@@ -22,8 +22,8 @@ interface Line {
   readonly time: string;
 }
 
-/** A wake mostly has acted by then. Loading pino takes some milliseconds, during which no event is handled. */
-const LOAD_AFTER_MS = 100;
+/** Lines wait no longer than this for a supervisor that is kept from acting, as by a graveyard that hangs. */
+const MOST_WAITING_MS = 1_000;
 
 export class Log {
   readonly #options: LogOptions;
@@ -31,7 +31,7 @@ export class Log {
   #waiting: Line[] = [];
   #isOpen = false;
   #loading: Promise<void> | undefined;
-  #pino: Logger | undefined;
+  #write: ((line: Line) => void) | undefined;
 
   constructor(options: LogOptions) {
     this.#options = options;
@@ -46,8 +46,8 @@ export class Log {
   say(level: LogLevel, message: string, details: object = {}): void {
     if (!this.shows(level)) return;
     const line = { level, message, details, time: new Date().toISOString() };
-    if (this.#pino !== undefined) return sayTo(this.#pino, line);
-    if (this.#waiting.push(line) === 1) process.once('exit', this.#onExit);
+    if (this.#write !== undefined) return this.#write(line);
+    if (this.#waiting.push(line) === 1) this.#beginWaiting();
     if (this.#isOpen) this.#load();
   }
 
@@ -58,13 +58,10 @@ export class Log {
     return this.#formatted(`${JSON.stringify({ level, member, ...details, time, message })}\n`);
   }
 
-  /** The first commit has gone out: from soon on the first line that is shown loads pino. */
+  /** The supervisor has acted: from now on the first line that is shown loads pino. */
   open(): void {
-    const open = (): void => {
-      this.#isOpen = true;
-      if (this.#waiting.length > 0) this.#load();
-    };
-    setTimeout(open, LOAD_AFTER_MS).unref();
+    this.#isOpen = true;
+    if (this.#waiting.length > 0) this.#load();
   }
 
   /** Lines wait, or are on their way. */
@@ -74,27 +71,40 @@ export class Log {
 
   /** Resolves when all is written, or after `mostMs`. An end or a sleep does not wait for pino. */
   flush(mostMs: number): Promise<void> {
-    for (const line of this.#takeWaiting()) this.#writer.write(this.#plainLine(line));
+    for (const line of this.#takeWaiting()) this.#writePlain(line);
     return this.#writer.drained(mostMs);
+  }
+
+  #beginWaiting(): void {
+    process.once('exit', this.#onExit);
+    setTimeout(() => this.open(), MOST_WAITING_MS).unref();
   }
 
   #load(): void {
     this.#loading ??= this.#loadPino();
   }
 
+  /** Without pino, as when the directory of sexton was removed, lines are the same. */
   async #loadPino(): Promise<void> {
-    const { pino } = await import('pino');
-    const { level, member } = this.#options;
+    const write = await import('pino').then(
+      ({ pino }) => this.#writeBy(pino),
+      () => (line: Line) => this.#writePlain(line),
+    );
+    this.#write = write;
+    for (const line of this.#takeWaiting()) write(line);
+  }
+
+  #writeBy(pino: typeof Pino): (line: Line) => void {
+    const { level: least, member } = this.#options;
     const options = {
-      level,
+      level: least,
       base: { member },
       timestamp: false,
       messageKey: 'message',
       formatters: { level: (label: string) => ({ level: label }) },
     };
     const logger = pino(options, { write: (line: string) => this.#writer.write(this.#formatted(line)) });
-    this.#pino = logger;
-    for (const line of this.#takeWaiting()) sayTo(logger, line);
+    return ({ level, message, details, time }) => logger[level]({ ...details, time }, message);
   }
 
   /** The process ends before pino was loaded, perhaps by an exception. */
@@ -109,6 +119,10 @@ export class Log {
     return lines;
   }
 
+  #writePlain(line: Line): void {
+    this.#writer.write(this.#plainLine(line));
+  }
+
   #plainLine({ level, message, details, time }: Line): string {
     return this.lineOf(level, message, details, time);
   }
@@ -116,10 +130,6 @@ export class Log {
   #formatted(line: string): string {
     return harmless(this.#options.format === 'json' ? line : textLine(line));
   }
-}
-
-function sayTo(logger: Logger, { level, message, details, time }: Line): void {
-  logger[level]({ ...details, time }, message);
 }
 
 const ORDER: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];

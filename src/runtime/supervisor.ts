@@ -180,7 +180,6 @@ export class Supervisor {
     // The host tells in this turn of the loop what was queued before we were there; only then may anything begin.
     await new Promise((resolve) => setImmediate(resolve));
     this.#dispatch({ type: 'booted', at: clock.now() }, undefined, wishes.commands);
-    log.open();
     for (const limit of host.limits) log.say('warn', limit);
     void this.#services.answerHttp();
     const events: MembershipEvents = {
@@ -201,6 +200,7 @@ export class Supervisor {
       onContent: (...content) => this.#onFileContent(...content),
     });
     if (looked === undefined && this.#membership !== undefined) await this.#watch(this.#membership, events);
+    log.open();
     collectGarbageWhenIdle();
     if (!this.#leaving) this.#sleeper?.open();
   }

@@ -31,15 +31,31 @@ function messagesOf(lines: readonly string[]): readonly string[] {
   return lines.flatMap((line) => (line.startsWith('{') ? [(JSON.parse(line) as { message: string }).message] : []));
 }
 
-test('lines said before pino is loaded are written in order, and before all later ones', () => {
-  const { lines } = play(`
+for (const [what, open] of [
+  ['is open', 'log.open();'],
+  ['is never opened', ''],
+])
+  test(`lines said before pino is loaded are written in order, and before all later ones: the log ${what}`, () => {
+    const { lines } = play(`
+      log.say('info', 'one');
+      ${open}
+      log.say('warn', 'two');
+      await loaded();
+      log.say('error', 'three');
+      await log.flush(5_000);`);
+    assert.deepEqual(messagesOf(lines), ['one', 'two', 'three']);
+  });
+
+test('a log whose pino is gone writes its lines without it', () => {
+  const { lines, status } = play(`
+    const { registerHooks } = await import('node:module');
+    registerHooks({ resolve: (name, context, next) => next(name === 'pino' ? './gone' : name, context) });
     log.say('info', 'one');
     log.open();
-    log.say('warn', 'two');
-    await loaded();
-    log.say('error', 'three');
-    await log.flush(5_000);`);
-  assert.deepEqual(messagesOf(lines), ['one', 'two', 'three']);
+    while (log.isWriting) await sleep(5);
+    log.say('info', 'two');
+    process.exitCode = hasPino() ? 1 : 0;`);
+  assert.deepEqual([messagesOf(lines), status], [['one', 'two'], 0]);
 });
 
 test('a log that has nothing to show does not load pino, and a flush does not wait for it', () => {
