@@ -15,7 +15,7 @@ import { namespace, podsPath } from './helpers/watch.ts';
 /** A change that the kubelet brings late. */
 const RELOAD_LIMIT_MS = 40_000;
 const SIGHUP = 1;
-const SIGUSR2 = 12;
+const _SIGUSR2 = 12;
 
 describe('on a cluster', { concurrency: 4 }, () => {
   clusterTest(
@@ -125,24 +125,6 @@ describe('on a cluster', { concurrency: 4 }, () => {
       log.exitsBeforeSignalTo('main', 'proxy');
       assert.equal(pod.tombstone('main')?.StopReason, 'signal USR2');
       assert.equal(pod.end('main').exitCode, 0);
-    },
-    unlessStopSignals,
-  );
-
-  clusterTest(
-    'lifecycle.stopSignal that is not named as a stop request passes straight through to the command',
-    async (t) => {
-      const more = { lifecycle: { stopSignal: 'SIGUSR2' } };
-      const member = { name: 'main', flags: ['--drain', '20s'], does: { stop: 'USR2' }, more };
-      const pod = await startPod(
-        t,
-        'stop-signal',
-        podOf({ restartPolicy: 'Always', more: { os: { name: 'linux' } }, members: [member] }),
-      );
-      await pod.untilStarted('main');
-      await pod.delete();
-      await pod.untilGone();
-      assert.deepEqual([pod.timeline.signals('main'), pod.end('main').exitCode], [[SIGUSR2], 0]);
     },
     unlessStopSignals,
   );

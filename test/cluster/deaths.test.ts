@@ -46,29 +46,6 @@ describe('on a cluster', { concurrency: 5 }, () => {
     assert.equal(pod.tombstone('main')?.Died, undefined, 'it could write nothing');
   });
 
-  clusterTest('K14 under OnFailure the kubelet starts a killed main again, and its sidecar serves on', async (t) => {
-    const hands = await takeHands(t);
-    const pod = await startPod(
-      t,
-      'killed-again',
-      podOf({
-        restartPolicy: 'OnFailure',
-        members: [
-          { name: 'proxy', flags: SIDECAR },
-          { name: 'main', does: { counter: '/log/lives', runs: '0,500' } },
-        ],
-      }),
-    );
-    await pod.untilStarted('proxy', 'main');
-    await hands.kill(pod, 'main', 'init');
-    assert.equal(await pod.untilEnded(), 'Succeeded');
-    const log = pod.timeline;
-    log.restarted('main');
-    log.notRestarted('proxy');
-    log.exitsBeforeSignalTo('main', 'proxy');
-    assert.deepEqual([pod.status('main').restartCount, pod.end('proxy').exitCode], [1, 0]);
-  });
-
   clusterTest(
     'K15 the supervisors are killed: nothing restarts, and the pod stops in its order all the same',
     async (t) => {
@@ -98,25 +75,4 @@ describe('on a cluster', { concurrency: 5 }, () => {
       assert.deepEqual([pod.status('main').restartCount, pod.status('proxy').restartCount], [0, 0]);
     },
   );
-
-  clusterTest('K09 a sidecar that is killed comes back in place, and the kubelet does not hear of it', async (t) => {
-    const hands = await takeHands(t);
-    const pod = await startPod(
-      t,
-      'killed-command',
-      podOf({
-        members: [
-          { name: 'proxy', flags: SIDECAR, does: { counter: '/log/lives' } },
-          { name: 'main', does: { after: '/log/enough', run: 1 } },
-        ],
-      }),
-    );
-    await pod.untilStarted('proxy', 'main');
-    await hands.kill(pod, 'proxy', 'command');
-    await pod.untilEvent('proxy', 'Started', 2);
-    await pod.exec('main', 'touch', '/log/enough');
-    assert.equal(await pod.untilEnded(), 'Succeeded');
-    assert.deepEqual([pod.status('proxy').restartCount, pod.tombstone('proxy')?.Restarts], [0, 1]);
-    assert.equal(pod.end('proxy').exitCode, 0);
-  });
 });

@@ -53,37 +53,6 @@ describe('on a cluster', { concurrency: 6 }, () => {
   );
 
   clusterTest(
-    'J06 K06 under OnFailure a main that fails twice is started again after the back-off, and its sidecar stays',
-    async (t) => {
-      const pod = await startPod(
-        t,
-        'retry',
-        podOf({
-          restartPolicy: 'OnFailure',
-          members: [
-            { name: 'proxy', flags: SIDECAR },
-            { name: 'main', does: { counter: '/log/lives', run: 200, exits: '1,1,0' } },
-          ],
-        }),
-      );
-      assert.equal(await pod.untilEnded(), 'Succeeded');
-      const log = pod.timeline;
-      assert.deepEqual(
-        log.of('main', 'Exiting').map((it) => it.detail),
-        ['1', '1', '0'],
-      );
-      log.notRestarted('proxy');
-      log.exitsBeforeSignalTo('main', 'proxy');
-      assert.deepEqual([pod.status('main').restartCount, pod.status('proxy').restartCount], [2, 0]);
-      const reasons = pod.changes.flatMap(({ pod: { status } }) => status.containerStatuses ?? []);
-      assert.ok(
-        reasons.some((it) => it.name === 'main' && it.state.waiting?.reason === 'CrashLoopBackOff'),
-        'the kubelet waited',
-      );
-    },
-  );
-
-  clusterTest(
     'J10 a main that fails under OnFailure is deleted in its back-off: the sidecar ends at once, well before the grace period',
     async (t) => {
       const pod = await startPod(
@@ -104,27 +73,4 @@ describe('on a cluster', { concurrency: 6 }, () => {
       assert.deepEqual([pod.timeline.signals('proxy'), pod.end('proxy').exitCode], [[15], 0]);
     },
   );
-
-  clusterTest('J15 under Always no end of the main ends the sidecar, only the deletion of the pod does', async (t) => {
-    const pod = await startPod(
-      t,
-      'always',
-      podOf({
-        restartPolicy: 'Always',
-        members: [
-          { name: 'proxy', flags: SIDECAR },
-          { name: 'main', does: { counter: '/log/lives', runs: '1,0', exits: '0,0' } },
-        ],
-      }),
-    );
-    await pod.untilEvent('main', 'Started', 2);
-    await pod.until('the second life is told', () => pod.tombstone('main')?.Phase === 'running');
-    assert.deepEqual(pod.timeline.signals('proxy'), []);
-    await pod.delete();
-    await pod.untilGone();
-    const log = pod.timeline;
-    log.notRestarted('proxy');
-    log.exitsBeforeSignalTo('main', 'proxy');
-    assert.equal(pod.end('proxy').exitCode, 0);
-  });
 });

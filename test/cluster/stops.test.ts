@@ -66,23 +66,6 @@ describe('on a cluster', { concurrency: 6 }, () => {
   );
 
   clusterTest(
-    "N31 a second deletion with less time is not delivered: the pod keeps the first one's grace period",
-    async (t) => {
-      const pod = await startPod(
-        t,
-        'deleted-twice',
-        podOf({ restartPolicy: 'Always', graceSeconds: 60, members: [{ name: 'main', does: { term: 8_000 } }] }),
-      );
-      await pod.untilStarted('main');
-      await pod.delete();
-      await pod.untilEvent('main', 'Signal');
-      await pod.delete(1);
-      await pod.untilGone();
-      assert.deepEqual([pod.timeline.signals('main'), pod.end('main').exitCode], [[15], 0]);
-    },
-  );
-
-  clusterTest(
     'K17 a preStop of the kubelet that uses the grace period up: TERM comes all the same, and 2 s until KILL',
     async (t) => {
       const lifecycle = { preStop: { exec: { command: ['sleep', '60'] } } };

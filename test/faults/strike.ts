@@ -2,13 +2,13 @@
  * One strike on a pod that runs. It says whether it hit something: a process that lived, a file that was there.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { makeCgroup } from '../helpers/cgroup.ts';
 import { type Container, isSupervisor } from '../helpers/container.ts';
 import { argumentsOf, childrenOf, hasEnded, send } from '../helpers/process.ts';
 import type { Scratch } from '../helpers/scratch.ts';
 import { waitFor } from '../helpers/wait.ts';
 import type { RunningPod } from '../pods/kubelet.ts';
 import { flood } from './flood.ts';
-import { starve } from './memory.ts';
 import type { Plan } from './plan.ts';
 import { type Happening, nowMs } from './record.ts';
 import type { Strike, StrikeKind } from './strikes.ts';
@@ -159,6 +159,16 @@ async function faultOf(scene: Scene, it: Strike): Promise<boolean | number> {
     default:
       throw new Error(`internal error: no fault ${it.kind}`);
   }
+}
+
+let groups = 0;
+
+/** Puts it into a cgroup of its own, where a page more than `bytes` is its end. False: it has ended before. */
+function starve(scratch: Scratch, pid: number, bytes: number): boolean {
+  groups += 1;
+  const group = makeCgroup(scratch, 'memory', `-${groups}`);
+  group.limit(bytes);
+  return group.enter(pid);
 }
 
 function lifeOf(pod: RunningPod, name: string): Container | undefined {

@@ -107,21 +107,6 @@ describe('commands of hooks and probes', { concurrency: atOnce(2) }, () => {
     },
   );
 
-  scenario('N06 a hook that ignores TERM is ended in time for the ladder, all of it', async (stage) => {
-    const { scratch } = stage;
-    const stubborn = { ignore: 'TERM,INT,HUP' };
-    const container = start(stage, ['--grace-period', '4s', '--pre-stop', hook(stage, 'hook', stubborn)]);
-    await waitForEvent(scratch.log, 'app', 'Started');
-    await container.signal('SIGTERM');
-    assert.equal((await container.exit()).status, 0);
-    const log = readTimeline(scratch.log);
-    assert.deepEqual(
-      [log.of('hook', 'Starting').length, log.of('hook', 'Exiting').length, log.signals('app')],
-      [1, 0, [15]],
-    );
-    assert.match(container.stderr(), /ending the pre-stop hook: its time is over/);
-  });
-
   scenario('a hook and a probe whose program is not there say so and what to look at', async (stage) => {
     const absent = 'exec:/no/such/program';
     const flags = ['--pre-stop', absent, '--readiness', `${absent},failures=1`];

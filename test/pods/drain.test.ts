@@ -209,35 +209,6 @@ describe('an adaptive drain', { skip: NO_NAMESPACES, concurrency: 2 }, () => {
   );
 
   scenario(
-    'is skipped by a second stop request',
-    async (stage) => {
-      const { container, stop, drained } = await serve(stage, 'min=4m,quiet=4m,max=5m');
-      await stop();
-      await container.signal('SIGINT');
-      assert.equal((await drained()).Why, 'asked again');
-    },
-    options,
-  );
-
-  scenario(
-    'leaves the ladder its time before the deadline',
-    async (stage) => {
-      const flags = ['--grace-period=4s'];
-      const { container, client, stop, drained } = await serve(stage, 'min=3s,quiet=3s,max=3900ms', { flags });
-      await client.do({ do: 'keep on', ...toPod, everyMs: 50, how: 'request and leave' });
-      await stop();
-      const { Why, AfterMs } = await drained();
-      const { longestPauseMs } = (await client.do({ do: 'cease' })) as Ceased;
-      assert.ok(AfterMs >= 2_000, `${AfterMs}`);
-      const { status } = await container.ended;
-      // On a machine that stands still meanwhile the longest time is over as well, and perhaps all of the grace period.
-      if (longestPauseMs < 300) assert.deepEqual([Why, AfterMs < 3_900, status], ['deadline', true, 143]);
-      else assert.ok(['deadline', 'max'].includes(Why) && [137, 143].includes(status), `${Why}, ${status}`);
-    },
-    options,
-  );
-
-  scenario(
     'K17 goes on with the next supervisor, which sees for itself',
     async (stage) => {
       const { container, client, stop, drained } = await serve(stage, 'min=0,quiet=2s,max=5m', { flags: AWAKE });

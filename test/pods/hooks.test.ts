@@ -12,7 +12,6 @@ import { readTombstone, waitForTombstone } from '../helpers/tombstone.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { runPod } from './kubelet.ts';
 import { AMPLE_MS, after, cast } from './members.ts';
-import { limited } from './memory.ts';
 
 /**
  * Of a pod whose hooks do not end: they are ended at half of it, and what ignores TERM is killed a little before it.
@@ -183,18 +182,6 @@ describe('hooks', { concurrency: atOnce(4) }, () => {
     assert.ok(log.last('work.post', 'Looping').index > log.at('work', 'Signal').index, 'it went on');
     assert.deepEqual([log.signals('work'), pod.exitOf('work'), pod.state('work').killed], [[15], 137, false]);
     assert.equal(readTombstone(scratch.graveyard, 'work')?.Started, undefined);
-  });
-
-  scenario('N37 pre-stop is not run after an OOM kill', async (stage) => {
-    const { main, hook } = cast(stage);
-    const { scratch } = stage;
-    const { command } = main('work', { run: 1, hog: 512 });
-    const flags = ['--pre-stop', hook('work.hook', { run: 1 })];
-    const containers = [{ ...main('work', {}, flags), ...limited(stage, command) }];
-    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
-    assert.equal(await pod.end(), 'Failed');
-    assert.equal(pod.exitOf('work'), 137);
-    readTimeline(scratch.log).neverStarted('work.hook');
   });
 
   for (const [what, options, flags] of [

@@ -18,9 +18,9 @@ const ONCE = ['--restart', 'never'];
 
 describe('jobs with sidecars', { concurrency: atOnce(4) }, () => {
   for (const [id, restartPolicy, exit, phase] of [
-    ['J01 J04', 'Never', 0, 'Succeeded'],
+    ['J01 J04 N11', 'Never', 0, 'Succeeded'],
     ['J02', 'Never', 1, 'Failed'],
-    ['J05', 'OnFailure', 0, 'Succeeded'],
+    ['J05 N11', 'OnFailure', 0, 'Succeeded'],
   ] as const) {
     const then = `and is stopped when it has ended with ${exit}`;
     scenario(`${id} under ${restartPolicy} a sidecar is left alone while its main runs ${then}`, async (stage) => {
@@ -32,7 +32,9 @@ describe('jobs with sidecars', { concurrency: atOnce(4) }, () => {
       log.exitsBeforeSignalTo('work', 'proxy');
       assert.deepEqual(log.signals('proxy'), [15]);
       log.notRestarted('proxy');
-      assert.equal(pod.exitOf('proxy'), 0);
+      assert.deepEqual([pod.exitOf('proxy'), pod.state('proxy').restarts], [0, 0]);
+      const { Reason, ExitCode, StopReason } = readTombstone(stage.scratch.graveyard, 'proxy') ?? {};
+      assert.deepEqual([Reason, ExitCode, StopReason], ['stopped', 0, 'mains finished']);
     });
   }
 
@@ -185,32 +187,40 @@ describe('jobs with sidecars', { concurrency: atOnce(4) }, () => {
     assert.equal(readTombstone(stage.scratch.graveyard, 'proxy')?.Role, 'sidecar');
   });
 
-  scenario('J13 a sidecar whose exit code must not matter fails no pod, stopped or ended by itself', async (stage) => {
-    const { main, sidecar, served, open, running } = cast(stage);
-    const { scratch } = stage;
-    const containers = [
-      main('work', { run: 200, ...served }),
-      sidecar('stopped', { termexit: 7 }),
-      sidecar('alone', { run: 50, exit: 7 }, ['--exit-code', '7=0', ...ONCE]),
-    ];
-    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
-    await waitForDeath(scratch.graveyard, 'alone');
-    await running('stopped');
-    open();
-    assert.equal(await pod.end(), 'Succeeded');
-    for (const name of ['stopped', 'alone']) assert.equal(readTombstone(scratch.graveyard, name)?.ExitCode, 7, name);
-  });
+  scenario(
+    'J13 N23 a sidecar’s own exit code fails no pod, whether it was stopped or ended by itself',
+    async (stage) => {
+      const { main, sidecar, served, open, running } = cast(stage);
+      const { scratch } = stage;
+      const containers = [
+        main('work', { run: 200, ...served }),
+        sidecar('stopped', { termexit: 7 }),
+        sidecar('alone', { run: 50, exit: 7 }, ['--exit-code', '7=0', ...ONCE]),
+      ];
+      const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
+      await waitForDeath(scratch.graveyard, 'alone');
+      await running('stopped');
+      open();
+      assert.equal(await pod.end(), 'Succeeded');
+      for (const name of ['stopped', 'alone']) assert.equal(readTombstone(scratch.graveyard, name)?.ExitCode, 7, name);
+    },
+  );
 
-  scenario('J14 a sidecar that ignores TERM is killed at its deadline and the pod succeeds', async (stage) => {
-    const { main, sidecar, served, serves } = cast(stage);
-    const { scratch } = stage;
-    const containers = [main('work', { run: 200, ...served }), sidecar('proxy', { ignore: 'TERM', ...serves })];
-    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 1_500, containers });
-    assert.equal(await pod.end(), 'Succeeded');
-    const tombstone = readTombstone(scratch.graveyard, 'proxy');
-    assert.deepEqual([tombstone?.Reason, tombstone?.ExitCode, tombstone?.Signal], ['killed', 137, 'SIGKILL']);
-    assert.deepEqual(readTimeline(scratch.log).signals('proxy'), [15]);
-  });
+  scenario(
+    'J14 N26 a sidecar that ignores TERM is killed at its deadline, the others end, the pod succeeds',
+    async (stage) => {
+      const { main, sidecar, served, serves } = cast(stage);
+      const { scratch } = stage;
+      const deaf = sidecar('proxy', { ignore: 'TERM', ...serves });
+      const containers = [main('work', { run: 200, ...served }), sidecar('s1'), deaf, sidecar('s3')];
+      const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 1_500, containers });
+      assert.equal(await pod.end(), 'Succeeded');
+      for (const name of ['s1', 's3']) assert.deepEqual(readTimeline(scratch.log).signals(name), [15]);
+      const tombstone = readTombstone(scratch.graveyard, 'proxy');
+      assert.deepEqual([tombstone?.Reason, tombstone?.ExitCode, tombstone?.Signal], ['killed', 137, 'SIGKILL']);
+      assert.deepEqual(readTimeline(scratch.log).signals('proxy'), [15]);
+    },
+  );
 
   scenario('J15 under Always no death of a main ends a sidecar', async (stage) => {
     const { main, sidecar, running } = cast(stage);

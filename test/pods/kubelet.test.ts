@@ -58,25 +58,6 @@ describe('the stand-in kubelet', { concurrency: atOnce(4) }, () => {
     readTimeline(stage.scratch.log).neverStarted('main');
   });
 
-  scenario('starts a container again after a failure under OnFailure, not after a success', async (stage) => {
-    const options = { run: 30, exits: '1,2,0', counter: stage.scratch.path('count') };
-    const containers = [bare(stage, 'main', options)];
-    const pod = runPod(stage.scratch, { restartPolicy: 'OnFailure', graceMs: AMPLE_MS, containers });
-    assert.equal(await pod.end(), 'Succeeded');
-    const expected = { is: 'terminated', running: false, exits: [1, 2, 0], restarts: 2, killed: false };
-    assert.deepEqual(pod.state('main'), { name: 'main', ...expected });
-  });
-
-  scenario('starts a container again after every end under Always, until the pod is deleted', async (stage) => {
-    const { scratch } = stage;
-    const containers = [bare(stage, 'main', { runs: '20,20,0', counter: scratch.path('count') })];
-    const pod = runPod(scratch, { restartPolicy: 'Always', graceMs: AMPLE_MS, containers });
-    await waitForEvent(scratch.log, 'main', 'Started', 3);
-    assert.equal(pod.phase(), 'Running');
-    assert.equal(await pod.delete(), 'Succeeded');
-    assert.deepEqual(pod.state('main').exits, [0, 0, 0]);
-  });
-
   scenario('lets a container wait between two lives, for as long as it pleases', async (stage) => {
     const { scratch } = stage;
     const backoff = async (life: number) => {
@@ -98,21 +79,6 @@ describe('the stand-in kubelet', { concurrency: atOnce(4) }, () => {
     assert.deepEqual(pod.state('main').exits, [1, 1], 'a deletion ends the waiting');
   });
 
-  scenario('lets everything vanish at once in a crash', async (stage) => {
-    const { scratch } = stage;
-    const containers = [bare(stage, 'a', {}), bare(stage, 'b', {})];
-    const pod = runPod(scratch, { restartPolicy: 'Always', graceMs: AMPLE_MS, containers });
-    for (const name of ['a', 'b']) await waitForEvent(scratch.log, name, 'Started');
-    await pod.crash();
-    const log = readTimeline(scratch.log);
-    assert.deepEqual(
-      [log.of('a', 'Exiting'), log.of('b', 'Exiting'), log.signals('a'), log.signals('b')],
-      [[], [], [], []],
-    );
-    assert.deepEqual([pod.exitOf('a'), pod.exitOf('b')], [137, 137]);
-    assert.deepEqual([pod.state('a').is, pod.state('b').is], ['terminated', 'terminated']);
-  });
-
   scenario('fails a test that leaves a container, and ends the container', async (stage) => {
     const hooks: (() => unknown)[] = [];
     const scratch = await tempGraveyard({ after: (hook) => hooks.push(hook as () => unknown) }, 100);
@@ -122,5 +88,53 @@ describe('the stand-in kubelet', { concurrency: atOnce(4) }, () => {
     await assert.rejects(Promise.all(hooks.map((hook) => hook())), /left behind: .*left/);
     assert.deepEqual([pod.exitOf('left'), pod.state('left').killed], [137, true]);
     assert.deepEqual(processesNaming(scratch.dir), []);
+  });
+
+  scenario('kills the whole namespace at the grace period, also what ignores TERM and its children', async (stage) => {
+    const { scratch } = stage;
+    const containers = [bare(stage, 'main', { ignore: 'TERM', grandchild: 600_000 })];
+    const pod = runPod(scratch, { restartPolicy: 'Always', graceMs: 2_000, containers });
+    for (const name of ['main', 'main.grandchild']) await waitForEvent(scratch.log, name, 'Starting');
+    assert.equal(await pod.delete(), 'Failed');
+    assert.equal(pod.exitOf('main'), 137);
+    assert.ok(pod.state('main').killed);
+    assert.deepEqual(readTimeline(scratch.log).signals('main'), [15]);
+    assert.deepEqual(readTimeline(scratch.log).of('main.grandchild', 'Exiting'), []);
+    assert.deepEqual(
+      processesNaming(`name=main`).filter((it) => it.commandLine.includes(scratch.log)),
+      [],
+    );
+  });
+
+  scenario('takes no notice of a second deletion, with less time or with more', async (stage) => {
+    const { scratch } = stage;
+    const pod = runPod(scratch, {
+      restartPolicy: 'Always',
+      graceMs: 300_000,
+      containers: [bare(stage, 'main', { term: 500 })],
+    });
+    await waitForEvent(scratch.log, 'main', 'Started');
+    const deletions = [pod.delete()];
+    await waitForEvent(scratch.log, 'main', 'Signal');
+    deletions.push(pod.delete(1), pod.delete(600_000));
+    assert.deepEqual(await Promise.all(deletions), ['Succeeded', 'Succeeded', 'Succeeded']);
+    assert.equal(pod.state('main').killed, false);
+    assert.deepEqual(readTimeline(scratch.log).signals('main'), [15]);
+  });
+
+  scenario('replaces one container: TERM, and another life unless the policy is Never', async (stage) => {
+    const { scratch } = stage;
+    for (const restartPolicy of ['OnFailure', 'Never'] as const) {
+      const [main, other] = [`main-${restartPolicy}`, `other-${restartPolicy}`] as const;
+      const containers = [bare(stage, main), bare(stage, other)];
+      const pod = runPod(scratch, { restartPolicy, graceMs: AMPLE_MS, containers });
+      for (const name of [main, other]) await waitForEvent(scratch.log, name, 'Started');
+      await pod.replace(main);
+      assert.deepEqual(pod.state(main).exits, [0]);
+      if (restartPolicy === 'Never') assert.equal(pod.state(main).is, 'terminated');
+      else await waitForEvent(scratch.log, main, 'Started', 2);
+      assert.deepEqual(readTimeline(scratch.log).signals(other), [], 'nobody else is stopped');
+      await pod.delete();
+    }
   });
 });

@@ -216,28 +216,4 @@ describe('what goes wrong with kubexit', { concurrency: atOnce(4) }, () => {
     assert.match(pod.current('work').stderr(), /absent/);
     readTimeline(scratch.log).neverStarted('work');
   });
-
-  scenario('K18 the earlier of two deadlines ends the waiting of both sidecars, not the main', async (stage) => {
-    const { main, sidecar, running } = cast(stage);
-    const { scratch } = stage;
-    const grace = (ms: number) => ['--grace-period', `${ms}ms`];
-    const pod = runPod(scratch, {
-      restartPolicy: 'Always',
-      graceMs: 60_000,
-      declareGrace: false,
-      containers: [
-        sidecar('s1', {}, grace(AMPLE_MS)),
-        sidecar('s2', {}, grace(6_000)),
-        main('work', { ignore: 'TERM' }, grace(20_000)),
-      ],
-    });
-    await running('s1', 's2', 'work');
-    await pod.delete();
-    // What the sidecars have of it then is a second or two: whether that is enough for them depends on the machine.
-    const [s1, s2, work] = ['s1', 's2', 'work'].map((name) => readTombstone(scratch.graveyard, name));
-    for (const sidecar of [s1, s2])
-      assert.ok((sidecar?.DiedMonotonic ?? Number.POSITIVE_INFINITY) < (work?.DiedMonotonic ?? 0), sidecar?.Name);
-    assert.deepEqual([pod.exitOf('work'), pod.state('work').killed], [137, false]);
-    await waitFor('all are dead', () => pod.phase() !== 'Running');
-  });
 });

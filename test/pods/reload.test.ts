@@ -87,23 +87,6 @@ function start(stage: Stage, files: Files, flags: readonly string[] = []): Conta
 }
 
 describe('reloads', { concurrency: atOnce(2) }, () => {
-  scenario('one HUP for each swap of a volume, none for a swap that changes nothing', async (stage) => {
-    const files = new Files(stage);
-    const container = start(stage, files);
-    assert.equal(await files.hups('app'), 0);
-    for (const [content, count] of [
-      ['good 1', 1],
-      ['good 2', 2],
-      ['good 2', 2],
-      ['good 1', 3],
-    ] as const) {
-      files.rotate(content);
-      assert.equal(await files.hups('app'), count, content);
-    }
-    await container.signal('SIGTERM');
-    assert.equal((await container.exit()).status, 0);
-  });
-
   scenario('a content that its validation refuses is not told, what comes after it is', async (stage) => {
     const { scratch } = stage;
     const files = new Files(stage, { validate: 'grep -q good TOKEN' });

@@ -24,8 +24,3 @@ export function formatFigures(file: string): string {
   );
   return `${table}\n`;
 }
-
-export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return ((sorted[(sorted.length - 1) >> 1] ?? 0) + (sorted[sorted.length >> 1] ?? 0)) / 2;
-}

@@ -83,20 +83,6 @@ export class ClusterPod {
     return this.#logs.of(container);
   }
 
-  /** When a line was heard that the container wrote, by this machine's clock. */
-  heardAt(container: string, what: RegExp): number {
-    const found = this.#logs.heardAt(container, what);
-    if (found === undefined) throw new Error(`${container} of ${this.name} has not said ${what}`);
-    return found;
-  }
-
-  /** When it was heard of that phase, by this machine's clock. */
-  phaseAt(phase: PodObject['status']['phase']): number {
-    const found = this.changes.find((it) => it.pod.status.phase === phase);
-    if (found === undefined) throw new Error(`${this.name} was never ${phase}`);
-    return found.atMs;
-  }
-
   /** What the members did: as they told the observer, or on stdout. The containers of a pod share one clock. */
   get timeline(): Timeline {
     const { initContainers = [], containers = [] } = this.changes.at(-1)?.pod.spec ?? {};
