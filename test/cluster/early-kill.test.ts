@@ -46,23 +46,18 @@ describe('a KILL before the time that was declared', { concurrency: 4 }, () => {
     assert.equal(pod.tombstone('proxy')?.StopReason, 'signal TERM');
   });
 
-  clusterTest('C3: with a grace floor both get their TERM before it, the main first', async (t) => {
-    const pod = await startPod(t, 'floor', drainingPod('8s'));
-    await pod.untilStarted('proxy', 'main');
-    await pod.delete(8);
-    await pod.untilGone();
-    assert.deepEqual([pod.timeline.signals('main'), pod.timeline.signals('proxy')], [[15], [15]]);
-    assert.deepEqual([pod.end('main').exitCode, pod.end('proxy').exitCode], [0, 0]);
-    pod.timeline.exitsBeforeSignalTo('main', 'proxy');
-    assert.equal((pod.message('main').Connections as { Ended: string }).Ended, 'grace floor');
-  });
-
-  clusterTest('C3: so it is with an eviction that leaves less time', async (t) => {
-    const pod = await startPod(t, 'evicted', drainingPod('8s'));
-    await pod.untilStarted('proxy', 'main');
-    await evict(pod, 8);
-    await pod.untilGone();
-    assert.deepEqual([pod.timeline.signals('main'), pod.timeline.signals('proxy')], [[15], [15]]);
-    assert.equal(pod.message('main').Reason, 'stopped');
-  });
+  for (const [what, stop] of [
+    ['a deletion', (pod: ClusterPod) => pod.delete(8)],
+    ['an eviction', (pod: ClusterPod) => evict(pod, 8)],
+  ] as const)
+    clusterTest(`C3: with a grace floor both get their TERM before the KILL of ${what}, the main first`, async (t) => {
+      const pod = await startPod(t, 'floor', drainingPod('8s'));
+      await pod.untilStarted('proxy', 'main');
+      await stop(pod);
+      await pod.untilGone();
+      assert.deepEqual([pod.timeline.signals('main'), pod.timeline.signals('proxy')], [[15], [15]]);
+      assert.deepEqual([pod.end('main').exitCode, pod.end('proxy').exitCode], [0, 0]);
+      pod.timeline.exitsBeforeSignalTo('main', 'proxy');
+      assert.equal((pod.message('main').Connections as { Ended: string }).Ended, 'grace floor');
+    });
 });

@@ -11,29 +11,24 @@ import { readmePod } from './helpers/readme.ts';
 const AFTER_PROXY = 'after=/graveyard/proxy run=3000';
 
 describe('on a cluster', { concurrency: 6 }, () => {
-  clusterTest("J04 README's Job completes: its proxy gets TERM when the main has finished, and exits 0", async (t) => {
-    const job = await createJob(t, 'readme', readmePod('A Job with a sidecar', { main: AFTER_PROXY }));
-    const pod = await job.pod();
-    assert.equal(await pod.untilEnded(), 'Succeeded');
-    assert.equal(await job.end(), 'Complete');
-    assert.deepEqual([pod.end('main').exitCode, pod.end('proxy').exitCode], [0, 0]);
-    pod.timeline.exitsBeforeSignalTo('do-the-work', 'proxy');
-    const { StopReason, Reason } = pod.message('proxy');
-    assert.deepEqual([StopReason, Reason], ['mains finished', 'stopped']);
-  });
-
-  clusterTest("J04 README's Job fails by its main's code, and its proxy ends with 0 all the same", async (t) => {
-    const job = await createJob(
-      t,
-      'readme-fails',
-      readmePod('A Job with a sidecar', { main: `${AFTER_PROXY} exit=3` }),
+  for (const [code, phase, end, reason] of [
+    [0, 'Succeeded', 'Complete', 'completed'],
+    [3, 'Failed', 'Failed', 'error'],
+  ] as const)
+    clusterTest(
+      `J04 README's Job ends by its main's code ${code}: its proxy gets TERM after it, and exits 0`,
+      async (t) => {
+        const spec = readmePod('A Job with a sidecar', { main: `${AFTER_PROXY} exit=${code}` });
+        const job = await createJob(t, `readme-${code}`, spec);
+        const pod = await job.pod();
+        assert.equal(await pod.untilEnded(), phase);
+        assert.equal(await job.end(), end);
+        assert.deepEqual([pod.end('main').exitCode, pod.end('proxy').exitCode], [code, 0]);
+        pod.timeline.exitsBeforeSignalTo('do-the-work', 'proxy');
+        const [main, proxy] = [pod.message('main'), pod.message('proxy')];
+        assert.deepEqual([main.Reason, proxy.StopReason, proxy.Reason], [reason, 'mains finished', 'stopped']);
+      },
     );
-    const pod = await job.pod();
-    assert.equal(await pod.untilEnded(), 'Failed');
-    assert.equal(await job.end(), 'Failed');
-    assert.deepEqual([pod.end('main').exitCode, pod.end('proxy').exitCode], [3, 0]);
-    assert.deepEqual([pod.message('main').Reason, pod.message('main').ExitCode], ['error', 3]);
-  });
 
   clusterTest(
     "N18 README's Job is deleted while its main needs 5 s to stop: the proxy serves until it has",

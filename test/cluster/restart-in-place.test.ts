@@ -1,6 +1,5 @@
 /**
- * A restart in place on a real kubelet: the pod of examples/restart-in-place behind clients that follow EndpointSlices,
- * beside Kubernetes' own RestartAllContainers (KEP-5532) on the same pod without sexton.
+ * A restart in place on a real kubelet: the pod of examples/restart-in-place behind clients that follow EndpointSlices.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -22,11 +21,10 @@ import { namespace } from './helpers/watch.ts';
 /** So slow that some requests are under way at any moment. */
 const SERVER = "require('http').createServer((_, to) => setTimeout(() => to.end('cached'), 500)).listen(8080)";
 const WEB = ['/bin/node', '-e', SERVER];
-const IDLE = "trap 'exit 0' TERM; while :; do sleep 3600 & wait $!; done";
 
 describe('on a cluster, a restart in place', { concurrency: 3 }, () => {
   clusterTest('of one of two replicas takes its readiness first, and no request fails', async (t) => {
-    const { first, answers, awayMs } = await rehearse(t, 2, exampleSpec(), byCommand);
+    const { first, answers, awayMs } = await rehearse(t, 2, exampleSpec());
     const tombstone = await tombstoneOf(first, 'web');
     const unreadyMs = first.changes.find(
       ({ pod }, index) => index > 0 && wasReady(first, index) && !isReady(pod),
@@ -47,22 +45,12 @@ describe('on a cluster, a restart in place', { concurrency: 3 }, () => {
   clusterTest(
     'of the only replica fails no request that is sent, and leaves the clients without an address',
     async (t) => {
-      const { answers, awayMs } = await rehearse(t, 1, exampleSpec(), byCommand);
+      const { answers, awayMs } = await rehearse(t, 1, exampleSpec());
       record('the only replica', { answers, awayMs });
       assert.deepEqual(answers.failed, []);
       assert.ok(answers.unserved > 0, 'nobody was there for a while');
     },
   );
-
-  clusterTest('by RestartAllContainers ends all at once: what is lost is told', async (t) => {
-    const { first, answers, awayMs } = await rehearse(t, 2, bareSpec(), byRule);
-    assert.equal(first.status('web').restartCount, 1);
-    assert.equal(first.end('web').exitCode, 137);
-    recordFigure('the same by RestartAllContainers, without sexton', {
-      sexton: '-',
-      native: told({ answers, awayMs }),
-    });
-  });
 
   clusterTest('by rule runs the init containers again when all commands have ended in order', async (t) => {
     const begin: ContainerSpec = {
@@ -105,12 +93,7 @@ interface Rehearsal {
 }
 
 /** Restarts the first of so many pods of a Service under load. */
-async function rehearse(
-  t: TestContext,
-  replicas: number,
-  spec: PodSpec,
-  restart: (pod: ClusterPod) => Promise<unknown>,
-): Promise<Rehearsal> {
+async function rehearse(t: TestContext, replicas: number, spec: PodSpec): Promise<Rehearsal> {
   const name = `in-place-${randomBytes(3).toString('hex')}`;
   const path = `/api/v1/namespaces/${namespace()}/services`;
   const ports = [{ name: 'http', port: 80, targetPort: 8080 }];
@@ -124,7 +107,7 @@ async function rehearse(
   await calm();
   const askedMs = Date.now();
   const gone = clients.untilReady(replicas - 1);
-  await Promise.all([restart(first), gone]);
+  await Promise.all([first.exec('web', '/sexton/sexton', 'restart'), gone]);
   await clients.untilReady(replicas);
   const awayMs = Date.now() - askedMs;
   await calm();
@@ -144,41 +127,6 @@ function exampleSpec(): PodSpec {
   const image = { image: imageNames().whole, imagePullPolicy: 'Never' };
   const containers = spec.template.spec.containers.map((it) => ({ ...it, ...image }));
   return { ...spec.template.spec, containers: containers.map((it) => (it.name === 'web' ? { ...it, args: WEB } : it)) };
-}
-
-/** The same server beside the same sidecar; the third container ends by the rule when it is told to. */
-function bareSpec(): PodSpec {
-  const more = {
-    image: imageNames().whole,
-    imagePullPolicy: 'Never',
-    volumeMounts: [{ name: 'cache', mountPath: '/cache' }],
-  };
-  const readinessProbe = { httpGet: { path: '/', port: 8080 }, periodSeconds: 1, failureThreshold: 1 };
-  const rule = { action: 'RestartAllContainers', exitCodes: { operator: 'In', values: [88] } };
-  return {
-    terminationGracePeriodSeconds: 30,
-    containers: [
-      { name: 'web', ...more, command: WEB, readinessProbe },
-      { name: 'cache', ...more, command: ['sh', '-c', IDLE] },
-      {
-        name: 'watch',
-        ...more,
-        command: ['sh', '-c', 'until test -e /cache/go; do sleep 0.1; done; rm /cache/go; exit 88'],
-        restartPolicy: 'Never',
-        restartPolicyRules: [rule],
-      },
-    ],
-    volumes: [{ name: 'cache', emptyDir: {} }],
-  };
-}
-
-function byCommand(pod: ClusterPod): Promise<unknown> {
-  return pod.exec('web', '/sexton/sexton', 'restart');
-}
-
-async function byRule(pod: ClusterPod): Promise<void> {
-  await pod.exec('watch', 'touch', '/cache/go');
-  await pod.untilRestarted('web');
 }
 
 async function tombstoneOf(pod: ClusterPod, name: string): Promise<Tombstone> {

@@ -146,18 +146,25 @@ describe('hooks', { concurrency: atOnce(4) }, () => {
     );
   }
 
-  scenario('N34 pre-stop is not run for a child that never started', async (stage) => {
-    const { main, sidecar, hook } = cast(stage);
-    const { scratch } = stage;
-    const flags = (name: string) => ['--pre-stop', hook(`${name}.hook`, { run: 1 }), ...after('absent=started')];
-    const containers = [main('work', {}, flags('work')), sidecar('proxy', {}, flags('proxy'))];
-    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
-    for (const name of ['work', 'proxy'])
-      await waitForTombstone(scratch.graveyard, name, 'waits', (it) => it.Phase === 'waiting');
-    await pod.delete(AMPLE_MS - 10_000);
-    for (const name of ['work', 'proxy', 'work.hook', 'proxy.hook']) readTimeline(scratch.log).neverStarted(name);
-    assert.deepEqual([pod.exitOf('work'), pod.exitOf('proxy')], [143, 0]);
-  });
+  scenario(
+    'N21 N34 a member that is stopped in its start gate ends at once, without child and hooks',
+    async (stage) => {
+      const { main, sidecar, hook } = cast(stage);
+      const { scratch } = stage;
+      const flags = (name: string) => ['--pre-stop', hook(`${name}.hook`, { run: 1 }), ...after('absent=started')];
+      const containers = [main('work', {}, flags('work')), sidecar('proxy', {}, flags('proxy'))];
+      const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
+      for (const name of ['work', 'proxy'])
+        await waitForTombstone(scratch.graveyard, name, 'waits', (it) => it.Phase === 'waiting');
+      await pod.delete(AMPLE_MS - 10_000);
+      for (const name of ['work', 'proxy', 'work.hook', 'proxy.hook']) readTimeline(scratch.log).neverStarted(name);
+      for (const name of ['work', 'proxy']) {
+        assert.equal(pod.state(name).killed, false, name);
+        assert.equal(readTombstone(scratch.graveyard, name)?.Reason, 'never-started', name);
+      }
+      assert.deepEqual([pod.exitOf('work'), pod.exitOf('proxy')], [143, 0]);
+    },
+  );
 
   scenario('N35 pre-stop runs although post-start still runs', async (stage) => {
     const { main, hook } = cast(stage);

