@@ -128,16 +128,6 @@ describe('on a cluster', { concurrency: 4 }, () => {
     },
     unlessStopSignals,
   );
-
-  clusterTest('a wrong flag: the message of the container that ended with 125 says what is wrong', async (t) => {
-    const members = [{ name: 'main', flags: ['--drain', '5x'] }];
-    const pod = await startPod(t, 'refused', podOf({ members }));
-    await pod.until('main has ended', () => pod.findStatus('main')?.state.terminated);
-    assert.equal(pod.end('main').exitCode, 125);
-    const { Summary, Name, Problems } = pod.message('main');
-    assert.match(String(Summary), /^never started: --drain 5x: must be a duration; .*, exit code 125$/);
-    assert.deepEqual([Name, (Problems as string[]).length], ['main', 1]);
-  });
 });
 
 async function createConfigMap(t: TestContext, data: Readonly<Record<string, string>>): Promise<string> {

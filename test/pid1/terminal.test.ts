@@ -90,14 +90,6 @@ describe('terminals and streams', { concurrency: atOnce(2) }, () => {
     });
   }
 
-  scenario('P06 on a terminal a TERM to PID 1 still acts', async (stage) => {
-    const container = onTerminal(stage, member(stage, 'app', { exit: 4 }));
-    await waitForEvent(stage.scratch.log, 'app', 'Started');
-    await container.signal('SIGTERM');
-    assert.equal((await container.exit()).status, 4);
-    assert.deepEqual(readTimeline(stage.scratch.log).signals('app'), [15]);
-  });
-
   // A pipe that nobody reads and that is full: every write to it stands still.
   const stalled = 'mkfifo "$SCRATCH/full" && exec 5<>"$SCRATCH/full" && head -c 65536 /dev/zero >&5';
   for (const [what, shell] of [

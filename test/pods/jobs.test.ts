@@ -38,45 +38,29 @@ describe('jobs with sidecars', { concurrency: atOnce(4) }, () => {
     });
   }
 
-  scenario('J03 under Never nothing happens when the main and the sidecar have failed', async (stage) => {
-    const { main, sidecar, served, open } = cast(stage);
-    const { scratch } = stage;
-    const containers = [main('work', { run: 1, exit: 1, ...served }), sidecar('proxy', { run: 50, exit: 2 }, ONCE)];
-    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
-    await waitForDeath(scratch.graveyard, 'proxy');
-    open();
-    assert.equal(await pod.end(), 'Failed');
-    assert.deepEqual([pod.state('work').exits, pod.state('proxy').exits], [[1], [2]]);
-    assert.deepEqual(readTimeline(scratch.log).signals('proxy'), []);
-    assert.equal(readTombstone(scratch.graveyard, 'proxy')?.Reason, 'error');
-  });
-
-  scenario('J06 under OnFailure nothing happens when the main failed and the sidecar is done', async (stage) => {
-    const { main, sidecar, served, open } = cast(stage);
-    const { scratch } = stage;
-    const failing = { run: 1, exits: '1,0', counter: scratch.path('count'), ...served };
-    const containers = [main('work', failing), sidecar('proxy', { run: 50 }, ONCE)];
-    const pod = runPod(scratch, { restartPolicy: 'OnFailure', graceMs: AMPLE_MS, containers });
-    await waitForDeath(scratch.graveyard, 'proxy');
-    open();
-    assert.equal(await pod.end(), 'Succeeded');
-    assert.deepEqual([pod.state('work').exits, pod.state('proxy').exits], [[1, 0], [0]]);
-    const log = readTimeline(scratch.log);
-    assert.deepEqual([log.signals('work'), log.signals('proxy')], [[], []]);
-    log.notRestarted('proxy');
-  });
-
-  scenario('J07 under OnFailure nothing happens when both ended well', async (stage) => {
-    const { main, sidecar, served, open } = cast(stage);
-    const { scratch } = stage;
-    const containers = [main('work', { run: 1, ...served }), sidecar('proxy', { run: 50 }, ONCE)];
-    const pod = runPod(scratch, { restartPolicy: 'OnFailure', graceMs: AMPLE_MS, containers });
-    await waitForDeath(scratch.graveyard, 'proxy');
-    open();
-    assert.equal(await pod.end(), 'Succeeded');
-    assert.deepEqual(readTimeline(scratch.log).signals('proxy'), []);
-    assert.equal(readTombstone(scratch.graveyard, 'proxy')?.Reason, 'completed');
-  });
+  for (const [id, restartPolicy, exits, own, reason] of [
+    ['J03', 'Never', [1], 2, 'error'],
+    ['J06', 'OnFailure', [1, 0], 0, 'completed'],
+    ['J07', 'OnFailure', [0], 0, 'completed'],
+  ] as const)
+    scenario(
+      `${id} under ${restartPolicy} a sidecar that ended before its main, with ${exits}, gets no signal`,
+      async (stage) => {
+        const { main, sidecar, served, open } = cast(stage);
+        const { scratch } = stage;
+        const work = main('work', { run: 1, exits: exits.join(), counter: scratch.path('count'), ...served });
+        const containers = [work, sidecar('proxy', { run: 50, exit: own }, ONCE)];
+        const pod = runPod(scratch, { restartPolicy, graceMs: AMPLE_MS, containers });
+        await waitForDeath(scratch.graveyard, 'proxy');
+        open();
+        assert.equal(await pod.end(), id === 'J03' ? 'Failed' : 'Succeeded');
+        assert.deepEqual([pod.state('work').exits, pod.state('proxy').exits], [exits, [own]]);
+        const log = readTimeline(scratch.log);
+        assert.deepEqual([log.signals('work'), log.signals('proxy')], [[], []]);
+        log.notRestarted('proxy');
+        assert.equal(readTombstone(scratch.graveyard, 'proxy')?.Reason, reason);
+      },
+    );
 
   scenario(
     'J08 when two mains ended well the sidecar that runs and the one that never started both end',

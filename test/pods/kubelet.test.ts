@@ -58,27 +58,6 @@ describe('the stand-in kubelet', { concurrency: atOnce(4) }, () => {
     readTimeline(stage.scratch.log).neverStarted('main');
   });
 
-  scenario('lets a container wait between two lives, for as long as it pleases', async (stage) => {
-    const { scratch } = stage;
-    const backoff = async (life: number) => {
-      if (life > 2) return new Promise(() => {});
-      await waitForEvent(scratch.log, 'other', 'Started');
-    };
-    const containers = [
-      bare(stage, 'main', { run: 1, exit: 1 }, { backoff }),
-      bare(stage, 'other', { after: scratch.path('never') }, { init: false }),
-    ];
-    const pod = runPod(scratch, { restartPolicy: 'Always', graceMs: AMPLE_MS, containers });
-    await waitForEvent(scratch.log, 'main', 'Exiting', 2);
-    await pod.current('main').exit();
-    assert.equal(pod.state('main').is, 'waiting');
-    assert.ok(
-      readTimeline(scratch.log).at('other', 'Started').index < readTimeline(scratch.log).last('main', 'Starting').index,
-    );
-    await pod.delete();
-    assert.deepEqual(pod.state('main').exits, [1, 1], 'a deletion ends the waiting');
-  });
-
   scenario('fails a test that leaves a container, and ends the container', async (stage) => {
     const hooks: (() => unknown)[] = [];
     const scratch = await tempGraveyard({ after: (hook) => hooks.push(hook as () => unknown) }, 100);

@@ -4,9 +4,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { describe } from 'node:test';
-import { AWAKE } from '../helpers/container.ts';
 import { atOnce } from '../helpers/engine.ts';
-import { send } from '../helpers/process.ts';
 import { scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
 import { readTombstone, waitForTombstone } from '../helpers/tombstone.ts';
@@ -157,36 +155,4 @@ describe('sidecars', { concurrency: atOnce(4) }, () => {
       assert.ok(log.last('work', 'Exiting').index < log.last('proxy', 'Signal').index, 'in the pod’s stop it holds');
     },
   );
-
-  scenario('N33 a supervisor that dies in the middle of a stop keeps the deadline', async (stage) => {
-    const { main, sidecar, running } = cast(stage);
-    const { scratch } = stage;
-    const containers = [sidecar('proxy', {}, AWAKE), main('work', { ignore: 'TERM' }, AWAKE)];
-    const pod = runPod(scratch, { restartPolicy: 'Always', graceMs: 10_000, containers });
-    await running('proxy', 'work');
-    const deletion = pod.delete(AMPLE_MS);
-    const held = await waitForTombstone(scratch.graveyard, 'proxy', 'holds', (it) => it.Phase === 'holding');
-    const written = await waitForTombstone(
-      scratch.graveyard,
-      'work',
-      'has a deadline',
-      (it) => it.Deadline !== undefined,
-    );
-    for (const name of ['work', 'proxy']) {
-      const supervisor = await pod.current(name).supervisor();
-      send(supervisor, 'SIGKILL');
-      await pod.current(name).supervisor(supervisor);
-    }
-    await deletion;
-    const dead = readTombstone(scratch.graveyard, 'work');
-    assert.equal(dead?.Deadline, written.Deadline);
-    assert.equal(dead?.StopRequested, written.StopRequested);
-    assert.equal(readTombstone(scratch.graveyard, 'proxy')?.StopRequested, held.StopRequested);
-    assert.equal(dead?.Reason, 'killed');
-    assert.deepEqual([pod.exitOf('work'), pod.exitOf('proxy')], [137, 0]);
-    assert.deepEqual([pod.state('work').killed, pod.state('proxy').killed], [false, false]);
-    const log = readTimeline(scratch.log);
-    assert.deepEqual([log.signals('work'), log.signals('proxy')], [[15], [15]], 'no signal came twice');
-    for (const name of ['work', 'proxy']) log.notRestarted(name);
-  });
 });
