@@ -31,7 +31,7 @@ async function evict({ name }: ClusterPod, graceSeconds: number): Promise<void> 
 }
 
 describe('a KILL before the time that was declared', { concurrency: 4 }, () => {
-  clusterTest('C3: what drains and what holds is killed without a TERM, and has left word of it', async (t) => {
+  clusterTest('C3: an early KILL without a grace floor leaves a record of the drain and the hold', async (t) => {
     const pod = await startPod(t, 'early', drainingPod());
     await pod.untilStarted('proxy', 'main');
     await pod.delete(3);
@@ -50,7 +50,7 @@ describe('a KILL before the time that was declared', { concurrency: 4 }, () => {
     ['a deletion', (pod: ClusterPod) => pod.delete(8)],
     ['an eviction', (pod: ClusterPod) => evict(pod, 8)],
   ] as const)
-    clusterTest(`C3: with a grace floor both get their TERM before the KILL of ${what}, the main first`, async (t) => {
+    clusterTest(`C3: both members get TERM at the grace floor before the KILL of ${what}`, async (t) => {
       const pod = await startPod(t, 'floor', drainingPod('8s'));
       await pod.untilStarted('proxy', 'main');
       await stop(pod);

@@ -15,57 +15,48 @@ describe('on a cluster', { concurrency: 6 }, () => {
     [0, 'Succeeded', 'Complete', 'completed'],
     [3, 'Failed', 'Failed', 'error'],
   ] as const)
-    clusterTest(
-      `J04 README's Job ends by its main's code ${code}: its proxy gets TERM after it, and exits 0`,
-      async (t) => {
-        const spec = readmePod('A Job with a sidecar', { main: `${AFTER_PROXY} exit=${code}` });
-        const job = await createJob(t, `readme-${code}`, spec);
-        const pod = await job.pod();
-        assert.equal(await pod.untilEnded(), phase);
-        assert.equal(await job.end(), end);
-        assert.deepEqual([pod.end('main').exitCode, pod.end('proxy').exitCode], [code, 0]);
-        pod.timeline.exitsBeforeSignalTo('do-the-work', 'proxy');
-        const [main, proxy] = [pod.message('main'), pod.message('proxy')];
-        assert.deepEqual([main.Reason, proxy.StopReason, proxy.Reason], [reason, 'mains finished', 'stopped']);
-      },
-    );
-
-  clusterTest(
-    "N18 README's Job is deleted while its main needs 5 s to stop: the proxy serves until it has",
-    async (t) => {
-      const job = await createJob(t, 'readme-deleted', readmePod('A Job with a sidecar', { main: 'term=5000' }));
+    clusterTest(`J04 README's Job ends by its main's code ${code}, and its proxy exits 0 after TERM`, async (t) => {
+      const spec = readmePod('A Job with a sidecar', { main: `${AFTER_PROXY} exit=${code}` });
+      const job = await createJob(t, `readme-${code}`, spec);
       const pod = await job.pod();
-      await pod.untilStarted('do-the-work', 'proxy');
-      await pod.untilLogged('main', /"message":"started"/);
-      await job.delete();
-      await pod.untilGone();
-      const log = pod.timeline;
-      log.exitsBeforeSignalTo('do-the-work', 'proxy');
-      assert.deepEqual([log.signals('do-the-work'), log.signals('proxy')], [[15], [15]]);
-      assert.deepEqual([pod.end('main').exitCode, pod.end('proxy').exitCode], [0, 0]);
-      assert.equal(pod.message('main').StopReason, 'signal TERM');
-    },
-  );
+      assert.equal(await pod.untilEnded(), phase);
+      assert.equal(await job.end(), end);
+      assert.deepEqual([pod.end('main').exitCode, pod.end('proxy').exitCode], [code, 0]);
+      pod.timeline.exitsBeforeSignalTo('do-the-work', 'proxy');
+      const [main, proxy] = [pod.message('main'), pod.message('proxy')];
+      assert.deepEqual([main.Reason, proxy.StopReason, proxy.Reason], [reason, 'mains finished', 'stopped']);
+    });
 
-  clusterTest(
-    'J10 a main that fails under OnFailure is deleted in its back-off: the sidecar ends at once, well before the grace period',
-    async (t) => {
-      const pod = await startPod(
-        t,
-        'back-off',
-        podOf({
-          restartPolicy: 'OnFailure',
-          graceSeconds: 120,
-          members: [
-            { name: 'proxy', flags: SIDECAR },
-            { name: 'main', does: { run: 1, exit: 1 } },
-          ],
-        }),
-      );
-      await pod.until('the main waits for its next life', () => pod.waitingReason('main') === 'CrashLoopBackOff');
-      await pod.delete();
-      await pod.untilGone();
-      assert.deepEqual([pod.timeline.signals('proxy'), pod.end('proxy').exitCode], [[15], 0]);
-    },
-  );
+  clusterTest("N18 the proxy of README's deleted Job serves while its main needs 5 s to stop", async (t) => {
+    const job = await createJob(t, 'readme-deleted', readmePod('A Job with a sidecar', { main: 'term=5000' }));
+    const pod = await job.pod();
+    await pod.untilStarted('do-the-work', 'proxy');
+    await pod.untilLogged('main', /"message":"started"/);
+    await job.delete();
+    await pod.untilGone();
+    const log = pod.timeline;
+    log.exitsBeforeSignalTo('do-the-work', 'proxy');
+    assert.deepEqual([log.signals('do-the-work'), log.signals('proxy')], [[15], [15]]);
+    assert.deepEqual([pod.end('main').exitCode, pod.end('proxy').exitCode], [0, 0]);
+    assert.equal(pod.message('main').StopReason, 'signal TERM');
+  });
+
+  clusterTest('J10 the sidecar of a main that is deleted in its back-off ends at once', async (t) => {
+    const pod = await startPod(
+      t,
+      'back-off',
+      podOf({
+        restartPolicy: 'OnFailure',
+        graceSeconds: 120,
+        members: [
+          { name: 'proxy', flags: SIDECAR },
+          { name: 'main', does: { run: 1, exit: 1 } },
+        ],
+      }),
+    );
+    await pod.until('the main waits for its next life', () => pod.waitingReason('main') === 'CrashLoopBackOff');
+    await pod.delete();
+    await pod.untilGone();
+    assert.deepEqual([pod.timeline.signals('proxy'), pod.end('proxy').exitCode], [[15], 0]);
+  });
 });

@@ -45,7 +45,7 @@ describe('on a cluster', { concurrency: 5 }, () => {
     ['shareProcessNamespace: sexton is not PID 1', { members: pair(), more: { shareProcessNamespace: true } }],
     ['hostUsers: false', { members: pair(), more: { hostUsers: false } }],
   ] as const satisfies readonly (readonly [string, MembersSpec])[]) {
-    clusterTest(`J04 ${what}: the sidecar serves until the main has ended, and both codes are right`, async (t) => {
+    clusterTest(`J04 ${what}: the sidecar ends after the main, and both codes are right`, async (t) => {
       const pod = await startPod(t, 'security', podOf(spec));
       assert.equal(await pod.untilEnded(), 'Failed');
       assert.deepEqual([pod.end('main').exitCode, pod.end('proxy').exitCode], [4, 0]);

@@ -23,7 +23,7 @@ const KILLS = 3;
 
 describe('a supervisor that is killed while probes and hooks run', () => {
   scenario(
-    'P12 N33 the pre-stop hook runs once and is heard, the deadline stays, probes go on, nothing is restarted',
+    'P12 N33 kills of the supervisor leave hooks, probes and the deadline as they were',
     async (stage) => {
       const rounds = roundsOr(12, 4);
       await inRounds(rounds, 3, (index) => live(stage, `a${index}`, chance(SEED + index)));

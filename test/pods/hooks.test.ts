@@ -122,49 +122,43 @@ describe('hooks', { concurrency: atOnce(4) }, () => {
     ['N27', 'main'],
     ['N28', 'sidecar'],
   ] as const) {
-    scenario(
-      `${id} when the pre-stop hook of a ${whose} exceeds the grace period all still get their TERM`,
-      async (stage) => {
-        const { main, sidecar, hook, running } = cast(stage);
-        const { scratch } = stage;
-        const endless = ['--pre-stop', hook('hook', { ignore: 'TERM' })];
-        const containers = [
-          main('work', {}, whose === 'main' ? endless : []),
-          sidecar('proxy', {}, whose === 'sidecar' ? endless : []),
-        ];
-        const pod = runPod(scratch, { restartPolicy: 'Always', graceMs: SHORT_MS, containers });
-        await running('work', 'proxy');
-        assert.equal(await pod.delete(AMPLE_MS), 'Succeeded');
-        const log = readTimeline(scratch.log);
-        log.at('hook', 'Started');
-        assert.deepEqual(log.of('hook', 'Exiting'), []);
-        for (const name of ['work', 'proxy']) {
-          assert.deepEqual([log.signals(name), log.of(name, 'Exiting').length], [[15], 1], name);
-          assert.equal(pod.state(name).killed, false, name);
-        }
-      },
-    );
+    scenario(`${id} every member gets TERM when the pre-stop hook of a ${whose} never ends`, async (stage) => {
+      const { main, sidecar, hook, running } = cast(stage);
+      const { scratch } = stage;
+      const endless = ['--pre-stop', hook('hook', { ignore: 'TERM' })];
+      const containers = [
+        main('work', {}, whose === 'main' ? endless : []),
+        sidecar('proxy', {}, whose === 'sidecar' ? endless : []),
+      ];
+      const pod = runPod(scratch, { restartPolicy: 'Always', graceMs: SHORT_MS, containers });
+      await running('work', 'proxy');
+      assert.equal(await pod.delete(AMPLE_MS), 'Succeeded');
+      const log = readTimeline(scratch.log);
+      log.at('hook', 'Started');
+      assert.deepEqual(log.of('hook', 'Exiting'), []);
+      for (const name of ['work', 'proxy']) {
+        assert.deepEqual([log.signals(name), log.of(name, 'Exiting').length], [[15], 1], name);
+        assert.equal(pod.state(name).killed, false, name);
+      }
+    });
   }
 
-  scenario(
-    'N21 N34 a member that is stopped in its start gate ends at once, without child and hooks',
-    async (stage) => {
-      const { main, sidecar, hook } = cast(stage);
-      const { scratch } = stage;
-      const flags = (name: string) => ['--pre-stop', hook(`${name}.hook`, { run: 1 }), ...after('absent=started')];
-      const containers = [main('work', {}, flags('work')), sidecar('proxy', {}, flags('proxy'))];
-      const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
-      for (const name of ['work', 'proxy'])
-        await waitForTombstone(scratch.graveyard, name, 'waits', (it) => it.Phase === 'waiting');
-      await pod.delete(AMPLE_MS - 10_000);
-      for (const name of ['work', 'proxy', 'work.hook', 'proxy.hook']) readTimeline(scratch.log).neverStarted(name);
-      for (const name of ['work', 'proxy']) {
-        assert.equal(pod.state(name).killed, false, name);
-        assert.equal(readTombstone(scratch.graveyard, name)?.Reason, 'never-started', name);
-      }
-      assert.deepEqual([pod.exitOf('work'), pod.exitOf('proxy')], [143, 0]);
-    },
-  );
+  scenario('N21 N34 a member stopped in its start gate ends at once without child or hooks', async (stage) => {
+    const { main, sidecar, hook } = cast(stage);
+    const { scratch } = stage;
+    const flags = (name: string) => ['--pre-stop', hook(`${name}.hook`, { run: 1 }), ...after('absent=started')];
+    const containers = [main('work', {}, flags('work')), sidecar('proxy', {}, flags('proxy'))];
+    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
+    for (const name of ['work', 'proxy'])
+      await waitForTombstone(scratch.graveyard, name, 'waits', (it) => it.Phase === 'waiting');
+    await pod.delete(AMPLE_MS - 10_000);
+    for (const name of ['work', 'proxy', 'work.hook', 'proxy.hook']) readTimeline(scratch.log).neverStarted(name);
+    for (const name of ['work', 'proxy']) {
+      assert.equal(pod.state(name).killed, false, name);
+      assert.equal(readTombstone(scratch.graveyard, name)?.Reason, 'never-started', name);
+    }
+    assert.deepEqual([pod.exitOf('work'), pod.exitOf('proxy')], [143, 0]);
+  });
 
   scenario('N35 pre-stop runs although post-start still runs', async (stage) => {
     const { main, hook } = cast(stage);

@@ -43,48 +43,42 @@ describe('jobs with sidecars', { concurrency: atOnce(4) }, () => {
     ['J06', 'OnFailure', [1, 0], 0, 'completed'],
     ['J07', 'OnFailure', [0], 0, 'completed'],
   ] as const)
-    scenario(
-      `${id} under ${restartPolicy} a sidecar that ended before its main, with ${exits}, gets no signal`,
-      async (stage) => {
-        const { main, sidecar, served, open } = cast(stage);
-        const { scratch } = stage;
-        const work = main('work', { run: 1, exits: exits.join(), counter: scratch.path('count'), ...served });
-        const containers = [work, sidecar('proxy', { run: 50, exit: own }, ONCE)];
-        const pod = runPod(scratch, { restartPolicy, graceMs: AMPLE_MS, containers });
-        await waitForDeath(scratch.graveyard, 'proxy');
-        open();
-        assert.equal(await pod.end(), id === 'J03' ? 'Failed' : 'Succeeded');
-        assert.deepEqual([pod.state('work').exits, pod.state('proxy').exits], [exits, [own]]);
-        const log = readTimeline(scratch.log);
-        assert.deepEqual([log.signals('work'), log.signals('proxy')], [[], []]);
-        log.notRestarted('proxy');
-        assert.equal(readTombstone(scratch.graveyard, 'proxy')?.Reason, reason);
-      },
-    );
-
-  scenario(
-    'J08 when two mains ended well the sidecar that runs and the one that never started both end',
-    async (stage) => {
-      const { main, sidecar, served, serves } = cast(stage);
+    scenario(`${id} under ${restartPolicy} a sidecar that ended before its main gets no signal`, async (stage) => {
+      const { main, sidecar, served, open } = cast(stage);
       const { scratch } = stage;
-      // By name: a main that is still to be seen would not be waited for.
-      const roster = ['--mains', 'w1,w2'];
-      const containers = [
-        main('w1', { run: 300, ...served }),
-        main('w2', { run: 500, ...served }),
-        sidecar('s1', serves, roster),
-        sidecar('s2', {}, [...roster, ...after('absent=started')]),
-      ];
-      const pod = runPod(scratch, { restartPolicy: 'OnFailure', graceMs: AMPLE_MS, containers });
-      assert.equal(await pod.end(), 'Succeeded');
+      const work = main('work', { run: 1, exits: exits.join(), counter: scratch.path('count'), ...served });
+      const containers = [work, sidecar('proxy', { run: 50, exit: own }, ONCE)];
+      const pod = runPod(scratch, { restartPolicy, graceMs: AMPLE_MS, containers });
+      await waitForDeath(scratch.graveyard, 'proxy');
+      open();
+      assert.equal(await pod.end(), id === 'J03' ? 'Failed' : 'Succeeded');
+      assert.deepEqual([pod.state('work').exits, pod.state('proxy').exits], [exits, [own]]);
       const log = readTimeline(scratch.log);
-      log.exitsBeforeSignalTo('w1', 's1');
-      log.exitsBeforeSignalTo('w2', 's1');
-      log.neverStarted('s2');
-      assert.deepEqual([pod.state('s1').exits, pod.state('s2').exits], [[0], [0]]);
-      assert.equal(readTombstone(scratch.graveyard, 's2')?.Reason, 'never-started');
-    },
-  );
+      assert.deepEqual([log.signals('work'), log.signals('proxy')], [[], []]);
+      log.notRestarted('proxy');
+      assert.equal(readTombstone(scratch.graveyard, 'proxy')?.Reason, reason);
+    });
+
+  scenario('J08 the end of two mains ends a running sidecar and one that never started', async (stage) => {
+    const { main, sidecar, served, serves } = cast(stage);
+    const { scratch } = stage;
+    // By name: a main that is still to be seen would not be waited for.
+    const roster = ['--mains', 'w1,w2'];
+    const containers = [
+      main('w1', { run: 300, ...served }),
+      main('w2', { run: 500, ...served }),
+      sidecar('s1', serves, roster),
+      sidecar('s2', {}, [...roster, ...after('absent=started')]),
+    ];
+    const pod = runPod(scratch, { restartPolicy: 'OnFailure', graceMs: AMPLE_MS, containers });
+    assert.equal(await pod.end(), 'Succeeded');
+    const log = readTimeline(scratch.log);
+    log.exitsBeforeSignalTo('w1', 's1');
+    log.exitsBeforeSignalTo('w2', 's1');
+    log.neverStarted('s2');
+    assert.deepEqual([pod.state('s1').exits, pod.state('s2').exits], [[0], [0]]);
+    assert.equal(readTombstone(scratch.graveyard, 's2')?.Reason, 'never-started');
+  });
 
   scenario('J09 when one sidecar is done already the other is stopped', async (stage) => {
     const { main, sidecar, served, open, running } = cast(stage);
@@ -171,40 +165,34 @@ describe('jobs with sidecars', { concurrency: atOnce(4) }, () => {
     assert.equal(readTombstone(stage.scratch.graveyard, 'proxy')?.Role, 'sidecar');
   });
 
-  scenario(
-    'J13 N23 a sidecar’s own exit code fails no pod, whether it was stopped or ended by itself',
-    async (stage) => {
-      const { main, sidecar, served, open, running } = cast(stage);
-      const { scratch } = stage;
-      const containers = [
-        main('work', { run: 200, ...served }),
-        sidecar('stopped', { termexit: 7 }),
-        sidecar('alone', { run: 50, exit: 7 }, ['--exit-code', '7=0', ...ONCE]),
-      ];
-      const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
-      await waitForDeath(scratch.graveyard, 'alone');
-      await running('stopped');
-      open();
-      assert.equal(await pod.end(), 'Succeeded');
-      for (const name of ['stopped', 'alone']) assert.equal(readTombstone(scratch.graveyard, name)?.ExitCode, 7, name);
-    },
-  );
+  scenario('J13 N23 the exit code of a sidecar fails no pod, stopped or ended by itself', async (stage) => {
+    const { main, sidecar, served, open, running } = cast(stage);
+    const { scratch } = stage;
+    const containers = [
+      main('work', { run: 200, ...served }),
+      sidecar('stopped', { termexit: 7 }),
+      sidecar('alone', { run: 50, exit: 7 }, ['--exit-code', '7=0', ...ONCE]),
+    ];
+    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
+    await waitForDeath(scratch.graveyard, 'alone');
+    await running('stopped');
+    open();
+    assert.equal(await pod.end(), 'Succeeded');
+    for (const name of ['stopped', 'alone']) assert.equal(readTombstone(scratch.graveyard, name)?.ExitCode, 7, name);
+  });
 
-  scenario(
-    'J14 N26 a sidecar that ignores TERM is killed at its deadline, the others end, the pod succeeds',
-    async (stage) => {
-      const { main, sidecar, served, serves } = cast(stage);
-      const { scratch } = stage;
-      const deaf = sidecar('proxy', { ignore: 'TERM', ...serves });
-      const containers = [main('work', { run: 200, ...served }), sidecar('s1'), deaf, sidecar('s3')];
-      const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 1_500, containers });
-      assert.equal(await pod.end(), 'Succeeded');
-      for (const name of ['s1', 's3']) assert.deepEqual(readTimeline(scratch.log).signals(name), [15]);
-      const tombstone = readTombstone(scratch.graveyard, 'proxy');
-      assert.deepEqual([tombstone?.Reason, tombstone?.ExitCode, tombstone?.Signal], ['killed', 137, 'SIGKILL']);
-      assert.deepEqual(readTimeline(scratch.log).signals('proxy'), [15]);
-    },
-  );
+  scenario('J14 N26 a deaf sidecar is killed at its deadline, the others end, the pod succeeds', async (stage) => {
+    const { main, sidecar, served, serves } = cast(stage);
+    const { scratch } = stage;
+    const deaf = sidecar('proxy', { ignore: 'TERM', ...serves });
+    const containers = [main('work', { run: 200, ...served }), sidecar('s1'), deaf, sidecar('s3')];
+    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 1_500, containers });
+    assert.equal(await pod.end(), 'Succeeded');
+    for (const name of ['s1', 's3']) assert.deepEqual(readTimeline(scratch.log).signals(name), [15]);
+    const tombstone = readTombstone(scratch.graveyard, 'proxy');
+    assert.deepEqual([tombstone?.Reason, tombstone?.ExitCode, tombstone?.Signal], ['killed', 137, 'SIGKILL']);
+    assert.deepEqual(readTimeline(scratch.log).signals('proxy'), [15]);
+  });
 
   scenario('J15 under Always no death of a main ends a sidecar', async (stage) => {
     const { main, sidecar, running } = cast(stage);

@@ -79,37 +79,34 @@ describe('stop order', { concurrency: atOnce(4) }, () => {
     }
   });
 
-  scenario(
-    'N30 after a reboot the graveyard of the last boot neither opens a gate nor stops a sidecar',
-    async (stage) => {
-      const { main, sidecar } = cast(stage);
-      const { scratch } = stage;
-      const session = 'one-and-the-same-pod';
-      const start = (boot: number) => {
-        const up = scratch.path(`up-${boot}`);
-        const containers = [
-          // By name: until the work is seen the migration alone would be the roster.
-          sidecar('proxy', { ready: up }, ['--mains', 'work', ...after('migrate=completed')]),
-          main('work', { delay: 200, run: 1, after: up }, after('proxy=started')),
-          main('migrate', { delay: 300, run: 100 }),
-        ];
-        return runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, session, containers });
-      };
-      assert.equal(await start(1).end(), 'Succeeded');
+  scenario('N30 the graveyard of the last boot neither opens a gate nor stops a sidecar', async (stage) => {
+    const { main, sidecar } = cast(stage);
+    const { scratch } = stage;
+    const session = 'one-and-the-same-pod';
+    const start = (boot: number) => {
+      const up = scratch.path(`up-${boot}`);
+      const containers = [
+        // By name: until the work is seen the migration alone would be the roster.
+        sidecar('proxy', { ready: up }, ['--mains', 'work', ...after('migrate=completed')]),
+        main('work', { delay: 200, run: 1, after: up }, after('proxy=started')),
+        main('migrate', { delay: 300, run: 100 }),
+      ];
+      return runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, session, containers });
+    };
+    assert.equal(await start(1).end(), 'Succeeded');
 
-      // What a disk keeps through a power cut: deaths of the last boot, and one that was never written.
-      ageGraveyard(scratch.graveyard);
-      const file = join(scratch.graveyard, 'proxy');
-      const { Died, DiedMonotonic, ExitCode, Signal, Reason, Final, ...old } = JSON.parse(readFileSync(file, 'utf8'));
-      assert.ok(Died && DiedMonotonic && Reason && Final && ExitCode === 0 && Signal === undefined);
-      writeFileSync(file, JSON.stringify({ ...old, Phase: 'running' }));
-      writeFileSync(scratch.log, '');
-      assert.equal(await start(2).end(), 'Succeeded');
-      const log = readTimeline(scratch.log);
-      log.endsBeforeStartOf('migrate', 'proxy');
-      assertStartedBefore(scratch.graveyard, 'proxy', 'work');
-      log.exitsBeforeSignalTo('work', 'proxy');
-      for (const name of ['proxy', 'work', 'migrate']) log.notRestarted(name);
-    },
-  );
+    // What a disk keeps through a power cut: deaths of the last boot, and one that was never written.
+    ageGraveyard(scratch.graveyard);
+    const file = join(scratch.graveyard, 'proxy');
+    const { Died, DiedMonotonic, ExitCode, Signal, Reason, Final, ...old } = JSON.parse(readFileSync(file, 'utf8'));
+    assert.ok(Died && DiedMonotonic && Reason && Final && ExitCode === 0 && Signal === undefined);
+    writeFileSync(file, JSON.stringify({ ...old, Phase: 'running' }));
+    writeFileSync(scratch.log, '');
+    assert.equal(await start(2).end(), 'Succeeded');
+    const log = readTimeline(scratch.log);
+    log.endsBeforeStartOf('migrate', 'proxy');
+    assertStartedBefore(scratch.graveyard, 'proxy', 'work');
+    log.exitsBeforeSignalTo('work', 'proxy');
+    for (const name of ['proxy', 'work', 'migrate']) log.notRestarted(name);
+  });
 });

@@ -127,35 +127,32 @@ describe('probes', { concurrency: atOnce(4) }, () => {
     log.exitsBeforeSignalTo('s2', 's1');
   });
 
-  scenario(
-    'N16 N29 a failing startup probe means pre-stop and restart, and gates wait until it is good',
-    async (stage) => {
-      const { main, sidecar, hook, probe, served, open, running } = cast(stage);
-      const { scratch } = stage;
-      const good = scratch.path('good');
-      const flags = ['--startup', probe('proxy.startup', good)];
-      const containers = [
-        sidecar('proxy', {}, [...flags, '--pre-stop', hook('proxy.hook', { run: 1 })]),
-        main('work', { run: 1, ...served }, after('proxy=started')),
-      ];
-      const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
-      await waitForEvent(scratch.log, 'proxy', 'Starting', 3);
-      readTimeline(scratch.log).neverStarted('work');
-      writeFileSync(good, '');
-      await running('proxy', 'work');
-      open();
-      assert.equal(await pod.end(), 'Succeeded');
-      const log = readTimeline(scratch.log);
-      log.notRestarted('work');
-      assert.ok(log.last('proxy', 'Starting').index < log.at('work', 'Starting').index);
-      assert.ok(log.last('work', 'Exiting').index < log.last('proxy', 'Signal').index);
-      const story = log.events.filter((it) => ['proxy', 'proxy.hook'].includes(it.name));
-      const words = story.map((it) => `${it.name} ${it.event}`).filter((it) => / (Starting|Exiting|Signal)$/.test(it));
-      const life = ['proxy Starting', 'proxy.hook Starting', 'proxy.hook Exiting', 'proxy Signal', 'proxy Exiting'];
-      assert.deepEqual(words.slice(0, 10), [...life, ...life]);
-      assert.equal(pod.state('proxy').restarts, 0, 'all in one container');
-    },
-  );
+  scenario('N16 N29 a failing startup probe restarts its member, and start gates wait for it', async (stage) => {
+    const { main, sidecar, hook, probe, served, open, running } = cast(stage);
+    const { scratch } = stage;
+    const good = scratch.path('good');
+    const flags = ['--startup', probe('proxy.startup', good)];
+    const containers = [
+      sidecar('proxy', {}, [...flags, '--pre-stop', hook('proxy.hook', { run: 1 })]),
+      main('work', { run: 1, ...served }, after('proxy=started')),
+    ];
+    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
+    await waitForEvent(scratch.log, 'proxy', 'Starting', 3);
+    readTimeline(scratch.log).neverStarted('work');
+    writeFileSync(good, '');
+    await running('proxy', 'work');
+    open();
+    assert.equal(await pod.end(), 'Succeeded');
+    const log = readTimeline(scratch.log);
+    log.notRestarted('work');
+    assert.ok(log.last('proxy', 'Starting').index < log.at('work', 'Starting').index);
+    assert.ok(log.last('work', 'Exiting').index < log.last('proxy', 'Signal').index);
+    const story = log.events.filter((it) => ['proxy', 'proxy.hook'].includes(it.name));
+    const words = story.map((it) => `${it.name} ${it.event}`).filter((it) => / (Starting|Exiting|Signal)$/.test(it));
+    const life = ['proxy Starting', 'proxy.hook Starting', 'proxy.hook Exiting', 'proxy Signal', 'proxy Exiting'];
+    assert.deepEqual(words.slice(0, 10), [...life, ...life]);
+    assert.equal(pod.state('proxy').restarts, 0, 'all in one container');
+  });
 
   scenario('N17 when liveness fails: pre-stop, restart, and the main still starts', async (stage) => {
     const { main, sidecar, hook, probe, served, open, running } = cast(stage);

@@ -14,7 +14,7 @@ const END = { Version: 1, Reason: 'never-started', ExitCode: 125, ContainerExitC
 describe('a refused start', { concurrency: 2 }, () => {
   for (const isFlag of [true, false])
     scenario(
-      `a configuration error is in the termination log that ${isFlag ? 'a flag' : 'the environment'} names`,
+      `a wrong flag is told in the termination log ${isFlag ? 'of a flag' : 'of the environment'}`,
       async (stage) => {
         const log = logOf(stage);
         const flags = ['--drain', '5x', '--name', 'web', '--grace-period', 'soon'];
@@ -66,7 +66,7 @@ describe('a refused start', { concurrency: 2 }, () => {
   });
 
   scenario(
-    'an init that was copied alone says there what is missing',
+    'an init that was copied alone says what is missing',
     async (stage) => {
       const log = logOf(stage);
       writeFileSync(log, '');

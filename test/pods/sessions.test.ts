@@ -111,7 +111,7 @@ describe('two lives on one volume', { concurrency: atOnce(3) }, () => {
   ] as const) {
     const how = `${isCrash ? 'a crash' : 'an end'}, ${what}, ${describeSessions(sessions)}`;
     scenario(
-      `K06 after ${how}: a sidecar that comes first is neither stopped nor kept waiting by the dead`,
+      `K06 after ${how}: the dead neither stop nor hold up a sidecar`,
       async (stage) => {
         await firstLife(stage, sessions[0], isCrash);
         BETWEEN[what]?.(stage.scratch.graveyard);
@@ -132,7 +132,7 @@ describe('two lives on one volume', { concurrency: atOnce(3) }, () => {
   ] as const) {
     const how = `${isCrash ? 'a crash' : 'an end'}, ${what}, ${describeSessions(sessions)}`;
     scenario(
-      `K06 after ${how}: a sidecar serves the main that was born again to its end`,
+      `K06 after ${how}: a sidecar serves the new main to its end`,
       async (stage) => {
         await firstLife(stage, sessions[0], isCrash);
         BETWEEN[what]?.(stage.scratch.graveyard);
@@ -154,7 +154,7 @@ describe('two lives on one volume', { concurrency: atOnce(3) }, () => {
 
   for (const foreign of ['boot', 'session'] as const) {
     scenario(
-      `a deadline of another ${foreign} does not shorten a stop, though somebody holds its handle`,
+      `a held deadline of another ${foreign} does not shorten a stop`,
       async (stage) => {
         const { scratch, t } = stage;
         const nowMs = Number(process.hrtime.bigint() / 1_000_000n);
