@@ -14,7 +14,6 @@ import {
   untilRolledOut,
   withExampleImages,
 } from './helpers/examples.ts';
-import { recordFigure } from './helpers/figures.ts';
 import { podOwnedBy } from './helpers/job.ts';
 import { isReady, type PodObject, type PodSpec } from './helpers/objects.ts';
 import { type ClusterPod, followPod, startPod } from './helpers/pod.ts';
@@ -117,10 +116,6 @@ describe('on a cluster', { concurrency: 4 }, () => {
       drainWithout(t, 'ours', spec),
       drainWithout(t, 'native', asNative(spec)),
     ]);
-    recordFigure('requests that failed when the proxy died in the drain', {
-      sexton: `${ours.failed} of ${ours.asked}`,
-      native: `${native.failed} of ${native.asked}`,
-    });
     // How long it is away depends on the machine: it is a Node that starts.
     assert.ok(ours.lastOk && ours.failed < native.failed, `${ours.failed} of ${ours.asked} failed`);
     assert.ok(!native.lastOk && native.failed * 4 > native.asked, `${native.failed} of ${native.asked} failed`);
@@ -142,7 +137,6 @@ async function assertRollsWithoutFailure(t: TestContext, name: string, replicas:
   for (const pod of old)
     await untilPods(`${pod} is gone`, (it) => (it.type === 'DELETED' && it.pod.metadata.name === pod) || undefined);
   const { asked, failed } = await clients.stop();
-  recordFigure(`requests that failed in a rolling restart of ${name}`, { sexton: `${failed.length} of ${asked}` });
   assert.deepEqual(failed, []);
   assert.ok(asked > 100, `${asked} requests`);
 }

@@ -11,7 +11,6 @@ import { ask } from './helpers/api.ts';
 import { clusterTest } from './helpers/case.ts';
 import { type Answers, startClients } from './helpers/clients.ts';
 import { manifestOf } from './helpers/examples.ts';
-import { recordFigure } from './helpers/figures.ts';
 import { imageNames } from './helpers/images.ts';
 import { MOUNTS, podOf, SIDECAR } from './helpers/members.ts';
 import { type ContainerSpec, isReady, type PodSpec } from './helpers/objects.ts';
@@ -24,7 +23,7 @@ const WEB = ['/bin/node', '-e', SERVER];
 
 describe('on a cluster, a restart in place', { concurrency: 3 }, () => {
   clusterTest('of one of two replicas takes its readiness first, and no request fails', async (t) => {
-    const { first, answers, awayMs } = await rehearse(t, 2, exampleSpec());
+    const { first, answers } = await rehearse(t, 2, exampleSpec());
     const tombstone = await tombstoneOf(first, 'web');
     const unreadyMs = first.changes.find(
       ({ pod }, index) => index > 0 && wasReady(first, index) && !isReady(pod),
@@ -37,14 +36,12 @@ describe('on a cluster, a restart in place', { concurrency: 3 }, () => {
     assert.deepEqual([first.status('web').restartCount, first.status('cache').restartCount], [0, 0]);
     assert.deepEqual([tombstone.PodRestarts, tombstone.Restarts], [1, 1]);
     assert.match(first.log('cache'), /^filling the cache$[\s\S]*^the cache is warm$/m);
-    record('one of two replicas', { answers, awayMs });
     assert.deepEqual([answers.failed, answers.unserved], [[], 0]);
     assert.ok(answers.asked > 100, `${answers.asked} requests`);
   });
 
   clusterTest('of the only replica fails no request but leaves clients without an address', async (t) => {
-    const { answers, awayMs } = await rehearse(t, 1, exampleSpec());
-    record('the only replica', { answers, awayMs });
+    const { answers } = await rehearse(t, 1, exampleSpec());
     assert.deepEqual(answers.failed, []);
     assert.ok(answers.unserved > 0, 'nobody was there for a while');
   });
@@ -85,8 +82,6 @@ describe('on a cluster, a restart in place', { concurrency: 3 }, () => {
 interface Rehearsal {
   readonly first: ClusterPod;
   readonly answers: Answers;
-  /** From the request until it was ready again. */
-  readonly awayMs: number;
 }
 
 /** Restarts the first of so many pods of a Service under load. */
@@ -102,13 +97,11 @@ async function rehearse(t: TestContext, replicas: number, spec: PodSpec): Promis
   const clients = await startClients(t, name);
   await clients.untilReady(replicas);
   await calm();
-  const askedMs = Date.now();
   const gone = clients.untilReady(replicas - 1);
   await Promise.all([first.exec('web', '/sexton/sexton', 'restart'), gone]);
   await clients.untilReady(replicas);
-  const awayMs = Date.now() - askedMs;
   await calm();
-  return { first, answers: await clients.stop(), awayMs };
+  return { first, answers: await clients.stop() };
 }
 
 /** The load before and after is part of what is compared. */
@@ -137,13 +130,4 @@ async function tombstoneOf(pod: ClusterPod, name: string): Promise<Tombstone> {
 
 function wasReady({ changes }: ClusterPod, before: number): boolean {
   return changes.slice(0, before).some(({ pod }) => isReady(pod));
-}
-
-function record(what: string, rehearsal: Pick<Rehearsal, 'answers' | 'awayMs'>): void {
-  recordFigure(`requests that failed when ${what} was restarted in place`, { sexton: told(rehearsal) });
-}
-
-function told({ answers: { asked, failed, unserved }, awayMs }: Pick<Rehearsal, 'answers' | 'awayMs'>): string {
-  const without = unserved === 0 ? '' : `, ${unserved} found nobody to ask`;
-  return `${failed.length} of ${asked}${without}; away for ${(awayMs / 1_000).toFixed(1)} s`;
 }

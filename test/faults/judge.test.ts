@@ -33,20 +33,17 @@ test('a command that was silent under a foreign HUP has to exit 129', () => {
   assert.equal(judge(silentRound('m0', 137), true).length, 4);
 });
 
-test('a main is locked out when it was never started and its sidecar is over for good', () => {
-  assert.ok(lockedOut('terminated', [1, 125]));
-});
-
-test('a main is not locked out while its sidecar may come back, nor when it was started', () => {
-  assert.ok(!lockedOut('waiting', [1, 125]));
-  assert.ok(!lockedOut('running', [1, 125]));
-  assert.ok(!lockedOut('terminated', [125, 1]));
-  assert.ok(!lockedOut('terminated', []));
-});
-
-test('a main that starts after nobody, or that is not born again, is not locked out', () => {
-  assert.ok(!lockedOut('terminated', [125], { isGated: false }));
-  assert.ok(!lockedOut('terminated', [125], { policy: 'Never' }));
+test('a main is locked out only when its gate kept it from starting and its sidecar is over for good', () => {
+  for (const [isLocked, sidecar, exits, changed] of [
+    [true, 'terminated', [1, 125], {}],
+    [false, 'waiting', [1, 125], {}],
+    [false, 'running', [1, 125], {}],
+    [false, 'terminated', [125, 1], {}],
+    [false, 'terminated', [], {}],
+    [false, 'terminated', [125], { isGated: false }],
+    [false, 'terminated', [125], { policy: 'Never' }],
+  ] as const)
+    assert.equal(lockedOut(sidecar, exits, changed), isLocked, JSON.stringify([sidecar, exits, changed]));
 });
 
 /** The only container said nothing, and a HUP came to `member` meanwhile. */
