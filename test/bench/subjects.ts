@@ -1,5 +1,5 @@
 /**
- * Who is measured: sexton, the inits it is compared with as far as they are installed, no init at all, and bare Node.
+ * The subjects of the bench: sexton, the other inits that are installed, no init at all, and bare Node.
  */
 import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';

@@ -21,9 +21,9 @@ export function demandsAnEnd(seen: Seen): boolean {
 }
 
 /**
- * It is born again and again and can never start: its sidecar is over for good. That one has believed the last word of
+ * It is born again and again and can never start: its sidecar is over for good. That one has believed the end of
  * a main that was killed behind it, or goes with the first of several mains, or has ended by itself with 0; whether it
- * might is judged by itself.
+ * might is checked separately.
  */
 export function isLockedOut(
   { policy, members }: Pick<Plan, 'policy' | 'members'>,

@@ -15,12 +15,12 @@ import type { PodContainer } from '../pods/kubelet-container.ts';
 import { keep } from './artefacts.ts';
 import { isPodStop } from './asks.ts';
 import { demandsAnEnd, isLockedOut } from './ending.ts';
-import { judge } from './judge.ts';
 import { type MemberPlan, mainsOf } from './members.ts';
 import { isDeleted, type Plan, planOf } from './plan.ts';
 import { type ContainerLife, type Happening, nowMs, type RoundRecord } from './record.ts';
 import { type Scene, strike, writtenNow } from './strike.ts';
 import type { StrikeKind } from './strikes.ts';
+import { violationsOf } from './violations.ts';
 import { mountVolume } from './volume.ts';
 
 export interface RoundResult {
@@ -76,7 +76,7 @@ export async function playRound(
     const endedByItself = await play(scene, happenings);
     const { events } = readTimeline(scratch.log);
     record = { plan, happenings, lives, events, graveyard: volume.read(), writtenMs, endedByItself };
-    violations.push(...judge(record, isStrict));
+    violations.push(...violationsOf(record, isStrict));
   } catch (error) {
     violations.push(error instanceof Error ? error.message : String(error));
   }

@@ -21,9 +21,9 @@ export interface Scene {
   readonly scratch: Scratch;
   /** When each member's tombstone and handle were first seen. */
   readonly writtenMs: Map<string, number>;
-  /** Of two strikes on the volume the second waits for the first. */
+  /** Makes the second of two strikes on the volume wait for the first. */
   readonly inTurn: <T>(step: () => Promise<T>) => Promise<T>;
-  /** As it begins: who judges must know of a stop also when it never comes back. */
+  /** Records a strike as it begins: a stop counts also when its call never returns. */
   readonly tell: (happening: Happening) => void;
 }
 
@@ -133,7 +133,7 @@ async function faultOf(scene: Scene, it: Strike): Promise<boolean | number> {
     case 'read-only': {
       const isHit = await volume.setReadOnly(true);
       await sleep(it.forMs);
-      // Nobody can write meanwhile, so this cannot fail.
+      // No process can write meanwhile, so this cannot fail.
       await volume.setReadOnly(false);
       return isHit;
     }

@@ -35,7 +35,7 @@ describe('a supervisor that is killed while probes and hooks run', () => {
 
 async function live(stage: Stage, name: string, random: () => number): Promise<void> {
   const { log } = stage.scratch;
-  // Of its own: members of one graveyard share the earliest deadline.
+  // Each life has its own graveyard, as members of one graveyard share the earliest deadline.
   const graveyard = stage.scratch.path(`graveyard-${name}`);
   const command = (part: string, options: MemberOptions) => member(stage, `${name}.${part}`, options).join(' ');
   const probe = `exec:${command('probe', { run: 1 })},period=300ms,timeout=30s`;

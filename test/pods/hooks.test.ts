@@ -14,7 +14,8 @@ import { runPod } from './kubelet.ts';
 import { AMPLE_MS, after, cast } from './members.ts';
 
 /**
- * Of a pod whose hooks do not end: they are ended at half of it, and what ignores TERM is killed a little before it.
+ * The grace period of a pod whose hooks never end: sexton ends them at half of it, and kills what ignores TERM before its
+ * end.
  */
 const SHORT_MS = 6_000;
 

@@ -1,6 +1,6 @@
 /**
- * Who killed it: the kernel for want of memory, sexton, or somebody else. With a real limit of memory, by podman or by
- * a cgroup.
+ * The sender of a KILL is told: the kernel's OOM killer, sexton, or an unknown one. The memory limit is a real one, by
+ * podman or by a cgroup.
  */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';

@@ -46,7 +46,7 @@ class Istio {
     return ['--quit', `istio:${this.sidecar.port}`, '--restart-policy', 'Never'];
   }
 
-  /** So many questions were answered by now. */
+  /** Resolves when the sidecar was asked at least this often whether it is ready. */
   asked(times: number): Promise<unknown> {
     return waitFor(`${times} questions`, () => this.sidecar.asked.filter((line) => line === READY).length >= times);
   }

@@ -83,7 +83,7 @@ export async function isAnswering(stage: Stage, exchange: Exchange): Promise<boo
   return (await quick(stage, exchange)).isComplete;
 }
 
-/** Nobody listens any more. */
+/** Whether the port refuses connections. */
 export function isRefused({ host }: Stage): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(PORT, host);

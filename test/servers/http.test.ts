@@ -4,14 +4,14 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, globSync, readFileSync, rmSync } from 'node:fs';
 import { describe } from 'node:test';
 import { pythonApp, rubyApp } from './apps.ts';
-import { judge, LOG } from './judge.ts';
+import { LOG, testGracefulStop } from './graceful-stop.ts';
 import { PORT, type Stage } from './stage.ts';
 
 const WORKERS = 3;
 const HOOK = ['--hook-master-start', 'unix_signal:15 gracefully_kill_them_all'];
 
 describe('a server', { concurrency: 2 }, () => {
-  judge({
+  testGracefulStop({
     program: '/usr/sbin/apache2',
     packages: 'apache2',
     preset: 'apache2',
@@ -42,7 +42,7 @@ describe('a server', { concurrency: 2 }, () => {
     },
   });
 
-  judge({
+  testGracefulStop({
     program: '/usr/bin/caddy',
     packages: 'caddy',
     preset: 'caddy',
@@ -77,7 +77,7 @@ http://:${PORT} {
     isClean: (stage) => assert.match(readFileSync(`${stage.dir}/access.log`, 'utf8'), /"uri":"\/slow".*"status":200/),
   });
 
-  judge({
+  testGracefulStop({
     program: '/usr/bin/gunicorn',
     packages: 'gunicorn',
     preset: 'gunicorn',
@@ -112,7 +112,7 @@ http://:${PORT} {
   });
 
   for (const mode of [[], ['-W']]) {
-    judge({
+    testGracefulStop({
       program: '/usr/sbin/haproxy',
       packages: 'haproxy',
       preset: 'haproxy',
@@ -125,7 +125,7 @@ http://:${PORT} {
     });
   }
 
-  judge({
+  testGracefulStop({
     program: '/usr/sbin/lighttpd',
     packages: 'lighttpd',
     preset: 'lighttpd',
@@ -154,7 +154,7 @@ http://:${PORT} {
     },
   });
 
-  judge({
+  testGracefulStop({
     program: '/usr/sbin/nginx',
     packages: 'nginx-light',
     preset: 'nginx',
@@ -181,7 +181,7 @@ http://:${PORT} {
   });
 
   for (const workers of ['0', '2']) {
-    judge({
+    testGracefulStop({
       program: '/usr/bin/puma',
       packages: 'puma',
       preset: 'puma',
@@ -201,7 +201,7 @@ http://:${PORT} {
     });
   }
 
-  judge({
+  testGracefulStop({
     program: '/usr/sbin/squid',
     packages: 'squid',
     preset: 'squid',
@@ -239,7 +239,7 @@ http://:${PORT} {
     },
   });
 
-  judge({
+  testGracefulStop({
     program: '/usr/bin/uwsgi-core',
     packages: 'uwsgi-core uwsgi-plugin-python3',
     preset: 'uwsgi',

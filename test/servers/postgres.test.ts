@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { type Container, startContainer } from '../helpers/container.ts';
 import { waitFor, within } from '../helpers/wait.ts';
-import { endOf, outputOf, skipOf } from './judge.ts';
+import { endOf, outputOf, skipOf } from './graceful-stop.ts';
 import { openSession, type Session } from './psql.ts';
 import { prepareStage, type Stage } from './stage.ts';
 

@@ -65,7 +65,7 @@ export class ClusterPod {
     return this.findStatus(container)?.state.waiting?.reason;
   }
 
-  /** Of the last life of a container that has ended, or that runs again. */
+  /** The end of a container's last life, also when it runs again. */
   end(container: string): Terminated {
     const { state, lastState } = this.status(container);
     const found = state.terminated ?? lastState.terminated;
@@ -180,7 +180,7 @@ export class ClusterPod {
     await ask('DELETE', `${podsPath()}/${this.name}${query}`);
   }
 
-  /** The kubelet has ended it and the API server has forgotten it. Its last status is the kubelet's last word. */
+  /** The kubelet has ended it and the API server has forgotten it. Its last status is the kubelet's last report. */
   async untilGone(): Promise<void> {
     await this.until('it is gone', () => this.isGone);
     await this.#logs.ended();

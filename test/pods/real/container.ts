@@ -12,9 +12,9 @@ export interface RealContainer {
 
 export interface RealOptions {
   readonly image: string;
-  /** Of `podman create`. */
+  /** Options of `podman create`. */
   readonly podman?: readonly string[];
-  /** Of the container: without the entrypoint, which is sexton. */
+  /** The container's command, behind the entrypoint, which is sexton. */
   readonly command: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * A configuration is read and judged when its container starts. Whatever becomes of its file, of the environment around
- * it or of its directories later, a supervisor that is woken or started again goes on with it.
+ * A configuration is resolved once, when its container starts. A supervisor that is woken or restarted goes on with it,
+ * whatever happens to its file, its environment or its directories.
  */
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';

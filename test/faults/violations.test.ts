@@ -1,13 +1,13 @@
 /**
- * The judge on made-up rounds: what it excuses, and that it excuses no more than that.
+ * Violations of invented rounds: what is excused, and that nothing more is.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isLockedOut } from './ending.ts';
-import { judge } from './judge.ts';
 import type { MemberPlan } from './members.ts';
 import type { Plan } from './plan.ts';
 import type { Happening, RoundRecord } from './record.ts';
+import { violationsOf } from './violations.ts';
 
 const MAIN: MemberPlan = {
   name: 'm0',
@@ -25,12 +25,12 @@ const MAIN: MemberPlan = {
 const SIDECAR: MemberPlan = { ...MAIN, name: 's0', role: 'sidecar', when: 'any', willRestart: true };
 
 test('a command that a foreign HUP ended before its first word is excused, and without that HUP it is not', () => {
-  assert.deepEqual(judge(silentRound('m0', 129), true), []);
-  assert.equal(judge(silentRound('s0', 129), true).length, 4);
+  assert.deepEqual(violationsOf(silentRound('m0', 129), true), []);
+  assert.equal(violationsOf(silentRound('s0', 129), true).length, 4);
 });
 
 test('a command that was silent under a foreign HUP has to exit 129', () => {
-  assert.equal(judge(silentRound('m0', 137), true).length, 4);
+  assert.equal(violationsOf(silentRound('m0', 137), true).length, 4);
 });
 
 test('a main is locked out only when its gate kept it from starting and its sidecar is over for good', () => {
