@@ -22,7 +22,7 @@ const SERVER = "require('http').createServer((_, to) => setTimeout(() => to.end(
 const WEB = ['/bin/node', '-e', SERVER];
 
 describe('on a cluster, a restart in place', { concurrency: 3 }, () => {
-  clusterTest('of one of two replicas takes its readiness first, and no request fails', async (t) => {
+  clusterTest('a restart in place of one of two replicas fails no request', async (t) => {
     const { first, answers } = await rehearse(t, 2, exampleSpec());
     const tombstone = await tombstoneOf(first, 'web');
     const unreadyMs = first.changes.find(
@@ -40,13 +40,13 @@ describe('on a cluster, a restart in place', { concurrency: 3 }, () => {
     assert.ok(answers.asked > 100, `${answers.asked} requests`);
   });
 
-  clusterTest('of the only replica fails no request but leaves clients without an address', async (t) => {
+  clusterTest('a restart in place of the only replica leaves clients without an address', async (t) => {
     const { answers } = await rehearse(t, 1, exampleSpec());
     assert.deepEqual(answers.failed, []);
     assert.ok(answers.unserved > 0, 'nobody was there for a while');
   });
 
-  clusterTest('by rule runs the init containers again when all commands have ended in order', async (t) => {
+  clusterTest('a restart in place by rule runs the init containers again after all commands', async (t) => {
     const begin: ContainerSpec = {
       name: 'begin',
       image: imageNames().whole,

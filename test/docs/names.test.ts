@@ -33,7 +33,7 @@ const OTHER_FLAGS: Readonly<Record<string, readonly string[]>> = {
   'tini, dumb-init': ['single-child', 'rewrite', 'verbose', 'help', 'version', 'init'],
   'servers and sidecars': ['hook-master-start', 'graceful-timeout', 'quitquitquit', 'health-check', 'drain-time-s'],
   curl: ['unix-socket'],
-  'programs of build and test': 'arch cluster icu picture grep minutes rounds runs seed svg trace'.split(' '),
+  'programs of build and test': 'arch icu picture grep minutes rounds runs seed svg trace'.split(' '),
 };
 const FOREIGN = new Set(Object.values(OTHER_FLAGS).flat());
 

@@ -24,7 +24,7 @@ const MAIN: MemberPlan = {
 };
 const SIDECAR: MemberPlan = { ...MAIN, name: 's0', role: 'sidecar', when: 'any', willRestart: true };
 
-test('a command that a foreign HUP ended before its first word is excused, and without that HUP it is not', () => {
+test('a silent command is excused if a foreign HUP ended it, and only then', () => {
   assert.deepEqual(violationsOf(silentRound('m0', 129), true), []);
   assert.equal(violationsOf(silentRound('s0', 129), true).length, 4);
 });
@@ -33,7 +33,7 @@ test('a command that was silent under a foreign HUP has to exit 129', () => {
   assert.equal(violationsOf(silentRound('m0', 137), true).length, 4);
 });
 
-test('a main is locked out only when its gate kept it from starting and its sidecar is over for good', () => {
+test('a main is locked out only if its gate kept it out and its sidecar is over for good', () => {
   for (const [isLocked, sidecar, exits, changed] of [
     [true, 'terminated', [1, 125], {}],
     [false, 'waiting', [1, 125], {}],

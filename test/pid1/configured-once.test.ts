@@ -19,7 +19,7 @@ const SLEEPS = ['--sleep-after', '300ms', '--log-level', 'debug'];
 const MAIN = ['--name', 'app', '--restart-policy', 'Never', '--drain', '300ms', '--grace-period', '60s'];
 
 describe('a configuration that was accepted once', { concurrency: atOnce(2) }, () => {
-  scenario('still holds for a sleeping member when the directory above its graveyard is renamed', async (stage) => {
+  scenario('a resolved configuration survives a rename above the graveyard while asleep', async (stage) => {
     const above = stage.scratch.path('above');
     const graveyard = join(above, 'graveyard');
     mkdirSync(graveyard, { recursive: true });
@@ -29,7 +29,7 @@ describe('a configuration that was accepted once', { concurrency: atOnce(2) }, (
     await stopsInOrder(stage, container);
   });
 
-  scenario('still holds for a sleeping member when its file has become wrong', async (stage) => {
+  scenario('a resolved configuration survives a broken file while asleep', async (stage) => {
     const { file, flags } = fileOf(stage);
     const container = start(stage, [...flags, ...SLEEPS]);
     await asleep(stage, container);
@@ -37,7 +37,7 @@ describe('a configuration that was accepted once', { concurrency: atOnce(2) }, (
     await stopsInOrder(stage, container);
   });
 
-  scenario('still holds for a restarted supervisor when its file is gone', async (stage) => {
+  scenario('a resolved configuration survives the loss of its file and of its supervisor', async (stage) => {
     const { file, flags } = fileOf(stage);
     const container = start(stage, [...flags, '--log-level', 'info', ...AWAKE]);
     await waitForEvent(stage.scratch.log, 'app', 'Started');
@@ -49,7 +49,7 @@ describe('a configuration that was accepted once', { concurrency: atOnce(2) }, (
     await stopsInOrder(stage, container);
   });
 
-  inOwnRoot('still holds for a sleeping member when the default graveyard is removed', async (stage) => {
+  inOwnRoot('a resolved configuration survives the loss of the default graveyard while asleep', async (stage) => {
     const root = ownRoot(stage);
     mkdirSync(join(root.dir, 'graveyard'));
     // Without a graveyard a sidecar would be refused.
@@ -59,7 +59,7 @@ describe('a configuration that was accepted once', { concurrency: atOnce(2) }, (
     await stopsInOrder(stage, container);
   });
 
-  inOwnRoot('keeps a sleeping solo member out of a default graveyard that appears later', async (stage) => {
+  inOwnRoot('a resolved configuration keeps a sleeping solo member out of a later graveyard', async (stage) => {
     const root = ownRoot(stage);
     const container = start(stage, [...MAIN, ...SLEEPS], root.inside);
     await asleep(stage, container);
@@ -69,7 +69,7 @@ describe('a configuration that was accepted once', { concurrency: atOnce(2) }, (
     assert.deepEqual(readdirSync(graveyard), []);
   });
 
-  inOwnRoot('keeps a plain command out of one when only its end starts a supervisor', async (stage) => {
+  inOwnRoot('a resolved configuration keeps a plain command out of a later graveyard', async (stage) => {
     const root = ownRoot(stage);
     const flags = ['--name', 'app', '--log-level', 'warn'];
     const command = member(stage, 'app', { grandchild: 1_000 });

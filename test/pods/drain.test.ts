@@ -90,7 +90,7 @@ function drains(title: string, body: (stage: Stage) => Promise<void>): void {
 }
 
 describe('an adaptive drain', { skip: NO_NAMESPACES, concurrency: 2 }, () => {
-  drains('ends when connections have stopped coming, not before', async (stage) => {
+  drains('an adaptive drain ends when connections have stopped coming, not before', async (stage) => {
     const { client, container, stop, drained } = await serve(stage, 'min=0,quiet=1s,max=5m');
     await client.do({ do: 'keep on', ...toPod, everyMs: 50, how: 'request and leave' });
     await stop();
@@ -104,7 +104,7 @@ describe('an adaptive drain', { skip: NO_NAMESPACES, concurrency: 2 }, () => {
     assert.ok(DiedMonotonic >= lastMs + 1_000 - TURN_MS, `${DiedMonotonic} after ${lastMs}, ${AfterMs}`);
   });
 
-  drains('goes on while there is traffic, until its longest time', async (stage) => {
+  drains('an adaptive drain goes on while there is traffic, until its longest time', async (stage) => {
     const { client, stop, drained } = await serve(stage, 'min=0,quiet=4s,max=6s');
     await client.do({ do: 'keep on', ...toPod, everyMs: 50, how: 'request and leave' });
     await stop();
@@ -115,7 +115,7 @@ describe('an adaptive drain', { skip: NO_NAMESPACES, concurrency: 2 }, () => {
     if (Why === 'max') assert.ok(Connections > 0 && AfterMs >= 6_000, `${Connections} in ${AfterMs}`);
   });
 
-  drains('names the address whose connections kept it open at a steady pace', async (stage) => {
+  drains('an adaptive drain names the address whose connections kept it open at a steady pace', async (stage) => {
     const { client, container, stop, drained } = await serve(stage, 'min=0,quiet=3s,max=9s');
     await client.do({ do: 'keep on', ...toPod, from: KUBELET, everyMs: 1_000, how: 'request' });
     await stop();
@@ -130,7 +130,7 @@ describe('an adaptive drain', { skip: NO_NAMESPACES, concurrency: 2 }, () => {
     );
   });
 
-  drains('ignores probes, a scrape, a neighbour and 500 idle connections', async (stage) => {
+  drains('an adaptive drain ignores probes, a scrape, a neighbour and 500 idle connections', async (stage) => {
     const probe = `--readiness=http://:${PORT}/,period=1s,timeout=1m`;
     const drain = `min=0,quiet=2s,max=5m,ports=${PORT},neighbours=false,ignore=${KUBELET}`;
     const { client, neighbour, stop, drained } = await serve(stage, drain, { flags: [probe] });
@@ -150,7 +150,7 @@ describe('an adaptive drain', { skip: NO_NAMESPACES, concurrency: 2 }, () => {
     ['by loopback, where their port is named', `ports=${PORT}`, '127.0.0.1'],
     ['by an address of the pod, where neighbours count', 'neighbours', POD],
   ] as const)
-    drains(`C1: loses no request of a client in the pod's network ${title}`, async (stage) => {
+    drains(`C1: an adaptive drain loses no request of a client in the pod's network ${title}`, async (stage) => {
       const probe = `--readiness=http://:${PORT}/,period=1s,timeout=1m`;
       const { neighbour, stop, drained } = await serve(stage, `min=0,quiet=1s,max=5m,${drain}`, { flags: [probe] });
       await neighbour.do({ do: 'keep on', host, port: PORT, everyMs: 50, how: 'request and leave' });
@@ -161,7 +161,7 @@ describe('an adaptive drain', { skip: NO_NAMESPACES, concurrency: 2 }, () => {
       assert.deepEqual([refused, Why, Connections > 0], [0, 'quiet', true]);
     });
 
-  drains('C1: warns when it counted no connection but ignored some to the same port', async (stage) => {
+  drains('C1: an adaptive drain warns when it ignored all connections to a port', async (stage) => {
     const { container, neighbour, stop, drained } = await serve(stage, 'min=0,quiet=1s,max=5m');
     await neighbour.do({ do: 'keep on', host: '127.0.0.1', port: PORT, everyMs: 50, how: 'request and leave' });
     await stop();
@@ -170,7 +170,7 @@ describe('an adaptive drain', { skip: NO_NAMESPACES, concurrency: 2 }, () => {
     assert.equal(container.stderr().match(/counted no connection and ignored [0-9]+ .*write neighbours/g)?.length, 1);
   });
 
-  drains('waits for requests in flight when it is told to', async (stage) => {
+  drains('an adaptive drain waits for requests in flight when it is told to', async (stage) => {
     const { client, stop, drained } = await serve(stage, 'min=0,quiet=300ms,max=5m,inflight');
     await client.do({ do: 'connect', ...toPod, how: 'hold', times: 2 });
     await stop();
@@ -183,7 +183,7 @@ describe('an adaptive drain', { skip: NO_NAMESPACES, concurrency: 2 }, () => {
     assert.ok(Date.parse(At) >= before - 5, `${At} is before ${before}`);
   });
 
-  drains('goes on with the next supervisor', async (stage) => {
+  drains('an adaptive drain goes on with the next supervisor', async (stage) => {
     const { container, client, stop, drained } = await serve(stage, 'min=0,quiet=2s,max=5m', { flags: AWAKE });
     await client.do({ do: 'keep on', ...toPod, everyMs: 50, how: 'touch' });
     const supervisor = await container.supervisor();
@@ -198,7 +198,7 @@ describe('an adaptive drain', { skip: NO_NAMESPACES, concurrency: 2 }, () => {
     assert.ok(DiedMonotonic >= lastMs + 2_000 - TURN_MS, `${DiedMonotonic} after ${lastMs}`);
   });
 
-  drains('needs no privilege and no writable root', async (stage) => {
+  drains('an adaptive drain needs no privilege and no writable root', async (stage) => {
     const { dir } = stage.scratch;
     const readOnly = `mount --bind ${dir} ${dir} && mount -o remount,bind,ro / && exec "$@"`;
     const user = ['--reuid=12345', '--regid=12345', '--clear-groups', '--bounding-set=-all', '--inh-caps=-all'];
@@ -211,7 +211,7 @@ describe('an adaptive drain', { skip: NO_NAMESPACES, concurrency: 2 }, () => {
     assert.deepEqual([Why, Connections, Unseen], ['quiet', 0, undefined]);
   });
 
-  drains('takes its longest time, with one warning, where it cannot count connections', async (stage) => {
+  drains('an adaptive drain takes its longest time where it cannot count connections', async (stage) => {
     const prefix = [...OWN_NETWORK, 'sh', '-c', 'mount -t tmpfs none /proc && exec "$@"', 'sh'];
     const container = startContainer(stage.scratch, {
       name: 'server',

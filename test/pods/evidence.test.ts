@@ -26,7 +26,7 @@ function waitForStart({ scratch }: Stage, lives = 1): Promise<unknown> {
 }
 
 describe('the termination log', { concurrency: atOnce(2) }, () => {
-  scenario('has the stop of a member under any uid, and log and tombstone have it, too', async (stage) => {
+  scenario('the termination log, the log and the tombstone have the stop of a member of any uid', async (stage) => {
     const { scratch } = stage;
     const log = scratch.path('termination');
     const container = start(stage, {
@@ -65,7 +65,7 @@ describe('the termination log', { concurrency: atOnce(2) }, () => {
     );
   });
 
-  scenario('names the sender of a KILL and counts the restarts before it', async (stage) => {
+  scenario('the termination log names the sender of a KILL and counts the restarts before it', async (stage) => {
     const { scratch } = stage;
     const log = scratch.path('termination');
     const container = start(stage, {
@@ -87,7 +87,7 @@ describe('the termination log', { concurrency: atOnce(2) }, () => {
     assert.match(Summary, /ended by SIGKILL, killed by sexton.*, restarted 1 time$/);
   });
 
-  scenario('C3: tells of a container that was killed early, in its drain', async (stage) => {
+  scenario('C3: the termination log tells of a container that was killed early, in its drain', async (stage) => {
     const { scratch } = stage;
     const log = scratch.path('termination');
     const container = start(stage, {
@@ -109,7 +109,7 @@ describe('the termination log', { concurrency: atOnce(2) }, () => {
   });
 
   scenario(
-    'C3: keeps only what the application itself leaves in it',
+    'C3: the termination log keeps only what the application itself leaves in it',
     async (stage) => {
       const log = stage.scratch.path('termination');
       const script = `trap 'echo out of paper >> ${log}; exit 3' TERM; while :; do read line < ${stage.scratch.path('none')}; done`;
@@ -127,7 +127,7 @@ describe('the termination log', { concurrency: atOnce(2) }, () => {
     { notInPodman: 'its image has no bash' },
   );
 
-  scenario('is written by a supervisor that came back during the stop', async (stage) => {
+  scenario('the termination log is written by a supervisor that came back during the stop', async (stage) => {
     const { scratch } = stage;
     const [log, done] = [scratch.path('termination'), scratch.path('done')];
     const container = start(stage, {
@@ -150,7 +150,7 @@ describe('the termination log', { concurrency: atOnce(2) }, () => {
   });
 
   scenario(
-    'at its usual place is used if it exists, and the application’s own text stays',
+    'the termination log at its usual place is used and keeps the application’s text',
     async (stage) => {
       const { scratch } = stage;
       const [ours, theirs] = [scratch.path('ours'), scratch.path('theirs')];
@@ -168,7 +168,7 @@ describe('the termination log', { concurrency: atOnce(2) }, () => {
     { notInPodman: NO_MOUNTS },
   );
 
-  scenario('is made only where it is asked for, and a path that cannot be written is told', async (stage) => {
+  scenario('the termination log is made only on request, and an unwritable one is told', async (stage) => {
     const { scratch } = stage;
     const quiet = start(stage, { command: ['sh', '-c', 'test ! -e /dev/termination-log'] });
     assert.equal((await quiet.exit()).status, 0);
@@ -180,7 +180,7 @@ describe('the termination log', { concurrency: atOnce(2) }, () => {
     assert.match(told.stderr(), /"message":"cannot write \S+: ENOENT; the evidence is in the log"/);
   });
 
-  scenario('that is a pipe which nobody reads holds up nothing', async (stage) => {
+  scenario('a termination log that is a pipe without a reader holds up nothing', async (stage) => {
     const { scratch } = stage;
     const path = scratch.path('pipe');
     const container = start(stage, {

@@ -14,7 +14,7 @@ import { runPod } from './kubelet.ts';
 import { AMPLE_MS, bare } from './members.ts';
 
 describe('the stand-in kubelet', { concurrency: atOnce(4) }, () => {
-  scenario('runs predecessors one by one and then all others, and tells the phase of the pod', async (stage) => {
+  scenario('the stand-in kubelet runs predecessors one by one and then all others', async (stage) => {
     const { scratch } = stage;
     const [first, all] = [scratch.path('first'), scratch.path('all')];
     const pod = runPod(scratch, {
@@ -50,7 +50,7 @@ describe('the stand-in kubelet', { concurrency: atOnce(4) }, () => {
     log.runTogether('a', 'b');
   });
 
-  scenario('fails a pod whose predecessor fails under Never, and starts nothing else', async (stage) => {
+  scenario('the stand-in kubelet fails a pod whose predecessor fails under Never', async (stage) => {
     const containers = [bare(stage, 'one', { run: 20, exit: 3 }, { init: true }), bare(stage, 'main', { run: 20 })];
     const pod = runPod(stage.scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
     assert.equal(await pod.end(), 'Failed');
@@ -58,7 +58,7 @@ describe('the stand-in kubelet', { concurrency: atOnce(4) }, () => {
     readTimeline(stage.scratch.log).neverStarted('main');
   });
 
-  scenario('fails a test that leaves a container, and ends the container', async (stage) => {
+  scenario('the stand-in kubelet fails a test that leaves a container, and ends the container', async (stage) => {
     const hooks: (() => unknown)[] = [];
     const scratch = await tempGraveyard({ after: (hook) => hooks.push(hook as () => unknown) }, 100);
     const containers = [bare({ ...stage, scratch }, 'left', {})];
@@ -69,7 +69,7 @@ describe('the stand-in kubelet', { concurrency: atOnce(4) }, () => {
     assert.deepEqual(processesNaming(scratch.dir), []);
   });
 
-  scenario('kills the whole namespace at the grace period, also what ignores TERM and its children', async (stage) => {
+  scenario('the stand-in kubelet kills the whole namespace at the end of the grace period', async (stage) => {
     const { scratch } = stage;
     const containers = [bare(stage, 'main', { ignore: 'TERM', grandchild: 600_000 })];
     const pod = runPod(scratch, { restartPolicy: 'Always', graceMs: 2_000, containers });
@@ -85,7 +85,7 @@ describe('the stand-in kubelet', { concurrency: atOnce(4) }, () => {
     );
   });
 
-  scenario('takes no notice of a second deletion, with less time or with more', async (stage) => {
+  scenario('the stand-in kubelet takes no notice of a second deletion, with less time or with more', async (stage) => {
     const { scratch } = stage;
     const pod = runPod(scratch, {
       restartPolicy: 'Always',
@@ -101,7 +101,7 @@ describe('the stand-in kubelet', { concurrency: atOnce(4) }, () => {
     assert.deepEqual(readTimeline(scratch.log).signals('main'), [15]);
   });
 
-  scenario('replaces one container: TERM, and another life unless the policy is Never', async (stage) => {
+  scenario('the stand-in kubelet replaces one container unless the policy is Never', async (stage) => {
     const { scratch } = stage;
     for (const restartPolicy of ['OnFailure', 'Never'] as const) {
       const [main, other] = [`main-${restartPolicy}`, `other-${restartPolicy}`] as const;

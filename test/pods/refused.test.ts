@@ -13,25 +13,22 @@ const END = { Version: 1, Reason: 'never-started', ExitCode: 125, ContainerExitC
 
 describe('a refused start', { concurrency: 2 }, () => {
   for (const isFlag of [true, false])
-    scenario(
-      `a wrong flag is told in the termination log ${isFlag ? 'of a flag' : 'of the environment'}`,
-      async (stage) => {
-        const log = logOf(stage);
-        const flags = ['--drain', '5x', '--name', 'web', '--grace-period', 'soon'];
-        const named = isFlag
-          ? { flags: [...flags, '--termination-log', log] }
-          : { flags, env: { SEXTON_TERMINATION_LOG: log } };
-        const container = startContainer(stage.scratch, { ...named, command: ['true'] });
-        assert.equal((await container.exit()).status, 125);
-        const { Summary, Problems, ...rest } = JSON.parse(readFileSync(log, 'utf8'));
-        assert.match(Summary, /^never started: --drain 5x: .* \(and 1 more\), exit code 125$/);
-        assert.deepEqual(
-          Problems.map((problem: string) => problem.split(':')[0]),
-          ['--drain 5x', '--grace-period soon'],
-        );
-        assert.deepEqual(rest, { Name: 'web', ...END });
-      },
-    );
+    scenario(`a wrong flag is told in the log that ${isFlag ? 'a flag' : 'the environment'} names`, async (stage) => {
+      const log = logOf(stage);
+      const flags = ['--drain', '5x', '--name', 'web', '--grace-period', 'soon'];
+      const named = isFlag
+        ? { flags: [...flags, '--termination-log', log] }
+        : { flags, env: { SEXTON_TERMINATION_LOG: log } };
+      const container = startContainer(stage.scratch, { ...named, command: ['true'] });
+      assert.equal((await container.exit()).status, 125);
+      const { Summary, Problems, ...rest } = JSON.parse(readFileSync(log, 'utf8'));
+      assert.match(Summary, /^never started: --drain 5x: .* \(and 1 more\), exit code 125$/);
+      assert.deepEqual(
+        Problems.map((problem: string) => problem.split(':')[0]),
+        ['--drain 5x', '--grace-period soon'],
+      );
+      assert.deepEqual(rest, { Name: 'web', ...END });
+    });
 
   scenario('however many problems there are, what is left is whole JSON of at most 4096 bytes', async (stage) => {
     const log = logOf(stage);

@@ -35,7 +35,7 @@ for (const [what, open] of [
   ['is open', 'log.open();'],
   ['is never opened', ''],
 ])
-  test(`lines said before pino is loaded are written in order, and before all later ones: the log ${what}`, () => {
+  test(`lines from before pino is loaded come first and in order if the log ${what}`, () => {
     const { lines } = play(`
       log.say('info', 'one');
       ${open}

@@ -50,7 +50,7 @@ const END = "log.say('info', 'one'); void log.flush(1_000); log.say('info', 'two
 const END_WITH_PINO = `log.open(); log.say('info', 'one'); while (log.isWriting) await new Promise((done) => setTimeout(done, 5)); ${END}`;
 
 for (const end of [END, END_WITH_PINO])
-  test(`P06 a supervisor that breaks down ends although its stderr has lost its reader: ${end === END ? 'no pino' : 'pino'}`, async (t) => {
+  test(`P06 a failing supervisor ends without a reader of stderr, ${end === END ? 'without' : 'with'} pino`, async (t) => {
     const child = spawn(NODE, ['--input-type=module', '--eval', OPEN_LOG + READER_GOES + end]);
     t.after(() => child.kill('SIGKILL'));
     child.stdin.on('error', () => {});
@@ -62,7 +62,7 @@ for (const end of [END, END_WITH_PINO])
     assert.deepEqual(await within('it ends', once(child, 'exit'), 20_000), [7, null]);
   });
 
-test('P06 a supervisor that breaks down before pino is loaded ends although the pipe is full', async (t) => {
+test('P06 a supervisor that fails before pino is loaded ends although the pipe is full', async (t) => {
   const pipe = openPipe(t, await tempGraveyard(t));
   fill(pipe);
   const script = `${OPEN_LOG} log.say('info', 'one'); process.exit(7);`;

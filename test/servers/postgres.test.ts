@@ -20,7 +20,7 @@ const server = { program: `${BIN}/postgres`, packages: 'postgresql', preset: 'po
 const isRoot = process.getuid?.() === 0;
 const skip = isRoot ? skipOf(server) : 'needs root';
 
-test('postgres completes an active query by --stop auto, and takes new sessions until the drain is over', {
+test('postgres completes a query by --stop auto and takes new sessions in the drain', {
   skip,
 }, async (t) => {
   const stage = await prepareStage(t);
@@ -59,7 +59,7 @@ test('postgres does not wait for an idle session for ever by --stop auto', { ski
   assert.equal(stateOf(stage), 'shut down');
 });
 
-test('postgres waits for an idle session as long as nothing but TERM reaches its first process (the control)', {
+test('postgres waits for an idle session while only TERM reaches it (the control)', {
   skip,
 }, async (t) => {
   const stage = await prepareStage(t);

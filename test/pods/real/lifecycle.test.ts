@@ -12,7 +12,7 @@ import { withPod } from './pod.ts';
 
 const images = sharedImages();
 
-test('K14 a sidecar in another container under another user notices that a main’s whole container was killed', async () => {
+test('K14 a sidecar of another user notices that its main’s whole container was killed', async () => {
   await withPod('other-users.yaml', { IMAGE: images().bare }, async (pod) => {
     for (const member of ['work', 'proxy']) await waitForEvent(pod.log, member, 'Started');
     await podman('kill', '--signal', 'KILL', pod.container('work'));
