@@ -46,7 +46,7 @@ export function findSubjects(): Subjects {
   return { inits, bare, node: { name: BARE_NODE, before: sameNode(), hasSupervisor: false }, missing };
 }
 
-/** Begins with another one each round, so that nobody always follows the same neighbour. */
+/** Begins with another subject each round, so that none always follows the same neighbour. */
 export function rotated<T>(subjects: readonly T[], round: number): T[] {
   const first = round % Math.max(1, subjects.length);
   return [...subjects.slice(first), ...subjects.slice(0, first)];

@@ -1,5 +1,5 @@
 /**
- * What a pod is told while it runs, and what it tells: ConfigMaps, probes of the kubelet, and a stop signal of its own.
+ * What reaches a running pod: changed ConfigMaps, probes of the kubelet, and a stop signal of its own.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';

@@ -1,6 +1,5 @@
 /**
- * A KILL that comes earlier than the pod declares, on a real kubelet: who still hears of the stop, and what is known of
- * it afterwards.
+ * A KILL earlier than the pod declares, on a real kubelet: which members still get TERM, and what is recorded.
  */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';

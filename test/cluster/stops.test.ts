@@ -169,7 +169,7 @@ describe('on a cluster', { concurrency: 6 }, () => {
     await pod.untilRestarted('proxy');
     await pod.delete();
     await pod.untilGone();
-    // In the pod's stop it holds as ever.
+    // In the pod's own stop the sidecar holds.
     const ends = pod.timeline;
     assert.deepEqual(ends.signals('proxy'), [15, 15]);
     assert.ok(ends.at('main', 'Exiting').index < ends.last('proxy', 'Signal').index);

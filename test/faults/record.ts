@@ -12,7 +12,7 @@ export interface Happening {
   /** Taken before it began, and after it was over. */
   readonly fromMs: number;
   readonly untilMs: number;
-  /** It found somebody alive, or something to damage. */
+  /** Whether it found a living process, or something to damage. */
   readonly isHit: boolean;
   /** The grace period that the kubelet grants in a stop; otherwise how often the strike hit. */
   readonly value?: number;

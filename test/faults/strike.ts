@@ -49,7 +49,7 @@ export async function strike(scene: Scene, it: Strike): Promise<void> {
   await (ON_VOLUME.has(it.kind) ? scene.inTurn(act) : act());
 }
 
-/** Those whose tombstone and handle are there: who vanishes from now on is missed. */
+/** The members whose tombstone and handle exist: the others notice if one of them vanishes from now on. */
 export function writtenNow({ plan, volume }: Pick<Scene, 'plan' | 'volume'>): string[] {
   return plan.members.map(({ name }) => name).filter((name) => volume.has(name) && volume.has(`.${name}.sock`));
 }

@@ -1,5 +1,5 @@
 /**
- * The record: who died is in the graveyard with the right code, unless a fault took the graveyard away.
+ * Tombstones: a dead member's has the right code, unless a fault took the graveyard away.
  */
 import type { Tombstone } from '../../src/core/format/tombstone.ts';
 import { mayHaveBeenAlone, wasKilled } from './asks.ts';

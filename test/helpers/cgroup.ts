@@ -14,7 +14,7 @@ import { waitFor } from './wait.ts';
 export type Controller = 'memory' | 'pids' | 'cpu' | 'cpuacct';
 
 export interface Cgroup {
-  /** Its directory, for whoever goes in by himself. */
+  /** Its directory, for processes that enter by themselves. */
   readonly dir: string;
   /** `max` (of `pids`): without a limit. */
   limit(value: number | 'max'): void;

@@ -60,7 +60,7 @@ export function launchInPodman(order: Order): Launched {
     process: child,
     findPid1: find,
     kill: async () => {
-      // Podman itself must not be killed: it would leave a container behind that nobody runs.
+      // Podman itself must not be killed: it would leave a container behind without a monitor.
       const found = await waitFor('the container runs or has ended', () => isOver || find(undefined));
       if (typeof found !== 'number' || !send(found, 'SIGKILL')) return false;
       await waitFor('PID 1 is gone', () => hasEnded(found));

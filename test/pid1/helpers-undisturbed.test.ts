@@ -1,6 +1,6 @@
 /**
  * P12 with probes and hooks: the supervisor is killed at any moment while they run. The hook is run once and its end is
- * heard, the stop keeps its deadline, probes go on, and nobody restarts anything.
+ * heard, the stop keeps its deadline, probes go on, and nothing is restarted.
  *
  * TEST_ROUNDS lives (12 by default, 4 in podman), TEST_SEED for the same ones again.
  */

@@ -176,7 +176,7 @@ describe('a limit of processes that is reached', { skip: why ?? false }, () => {
     const isHealthy = (it: { readonly Healthy?: string | undefined }) => it.Healthy !== undefined;
     await waitForTombstone(scratch.graveyard, 'app', 'is healthy', isHealthy);
     group.take(await container.pid1());
-    // Fewer than there are: nobody is ended by it, but nobody can be started.
+    // The limit is below the current count: it ends no process, but none can start.
     group.limit(1);
     await waitForTombstone(scratch.graveyard, 'app', 'is not healthy', (it) => !isHealthy(it));
     await waitFor('the log tells why', () => container.stderr().includes('raise the pids limit of the container'));

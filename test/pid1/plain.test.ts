@@ -1,5 +1,5 @@
 /**
- * A plain command: no Node beside it. What is to be told all the same is told by a supervisor that starts for it, as if
+ * A plain command runs without Node. A supervisor starts only for what has to be recorded all the same, as if
  * it had been there.
  */
 import assert from 'node:assert/strict';

@@ -87,7 +87,7 @@ describe('terminals and streams', { concurrency: atOnce(2) }, () => {
     });
   }
 
-  // A pipe that nobody reads and that is full: every write to it stands still.
+  // A full pipe without a reading process: every write to it blocks.
   const stalled = 'mkfifo "$SCRATCH/full" && exec 5<>"$SCRATCH/full" && head -c 65536 /dev/zero >&5';
   for (const [what, shell] of [
     ['no terminal', 'exec "$@"'],

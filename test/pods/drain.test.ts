@@ -52,7 +52,7 @@ async function serve(
     flags: ['--name=server', `--graveyard=${scratch.graveyard}`, `--drain=${settings}`, ...flags],
     inside: prefix,
     command: [process.execPath, AGENT, `${PORT}`],
-    // Its orders come from nobody, and they must not end.
+    // The agent reads orders from stdin, which must stay open.
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   const pid = await container.pid1();

@@ -101,7 +101,7 @@ describe('jobs with sidecars', { concurrency: atOnce(4) }, () => {
     const containers = [
       main('w1', { run: 1, exit: 1, ...served }),
       main('w2', { run: 1, after: enough }),
-      // It does not know the mains by name, and who has passed these gates has seen them both.
+      // The sidecar does not know the mains by name, but has seen both once these gates are open.
       sidecar('proxy', { loop: 50 }, after('w1=started', 'w2=started')),
     ];
     const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });

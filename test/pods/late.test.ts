@@ -1,5 +1,5 @@
 /**
- * J: sidecars that come too late, mains that the kernel ends, and rosters that name nobody.
+ * J: sidecars that come too late, mains that the kernel ends, and rosters with wrong names.
  */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 /**
- * N: who ends before whom, in pods of real processes. Under test is what the kubelet does for native sidecars, done
+ * N: the stop order in pods of real processes. Under test is what the kubelet does for native sidecars, done
  * from inside the containers.
  */
 import assert from 'node:assert/strict';
@@ -30,7 +30,7 @@ describe('stop order', { concurrency: atOnce(4) }, () => {
         ],
       });
       await running('s1', 's2', 's3', 'work');
-      // Before the members' own last turn: who is done by then has waited for nothing but its turn.
+      // This is before the members' own last turn: those that end by then have waited for their turn only.
       if (deleted) await pod.delete(AMPLE_MS - 10_000);
       else open();
       assert.equal(await pod.end(), 'Succeeded');

@@ -1,5 +1,5 @@
 /**
- * N: who starts before whom, in pods of real processes. Under test is what the kubelet does for init containers and
+ * N: the start order in pods of real processes. Under test is what the kubelet does for init containers and
  * native sidecars, done from inside the containers.
  */
 import assert from 'node:assert/strict';

@@ -55,7 +55,7 @@ describe('probes', { concurrency: atOnce(4) }, () => {
     const before = runs('work.liveness');
     await waitForEvent(scratch.log, 'work.readiness', 'Probed', runs('work.readiness') + 3);
     assert.equal(runs('work.liveness'), before);
-    // It is not healthy any more, and nobody ends it for that.
+    // The member is no longer healthy, and still runs.
     rmSync(good);
     await waitForTombstone(scratch.graveyard, 'work', 'is not healthy', (it) => it.Healthy === undefined);
     assert.deepEqual(readTimeline(scratch.log).signals('work'), []);

@@ -68,7 +68,7 @@ describe('moments of ignorance', { concurrency: atOnce(4) }, () => {
     send(supervisor, 'SIGSTOP');
     const reborn = runPod(scratch, { ...pod, containers: [main('work', { after: scratch.path('enough'), run: 1 })] });
     await waitForRebirth(scratch.graveyard, dead);
-    // Near the end of the ten seconds it may still believe what it knew; who comes to it a second later looks again
+    // Near the end of the ten seconds it may still believe what it knew; a second later it looks again
     // first.
     if (monotonicMs() > beforeMs + 5_000)
       await sleep(Math.max(0, readTimeline(scratch.log).at('s1', 'Starting').atMs + 11_500 - monotonicMs()));

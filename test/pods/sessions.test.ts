@@ -66,7 +66,7 @@ interface Second {
   end(): Promise<void>;
 }
 
-/** `first`: who of the two is there, and runs, before the other one is started. */
+/** `first`: the member that runs before the other one is started. */
 async function secondLife(stage: Stage, session: Session, first: 'proxy' | 'work'): Promise<Second> {
   const { scratch } = stage;
   const { main, sidecar } = cast(stage);

@@ -28,7 +28,7 @@ export class ClusterPod {
     this.#logs = new LogFollower(`${podsPath()}/${name}`, () => this.#wake());
   }
 
-  /** Follows a pod that somebody makes or has made. */
+  /** Follows a pod of this name, which may not exist yet. */
   async follow(): Promise<this> {
     this.#stop = await watchPods((change) => {
       if (change.pod.metadata.name !== this.name) return;
