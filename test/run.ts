@@ -87,7 +87,6 @@ if (values.cluster) {
     process.exit(1);
   });
   await runFiles(all.filter((file) => CLUSTER.test(file)));
-  process.stdout.write(session.figures());
 } else if (values.containers) {
   images = await buildImages((await buildFixtures()).member);
   process.env.TEST_IMAGE = images.busybox;

@@ -112,6 +112,7 @@ async function layApp(
   placeContent(join(directory, 'licenses', 'packages.txt'), bundles.licenses);
   placeContent(join(app, 'main.cjs'), bundles.launcher);
   placeContent(join(app, 'tools.cjs'), bundles.tools);
+  placeContent(join(app, 'pino.cjs'), bundles.pino);
   placeContent(join(app, 'run.cjs'), run);
   const cache = join(app, 'run.cache');
   if (!node || !isNative || readIfThere(cache)?.toString('latin1', 0, mark.length) === mark) return;

@@ -1,9 +1,10 @@
 /**
- * Two bundles and a launcher, all CommonJS, because V8 can cache only classic scripts.
+ * Three bundles and a launcher, all CommonJS, because V8 can cache only classic scripts.
  *
  * `run.cjs` holds all that `sexton run` needs. `tools.cjs` holds what only another subcommand or a configuration file
  * in YAML needs, so that `run` does not pay for it; a dynamic import of one of those modules becomes a lookup in that
- * file. Every other dynamic import stays lazy inside its bundle: esbuild initialises the module when it is first
+ * file. `pino.cjs` is pino alone, which `run` loads once it has acted: its part of the cache would delay every wake. Every
+ * other dynamic import stays lazy inside its bundle: esbuild initialises the module when it is first
  * imported.
  */
 import { existsSync, readFileSync } from 'node:fs';
@@ -13,6 +14,7 @@ import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 export interface Bundles {
   readonly run: string;
   readonly tools: string;
+  readonly pino: string;
   readonly launcher: string;
   /** Licence texts of the packages in the bundles, one section each. */
   readonly licenses: string;
@@ -68,17 +70,19 @@ export async function makeBundles(root: string, release: Release): Promise<Bundl
     },
   };
   const lazy = new Set<string>();
-  const run = await build({ ...common, entryPoints: [entry], plugins: [toolsApart(root, lazy)] });
+  const run = await build({ ...common, entryPoints: [entry], plugins: [toolsApart(root, lazy), pinoApart] });
   const tools = await build({
     ...common,
     stdin: { contents: toolsEntry(lazy), resolveDir: root, sourcefile: 'tools.ts', loader: 'ts' },
   });
+  const pino = await build({ ...common, entryPoints: ['pino'], plugins: [withoutWorkers] });
   const launcher = await build({ ...common, entryPoints: [join(root, 'src/delivery/launcher/launcher.ts')] });
   return {
     run: asciiTextOf(run.outputFiles),
     tools: asciiTextOf(tools.outputFiles),
+    pino: asciiTextOf(pino.outputFiles),
     launcher: asciiTextOf(launcher.outputFiles),
-    licenses: licensesOf(root, [run.metafile, tools.metafile]),
+    licenses: licensesOf(root, [run.metafile, tools.metafile, pino.metafile]),
   };
 }
 
@@ -103,6 +107,23 @@ function toolsApart(root: string, lazy: Set<string>): Plugin {
     },
   };
 }
+
+/** Turns the import of pino into that of `pino.cjs`. */
+const pinoApart: Plugin = {
+  name: 'pino-apart',
+  setup({ onResolve }) {
+    onResolve({ filter: /^pino$/ }, () => ({ path: './pino.cjs', external: true }));
+  },
+};
+
+/** pino requires thread-stream for transports in workers, which would need files of their own beside the bundle. */
+const withoutWorkers: Plugin = {
+  name: 'without-workers',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^thread-stream$/ }, ({ path }) => ({ path, namespace: 'worker' }));
+    onLoad({ filter: /.*/, namespace: 'worker' }, () => ({ contents: 'module.exports = undefined' }));
+  },
+};
 
 function toolsEntry(lazy: ReadonlySet<string>): string {
   const entries = [...lazy].sort().map((module) => {

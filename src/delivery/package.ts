@@ -78,6 +78,7 @@ async function layPrograms(directory: string, manifest: Manifest, release: Relea
   placeContent(join(app, 'main.cjs'), bundles.launcher);
   placeContent(join(app, 'run.cjs'), bundles.run);
   placeContent(join(app, 'tools.cjs'), bundles.tools);
+  placeContent(join(app, 'pino.cjs'), bundles.pino);
   placeContent(join(directory, 'licenses', 'packages.txt'), bundles.licenses);
   const bin = await bundle('bin.ts', {
     format: 'cjs',

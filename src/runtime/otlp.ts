@@ -1,6 +1,6 @@
 /**
- * `--otlp URL`: sends how this member has stopped to a collector, as OTLP over HTTP, before the container ends. Loaded only when there is such
- * a URL, and then only at the end.
+ * `--otlp URL`: sends a trace of this member's stop to a collector, as OTLP over HTTP, before the container ends. It is
+ * loaded only where there is such a URL, and then only at the end.
  */
 
 import type { MemberConfig } from '../core/config.ts';
@@ -14,12 +14,12 @@ import { msOf } from '../report/time.ts';
 export interface Sender {
   readonly member: MemberConfig;
   readonly state: State;
-  /** As OTEL_SERVICE_NAME has it. */
+  /** The value of OTEL_SERVICE_NAME. */
   readonly service: string;
   readonly version: string;
 }
 
-/** Why it was not delivered, in words; undefined: the collector has it. */
+/** Resolves to why the trace was not delivered, in words; undefined: the collector has it. */
 export async function sendTrace(
   url: string,
   { member, state, service, version }: Sender,
@@ -39,13 +39,13 @@ export async function sendTrace(
   return await post(url, JSON.stringify(trace), mostMs);
 }
 
-/** A member without a session is alone in its trace. */
+/** The pod's name in the trace; a member without a session is alone in its trace. */
 function podOf({ session, name }: MemberConfig, { generation, hostId }: State): string {
   if (session === undefined) return `${name}-${hostId}`;
   return generation === undefined ? session : `${session}-${generation}`;
 }
 
-/** The first of the mains by name, or of all where no main is known: one of the pod, without talking. */
+/** One member per pod sends the root: the first main by name, or the first of all if no main is known. */
 function sendsRoot(member: MemberConfig, { peers }: State): boolean {
   const others = Object.values(peers ?? {}).filter(({ tombstone }) => tombstone.Session === member.session);
   const mains = [
@@ -57,7 +57,7 @@ function sendsRoot(member: MemberConfig, { peers }: State): boolean {
   return candidates.sort()[0] === member.name;
 }
 
-/** From the first request in the pod that is known here to the last end that is. */
+/** The span of the pod's stop: from the first known request to the last known end. */
 function rootOf(
   { StopRequested, Died }: Evidence,
   { peers }: State,

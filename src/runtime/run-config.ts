@@ -1,6 +1,6 @@
 /**
- * What a member runs with, resolved and judged once in the life of its container. It stands in the memo as well, so that
- * no later supervisor looks at the environment, at a file or for a directory, and may then come to another result.
+ * The configuration of a member, resolved and validated once in the life of its container. The memo carries it to later
+ * supervisors, which would read another environment, file or directory and might come to another result.
  */
 import type { MemberConfig } from '../core/config.ts';
 import type { HostCommand, Program } from './host/host.ts';
@@ -11,43 +11,43 @@ import type { TerminationLog } from './termination-log.ts';
 export interface RunConfig {
   readonly member: MemberConfig;
   readonly graveyard: string | undefined;
-  /** It was named by the user, so it is made if it is missing. */
+  /** The user named the graveyard, so the supervisor creates it if it is missing. */
   readonly makesGraveyard: boolean;
   readonly program: Program;
   readonly logLevel: LogOptions['level'];
   readonly logFormat: LogOptions['format'];
   readonly http: HttpOptions | undefined;
   readonly terminationLog: TerminationLog;
-  /** Where OTLP's traces are received, and as whose. */
+  /** The URL of the OTLP collector, and the service name of the traces. */
   readonly otlp: { readonly url: string; readonly service: string } | undefined;
-  /** After so long without an event the supervisor may sleep; undefined: it never does. */
+  /** How long without an event the supervisor stays awake; undefined: it never sleeps. */
   readonly sleepAfterMs: number | undefined;
   /** `firstOnly`: signals reach the first process of the command, not its group. */
   readonly host: HostWishes & { readonly firstOnly: boolean };
 }
 
-/** What is asked of the host beside the lifecycle. */
+/** Settings of the host beside the lifecycle. */
 export interface HostWishes {
-  /** Where this is not PID 1 orphans go elsewhere, and that is to be said. */
+  /** This process is not PID 1, so orphans go elsewhere, which is worth a warning. */
   readonly missesOrphans: boolean;
   readonly commands: readonly HostCommand[];
 }
 
-/** In the memo. What another version has written may lack something. */
+/** The form in the memo. One of another version may lack fields. */
 export interface KeptConfig extends RunConfig {
   readonly version: string;
 }
 
-/** Leaves room in the memo for a state of any size. */
+/** Bounds the configuration so that the memo has room for a state of any size. */
 export const MAX_KEPT_BYTES = 32_768;
 
-/** Without the words of the command line, which may be long: init has them. */
+/** Leaves out the words of the command line, which may be long and which init has. */
 export function keptConfig(config: RunConfig, version: string): KeptConfig {
   const { fromIndex, argv } = config.program;
   return { ...config, version, program: { fromIndex, argv: fromIndex === 0 ? argv : [argv[0]] } };
 }
 
-/** `words`: the command line behind the name of init. */
+/** Adds the words of the command line again; `words` is what follows the name of init. */
 export function restoredConfig(kept: KeptConfig, words: readonly string[]): RunConfig {
   const { fromIndex, argv } = kept.program;
   if (fromIndex === 0) return kept;

@@ -202,6 +202,7 @@ export class Supervisor {
       onContent: (...content) => this.#onFileContent(...content),
     });
     if (looked === undefined && this.#membership !== undefined) await this.#watch(this.#membership, events);
+    if (!this.#leaving) log.open();
     collectGarbageWhenIdle();
     if (!this.#leaving) this.#sleeper?.open();
   }

@@ -93,15 +93,17 @@ test('without a code cache, or with a damaged one, the launcher runs the bundle 
   assert.match(node(join(app, 'main.cjs'), 'version'), new RegExp(`^sexton ${version} `));
 });
 
-test('the bundle of run loads neither execa nor the YAML parser', () => {
+test('the bundle of run has neither execa nor the YAML parser nor pino in it', () => {
   const run = readFileSync(join(DELIVERED, 'app', 'run.cjs'), 'latin1');
   const tools = readFileSync(join(DELIVERED, 'app', 'tools.cjs'), 'latin1');
   for (const mark of ['forceKillAfterDelay', 'YAMLParseError']) {
     assert.ok(!run.includes(mark) && tools.includes(mark), mark);
   }
+  const pino = readFileSync(join(DELIVERED, 'app', 'pino.cjs'), 'latin1');
+  assert.ok(!run.includes('asJson') && !tools.includes('asJson') && pino.includes('asJson'));
 });
 
 test('the bundles are ASCII, as the launcher reads them', () => {
-  for (const name of ['run.cjs', 'tools.cjs', 'main.cjs'])
+  for (const name of ['run.cjs', 'tools.cjs', 'pino.cjs', 'main.cjs'])
     assert.doesNotMatch(readFileSync(join(DELIVERED, 'app', name), 'latin1'), /[\x80-\xff]/, name);
 });

@@ -24,7 +24,8 @@ test('the package has what it needs to run, the licences, and nothing else', () 
     listed.sort(),
     [
       ...['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json', 'bin/sexton.cjs', 'licenses/packages.txt'],
-      ...['app/main.cjs', 'app/run.cjs', 'app/tools.cjs', 'index.d.ts', 'index.js', ...inits].map((it) => `lib/${it}`),
+      ...['main', 'pino', 'run', 'tools'].map((it) => `lib/app/${it}.cjs`),
+      ...['index.d.ts', 'index.js', ...inits].map((it) => `lib/${it}`),
     ]
       .map((path) => `package/${path}`)
       .concat(licenses)

@@ -1,39 +1,37 @@
 /**
- * The verdict on a round. Everything is judged by what was really done and by what the applications said themselves;
- * what sexton says of it is what is judged.
+ * What a round violated: sexton's claims are compared with what was really done and with what the applications logged.
  *
- * No bound of time is judged here but such as a fast machine can only undercut: that something did not happen too
- * early.
+ * Of times, only lower bounds count: that something did not happen too early, which no slow machine can break.
  */
 import { asksTo, earliestFinishFor, mayHaveBeenAlone, reasonToStopMs, wasKilled } from './asks.ts';
-import { judgeHold } from './judge-hold.ts';
-import { judgeTombstone } from './judge-tombstone.ts';
+import { holdViolations } from './hold-violations.ts';
 import { isKillDue, mayHaveHungUp, silentStatuses, statusesOf } from './kill.ts';
 import { type ApplicationLife, containersOf, livesOf, stopSignalsOf } from './lives.ts';
 import type { MemberPlan } from './members.ts';
 import { type ContainerLife, hitsOf, type RoundRecord } from './record.ts';
+import { tombstoneViolations } from './tombstone-violations.ts';
 
 /** Strict: also what is only true of a machine that is not too busy to read what was written a second ago. */
-export function judge(record: RoundRecord, isStrict: boolean): string[] {
+export function violationsOf(record: RoundRecord, isStrict: boolean): string[] {
   return record.plan.members.flatMap((member) => {
     const lives = livesOf(record, member);
     return [
       ...containersOf(record, member.name).flatMap((container) => {
         const own = lives.filter((it) => it.container === container);
         return [
-          ...judgeStart(record, member, container, own),
-          ...judgeStatus(record, member, container, own),
-          ...own.flatMap((life) => judgeLife(record, member, life)),
+          ...startViolations(record, member, container, own),
+          ...statusViolations(record, member, container, own),
+          ...own.flatMap((life) => lifeViolations(record, member, life)),
         ];
       }),
-      ...(isStrict ? lives.flatMap((life) => judgeHold(record, member, life)) : []),
-      ...judgeTombstone(record, member, lives),
+      ...(isStrict ? lives.flatMap((life) => holdViolations(record, member, life)) : []),
+      ...tombstoneViolations(record, member, lives),
     ].map((it) => `${member.name}: ${it}`);
   });
 }
 
 /** An application is started, and no more often than it may be. */
-function judgeStart(
+function startViolations(
   record: RoundRecord,
   member: MemberPlan,
   container: ContainerLife,
@@ -51,7 +49,7 @@ function judgeStart(
 }
 
 /** The container's exit code is the one that follows from what happened. */
-function judgeStatus(
+function statusViolations(
   record: RoundRecord,
   member: MemberPlan,
   container: ContainerLife,
@@ -74,8 +72,8 @@ function judgeStatus(
   return [`its container exited ${container.status}, where ${[...allowed].join(' or ') || 'none'} would be right`];
 }
 
-/** Nobody tells it to stop, or kills it, without a reason; and each signal comes once. */
-function judgeLife(record: RoundRecord, member: MemberPlan, life: ApplicationLife): string[] {
+/** An application is not told to stop, or killed, without a reason, and gets each signal once. */
+function lifeViolations(record: RoundRecord, member: MemberPlan, life: ApplicationLife): string[] {
   const found: string[] = [];
   const stops = stopSignalsOf(life);
   const reasonMs = reasonToStopMs(record, member, life.container);

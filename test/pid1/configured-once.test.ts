@@ -1,6 +1,6 @@
 /**
- * A configuration is read and judged when its container starts. Whatever becomes of its file, of the environment around
- * it or of its directories later, a supervisor that is woken or started again goes on with it.
+ * A configuration is resolved once, when its container starts. A supervisor that is woken or restarted goes on with it,
+ * whatever happens to its file, its environment or its directories.
  */
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,11 +16,10 @@ import { waitForTombstone } from '../helpers/tombstone.ts';
 import { waitFor } from '../helpers/wait.ts';
 
 const SLEEPS = ['--sleep-after', '300ms', '--log-level', 'debug'];
-const NEEDS_ROOT = 'a root directory of its own would be needed';
 const MAIN = ['--name', 'app', '--restart-policy', 'Never', '--drain', '300ms', '--grace-period', '60s'];
 
 describe('a configuration that was accepted once', { concurrency: atOnce(2) }, () => {
-  scenario('holds in a member that sleeps, though the directory above its graveyard is renamed', async (stage) => {
+  scenario('a resolved configuration survives a rename above the graveyard while asleep', async (stage) => {
     const above = stage.scratch.path('above');
     const graveyard = join(above, 'graveyard');
     mkdirSync(graveyard, { recursive: true });
@@ -30,18 +29,15 @@ describe('a configuration that was accepted once', { concurrency: atOnce(2) }, (
     await stopsInOrder(stage, container);
   });
 
-  scenario(
-    'lets a member with a configuration file sleep, and holds though the file is wrong by then',
-    async (stage) => {
-      const { file, flags } = fileOf(stage);
-      const container = start(stage, [...flags, ...SLEEPS]);
-      await asleep(stage, container);
-      writeFileSync(file, '{"drain": "soon"}');
-      await stopsInOrder(stage, container);
-    },
-  );
+  scenario('a resolved configuration survives a broken file while asleep', async (stage) => {
+    const { file, flags } = fileOf(stage);
+    const container = start(stage, [...flags, ...SLEEPS]);
+    await asleep(stage, container);
+    writeFileSync(file, '{"drain": "soon"}');
+    await stopsInOrder(stage, container);
+  });
 
-  scenario('holds for a supervisor that is started again, though its file is gone', async (stage) => {
+  scenario('a resolved configuration survives the loss of its file and of its supervisor', async (stage) => {
     const { file, flags } = fileOf(stage);
     const container = start(stage, [...flags, '--log-level', 'info', ...AWAKE]);
     await waitForEvent(stage.scratch.log, 'app', 'Started');
@@ -53,53 +49,45 @@ describe('a configuration that was accepted once', { concurrency: atOnce(2) }, (
     await stopsInOrder(stage, container);
   });
 
-  scenario(
-    'holds in a member that sleeps, though the default graveyard is removed',
-    async (stage) => {
-      const root = ownRoot(stage);
-      mkdirSync(join(root.dir, 'graveyard'));
-      // Without a graveyard a sidecar would be refused.
-      const container = start(stage, [...MAIN, '--role', 'sidecar', '--hold', 'never', ...SLEEPS], root.inside);
-      await asleep(stage, container);
-      rmSync(join(root.dir, 'graveyard'), { recursive: true });
-      await stopsInOrder(stage, container);
-    },
-    { notInPodman: NEEDS_ROOT },
-  );
+  inOwnRoot('a resolved configuration survives the loss of the default graveyard while asleep', async (stage) => {
+    const root = ownRoot(stage);
+    mkdirSync(join(root.dir, 'graveyard'));
+    // Without a graveyard a sidecar would be refused.
+    const container = start(stage, [...MAIN, '--role', 'sidecar', '--hold', 'never', ...SLEEPS], root.inside);
+    await asleep(stage, container);
+    rmSync(join(root.dir, 'graveyard'), { recursive: true });
+    await stopsInOrder(stage, container);
+  });
 
-  scenario(
-    'keeps a member that sleeps alone out of a default graveyard that has come meanwhile',
-    async (stage) => {
-      const root = ownRoot(stage);
-      const container = start(stage, [...MAIN, ...SLEEPS], root.inside);
-      await asleep(stage, container);
-      const graveyard = join(root.dir, 'graveyard');
-      mkdirSync(graveyard);
-      await stopsInOrder(stage, container);
-      assert.deepEqual(readdirSync(graveyard), []);
-    },
-    { notInPodman: NEEDS_ROOT },
-  );
+  inOwnRoot('a resolved configuration keeps a sleeping solo member out of a later graveyard', async (stage) => {
+    const root = ownRoot(stage);
+    const container = start(stage, [...MAIN, ...SLEEPS], root.inside);
+    await asleep(stage, container);
+    const graveyard = join(root.dir, 'graveyard');
+    mkdirSync(graveyard);
+    await stopsInOrder(stage, container);
+    assert.deepEqual(readdirSync(graveyard), []);
+  });
 
-  scenario(
-    'keeps a plain command out of one, too, whose first supervisor is started by its end',
-    async (stage) => {
-      const root = ownRoot(stage);
-      const flags = ['--name', 'app', '--log-level', 'warn'];
-      const command = member(stage, 'app', { grandchild: 1_000 });
-      const container = startContainer(stage.scratch, { flags, inside: root.inside, command });
-      await waitForEvent(stage.scratch.log, 'app', 'Started');
-      const graveyard = join(root.dir, 'graveyard');
-      mkdirSync(graveyard);
-      await container.signal('SIGTERM');
-      await waitForEvent(stage.scratch.log, 'app', 'Exiting');
-      await container.supervisor();
-      assert.equal((await container.exit()).status, 0);
-      assert.deepEqual(readdirSync(graveyard), []);
-    },
-    { notInPodman: NEEDS_ROOT },
-  );
+  inOwnRoot('a resolved configuration keeps a plain command out of a later graveyard', async (stage) => {
+    const root = ownRoot(stage);
+    const flags = ['--name', 'app', '--log-level', 'warn'];
+    const command = member(stage, 'app', { grandchild: 1_000 });
+    const container = startContainer(stage.scratch, { flags, inside: root.inside, command });
+    await waitForEvent(stage.scratch.log, 'app', 'Started');
+    const graveyard = join(root.dir, 'graveyard');
+    mkdirSync(graveyard);
+    await container.signal('SIGTERM');
+    await waitForEvent(stage.scratch.log, 'app', 'Exiting');
+    await container.supervisor();
+    assert.equal((await container.exit()).status, 0);
+    assert.deepEqual(readdirSync(graveyard), []);
+  });
 });
+
+function inOwnRoot(title: string, body: (stage: Stage) => Promise<void>): void {
+  scenario(title, body, { notInPodman: 'a root directory of its own would be needed' });
+}
 
 function start(stage: Stage, flags: readonly string[], inside: readonly string[] = []): Container {
   return startContainer(stage.scratch, { flags, inside, command: member(stage, 'app') });

@@ -1,13 +1,13 @@
 /**
- * The judge on made-up rounds: what it excuses, and that it excuses no more than that.
+ * Violations of invented rounds: what is excused, and that nothing more is.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isLockedOut } from './ending.ts';
-import { judge } from './judge.ts';
 import type { MemberPlan } from './members.ts';
 import type { Plan } from './plan.ts';
 import type { Happening, RoundRecord } from './record.ts';
+import { violationsOf } from './violations.ts';
 
 const MAIN: MemberPlan = {
   name: 'm0',
@@ -24,29 +24,26 @@ const MAIN: MemberPlan = {
 };
 const SIDECAR: MemberPlan = { ...MAIN, name: 's0', role: 'sidecar', when: 'any', willRestart: true };
 
-test('a command that a foreign HUP ended before its first word is excused, and without that HUP it is not', () => {
-  assert.deepEqual(judge(silentRound('m0', 129), true), []);
-  assert.equal(judge(silentRound('s0', 129), true).length, 4);
+test('a silent command is excused if a foreign HUP ended it, and only then', () => {
+  assert.deepEqual(violationsOf(silentRound('m0', 129), true), []);
+  assert.equal(violationsOf(silentRound('s0', 129), true).length, 4);
 });
 
 test('a command that was silent under a foreign HUP has to exit 129', () => {
-  assert.equal(judge(silentRound('m0', 137), true).length, 4);
+  assert.equal(violationsOf(silentRound('m0', 137), true).length, 4);
 });
 
-test('a main is locked out when it was never started and its sidecar is over for good', () => {
-  assert.ok(lockedOut('terminated', [1, 125]));
-});
-
-test('a main is not locked out while its sidecar may come back, nor when it was started', () => {
-  assert.ok(!lockedOut('waiting', [1, 125]));
-  assert.ok(!lockedOut('running', [1, 125]));
-  assert.ok(!lockedOut('terminated', [125, 1]));
-  assert.ok(!lockedOut('terminated', []));
-});
-
-test('a main that starts after nobody, or that is not born again, is not locked out', () => {
-  assert.ok(!lockedOut('terminated', [125], { isGated: false }));
-  assert.ok(!lockedOut('terminated', [125], { policy: 'Never' }));
+test('a main is locked out only if its gate kept it out and its sidecar is over for good', () => {
+  for (const [isLocked, sidecar, exits, changed] of [
+    [true, 'terminated', [1, 125], {}],
+    [false, 'waiting', [1, 125], {}],
+    [false, 'running', [1, 125], {}],
+    [false, 'terminated', [125, 1], {}],
+    [false, 'terminated', [], {}],
+    [false, 'terminated', [125], { isGated: false }],
+    [false, 'terminated', [125], { policy: 'Never' }],
+  ] as const)
+    assert.equal(lockedOut(sidecar, exits, changed), isLocked, JSON.stringify([sidecar, exits, changed]));
 });
 
 /** The only container said nothing, and a HUP came to `member` meanwhile. */

@@ -1,8 +1,7 @@
 /**
- * How a graceful stop of a real server is judged, in all five ways: the body in flight is complete; no request failed
- * under a constant load up to the end of the drain; what the server keeps is clean; its exit code is the planned one
- * and KILL had no part in it; its own log says that it was asked. And the control: the same server loses the same
- * request when it gets the wrong signal.
+ * A graceful stop of a real server has five signs: the body in flight is complete; no request failed under a constant
+ * load up to the end of the drain; the server's files are clean; it exits with the planned code, without a KILL; its own
+ * log tells of the request. The control is the same server, which loses the same request by the wrong signal.
  */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
@@ -23,7 +22,7 @@ export interface Planned {
 
 export interface Installed {
   readonly program: string;
-  /** Of Debian. */
+  /** Debian's names. */
   readonly packages: string;
 }
 
@@ -50,7 +49,7 @@ export interface HttpServer extends Planned, Installed {
 
 export const LOG = 'server.log';
 
-export function judge(server: HttpServer): void {
+export function testGracefulStop(server: HttpServer): void {
   const { preset, title = preset } = server;
   const skip = skipOf(server);
 
@@ -81,7 +80,7 @@ export function judge(server: HttpServer): void {
     server.isClean(stage, output);
   });
 
-  judgeCut(server);
+  testCut(server);
 }
 
 /** How it ended, as sexton tells it: gracefully, by the preset. Returns all that was written. */
@@ -96,7 +95,7 @@ export async function endOf(container: Container, { preset, ladder, status = 0 }
 }
 
 /** The control: what the wrong signal does. */
-export function judgeCut(server: HttpServer): void {
+export function testCut(server: HttpServer): void {
   const { preset, wrong, title = preset } = server;
   const skip = skipOf(server);
   test(`${title} cuts the same request when it gets ${wrong} (the control)`, { skip }, async (t) => {

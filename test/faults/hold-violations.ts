@@ -13,7 +13,7 @@ import { hitsOf, type RoundRecord } from './record.ts';
 /** A supervisor has read by then what was written, or the machine has stood still. */
 const KNOWN_AFTER_MS = 1_500;
 
-export function judgeHold(record: RoundRecord, member: MemberPlan, life: ApplicationLife): string[] {
+export function holdViolations(record: RoundRecord, member: MemberPlan, life: ApplicationLife): string[] {
   const [first] = stopSignalsOf(life);
   if (member.role !== 'sidecar' || member.hold !== 'always' || first === undefined) return [];
   if (earliestFinishFor(record, member) <= first.atMs) return [];

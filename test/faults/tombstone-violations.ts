@@ -1,5 +1,5 @@
 /**
- * The record: who died is in the graveyard with the right code, unless a fault took the graveyard away.
+ * Tombstones: a dead member's has the right code, unless a fault took the graveyard away.
  */
 import type { Tombstone } from '../../src/core/format/tombstone.ts';
 import { mayHaveBeenAlone, wasKilled } from './asks.ts';
@@ -9,7 +9,11 @@ import { type ApplicationLife, containersOf } from './lives.ts';
 import type { MemberPlan } from './members.ts';
 import { type ContainerLife, hitsOf, type RoundRecord } from './record.ts';
 
-export function judgeTombstone(record: RoundRecord, member: MemberPlan, lives: readonly ApplicationLife[]): string[] {
+export function tombstoneViolations(
+  record: RoundRecord,
+  member: MemberPlan,
+  lives: readonly ApplicationLife[],
+): string[] {
   const container = containersOf(record, member.name).at(-1);
   if (container === undefined || wasKilled(record, container) || mayHaveBeenAlone(record, container)) return [];
   const last = lives.filter((it) => it.container === container).at(-1);
@@ -22,17 +26,17 @@ export function judgeTombstone(record: RoundRecord, member: MemberPlan, lives: r
   if (Died === undefined || Phase !== 'dead') return [`its death is not in its tombstone (${Phase})`];
   const wasHungUp = ExitCode === 129 && Reason === 'error' && mayHaveHungUp(record, container);
   const isReasonOfSilence = wasHungUp || Reason === 'never-started' || Reason === 'stopped';
-  // Who may neither rename nor remove what it has just written has to leave it there.
+  // A member that may neither rename nor remove its temporary file has to leave it there.
   const isStuck = hitsOf(record, ['read-only', 'take-permission']).length > 0;
   const left = [...record.graveyard.keys()].filter((it) => it.startsWith(`.${member.name}.`) && it.endsWith('.tmp'));
   return [
     ...(left.length > 0 && !isStuck ? [`left ${left.join(', ')} behind`] : []),
-    ...judgeCode(record, member, container, last, ExitCode),
+    ...codeViolations(record, member, container, last, ExitCode),
     ...(last === undefined && !isReasonOfSilence ? [`its reason is ${Reason}`] : []),
   ];
 }
 
-function judgeCode(
+function codeViolations(
   record: RoundRecord,
   member: MemberPlan,
   container: ContainerLife,
@@ -47,7 +51,7 @@ function judgeCode(
   return [`its tombstone says ${code}, where ${[...allowed].join(' or ')} would be right`];
 }
 
-/** From its last word on, nothing may have happened to the volume. */
+/** Whether a fault may have damaged the volume after the application's last event. */
 function mayBeDamaged(
   record: RoundRecord,
   { name }: MemberPlan,
