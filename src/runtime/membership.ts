@@ -26,7 +26,7 @@ import { appears, isAbandoned, isHeldByAnother, isMissing, removeSocket } from '
 import type { Ask, Self } from './graveyard/inbox.ts';
 import { readMember } from './graveyard/read.ts';
 import { Store, type Trouble } from './graveyard/store.ts';
-import { isLocal } from './graveyard/unchanged.ts';
+import { isLocal } from './graveyard/local.ts';
 import { MAX_QUIET, MAX_WATCHED } from './host/frames.ts';
 import type { DirectoryNews, WatchCommand } from './host/host.ts';
 import type { Log } from './log.ts';

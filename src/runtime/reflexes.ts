@@ -10,7 +10,7 @@ import { type CoveredEnd, coveredEnds, type Ended, fill } from '../core/lifecycl
 import { endWithMains, isCalm, isStill, type Known } from '../core/lifecycle/reflexes.ts';
 import { SIGTERM } from '../core/signals.ts';
 import type { State } from '../core/state/state.ts';
-import { isLocalFile } from './graveyard/unchanged.ts';
+import { isLocalFile } from './graveyard/local.ts';
 import type { HostCommand } from './host/host.ts';
 import type { Log } from './log.ts';
 import type { TerminationLog } from './termination-log.ts';

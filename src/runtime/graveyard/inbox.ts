@@ -57,24 +57,15 @@ export class Inbox {
     this.#options = options;
   }
 
-  /** Names are random, so none comes again for another request. */
-  isDone(file: string): boolean {
-    return this.#done.has(file);
-  }
-
   /** Resolves when the requests that were understood are removed. */
   settle(): Promise<void> {
     return this.#removing;
   }
 
-  /** Never rejects. */
-  async look(files: readonly string[]): Promise<void> {
-    for (const file of files) if (!this.#done.has(file)) await this.#take(file);
-  }
-
-  async #take(file: string): Promise<void> {
+  /** Reads the request in this file, each time the file is seen. Never rejects. */
+  async take(file: string): Promise<void> {
     const self = this.#options.self();
-    if (self === undefined) return;
+    if (self === undefined || this.#done.has(file)) return;
     const reading = await readPlainFile(join(this.#options.dir, file), MAX_REQUEST_BYTES);
     switch (reading.kind) {
       case 'missing':

@@ -11,11 +11,8 @@ import { asked, formatRequest, requestFileOf } from '../../../src/core/format/st
 import type { PeerView } from '../../../src/core/state/peer.ts';
 import { Graveyard } from '../../../src/runtime/graveyard/graveyard.ts';
 import { Liveness } from '../../../src/runtime/graveyard/liveness.ts';
-import { Pace } from '../../../src/runtime/graveyard/pace.ts';
 import { MAX_MEMBERS } from '../../../src/runtime/graveyard/read.ts';
-import { Rereads } from '../../../src/runtime/graveyard/rereads.ts';
 import { Store } from '../../../src/runtime/graveyard/store.ts';
-import { Views } from '../../../src/runtime/graveyard/views.ts';
 import { temporaryDirectory } from '../../helpers/temporary.ts';
 import { latest, listen, TIME, Told, view, writeTombstone } from './neighbours.ts';
 
@@ -62,23 +59,6 @@ describe('of very many', () => {
     assert.equal(troubles.items.filter((it) => it.includes('more than 128 members or 512 files')).length, 1);
   });
 
-  it('members that went only the last 128 are kept, those that are held, and those that are named', () => {
-    const views = new Views({
-      named: new Set(['work']),
-      isOver: () => false,
-      isHeld: (name) => name === 'held',
-      isFar: () => false,
-    });
-    const went = ['work', 'held', ...many(200, () => {})];
-    for (const Name of went) {
-      assert.ok(views.see(Name, { Version: 1, Name }, Name));
-      assert.ok(views.lose(Name));
-      views.forget();
-    }
-    const kept = views.all().map(({ tombstone }) => tombstone.Name);
-    assert.deepEqual(kept, ['work', 'held', ...went.slice(-128)]);
-  });
-
   it('files of others a change of one member is still told without a rescan', async (t) => {
     const dir = temporaryDirectory();
     many(2100, (name) => writeFileSync(join(dir, `${name}.txt`), ''));
@@ -98,16 +78,6 @@ describe('of very many', () => {
     const { graveyard, peers } = seeing(t, dir);
     await graveyard.start();
     assert.equal(latest(peers, 'a').tombstone.History, undefined);
-  });
-
-  it('files that do not parse only 64 are read again by themselves', async () => {
-    const read = new Told<string>();
-    const rereads = new Rereads(read.add);
-    const names = many(200, (name) => assert.equal(rereads.again(name), false));
-    while (read.items.length < 64) await sleep(5);
-    await sleep(100);
-    assert.deepEqual(read.items, names.slice(0, 64));
-    rereads.stop();
   });
 
   it('odd names no more than 32 and a last word are told', async (t) => {
@@ -175,17 +145,5 @@ describe('a peer that ends each connection at once', () => {
     assert.equal(connections, 3);
     await liveness.retry('a');
     while (connections < 4) await sleep(10);
-  });
-});
-
-describe('work that follows on work', () => {
-  it('is free at first, then 20 steps a second, and over at once when it is stopped', async () => {
-    const pace = new Pace();
-    const began = performance.now();
-    for (let step = 0; step < 64 + 5; step++) await pace.next();
-    assert.ok(performance.now() - began >= 4 * 50, 'five steps beyond the first 64 took no time');
-    const waits = pace.next(1_000_000);
-    pace.stop();
-    await waits;
   });
 });

@@ -87,7 +87,7 @@ describe('a graveyard in whose place a link is put', () => {
       onAsked: (ask) => asked.push(ask),
       onTrouble: () => {},
     });
-    await inbox.look([FILE]);
+    await inbox.take(FILE);
     assert.equal(asked.length, 1);
     assert.deepEqual(readdirSync(own).sort(), ['.a.0123456789ab.tmp', FILE, 'b'].sort());
   });
