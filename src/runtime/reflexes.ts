@@ -10,8 +10,8 @@ import { type CoveredEnd, coveredEnds, type Ended, fill } from '../core/lifecycl
 import { endWithMains, isCalm, isStill, type Known } from '../core/lifecycle/reflexes.ts';
 import { SIGTERM } from '../core/signals.ts';
 import type { State } from '../core/state/state.ts';
-import { isLocalFile } from './graveyard/local.ts';
 import type { HostCommand } from './host/host.ts';
+import { isLocalFile } from './local-volume.ts';
 import type { Log } from './log.ts';
 import type { TerminationLog } from './termination-log.ts';
 

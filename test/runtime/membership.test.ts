@@ -2,7 +2,7 @@
  * Two members of one name, and requests to stop, as a member sees them.
  */
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, unlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, it, type TestContext, test } from 'node:test';
@@ -24,6 +24,7 @@ const BOOT = 'boot-1';
 
 class Heard extends Log {
   readonly errors = new Told<string>();
+  readonly warnings = new Told<string>();
 
   constructor() {
     super({ level: 'silent', format: 'json', member: 'web' });
@@ -31,6 +32,7 @@ class Heard extends Log {
 
   override say(level: string, message: string): void {
     if (level === 'error') this.errors.add(message);
+    if (level === 'warn') this.warnings.add(message);
   }
 }
 
@@ -178,17 +180,26 @@ test('a handle that a supervisor before this one could not have made, as an old 
   assert.equal(existsSync(path), false);
 });
 
-test('what another session has left is cleared away, but not what one of ours has written over it by now', async () => {
+test('what another session left is removed, unless a member of ours has overwritten it by now', async () => {
   const dir = temporaryDirectory();
-  const tombstoneOf = (Name: string, Session?: string): string =>
-    formatTombstone({ Version: 1, Name, ...(Session !== undefined && { Session }) });
-  writeFileSync(join(dir, 'left'), tombstoneOf('left', 'theirs'));
-  writeFileSync(join(dir, 'newborn'), tombstoneOf('newborn', 'ours'));
-  writeFileSync(join(dir, 'plain'), tombstoneOf('plain'));
+  const graveyard = join(dir, 'graveyard');
+  mkdirSync(graveyard);
+  const files = { left: 'theirs', newborn: 'ours', plain: undefined, '../outside': 'theirs' };
+  for (const [Name, Session] of Object.entries(files))
+    writeFileSync(join(graveyard, Name), formatTombstone({ Version: 1, Name, ...(Session && { Session }) }));
+  writeFileSync(join(graveyard, '.left.sock'), '');
   const member = mainConfig({ name: 'web', session: 'ours' });
-  const membership = new Membership({ dir, member, clock: new SystemClock(), log: new Heard() });
-  await membership.clear(['left', 'newborn', 'plain', 'gone']);
-  assert.deepEqual(readdirSync(dir).sort(), ['newborn', 'plain']);
+  const log = new Heard();
+  const membership = new Membership({ dir: graveyard, member, clock: new SystemClock(), log });
+  await membership.clear([...Object.keys(files), 'gone', '.', '']);
+  assert.deepEqual(readdirSync(graveyard).sort(), ['newborn', 'plain']);
+  assert.ok(existsSync(join(dir, 'outside')));
+  // B5: nothing is removed where a link in place of the graveyard leads to.
+  writeFileSync(join(graveyard, 'left'), formatTombstone({ Version: 1, Name: 'left', Session: 'theirs' }));
+  symlinkSync(graveyard, join(dir, 'link'));
+  await new Membership({ dir: join(dir, 'link'), member, clock: new SystemClock(), log }).clear(['left']);
+  assert.match(log.warnings.items.join(), /^cannot remove .*left of another session: .* is a symbolic link/);
+  assert.ok(existsSync(join(graveyard, 'left')));
 });
 
 describe('a request to stop', () => {

@@ -14,7 +14,7 @@ import type { FSWatcher } from 'chokidar';
 import { isRequestFor } from '../../core/format/stop-request.ts';
 import { isMemberName } from '../../core/format/tombstone.ts';
 import type { DirectoryNews, WatchCommand } from '../host/host.ts';
-import { isLocal } from './local.ts';
+import { isLocal } from '../local-volume.ts';
 
 export interface FileEventsOptions {
   readonly dir: string;
@@ -33,7 +33,7 @@ export class FileEvents {
   /** Grows with each opening and with the closing, so that what an older opening began has no effect. */
   #opening = 0;
   /** The directory that is watched; undefined: none. */
-  #watched: Identity | undefined;
+  #watched: string | undefined;
   #hasFailed = false;
   #hasComplained = false;
   #isByHost = false;
@@ -88,8 +88,7 @@ export class FileEvents {
   async check(): Promise<void> {
     const [opening, watched] = [this.#opening, this.#watched];
     if (watched === undefined) return;
-    const found = await identityOf(this.#options.dir);
-    const isSame = found.inode === watched.inode && (!found.born || !watched.born || found.born === watched.born);
+    const isSame = (await identityOf(this.#options.dir)) === watched;
     if (opening === this.#opening && !isSame) await this.open();
   }
 
@@ -162,19 +161,9 @@ const REMEDIES: Readonly<Record<string, string>> = {
   ENOSPC: ', raise fs.inotify.max_user_watches',
 };
 
-interface Identity {
-  readonly inode: string;
-  /** Inode numbers are used again soon, so the time of birth counts too; 0: unknown. */
-  readonly born: bigint;
-}
-
-function identityOf(dir: string): Promise<Identity> {
-  return stat(dir, { bigint: true }).then(
-    // libuv replaces a missing time of birth by the change time or 0.
-    ({ dev, ino, birthtimeNs, ctimeNs }) => ({
-      inode: `${dev}:${ino}`,
-      born: birthtimeNs === ctimeNs ? 0n : birthtimeNs,
-    }),
-    () => ({ inode: 'none', born: 0n }),
+function identityOf(dir: string): Promise<string> {
+  return stat(dir).then(
+    ({ dev, ino }) => `${dev}:${ino}`,
+    () => 'none',
   );
 }

@@ -4,13 +4,14 @@
  * A loss belongs to one life of a peer. A tombstone of another start of its init clears the loss, and the connection to
  * the new holder of the socket is opened anew.
  */
-
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tombstone } from '../../core/format/tombstone.ts';
 import { hostOf } from '../../core/format/tombstone.ts';
 import type { Business } from '../../core/pod/interest.ts';
 import type { PeerView } from '../../core/state/peer.ts';
 import type { DirectoryNews, WatchCommand } from '../host/host.ts';
 import { withTimeout } from '../timeouts.ts';
+import { FileEvents } from './file-events.ts';
 import { Inbox, type InboxOptions } from './inbox.ts';
 import { type Contact, Liveness } from './liveness.ts';
 import { type Member, Scan } from './scan.ts';
@@ -46,11 +47,14 @@ export interface GraveyardOptions {
 const RESCAN_MS = 5_000;
 /** A start does not wait longer than this for sockets. */
 const FIRST_CONTACT_MS = 200;
+/** The kernel's clock, from which files have their times, ticks at least this often. */
+const MAX_TICK_MS = 20;
 const MAX_WARNINGS = 32;
 
 export class Graveyard {
   readonly #options: GraveyardOptions;
   readonly #scan: Scan;
+  readonly #events: FileEvents;
   readonly #liveness: Liveness;
   readonly #inbox: Inbox | undefined;
   readonly #warned = new Set<string>();
@@ -62,12 +66,14 @@ export class Graveyard {
   #firstContacts: Promise<void> = Promise.resolve();
   #told: readonly PeerView[] | undefined;
   #hasStarted = false;
+  #isStopped = false;
+  #timer: NodeJS.Timeout | undefined;
   #business: Business = 'own';
   #isTelling = false;
 
   constructor(options: GraveyardOptions) {
     this.#options = options;
-    const { dir, ownName, now, onTrouble, rescanMs = RESCAN_MS, order } = options;
+    const { dir, ownName, now, onTrouble, order } = options;
     const inbox = options.inbox && new Inbox({ dir, onTrouble, ...options.inbox });
     this.#inbox = inbox;
     this.#liveness = new Liveness({
@@ -83,22 +89,31 @@ export class Graveyard {
       dir,
       ownName,
       named: new Set(options.named),
-      rescanMs,
+      onScan: () => this.#events.check(),
       onMembers: (members) => this.#see(members),
-      onRescan: () => void this.#liveness.retry(),
       onRequest: async (file) => inbox?.take(file),
       onIgnored: (name, why) => this.#warn(name, why),
       onTrouble,
-      isHeld: (name) => this.#liveness.of(name).kind === 'held',
+    });
+    this.#events = new FileEvents({
+      dir,
+      ownName,
+      onName: (name) => this.#scan.read(name),
+      onAnything: () => this.#scan.read(),
+      onTrouble,
       order,
     });
   }
 
   /** Resolves after the first scan and a first attempt to connect to each member that may live. Calls `onPeers`. */
   async start(): Promise<void> {
-    await this.#scan.start();
+    await this.#scan.rescan();
+    if (this.#isStopped) return;
+    // The events begin with a scan of their own.
+    void this.#events.open();
+    this.#timer = setInterval(() => void this.#onTimer(), this.#options.rescanMs ?? RESCAN_MS).unref();
     await withTimeout(this.#firstContacts, FIRST_CONTACT_MS);
-    this.#hasStarted = true;
+    this.#hasStarted = !this.#isStopped;
     this.#tell();
   }
 
@@ -111,14 +126,15 @@ export class Graveyard {
 
   /** From the host. */
   hear(news: DirectoryNews): void {
-    this.#scan.hear(news);
+    this.#events.hear(news);
   }
 
   /** Has the host watch while we sleep, and then reads everything again. */
   async entrust(quiet: readonly string[], sockets: readonly string[]): Promise<void> {
-    await this.#scan.handOver(quiet, sockets);
-    await this.#liveness.retry();
-    this.#tell();
+    await this.#events.handOver(quiet, sockets);
+    // Two changes within one tick of the clock may look the same to the host.
+    await sleep(MAX_TICK_MS);
+    await this.rescan();
   }
 
   /**
@@ -140,7 +156,7 @@ export class Graveyard {
   /** undefined: something is under way, or nothing would report the end of a peer that matters. */
   vigil(): Vigil | undefined {
     const { isQuiet = () => false, inbox } = this.#options;
-    const isBusy = this.#isTelling || this.#liveness.isTrying || !this.#scan.isIdle;
+    const isBusy = this.#isTelling || this.#liveness.isTrying || !this.#scan.isIdle || !this.#events.isHealthy;
     if (!this.#hasStarted || this.#business !== 'own' || isBusy) return undefined;
     const boot = inbox?.self()?.boot;
     return vigilOf(
@@ -160,9 +176,21 @@ export class Graveyard {
   }
 
   async stop(): Promise<void> {
+    this.#isStopped = true;
     this.#hasStarted = false;
+    clearInterval(this.#timer);
     this.#liveness.stop();
-    await this.#scan.stop();
+    this.#scan.stop();
+    await this.#events.close();
+  }
+
+  /** What only the timer finds shows that the watcher may be deaf, so a new one is opened. */
+  async #onTimer(): Promise<void> {
+    void this.#liveness.retry();
+    const before = this.#scan.changes;
+    await this.#scan.rescan();
+    const mayBeDeaf = this.#scan.changes !== before || !this.#events.isHealthy;
+    if (mayBeDeaf && !this.#isStopped) void this.#events.open();
   }
 
   #see(members: readonly Member[]): void {
@@ -200,9 +228,8 @@ export class Graveyard {
   }
 
   #wasHeld(name: string): boolean {
-    const { heldBefore = {} } = this.#options;
     const seen = this.#members.find(({ tombstone }) => tombstone.Name === name);
-    return Object.hasOwn(heldBefore, name) && heldBefore[name] === hostOf(seen?.tombstone.Incarnation);
+    return this.#options.heldBefore?.[name] === hostOf(seen?.tombstone.Incarnation);
   }
 
   /** Once for all changes of the same moment. */

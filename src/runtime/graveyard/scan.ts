@@ -1,18 +1,16 @@
 /**
- * Reads what the other members write: all files at the start, one file when an event names it, and all files again
- * every few seconds, because events can be missing (network volumes, exhausted inotify limits).
+ * Reads what the other members write: one file when an event names it, and all files at the start and every few
+ * seconds, because events can be missing (network volumes, exhausted inotify limits).
  *
  * A file that does not parse may be half written: the last good tombstone stays, and the file is read again soon. A
  * file that is gone leaves its last good tombstone behind, marked as vanished. Neither is ever news of a death.
  *
  * Any container that mounts the graveyard can create any number of tombstones. The scan keeps 128 present members and
- * 128 vanished ones; beyond that only those that the configuration names and those that hold their socket.
+ * 128 vanished ones, beside those that the configuration names.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isRequestFor } from '../../core/format/stop-request.ts';
 import type { Tombstone } from '../../core/format/tombstone.ts';
-import type { DirectoryNews, WatchCommand } from '../host/host.ts';
-import { FileEvents } from './file-events.ts';
 import { listMembers, MAX_MEMBERS, type Reading, readMember } from './read.ts';
 
 /** What was last read of a member. */
@@ -29,22 +27,17 @@ export interface ScanOptions {
   readonly ownName: string;
   /** Members that the configuration names: they are read however many others there are. */
   readonly named: ReadonlySet<string>;
-  readonly rescanMs: number;
+  /** Called before each listing of the directory. */
+  readonly onScan: () => Promise<void>;
   /** All other members by name: after the first scan, then after each change. */
   readonly onMembers: (members: readonly Member[]) => void;
-  readonly onRescan: () => void;
   /** A stop request for this member, each time its file is seen. */
   readonly onRequest: (file: string) => Promise<void>;
   /** What lies in the graveyard and is no tombstone, each time it is seen. */
   readonly onIgnored: (name: string, why: string) => void;
   readonly onTrouble: (message: string, error: Error | undefined) => void;
-  readonly isHeld: (name: string) => boolean;
-  /** Has the host watch the directory; undefined: it cannot. */
-  readonly order?: ((command: WatchCommand) => void) | undefined;
 }
 
-/** The kernel's clock, from which files have their times, ticks at least this often. */
-const MAX_TICK_MS = 20;
 /** A file that does not parse is read again after 20 ms, 40 ms and so on; after that only events and rescans read it. */
 const FIRST_REREAD_MS = 20;
 const MAX_REREADS = 7;
@@ -60,35 +53,23 @@ interface Reread {
 }
 
 export class Scan {
+  /** How often anything new was read. */
+  changes = 0;
   readonly #options: ScanOptions;
-  readonly #events: FileEvents;
   readonly #members = new Map<string, Member>();
   readonly #rereads = new Map<string, Reread>();
   /** Files to read; `#isAllDue` also lists the directory. */
   readonly #due = new Set<string>();
   #isAllDue = false;
   #waiting: (() => void)[] = [];
-  #changes = 1;
-  #changesTold = 0;
+  #changesTold = -1;
   #usedUntilMs = Number.NEGATIVE_INFINITY;
   #isWorking = false;
   #isStopped = false;
   #isUnreadable = false;
-  #timer: NodeJS.Timeout | undefined;
 
   constructor(options: ScanOptions) {
     this.#options = options;
-    const { dir, ownName, onTrouble, order } = options;
-    const [onName, onAnything] = [(name: string) => this.#readSoon(name), () => void this.rescan()];
-    this.#events = new FileEvents({ dir, ownName, onName, onAnything, onTrouble, order });
-  }
-
-  /** Resolves after the first scan. It does not wait for the file events, which begin with a scan of their own. */
-  async start(): Promise<void> {
-    await this.rescan();
-    if (this.#isStopped) return;
-    void this.#events.open();
-    this.#timer = setInterval(() => void this.#onTimer(), this.#options.rescanMs).unref();
   }
 
   /** Resolves after a scan that began after this call; at once when the scan is stopped. */
@@ -100,57 +81,33 @@ export class Scan {
     return scanned;
   }
 
-  /** From the host. */
-  hear(news: DirectoryNews): void {
-    if (!this.#isStopped) this.#events.hear(news);
-  }
-
-  /** Resolves once the host watches for us, and everything that changed before is read. */
-  async handOver(quiet: readonly string[], sockets: readonly string[]): Promise<void> {
-    await this.#events.handOver(quiet, sockets);
-    // Two changes within one tick of the clock may look the same to the host.
-    await sleep(MAX_TICK_MS);
-    await this.rescan();
-  }
-
-  /** Everything that has changed so far is read, and further changes will be reported. */
-  get isIdle(): boolean {
-    const isRereading = [...this.#rereads.values()].some(({ timer }) => timer !== undefined);
-    return !this.#isWorking && !this.#isUnreadable && !isRereading && this.#events.isHealthy;
-  }
-
-  async stop(): Promise<void> {
-    this.#isStopped = true;
-    clearInterval(this.#timer);
-    for (const { timer } of this.#rereads.values()) clearTimeout(timer);
-    for (const resolve of this.#waiting.splice(0)) resolve();
-    await this.#events.close();
-  }
-
-  /** What only the timer finds shows that the watcher may be deaf, so a new one is opened. */
-  async #onTimer(): Promise<void> {
-    this.#options.onRescan();
-    const before = this.#changes;
-    await this.rescan();
-    const mayBeDeaf = this.#changes !== before || !this.#events.isHealthy;
-    if (mayBeDeaf && !this.#isStopped) void this.#events.open();
-  }
-
-  #readSoon(file: string): void {
-    if (this.#isStopped) return;
-    if (this.#due.size < MAX_MEMBERS) this.#due.add(file);
+  /** Reads this file soon, or all: it may have changed. */
+  read(file?: string): void {
+    if (file !== undefined && this.#due.size < MAX_MEMBERS) this.#due.add(file);
     else this.#isAllDue = true;
     void this.#work();
   }
 
+  /** Everything that is known to have changed is read. */
+  get isIdle(): boolean {
+    const isRereading = [...this.#rereads.values()].some(({ timer }) => timer !== undefined);
+    return !this.#isWorking && !this.#isUnreadable && !isRereading;
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    for (const { timer } of this.#rereads.values()) clearTimeout(timer);
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
   async #work(): Promise<void> {
-    if (this.#isWorking) return;
+    if (this.#isWorking || this.#isStopped) return;
     this.#isWorking = true;
     while (!this.#isStopped && (this.#isAllDue || this.#due.size > 0)) {
       // A caller that waits for a scan gets it at once.
       if (this.#waiting.length === 0) await this.#slowDown();
       const waiting = this.#waiting.splice(0);
-      for (const file of this.#isAllDue ? await this.#list() : [...this.#due]) await this.#read(file);
+      for (const file of this.#isAllDue ? await this.#list() : [...this.#due]) await this.#readNow(file);
       if (!this.#isStopped) this.#tell();
       for (const resolve of waiting) resolve();
     }
@@ -169,9 +126,9 @@ export class Scan {
   async #list(): Promise<readonly string[]> {
     this.#isAllDue = false;
     this.#due.clear();
-    const { dir, ownName, named, onIgnored, onTrouble } = this.#options;
+    const { dir, ownName, named, onScan, onIgnored, onTrouble } = this.#options;
     // One call after the other: each one that hangs holds one of the few threads that this process has for files.
-    await this.#events.check();
+    await onScan();
     try {
       const { names, hidden, ignored } = await listMembers(dir, (file) => isRequestFor(ownName, file));
       this.#isUnreadable = false;
@@ -185,7 +142,7 @@ export class Scan {
     }
   }
 
-  async #read(file: string): Promise<void> {
+  async #readNow(file: string): Promise<void> {
     const { dir, ownName, onRequest, onIgnored } = this.#options;
     // Before the reading, because an event that comes during it is news.
     this.#due.delete(file);
@@ -211,7 +168,7 @@ export class Scan {
     this.#rereads.set(file, reread);
     const onTime = (): void => {
       reread.timer = undefined;
-      this.#readSoon(file);
+      this.read(file);
     };
     reread.timer = setTimeout(onTime, FIRST_REREAD_MS * 2 ** reread.count++).unref();
   }
@@ -223,7 +180,7 @@ export class Scan {
     const { History, ...rest } = tombstone;
     // A copy, because a string that was cut out of a text keeps the whole text in memory.
     this.#members.set(name, { tombstone: structuredClone(rest), vanished: false, mark });
-    this.#changes++;
+    this.changes++;
   }
 
   /** Returns whether it was present. Members that vanished last stand last. */
@@ -232,7 +189,7 @@ export class Scan {
     if (member?.vanished !== false) return false;
     this.#members.delete(name);
     this.#members.set(name, { ...member, vanished: true, mark: '' });
-    this.#changes++;
+    this.changes++;
     return true;
   }
 
@@ -241,14 +198,16 @@ export class Scan {
   }
 
   #tell(): void {
-    if (this.#changesTold === this.#changes) return;
-    this.#changesTold = this.#changes;
-    const { named, isHeld, onMembers } = this.#options;
-    const isDead = ([, { tombstone }]: readonly [string, Member]): boolean => tombstone.Died !== undefined;
-    const gone = [...this.#members].filter(([name, { vanished }]) => vanished && !named.has(name) && !isHeld(name));
+    if (this.#changesTold === this.changes) return;
+    this.#changesTold = this.changes;
+    const { named, onMembers } = this.#options;
+    const gone = [...this.#members.values()].filter(
+      ({ vanished, tombstone }) => vanished && !named.has(tombstone.Name),
+    );
     // The dead go first, then those that vanished first.
-    gone.sort((a, b) => Number(isDead(b)) - Number(isDead(a)));
-    for (const [name] of gone.slice(0, Math.max(0, gone.length - MAX_MEMBERS))) this.#members.delete(name);
+    gone.sort((a, b) => Number(a.tombstone.Died === undefined) - Number(b.tombstone.Died === undefined));
+    for (const { tombstone } of gone.slice(0, Math.max(0, gone.length - MAX_MEMBERS)))
+      this.#members.delete(tombstone.Name);
     onMembers([...this.#members.values()].sort((a, b) => (a.tombstone.Name < b.tombstone.Name ? -1 : 1)));
   }
 }

@@ -295,21 +295,6 @@ describe('Store.tend', () => {
   });
 });
 
-describe('Store.clear', () => {
-  it('removes tombstone and socket of the names given, and takes no name that is a path', async () => {
-    const dir = temporaryDirectory();
-    const graveyard = join(dir, 'graveyard');
-    mkdirSync(graveyard);
-    for (const file of ['x', 'graveyard/a', 'graveyard/.a.sock', 'graveyard/b', 'graveyard/.c.sock']) {
-      writeFileSync(join(dir, file), '');
-    }
-    const names = ['a', 'c', 'never-there', '../x', '.', ''];
-    assert.equal(await new Store(graveyard, 'me').clear(names, async () => true), undefined);
-    assert.deepEqual(readdirSync(graveyard), ['b']);
-    assert.ok(existsSync(join(dir, 'x')));
-  });
-});
-
 describe('Store.close', () => {
   it('writes what was asked for and begins nothing else, so that a process that ends leaves no half-written file', async () => {
     const dir = temporaryDirectory();
