@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import {
   chmodSync,
   chownSync,
-  existsSync,
   linkSync,
   mkdirSync,
   readdirSync,
