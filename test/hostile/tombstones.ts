@@ -116,45 +116,15 @@ const MUTATIONS: readonly ((bytes: Buffer, chance: Chance) => Buffer)[] = [
   (bytes) => Buffer.from(bytes.toString('latin1'), 'utf16le'),
 ];
 
-const NUMBERS = ['1e999', '-0', '-1', '0.5', '9007199254740993', '1e308', '00', '9'.repeat(400), '2', 'NaN', '0x1'];
-const VALUES = [
-  'null',
-  '[]',
-  '{}',
-  '[[]]',
-  'true',
-  '""',
-  '"__proto__"',
-  '"constructor"',
-  '"\\ud800"',
-  '"\\u0000"',
-  '"\\u001b[2J"',
-  '"\\u202e"',
-  '1e400',
-  '"2026-99-99T99:99:99Z"',
-];
+const NUMBERS = '1e999 -0 -1 0.5 9007199254740993 1e308 00 2 NaN 0x1'.split(' ').concat('9'.repeat(400));
+const VALUES =
+  'null [] {} [[]] true "" "__proto__" "constructor" "\\ud800" "\\u0000" "\\u001b[2J" "\\u202e" 1e400 "2026-99-99T99:99:99Z"'.split(
+    ' ',
+  );
 const SPLINTERS = [
-  '"__proto__":{"Died":"x"},',
-  '"constructor":{"prototype":{"polluted":1}},',
-  '"Version":2,',
-  '"Version":9007199254740991,',
-  '"Name":"b",',
-  '\0',
-  '\x1b[2J',
-  '\xff\xfe',
-  '\xed\xa0\x80',
-  '\x9b31m',
-  'Died: &a x\n',
-  'Died: *a\n',
-  '<<: *a\n',
-  '!!binary ',
-  '---\n',
-  '...\n',
-  '? ',
-  '- ',
-  '\r\n',
-  '"History":[{"At":"x"}],',
-  '//',
+  ...['"__proto__":{"Died":"x"},', '"constructor":{"prototype":{"polluted":1}},', '"History":[{"At":"x"}],'],
+  ...['"Version":2,', '"Version":9007199254740991,', '"Name":"b",', '//', '---\n', '...\n', '? ', '- ', '\r\n'],
+  ...['\0', '\x1b[2J', '\xff\xfe', '\xed\xa0\x80', '\x9b31m', 'Died: &a x\n', 'Died: *a\n', '<<: *a\n', '!!binary '],
 ];
 
 /** A real tombstone with some damage. */

@@ -65,14 +65,6 @@ describe('the limits of a graveyard', () => {
     assert.ok(peers.items.length <= most, `${peers.items.length} rounds, at most ${most} are allowed`);
   });
 
-  it('keep no history of a peer', async (t) => {
-    const dir = temporaryDirectory();
-    writeTombstone(dir, 'a', { History: [{ At: TIME, Event: 'Born' }] });
-    const { graveyard, peers } = graveyardOf(t, dir);
-    await graveyard.start();
-    assert.equal(peers.latest('a').tombstone.History, undefined);
-  });
-
   it('allow 32 warnings about odd names and one that says so', async (t) => {
     const dir = temporaryDirectory();
     const { graveyard, troubles } = graveyardOf(t, dir);

@@ -21,13 +21,14 @@ describe('Graveyard', () => {
 
   it('K01 a death from before the watch is seen, and marked as found at the start', async (t) => {
     const dir = temporaryDirectory();
-    writeTombstone(dir, 'a', { Died: TIME, ExitCode: 0 });
+    writeTombstone(dir, 'a', { Died: TIME, ExitCode: 0, History: [{ At: TIME, Event: 'Born' }] });
     writeTombstone(dir, 'b');
     const { graveyard, peers } = graveyardOf(t, dir);
     await graveyard.start();
     assert.equal(peers.items.length, 1);
     const a = peers.latest('a');
     assert.deepEqual([a.tombstone.Died, a.foundAtStart, a.vanished, a.liveness], [TIME, true, false, 'none']);
+    assert.equal(a.tombstone.History, undefined, 'no member needs the history of another');
     // It falls between the first scan and the watch.
     writeTombstone(dir, 'b', { Died: TIME, ExitCode: 0 });
     assert.equal((await peers.seen('b', (it) => it.tombstone.Died === TIME)).foundAtStart, false);
