@@ -1,6 +1,6 @@
 /**
- * A user without inotify instances: the kernel gives 128 to each on a node, where containers of root share them with the
- * kubelet and its containerd. A member takes none, so it sees and sleeps as ever.
+ * A user without inotify instances. The kernel gives 128 to each uid of a node, and containers of root share them with
+ * the kubelet and containerd. A member needs none.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
