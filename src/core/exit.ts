@@ -4,6 +4,9 @@
 import type { MemberConfig } from './config.ts';
 import { SIGINT } from './signals.ts';
 
+/** In a range of ends, the end by signal n is this and n: behind all exit codes. */
+export const SIGNAL_EXIT = 256;
+
 /** Whichever of the two ended the process, as waitpid(2) has it. */
 export interface ChildExit {
   readonly code: number | undefined;

@@ -140,8 +140,8 @@ static void apply(struct init *init, const struct operation *op) {
     case OP_ASLEEP_AT:
       show_asleep(&init->sleep, op->text);
       break;
-    case OP_LAST_WORD:
-      set_last_word(&init->reflexes, op);
+    case OP_PREPARED_ENDS:
+      set_prepared_ends(&init->reflexes, op);
       break;
     case OP_END_WITH:
       set_end_with(&init->reflexes, op);

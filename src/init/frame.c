@@ -77,15 +77,19 @@ static bool decode_exec(struct fields *fields, struct operation *op) {
   return next_words(fields, op) && op->count > 0;
 }
 
-static bool decode_reflex(struct fields *fields, struct operation *op) {
-  uint64_t needed = 0, lost = 0;
-  if (!next_number(fields, 1, MAX_NUMBER, &op->id)) return false;
-  if (op->kind == OP_END_WITH && !(next_number(fields, 0, MAX_MAINS, &needed) && next_number(fields, 0, 1, &lost) &&
-                                   next_signal(fields, 1, &op->signal)))
-    return false;
+static bool decode_prepared_ends(struct fields *fields, struct operation *op) {
+  return next_number(fields, 1, MAX_NUMBER, &op->id) && next_signal(fields, 1, &op->signal) &&
+         next_time(fields, &op->wait_ms) && next_words(fields, op) && op->length <= MAX_PREPARED_BYTES;
+}
+
+static bool decode_end_with(struct fields *fields, struct operation *op) {
+  uint64_t needed, lost, holds;
+  if (!next_number(fields, 1, MAX_NUMBER, &op->id) || !next_number(fields, 0, MAX_MAINS, &needed)) return false;
+  if (!next_number(fields, 0, 1, &lost) || !next_number(fields, 0, 1, &holds)) return false;
   op->limit = (uint32_t)needed;
   op->index = (uint32_t)lost;
-  return next_words(fields, op) && op->length <= MAX_LAST_WORD_BYTES;
+  op->holds = holds;
+  return next_signal(fields, 1, &op->signal) && next_words(fields, op) && op->length <= MAX_PREPARED_BYTES;
 }
 
 static bool decode_forward(struct fields *fields, struct operation *op) {
@@ -157,8 +161,8 @@ static const struct {
     [OP_WATCH] = {"watch", "W"},
     [OP_SLEEP] = {"sleep", ""},
     [OP_ASLEEP_AT] = {"asleep-at", "p"},
-    [OP_LAST_WORD] = {"last-word", "R"},
-    [OP_END_WITH] = {"end-with", "R"},
+    [OP_PREPARED_ENDS] = {"prepared-ends", "R"},
+    [OP_END_WITH] = {"end-with", "E"},
     [OP_EXIT] = {"exit", "c"},
 };
 
@@ -174,12 +178,14 @@ static bool decode_field(char field, struct fields *fields, struct operation *op
       return decode_spawn(fields, op);
     case 'B':
       return decode_fallback(fields, op);
+    case 'E':
+      return decode_end_with(fields, op);
     case 'F':
       return decode_forward(fields, op);
     case 'H':
       return decode_exec(fields, op);
     case 'R':
-      return decode_reflex(fields, op);
+      return decode_prepared_ends(fields, op);
     case 'W':
       return decode_watch(fields, op);
     case 'i':

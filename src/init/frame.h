@@ -22,7 +22,7 @@ enum {
   MAX_QUIET = 128,
   MAX_WATCHED = 128,
   MAX_WHY_BYTES = 128,
-  MAX_LAST_WORD_BYTES = 40960,
+  MAX_PREPARED_BYTES = 65536,
   MAX_MAINS = 16,
 };
 
@@ -47,7 +47,7 @@ enum operation_kind {
   OP_WATCH,
   OP_SLEEP,
   OP_ASLEEP_AT,
-  OP_LAST_WORD,
+  OP_PREPARED_ENDS,
   OP_END_WITH,
   OP_EXIT,
 };
@@ -64,10 +64,11 @@ struct operation {
   size_t length;                  /* of text */
   uint8_t table[MAX_SIGNAL + 1];  /* forward, forward-once: table[from] is to, 0 is "not forwarded" */
   uint64_t stops;                 /* fallback: bit n-1 stands for signal n */
-  int64_t wait_ms, grace_ms;      /* fallback; NEVER: none */
+  int64_t wait_ms, grace_ms;      /* fallback; wait_ms: prepared-ends, too; NEVER: none */
   int64_t at;                     /* fallback, kill-at, leave-at, due; NEVER: never */
   int signal;                     /* kill, fallback, sweep, parent-death, end-with */
   int code;                       /* exit */
+  bool holds;                     /* end-with */
 };
 
 /* What a commit may refer to: the last event sent, and how many words init's own argv has. */
@@ -101,7 +102,7 @@ enum event_kind {
   EV_OVERDUE,
   EV_EXITED,
   EV_KILLED,
-  EV_WORDED,
+  EV_END_WRITTEN,
   EV_STOP_SENT,
   EV_GROUP_GONE,
   EV_STRAYS_GONE,
@@ -113,12 +114,13 @@ enum event_kind {
 struct event {
   uint64_t seq, id;
   int64_t at;
-  int64_t wall;      /* worded, stop-sent: nanoseconds since 1970 */
+  int64_t wall;      /* end-written, stop-sent: nanoseconds since 1970 */
   int32_t pid;       /* sender of a signal, or the child */
   int32_t value;     /* signal, errno, exit code, signal of death or number of strays */
   uint8_t as;        /* forwarded: the number it was sent as */
   uint8_t kind;      /* enum event_kind */
-  bool flag;         /* signal: from a terminal; forwarded: by `once`; exited, killed: core dumped */
+  bool flag;         /* signal: from a terminal; forwarded: by `once`; exited, killed: core dumped;
+                        stop-sent: with the mains */
 };
 
 /* No frame but hello is longer. */

@@ -73,12 +73,15 @@ int64_t shorten_grace(int64_t grace_ms) {
   return grace_ms == NEVER ? NEVER : grace_ms - (grace_ms < 10000 ? grace_ms / 20 : 500);
 }
 
-void send_stop(struct init *init, const struct child *child, int number) {
+void send_stop(struct init *init, const struct child *child, int number, bool by_mains) {
   init->grace.stopped = child->id;
   signal_child(&init->children, child, number);
   /* The exact time: never before that of a tombstone whose end it follows, which is the beginning of its millisecond. */
-  struct event event = {.kind = EV_STOP_SENT, .id = child->id, .value = number, .wall = wall_ns()};
+  struct event event = {.kind = EV_STOP_SENT, .id = child->id, .value = number, .wall = wall_ns(), .flag = by_mains};
   push(&init->queue, event);
+  /* A stop request that finds its mains gone is a hold of 1 ms: a prepared end has no place for one of none. */
+  struct event *sent = &init->queue.events[init->queue.count - 1];
+  if (by_mains && init->queue.count > 1 && sent->at == sent[-1].at) sent->at++;
 }
 
 void stop_in_time(struct init *init) {
@@ -86,7 +89,7 @@ void stop_in_time(struct init *init) {
   if (stop_at(init, child) <= now_ms()) {
     const struct event *stop = oldest_stop(&init->queue, &init->forwarding.fallback);
     int number = init->forwarding.fallback.signal;
-    send_stop(init, child, number > 0 || !stop ? number : stop->value);
+    send_stop(init, child, number > 0 || !stop ? number : stop->value, false);
   }
   if (kill_at(init, child) > now_ms()) return;
   init->grace.overdue = child->id;

@@ -44,7 +44,7 @@ int64_t next_own_step(struct init *init);
 /* Does what of that is due. */
 void stop_in_time(struct init *init);
 /* Sends the stop signal in the place of the supervisor, once for each child, and tells it. */
-void send_stop(struct init *init, const struct child *child, int number);
+void send_stop(struct init *init, const struct child *child, int number, bool by_mains);
 /* So long that a supervisor which is started after the KILL can record it before the platform's own KILL. */
 int64_t shorten_grace(int64_t grace_ms);
 

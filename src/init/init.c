@@ -37,7 +37,7 @@ static int timeout(struct init *init) {
       init->children.check_at,  init->helpers.check_at,        init->strays.sweep_at, init->liveness.accept_at,
       init->supervisor.start_at, next_watch(&init->supervisor), next_own_step(init), leaves_at(init),
       init->sleep.is_asleep ? init->supervisor.watch.due : NEVER,
-      next_look(&init->directory),
+      next_look(&init->directory), prepared_until(init),
   };
   int64_t next = earliest(times, sizeof times / sizeof *times);
   if (next == NEVER) return -1;
@@ -250,7 +250,7 @@ static void set_up(struct init *init) {
   init->directory.news = storage->news;
   init->strays.swept = storage->swept;
   init->helpers.outputs = storage->outputs;
-  init->reflexes.words = storage->last_word;
+  init->reflexes.words = storage->prepared;
 }
 
 int main(int argc, char **argv, char **env) {

@@ -14,7 +14,7 @@
  *   alone.c        the end without a supervisor, and the end of init
  *   signals.c      what init receives and passes on; grace.c: the grace period of a stop
  *   strays.c       adopted processes
- *   reflex.c       what it does because the supervisor has decided it beforehand; last-word.c: when the command ends
+ *   reflex.c       what it does because the supervisor has decided it beforehand; prepared-end.c: when the command ends
  *   children.c     the application; terminal.c: in its foreground; helpers.c: commands of probes and hooks
  *   program.c      fork and exec; exec.c: the look-up in PATH; processes.c: /proc
  *   queue.c        events; liveness.c: the socket for peers; refuse.c: why nothing is started
@@ -76,7 +76,7 @@ struct storage {
   char news[MAX_NEWS_BYTES];
   alignas(4096) char outputs[MAX_HELPERS][MAX_OUTPUT_BYTES];
   alignas(4096) char memo[MAX_MEMO_BYTES];
-  alignas(4096) char last_word[MAX_LAST_WORD_BYTES];
+  alignas(4096) char prepared[MAX_PREPARED_BYTES];
   alignas(4096) char out[MAX_HELLO_BYTES];
   alignas(4096) char in[MAX_IN_BYTES];
 };

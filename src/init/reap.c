@@ -42,7 +42,7 @@ void reap(struct init *init) {
     else if (!on_helper_changed(&init->helpers, pid, status)) on_orphan_changed(init, pid, status);
   }
   report_ended_helpers(&init->helpers, &init->queue);
-  say_last_word(init);
+  end_as_prepared(init);
   report_gone_children(init);
   continue_sweep(init);
 }

@@ -132,11 +132,22 @@ void wake(struct init *init, const char *why) {
   if (!sleep->is_parting) init->supervisor.start_at = now_ms();
 }
 
+/*
+ * In a prepared stop a change is mostly the end of a main, of which init hears by itself. Only a request for this member,
+ * and a main that is gone without a word, cannot wait.
+ */
+static bool is_urgent(const struct init *init) {
+  const struct sleep *sleep = &init->sleep;
+  return sleep->has_fired && (strncmp(sleep->why, "file .", 6) == 0 || init->reflexes.gone > 0);
+}
+
 void wake_when_needed(struct init *init) {
   struct sleep *sleep = &init->sleep;
   if (!sleep->is_asleep) return;
-  if (init->queue.count > 0) wake(init, "event");
-  else if (sleep->has_fired) wake(init, "");
+  int64_t until = prepared_until(init);
+  bool is_prepared = until != NEVER && until > now_ms() && !is_urgent(init);
+  if (init->queue.count > 0 && !is_prepared) wake(init, "event");
+  else if (sleep->has_fired && !is_prepared) wake(init, "");
   else if (init->supervisor.watch.due <= now_ms()) wake(init, "due");
 }
 

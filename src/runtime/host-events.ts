@@ -9,14 +9,14 @@ import type { Event } from '../core/state/events.ts';
 import type { State } from '../core/state/state.ts';
 import type { Instant } from '../core/time.ts';
 import { MAX_OUTPUT_BYTES } from './host/frames.ts';
-import type { HelperEnded, HostEvent, Worded } from './host/host.ts';
+import type { EndWritten, HelperEnded, HostEvent } from './host/host.ts';
 
 /**
  * `oom`: of a KILL, the kernel's OOM killer was at work since the last one. `program`: what a helper was to run;
  * undefined: its task is forgotten.
  */
 export function eventOf(
-  { seq: _seq, ...report }: Exclude<HostEvent, Worded>,
+  { seq: _seq, ...report }: Exclude<HostEvent, EndWritten>,
   at: Instant,
   oom: boolean,
   program?: string,
@@ -36,7 +36,13 @@ export function eventOf(
       };
     }
     case 'stopSent':
-      return { type: report.type, id: report.id, signal: report.signal, at: { ...at, wall: report.wall } };
+      return {
+        type: report.type,
+        id: report.id,
+        signal: report.signal,
+        isByMains: report.isByMains,
+        at: { ...at, wall: report.wall },
+      };
     default:
       return { ...report, at };
   }

@@ -6,10 +6,12 @@
 import { dirname, join } from 'node:path';
 import type { MemberConfig } from '../core/config.ts';
 import { handleOf, MAX_SOCKET_PATH_BYTES } from '../core/format/tombstone.ts';
-import { type CoveredEnd, coveredEnds, type Ended, fill } from '../core/lifecycle/covered-ends.ts';
-import { endWithMains, isCalm, isStill, type Known } from '../core/lifecycle/reflexes.ts';
+import { fill, type PreparedEnd, preparedEnds, preparedStop, type Use } from '../core/lifecycle/prepared-ends.ts';
+import { type EndWith, endWithMains, isCalm, isStill, type Known } from '../core/lifecycle/reflexes.ts';
 import { SIGTERM } from '../core/signals.ts';
 import type { State } from '../core/state/state.ts';
+import type { Instant } from '../core/time.ts';
+import { MAX_PREPARED_BYTES } from './host/frames.ts';
 import type { HostCommand } from './host/host.ts';
 import { isLocalFile } from './local-volume.ts';
 import type { Log } from './log.ts';
@@ -37,13 +39,13 @@ export class Reflexes {
   readonly #options: ReflexesOptions;
   #latest: Known | undefined;
   /** What the host has been left with; undefined: nothing. */
-  #ends: readonly CoveredEnd[] | undefined;
+  #left: Left | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   /** `isResumed`: a supervisor before this one may have left something. */
   constructor(options: ReflexesOptions, isResumed: boolean) {
     this.#options = options;
-    if (isResumed) this.#ends = [];
+    if (isResumed) this.#left = { ends: [] };
   }
 
   /** To be told of every state; returns what has to be in the commit that goes with it. */
@@ -53,49 +55,97 @@ export class Reflexes {
     if (before !== undefined && isStill(before, latest)) return [];
     clearTimeout(this.#timer);
     if (isCalm(state)) this.#timer = setTimeout(() => void this.#leaveBehind(latest), QUIET_MS).unref();
-    if (this.#ends === undefined) return [];
-    this.#ends = undefined;
-    return [
-      { type: 'lastWord', id: 1, path: '', evidence: undefined, ends: [] },
-      { type: 'endWith', id: 1, needed: 0, endsWithLost: false, signal: SIGTERM, mains: [] },
-    ];
+    if (this.#left === undefined) return [];
+    this.#left = undefined;
+    return [NO_ENDS, NO_MAINS];
   }
 
-  /** What the host, which has said its last word, has written; undefined: it may have been written over since. */
-  writtenBy(ended: Ended): string | undefined {
-    const end = this.#ends?.find(({ from, to }) => from <= ended.code && ended.code <= to);
-    return end === undefined ? undefined : fill(end.text, ended);
+  /** What the host has written for this end; undefined: it may have been written over since. */
+  writtenBy(at: Instant, code: number): string | undefined {
+    const end = this.#left?.ends.find(({ prelude, from, to }) => prelude === '' && from <= code && code <= to);
+    return end === undefined ? undefined : fill(end.text, { moments: [at], code });
+  }
+
+  /** For the time asleep: the ends that were left behind, and those of a whole stop as far as there is room for them. */
+  prepareStop(): readonly HostCommand[] {
+    const { ends, rest } = this.#left ?? {};
+    const state = this.#latest?.state;
+    if (ends === undefined || rest === undefined || state === undefined) return [];
+    const stop = preparedStop(this.#options.member, state, rest.use, rest.endWith);
+    if (stop === undefined) return [];
+    const { signal, patienceMs } = stop;
+    const all = [...ends, ...stop.ends];
+    const texts = all.flatMap(({ text, log, evidence }) => [text, log, evidence]);
+    const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+    if (bytes > MAX_PREPARED_BYTES - MAX_PATHS_BYTES) return [];
+    return [{ ...rest.command, signal, patienceMs, ends: all }];
   }
 
   async #leaveBehind(known: Known): Promise<void> {
     const { member, tombstoneAt, log, terminationLog: evidence, needsSupervisor, commit } = this.#options;
-    const { state, wakeAtMs } = known;
+    const { state, wakeAtMs: untilMs } = known;
     // Where a file system may hang init is not to write.
     const isWritable = evidence === undefined || (await isLocalFile(evidence.path));
     const path = await tombstoneAt();
     const isOld = this.#latest === undefined || !isStill(known, this.#latest);
     if (path === undefined || isOld || state.child.is !== 'alive') return;
     const { id } = state.child;
-    const ends = coveredEnds(member, state, {
-      untilMs: wakeAtMs,
+    const use: Use = {
+      untilMs,
       needsSupervisor: needsSupervisor || !isWritable,
       lineOf: ({ level, message, details }, time) => log.lineOf(level, message, details, time),
-    });
-    const { needed = 0, signal = SIGTERM, mains = [] } = endWithMains(member, state) ?? {};
-    const named = mains.map(({ name, hostId }) => ({ hostId, path: join(dirname(path), handleOf(name)) }));
+    };
+    const ends = preparedEnds(member, state, use);
+    const endWith = endWithMains(member, state);
+    const named = (endWith?.mains ?? []).map(({ name, hostId }) => ({
+      hostId,
+      path: join(dirname(path), handleOf(name)),
+    }));
     const isReachable = named.every((main) => Buffer.byteLength(main.path) <= MAX_SOCKET_PATH_BYTES);
-    this.#ends = ends;
+    const heard = isReachable ? endWith : undefined;
+    const command = { ...NO_ENDS, id, path, evidence, ends };
+    this.#left = { ends, rest: { command, use, endWith: heard } };
     commit([
-      { type: 'lastWord', id, path, evidence, ends },
+      command,
       {
         type: 'endWith',
         id,
-        needed: isReachable ? needed : 0,
+        needed: heard?.needed ?? 0,
         // Under the other policies the main's container is started again.
         endsWithLost: member.restartPolicy === 'Never',
-        signal,
+        holds: heard?.holds ?? false,
+        signal: heard?.signal ?? SIGTERM,
         mains: isReachable ? named : [],
       },
     ]);
   }
 }
+
+interface Left {
+  readonly ends: readonly PreparedEnd[];
+  /** undefined: a supervisor before this one has left it. */
+  readonly rest?: { readonly command: EndsCommand; readonly use: Use; readonly endWith: EndWith | undefined };
+}
+
+type EndsCommand = HostCommand & { readonly type: 'preparedEnds' };
+
+const NO_ENDS: EndsCommand = {
+  type: 'preparedEnds',
+  id: 1,
+  signal: SIGTERM,
+  patienceMs: 0,
+  path: '',
+  evidence: undefined,
+  ends: [],
+};
+const NO_MAINS: HostCommand = {
+  type: 'endWith',
+  id: 1,
+  needed: 0,
+  endsWithLost: false,
+  holds: false,
+  signal: SIGTERM,
+  mains: [],
+};
+/** Of the frame, for all that is no text: two paths, and a few numbers an end. */
+const MAX_PATHS_BYTES = 8_500;

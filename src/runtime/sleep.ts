@@ -27,6 +27,8 @@ export interface SleeperOptions {
   readonly rest: () => Rest;
   /** undefined: solo, or not there yet. */
   readonly membership: () => Pick<Membership, 'vigil' | 'entrust'> | undefined;
+  /** What the host is to do about a stop while nobody is awake. */
+  readonly prepareStop: () => readonly HostCommand[];
   /** One commit, with the memo; `held` is for the memo from then on. */
   readonly commit: (commands: readonly HostCommand[], held?: Readonly<Record<string, string>>) => void;
 }
@@ -81,7 +83,7 @@ export class Sleeper {
 
   /** If the host does not let us go we live on, and try again later. */
   async #rest(): Promise<void> {
-    const { log, commit, member, membership } = this.#options;
+    const { log, commit, member, membership, prepareStop } = this.#options;
     const events = this.#events;
     const isUndisturbed = (): boolean => this.#isOpen && this.#events === events && this.#mayRest();
     if (!isUndisturbed()) return;
@@ -99,7 +101,7 @@ export class Sleeper {
     log.say('debug', 'nothing is due: asleep until something happens');
     await log.flush(MOST.flushingMs);
     const shown = vigil === undefined ? [] : [{ type: 'asleepAt', path: vigil.own } as const];
-    if (isUndisturbed() && !log.isWriting) commit([...shown, { type: 'sleep' }]);
+    if (isUndisturbed() && !log.isWriting) commit([...shown, ...prepareStop(), { type: 'sleep' }]);
   }
 
   #mayRest(): boolean {

@@ -12,8 +12,9 @@
  */
 import type { MemberConfig } from '../core/config.ts';
 import { OVERTAKEN } from '../core/exit.ts';
-import { type Ended, eventsOf, reduceAll } from '../core/lifecycle/covered-ends.ts';
 import { type Fallback, fallbackOf } from '../core/lifecycle/fallback.ts';
+import { reduceAll } from '../core/lifecycle/lifecycle.ts';
+import { endOf } from '../core/lifecycle/prepared-ends.ts';
 import { maxWritingMs } from '../core/lifecycle/quitting.ts';
 import { tombstoneOf } from '../core/lifecycle/record.ts';
 import { hostKillAtMs } from '../core/pod/deadline.ts';
@@ -23,7 +24,7 @@ import { SIGKILL } from '../core/signals.ts';
 import type { Event } from '../core/state/events.ts';
 import type { PeerView } from '../core/state/peer.ts';
 import { initialState, type State } from '../core/state/state.ts';
-import { instantAt } from '../core/time.ts';
+import { type Instant, instantAt } from '../core/time.ts';
 import type { Clock } from './clock.ts';
 import { type Means, planOf } from './effects.ts';
 import { collectGarbageWhenIdle } from './garbage.ts';
@@ -146,6 +147,7 @@ export class Supervisor {
       state: () => (this.#leaving ? undefined : this.#state),
       rest: () => this.#rest,
       membership: () => this.#membership,
+      prepareStop: () => this.#reflexes?.prepareStop() ?? [],
       commit: (commands, held = this.#rest.held) => {
         this.#rest = { ...this.#rest, held };
         this.#commit(undefined, commands);
@@ -276,14 +278,14 @@ export class Supervisor {
     if (event.type === 'spawnFailed' && event.errno !== OVERTAKEN) this.#logStartFailure(event.errno);
     const now = this.#options.clock.now();
     const at = instantAt(now, Math.min(event.at, now.mono));
-    if (event.type === 'worded') return this.#onLastWord(event, { at: { ...at, wall: event.wall }, code: event.code });
+    if (event.type === 'endWritten') return this.#onEndWritten(event, { ...at, wall: event.wall });
     const program = this.#state && programOf(this.#options.member, this.#state, event);
     this.#dispatch(eventOf(event, at, this.#isOomKill(event), program), event.seq);
   }
 
-  #onLastWord({ id, pid, seq }: HostEvent & { type: 'worded' }, ended: Ended): void {
-    const written = this.#reflexes?.writtenBy(ended);
-    this.#dispatchAll(eventsOf(id, pid, ended, true), { ack: seq, written });
+  #onEndWritten({ id, pid, seq, code }: HostEvent & { type: 'endWritten' }, at: Instant): void {
+    const written = this.#reflexes?.writtenBy(at, code);
+    this.#dispatchAll(endOf({ id, pid }, { at, how: code }, true), { ack: seq, written });
   }
 
   /**

@@ -41,7 +41,7 @@ function moreEvents({ state }: Row): readonly Event[] {
     { type: 'spawned', id: Math.max(1, id), pid: 101 },
     { type: 'signal', signal: 15, senderPid: 0, fromTerminal: false },
     { type: 'overdue', id },
-    { type: 'stopSent', id, signal: 15 },
+    { type: 'stopSent', id, signal: 15, isByMains: true },
     { type: 'exited', id, pid: 101, code: undefined, signal: 9, core: false, oom: false },
     { type: 'groupGone', id, strays: 0 },
     { type: 'groupGone', id, strays: 1 },

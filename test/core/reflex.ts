@@ -22,7 +22,7 @@ export function differenceOf(config: MemberConfig, state: State, ended: EndedWit
   if (state.child.is !== 'alive') return 'the child does not live';
   const { id } = state.child;
   const usual = reduce(config, state, mainsGone(state, mains, at));
-  const reflex = reduce(config, state, { type: 'stopSent', id, signal, at });
+  const reflex = reduce(config, state, { type: 'stopSent', id, signal, isByMains: true, at });
   const kill = { type: 'kill', id, signal };
   const rest = usual.effects.filter((effect) => !isDeepStrictEqual(effect, kill));
   if (rest.length !== usual.effects.length - 1) return `the usual way does not send ${signal}`;

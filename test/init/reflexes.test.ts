@@ -12,7 +12,7 @@ import {
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { constants } from 'node:os';
 import type { TestContext } from 'node:test';
-import { fill, PLACES } from '../../src/core/lifecycle/covered-ends.ts';
+import { fill } from '../../src/core/lifecycle/prepared-ends.ts';
 import { childrenOf, send } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
 import type { Build } from './builds.ts';
@@ -20,10 +20,14 @@ import type { Supervisor } from './connection.ts';
 import { AGENT, type Bench, eachBuild, hasPassed, type Init, layBench } from './scripted.ts';
 
 const { SIGTERM, SIGUSR1, SIGKILL } = constants.signals;
+/** Places, as `src/core/lifecycle/placeholders.ts` describes them. */
+const PLACES = { time: '\u00010', clock: '\u0002n0-0\u0002', code: '\u0003', moment: '\u00040', hour: '\u00050' };
 const TEXT = `{\n  "Died": "${PLACES.time}",\n  "At": ${PLACES.clock}, "Again": "${PLACES.time}", "ExitCode": ${PLACES.code}\n}`;
+/** Longer than any of these tests. */
+const PATIENCE_MS = 600_000;
 /** Says that it is told, once for each USR1. */
 const TELLER = ['sh', '-c', "trap 'echo told' USR1; echo up; while :; do sleep 60 & wait $!; done"];
-const [ALL, STAYS] = [[0, 255, 1, 256, TEXT, '', ''] as const, 257];
+const [ALL, STAYS] = [['', 0, 255, 1, 256, TEXT, '', ''] as const, 257];
 const { log: LOG, evidence: EVIDENCE } = {
   log: `${PLACES.moment} ended with ${PLACES.code}\n${PLACES.hour} dead\n`,
   evidence: `{"Summary":"ended with ${PLACES.code} at ${PLACES.time}"}\n`,
@@ -61,21 +65,24 @@ async function apply({ bench, supervisor }: Scene, ...fields: readonly (string |
   await waitFor('another millisecond', () => Number(process.hrtime.bigint() / 1_000_000n) > appliedMs);
 }
 
-function lastWord({ path }: Scene, ...ends: readonly (readonly (string | number)[])[]): (string | number)[] {
-  return ['last-word', 1, 3 + 7 * ends.length, path, '', 0, ...ends.flat()];
+function preparedEnds({ path }: Scene, ...ends: readonly (readonly (string | number)[])[]): (string | number)[] {
+  return ['prepared-ends', 1, SIGTERM, PATIENCE_MS, 3 + 8 * ends.length, path, '', 0, ...ends.flat()];
 }
 
 eachBuild(
-  'F01 the last word is told to all who hold a connection, written as it was left, and then reported',
+  'F01 the prepared end is told to all who hold a connection, written as it was left, and then reported',
   async (t, build) => {
     const scene = await lay(t, build);
     const { supervisor, init, path } = scene;
     const peers = [await hearer(scene.bench.path('live')), await hearer(scene.bench.path('live'))];
-    await apply(scene, ...lastWord(scene, [0, 6, 0, STAYS, 'another', '', ''], [7, 7, 1, STAYS, TEXT, '', '']));
+    await apply(
+      scene,
+      ...preparedEnds(scene, ['', 0, 6, 0, STAYS, 'another', '', ''], ['', 7, 7, 1, STAYS, TEXT, '', '']),
+    );
     init.write('exit 7\n');
     const [name, , atMs, id, , code, wall = ''] = await supervisor.next();
-    assert.deepEqual([name, id, code], ['worded', '1', '7']);
-    const ended = { at: { mono: Number(atMs), wall }, code: 7 };
+    assert.deepEqual([name, id, code], ['end-written', '1', '7']);
+    const ended = { moments: [{ mono: Number(atMs), wall }], code: 7 };
     assert.equal(readFileSync(path, 'utf8'), fill(TEXT, ended));
     assert.equal(lstatSync(path).mode & 0o7777, 0o644);
     assert.deepEqual(readdirSync(scene.bench.path('grave')), ['web']);
@@ -88,13 +95,16 @@ eachBuild(
 
 eachBuild('F02 what is not covered is left to the supervisor', async (t, build) => {
   for (const [why, ends, code] of [
-    ['another code', [[0, 6, 1, STAYS, TEXT, '', '']], 7],
+    ['another code', [['', 0, 6, 1, STAYS, TEXT, '', '']], 7],
     ['a signal', [ALL], -9],
-    ['a text that is too long', [[0, 255, 1, STAYS, `${'x'.repeat(8_191)}${PLACES.code}`, '', '']], 7],
+    ['a text that is too long', [['', 0, 255, 1, STAYS, `${'x'.repeat(8_191)}${PLACES.code}`, '', '']], 7],
     ['nothing', [], 7],
   ] as const) {
     const scene = await lay(t, build);
-    await apply(scene, ...(ends.length === 0 ? ['last-word', 1, 0] : lastWord(scene, ...ends)));
+    await apply(
+      scene,
+      ...(ends.length === 0 ? ['prepared-ends', 1, SIGTERM, PATIENCE_MS, 0] : preparedEnds(scene, ...ends)),
+    );
     scene.init.write(code < 0 ? 'kill -9 $$\n' : `exit ${code}\n`);
     assert.equal((await scene.supervisor.expect('exited'))[0], '1', why);
     await scene.supervisor.expect('group-gone');
@@ -104,13 +114,13 @@ eachBuild('F02 what is not covered is left to the supervisor', async (t, build) 
 
 eachBuild('F02 an end that leaves something behind is left to the supervisor', async (t, build) => {
   const group = await lay(t, build);
-  await apply(group, ...lastWord(group, ALL));
+  await apply(group, ...preparedEnds(group, ALL));
   group.init.write('sleep 1000 & exit 0\n');
   await group.supervisor.expect('exited');
   group.supervisor.commit('kill', 1, SIGKILL);
   await group.supervisor.expect('group-gone');
   const stray = await lay(t, build);
-  await apply(stray, ...lastWord(stray, ALL));
+  await apply(stray, ...preparedEnds(stray, ALL));
   stray.init.write('(setsid sleep 1000 &) ; exit 0\n');
   await stray.supervisor.expect('exited');
   await stray.supervisor.expect('group-gone');
@@ -121,8 +131,8 @@ eachBuild('F02 an end that leaves something behind is left to the supervisor', a
 eachBuild('F03 while an event is not acknowledged there is no reflex', async (t, build) => {
   const scene = await lay(t, build);
   const main = await speaker(scene, 'main');
-  const mains = ['end-with', 1, 1, 0, SIGUSR1, 2, main.id, main.path];
-  await apply(scene, ...mains, ...lastWord(scene, ALL));
+  const mains = ['end-with', 1, 1, 0, 0, SIGUSR1, 2, main.id, main.path];
+  await apply(scene, ...mains, ...preparedEnds(scene, ALL));
   send(scene.init.pid, 'SIGWINCH');
   await scene.supervisor.expect('signal');
   main.say(`dead ${main.id} 1\n`);
@@ -137,16 +147,16 @@ eachBuild(
   'F03 a reflex ends with the commit that takes it back, and with the time that the supervisor was due',
   async (t, build) => {
     const scene = await lay(t, build);
-    await apply(scene, ...lastWord(scene, ALL));
-    await apply(scene, 'last-word', 1, 0);
+    await apply(scene, ...preparedEnds(scene, ALL));
+    await apply(scene, 'prepared-ends', 1, SIGTERM, PATIENCE_MS, 0);
     scene.init.write('exit 0\n');
     await scene.supervisor.expect('exited');
     const due = await lay(t, build);
-    await apply(due, ...lastWord(due, ALL), 'due', 1);
+    await apply(due, ...preparedEnds(due, ALL), 'due', 1);
     due.init.write('exit 0\n');
     await due.supervisor.expect('exited');
     const died = await lay(t, build);
-    await apply(died, ...lastWord(died, ALL), 'due', 1);
+    await apply(died, ...preparedEnds(died, ALL), 'due', 1);
     await died.supervisor.kill();
     const next = await died.init.supervisor();
     await next.expect('hello');
@@ -174,7 +184,7 @@ eachBuild(
     for (const [why, does] of Object.entries(spoil)) {
       const scene = await lay(t, build);
       const peer = await hearer(scene.bench.path('live'));
-      await apply(scene, ...lastWord(scene, ALL));
+      await apply(scene, ...preparedEnds(scene, ALL));
       does(scene);
       scene.init.write('exit 0\n');
       assert.equal((await scene.supervisor.expect('exited'))[0], '1', why);
@@ -189,22 +199,25 @@ eachBuild(
   },
 );
 
-eachBuild('F05 init leaves behind its last word when no supervisor runs and nothing else is owed', async (t, build) => {
-  for (const [code, status] of [
-    [256, 7],
-    [3, 3],
-  ] as const) {
-    const scene = await lay(t, build);
-    await apply(scene, ...lastWord(scene, [0, 255, 1, code, TEXT, '', '']));
-    rmSync(scene.bench.path('bin/node'));
-    await scene.supervisor.kill();
-    await waitFor('it goes on alone', () => /cannot start the supervisor/.test(scene.init.stderr()));
-    scene.init.write('exit 7\n');
-    const end = await scene.init.ended;
-    assert.deepEqual(end, { code: status, signal: null });
-    assert.match(readFileSync(scene.path, 'utf8'), /"ExitCode": 7/);
-  }
-});
+eachBuild(
+  'F05 init leaves behind its prepared end when no supervisor runs and nothing else is owed',
+  async (t, build) => {
+    for (const [code, status] of [
+      [256, 7],
+      [3, 3],
+    ] as const) {
+      const scene = await lay(t, build);
+      await apply(scene, ...preparedEnds(scene, ['', 0, 255, 1, code, TEXT, '', '']));
+      rmSync(scene.bench.path('bin/node'));
+      await scene.supervisor.kill();
+      await waitFor('it goes on alone', () => /cannot start the supervisor/.test(scene.init.stderr()));
+      scene.init.write('exit 7\n');
+      const end = await scene.init.ended;
+      assert.deepEqual(end, { code: status, signal: null });
+      assert.match(readFileSync(scene.path, 'utf8'), /"ExitCode": 7/);
+    }
+  },
+);
 
 /** No supervisor runs, and none can be started. */
 async function alone(scene: Scene): Promise<void> {
@@ -214,8 +227,8 @@ async function alone(scene: Scene): Promise<void> {
 }
 
 function telling({ path, bench }: Scene, isNamed: 0 | 1): (string | number)[] {
-  const end = [0, 255, 1, 256, TEXT, LOG, EVIDENCE];
-  return ['last-word', 1, 10, path, bench.path('evidence'), isNamed, ...end];
+  const end = ['', 0, 255, 1, 256, TEXT, LOG, EVIDENCE];
+  return ['prepared-ends', 1, SIGTERM, PATIENCE_MS, 11, path, bench.path('evidence'), isNamed, ...end];
 }
 
 eachBuild('F05 before init leaves it writes to the log, and leaves the evidence', async (t, build) => {
@@ -252,7 +265,7 @@ eachBuild('F05 what another has left as evidence is for the supervisor to look a
     scene.init.write('exit 7\n');
     const next = await scene.init.supervisor();
     await next.expect('hello');
-    await next.expect('worded');
+    await next.expect('end-written');
     assert.doesNotMatch(scene.init.stderr(), /ended with/);
     next.commit('exit', 3);
     assert.deepEqual(await scene.init.ended, { code: 3, signal: null });
@@ -264,14 +277,14 @@ eachBuild(
   async (t, build) => {
     const scene = await lay(t, build, TELLER);
     const [a, b] = [await speaker(scene, 'a'), await speaker(scene, 'b')];
-    await apply(scene, 'end-with', 1, 2, 0, SIGUSR1, 4, a.id, a.path, b.id, b.path);
+    await apply(scene, 'end-with', 1, 2, 0, 0, SIGUSR1, 4, a.id, a.path, b.id, b.path);
     a.say(`dead ${a.id} 1\n`);
     await waitFor('init has heard the first', () => a.isLeft());
     assert.doesNotMatch(scene.init.stdout(), /told/);
     b.say(`dead ${b.id} 1\n`);
     const [name, seq = '', , ...rest] = await scene.supervisor.next();
-    assert.deepEqual([name, ...rest.slice(0, 2)], ['stop-sent', '1', String(SIGUSR1)]);
-    assert.match(rest[2] ?? '', /^\d{19}$/);
+    assert.deepEqual([name, ...rest.slice(0, 3)], ['stop-sent', '1', String(SIGUSR1), '1']);
+    assert.match(rest[3] ?? '', /^\d{19}$/);
     await scene.init.says('told\n');
     // What the supervisor orders without knowing of it is not sent again.
     const times = (): number => scene.init.stdout().split('told\n').length - 1;
@@ -288,20 +301,73 @@ eachBuild('F06 a word that is another’s, not final, cut short or talk is none'
   const scene = await lay(t, build);
   for (const word of ['dead ID 0\n', `dead ${'0'.repeat(32)} 1\n`, 'dead', `${'talk '.repeat(100)}`]) {
     const main = await speaker(scene, 'main');
-    await apply(scene, 'end-with', 1, 1, 0, SIGTERM, 2, main.id, main.path);
+    await apply(scene, 'end-with', 1, 1, 0, 0, SIGTERM, 2, main.id, main.path);
     main.say(word.replace('ID', main.id));
     await waitFor('init hangs up', () => main.isLeft());
   }
   const gone = await speaker(scene, 'gone');
-  await apply(scene, 'end-with', 1, 1, 0, SIGTERM, 2, gone.id, gone.path);
+  await apply(scene, 'end-with', 1, 1, 0, 0, SIGTERM, 2, gone.id, gone.path);
   gone.hangUp();
-  await apply(scene, 'end-with', 1, 1, 0, SIGTERM, 2, gone.id, scene.bench.path('nobody'));
+  await apply(scene, 'end-with', 1, 1, 0, 0, SIGTERM, 2, gone.id, scene.bench.path('nobody'));
   const passed = scene.supervisor.sent;
   await hasPassed(scene.bench, scene.supervisor, passed);
   scene.init.write('echo lives\n');
   await scene.init.says('lives');
   assert.equal(scene.supervisor.pending, 0);
 });
+
+/** The moments are that of the stop signal and that of the end. */
+const STOPPED = `{"Sent": "${'\u00010'}", "Died": "${'\u00011'}", "Ms": ${'\u0002n100\u0002'}, "Left": "${'\u0002s0130000\u0002'}"}`;
+
+interface Asleep {
+  readonly scene: Scene;
+  readonly main: Speaker;
+  readonly peer: Hearer;
+}
+
+/** A sidecar whose supervisor sleeps, and whose end is prepared behind the stop signal that its main's word causes. */
+async function asleep(t: TestContext, build: Build, patienceMs: number, words?: readonly string[]): Promise<Asleep> {
+  const scene = await lay(t, build, words);
+  const main = await speaker(scene, 'main');
+  const peer = await hearer(scene.bench.path('live'));
+  const signal = 256 + SIGUSR1;
+  const ends = ['t', 0, 0, 1, 256, STOPPED, '', '', 't', signal, signal, 1, 5, STOPPED, '', ''];
+  await apply(scene, 'end-with', 1, 1, 0, 0, SIGUSR1, 2, main.id, main.path);
+  await apply(scene, 'prepared-ends', 1, SIGTERM, patienceMs, 3 + ends.length, scene.path, '', 0, ...ends);
+  scene.supervisor.commit('sleep');
+  await scene.supervisor.closed();
+  await waitFor('and reaped', () => childrenOf(scene.init.pid).length === 1);
+  return { scene, main, peer };
+}
+
+eachBuild('F07 a stop that is prepared needs no supervisor from the word of the main to the end', async (t, build) => {
+  const { scene, main, peer } = await asleep(t, build, PATIENCE_MS);
+  main.say(`dead ${main.id} 1\n`);
+  assert.deepEqual(await scene.init.ended, { code: 5, signal: null }, 'by the signal that it was sent');
+  const { Sent, Died, Ms, Left } = JSON.parse(readFileSync(scene.path, 'utf8'));
+  assert.ok(Date.parse(Died) >= Date.parse(Sent) - 1 && Ms >= 0);
+  assert.match(Left, /^(30|29|2[0-8]) s$/);
+  await waitFor('its peers hear it', () => /^dead [0-9a-f]{32} 1\n$/.test(peer.heard()));
+});
+
+eachBuild(
+  'F07 a prepared stop that lasts longer, or becomes another one, is left to a supervisor',
+  async (t, build) => {
+    const late = await asleep(t, build, 1, TELLER);
+    late.main.say(`dead ${late.main.id} 1\n`);
+    const next = await late.scene.init.supervisor();
+    await next.expect('hello');
+    await next.expect('stop-sent');
+  next.commit('kill', 1, SIGKILL);
+  await next.expect('exited');
+    const other = await asleep(t, build, PATIENCE_MS);
+    other.scene.init.write('exit 3\n');
+    const supervisor = await other.scene.init.supervisor();
+    await supervisor.expect('hello');
+    await supervisor.expect('exited');
+    assert.equal(readFileSync(other.scene.path, 'utf8'), 'old');
+  },
+);
 
 interface Hearer {
   heard(): string;

@@ -45,6 +45,10 @@ function wokenOnly(pod: RunningPod, name: string): void {
   assert.equal(count(pod, name, /the supervisor was started again/g), 0, 'to be woken is no crash');
 }
 
+function neverWoken(pod: RunningPod, name: string): void {
+  if (!IS_KILLED) assert.equal(count(pod, name, /awake again/g), 0, `a supervisor was started for ${name}`);
+}
+
 describe('pods that sleep', { concurrency: atOnce(3) }, () => {
   scenario('P15 a sidecar that sleeps ends with its main, which slept too', async (stage) => {
     const { main, sidecar, served, open, running } = cast(stage);
@@ -56,8 +60,7 @@ describe('pods that sleep', { concurrency: atOnce(3) }, () => {
     open();
     assert.equal(await pod.end(), 'Succeeded');
     readTimeline(stage.scratch.log).exitsBeforeSignalTo('work', 'proxy');
-    for (const name of ['proxy', 'work']) wokenOnly(pod, name);
-    saysHow(pod, 'proxy', /"by":"(?:a handle|file work)".*"message":"awake again"/);
+    for (const name of ['proxy', 'work']) neverWoken(pod, name);
   });
 
   scenario('P15 a main ends in its sleep: nobody is started for it, and all is told as by one awake', async (stage) => {
@@ -91,6 +94,55 @@ describe('pods that sleep', { concurrency: atOnce(3) }, () => {
     });
     assert.equal(ends[1], ends[0]);
     if (!IS_KILLED) assert.equal(count(pod, 'sleeper', /awake again|"message":"dead"/g), 1);
+  });
+
+  scenario(
+    'P15 a pod that sleeps stops in order, without a supervisor, and tells what one awake tells',
+    async (stage) => {
+      const { scratch } = stage;
+      const { main, sidecar, running } = cast(stage);
+      const told = async (flags: readonly string[], names: readonly [string, string]): Promise<unknown> => {
+        const [work, proxy] = names;
+        const log = (name: string): readonly string[] => ['--termination-log', scratch.path(`evidence-${name}`)];
+        const containers = [
+          sidecar(proxy, {}, ['--mains', work, ...log(proxy), ...flags]),
+          main(work, {}, [...log(work), ...flags]),
+        ];
+        const pod = runPod(scratch, { restartPolicy: 'Always', graceMs: AMPLE_MS, containers });
+        await running(proxy, work);
+        if (flags === SLEEPS) for (const name of names) await asleep(pod, name);
+        await pod.delete();
+        readTimeline(scratch.log).exitsBeforeSignalTo(work, proxy);
+        if (flags === SLEEPS) for (const name of names) neverWoken(pod, name);
+        return names.map((name) => {
+          const { History: history = [], ...record } = readTombstone(scratch.graveyard, name) ?? {};
+          const left = readFileSync(scratch.path(`evidence-${name}`), 'utf8');
+          const events = history.map(({ Event }) => Event).filter((event) => event !== 'signal forwarded');
+          const text = JSON.stringify([pod.exitOf(name), JSON.parse(left), record, events]);
+          return text
+            .replaceAll(work, 'WORK')
+            .replaceAll(proxy, 'PROXY')
+            .replaceAll(/\d{4}-[-:.T0-9]+Z/g, 'TIME')
+            .replaceAll(/\b[\d.]+ m?s\b/g, 'SPAN')
+            .replaceAll(/"(Session|Incarnation|DiedMonotonic|Deadline|StopMs|GraceLeftMs|Ms)":("[^"]*"|\d+)/g, '');
+        });
+      };
+      const awake = await told(AWAKE, ['work', 'proxy']);
+      assert.deepEqual(await told(SLEEPS, ['labor', 'guard']), awake);
+    },
+  );
+
+  scenario('P15 a main that takes long to stop in its sleep gets a supervisor, which tells of it', async (stage) => {
+    const { main, running } = cast(stage);
+    const { scratch } = stage;
+    const work = main('work', { ignore: 'TERM' }, SLEEPS);
+    const pod = runPod(scratch, { restartPolicy: 'Always', graceMs: 8_000, containers: [work] });
+    await running('work');
+    await asleep(pod, 'work');
+    const deleted = pod.delete();
+    await waitForTombstone(scratch.graveyard, 'work', 'is stopping', (it) => it.Phase === 'stopping');
+    await deleted;
+    saysHow(pod, 'work', /"by":"event".*"message":"awake again"/);
   });
 
   scenario('P15 a sidecar that sleeps learns of a main whose whole container was killed', async (stage) => {

@@ -5,7 +5,7 @@ import { eventOf, programOf } from '../../src/runtime/host-events.ts';
 import { command, instant, mainConfig, probes } from '../core/helpers.ts';
 
 const ENDED = { type: 'helperEnded', seq: 1, at: 0, id: 7, code: 1, signal: undefined, errno: undefined } as const;
-const endedOf = (event: Exclude<HostEvent, { type: 'worded' }>, program?: string): unknown[] => {
+const endedOf = (event: Exclude<HostEvent, { type: 'endWritten' }>, program?: string): unknown[] => {
   const told = eventOf(event, instant(0), false, program);
   return told.type === 'taskEnded' ? [told.detail, told.output] : [told.type];
 };

@@ -4,7 +4,7 @@ import { lstatSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { MemberConfig } from '../../src/core/config.ts';
-import { type CoveredEnd, fill } from '../../src/core/lifecycle/covered-ends.ts';
+import { fill, type PreparedEnd } from '../../src/core/lifecycle/prepared-ends.ts';
 import { SystemClock } from '../../src/runtime/clock.ts';
 import type { Commit, Host, HostCommand, HostEvent } from '../../src/runtime/host/host.ts';
 import { Log } from '../../src/runtime/log.ts';
@@ -41,8 +41,8 @@ class Recorder implements Host {
   }
 
   /** As it is left now. */
-  get lastWord(): readonly CoveredEnd[] {
-    return this.commands.findLast((command) => command.type === 'lastWord')?.ends ?? [];
+  get preparedEnds(): readonly PreparedEnd[] {
+    return this.commands.findLast((command) => command.type === 'preparedEnds')?.ends ?? [];
   }
 }
 
@@ -67,15 +67,15 @@ async function begin(t: { after: (does: () => unknown) => void }, change: Partia
   const openMembership = async (): Promise<Membership> => membership;
   await new Supervisor({ member, program, host, wishes, clock, log, bootId: BOOT, openMembership }).start();
   host.tell({ type: 'spawned', seq: 1, at: mono(), id: 1, pid: 17 });
-  await waitFor('the last word is left behind', () => host.lastWord.length > 0);
+  await waitFor('the ends are left behind', () => host.preparedEnds.length > 0);
   return { host, path: join(dir, 'web') };
 }
 
-test('a last word is left behind once the tombstone is written, and taken back by the commit that changes the state', async (t) => {
+test('the prepared ends are left behind once the tombstone is written, and taken back by the commit that changes the state', async (t) => {
   const { host, path } = await begin(t);
-  const left = host.commands.find((command) => command.type === 'lastWord');
+  const left = host.commands.find((command) => command.type === 'preparedEnds');
   assert.deepEqual(
-    left?.type === 'lastWord' && [left.id, left.path, left.ends.map(({ from, to, final }) => [from, to, final])],
+    left?.type === 'preparedEnds' && [left.id, left.path, left.ends.map(({ from, to, final }) => [from, to, final])],
     [
       1,
       path,
@@ -89,22 +89,22 @@ test('a last word is left behind once the tombstone is written, and taken back b
   host.tell({ type: 'signal', seq: 2, at: mono(), signal: 10, senderPid: 0, fromTerminal: false });
   const { ack, commands } = host.commits.at(-1) ?? {};
   assert.equal(ack, 2);
-  assert.ok(commands?.some((command) => command.type === 'lastWord' && command.ends.length === 0));
+  assert.ok(commands?.some((command) => command.type === 'preparedEnds' && command.ends.length === 0));
   assert.ok(commands?.some((command) => command.type === 'endWith' && command.mains.length === 0));
-  await waitFor('the next is left behind', () => host.lastWord.length > 0);
-  assert.match(host.lastWord[0]?.text ?? '', /signal received/);
+  await waitFor('the next is left behind', () => host.preparedEnds.length > 0);
+  assert.match(host.preparedEnds[0]?.text ?? '', /signal received/);
   host.tell({ type: 'signal', seq: 3, at: mono(), signal: 15, senderPid: 0, fromTerminal: false });
-  assert.deepEqual(host.lastWord, []);
+  assert.deepEqual(host.preparedEnds, []);
 });
 
 test('what init has written is not written again', async (t) => {
   const { host, path } = await begin(t);
-  const end = host.lastWord.find(({ from }) => from === 0);
+  const end = host.preparedEnds.find(({ from }) => from === 0);
   const [at, wall] = [mono() + 1, `${Date.now()}000123`];
-  writeFileSync(path, fill(end?.text ?? '', { at: { mono: at, wall }, code: 0 }));
+  writeFileSync(path, fill(end?.text ?? '', { moments: [{ mono: at, wall }], code: 0 }));
   const { ino, mtimeNs } = lstatSync(path, { bigint: true });
   await waitFor('that moment is past', () => mono() > at);
-  host.tell({ type: 'worded', seq: 2, at, id: 1, pid: 17, code: 0, wall });
+  host.tell({ type: 'endWritten', seq: 2, at, id: 1, pid: 17, code: 0, wall });
   await waitFor('it exits', () => host.commands.some((command) => command.type === 'exit' && command.code === 0));
   const now = lstatSync(path, { bigint: true });
   assert.deepEqual([now.ino, now.mtimeNs], [ino, mtimeNs]);
@@ -113,14 +113,14 @@ test('what init has written is not written again', async (t) => {
 
 test('what init has written in a state that is not that any more is written anew', async (t) => {
   const { host, path } = await begin(t);
-  const end = host.lastWord.find(({ from }) => from === 0);
+  const end = host.preparedEnds.find(({ from }) => from === 0);
   const [at, wall] = [mono() + 1, `${Date.now()}000123`];
-  const text = fill(end?.text ?? '', { at: { mono: at, wall }, code: 0 });
+  const text = fill(end?.text ?? '', { moments: [{ mono: at, wall }], code: 0 });
   // The signal came behind the end, but is heard before it.
   host.tell({ type: 'signal', seq: 2, at: mono(), signal: 10, senderPid: 0, fromTerminal: false });
   writeFileSync(path, text);
   await waitFor('that moment is past', () => mono() > at);
-  host.tell({ type: 'worded', seq: 3, at, id: 1, pid: 17, code: 0, wall });
+  host.tell({ type: 'endWritten', seq: 3, at, id: 1, pid: 17, code: 0, wall });
   await waitFor('it exits', () => host.commands.some((command) => command.type === 'exit'));
   const written = readFileSync(path, 'utf8');
   assert.match(written, /signal received/);
@@ -138,6 +138,6 @@ test('nothing is left behind where init is not there to use it', async (t) => {
   await new Supervisor({ ...options, openMembership: undefined }).start();
   solo.tell({ type: 'spawned', seq: 1, at: mono(), id: 1, pid: 18 });
   host.tell({ type: 'signal', seq: 2, at: mono(), signal: 10, senderPid: 0, fromTerminal: false });
-  await waitFor('another member has left its own behind', () => host.lastWord.length > 0);
-  assert.deepEqual(solo.lastWord, []);
+  await waitFor('another member has left its own behind', () => host.preparedEnds.length > 0);
+  assert.deepEqual(solo.preparedEnds, []);
 });

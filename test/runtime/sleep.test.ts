@@ -82,6 +82,7 @@ describe('Sleeper', () => {
         vigil: () => Promise.resolve({ own: '/graveyard/work', quiet: [], sockets: [], held: {} }),
         entrust: () => new Promise<void>((resolve) => looks.push(resolve)),
       }),
+      prepareStop: () => [],
       commit: (sent) => commands.push(...sent.map(({ type }) => type)),
     });
     sleeper.open();
@@ -145,6 +146,7 @@ describe('a supervisor that may sleep', () => {
       state: () => state,
       rest: () => RESTED,
       membership: () => membership,
+      prepareStop: () => [],
       commit: (given) => commands.push(...given),
     });
     sleeper.open();

@@ -5,8 +5,8 @@
  */
 
 import { formatTombstone, type Tombstone } from '../../src/core/format/tombstone.ts';
-import { eventsOf } from '../../src/core/lifecycle/covered-ends.ts';
 import { reduce } from '../../src/core/lifecycle/lifecycle.ts';
+import { endOf } from '../../src/core/lifecycle/prepared-ends.ts';
 import { maxWritingMs } from '../../src/core/lifecycle/quitting.ts';
 import { tombstoneOf } from '../../src/core/lifecycle/record.ts';
 import { isCalm, isStill, type Known } from '../../src/core/lifecycle/reflexes.ts';
@@ -25,7 +25,7 @@ import type { Container, SimMemo } from './container.ts';
 import { Near } from './near.ts';
 import { Reader } from './reader.ts';
 import { isSameRecord, isSameText, isSameTombstone } from './records.ts';
-import type { Worded } from './reflexes.ts';
+import type { EndWritten } from './reflexes.ts';
 import type { CrashPoint } from './scenario.ts';
 import { SeenTraffic } from './seen-traffic.ts';
 import { TombstoneWriter } from './tombstone-writer.ts';
@@ -161,18 +161,18 @@ export class Brain {
       const now = this.#now();
       const at = instantAt(now, Math.min(queued.atMs, now.mono));
       const { event } = queued;
-      if (event.type === 'worded') this.#hearLastWord(event, queued.seq);
+      if (event.type === 'endWritten') this.#hearEndWritten(event, queued.seq);
       else this.#dispatch({ ...event, at } as Event, queued.seq);
       if (this.actor.isDead) return;
     }
   }
 
   /** Byte for byte what would have been written here, unless more has happened here by now. */
-  #hearLastWord({ id, pid, ended, text, from }: Worded, ack: number): void {
+  #hearEndWritten({ id, pid, ended, text, from }: EndWritten, ack: number): void {
     const isKnown = isStill(from, { state: this.state, wakeAtMs: this.#wakesAtMs });
     this.#isWrittenByInit = isKnown && this.state.now.mono <= ended.at.mono;
     const isAsLeft = this.#isWrittenByInit;
-    this.#dispatchAll(eventsOf(id, pid, ended, true), ack);
+    this.#dispatchAll(endOf({ id, pid }, ended, true), ack);
     this.#isWrittenByInit = false;
     if (this.actor.isDead || !isAsLeft) return;
     this.#world.judges('reflex');

@@ -16,7 +16,7 @@ import { Brain } from './brain.ts';
 import { bornCommand, type Command, statusOf } from './command.ts';
 import { endsAtMs, type Lost, leavesAtMs, oldestStop, type Stopping, stopOf } from './grace.ts';
 import { comeBetween } from './races.ts';
-import { SimReflexes, type Worded } from './reflexes.ts';
+import { type EndWritten, SimReflexes } from './reflexes.ts';
 import { Starts } from './starts.ts';
 import { Vigil } from './vigil.ts';
 import type { Content, Holder } from './volume.ts';
@@ -26,13 +26,15 @@ export interface Queued {
   readonly seq: number;
   /** CLOCK_MONOTONIC. */
   readonly atMs: number;
-  readonly event: EventOf | Worded;
+  readonly event: EventOf | EndWritten;
   /** A stop request that was passed on by `forward-once`. */
   readonly isOnce: boolean;
 }
 
 const UNTOLD: Stopping['state'] = { stop: undefined, climb: undefined, deadline: undefined };
 const NEVER = Number.POSITIVE_INFINITY;
+/** For which a prepared stop is not left. */
+const CHANGES: ReadonlySet<string> = new Set(['a file', 'a new handle', 'a handle', 'the directory']);
 const HANGS_AFTER_MS = 10_000;
 /** What it may take until a handle is there, once the supervisor has asked for it. */
 export const BINDING_MS = 3;
@@ -48,6 +50,8 @@ export interface Nap {
   readonly sinceMs: number;
   /** The last event that init had for it. */
   readonly seq: number;
+  /** A change has started no supervisor, as a prepared stop was under way. */
+  hasPassedOver?: boolean;
 }
 
 /** What a supervisor leaves for the next one. */
@@ -179,12 +183,14 @@ export class Container {
     this.#pump();
   }
 
-  push(event: EventOf | Worded, isOnce = false): void {
+  push(event: EventOf | EndWritten, isOnce = false): void {
     this.#seq += 1;
-    const queued = { seq: this.#seq, atMs: this.world.agenda.monoMs, event, isOnce };
+    const before = this.queue.at(-1);
+    const isInstant = event.type === 'stopSent' && event.isByMains && before?.atMs === this.world.agenda.monoMs;
+    const queued = { seq: this.#seq, atMs: this.world.agenda.monoMs + (isInstant ? 1 : 0), event, isOnce };
     this.queue.push(queued);
     this.brain?.awaken();
-    this.wake('an event');
+    this.#wakeByEvent();
     this.#arm();
     this.#judgeIn(HANGS_AFTER_MS, queued);
     if (this.isAlone) this.#endWithMains();
@@ -229,6 +235,7 @@ export class Container {
     const holders = held.flatMap(([name]) => volume.sockets.get(name) ?? []);
     this.#dropBrain();
     this.#starts.sleep();
+    this.reflexes.fallAsleep();
     const memo = writeMemo(this.memo as SimMemo);
     const { nowMs: sinceMs } = agenda;
     this.#nap = { memo, files: new Map(volume.files), holders, dueMs: this.#dueMs, sinceMs, seq: this.#seq };
@@ -247,10 +254,27 @@ export class Container {
     if (this.member.config.solo) this.wake('a request');
   }
 
+  /** What is the prelude of a prepared end starts no supervisor, for a while. */
+  #wakeByEvent(): void {
+    const { agenda } = this.world;
+    const untilMs = this.reflexes.preparedUntil(this.queue);
+    if (untilMs === undefined || untilMs <= agenda.monoMs || this.reflexes.isUrgent) return this.wake('an event');
+    const nap = this.#nap;
+    agenda.in(1, this.actor, () => this.#endWithMains());
+    agenda.at(Math.ceil(untilMs + agenda.bootAtMs), this.actor, () => {
+      if (this.#nap === nap) this.wake('the patience of a prepared stop');
+    });
+  }
+
   /** `by`: of whose file or handle it was told. */
   wake(why: string, by?: string): void {
     const nap = this.#nap;
     if (nap === undefined || !this.isRunning) return;
+    if (CHANGES.has(why) && this.queue.length > 0 && !this.reflexes.isUrgent) {
+      nap.hasPassedOver = true;
+      this.world.count('change passed over in a prepared stop');
+      return;
+    }
     this.#nap = undefined;
     this.#vigil?.stop();
     this.#vigil = undefined;
@@ -261,26 +285,29 @@ export class Container {
   }
 
   /** A main has said that it is gone for good, or has hung up, if this init holds a connection to it. */
-  hearOfMain(hostId: string, isFinal: boolean): void {
+  hearOfMain(hostId: string, how: 'said' | 'ended' | 'gone'): void {
     const { agenda, dice, volume } = this.world;
     if (!volume.canHoldSockets || !this.isRunning || !this.reflexes.isListening) return;
     agenda.in(dice.short(2), this.actor, () => {
-      this.reflexes.hear(hostId, isFinal);
+      this.reflexes.hear(hostId, how);
+      if (this.reflexes.isUrgent && this.queue.length > 0) this.wake('a handle');
       this.#endWithMains();
     });
   }
 
   #endWithMains(): void {
     if (!this.isCommandAlive || this.#stopped === this.command?.id || this.#hasBegun) return;
-    this.#sendStop(this.reflexes.takeEnd());
+    const signal = this.reflexes.takeHold();
+    if (signal !== undefined) this.world.laws.heldUntilMainsEnded(this);
+    this.#sendStop(signal ?? this.reflexes.takeEnd(), true);
   }
 
-  #sendStop(signal: number | undefined): void {
+  #sendStop(signal: number | undefined, isByMains: boolean): void {
     const { command } = this;
     if (signal === undefined || command === undefined) return;
     this.#stopped = command.id;
     this.#strike(signal);
-    this.push({ type: 'stopSent', id: command.id, signal });
+    this.push({ type: 'stopSent', id: command.id, signal, isByMains });
     this.#pump();
   }
 
@@ -333,7 +360,7 @@ export class Container {
     this.brain?.die();
     this.brain = undefined;
     for (const then of this.#ends) then();
-    for (const other of this.world.containers) other.hearOfMain(this.hostId, false);
+    for (const other of this.world.containers) other.hearOfMain(this.hostId, 'gone');
     this.world.kubelet.hearOfExit(this, code, how);
   }
 
@@ -439,7 +466,7 @@ export class Container {
     const { atMs, signal } = stopOf(this.#lost);
     if (atMs <= monoMs && command.exit === undefined && this.#stopped !== command.id) {
       this.world.count('stop signal by init in place of its supervisor');
-      this.#sendStop(signal);
+      this.#sendStop(signal, false);
     }
     if (endsAtMs(this.#stopping) <= monoMs && this.#overdue !== command.id) this.#killOverdue();
     if (command.exit !== undefined && leavesAtMs(this.#lost) <= monoMs) {
@@ -569,12 +596,12 @@ export class Container {
     if (event.type === 'spawnFailed') this.member.hasFailedStarts = true;
     if (event.type === 'groupGone' && this.command !== undefined) this.command.isGroupGone = true;
     if (event.type === 'exited' && this.#isAllOf(event.id)) {
-      const worded = this.reflexes.sayLastWord(event);
+      const written = this.reflexes.endAsPrepared(event);
       if (!this.isRunning) return;
-      if (worded !== undefined) {
+      if (written !== undefined) {
         this.#host.take();
-        this.push(worded);
-        comeBetween(this, 'last word');
+        this.push(written);
+        comeBetween(this, 'prepared end');
         if (this.isAlone) this.#leaveUnrecorded(statusOf(event));
         return;
       }

@@ -18,7 +18,7 @@ export function drawRace(seed: number, members: readonly MemberScenario[]): Race
     return {
       fromMs,
       who,
-      at: 'last word',
+      at: 'prepared end',
       what: dice.pick(['sexton stop', 'sexton restart']),
       graceMs: dice.chance(0.5) ? undefined : dice.pick([1_500, 4_000]),
       among: dice.chance(0.7) ? undefined : [members[who]?.config.name ?? ''],

@@ -35,7 +35,7 @@ import {
   mainsOf,
   quorumHasFinished,
 } from './truth.ts';
-import { judgeTurn } from './turn.ts';
+import { isKnown, judgeTurn } from './turn.ts';
 import type { Member, World } from './world.ts';
 
 /** Passed on by init for the command itself; no rung of any ladder here. */
@@ -107,6 +107,15 @@ export class Laws {
     this.#break('reflex', container, what);
   }
 
+  /** Init has held a stop request, and is about to pass it on: all mains that it knew have ended. */
+  heldUntilMainsEnded(container: Container): void {
+    this.#world.judges('sidecars outlive mains');
+    const alive = mainsOf(this.#world, container.member).filter(isCommandAlive);
+    for (const main of alive)
+      if (isKnown(container.reflexes.endedFrom, main))
+        this.#break('sidecars outlive mains', container, `${main.name} still lives`);
+  }
+
   /** A signal of sexton's own is about to reach the command. */
   signalled(container: Container, signal: number): void {
     const { command, member } = container;
@@ -140,11 +149,24 @@ export class Laws {
    * that matters to it, by the first end of a handle that it held, and in time.
    */
   woken(container: Container, nap: Nap, { why, by }: Woken): void {
-    const { memo: before, files, holders, dueMs } = nap;
-    const { memo, hostId, member } = container;
-    const { agenda, calmAtMs } = this.#world;
+    const { memo: before } = nap;
+    const { memo, hostId } = container;
     this.#world.judges('sleep');
     this.napEnded(container, nap);
+    if (nap.hasPassedOver) this.#world.count('excused: changes that a prepared stop has passed over');
+    else this.#judgeHearing(container, nap, { why, by });
+    if (memo === undefined || writeMemo(memo) !== before)
+      return this.#break('sleep', container, 'the memo is another one than before');
+    const read = readMemo(before, hostId);
+    const known = read && { ...read.state, isAwake: memo.state.isAwake };
+    if (!isDeepStrictEqual(JSON.parse(before).state, JSON.parse(JSON.stringify(known ?? null))))
+      this.#break('sleep', container, 'what is read of the memo is not what was written');
+  }
+
+  /** It is woken by the first word that matters to it, by the first end of a handle that it held, and in time. */
+  #judgeHearing(container: Container, { files, holders, dueMs, sinceMs }: Nap, { why, by }: Woken): void {
+    const { member } = container;
+    const { agenda, calmAtMs } = this.#world;
     if (holders.filter(({ isRunning }) => !isRunning).length > (why === 'a handle' ? 1 : 0))
       this.#break('sleep', container, 'it has slept through the end of a member');
     const dueAtMs = dueMs === undefined ? Number.POSITIVE_INFINITY : dueMs + agenda.bootAtMs;
@@ -160,17 +182,11 @@ export class Laws {
       // Of a restart in place who sleeps is told by a request of its own.
       const { RestartRequested: _restart, ...rest } = read.tombstone;
       if (!mattersTo(member.config, 'own', rest)) return false;
-      const isExcused = this.#isUntold(name, name === by && why === 'a new handle', nap.sinceMs);
+      const isExcused = this.#isUntold(name, name === by && why === 'a new handle', sinceMs);
       if (isExcused) this.#world.count('excused: another life that its handle has not told of in time');
       return !isExcused;
     });
     if (unheard.length > 0) this.#break('sleep', container, `it has slept through what ${unheard.join(', ')} wrote`);
-    if (memo === undefined || writeMemo(memo) !== before)
-      return this.#break('sleep', container, 'the memo is another one than before');
-    const read = readMemo(before, hostId);
-    const known = read && { ...read.state, isAwake: memo.state.isAwake };
-    if (!isDeepStrictEqual(JSON.parse(before).state, JSON.parse(JSON.stringify(known ?? null))))
-      this.#break('sleep', container, 'what is read of the memo is not what was written');
   }
 
   /** Of who was quiet another life is told by its handle; its file may be there a moment earlier. */
@@ -483,7 +499,7 @@ function isMisleading(world: World, by: Container, gate: string): boolean {
  */
 function isWrittenOver(old: Tombstone, { Died }: Tombstone, { queue, brain }: Container): boolean {
   const isKnown = brain?.state.chronicle.died === old.Died;
-  return Died === undefined && (isKnown || queue.some(({ event }) => event.type === 'worded'));
+  return Died === undefined && (isKnown || queue.some(({ event }) => event.type === 'endWritten'));
 }
 
 /** Its turn has come: pre-stop, then the ladder. From here on there is no way back. */

@@ -37,5 +37,5 @@ export function comeBetween(container: Container, at: Race['at']): void {
 function isReady({ world, brain, isCommandAlive }: Container, { fromMs, at }: Race): boolean {
   const { nowMs } = world.agenda;
   if (nowMs < fromMs || brain === undefined || brain.actor.frozenUntilMs > nowMs) return false;
-  return at === 'last word' || isCommandAlive;
+  return at === 'prepared end' || isCommandAlive;
 }

@@ -3,18 +3,32 @@
  * left is kept as the state that it was made from, and made when it is needed: it is the same data, and most of it is
  * never needed.
  */
+import { SIGNAL_EXIT, statusOf } from '../../src/core/exit.ts';
+import { formatTombstone } from '../../src/core/format/tombstone.ts';
 import { parseTombstone } from '../../src/core/format/tombstone-parse.ts';
-import { coveredEnd, type Ended, fill } from '../../src/core/lifecycle/covered-ends.ts';
+import { reduceAll } from '../../src/core/lifecycle/lifecycle.ts';
+import {
+  type Ended,
+  endOf,
+  fill,
+  type PreparedEnd,
+  type PreparedStop,
+  preparedEndBy,
+  preparedStop,
+} from '../../src/core/lifecycle/prepared-ends.ts';
+import { tombstoneOf } from '../../src/core/lifecycle/record.ts';
 import { type EndWith, endWithMains, isCalm, isStill, type Known } from '../../src/core/lifecycle/reflexes.ts';
+import type { Event } from '../../src/core/state/events.ts';
 import type { State } from '../../src/core/state/state.ts';
+import { instantAt } from '../../src/core/time.ts';
 import type { EventOf } from '../core/host.ts';
 import { differenceOf } from '../core/reflex.ts';
-import type { Container } from './container.ts';
+import type { Container, Queued } from './container.ts';
 import { Content } from './volume.ts';
 
 /** The command has ended with this code, nothing is left of it, and init has written this. */
-export interface Worded {
-  readonly type: 'worded';
+export interface EndWritten {
+  readonly type: 'endWritten';
   readonly id: number;
   readonly pid: number;
   readonly ended: Ended;
@@ -25,16 +39,21 @@ export interface Worded {
 export class SimReflexes {
   readonly #container: Container;
   #left: Known | undefined;
+  #stop: PreparedStop | undefined | 'unmade' = 'unmade';
   #committedMs = 0;
   /** The mains to which there are connections; they outlive what has been taken back, for a time without a supervisor. */
   #heard: { readonly endWith: EndWith; readonly from: Known } | undefined;
   readonly #said = new Set<string>();
+  /** The mains that have said that they have ended, and may come back. */
+  readonly #ended = new Set<string>();
   /** The mains whose connection has ended although they have said nothing. */
   readonly #gone = new Set<string>();
   /** Init alone has ended it because of mains that may come back. */
   isEndedUnsure = false;
   /** What was known when it last ended the command with the mains. */
   endedFrom: State | undefined;
+  /** Of a stop that init has carried out as prepared, CLOCK_MONOTONIC. */
+  writtenDeadlineMs: number | undefined;
   /** Its last word was that no other life will follow. */
   hasSaidFinal = false;
 
@@ -56,6 +75,7 @@ export class SimReflexes {
     if (endWith === undefined) return;
     this.#heard = { endWith, from: known };
     this.#said.clear();
+    this.#ended.clear();
     this.#gone.clear();
     for (const { name, hostId } of endWith.mains)
       if (world.volume.sockets.get(name)?.isRunning !== true) this.#gone.add(hostId);
@@ -66,53 +86,131 @@ export class SimReflexes {
     return this.#heard !== undefined;
   }
 
-  /** Init has taken note of this end; undefined: it is for the supervisor. */
-  sayLastWord({ id, pid, code }: EventOf & { type: 'exited' }): Worded | undefined {
-    const { world, member, queue } = this.#container;
+  /** The supervisor falls asleep: what it leaves behind for a whole stop is made when the first event comes. */
+  fallAsleep(): void {
+    this.#stop = 'unmade';
+  }
+
+  /** Until when these events start no supervisor, CLOCK_MONOTONIC; undefined: they do. */
+  preparedUntil(queue: readonly Queued[]): number | undefined {
+    const [first] = queue;
     const left = this.#left;
-    if (left === undefined || code === undefined || queue.length > 0 || !this.#holds(left)) return undefined;
-    const use = { untilMs: left.wakeAtMs, needsSupervisor: false, lineOf: () => '' };
-    const end = coveredEnd(member.config, left.state, use, code);
+    if (first === undefined || left === undefined || !this.#container.isAsleep) return undefined;
+    if (!this.#holds(left, first.atMs)) return undefined;
+    const stop = this.#stopOf(left);
+    const prelude = stop === undefined ? undefined : preludeOf(queue, stop.signal);
+    if (stop === undefined || prelude === undefined) return undefined;
+    const isBegun = stop.ends.some((end) => end.prelude !== '' && end.prelude.startsWith(prelude));
+    return isBegun ? first.atMs + stop.patienceMs : undefined;
+  }
+
+  /** A main is gone without a word: a stop that is held for it is not as prepared. */
+  get isUrgent(): boolean {
+    return this.#gone.size > 0;
+  }
+
+  #stopOf({ state, wakeAtMs }: Known): PreparedStop | undefined {
+    if (this.#stop !== 'unmade') return this.#stop;
+    const { config } = this.#container.member;
+    const use = { untilMs: wakeAtMs, needsSupervisor: false, lineOf: () => '' };
+    this.#stop = preparedStop(config, state, use, endWithMains(config, state));
+    return this.#stop;
+  }
+
+  /** Init has taken note of this end; undefined: it is for the supervisor. */
+  endAsPrepared(event: EventOf & { type: 'exited' }): EndWritten | undefined {
+    const { world, member, queue } = this.#container;
+    const { id, pid, code, signal } = event;
+    const left = this.#left;
+    const how = code ?? SIGNAL_EXIT + (signal ?? 0);
+    if (left === undefined || !this.#holds(left)) return undefined;
+    const end = this.#endFor(left, queue, how);
     if (end === undefined) return undefined;
     this.hasSaidFinal = end.final;
-    if (end.final) for (const other of world.containers) other.hearOfMain(this.#container.hostId, true);
+    for (const other of world.containers) other.hearOfMain(this.#container.hostId, end.final ? 'said' : 'ended');
+    this.#left = undefined;
     if (world.volume.trouble !== undefined || !world.volume.isThere) {
-      this.#left = undefined;
-      world.count('last word that could not be written');
+      world.count('prepared end that could not be written');
       return undefined;
     }
-    const ended = { at: { mono: world.agenda.monoMs, wall: world.wallOf(member) }, code };
-    const text = fill(end.text, ended);
+    const ended = { at: { mono: world.agenda.monoMs, wall: world.wallOf(member) }, how };
+    const moments = [...queue.map(({ atMs }) => instantAt(ended.at, atMs)), ended.at];
+    const status = statusOf({ code, signal });
+    const text = fill(end.text, { moments, code: status });
     const parsed = parseTombstone(member.name, text);
     if (!parsed.ok) throw new Error(`init writes what nobody can read: ${parsed.why}`);
-    this.#left = undefined;
-    world.count('last word');
+    world.count(end.prelude === '' ? 'prepared end' : `prepared stop ${end.prelude}`);
     if (this.#container.command !== undefined) this.#container.command.isGroupGone = true;
     world.volume.put(member.name, new Content(text));
     world.laws.onTombstoneWritten(this.#container, parsed.tombstone, true);
-    const status = end.code === 'same' ? code : end.code;
-    if (this.#container.brain === undefined && status !== undefined) {
-      world.count('left with its last word');
-      this.#container.end(status, 'left');
+    this.writtenDeadlineMs = parsed.tombstone.Deadline;
+    if (end.prelude !== '') this.#compareStop(left.state, [...queue], ended, text);
+    const leavesWith = end.code === 'same' ? status : end.code;
+    if (this.#container.brain === undefined && leavesWith !== undefined) {
+      world.count('left as prepared');
+      this.#container.end(leavesWith, 'left');
     }
-    return { type: 'worded', id, pid, ended, text, from: left };
+    return end.prelude === '' ? { type: 'endWritten', id, pid, ended, text, from: left } : undefined;
   }
 
-  hear(hostId: string, isFinal: boolean): void {
-    if (this.#heard !== undefined) (isFinal ? this.#said : this.#gone).add(hostId);
+  #endFor(left: Known, queue: readonly Queued[], how: number): PreparedEnd | undefined {
+    const { config } = this.#container.member;
+    if (queue.length === 0) {
+      const use = { untilMs: left.wakeAtMs, needsSupervisor: false, lineOf: () => '' };
+      return how >= SIGNAL_EXIT ? undefined : preparedEndBy(config, left.state, use, how);
+    }
+    const untilMs = this.preparedUntil(queue);
+    if (untilMs === undefined || this.#container.world.agenda.monoMs > untilMs) return undefined;
+    if ((queue.at(-1)?.atMs ?? 0) > this.#container.world.agenda.monoMs) return undefined;
+    const stop = this.#stopOf(left);
+    const prelude = stop === undefined ? undefined : preludeOf(queue, stop.signal);
+    return stop?.ends.find((end) => end.prelude === prelude && end.from <= how && how <= end.to);
+  }
+
+  /** What init has written is what the rules make of the same events. */
+  #compareStop(state: State, queue: readonly Queued[], ended: Ended, text: string): void {
+    const { world, member } = this.#container;
+    if (state.child.is !== 'alive') return;
+    const before = queue.map(({ event, atMs }) => ({ ...event, at: instantAt(ended.at, atMs) }) as Event);
+    const after = reduceAll(member.config, state, [...before, ...endOf(state.child, ended)]);
+    world.judges('reflex');
+    const own = formatTombstone(tombstoneOf(member.config, after.state));
+    if (own !== text)
+      world.laws.wrongReflex(this.#container, `init has written ${text.trimEnd()}, not ${own.trimEnd()}`);
+  }
+
+  hear(hostId: string, how: 'said' | 'ended' | 'gone'): void {
+    if (this.#heard === undefined || this.#said.has(hostId) || this.#ended.has(hostId)) return;
+    const heard = { said: this.#said, ended: this.#ended, gone: this.#gone }[how];
+    heard.add(hostId);
+  }
+
+  /** The signal that is due because a stop request was held, and all mains have ended; undefined: none is. */
+  takeHold(): number | undefined {
+    const { queue, world } = this.#container;
+    const { endWith, from } = this.#heard ?? {};
+    const untilMs = this.preparedUntil(queue);
+    if (endWith?.holds !== true || from !== this.#left || untilMs === undefined || world.agenda.monoMs >= untilMs)
+      return undefined;
+    if (queue.length !== 1 || queue[0]?.event.type !== 'signal') return undefined;
+    if (!endWith.mains.every(({ hostId }) => this.#said.has(hostId) || this.#ended.has(hostId))) return undefined;
+    this.endedFrom = from?.state;
+    world.count('held until the mains had ended');
+    return endWith.signal;
   }
 
   /** The mains by which it ends, when so many of them are gone; alone, also where a supervisor would have to judge. */
   get departed(): EndWith | undefined {
     const { isAlone, isStopping, member, queue } = this.#container;
     const { endWith, from } = this.#heard ?? {};
-    if (endWith === undefined || this.#said.size + this.#gone.size === 0) return undefined;
+    if (endWith === undefined || this.#said.size + this.#ended.size + this.#gone.size === 0) return undefined;
     if (!isAlone && (this.#left !== from || from === undefined || queue.length > 0 || !this.#holds(from)))
       return undefined;
     const { mains, needed } = endWith;
     if (!isAlone && needed === 0) return undefined;
     const countsLost = isAlone && (member.config.restartPolicy === 'Never' || isStopping);
-    const isGone = (hostId: string): boolean => this.#said.has(hostId) || (countsLost && this.#gone.has(hostId));
+    const isGone = (hostId: string): boolean =>
+      this.#said.has(hostId) || (countsLost && (this.#gone.has(hostId) || this.#ended.has(hostId)));
     return mains.filter(({ hostId }) => isGone(hostId)).length < (needed || mains.length) ? undefined : endWith;
   }
 
@@ -126,7 +224,6 @@ export class SimReflexes {
     if (!isAlone) this.#compare(state, departed);
     this.isEndedUnsure = mains.filter(({ hostId }) => this.#said.has(hostId)).length < (needed || mains.length);
     this.endedFrom = state;
-    this.#left = undefined;
     world.count(isAlone ? 'ended with the mains, alone' : 'ended with the mains');
     return signal;
   }
@@ -140,8 +237,19 @@ export class SimReflexes {
     if (why !== undefined) world.laws.wrongReflex(this.#container, why);
   }
 
-  #holds({ wakeAtMs }: Known): boolean {
-    const { monoMs } = this.#container.world.agenda;
+  #holds({ wakeAtMs }: Known, monoMs = this.#container.world.agenda.monoMs): boolean {
     return monoMs > this.#committedMs && (wakeAtMs === undefined || monoMs < Math.ceil(wakeAtMs));
   }
+}
+
+/** As `read_prelude` in `src/init/prepared-end.c`; undefined: one of them is in no prelude. */
+function preludeOf(queue: readonly Queued[], signal: number): string | undefined {
+  let prelude = '';
+  for (const { event, isOnce } of queue) {
+    if (event.type === 'signal' && event.signal === signal) prelude += 's';
+    else if (event.type === 'forwarded' && event.signal === signal && isOnce) prelude += 'f';
+    else if (event.type === 'stopSent' && event.isByMains) prelude += 't';
+    else return undefined;
+  }
+  return prelude;
 }

@@ -93,11 +93,11 @@ export type Fault = { readonly atMs: number } & (
 );
 
 /**
- * What comes when a container of this member is at this point for the first time from then on. `last word`: init has said
+ * What comes when a container of this member is at this point for the first time from then on. `prepared end`: init has said
  * it, and the supervisor has not heard of that. `sleep`: init is about to let it go.
  */
 export type Race = { readonly fromMs: number; readonly who: number } & (
-  | ({ readonly at: 'last word'; readonly what: 'sexton stop' | 'sexton restart' } & Request)
+  | ({ readonly at: 'prepared end'; readonly what: 'sexton stop' | 'sexton restart' } & Request)
   | { readonly at: 'sleep'; readonly what: 'signal'; readonly signal: number }
   | { readonly at: 'sleep'; readonly what: 'end'; readonly code: number }
   | { readonly at: 'sleep'; readonly what: 'KILL' }

@@ -67,11 +67,14 @@ function isAskedTwice({ asked, member }: Container): boolean {
 
 /** Another one of this boot has written a deadline that has all but come, and has not taken it back for long. */
 function isHurriedByOthers(world: World, self: Container, at: { sinceMs: number; nowMs: number }): boolean {
-  return world.containers.some(({ brain, memo, aloneSinceMs }) => {
+  const isClose = (atMs: number): boolean => at.nowMs + 1 >= lastTurnMs({ sinceMs: at.sinceMs, atMs });
+  return world.containers.some(({ brain, memo, aloneSinceMs, reflexes }) => {
+    // Its init wrote the deadline of a stop that no supervisor has heard of.
+    if (reflexes.writtenDeadlineMs !== undefined && isClose(reflexes.writtenDeadlineMs)) return true;
     const state = brain?.state ?? memo?.state;
     if (state?.deadline?.kills !== true || state.bootId !== world.bootId || brain === self.brain) return false;
     const isShared = state.deadline.shared || isRecent(world, aloneSinceMs);
-    return isShared && at.nowMs + 1 >= lastTurnMs({ sinceMs: at.sinceMs, atMs: state.deadline.atMs });
+    return isShared && isClose(state.deadline.atMs);
   });
 }
 
@@ -95,7 +98,7 @@ function isHidden({ volume, scenario, troubles, agenda }: World, { name, contain
 }
 
 /** It has seen the life that this member lives now. */
-function isKnown(state: State | undefined, other: Member): boolean {
+export function isKnown(state: State | undefined, other: Member): boolean {
   const peers = state?.peers;
   const seen = peers !== undefined && Object.hasOwn(peers, other.name) ? peers[other.name] : undefined;
   if (seen === undefined || other.container === undefined || !isOf(other.container, seen.tombstone)) return false;

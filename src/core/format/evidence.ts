@@ -160,13 +160,13 @@ function stopSummary(evidence: Omit<Evidence, 'Summary'>, why: string, stopMs: n
     ...phases,
     ...(Hurried === undefined
       ? []
-      : [`hurried by another ${Hurried.Signal.slice(3)} after ${seconds(Hurried.AfterMs)}`]),
+      : [`hurried by another ${Hurried.Signal.slice(3)} after ${secondsText(Hurried.AfterMs)}`]),
     exitText(evidence),
     forcedText(ForcedBy),
     ...(GraceLeftMs === undefined ? [] : [graceText(GraceLeftMs)]),
     ...restartsOf(evidence),
   ];
-  return `stopped in ${seconds(stopMs)} (${why}): ${parts.join(', ')}`;
+  return `stopped in ${secondsText(stopMs)} (${why}): ${parts.join(', ')}`;
 }
 
 /** What is read of one that was killed in its stop: nothing was written after this. */
@@ -195,7 +195,7 @@ const MAX_PHASES = 6;
 
 function phaseText({ Phase, Signal, Ms }: PhaseTime, { Connections }: Pick<Evidence, 'Connections'>): string {
   const seen = Phase === 'drain' && Connections !== undefined ? ` (${Connections.New} connections)` : '';
-  return `${Signal?.replace(/^SIG/, '') ?? Phase} ${seconds(Ms)}${seen}`;
+  return `${Signal?.replace(/^SIG/, '') ?? Phase} ${secondsText(Ms)}${seen}`;
 }
 
 function exitText({
@@ -214,7 +214,7 @@ function forcedText(by: Forcer | undefined): string {
 }
 
 function graceText(leftMs: number): string {
-  return leftMs >= 0 ? `${seconds(leftMs)} of grace left` : `${seconds(-leftMs)} over its grace`;
+  return leftMs >= 0 ? `${secondsText(leftMs)} of grace left` : `${secondsText(-leftMs)} over its grace`;
 }
 
 function restartsOf({ Restarts }: Pick<Evidence, 'Restarts'>): readonly string[] {
@@ -228,8 +228,8 @@ function whyNever({ StopReason }: Pick<Evidence, 'StopReason'>, history: Told['h
   return StopReason === undefined ? 'there was nothing to do any more' : `stopped before (${StopReason})`;
 }
 
-/** `40 ms`, `4.2 s`, `23 s`, `130 s`. */
-function seconds(ms: number): string {
+/** `40 ms`, `4.2 s`, `23 s`, `130 s`; of whole milliseconds as `src/init/prepared-end.c` writes it. */
+export function secondsText(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
-  return `${ms < 10_000 ? (ms / 1_000).toFixed(1) : Math.round(ms / 1_000)} s`;
+  return `${ms < 10_000 ? (Math.round(ms / 100) / 10).toFixed(1) : Math.round(ms / 1_000)} s`;
 }

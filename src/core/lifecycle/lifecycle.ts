@@ -53,6 +53,17 @@ export function reduce(config: MemberConfig, state: State, event: Event): Reduct
   return finishDraft(draft);
 }
 
+/** One event after the other; what follows from all of them. */
+export function reduceAll(config: MemberConfig, state: State, events: readonly Event[]): Reduction {
+  let reduction: Reduction = { state, effects: [], wakeAtMs: undefined };
+  for (const event of events) {
+    const { effects } = reduction;
+    reduction = reduce(config, reduction.state, event);
+    reduction = { ...reduction, effects: [...effects, ...reduction.effects] };
+  }
+  return reduction;
+}
+
 /** What a supervisor that has taken note of the first events may need until it acts. */
 const BEGINNING_MS = 1_000;
 

@@ -4,7 +4,7 @@
  * the plain kind that the host can follow. All else waits for the supervisor. So a reflex only ever does earlier what
  * the rules would do, and it holds no longer than the state that it was made from.
  *
- * There are two: the last word (`covered-ends.ts`), and the end of a sidecar with its mains.
+ * There are two: the prepared ends (`prepared-ends.ts`), and the end of a sidecar with its mains.
  */
 import type { MemberConfig } from '../config.ts';
 import { hostOf } from '../format/tombstone.ts';
@@ -12,10 +12,11 @@ import { ladderOf } from '../ladder.ts';
 import { rosterOf } from '../pod/finished.ts';
 import { peerNamed, standingOf } from '../pod/standing.ts';
 import { SIGTERM } from '../signals.ts';
+import type { Reduction } from '../state/draft.ts';
 import type { Event } from '../state/events.ts';
 import type { Peer } from '../state/peer.ts';
 import { MAINS_FINISHED, type State } from '../state/state.ts';
-import { type Instant, rfc3339 } from '../time.ts';
+import { type Instant, instantAt, rfc3339 } from '../time.ts';
 import { reduce } from './lifecycle.ts';
 
 /** `hostId`: who has to say that it is gone. `path`: of its liveness socket. */
@@ -28,6 +29,8 @@ export interface EndWith {
   /** How many of them have to be gone for good; 0: the supervisor judges that, while one can be started. */
   readonly needed: number;
   readonly signal: number;
+  /** A stop request is held until all of them have ended, and nothing else is waited for. */
+  readonly holds: boolean;
   /** By name. */
   readonly mains: readonly { readonly name: string; readonly hostId: string }[];
 }
@@ -75,13 +78,14 @@ export function endWithMains(config: MemberConfig, state: State): EndWith | unde
   if (first === undefined || names.length > MAX_MAINS_HEARD) return undefined;
   const isWhole = mains.length === waitedFor.length;
   const [rung] = ladderOf(config, SIGTERM);
-  const watched = isWhole ? { needed: 0, signal: rung.signal, mains } : undefined;
+  const holds = isWhole && isCalm(state) && holdsUntilGone(config, state, names, rung.signal);
+  const watched = isWhole ? { needed: 0, signal: rung.signal, holds, mains } : undefined;
   if (!isCalm(state)) return watched;
   const signal = isWhole ? signalWithout(config, state, names) : undefined;
   const isOneEnough = names.every((name) => signalWithout(config, state, [name]) !== undefined);
   if (isOneEnough) {
     const alone = signalWithout(config, state, [first]);
-    return alone === undefined ? watched : { needed: 1, signal: alone, mains };
+    return alone === undefined ? watched : { needed: 1, signal: alone, holds, mains };
   }
   const isAnyEnough = names.some(
     (name) =>
@@ -91,35 +95,60 @@ export function endWithMains(config: MemberConfig, state: State): EndWith | unde
         names.filter((one) => one !== name),
       ) !== undefined,
   );
-  return signal === undefined || isAnyEnough ? watched : { needed: names.length, signal, mains };
+  return signal === undefined || isAnyEnough ? watched : { needed: names.length, signal, holds, mains };
 }
 
 const HOST_ID = /^[0-9a-f]{32}$/;
 
+/**
+ * Whether a stop request leads to nothing but a hold, and the end of these mains, whatever follows it, to nothing but
+ * this signal.
+ */
+function holdsUntilGone(config: MemberConfig, state: State, names: readonly string[], signal: number): boolean {
+  // A hold for a time may end before any of them.
+  if (config.hold.kind !== 'always') return false;
+  const at = instantAt(state.now, Math.floor(state.now.mono) + 1);
+  const asked = reduce(config, state, { type: 'signal', at, signal: SIGTERM, senderPid: 0, fromTerminal: false });
+  if (asked.state.stop?.waitsFor !== 'turn' || asked.effects.some(({ type }) => type !== 'log')) return false;
+  return [true, false].every((isFinal) => {
+    const gone = mainsGone(asked.state, names, instantAt(at, at.mono + 1), isFinal);
+    return signalBy(reduce(config, asked.state, gone)) === signal;
+  });
+}
+
 /** What the command gets at once when these are gone for good; undefined: nothing, or not only that is done. */
 function signalWithout(config: MemberConfig, state: State, names: readonly string[]): number | undefined {
-  const { state: after, effects } = reduce(config, state, mainsGone(state, names));
+  const reduction = reduce(config, state, mainsGone(state, names));
+  return reduction.state.stop?.reason === MAINS_FINISHED ? signalBy(reduction) : undefined;
+}
+
+/** The first rung of a stop; undefined: it is not sent, or not only that is done. */
+function signalBy({ state: { climb }, effects }: Reduction): number | undefined {
   const [deed, ...more] = effects.filter(({ type }) => type !== 'log');
-  const { stop, climb } = after;
-  if (stop?.reason !== MAINS_FINISHED || climb?.why !== 'stop' || climb.killed) return undefined;
+  if (climb?.why !== 'stop' || climb.killed) return undefined;
   return deed?.type === 'kill' && more.length === 0 ? deed.signal : undefined;
 }
 
 /** The graveyard as it will be. */
-export function mainsGone(state: State, names: readonly string[], at: Instant = state.now): Event {
+export function mainsGone(
+  state: State,
+  names: readonly string[],
+  at: Instant = state.now,
+  isFinal = true,
+): Event & { readonly type: 'peersSeen' } {
   const peers = Object.entries(state.peers ?? {}).map(([name, peer]) =>
-    names.includes(name) ? goneOf(peer, at) : peer,
+    names.includes(name) ? goneOf(peer, at, isFinal) : peer,
   );
   return { type: 'peersSeen', at, peers };
 }
 
-function goneOf({ tombstone, vanished }: Peer, at: Instant): Peer & { readonly sinceMs: number } {
+function goneOf({ tombstone, vanished }: Peer, at: Instant, isFinal: boolean): Peer & { readonly sinceMs: number } {
   const died = {
     Died: rfc3339(at.wall),
     DiedMonotonic: Math.round(at.mono),
     ExitCode: 0,
     Reason: 'completed',
   } as const;
-  const dead = { ...tombstone, Phase: 'dead', ...died, Final: true } as const;
+  const dead = { ...tombstone, Phase: 'dead', ...died, Final: isFinal } as const;
   return { tombstone: dead, liveness: 'none', foundAtStart: false, vanished, sinceMs: at.mono };
 }

@@ -13,7 +13,7 @@ import { recordStop } from './wish.ts';
 /** The first rung is behind us. */
 export function onStopSent(
   draft: Draft,
-  { id, signal, at }: Event & { type: 'stopSent' },
+  { id, signal, isByMains, at }: Event & { type: 'stopSent' },
   child: Child & { is: 'alive' | 'leftovers' },
 ): void {
   const { stop, climb } = draft.state;
@@ -22,7 +22,7 @@ export function onStopSent(
   if (stop === undefined) {
     recordStop(draft, { origin: 'self', reason: MAINS_FINISHED, signal: SIGTERM, requests: 0 }, at, 0);
     say(draft, 'info', 'the mains have finished');
-  } else if (stop.origin === 'platform') {
+  } else if (stop.origin === 'platform' && !isByMains) {
     say(draft, 'warn', 'init has sent the stop signal, as no supervisor has acted in time');
   }
   const begun = draft.state.stop;

@@ -66,13 +66,18 @@ function isAskedWithPod({ tombstone }: Peer): boolean {
 
 const FAILURES: ReadonlySet<string> = new Set<FailingWhy>(['startup', 'liveness', 'post-start']);
 
+/** Its container is not started again: one that had crashed before the request may be about to start. */
+function isStoppedWithUs(main: Peer | undefined, { atMs }: Stop): boolean {
+  return (main?.tombstone.DiedMonotonic ?? Number.NEGATIVE_INFINITY) >= atMs;
+}
+
 function checkFirstSight(draft: Draft, stop: Stop): boolean {
   const { config, state } = draft;
   if (stop.origin === 'self' || stop.among !== undefined || config.solo) return false;
   const mains = rosterOf(config, state).map((name) => peerNamed(state, name));
   const isOver = (main: Peer | undefined): boolean => {
     const standing = standingOf(config, state, main);
-    if (standing.is === 'dead') return standing.final;
+    if (standing.is === 'dead' && (standing.final || isStoppedWithUs(main, stop))) return true;
     return main !== undefined && hasEndedForRestart(main) && !tellsOfPassed(state, main.tombstone);
   };
   if (mains.length > 0 && mains.every(isOver)) return false;

@@ -38,11 +38,11 @@ export type HostReport =
   /**
    * Nothing is left of the child's process group. Always after `exited` of that id, possibly in the same instant.
    * `strays`: how many processes the host has then that left the group and lost their parent (a daemon, say); 0 where
-   * it cannot be told. `isWritten`: the host has written this end down by the reflex `lastWord`, and told it.
+   * it cannot be told. `isWritten`: the host has written this end down as prepared (`preparedEnds`), and told it.
    */
   | { readonly type: 'groupGone'; readonly id: number; readonly strays: number; readonly isWritten?: boolean }
-  /** The host has sent `signal` by the reflex `endWith`, or by its fallback. */
-  | { readonly type: 'stopSent'; readonly id: number; readonly signal: number }
+  /** The host has sent `signal`: `isByMains`: by the reflex `endWith`, else by its fallback. */
+  | { readonly type: 'stopSent'; readonly id: number; readonly signal: number; readonly isByMains: boolean }
   /** After a `sweep`: no stray is left. */
   | { readonly type: 'straysGone' };
 

@@ -154,7 +154,7 @@ export class ExecaHost implements Host {
       case 'asleepAt':
         // Out of reach, as `limits` says.
         return;
-      case 'lastWord':
+      case 'preparedEnds':
       case 'endWith':
         // This process is awake, and decides by itself.
         return;

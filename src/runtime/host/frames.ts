@@ -4,6 +4,7 @@
  * decodes `hello` and events. Whatever breaks a bound is a `ProtocolError`, in both directions: init would end the
  * connection over it, so it is better refused here, where the stack shows the caller.
  */
+import { SIGNAL_EXIT } from '../../core/exit.ts';
 import { MAX_NAME, MAX_SOCKET_PATH_BYTES } from '../../core/format/tombstone.ts';
 import { MAX_MAINS_HEARD } from '../../core/lifecycle/reflexes.ts';
 import type { Commit, DirectoryNews, Hello, HostCommand, HostEvent } from './host.ts';
@@ -15,11 +16,13 @@ export const MAX_MEMO_BYTES = 65_536;
 export const MAX_QUIET = 128;
 export const MAX_WATCHED = 128;
 const MAX_DIRECTORY_BYTES = 4095;
-/** Of a last word: the path, and the texts of all ends. */
-export const MAX_LAST_WORD_BYTES = 40_960;
+/** Of the prepared ends: the paths, and the texts of all ends. */
+export const MAX_PREPARED_BYTES = 65_536;
 
 const LENGTH_BYTES = 4;
 const MAX_SIGNAL = 64;
+/** Exit codes, and behind them the ends by signals. */
+const MAX_END = SIGNAL_EXIT + MAX_SIGNAL;
 const MAX_PID = 2 ** 31 - 1;
 const MAX_ID = 2 ** 31 - 1;
 
@@ -141,12 +144,15 @@ export function decodeEvent(fields: readonly string[]): HostEvent {
       const event = { type: 'exited', ...base(8), id: idAt(3), pid: number(fields, 4, 1, MAX_PID) } as const;
       return { ...event, ...exitAt(fields, 5), core: flag(fields, 7) };
     }
-    case 'worded': {
-      const event = { type: 'worded', ...base(7), id: idAt(3), pid: number(fields, 4, 1, MAX_PID) } as const;
+    case 'end-written': {
+      const event = { type: 'endWritten', ...base(7), id: idAt(3), pid: number(fields, 4, 1, MAX_PID) } as const;
       return { ...event, code: number(fields, 5, 0, 255), wall: nanoseconds(fields[6]) };
     }
     case 'stop-sent':
-      return { type: 'stopSent', ...base(6), id: idAt(3), signal: signalAt(4), wall: nanoseconds(fields[5]) };
+      return {
+        ...{ type: 'stopSent', ...base(7), id: idAt(3), signal: signalAt(4), isByMains: flag(fields, 5) },
+        wall: nanoseconds(fields[6]),
+      } as const;
     case 'group-gone':
       return { type: 'groupGone', ...base(5), id: idAt(3), strays: number(fields, 4, 0, MAX_PID) };
     case 'strays-gone':
@@ -245,30 +251,32 @@ function commandFields(command: HostCommand): string[] {
       return ['sleep'];
     case 'asleepAt':
       return ['asleep-at', text('path', command.path, MAX_DIRECTORY_BYTES)];
-    case 'lastWord': {
-      const { id, path, evidence, ends } = command;
-      const words = ends.flatMap(({ from, to, final, code, text: form, log, evidence: left }) => [
-        integer('exit code', from, 0, 255),
-        integer('exit code', to, from, 255),
+    case 'preparedEnds': {
+      const { id, signal, patienceMs, path, evidence, ends } = command;
+      const words = ends.flatMap(({ prelude, from, to, final, code, text: form, log, evidence: left }) => [
+        prelude,
+        integer('end', from, 0, MAX_END),
+        integer('end', to, from, MAX_END),
         final ? '1' : '0',
         code === 'same' ? '256' : code === undefined ? '257' : integer('exit code', code, 0, 255),
-        text('last word', form, MAX_LAST_WORD_BYTES),
-        text('log', log, MAX_LAST_WORD_BYTES),
-        text('evidence', left, MAX_LAST_WORD_BYTES),
+        text('tombstone', form, MAX_PREPARED_BYTES),
+        text('log', log, MAX_PREPARED_BYTES),
+        text('evidence', left, MAX_PREPARED_BYTES),
       ]);
-      const places = [path, evidence?.path ?? ''].map((place) => text('path', place, MAX_LAST_WORD_BYTES));
+      const places = [path, evidence?.path ?? ''].map((place) => text('path', place, MAX_PREPARED_BYTES));
       const all = words.length === 0 ? [] : [...places, evidence?.isNamed === true ? '1' : '0', ...words];
-      return ['last-word', integer('child id', id, 1, MAX_ID), String(all.length), ...all];
+      const times = [signalField(signal), timeField(patienceMs)];
+      return ['prepared-ends', integer('child id', id, 1, MAX_ID), ...times, String(all.length), ...all];
     }
     case 'endWith': {
-      const { id, needed, endsWithLost, signal, mains } = command;
+      const { id, needed, endsWithLost, holds, signal, mains } = command;
       const words = mains.flatMap(({ hostId, path }) => [hostId, text('socket path', path, MAX_SOCKET_PATH_BYTES)]);
-      const count = integer('number of mains', needed, 0, MAX_MAINS_HEARD);
       return [
         'end-with',
         integer('child id', id, 1, MAX_ID),
-        count,
+        integer('number of mains', needed, 0, MAX_MAINS_HEARD),
         endsWithLost ? '1' : '0',
+        holds ? '1' : '0',
         signalField(signal),
         String(words.length),
         ...words,

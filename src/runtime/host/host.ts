@@ -7,8 +7,8 @@
  * commit is a transaction: acknowledgement, memo and commands are applied together or not at all, so a supervisor that
  * dies between two commits resumes at exactly the state that its host and its child are in.
  */
-import type { CoveredEnd } from '../../core/lifecycle/covered-ends.ts';
 import type { Fallback } from '../../core/lifecycle/fallback.ts';
+import type { PreparedEnd } from '../../core/lifecycle/prepared-ends.ts';
 import type { NamedMain } from '../../core/lifecycle/reflexes.ts';
 import type { ChildCommand, HostReport } from '../../core/state/events.ts';
 import type { TerminationLog } from '../termination-log.ts';
@@ -28,12 +28,11 @@ export interface HelperEnded {
 }
 
 /**
- * The child has ended with this code, nothing is left of its group nor any stray, and the host has said the last word:
- * the tombstone is written, with this time on the wall clock (nanoseconds since 1970). Stands for `exited` and
- * `groupGone`.
+ * The child has ended with this code, nothing is left of its group nor any stray, and the host has written the prepared
+ * tombstone, with this time on the wall clock (nanoseconds since 1970). Stands for `exited` and `groupGone`.
  */
-export interface Worded {
-  readonly type: 'worded';
+export interface EndWritten {
+  readonly type: 'endWritten';
   readonly id: number;
   readonly pid: number;
   readonly code: number;
@@ -44,7 +43,7 @@ export interface Worded {
 export type StopSent = HostReport & { readonly type: 'stopSent'; readonly wall: string };
 
 /** `at`: CLOCK_MONOTONIC milliseconds, taken by the host when the event happened. */
-export type HostEvent = (Exclude<HostReport, { type: 'stopSent' }> | StopSent | HelperEnded | Worded) & {
+export type HostEvent = (Exclude<HostReport, { type: 'stopSent' }> | StopSent | HelperEnded | EndWritten) & {
   readonly seq: number;
   readonly at: number;
 };
@@ -138,22 +137,27 @@ export type HostCommand =
   | { readonly type: 'asleepAt'; readonly path: string }
   /**
    * What the host does by itself when the child ends in one of these ways and nothing is left of it, provided that all
-   * events are acknowledged: it tells all peers and writes the tombstone at `path`; `worded` follows. Where no
+   * events are acknowledged: it tells all peers and writes the tombstone at `path`; `endWritten` follows. Where no
    * supervisor runs then, and nothing else is to be done, the host leaves the evidence, writes to the log, and ends as
-   * well. Replaces the one before; without ends there is none.
+   * well. While the supervisor sleeps, that also holds behind the events of a prelude, which start no supervisor until
+   * `patienceMs` after the first of them. `signal`: the stop request of the preludes. Replaces the ends before; without
+   * ends there are none.
    */
   | {
-      readonly type: 'lastWord';
+      readonly type: 'preparedEnds';
       readonly id: number;
+      readonly signal: number;
+      readonly patienceMs: number;
       readonly path: string;
       /** A file; undefined: none. */
       readonly evidence: TerminationLog | undefined;
-      readonly ends: readonly CoveredEnd[];
+      readonly ends: readonly PreparedEnd[];
     }
   /**
    * Signal `id` as soon as so many of these mains have said that they are gone for good, provided that all events are
    * acknowledged; `stopSent` follows. Without mains, or with 0, there is no such reflex; then the mains, or those of the
-   * command before, only count while no supervisor can be started.
+   * command before, only count while no supervisor can be started. `holds`: a stop request of a prelude is held until
+   * all of these mains have said that they have ended.
    */
   | {
       readonly type: 'endWith';
@@ -161,6 +165,7 @@ export type HostCommand =
       readonly needed: number;
       /** A main that was killed counts while no supervisor can be started. */
       readonly endsWithLost: boolean;
+      readonly holds: boolean;
       readonly signal: number;
       readonly mains: readonly NamedMain[];
     }

@@ -55,14 +55,14 @@ export const event: fc.Arbitrary<HostEvent> = fc.oneof(
   record({ type: fc.constant('groupGone'), ...base, id, strays: fc.nat() }),
   record({ type: fc.constant('straysGone'), ...base }),
   record({
-    type: fc.constant('worded'),
+    type: fc.constant('endWritten'),
     ...base,
     id,
     pid,
     code: fc.integer({ min: 0, max: 255 }),
     wall,
   }),
-  record({ type: fc.constant('stopSent'), ...base, id, signal, wall }),
+  record({ type: fc.constant('stopSent'), ...base, id, signal, isByMains: fc.boolean(), wall }),
   fc.oneof(
     helperEnded({ code: fc.integer({ min: 0, max: 255 }), signal: nothing, errno: nothing }),
     helperEnded({ code: nothing, signal, errno: nothing }),
@@ -129,8 +129,10 @@ const command: fc.Arbitrary<HostCommand> = fc.oneof(
   }),
   record({ type: fc.constant('asleepAt'), path: fc.constantFrom('/graveyard/web', '/g/grün') }),
   record({
-    type: fc.constant('lastWord'),
+    type: fc.constant('preparedEnds'),
     id,
+    signal: fc.integer({ min: 1, max: 64 }),
+    patienceMs: fc.integer({ min: 1, max: 5_000 }),
     path: fc.constant('/graveyard/web'),
     evidence: fc.constantFrom(
       undefined,
@@ -139,6 +141,7 @@ const command: fc.Arbitrary<HostCommand> = fc.oneof(
     ),
     ends: fc.array(
       record({
+        prelude: fc.constantFrom('' as const, 'f' as const, 'st' as const, 't' as const),
         from: fc.integer({ min: 0, max: 100 }),
         to: fc.integer({ min: 100, max: 255 }),
         final: fc.boolean(),
@@ -155,6 +158,7 @@ const command: fc.Arbitrary<HostCommand> = fc.oneof(
     id,
     needed: fc.integer({ min: 0, max: 16 }),
     endsWithLost: fc.boolean(),
+    holds: fc.boolean(),
     signal,
     mains: fc.array(
       record({ hostId: fc.constant('0123456789abcdef'.repeat(2)), path: fc.constant('/graveyard/.a.sock') }),

@@ -2,6 +2,7 @@
  * The other end of the protocol, init's, as plainly as it can be written: what the encoder and the decoder of the
  * supervisor are tested against.
  */
+import type { Prelude } from '../../../src/core/lifecycle/prepared-ends.ts';
 import type { Commit, Hello, HostCommand, HostEvent } from '../../../src/runtime/host/host.ts';
 
 export function helloFields(hello: Hello): string[] {
@@ -31,10 +32,10 @@ export function eventFields(event: HostEvent): string[] {
       return ['strays-gone', ...base];
     case 'helperEnded':
       return ['helper-ended', ...base, String(event.id), ...helperEnd(event), event.output];
-    case 'worded':
-      return ['worded', ...base, String(event.id), String(event.pid), String(event.code), event.wall];
+    case 'endWritten':
+      return ['end-written', ...base, String(event.id), String(event.pid), String(event.code), event.wall];
     case 'stopSent':
-      return ['stop-sent', ...base, String(event.id), String(event.signal), event.wall];
+      return ['stop-sent', ...base, String(event.id), String(event.signal), event.isByMains ? '1' : '0', event.wall];
     case 'groupGone':
       return ['group-gone', ...base, String(event.id), String(event.strays)];
     default:
@@ -105,21 +106,21 @@ export function commitOf(fields: readonly string[]): Commit {
       const [file = '', ...rest] = some(int(), word);
       commands.push({ type: 'exec', id, argv: [file, ...rest], outputLimit });
     } else if (operation === 'asleep-at') commands.push({ type: 'asleepAt', path: word() });
-    else if (operation === 'last-word') {
-      const id = int();
-      const count = int();
+    else if (operation === 'prepared-ends') {
+      const [id, signal, patienceMs, count] = [int(), int(), int(), int()];
       const [path, evidencePath, isNamed] = count === 0 ? ['', '', false] : [word(), word(), word() === '1'];
-      const ends = some(Math.floor(count / 7), () => {
+      const ends = some(Math.floor(count / 8), () => {
+        const prelude = word() as Prelude;
         const [from, to, final, number] = [int(), int(), word() === '1', int()];
         const code = number === 256 ? ('same' as const) : number === 257 ? undefined : number;
-        return { from, to, final, code, text: word(), log: word(), evidence: word() };
+        return { prelude, from, to, final, code, text: word(), log: word(), evidence: word() };
       });
       const evidence = evidencePath === '' ? undefined : { path: evidencePath, isNamed };
-      commands.push({ type: 'lastWord', id, path, evidence, ends });
+      commands.push({ type: 'preparedEnds', id, signal, patienceMs, path, evidence, ends });
     } else if (operation === 'end-with') {
-      const [id, needed, endsWithLost, signal] = [int(), int(), int() === 1, int()];
+      const [id, needed, endsWithLost, holds, signal] = [int(), int(), int() === 1, int() === 1, int()];
       const mains = some(int() / 2, () => ({ hostId: word(), path: word() }));
-      commands.push({ type: 'endWith', id, needed, endsWithLost, signal, mains });
+      commands.push({ type: 'endWith', id, needed, endsWithLost, holds, signal, mains });
     } else if (operation === 'end-helper') commands.push({ type: 'endHelper', id: int() });
     else if (operation === 'sweep') commands.push({ type: 'sweep', signal: int() });
     else if (operation === 'first-only') commands.push({ type: 'firstOnly', id: int() });
