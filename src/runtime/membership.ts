@@ -16,6 +16,7 @@ import { Graveyard } from './graveyard/graveyard.ts';
 import type { Ask } from './graveyard/inbox.ts';
 import { readMember } from './graveyard/read.ts';
 import { type Trouble, trouble } from './graveyard/store.ts';
+import type { WatchList } from './graveyard/watch-list.ts';
 import { MAX_QUIET, MAX_WATCHED } from './host/frames.ts';
 import type { DirectoryNews, WatchCommand } from './host/host.ts';
 import { isLocal } from './local-volume.ts';
@@ -31,13 +32,11 @@ export interface MembershipOptions extends OwnTombstoneOptions {
 }
 
 /** What the host has to watch while we sleep. */
-export interface Vigil {
+export interface SleepWatch extends WatchList {
   /** The path of the own tombstone. */
   readonly own: string;
-  readonly quiet: readonly string[];
   /** The paths of the sockets that we hold connections to. */
   readonly sockets: readonly string[];
-  readonly held: Readonly<Record<string, string>>;
 }
 
 export interface MembershipEvents {
@@ -121,17 +120,17 @@ export class Membership {
   }
 
   /**
-   * What to watch while we sleep. undefined: we must not sleep, because something is under way or in trouble, or because
-   * another machine may change this volume.
+   * What to watch while we sleep; undefined: we must not sleep. Then something is under way or in trouble, or another
+   * machine may change this volume.
    */
-  async vigil(): Promise<Vigil | undefined> {
+  async sleepWatch(): Promise<SleepWatch | undefined> {
     const { dir } = this.#options;
-    const vigil = this.#graveyard?.vigil();
-    if (!this.#own.isSettled || vigil === undefined || !(await isLocal(dir))) return undefined;
-    const sockets = Object.keys(vigil.held).map((name) => join(dir, handleOf(name)));
-    const isTooMany = vigil.quiet.length > MAX_QUIET || sockets.length > MAX_WATCHED;
+    const list = this.#graveyard?.watchList();
+    if (!this.#own.isSettled || list === undefined || !(await isLocal(dir))) return undefined;
+    const sockets = Object.keys(list.held).map((name) => join(dir, handleOf(name)));
+    const isTooMany = list.quiet.length > MAX_QUIET || sockets.length > MAX_WATCHED;
     if (isTooMany || sockets.some((path) => Buffer.byteLength(path) > MAX_SOCKET_PATH_BYTES)) return undefined;
-    return { own: this.#own.store.path, sockets, ...vigil };
+    return { own: this.#own.store.path, sockets, ...list };
   }
 
   /** What the host has seen of the directory. */
@@ -140,8 +139,8 @@ export class Membership {
   }
 
   /** Resolves once the host watches for us, and everything was read again. */
-  async entrust({ quiet, sockets }: Vigil): Promise<void> {
-    await this.#graveyard?.entrust(quiet, sockets);
+  async handOver({ quiet, sockets }: SleepWatch): Promise<void> {
+    await this.#graveyard?.handOver(quiet, sockets);
   }
 
   async rescan(): Promise<void> {

@@ -43,7 +43,7 @@ export class OwnTombstone {
   #patience = 0;
   #trouble: string | undefined;
   #tending: NodeJS.Timeout | undefined;
-  #isTending = false;
+  #checking: Promise<void> | undefined;
 
   constructor(options: OwnTombstoneOptions) {
     this.#options = options;
@@ -66,7 +66,7 @@ export class OwnTombstone {
 
   /** The name is ours, and tombstone and socket are as they should be. */
   get isSettled(): boolean {
-    return this.#isClear && !this.#isTending && this.isWritten;
+    return this.#isClear && this.#checking === undefined && this.isWritten;
   }
 
   /** The file says what was published last, and another process could replace it. */
@@ -113,7 +113,7 @@ export class OwnTombstone {
     // An old socket may have been in the way of the one that the previous supervisor asked for.
     if (isHeld) this.#isClear = (await probeHandle(this.#socketPath)).is !== 'abandoned';
     await this.#defend();
-    this.#tending = setInterval(() => void this.#tend(), this.#options.tendMs ?? TEND_MS).unref();
+    this.#tending = setInterval(() => this.#tend(), this.#options.tendMs ?? TEND_MS).unref();
   }
 
   /** Resolves when the last tombstone is written; a later one is not. */
@@ -129,10 +129,8 @@ export class OwnTombstone {
 
   async #claim(): Promise<void> {
     const { dir } = this.#options;
-    const isTaken = (await probeHandle(this.#socketPath)).is === 'held';
-    if (!isTaken && this.#patience-- > 0 && (await this.#lastUnderThisName())?.Died === undefined) return;
-    this.#patience = 0;
-    if (isTaken) return this.#giveWay();
+    if ((await probeHandle(this.#socketPath)).is === 'held') return this.#giveWay();
+    if (this.#patience-- > 0 && (await this.#lastUnderThisName())?.Died === undefined) return;
     // The socket comes before the tombstone: a KILL in between would leave a member whose death cannot be known.
     this.#isClear = await this.#removeSocket();
     // Where the directory cannot be written, the failed tombstone says why; the next check tries again.
@@ -156,11 +154,10 @@ export class OwnTombstone {
   }
 
   /** Runs one check at a time: on a file system that hangs each takes a thread of the few that this process has. */
-  async #tend(): Promise<void> {
-    if (this.#isTending) return;
-    this.#isTending = true;
-    await this.#check();
-    this.#isTending = false;
+  #tend(): void {
+    this.#checking ??= this.#check().finally(() => {
+      this.#checking = undefined;
+    });
   }
 
   /** The name may be free now, the volume writable again, the directory deleted and created anew. */
@@ -210,6 +207,7 @@ export class OwnTombstone {
   #giveWay(): void {
     if (this.#trouble !== NAME_TAKEN) this.#complain('no tombstone is written until then');
     this.#trouble = NAME_TAKEN;
+    this.#patience = 0;
   }
 
   #complain(consequence: string): void {

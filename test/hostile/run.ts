@@ -1,7 +1,7 @@
 /**
  * `node test/hostile/run.ts [--seconds N] [--seed S]`: the long form, 600 s by default. A third of the time goes to
- * damaged tombstones, a third to init's frame decoder (with clang), and the rest to pairs of real members in graveyards
- * of 100,000 files. Exits 1 when a test failed; the titles name the seeds.
+ * damaged tombstones, and a third to init's frame decoder (with clang). The rest goes to pairs of real members in
+ * graveyards of 100,000 files. Exits 1 when a test failed; the titles name the seeds.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

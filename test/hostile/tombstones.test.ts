@@ -64,7 +64,7 @@ describe('a hostile tombstone', () => {
     }
   });
 
-  it('of exactly 64 KiB is read, of one byte more is not', async () => {
+  it('is read with exactly 64 KiB, and not with one byte more', async () => {
     const dir = temporaryDirectory();
     const text = JSON.stringify({ Version: 1, Name: 'a' });
     for (const [size, kind] of [

@@ -119,7 +119,7 @@ describe('two members of one name', () => {
     assert.equal(readTombstone(dir, 'web')?.Restarts, 7);
   });
 
-  it('of which one overwrites the other later: the one with the lesser id takes it back and says so', async (t) => {
+  it('that overwrite each other later: the one with the lesser id takes the name back', async (t) => {
     const dir = temporaryDirectory();
     const first = memberOf(t, dir, 'host-a');
     await first.claim();
@@ -134,7 +134,7 @@ describe('two members of one name', () => {
     await waitForTombstone(dir, 'web', 'is that of the second', isBy('host-b'));
   });
 
-  it('of which one is dead: the living one overwrites its last tombstone without a word', async (t) => {
+  it('where one is dead: the living one overwrites the last tombstone and logs nothing', async (t) => {
     const dir = temporaryDirectory();
     const member = memberOf(t, dir, 'host-b');
     await member.claim();

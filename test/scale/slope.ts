@@ -1,6 +1,6 @@
 /**
  * The straight line through samples, by least squares, and the error of its slope. Samples swing (a heap fills and is
- * collected) and resemble their neighbours in time, so the line goes through the means of parts of the time.
+ * collected) and resemble their neighbours. So the line goes through the means of parts of the time.
  */
 
 export interface Sample {

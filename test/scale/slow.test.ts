@@ -33,7 +33,7 @@ test('a stop passes and the death is written where each file operation takes 50 
   });
 });
 
-test('signals pass while the graveyard hangs, and the container ends and logs what it could not write', {
+test('signals pass while the graveyard hangs, and the container ends and logs the failed write', {
   skip,
   timeout: LIMIT_MS,
 }, async () => {

@@ -39,7 +39,7 @@ test('a long-lived member keeps neither descriptors nor memory of containers tha
   });
 });
 
-test('the slope of a soak is that of the line, and flat within its error or below the given bound', () => {
+test('the slope of a soak is that of the line, and flat within its error or below the bound', () => {
   const slopeOfLine = (value: (at: number) => number): Slope =>
     slopeOf(Array.from({ length: 240 }, (_, at) => ({ atMs: at * 5_000, value: value(at) })));
   const line = slopeOfLine((at) => 100 + at);

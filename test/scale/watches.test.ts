@@ -18,7 +18,7 @@ const skip = whyNoCgroup('cpuacct') ?? false;
 const SLEEPS = ['--log-level', 'debug', '--sleep-after', '300ms'];
 const STAYS = ['--log-level', 'debug', '--sleep-after', 'never'];
 
-test('members of a user without inotify instances sleep, wake, see each other awake and end in order', {
+test('members without inotify instances sleep, wake, see each other and end in order', {
   skip,
   timeout: 300_000,
 }, async (t) => {

@@ -1,6 +1,6 @@
 /**
- * What a history says about the course of a stop beside its phases: absences, from an end of the command to its next
- * start, and a second stop signal that cut short what the member was waiting for.
+ * What a history says about the course of a stop beside its phases. Absences last from an end of the command to its next
+ * start. A second stop signal may have cut a wait short.
  */
 import type { HistoryEntry } from './tombstone.ts';
 

@@ -21,7 +21,7 @@ export interface StopRequest {
   readonly Among?: readonly string[];
   /** Only in a restart: a member with a rule that restarts all containers on this code exits with it. */
   readonly ByRule?: number;
-  /** Who asked, for the record. */
+  /** The sender, for the record. */
   readonly By: string;
   /** RFC 3339. */
   readonly At: string;

@@ -2,8 +2,9 @@
  * Reads a tombstone that another container wrote: sexton of this or a newer version, or kubexit.
  *
  * A text that is not understood as a whole is not a tombstone: it may be half written, so the caller reads it again.
- * Unknown keys are ignored. In a newer version, keys that are not understood are left out. kubexit's file (YAML lines
- * or JSON with Born, Died and ExitCode, no Version) becomes Version 0.
+ * Unknown keys are ignored. In a newer version, keys that are not understood are left out.
+ *
+ * kubexit's file (YAML lines or JSON with Born, Died and ExitCode, no Version) becomes Version 0.
  */
 import type { RestartPolicy, Role } from '../config.ts';
 import type { DeathReason, HistoryEntry, Parsed, Phase, Tombstone } from './tombstone.ts';

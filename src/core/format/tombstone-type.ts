@@ -14,16 +14,15 @@ export type Role = 'main' | 'sidecar';
 export type RestartPolicy = 'Never' | 'OnFailure' | 'Always';
 
 /**
- * `waiting` for its start gates; `starting`: its command runs, its probes have not succeeded yet; `running`; `holding`:
- * asked to stop, but the mains that it serves live; `draining` and `stopping`: on the way out; `backoff`: between two
- * lives; `dead`.
+ * A member is `waiting` for its start gates, and `starting` until its probes have succeeded. It is `holding` when it was
+ * asked to stop and its mains live, and `draining` and `stopping` on the way out. `backoff` is between two lives.
  */
 export type Phase = 'waiting' | 'starting' | 'running' | 'holding' | 'draining' | 'stopping' | 'backoff' | 'dead';
 
 /**
- * `completed`: exit code 0 without being asked; `error`: another code or a signal; `stopped`: it was asked to;
- * `killed`: by KILL from any sender; `oom`: by the kernel for want of memory; `never-started`; `lost`: gone without a
- * tombstone of its death.
+ * Without a stop request exit code 0 is `completed`, and another code or a signal `error`. `stopped` is any end after a
+ * request, but for `killed`, by KILL from any sender, and `oom`, by the kernel for want of memory. A `lost` member is
+ * gone without a tombstone of its death.
  */
 export type DeathReason = 'completed' | 'error' | 'stopped' | 'killed' | 'oom' | 'never-started' | 'lost';
 
@@ -89,9 +88,9 @@ export interface Tombstone {
   readonly StopScope?: 'container';
   /** When the last restart in place that it takes, or took, part in was asked for; in milliseconds as `Deadline`. */
   readonly RestartRequested?: number;
-  /** Who asked for it. */
+  /** The sender of the request. */
   readonly RestartBy?: string;
-  /** Who takes part; absent: all members. */
+  /** The members that take part; absent: all. */
   readonly RestartAmong?: readonly string[];
   readonly RestartGraceMs?: number;
   /** The code with which one member exits in the end, so that the platform restarts all containers. */

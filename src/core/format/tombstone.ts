@@ -45,8 +45,8 @@ export const MAX_DETAILS = 16;
 /** Entries at the beginning of a history that are never trimmed: they show how the member started. */
 const FIRST_KEPT = 8;
 const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
-// Control characters, line separators and direction marks, which could forge a line of a log or a terminal, and
-// characters that YAML 1.1 does not allow unescaped.
+// Control characters, line separators and direction marks could forge a line of a log or a terminal. YAML 1.1 does not
+// allow the others unescaped.
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\uFEFF\uFFFE\uFFFF]/gu;
 
 /** Characters that JSON writes as they are, in one byte each: most texts have no others. */

@@ -1,7 +1,7 @@
 /**
- * The graveyard's directory for those who write to it. In a subdirectory of a shared volume, another container can put
- * a link in its place, and a file written by the path would then be one of our own image's. So we open the directory
- * itself, never a link, and write through that descriptor, wherever the path leads by then.
+ * The graveyard's directory for writing. In a subdirectory of a shared volume, another container can put a link in its
+ * place, which makes the path lead into our own image. So we open the directory itself, never a link, and write through
+ * that descriptor, wherever the path leads by then.
  */
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, rename, unlink } from 'node:fs/promises';

@@ -1,7 +1,7 @@
 /**
- * The generation of a pod: a random id in the graveyard, a new one whenever the pod's init containers run. A restart of
- * all containers by a rule of Kubernetes leaves the pod's uid, the boot and the volume as they were; only this tells
- * what was written before it.
+ * The generation of a pod: a random id in the graveyard, a new one whenever the pod's init containers run. When a rule of
+ * Kubernetes restarts all containers, the pod's uid, the boot and the volume stay. Only the generation tells what was
+ * written before such a restart.
  */
 import { join } from 'node:path';
 import { inDirectory, replaceFile } from './directory.ts';

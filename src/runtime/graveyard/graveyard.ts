@@ -15,7 +15,7 @@ import { FileEvents } from './file-events.ts';
 import { Inbox, type InboxOptions } from './inbox.ts';
 import { type Contact, Liveness } from './liveness.ts';
 import { type Member, Scan } from './scan.ts';
-import { isFollowed, type Vigil, vigilOf } from './vigil.ts';
+import { isFollowed, type WatchList, watchListOf } from './watch-list.ts';
 
 export interface GraveyardOptions {
   readonly dir: string;
@@ -130,7 +130,7 @@ export class Graveyard {
   }
 
   /** Has the host watch while we sleep, and then reads everything again. */
-  async entrust(quiet: readonly string[], sockets: readonly string[]): Promise<void> {
+  async handOver(quiet: readonly string[], sockets: readonly string[]): Promise<void> {
     await this.#events.handOver(quiet, sockets);
     // Two changes within one tick of the clock may look the same to the host.
     await sleep(MAX_TICK_MS);
@@ -154,15 +154,15 @@ export class Graveyard {
   }
 
   /** undefined: something is under way, or nothing would report the end of a peer that matters. */
-  vigil(): Vigil | undefined {
+  watchList(): WatchList | undefined {
     const { isQuiet = () => false, inbox } = this.#options;
     const isBusy = this.#isTelling || this.#liveness.isTrying || !this.#scan.isIdle || !this.#events.isHealthy;
     if (!this.#hasStarted || this.#business !== 'own' || isBusy) return undefined;
     const boot = inbox?.self()?.boot;
-    return vigilOf(
+    return watchListOf(
       this.#members.map(({ tombstone, vanished }) => ({
         tombstone,
-        isNear: this.#relevant.has(tombstone.Name),
+        isRelevant: this.#relevant.has(tombstone.Name),
         // The next tombstone of a member of another boot is that of a new life, which may differ in everything.
         isQuiet: !vanished && boot !== undefined && tombstone.Boot === boot && isQuiet(tombstone),
         contact: this.#liveness.of(tombstone.Name).kind,

@@ -1,6 +1,6 @@
 /**
  * Reads what the other members write: one file when an event names it, and all files at the start and every few
- * seconds, because events can be missing (network volumes, exhausted inotify limits).
+ * seconds. Events can be missing on network volumes, or where inotify limits are exhausted.
  *
  * A file that does not parse may be half written: the last good tombstone stays, and the file is read again soon. A
  * file that is gone leaves its last good tombstone behind, marked as vanished. Neither is ever news of a death.

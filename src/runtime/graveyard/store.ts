@@ -1,9 +1,9 @@
 /**
  * The own tombstone on the shared volume.
  *
- * A write goes to a temporary file that then replaces the tombstone, so no reader sees half of it, and another uid's
- * file of that name is no obstacle. Where no new file can be created (volume full, quota, directory not ours to write)
- * the text overwrites the old one: both have the same padded size, so it needs no space.
+ * A write goes to a temporary file that then replaces the tombstone. So no reader sees half of it, and another uid's
+ * file of that name is no obstacle. On a full volume, or in a directory that is not ours to write, the text overwrites
+ * the old one. Both have the same padded size, so that needs no space.
  *
  * One write runs at a time; of those asked for meanwhile only the last is done. Nothing here throws: a broken graveyard
  * must not stop a healthy application, so failures are facts for the log, and `tend` tries again. All calls are

@@ -26,7 +26,7 @@ describe('Graveyard', () => {
     assert.deepEqual(inotifyInstances(), []);
     graveyard.hear({ type: 'watching', number: 1, errno: 'EMFILE' });
     assert.match(troubles.items[0] ?? '', /^cannot watch the graveyard .*: EMFILE; .*, raise fs.inotify.max_user_inst/);
-    assert.equal(graveyard.vigil(), undefined);
+    assert.equal(graveyard.watchList(), undefined);
   });
 
   it('hands the watch over once the host has answered, and has read all earlier changes', async (t) => {
@@ -36,7 +36,7 @@ describe('Graveyard', () => {
     await graveyard.start();
     await orders.until(() => true);
     graveyard.hear({ type: 'watching', number: 1, errno: undefined });
-    const handedOver = graveyard.entrust(['quiet'], ['/g/.a.sock']);
+    const handedOver = graveyard.handOver(['quiet'], ['/g/.a.sock']);
     const { number, quiet, sockets } = await orders.until((order) => order.number === 2);
     assert.deepEqual({ number, quiet, sockets }, { number: 2, quiet: ['quiet'], sockets: ['/g/.a.sock'] });
     writeTombstone(dir, 'late');
@@ -51,7 +51,7 @@ describe('Graveyard', () => {
     const { graveyard } = graveyardOf(t, dir, { order: orders.add, rescanMs: 20 });
     await graveyard.start();
     await orders.until(() => true);
-    void graveyard.entrust(['quiet'], ['/g/.a.sock']);
+    void graveyard.handOver(['quiet'], ['/g/.a.sock']);
     // Only the rescan finds it, so the watcher may be deaf.
     writeTombstone(dir, 'unannounced');
     const { quiet, sockets } = await orders.until((order) => order.number === 3);

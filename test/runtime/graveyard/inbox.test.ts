@@ -129,7 +129,9 @@ describe('a request in the graveyard', () => {
     await asks.until(() => true);
   });
 
-  it('of another uid in a sticky directory is reported once although it stays', { skip: needsRoot }, async (t) => {
+  it('that another uid left in a sticky directory is reported once although it stays', {
+    skip: needsRoot,
+  }, async (t) => {
     const dir = temporaryDirectory();
     chmodSync(dir, 0o1777);
     await leaveRequest(dir, 'me', request({ GraceMs: 1 }));

@@ -58,7 +58,7 @@ async function writeAs(t: TestContext, dir: string): Promise<string> {
 }
 
 describe('Store.prepare', () => {
-  it('leaves an existing directory as it is, and removes only stale temporary files of its own name', async () => {
+  it('leaves an existing directory as it is, and removes only its own stale temporary files', async () => {
     const dir = temporaryDirectory();
     chmodSync(dir, 0o750);
     const stays = ['.a-b.0123456789ab.tmp', '.a.sock', '.a.tmp', 'a', 'b'];
