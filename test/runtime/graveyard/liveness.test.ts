@@ -174,15 +174,9 @@ describe('Graveyard with liveness', () => {
     await (await holder(t, dir, 'stale')).kill();
     const { graveyard, peers } = graveyardOf(t, dir);
     await graveyard.start();
-    const told = peers.items.map((list) =>
-      list.map(({ tombstone, liveness, refused }) => [tombstone.Name, liveness, refused]),
-    );
-    const expected = [
-      ['alive', 'held', undefined],
-      ['silent', 'none', undefined],
-      ['stale', 'none', true],
-    ];
-    assert.deepEqual(told, [expected]);
+    assert.equal(peers.items.length, 1);
+    const told = peers.items[0]?.map(({ tombstone, liveness, refused }) => `${tombstone.Name} ${liveness} ${refused}`);
+    assert.deepEqual(told, ['alive held undefined', 'silent none undefined', 'stale none true']);
   });
 
   it('sees tombstones and liveness of peers through a read-only mount', { skip: needsMount }, async (t) => {
