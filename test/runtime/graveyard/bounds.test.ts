@@ -1,7 +1,4 @@
-/**
- * How much work a graveyard can cause its readers: any container that can write to it can make any number of files,
- * sockets and changes.
- */
+/** The work that any container with access to the graveyard can cause by files, sockets and changes. */
 import assert from 'node:assert/strict';
 import { readdirSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
