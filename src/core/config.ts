@@ -4,10 +4,9 @@
  * All durations are integral milliseconds.
  */
 
-export type Role = 'main' | 'sidecar';
+import type { RestartPolicy, Role } from './format/tombstone-type.ts';
 
-/** The pod's policy, or the container's own where it has one. A container cannot see either, so it is declared. */
-export type RestartPolicy = 'Never' | 'OnFailure' | 'Always';
+export type { RestartPolicy, Role };
 
 /** A container that exits with one of these codes is started again, whatever the policy. */
 export interface RestartRule {

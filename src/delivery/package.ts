@@ -106,15 +106,17 @@ async function bundle(name: string, options: Parameters<typeof build>[0]): Promi
   return file.text;
 }
 
-/** The declarations of `index.ts`, which has to stand alone: the package has no others. */
+/** The declarations of `index.ts` and of the types that it exports, in one file: the package has no others. */
 function declarations(): string {
   const out = mkdtempSync(join(tmpdir(), 'sexton-types-'));
+  const read = (file: string): string => readFileSync(join(out, file), 'utf8');
   try {
     const tsc = join(ROOT, 'node_modules', '.bin', 'tsc');
     execFileSync(process.execPath, [tsc, '--project', join(ROOT, 'src/delivery/npm'), '--outDir', out], {
       stdio: ['ignore', 'inherit', 'inherit'],
     });
-    const text = readFileSync(join(out, 'delivery/npm/index.d.ts'), 'utf8');
+    const index = read('delivery/npm/index.d.ts').replace(/^.* from '.*\/tombstone-type\.ts';\n/gm, '');
+    const text = index + read('core/format/tombstone-type.d.ts');
     if (/\bfrom\b|\bimport\b.*['"]\.|reference/.test(text.replace(/\/\*\*[\s\S]*?\*\//g, '')))
       throw new Error(
         'cannot deliver the declarations: src/delivery/npm/index.ts names types of other files in its exports',

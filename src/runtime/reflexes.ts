@@ -11,9 +11,9 @@ import { type EndWith, endWithMains, isCalm, isStill, type Known } from '../core
 import { SIGTERM } from '../core/signals.ts';
 import type { State } from '../core/state/state.ts';
 import type { Instant } from '../core/time.ts';
-import { isLocalFile } from './graveyard/unchanged.ts';
 import { MAX_PREPARED_BYTES } from './host/frames.ts';
 import type { HostCommand } from './host/host.ts';
+import { isLocalFile } from './local-volume.ts';
 import type { Log } from './log.ts';
 import type { TerminationLog } from './termination-log.ts';
 

@@ -8,7 +8,7 @@ import { type ChildExit, OVERTAKEN } from '../../src/core/exit.ts';
 import { fallbackOf } from '../../src/core/lifecycle/fallback.ts';
 import { SIGKILL } from '../../src/core/signals.ts';
 import type { Effect } from '../../src/core/state/events.ts';
-import type { Vigil as Orders } from '../../src/runtime/graveyard/vigil.ts';
+import type { WatchList as Orders } from '../../src/runtime/graveyard/watch-list.ts';
 import { type Memo, writeMemo } from '../../src/runtime/memo.ts';
 import { type EventOf, ScriptedHost } from '../core/host.ts';
 import { type Actor, actor, type Entry } from './agenda.ts';

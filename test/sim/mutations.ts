@@ -294,13 +294,13 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     breaks: 'who sleeps hears of every tombstone that matters',
-    file: '../runtime/graveyard/vigil.ts',
-    from: 'if (isQuiet && !isNear) quiet.push(Name);',
+    file: '../runtime/graveyard/watch-list.ts',
+    from: 'if (isQuiet && !isRelevant) quiet.push(Name);',
     to: 'quiet.push(Name);',
   },
   {
     breaks: 'who sleeps hears of the end of every handle that it holds',
-    file: '../runtime/graveyard/vigil.ts',
+    file: '../runtime/graveyard/watch-list.ts',
     from: "if (contact === 'held') held[Name] = hostOf(Incarnation);",
     to: '',
   },

@@ -3,7 +3,7 @@
  * src/runtime/graveyard/file-events.ts do what is said here.
  */
 import { existsSync, readFileSync } from 'node:fs';
-import { isLocalFile } from '../../runtime/graveyard/unchanged.ts';
+import { isLocalFile } from '../../runtime/local-volume.ts';
 import { machine } from '../machine.ts';
 
 /** undefined: there is no graveyard or no init, or it cannot be seen. */
