@@ -3,8 +3,8 @@
  */
 import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { isatty } from 'node:tty';
+import type { Files } from '../config/resolve.ts';
 import { whyWithoutInit } from '../runtime/host/without-init.ts';
-import type { Files } from './resolve.ts';
 
 export const machine: Files = {
   readText: readRegularFile,

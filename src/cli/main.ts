@@ -3,12 +3,13 @@
  * command, so nothing but that decision is loaded before it. process.argv is as sexton-init passes it on: what follows
  * the program's own name begins at 2.
  */
+
+import { dropInOf } from '../config/dropin/dropin.ts';
+import type { DropIn } from '../config/dropin/line.ts';
+import { show } from '../config/notation/parse.ts';
+import { subcommandOf } from '../config/subcommand.ts';
 import { EXIT } from '../core/exit.ts';
-import { dropInOf } from './dropin/dropin.ts';
-import type { DropIn } from './dropin/line.ts';
-import { show } from './notation/parse.ts';
-import { subcommandOf } from './subcommand.ts';
-import { complain, SextonError } from './text/errors.ts';
+import { complain, SextonError } from '../text/errors.ts';
 
 main(process.argv.slice(2)).catch(async (error: unknown) => {
   complain(error);
@@ -65,5 +66,5 @@ async function main(argv: readonly string[]): Promise<void> {
  */
 async function start(as: DropIn, argv: readonly string[]): Promise<void> {
   if (process.env.SEXTON_INIT_FD !== undefined) return (await import('./commands/run.ts')).run(argv, as);
-  return (await import('./dropin/answer.ts')).answer(as, argv, process.env);
+  return (await import('./commands/drop-in-answer.ts')).answer(as, argv, process.env);
 }

@@ -2,7 +2,7 @@
  * The command lines of the programs for which init stands in when it is started under their name: tini, dumb-init and
  * kubexit. What is read here is only what must not wait for the supervisor: whether and where there is a command, and
  * as what each signal is passed on to it. The supervisor reads the same line again by the same rules,
- * `src/cli/dropin/dropin.ts`.
+ * `src/config/dropin/dropin.ts`.
  */
 #define _GNU_SOURCE
 #include <signal.h>

@@ -2,9 +2,11 @@
  * Optional services, each only where it is configured: watching files, answering HTTP. Each is loaded when
  * it is begun, and none is waited for.
  */
+
+import type { HttpOptions } from '../config/run-config.ts';
 import type { MemberConfig } from '../core/config.ts';
 import type { State } from '../core/state/state.ts';
-import { type HttpOptions, openHttp } from './http.ts';
+import { openHttp } from './http.ts';
 import type { Log } from './log.ts';
 import type { Digests } from './memo.ts';
 

@@ -4,6 +4,7 @@
  * from is another one; a little later, once the tombstone of the new state is written, there is the next.
  */
 import { dirname, join } from 'node:path';
+import type { TerminationLog } from '../config/run-config.ts';
 import type { MemberConfig } from '../core/config.ts';
 import { handleOf, MAX_SOCKET_PATH_BYTES } from '../core/format/tombstone.ts';
 import { type CoveredEnd, coveredEnds, type Ended, fill } from '../core/lifecycle/covered-ends.ts';
@@ -13,7 +14,6 @@ import type { State } from '../core/state/state.ts';
 import { isLocalFile } from './graveyard/unchanged.ts';
 import type { HostCommand } from './host/host.ts';
 import type { Log } from './log.ts';
-import type { TerminationLog } from './termination-log.ts';
 
 export interface ReflexesOptions {
   readonly member: MemberConfig;

@@ -3,18 +3,13 @@
  * /dev/termination-log and shows what is in it with the container's last state. The evidence is left there.
  */
 import type { FileHandle } from 'node:fs/promises';
+import type { TerminationLog } from '../config/run-config.ts';
 import type { MemberConfig } from '../core/config.ts';
 import { formatEvidence, MAX_EVIDENCE_BYTES, refusalOf } from '../core/format/evidence.ts';
 import { evidenceOf } from '../core/lifecycle/record.ts';
 import type { State } from '../core/state/state.ts';
 import type { Log } from './log.ts';
 import { withTimeout } from './timeouts.ts';
-
-export interface TerminationLog {
-  readonly path: string;
-  /** It was named: then it is made where it is not there, and what keeps it from being written is worth a line. */
-  readonly isNamed: boolean;
-}
 
 export interface TerminationLogOptions {
   readonly member: MemberConfig;

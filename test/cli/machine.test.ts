@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { machine } from '../../src/cli/machine.ts';
-import { resolveRun } from '../../src/cli/resolve.ts';
+import { resolveRun } from '../../src/config/resolve.ts';
 import { tempGraveyard } from '../helpers/scratch.ts';
 
 async function problemsWith(path: string): Promise<readonly string[]> {

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, it, type TestContext } from 'node:test';
 import { quit } from '../../src/cli/commands/quit.ts';
-import { SIDECARS } from '../../src/cli/notation/sidecars.ts';
+import { SIDECARS } from '../../src/config/notation/sidecars.ts';
 import { NODE, ROOT } from '../helpers/paths.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { type Asked, answer, SidecarLike } from '../runtime/probes/sidecar-like.ts';

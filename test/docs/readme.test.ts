@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { parse } from 'yaml';
 import { check } from '../../src/check/check.ts';
-import { resolveRun } from '../../src/cli/resolve.ts';
-import { filesOf } from '../cli/files.ts';
+import { resolveRun } from '../../src/config/resolve.ts';
+import { filesOf } from '../config/files.ts';
 import type { PodSpec } from '../helpers/manifest.ts';
 import { ROOT } from '../helpers/paths.ts';
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { COMMAND_NAMES } from '../../src/cli/commands/commands.ts';
 import { EXIT_CODES, TOPIC_NAMES } from '../../src/cli/commands/help/help.ts';
-import { defaultTextOf, FLAGS, KEYS } from '../../src/cli/config/flags.ts';
+import { defaultTextOf, FLAGS, KEYS } from '../../src/config/flags.ts';
 import { PHASES, TOMBSTONE_KEYS } from '../../src/core/format/tombstone.ts';
 import { ROOT } from '../helpers/paths.ts';
 

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { SIDECARS } from '../../src/cli/notation/sidecars.ts';
+import { SIDECARS } from '../../src/config/notation/sidecars.ts';
 import { ROOT } from '../helpers/paths.ts';
 
 test('the table of sidecars is what is called', () => {

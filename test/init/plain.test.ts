@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import '../helpers/seeded.ts';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { whyNode } from '../../src/cli/config/plain.ts';
+import { whyNode } from '../../src/config/plain.ts';
 import { eachBuild, layBench } from './scripted.ts';
 
 const PLAIN: readonly (readonly [readonly string[], Readonly<Record<string, string>>])[] = [

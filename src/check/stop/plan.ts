@@ -4,15 +4,15 @@
  */
 
 import { basename } from 'node:path';
-import { startedBy } from '../../cli/notation/program.ts';
-import { presetNamed, presetOf } from '../../cli/notation/stop-presets.ts';
-import { type Files, type Resolution, resolveRun } from '../../cli/resolve.ts';
-import { subcommandOf } from '../../cli/subcommand.ts';
+import { startedBy } from '../../config/notation/program.ts';
+import { presetNamed, presetOf } from '../../config/notation/stop-presets.ts';
+import { type Files, type Resolution, resolveRun } from '../../config/resolve.ts';
+import type { RunConfig } from '../../config/run-config.ts';
+import { subcommandOf } from '../../config/subcommand.ts';
 import type { MemberConfig } from '../../core/config.ts';
 import { isStopRequest, ladderOf } from '../../core/ladder.ts';
 import { killAtMs, lastTurnMs } from '../../core/pod/deadline.ts';
 import { SIGKILL, SIGTERM, signalNumber } from '../../core/signals.ts';
-import type { RunConfig } from '../../runtime/run-config.ts';
 import type { ComposeService } from '../input/compose.ts';
 import { at, entriesAt, itemsAt, textAt } from '../input/located.ts';
 import { configText, type Objects, type Workload } from '../input/objects.ts';

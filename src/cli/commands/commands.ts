@@ -2,6 +2,8 @@
  * The subcommands as `sexton help` describes them: how each is called, what it does, its flags. Completions are made
  * from the same table.
  */
+import { CHECK_FORMATS, TIMELINES } from '../../check/formats/names.ts';
+
 export interface CommandFlag {
   readonly name: string;
   /** What its value looks like; undefined: it takes none. */
@@ -76,10 +78,6 @@ figures by workload. svg and mermaid draw one pod.
 Exit code 0: reported. 1: what --fail-on names has happened.
 125: nothing to read.
 `;
-/** What `check` prints. */
-export const CHECK_FORMATS = ['text', 'json', 'sarif', 'junit', 'github', 'gitlab', 'markdown', 'krm'] as const;
-/** How `check` draws a stop. */
-export const TIMELINES = ['none', 'text', 'svg', 'html'] as const;
 const CHECK_LEVELS = ['error', 'warning', 'info', 'never'] as const;
 const CHECK = `An input is a file, a directory, or - for standard input: manifests of
 Kubernetes in YAML or JSON, Compose files, Dockerfiles. Nothing is asked over

@@ -2,16 +2,17 @@
  * The first supervisor of a container makes the configuration, or refuses to start. Later ones have it from the memo and
  * never load this.
  */
+
+import type { DropIn } from '../../config/dropin/line.ts';
+import { type Resolution, resolveRun } from '../../config/resolve.ts';
+import type { RunConfig } from '../../config/run-config.ts';
 import { EXIT } from '../../core/exit.ts';
 import type { Host } from '../../runtime/host/host.ts';
-import type { RunConfig } from '../../runtime/run-config.ts';
 import type { Remarks } from '../../runtime/supervisor.ts';
 import { leaveRefusal } from '../../runtime/termination-log.ts';
 import { withTimeout } from '../../runtime/timeouts.ts';
-import type { DropIn } from '../dropin/line.ts';
+import { complainInTime, SextonError } from '../../text/errors.ts';
 import { machine } from '../machine.ts';
-import { type Resolution, resolveRun } from '../resolve.ts';
-import { complainInTime, SextonError } from '../text/errors.ts';
 
 export interface Configured {
   readonly config: RunConfig;

@@ -3,12 +3,12 @@
  * each value came from. Nothing is started.
  */
 
-import type { Env } from '../config/env.ts';
+import type { Env } from '../../config/env.ts';
+import { resolveRun } from '../../config/resolve.ts';
+import { SextonError } from '../../text/errors.ts';
+import { asWarning, outputWidth, print, withBoldHeader } from '../../text/print.ts';
+import { formatTable } from '../../text/table.ts';
 import { machine } from '../machine.ts';
-import { resolveRun } from '../resolve.ts';
-import { SextonError } from '../text/errors.ts';
-import { asWarning, outputWidth, print, withBoldHeader } from '../text/print.ts';
-import { formatTable } from '../text/table.ts';
 import { readLeadingFlags } from './arguments.ts';
 import { watchingNote } from './watching.ts';
 

@@ -8,15 +8,15 @@
 
 import { readFileSync, readlinkSync } from 'node:fs';
 import { basename } from 'node:path';
+import { dropInOf } from '../../config/dropin/dropin.ts';
+import type { Env } from '../../config/env.ts';
+import { flagLabel, variableLabel } from '../../config/given.ts';
+import { parseGraveyard } from '../../config/notation/values.ts';
+import { resolveRun } from '../../config/resolve.ts';
+import type { RunConfig } from '../../config/run-config.ts';
 import { type Members, readMembers } from '../../runtime/graveyard/members.ts';
-import type { RunConfig } from '../../runtime/run-config.ts';
-import type { Env } from '../config/env.ts';
-import { flagLabel, variableLabel } from '../config/given.ts';
-import { dropInOf } from '../dropin/dropin.ts';
+import { SextonError } from '../../text/errors.ts';
 import { machine } from '../machine.ts';
-import { parseGraveyard } from '../notation/values.ts';
-import { resolveRun } from '../resolve.ts';
-import { SextonError } from '../text/errors.ts';
 import { badArguments } from './arguments.ts';
 
 export interface Here {

@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ImageError } from '../../check/images/blobs.ts';
 import { imagesOf, type LockedImage, lockText } from '../../check/images/lock.ts';
+import { nearest } from '../../config/notation/nearest.ts';
+import { show } from '../../config/notation/parse.ts';
 import { cleanText } from '../../core/format/tombstone.ts';
-import { nearest } from '../notation/nearest.ts';
-import { show } from '../notation/parse.ts';
-import { type SextonError, warn } from '../text/errors.ts';
-import { print } from '../text/print.ts';
+import { type SextonError, warn } from '../../text/errors.ts';
+import { print } from '../../text/print.ts';
 import { badArguments, readArguments } from './arguments.ts';
 
 const UNREADABLE = 2;

@@ -4,6 +4,9 @@
  */
 import { createReadStream, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Env } from '../../config/env.ts';
+import { parseYaml } from '../../config/file/yaml.ts';
+import { choice, show } from '../../config/notation/parse.ts';
 import type { TextStyle } from '../../report/chart-text.ts';
 import { htmlPage } from '../../report/html.ts';
 import { type Read, readText } from '../../report/input.ts';
@@ -13,11 +16,8 @@ import { podSvg } from '../../report/svg.ts';
 import { fleetText, podText } from '../../report/text.ts';
 import { stopOfTombstone } from '../../report/tombstones.ts';
 import { readBootId } from '../../runtime/boot-id.ts';
-import type { Env } from '../config/env.ts';
-import { parseYaml } from '../config/file/yaml.ts';
-import { choice, show } from '../notation/parse.ts';
-import { SextonError } from '../text/errors.ts';
-import { outputWidth, print } from '../text/print.ts';
+import { SextonError } from '../../text/errors.ts';
+import { outputWidth, print } from '../../text/print.ts';
 import { badArguments, readArguments } from './arguments.ts';
 import type { REPORT_FORMATS } from './commands.ts';
 import { findHere, type Here, readHere } from './here.ts';

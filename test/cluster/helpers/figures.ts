@@ -1,6 +1,6 @@
 /** What the tests of a cluster measure, collected from their processes and printed at the end of the run. */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
-import { formatTable } from '../../../src/cli/text/table.ts';
+import { formatTable } from '../../../src/text/table.ts';
 
 export interface Figure {
   readonly sexton: string;

@@ -1,8 +1,8 @@
 /**
  * The topic `sidecars` of `sexton help`: the sidecars that sexton knows by name, written from their table.
  */
-import { SIDECARS } from '../../notation/sidecars.ts';
-import { formatTable } from '../../text/table.ts';
+import { SIDECARS } from '../../../config/notation/sidecars.ts';
+import { formatTable } from '../../../text/table.ts';
 
 export function sidecarsText(width: number): string {
   const rows = Object.entries(SIDECARS).map(([name, { quit, ready }]) => [

@@ -4,9 +4,9 @@
  * at /sexton starts /sexton/sexton. With a graveyard it does what `sexton begin` does, too.
  */
 import { join } from 'node:path';
-import { flagLabel } from '../../config/given.ts';
-import { print } from '../../text/print.ts';
-import { versionNumber } from '../../text/version.ts';
+import { flagLabel } from '../../../config/given.ts';
+import { print } from '../../../text/print.ts';
+import { versionNumber } from '../../../text/version.ts';
 import { badArguments, readArguments } from '../arguments.ts';
 import { beginIn } from '../begin.ts';
 import { inMiB } from './target.ts';

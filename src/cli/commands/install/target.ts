@@ -1,7 +1,7 @@
 /** Checks of the directory that an installation goes to: whether it may be used, and whether there is room. */
 import { lstat, mkdir, readdir, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SextonError } from '../../text/errors.ts';
+import { SextonError } from '../../../text/errors.ts';
 import type { InventoryFile } from './inventory.ts';
 
 /** For directories and the file system's own use. */

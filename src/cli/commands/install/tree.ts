@@ -16,8 +16,8 @@ import { createReadStream } from 'node:fs';
 import { copyFile, lstat, mkdir, readdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { DropIn } from '../../dropin/line.ts';
-import { SextonError } from '../../text/errors.ts';
+import type { DropIn } from '../../../config/dropin/line.ts';
+import { SextonError } from '../../../text/errors.ts';
 import { INVENTORY, type InventoryFile, inventoryDigest, parseInventory } from './inventory.ts';
 import { haveRoom, ownDirectory, whyNotInstalled } from './target.ts';
 

@@ -1,9 +1,10 @@
 /**
  * The words of `sexton restart [--grace 20s] [--by-rule 88] [--no-wait] [--graveyard DIR] [NAME...]`, in any order.
  */
+
+import { flagLabel } from '../../../config/given.ts';
 import { MAX_START_AFTER } from '../../../core/format/tombstone.ts';
-import { flagLabel } from '../../config/given.ts';
-import type { SextonError } from '../../text/errors.ts';
+import type { SextonError } from '../../../text/errors.ts';
 import { badArguments, readArguments } from '../arguments.ts';
 import { graceOf, namesOf } from '../stop/arguments.ts';
 

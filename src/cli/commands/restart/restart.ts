@@ -2,16 +2,17 @@
  * `sexton restart [--grace 20s] [--by-rule 88] [--no-wait] [--graveyard DIR] [NAME...]`: asks the members of this pod to
  * stop as in a stop of the pod, and to start again in place when all have ended; and waits until they have.
  */
+
+import type { Env } from '../../../config/env.ts';
+import { formatDuration } from '../../../config/notation/duration.ts';
 import { asked, RESTART_VERSION } from '../../../core/format/stop-request.ts';
 import type { Tombstone } from '../../../core/format/tombstone.ts';
 import { readBootId } from '../../../runtime/boot-id.ts';
 import { SystemClock } from '../../../runtime/clock.ts';
 import { leaveRequest } from '../../../runtime/graveyard/leave-request.ts';
 import type { Members } from '../../../runtime/graveyard/members.ts';
-import type { Env } from '../../config/env.ts';
-import { formatDuration } from '../../notation/duration.ts';
-import { warn } from '../../text/errors.ts';
-import { print } from '../../text/print.ts';
+import { warn } from '../../../text/errors.ts';
+import { print } from '../../../text/print.ts';
 import { findHere, type Here, readHere } from '../here.ts';
 import { cannotBeAsked, pickTargets, type Target } from '../stop/targets.ts';
 import { OUTLIVED } from '../stop/wait.ts';

@@ -1,12 +1,13 @@
 /**
  * The words of `sexton stop [--grace 5s] [--no-wait] [--graveyard DIR] [NAME...]`, flags and names in any order.
  */
+
+import { flagLabel } from '../../../config/given.ts';
+import { parseSomeTime } from '../../../config/notation/duration.ts';
+import { parseName } from '../../../config/notation/name.ts';
+import { repeated, show } from '../../../config/notation/parse.ts';
 import { MAX_AMONG } from '../../../core/format/stop-request.ts';
-import { flagLabel } from '../../config/given.ts';
-import { parseSomeTime } from '../../notation/duration.ts';
-import { parseName } from '../../notation/name.ts';
-import { repeated, show } from '../../notation/parse.ts';
-import type { SextonError } from '../../text/errors.ts';
+import type { SextonError } from '../../../text/errors.ts';
 import { badArguments, readArguments } from '../arguments.ts';
 
 export interface StopArguments {

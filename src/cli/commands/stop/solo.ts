@@ -4,13 +4,13 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { formatDuration } from '../../../config/notation/duration.ts';
+import { formatSignal } from '../../../config/notation/signals.ts';
+import type { RunConfig } from '../../../config/run-config.ts';
 import { ASSUMED_GRACE_MS } from '../../../core/pod/deadline.ts';
 import { SIGTERM } from '../../../core/signals.ts';
-import type { RunConfig } from '../../../runtime/run-config.ts';
-import { formatDuration } from '../../notation/duration.ts';
-import { formatSignal } from '../../notation/signals.ts';
-import { warn } from '../../text/errors.ts';
-import { print } from '../../text/print.ts';
+import { warn } from '../../../text/errors.ts';
+import { print } from '../../../text/print.ts';
 import { findCommand } from '../solo.ts';
 import { badStop, type StopArguments } from './arguments.ts';
 import { LOOK_AGAIN_MS, MARGIN_MS, OUTLIVED } from './wait.ts';

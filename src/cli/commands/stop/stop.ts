@@ -6,15 +6,15 @@
  * they stop as one: in order, and within one deadline.
  */
 import { unlink } from 'node:fs/promises';
+import type { Env } from '../../../config/env.ts';
+import { formatDuration } from '../../../config/notation/duration.ts';
 import { asked } from '../../../core/format/stop-request.ts';
 import type { Tombstone } from '../../../core/format/tombstone.ts';
 import { readBootId } from '../../../runtime/boot-id.ts';
 import { SystemClock } from '../../../runtime/clock.ts';
 import { leaveRequest } from '../../../runtime/graveyard/leave-request.ts';
-import type { Env } from '../../config/env.ts';
-import { formatDuration } from '../../notation/duration.ts';
-import { warn } from '../../text/errors.ts';
-import { print } from '../../text/print.ts';
+import { warn } from '../../../text/errors.ts';
+import { print } from '../../../text/print.ts';
 import { findHereOrSolo, type Here, readHere } from '../here.ts';
 import { badStop, readStopArguments, type StopArguments } from './arguments.ts';
 import { stopSolo } from './solo.ts';
