@@ -18,7 +18,6 @@ import { FLAGS, KEYS } from './flags.ts';
 import type { Given } from './given.ts';
 import { DEFAULT_TERMINATION_LOG } from './notation/observe.ts';
 import { show } from './notation/parse.ts';
-import { whyNode } from './plain.ts';
 import { keptConfig, MAX_KEPT_BYTES, type Program, type RunConfig, type TerminationLog } from './run-config.ts';
 import { type Settings, settle } from './settle.ts';
 import { chooseStop } from './stop-choice.ts';
@@ -41,8 +40,6 @@ export type Resolution =
       /** For which flags and files the supervisor stays awake. */
       readonly awakeFor: readonly string[];
       readonly sources: readonly Source[];
-      /** Why there is Node from the start; undefined: init does without until there is something to tell. */
-      readonly whyNode: string | undefined;
     }
   | {
       readonly ok: false;
@@ -61,8 +58,8 @@ export interface Files {
   readonly isMissing: (path: string) => boolean;
   /** Whether stderr is a terminal. */
   readonly isTerminal: boolean;
-  /** Whether the command is started by sexton-init. */
-  readonly hasInit: boolean;
+  /** What needs a supervisor from the start, as sexton-init says; undefined: nothing, this is a plain command. */
+  readonly whyNode?: string | undefined;
 }
 
 /**
@@ -110,8 +107,7 @@ function resolve({ argv, env, files, place, environment }: Inputs, file: ConfigF
   const ours: ReadonlySet<Key> = new Set([...line.given, ...environment.given].map(({ key }) => key));
   const foreign = readForeign(place.ignoresKubexit ? {} : env, ours);
   const given = [line.given, environment.given, foreign.given, file?.given ?? []];
-  const why = files.hasInit ? whyNode(argv, env, files.isMissing) : 'there is no sexton-init here';
-  const isQuiet = place.as === undefined && why === undefined;
+  const isQuiet = place.as === undefined && files.whyNode === undefined;
   const layers = [...given, environment.implied, foreign.implied, place.implied, isQuiet ? [QUIET] : []];
   const isNamed = given.some((layer) => layer.some(({ key }) => key === 'graveyard'));
   const program = chosenProgram(argv, line, file);
@@ -147,11 +143,10 @@ function resolve({ argv, env, files, place, environment }: Inputs, file: ConfigF
     notes,
     awakeFor: awakeFor(settings),
     sources: [...KEYS.map((key) => sourceOf(key, settings)), commandSource(program, file)],
-    whyNode: why,
   };
 }
 
-/** Who asks for no words gets none where all goes well, as there is nobody to say them. */
+/** A plain command logs warnings only: there is no supervisor to log anything else. */
 const QUIET: Given = { key: 'logLevel', text: 'warn', label: '--log-level warn', source: 'default: a plain command' };
 
 /** Each supervisor of a container hands it to the next by way of init, which keeps so much. */

@@ -23,12 +23,6 @@ static enum called_as name_called(const char *name) {
   return strcmp(name, "kubexit") == 0 ? AS_KUBEXIT : AS_SEXTON;
 }
 
-static const char *value_of(char *const *env, const char *variable) {
-  for (; *env; env++)
-    if (starts_with(*env, variable)) return *env + strlen(variable);
-  return NULL;
-}
-
 /* How far the words are read, and the value of the option that was read last. */
 struct options {
   char *const *argv;
@@ -101,12 +95,11 @@ static bool is_exit_code(const char *text) {
 }
 
 static bool is_signal_name(const char *text) {
-  static const char names[] =
-      " SIGHUP SIGINT SIGQUIT SIGILL SIGTRAP SIGABRT SIGBUS SIGFPE SIGKILL SIGUSR1 SIGSEGV SIGUSR2 SIGPIPE SIGALRM"
+  return is_among(
+      text,
+      "SIGHUP SIGINT SIGQUIT SIGILL SIGTRAP SIGABRT SIGBUS SIGFPE SIGKILL SIGUSR1 SIGSEGV SIGUSR2 SIGPIPE SIGALRM"
       " SIGTERM SIGCHLD SIGCONT SIGSTOP SIGTSTP SIGTTIN SIGTTOU SIGURG SIGXCPU SIGXFSZ SIGVTALRM SIGPROF SIGWINCH"
-      " SIGSYS ";
-  const char *found = find_text(names, text);
-  return starts_with(text, "SIG") && !strchr(text, ' ') && found && found[strlen(text)] == ' ';
+      " SIGSYS");
 }
 
 /* Takes `15:3`; what follows is not looked at, as dumb-init does. */

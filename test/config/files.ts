@@ -19,6 +19,6 @@ export function filesOf(
     isDirectory: (path) => directories.includes(path),
     isMissing: (path) => missing.includes(path),
     isTerminal,
-    hasInit: false,
+    whyNode: 'a test',
   };
 }

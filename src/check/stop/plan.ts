@@ -125,7 +125,6 @@ function filesOf({ mounts }: Container, pod: Pod, objects: Objects): Files & { r
   return {
     missed,
     isTerminal: false,
-    hasInit: true,
     isMissing: () => false,
     isDirectory: (path) => mounts.some((mount) => mount.path === path),
     readText: (path) => {
@@ -294,7 +293,6 @@ export function longestStopOf(argv: readonly string[], { env, mounts }: Pick<Com
   const known = Object.fromEntries([...env].flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
   const resolution = resolveRun(rest, known, {
     isTerminal: false,
-    hasInit: true,
     isMissing: () => false,
     isDirectory: (path) => mounts.includes(path),
     readText: () => {

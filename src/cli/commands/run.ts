@@ -23,7 +23,14 @@ export async function run(argv: readonly string[], as?: DropIn): Promise<void> {
   const config = hello && leftConfig(hello, argv);
   if (config !== undefined) return supervise(host, config, undefined);
   const { configure } = await import('./configure.ts');
-  const configured = await configure({ host, argv, as, isSolo, isResumed: hello?.memo !== undefined });
+  const configured = await configure({
+    host,
+    argv,
+    as,
+    isSolo,
+    whyNode: hello?.whyNode,
+    isResumed: hello?.memo !== undefined,
+  });
   if (configured !== undefined) await supervise(host, configured.config, configured.remarks);
 }
 

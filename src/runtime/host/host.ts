@@ -176,6 +176,8 @@ export interface Hello {
   readonly wokenBy?: string | undefined;
   /** OOM kills in this container before the command was started; undefined: the host has not counted them. */
   readonly oomKills?: number | undefined;
+  /** What needs a supervisor from the start: a flag, a variable or a directory; undefined: this is a plain command. */
+  readonly whyNode?: string | undefined;
 }
 
 export interface Host {
