@@ -254,49 +254,23 @@ restartPolicyRules:
     const variables = Object.fromEntries(KEYS.map((key) => [variableOf(FLAGS[key].name), texts[key]]));
     const byVariables = resolved(['x'], variables);
     const { gracePeriod: _, terminationLog: path, ...rest } = texts;
-    const asTexts = JSON.stringify({ ...rest, terminationGracePeriodSeconds: 25, terminationMessagePath: path });
-    const asYaml = `
-name: n
-graveyard: /g
-role: sidecar
-restartPolicy: OnFailure
-restartRules: 42|43=restart,88=restart-all,!0=restart
-mains: [a, b]
-when: any
-startAfter: {a: started, c: completed?, istio: ready, 'http://127.0.0.1:81/up': ready?}
-startTimeout: 5s
-startTimeoutAction: continue
-signals: {HUP: USR1, TERM: QUIT}
-stop: [QUIT:5s, KILL]
-terminationGracePeriodSeconds: 25
-signalTo: first
-graceFloor: 15s
-platformPreStop: 20s
-stopSignals: [INT, QUIT]
-hold: 2s
-drain: 3s
-linger: 4s
-startup: tcp://127.0.0.1:5432,failures=30
-readiness: http://127.0.0.1:8080/healthz,period=2s,timeout=500ms,successes=2
-liveness: exec:sh -c 'test -e /tmp/alive, || exit 1',delay=5s,grace=3s
-postStart: POST http://127.0.0.1:8080/started
-preStop: sleep:5s
-reload: /etc/app,d=HUP,validate=sh -c 'app --check, /etc/app,d'
-quit: istio,envoy:9902,http://127.0.0.1:8080/quit
-restart: on-failure
-restartPodOn: exit:70,liveness,max=3
-exitCode: {3: 0, 143: 0}
-session: s-1
-http: '[::1]:8081'
-readyzOnDrain: fail
-terminationMessagePath: /evidence/web
-otlp: http://127.0.0.1:4318/v1/traces
-sleepAfter: 20s
-logLevel: debug
-logFormat: text
-`;
-    const byFile = await resolvedWithFile(['--config', '/c.json', 'x'], {}, filesOf({ '/c.json': asTexts }));
-    const byYaml = await resolveRun(['x'], { SEXTON_CONFIG: '/c' }, filesOf({ '/c': asYaml }));
+    const asTexts = { ...rest, terminationGracePeriodSeconds: 25, terminationMessagePath: path };
+    const asYaml = {
+      ...asTexts,
+      mains: ['a', 'b'],
+      startAfter: { a: 'started', c: 'completed?', istio: 'ready', 'http://127.0.0.1:81/up': 'ready?' },
+      signals: { HUP: 'USR1', TERM: 'QUIT' },
+      stop: ['QUIT:5s', 'KILL'],
+      stopSignals: ['INT', 'QUIT'],
+      exitCode: { 3: 0, 143: 0 },
+    };
+    const yaml = Object.entries(asYaml).map(([key, value]) => `${key}: ${JSON.stringify(value)}\n`);
+    const byFile = await resolvedWithFile(
+      ['--config', '/c.json', 'x'],
+      {},
+      filesOf({ '/c.json': JSON.stringify(asTexts) }),
+    );
+    const byYaml = await resolveRun(['x'], { SEXTON_CONFIG: '/c' }, filesOf({ '/c': yaml.join('') }));
     assert.ok(byYaml.ok);
     for (const other of [byVariables, byFile, byYaml]) {
       assert.deepEqual(other.run.member, byFlags.run.member);

@@ -52,21 +52,7 @@ export function formatSignal(signal: number): string {
   return signalName(signal).replace(/^SIG/, '');
 }
 
-const COMMON = [
-  'TERM',
-  'INT',
-  'QUIT',
-  'HUP',
-  'KILL',
-  'USR1',
-  'USR2',
-  'WINCH',
-  'STOP',
-  'CONT',
-  'ALRM',
-  'TSTP',
-  'PIPE',
-] as const;
+const COMMON: readonly string[] = 'TERM INT QUIT HUP KILL USR1 USR2 WINCH STOP CONT ALRM TSTP PIPE'.split(' ');
 
 function parseTranslation(text: string): Parse<readonly [number, number | 'drop']> {
   const [fromText = '', toText, ...more] = text.split(':');

@@ -26,24 +26,8 @@ describe('a duration', () => {
     it(`${text} is ${ms} ms`, () => assert.deepEqual(parseDuration(text), { ok: true, value: ms }));
   }
 
-  for (const text of [
-    '',
-    ' ',
-    '5',
-    '-5s',
-    '1.5s',
-    '5S',
-    '5 s',
-    's',
-    '30s1m',
-    '5s5s',
-    '1e3s',
-    '+5s',
-    '5sec',
-    '0x5s',
-    '597h',
-    '٣s',
-  ]) {
+  const WRONG = '5 -5s 1.5s 5S s 30s1m 5s5s 1e3s +5s 5sec 0x5s 597h ٣s'.split(' ');
+  for (const text of ['', ' ', '5 s', ...WRONG]) {
     it(`${JSON.stringify(text)} is none, and the reason has a remedy`, () => {
       const parsed = parseDuration(text);
       assert.ok(!parsed.ok);

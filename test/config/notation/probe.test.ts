@@ -57,39 +57,16 @@ describe('a probe', () => {
     );
   });
 
+  const get = { kind: 'http', method: 'GET', headers: [] } as const;
   const MEANT: Readonly<Record<string, ProbeAction>> = {
     'exec:cat /tmp/ready': { kind: 'exec', argv: ['cat', '/tmp/ready'] },
     "exec:mount -o 'rw,timeout=5s' /x": { kind: 'exec', argv: ['mount', '-o', 'rw,timeout=5s', '/x'] },
     'exec:mount -o rw\\,timeout=5s /x': { kind: 'exec', argv: ['mount', '-o', 'rw,timeout=5s', '/x'] },
     'exec:app --tags a,b,c=d': { kind: 'exec', argv: ['app', '--tags', 'a,b,c=d'] },
     "exec:sh -c 'echo $(hostname)'": { kind: 'exec', argv: ['sh', '-c', 'echo $(hostname)'] },
-    'http://:8080': {
-      kind: 'http',
-      method: 'GET',
-      scheme: 'http',
-      host: '127.0.0.1',
-      port: 8080,
-      path: '/',
-      headers: [],
-    },
-    'https://[::1]:443/a,b?c=1,d=%2C': {
-      kind: 'http',
-      method: 'GET',
-      scheme: 'https',
-      host: '::1',
-      port: 443,
-      path: '/a,b?c=1,d=%2C',
-      headers: [],
-    },
-    'http://:80/a b': {
-      kind: 'http',
-      method: 'GET',
-      scheme: 'http',
-      host: '127.0.0.1',
-      port: 80,
-      path: '/a%20b',
-      headers: [],
-    },
+    'http://:8080': { ...get, scheme: 'http', host: '127.0.0.1', port: 8080, path: '/' },
+    'https://[::1]:443/a,b?c=1,d=%2C': { ...get, scheme: 'https', host: '::1', port: 443, path: '/a,b?c=1,d=%2C' },
+    'http://:80/a b': { ...get, scheme: 'http', host: '127.0.0.1', port: 80, path: '/a%20b' },
     'tcp://db:5432': { kind: 'tcp', host: 'db', port: 5432 },
     'grpc://:50051': { kind: 'grpc', host: '127.0.0.1', port: 50_051, service: '' },
     'grpc://:50051/my.Api': { kind: 'grpc', host: '127.0.0.1', port: 50_051, service: 'my.Api' },
