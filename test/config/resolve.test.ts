@@ -181,8 +181,13 @@ describe('a value', () => {
   });
 
   it('that another source overrides is checked all the same', () => {
-    const wrong = resolveRun(['--drain', '1s', 'x'], { SEXTON_DRAIN: 'soon' }, filesOf());
-    assert.equal('ok' in wrong && wrong.ok, false);
+    const wrong = resolveRun(['--drain', '1s', 'x'], { SEXTON_DRAIN: '9' }, filesOf()) as Resolution;
+    assert.deepEqual(wrong.ok ? [] : wrong.problems, ['SEXTON_DRAIN=9: a duration needs a unit; write 9s or 9ms']);
+  });
+
+  it('may hold $(NAME) where it is a command', () => {
+    const { run } = resolved(['--pre-stop', "exec:sh -c 'echo $(date)'", 'x']);
+    assert.deepEqual(run.member.preStop, { kind: 'exec', argv: ['sh', '-c', 'echo $(date)'] });
   });
 
   it('R03, R04 takes restart rules and the policy of the container as they stand in its Pod', async () => {
@@ -288,6 +293,11 @@ restartPolicyRules:
 });
 
 describe('a flag that repeats', () => {
+  it('brings one problem when one of its values is wrong', () => {
+    const wrong = resolveRun(['--reload', '/a=HUP', '--reload', 'c', 'x'], {}, filesOf()) as Resolution;
+    assert.equal(wrong.ok ? 0 : wrong.problems.length, 1);
+  });
+
   it('makes one list of all that one source gives, and a weaker source adds nothing', () => {
     const env = { SEXTON_RELOAD: '/c=HUP\n/d=HUP' };
     const paths = (resolution: Resolved) => resolution.run.member.reload.map(({ path }) => path);

@@ -111,6 +111,8 @@ const EXAMPLES = {
 function takeItem(taken: Taken, list: List, item: string): string | undefined {
   if (list === 'ports') {
     const port = /^[0-9]{1,5}$/.test(item) ? Number(item) : 0;
+    if (/^\d+([^\d,]\d+)+$/.test(item))
+      return `ports: ${show(item)} needs commas; write ports=${item.replace(/\D/g, ',')}`;
     if (port < 1 || port > 65_535) return `ports: ${show(item)} is not a port; write a number from 1 to 65535`;
     taken.ports.push(port);
     return undefined;
