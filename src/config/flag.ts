@@ -20,7 +20,7 @@ import type { OnDrain } from '../core/lifecycle/readiness.ts';
 import type { LogLevel } from '../core/state/events.ts';
 import type { HttpAddress } from './notation/address.ts';
 import type { Gates } from './notation/gates.ts';
-import type { StopWish } from './notation/ladder.ts';
+import type { StopSetting } from './notation/ladder.ts';
 import type { Parse } from './notation/parse.ts';
 
 /** The parsed value of each flag. Durations are milliseconds. */
@@ -37,7 +37,7 @@ export interface Values {
   readonly startTimeoutAction: 'fail' | 'continue';
   readonly signals: SignalMap;
   readonly signalTo: 'group' | 'first';
-  readonly stop: StopWish;
+  readonly stop: StopSetting;
   readonly gracePeriod: number;
   readonly graceFloor: number;
   readonly platformPreStop: number;

@@ -35,16 +35,16 @@ export type Resolution =
       readonly ok: true;
       readonly run: RunConfig;
       readonly warnings: readonly string[];
-      /** What is logged once at the start. */
+      /** Lines to log once at the start. */
       readonly notes: readonly string[];
-      /** For which flags and files the supervisor stays awake. */
+      /** The flags that keep the supervisor awake. */
       readonly awakeFor: readonly string[];
       readonly sources: readonly Source[];
     }
   | {
       readonly ok: false;
       readonly problems: readonly string[];
-      /** As far as they are known. */
+      /** These two are given as far as they are known. */
       readonly name: string | undefined;
       readonly terminationLog: TerminationLog;
     };
@@ -149,7 +149,7 @@ function resolve({ argv, env, files, place, environment }: Inputs, file: ConfigF
 /** A plain command logs warnings only: there is no supervisor to log anything else. */
 const QUIET: Given = { key: 'logLevel', text: 'warn', label: '--log-level warn', source: 'default: a plain command' };
 
-/** Each supervisor of a container hands it to the next by way of init, which keeps so much. */
+/** The configuration travels in the memo, whose size init limits. */
 function lengthProblems(run: RunConfig): readonly string[] {
   const length = Buffer.byteLength(JSON.stringify(keptConfig(run, '')));
   if (length <= MAX_KEPT_BYTES) return [];
@@ -169,8 +169,8 @@ function withStopSignal(settings: Settings, file: ConfigFile | undefined): Setti
 }
 
 /**
- * A named graveyard that is missing is made, but not the directories above it: most likely a volume is not mounted
- * there.
+ * Sexton creates a named graveyard that is missing, but not the directories above it: most likely a volume is not
+ * mounted there.
  */
 function graveyardProblems({ graveyard }: Settings, { isMissing }: Files): readonly string[] {
   const parent = graveyard.value === undefined ? undefined : dirname(graveyard.value);
@@ -226,13 +226,12 @@ function runConfig(
   };
   const log = { logLevel: need(settings, 'logLevel'), logFormat: need(settings, 'logFormat') };
   const single = need(settings, 'signalTo') === 'first';
-  const wishes = { ...host, firstOnly: single };
   return {
     member,
     graveyard,
     program,
     ...log,
-    host: wishes,
+    host: { ...host, firstOnly: single },
     sleepAfterMs: sleepOf(settings),
     ...observation(settings, env),
   };
@@ -243,7 +242,7 @@ function sleepOf(settings: Settings): number | undefined {
   return after === 'never' || awakeFor(settings).length > 0 ? undefined : after;
 }
 
-/** What the supervisor has to be there for all the time. */
+/** The flags that need a supervisor at any time. */
 function awakeFor(settings: Settings): readonly string[] {
   const asked = (['readiness', 'liveness', 'reload', 'http'] as const).filter(
     (key) => settings[key].value !== undefined,

@@ -1,6 +1,6 @@
 /**
- * What a member runs with, resolved and judged once in the life of its container. It stands in the memo as well, so that
- * no later supervisor looks at the environment, at a file or for a directory, and may then come to another result.
+ * What a member runs with. The first supervisor of a container resolves it once; the memo keeps it, so that later
+ * supervisors read no environment and no file, which may have changed.
  */
 import type { MemberConfig } from '../core/config.ts';
 import type { OnDrain } from '../core/lifecycle/readiness.ts';
@@ -10,19 +10,19 @@ import type { HttpAddress } from './notation/address.ts';
 export interface RunConfig {
   readonly member: MemberConfig;
   readonly graveyard: string | undefined;
-  /** It was named by the user, so it is made if it is missing. */
+  /** The user named the graveyard, so sexton creates it if it is missing. */
   readonly makesGraveyard: boolean;
   readonly program: Program;
   readonly logLevel: LogLevel | 'silent';
   readonly logFormat: 'json' | 'text';
   readonly http: HttpOptions | undefined;
   readonly terminationLog: TerminationLog;
-  /** Where OTLP's traces are received, and as whose. */
+  /** The collector of traces, and the service name to report. */
   readonly otlp: { readonly url: string; readonly service: string } | undefined;
-  /** After so long without an event the supervisor may sleep; undefined: it never does. */
+  /** The supervisor may sleep after this time without an event; undefined: it never sleeps. */
   readonly sleepAfterMs: number | undefined;
   /** `firstOnly`: signals reach the first process of the command, not its group. */
-  readonly host: HostWishes & { readonly firstOnly: boolean };
+  readonly host: HostSettings & { readonly firstOnly: boolean };
 }
 
 /**
@@ -47,9 +47,9 @@ export interface TerminationLog {
   readonly isNamed: boolean;
 }
 
-/** What is asked of the host beside the lifecycle. */
-export interface HostWishes {
-  /** Where this is not PID 1 orphans go elsewhere, and that is to be said. */
+/** Settings of the host that do not concern the lifecycle. */
+export interface HostSettings {
+  /** Warn that orphans are not reaped unless this is PID 1. */
   readonly missesOrphans: boolean;
   readonly commands: readonly HostSetting[];
 }
@@ -57,21 +57,21 @@ export interface HostWishes {
 /** A request of tini's command line; commands of the host of the same names carry it out. */
 export type HostSetting = { readonly type: 'parentDeath'; readonly signal: number } | { readonly type: 'tellReaped' };
 
-/** In the memo. What another version has written may lack something. */
+/** The configuration in the memo. Another version may have written it, without some fields. */
 export interface KeptConfig extends RunConfig {
   readonly version: string;
 }
 
-/** Leaves room in the memo for a state of any size. */
+/** The rest of the memo is for the state. */
 export const MAX_KEPT_BYTES = 32_768;
 
-/** Without the words of the command line, which may be long: init has them. */
+/** Leaves out the words of the command line, which may be long: init has them. */
 export function keptConfig(config: RunConfig, version: string): KeptConfig {
   const { fromIndex, argv } = config.program;
   return { ...config, version, program: { fromIndex, argv: fromIndex === 0 ? argv : [argv[0]] } };
 }
 
-/** `words`: the command line behind the name of init. */
+/** `words` is the command line without the name of init. */
 export function restoredConfig(kept: KeptConfig, words: readonly string[]): RunConfig {
   const { fromIndex, argv } = kept.program;
   if (fromIndex === 0) return kept;

@@ -10,26 +10,26 @@ import { type StartedProgram, startedBy } from './notation/program.ts';
 import { presetNamed, presetOf, type StopPreset } from './notation/stop-presets.ts';
 import type { Settings } from './settle.ts';
 
-/** What follows from a preset for the rest of the configuration. */
+/** The configuration with the consequences of a preset. */
 export interface StopChoice {
   readonly settings: Settings;
-  /** What is said at the start. */
+  /** Lines to log at the start. */
   readonly notes: readonly string[];
   readonly warnings: readonly string[];
 }
 
 /** Replaces a preset by its rungs. A ladder that the user wrote stays as it is. */
 export function chooseStop(settings: Settings, argv: readonly string[] | undefined): StopChoice {
-  const wish = settings.stop.value;
-  if (wish?.preset === undefined || argv === undefined) return { settings, notes: [], warnings: [] };
+  const stop = settings.stop.value;
+  if (stop?.preset === undefined || argv === undefined) return { settings, notes: [], warnings: [] };
   const started = startedBy(argv);
-  const name = wish.preset === 'auto' ? presetOf(started.program) : wish.preset;
+  const name = stop.preset === 'auto' ? presetOf(started.program) : stop.preset;
   if (name === undefined) return nothingKnown(settings, started);
   const preset = presetNamed(name);
   const budgetMs = budgetOf(settings);
   const rungs = rungsOf(preset, budgetMs);
   const ladder = rungs.length === 0 ? 'the stop signal as it arrives' : formatLadder(rungs);
-  const by = `preset ${name}${wish.preset === 'auto' ? ` for ${seen(started)}` : ''}`;
+  const by = `preset ${name}${stop.preset === 'auto' ? ` for ${seen(started)}` : ''}`;
   const warning = preset.warning?.({ args: started.args, budgetMs });
   return {
     settings: withPreset(settings, preset, name, rungs),

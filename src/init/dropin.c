@@ -38,10 +38,7 @@ static int with_value(struct options *o, int letter, bool takes, const char *joi
   return o->value ? letter : WRONG;
 }
 
-/*
- * A long option of dumb-init's as the letter of its short twin. As for getopt_long(3) the beginning of its name will
- * do.
- */
+/* A long option of dumb-init, or the beginning of its name, as the letter of its short twin: getopt_long(3). */
 static int next_long(struct options *o, const char *text) {
   static const char *const names[] = {"help", "verbose", "version", "single-child", "rewrite"};
   const char *end = strchrnul(text, '=');
@@ -155,10 +152,7 @@ static bool read_dumb_init(struct drop_in *line, struct options *o, char *const 
     } else if (letter == 'v') line->unattended = false;
     else return false;
   }
-  /*
-   * In a session of its own no shell would continue what these have stopped, and it may not ignore them: they go on
-   * as STOP.
-   */
+  /* In a session of its own no shell continues what these stop, and it may not ignore them: they go on as STOP. */
   for (int i = 0; i < 3 && !line->first_only; i++)
     if (!rewritten[from_terminal[i]]) line->forward[from_terminal[i]] = SIGSTOP;
   return true;

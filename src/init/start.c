@@ -39,9 +39,8 @@ bool wants_foreground(const struct inherited *in) {
 static bool all_of(const char *text, const char *set) { return text[strspn(text, set)] == 0; }
 
 static bool is_name(const char *text) {
-  static const char inner[] = "-abcdefghijklmnopqrstuvwxyz0123456789";
   size_t length = strlen(text);
-  return length > 0 && length <= 63 && all_of(text, inner) && text[0] != '-' && text[length - 1] != '-';
+  return length > 0 && length <= 63 && all_of(text, "-abcdefghijklmnopqrstuvwxyz0123456789") && text[0] != '-' && text[length - 1] != '-';
 }
 
 static bool is_duration(const char *text) {
@@ -52,8 +51,7 @@ static bool is_duration(const char *text) {
 
 /* A duration of more than 0. */
 static bool is_grace(const char *text) {
-  char first = text[strspn(text, "0")];
-  return is_duration(text) && first >= '1' && first <= '9';
+  return is_duration(text) && strchr("123456789", text[strspn(text, "0")]);
 }
 
 /* Short enough for a liveness socket of the longest name in it: 107 bytes less "/.", 63 of name and ".sock". */
@@ -122,8 +120,7 @@ static bool take_simple_flag(const struct inherited *in, int *at, struct given *
 
 /* Whether `entry` is the variable of that flag, `SEXTON_LOG_LEVEL=` of `--log-level`; its value then, else NULL. */
 static const char *value_of_twin(const char *entry, const char *flag) {
-  static const char prefix[] = "SEXTON_";
-  const char *at = entry + strlen(prefix);
+  const char *at = entry + strlen("SEXTON_");
   for (flag += 2; *flag; flag++, at++)
     if (*at != (*flag == '-' ? '_' : *flag - 'a' + 'A')) return NULL;
   return *at == '=' ? at + 1 : NULL;
@@ -131,8 +128,7 @@ static const char *value_of_twin(const char *entry, const char *flag) {
 
 /* Takes a variable SEXTON_* that is the twin of a simple flag, with a value as plain; false when it is another. */
 static bool take_simple_variable(const char *entry, struct given *given) {
-  static const char pod_uid[] = "SEXTON_POD_UID=";
-  if (starts_with(entry, pod_uid)) return is_session(entry + strlen(pod_uid));
+  if (starts_with(entry, "SEXTON_POD_UID=")) return is_session(strchr(entry, '=') + 1);
   for (size_t i = 0; i < SIMPLE_FLAGS; i++) {
     const char *value = value_of_twin(entry, simple_flags[i].flag);
     if (!value) continue;

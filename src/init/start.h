@@ -1,7 +1,6 @@
 /*
- * What init decides before anything runs, by looking at its own command line, environment and directory: under which
- * name it was started, whether a subcommand is run in the foreground, whether the application can be started at once,
- * and how Node is to be started.
+ * What init decides before anything runs, from its own command line, environment and directory: its name, whether a
+ * subcommand runs in the foreground, whether the application can start at once, and how Node starts.
  */
 #ifndef SEXTON_START_H
 #define SEXTON_START_H
@@ -28,9 +27,7 @@ struct drop_in {
   uint8_t forward[MAX_SIGNAL + 1]; /* as what each signal is passed on; 0: not at all */
 };
 
-/*
- * What is decided by the form of the command line and of the variables alone, before a supervisor has looked at them.
- */
+/* What the form of the command line and of the variables decides, before a supervisor looks at them. */
 struct plain_form {
   int command;              /* index of the application's first word when it may be started at once; else 0 */
   bool forwards_first_stop; /* at once: there is neither a drain nor a graveyard, so a stop waits for nothing */

@@ -7,14 +7,14 @@ import type { Env } from '../../config/env.ts';
 
 export interface CommandFlag {
   readonly name: string;
-  /** What its value looks like; undefined: it takes none. */
+  /** Shows what a value looks like; undefined: the flag takes none. */
   readonly takes?: string;
   readonly help: string;
   /** One letter that stands for the name. */
   readonly short?: string;
-  /** All values that are right. */
+  /** The only valid values. */
   readonly choices?: readonly string[];
-  /** It may be given several times, and its values are judged by the subcommand. */
+  /** The flag may be given several times; the subcommand checks its values. */
   readonly isRepeated?: true;
 }
 

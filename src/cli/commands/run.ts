@@ -1,6 +1,6 @@
 /**
- * `sexton run` starts a supervisor with what the one before has left, or with what the command line says. What the
- * application does not need is loaded after it has started.
+ * `sexton run` starts a supervisor with the configuration of the memo or, the first time, of the command line. It loads
+ * what the application does not need only after the application has started.
  */
 
 import type { DropIn } from '../../config/dropin/line.ts';
@@ -34,7 +34,7 @@ export async function run(argv: readonly string[], as?: DropIn): Promise<void> {
   if (configured !== undefined) await supervise(host, configured.config, configured.remarks);
 }
 
-/** As the first supervisor of this container has made it. */
+/** The configuration that the first supervisor of this container resolved. */
 function leftConfig({ memo, hostId }: Hello, argv: readonly string[]): RunConfig | undefined {
   const kept = memo === undefined ? undefined : readMemo(memo, hostId)?.config;
   return kept?.version === versionNumber() ? restoredConfig(kept, argv) : undefined;

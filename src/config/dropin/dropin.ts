@@ -12,7 +12,7 @@ import { type CommandLine, readCommandLine } from '../argv.ts';
 import type { Env, Environment } from '../env.ts';
 import type { Key } from '../flag.ts';
 import type { Given } from '../given.ts';
-import type { HostWishes } from '../run-config.ts';
+import type { HostSettings } from '../run-config.ts';
 import { readDumbInit } from './dumb-init.ts';
 import type { DropIn, DropInLine, DropInRun } from './line.ts';
 import { readTini } from './tini.ts';
@@ -51,10 +51,10 @@ export function takePlace(as: DropIn | undefined, argv: readonly string[], env: 
   };
 }
 
-const NO_WISHES: HostWishes = { missesOrphans: false, commands: [] };
+const NO_SETTINGS: HostSettings = { missesOrphans: false, commands: [] };
 const NO_PLACE = {
   implied: [],
-  host: NO_WISHES,
+  host: NO_SETTINGS,
   startFailureCode: undefined,
   isPlain: false,
   ignoresKubexit: false,
@@ -106,5 +106,5 @@ function readKubexit(argv: readonly string[]): DropInLine {
   const implied: readonly Given[] = [
     { key: 'graveyard', text: '/graveyard', label: `--graveyard /graveyard (${source})`, source },
   ];
-  return { asks: 'run', at, given: [], implied, host: NO_WISHES, startFailureCode: undefined };
+  return { asks: 'run', at, given: [], implied, host: NO_SETTINGS, startFailureCode: undefined };
 }

@@ -3,7 +3,7 @@
  */
 
 import type { Given } from '../given.ts';
-import type { HostWishes } from '../run-config.ts';
+import type { HostSettings } from '../run-config.ts';
 
 export type DropIn = 'tini' | 'dumb-init' | 'kubexit';
 
@@ -14,7 +14,7 @@ export interface DropInRun {
   readonly at: number;
   readonly given: readonly Given[];
   readonly implied: readonly Given[];
-  readonly host: HostWishes;
+  readonly host: HostSettings;
   /** What it exits with when the command cannot be started; `undefined`: 127 or 126. */
   readonly startFailureCode: number | undefined;
 }

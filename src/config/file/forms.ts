@@ -1,6 +1,6 @@
 /**
- * What a right value of each setting looks like in a configuration file, for the JSON Schema. The parsers say more
- * (that a name is there only once, that a duration fits a timer), never less: what a form refuses they refuse.
+ * Patterns of valid values in a configuration file, for the JSON Schema. The parsers check more (a name occurs only
+ * once, a duration fits a timer) and never less: they refuse whatever a form refuses.
  */
 import { RTMIN, signalName } from '../../core/signals.ts';
 import type { Key } from '../flag.ts';
@@ -10,7 +10,7 @@ import { PRESET_NAMES } from '../notation/stop-presets.ts';
 import type { Schema } from './shape.ts';
 
 export interface Form {
-  /** Of a text, whole. */
+  /** Matches the whole text. */
   readonly pattern: string;
   /** Which plain numbers are right, since YAML knows numbers. */
   readonly numbers?: Schema;

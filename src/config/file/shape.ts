@@ -3,7 +3,7 @@
  * cannot differ. Every scalar may come as a text, since YAML is read that way.
  */
 import { nearest } from '../notation/nearest.ts';
-import { show } from '../notation/parse.ts';
+import { choice, show } from '../notation/parse.ts';
 
 /** Part of a JSON Schema, draft 2020-12. */
 export type Schema = { readonly [keyword: string]: unknown };
@@ -112,15 +112,8 @@ export function text(pattern: string, why: string): Shape<string> {
 export function oneOfTexts<const T extends string>(words: readonly T[]): Shape<T> {
   return {
     read: (value, path, report) => {
-      const word = words.find((one) => one === value);
-      if (word !== undefined) return word;
-      const near = typeof value === 'string' ? nearest(value, words) : undefined;
-      return reportWrong(
-        report,
-        path,
-        `must be one of ${words.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`,
-        value,
-      );
+      const word = choice(words)(typeof value === 'string' ? value : '');
+      return word.ok ? word.value : reportWrong(report, path, word.why, value);
     },
     schema: { enum: words },
   };

@@ -4,6 +4,7 @@
  * where ports are named and nothing is said.
  */
 import type { Drain } from '../../core/config.ts';
+import { parsePort } from './action.ts';
 import { formatDuration, parseDuration, parseSomeTime } from './duration.ts';
 import { nearest } from './nearest.ts';
 import { parseNetwork } from './network.ts';
@@ -110,11 +111,11 @@ const EXAMPLES = {
 
 function takeItem(taken: Taken, list: List, item: string): string | undefined {
   if (list === 'ports') {
-    const port = /^[0-9]{1,5}$/.test(item) ? Number(item) : 0;
-    if (/^\d+([^\d,]\d+)+$/.test(item))
-      return `ports: ${show(item)} needs commas; write ports=${item.replace(/\D/g, ',')}`;
-    if (port < 1 || port > 65_535) return `ports: ${show(item)} is not a port; write a number from 1 to 65535`;
-    taken.ports.push(port);
+    const port = parsePort(item);
+    const commas = /^\d+([^\d,]\d+)+$/.test(item) ? item.replaceAll(/\D/g, ',') : undefined;
+    if (commas !== undefined) return `ports: ${show(item)} needs commas; write ports=${commas}`;
+    if (!port.ok) return `ports: ${port.why}`;
+    taken.ports.push(port.value);
     return undefined;
   }
   const network = parseNetwork(item);

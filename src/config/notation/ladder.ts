@@ -9,7 +9,7 @@ import { bad, eachOf, good, type Parse, show } from './parse.ts';
 import { formatSignal, parseSignal } from './signals.ts';
 import { parsePresetName } from './stop-presets.ts';
 
-export interface StopWish {
+export interface StopSetting {
   /**
    * None: the stop signal goes to the command as it arrives. Those of a preset are not there before the command is
    * known.
@@ -19,7 +19,7 @@ export interface StopWish {
   readonly preset: string | undefined;
 }
 
-export function parseStop(text: string): Parse<StopWish> {
+export function parseStop(text: string): Parse<StopSetting> {
   if (text === 'auto') return good({ rungs: [], preset: text });
   if (!text.startsWith('preset:')) {
     const ladder = parseLadder(text);
@@ -30,7 +30,7 @@ export function parseStop(text: string): Parse<StopWish> {
   return name.ok ? good({ rungs: [], preset: name.value }) : name;
 }
 
-export function formatStop({ rungs, preset }: StopWish): string {
+export function formatStop({ rungs, preset }: StopSetting): string {
   if (preset === undefined) return formatLadder(rungs);
   return preset === 'auto' ? preset : `preset:${preset}`;
 }

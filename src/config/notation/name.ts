@@ -23,7 +23,7 @@ export function parseNames(text: string): Parse<readonly string[]> {
   return twice === undefined ? names : bad(`${twice} is named twice; name it once`);
 }
 
-/** The default name of a member: the basename of its command, made valid. Never fails. */
+/** Derives the default name of a member from the basename of its command. It always finds a valid one. */
 export function nameFromCommand(command: string): string {
   return makeName(command.slice(command.lastIndexOf('/') + 1)) || 'main';
 }

@@ -3,6 +3,7 @@
  * termination log; the URL of a collector; and how soon the supervisor sleeps.
  */
 import { MAX_SOCKET_PATH_BYTES } from '../../core/format/tombstone.ts';
+import { parsePort } from './action.ts';
 import type { HttpAddress } from './address.ts';
 import { parseSomeTime } from './duration.ts';
 import { bad, good, type Parse, show } from './parse.ts';
@@ -15,9 +16,9 @@ export function parseAddress(text: string): Parse<HttpAddress> {
   const [, host = '', port = ''] =
     /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9](?:[-A-Za-z0-9.]*[A-Za-z0-9])?)?:([^:]*)$/.exec(text) ?? [];
   if (port === '') return bad('must be an address; write one such as :8080, 127.0.0.1:8080 or unix:/run/sexton.sock');
-  const number = /^[0-9]{1,6}$/.test(port) ? Number(port) : 0;
-  if (number < 1 || number > 65_535) return bad(`${show(port)} is not a port; write a number from 1 to 65535`);
-  return good({ kind: 'tcp', host: host === '' ? undefined : host.replace(/^\[|\]$/g, ''), port: number });
+  const number = parsePort(port);
+  if (!number.ok) return number;
+  return good({ kind: 'tcp', host: host === '' ? undefined : host.replace(/^\[|\]$/g, ''), port: number.value });
 }
 
 /** Kubernetes mounts a file here. */

@@ -8,8 +8,6 @@ import { formatDuration, parseDuration, parseSomeTime } from './duration.ts';
 import type { Option } from './options.ts';
 import { bad, good, type Parse, show } from './parse.ts';
 
-export const PROBE_OPTIONS = ['period', 'timeout', 'failures', 'successes', 'delay', 'grace'] as const;
-
 export const PROBE_DEFAULTS: Omit<Probe, 'action'> = {
   periodMs: 10_000,
   timeoutMs: 1000,
@@ -20,6 +18,21 @@ export const PROBE_DEFAULTS: Omit<Probe, 'action'> = {
 };
 
 type Field = Exclude<keyof Probe, 'action'>;
+interface ProbeOption {
+  readonly field: Field;
+  readonly parse: (text: string) => Parse<number>;
+  readonly format: (value: number) => string;
+}
+
+const OPTIONS: Readonly<Record<string, ProbeOption>> = {
+  period: { field: 'periodMs', parse: parseSomeTime, format: formatDuration },
+  timeout: { field: 'timeoutMs', parse: parseSomeTime, format: formatDuration },
+  failures: { field: 'failures', parse: parseTimes, format: String },
+  successes: { field: 'successes', parse: parseTimes, format: String },
+  delay: { field: 'delayMs', parse: parseDuration, format: formatDuration },
+  grace: { field: 'graceMs', parse: parseSomeTime, format: formatDuration },
+};
+export const PROBE_OPTIONS: readonly string[] = Object.keys(OPTIONS);
 
 /** Kubernetes has an int32 for it. */
 const MAX_TIMES = 2 ** 31 - 1;
@@ -31,10 +44,13 @@ export function probeParser(kind: ProbeKind): (text: string) => Parse<Probe> {
     const { action, options } = parsed.value;
     if (action.kind === 'sleep') return bad('a probe cannot sleep; write delay=5s behind its action');
     const settings: Partial<Record<Field, number>> = {};
-    for (const option of options) {
-      const [field, value] = readOption(kind, option);
-      if (!value.ok) return bad(`${option.name}=${show(option.text)}: ${value.why}`);
-      settings[field] = value.value;
+    for (const { name, text } of options) {
+      const { field, parse } = OPTIONS[name] as ProbeOption;
+      const value = parse(text);
+      const isOne = field !== 'successes' || kind === 'readiness' || !value.ok || value.value === 1;
+      const checked = isOne ? value : bad(`a ${kind} probe takes only 1, as in Kubernetes; leave it out`);
+      if (!checked.ok) return bad(`${name}=${show(text)}: ${checked.why}`);
+      settings[field] = checked.value;
     }
     return good({ action, ...PROBE_DEFAULTS, ...settings });
   };
@@ -42,37 +58,11 @@ export function probeParser(kind: ProbeKind): (text: string) => Parse<Probe> {
 
 /** Prints only the options that differ from the defaults. */
 export function formatProbe({ action, ...probe }: Probe): string {
-  const options: Option[] = [];
-  const add = (name: (typeof PROBE_OPTIONS)[number], text: string): void => void options.push({ name, text });
-  if (probe.periodMs !== PROBE_DEFAULTS.periodMs) add('period', formatDuration(probe.periodMs));
-  if (probe.timeoutMs !== PROBE_DEFAULTS.timeoutMs) add('timeout', formatDuration(probe.timeoutMs));
-  if (probe.failures !== PROBE_DEFAULTS.failures) add('failures', String(probe.failures));
-  if (probe.successes !== PROBE_DEFAULTS.successes) add('successes', String(probe.successes));
-  if (probe.delayMs !== PROBE_DEFAULTS.delayMs) add('delay', formatDuration(probe.delayMs));
-  if (probe.graceMs !== undefined) add('grace', formatDuration(probe.graceMs));
+  const options = Object.entries(OPTIONS).flatMap(([name, { field, format }]): readonly Option[] => {
+    const value = probe[field];
+    return value === undefined || value === PROBE_DEFAULTS[field] ? [] : [{ name, text: format(value) }];
+  });
   return formatAction(action, options);
-}
-
-function readOption(kind: ProbeKind, { name, text }: Option): readonly [Field, Parse<number>] {
-  switch (name as (typeof PROBE_OPTIONS)[number]) {
-    case 'period':
-      return ['periodMs', parseSomeTime(text)];
-    case 'timeout':
-      return ['timeoutMs', parseSomeTime(text)];
-    case 'failures':
-      return ['failures', parseTimes(text)];
-    case 'successes': {
-      const times = parseTimes(text);
-      const isOne = !times.ok || times.value === 1 || kind === 'readiness';
-      return ['successes', isOne ? times : bad(`a ${kind} probe takes only 1, as in Kubernetes; leave it out`)];
-    }
-    case 'delay':
-      return ['delayMs', parseDuration(text)];
-    case 'grace':
-      return ['graceMs', parseSomeTime(text)];
-    default:
-      throw new Error(`internal error: option ${name} of a probe`);
-  }
 }
 
 function parseTimes(text: string): Parse<number> {

@@ -30,7 +30,7 @@ export interface Sidecar {
 export const SIDECARS: Readonly<Record<string, Sidecar>> = {
   istio: {
     image: /(^|\/)(proxyv2|istio-proxy)$/,
-    // Of pilot-agent (pilot/cmd/pilot-agent/status); Envoy's own quit on 15000 would leave the agent alive.
+    // The endpoint of pilot-agent (pilot/cmd/pilot-agent/status); Envoy's own quit on 15000 would leave the agent alive.
     quit: { port: 15_020, paths: ['/quitquitquit'] },
     // What holdApplicationUntilProxyStarts waits for (pilot-agent wait).
     ready: { port: 15_021, path: '/healthz/ready' },

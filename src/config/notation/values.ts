@@ -18,13 +18,9 @@ export function parseGraveyard(text: string): Parse<string> {
 }
 
 export function parseHold(text: string): Parse<Hold> {
-  if (text === 'always' || text === 'never') return good({ kind: text });
-  const time = parseDuration(text);
-  if (time.ok && time.value === 0) return bad('must be longer than 0; to hold for no time write never');
-  if (time.ok) return good({ kind: 'for', ms: time.value });
-  const near = /\d/.test(text) ? undefined : nearest(text, ['always', 'never']);
-  if (near !== undefined) return bad(`must be always, never or a duration; did you mean ${near}?`);
-  return /\d/.test(text) ? time : bad('must be always, never or a duration; write one of them, such as 2s');
+  const time = wordOrTime(text, ['always', 'never'], 'to hold for no time write never', '2s');
+  if (!time.ok) return time;
+  return good(typeof time.value === 'number' ? { kind: 'for', ms: time.value } : { kind: time.value });
 }
 
 export function formatHold(hold: Hold): string {
@@ -33,13 +29,25 @@ export function formatHold(hold: Hold): string {
 
 /** `none` is 0. */
 export function parseTimeOrNone(text: string): Parse<number> {
-  if (text === 'none') return good(0);
+  const time = wordOrTime(text, ['none'], 'without a hook write none', '20s');
+  return time.ok && time.value === 'none' ? good(0) : (time as Parse<number>);
+}
+
+/** One of the words, or a duration that is not 0. */
+function wordOrTime<const Word extends string>(
+  text: string,
+  words: readonly Word[],
+  insteadOfZero: string,
+  example: string,
+): Parse<number | Word> {
+  const word = words.find((one) => one === text);
+  if (word !== undefined) return good(word);
   const time = parseDuration(text);
-  if (time.ok && time.value === 0) return bad('must be longer than 0; without a hook write none');
-  if (time.ok) return time;
-  const near = /\d/.test(text) ? undefined : nearest(text, ['none']);
-  if (near !== undefined) return bad(`must be none or a duration; did you mean ${near}?`);
-  return /\d/.test(text) ? time : bad('must be none or a duration; write one of them, such as 20s');
+  if (time.ok && time.value === 0) return bad(`must be longer than 0; ${insteadOfZero}`);
+  if (time.ok || /\d/.test(text)) return time;
+  const near = nearest(text, words);
+  const remedy = near === undefined ? `write one of them, such as ${example}` : `did you mean ${near}?`;
+  return bad(`must be ${words.join(', ')} or a duration; ${remedy}`);
 }
 
 export function formatTimeOrNone(ms: number): string {

@@ -9,7 +9,7 @@ export interface InventoryFile {
   readonly path: string;
   readonly mode: number;
   readonly bytes: number;
-  /** Of the content, in hex. */
+  /** The digest of the content, in hex. */
   readonly sha256: string;
 }
 

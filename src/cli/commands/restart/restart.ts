@@ -55,7 +55,7 @@ function badRestart(problem: string): SextonError {
   return badArguments('restart', problem);
 }
 
-/** All that live, or those that were named and whoever started after them. */
+/** All living members, or those that were named and the members that started after them. */
 function targetsOf(members: Members, { names, byRule }: StopArguments, here: Here): readonly Target[] {
   const wanted = names.length === 0 ? [] : withFollowers(members.members, names);
   const { alive, dead, deaf } = pickTargets(members, names, readBootId(), 'restart');
@@ -78,7 +78,7 @@ function targetsOf(members: Members, { names, byRule }: StopArguments, here: Her
   return targets;
 }
 
-/** Of those that live: the dead start nothing any more. */
+/** Adds the living members that started after them; the dead start nothing any more. */
 function withFollowers(members: readonly Tombstone[], names: readonly string[]): readonly string[] {
   const all = new Set(names);
   for (let isNews = true; isNews; ) {
