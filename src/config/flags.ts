@@ -13,16 +13,14 @@ import { formatDrain, parseDrain } from './notation/drain.ts';
 import { formatDuration, parseDuration, parseSomeTime } from './notation/duration.ts';
 import { formatExitCode, parseExitCode } from './notation/exit-code.ts';
 import { formatGates, parseGates } from './notation/gates.ts';
-import { formatHook, parseHook } from './notation/hook.ts';
 import { formatStop, parseStop } from './notation/ladder.ts';
 import { parseName, parseNames } from './notation/name.ts';
 import { parseAddress, parseCollector, parseSleepAfter, parseTerminationLog } from './notation/observe.ts';
 import { choice } from './notation/parse.ts';
-import { formatProbe, probeParser } from './notation/probe.ts';
+import { formatHook, formatProbe, parseHook, probeParser } from './notation/probe.ts';
 import { formatQuits, parseQuits } from './notation/quit.ts';
 import { formatReloads, parseReloads } from './notation/reload.ts';
-import { formatRestartPodOn, parseRestartPodOn } from './notation/restart-pod-on.ts';
-import { formatRestartRules, parseRestartRules } from './notation/restart-rules.ts';
+import { formatRestartPodOn, formatRestartRules, parseRestartPodOn, parseRestartRules } from './notation/restart.ts';
 import { formatSignalMap, formatSignals, parseSignalMap, parseSignals } from './notation/signals.ts';
 import {
   formatHold,

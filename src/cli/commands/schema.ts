@@ -7,7 +7,7 @@
 
 import { CONTAINER } from '../../config/file/container.ts';
 import { FORMS, type Form } from '../../config/file/forms.ts';
-import { PLATFORM_KEYS } from '../../config/file/platform.ts';
+import { PLATFORM_KEYS } from '../../config/file/keys.ts';
 import { RELOAD } from '../../config/file/reload.ts';
 import { MOST, type Schema } from '../../config/file/shape.ts';
 import { takesList } from '../../config/file/text.ts';

@@ -1,8 +1,8 @@
 /**
- * Probes: an action with options, `http://:8080/healthz,period=2s,failures=5`. Names are short, values and defaults are
+ * Probes and hooks. A probe is an action with options, `http://:8080/healthz,period=2s,failures=5`. Names are short, values and defaults are
  * those of Kubernetes.
  */
-import type { Probe, ProbeKind } from '../../core/config.ts';
+import type { HookAction, Probe, ProbeKind } from '../../core/config.ts';
 import { type ActionRules, formatAction, parseActionText } from './action.ts';
 import { formatDuration, parseDuration, parseSomeTime } from './duration.ts';
 import type { Option } from './options.ts';
@@ -94,4 +94,26 @@ const OF_OTHERS: Readonly<Record<string, string>> = {
   successThreshold: 'write successes=1',
   initialDelaySeconds: 'write delay=5s',
   terminationGracePeriodSeconds: 'write grace=30s',
+};
+
+/** Hooks: `exec:CMD`, `http://..`, `POST http://..`, `tcp://..`, `sleep:5s`. */
+export function parseHook(text: string): Parse<HookAction> {
+  const parsed = parseActionText(text, HOOK_RULES);
+  if (!parsed.ok) return parsed;
+  const { action } = parsed.value;
+  return action.kind === 'grpc' ? bad('a hook cannot be grpc; write one such as exec:CMD') : good(action);
+}
+
+export function formatHook(hook: HookAction): string {
+  return formatAction(hook);
+}
+
+const NO_OPTION = 'a hook has no such option, its time is the grace period; leave it out';
+
+const HOOK_RULES: ActionRules = {
+  what: 'a hook',
+  schemes: ['exec', 'http', 'https', 'tcp', 'sleep'],
+  methods: ['GET', 'POST'],
+  example: 'exec:CMD, http://:8080/stop, "POST http://:8080/stop" or sleep:5s',
+  options: { known: [], refused: Object.fromEntries(PROBE_OPTIONS.map((name) => [name, NO_OPTION])) },
 };

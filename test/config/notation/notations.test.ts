@@ -8,7 +8,7 @@ import { formatExitCode, parseExitCode } from '../../../src/config/notation/exit
 import { formatGates, parseGates } from '../../../src/config/notation/gates.ts';
 import { formatLadder, parseLadder } from '../../../src/config/notation/ladder.ts';
 import { nameFromCommand, parseName } from '../../../src/config/notation/name.ts';
-import { formatRestartRules, parseRestartRules } from '../../../src/config/notation/restart-rules.ts';
+import { formatRestartRules, parseRestartRules } from '../../../src/config/notation/restart.ts';
 import {
   formatSignalMap,
   formatSignals,

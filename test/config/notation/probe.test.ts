@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { formatHook, parseHook } from '../../../src/config/notation/hook.ts';
-import { formatProbe, PROBE_DEFAULTS, probeParser } from '../../../src/config/notation/probe.ts';
+import { formatHook, formatProbe, PROBE_DEFAULTS, parseHook, probeParser } from '../../../src/config/notation/probe.ts';
 import { formatReloads, parseReloads } from '../../../src/config/notation/reload.ts';
 import type { HookAction, Probe, ProbeAction } from '../../../src/core/config.ts';
 import '../../helpers/seeded.ts';

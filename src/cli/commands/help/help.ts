@@ -12,8 +12,7 @@ import { formatTable } from '../../../text/table.ts';
 import { badArguments, readArguments } from '../arguments.ts';
 import { COMMAND_NAMES, COMMANDS, type CommandHelp, type CommandName } from '../commands.ts';
 import { manualPage } from './man.ts';
-import { PROBES_TEXT } from './probes.ts';
-import { sidecarsText } from './sidecars.ts';
+import { PROBES_TEXT, sidecarsText } from './topics.ts';
 
 export async function help(args: readonly string[]): Promise<void> {
   await print(helpText(readArguments('help', args, 1).words[0]));

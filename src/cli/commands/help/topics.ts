@@ -1,6 +1,8 @@
-/**
- * The topic `probes` of `sexton help`: the notation of probes, hooks and reloads.
- */
+/** The topics `probes` and `sidecars` of `sexton help`. */
+import { SIDECARS } from '../../../config/notation/sidecars.ts';
+import { formatTable } from '../../../text/table.ts';
+
+/** The notation of probes, hooks and reloads. */
 export const PROBES_TEXT = `PROBE of --startup, --readiness, --liveness:
     exec:COMMAND                  exit code 0
     http://HOST:PORT/PATH         status 200 to 399; or https://, unchecked
@@ -31,3 +33,21 @@ one and =. Quote a comma that belongs to the command; in a URL write %2C.
 --reload PATH=SIGNAL or PATH=SIGNAL,validate=COMMAND, several in a flag each; in
 SEXTON_RELOAD on a line each. COMMAND goes to the end of the line.
 `;
+
+export function sidecarsText(width: number): string {
+  const rows = Object.entries(SIDECARS).map(([name, { quit, ready }]) => [
+    name,
+    `:${quit.port}${quit.paths.at(-1)}`,
+    `:${ready.port}${ready.path.replace(/\?.*/, '')}`,
+  ]);
+  return `${formatTable(['NAME', 'QUIT: POST', 'READY: GET'], rows, width)}
+Sidecars that run without sexton, on 127.0.0.1. NAME:PORT for another port; or
+a URL: --quit http://:8080/quit, --start-after http://:8080/up=ready.
+
+--quit NAME: when the main's life is over, well or not, it is asked to leave.
+sexton quit NAME: the same by hand. One line per sidecar; exit code 0: all have
+gone. 1: one was asked in vain. 125: an unknown name.
+--start-after NAME=ready: the command starts once it is ready; NAME=ready? does
+not wait where nothing listens.
+`;
+}
