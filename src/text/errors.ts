@@ -36,6 +36,13 @@ export class SextonError<Code extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
+/** Why a file cannot be read or written. */
+export function whyNoFile(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT') return 'no such file or directory';
+  return code === 'EACCES' ? 'permission denied' : message;
+}
+
 /** The message for any error. One that is not a SextonError is a defect of sexton and is shown with its stack. */
 function complaintOf(error: unknown): string {
   if (isSextonError(error)) return `sexton: ${error.message}\n`;

@@ -192,7 +192,7 @@ describe('sexton status', { concurrency: 2 }, () => {
     });
   });
 
-  it('--check tells by its exit code whether a member is healthy (E5)', async (t) => {
+  it('--check reports by its exit code whether a member is healthy (E5)', async (t) => {
     const { graveyard } = await tempGraveyard(t);
     const born = new Date().toISOString();
     const put = (stone: object) =>

@@ -143,7 +143,7 @@ describe('other variables', () => {
     });
   });
 
-  it('what sexton-init tells its supervisor is not a mistake', async () => {
+  it('the variables of sexton-init are not a mistake', async () => {
     await resolved({ SEXTON_INIT_FD: '3' });
   });
 });

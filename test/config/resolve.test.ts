@@ -77,7 +77,7 @@ describe('the configuration of `sexton -- command`', () => {
     });
   });
 
-  it('B6 a graveyard is made only where it was named, not for the name of a program or a variable of kubexit', () => {
+  it('B6 a graveyard is created only if the user named it', () => {
     const makes = (argv: readonly string[], env: Env = {}, as?: DropIn): boolean => {
       const resolution = resolveRun(argv, env, filesOf(), as) as Resolution;
       assert.ok(resolution.ok);
@@ -90,7 +90,7 @@ describe('the configuration of `sexton -- command`', () => {
     assert.equal(makes(['true'], {}, 'kubexit'), false);
   });
 
-  it('B6 a graveyard whose parent directory is not there is refused, with the flag, the path and the remedy', () => {
+  it('B6 a graveyard without a parent directory is refused with a remedy', () => {
     const missing = filesOf({}, [], false, ['/shared']);
     const problems = (argv: readonly string[], env: Env = {}): readonly string[] => {
       const resolution = resolveRun(argv, env, missing) as Resolution;
@@ -164,7 +164,7 @@ describe('a value', () => {
   const env = { SEXTON_DRAIN: '2s', SEXTON_LINGER: '2s', KUBEXIT_DEATH_DEPS: 'kubexit' };
   const resolving = resolvedWithFile(argv, env, files);
 
-  it('comes from the flag before the variable, from that before the file, from that before the default', async () => {
+  it('comes from the flag before the variable, then from the file, then from the default', async () => {
     const resolution = await resolving;
     assert.equal(sourceOf(resolution, 'drain'), '1s from --drain');
     assert.equal(sourceOf(resolution, 'linger'), '2s from SEXTON_LINGER');

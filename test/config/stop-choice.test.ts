@@ -147,13 +147,13 @@ describe('a stop preset warns', () => {
   it('of a program that no signal stops gracefully', () => {
     assert.match(warning('--', 'varnishd', '-F'), /^--stop auto: no signal lets varnishd .* --drain/);
   });
-  it('of pgbouncer, whose version is the user’s to say', () => {
+  it('of pgbouncer, because its signals depend on the version', () => {
     assert.match(warning('--', 'pgbouncer'), /preset:pgbouncer@1\.22 .* preset:pgbouncer@1\.23/);
     const ladder = (text: string) => resolved(['--stop', text, '--', 'pgbouncer']).run.member.ladder?.[0]?.signal;
     assert.equal(ladder('preset:pgbouncer@1.22'), 2);
     assert.equal(ladder('preset:pgbouncer@1.23'), 15);
   });
-  it('of an init between that tells the workers too', () => {
+  it('of another init that signals the workers, too', () => {
     assert.match(warning('--', 'dumb-init', '--', 'nginx'), /^dumb-init sends signals to all processes of nginx/);
     assert.match(warning('--', 'tini', '-g', 'nginx'), /^tini sends/);
     assert.equal(warning('--', 'tini', 'nginx'), '');

@@ -22,7 +22,7 @@ describe('a table', () => {
     assert.equal(text.split('\n')[1], `${'a'.repeat(18)}~  ${'b'.repeat(18)}~`);
   });
 
-  it('lets nobody else move the cursor', () => {
+  it('replaces control characters, which may move the cursor', () => {
     assert.equal(formatTable(['A'], [['x\x1b[2Jy\n']], 80), 'A\nx?[2Jy?\n');
   });
 });

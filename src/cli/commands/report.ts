@@ -16,7 +16,7 @@ import { podSvg } from '../../report/svg.ts';
 import { fleetText, podText } from '../../report/text.ts';
 import { stopOfTombstone } from '../../report/tombstones.ts';
 import { readBootId } from '../../runtime/boot-id.ts';
-import { SextonError } from '../../text/errors.ts';
+import { SextonError, whyNoFile } from '../../text/errors.ts';
 import { outputWidth, print } from '../../text/print.ts';
 import { badArguments, readArguments } from './arguments.ts';
 import type { REPORT_FORMATS } from './commands.ts';
@@ -145,7 +145,7 @@ function isDirectory(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch (error) {
-    throw refuse(`${show(path)}: ${whyNot(error)}`);
+    throw refuse(`${show(path)}: ${whyNoFile(error)}`);
   }
 }
 
@@ -163,15 +163,9 @@ async function textOf(source: string): Promise<string> {
       chunks.push(chunk as Buffer);
     }
   } catch (error) {
-    throw error instanceof SextonError ? error : refuse(`${show(source)}: ${whyNot(error)}`);
+    throw error instanceof SextonError ? error : refuse(`${show(source)}: ${whyNoFile(error)}`);
   }
   return Buffer.concat(chunks).toString('utf8');
-}
-
-function whyNot(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException;
-  if (code === 'ENOENT') return 'no such file or directory';
-  return code === 'EACCES' ? 'permission denied' : message;
 }
 
 function formatted(pods: readonly PodStop[], format: Format, env: Env): string {

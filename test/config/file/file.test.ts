@@ -37,7 +37,7 @@ describe('a configuration file', () => {
     assert.match(problem ?? '', /^\/c\.yaml: is not YAML: /);
   });
 
-  it('tells all that is wrong in it at once', async () => {
+  it('reports all of its mistakes at once', async () => {
     const problems = await problemsOf('/c.yaml', 'drain: 5\nrole: 7\ncolour: 80\n');
     assert.deepEqual(problems, [
       'colour in /c.yaml: unknown key; see sexton help config',

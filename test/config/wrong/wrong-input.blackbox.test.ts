@@ -46,7 +46,7 @@ describe('the built program', { concurrency: 2 }, () => {
     assert.equal(code, 125);
   });
 
-  it('reads YAML, whose parser is in another bundle', async (t) => {
+  it('reads YAML with the parser of another bundle', async (t) => {
     const { dir, path } = await tempGraveyard(t);
     await writeFile(path('sexton.yaml'), `command: [/bin/touch, ${path('started')}]\ndrain: 1ms\n`);
     const { code } = await runSexton(['--config', `${dir}/sexton.yaml`]);
