@@ -6,7 +6,7 @@
  * container's own. Of several such workloads it is the one that is named as the pod's controller.
  */
 
-import { bad, good, type Parse } from '../cli/notation/parse.ts';
+import { bad, good, type Parse } from '../config/notation/parse.ts';
 import { cleanText } from '../core/format/tombstone.ts';
 import type { MemberPrediction, Prediction } from '../report/bars.ts';
 

@@ -4,11 +4,11 @@
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { CHECK_FORMATS, TIMELINES } from '../cli/commands/commands.ts';
-import { parseYaml } from '../cli/config/file/yaml.ts';
-import { nearest } from '../cli/notation/nearest.ts';
-import { show } from '../cli/notation/parse.ts';
+import { parseYaml } from '../config/file/yaml.ts';
+import { nearest } from '../config/notation/nearest.ts';
+import { show } from '../config/notation/parse.ts';
 import { SEVERITIES, type Severity } from './finding.ts';
+import { CHECK_FORMATS, TIMELINES } from './formats/names.ts';
 import { RULE_IDS } from './rules/table.ts';
 import { parseScenarios, type Scenario } from './scenarios.ts';
 import { familiarName, type ImageFacts, type Images, SHELLS } from './stop/images.ts';

@@ -1,6 +1,6 @@
 /**
  * The configuration of one member, as the lifecycle sees it: validated, complete, frozen.
- * Made once at the border (`src/cli/resolve.ts`); nothing below reads argv or the environment.
+ * Made once at the border (`src/config/resolve.ts`); nothing below reads argv or the environment.
  * All durations are integral milliseconds.
  */
 

@@ -26,24 +26,15 @@ export interface Release {
 }
 
 /**
- * What `sexton run` enters by, what it loads to make its configuration, and more for a file; every other dynamic import
- * from `src/cli` is a tool.
+ * What `sexton run` enters by and what it loads to resolve its configuration; every other dynamic import from `src/cli`
+ * is a tool.
  */
-const RUN_MODULES: ReadonlySet<string> = new Set([
-  'src/cli/commands/run.ts',
-  'src/cli/commands/configure.ts',
-  'src/cli/config/file/file.ts',
-]);
+const RUN_MODULES: ReadonlySet<string> = new Set(['src/cli/commands/run.ts', 'src/cli/commands/configure.ts']);
 /**
- * Beside those: what a member needs only where there is no init, which the delivered directory always has, on a network
- * volume, or when it is asked for a trace.
+ * Other tools: what a member needs only for a file in YAML, on a network volume, or without init, which the delivered
+ * directory always has.
  */
-const OTHER_TOOLS: ReadonlySet<string> = new Set([
-  'yaml',
-  'chokidar',
-  'src/runtime/host/execa.ts',
-  'src/runtime/otlp.ts',
-]);
+const OTHER_TOOLS: ReadonlySet<string> = new Set(['src/config/file/yaml.ts', 'chokidar', 'src/runtime/host/execa.ts']);
 
 export async function makeBundles(root: string, release: Release): Promise<Bundles> {
   const entry = join(root, 'src/cli/main.ts');

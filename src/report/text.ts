@@ -1,7 +1,7 @@
 /**
  * A stop as text for a terminal: a sentence, the chart, then the critical chain.
  */
-import { formatTable } from '../cli/text/table.ts';
+import { formatTable } from '../text/table.ts';
 import { chartOf } from './chart.ts';
 import { chartLines, type TextStyle } from './chart-text.ts';
 import { FLEET_COLUMNS, fleetOf, workloadRows, worstFirst } from './fleet.ts';

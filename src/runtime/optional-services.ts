@@ -2,9 +2,11 @@
  * Optional services: watching files and answering HTTP, each only where it is configured. Each is loaded when it
  * starts, and the supervisor waits for none of them.
  */
+
+import type { HttpOptions } from '../config/run-config.ts';
 import type { MemberConfig } from '../core/config.ts';
 import type { State } from '../core/state/state.ts';
-import { type HttpOptions, openHttp } from './http.ts';
+import { openHttp } from './http.ts';
 import type { Log } from './log.ts';
 import type { Digests } from './memo.ts';
 

@@ -3,18 +3,13 @@
  * /dev/termination-log and shows its content with the container's last state. sexton writes the evidence there.
  */
 import type { FileHandle } from 'node:fs/promises';
+import type { TerminationLog } from '../config/run-config.ts';
 import type { MemberConfig } from '../core/config.ts';
 import { formatEvidence, MAX_EVIDENCE_BYTES, refusalOf } from '../core/format/evidence.ts';
 import { evidenceOf } from '../core/lifecycle/record.ts';
 import type { State } from '../core/state/state.ts';
 import type { Log } from './log.ts';
 import { withTimeout } from './timeouts.ts';
-
-export interface TerminationLog {
-  readonly path: string;
-  /** The user named it: the writer creates it if it is missing, and logs why it cannot be written. */
-  readonly isNamed: boolean;
-}
 
 export interface TerminationLogOptions {
   readonly member: MemberConfig;

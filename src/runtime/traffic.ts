@@ -2,12 +2,14 @@
  * The watch of a drain, as the effects of the core want it. What it takes is loaded when a drain begins: most members
  * never have one.
  */
+
+import type { HttpOptions } from '../config/run-config.ts';
 import type { MemberConfig } from '../core/config.ts';
 import { sidecarPorts } from '../core/lifecycle/drain.ts';
 import type { Effect, Event } from '../core/state/events.ts';
 import type { Clock } from './clock.ts';
 import type { Host } from './host/host.ts';
-import { type HttpOptions, ownPorts } from './http.ts';
+import { ownPorts } from './http.ts';
 import type { TrafficWatch } from './traffic/watch.ts';
 
 interface Surroundings {

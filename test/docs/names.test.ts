@@ -6,7 +6,7 @@ import { existsSync, globSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { COMMAND_NAMES, COMMANDS } from '../../src/cli/commands/commands.ts';
-import { FLAGS, KEYS, variableOf } from '../../src/cli/config/flags.ts';
+import { FLAGS, KEYS, variableOf } from '../../src/config/flags.ts';
 import { ROOT } from '../helpers/paths.ts';
 import { PAGES, textOf } from './pages.ts';
 

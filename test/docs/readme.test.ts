@@ -5,8 +5,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parse } from 'yaml';
 import { check } from '../../src/check/check.ts';
-import { resolveRun } from '../../src/cli/resolve.ts';
-import { filesOf } from '../cli/files.ts';
+import { resolveRun } from '../../src/config/resolve.ts';
+import { filesOf } from '../config/files.ts';
 import type { PodSpec } from '../helpers/manifest.ts';
 import { PAGES, textOf } from './pages.ts';
 

@@ -5,8 +5,8 @@ import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
 import { COMMAND_NAMES } from '../../src/cli/commands/commands.ts';
 import { EXIT_CODES, TOPIC_NAMES } from '../../src/cli/commands/help/help.ts';
-import { defaultTextOf, FLAGS, KEYS } from '../../src/cli/config/flags.ts';
-import { SIDECARS } from '../../src/cli/notation/sidecars.ts';
+import { defaultTextOf, FLAGS, KEYS } from '../../src/config/flags.ts';
+import { SIDECARS } from '../../src/config/notation/sidecars.ts';
 import { PHASES, TOMBSTONE_KEYS } from '../../src/core/format/tombstone.ts';
 import { textOf } from './pages.ts';
 

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { stringify } from 'yaml';
-import { parseYaml } from '../../src/cli/config/file/yaml.ts';
+import { parseYaml } from '../../src/config/file/yaml.ts';
 import { htmlPage } from '../../src/report/html.ts';
 import { readText } from '../../src/report/input.ts';
 import { podMarkdown, podMermaid, podsJson, podsPerfetto } from '../../src/report/plain.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { stringify } from 'yaml';
-import { parseYaml } from '../../src/cli/config/file/yaml.ts';
+import { parseYaml } from '../../src/config/file/yaml.ts';
 import { readText } from '../../src/report/input.ts';
 import type { MemberStop } from '../../src/report/stop.ts';
 import { BEGAN_MS, EVIDENCE, FILES, podOf } from './pods.ts';

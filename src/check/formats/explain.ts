@@ -2,7 +2,7 @@
  * The table of rules as text: `--list-rules`, `--explain`, and a section a rule in Markdown, which is on docs/rules.md
  * and in SARIF.
  */
-import { formatTable } from '../../cli/text/table.ts';
+import { formatTable } from '../../text/table.ts';
 import type { Rule } from '../rules/rule.ts';
 import { RULES } from '../rules/table.ts';
 

@@ -1,8 +1,8 @@
 /**
  * Services of a Compose file.
  */
-import { parseGoDuration } from '../../cli/notation/duration.ts';
-import { parseWords } from '../../cli/notation/words.ts';
+import { parseGoDuration } from '../../config/notation/duration.ts';
+import { parseWords } from '../../config/notation/words.ts';
 import { at, entriesAt, type Located, type LocatedMap, textAt, wordsAt } from './located.ts';
 import type { Source } from './source.ts';
 

@@ -1,8 +1,8 @@
 /**
  * SX902: annotations for `sexton check` itself.
  */
-import { nearest } from '../../cli/notation/nearest.ts';
-import { show } from '../../cli/notation/parse.ts';
+import { nearest } from '../../config/notation/nearest.ts';
+import { show } from '../../config/notation/parse.ts';
 import type { Located } from '../input/located.ts';
 import type { Pod } from '../input/pod.ts';
 import { DECLARATIONS, OF_CONTAINERS, PREFIX, parseDeclared } from '../stop/declared.ts';

@@ -2,9 +2,9 @@
  * SX60: Dockerfiles.
  */
 import { basename } from 'node:path';
-import { startedBy } from '../../cli/notation/program.ts';
-import { presetOf } from '../../cli/notation/stop-presets.ts';
-import { parseWords } from '../../cli/notation/words.ts';
+import { startedBy } from '../../config/notation/program.ts';
+import { presetOf } from '../../config/notation/stop-presets.ts';
+import { parseWords } from '../../config/notation/words.ts';
 import { signalName, signalNumber } from '../../core/signals.ts';
 import { replaceValue } from '../edits.ts';
 import type { Edit, Severity } from '../finding.ts';

@@ -1,7 +1,7 @@
 /**
  * SX3 traffic, SX4 sidecars, SX5 budgets.
  */
-import { SIDECARS } from '../../cli/notation/sidecars.ts';
+import { SIDECARS } from '../../config/notation/sidecars.ts';
 import { insertKey } from '../edits.ts';
 import type { Edit } from '../finding.ts';
 import { at, itemsAt, textAt, wholeAt } from '../input/located.ts';

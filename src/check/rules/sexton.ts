@@ -2,8 +2,8 @@
  * SX8: how sexton itself is used, across the containers of a pod.
  */
 
-import { formatDuration } from '../../cli/notation/duration.ts';
-import type { RunConfig } from '../../runtime/run-config.ts';
+import { formatDuration } from '../../config/notation/duration.ts';
+import type { RunConfig } from '../../config/run-config.ts';
 import { insertKey } from '../edits.ts';
 import type { Edit } from '../finding.ts';
 import { itemsAt } from '../input/located.ts';

@@ -1,7 +1,7 @@
 /**
  * SX202 to SX205: which signal the platform sends, and whether it is the one that ends the program gracefully.
  */
-import { presetNamed } from '../../cli/notation/stop-presets.ts';
+import { presetNamed } from '../../config/notation/stop-presets.ts';
 import { ladderOf } from '../../core/ladder.ts';
 import { SIGTERM, signalName, signalNumber } from '../../core/signals.ts';
 import { insertKey, replaceValue } from '../edits.ts';

@@ -4,15 +4,15 @@
  */
 
 import { basename } from 'node:path';
-import { startedBy } from '../../cli/notation/program.ts';
-import { presetNamed, presetOf } from '../../cli/notation/stop-presets.ts';
-import { type Files, type Resolution, resolveRun } from '../../cli/resolve.ts';
-import { subcommandOf } from '../../cli/subcommand.ts';
+import { startedBy } from '../../config/notation/program.ts';
+import { presetNamed, presetOf } from '../../config/notation/stop-presets.ts';
+import { type Files, type Resolution, resolveRun } from '../../config/resolve.ts';
+import type { RunConfig } from '../../config/run-config.ts';
+import { isRun } from '../../config/subcommand.ts';
 import type { MemberConfig } from '../../core/config.ts';
 import { isStopRequest, ladderOf } from '../../core/ladder.ts';
 import { killAtMs, lastTurnMs } from '../../core/pod/deadline.ts';
 import { SIGKILL, SIGTERM, signalNumber } from '../../core/signals.ts';
-import type { RunConfig } from '../../runtime/run-config.ts';
 import type { ComposeService } from '../input/compose.ts';
 import { at, entriesAt, itemsAt, textAt } from '../input/located.ts';
 import { configText, type Objects, type Workload } from '../input/objects.ts';
@@ -106,7 +106,7 @@ async function sextonOf(
   objects: Objects,
 ): Promise<Sexton | undefined> {
   const [program = '', ...rest] = argv;
-  if (basename(program) !== 'sexton' || subcommandOf(rest).name !== 'run') return undefined;
+  if (basename(program) !== 'sexton' || !isRun(rest)) return undefined;
   const files = filesOf(container, pod, objects);
   const env: Record<string, string> = {};
   for (const [name, value] of container.env) env[name] = value ?? 'from-the-cluster';
@@ -125,7 +125,6 @@ function filesOf({ mounts }: Container, pod: Pod, objects: Objects): Files & { r
   return {
     missed,
     isTerminal: false,
-    hasInit: true,
     isMissing: () => false,
     isDirectory: (path) => mounts.some((mount) => mount.path === path),
     readText: (path) => {
@@ -286,7 +285,7 @@ export function hasKey(container: Container, key: string): boolean {
 /** The longest that the stop of a Compose service is known to take; undefined: nothing bounds it. */
 export function longestStopOf(argv: readonly string[], { env, mounts }: Pick<ComposeService, 'env' | 'mounts'>) {
   const [program = '', ...rest] = argv;
-  if (basename(program) !== 'sexton' || subcommandOf(rest).name !== 'run') {
+  if (basename(program) !== 'sexton' || !isRun(rest)) {
     const started = startedBy(argv);
     const setting = settingOf(started.program, started.args, env);
     return setting && { ms: setting.ms, by: setting.by, isGrace: false };
@@ -294,7 +293,6 @@ export function longestStopOf(argv: readonly string[], { env, mounts }: Pick<Com
   const known = Object.fromEntries([...env].flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
   const resolution = resolveRun(rest, known, {
     isTerminal: false,
-    hasInit: true,
     isMissing: () => false,
     isDirectory: (path) => mounts.includes(path),
     readText: () => {

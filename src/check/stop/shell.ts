@@ -3,7 +3,7 @@
  * without a trap it ignores TERM (pid_namespaces(7)), so a command behind it never hears of the stop. Measured with
  * dash 0.5.12, bash 5.2 and busybox 1.35.
  */
-import { type Unit, unitsOf } from '../../cli/notation/words.ts';
+import { type Unit, unitsOf } from '../../config/notation/words.ts';
 import type { Shell } from './images.ts';
 
 export interface ShellCommand {

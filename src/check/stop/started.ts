@@ -1,7 +1,7 @@
 /**
  * What containers of a Dockerfile or a Compose service start, where the image that they are made from has a part of it.
  */
-import { startedBy } from '../../cli/notation/program.ts';
+import { startedBy } from '../../config/notation/program.ts';
 import type { ComposeService } from '../input/compose.ts';
 import type { Stage } from '../input/dockerfile.ts';
 import { at } from '../input/located.ts';

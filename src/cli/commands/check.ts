@@ -20,12 +20,12 @@ import { repaired } from '../../check/repair.ts';
 import { RULE_IDS, ruleNamed } from '../../check/rules/table.ts';
 import { type Format, fileSettings, SettingError, type Settings, settingsOf } from '../../check/settings.ts';
 import { replaceText } from '../../check/write-back.ts';
-import type { Env } from '../config/env.ts';
-import { nearest } from '../notation/nearest.ts';
-import { show } from '../notation/parse.ts';
-import type { SextonError } from '../text/errors.ts';
-import { outputWidth, print } from '../text/print.ts';
-import { versionNumber } from '../text/version.ts';
+import type { Env } from '../../config/env.ts';
+import { nearest } from '../../config/notation/nearest.ts';
+import { show } from '../../config/notation/parse.ts';
+import type { SextonError } from '../../text/errors.ts';
+import { outputWidth, print } from '../../text/print.ts';
+import { versionNumber } from '../../text/version.ts';
 import { badArguments, readArguments } from './arguments.ts';
 import { textStyle } from './text-style.ts';
 

@@ -11,8 +11,8 @@ import { lstatSync, unlinkSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { addressText, type HttpAddress } from '../../config/notation/address.ts';
 import type { Log } from '../log.ts';
-import { addressText, type HttpAddress } from './address.ts';
 import type { Answer } from './answers.ts';
 
 export interface ListenerOptions {

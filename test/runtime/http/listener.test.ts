@@ -5,7 +5,7 @@ import { existsSync, lstatSync, symlinkSync, unlinkSync, writeFileSync } from 'n
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import type { HttpAddress } from '../../../src/runtime/http/address.ts';
+import type { HttpAddress } from '../../../src/config/notation/address.ts';
 import { answerTo } from '../../../src/runtime/http/answers.ts';
 import { Listener } from '../../../src/runtime/http/listener.ts';
 import { Log } from '../../../src/runtime/log.ts';

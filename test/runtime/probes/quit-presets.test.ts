@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
-import { parseQuit } from '../../../src/cli/notation/quit.ts';
-import { SIDECARS } from '../../../src/cli/notation/sidecars.ts';
+import { parseQuit } from '../../../src/config/notation/quit.ts';
+import { SIDECARS } from '../../../src/config/notation/sidecars.ts';
 import type { QuitAction } from '../../../src/core/config.ts';
 import { type ActionEnd, type RunningAction, startAction } from '../../../src/runtime/probes/probe.ts';
 import { within } from '../../helpers/wait.ts';

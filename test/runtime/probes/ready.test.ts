@@ -3,8 +3,8 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { parseGates } from '../../../src/cli/notation/gates.ts';
-import { SIDECARS } from '../../../src/cli/notation/sidecars.ts';
+import { parseGates } from '../../../src/config/notation/gates.ts';
+import { SIDECARS } from '../../../src/config/notation/sidecars.ts';
 import type { ReadyAction } from '../../../src/core/config.ts';
 import { type ActionEnd, type RunningAction, startAction } from '../../../src/runtime/probes/probe.ts';
 import { within } from '../../helpers/wait.ts';

@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseQuits } from '../../../src/cli/notation/quit.ts';
+import { parseQuits } from '../../../src/config/notation/quit.ts';
 import { sidecarPorts } from '../../../src/core/lifecycle/drain.ts';
 import { ADAPTIVE_DRAIN, mainConfig } from '../../core/helpers.ts';
 

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { parseDuration } from '../../../../src/cli/notation/duration.ts';
+import { parseDuration } from '../../../../src/config/notation/duration.ts';
 import { ROOT } from '../../../helpers/paths.ts';
 import { readTombstone } from '../../../helpers/tombstone.ts';
 import { sharedImages } from '../images.ts';
