@@ -209,6 +209,25 @@ describe('an adaptive drain', { skip: NO_NAMESPACES, concurrency: 2 }, () => {
   );
 
   scenario(
+    'looks for requests over kept connections before it ends, also when min is over long after quiet',
+    async (stage) => {
+      const { client, stop, drained } = await serve(stage, 'min=3s,quiet=1s,max=5m');
+      await client.do({ do: 'connect', ...toPod, how: 'hold', times: 1 });
+      await stop();
+      const before = Date.now();
+      while (Date.now() < before + 5_000) {
+        await client.do({ do: 'use' });
+        await sleep(50);
+      }
+      const lastUse = Date.now();
+      const { Why, At } = await drained();
+      assert.equal(Why, 'quiet');
+      assert.ok(Date.parse(At) >= lastUse, `${At} is before ${lastUse}`);
+    },
+    options,
+  );
+
+  scenario(
     'is skipped by a second stop request',
     async (stage) => {
       const { container, stop, drained } = await serve(stage, 'min=4m,quiet=4m,max=5m');

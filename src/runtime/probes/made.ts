@@ -4,17 +4,11 @@
  */
 import type { Socket } from 'node:net';
 
-export interface Made {
-  /** Those that were not seen yet: the caller's to take out of. */
-  readonly unseen: Set<number>;
-  readonly all: Set<number>;
-}
+let made: Set<number> | undefined;
 
-let made: Made | undefined;
-
-/** From now on. */
-export function collectMade(): Made {
-  made ??= { unseen: new Set(), all: new Set() };
+/** From now on. The set is the caller's to take out of. */
+export function collectMade(): Set<number> {
+  made = new Set();
   return made;
 }
 
@@ -26,9 +20,7 @@ export function forgetMade(): void {
 export function noteMade(socket: Socket): void {
   if (made === undefined) return;
   socket.once('connect', () => {
-    if (socket.localPort === undefined || !isHere(socket)) return;
-    made?.unseen.add(socket.localPort);
-    made?.all.add(socket.localPort);
+    if (socket.localPort !== undefined && isHere(socket)) made?.add(socket.localPort);
   });
 }
 

@@ -9,7 +9,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isSupervisor } from '../../helpers/container.ts';
+import { AWAKE, isSupervisor } from '../../helpers/container.ts';
 import { SEXTON } from '../../helpers/paths.ts';
 import { childrenOf, programOf } from '../../helpers/process.ts';
 import { waitFor, within } from '../../helpers/wait.ts';
@@ -75,7 +75,13 @@ async function play(scene: Scene, load: string): Promise<{ readonly ns: number; 
     return child;
   };
   try {
-    const flags = ['--log-format=json', `--drain=${scene.drain}`, '--grace-period=60s', '--stop=TERM:1s,KILL'];
+    const flags = [
+      '--log-format=json',
+      `--drain=${scene.drain}`,
+      '--grace-period=60s',
+      '--stop=TERM:1s,KILL',
+      ...AWAKE,
+    ];
     const pod = start([...POD_SPACE, SEXTON, ...flags, '--', load, 'serve', `${PORT}`], 'pipe');
     let log = '';
     pod.stderr?.on('data', (chunk) => {
