@@ -4,9 +4,9 @@
  *
  * A question is a line with a number of milliseconds, W. The answer is one line for each connection:
  *
- *   +COOKIE PORT REMOTE-PORT REMOTE-ADDRESS STATE AGE  an open one that began or received data within the last W; AGE
+ *   +COOKIE REMOTE-ADDRESS PORT REMOTE-PORT STATE AGE  an open one that began or received data within the last W; AGE
  *                                                      is the time since, in milliseconds; W 0 asks for none
- *   -COOKIE PORT REMOTE-PORT REMOTE-ADDRESS            one that has closed since the question before
+ *   -COOKIE REMOTE-ADDRESS PORT REMOTE-PORT            one that has closed since the question before
  *
  * COOKIE is the kernel's hexadecimal number of the socket, STATE the one of include/net/tcp_states.h. The last line is
  * `.`, or `!` when the kernel has dropped reports of closed connections. `! ERRNO` means that the kernel refuses to
@@ -64,7 +64,6 @@ struct question {
   struct socket_id id;
 };
 
-/* Follows a header; attributes follow it. */
 struct answer {
   uint8_t family, state, timer, retransmits;
   struct socket_id id;
@@ -77,11 +76,8 @@ struct attribute {
 
 _Static_assert(sizeof(struct question) == 72 && sizeof(struct answer) == 72, "as the kernel has them");
 
-enum {
-  MAX_LINE_BYTES = 128,
-  /* In one answer: a flood of closed connections would never end it. */
-  MAX_CLOSED = 1024,
-};
+/* MAX_CLOSED are listed in one answer: a flood would never end it. */
+enum { MAX_LINE_BYTES = 128, MAX_CLOSED = 1024 };
 
 static struct {
   size_t used;
@@ -96,9 +92,10 @@ static void flush(void) {
 
 static void add(char byte) { text.bytes[text.used++] = byte; }
 
-static void add_number(uint64_t number, unsigned base) {
+static void add_number(char before, uint64_t number, unsigned base) {
   char digits[20];
   size_t count = 0;
+  add(before);
   do digits[count++] = "0123456789abcdef"[number % base];
   while ((number /= base) > 0);
   while (count > 0) add(digits[--count]);
@@ -111,31 +108,23 @@ static void add_address(const struct answer *answer) {
   bool is_mapped = answer->family == AF_INET6 && memcmp(bytes, mapped, sizeof mapped) == 0;
   bool is_v4 = answer->family == AF_INET || is_mapped;
   if (is_mapped) bytes += sizeof mapped;
-  for (int i = 0; i < (is_v4 ? 4 : 16); i += is_v4 ? 1 : 2) {
-    if (i > 0) add(is_v4 ? '.' : ':');
-    if (is_v4) add_number(bytes[i], 10);
-    else add_number((unsigned)bytes[i] << 8 | bytes[i + 1], 16);
-  }
+  for (int i = 0; i < 4 && is_v4; i++) add_number(i == 0 ? ' ' : '.', bytes[i], 10);
+  for (int i = 0; i < 16 && !is_v4; i += 2) add_number(i == 0 ? ' ' : ':', (unsigned)bytes[i] << 8 | bytes[i + 1], 16);
 }
 
 static void add_connection(char sign, const struct answer *answer) {
   if (sizeof text.bytes - text.used < MAX_LINE_BYTES) flush();
-  add(sign);
-  add_number((uint64_t)answer->id.cookie[1] << 32 | answer->id.cookie[0], 16);
-  add(' ');
-  add_number(ntohs(answer->id.local_port), 10);
-  add(' ');
-  add_number(ntohs(answer->id.remote_port), 10);
-  add(' ');
+  add_number(sign, (uint64_t)answer->id.cookie[1] << 32 | answer->id.cookie[0], 16);
   add_address(answer);
+  add_number(' ', ntohs(answer->id.local_port), 10);
+  add_number(' ', ntohs(answer->id.remote_port), 10);
 }
 
 /* The ports that were listened on at any time: an accepted connection has one of them on this side. */
-static unsigned char listened[8192];
+static bool listened[UINT16_MAX + 1];
 
 static bool was_accepted(const struct answer *answer) {
-  uint16_t port = ntohs(answer->id.local_port);
-  return answer->id.remote_port != 0 && (listened[port / 8] >> port % 8 & 1) != 0;
+  return answer->id.remote_port != 0 && listened[ntohs(answer->id.local_port)];
 }
 
 /* Finds the age among the attributes. TIME_WAIT, which the kernel also lists as FIN_WAIT2, has none. */
@@ -157,15 +146,12 @@ static void take_open(const unsigned char *message, size_t length, uint32_t wind
   uint32_t age_ms;
   if (length < sizeof answer) return;
   memcpy(&answer, message, sizeof answer);
-  uint16_t port = ntohs(answer.id.local_port);
-  if (answer.state == TCP_LISTEN_) listened[port / 8] |= (unsigned char)(1 << port % 8);
-  if (!was_accepted(&answer) || !find_age(message + sizeof answer, length - sizeof answer, &age_ms)) return;
-  if (age_ms > window_ms) return;
+  if (answer.state == TCP_LISTEN_) listened[ntohs(answer.id.local_port)] = true;
+  bool has_age = find_age(message + sizeof answer, length - sizeof answer, &age_ms);
+  if (!has_age || age_ms > window_ms || !was_accepted(&answer)) return;
   add_connection('+', &answer);
-  add(' ');
-  add_number(answer.state, 10);
-  add(' ');
-  add_number(age_ms, 10);
+  add_number(' ', answer.state, 10);
+  add_number(' ', age_ms, 10);
   add('\n');
 }
 
@@ -177,11 +163,9 @@ static int take_messages(const unsigned char *messages, size_t length, uint32_t 
     if (header.length < sizeof header || header.length > length - at) return EBADMSG;
     const unsigned char *message = messages + at + sizeof header;
     if (header.type == NLMSG_DONE_) return 0;
-    if (header.type == NLMSG_ERROR_) {
-      int code = 0;
-      if (header.length >= sizeof header + sizeof code) memcpy(&code, message, sizeof code);
-      return code < 0 ? -code : EPROTO;
-    }
+    int code = 0;
+    if (header.length >= sizeof header + sizeof code) memcpy(&code, message, sizeof code);
+    if (header.type == NLMSG_ERROR_) return code < 0 ? -code : EPROTO;
     if (header.type == SOCK_DIAG_BY_FAMILY_) take_open(message, header.length - sizeof header, window_ms);
   }
   return -1;
@@ -251,12 +235,10 @@ _Noreturn void tell_sockets(void) {
   int code = dump < 0 ? -dump : group < 0 ? -group : 0;
   for (int64_t window; (window = read_number()) >= 0 && code == 0;) {
     if (window > 0) code = list_open(dump, AF_INET, (uint32_t)window);
-    if (window > 0 && code == 0) {
-      code = list_open(dump, AF_INET6, (uint32_t)window);
-      if (code == ENOENT) code = 0; /* a kernel without IPv6 */
-    }
+    int code_v6 = window > 0 && code == 0 ? list_open(dump, AF_INET6, (uint32_t)window) : code;
+    if (code_v6 != ENOENT) code = code_v6; /* a kernel without IPv6 answers so */
     if (code == 0) add(list_closed(group) ? '.' : '!'), add('\n'), flush();
   }
-  if (code != 0) add('!'), add(' '), add_number((uint64_t)code, 10), add('\n'), flush();
+  if (code != 0) add('!'), add_number(' ', (uint64_t)code, 10), add('\n'), flush();
   _exit(0);
 }

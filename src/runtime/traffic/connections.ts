@@ -1,6 +1,4 @@
-/**
- * Remembers which connections are known, so that the new ones can be told, and says which of them count.
- */
+/** Remembers which connections are known, so that new ones stand out, and says which of them count. */
 import type { AdaptiveDrain } from '../../core/config.ts';
 import type { Connection } from './informant.ts';
 import { Networks, ownNetworks } from './networks.ts';
@@ -8,33 +6,28 @@ import { Networks, ownNetworks } from './networks.ts';
 export interface Found {
   /** New connections that count. */
   readonly fresh: readonly Connection[];
-  /** How many new ones do not. */
+  /** How many new ones do not count. */
   readonly ignored: number;
-  /** How many of those came to where connections count, from others than ourselves: only their address speaks against. */
+  /** How many of those do not count for their address alone, and are not our own. */
   readonly byAddress: number;
   /** How long ago a known connection that counts received data, milliseconds; infinite: none has. */
   readonly usedAgoMs: number;
 }
 
 export class Connections {
-  readonly #ports: ReadonlySet<number>;
-  readonly #ownPorts: ReadonlySet<number>;
+  readonly #drain: AdaptiveDrain;
+  readonly #ownPorts: readonly number[];
   readonly #ownClients: ReadonlySet<number>;
-  readonly #countsNeighbours: boolean;
-  readonly #ignored: Networks;
   readonly #own = new Networks(ownNetworks());
+  readonly #ignored: Networks;
   #known = new Set<string>();
   #open = new Set<string>();
 
-  /**
-   * `ownPorts`: where sexton itself answers, so that connections need no drain. `ownClients`: the local ports of
-   * connections that this process makes.
-   */
+  /** `ownPorts`: where sexton itself answers. `ownClients`: the local ports of connections that this process makes. */
   constructor(drain: AdaptiveDrain, ownPorts: readonly number[], ownClients: ReadonlySet<number>) {
-    this.#ports = new Set(drain.ports);
-    this.#ownPorts = new Set(ownPorts);
+    this.#drain = drain;
+    this.#ownPorts = ownPorts;
     this.#ownClients = ownClients;
-    this.#countsNeighbours = drain.neighbours;
     this.#ignored = new Networks(drain.ignore);
   }
 
@@ -50,37 +43,29 @@ export class Connections {
     const fresh: Connection[] = [];
     let [ignored, byAddress, usedAgoMs] = [0, 0, Number.POSITIVE_INFINITY];
     for (const connection of connections) {
-      const { cookie, isClosed, localPort, remotePort, ageMs } = connection;
-      const counts = this.#counts(connection);
+      const { cookie, state, ageMs } = connection;
       const isNew = !before.has(cookie) && !this.#known.has(cookie);
-      this.#remember(connection, counts);
-      if (isNew && counts) fresh.push(connection);
-      if (isNew && !counts) ignored += 1;
-      if (isNew && !counts && this.#isWanted(localPort) && !this.#ownClients.has(remotePort)) byAddress += 1;
-      if (!isNew && counts && !isClosed) usedAgoMs = Math.min(usedAgoMs, ageMs);
+      const why = this.#whyIgnored(connection);
+      this.#known[state === CLOSED ? 'delete' : 'add'](cookie);
+      this.#open[why === undefined && OPEN.has(state) ? 'add' : 'delete'](cookie);
+      if (isNew && why === undefined) fresh.push(connection);
+      if (isNew && why !== undefined) ignored += 1;
+      if (isNew && why === 'address') byAddress += 1;
+      if (!isNew && why === undefined && state !== CLOSED) usedAgoMs = Math.min(usedAgoMs, ageMs);
     }
     return { fresh, ignored, byAddress, usedAgoMs };
   }
 
-  #remember({ cookie, isClosed, state }: Connection, counts: boolean): void {
-    this.#open.delete(cookie);
-    if (isClosed) this.#known.delete(cookie);
-    else this.#known.add(cookie);
-    if (!isClosed && counts && OPEN.has(state)) this.#open.add(cookie);
-  }
-
-  #counts({ localPort, remotePort, address }: Connection): boolean {
-    if (!this.#isWanted(localPort) || this.#ignored.has(address)) return false;
-    return !this.#own.has(address) || (this.#countsNeighbours && !this.#ownClients.has(remotePort));
-  }
-
-  #isWanted(port: number): boolean {
-    return (this.#ports.size === 0 || this.#ports.has(port)) && !this.#ownPorts.has(port);
+  /** undefined: it counts. */
+  #whyIgnored({ localPort, remotePort, address }: Connection): 'port' | 'address' | 'own' | undefined {
+    const { ports, neighbours } = this.#drain;
+    if ((ports.length > 0 && !ports.includes(localPort)) || this.#ownPorts.includes(localPort)) return 'port';
+    const isNeighbour = this.#own.has(address);
+    if (isNeighbour && this.#ownClients.has(remotePort)) return 'own';
+    return this.#ignored.has(address) || (isNeighbour && !neighbours) ? 'address' : undefined;
   }
 }
 
-/**
- * ESTABLISHED, FIN_WAIT1 and CLOSE_WAIT still carry something: what the client has closed on its side, and what is to
- * be delivered after our close.
- */
+const CLOSED = 0;
+/** ESTABLISHED, FIN_WAIT1 and CLOSE_WAIT: a connection that may still carry something. */
 const OPEN: ReadonlySet<number> = new Set([1, 4, 8]);

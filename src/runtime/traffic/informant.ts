@@ -6,15 +6,14 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 
 export interface Connection {
-  readonly isClosed: boolean;
   /** The kernel's number of the socket. */
   readonly cookie: string;
   readonly localPort: number;
   readonly remotePort: number;
   readonly address: string;
-  /** As in include/net/tcp_states.h; 0 when it has closed. */
+  /** As in include/net/tcp_states.h; 0: it has closed. */
   readonly state: number;
-  /** Milliseconds since it began or received data; 0 when it has closed. */
+  /** Milliseconds since an open one began or received data. */
   readonly ageMs: number;
 }
 
@@ -42,10 +41,6 @@ export class Informant {
     program.stdout.setEncoding('latin1').on('data', (chunk: string) => this.#take(chunk));
   }
 
-  get works(): boolean {
-    return !this.#isOver;
-  }
-
   /**
    * Lists the open connections that began or received data in the last `windowMs` (0: none, EVER: all), and the closed
    * ones. One question at a time; undefined: the kernel does not answer, now or later.
@@ -60,6 +55,7 @@ export class Informant {
       this.#process?.stdin.write(`${Math.ceil(windowMs)}\n`);
     });
     clearTimeout(timer);
+    this.#onAnswer = undefined;
     return answer;
   }
 
@@ -75,17 +71,12 @@ export class Informant {
     const lines = this.#text.slice(0, -last.length).split('\n');
     this.#text = '';
     if (word?.includes(' ')) return this.#end();
-    this.#answer({ connections: lines.filter(Boolean).map(parse), isWhole: word === '.' });
+    this.#onAnswer?.({ connections: lines.filter(Boolean).map(parse), isWhole: word === '.' });
   }
 
   #end(): void {
     this.#isOver = true;
-    this.#answer(undefined);
-  }
-
-  #answer(answer: Answer | undefined): void {
-    this.#onAnswer?.(answer);
-    this.#onAnswer = undefined;
+    this.#onAnswer?.(undefined);
   }
 }
 
@@ -97,14 +88,7 @@ const TAIL_CHARS = 16;
 const LAST_LINE = /(?<=^|\n)([.!](?: [0-9]+)?)\n$/;
 
 function parse(line: string): Connection {
-  const [cookie = '', localPort, remotePort, address = '', state = 0, ageMs = 0] = line.slice(1).split(' ');
-  return {
-    isClosed: line.startsWith('-'),
-    cookie,
-    localPort: Number(localPort),
-    remotePort: Number(remotePort),
-    address,
-    state: Number(state),
-    ageMs: Number(ageMs),
-  };
+  const [cookie = '', address = '', ...numbers] = line.slice(1).split(' ');
+  const [localPort = 0, remotePort = 0, state = 0, ageMs = 0] = numbers.map(Number);
+  return { cookie, address, localPort, remotePort, state, ageMs };
 }

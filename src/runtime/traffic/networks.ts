@@ -1,6 +1,4 @@
-/**
- * Sets of addresses: this network namespace's own, and those that `ignore` names.
- */
+/** Sets of addresses: this network namespace's own, and those that `ignore` names. */
 import { BlockList, isIPv4 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 

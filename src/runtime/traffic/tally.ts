@@ -8,11 +8,11 @@
  * all that is open is listed anew. Without netlink everything counts, but for sexton's own probes.
  */
 import type { AdaptiveDrain } from '../../core/config.ts';
-import type { SteadyPace } from '../../core/state/state.ts';
+import type { Event } from '../../core/state/events.ts';
 import { collectMade, forgetMade } from '../probes/made.ts';
 import { Connections } from './connections.ts';
 import { Counter } from './counter.ts';
-import { type Answer, EVER, Informant } from './informant.ts';
+import { EVER, Informant } from './informant.ts';
 import { Pace } from './pace.ts';
 
 export interface TallyOptions {
@@ -28,32 +28,25 @@ export interface TallyOptions {
   readonly now: () => number;
 }
 
-/** As the core wants it: since the drain began. */
-export interface Seen {
-  readonly lastMs: number;
-  readonly connections: number;
-  readonly ignored: number;
-  readonly open: number | undefined;
-  readonly byAddress: number;
-  readonly steady: SteadyPace | undefined;
-}
+export type Seen = Omit<Event & { type: 'trafficSeen' }, 'type' | 'at' | 'lastMs'> & { readonly lastMs: number };
 
 export class Tally {
   readonly #options: TallyOptions;
-  readonly #now: () => number;
   readonly #counter = new Counter();
-  readonly #informant: Informant;
-  readonly #connections: Connections;
-  readonly #pace = new Pace();
   /** The counter as it was read last. */
   #count = this.#counter.read();
   readonly #ownClients = collectMade();
+  readonly #informant: Informant;
+  readonly #connections: Connections;
+  readonly #pace = new Pace();
   /** What waits for an explanation. */
   #pending = NONE;
-  #seen: Omit<Seen, 'steady'>;
+  #seen: Seen;
+  /** The kernel does not answer. */
+  #isBlind = false;
   /** The list of known connections is out of date. */
   #isStale = true;
-  /** A connection that is kept has had the last word. */
+  /** The drain goes on for a request over a kept connection. */
   #isKept = false;
   #lookedMs = 0;
   #mayLookMs = 0;
@@ -62,7 +55,6 @@ export class Tally {
   constructor(options: TallyOptions) {
     const { drain, ownPorts = [], connections, ignored, init, now } = options;
     this.#options = options;
-    this.#now = now;
     this.#informant = new Informant(init);
     this.#connections = new Connections(drain, ownPorts, this.#ownClients);
     this.#seen = { lastMs: now(), connections, ignored, open: undefined, byAddress: 0 };
@@ -73,7 +65,7 @@ export class Tally {
     await this.#learn();
     this.#count = this.#counter.read();
     this.#pending = NONE;
-    this.#seen = { ...this.#seen, connections: this.#options.connections, lastMs: this.#now() };
+    this.#seen = { ...this.#seen, connections: this.#options.connections, lastMs: this.#options.now() };
   }
 
   /** What waits for an explanation counts. */
@@ -85,10 +77,14 @@ export class Tally {
   }
 
   async update(): Promise<void> {
-    if (this.#read() >= FLOOD) this.#isStale = true;
+    const came = this.#read();
+    const { count, sinceMs } = this.#pending;
+    const waitedMs = this.#options.now() - sinceMs;
+    if (came >= FLOOD) this.#isStale = true;
     else if (this.#isStale && this.#mayLook()) await this.#learn();
-    else if (!this.#isStale && this.#pending.count > 0) await this.#explain();
-    if (this.#isStale) this.#settle(this.#pending.count, 0);
+    else if (count > 0 && !this.#isStale)
+      await this.#ask(waitedMs >= SHORT_MS && this.#mayLook() ? this.#sinceLookMs() : 0);
+    if (this.#isStale || (count > 0 && waitedMs >= MAX_WAIT_MS)) this.#settle(this.#pending.count, 0);
   }
 
   /**
@@ -96,7 +92,7 @@ export class Tally {
    * false when it is too soon for another look.
    */
   async look(isAll: boolean): Promise<boolean> {
-    if (!this.#informant.works) return true;
+    if (this.#isBlind) return true;
     if (!this.#mayLook()) return false;
     await this.#ask(isAll ? EVER : Math.max(this.#options.drain.quietMs, this.#sinceLookMs()));
     return true;
@@ -108,76 +104,63 @@ export class Tally {
     forgetMade();
   }
 
-  /** How many have come since the last reading. */
+  /** Returns how many have come since the last reading. */
   #read(): number {
     const counted = this.#counter.read();
     // It is a number of 64 bits, but a kernel may have been told to begin anew.
     const came = Math.max(0, counted - this.#count);
     this.#count = counted;
-    const { count, sinceMs } = this.#pending;
-    const nowMs = this.#now();
+    const lastMs = this.#options.now();
+    const { count, sinceMs } = this.#pending.count > 0 ? this.#pending : { count: 0, sinceMs: lastMs };
     // Which of them are explained is not known, so all wait from the first one on and have the time of the last one.
-    if (came > 0) this.#pending = { count: count + came, sinceMs: count > 0 ? sinceMs : nowMs, lastMs: nowMs };
+    if (came > 0) this.#pending = { count: count + came, sinceMs, lastMs };
     return came;
   }
 
   #mayLook(): boolean {
-    return this.#now() >= this.#mayLookMs;
+    return this.#options.now() >= this.#mayLookMs;
   }
 
   #sinceLookMs(): number {
-    return this.#now() - this.#lookedMs + SLACK_MS;
-  }
-
-  async #explain(): Promise<void> {
-    const { sinceMs } = this.#pending;
-    const waitedMs = this.#now() - sinceMs;
-    await this.#ask(waitedMs >= SHORT_MS && this.#mayLook() ? this.#sinceLookMs() : 0);
-    if (waitedMs >= MAX_WAIT_MS) this.#settle(this.#pending.count, 0);
+    return this.#options.now() - this.#lookedMs + SLACK_MS;
   }
 
   async #learn(): Promise<void> {
-    // What closed before is of no interest, and there may be too much of it.
-    await this.#list(0);
-    const answer = await this.#list(EVER);
-    this.#connections.take(answer?.connections ?? [], true);
-    this.#seen = { ...this.#seen, open: answer && this.#connections.open };
-    this.#settle(this.#pending.count, 0);
-    this.#isStale = answer?.isWhole === false;
+    // There may be too many reports of what has closed, and they are of no interest.
+    await this.#informant.ask(0);
+    await this.#ask(EVER, true);
   }
 
-  async #ask(windowMs: number): Promise<void> {
-    const answer = await this.#list(windowMs);
-    const atMs = this.#now();
-    if (answer === undefined) {
-      const own = Math.min(this.#ownClients.size, this.#pending.count);
-      this.#ownClients.clear();
-      return this.#settle(this.#pending.count - own, own);
-    }
-    this.#isStale = !answer.isWhole;
-    const { fresh, ignored, byAddress, usedAgoMs } = this.#connections.take(answer.connections, windowMs === EVER);
-    for (const connection of fresh) this.#pace.take(connection, this.#pending.lastMs);
-    this.#seen = { ...this.#seen, open: this.#connections.open, byAddress: this.#seen.byAddress + byAddress };
-    this.#settle(fresh.length, ignored);
-    const usedMs = this.#options.drain.newOnly ? 0 : atMs - usedAgoMs;
-    this.#isKept ||= usedMs > this.#seen.lastMs;
-    this.#seen = { ...this.#seen, lastMs: Math.max(this.#seen.lastMs, usedMs) };
-  }
-
-  async #list(windowMs: number): Promise<Answer | undefined> {
-    const beganMs = this.#now();
-    const didWork = this.#informant.works;
+  /** `isOld`: nothing of what is found is new, and all that waits counts. */
+  async #ask(windowMs: number, isOld = false): Promise<void> {
+    const beganMs = this.#options.now();
     const answer = await this.#informant.ask(windowMs);
     // By the end of this turn of the event loop the process has heard of the connections that it made itself.
     await new Promise((resolve) => setImmediate(resolve));
     this.#read();
-    if (windowMs > 0) {
-      this.#lookedMs = beganMs;
-      this.#mayLookMs = this.#now() + (this.#now() - beganMs) * PAUSE;
-    }
-    // Those were explained: they must not explain what comes from now on.
-    if (didWork && answer === undefined) this.#ownClients.clear();
-    return answer;
+    if (answer === undefined) return this.#settleBlindly();
+    const atMs = this.#options.now();
+    if (windowMs > 0) [this.#lookedMs, this.#mayLookMs] = [beganMs, atMs + (atMs - beganMs) * PAUSE];
+    this.#isStale = !answer.isWhole;
+    const { fresh, ignored, byAddress, usedAgoMs } = this.#connections.take(answer.connections, windowMs === EVER);
+    this.#seen = { ...this.#seen, open: this.#connections.open };
+    if (isOld) return this.#settle(this.#pending.count, 0);
+    for (const connection of fresh) this.#pace.take(connection, this.#pending.lastMs);
+    this.#settle(fresh.length, ignored);
+    const usedMs = this.#options.drain.newOnly ? 0 : atMs - usedAgoMs;
+    this.#isKept ||= usedMs > this.#seen.lastMs;
+    const lastMs = Math.max(this.#seen.lastMs, usedMs);
+    this.#seen = { ...this.#seen, lastMs, byAddress: this.#seen.byAddress + byAddress };
+  }
+
+  /** All that waits counts, but for as many as this process has made itself. */
+  #settleBlindly(): void {
+    // Those that came before were explained.
+    if (!this.#isBlind) this.#ownClients.clear();
+    [this.#isBlind, this.#isStale] = [true, false];
+    const own = this.#ownClients.size;
+    this.#ownClients.clear();
+    this.#settle(Math.max(0, this.#pending.count - own), own);
   }
 
   /** So many of those that wait are explained. */

@@ -54,13 +54,13 @@ export class TrafficWatch {
     const { inflight, newOnly } = this.#options.drain;
     await tally.update();
     const isAll = inflight && tally.seen.open !== 0;
-    // The drain may end with the next word of this watch: nothing but a look shows requests over kept connections.
+    // Nothing but a look shows requests over kept connections: what may end the drain is told after one only.
     const hasLooked = this.#isQuiet(tally.seen) && ((newOnly && !isAll) || (await tally.look(isAll)));
-    if (hasLooked || !this.#isQuiet(tally.seen)) this.#tell(tally.seen, hasLooked);
+    if (hasLooked || !this.#isQuiet(tally.seen, TURN_MS)) this.#tell(tally.seen, hasLooked);
   }
 
-  #isQuiet({ lastMs }: Seen): boolean {
-    return this.#options.now() >= lastMs + this.#options.drain.quietMs;
+  #isQuiet({ lastMs }: Seen, aheadMs = 0): boolean {
+    return this.#options.now() + aheadMs >= lastMs + this.#options.drain.quietMs;
   }
 
   /** Not each connection, which is work for the core, the memo and the tombstone; but at once what may end the drain. */
