@@ -9,7 +9,7 @@
  */
 import type { AdaptiveDrain } from '../../core/config.ts';
 import type { Event } from '../../core/state/events.ts';
-import { collectMade, forgetMade } from '../probes/made.ts';
+import { collectOwnPorts, forgetOwnPorts } from '../probes/tcp.ts';
 import { Connections } from './connections.ts';
 import { Counter } from './counter.ts';
 import { EVER, Informant } from './informant.ts';
@@ -35,7 +35,7 @@ export class Tally {
   readonly #counter = new Counter();
   /** The counter as it was read last. */
   #count = this.#counter.read();
-  readonly #ownClients = collectMade();
+  readonly #ownClients = collectOwnPorts();
   readonly #informant: Informant;
   readonly #connections: Connections;
   readonly #pace = new Pace();
@@ -101,7 +101,7 @@ export class Tally {
   close(): void {
     this.#informant.close();
     this.#counter.close();
-    forgetMade();
+    forgetOwnPorts();
   }
 
   /** Returns how many have come since the last reading. */

@@ -5,7 +5,7 @@ import { readHead } from '../../../src/runtime/probes/head.ts';
 
 function locationOf(value: string): string | undefined {
   const reading = readHead(`HTTP/1.1 302 Found\r\nLocation:${value}\r\n\r\n`);
-  return reading.kind === 'head' ? reading.head.location : reading.kind;
+  return typeof reading === 'string' ? reading : reading.location;
 }
 
 test('blanks around a value are not of it; what a byte of UTF-8 may look like is', () => {
