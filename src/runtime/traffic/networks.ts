@@ -6,6 +6,8 @@ export class Networks {
   /** A BlockList takes IPv4 for a part of IPv6, so `::/0` would hold IPv4 too. */
   readonly #v4 = new BlockList();
   readonly #v6 = new BlockList();
+  /** A BlockList is slow, and many connections come from few addresses. */
+  readonly #answers = new Map<string, boolean>();
 
   /** The configuration has checked that they are valid. */
   constructor(networks: readonly string[]) {
@@ -19,7 +21,10 @@ export class Networks {
   }
 
   has(address: string): boolean {
-    return isIPv4(address) ? this.#v4.check(address) : this.#v6.check(address, 'ipv6');
+    const known = this.#answers.get(address);
+    if (known !== undefined) return known;
+    this.#answers.set(address, isIPv4(address) ? this.#v4.check(address) : this.#v6.check(address, 'ipv6'));
+    return this.has(address);
   }
 }
 

@@ -56,7 +56,7 @@ export class TrafficWatch {
     const isAll = inflight && tally.seen.open !== 0;
     // Nothing but a look shows requests over kept connections: what may end the drain is told after one only.
     const hasLooked = this.#isQuiet(tally.seen) && ((newOnly && !isAll) || (await tally.look(isAll)));
-    if (hasLooked || !this.#isQuiet(tally.seen, TURN_MS)) this.#tell(tally.seen, hasLooked);
+    if (hasLooked || isAll || !this.#isQuiet(tally.seen, TURN_MS)) this.#tell(tally.seen, hasLooked);
   }
 
   #isQuiet({ lastMs }: Seen, aheadMs = 0): boolean {
