@@ -5,7 +5,7 @@ import type { HttpAction } from '../../core/config.ts';
 import { bareHost } from './tcp.ts';
 
 export interface Target extends Omit<HttpAction, 'kind'> {
-  /** Of the Host header; undefined: as the address says. */
+  /** The value of the Host header; undefined: the address. */
   readonly hostHeader: string | undefined;
 }
 

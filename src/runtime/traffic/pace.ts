@@ -35,5 +35,4 @@ export class Pace {
   }
 }
 
-/** Fewer are no pace. */
 const LEAST = 5;

@@ -1,8 +1,7 @@
 /**
- * What a drain costs: CPU time of init, the supervisor and its helper in each second of a drain of 15 s, under a flood
- * of connections and with 20,000 that are open, with a probe each second. Pod and clients are network namespaces with a
- * wire between them; the load is made by
- * `load.c` on the same machine, so how much it reaches is told beside the figures.
+ * The cost of a drain: CPU time of init, the supervisor and its helper in each second of a drain of 15 s, under a flood
+ * of connections and with 20,000 open ones, with a probe each second. Pod and clients are network namespaces with a
+ * wire between them. `load.c` makes the load on the same machine, so its rate stands beside the figures.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -135,7 +134,7 @@ function cpuOf(init: number, supervisor: number): number {
   return [init, supervisor, ...childrenOf(supervisor)].map(ranOf).reduce((sum, ns) => sum + ns, 0);
 }
 
-/** Of all threads: the first field of schedstat. */
+/** The first field of schedstat, of all threads. */
 function ranOf(pid: number): number {
   const threads = readdirSync(`/proc/${pid}/task`);
   return threads

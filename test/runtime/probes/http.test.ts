@@ -32,7 +32,7 @@ test('the request has its own agent, any content, no kept connection and a Host 
   assert.deepEqual(others, { host: `127.0.0.1:${port}`, accept: '*/*', connection: 'close' });
 });
 
-test('headers of the user are sent, an empty User-Agent or Accept is not, and Connection stays ours', async (t) => {
+test('headers of the user are sent, but for an empty User-Agent and for Connection', async (t) => {
   const { seen, port } = await recordingServer(t);
   const headers: [string, string][] = [
     ['Host', 'app.example'],

@@ -16,7 +16,7 @@ function paceOf(times: readonly number[]): Pace {
 
 const every = (ms: number, count: number): readonly number[] => Array.from({ length: count }, (_, index) => index * ms);
 
-test('connections are steady where each comes about as long after the one before, from one address to one port', () => {
+test('connections from one address to one port at equal intervals are steady', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 500, max: 10_000 }),

@@ -34,7 +34,7 @@ export class Agent {
   readonly process: ChildProcess;
   readonly seen: Told[] = [];
   readonly unseen: string[] = [];
-  /** Of the agent itself. */
+  /** The process id of the agent itself. */
   pid = 0;
   #answer: ((answer: unknown) => void) | undefined;
   #errors = '';
@@ -89,15 +89,10 @@ export interface Places {
   readonly client: Agent;
 }
 
-/** `user`: the agent in the pod runs as that user, without any privilege. */
-export async function makePlaces(
-  t: TestContext,
-  { user, ports }: { user?: number; ports?: readonly number[] } = {},
-): Promise<Places> {
+/** The agent in the pod serves on `ports`. */
+export async function makePlaces(t: TestContext, ports: readonly number[]): Promise<Places> {
   const plain = ['unshare', '--net', '--'];
-  const flags = `--reuid=${user} --regid=${user} --clear-groups --bounding-set=-all --inh-caps=-all --no-new-privs`;
-  const drop = ['setpriv', ...flags.split(' '), '--'];
-  const pod = new Agent(user === undefined ? plain : [...plain, ...drop], ports);
+  const pod = new Agent(plain, ports);
   const client = new Agent(plain);
   t.after(async () => {
     for (const { process: one } of [pod, client]) one.kill('SIGKILL');

@@ -42,13 +42,9 @@ interface Watched extends Places {
 
 async function watched(
   t: TestContext,
-  {
-    drain = {},
-    init = STATIC.path,
-    user,
-  }: { drain?: Partial<AdaptiveDrain>; init?: string | undefined; user?: number } = {},
+  { drain = {}, init = STATIC.path }: { drain?: Partial<AdaptiveDrain>; init?: string } = {},
 ): Promise<Watched> {
-  const places = await makePlaces(t, { ports: [PORT, 9090], ...(user !== undefined && { user }) });
+  const places = await makePlaces(t, [PORT, 9090]);
   const { pod } = places;
   await pod.do({ do: 'watch', drain: { ...DRAIN, ...drain }, init });
   const last = (): Told => pod.seen.at(-1) ?? assert.fail('nothing was seen');
@@ -123,14 +119,6 @@ describe('the watch of a drain', options, () => {
       await pod.do({ do: 'cease' });
     });
 
-  test('sees all connections as an unprivileged user', async (t) => {
-    const { client, counted, pod } = await watched(t, { user: 12_345, drain: { ignore: [KUBELET] } });
-    await client.do({ do: 'connect', host: POD, port: PORT, how: 'touch', times: 2 });
-    await client.do({ do: 'connect', host: POD, port: PORT, from: KUBELET, how: 'touch', times: 3 });
-    await counted(5, 2);
-    assert.deepEqual(pod.unseen, []);
-  });
-
   test('ignores a network of IPv4, whoever closes first, and one of IPv6', async (t) => {
     const { client, counted, last } = await watched(t, { drain: { ignore: ['10.77.0.8/29', 'fd77::/64'] } });
     const { lastMs } = last();
@@ -166,7 +154,7 @@ describe('the watch of a drain', options, () => {
     });
 
   test('ignores a neighbour whose handshake was not over when the watch began', async (t) => {
-    const { pod } = await makePlaces(t, { ports: [PORT] });
+    const { pod } = await makePlaces(t, [PORT]);
     const [server, client] = [new Agent(inside(pod.pid)), new Agent(inside(pod.pid))];
     t.after(() => {
       for (const { process: one } of [server, client]) one.kill('SIGKILL');
@@ -196,7 +184,7 @@ describe('the watch of a drain', options, () => {
     });
 
   test('ignores connections that were there before, busy or idle, and ended meanwhile', async (t) => {
-    const { pod, client } = await makePlaces(t, { ports: [PORT] });
+    const { pod, client } = await makePlaces(t, [PORT]);
     await client.do({ do: 'connect', host: POD, port: PORT, how: 'hold', times: 500 });
     await pod.do({ do: 'watch', drain: { ...DRAIN, inflight: true }, init: STATIC.path });
     const { lastMs } = await pod.waitToSee('all are open', ({ open }) => open === 500);
