@@ -254,8 +254,7 @@ static void set_up(struct init *init) {
 }
 
 int main(int argc, char **argv, char **env) {
-  if (argc > 0 && strcmp(argv[0], "sexton-sockets") == 0) tell_sockets(argc, argv);
-  if (argc > 0 && strcmp(argv[0], "sexton-departures") == 0) tell_departures();
+  if (argc > 0 && strcmp(argv[0], "sexton-sockets") == 0) tell_sockets();
   if (argc > 0 && strcmp(argv[0], "sexton-plain") == 0)
     tell_why_supervised(&(struct inherited){.argc = argc, .argv = argv, .env = env});
   static struct init instance; /* all zero, so that it takes no room in the file */

@@ -36,15 +36,17 @@ export function parseActionText(text: string, rules: ActionRules): Parse<ActionT
   const [, method, scheme = '', rest = ''] = /^(?:([A-Za-z]+) +)?([A-Za-z]+):(.*)$/s.exec(text) ?? [];
   const wrong = schemeProblem(text, scheme, rest, rules) ?? methodProblem(method, scheme, rules);
   if (wrong !== undefined) return bad(wrong);
-  if (scheme === 'exec') return parseExec(rest, rules.options);
+  // `schemeProblem` refuses all others.
+  const kind = scheme as Scheme;
+  if (kind === 'exec') return parseExec(rest, rules.options);
   // In a command it may be meant for a shell; anywhere else it is a mistake.
   const slip = unexpanded(rest);
   if (slip !== undefined) return bad(slip);
-  if (scheme === 'sleep') {
+  if (kind === 'sleep') {
     const time = parseDuration(rest);
     return time.ok ? good({ action: { kind: 'sleep', ms: time.value }, options: [] }) : bad(time.why);
   }
-  const isHttp = scheme === 'http' || scheme === 'https';
+  const isHttp = kind === 'http' || kind === 'https';
   const { known } = rules.options;
   const split = splitPlain(rest, { ...rules.options, known: isHttp ? [...known, 'header'] : known });
   if (!split.ok) return split;
@@ -52,7 +54,7 @@ export function parseActionText(text: string, rules: ActionRules): Parse<ActionT
   const target = parseTarget(scheme, head);
   if (!target.ok) return target;
   const { host, port, path } = target.value;
-  switch (scheme) {
+  switch (kind) {
     case 'http':
     case 'https': {
       const headers = headersOf(options);
@@ -61,7 +63,7 @@ export function parseActionText(text: string, rules: ActionRules): Parse<ActionT
       const action: HttpAction = {
         kind: 'http',
         method: isPost ? 'POST' : 'GET',
-        scheme,
+        scheme: kind,
         host,
         port,
         path: encodePath(path),
@@ -72,8 +74,10 @@ export function parseActionText(text: string, rules: ActionRules): Parse<ActionT
     case 'tcp':
       if (path !== '') return bad(`${show(path)} has no meaning for tcp; leave it out`);
       return good({ action: { kind: 'tcp', host, port }, options });
+    case 'grpc':
+      return good({ action: { kind, host, port, service: path.replace('/', '') }, options });
     default:
-      return good({ action: { kind: 'grpc', host, port, service: path.replace('/', '') }, options });
+      return kind satisfies never;
   }
 }
 
