@@ -1,7 +1,7 @@
 /**
  * The time axis of a stop, the same for text, picture and page.
  */
-import { seconds } from './words.ts';
+import { seconds } from '../core/format/evidence.ts';
 
 export interface Axis {
   readonly fromMs: number;

@@ -31,7 +31,7 @@ export function readText(text: string, nowMs: number, yaml: YamlParser): Read {
     const object = kubernetesIn(whole);
     if (object !== undefined) return readObjects(object);
   }
-  if (isManifest(text)) return readManifest(text, yaml);
+  if (MANIFEST.test(text.slice(0, 4096))) return readManifest(text, yaml);
   const read = readLines(text);
   return read.members.length > 0 ? read : { why: whyNothing(text, whole), ...read };
 }
@@ -53,18 +53,16 @@ function readTombstone(name: string, text: string, nowMs: number): Read {
   return { members, passedOver: 1 - members.length };
 }
 
-function isManifest(text: string): boolean {
-  return /^(apiVersion|kind|items):/m.test(text.slice(0, 4096));
-}
+const MANIFEST = /^(apiVersion|kind|items):/m;
 
 function readManifest(text: string, yaml: YamlParser): Read {
-  const value = yaml(text);
-  const object = isRecord(value) ? kubernetesIn(value) : undefined;
+  const object = kubernetesIn(yaml(text));
   return object === undefined ? { members: [], passedOver: 1, why: 'its YAML is broken' } : readObjects(object);
 }
 
 /** The object, or that of an event of `kubectl get --watch --output-watch-events`. */
-function kubernetesIn(value: Record<string, unknown>): Record<string, unknown> | undefined {
+function kubernetesIn(value: unknown): Record<string, unknown> | undefined {
+  if (!isRecord(value)) return undefined;
   const object = isRecord(value.object) ? value.object : value;
   return typeof object.kind === 'string' && typeof object.apiVersion === 'string' ? object : undefined;
 }
@@ -102,20 +100,14 @@ function readLines(text: string): Read {
 }
 
 function readLine(line: string): Read {
-  const value = IS_OBJECT.test(line) ? jsonOf(line) : undefined;
-  const object = isRecord(value) ? kubernetesIn(value) : undefined;
+  const object = IS_OBJECT.test(line) ? kubernetesIn(jsonOf(line)) : undefined;
   if (object !== undefined) return readObjects(object);
-  const member = memberOfLine(line);
+  // In a fleet's log nearly all lines are of something else, so a quick look comes first.
+  const member = line.includes('Summary') && line.includes('Died') ? unwrap(line, NO_ORIGIN, 0) : undefined;
   return member === undefined ? { members: [], passedOver: 1 } : { members: [member], passedOver: 0 };
 }
 
 const IS_OBJECT = /^\{.*"kind": ?"(Pod|PodList|List)"/s;
-
-/** The quick look first: of a fleet's log nearly all lines are of something else. */
-function memberOfLine(line: string): MemberStop | undefined {
-  if (!line.includes('Summary') || !line.includes('Died')) return undefined;
-  return unwrap(line, NO_ORIGIN, 0);
-}
 
 const NO_ORIGIN: Origin = { pod: '', workload: '' };
 /** A wrapped line inside a wrapped line, as a collector makes of what Docker wrote. */
@@ -132,8 +124,7 @@ function unwrap(text: string, origin: Origin, depth: number): MemberStop | undef
   const here = originOfLine(text.slice(0, start), value, origin);
   const member = stopOfEvidence(value.evidence, here) ?? stopOfEvidence(value, here);
   if (member !== undefined) return member;
-  for (const key of LINE_KEYS) {
-    const inner = Object.hasOwn(value, key) ? value[key] : undefined;
+  for (const inner of LINE_KEYS.map((key) => (Object.hasOwn(value, key) ? value[key] : undefined))) {
     const found = typeof inner === 'string' ? unwrap(inner, here, depth + 1) : undefined;
     if (found !== undefined) return found;
   }

@@ -5,7 +5,7 @@
  */
 import { cleanText } from '../core/format/tombstone.ts';
 import { isRecord, type Origin, stopOfEvidence } from './evidence.ts';
-import type { Absence, MemberStop, PlatformRecord, Span } from './stop.ts';
+import { type Absence, endMsOf, type MemberStop, type PlatformRecord, type Span } from './stop.ts';
 import { msOf } from './time.ts';
 import { endText } from './words.ts';
 
@@ -14,12 +14,8 @@ export function membersOfPod(pod: unknown): readonly MemberStop[] {
   if (!isPod(pod) || !isRecord(pod.metadata) || !isRecord(pod.status)) return [];
   const platform = platformOf(pod, pod.metadata, pod.status);
   const origin = originOf(pod.metadata);
-  const members = containersOf(pod.spec, pod.status).flatMap(
-    (container) => memberOf(container, origin, platform) ?? [],
-  );
-  const hasStop = members.some(
-    (member) => member.diedMs !== undefined || member.again !== undefined || member.reason === 'lost',
-  );
+  const members = containersOf(pod.spec, pod.status).flatMap((one) => memberOf(one, origin, platform) ?? []);
+  const hasStop = members.some((member) => endMsOf(member) !== undefined || member.reason === 'lost');
   return hasStop || platform.why !== undefined ? members : [];
 }
 
@@ -83,31 +79,30 @@ function endOf(state: unknown): End | undefined {
 
 /** undefined: it has not started yet. */
 function memberOf(container: Container, origin: Origin, platform: PlatformRecord): MemberStop | undefined {
-  const [now, before] = [endOf(container.state), endOf(container.lastState)];
-  const runsSinceMs =
-    isRecord(container.state) && isRecord(container.state.running)
-      ? timeOf(container.state.running.startedAt)
-      : undefined;
-  const ends = [now, before].flatMap((end) => (end === undefined ? [] : [lifeOf(end, container, origin, platform)]));
-  const [last, earlier] = ends;
+  const { state, lastState } = container;
+  const runsSinceMs = isRecord(state) && isRecord(state.running) ? timeOf(state.running.startedAt) : undefined;
+  const [now, before] = [endOf(state), endOf(lastState)];
+  // Without a time of the request, only the current life is known to have ended by what ended the pod.
+  const earlierPlatform = { ...platform, isDisrupted: platform.isDisrupted && platform.askedMs !== undefined };
+  const lives = [
+    ...(now === undefined ? [] : [lifeOf(now, container, origin, platform)]),
+    ...(before === undefined ? [] : [lifeOf(before, container, origin, earlierPlatform)]),
+  ];
+  const [last, earlier] = lives.map((life) => ({ ...life, platform }));
   if (last === undefined)
     return runsSinceMs === undefined ? undefined : aliveSince(runsSinceMs, container, origin, platform);
-  if (now === undefined && runsSinceMs !== undefined) return { ...againFrom(last, runsSinceMs), platform };
+  if (now === undefined && runsSinceMs !== undefined) return againFrom(last, runsSinceMs);
   const absence = earlier && absenceBetween(earlier, last);
-  if (earlier === undefined || absence === undefined) return { ...last, platform };
+  if (earlier === undefined || absence === undefined) return last;
   const { fromMs, untilMs } = absence;
-  return {
-    ...last,
-    platform,
-    spans: [...earlier.spans, { activity: 'wait', fromMs, untilMs }, ...last.spans],
-    absences: [absence, ...(last.absences ?? [])],
-  };
+  const spans: readonly Span[] = [...earlier.spans, { activity: 'wait', fromMs, untilMs }, ...last.spans];
+  return { ...last, spans, absences: [absence, ...(last.absences ?? [])] };
 }
 
 /** Draws the last life as a stop that ends in another start. */
 function againFrom(last: MemberStop, againMs: number): MemberStop {
   const { diedMs = againMs, ...member } = last;
-  return { ...member, diedMs: undefined, again: { endedMs: diedMs, againMs: Math.max(diedMs, againMs) } };
+  return { ...member, again: { endedMs: diedMs, againMs: Math.max(diedMs, againMs) } };
 }
 
 /** undefined: their times contradict each other. */
@@ -118,44 +113,25 @@ function absenceBetween(earlier: MemberStop, { spans: [first] }: MemberStop): Ab
     : { fromMs: diedMs, untilMs: first.fromMs, how: endText(earlier) };
 }
 
-/** By sexton's evidence, or by the kubelet's word alone. */
+/** By sexton's evidence, or by the kubelet's record alone. */
 function lifeOf(end: End, container: Container, origin: Origin, platform: PlatformRecord): MemberStop {
-  const { diedMs, exitCode } = end;
+  const { startedMs, diedMs, exitCode, reason } = end;
   const forcedBy = forcerOf(end, platform);
   const told = stopOfEvidence(jsonOf(end.message), { ...origin, end: { diedMs, exitCode, forcedBy } });
-  return told ?? kubeletLife(end, forcedBy, container, origin, platform);
-}
-
-function kubeletLife(
-  end: End,
-  forcedBy: string | undefined,
-  container: Container,
-  origin: Origin,
-  platform: PlatformRecord,
-): MemberStop {
-  const { startedMs, exitCode, reason } = end;
+  if (told !== undefined) return told;
   const { askedMs, why } = platform;
-  if (end.diedMs === undefined) return { ...blank(container, origin, platform), reason: 'lost' };
-  const { diedMs } = end;
-  // The kubelet cuts its times to whole seconds.
-  const wasAsked = why !== undefined && (askedMs === undefined || diedMs + 1_000 > askedMs);
+  if (diedMs === undefined) return { ...blank(container, origin, platform), reason: 'lost' };
+  const wasAsked = why !== undefined && (askedMs === undefined || diedMs + CUT_MS > askedMs);
   const requestedMs = wasAsked && askedMs !== undefined ? Math.min(askedMs, diedMs) : undefined;
-  const spans: Span[] = [
-    ...(startedMs === undefined || startedMs > (requestedMs ?? diedMs)
-      ? []
-      : [{ activity: 'run' as const, fromMs: startedMs, untilMs: requestedMs ?? diedMs }]),
+  const untilMs = requestedMs ?? diedMs;
+  const hasRun = startedMs !== undefined && startedMs <= untilMs;
+  const spans: readonly Span[] = [
+    ...(hasRun ? [{ activity: 'run' as const, fromMs: startedMs, untilMs }] : []),
     ...(requestedMs === undefined ? [] : [{ activity: 'stop' as const, fromMs: requestedMs, untilMs: diedMs }]),
   ];
-  return {
-    ...blank(container, origin, platform),
-    spans,
-    requestedMs,
-    stopReason: wasAsked ? why : undefined,
-    diedMs,
-    reason: reason === LOST ? 'lost' : undefined,
-    exitCode: reason === LOST ? undefined : exitCode,
-    forcedBy,
-  };
+  const stop = { spans, requestedMs, stopReason: wasAsked ? why : undefined, diedMs, forcedBy };
+  const outcome = reason === LOST ? { reason: 'lost' as const } : { exitCode };
+  return { ...blank(container, origin, platform), ...stop, ...outcome };
 }
 
 /** Its last span goes on. */
@@ -170,44 +146,25 @@ function aliveSince(fromMs: number, container: Container, origin: Origin, platfo
 }
 
 function blank({ name, isSidecar }: Container, { pod, workload }: Origin, platform: PlatformRecord): MemberStop {
-  return {
-    pod,
-    workload,
-    name,
-    role: isSidecar ? 'sidecar' : undefined,
-    spans: [],
-    marks: [],
-    requestedMs: undefined,
-    stopReason: undefined,
-    diedMs: undefined,
-    deadlineMs: undefined,
-    graceMs: undefined,
-    reason: undefined,
-    exitCode: undefined,
-    signal: undefined,
-    forcedBy: undefined,
-    restarts: 0,
-    connections: undefined,
-    startAfter: [],
-    platform,
-    isOfKubelet: true,
-  };
+  const known = { pod, workload, name, role: isSidecar ? ('sidecar' as const) : undefined, platform };
+  return { ...known, spans: [], marks: [], restarts: 0, startAfter: [], isOfKubelet: true };
 }
 
+/** The kubelet cuts its times to whole seconds. */
+const CUT_MS = 1_000;
 /** What the kubelet writes of a container that it finds no more. */
 const LOST = 'ContainerStatusUnknown';
 /** 128 and the number of SIGKILL. */
 const KILLED = 137;
 
-function forcerOf(
-  { reason, exitCode, diedMs = 0 }: End,
-  { why, askedMs, graceMs }: PlatformRecord,
-): string | undefined {
+/** Undefined: it was no KILL. An earlier one than the kubelet's was due has an unknown sender. */
+function forcerOf({ reason, exitCode, diedMs = 0 }: End, platform: PlatformRecord): string | undefined {
   if (reason === 'OOMKilled') return 'OOM killer';
   if (exitCode !== KILLED || reason === LOST) return undefined;
-  const isOver =
-    why !== undefined && askedMs !== undefined && graceMs !== undefined && diedMs + 1_000 > askedMs + graceMs;
-  return isOver ? 'the kubelet' : 'an unknown sender';
+  const { askedMs, graceMs, isDisrupted } = platform;
+  const isDeletion = askedMs !== undefined && graceMs !== undefined;
+  const dueMs = isDeletion ? askedMs + graceMs : isDisrupted ? (askedMs ?? 0) : Number.POSITIVE_INFINITY;
+  return diedMs + CUT_MS > dueMs ? 'the kubelet' : 'an unknown sender';
 }
 
 function platformOf(
@@ -216,22 +173,18 @@ function platformOf(
   { reason, message, conditions }: Record<string, unknown>,
 ): PlatformRecord {
   const disruption = recordsIn(conditions).find(({ type, status }) => type === 'DisruptionTarget' && isTrue(status));
-  const graceMs = secondsOf(deletionGracePeriodSeconds);
+  const givenMs = secondsOf(deletionGracePeriodSeconds);
   const declaredMs = isRecord(spec) ? secondsOf(spec.terminationGracePeriodSeconds) : undefined;
   // The kubelet deletes a pod whose containers have ended once more, without grace: a finalizer shows that.
-  const dueMs = graceMs === 0 ? undefined : timeOf(deletionTimestamp);
+  const dueMs = givenMs === 0 ? undefined : timeOf(deletionTimestamp);
+  const graceMs = dueMs === undefined ? undefined : givenMs;
   const askedMs = dueMs === undefined ? timeOf(disruption?.lastTransitionTime) : dueMs - (graceMs ?? 0);
   const instead = declaredMs === undefined || declaredMs === graceMs ? '' : ` instead of ${declaredMs / 1_000} s`;
-  const causes = [
-    causeOf(reason, message) ?? causeOf(disruption?.reason, undefined),
-    dueMs === undefined ? undefined : `deleted with a grace period of ${(graceMs ?? 0) / 1_000} s${instead}`,
-    dueMs === undefined && deletionTimestamp !== undefined ? 'deleted' : undefined,
-  ].filter((cause) => cause !== undefined);
-  return {
-    ...(causes.length > 0 && { why: causes.join(', ') }),
-    ...(askedMs !== undefined && { askedMs }),
-    ...(dueMs !== undefined && graceMs !== undefined && { graceMs }),
-  };
+  const cause = causeOf(reason, message) ?? causeOf(disruption?.reason, undefined);
+  const grace = `deleted with a grace period of ${(graceMs ?? 0) / 1_000} s${instead}`;
+  const deletion = dueMs !== undefined ? grace : deletionTimestamp !== undefined ? 'deleted' : undefined;
+  const why = [cause, deletion].filter((part) => part !== undefined).join(', ');
+  return { ...(why !== '' && { why }), askedMs, graceMs, isDisrupted: cause !== undefined };
 }
 
 /** Reasons of the condition `DisruptionTarget` and of a pod's status, in words. */

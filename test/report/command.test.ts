@@ -70,8 +70,6 @@ describe('sexton report', () => {
     html: /^<!doctype html>/,
     svg: /^<svg xmlns=/,
     json: /^\{\n {2}"version": 1/,
-    mermaid: /^gantt\n/,
-    markdown: /^\*\*web-0\*\*: forced/,
     perfetto: /^\{"displayTimeUnit":"ms","traceEvents":\[/,
   }))
     it(`draws ${format}, also into a pipe`, () => {
@@ -105,7 +103,7 @@ describe('sexton report', () => {
       [['--watch', '-'], /--watch/],
       [['--against', '-', '-'], /--against -: name the file of the manifest/],
       [['--against', '/nowhere.yaml', '-'], /--against '?\/nowhere\.yaml'?: .*no such file or directory/],
-      [['--against', 'a.yaml', '-o', 'mermaid', '-'], /--against: mermaid cannot show it; take text, html, svg/],
+      [['--against', 'a.yaml', '-o', 'perfetto', '-'], /--against: perfetto cannot show it; take text, html, svg/],
       [['-o', 'svg', '-', graveyard()], /--output svg: draws one pod, and there are 2/],
     ];
     for (const [args, message] of calls) {
@@ -167,7 +165,7 @@ describe('sexton report --against', () => {
     assert.match(report.pods[0].prediction.differences.join(), /^main: ended after .*s, predicted was 15 s to 30 s$/);
     const isRight = reportSchema();
     assert.ok(isRight(report), JSON.stringify(isRight.errors));
-    for (const format of ['svg', 'html', 'markdown'])
+    for (const format of ['svg', 'html'])
       assert.match(
         sexton(['report', '-o', format, '--against', manifest('15s'), dir]).stdout,
         /not as predicted from Pod\/a/,

@@ -6,7 +6,7 @@ import { formatTombstone, type Tombstone } from '../../src/core/format/tombstone
 import { stopOfEvidence } from '../../src/report/evidence.ts';
 import { htmlPage } from '../../src/report/html.ts';
 import { readText } from '../../src/report/input.ts';
-import { podMarkdown, podMermaid, podsJson, podsPerfetto } from '../../src/report/plain.ts';
+import { podsJson, podsPerfetto } from '../../src/report/plain.ts';
 import { forcedOf, lateOf, type PodStop, podsOf } from '../../src/report/stop.ts';
 import { podSvg } from '../../src/report/svg.ts';
 import { fleetText, podText } from '../../src/report/text.ts';
@@ -18,15 +18,6 @@ const POD = onlyPod(FILES);
 const PLAIN = { width: 80, colours: false, ascii: true };
 
 describe('a report', () => {
-  it('tells parts of a second on the axis of Mermaid where the stop is short, and keeps its sentence', () => {
-    assert.match(
-      podMermaid(POD),
-      /^ {2}title forced: proxy by sexton, 6\.5 s of 30 s, the drain of main took 2\.0 s$/m,
-    );
-    assert.match(podMermaid(POD), /^ {2}axisFormat %M:%S$/m);
-    assert.match(podMermaid({ ...POD, deadlineMs: undefined }), /^ {2}axisFormat %S\.%L$/m);
-  });
-
   it('says in one sentence whether the stop was graceful or forced, by whom, and what took the time', () => {
     assert.equal(sentenceOf(POD), 'forced: proxy by sexton, 6.5 s of 30 s; the drain of main took 2.0 s');
     assert.deepEqual(
@@ -230,18 +221,11 @@ describe('a report', () => {
           page,
           podSvg(pod),
           podText(pod, PLAIN),
-          podMarkdown(pod),
-          podMermaid(pod),
           podsJson(pods),
           podsPerfetto(pods),
           fleetText(pods, 80),
         ])
           assert.doesNotMatch(text, /[^\P{Cc}\n]|\p{Bidi_Control}/u);
-        for (const line of podMermaid(pod).split('\n')) {
-          assert.doesNotMatch(line, /%%|;|<|^ {2}section *$/);
-          if (/ :/.test(line) && !line.startsWith('  title '))
-            assert.match(line, / :(crit, milestone|((crit|done|active), )?member\d+phase\d+), /);
-        }
       }),
     );
   });
@@ -267,7 +251,7 @@ describe('a report', () => {
       const pod = onlyPod([formatTombstone({ ...MAIN, ...forged }), FILES[1] ?? '']);
       const { deadline } = JSON.parse(podsJson([pod])).pods[0];
       assert.equal(deadline, undefined, JSON.stringify(forged));
-      for (const text of [podText(pod, PLAIN), podSvg(pod), htmlPage([pod]), podMermaid(pod), podMarkdown(pod)])
+      for (const text of [podText(pod, PLAIN), podSvg(pod), htmlPage([pod])])
         assert.doesNotMatch(text, /NaN|Infinity|e\+/);
       assert.doesNotMatch(sentenceOf(pod), /wall clock/);
     }
@@ -277,7 +261,6 @@ describe('a report', () => {
     const pod = { ...POD, pod: '' };
     assert.match(podText(pod, PLAIN), /^pod of main: forced/);
     assert.match(podSvg(pod), />How the pod of main stopped</);
-    assert.match(podMarkdown(pod), /^\*\*pod of main\*\*: forced/);
   });
 
   it('for Perfetto has each span as a complete event in microseconds', () => {

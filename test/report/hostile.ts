@@ -7,7 +7,7 @@ import { stringify } from 'yaml';
 import { parseYaml } from '../../src/cli/config/file/yaml.ts';
 import { htmlPage } from '../../src/report/html.ts';
 import { readText } from '../../src/report/input.ts';
-import { podMarkdown, podMermaid, podsJson, podsPerfetto } from '../../src/report/plain.ts';
+import { podsJson, podsPerfetto } from '../../src/report/plain.ts';
 import { podsOf } from '../../src/report/stop.ts';
 import { podSvg } from '../../src/report/svg.ts';
 import { fleetText, podText } from '../../src/report/text.ts';
@@ -147,8 +147,7 @@ export function judgeText(text: string): boolean {
   const style = { width: 80, colours: false, ascii: true };
   const page = htmlPage(all);
   const pictures = few.map(podSvg);
-  const charts = few.map(podMermaid);
-  const texts = [page, ...pictures, ...charts, ...few.map((pod) => podText(pod, style)), ...few.map(podMarkdown)];
+  const texts = [page, ...pictures, ...few.map((pod) => podText(pod, style))];
   texts.push(podsJson(all), podsPerfetto(all), fleetText(all, 80));
   for (const one of texts) {
     assert.doesNotMatch(one, /[^\P{Cc}\n]|\p{Bidi_Control}|[\u2028\u2029]/u);
@@ -159,7 +158,6 @@ export function judgeText(text: string): boolean {
     for (const [, tag = ''] of markup.matchAll(/<\/?([^\s>/]+)/g)) assert.ok(tag === '!doctype' || TAGS.has(tag), tag);
     assert.doesNotMatch(markup, /<[^>]*\s(on\w+|href|src)=/i);
   }
-  for (const chart of charts) assert.doesNotMatch(chart, /%%|;|</);
   JSON.parse(podsJson(all));
   JSON.parse(podsPerfetto(all));
   return all.length > 0;

@@ -196,6 +196,41 @@ describe('who stopped the pod', () => {
   });
 });
 
+describe('a KILL in a pod that its platform ended', () => {
+  const killed = { web: ended(-5, 2, 137) };
+  const cut = { ...EVIDENCE, Died: undefined, ExitCode: undefined, Unfinished: 'drain' };
+  const disruption = (reason: string, atS: number) => ({
+    conditions: [{ type: 'DisruptionTarget', status: 'True', reason, lastTransitionTime: second(atS) }],
+  });
+  const CASES: Readonly<Record<string, readonly [object, Around, string]>> = {
+    'an eviction': [killed, { status: { reason: 'Evicted' } }, 'the kubelet'],
+    'an exceeded deadline': [killed, { status: { reason: 'DeadlineExceeded' } }, 'the kubelet'],
+    'a termination by the kubelet': [killed, { status: disruption('TerminationByKubelet', 0) }, 'the kubelet'],
+    'a preemption': [killed, { status: disruption('PreemptionByScheduler', 0) }, 'the kubelet'],
+    'an eviction that cut off the message': [
+      { main: ended(-5, 2, 137, message(cut)) },
+      { status: { reason: 'Evicted' } },
+      'the kubelet',
+    ],
+    'an eviction after the KILL': [killed, { status: disruption('TerminationByKubelet', 9) }, 'an unknown sender'],
+    'a mere deletion': [killed, { metadata: deleted(30) }, 'an unknown sender'],
+  };
+  for (const [what, [states, around, sender]] of Object.entries(CASES))
+    it(`is attributed to ${sender} after ${what}`, () =>
+      assert.match(
+        sentenceOf(stopOf(pod(states as Record<string, object>, around))),
+        new RegExp(`^forced: \\w+ by ${sender}[,;]`),
+      ));
+
+  it('is not attributed to the kubelet in an earlier life of the container', () => {
+    const main = { state: ended(-5, 2, 0), lastState: ended(-60, -20, 137) };
+    assert.match(
+      sentenceOf(stopOf(pod({ main }, { status: { reason: 'Evicted' } }))),
+      /main: exit 137, KILL by an unknown sender .* before, restarted/,
+    );
+  });
+});
+
 describe('a source of pods', () => {
   const one = pod({ main: ended(-5, 0, 0) });
   const two = { ...pod({ main: ended(-5, 0, 0) }), metadata: { name: 'web-1' } };

@@ -229,7 +229,8 @@ function whyNever({ StopReason }: Pick<Evidence, 'StopReason'>, history: Told['h
 }
 
 /** `40 ms`, `4.2 s`, `23 s`, `130 s`. */
-function seconds(ms: number): string {
+export function seconds(ms: number): string {
+  if (ms < 0) return `-${seconds(-ms)}`;
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   return `${ms < 10_000 ? (ms / 1_000).toFixed(1) : Math.round(ms / 1_000)} s`;
 }
