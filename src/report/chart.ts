@@ -5,8 +5,7 @@
  * All text is printable: it went through `cleanText`.
  */
 import { seconds } from '../core/format/evidence.ts';
-import { type Axis, axisBetween, shareOf } from './axis.ts';
-import type { Bar, Mark, Paint } from './bars.ts';
+import { type Axis, axisBetween, type Bar, type Mark, type Paint, shareOf } from './bars.ts';
 import { type ComparedMember, comparisonOf, rangeText } from './prediction.ts';
 import { lengthOf, type MemberStop, type PodStop, type Span, stopMsOf } from './stop.ts';
 import { endText, hasFailed, nameOf } from './words.ts';

@@ -3,12 +3,10 @@
  * Everything is input from elsewhere: what is not of its type is taken for absent.
  */
 
-import type { Connections } from '../core/format/evidence.ts';
-import type { DeathReason } from '../core/format/tombstone.ts';
-import { cleanText } from '../core/format/tombstone.ts';
+import { type Connections, msOf } from '../core/format/evidence.ts';
+import { cleanText, type DeathReason } from '../core/format/tombstone.ts';
 import type { Activity } from './bars.ts';
 import type { Absence, Mark, MemberStop, Span } from './stop.ts';
-import { msOf } from './time.ts';
 import { forcerText } from './words.ts';
 
 /** Where the evidence was found. */
@@ -81,8 +79,8 @@ export function courseOf(
     const how = signal === undefined ? `exit ${code ?? 'unknown'}` : (killed ?? signal);
     return [{ fromMs: requestedMs + afterMs, untilMs: requestedMs + afterMs + ms, how }];
   });
-  const signal = isRecord(hurried) ? textOf(hurried, 'Signal')?.replace(/^SIG/, '') : undefined;
-  const afterMs = isRecord(hurried) ? numberOf(hurried, 'AfterMs') : undefined;
+  const signal = textOf(recordOf(hurried), 'Signal')?.replace(/^SIG/, '');
+  const afterMs = numberOf(recordOf(hurried), 'AfterMs');
   return {
     absences: told.length > 0 ? told : undefined,
     hurried: signal === undefined || afterMs === undefined ? undefined : { atMs: requestedMs + afterMs, signal },
@@ -163,12 +161,11 @@ function activityOf(phase: string, signal: string | undefined): Activity {
 const ACTIVITIES = ['wake', 'hold', 'drain', 'linger', 'pre-stop', 'rest'] as const;
 
 export function connectionsOf(value: unknown): Connections | undefined {
-  if (!isRecord(value)) return undefined;
-  const [New, Ignored, LastNewMs, Open] = ['New', 'Ignored', 'LastNewMs', 'Open'].map((key) => numberOf(value, key));
-  const Ended = textOf(value, 'Ended');
+  const seen = recordOf(value);
+  const [New, Ignored, LastNewMs, Open] = ['New', 'Ignored', 'LastNewMs', 'Open'].map((key) => numberOf(seen, key));
+  const Ended = textOf(seen, 'Ended');
   if (New === undefined || Ignored === undefined || Ended === undefined) return undefined;
-  const seen = { New, Ignored, ...(LastNewMs !== undefined && { LastNewMs }), ...(Open !== undefined && { Open }) };
-  return { ...seen, Ended };
+  return { New, Ignored, ...(LastNewMs !== undefined && { LastNewMs }), ...(Open !== undefined && { Open }), Ended };
 }
 
 function listIn(value: unknown): readonly unknown[] {
@@ -197,4 +194,8 @@ const MAX_NUMBER = 2_678_400_000;
 
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function recordOf(value: unknown): Record<string, unknown> {
+  return isRecord(value) ? value : {};
 }

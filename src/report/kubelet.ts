@@ -3,16 +3,16 @@
  * sexton's evidence. For a container without one the kubelet's record stands: when it ran, to the second, its exit code
  * and the kubelet's reason. What is not of its type is taken for absent.
  */
+import { msOf } from '../core/format/evidence.ts';
 import { cleanText } from '../core/format/tombstone.ts';
-import { isRecord, type Origin, stopOfEvidence } from './evidence.ts';
+import { isRecord, type Origin, recordOf, stopOfEvidence } from './evidence.ts';
 import { type Absence, endMsOf, type MemberStop, type PlatformRecord, type Span } from './stop.ts';
-import { msOf } from './time.ts';
 import { endText } from './words.ts';
 
 /** Empty: no container of it has ended, or it is no pod. */
 export function membersOfPod(pod: unknown): readonly MemberStop[] {
   if (!isPod(pod) || !isRecord(pod.metadata) || !isRecord(pod.status)) return [];
-  const platform = platformOf(pod, pod.metadata, pod.status);
+  const platform = platformOf(pod.spec, pod.metadata, pod.status);
   const origin = originOf(pod.metadata);
   const members = containersOf(pod.spec, pod.status).flatMap((one) => memberOf(one, origin, platform) ?? []);
   const hasStop = members.some((member) => endMsOf(member) !== undefined || member.reason === 'lost');
@@ -21,9 +21,10 @@ export function membersOfPod(pod: unknown): readonly MemberStop[] {
 
 /** Why this pod, or other object, has no stop to draw. */
 export function whyNoStop(object: unknown): string {
-  const { kind, metadata }: Record<string, unknown> = isRecord(object) ? object : {};
-  const name = isRecord(metadata) ? namedIn(metadata, plain(metadata.name)) : '';
-  const what = `${typeof kind === 'string' ? cleanText(kind, MAX_REASON) : 'object'}${name === '' ? '' : ` ${name}`}`;
+  const { kind, metadata } = recordOf(object);
+  const { namespace, name } = recordOf(metadata);
+  const named = within(plain(namespace), plain(name));
+  const what = `${typeof kind === 'string' ? cleanText(kind, MAX_REASON) : 'object'}${named === '' ? '' : ` ${named}`}`;
   return isPod(object) ? `none of the containers of ${what} has ended` : `${what} is no pod`;
 }
 
@@ -41,22 +42,19 @@ interface Container {
 
 /** An init container that is no sidecar has ended before the pod's stop, and counts only by what sexton says of it. */
 function containersOf(spec: unknown, status: Record<string, unknown>): readonly Container[] {
-  const declared = isRecord(spec) ? recordsIn(spec.initContainers) : [];
+  const declared = recordsIn(recordOf(spec).initContainers);
   const sidecars = new Set(declared.filter(({ restartPolicy }) => restartPolicy === 'Always').map(({ name }) => name));
   const init = recordsIn(status.initContainerStatuses).filter(
-    ({ name, state }) => sidecars.has(name) || endOf(state)?.message !== undefined,
+    ({ name, state }) => sidecars.has(name) || typeof endOf(state)?.message === 'string',
   );
-  return [...init, ...recordsIn(status.containerStatuses)].map(({ name, state, lastState }) => ({
-    name: plain(name),
-    isSidecar: sidecars.has(name),
-    state,
-    lastState,
-  }));
+  return [...init, ...recordsIn(status.containerStatuses)].map(({ name, state, lastState }) => {
+    return { name: plain(name), isSidecar: sidecars.has(name), state, lastState };
+  });
 }
 
 /** How a life of a container ended. */
 interface End {
-  readonly message: string | undefined;
+  readonly message: unknown;
   readonly startedMs: number | undefined;
   readonly diedMs: number | undefined;
   readonly exitCode: number | undefined;
@@ -64,15 +62,14 @@ interface End {
 }
 
 function endOf(state: unknown): End | undefined {
-  if (!isRecord(state) || !isRecord(state.terminated)) return undefined;
-  const { message, startedAt, finishedAt, exitCode, reason } = state.terminated;
-  // Read from YAML every scalar is a text.
-  const code = typeof exitCode === 'string' && /^\d{1,3}$/.test(exitCode) ? Number(exitCode) : exitCode;
+  const { terminated } = recordOf(state);
+  if (!isRecord(terminated)) return undefined;
+  const { message, startedAt, finishedAt, exitCode, reason } = terminated;
   return {
-    message: typeof message === 'string' ? message : undefined,
+    message,
     startedMs: timeOf(startedAt),
     diedMs: timeOf(finishedAt),
-    exitCode: typeof code === 'number' ? code : undefined,
+    exitCode: countOf(exitCode),
     reason: typeof reason === 'string' ? cleanText(reason, MAX_REASON) : '',
   };
 }
@@ -80,7 +77,7 @@ function endOf(state: unknown): End | undefined {
 /** undefined: it has not started yet. */
 function memberOf(container: Container, origin: Origin, platform: PlatformRecord): MemberStop | undefined {
   const { state, lastState } = container;
-  const runsSinceMs = isRecord(state) && isRecord(state.running) ? timeOf(state.running.startedAt) : undefined;
+  const runsSinceMs = timeOf(recordOf(recordOf(state).running).startedAt);
   const [now, before] = [endOf(state), endOf(lastState)];
   // Without a time of the request, only the current life is known to have ended by what ended the pod.
   const earlierPlatform = { ...platform, isDisrupted: platform.isDisrupted && platform.askedMs !== undefined };
@@ -167,23 +164,22 @@ function forcerOf({ reason, exitCode, diedMs = 0 }: End, platform: PlatformRecor
   return diedMs + CUT_MS > dueMs ? 'the kubelet' : 'an unknown sender';
 }
 
-function platformOf(
-  { spec }: Record<string, unknown>,
-  { deletionTimestamp, deletionGracePeriodSeconds }: Record<string, unknown>,
-  { reason, message, conditions }: Record<string, unknown>,
-): PlatformRecord {
-  const disruption = recordsIn(conditions).find(({ type, status }) => type === 'DisruptionTarget' && isTrue(status));
+function platformOf(spec: unknown, metadata: Record<string, unknown>, status: Record<string, unknown>): PlatformRecord {
+  const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
+  const disruption = recordsIn(status.conditions).find((one) => one.type === 'DisruptionTarget' && isTrue(one.status));
   const givenMs = secondsOf(deletionGracePeriodSeconds);
-  const declaredMs = isRecord(spec) ? secondsOf(spec.terminationGracePeriodSeconds) : undefined;
+  const declaredMs = secondsOf(recordOf(spec).terminationGracePeriodSeconds);
   // The kubelet deletes a pod whose containers have ended once more, without grace: a finalizer shows that.
   const dueMs = givenMs === 0 ? undefined : timeOf(deletionTimestamp);
   const graceMs = dueMs === undefined ? undefined : givenMs;
   const askedMs = dueMs === undefined ? timeOf(disruption?.lastTransitionTime) : dueMs - (graceMs ?? 0);
   const instead = declaredMs === undefined || declaredMs === graceMs ? '' : ` instead of ${declaredMs / 1_000} s`;
-  const cause = causeOf(reason, message) ?? causeOf(disruption?.reason, undefined);
-  const grace = `deleted with a grace period of ${(graceMs ?? 0) / 1_000} s${instead}`;
-  const deletion = dueMs !== undefined ? grace : deletionTimestamp !== undefined ? 'deleted' : undefined;
-  const why = [cause, deletion].filter((part) => part !== undefined).join(', ');
+  const grace = dueMs === undefined ? '' : ` with a grace period of ${(graceMs ?? 0) / 1_000} s${instead}`;
+  const cause = causeOf(status) ?? causeOf({ reason: disruption?.reason });
+  const why = [
+    ...(cause === undefined ? [] : [cause]),
+    ...(deletionTimestamp === undefined ? [] : [`deleted${grace}`]),
+  ].join(', ');
   return { ...(why !== '' && { why }), askedMs, graceMs, isDisrupted: cause !== undefined };
 }
 
@@ -200,30 +196,26 @@ const CAUSES: Readonly<Record<string, string>> = {
   Preempting: 'preempted by a critical pod',
 };
 
-function causeOf(reason: unknown, message: unknown): string | undefined {
+function causeOf({ reason, message }: Record<string, unknown>): string | undefined {
   if (typeof reason !== 'string' || reason === '') return undefined;
   const cause = Object.hasOwn(CAUSES, reason) ? CAUSES[reason] : cleanText(reason, MAX_REASON);
-  return reason === 'Evicted' && typeof message === 'string' && message !== ''
-    ? `${cause} (${cleanText(message.trim(), MAX_MESSAGE)})`
-    : cause;
+  const isExplained = reason === 'Evicted' && typeof message === 'string' && message !== '';
+  return isExplained ? `${cause} (${cleanText(message.trim(), MAX_MESSAGE)})` : cause;
 }
 
 const MAX_MESSAGE = 80;
 const MAX_REASON = 64;
 
-function originOf(metadata: Record<string, unknown>): Origin {
-  const owners = recordsIn(metadata.ownerReferences);
-  const owner = owners.find(({ controller }) => controller !== false);
-  const hash = isRecord(metadata.labels) ? plain(metadata.labels['pod-template-hash']) : '';
-  const by = plain(owner?.name);
+function originOf({ ownerReferences, labels, name, namespace }: Record<string, unknown>): Origin {
+  const owner = recordsIn(ownerReferences).find(({ controller }) => controller !== false);
+  const hash = plain(recordOf(labels)['pod-template-hash']);
+  const [pod, by] = [plain(name), plain(owner?.name)];
   // A ReplicaSet is one revision of a Deployment: its name is the Deployment's with the hash of the template.
   const workload = hash !== '' && by.endsWith(`-${hash}`) ? by.slice(0, -hash.length - 1) : by;
-  const name = plain(metadata.name);
-  return { pod: namedIn(metadata, name), workload: namedIn(metadata, workload === '' ? name : workload) };
+  return { pod: within(plain(namespace), pod), workload: within(plain(namespace), workload || pod) };
 }
 
-function namedIn(metadata: Record<string, unknown>, name: string): string {
-  const namespace = plain(metadata.namespace);
+export function within(namespace: string, name: string): string {
   return namespace === '' ? name : `${namespace}/${name}`;
 }
 
@@ -240,20 +232,27 @@ function timeOf(value: unknown): number | undefined {
   return typeof value === 'string' ? msOf(value) : undefined;
 }
 
-function secondsOf(value: unknown): number | undefined {
-  const seconds = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
-  return typeof seconds === 'number' && seconds >= 0 && seconds < MAX_SECONDS ? seconds * 1_000 : undefined;
+/** In YAML every scalar is a text. */
+function countOf(value: unknown): number | undefined {
+  const count = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
+  return typeof count === 'number' && count >= 0 && count < MAX_COUNT ? count : undefined;
 }
 
-const MAX_SECONDS = 2_678_400;
+/** 31 days in seconds. */
+const MAX_COUNT = 2_678_400;
+
+function secondsOf(value: unknown): number | undefined {
+  const count = countOf(value);
+  return count === undefined ? undefined : count * 1_000;
+}
 
 function isTrue(value: unknown): boolean {
   return value === 'True' || value === true || value === 'true';
 }
 
-export function jsonOf(text: string | undefined): unknown {
+export function jsonOf(text: unknown): unknown {
   try {
-    return text === undefined ? undefined : JSON.parse(text);
+    return typeof text === 'string' ? JSON.parse(text) : undefined;
   } catch {
     return undefined;
   }

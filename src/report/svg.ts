@@ -2,8 +2,7 @@
  * A chart as SVG, for a page and as a picture of its own: no script, light and dark. Everything is placed in percent of
  * the width, so that one drawing fits every width. Names come from other containers, so each goes through `escapeXml`.
  */
-import { type Axis, shareOf, ticksOf } from './axis.ts';
-import type { Bar, Mark } from './bars.ts';
+import { type Axis, type Bar, type Mark, shareOf, ticksOf } from './bars.ts';
 import { type Chart, chartOf, isOnAxis, legendOf, type Note, type Row } from './chart.ts';
 import { comparisonLines } from './prediction.ts';
 import type { PodStop } from './stop.ts';

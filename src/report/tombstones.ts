@@ -4,13 +4,13 @@
  */
 
 import { absencesIn, hurryIn } from '../core/format/course.ts';
+import { msOf } from '../core/format/evidence.ts';
 import { cleanText, type HistoryEntry, type Tombstone } from '../core/format/tombstone.ts';
 import { BRIEF_WAKE_MS } from '../core/lifecycle/stages.ts';
 import { RESTART } from '../core/state/state.ts';
 import type { Activity } from './bars.ts';
 import { connectionsOf, courseOf, withinBounds } from './evidence.ts';
 import type { Mark, MemberStop, Span } from './stop.ts';
-import { msOf } from './time.ts';
 
 /** The moment of the report. The monotonic clock of a boot tells when a stop that goes on has to be over. */
 export interface Now {

@@ -234,3 +234,10 @@ export function seconds(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   return `${ms < 10_000 ? (ms / 1_000).toFixed(1) : Math.round(ms / 1_000)} s`;
 }
+
+/** RFC 3339 with nanoseconds in milliseconds since 1970; Date.parse alone drops what is below a millisecond. */
+export function msOf(text = ''): number | undefined {
+  const ms = Date.parse(text.replace(/(\.\d{3})\d+/, '$1'));
+  const [, below = ''] = /\.\d{3}(\d+)/.exec(text) ?? [];
+  return Number.isNaN(ms) ? undefined : ms + Number(`0.${below}`);
+}
