@@ -39,10 +39,7 @@ export interface Graveyard {
   readonly members: readonly Tombstone[];
   /** What else lies there under a name that does not begin with a dot, and why it is no tombstone. */
   readonly unreadable: readonly { readonly name: string; readonly why: string }[];
-  /**
-   * Members that may be gone, and may not: `why` is the error by which their sockets could not be asked, such as
-   * `EACCES`.
-   */
+  /** Members that may be gone, and may not: `why` is the error, such as `EACCES`, that hid their sockets. */
   readonly unknown: readonly { readonly name: string; readonly why: string }[];
 }
 
@@ -80,20 +77,14 @@ export interface HistoryEntry {
 
 /** What one member has written down about itself. A key that is absent is not known, or not so yet. */
 export interface Tombstone {
-  /**
-   * 1: sexton's format; 0: kubexit's, of which only `Born`, `Died` and `ExitCode` are taken; more: of a newer sexton,
-   * what is understood.
-   */
+  /** 1: sexton's format; 0: kubexit's, with `Born`, `Died` and `ExitCode` only; more: a newer sexton's. */
   readonly Version: number;
   /** A DNS label; also the name of the file. */
   readonly Name: string;
   readonly Role?: Role;
   /** What all members of one pod have in common, the pod's uid as a rule. */
   readonly Session?: string;
-  /**
-   * What all members have in common that follow the same run of the init containers, where `sexton begin` is one of
-   * those.
-   */
+  /** What all members have in common that follow one run of the init containers; `sexton begin` has to be one. */
   readonly Generation?: string;
   /** The kernel's boot id where it was written: by it `Deadline` and `DiedMonotonic` are to be understood. */
   readonly Boot?: string;
@@ -115,10 +106,7 @@ export interface Tombstone {
   readonly Restarts?: number;
   /** When its command was first started in this container; RFC 3339 with up to nanoseconds, like all times below. */
   readonly Born?: string;
-  /**
-   * Since when this life of the command counts as started: startup probe and post-start are done. Absent between two
-   * lives.
-   */
+  /** Since when this life counts as started: startup probe and post-start are done. Absent between two lives. */
   readonly Started?: string;
   /** Since when this life is started and ready; absent while it is not. */
   readonly Healthy?: string;
