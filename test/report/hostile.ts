@@ -34,6 +34,11 @@ const TEXTS = [
 const NUMBERS = [0, -1, 1e308, -1e308, 5e-324, 2 ** 53, 86_400_000_000, 0.1, 31] as const;
 const TIMES = ['9999-12-31T23:59:59Z', '0001-01-01T00:00:00Z', at(-1), at(0), at(1e9), 'never', '2026-02-31T00:00:00Z'];
 
+/** Evidence with some values of another type, or beyond all bounds. */
+export function hostileEvidence(seed: number): object {
+  return spoil(new Dice(seed, 7), EVIDENCE) as object;
+}
+
 /** A file of one of the kinds that a report reads. */
 export function hostileText(seed: number): string {
   const dice = new Dice(seed, 7);

@@ -5,9 +5,9 @@ import { judgePods } from './oracle.ts';
 
 const PODS = 300;
 
-it(`the reports of ${PODS} simulated pods say what the simulator knows: who ended when, why, by what, forced or not`, (t) => {
+it(`the reports of ${PODS} simulated pods agree with what the simulator knows`, (t) => {
   const judged = judgePods(PODS, 1);
   t.diagnostic(JSON.stringify(judged));
-  // Else it would say nothing.
+  // Fewer would prove nothing.
   assert.ok(judged.members > 600 && judged.stopped > 300 && judged.forced > 50 && judged.pods > 50);
 });

@@ -1,6 +1,6 @@
 /**
- * What a report says of simulated pods against what the simulator knows: who ended, when, why, by which code or signal,
- * forced or not, and who was last. `node test/report/oracle.ts [PODS] [FIRST SEED]` tries so many.
+ * Compares the reports of simulated pods with what the simulator knows: which member ended when, why, by which code or
+ * signal, forced or not, and which was the last. `node test/report/oracle.ts [PODS] [FIRST SEED]` tries so many.
  */
 import assert from 'node:assert/strict';
 import { formatEvidence } from '../../src/core/format/evidence.ts';
@@ -26,9 +26,7 @@ export interface Judged {
   readonly forced: number;
   readonly stopped: number;
   readonly pods: number;
-  /**
-   * Containers of which no supervisor was there at the end, or whose command never ran: there is nothing to be told.
-   */
+  /** Containers without a supervisor at the end, or whose command never ran: they leave nothing to report. */
   readonly silent: number;
 }
 
@@ -76,10 +74,8 @@ function tell(container: Container): Told | undefined {
   if (state.births !== command.id) return undefined;
   const parsed = parseTombstone(member.name, formatTombstone(tombstoneOf(member.config, state)));
   assert.ok(parsed.ok);
-  const evidence = stopOfEvidence(JSON.parse(formatEvidence(evidenceOf(member.config, state))), {
-    pod: '',
-    workload: '',
-  });
+  const written = JSON.parse(formatEvidence(evidenceOf(member.config, state)));
+  const evidence = stopOfEvidence(written, { pod: '', workload: '' });
   assert.ok(evidence !== undefined);
   const { exit, diedAtMs } = command;
   return {
@@ -127,14 +123,12 @@ function judgeMember({ container, command, tombstone, evidence }: Told, { isTurn
     }
     judgeSpans(stop, at);
   }
-  assert.equal(evidence.diedMs, tombstone.diedMs, who);
-  assert.equal(evidence.requestedMs, tombstone.requestedMs, who);
-  assert.equal(evidence.stopReason, tombstone.stopReason, who);
-  assert.equal(evidence.forcedBy, tombstone.forcedBy, who);
+  for (const fact of ['diedMs', 'requestedMs', 'stopReason', 'forcedBy'] as const)
+    assert.equal(evidence[fact], tombstone[fact], `${who}: ${fact}`);
 }
 
 /** Bars of one member never overlap, and those of its stop add up to it. */
-function judgeSpans({ spans, requestedMs, diedMs }: MemberStop, at: string): void {
+export function judgeSpans({ spans, requestedMs, diedMs }: MemberStop, at: string): void {
   for (const [index, span] of spans.entries()) {
     assert.ok(span.untilMs >= span.fromMs, at);
     const next = spans[index + 1];
@@ -144,10 +138,8 @@ function judgeSpans({ spans, requestedMs, diedMs }: MemberStop, at: string): voi
   // One that was asked before it was born waits, runs and is stopped in its stop.
   const stop = spans.filter(({ fromMs }) => fromMs >= requestedMs);
   const sum = stop.reduce((total, span) => total + span.untilMs - span.fromMs, 0);
-  assert.ok(
-    Math.abs(sum - (diedMs - requestedMs)) <= 5,
-    `${at}: phases of ${sum} ms in a stop of ${diedMs - requestedMs}`,
-  );
+  const stopMs = diedMs - requestedMs;
+  assert.ok(Math.abs(sum - stopMs) <= 5, `${at}: phases of ${sum} ms in a stop of ${stopMs}`);
 }
 
 /** Clocks that go apart change who seems to be last, so each member is put on the simulator's. */
@@ -155,16 +147,9 @@ function judgeWhole(told: readonly Told[], seed: string): void {
   const members = told.map(({ tombstone, container }) => shifted(tombstone, -container.member.wallOffMs));
   const [pod] = podsOf(members, EPOCH_MS);
   assert.ok(pod !== undefined, seed);
-  const forced = told
-    .filter(({ tombstone }) => tombstone.forcedBy !== undefined)
-    .map(({ container }) => container.member.name);
-  assert.deepEqual(
-    forcedOf(pod)
-      .map(({ name }) => name)
-      .sort(),
-    forced.sort(),
-    seed,
-  );
+  const forced = told.filter(({ tombstone }) => tombstone.forcedBy !== undefined);
+  const names = forced.map(({ container }) => container.member.name);
+  assert.deepEqual(new Set(forcedOf(pod).map(({ name }) => name)), new Set(names), seed);
   const lastMs = Math.max(...members.map(({ diedMs }) => diedMs ?? 0));
   assert.equal(pod.endedMs, lastMs, seed);
   assert.equal(chainOf(pod)[0]?.member.diedMs, lastMs, seed);
