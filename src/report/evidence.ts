@@ -14,11 +14,7 @@ export interface Origin {
   readonly pod: string;
   readonly workload: string;
   /** What the platform says of the end, for evidence that was written before it: a KILL leaves no time for more. */
-  readonly end?: {
-    readonly diedMs: number | undefined;
-    readonly exitCode: number | undefined;
-    readonly forcedBy: string | undefined;
-  };
+  readonly end?: Pick<MemberStop, 'diedMs' | 'exitCode' | 'forcedBy'>;
 }
 
 /** undefined: it is none. */
@@ -37,7 +33,9 @@ export function stopOfEvidence(value: unknown, { pod, workload, end }: Origin): 
   // The kubelet cuts its times to seconds.
   const diedMs = isCut ? Math.max(endedMs, (requestedMs ?? 0) + sumOf(listed)) : endedMs;
   const graceLeftMs = numberOf(value, 'GraceLeftMs');
-  const spans = [...runOf(bornMs, requestedMs ?? diedMs), ...spansOf(listed, requestedMs, diedMs, isCut)];
+  const phases = spansOf(listed, requestedMs, diedMs, isCut);
+  const run: Span = { activity: 'run', fromMs: bornMs ?? Number.NaN, untilMs: requestedMs ?? diedMs };
+  const spans = run.fromMs <= run.untilMs ? [run, ...phases] : phases;
   const role = textOf(value, 'Role');
   return {
     pod: pod === '' ? (session ?? '') : pod,
@@ -75,9 +73,9 @@ export function courseOf(
     const [afterMs = -1, ms = -1, code] = ['AfterMs', 'Ms', 'ExitCode'].map((key) => numberOf(absence, key));
     if (afterMs < 0 || ms < 0) return [];
     const [signal, by] = [textOf(absence, 'Signal'), textOf(absence, 'By')];
-    const killed = by === undefined ? signal : `killed by ${forcerText(by)}`;
-    const how = signal === undefined ? `exit ${code ?? 'unknown'}` : (killed ?? signal);
-    return [{ fromMs: requestedMs + afterMs, untilMs: requestedMs + afterMs + ms, how }];
+    const how = by === undefined ? signal : signal && `killed by ${forcerText(by)}`;
+    const fromMs = requestedMs + afterMs;
+    return [{ fromMs, untilMs: fromMs + ms, how: how ?? `exit ${code ?? 'unknown'}` }];
   });
   const signal = textOf(recordOf(hurried), 'Signal')?.replace(/^SIG/, '');
   const afterMs = numberOf(recordOf(hurried), 'AfterMs');
@@ -85,10 +83,6 @@ export function courseOf(
     absences: told.length > 0 ? told : undefined,
     hurried: signal === undefined || afterMs === undefined ? undefined : { atMs: requestedMs + afterMs, signal },
   };
-}
-
-function runOf(bornMs: number | undefined, untilMs: number): readonly Span[] {
-  return bornMs === undefined || bornMs > untilMs ? [] : [{ activity: 'run', fromMs: bornMs, untilMs }];
 }
 
 interface PhaseTime extends Pick<Span, 'activity' | 'signal'> {

@@ -33,11 +33,9 @@ function isPod(value: unknown): value is Record<string, unknown> {
   return isRecord(value) && (value.kind === undefined || value.kind === 'Pod');
 }
 
-interface Container {
+interface Container extends Readonly<Record<'state' | 'lastState', unknown>> {
   readonly name: string;
   readonly isSidecar: boolean;
-  readonly state: unknown;
-  readonly lastState: unknown;
 }
 
 /** An init container that is no sidecar has ended before the pod's stop, and counts only by what sexton says of it. */
@@ -53,11 +51,8 @@ function containersOf(spec: unknown, status: Record<string, unknown>): readonly 
 }
 
 /** How a life of a container ended. */
-interface End {
+interface End extends Readonly<Record<'startedMs' | 'diedMs' | 'exitCode', number | undefined>> {
   readonly message: unknown;
-  readonly startedMs: number | undefined;
-  readonly diedMs: number | undefined;
-  readonly exitCode: number | undefined;
   readonly reason: string;
 }
 
@@ -105,9 +100,8 @@ function againFrom(last: MemberStop, againMs: number): MemberStop {
 /** undefined: their times contradict each other. */
 function absenceBetween(earlier: MemberStop, { spans: [first] }: MemberStop): Absence | undefined {
   const { diedMs } = earlier;
-  return diedMs === undefined || first === undefined || first.fromMs < diedMs
-    ? undefined
-    : { fromMs: diedMs, untilMs: first.fromMs, how: endText(earlier) };
+  if (diedMs === undefined || first === undefined || first.fromMs < diedMs) return undefined;
+  return { fromMs: diedMs, untilMs: first.fromMs, how: endText(earlier) };
 }
 
 /** By sexton's evidence, or by the kubelet's record alone. */
@@ -247,7 +241,7 @@ function secondsOf(value: unknown): number | undefined {
 }
 
 function isTrue(value: unknown): boolean {
-  return value === 'True' || value === true || value === 'true';
+  return /^true$/i.test(String(value));
 }
 
 export function jsonOf(text: unknown): unknown {

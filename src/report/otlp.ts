@@ -14,7 +14,7 @@ export interface TraceOptions {
   /** Tells the lives of this member apart. */
   readonly life: string;
   /** Exactly one member sends the root span; undefined: another one does. */
-  readonly root: { readonly fromMs: number; readonly untilMs: number } | undefined;
+  readonly root: Times | undefined;
   readonly summary: string;
   readonly service: string;
   readonly version: string;
@@ -30,28 +30,24 @@ export function traceOf(member: MemberStop, options: TraceOptions): object {
   const idOf = (...parts: readonly string[]): string => digest(16, 'span', pod, member.name, life, ...parts);
   const untilMs = member.diedMs ?? member.spans.at(-1)?.untilMs ?? 0;
   const fromMs = Math.min(member.requestedMs ?? untilMs, untilMs);
-  const common = { traceId: digest(32, 'trace', pod), kind: INTERNAL };
-  const session = attributes({ 'sexton.session': pod });
+  const traceId = digest(32, 'trace', pod);
+  const span = (spanId: string, name: string, times: Times, more: object): object => {
+    return { traceId, spanId, kind: INTERNAL, name, ...timesOf(times), ...more };
+  };
+  const own = {
+    parentSpanId: rootId,
+    attributes: memberAttributes(member),
+    events: eventsOf(member, fromMs),
+    status: statusOf(member, summary),
+  };
+  const phases = phasesOf(member).map((phase, index) => {
+    const about = attributes({ 'sexton.phase': phase.activity, 'sexton.signal': phase.signal });
+    return span(idOf(String(index)), nameOf(phase), phase, { parentSpanId: idOf(), attributes: about });
+  });
   const spans = [
-    ...(root ? [{ ...common, spanId: rootId, name: 'stop', ...timesOf(root), attributes: session }] : []),
-    {
-      ...common,
-      spanId: idOf(),
-      parentSpanId: rootId,
-      name: member.name,
-      ...timesOf({ fromMs, untilMs }),
-      attributes: memberAttributes(member),
-      events: eventsOf(member, fromMs),
-      status: statusOf(member, summary),
-    },
-    ...phasesOf(member).map((phase, index) => ({
-      ...common,
-      spanId: idOf(String(index)),
-      parentSpanId: idOf(),
-      name: nameOf(phase),
-      ...timesOf(phase),
-      attributes: attributes({ 'sexton.phase': phase.activity, 'sexton.signal': phase.signal }),
-    })),
+    ...(root ? [span(rootId, 'stop', root, { attributes: attributes({ 'sexton.session': pod }) })] : []),
+    span(idOf(), member.name, { fromMs, untilMs }, own),
+    ...phases,
   ];
   const resource = { attributes: attributes({ 'service.name': service, 'service.instance.id': pod }) };
   return { resourceSpans: [{ resource, scopeSpans: [{ scope: { name: 'sexton', version }, spans }] }] };
@@ -85,7 +81,9 @@ function statusOf({ forcedBy, deadlineMs, diedMs }: MemberStop, summary: string)
   return forcedBy !== undefined || isLate ? { code: FAILED, message: summary } : {};
 }
 
-function timesOf({ fromMs, untilMs }: Pick<Span, 'fromMs' | 'untilMs'>): object {
+type Times = Pick<Span, 'fromMs' | 'untilMs'>;
+
+function timesOf({ fromMs, untilMs }: Times): object {
   return { startTimeUnixNano: nanoseconds(fromMs), endTimeUnixNano: nanoseconds(Math.max(fromMs, untilMs)) };
 }
 

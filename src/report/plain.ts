@@ -3,7 +3,7 @@
  */
 import { fleetOf } from './fleet.ts';
 import { comparisonLines, comparisonOf, isAsPredicted } from './prediction.ts';
-import { forcedOf, graceMsOf, lateOf, lengthOf, type MemberStop, type PodStop, stopMsOf } from './stop.ts';
+import { forcedOf, graceMsOf, lateOf, lengthOf, type MemberStop, type PodStop, type Span, stopMsOf } from './stop.ts';
 import { chainLines, nameOf, podName, sentenceOf } from './words.ts';
 
 /** The version of the JSON that `-o json` prints. A key may be added under the same one. */
@@ -47,10 +47,7 @@ function memberObject(member: MemberStop, pod: PodStop): object {
   const { name, role, stopReason, reason, exitCode, signal, forcedBy, restarts, connections, inPlace } = member;
   const { hurried, absences } = member;
   const at = (ms: number | undefined) => (ms === undefined ? undefined : Math.round(ms - pod.beganMs));
-  const between = ({ fromMs, untilMs }: { readonly fromMs: number; readonly untilMs: number }) => ({
-    fromMs: at(fromMs),
-    untilMs: at(untilMs),
-  });
+  const between = (one: Omit<Span, 'activity'>) => ({ fromMs: at(one.fromMs), untilMs: at(one.untilMs) });
   const ended = { name, role, stopReason, reason, exitCode, signal, forcedBy, restarts, restartedInPlace: inPlace };
   return {
     ...ended,

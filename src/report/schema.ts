@@ -20,22 +20,21 @@ function list(items: object): object {
   return { type: 'array', items };
 }
 
-const QUANTILES = object({ p50: { type: 'number' }, p95: { type: 'number' }, max: { type: 'number' } });
+/** Fields of one type. */
+function all(type: object, names: string): Readonly<Record<string, object>> {
+  return Object.fromEntries(names.split(' ').map((name) => [name, type]));
+}
+
+const QUANTILES = object(all({ type: 'number' }, 'p50 p95 max'));
 
 const MEMBER = object({
-  name: text,
+  ...all(text, 'name stopReason? reason? signal? forcedBy?'),
   'role?': { enum: ['main', 'sidecar'] },
-  'stopReason?': text,
-  'reason?': text,
   'exitCode?': { type: 'integer' },
-  'signal?': text,
-  'forcedBy?': text,
   restarts: count,
   'restartedInPlace?': object({ times: count, by: text }),
-  'connections?': object({ New: count, Ignored: count, 'LastNewMs?': count, 'Open?': count, Ended: text }),
-  'requestedMs?': offset,
-  'diedMs?': offset,
-  'deadlineMs?': offset,
+  'connections?': object({ ...all(count, 'New Ignored LastNewMs? Open?'), Ended: text }),
+  ...all(offset, 'requestedMs? diedMs? deadlineMs?'),
   'predicted?': object({
     endMs: object({ min: offset, max: offset }),
     kill: { enum: ['never', 'maybe', 'always'] },
@@ -49,29 +48,21 @@ const MEMBER = object({
 });
 
 const POD = object({
-  pod: text,
-  workload: text,
-  summary: text,
+  ...all(text, 'pod workload summary'),
   over: flag,
-  began: time,
-  'ended?': time,
-  stopMs: count,
-  'graceMs?': count,
-  'deadline?': time,
-  forced: list(text),
-  late: list(text),
+  ...all(time, 'began ended? deadline?'),
+  ...all(count, 'stopMs graceMs?'),
+  ...all(list(text), 'forced late criticalChain'),
   earlier: { ...list(text), description: 'Members whose own stop, or end, was before that of the pod.' },
-  criticalChain: list(text),
   'platform?': { ...text, description: 'Why the platform stopped the pod.' },
-  'prediction?': object({ of: text, compared: flag, asPredicted: flag, differences: list(text) }),
+  'prediction?': object({ of: text, ...all(flag, 'compared asPredicted'), differences: list(text) }),
   members: { ...list(MEMBER), minItems: 1 },
 });
 
 const WORKLOAD = object({
   workload: text,
   pods: { type: 'integer', minimum: 1 },
-  forced: count,
-  late: count,
+  ...all(count, 'forced late'),
   stop: QUANTILES,
   activities: { type: 'object', additionalProperties: QUANTILES },
   'leastLeftMs?': { type: 'number' },

@@ -17,9 +17,8 @@ const LINE = 20;
 const IN_BAR = 7;
 const NORMAL = 7.6;
 const SMALL = 6.6;
-const MAX_NAME = 66;
-const MAX_END = 36;
-const MAX_LINES = 3;
+/** Characters, and lines of the sentence. */
+const [MAX_NAME, MAX_END, MAX_LINES] = [66, 36, 3];
 const MAX_TICKS = 5;
 const LEGEND_COLUMNS = 3;
 
@@ -93,10 +92,7 @@ text.title{font-size:17px;font-weight:600}text.line{font-size:13px}.kind{font-si
 ${CHART_STYLE}
 @media(prefers-color-scheme:dark){.paper{fill:#0d1117}text.title,text.name{fill:#e6edf3}.kind{fill:#9198a1}}`.trim();
 
-function toneOf(isBad: boolean): string {
-  return isBad ? ' class="bad"' : '';
-}
-
+const toneOf = (isBad: boolean): string => (isBad ? ' class="bad"' : '');
 function percent(share: number): string {
   return `${Math.round(share * 10_000) / 100}%`;
 }
@@ -145,19 +141,15 @@ function barSvg({ paint, fromMs, untilMs, name, label }: Bar, axis: Axis, isSmal
   const rect = `<rect class="${paint}" ${place}><title>${escapeXml(label)}</title></rect>`;
   if (paint === 'run' || isSmall) return rect;
   for (const text of [label, name]) {
-    const size = SIZES.find(({ px }) => (text.length * IN_BAR + 4) / share <= px);
+    const [size] = SIZES.find(([, px]) => (text.length * IN_BAR + 4) / share <= px) ?? [];
     if (size === undefined) continue;
-    return `${rect}<text class="in in-${paint} ${size.name}" x="${percent(at + share / 2)}" y="21">${escapeXml(text)}</text>`;
+    return `${rect}<text class="in in-${paint} ${size}" x="${percent(at + share / 2)}" y="21">${escapeXml(text)}</text>`;
   }
   return rect;
 }
 
 /** The width of the bars in the narrowest window of each size: a page hides the text of the larger ones. */
-const SIZES = [
-  { name: 's', px: 300 },
-  { name: 'm', px: 600 },
-  { name: 'l', px: INNER },
-] as const;
+const SIZES = Object.entries({ s: 300, m: 600, l: INNER });
 
 function markSvg({ atMs, text, kind }: Mark, axis: Axis, isSmall: boolean): string {
   const share = shareOf(axis, atMs);

@@ -62,11 +62,10 @@ export function stopOfTombstone(tombstone: Tombstone, pod: string, now: Now): Me
 
 /** undefined: something else has happened since. */
 function againOf({ Died, StopRequested, History = [] }: Tombstone): MemberStop['again'] {
-  if (Died !== undefined || StopRequested !== undefined) return undefined;
   const restart = lastRestart(History);
-  const endedMs = msOf(restart.find(({ Event }) => Event === 'ended for a restart')?.At);
-  const againMs = msOf(restart.findLast(({ Event }) => Event === 'started')?.At);
-  return endedMs === undefined || againMs === undefined || againMs < endedMs ? undefined : { endedMs, againMs };
+  const endedMs = msOf(restart.find(({ Event }) => Event === 'ended for a restart')?.At) ?? Number.NaN;
+  const againMs = msOf(restart.findLast(({ Event }) => Event === 'started')?.At) ?? Number.NaN;
+  return Died === undefined && StopRequested === undefined && againMs >= endedMs ? { endedMs, againMs } : undefined;
 }
 
 /**

@@ -111,14 +111,10 @@ function restartsOf({ members }: PodStop): string | undefined {
 
 /** Times are drawn by the wall clock, so a clock that was set between two ends shifts one against the other. */
 function clockMovedMs({ members }: PodStop): number {
-  const boots = Map.groupBy(
-    members.flatMap(({ clock }) => clock ?? []),
-    ({ boot }) => boot,
+  const clocks = members.flatMap(({ clock }) => clock ?? []);
+  const moves = clocks.flatMap(({ boot, aheadMs }) =>
+    clocks.map((other) => (other.boot === boot ? other.aheadMs - aheadMs : 0)),
   );
-  const moves = [...boots.values()].map((clocks) => {
-    const ahead = clocks.map(({ aheadMs }) => aheadMs);
-    return Math.max(...ahead) - Math.min(...ahead);
-  });
   return Math.max(0, ...moves);
 }
 
@@ -156,11 +152,10 @@ const MAX_LISTED = 5;
 
 /** The phase that took most, of what is not waiting for another member. */
 function longestOf({ members, earlier }: PodStop): string | undefined {
-  const own = members
-    .filter((member) => !earlier.has(member))
-    .flatMap((member) => phasesOf(member).map((span) => ({ member, span })))
-    .filter(({ span }) => span.activity !== 'hold');
-  const [longest] = own.sort((a, b) => lengthOf(b.span) - lengthOf(a.span));
+  const own = members.filter((member) => !earlier.has(member));
+  const spans = own.flatMap((member) => phasesOf(member).map((span) => ({ member, span })));
+  const active = spans.filter(({ span }) => span.activity !== 'hold');
+  const [longest] = active.sort((a, b) => lengthOf(b.span) - lengthOf(a.span));
   if (longest === undefined || lengthOf(longest.span) < LEAST_TOLD_MS) return undefined;
   const { member, span } = longest;
   const took = seconds(lengthOf(span));
