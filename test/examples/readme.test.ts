@@ -1,4 +1,4 @@
-/** Each example that judges itself does what its README says, and clears everything away. */
+/** Each example that checks itself does what its README says, and clears everything away. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { ENGINE, titled } from '../helpers/engine.ts';
 import { NODE, ROOT } from '../helpers/paths.ts';
-import { runExample } from './judged.ts';
+import { runExample } from './run-example.ts';
 
 interface Example {
   readonly title: string;

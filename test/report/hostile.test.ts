@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { stopOfEvidence } from '../../src/report/evidence.ts';
 import { hostileEvidence, tryFiles } from './hostile.ts';
-import { judgeSpans } from './oracle.ts';
+import { checkSpans } from './oracle.ts';
 
 const FILES = 400;
 
@@ -17,7 +17,7 @@ it(`${FILES} hostile tombstones, pods and logs become no markup, no escape seque
 it('the bars of hostile evidence never overlap, and add up to the time of its stop', () => {
   const members = Array.from({ length: 2_000 }, (_, seed) => {
     const member = stopOfEvidence(hostileEvidence(seed), { pod: 'p', workload: 'p' });
-    if (member !== undefined) judgeSpans(member, `seed ${seed}`);
+    if (member !== undefined) checkSpans(member, `seed ${seed}`);
     return member;
   });
   assert.ok(members.filter((member) => member !== undefined).length > 500);

@@ -141,7 +141,7 @@ const MAX_GROWTH = { times: 60, and: 400_000 } as const;
  * Throws where anything of it becomes markup or acts on a terminal, or where the report is out of all proportion.
  * Returns whether it told anything.
  */
-export function judgeText(text: string): boolean {
+export function checkText(text: string): boolean {
   const yaml = (source: string): unknown => {
     const parsed = parseYaml(source);
     return parsed.ok ? parsed.value : undefined;
@@ -182,7 +182,7 @@ export function tryFiles(count: number, first: number): Tried {
     const text = hostileText(seed);
     const sinceMs = performance.now();
     try {
-      if (judgeText(text)) told += 1;
+      if (checkText(text)) told += 1;
     } catch (error) {
       throw new Error(`node test/report/hostile.ts 1 ${seed}`, { cause: error });
     }

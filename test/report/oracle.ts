@@ -21,7 +21,7 @@ import { World } from '../sim/world.ts';
 /** 0 of the simulator's clock. */
 const EPOCH_MS = 1_800_000_000_000;
 
-export interface Judged {
+export interface Compared {
   readonly members: number;
   readonly forced: number;
   readonly stopped: number;
@@ -30,7 +30,7 @@ export interface Judged {
   readonly silent: number;
 }
 
-export function judgePod(seed: number): Judged {
+export function comparePod(seed: number): Compared {
   const scenario = draw(seed);
   // What a command leaves behind outside of its group gets its signals in a sweep, which only the log of the run has.
   const swept = new Set<string>();
@@ -41,10 +41,10 @@ export function judgePod(seed: number): Judged {
   // A clock that is turned, or another boot, moves what was written before.
   const isTurned = scenario.faults.some((fault) => fault.do === 'turn clock' || fault.do === 'reboot');
   const told = world.containers.flatMap((container) => tell(container) ?? []);
-  for (const one of told) judgeMember(one, { isTurned, swept }, `seed ${seed}, ${one.container.member.name}`);
+  for (const one of told) compareMember(one, { isTurned, swept }, `seed ${seed}, ${one.container.member.name}`);
   const last = new Map(told.map((one) => [one.container.member.name, one]));
   const isWhole = !isTurned && world.containers.length === told.length && told.length === world.members.length;
-  if (isWhole) judgeWhole([...last.values()], `seed ${seed}`);
+  if (isWhole) compareWhole([...last.values()], `seed ${seed}`);
   return {
     members: told.length,
     forced: told.filter(({ tombstone }) => tombstone.forcedBy !== undefined).length,
@@ -92,7 +92,11 @@ interface Known {
   readonly swept: ReadonlySet<string>;
 }
 
-function judgeMember({ container, command, tombstone, evidence }: Told, { isTurned, swept }: Known, who: string): void {
+function compareMember(
+  { container, command, tombstone, evidence }: Told,
+  { isTurned, swept }: Known,
+  who: string,
+): void {
   const { exit } = command;
   const wasKilled = exit.signal === SIGKILL;
   for (const [how, stop] of [
@@ -121,14 +125,14 @@ function judgeMember({ container, command, tombstone, evidence }: Told, { isTurn
       const isKnown = container.asked.some(({ atMs }) => Math.abs(wallMs(atMs) - (stop.requestedMs ?? 0)) <= 1);
       assert.ok(isKnown, `${at}: asked at ${stop.requestedMs - wallMs(0)}`);
     }
-    judgeSpans(stop, at);
+    checkSpans(stop, at);
   }
   for (const fact of ['diedMs', 'requestedMs', 'stopReason', 'forcedBy'] as const)
     assert.equal(evidence[fact], tombstone[fact], `${who}: ${fact}`);
 }
 
 /** Bars of one member never overlap, and those of its stop add up to it. */
-export function judgeSpans({ spans, requestedMs, diedMs }: MemberStop, at: string): void {
+export function checkSpans({ spans, requestedMs, diedMs }: MemberStop, at: string): void {
   for (const [index, span] of spans.entries()) {
     assert.ok(span.untilMs >= span.fromMs, at);
     const next = spans[index + 1];
@@ -143,7 +147,7 @@ export function judgeSpans({ spans, requestedMs, diedMs }: MemberStop, at: strin
 }
 
 /** Clocks that go apart change who seems to be last, so each member is put on the simulator's. */
-function judgeWhole(told: readonly Told[], seed: string): void {
+function compareWhole(told: readonly Told[], seed: string): void {
   const members = told.map(({ tombstone, container }) => shifted(tombstone, -container.member.wallOffMs));
   const [pod] = podsOf(members, EPOCH_MS);
   assert.ok(pod !== undefined, seed);
@@ -167,16 +171,16 @@ function shifted(member: MemberStop, byMs: number): MemberStop {
   };
 }
 
-export function judgePods(count: number, first: number): Judged {
+export function comparePods(count: number, first: number): Compared {
   const total = { members: 0, forced: 0, stopped: 0, pods: 0, silent: 0 };
   for (let seed = first; seed < first + count; seed += 1) {
-    const judged = judgePod(seed);
-    for (const key of ['members', 'forced', 'stopped', 'pods', 'silent'] as const) total[key] += judged[key];
+    const compared = comparePod(seed);
+    for (const key of ['members', 'forced', 'stopped', 'pods', 'silent'] as const) total[key] += compared[key];
   }
   return total;
 }
 
 if (import.meta.main) {
   const [pods = '10000', first = '1'] = process.argv.slice(2);
-  console.log(JSON.stringify(judgePods(Number(pods), Number(first))));
+  console.log(JSON.stringify(comparePods(Number(pods), Number(first))));
 }
