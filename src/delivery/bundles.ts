@@ -7,9 +7,11 @@
  * other dynamic import stays lazy inside its bundle: esbuild initialises the module when it is first
  * imported.
  */
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
+import { type BuildOptions, build, type Metafile, type OutputFile, type Plugin } from 'esbuild';
+import { placeContent } from './place.ts';
 
 export interface Bundles {
   readonly run: string;
@@ -25,6 +27,18 @@ export interface Release {
   readonly commit: string;
 }
 
+/** `commit`: where no repository can tell it, as in the build of an image. */
+export function readRelease(root: string, commit: string = readCommit(root)): Release {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+  return { version, commit };
+}
+
+/** A source archive has no repository; the version alone must do then. */
+function readCommit(root: string): string {
+  const { status, stdout } = spawnSync('git', ['rev-parse', '--short=12', 'HEAD'], { cwd: root, encoding: 'utf8' });
+  return status === 0 ? stdout.trim() : 'unknown';
+}
+
 /**
  * What `sexton run` enters by and what it loads to resolve its configuration; every other dynamic import from `src/cli`
  * is a tool.
@@ -35,6 +49,14 @@ const RUN_MODULES: ReadonlySet<string> = new Set(['src/cli/commands/run.ts', 'sr
  * directory always has.
  */
 const OTHER_TOOLS: ReadonlySet<string> = new Set(['src/config/file/yaml.ts', 'chokidar', 'src/runtime/host/execa.ts']);
+
+/** Lays all but `run.cjs`, which a build may mark. */
+export function placeBundles(app: string, licenses: string, bundles: Bundles): void {
+  placeContent(join(licenses, 'packages.txt'), bundles.licenses);
+  placeContent(join(app, 'main.cjs'), bundles.launcher);
+  placeContent(join(app, 'tools.cjs'), bundles.tools);
+  placeContent(join(app, 'pino.cjs'), bundles.pino);
+}
 
 export async function makeBundles(root: string, release: Release): Promise<Bundles> {
   const entry = join(root, 'src/cli/main.ts');
@@ -134,22 +156,23 @@ function licensesOf(root: string, metafiles: readonly Metafile[]): string {
 }
 
 function licenseOf(root: string, directory: string): string {
-  const { name, version, license } = JSON.parse(readFileSync(join(root, directory, 'package.json'), 'utf8')) as Record<
-    string,
-    string
-  >;
+  const manifest = readFileSync(join(root, directory, 'package.json'), 'utf8');
+  const { name, version, license } = JSON.parse(manifest) as Record<string, string>;
   const names = ['LICENSE', 'license', 'LICENSE.md', 'LICENSE.txt'];
   const path = names.map((file) => join(root, directory, file)).find((file) => existsSync(file));
   const text = path ? readFileSync(path, 'utf8').trim() : `License: ${license}`;
   return `${name} ${version}\n\n${text}\n`;
 }
 
-/**
- * In ASCII, since the launcher reads it as latin1: esbuild escapes what is in strings, but not what is in regular
- * expressions.
- */
-function asciiTextOf(files: readonly { readonly text: string }[]): string {
-  const [file] = files;
+/** In ASCII, as the launcher reads it as latin1: esbuild escapes what is in strings, but not in regular expressions. */
+function asciiTextOf(files: readonly OutputFile[]): string {
+  return textOf(files).replaceAll(
+    /[\u0080-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+export function textOf([file]: readonly OutputFile[] = []): string {
   if (!file) throw new Error('internal error: esbuild wrote nothing');
-  return file.text.replaceAll(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return file.text;
 }

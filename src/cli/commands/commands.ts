@@ -68,7 +68,7 @@ time. 125: no member to ask, an unknown name, or a graveyard that is not there
 or cannot be written.
 `;
 /** What `report` draws. */
-export const REPORT_FORMATS = ['text', 'html', 'svg', 'json', 'mermaid', 'markdown', 'perfetto'] as const;
+export const REPORT_FORMATS = ['text', 'html', 'svg', 'json', 'perfetto'] as const;
 const REPORT = `SOURCE is a graveyard, a file, or - for standard input. It may hold tombstones,
 pods as kubectl get pods -o json (or yaml) prints them, or logs of containers,
 also as Docker, CRI, Loki and journald wrap them:
@@ -77,7 +77,7 @@ kubectl get pod web-0 -o json | sexton report -
 kubectl logs -l app=web --prefix | sexton report -
 
 Without a SOURCE it reads the graveyard of this pod. Of many pods it prints
-figures by workload. svg and mermaid draw one pod.
+figures by workload. svg draws one pod.
 Exit code 0: reported. 1: what --fail-on names has happened.
 125: nothing to read.
 `;

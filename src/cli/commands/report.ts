@@ -10,7 +10,7 @@ import { choice, show } from '../../config/notation/parse.ts';
 import type { TextStyle } from '../../report/chart-text.ts';
 import { htmlPage } from '../../report/html.ts';
 import { type Read, readText } from '../../report/input.ts';
-import { podMarkdown, podMermaid, podsJson, podsPerfetto } from '../../report/plain.ts';
+import { podsJson, podsPerfetto } from '../../report/plain.ts';
 import { forcedOf, lateOf, type MemberStop, type PodStop, podsOf } from '../../report/stop.ts';
 import { podSvg } from '../../report/svg.ts';
 import { fleetText, podText } from '../../report/text.ts';
@@ -97,8 +97,8 @@ function argumentsOf(args: readonly string[]): Arguments {
   if (watch && words.some((source) => source === '-' || !isDirectory(source)))
     throw refuse('--watch: only a graveyard changes while it is read; name one, or none');
   if (watch && output !== 'text') throw refuse('--watch: it shows text; leave --output out');
-  if (against !== undefined && (watch || output === 'perfetto' || output === 'mermaid'))
-    throw refuse(`--against: ${watch ? '--watch' : output} cannot show it; take text, html, svg, markdown or json`);
+  if (against !== undefined && (watch || output === 'perfetto'))
+    throw refuse(`--against: ${watch ? '--watch' : output} cannot show it; take text, html, svg or json`);
   if (against === '-') throw refuse('--against -: name the file of the manifest');
   return {
     format: output,
@@ -178,10 +178,6 @@ function formatted(pods: readonly PodStop[], format: Format, env: Env): string {
       return podSvg(onlyOf(pods, format));
     case 'json':
       return podsJson(pods);
-    case 'mermaid':
-      return podMermaid(onlyOf(pods, format));
-    case 'markdown':
-      return pods.map(podMarkdown).join('\n');
     case 'perfetto':
       return podsPerfetto(pods);
     default:

@@ -4,12 +4,11 @@
  */
 
 import type { MemberConfig } from '../../core/config.ts';
-import type { Evidence } from '../../core/format/evidence.ts';
+import { type Evidence, msOf } from '../../core/format/evidence.ts';
 import { evidenceOf } from '../../core/lifecycle/record.ts';
 import type { State } from '../../core/state/state.ts';
 import { stopOfEvidence } from '../../report/evidence.ts';
 import { traceOf } from '../../report/otlp.ts';
-import { msOf } from '../../report/time.ts';
 
 export interface Sender {
   readonly member: MemberConfig;

@@ -41,9 +41,6 @@ export interface Graveyard {
   readonly members: readonly Tombstone[];
   /** What else lies there under a name that does not begin with a dot, and why it is no tombstone. */
   readonly unreadable: readonly { readonly name: string; readonly why: string }[];
-  /**
-   * Members that may be gone, and may not: `why` is the error by which their sockets could not be asked, such as
-   * `EACCES`.
-   */
+  /** Members that may be gone, and may not: `why` is the error, such as `EACCES`, that hid their sockets. */
   readonly unknown: readonly { readonly name: string; readonly why: string }[];
 }

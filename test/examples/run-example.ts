@@ -1,7 +1,4 @@
-/**
- * An example that runs as plain processes of this machine and judges itself by its exit code. It must clear everything
- * away.
- */
+/** Runs an example as plain processes of this machine. Its exit code says whether it worked; it must leave nothing. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
