@@ -23,6 +23,13 @@ export interface Ignore {
   readonly removable: Range | undefined;
 }
 
+/** An ignore, those of its rules that ignore nothing, and those of them that do not exist. */
+export interface Unused {
+  readonly ignore: Ignore;
+  readonly rules: readonly string[];
+  readonly unknown: readonly string[];
+}
+
 const COMMENT = /#\s*sexton-ignore\s+(SX\d+(?:\s*,\s*SX\d+)*)\s*(?::\s*(.*))?$/;
 const ANNOTATION = 'check.sexton.dev/ignore';
 

@@ -8,10 +8,10 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { parse } from 'yaml';
-import { ruleNamed } from '../../src/check/rules/table.ts';
 import { COMMANDS } from '../../src/cli/commands/commands.ts';
 import { ROOT } from '../helpers/paths.ts';
 import { temporaryDirectory } from '../helpers/temporary.ts';
+import { examples } from './rules.ts';
 
 interface Step {
   readonly shell: string;
@@ -28,9 +28,9 @@ interface Action {
 
 const ACTION: Action = parse(readFileSync(join(ROOT, 'action.yml'), 'utf8'));
 const { steps } = ACTION.runs;
-const BAD = ruleNamed('SX101').bad;
-const GOOD = ruleNamed('SX101').good;
-const WARNS = ruleNamed('SX109').bad;
+const BAD = examples('SX101').bad;
+const GOOD = examples('SX101').good;
+const WARNS = examples('SX109').bad;
 /** Flags of `sexton check` that are no inputs: what the action writes by itself, and what is for people. */
 const LEFT_OUT = ['output', 'timeline', 'allow-empty', 'fix', 'diff', 'list-rules', 'explain', 'schema'];
 

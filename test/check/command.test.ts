@@ -5,15 +5,16 @@ import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { CHECK_SCHEMA } from '../../src/check/formats/json-schema.ts';
-import { INSTALLED_MIB } from '../../src/check/rules/delivery.ts';
-import { deployment, SERVICE } from '../../src/check/rules/examples.ts';
+import { INSTALLED_MIB } from '../../src/check/rules/SX806/rule.ts';
 import { RULES, ruleNamed } from '../../src/check/rules/table.ts';
 import { SEXTON } from '../helpers/paths.ts';
 import { temporaryDirectory } from '../helpers/temporary.ts';
+import { BAD_YAML, examples } from './rules.ts';
+import { deployment, SERVICE } from './workloads.ts';
 
-const BAD = ruleNamed('SX101').bad;
-const GOOD = ruleNamed('SX101').good;
-const WARNS = ruleNamed('SX109').bad;
+const BAD = examples('SX101').bad;
+const GOOD = examples('SX101').good;
+const WARNS = examples('SX109').bad;
 
 interface Outcome {
   readonly code: number | null;
@@ -279,7 +280,7 @@ describe('sexton check', () => {
 
   it('repairs what is worse than info, and that where it is asked for', () => {
     const dir = temporaryDirectory();
-    const { bad } = ruleNamed('SX301');
+    const { bad } = examples('SX301');
     const text = `${bad}---\n${BAD}`;
     const fixedBy = (...args: readonly string[]): string => {
       runIn(dir, { 'a.yaml': text }, ['--fix', ...args, 'a.yaml']);
@@ -343,9 +344,7 @@ describe('sexton check', () => {
 
   it('prints JSON as its schema says', () => {
     const dir = temporaryDirectory();
-    const all = RULES.filter(({ language }) => language === 'yaml')
-      .map(({ bad }) => bad)
-      .join('---\n');
+    const all = BAD_YAML.join('---\n');
     const { out } = runIn(dir, { 'a.yaml': all, 'b.yaml': 'a: [\n' }, ['-o', 'json', '.']);
     const value: { readonly findings: readonly { readonly fingerprint: string }[] } = JSON.parse(out);
     const isRight: ValidateFunction = new Ajv2020().compile(CHECK_SCHEMA);
@@ -390,7 +389,7 @@ describe('sexton check', () => {
 
   it('joins a budget with the pods of its own file first', () => {
     const dir = temporaryDirectory();
-    const { bad, good } = ruleNamed('SX501');
+    const { bad, good } = examples('SX501');
     const one = good.replace('replicas: 2', 'replicas: 1').replace('minAvailable: 1', 'maxUnavailable: 1');
     assert.equal(runIn(dir, { 'variants/two.yaml': good, 'variants/one.yaml': one }, ['variants']).code, 0);
     assert.equal(runIn(dir, { 'bad/a.yaml': bad }, ['bad']).code, 1);

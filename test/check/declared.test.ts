@@ -4,12 +4,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { check } from '../../src/check/check.ts';
-import { deployment } from '../../src/check/rules/examples.ts';
-import { ruleNamed } from '../../src/check/rules/table.ts';
+import { examples } from './rules.ts';
+import { deployment } from './workloads.ts';
 
 const STOP = 'check.sexton.dev/stop-seconds';
 /** Another workload of the same file, with a finding of its own. */
-const OTHER = `---\n${ruleNamed('SX101').bad}`;
+const OTHER = `---\n${examples('SX101').bad}`;
 
 function manifest(annotations: string): string {
   const text = deployment('- {name: web, image: "example.com/web:1"}');

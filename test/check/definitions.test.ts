@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { check } from '../../src/check/check.ts';
 import { positionAt } from '../../src/check/input/source.ts';
-import { ruleNamed } from '../../src/check/rules/table.ts';
+import { examples } from './rules.ts';
 
-const BAD = ruleNamed('SX101').bad;
+const BAD = examples('SX101').bad;
 const DEFINITION = `apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: webs.example.com}

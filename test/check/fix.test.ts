@@ -7,10 +7,13 @@ import { diffOf, type Fixed, fixed } from '../../src/check/fix.ts';
 import { parseLocated } from '../../src/check/input/located.ts';
 import { makeSource } from '../../src/check/input/source.ts';
 import { repaired } from '../../src/check/repair.ts';
-import { deployment, SERVICE } from '../../src/check/rules/examples.ts';
+import { examplesOf } from '../../src/check/rules/examples.ts';
 import { RULES } from '../../src/check/rules/table.ts';
+import { deployment, SERVICE } from './workloads.ts';
 
-const FIXABLE = RULES.filter(({ isFixable, language }) => isFixable === true && language === 'yaml');
+const FIXABLE = RULES.filter(({ isFixable, on }) => isFixable && on !== 'dockerfile').map(
+  (rule) => examplesOf(rule).bad,
+);
 
 /** As `--fix` leaves it. */
 async function fixedText(text: string): Promise<string> {
@@ -32,10 +35,7 @@ const written = fc
     isMarked: fc.boolean(),
   })
   .map(({ rules, comments, isCrlf, isMarked }) => {
-    const lines = rules
-      .map(({ bad }) => bad)
-      .join('---\n')
-      .split('\n');
+    const lines = rules.join('---\n').split('\n');
     for (const [index, at] of comments.entries()) {
       const line = at % lines.length;
       // Behind a value; a line of a block scalar would take it as text, and the examples have none.

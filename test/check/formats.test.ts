@@ -11,8 +11,8 @@ import { textOf } from '../../src/check/formats/text.ts';
 import { timelineChart } from '../../src/check/formats/timeline.ts';
 import { parseLocated, textAt } from '../../src/check/input/located.ts';
 import { isResourceList, krmOf } from '../../src/check/krm.ts';
-import { ruleNamed } from '../../src/check/rules/table.ts';
 import { chartLines } from '../../src/report/chart-text.ts';
+import { examples } from './rules.ts';
 import { everyFinding, SARIF_SHAPE } from './sarif.ts';
 import { type Element, parseXml } from './xml.ts';
 
@@ -53,7 +53,7 @@ describe('the formats of a check', () => {
   });
 
   it('are SARIF that counts characters as readers of a text do, without its byte order mark', async () => {
-    const text = ruleNamed('SX101').bad;
+    const text = examples('SX101').bad;
     const [marked, plain] = await Promise.all(
       [`\ufeff${text}`, text].map(async (one) => sarifOf(await check([{ path: 'a.yaml', text: one }]), '1.0.0')),
     );
@@ -135,7 +135,7 @@ describe('the formats of a check', () => {
   });
 
   it('are a KRM list that keeps its items byte for byte, and has results', async () => {
-    const item = ruleNamed('SX101').bad.trimEnd().replaceAll('\n', '\n  ');
+    const item = examples('SX101').bad.trimEnd().replaceAll('\n', '\n  ');
     const text = `apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n# first\n- ${item}\n`;
     assert.ok(isResourceList(text));
     assert.ok(!isResourceList(item));
@@ -171,7 +171,7 @@ describe('the formats of a check', () => {
   });
 
   it('are text that tells each finding once, also of workloads of one name in two files', async () => {
-    const { bad } = ruleNamed('SX101');
+    const { bad } = examples('SX101');
     const both = await check([
       { path: 'a/web.yaml', text: bad },
       { path: 'b/web.yaml', text: bad },
@@ -184,7 +184,7 @@ describe('the formats of a check', () => {
   });
 
   it('tell of an unused ignore beside the workloads, not with the first one of its file', async () => {
-    const found = await check([{ path: 'web.yaml', text: `${ruleNamed('SX101').bad}# sexton-ignore SX206: no npm\n` }]);
+    const found = await check([{ path: 'web.yaml', text: `${examples('SX101').bad}# sexton-ignore SX206: no npm\n` }]);
     assert.match(checkPage(found), /Other findings.*SX901/s);
     assert.match(
       textOf(found, { width: 80, colours: false, ascii: true }, false),

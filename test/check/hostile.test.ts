@@ -7,12 +7,12 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { deployment } from '../../src/check/rules/examples.ts';
-import { ruleNamed } from '../../src/check/rules/table.ts';
 import { SEXTON } from '../helpers/paths.ts';
 import { temporaryDirectory } from '../helpers/temporary.ts';
+import { examples } from './rules.ts';
+import { deployment } from './workloads.ts';
 
-const BAD = ruleNamed('SX101').bad;
+const BAD = examples('SX101').bad;
 /** Root may read everything. */
 const SOMEBODY = process.getuid?.() === 0 ? { uid: 54_321, gid: 54_321 } : {};
 /** For a run that would take hours. */

@@ -7,8 +7,8 @@ import { spawnSync } from 'node:child_process';
 import { describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
-import { ruleNamed } from '../../src/check/rules/table.ts';
 import { SEXTON } from '../helpers/paths.ts';
+import { examples } from './rules.ts';
 
 const TEXT = { type: 'string' } as const;
 const REFERENCE = {
@@ -77,9 +77,9 @@ function item(text: string): string {
   return `- ${lines.replaceAll('\n', '\n  ')}\n`;
 }
 
-const BAD = item(ruleNamed('SX101').bad);
-const GOOD = item(ruleNamed('SX101').good);
-const WARNS = item(ruleNamed('SX109').bad);
+const BAD = item(examples('SX101').bad);
+const GOOD = item(examples('SX101').good);
+const WARNS = item(examples('SX109').bad);
 const HEAD = 'apiVersion: config.kubernetes.io/v1\nkind: ResourceList\n';
 
 describe('sexton check as a KRM function', () => {
@@ -156,7 +156,7 @@ describe('sexton check as a KRM function', () => {
   });
 
   it('joins the items of the list', () => {
-    const { results } = runFunction(`${HEAD}items:\n${ruleNamed('SX301').bad.split('---\n').map(item).join('')}`);
+    const { results } = runFunction(`${HEAD}items:\n${examples('SX301').bad.split('---\n').map(item).join('')}`);
     assert.deepEqual(
       results.map(({ tags }) => tags),
       [{ rule: 'SX301' }],

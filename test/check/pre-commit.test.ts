@@ -9,9 +9,9 @@ import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { parse } from 'yaml';
 import { collect } from '../../src/check/files.ts';
-import { ruleNamed } from '../../src/check/rules/table.ts';
 import { ROOT, SEXTON } from '../helpers/paths.ts';
 import { temporaryDirectory } from '../helpers/temporary.ts';
+import { examples } from './rules.ts';
 
 interface Hook {
   readonly id: string;
@@ -58,8 +58,8 @@ describe('the hook of pre-commit', () => {
 
   it('fails a commit by errors, and lets it pass without', () => {
     const dir = temporaryDirectory();
-    writeFileSync(join(dir, 'bad.yaml'), ruleNamed('SX101').bad);
-    writeFileSync(join(dir, 'good.yaml'), ruleNamed('SX101').good);
+    writeFileSync(join(dir, 'bad.yaml'), examples('SX101').bad);
+    writeFileSync(join(dir, 'good.yaml'), examples('SX101').good);
     writeFileSync(join(dir, 'package.json'), '{"name": "web"}\n');
     const run = (...names: readonly string[]) => {
       const [program = '', ...args] = HOOK.entry.split(' ');

@@ -3,12 +3,12 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, lstatSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { ruleNamed } from '../../src/check/rules/table.ts';
 import { replaceText } from '../../src/check/write-back.ts';
 import { SEXTON } from '../helpers/paths.ts';
 import { temporaryDirectory } from '../helpers/temporary.ts';
+import { examples } from './rules.ts';
 
-const BAD = ruleNamed('SX101').bad;
+const BAD = examples('SX101').bad;
 
 describe('the files of --fix', () => {
   it('keep their text where the repaired one cannot be written whole, and the message names the file', () => {

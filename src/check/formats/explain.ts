@@ -3,6 +3,7 @@
  * and in SARIF.
  */
 import { formatTable } from '../../cli/text/table.ts';
+import { examplesOf } from '../rules/examples.ts';
 import type { Rule } from '../rules/rule.ts';
 import { RULES } from '../rules/table.ts';
 
@@ -12,7 +13,8 @@ export function rulesText(width: number): string {
 }
 
 export function ruleText(rule: Rule): string {
-  const { id, severity, title, why, remedy, bad, good, isFixable } = rule;
+  const { id, severity, title, why, remedy, isFixable } = rule;
+  const { bad, good } = examplesOf(rule);
   const parts = [
     `${id} (${severity}${isFixable ? ', --fix' : ''}): ${title}.`,
     `${why}\n${remedy}`,
@@ -27,8 +29,9 @@ export function ruleText(rule: Rule): string {
 
 /** Without a heading. Each paragraph is one line. */
 export function ruleMarkdown(rule: Rule): string {
-  const { severity, title, why, remedy, bad, good, language, isFixable } = rule;
-  const fence = (text: string): string => `\`\`\`${language}\n${text.trimEnd()}\n\`\`\``;
+  const { severity, title, why, remedy, on, isFixable } = rule;
+  const { bad, good } = examplesOf(rule);
+  const fence = (text: string): string => `\`\`\`${on === 'dockerfile' ? on : 'yaml'}\n${text.trimEnd()}\n\`\`\``;
   const parts = [
     `**${title}.** Severity: ${severity}.${isFixable ? ' `--fix` repairs it.' : ''}`,
     why,
@@ -44,8 +47,8 @@ export function ruleMarkdown(rule: Rule): string {
   return `${parts.join('\n\n')}\n`;
 }
 
-function nameOf({ language, on }: Rule): string {
-  if (language === 'dockerfile') return 'a Dockerfile';
+function nameOf({ on }: Rule): string {
+  if (on === 'dockerfile') return 'a Dockerfile';
   return on === 'compose' ? 'a Compose file' : 'a manifest';
 }
 

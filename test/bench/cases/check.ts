@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { examplesOf } from '../../../src/check/rules/examples.ts';
 import { RULES } from '../../../src/check/rules/table.ts';
 import { SEXTON } from '../../helpers/paths.ts';
 import { type Case, Samples } from '../measurement.ts';
@@ -33,8 +34,8 @@ export const check: Case = {
 
 /** Each with a name and labels of its own, so that what is joined is found among many. */
 function manifests(): string {
-  const examples = RULES.filter(({ on }) => on === 'workload' || on === 'budget').flatMap(({ bad }) =>
-    bad.split('---\n'),
+  const examples = RULES.filter(({ on }) => on === 'workload' || on === 'budget').flatMap((rule) =>
+    examplesOf(rule).bad.split('---\n'),
   );
   const documents = Array.from({ length: DOCUMENTS }, (_, index) => {
     const text = examples[index % examples.length] ?? '';

@@ -5,9 +5,9 @@ import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { deployment } from '../../../src/check/rules/examples.ts';
 import { SEXTON } from '../../helpers/paths.ts';
 import { temporaryDirectory } from '../../helpers/temporary.ts';
+import { deployment } from '../workloads.ts';
 import { archiveOf, directoryOf, dockerFiles, type ImageOf, ociFiles, tarOf } from './layouts.ts';
 
 const DASH = tarOf({ 'usr/bin/dash': 'ELF', 'usr/bin/sh': '-> dash', bin: '-> usr/bin' });
