@@ -1,4 +1,4 @@
-import { asCronJob, deployment, WEB } from '../workloads.ts';
+import { asCronJob, deployment, hooked, WEB } from '../workloads.ts';
 import type { Cases } from './case.ts';
 
 const PREFIX = 'check.sexton.dev/';
@@ -8,6 +8,13 @@ const onPod = (annotations: string): string =>
   deployment(WEB).replace('labels: {app: web}}', `labels: {app: web}, annotations: {${annotations}}}`);
 
 export const ANNOTATION_CASES: Cases = {
+  SX901: {
+    'one rule of an ignore, which still ignores another one': {
+      text: `# sexton-ignore SX101, SX104: known\n${hooked('{sleep: {seconds: 35}}')}`,
+      says: [/: SX104 finds nothing here$/],
+      fixed: false,
+    },
+  },
   SX902: {
     'a wrong value at the pod of a workload': {
       text: onPod(`${PREFIX}lb-seconds: soon`),

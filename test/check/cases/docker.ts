@@ -112,6 +112,7 @@ export const DOCKER_CASES: Cases = {
       /^info @- \[CMD \["npm", "start"\]\] npm is PID 1 and starts the program by a shell$/,
     ],
     'yarn in a shell that becomes it': ['FROM node:22-alpine\nCMD yarn start\n', /^info .*yarn is PID 1/],
+    'npm in the shell of Windows': 'FROM node:22-windowsservercore\nCMD npm start\n',
     'npm behind a shell, of which SX601 tells': 'FROM node:22\nCMD npm start\n',
     'npm behind an init': 'FROM node:22\nENTRYPOINT ["tini", "--", "npm", "start"]\n',
     'npm behind an init of the image below': {

@@ -1,5 +1,5 @@
 import { deployment, job, under, WEB } from '../workloads.ts';
-import type { Cases } from './case.ts';
+import { type Cases, FOUND } from './case.ts';
 
 const UID = '  env:\n    - {name: SEXTON_POD_UID, valueFrom: {fieldRef: {fieldPath: metadata.uid}}}\n';
 const mount = (volume = 'graveyard', more = ''): string =>
@@ -84,6 +84,14 @@ export const SEXTON_CASES: Cases = {
     },
   },
   SX803: {
+    'a container without a graveyard beside two of its name': [
+      pair(
+        member('work', '') + member('work', ''),
+        '- {name: solo, image: "a/b:1", command: [/sexton/sexton, run, --name, work, --, /bin/work]}\n',
+      ),
+      FOUND,
+      FOUND,
+    ],
     'a container that is no member': pair(member('work', ''), sidecar('--mains, work, ', '')),
     'a wrong name, where another container may have it': [
       pair(`${member('work', '')}- {name: other, image: "example.com/other:1"}\n`, sidecar('--mains, wrok, ')),

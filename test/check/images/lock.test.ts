@@ -8,9 +8,8 @@ import { gzipSync } from 'node:zlib';
 import { SEXTON } from '../../helpers/paths.ts';
 import { temporaryDirectory } from '../../helpers/temporary.ts';
 import { deployment } from '../workloads.ts';
-import { archiveOf, directoryOf, dockerFiles, type ImageOf, ociFiles, tarOf } from './layouts.ts';
+import { archiveOf, directoryOf, dockerFiles, type ImageOf, ociFiles } from './layouts.ts';
 
-const DASH = tarOf({ 'usr/bin/dash': 'ELF', 'usr/bin/sh': '-> dash', bin: '-> usr/bin' });
 const CONFIG = {
   Entrypoint: ['/entry', '--flag'],
   Cmd: ['serve'],
@@ -18,8 +17,8 @@ const CONFIG = {
   User: '1000:1000',
   Env: ['SEXTON_DRAIN=5s', 'PATH=/usr/bin', 'TOKEN=secret', 'SEXTON_CONFIG='],
 };
-const WEB: ImageOf = { name: 'example.com/web:1', config: CONFIG, layers: [DASH] };
-const API: ImageOf = { name: 'docker.io/library/api:2', layers: [tarOf({ api: 'ELF' })] };
+const WEB: ImageOf = { name: 'example.com/web:1', config: CONFIG };
+const API: ImageOf = { name: 'docker.io/library/api:2' };
 /** Of `WEB`. */
 const FACTS = {
   entrypoint: ['/entry', '--flag'],
@@ -28,7 +27,6 @@ const FACTS = {
   user: '1000:1000',
   env: { SEXTON_CONFIG: '', SEXTON_DRAIN: '5s' },
 };
-const FILES = { shell: 'dash', programs: ['dash', 'sh'] };
 
 /** As docker image inspect prints it. */
 function inspect(names: readonly string[], config: object, digests: readonly string[] = []): string {
@@ -62,14 +60,14 @@ describe('sexton images lock', () => {
     'an archive of one': archiveOf(ociFiles([WEB, API])),
     'an archive of docker save': archiveOf(dockerFiles([WEB, API])),
   }))
-    it(`reads ${what}: what the images start, their shells, and of their variables only those of sexton`, () => {
+    it(`reads ${what}: what the images start, and of their variables only those of sexton`, () => {
       assert.deepEqual(locked([path]), {
-        'api:2': { shell: 'none', programs: [] },
-        'example.com/web:1': { ...FACTS, ...FILES },
+        'api:2': {},
+        'example.com/web:1': FACTS,
       });
     });
 
-  it('reads what docker and podman inspect print, which tells no shell', () => {
+  it('reads what docker and podman inspect print', () => {
     const docker = inspect(['web:1', 'example.com/web:1'], CONFIG, ['web@sha256:abc']);
     const expected = { 'example.com/web:1': FACTS, 'web:1': FACTS, 'web@sha256:abc': FACTS };
     assert.deepEqual(locked(['-'], docker), expected);
@@ -77,8 +75,13 @@ describe('sexton images lock', () => {
       'docker.io/library/web@sha256:abc',
     ]);
     assert.deepEqual(locked(['-'], podman), expected);
+  });
+
+  it('takes the shell from the base image that a label names, and knows no other', () => {
     const labels = { 'org.opencontainers.image.base.name': 'docker.io/library/alpine:3.20' };
-    assert.deepEqual(locked(['-'], inspect(['web:1'], { Labels: labels })), { 'web:1': { shell: 'busybox' } });
+    const image = { name: 'web:1', config: { Labels: labels } };
+    assert.deepEqual(locked(['-'], inspect(['web:1'], image.config)), { 'web:1': { shell: 'busybox' } });
+    assert.deepEqual(locked([directoryOf(ociFiles([image]))]), { 'web:1': { shell: 'busybox' } });
   });
 
   it('writes the same bytes whatever the order, also to a file', () => {
@@ -92,10 +95,9 @@ describe('sexton images lock', () => {
   });
 
   it('puts together what two inputs say of one image', () => {
-    const path = archiveOf(ociFiles([{ ...WEB, config: {} }]));
-    assert.deepEqual(locked([path, '-'], inspect(['example.com/web:1'], CONFIG)), {
-      'example.com/web:1': { ...FACTS, ...FILES },
-    });
+    const { Cmd, ...config } = CONFIG;
+    const path = archiveOf(ociFiles([{ ...WEB, config: { Cmd } }]));
+    assert.deepEqual(locked([path, '-'], inspect(['example.com/web:1'], config)), { 'example.com/web:1': FACTS });
   });
 
   it('takes of several platforms the same one everywhere, and no attestation', () => {
@@ -105,16 +107,16 @@ describe('sexton images lock', () => {
       platform: { os, architecture },
     });
     const files = ociFiles([other('linux', 'arm64'), other('linux', 'amd64'), other('unknown', 'unknown')]);
-    assert.deepEqual(locked([directoryOf(files)]), { 'example.com/web:1': { cmd: ['amd64'], ...FILES } });
+    assert.deepEqual(locked([directoryOf(files)]), { 'example.com/web:1': { cmd: ['amd64'] } });
     const arm = ociFiles([other('windows', 'amd64'), other('linux', 'arm64')]);
-    assert.deepEqual(locked([directoryOf(arm)]), { 'example.com/web:1': { cmd: ['arm64'], ...FILES } });
+    assert.deepEqual(locked([directoryOf(arm)]), { 'example.com/web:1': { cmd: ['arm64'] } });
   });
 
   it('gives an image that has no name the one that is written in front of it', () => {
     // As skopeo writes it: the tag alone.
-    for (const image of [{ ...API, name: '2' }, { layers: API.layers }]) {
+    for (const image of [{ ...API, name: '2' }, {}]) {
       const path = directoryOf(ociFiles([image]));
-      const expected = { 'example.com/api:2': { shell: 'none', programs: [] } };
+      const expected = { 'example.com/api:2': {} };
       assert.deepEqual(locked([`example.com/api:2=${path}`]), expected);
       const { code, err } = lock([path]);
       assert.equal(code, 2);
@@ -140,11 +142,11 @@ describe('sexton images lock', () => {
 
   it('writes a file that sexton check reads', () => {
     const path = file('a.yaml', deployment('- {name: web, image: "example.com/web:1"}'));
-    const image = { ...WEB, config: { Cmd: ['sh', '-c', 'prepare && server'] } };
+    const image = { ...WEB, config: { Cmd: ['bash', '-c', 'prepare && { server; }'] } };
     const images = file('images.json', '');
     assert.equal(lock(['-o', images, directoryOf(ociFiles([image]))]).code, 0);
     const { stdout } = spawnSync(SEXTON, ['check', '--images', images, path], { encoding: 'utf8' });
-    assert.match(stdout, /error SX201 web: sh -c stays PID 1/);
+    assert.match(stdout, /SX201 web: bash -c stays PID 1/);
   });
 
   it('says which input it cannot read and why, reads the others, and exits with 2', () => {
@@ -152,7 +154,6 @@ describe('sexton images lock', () => {
     const layout = ociFiles([WEB]);
     const [blob = ''] = Object.keys(layout).filter((path) => path.startsWith('blobs/'));
     const { [blob]: _, ...holed } = layout;
-    const gzipped = dockerFiles([{ ...WEB, layers: [gzipSync(DASH).subarray(0, 60)] }]);
     const outside = directoryOf({ a: Buffer.from('{"config": {"User": "stolen"}}') });
     const linked = directoryOf(holed);
     symlinkSync(file('blob', layout[blob] ?? ''), join(linked, blob));
@@ -165,15 +166,10 @@ describe('sexton images lock', () => {
       [file('c.json', '[]'), /it holds no image; name what/],
       [file('d.json', '[{"Id": "x"}]'), /it has no Config; name what/],
       [file('e.json', inspect([], {})), /it does not say what the image is called; write NAME=/],
-      [file('f.tar.gz', gzipSync(DASH)), /it is compressed as a whole; unpack it with gunzip/],
+      [file('f.tar.gz', gzipSync('image')), /it is compressed as a whole; unpack it with gunzip/],
       [temporaryDirectory(), /it has neither index\.json nor manifest\.json/],
       [`web:1=${directoryOf(ociFiles([WEB, API]))}`, /it holds 2 images, which cannot all be web:1; leave web:1= out/],
       [`=${directoryOf(layout)}`, /there is no name in front of the =/],
-      [
-        archiveOf({ ...broken, '0-0/layer.tar': Buffer.from('no tar') }),
-        /the layer 0-0\/layer\.tar: it is no tar archive/,
-      ],
-      [archiveOf(gzipped), /the layer 0-0\/layer\.tar cannot be decompressed \(Z_BUF_ERROR\)/],
       [directoryOf(holed), /blobs\/sha256\/[0-9a-f]{64} is missing; save the whole image/],
       [
         directoryOf({ 'index.json': Buffer.from('{"manifests":[{"digest":"sha256:../../../etc/passwd"}]}') }),
@@ -192,10 +188,6 @@ describe('sexton images lock', () => {
       ],
       [directoryOf({ 'index.json': Buffer.from('{"manifests":') }), /index\.json is not JSON/],
       [directoryOf({ 'index.json': Buffer.from('{"manifests":[]}') }), /it holds no image; name what/],
-      [
-        directoryOf({ ...broken, 'manifest.json': Buffer.from('[{"Config": "0.json", "RepoTags": ["a:1"]}]') }),
-        /manifest\.json does not list the layers of a:1; save the image again/,
-      ],
     ];
     wrong.push([linked, /blobs\/sha256\/[0-9a-f]{64} leads out of the directory; copy it with its links followed/]);
     const good = archiveOf(ociFiles([API]));
