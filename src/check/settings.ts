@@ -24,19 +24,13 @@ export interface Output {
   readonly file: string | undefined;
 }
 
+const TEXT_KEYS = ['fail-on', 'kubernetes-version', 'scenario', 'images', 'baseline', 'timeline'] as const;
+const LIST_KEYS = ['output', 'only', 'skip', 'severity'] as const;
+
 /** As the user wrote them: flags, or keys of the file. */
-export interface Given {
-  readonly output?: readonly string[] | undefined;
-  readonly 'fail-on'?: string | undefined;
-  readonly only?: readonly string[] | undefined;
-  readonly skip?: readonly string[] | undefined;
-  readonly severity?: readonly string[] | undefined;
-  readonly 'kubernetes-version'?: string | undefined;
-  readonly scenario?: string | undefined;
-  readonly images?: string | undefined;
-  readonly baseline?: string | undefined;
-  readonly timeline?: string | undefined;
-}
+export type Given = {
+  readonly [key in (typeof TEXT_KEYS)[number]]?: string | undefined;
+} & { readonly [key in (typeof LIST_KEYS)[number]]?: readonly string[] | undefined };
 
 export interface Settings {
   readonly outputs: readonly Output[];
@@ -213,9 +207,6 @@ function textOf(path: string): string | undefined {
     throw new SettingError(`${path}: ${whyNot(error)}`);
   }
 }
-
-const TEXT_KEYS = ['fail-on', 'kubernetes-version', 'scenario', 'images', 'baseline', 'timeline'] as const;
-const LIST_KEYS = ['output', 'only', 'skip', 'severity'] as const;
 
 function parsed(path: string, text: string): Given {
   if (text.trim() === '') return {};

@@ -164,8 +164,8 @@ describe('sexton check', () => {
 
   it('names a file without the ./ that CI systems do not take', () => {
     const dir = temporaryDirectory();
-    const { out } = runIn(dir, { 'bad.yaml': BAD }, ['-o', 'gitlab', './bad.yaml']);
-    assert.equal(JSON.parse(out)[0].location.path, 'bad.yaml');
+    const { out } = runIn(dir, { 'bad.yaml': BAD }, ['-o', 'json', './bad.yaml']);
+    assert.equal(JSON.parse(out).findings[0].path, 'bad.yaml');
     assert.match(runIn(dir, { '-': BAD }, ['./-']).out, /^\.\/-:\d+:\d+ error SX101/m);
   });
 

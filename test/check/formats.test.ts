@@ -4,13 +4,11 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { check } from '../../src/check/check.ts';
 import { applied } from '../../src/check/edits.ts';
 import { junitOf } from '../../src/check/formats/junit.ts';
-import { githubOf, gitlabOf, markdownOf } from '../../src/check/formats/machine.ts';
+import { githubOf } from '../../src/check/formats/machine.ts';
 import { checkPage, workloadSvg } from '../../src/check/formats/pictures.ts';
 import { sarifOf } from '../../src/check/formats/sarif.ts';
 import { textOf } from '../../src/check/formats/text.ts';
 import { timelineChart } from '../../src/check/formats/timeline.ts';
-import { parseLocated, textAt } from '../../src/check/input/located.ts';
-import { isResourceList, krmOf } from '../../src/check/krm.ts';
 import { chartLines } from '../../src/report/chart-text.ts';
 import { examples } from './rules.ts';
 import { everyFinding, SARIF_SHAPE } from './sarif.ts';
@@ -79,17 +77,6 @@ describe('the formats of a check', () => {
     assert.deepEqual([last?.name, last?.properties.file], ['error', 'broken.yaml']);
   });
 
-  it('are the fields that GitLab needs', () => {
-    const keys = { description: TEXT, check_name: TEXT, fingerprint: TEXT };
-    const location = required({ path: TEXT, lines: required({ begin: { type: 'integer', minimum: 1 } }) });
-    const severity = { enum: ['info', 'minor', 'major', 'critical', 'blocker'] };
-    const shape = { type: 'array', items: required({ ...keys, severity, location }) };
-    const issues: readonly { readonly fingerprint: string }[] = JSON.parse(gitlabOf(result));
-    assert.deepEqual(faultsOf(shape, issues), []);
-    assert.equal(issues.length, result.findings.length);
-    assert.equal(new Set(issues.map(({ fingerprint }) => fingerprint)).size, issues.length);
-  });
-
   it('are JUnit as the schema of Surefire has it, with a suite an input, whose counts are right', () => {
     const root = parseXml(junitOf(result));
     assert.equal(root.name, 'testsuites');
@@ -124,32 +111,6 @@ describe('the formats of a check', () => {
     const missing = { ...result, unreadable: [{ path: 'missing.yaml', line: undefined, why: 'no such\tfile\u0000' }] };
     const suite = parseXml(junitOf(missing)).children.find(({ attributes }) => attributes.name === 'missing.yaml');
     assert.equal(suite?.children[0]?.children[0]?.attributes.message, 'no such\tfile?');
-  });
-
-  it('are a table in Markdown, in which no text breaks a row', () => {
-    const rows = markdownOf(result)
-      .split('\n')
-      .filter((line) => line.startsWith('|'));
-    assert.equal(rows.length, result.findings.length + 2);
-    for (const row of rows) assert.equal(row.replaceAll('\\|', '').match(/\|/g)?.length, 6, row);
-  });
-
-  it('are a KRM list that keeps its items byte for byte, and has results', async () => {
-    const item = examples('SX101').bad.trimEnd().replaceAll('\n', '\n  ');
-    const text = `apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n# first\n- ${item}\n`;
-    assert.ok(isResourceList(text));
-    assert.ok(!isResourceList(item));
-    const checked = await check([{ path: '-', text }]);
-    const out = krmOf(text, checked);
-    assert.ok(out.includes(`items:\n# first\n- ${item}\n`));
-    const [root] = parseLocated(out).roots;
-    assert.equal(textAt(root, 'results', 0, 'severity'), 'error');
-    assert.equal(textAt(root, 'results', 0, 'resourceRef', 'name'), 'web');
-    assert.match(textAt(root, 'results', 0, 'message') ?? '', /^SX101: /);
-    // Its own output again.
-    assert.equal(krmOf(out, await check([{ path: '-', text: out }])), out);
-    const json = JSON.stringify({ kind: 'ResourceList', apiVersion: 'config.kubernetes.io/v1', items: [] });
-    assert.deepEqual(JSON.parse(krmOf(json, await check([{ path: '-', text: json }]))).results, []);
   });
 
   it('are pictures in which nothing of a manifest is markup', async () => {
@@ -206,12 +167,6 @@ describe('the formats of a check', () => {
 function faultsOf(schema: object, value: unknown): unknown {
   const isRight = ajv.compile(schema);
   return isRight(value) ? [] : isRight.errors;
-}
-
-const TEXT = { type: 'string', minLength: 1 };
-
-function required(properties: Readonly<Record<string, object>>): object {
-  return { type: 'object', properties, required: Object.keys(properties) };
 }
 
 function needs({ name, attributes }: Element, expected: string, keys: readonly string[]): void {

@@ -83,7 +83,7 @@ describe('sexton check of what others have written', () => {
     const names = ['::error::no\x1b[2J.yaml', 'a\x1b]0;title\x07.yaml', '##[error]no.yaml', '##vso[task]\u009b.yaml'];
     const dir = directoryWith(Object.fromEntries(names.map((name) => [name, BAD])));
     writeFileSync(join(dir, '::warning::b.yaml'), 'a: [\n');
-    for (const format of ['text', 'github', 'markdown']) {
+    for (const format of ['text', 'github']) {
       const { stdout, status } = check(dir, '-o', format, '.');
       assert.equal(status, 2);
       assert.doesNotMatch(stdout, /[^\P{Cc}\n]/u, format);

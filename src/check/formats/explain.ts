@@ -20,9 +20,7 @@ export function ruleText(rule: Rule): string {
     `${why}\n${remedy}`,
     `Found in ${nameOf(rule)}${flagsOf(rule)}:\n\n${indented(bad)}`,
     `Not found in:\n\n${indented(good)}`,
-    ignoringOf(rule)
-      .map(({ how, text }) => `${how}: ${text}`)
-      .join('\n'),
+    ignoringOf(rule),
   ];
   return `${parts.join('\n\n')}\n`;
 }
@@ -40,9 +38,7 @@ export function ruleMarkdown(rule: Rule): string {
     fence(bad),
     'Not found in:',
     fence(good),
-    ignoringOf(rule)
-      .map(({ how, text }) => `${how}: \`${text}\``)
-      .join('\n'),
+    ignoringOf(rule, '`'),
   ];
   return `${parts.join('\n\n')}\n`;
 }
@@ -56,27 +52,23 @@ function flagsOf({ flags = [] }: Rule, quote = ''): string {
   return flags.length === 0 ? '' : `, with ${quote}${flags.join(' ')}${quote}`;
 }
 
-interface Ignoring {
-  readonly how: string;
-  readonly text: string;
-}
-
 /** A Compose file and a Dockerfile have no annotations, and an instruction of a Dockerfile cannot end in a comment. */
-function ignoringOf({ id, on }: Rule): readonly Ignoring[] {
+function ignoringOf({ id, on }: Rule, quote = ''): string {
+  const line = (how: string, text: string): string => `${how}: ${quote}${text}${quote}`;
   const comment = `# sexton-ignore ${id}: the reason`;
   switch (on) {
     case 'ignores':
-      return [{ how: 'To leave it out', text: `--skip ${id}` }];
+      return line('To leave it out', `--skip ${id}`);
     case 'dockerfile':
-      return [{ how: 'To ignore it, a comment above the line', text: comment }];
+      return line('To ignore it, a comment above the line', comment);
     case 'compose':
-      return [{ how: 'To ignore it, a comment above the line or behind it', text: comment }];
+      return line('To ignore it, a comment above the line or behind it', comment);
     case 'workload':
     case 'budget':
       return [
-        { how: 'To ignore it, an annotation', text: `check.sexton.dev/ignore-${id}: "the reason"` },
-        { how: 'or a comment above the line or behind it', text: comment },
-      ];
+        line('To ignore it, an annotation', `check.sexton.dev/ignore-${id}: "the reason"`),
+        line('or a comment above the line or behind it', comment),
+      ].join('\n');
     default:
       return on satisfies never;
   }

@@ -105,28 +105,40 @@ async function sextonOf(
   pod: Pod,
   objects: Objects,
 ): Promise<Sexton | undefined> {
-  const [program = '', ...rest] = argv;
-  if (basename(program) !== 'sexton' || subcommandOf(rest).name !== 'run') return undefined;
+  const rest = flagsOfRun(argv);
+  if (rest === undefined) return undefined;
   const files = filesOf(container, pod, objects);
-  const env: Record<string, string> = {};
-  for (const [name, value] of container.env) env[name] = value ?? 'from-the-cluster';
+  const env = Object.fromEntries([...container.env].map(([name, value = 'from-the-cluster']) => [name, value]));
+  const resolution: Resolution = await resolveRun(rest, env, files);
+  if (resolution.ok) return { run: resolution.run, problems: [] };
   const hasUnknown = [...container.env].some(
     ([name, value]) => value === undefined && /^SEXTON_(?!POD_UID$)/.test(name),
   );
-  const resolution: Resolution = await resolveRun(rest, env, files);
-  if (resolution.ok) return { run: resolution.run, problems: [] };
   const isUnseen = files.missed.length > 0 || hasUnknown || rest.some((word) => word.includes('$('));
   return { run: undefined, problems: isUnseen ? [] : resolution.problems };
 }
+
+/** The command line behind `sexton`, where it runs a command; undefined: it is something else. */
+function flagsOfRun([program = '', ...rest]: readonly string[]): readonly string[] | undefined {
+  return basename(program) === 'sexton' && subcommandOf(rest).name === 'run' ? rest : undefined;
+}
+
+const NO_FILES: Files = {
+  isTerminal: false,
+  hasInit: true,
+  isMissing: () => false,
+  isDirectory: () => false,
+  readText: () => {
+    throw new Error('not among the inputs');
+  },
+};
 
 /** The container's files as far as the inputs have them: mounts, and ConfigMaps mounted as files. */
 function filesOf({ mounts }: Container, pod: Pod, objects: Objects): Files & { readonly missed: readonly string[] } {
   const missed: string[] = [];
   return {
+    ...NO_FILES,
     missed,
-    isTerminal: false,
-    hasInit: true,
-    isMissing: () => false,
     isDirectory: (path) => mounts.some((mount) => mount.path === path),
     readText: (path) => {
       for (const mount of mounts) {
@@ -139,7 +151,7 @@ function filesOf({ mounts }: Container, pod: Pod, objects: Objects): Files & { r
         if (text !== undefined) return text;
       }
       missed.push(path);
-      throw new Error('not among the inputs');
+      return NO_FILES.readText(path);
     },
   };
 }
@@ -285,22 +297,14 @@ export function hasKey(container: Container, key: string): boolean {
 
 /** The longest that the stop of a Compose service is known to take; undefined: nothing bounds it. */
 export function longestStopOf(argv: readonly string[], { env, mounts }: Pick<ComposeService, 'env' | 'mounts'>) {
-  const [program = '', ...rest] = argv;
-  if (basename(program) !== 'sexton' || subcommandOf(rest).name !== 'run') {
+  const rest = flagsOfRun(argv);
+  if (rest === undefined) {
     const started = startedBy(argv);
     const setting = settingOf(started.program, started.args, env);
-    return setting && { ms: setting.ms, by: setting.by, isGrace: false };
+    return setting && { ...setting, isGrace: false };
   }
   const known = Object.fromEntries([...env].flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
-  const resolution = resolveRun(rest, known, {
-    isTerminal: false,
-    hasInit: true,
-    isMissing: () => false,
-    isDirectory: (path) => mounts.includes(path),
-    readText: () => {
-      throw new Error('not among the inputs');
-    },
-  });
+  const resolution = resolveRun(rest, known, { ...NO_FILES, isDirectory: (path) => mounts.includes(path) });
   if (resolution instanceof Promise || !resolution.ok) return undefined;
   const { gracePeriodMs } = resolution.run.member;
   if (gracePeriodMs !== undefined) return { ms: gracePeriodMs, by: 'the stop, by --grace-period,', isGrace: true };

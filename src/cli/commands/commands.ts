@@ -77,7 +77,7 @@ Exit code 0: reported. 1: what --fail-on names has happened.
 125: nothing to read.
 `;
 /** What `check` prints. */
-export const CHECK_FORMATS = ['text', 'json', 'sarif', 'junit', 'github', 'gitlab', 'markdown', 'krm'] as const;
+export const CHECK_FORMATS = ['text', 'json', 'sarif', 'junit', 'github', 'krm'] as const;
 /** How `check` draws a stop. */
 export const TIMELINES = ['none', 'text', 'svg', 'html'] as const;
 const CHECK_LEVELS = ['error', 'warning', 'info', 'never'] as const;
