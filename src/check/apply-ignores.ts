@@ -14,12 +14,6 @@ export interface Ignored {
   readonly reason: string | undefined;
 }
 
-export interface Applied {
-  readonly findings: readonly Finding[];
-  readonly ignored: readonly Ignored[];
-  readonly unused: readonly Unused[];
-}
-
 export function ignoresOf({ roots, stages }: Inputs, { workloads, budgets }: Objects): readonly Ignore[] {
   const bySource = new Map<Source, Located[]>();
   for (const { source, root } of roots) bySource.set(source, [...(bySource.get(source) ?? []), root]);
@@ -32,11 +26,7 @@ export function ignoresOf({ roots, stages }: Inputs, { workloads, budgets }: Obj
 }
 
 /** `unasked`: rules of which it is not known whether they would find something. */
-export function withoutIgnored(
-  all: readonly Finding[],
-  ignores: readonly Ignore[],
-  unasked: ReadonlySet<string>,
-): Applied {
+export function withoutIgnored(all: readonly Finding[], ignores: readonly Ignore[], unasked: ReadonlySet<string>) {
   const findings: Finding[] = [];
   const ignored: Ignored[] = [];
   const used = new Map<Ignore, Set<string>>();
@@ -46,7 +36,7 @@ export function withoutIgnored(
     if (by.length === 0) findings.push(finding);
     else ignored.push({ finding, reason: by.map(({ reason }) => reason).find((reason) => reason !== undefined) });
   }
-  const unused = ignores.flatMap((ignore) => {
+  const unused = ignores.flatMap((ignore): readonly Unused[] => {
     const rules = ignore.rules.filter((id) => used.get(ignore)?.has(id) !== true && !unasked.has(id));
     const unknown = rules.filter((id) => !RULE_IDS.includes(id));
     return rules.length === 0 ? [] : [{ ignore, rules, unknown }];

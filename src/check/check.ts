@@ -45,7 +45,7 @@ export interface Result {
 
 export async function check(inputs: readonly Input[], options: Options = {}): Promise<Result> {
   const read = readInputs(inputs);
-  const objects = objectsOf(read.roots);
+  const objects = objectsOf(read.roots, read.definitions);
   const { images = new Map(), minor, scenarios = [] } = options;
   const rules = RULES.filter(({ id }) => isWanted(id, options));
   const workloads: CheckedWorkload[] = [];
@@ -86,7 +86,7 @@ export async function check(inputs: readonly Input[], options: Options = {}): Pr
     objectless: read.objectless,
     workloads,
     others: read.services.length + read.stages.length,
-    passedOver: withCount(objects.passedOver, 'CustomResourceDefinition', read.definitions),
+    passedOver: objects.passedOver,
     sources: read.sources,
   };
 
@@ -107,19 +107,13 @@ export async function check(inputs: readonly Input[], options: Options = {}): Pr
   }
 }
 
-function withCount(counts: ReadonlyMap<string, number>, kind: string, more: number): ReadonlyMap<string, number> {
-  return more === 0 ? counts : new Map([...counts, [kind, (counts.get(kind) ?? 0) + more]]);
-}
-
 /** Rules that are left out, or find nothing without a flag that is not given. */
 function unasked(options: Options): ReadonlySet<string> {
-  const missing = [
-    ...(options.minor === undefined ? ['--kubernetes-version'] : []),
-    ...(options.scenarios === undefined || options.scenarios.length === 0 ? ['--scenario'] : []),
-  ];
-  const isUnasked = ({ id, flags = [] }: Rule): boolean =>
-    !isWanted(id, options) || flags.some((flag) => missing.includes(flag));
-  return new Set(RULES.filter(isUnasked).map(({ id }) => id));
+  const { minor, scenarios = [] } = options;
+  const isMissing = (flag: string): boolean =>
+    flag === '--scenario' ? scenarios.length === 0 : flag === '--kubernetes-version' && minor === undefined;
+  const left = RULES.filter(({ id, flags = [] }) => !isWanted(id, options) || flags.some(isMissing));
+  return new Set(left.map(({ id }) => id));
 }
 
 /** `SX3` names all that begin so. */

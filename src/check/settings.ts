@@ -32,23 +32,12 @@ export type Given = {
   readonly [key in (typeof TEXT_KEYS)[number]]?: string | undefined;
 } & { readonly [key in (typeof LIST_KEYS)[number]]?: readonly string[] | undefined };
 
-export interface Settings {
-  readonly outputs: readonly Output[];
-  readonly failOn: Severity | 'never';
-  readonly only: readonly string[] | undefined;
-  readonly skip: readonly string[];
-  readonly severities: ReadonlyMap<string, Severity>;
-  readonly minor: number | undefined;
-  readonly scenarios: readonly Scenario[];
-  readonly images: Images;
-  readonly baseline: ReadonlySet<string>;
-  readonly timeline: Timeline;
-}
-
 /** Thrown with what is wrong, and the remedy. */
 export class SettingError extends Error {}
 
-export function settingsOf(given: Given): Settings {
+export type Settings = ReturnType<typeof settingsOf>;
+
+export function settingsOf(given: Given) {
   const timeline = wordOf('--timeline', given.timeline ?? 'text', TIMELINES);
   return {
     outputs: outputsOf(given.output, timeline),
@@ -56,12 +45,16 @@ export function settingsOf(given: Given): Settings {
     only: given.only?.flatMap((text) => rulesOf('--only', text)),
     skip: (given.skip ?? []).flatMap((text) => rulesOf('--skip', text)),
     severities: new Map((given.severity ?? []).flatMap((text) => text.split(',').map(severityOf))),
-    minor: given['kubernetes-version'] === undefined ? undefined : minorOf(given['kubernetes-version']),
-    scenarios: given.scenario === undefined ? [] : scenariosOf(given.scenario),
-    images: given.images === undefined ? new Map() : imagesOf(given.images),
-    baseline: given.baseline === undefined ? new Set() : baselineOf(given.baseline),
+    minor: ifGiven(given['kubernetes-version'], minorOf),
+    scenarios: ifGiven(given.scenario, scenariosOf) ?? [],
+    images: ifGiven(given.images, imagesOf) ?? new Map<string, ImageFacts>(),
+    baseline: ifGiven(given.baseline, baselineOf) ?? new Set<string>(),
     timeline,
   };
+}
+
+function ifGiven<T>(text: string | undefined, read: (text: string) => T): T | undefined {
+  return text === undefined ? undefined : read(text);
 }
 
 function outputsOf(given: readonly string[] | undefined, timeline: Timeline): readonly Output[] {

@@ -17,7 +17,6 @@ export interface Started extends Range {
 
 export interface Stage {
   readonly source: Source;
-  readonly isDockerfile: true;
   /** The image that it is made from, through the stages before; undefined: it has variables. */
   readonly base: string | undefined;
   readonly entrypoint: Started | undefined;
@@ -39,7 +38,6 @@ export function stageOf(source: Source, readBeside: Stage['readBeside']): Stage 
   for (const one of instructions) if (/^(COPY|ADD)$/.test(one.getKeyword())) noteCopies(one, copied);
   return {
     source,
-    isDockerfile: true,
     base: base.includes('$') ? undefined : base,
     // An ENTRYPOINT takes away the CMD of the image below, and not one of its own stage, which mostly follows it.
     entrypoint: lastOf('ENTRYPOINT', (one) => startedOf(source, one)),
@@ -113,11 +111,6 @@ function noteCopies(instruction: Instruction, copied: Map<string, string>): void
   }
 }
 
-interface LspRange {
-  readonly start: { readonly line: number; readonly character: number };
-  readonly end: { readonly line: number; readonly character: number };
-}
-
-function offsets({ lines }: Source, { start, end }: LspRange): Range {
+function offsets({ lines }: Source, { start, end }: ReturnType<Instruction['getRange']>): Range {
   return { start: (lines[start.line] ?? 0) + start.character, end: (lines[end.line] ?? 0) + end.character };
 }

@@ -2,7 +2,7 @@
  * The objects of all inputs: workloads with their pods, and what is joined to them by selector and name.
  */
 import { at, itemsAt, type Located, type LocatedMap, textAt, textsAt, wholeAt } from './located.ts';
-import { type Pod, podOf, textsOf } from './pod.ts';
+import { type Pod, podOf } from './pod.ts';
 import type { Source } from './source.ts';
 
 export interface Workload {
@@ -66,9 +66,10 @@ export interface Root {
   readonly root: Located;
 }
 
-export function objectsOf(roots: readonly Root[]): Objects {
+/** `definitions`: CustomResourceDefinitions that are not among the roots. */
+export function objectsOf(roots: readonly Root[], definitions: number): Objects {
   const workloads: Workload[] = [];
-  const passedOver = new Map<string, number>();
+  const passedOver = new Map(definitions > 0 ? [['CustomResourceDefinition', definitions]] : []);
   const others: Record<(typeof OTHERS)[OtherKind], Other[]> = {
     services: [],
     budgets: [],
@@ -114,9 +115,10 @@ function workloadOf(kind: WorkloadKind, name: string, object: LocatedMap, source
   const template = at(object, ...TEMPLATES[kind]);
   const spec = at(template, 'spec');
   if (template === undefined || spec?.kind !== 'map') return [];
-  const annotations = new Map([...textsOf(object, 'annotations'), ...textsOf(template, 'annotations')]);
+  const [own, its] = [object, template].map((one) => textsAt(one, 'metadata', 'annotations'));
   const namespace = textAt(object, 'metadata', 'namespace');
-  const pod = podOf(spec, { source, namespace, labels: textsOf(template, 'labels'), annotations });
+  const annotations = new Map([...(own ?? []), ...(its ?? [])]);
+  const pod = podOf(spec, { source, namespace, labels: textsAt(template, 'metadata', 'labels'), annotations });
   return [{ kind, name, object, pod, replicas: wholeAt(object, 'spec', 'replicas') }];
 }
 

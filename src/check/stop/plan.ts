@@ -66,7 +66,7 @@ type Facts = Omit<ContainerView, 'plan'>;
 
 async function factsOf(container: Container, pod: Pod, objects: Objects, images: Images): Promise<Facts> {
   const argv = argvOf(container) ?? argvOfImage(container.image, container.args, images);
-  const own = container.image === undefined ? undefined : factsOfImage(container.image, images)?.env;
+  const own = factsOfImage(container.image, images)?.env;
   const env = new Map([...Object.entries(own ?? {}), ...container.env]);
   const sexton = argv === undefined ? undefined : await sextonOf(argv, { ...container, env }, pod, objects);
   const inner = sexton === undefined ? argv : sexton.run?.program.argv;

@@ -94,43 +94,31 @@ interface Command {
 /** The commands of a list; comments are left out. */
 function commandsOf(units: readonly Unit[]): readonly Command[] {
   const commands: Command[] = [];
-  let text = '';
-  let isPiped = false;
-  let isAlternative = false;
-  let isRedirected = false;
+  let next = { text: '', isPiped: false, isAlternative: false, isRedirected: false };
   let isComment = false;
-  const end = (isBackground: boolean): void => {
-    if (text.trim() !== '') commands.push({ text: text.trim(), isBackground, isPiped, isRedirected, isAlternative });
-    text = '';
-    isRedirected = false;
+  /** `sign`: what stands between this command and the next one. */
+  const end = (sign: string): void => {
+    const text = next.text.trim();
+    if (text !== '') commands.push({ ...next, text, isBackground: sign === '&' });
+    next = { text: '', isPiped: sign === '|', isAlternative: sign === '||', isRedirected: false };
   };
   for (let at = 0; at < units.length; at += 1) {
     const { char, isQuoted } = units[at] ?? { char: '', isQuoted: false };
-    const next = units[at + 1];
-    const isDouble = next?.char === char && next.isQuoted === false;
+    const after = units[at + 1];
+    const isDouble = after?.char === char && !after.isQuoted;
     if (!isQuoted && char === '\n') isComment = false;
     if (isComment) continue;
-    if (!isQuoted && char === '#' && /(^|\s)$/.test(text)) isComment = true;
-    else if (!isQuoted && (char === ';' || char === '\n')) {
-      end(false);
-      isPiped = false;
-      isAlternative = false;
-    } else if (!isQuoted && char === '&' && !/[<>]$/.test(text) && next?.char !== '>') {
-      end(!isDouble);
-      isPiped = false;
-      isAlternative = false;
-      if (isDouble) at += 1;
-    } else if (!isQuoted && char === '|') {
-      end(false);
-      isPiped = !isDouble;
-      isAlternative = isDouble;
+    if (!isQuoted && char === '#' && /(^|\s)$/.test(next.text)) isComment = true;
+    else if (!isQuoted && /^[;\n]$/.test(char)) end(';');
+    else if (!isQuoted && (char === '|' || (char === '&' && !/[<>]$/.test(next.text) && after?.char !== '>'))) {
+      end(isDouble ? char + char : char);
       if (isDouble) at += 1;
     } else {
-      if (!isQuoted && (char === '>' || char === '<')) isRedirected = true;
-      text += char;
+      if (!isQuoted && /^[<>]$/.test(char)) next.isRedirected = true;
+      next.text += char;
     }
   }
-  end(false);
+  end(';');
   return commands;
 }
 

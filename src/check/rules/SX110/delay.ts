@@ -1,36 +1,31 @@
 /**
- * How long a balancer goes on sending to a pod that stops: declared by a person, or as the objects around the pod configure it.
+ * How long a balancer goes on sending to a pod that stops: as a person declares it, or as the objects around the pod
+ * configure it.
  */
-import { at, entriesAt, type Located, textAt, textsAt, wholeAt } from '../../input/located.ts';
-import {
-  ingressesOf,
-  isSameNamespace,
-  type Objects,
-  type Other,
-  servicesOf,
-  type Workload,
-} from '../../input/objects.ts';
-import type { Place } from '../../input/source.ts';
+import { at, type Located, textAt, textsAt, wholeAt } from '../../input/located.ts';
+import * as objects from '../../input/objects.ts';
+import type { Source } from '../../input/source.ts';
 import { declaredMs, PREFIX } from '../../stop/declared.ts';
 import { annotationsOf } from '../common.ts';
 
+type Other = objects.Other;
+
 export interface Delay {
   readonly ms: number;
-  readonly place: Place;
+  readonly source: Source;
+  readonly at: Located;
 }
 
 /** The longest one; undefined: none is known. */
-export function delayOf(workload: Workload, objects: Objects): Delay | undefined {
+export function delayOf(workload: objects.Workload, all: objects.Objects): Delay | undefined {
+  const { source, spec } = workload.pod;
   const declared = declaredMs(workload.pod, 'lb-seconds');
-  if (declared !== undefined) {
-    const [, entry] = annotationsOf(workload).findLast(([name]) => name === `${PREFIX}lb-seconds`) ?? [];
-    const { start, end } = entry?.value ?? workload.pod.spec;
-    return { ms: declared, place: { source: workload.pod.source, start, end } };
-  }
-  const services = servicesOf(workload, objects);
+  const [, entry] = annotationsOf(workload).findLast(([name]) => name === `${PREFIX}lb-seconds`) ?? [];
+  if (declared !== undefined) return { ms: declared, source, at: entry?.value ?? spec };
+  const services = objects.servicesOf(workload, all);
   const delays = [
-    ...[...services, ...ingressesOf(services, objects)].flatMap(awsDelays),
-    ...services.flatMap((service) => googleDelays(service, objects)),
+    ...[...services, ...objects.ingressesOf(services, all)].flatMap(awsDelays),
+    ...services.flatMap((service) => googleDelays(service, all)),
   ];
   return delays.toSorted((a, b) => b.ms - a.ms)[0];
 }
@@ -45,7 +40,7 @@ function awsDelays({ source, object }: Other): readonly Delay[] {
   return ATTRIBUTES.flatMap((name) => {
     const node = at(object, 'metadata', 'annotations', name);
     const seconds = /(?:^|,)\s*deregistration_delay\.timeout_seconds=(\d+)/.exec(textAt(node) ?? '')?.[1];
-    return node === undefined || seconds === undefined ? [] : [delayAt({ source, node, seconds: Number(seconds) })];
+    return node === undefined || seconds === undefined ? [] : [{ ms: Number(seconds) * 1_000, source, at: node }];
   });
 }
 
@@ -56,8 +51,8 @@ const BACKEND_CONFIGS = ['cloud.google.com/backend-config', 'beta.cloud.google.c
  * Connection draining of Google Cloud: a BackendConfig that the Service names, for its Ingress, or a GCPBackendPolicy that names the
  * Service, for a Gateway.
  */
-function googleDelays(service: Other, { backendConfigs, backendPolicies }: Objects): readonly Delay[] {
-  const near = ({ namespace }: Other): boolean => isSameNamespace(namespace, service.namespace);
+function googleDelays(service: Other, { backendConfigs, backendPolicies }: objects.Objects): readonly Delay[] {
+  const near = ({ namespace }: Other): boolean => objects.isSameNamespace(namespace, service.namespace);
   const annotations = textsAt(service.object, 'metadata', 'annotations');
   const text = BACKEND_CONFIGS.map((name) => annotations.get(name)).find((one) => one !== undefined);
   const named = text === undefined ? [] : configNames(text);
@@ -85,12 +80,7 @@ function isTarget(target: Located | undefined, { name }: Other): boolean {
 }
 
 function drainingAt({ source }: Other, spec: Located | undefined): readonly Delay[] {
-  const draining = at(spec, 'connectionDraining');
-  const seconds = wholeAt(draining, 'drainingTimeoutSec');
-  const node = entriesAt(draining).get('drainingTimeoutSec')?.value;
-  return seconds === undefined || node === undefined ? [] : [delayAt({ source, node, seconds })];
-}
-
-function delayAt({ source, node, seconds }: Pick<Place, 'source'> & { node: Located; seconds: number }): Delay {
-  return { ms: seconds * 1_000, place: { source, start: node.start, end: node.end } };
+  const seconds = wholeAt(spec, 'connectionDraining', 'drainingTimeoutSec');
+  const node = at(spec, 'connectionDraining', 'drainingTimeoutSec');
+  return seconds === undefined || node === undefined ? [] : [{ ms: seconds * 1_000, source, at: node }];
 }

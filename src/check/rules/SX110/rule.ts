@@ -15,8 +15,8 @@ export const rule = ofWorkload({
     const longestMs = Math.max(0, ...mains.map((one) => hookAndDrain(one).maxMs));
     if (delay === undefined || longestMs >= delay.ms) return;
     const atMs = Math.min(longestMs, pod.graceSeconds * 1_000);
-    yield { at: delay.place, source: delay.place.source, atMs, delayMs: delay.ms, longestMs };
+    yield { ...delay, atMs, longestMs };
   },
-  say: ({ delayMs, longestMs }, { workload }) =>
-    `the balancer may send requests for ${secondsText(delayMs)}, and hook and drain of ${workload.name} end after ${secondsText(longestMs)}`,
+  say: ({ ms, longestMs }, { workload }) =>
+    `the balancer may send requests for ${secondsText(ms)}, and hook and drain of ${workload.name} end after ${secondsText(longestMs)}`,
 });

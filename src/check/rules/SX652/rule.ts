@@ -16,7 +16,7 @@ export const rule = ofService({
     const { image, stopSignal } = service;
     const node = at(service.node, 'stop_signal');
     const graceful = gracefulSignalOf(programOfService(service, images), image);
-    const known = image === undefined ? undefined : factsOfImage(image, images);
+    const known = factsOfImage(image, images);
     const inherited = known && (known.stopSignal ?? 'SIGTERM');
     const number = signalNumber((node === undefined ? inherited : stopSignal) ?? '');
     if (graceful === undefined || number === undefined || graceful.preset === 'postgres') return;
