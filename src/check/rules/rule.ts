@@ -113,28 +113,16 @@ export function ofContainer<H extends Hit>(parts: Parts<ContainerCase, H>): Draf
   });
 }
 
-export function ofWorkload<H extends Hit>(parts: Parts<WorkloadCase, H>): Draft<'workload'> {
-  return draft('workload', parts, (about) => foundBy(parts, about, about.pod));
-}
-
-export function ofBudget<H extends Hit>(parts: Parts<Cases['budget'], H>): Draft<'budget'> {
-  return draft('budget', parts, (about) => foundBy(parts, about, about.budget));
-}
-
+export const ofWorkload = ruleOn('workload', ({ pod }) => pod);
+export const ofBudget = ruleOn('budget', ({ budget }) => budget);
 /** Messages begin with the name of the service. */
-export function ofService<H extends Hit>(parts: Parts<Cases['compose'], H>): Draft<'compose'> {
-  return draft('compose', parts, (about) => {
-    const { source, name } = about.service;
-    return foundBy(parts, about, { source, prefix: `${name}: ` });
-  });
-}
+export const ofService = ruleOn('compose', ({ service: { source, name } }) => ({ source, prefix: `${name}: ` }));
+export const ofStage = ruleOn('dockerfile', ({ stage }) => stage);
+export const ofIgnores = ruleOn('ignores', ({ ignore }) => ignore.place);
 
-export function ofStage<H extends Hit>(parts: Parts<StageCase, H>): Draft<'dockerfile'> {
-  return draft('dockerfile', parts, (about) => foundBy(parts, about, about.stage));
-}
-
-export function ofIgnores<H extends Hit>(parts: Parts<Unused, H>): Draft<'ignores'> {
-  return draft('ignores', parts, (about) => foundBy(parts, about, about.ignore.place));
+function ruleOn<On extends Kind>(on: On, subjectOf: (about: Cases[On]) => Subject) {
+  return <H extends Hit>(parts: Parts<Cases[On], H>): Draft<On> =>
+    draft(on, parts, (about) => foundBy(parts, about, subjectOf(about)));
 }
 
 function draft<On extends Kind>(on: On, parts: About & { readonly fix?: unknown }, run: Draft<On>['run']): Draft<On> {

@@ -59,6 +59,14 @@ export const MEMORY_CASES: Cases = {
       ),
       /and --max-old-space-size=50: /,
     ],
+    'a heap of Java that begins the variable': [
+      limited('limits: {memory: 64Mi}', 'java', '  env: [{name: JAVA_TOOL_OPTIONS, value: -Xmx60m}]\n'),
+      /and -Xmx60m: /,
+    ],
+    'two heaps of Node, of which the last one counts': [
+      limited('limits: {memory: 64Mi}', 'node, --max-old-space-size=20, --max-old-space-size=50, a.js'),
+      /and --max-old-space-size=50: /,
+    ],
     'a heap of Node that leaves just enough': limited('limits: {memory: 66Mi}', 'node, --max-old-space-size=50'),
     'a program that is not Node': limited('limits: {memory: 64Mi}', 'tool, --max-old-space-size=50'),
     'words that are almost a heap of Node': limited(

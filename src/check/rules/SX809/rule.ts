@@ -31,43 +31,32 @@ function isWoken({ sexton }: ContainerView): boolean {
   return graveyard !== undefined || member.drain !== undefined || member.preStop !== undefined;
 }
 
-interface OwnMemory {
-  readonly own: number;
-  /** For the message. */
-  readonly by: string;
-  /** A request says what the scheduler sets aside; the command may take less, or more. */
-  readonly isGuess: boolean;
-}
-
-/** What the command is known to take; nothing, where the manifest does not say it. */
-function ownMemoryOf({ container, program, programArgs }: ContainerView, limit: number): OwnMemory {
-  const told = toldMemoryOf(program, programArgs, container.env);
+/** What the command is known to take, and what the message says of it; nothing, where the manifest does not say it. */
+function ownMemoryOf(one: ContainerView, limit: number) {
+  const told = toldMemoryOf(one);
   if (told !== undefined) return { own: told.bytes, by: `, and ${told.by}`, isGuess: false };
-  const text = textAt(container.node, 'resources', 'requests', 'memory');
+  const text = textAt(one.container.node, 'resources', 'requests', 'memory');
   const request = bytesOf(text);
   // A request as large as the limit is there for the class Guaranteed.
   if (request === undefined || request >= limit) return { own: 0, by: '', isGuess: false };
+  // A request says what the scheduler sets aside; the command may take less, or more.
   return { own: request, by: `, and a request of ${text}`, isGuess: limit >= WAKE_MIB * MIB };
 }
 
-/** By the command's own flags and variables; of several -Xmx the last one counts. */
-function toldMemoryOf(
-  program: string | undefined,
-  args: readonly string[],
-  env: ReadonlyMap<string, string | undefined>,
-): { readonly bytes: number; readonly by: string } | undefined {
+/** Flags of programs, and the variables that hold such flags. */
+const FLAGS: Readonly<Record<string, readonly [variable: string, flag: RegExp]>> = {
+  java: ['JAVA_TOOL_OPTIONS', /(?<=\s)-Xmx(\d+)([kmg])(?=\s|$)/gi],
+  node: ['NODE_OPTIONS', /(?<=\s)--max-old-space-size=(\d+)(?=\s|$)/g],
+};
+
+/** By the command's own flags and variables; of several flags the last one counts. */
+function toldMemoryOf({ container: { env }, program = '', programArgs }: ContainerView) {
   const go = env.get('GOMEMLIMIT');
   const [, goCount, goUnit = ''] = /^(\d+)([KMGT]i)B$/.exec(go ?? '') ?? [];
   if (goCount !== undefined) return { bytes: bytesOf(goCount + goUnit) ?? 0, by: `GOMEMLIMIT=${go}` };
-  if (program === 'java') {
-    const line = `${env.get('JAVA_TOOL_OPTIONS') ?? ''} ${args.join(' ')}`;
-    const [word, count, unit = ''] = [...line.matchAll(/(?<=\s)-Xmx(\d+)([kmg])(?=\s|$)/gi)].at(-1) ?? [];
-    if (word !== undefined) return { bytes: bytesOf(`${count}${unit.toUpperCase()}i`) ?? 0, by: word };
-  }
-  if (program === 'node') {
-    const line = ` ${env.get('NODE_OPTIONS') ?? ''} ${args.join(' ')}`;
-    const [word, count] = /(?<=\s)--max-old-space-size=(\d+)(?=\s|$)/.exec(line) ?? [];
-    if (word !== undefined) return { bytes: Number(count) * MIB, by: word };
-  }
-  return undefined;
+  const [variable = '', flag] = (Object.hasOwn(FLAGS, program) ? FLAGS[program] : undefined) ?? [];
+  if (flag === undefined) return undefined;
+  const line = ` ${env.get(variable) ?? ''} ${programArgs.join(' ')}`;
+  const [word, count, unit = 'm'] = [...line.matchAll(flag)].at(-1) ?? [];
+  return word === undefined ? undefined : { bytes: bytesOf(`${count}${unit.toUpperCase()}i`) ?? 0, by: word };
 }
