@@ -98,10 +98,9 @@ export function podOf(spec: LocatedMap, around: Around): Pod {
     containers: [...natives, ...containersOf(spec, 'containers')],
     inits: inits.filter(({ policy }) => policy !== 'Always'),
     volumes: new Map(
-      itemsAt(spec, 'volumes').flatMap((volume) => {
-        const name = textAt(volume, 'name');
-        return volume.kind === 'map' && name !== undefined ? [[name, volume] as const] : [];
-      }),
+      itemsAt(spec, 'volumes').flatMap((volume) =>
+        volume.kind === 'map' ? [[textAt(volume, 'name') ?? '', volume] as const] : [],
+      ),
     ),
     isOnHostNetwork: isTrueAt(spec, 'hostNetwork'),
     sharesProcesses: isTrueAt(spec, 'shareProcessNamespace') || isTrueAt(spec, 'hostPID'),

@@ -63,7 +63,8 @@ interface About {
 
 /** A place that a rule has found, with what `say` and `fix` need. */
 interface Hit {
-  readonly at: Range;
+  /** Default: all of the subject. */
+  readonly at?: Range | undefined;
   /** Default: the text of the subject. */
   readonly source?: Source;
   /** Default: the severity of the rule. */
@@ -108,17 +109,20 @@ export function ofContainer<H extends Hit>(parts: Parts<ContainerCase, H>): Draf
       const stop = view.timeline.containers[index];
       if (stop === undefined) return [];
       const whole = { ...about, ...one, stop, graceMs: pod.graceSeconds * 1_000 };
-      return foundBy(parts, whole, { container: one.container, source: pod.source });
+      return foundBy(parts, whole, { container: one.container, source: pod.source, at: one.container.node });
     });
   });
 }
 
-export const ofWorkload = ruleOn('workload', ({ pod }) => pod);
-export const ofBudget = ruleOn('budget', ({ budget }) => budget);
-/** Messages begin with the name of the service. */
-export const ofService = ruleOn('compose', ({ service: { source, name } }) => ({ source, prefix: `${name}: ` }));
-export const ofStage = ruleOn('dockerfile', ({ stage }) => stage);
-export const ofIgnores = ruleOn('ignores', ({ ignore }) => ignore.place);
+export const ofWorkload = ruleOn('workload', ({ pod: { source, spec } }) => ({ source, at: spec }));
+export const ofBudget = ruleOn('budget', ({ budget: { source, object } }) => ({ source, at: object }));
+/** Messages begin with the name of the service, and its first key stands for all of it. */
+export const ofService = ruleOn('compose', ({ service: { source, name, node } }) => {
+  const [first] = node.entries.values();
+  return { source, at: first?.key ?? node, prefix: `${name}: ` };
+});
+export const ofStage = ruleOn('dockerfile', ({ stage: { source } }) => ({ source, at: { start: 0, end: 0 } }));
+export const ofIgnores = ruleOn('ignores', ({ ignore: { place } }) => ({ source: place.source, at: place }));
 
 function ruleOn<On extends Kind>(on: On, subjectOf: (about: Cases[On]) => Subject) {
   return <H extends Hit>(parts: Parts<Cases[On], H>): Draft<On> =>
@@ -132,13 +136,20 @@ function draft<On extends Kind>(on: On, parts: About & { readonly fix?: unknown 
 
 interface Subject {
   readonly source: Source;
+  readonly at: Range;
   readonly container?: Container;
   readonly prefix?: string;
 }
 
 function foundBy<Case, H extends Hit>(parts: Parts<Case, H>, about: Case, subject: Subject): readonly Found[] {
   return Array.from(parts.find(about), (hit) => {
-    const { at, source = subject.source, severity = parts.severity, container = subject.container, atMs } = hit;
+    const {
+      at = subject.at,
+      source = subject.source,
+      severity = parts.severity,
+      container = subject.container,
+      atMs,
+    } = hit;
     const prefix = container === undefined ? (subject.prefix ?? '') : `${titleOf(container)}: `;
     return {
       place: { source, ...trimmed(source, at) },

@@ -4,7 +4,7 @@
 import { startedBy } from '../../cli/notation/program.ts';
 import type { ComposeService } from '../input/compose.ts';
 import type { Stage } from '../input/dockerfile.ts';
-import { at } from '../input/located.ts';
+import { at, isTrueAt } from '../input/located.ts';
 import { argvOfImage, factsOfImage, type Images } from './images.ts';
 import { programOfImage } from './plan.ts';
 
@@ -42,6 +42,12 @@ export function argvOfService(service: ComposeService, images: Images): readonly
   // What is built here may be called like an official image.
   const known = at(node, 'build') === undefined || factsOfImage(image, images) !== undefined;
   return argv ?? (known ? argvOfImage(image, command, images) : undefined);
+}
+
+/** The command line of PID 1; empty: not known, or it is the init of Docker, or a process outside of the container. */
+export function firstProcessOfService(service: ComposeService, images: Images): readonly string[] {
+  const isElsewhere = isTrueAt(service.node, 'init') || at(service.node, 'pid') !== undefined;
+  return (isElsewhere ? undefined : argvOfService(service, images)) ?? [];
 }
 
 /** npm, yarn or pnpm, where it is PID 1. */

@@ -15,7 +15,7 @@ export const rule = ofContainer({
     const rungsMs = (member.ladder ?? []).reduce((sum, { forMs = 0 }) => sum + forMs, 0);
     const leastMs = hook.minMs + drain.minMs;
     const mostMs = hook.minMs + drain.maxMs + rungsMs + member.lingerMs;
-    const common = { at: at(node, 'command') ?? node, atMs: graceMs };
+    const common = { at: at(node, 'command'), atMs: graceMs };
     if (leastMs >= graceMs) yield { ...common, takes: `at least ${secondsText(leastMs)}` };
     else if (mostMs > graceMs && mostMs !== Number.POSITIVE_INFINITY)
       yield { ...common, severity: 'warning', takes: `up to ${secondsText(mostMs)}` };

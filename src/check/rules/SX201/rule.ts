@@ -15,7 +15,7 @@ export const rule = ofContainer({
     if (shell?.mayStay !== true || script === undefined) return;
     const severity = isJob(workload) ? 'info' : shellSeverity(script, shell, shellOf(container.image, images));
     const node = wordAt(container, script.index);
-    yield { at: node ?? container.node, severity, atMs: stop.killAt.minMs, node, script, shell };
+    yield { at: node, severity, atMs: stop.killAt.minMs, node, script, shell };
   },
   say: ({ script, shell, atMs }) =>
     `${script.shell} -c ${shellText(shell)}: its command is ended by KILL after ${secondsText(atMs)}`,

@@ -18,7 +18,7 @@ export const rule = ofContainer({
     const config = sexton?.run?.member;
     const gets = config === undefined ? signal : (ladderOf(config, signal)[0].signal ?? SIGTERM);
     const { node } = container;
-    const place = at(node, 'lifecycle', 'stopSignal') ?? wordAt(container, 0) ?? at(node, 'image') ?? node;
+    const place = at(node, 'lifecycle', 'stopSignal') ?? wordAt(container, 0) ?? at(node, 'image');
     const common = { at: place, atMs: stop.told.minMs };
     const warning = presetNamed(graceful.preset).warning?.({ args: programArgs, budgetMs: graceMs });
     const cuts = `${program} gets ${signalName(gets)}, on which it cuts its requests`;

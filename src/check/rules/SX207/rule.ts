@@ -1,8 +1,9 @@
 import { at, wordsAt } from '../../input/located.ts';
+import { factsOfImage, HOOK_PROGRAMS, type Images, shellOf } from '../../stop/images.ts';
+import { firstCommandOf, shellCommandOf } from '../../stop/shell.ts';
 import { hasSleep } from '../common.ts';
 import { sleepInstead } from '../hooks.ts';
 import { ofContainer } from '../rule.ts';
-import { missingProgram } from './programs.ts';
 
 const PRE_STOP = 'preStop';
 const HOOKS_AND_PROBES = [
@@ -29,3 +30,21 @@ export const rule = ofContainer({
   fix: ({ key }, { pod, container, minor }) =>
     key === PRE_STOP && hasSleep(minor) ? sleepInstead(pod, container) : [],
 });
+
+/** The program that the image does not have; undefined: it has all of them, or that is not known. */
+function missingProgram(argv: readonly string[], image: string | undefined, images: Images): string | undefined {
+  const [first = ''] = argv;
+  // Elsewhere a volume may have it.
+  const isStandard = !first.includes('/') || /^\/(usr\/(local\/)?)?s?bin\/[^/]+$/.test(first);
+  const program = first.slice(first.lastIndexOf('/') + 1);
+  if (image === undefined || !isStandard || !HOOK_PROGRAMS.includes(program)) return undefined;
+  const programs = factsOfImage(image, images)?.programs;
+  if (programs === undefined) return shellOf(image, images) === 'none' ? program : undefined;
+  if (!programs.includes(program)) return program;
+  const script = shellCommandOf(argv)?.script;
+  const [inside = ''] = (script === undefined ? undefined : firstCommandOf(script)) ?? [];
+  return HOOK_PROGRAMS.includes(inside) && !BUILTINS.has(inside) && !programs.includes(inside) ? inside : undefined;
+}
+
+/** A shell has these itself. */
+const BUILTINS: ReadonlySet<string> = new Set(['kill', 'test']);

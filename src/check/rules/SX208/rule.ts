@@ -13,11 +13,11 @@ export const rule = ofContainer({
     'Let the hook wait until the program has ended, or declare the graceful signal as the stop signal in place of the hook.',
   *find({ container, stopSignal }) {
     const text = hookLine(container);
-    if (text === undefined || container.preStop === undefined) return;
+    if (text === undefined) return;
     const waits = /(^|[;&|\s])(wait|while|until|tail)(\s|$)/.test(text) || /sleep\s+\S+$/.test(unended(text));
     // Where the platform then sends the same signal the hook changes nothing.
     if (waits || !STOPS.test(text) || stopSignal === 'SIGQUIT') return;
-    yield { at: container.preStop.node, atMs: 0 };
+    yield { at: container.preStop?.node, atMs: 0 };
   },
   say: () => 'the hook asks the program to stop and returns; TERM comes at once and cuts what is under way',
 });

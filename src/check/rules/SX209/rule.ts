@@ -9,7 +9,7 @@ export const rule = ofContainer({
   *find({ container, pod }) {
     const text = hookLine(container) ?? '';
     if (!pod.sharesProcesses || !/(^|[;&|\s])kill\s+(-\S+\s+)*1(\s|;|&|$)/.test(text)) return;
-    yield { at: container.preStop?.node ?? container.node, atMs: 0 };
+    yield { at: container.preStop?.node, atMs: 0 };
   },
   say: () => 'PID 1 is the pause container here, so kill 1 does not reach the program',
 });

@@ -10,7 +10,7 @@ export const rule = ofContainer({
   *find(one) {
     const { workload, container, view, minor } = one;
     if (isJob(workload) || (minor !== undefined && minor < 29)) return;
-    if (isBesideMain(one, view) && isAgent(container)) yield { at: container.node, atMs: 0 };
+    if (isBesideMain(one, view) && isAgent(container)) yield { atMs: 0 };
   },
   say: () => 'gets TERM together with the main; the last lines may be lost',
 });

@@ -9,7 +9,7 @@ export const rule = ofContainer({
   remedy: 'Make the proxy a native sidecar, give it a preStop hook that waits, or run both under sexton.',
   *find(one) {
     const { workload, container, view } = one;
-    if (!isJob(workload) && isBesideMain(one, view) && isProxy(container)) yield { at: container.node, atMs: 0 };
+    if (!isJob(workload) && isBesideMain(one, view) && isProxy(container)) yield { atMs: 0 };
   },
   say: () => 'gets TERM at 0 s like the main, whose last requests then fail',
 });

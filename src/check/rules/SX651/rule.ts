@@ -3,7 +3,6 @@ import { secondsText } from '../../stop/interval.ts';
 import { longestStopOf } from '../../stop/plan.ts';
 import { argvOfService } from '../../stop/started.ts';
 import { ofService } from '../rule.ts';
-import { wholeOf } from '../services.ts';
 
 export const rule = ofService({
   severity: 'warning',
@@ -14,7 +13,7 @@ export const rule = ofService({
     const argv = argvOfService(service, images);
     const longest = argv && longestStopOf(argv, service);
     if (longest === undefined || longest.ms <= service.graceMs) return;
-    yield { at: service.graceAt ?? wholeOf(service), atMs: service.graceMs, longest };
+    yield { at: service.graceAt, atMs: service.graceMs, longest };
   },
   say: ({ longest, atMs }) =>
     `${longest.by} takes up to ${secondsText(longest.ms)}, and KILL comes after ${secondsText(atMs)}`,

@@ -5,7 +5,6 @@ import { factsOfImage } from '../../stop/images.ts';
 import { gracefulSignalOf } from '../../stop/plan.ts';
 import { programOfService } from '../../stop/started.ts';
 import { ofService } from '../rule.ts';
-import { wholeOf } from '../services.ts';
 
 export const rule = ofService({
   severity: 'warning',
@@ -20,7 +19,7 @@ export const rule = ofService({
     const inherited = known && (known.stopSignal ?? 'SIGTERM');
     const number = signalNumber((node === undefined ? inherited : stopSignal) ?? '');
     if (graceful === undefined || number === undefined || graceful.preset === 'postgres') return;
-    if (signalNumber(graceful.signal) !== number) yield { at: node ?? wholeOf(service), node, graceful, number };
+    if (signalNumber(graceful.signal) !== number) yield { at: node, node, graceful, number };
   },
   say: ({ node, graceful: { preset, signal }, number }) => {
     const what = node === undefined ? 'the image says' : 'stop_signal is';

@@ -3,9 +3,9 @@ import { at, type Located } from '../../input/located.ts';
 import { shellOf } from '../../stop/images.ts';
 import { secondsText } from '../../stop/interval.ts';
 import { fateOf, shellCommandOf } from '../../stop/shell.ts';
+import { firstProcessOfService } from '../../stop/started.ts';
 import { execBefore, shellSeverity, shellText } from '../common.ts';
 import { ofService } from '../rule.ts';
-import { firstProcessOf, wholeOf } from '../services.ts';
 
 export const rule = ofService({
   severity: 'warning',
@@ -13,13 +13,13 @@ export const rule = ofService({
   why: 'As PID 1 a shell without a trap ignores TERM, so the command behind it runs on until KILL.',
   remedy: 'Write exec before the last command of the script, or start the program without a shell.',
   *find({ service, images }) {
-    const script = shellCommandOf(firstProcessOf(service, images));
+    const script = shellCommandOf(firstProcessOfService(service, images));
     const shell = shellOf(service.image, images);
     const fate = script && fateOf(script, shell);
     if (script === undefined || fate?.mayStay !== true) return;
     const node = scriptAt(service, script.index);
     const severity = shellSeverity(script, fate, shell);
-    yield { at: node ?? wholeOf(service), severity, atMs: service.graceMs, node, script, fate };
+    yield { at: node, severity, atMs: service.graceMs, node, script, fate };
   },
   say: ({ script, fate, atMs }) =>
     `${script.shell} -c ${shellText(fate)}: its command is ended by KILL after ${secondsText(atMs)}`,

@@ -1,6 +1,5 @@
-import { packageManagerOf } from '../../stop/started.ts';
+import { firstProcessOfService, packageManagerOf } from '../../stop/started.ts';
 import { ofService } from '../rule.ts';
-import { firstProcessOf, wholeOf } from '../services.ts';
 
 export const rule = ofService({
   severity: 'info',
@@ -9,9 +8,9 @@ export const rule = ofService({
   remedy: 'Start the program itself: node server.js in place of npm start.',
   *find({ service, images }) {
     const { entries } = service.node;
-    const program = packageManagerOf(firstProcessOf(service, images));
+    const program = packageManagerOf(firstProcessOfService(service, images));
     const key = (entries.get('entrypoint') ?? entries.get('command'))?.key;
-    if (program !== undefined) yield { at: key ?? wholeOf(service), program };
+    if (program !== undefined) yield { at: key, program };
   },
   say: ({ program }) => `${program} is PID 1 and starts the program by a shell`,
 });

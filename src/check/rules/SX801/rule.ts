@@ -1,11 +1,10 @@
 import { formatDuration } from '../../../cli/notation/duration.ts';
 import { ZERO } from '../../stop/interval.ts';
+import { LEAST_MS } from '../../stop/timeline.ts';
 import { flagAt, withFlag } from '../common.ts';
 import { ofContainer } from '../rule.ts';
 
 const FLAG = '--grace-period';
-/** What the kubelet gives a container at least. */
-const LEAST_MS = 2_000;
 
 export const rule = ofContainer({
   severity: 'error',
