@@ -53,18 +53,8 @@ export function hookAndDrain({ hook = ZERO, sexton }: ContainerView): Interval {
 }
 
 /** Where the hook stands, else the command. */
-export function hookOrCommand({ node, preStop }: Container): Located {
-  return preStop?.node ?? at(node, 'command') ?? node;
-}
-
-/** The name of a container stands for the whole of it. */
-export function nameAt({ node }: Container): Located {
-  return at(node, 'name') ?? node;
-}
-
-/** The first word of the command stands for all of it. */
-export function commandAt(container: Container): Located {
-  return wordAt(container, 0) ?? container.node;
+export function hookOrCommand({ node, preStop }: Container): Located | undefined {
+  return preStop?.node ?? at(node, 'command');
 }
 
 export function raiseGrace(pod: Pod, seconds: number): readonly Edit[] {
@@ -98,10 +88,10 @@ export function bytesOf(text: string | undefined): number | undefined {
 }
 
 /** The word of the command line that gives a flag of sexton its value, else the beginning of the command line. */
-export function flagAt(container: Container, flag: string): Located {
+export function flagAt(container: Container, flag: string): Located | undefined {
   const words = [...(container.command ?? []), ...(container.args ?? [])];
   const index = words.findIndex((word) => word === flag || word.startsWith(`${flag}=`));
-  return wordAt(container, Math.max(0, words[index] === flag ? index + 1 : index)) ?? container.node;
+  return wordAt(container, Math.max(0, words[index] === flag ? index + 1 : index));
 }
 
 /** A flag of sexton right behind `run`, or its value where the command line has it. */

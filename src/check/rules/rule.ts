@@ -2,14 +2,14 @@
  * What a rule is. Each is a folder: `rule.ts` beside an input that it reports and one that it does not. `find` yields
  * the places, `say` makes the message, and `fix` the edits.
  */
-import type { Edit, Severity } from '../finding.ts';
+import type { Edit, Found, Severity } from '../finding.ts';
 import type { Unused } from '../ignores.ts';
 import type { ComposeService } from '../input/compose.ts';
 import type { Stage, Started } from '../input/dockerfile.ts';
 import type { Range } from '../input/located.ts';
 import type { Objects, Other, Workload } from '../input/objects.ts';
 import type { Container, Pod } from '../input/pod.ts';
-import { type Place, type Source, trimmed } from '../input/source.ts';
+import { type Source, trimmed } from '../input/source.ts';
 import type { Scenario } from '../scenarios.ts';
 import type { Images } from '../stop/images.ts';
 import type { ContainerView, PodView } from '../stop/plan.ts';
@@ -80,15 +80,6 @@ interface Parts<Case, H extends Hit> extends About {
   fix?(hit: H, about: Case): readonly Edit[];
 }
 
-export interface Found {
-  readonly place: Place;
-  readonly message: string;
-  readonly severity: Severity;
-  readonly container: string | undefined;
-  readonly atMs: number | undefined;
-  readonly edits: readonly Edit[];
-}
-
 /** A rule without its id, which is the name of its folder. */
 export interface Draft<On extends Kind = Kind> extends About {
   readonly on: On;
@@ -143,13 +134,8 @@ interface Subject {
 
 function foundBy<Case, H extends Hit>(parts: Parts<Case, H>, about: Case, subject: Subject): readonly Found[] {
   return Array.from(parts.find(about), (hit) => {
-    const {
-      at = subject.at,
-      source = subject.source,
-      severity = parts.severity,
-      container = subject.container,
-      atMs,
-    } = hit;
+    const { source = subject.source, severity = parts.severity, container = subject.container, atMs } = hit;
+    const { at = container?.node ?? subject.at } = hit;
     const prefix = container === undefined ? (subject.prefix ?? '') : `${titleOf(container)}: `;
     return {
       place: { source, ...trimmed(source, at) },

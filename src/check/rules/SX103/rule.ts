@@ -1,5 +1,6 @@
+import { at } from '../../input/located.ts';
 import { secondsText } from '../../stop/interval.ts';
-import { hookAndDrain, nameAt, raiseGrace } from '../common.ts';
+import { hookAndDrain, raiseGrace } from '../common.ts';
 import { ofContainer } from '../rule.ts';
 
 export const rule = ofContainer({
@@ -11,7 +12,7 @@ export const rule = ofContainer({
     const { container, setting, pod, graceMs } = one;
     const { minMs } = hookAndDrain(one);
     if (setting === undefined || minMs + setting.ms <= graceMs) return;
-    yield { at: pod.graceAt ?? nameAt(container), atMs: graceMs, setting, minMs };
+    yield { at: pod.graceAt ?? at(container.node, 'name'), atMs: graceMs, setting, minMs };
   },
   say: ({ setting, minMs }, { pod }) => {
     const before = minMs === 0 ? '' : ` after ${secondsText(minMs)} of hook and drain`;

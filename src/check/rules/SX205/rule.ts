@@ -1,5 +1,6 @@
 import { signalName, signalNumber } from '../../../core/signals.ts';
-import { commandAt, withFlag } from '../common.ts';
+import { wordAt } from '../../stop/plan.ts';
+import { withFlag } from '../common.ts';
 import { ofContainer } from '../rule.ts';
 
 export const rule = ofContainer({
@@ -11,7 +12,7 @@ export const rule = ofContainer({
     const config = sexton?.run?.member;
     const signal = signalNumber(stopSignal ?? '');
     if (config === undefined || signal === undefined || config.stopSignals.includes(signal)) return;
-    yield { at: commandAt(container), atMs: 0, all: [...config.stopSignals, signal].map(signalName) };
+    yield { at: wordAt(container, 0), atMs: 0, all: [...config.stopSignals, signal].map(signalName) };
   },
   say: ({ all }) =>
     `the platform sends ${all.at(-1)}, which is no stop request for sexton; its drain and order are skipped`,

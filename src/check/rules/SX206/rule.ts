@@ -1,5 +1,5 @@
+import { wordAt } from '../../stop/plan.ts';
 import { packageManagerOf } from '../../stop/started.ts';
-import { commandAt } from '../common.ts';
 import { ofContainer } from '../rule.ts';
 
 export const rule = ofContainer({
@@ -9,7 +9,7 @@ export const rule = ofContainer({
   remedy: 'Start the program itself: node server.js in place of npm start.',
   *find({ container, argv = [] }) {
     const program = packageManagerOf(argv);
-    if (program !== undefined) yield { at: commandAt(container), program };
+    if (program !== undefined) yield { at: wordAt(container, 0), program };
   },
   say: ({ program }) => `${program} is PID 1 and starts the program by a shell`,
 });

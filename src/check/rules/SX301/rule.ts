@@ -1,6 +1,6 @@
 import { insertKey } from '../../edits.ts';
-import { itemsAt } from '../../input/located.ts';
-import { behindService, hasSleep, isJob, nameAt, raiseGrace } from '../common.ts';
+import { at, itemsAt } from '../../input/located.ts';
+import { behindService, hasSleep, isJob, raiseGrace } from '../common.ts';
 import { ofWorkload } from '../rule.ts';
 import { isInjected, isIstio, mayDrain, ordinaryOf } from '../sidecars.ts';
 
@@ -17,7 +17,7 @@ export const rule = ofWorkload({
     if (mains.some((one) => one.container.preStop !== undefined || mayDrain(one))) return;
     const own = mains.map(({ container }) => container).filter((one) => !isInjected(one) && !isIstio(one));
     const container = own.find(({ node }) => itemsAt(node, 'ports').length > 0) ?? own[0];
-    if (container !== undefined) yield { at: nameAt(container), container, atMs: 0 };
+    if (container !== undefined) yield { at: at(container.node, 'name'), container, atMs: 0 };
   },
   say: () => 'gets TERM at once, while the Service still sends to it',
   fix: ({ container }, { pod, minor }) => {

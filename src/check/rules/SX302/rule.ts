@@ -1,5 +1,6 @@
+import { at } from '../../input/located.ts';
 import { hasKey } from '../../stop/plan.ts';
-import { behindService, isJob, nameAt } from '../common.ts';
+import { behindService, isJob } from '../common.ts';
 import { ofWorkload } from '../rule.ts';
 import { isInjected } from '../sidecars.ts';
 
@@ -13,7 +14,7 @@ export const rule = ofWorkload({
     if (isJob(workload) || workload.kind === 'Pod' || !behindService(about)) return;
     if (pod.containers.some((container) => hasKey(container, 'readinessProbe'))) return;
     const container = pod.containers.find((one) => !one.isNative && !isInjected(one));
-    if (container !== undefined) yield { at: nameAt(container), container };
+    if (container !== undefined) yield { at: at(container.node, 'name'), container };
   },
   say: () => 'has no readinessProbe, so a Service sends to it as soon as it runs',
 });

@@ -15,7 +15,7 @@ export const rule = ofWorkload({
       ({ argv, sexton }) => sexton !== undefined || /quit|shutdown|kill/.test((argv ?? []).join(' ')),
     );
     if (!isJob(workload) || ordinary.length < 2 || asks || pod.sharesProcesses) return;
-    for (const { container } of ordinary.filter(isSidecar)) yield { at: container.node, container };
+    for (const { container } of ordinary.filter(isSidecar)) yield { container };
   },
   say: () => 'does not end when the work is done, so the Job never completes',
 });

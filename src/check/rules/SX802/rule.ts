@@ -1,6 +1,6 @@
 import { insertKey } from '../../edits.ts';
 import { itemsAt } from '../../input/located.ts';
-import { commandAt } from '../common.ts';
+import { wordAt } from '../../stop/plan.ts';
 import { ofContainer } from '../rule.ts';
 
 export const rule = ofContainer({
@@ -12,7 +12,7 @@ export const rule = ofContainer({
     const config = sexton?.run?.member;
     const hasUnknown = itemsAt(container.node, 'envFrom').length > 0;
     if (config === undefined || config.session !== undefined || config.solo || hasUnknown) return;
-    yield { at: commandAt(container) };
+    yield { at: wordAt(container, 0) };
   },
   say: () => 'uses a graveyard, and SEXTON_POD_UID is not set',
   fix: (_, { pod, container }) => {
