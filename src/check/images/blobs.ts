@@ -68,18 +68,13 @@ export function bytesOf(path: string, offset: number, size: number): Buffer {
   }
 }
 
-interface Place {
-  readonly offset: number;
-  readonly size: number;
-}
-
 export const BLOCK = 512;
 /** No header that extends another one is larger. */
 const MAX_EXTENSION = 1 << 20;
 
 /** The regular files of a tar archive. Engines give them names that fit into a plain header. */
-function placesIn(archive: string): ReadonlyMap<string, Place> {
-  const places = new Map<string, Place>();
+function placesIn(archive: string) {
+  const places = new Map<string, { readonly offset: number; readonly size: number }>();
   const end = statSync(archive).size;
   let longSize: number | undefined;
   for (let at = 0; at < end; ) {

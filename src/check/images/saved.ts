@@ -35,7 +35,7 @@ const MAX_DEPTH = 4;
 
 function imagesOfLayout(blobs: Blobs): readonly SavedImage[] {
   const { manifests } = recordOf(blobs.json(INDEX_JSON));
-  return listOf(manifests).flatMap((one) => imageOf(blobs, recordOf(one), 0) ?? []);
+  return (Array.isArray(manifests) ? manifests : []).flatMap((one) => imageOf(blobs, recordOf(one), 0) ?? []);
 }
 
 function imageOf(blobs: Blobs, descriptor: Record<string, unknown>, depth: number): SavedImage | undefined {
@@ -87,10 +87,6 @@ function blobPath(digest: unknown): string {
 
 export function recordOf(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 /** undefined: it is no list of texts. */

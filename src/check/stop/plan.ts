@@ -2,7 +2,6 @@
  * What each container of a pod does when it is stopped, as far as its manifest tells: the input of the timeline. The
  * plan of a container under sexton is read by sexton's own parser, other programs by the stop presets.
  */
-
 import { basename } from 'node:path';
 import { startedBy } from '../../cli/notation/program.ts';
 import { presetNamed, presetOf } from '../../cli/notation/stop-presets.ts';
@@ -14,7 +13,7 @@ import { killAtMs, lastTurnMs } from '../../core/pod/deadline.ts';
 import { SIGKILL, SIGTERM, signalNumber } from '../../core/signals.ts';
 import type { RunConfig } from '../../runtime/run-config.ts';
 import type { ComposeService } from '../input/compose.ts';
-import { at, entriesAt, itemsAt, textAt } from '../input/located.ts';
+import { at, itemsAt, textAt } from '../input/located.ts';
 import { configText, type Objects, type Workload } from '../input/objects.ts';
 import { argvOf, type Container, type Hook, type Pod } from '../input/pod.ts';
 import { declaredMs } from './declared.ts';
@@ -160,8 +159,7 @@ function filesOf({ mounts }: Container, pod: Pod, objects: Objects): Files & { r
 function hookTimeOf({ preStop, name }: Container, pod: Pod): Interval | undefined {
   if (preStop === undefined) return undefined;
   const declared = declaredMs(pod, 'prestop-seconds', name);
-  if (declared !== undefined) return exactly(declared);
-  return timeOfAction(preStop);
+  return declared === undefined ? timeOfAction(preStop) : exactly(declared);
 }
 
 export function timeOfAction({ action }: Hook): Interval {
@@ -289,10 +287,6 @@ export function wordAt({ node }: Container, index: number) {
   const command = at(node, 'command');
   const words = command?.kind === 'list' ? command.items.length : 0;
   return index < words ? at(node, 'command', index) : at(node, 'args', index - words);
-}
-
-export function hasKey(container: Container, key: string): boolean {
-  return entriesAt(container.node).has(key);
 }
 
 /** The longest that the stop of a Compose service is known to take; undefined: nothing bounds it. */

@@ -1,5 +1,4 @@
 import { at } from '../../input/located.ts';
-import { hasKey } from '../../stop/plan.ts';
 import { behindService, isJob } from '../common.ts';
 import { ofWorkload } from '../rule.ts';
 import { isInjected } from '../sidecars.ts';
@@ -12,7 +11,7 @@ export const rule = ofWorkload({
   *find(about) {
     const { workload, pod } = about;
     if (isJob(workload) || workload.kind === 'Pod' || !behindService(about)) return;
-    if (pod.containers.some((container) => hasKey(container, 'readinessProbe'))) return;
+    if (pod.containers.some((container) => at(container.node, 'readinessProbe') !== undefined)) return;
     const container = pod.containers.find((one) => !one.isNative && !isInjected(one));
     if (container !== undefined) yield { at: at(container.node, 'name'), container };
   },

@@ -1,3 +1,4 @@
+import type { RuleOfRestart } from '../../input/pod.ts';
 import { flagAt } from '../common.ts';
 import { ofContainer } from '../rule.ts';
 
@@ -20,11 +21,7 @@ export const rule = ofContainer({
     `restartPolicyRules and --restart-rules are not the same (${rules.length} and ${own} rules)`,
 });
 
-interface Rule {
-  readonly action: string;
-  readonly except: boolean;
-  readonly codes: Iterable<number>;
-}
+type Rule = Omit<RuleOfRestart, 'node' | 'codes'> & { readonly codes: Iterable<number> };
 
 function textOf({ action, except, codes }: Rule): string {
   return `${action} ${except} ${[...codes].sort((a, b) => a - b)}`;
