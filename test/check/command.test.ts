@@ -394,17 +394,4 @@ describe('sexton check', () => {
     assert.equal(runIn(dir, { 'variants/two.yaml': good, 'variants/one.yaml': one }, ['variants']).code, 0);
     assert.equal(runIn(dir, { 'bad/a.yaml': bad }, ['bad']).code, 1);
   });
-
-  it('takes what a person declares for what cannot be seen', () => {
-    const dir = temporaryDirectory();
-    const text = (seconds: number) =>
-      deployment('- {name: web, image: "example.com/web:1"}').replace(
-        'metadata: {name: web}',
-        `metadata: {name: web, annotations: {check.sexton.dev/stop-seconds.web: "${seconds}"}}`,
-      );
-    const killed = (seconds: number): string =>
-      JSON.parse(runIn(dir, {}, ['-o', 'json', '-'], text(seconds)).out).workloads[0].containers[0].killed;
-    assert.equal(killed(5), 'never');
-    assert.equal(killed(60), 'always');
-  });
 });

@@ -68,23 +68,4 @@ describe('what is declared by annotations', () => {
       const said = [`warning SX902 ${STOP} ${shown}: ${why}`];
       assert.deepEqual(await judged(`${STOP}: ${value}`), { killed: 'maybe', said });
     });
-
-  it('says which part of a name is wrong', async () => {
-    const { said } = await judged(
-      [
-        `${STOP}.wbe: "5"`,
-        'check.sexton.dev/stop-second: "5"',
-        'check.sexton.dev/lb-seconds.web: "5"',
-        'check.sexton.dev/drain: "5"',
-        'check.sexton.dev/ignore-101: "it ends early"',
-      ].join(', '),
-    );
-    assert.deepEqual(said, [
-      `warning SX902 ${STOP}.wbe: this pod has no container wbe; it has web`,
-      'warning SX902 check.sexton.dev/stop-second: no such annotation; did you mean stop-seconds?',
-      'warning SX902 check.sexton.dev/lb-seconds.web: no such annotation; did you mean lb-seconds?',
-      'warning SX902 check.sexton.dev/drain: no such annotation; write one of stop-seconds, prestop-seconds, lb-seconds, ignore',
-      'warning SX902 check.sexton.dev/ignore-101: names no rule; write one such as ignore-SX301',
-    ]);
-  });
 });

@@ -20,7 +20,6 @@ import { PLAIN_CASES } from './cases/plain.ts';
 import { POD_CASES } from './cases/pods.ts';
 import { PROBE_CASES } from './cases/probes.ts';
 import { SEXTON_CASES } from './cases/sexton.ts';
-import { SEXTON_FLAG_CASES } from './cases/sexton-flags.ts';
 import { STOP_SIGNAL_CASES } from './cases/stop-signals.ts';
 import { TIME_CASES } from './cases/time.ts';
 import { checkAs, findingsOf } from './rules.ts';
@@ -34,7 +33,7 @@ export interface Expectation {
 
 const CASES = [
   ...[PLAIN_CASES, AROUND_CASES, IMAGE_CASES, TIME_CASES, FIRST_PROCESS_CASES, STOP_SIGNAL_CASES, HOOK_CASES],
-  ...[POD_CASES, DOCKER_CASES, COMPOSE_CASES, PROBE_CASES, MEMORY_CASES, SEXTON_CASES, SEXTON_FLAG_CASES],
+  ...[POD_CASES, DOCKER_CASES, COMPOSE_CASES, PROBE_CASES, MEMORY_CASES, SEXTON_CASES],
   ANNOTATION_CASES,
 ];
 
@@ -64,8 +63,10 @@ export const EXPECTATIONS: readonly Expectation[] = [
 function aroundOf(one: Case): CaseAround {
   if (typeof one === 'string') return { text: one };
   if ('text' in one) return one;
-  const [text, ...says] = one;
-  return { text, says };
+  const [text, ...rest] = one;
+  const fixed = rest.find((part): part is string | false => !(part instanceof RegExp));
+  const says = rest.filter((part) => part instanceof RegExp);
+  return { text, says, ...(fixed !== undefined && { fixed }) };
 }
 
 async function saysWhatItShould(rule: Rule, { text, says = [], fixed: wanted, ...around }: CaseAround): Promise<void> {

@@ -3,13 +3,12 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { check } from '../../src/check/check.ts';
 import { applied } from '../../src/check/edits.ts';
-import { diffOf, type Fixed, fixed } from '../../src/check/fix.ts';
+import { diffOf, type Fixed } from '../../src/check/fix.ts';
 import { parseLocated } from '../../src/check/input/located.ts';
 import { makeSource } from '../../src/check/input/source.ts';
 import { repaired } from '../../src/check/repair.ts';
 import { examplesOf } from '../../src/check/rules/examples.ts';
 import { RULES } from '../../src/check/rules/table.ts';
-import { deployment, SERVICE } from './workloads.ts';
 
 const FIXABLE = RULES.filter(({ isFixable, on }) => isFixable && on !== 'dockerfile').map(
   (rule) => examplesOf(rule).bad,
@@ -62,26 +61,6 @@ describe('--fix', () => {
     );
   });
 
-  it('touches nothing but what its edits name', async () => {
-    await fc.assert(
-      fc.asyncProperty(written, async (text) => {
-        const { findings } = await check([{ path: 'a.yaml', text }]);
-        for (const { edits, text: after } of [...fixed(findings), ...[(await changeOf(text)) ?? []].flat()]) {
-          let rest = after;
-          let from = 0;
-          for (const edit of edits.toSorted((a, b) => a.start - b.start)) {
-            const kept = text.slice(from, edit.start) + edit.text;
-            assert.ok(rest.startsWith(kept));
-            rest = rest.slice(kept.length);
-            from = edit.end;
-          }
-          assert.equal(rest, text.slice(from));
-        }
-      }),
-      { numRuns: 60 },
-    );
-  });
-
   it('keeps JSON as JSON', async () => {
     const pod = {
       apiVersion: 'v1',
@@ -114,13 +93,6 @@ describe('--fix', () => {
       ]),
       'xc',
     );
-  });
-
-  it('repairs what a fix makes necessary, too', async () => {
-    const gunicorn = '- name: web\n  image: a/b:1\n  command: [gunicorn, --graceful-timeout, "30", app]';
-    const after = await fixedText(deployment(gunicorn) + SERVICE);
-    assert.match(after, /lifecycle: \{preStop: \{sleep: \{seconds: 5\}\}\}/);
-    assert.match(after, /terminationGracePeriodSeconds: 40$/m);
   });
 
   it('prints hunks with three lines of context, and the numbers of the lines', () => {

@@ -9,18 +9,18 @@ const onPod = (annotations: string): string =>
 
 export const ANNOTATION_CASES: Cases = {
   SX901: {
-    'one rule of an ignore, which still ignores another one': {
-      text: `# sexton-ignore SX101, SX104: known\n${hooked('{sleep: {seconds: 35}}')}`,
-      says: [/: SX104 finds nothing here$/],
-      fixed: false,
-    },
+    'one rule of an ignore, which still ignores another one': [
+      `# sexton-ignore SX101, SX104: known\n${hooked('{sleep: {seconds: 35}}')}`,
+      /: SX104 finds nothing here$/,
+      false,
+    ],
   },
   SX902: {
-    'a wrong value at the pod of a workload': {
-      text: onPod(`${PREFIX}lb-seconds: soon`),
-      says: [/^warning @- \[check\.sexton\.dev\/lb-seconds\] check\.sexton\.dev\/lb-seconds soon: must be a duration/],
-      fixed: false,
-    },
+    'a wrong value at the pod of a workload': [
+      onPod(`${PREFIX}lb-seconds: soon`),
+      /^warning @- \[check\.sexton\.dev\/lb-seconds\] check\.sexton\.dev\/lb-seconds soon: must be a duration/,
+      false,
+    ],
     'a wrong value at the pod of a CronJob': [
       asCronJob(onPod(`${PREFIX}prestop-seconds: soon`)),
       /prestop-seconds soon: must be a duration/,

@@ -3,22 +3,22 @@ import type { Cases } from './case.ts';
 export const DOCKER_CASES: Cases = {
   SX601: {
     'busybox, which becomes the program': 'FROM alpine:3.20\nCMD server --port 80\n',
-    'a variable in front of the program, which needs the shell': {
-      text: 'FROM debian:12\nCMD PORT=80 server\n',
-      says: [/^error /],
-      fixed: false,
-    },
+    'a variable in front of the program, which needs the shell': [
+      'FROM debian:12\nCMD PORT=80 server\n',
+      /^error /,
+      false,
+    ],
     'a word of the shell itself': { text: 'FROM debian:12\nCMD source /etc/rc\n', says: [/^error /], fixed: false },
-    'programs that are called almost like a word of the shell': {
-      text: 'FROM debian:12\nCMD reset execute\n',
-      says: [/^error /],
-      fixed: 'CMD ["reset", "execute"]',
-    },
-    'a command on two lines': {
-      text: 'FROM debian:12\nCMD server \\\n  --port 80\n',
-      says: [/^error /],
-      fixed: 'CMD ["server", "--port", "80"]',
-    },
+    'programs that are called almost like a word of the shell': [
+      'FROM debian:12\nCMD reset execute\n',
+      /^error /,
+      'CMD ["reset", "execute"]',
+    ],
+    'a command on two lines': [
+      'FROM debian:12\nCMD server \\\n  --port 80\n',
+      /^error /,
+      'CMD ["server", "--port", "80"]',
+    ],
     'a shell that is not known': ['FROM example.com/a:1\nCMD server\n', /^info .* may put a shell/],
     'a pipe in busybox': ['FROM alpine:3.20\nCMD server | tee /log\n', /^warning .* puts a shell/],
     'bash by SHELL, which becomes the program':
@@ -39,41 +39,37 @@ export const DOCKER_CASES: Cases = {
       'FROM debian:12\nRUN <<A cat && <<B cat\nCMD ["sh", "-c", "a && b"]\nA\nENTRYPOINT x\nB\nENTRYPOINT ["a"]\n',
     'busybox, which becomes the program': 'FROM alpine:3.20\nCMD ["sh", "-c", "a && b"]\n',
     'dash in an image of another shell': ['FROM fedora:40\nCMD ["dash", "-c", "a && b"]\n', /^error .*dash -c stays/],
-    'a loop in bash': {
-      text: 'FROM fedora:40\nCMD ["bash", "-c", "while true; do work; done"]\n',
-      says: [/^warning .*bash -c stays/],
-      fixed: false,
-    },
-    'a last command of the shell itself': {
-      text: 'FROM debian:12\nCMD ["sh", "-c", "a && cd /"]\n',
-      says: [/^error /],
-      fixed: false,
-    },
-    'such a command, whose word is that of a value that is not there': {
-      text: 'FROM debian:12\nCMD ["sh", "-c", "a && cd undefined"]\n',
-      says: [/^error /],
-      fixed: false,
-    },
-    'a list in parentheses, which has no last command to write before': {
-      text: 'FROM debian:12\nCMD ["sh", "-c", "(a; b)"]\n',
-      says: [/^error /],
-      fixed: false,
-    },
-    'a list whose text has escapes': {
-      text: 'FROM debian:12\nCMD ["sh", "-c", "a \\u0026\\u0026 ser\\u0076er"]\n',
-      says: [/^error /],
-      fixed: false,
-    },
+    'a loop in bash': [
+      'FROM fedora:40\nCMD ["bash", "-c", "while true; do work; done"]\n',
+      /^warning .*bash -c stays/,
+      false,
+    ],
+    'a last command of the shell itself': ['FROM debian:12\nCMD ["sh", "-c", "a && cd /"]\n', /^error /, false],
+    'such a command, whose word is that of a value that is not there': [
+      'FROM debian:12\nCMD ["sh", "-c", "a && cd undefined"]\n',
+      /^error /,
+      false,
+    ],
+    'a list in parentheses, which has no last command to write before': [
+      'FROM debian:12\nCMD ["sh", "-c", "(a; b)"]\n',
+      /^error /,
+      false,
+    ],
+    'a list whose text has escapes': [
+      'FROM debian:12\nCMD ["sh", "-c", "a \\u0026\\u0026 ser\\u0076er"]\n',
+      /^error /,
+      false,
+    ],
     'an entrypoint in the shell form, of which SX601 tells':
       'FROM debian:12\nENTRYPOINT run it\nCMD ["sh", "-c", "a && b"]\n',
     'the entrypoint before the command': ['FROM debian:12\nENTRYPOINT ["sh", "-c"]\nCMD ["a && b"]\n', /^error /],
   },
   SX603: {
-    'the program of an official image that nothing else is started in': {
-      text: 'FROM nginx:1.29\nSTOPSIGNAL SIGTERM\n',
-      says: [/^warning @- \[SIGTERM\] nginx ends gracefully on SIGQUIT/],
-      fixed: 'STOPSIGNAL SIGQUIT\n',
-    },
+    'the program of an official image that nothing else is started in': [
+      'FROM nginx:1.29\nSTOPSIGNAL SIGTERM\n',
+      /^warning @- \[SIGTERM\] nginx ends gracefully on SIGQUIT/,
+      'STOPSIGNAL SIGQUIT\n',
+    ],
     'an official image in which a script is started': 'FROM nginx:1.29\nSTOPSIGNAL SIGTERM\nCMD ["/start.sh"]\n',
     'an official image in which a shell starts something': 'FROM nginx:1.29\nSTOPSIGNAL SIGTERM\nCMD node server.js\n',
     'postgres, of which both signals are meant': 'FROM debian:12\nSTOPSIGNAL SIGINT\nCMD ["postgres"]\n',

@@ -24,33 +24,33 @@ export const FIRST_PROCESS_CASES: Cases = {
     ],
     'a shell with one variable': { text: started('[sh, -c, "x=1"]'), says: [/^error /], fixed: false },
     'a word of the shell itself': { text: started('[sh, -c, "a; cd /"]'), says: [/^error /], fixed: false },
-    'a program alone, and writes before it': {
-      text: started('[sh, -c, server --port 80]'),
-      says: [/^error /],
-      fixed: 'exec server --port 80',
-    },
-    'a block, and writes before its last command': {
-      text: deployment(
+    'a program alone, and writes before it': [
+      started('[sh, -c, server --port 80]'),
+      /^error /,
+      'exec server --port 80',
+    ],
+    'a block, and writes before its last command': [
+      deployment(
         `- name: web\n  image: ${DASH}\n  command:\n    - sh\n    - -c\n    - |\n      prepare\n      server --port 80\n`,
       ),
-      says: [/^error /],
-      fixed: false,
-    },
+      /^error /,
+      false,
+    ],
     'a script whose text has escapes': { text: started('[sh, -c, "a; b \\x63"]'), says: [/^error /], fixed: false },
-    'a command that stands there twice, and writes before the last one': {
-      text: started('[sh, -c, "run; run"]'),
-      says: [/^error /],
-      fixed: 'run; exec run',
-    },
+    'a command that stands there twice, and writes before the last one': [
+      started('[sh, -c, "run; run"]'),
+      /^error /,
+      'run; exec run',
+    ],
     'blanks behind the last command': { text: started('[sh, -c, "a; b "]'), says: [/^error /], fixed: 'a; exec b ' },
     'a comment': { text: started('[sh, -c, "a # then; b"]'), says: [/^error /], fixed: false },
-    'a folded script with a number sign': {
-      text: deployment(
+    'a folded script with a number sign': [
+      deployment(
         `- name: web\n  image: ${DASH}\n  command:\n    - sh\n    - -c\n    - >-\n      prepare '#';\n      server\n`,
       ),
-      says: [/^error /],
-      fixed: 'exec server',
-    },
+      /^error /,
+      'exec server',
+    ],
     'a loop among the arguments of an official image that has no entrypoint': [
       given('busybox:1.36', '[sh, -c, "while true; do work; done"]'),
       /^warning @30000 \["while true; do work; done"\] .*sh -c stays PID 1/,

@@ -5,30 +5,30 @@ const DASH = 'debian:12';
 const sleeps = (words: string): string => hooked(`{exec: {command: ${words}}}`);
 const SHARED = 'shareProcessNamespace: true\n';
 
+/** In an image without a shell. */
+const bare = (preStop: string): string => hooked(preStop, '', 'gcr.io/distroless/base');
+
 export const HOOK_CASES: Cases = {
   SX207: {
-    'a program in a directory of a name like a shell': hooked(
-      '{exec: {command: [sh/drain]}}',
-      '',
-      'gcr.io/distroless/base',
-    ),
+    'a program in a directory of a name like a shell': bare('{exec: {command: [sh/drain]}}'),
     'a shell in an image that has one': hooked('{exec: {command: [sh, -c, drain]}}', '', DASH),
-    'programs that are called almost so': hooked('{exec: {command: [crash]}}', '', 'gcr.io/distroless/base'),
-    'programs that begin so': hooked('{exec: {command: [sleeper]}}', '', 'gcr.io/distroless/base'),
-    'a probe beside a hook that is well, which it does not touch': {
-      text: deployment(
+    'programs that are called almost so': bare('{exec: {command: [crash]}}'),
+    'programs that begin so': bare('{exec: {command: [sleeper]}}'),
+    'a probe beside a hook that is well, which it does not touch': [
+      deployment(
         '- name: web\n  image: gcr.io/distroless/base\n  lifecycle:\n    preStop: {sleep: {seconds: 5}}\n    postStart: {exec: {command: [sleep, "5"]}}',
       ),
-      says: [/^error @0 .*postStart runs sleep/],
-      fixed: false,
-    },
-    'a probe and a hook, of which only the hook can be repaired': {
-      text: deployment(
+      /^error @0 .*postStart runs sleep/,
+      false,
+    ],
+    'a probe and a hook, of which only the hook can be repaired': [
+      deployment(
         '- name: web\n  image: gcr.io/distroless/base\n  readinessProbe: {exec: {command: [cat, /ready]}}\n  lifecycle:\n    preStop: {exec: {command: [sleep, "5"]}}',
       ),
-      says: [/readinessProbe runs cat/, /preStop runs sleep/],
-      fixed: 'preStop: {sleep: {seconds: 5}}',
-    },
+      /readinessProbe runs cat/,
+      /preStop runs sleep/,
+      'preStop: {sleep: {seconds: 5}}',
+    ],
     'a postStart beside a hook that can be repaired, each with its own fix': [
       deployment(
         '- name: web\n  image: gcr.io/distroless/base\n  lifecycle:\n    postStart: {exec: {command: [sleep, "5"]}}\n    preStop: {exec: {command: [sleep, "5"]}}',
@@ -37,31 +37,27 @@ export const HOOK_CASES: Cases = {
       /preStop runs sleep.*\(fix\)$/,
     ],
     'a hook on Kubernetes 1.29, which has no other sleep': {
-      text: hooked('{exec: {command: [sleep, "5"]}}', '', 'gcr.io/distroless/base'),
+      text: bare('{exec: {command: [sleep, "5"]}}'),
       says: [/^error @0 .*preStop runs sleep/],
       flags: ['--kubernetes-version', '1.29'],
       fixed: false,
     },
     'a hook on Kubernetes 1.30': {
-      text: hooked('{exec: {command: [sleep, "5"]}}', '', 'gcr.io/distroless/base'),
+      text: bare('{exec: {command: [sleep, "5"]}}'),
       says: [/^error @0 .*preStop runs sleep/],
       flags: ['--kubernetes-version', '1.30'],
       fixed: '{preStop: {sleep: {seconds: 5}}}',
     },
-    'a hook that does more than sleep': {
-      text: hooked('{exec: {command: [cat, /ready]}}', '', 'gcr.io/distroless/base'),
-      says: [/^error @0 .*preStop runs cat/],
-      fixed: false,
-    },
-    'a program of a directory like the usual ones, which a volume may bring': hooked(
+    'a hook that does more than sleep': [
+      bare('{exec: {command: [cat, /ready]}}'),
+      /^error @0 .*preStop runs cat/,
+      false,
+    ],
+    'a program of a directory like the usual ones, which a volume may bring': bare(
       '{exec: {command: [/opt/bin/sleep, "5"]}}',
-      '',
-      'gcr.io/distroless/base',
     ),
-    'a program of a directory below the usual ones, which a volume may bring': hooked(
+    'a program of a directory below the usual ones, which a volume may bring': bare(
       '{exec: {command: [/bin/tools/sleep, "5"]}}',
-      '',
-      'gcr.io/distroless/base',
     ),
   },
   SX208: {
@@ -80,24 +76,16 @@ export const HOOK_CASES: Cases = {
       flags: ['--kubernetes-version', '1.30'],
     },
     'a hook that sleeps already': hooked('{sleep: {seconds: 5}}'),
-    'an image without sleep, of which SX207 tells': hooked(
-      '{exec: {command: [sleep, "5"]}}',
-      '',
-      'gcr.io/distroless/base',
-    ),
-    'a shell that only sleeps': {
-      text: sleeps('[sh, -c, " /bin/sleep 5; "]'),
-      says: [/^info .*seconds: 5/],
-      fixed: '{sleep: {seconds: 5}}',
-    },
+    'an image without sleep, of which SX207 tells': bare('{exec: {command: [sleep, "5"]}}'),
+    'a shell that only sleeps': [sleeps('[sh, -c, " /bin/sleep 5; "]'), /^info .*seconds: 5/, '{sleep: {seconds: 5}}'],
     'a shell that sleeps twice': sleeps('[sh, -c, "sleep 2; sleep 3"]'),
     'a shell that says something, then sleeps': sleeps('[sh, -c, "echo bye; sleep 5"]'),
     'a shell that sleeps, then goes': sleeps('[sh, -c, "sleep 5; exit 0"]'),
     'a part of a second': sleeps('[sleep, "0.5"]'),
     'no time at all': sleeps('[sleep, "0"]'),
     'a time that comes from a variable': sleeps('[sh, -c, "sleep $TIME"]'),
-    'JSON, which it keeps': {
-      text: JSON.stringify({
+    'JSON, which it keeps': [
+      JSON.stringify({
         apiVersion: 'v1',
         kind: 'Pod',
         metadata: { name: 'web' },
@@ -105,16 +93,14 @@ export const HOOK_CASES: Cases = {
           containers: [{ name: 'web', image: 'a/b:1', lifecycle: { preStop: { exec: { command: ['sleep', '5'] } } } }],
         },
       }),
-      says: [/^info /],
-      fixed: '"preStop":{"sleep":{"seconds": 5}}',
-    },
-    'a comment within, which would be lost': {
-      text: deployment(
-        `${WEB}  lifecycle:\n    preStop:\n      exec:\n        command: [sleep, # a while\n          "5"]`,
-      ),
-      says: [/^info /],
-      fixed: false,
-    },
+      /^info /,
+      '"preStop":{"sleep":{"seconds": 5}}',
+    ],
+    'a comment within, which would be lost': [
+      deployment(`${WEB}  lifecycle:\n    preStop:\n      exec:\n        command: [sleep, # a while\n          "5"]`),
+      /^info /,
+      false,
+    ],
     ...each(['sleep 5', ' sleep 5 ; '], (script) => [
       `a shell that only runs "${script}"`,
       [hooked(`{exec: {command: [sh, -c, "${script}"]}}`), / sleep: \{seconds: 5\} /],

@@ -52,26 +52,26 @@ export const POD_CASES: Cases = {
       says: [/^info /],
       fixed: false,
     },
-    'the default grace period, which has room for the sleep': {
-      text: deployment(WEB) + SERVICE,
-      says: [/^info /],
-      fixed: '    spec:\n      containers:\n        - name: web\n          lifecycle: {preStop:',
-    },
-    'a grace period that is written, and raises it by as much': {
-      text: deployment(WEB, 'terminationGracePeriodSeconds: 5\n') + SERVICE,
-      says: [/^info /],
-      fixed: 'terminationGracePeriodSeconds: 10\n',
-    },
-    'a container with merged keys, and writes to its own': {
-      text: `${deployment('- &a\n  image: a/b:1\n  name: web\n- <<: *a\n  name: two\n  ports: [{containerPort: 80}]')}${SERVICE}`,
-      says: [/^info @0 \[two\] two: /],
-      fixed: 'name: two\n          lifecycle: {preStop: {sleep: {seconds: 5}}}\n',
-    },
-    'a pod that is killed at once, and leaves it so': {
-      text: deployment(WEB, 'terminationGracePeriodSeconds: 0\n') + SERVICE,
-      says: [/^info /],
-      fixed: false,
-    },
+    'the default grace period, which has room for the sleep': [
+      deployment(WEB) + SERVICE,
+      /^info /,
+      '    spec:\n      containers:\n        - name: web\n          lifecycle: {preStop:',
+    ],
+    'a grace period that is written, and raises it by as much': [
+      deployment(WEB, 'terminationGracePeriodSeconds: 5\n') + SERVICE,
+      /^info /,
+      'terminationGracePeriodSeconds: 10\n',
+    ],
+    'a container with merged keys, and writes to its own': [
+      `${deployment('- &a\n  image: a/b:1\n  name: web\n- <<: *a\n  name: two\n  ports: [{containerPort: 80}]')}${SERVICE}`,
+      /^info @0 \[two\] two: /,
+      'name: two\n          lifecycle: {preStop: {sleep: {seconds: 5}}}\n',
+    ],
+    'a pod that is killed at once, and leaves it so': [
+      deployment(WEB, 'terminationGracePeriodSeconds: 0\n') + SERVICE,
+      /^info /,
+      false,
+    ],
     'Kubernetes 1.29, which has no sleep to write': {
       text: deployment(WEB) + SERVICE,
       says: [/^info /],

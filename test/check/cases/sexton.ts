@@ -31,6 +31,14 @@ const partOfImage = deployment(
 
 export const SEXTON_CASES: Cases = {
   SX801: {
+    'a flag whose value is quoted': [under('--grace-period, "60s"'), /^error /, '--grace-period, "30s"'],
+    'a flag whose value is plain': [under('--grace-period, 60s'), /^error /, '--grace-period, 30s,'],
+    'a flag with an equals sign': [under('--grace-period=60s'), /^error /, 'run, --grace-period=30s, --'],
+    'a flag with an equals sign that is quoted': [
+      under('"--grace-period=60s"'),
+      /^error /,
+      'run, "--grace-period=30s", --',
+    ],
     'a pod that is killed at once': under('--grace-period, 30s', 'terminationGracePeriodSeconds: 0\n'),
     'a period that is too long': [under('--grace-period, 40s'), /^error @30000 \[40s\] .*the pod has 30 s \(fix\)$/],
     'a period that is too short': [under('--grace-period, 20s'), /^warning @20000 \[20s\] .*the pod has 30 s \(fix\)$/],
@@ -57,13 +65,13 @@ export const SEXTON_CASES: Cases = {
       member('work', ''),
       sidecar('--mains, work, ', `  envFrom: [{configMapRef: {name: session}}]\n${mount()}`),
     ),
-    'a container that has an environment, which it does not touch': {
-      text: pair(member('work', ''), sidecar('--mains, work, ', `  env: [{name: A, value: b}]\n${mount()}`)),
-      says: [/^warning /],
-      fixed: false,
-    },
-    'JSON, which it keeps': {
-      text: JSON.stringify({
+    'a container that has an environment, which it does not touch': [
+      pair(member('work', ''), sidecar('--mains, work, ', `  env: [{name: A, value: b}]\n${mount()}`)),
+      /^warning /,
+      false,
+    ],
+    'JSON, which it keeps': [
+      JSON.stringify({
         apiVersion: 'v1',
         kind: 'Pod',
         metadata: { name: 'web' },
@@ -79,9 +87,9 @@ export const SEXTON_CASES: Cases = {
           volumes: [{ name: 'graveyard', emptyDir: {} }],
         },
       }),
-      says: [/^warning /],
-      fixed: '{"env": [{"name": "SEXTON_POD_UID", "valueFrom": {"fieldRef": {',
-    },
+      /^warning /,
+      '{"env": [{"name": "SEXTON_POD_UID", "valueFrom": {"fieldRef": {',
+    ],
   },
   SX803: {
     'a container without a graveyard beside two of its name': [

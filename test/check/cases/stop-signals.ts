@@ -34,27 +34,23 @@ export const STOP_SIGNAL_CASES: Cases = {
     'another system': { text: stopSignal('SIGTERM', 'os: {name: plan9}\n'), says: [/^error .*on plan9/], fixed: false },
     'a signal that begins like TERM': [stopSignal('SIGTERMINATE', 'os: {name: windows}\n'), /^error /],
     'a signal that ends like TERM': [stopSignal('XSIGTERM', 'os: {name: windows}\n'), /^error /],
-    'a signal of a pod that names no system': {
-      text: stopSignal('SIGQUIT', ''),
-      says: [/^error .*stopSignal SIGQUIT without spec\.os\.name is refused/],
-      fixed: 'os: {name: linux}\n',
-    },
-    'a signal without SIG': {
-      text: stopSignal('QUIT'),
-      says: [/^error .*stopSignal QUIT is refused by the API server, which wants SIGQUIT/],
-      fixed: 'stopSignal: SIGQUIT}',
-    },
-    'the number of a signal': {
-      text: stopSignal('3'),
-      says: [/^error .*stopSignal 3 is refused by the API server, which wants SIGQUIT/],
-      fixed: 'stopSignal: SIGQUIT}',
-    },
+    'a signal of a pod that names no system': [
+      stopSignal('SIGQUIT', ''),
+      /^error .*stopSignal SIGQUIT without spec\.os\.name is refused/,
+      'os: {name: linux}\n',
+    ],
+    'a signal without SIG': [
+      stopSignal('QUIT'),
+      /^error .*stopSignal QUIT is refused by the API server, which wants SIGQUIT/,
+      'stopSignal: SIGQUIT}',
+    ],
+    'the number of a signal': [
+      stopSignal('3'),
+      /^error .*stopSignal 3 is refused by the API server, which wants SIGQUIT/,
+      'stopSignal: SIGQUIT}',
+    ],
     'a real-time signal': stopSignal('SIGRTMIN+3'),
-    'what is no signal': {
-      text: stopSignal('SIGNONE'),
-      says: [/^error .*stopSignal SIGNONE is no signal/],
-      fixed: false,
-    },
+    'what is no signal': [stopSignal('SIGNONE'), /^error .*stopSignal SIGNONE is no signal/, false],
     'a lifecycle without a signal': hooked('{sleep: {seconds: 5}}'),
     'a signal that is empty': deployment(`${WEB}  lifecycle: {stopSignal: {a: b}}`),
   },
@@ -68,35 +64,35 @@ export const STOP_SIGNAL_CASES: Cases = {
     'Kubernetes 1.38': { text: stopSignal('SIGQUIT'), flags: ['--kubernetes-version', '1.38'] },
   },
   SX205: {
-    'a container without flags, and gives one': {
-      text: nginx('run, '),
-      says: [/^error @0 /],
-      fixed: '[/sexton/sexton, run, "--stop-signals=TERM,INT,QUIT", --drain, 5s, --,',
-    },
-    'sexton that runs without saying so': {
-      text: nginx(''),
-      says: [/^error /],
-      fixed: '[/sexton/sexton, "--stop-signals=TERM,INT,QUIT", --drain, 5s, --,',
-    },
-    'a flag with its value behind it': {
-      text: nginx('run, --stop-signals, INT, '),
-      says: [/^error /],
-      fixed: '--stop-signals, "INT,QUIT", --drain',
-    },
-    'a flag with its value behind an equals sign': {
-      text: nginx('run, --stop-signals=INT, '),
-      says: [/^error /],
-      fixed: 'run, "--stop-signals=INT,QUIT", --drain',
-    },
-    'a flag behind others': {
-      text: nginx('run, --linger, 1s, "--stop-signals", "INT", '),
-      says: [/^error /],
-      fixed: '"--stop-signals", "INT,QUIT", --drain',
-    },
-    'a flag of that name of the program, which is none of sexton': {
-      text: nginx('run, ').replace('-g, daemon off;', '--stop-signals=INT'),
-      says: [/^error /],
-      fixed: '"--stop-signals=TERM,INT,QUIT", --drain, 5s, --, nginx, --stop-signals=INT',
-    },
+    'a container without flags, and gives one': [
+      nginx('run, '),
+      /^error @0 /,
+      '[/sexton/sexton, run, "--stop-signals=TERM,INT,QUIT", --drain, 5s, --,',
+    ],
+    'sexton that runs without saying so': [
+      nginx(''),
+      /^error /,
+      '[/sexton/sexton, "--stop-signals=TERM,INT,QUIT", --drain, 5s, --,',
+    ],
+    'a flag with its value behind it': [
+      nginx('run, --stop-signals, INT, '),
+      /^error /,
+      '--stop-signals, "INT,QUIT", --drain',
+    ],
+    'a flag with its value behind an equals sign': [
+      nginx('run, --stop-signals=INT, '),
+      /^error /,
+      'run, "--stop-signals=INT,QUIT", --drain',
+    ],
+    'a flag behind others': [
+      nginx('run, --linger, 1s, "--stop-signals", "INT", '),
+      /^error /,
+      '"--stop-signals", "INT,QUIT", --drain',
+    ],
+    'a flag of that name of the program, which is none of sexton': [
+      nginx('run, ').replace('-g, daemon off;', '--stop-signals=INT'),
+      /^error /,
+      '"--stop-signals=TERM,INT,QUIT", --drain, 5s, --, nginx, --stop-signals=INT',
+    ],
   },
 };

@@ -32,21 +32,21 @@ export const TIME_CASES: Cases = {
       deployment(WEB, native('lifecycle: {preStop: {sleep: {seconds: 30}}}')),
       /^error @30000 \[.*\] native sidecar proxy: /,
     ],
-    'a grace period that is written, and raises it there': {
-      text: hooked(sleep(35), grace(20)),
-      says: [/^error @20000 \[.*\] web: /],
-      fixed: '\n      terminationGracePeriodSeconds: 65\n      containers',
-    },
-    'a grace period without a value, and writes no second one': {
-      text: hooked(sleep(35), 'terminationGracePeriodSeconds:\n'),
-      says: [/^error @30000 /],
-      fixed: false,
-    },
-    'a grace period that is written as a text': {
-      text: hooked(sleep(35), 'terminationGracePeriodSeconds: "20"\n'),
-      says: [/^error @20000 /],
-      fixed: '\n      terminationGracePeriodSeconds: 65\n      containers',
-    },
+    'a grace period that is written, and raises it there': [
+      hooked(sleep(35), grace(20)),
+      /^error @20000 \[.*\] web: /,
+      '\n      terminationGracePeriodSeconds: 65\n      containers',
+    ],
+    'a grace period without a value, and writes no second one': [
+      hooked(sleep(35), 'terminationGracePeriodSeconds:\n'),
+      /^error @30000 /,
+      false,
+    ],
+    'a grace period that is written as a text': [
+      hooked(sleep(35), 'terminationGracePeriodSeconds: "20"\n'),
+      /^error @20000 /,
+      '\n      terminationGracePeriodSeconds: 65\n      containers',
+    ],
     'a pod that is killed at once': hooked(sleep(5), grace(0)),
   },
   SX102: {
@@ -61,11 +61,11 @@ export const TIME_CASES: Cases = {
   SX103: {
     'a timeout that just fits': deployment(gunicorn(60), grace(60)),
     'a timeout without a hook': [deployment(gunicorn(61), grace(60)), /may take 61 s, the grace/],
-    'a timeout behind a hook': {
-      text: deployment(gunicorn(60, `  lifecycle: {preStop: ${sleep(5)}}`), grace(60)),
-      says: [/may take 60 s after 5 s of hook and drain, the grace/],
-      fixed: 'terminationGracePeriodSeconds: 70\n',
-    },
+    'a timeout behind a hook': [
+      deployment(gunicorn(60, `  lifecycle: {preStop: ${sleep(5)}}`), grace(60)),
+      /may take 60 s after 5 s of hook and drain, the grace/,
+      'terminationGracePeriodSeconds: 70\n',
+    ],
   },
   SX104: {
     'a hook of just half the time': hooked('{exec: {command: [sleep, "15.000"]}}'),
