@@ -9,7 +9,7 @@ import { type Input, isDockerfileName, type Unreadable } from './input/texts.ts'
 
 /** More is no manifest. */
 export const MAX_INPUT_BYTES = 64 * 1024 * 1024;
-/** Directories in which nobody keeps manifests of their own. */
+/** Directories that hold no manifests of a project's own. */
 const PASSED_OVER: ReadonlySet<string> = new Set(['node_modules', '.git', '.terraform', '.cache']);
 
 /** `named`: each path as it was named, and the paths of all texts that are under it, also of those that cannot be read. */

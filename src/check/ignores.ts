@@ -91,7 +91,7 @@ function blockBelow(source: Source, line: number, begins: ReadonlyMap<number, Ra
   return { start: source.text.length, end: source.text.length };
 }
 
-/** Of a workload with its pod, a budget, or any other object: the whole of it is covered. */
+/** An annotation covers the whole of its object: a workload with its pod, a budget, or any other. */
 export function annotationIgnores(source: Source, object: Located): readonly Ignore[] {
   const metadata = [
     at(object, 'metadata'),

@@ -46,7 +46,7 @@ const written = fc
   });
 
 describe('--fix', () => {
-  it('is the same when it is done twice, keeps all comments, and leaves a text that can be read', async () => {
+  it('a second --fix changes nothing, and the first keeps comments, line ends and syntax', async () => {
     await fc.assert(
       fc.asyncProperty(written, async (text) => {
         const once = await fixedText(text);
@@ -61,7 +61,7 @@ describe('--fix', () => {
     );
   });
 
-  it('keeps JSON as JSON', async () => {
+  it('--fix keeps JSON as JSON', async () => {
     const pod = {
       apiVersion: 'v1',
       kind: 'Pod',
@@ -84,7 +84,7 @@ describe('--fix', () => {
     }
   });
 
-  it('leaves the other finding for the next pass where two edits touch', () => {
+  it('the second of two edits that overlap waits for the next pass', () => {
     const source = makeSource('a', 'abc');
     assert.equal(
       applied('abc', [
@@ -95,7 +95,7 @@ describe('--fix', () => {
     );
   });
 
-  it('prints hunks with three lines of context, and the numbers of the lines', () => {
+  it('--diff prints hunks with three lines of context and their line numbers', () => {
     const text = Array.from({ length: 20 }, (_, index) => `line ${index + 1}\n`).join('');
     const source = makeSource('a', text);
     const at = (line: number): number => source.lines[line - 1] ?? 0;

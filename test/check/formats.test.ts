@@ -18,7 +18,7 @@ const result = await everyFinding();
 const ajv = new Ajv2020({ allErrors: true });
 
 describe('the formats of a check', () => {
-  it('are SARIF with rules, places, fingerprints and fixes that do what --fix does', () => {
+  it('SARIF has rules, places, fingerprints, and fixes that do what --fix does', () => {
     const sarif = JSON.parse(sarifOf(result, '1.2.3'));
     assert.deepEqual(faultsOf(SARIF_SHAPE, sarif), []);
     assert.notDeepEqual(faultsOf(SARIF_SHAPE, { ...sarif, runs: [{}] }), []);
@@ -50,7 +50,7 @@ describe('the formats of a check', () => {
     }
   });
 
-  it('are SARIF that counts characters as readers of a text do, without its byte order mark', async () => {
+  it('SARIF counts characters without the byte order mark', async () => {
     const text = examples('SX101').bad;
     const [marked, plain] = await Promise.all(
       [`\ufeff${text}`, text].map(async (one) => sarifOf(await check([{ path: 'a.yaml', text: one }]), '1.0.0')),
@@ -59,7 +59,7 @@ describe('the formats of a check', () => {
     assert.equal(marked, plain);
   });
 
-  it('are lines for GitHub, which its runner reads as they were meant', () => {
+  it("GitHub's runner reads the workflow commands as they were meant", () => {
     const commands = githubOf(result).trimEnd().split('\n').map(commandOf);
     assert.equal(commands.length, result.findings.length + result.unreadable.length);
     for (const [index, finding] of result.findings.entries()) {
@@ -77,7 +77,7 @@ describe('the formats of a check', () => {
     assert.deepEqual([last?.name, last?.properties.file], ['error', 'broken.yaml']);
   });
 
-  it('are JUnit as the schema of Surefire has it, with a suite an input, whose counts are right', () => {
+  it("JUnit follows Surefire's schema and has a suite with correct counts for each input", () => {
     const root = parseXml(junitOf(result));
     assert.equal(root.name, 'testsuites');
     const inputs = new Set([...result.sources, ...result.unreadable].map(({ path }) => path));
@@ -107,13 +107,13 @@ describe('the formats of a check', () => {
     assert.equal(root.attributes.errors, String(result.unreadable.length));
   });
 
-  it('are JUnit also of an input that is not there', () => {
+  it('JUnit reports an input that is missing', () => {
     const missing = { ...result, unreadable: [{ path: 'missing.yaml', line: undefined, why: 'no such\tfile\u0000' }] };
     const suite = parseXml(junitOf(missing)).children.find(({ attributes }) => attributes.name === 'missing.yaml');
     assert.equal(suite?.children[0]?.children[0]?.attributes.message, 'no such\tfile?');
   });
 
-  it('are pictures in which nothing of a manifest is markup', async () => {
+  it('pictures and pages contain no markup from a manifest', async () => {
     const name = '</text><script>alert(1)</script>\u001b]0;x\u0007\u202e"><img onerror=x>';
     const pod = {
       name,
@@ -131,7 +131,7 @@ describe('the formats of a check', () => {
     }
   });
 
-  it('are text that tells each finding once, also of workloads of one name in two files', async () => {
+  it('the text shows each finding once, even when two files name the same workload', async () => {
     const { bad } = examples('SX101');
     const both = await check([
       { path: 'a/web.yaml', text: bad },
@@ -144,7 +144,7 @@ describe('the formats of a check', () => {
     ]);
   });
 
-  it('tell of an unused ignore beside the workloads, not with the first one of its file', async () => {
+  it('text and page list an unused ignore beside the workloads', async () => {
     const found = await check([{ path: 'web.yaml', text: `${examples('SX101').bad}# sexton-ignore SX206: no npm\n` }]);
     assert.match(checkPage(found), /Other findings.*SX901/s);
     assert.match(
@@ -153,7 +153,7 @@ describe('the formats of a check', () => {
     );
   });
 
-  it('draw a timeline no wider than they may, in ASCII where that is asked', () => {
+  it('the timeline keeps to its width, and to ASCII where that is asked for', () => {
     for (const { view } of result.workloads) {
       const style = { width: 80, colours: false, ascii: true };
       for (const line of chartLines(timelineChart(view.timeline, result.findings), style)) {

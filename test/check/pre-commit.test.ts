@@ -33,7 +33,7 @@ const NAMES = [
 ];
 
 describe('the hook of pre-commit', () => {
-  it('says what pre-commit needs, and has one process see all files', () => {
+  it('the hook declares what pre-commit needs and lets one process see all files', () => {
     assert.deepEqual(
       HOOKS.map(({ id }) => id),
       ['sexton-check'],
@@ -43,7 +43,7 @@ describe('the hook of pre-commit', () => {
     assert.notEqual(HOOK.name, '');
   });
 
-  it('is run for the files that sexton check takes from a directory, and no others', () => {
+  it('the hook runs for the files that sexton check reads from a directory', () => {
     const dir = temporaryDirectory();
     for (const name of NAMES) {
       mkdirSync(join(dir, dirname(name)), { recursive: true });
@@ -56,7 +56,7 @@ describe('the hook of pre-commit', () => {
     assert.deepEqual(matched.toSorted(), [...read, 'Dockerfile'].sort());
   });
 
-  it('fails a commit by errors, and lets it pass without', () => {
+  it('the hook fails a commit only where there are errors', () => {
     const dir = temporaryDirectory();
     writeFileSync(join(dir, 'bad.yaml'), examples('SX101').bad);
     writeFileSync(join(dir, 'good.yaml'), examples('SX101').good);

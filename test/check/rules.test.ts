@@ -9,12 +9,12 @@ import { EXPECTATIONS } from './expectations.ts';
 import { examples } from './rules.ts';
 
 describe('the rules', () => {
-  it('are the folders, in order', () => {
+  it('the table of rules holds every folder, in order', () => {
     const folders = readdirSync(join(ROOT, 'src/check/rules')).filter((name) => name.startsWith('SX'));
     assert.deepEqual(RULE_IDS, folders.sort());
   });
 
-  it('say all that a page needs', () => {
+  it('every rule has a title, a reason and a remedy', () => {
     for (const { id, title, why, remedy } of RULES) {
       assert.match(title, /^[^.]+[^.]$/, id);
       assert.match(why, /\.$/, id);
@@ -24,7 +24,7 @@ describe('the rules', () => {
 
   for (const { title, hold } of EXPECTATIONS) it(title, hold);
 
-  it('give each finding the severity that is asked for', async () => {
+  it('a rule reports with the severity that the user asks for', async () => {
     const input = [{ path: 'a.yaml', text: examples('SX206').bad }];
     const { findings } = await check(input, { only: ['SX206'], severities: new Map([['SX206', 'error']]) });
     assert.deepEqual(

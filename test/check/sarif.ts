@@ -87,7 +87,7 @@ function list(items: object) {
   return { type: 'array', items } as const;
 }
 
-/** Of every rule its example, under names that a URI, a line and a row may not have as they are. */
+/** The findings of every bad example, under names that a URI or a line may not have as they are. */
 export async function everyFinding(): Promise<Result> {
   const dockerfiles = RULES.filter(({ on }) => on === 'dockerfile');
   return check([

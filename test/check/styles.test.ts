@@ -21,7 +21,7 @@ const COMMENTED: Style = (text) =>
 const CRLF: Style = (text) => text.replaceAll('\n', '\r\n');
 const BOM: Style = (text) => `\ufeff${text}`;
 
-/** Of any language. */
+/** Styles that YAML and Dockerfiles share. */
 const PLAIN_STYLES: Readonly<Record<string, Style>> = {
   'with CRLF': CRLF,
   'with a byte order mark': BOM,

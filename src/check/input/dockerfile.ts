@@ -7,9 +7,9 @@ import type { Source } from './source.ts';
 
 export interface Started extends Range {
   readonly form: 'exec' | 'shell';
-  /** Of the exec form. */
+  /** The words of the exec form. */
   readonly argv: readonly string[];
-  /** Of the shell form. */
+  /** The text of the shell form. */
   readonly script: string;
   /** What stands behind the keyword. */
   readonly arguments: Range;
@@ -21,7 +21,7 @@ export interface Stage {
   readonly base: string | undefined;
   readonly entrypoint: Started | undefined;
   readonly cmd: Started | undefined;
-  /** Of SHELL: the program that runs the shell form. */
+  /** The program that runs the shell form, by SHELL. */
   readonly shell: string;
   readonly stopSignal: (Range & { readonly text: string }) | undefined;
   /** Local files that are copied to where they can be started: target to source. */

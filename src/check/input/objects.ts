@@ -164,7 +164,7 @@ function byLabel(others: readonly Other[]): ByLabel {
   return found;
 }
 
-/** Of a Service its own labels, of a budget those of matchLabels where it has no expressions. */
+/** The selector of a Service, or the matchLabels of a budget that has no expressions. */
 function selectorOf(object: LocatedMap): ReadonlyMap<string, string> {
   if (textAt(object, 'kind') === 'Service') return textsAt(object, 'spec', 'selector');
   const hasOther = itemsAt(object, 'spec', 'selector', 'matchExpressions').length > 0;

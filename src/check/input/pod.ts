@@ -21,7 +21,7 @@ export interface Pod {
   readonly spec: LocatedMap;
   readonly namespace: string | undefined;
   readonly labels: ReadonlyMap<string, string>;
-  /** Of the pod and of its workload. */
+  /** Those of the pod and of its workload. */
   readonly annotations: ReadonlyMap<string, string>;
   readonly graceSeconds: number;
   /** Where it is written; undefined: it is the default. */

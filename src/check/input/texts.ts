@@ -68,7 +68,7 @@ function explained(text: string, why: string): string {
   return 'a template, not YAML; render it first (helm template) and check the output';
 }
 
-/** Of Go, as Helm has it. */
+/** Helm's templates are Go's. */
 function isTemplate(text: string): boolean {
   return /\{\{-?\s*[.$A-Za-z]/.test(text);
 }

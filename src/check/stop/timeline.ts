@@ -63,7 +63,7 @@ export interface ContainerStop {
 export interface Timeline {
   readonly graceMs: number;
   readonly containers: readonly ContainerStop[];
-  /** Of the last container. */
+  /** The end of the last container. */
   readonly end: Interval;
 }
 
@@ -140,7 +140,7 @@ export function timelineOf({ graceMs, containers }: PodPlan): Timeline {
     return Math.max(termMs, Math.min(...turns, Number.POSITIVE_INFINITY));
   }
 
-  /** Of two that wait for each other neither waits. */
+  /** Two containers that wait for each other do not wait. */
   function endsOf(names: readonly string[]): readonly Interval[] {
     return names
       .filter((name) => !underWay.has(name))

@@ -63,7 +63,7 @@ export const HOOK_CASES: Cases = {
   SX208: {
     'a hook that waits in a loop': sleeps('[sh, -c, "nginx -s quit; while pgrep nginx; do true; done"]'),
     'a hook that sleeps before': [sleeps('[sh, -c, "sleep 5; nginx -s quit"]'), /^warning @0 /],
-    'a hook that asks nobody to stop': sleeps('[deregister]'),
+    'a hook that asks no program to stop': sleeps('[deregister]'),
   },
   SX209: {
     'a hook that kills something else': hooked('{exec: {command: [kill, "12"]}}', SHARED),

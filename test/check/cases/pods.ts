@@ -171,7 +171,7 @@ export const POD_CASES: Cases = {
   },
   SX501: {
     'maxUnavailable 0%': [deployment(WEB) + budget('maxUnavailable: "0%"'), /^error @- \["0%"\] /],
-    'the one replica that nobody wrote': [
+    'the one replica of a Deployment that names no number': [
       unsaid(deployment(WEB)) + budget('minAvailable: 1'),
       /^error .*with 1 replicas/,
     ],
@@ -188,7 +188,7 @@ export const POD_CASES: Cases = {
       deployment(WEB) + budget('minAvailable: 2') + scaler('minReplicas: 2, maxReplicas: 2'),
       /^error .*with 2 minReplicas/,
     ],
-    'a DaemonSet, whose number nobody wrote':
+    'a DaemonSet, which has no number of replicas':
       unsaid(deployment(WEB)).replace('kind: Deployment', 'kind: DaemonSet') + budget('minAvailable: 1'),
     'two workloads of one name, of which it tells once': [
       `${deployment(WEB)}---\n${deployment(WEB)}${budget('minAvailable: 2')}`,

@@ -120,12 +120,15 @@ export const SEXTON_CASES: Cases = {
       pair(member('work', '', ''), sidecar()),
       /^error @- \[work\] proxy: --mains names work/,
     ],
-    'a start gate on nobody': [
+    'a start gate on a name that no member has': [
       pair(member('work', '--start-after, prxy=healthy, '), sidecar()),
       /^error @- \[prxy=healthy\] .*--start-after names prxy/,
     ],
     'a start gate on a member': pair(member('work', '--start-after, proxy=healthy, '), sidecar()),
-    'a start gate that may be on nobody': pair(member('work', '--start-after, "prxy=healthy?", '), sidecar()),
+    'an optional start gate on a name that no member has': pair(
+      member('work', '--start-after, "prxy=healthy?", '),
+      sidecar(),
+    ),
     'two members of one name': [
       pair(member('work', ''), member('proxy', '').replace('--name, proxy', '--name, work')),
       /^error @- \[work\] work: the name work is given to two/,

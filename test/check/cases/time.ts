@@ -135,7 +135,7 @@ export const TIME_CASES: Cases = {
     'a CronJob': asCronJob(deployment(WEB, grace(0))),
   },
   SX110: {
-    'the hook of a native sidecar, which serves nobody': [
+    'the hook of a native sidecar, which does not serve': [
       deployment(WEB, native('lifecycle: {preStop: {sleep: {seconds: 20}}}')) +
         balanced('deregistration_delay.timeout_seconds=15'),
       /^warning @0 /,

@@ -45,7 +45,7 @@ export function ociFiles(images: readonly ImageOf[]): Record<string, Buffer> {
   return files;
 }
 
-/** Nobody reads it, so it need not be a tar archive. */
+/** `images lock` reads no layer, so this need not be a tar archive. */
 const LAYER = Buffer.from('layer');
 
 function configOf(config: Record<string, unknown>): Buffer {

@@ -19,7 +19,7 @@ const CONFIG = {
 };
 const WEB: ImageOf = { name: 'example.com/web:1', config: CONFIG };
 const API: ImageOf = { name: 'docker.io/library/api:2' };
-/** Of `WEB`. */
+/** What is known of `WEB`. */
 const FACTS = {
   entrypoint: ['/entry', '--flag'],
   cmd: ['serve'],

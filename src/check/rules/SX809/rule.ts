@@ -33,8 +33,8 @@ function isWoken({ sexton }: ContainerView): boolean {
 
 /** What the command is known to take, and what the message says of it; nothing, where the manifest does not say it. */
 function ownMemoryOf(one: ContainerView, limit: number) {
-  const told = toldMemoryOf(one);
-  if (told !== undefined) return { own: told.bytes, by: `, and ${told.by}`, isGuess: false };
+  const declared = declaredMemoryOf(one);
+  if (declared !== undefined) return { own: declared.bytes, by: `, and ${declared.by}`, isGuess: false };
   const text = textAt(one.container.node, 'resources', 'requests', 'memory');
   const request = bytesOf(text);
   // A request as large as the limit is there for the class Guaranteed.
@@ -50,7 +50,7 @@ const FLAGS: Readonly<Record<string, readonly [variable: string, flag: RegExp]>>
 };
 
 /** By the command's own flags and variables; of several flags the last one counts. */
-function toldMemoryOf({ container: { env }, program = '', programArgs }: ContainerView) {
+function declaredMemoryOf({ container: { env }, program = '', programArgs }: ContainerView) {
   const go = env.get('GOMEMLIMIT');
   const [, goCount, goUnit = ''] = /^(\d+)([KMGT]i)B$/.exec(go ?? '') ?? [];
   if (goCount !== undefined) return { bytes: bytesOf(goCount + goUnit) ?? 0, by: `GOMEMLIMIT=${go}` };
