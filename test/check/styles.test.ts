@@ -98,7 +98,7 @@ async function findingsIn(rule: Rule, text: string): Promise<readonly Finding[]>
 
 describe('each rule in each style', () => {
   for (const rule of RULES)
-    it(`${rule.id} finds the same${rule.isFixable ? ', and is repaired in the style that is there' : ''}`, async () => {
+    it(`${rule.id} finds the same in every style${rule.isFixable ? ', and its fix keeps it' : ''}`, async () => {
       const before = rulesOf(await findingsIn(rule, examplesOf(rule).bad));
       for (const [style, text] of stylesOf(rule)) {
         const findings = await findingsIn(rule, text);
@@ -107,7 +107,7 @@ describe('each rule in each style', () => {
       }
     });
 
-  it('is ignored by a comment above or behind, and by an annotation, and nothing else is', async () => {
+  it('a comment above or behind, or an annotation, ignores one finding and no other', async () => {
     for (const rule of RULES.filter(({ on }) => on !== 'ignores')) {
       const findings = await findingsIn(rule, examplesOf(rule).bad);
       for (const finding of findings) {

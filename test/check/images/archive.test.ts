@@ -33,11 +33,11 @@ function bytesIn(format: string): Buffer {
 
 describe('an archive of images', () => {
   for (const format of ['v7', 'ustar', 'gnu', 'oldgnu', 'pax'])
-    it(`is read in the format ${format} of GNU tar`, () => {
+    it(`an archive is read in the format ${format} of GNU tar`, () => {
       assert.deepEqual(read(bytesIn(format)), EXPECTED);
     });
 
-  it('may say the size of an entry in bytes, or in a pax header in front of it', () => {
+  it('an archive may give the size of an entry in bytes or in a pax header', () => {
     const bytes = bytesIn('ustar');
     const size = Number.parseInt(bytes.toString('latin1', 124, 135), 8);
     bytes.fill(0, 124, 136);
@@ -54,7 +54,7 @@ describe('an archive of images', () => {
     assert.deepEqual(read(Buffer.concat([signed(head), content, signed(bytes)])), EXPECTED);
   });
 
-  it('is refused where it is cut, or one of its bytes is another', () => {
+  it('an archive that is cut or damaged is refused', () => {
     const right = bytesIn('pax');
     const isRefused = (bytes: Buffer): void => {
       try {

@@ -60,14 +60,14 @@ describe('sexton images lock', () => {
     'an archive of one': archiveOf(ociFiles([WEB, API])),
     'an archive of docker save': archiveOf(dockerFiles([WEB, API])),
   }))
-    it(`reads ${what}: what the images start, and of their variables only those of sexton`, () => {
+    it(`images lock reads ${what}, and only the variables of sexton`, () => {
       assert.deepEqual(locked([path]), {
         'api:2': {},
         'example.com/web:1': FACTS,
       });
     });
 
-  it('reads what docker and podman inspect print', () => {
+  it('images lock reads what docker inspect and podman inspect print', () => {
     const docker = inspect(['web:1', 'example.com/web:1'], CONFIG, ['web@sha256:abc']);
     const expected = { 'example.com/web:1': FACTS, 'web:1': FACTS, 'web@sha256:abc': FACTS };
     assert.deepEqual(locked(['-'], docker), expected);
@@ -77,14 +77,14 @@ describe('sexton images lock', () => {
     assert.deepEqual(locked(['-'], podman), expected);
   });
 
-  it('takes the shell from the base image that a label names, and knows no other', () => {
+  it('images lock takes the shell from the base image that a label names', () => {
     const labels = { 'org.opencontainers.image.base.name': 'docker.io/library/alpine:3.20' };
     const image = { name: 'web:1', config: { Labels: labels } };
     assert.deepEqual(locked(['-'], inspect(['web:1'], image.config)), { 'web:1': { shell: 'busybox' } });
     assert.deepEqual(locked([directoryOf(ociFiles([image]))]), { 'web:1': { shell: 'busybox' } });
   });
 
-  it('writes the same bytes whatever the order, also to a file', () => {
+  it('images lock writes the same bytes whatever the order of its inputs', () => {
     const paths = [API, WEB].map((image) => archiveOf(ociFiles([image])));
     const { out } = lock(paths);
     assert.equal(lock(paths.toReversed()).out, out);
@@ -94,13 +94,13 @@ describe('sexton images lock', () => {
     assert.equal(readFileSync(target, 'utf8'), out);
   });
 
-  it('puts together what two inputs say of one image', () => {
+  it('images lock merges what two inputs say about one image', () => {
     const { Cmd, ...config } = CONFIG;
     const path = archiveOf(ociFiles([{ ...WEB, config: { Cmd } }]));
     assert.deepEqual(locked([path, '-'], inspect(['example.com/web:1'], config)), { 'example.com/web:1': FACTS });
   });
 
-  it('takes of several platforms the same one everywhere, and no attestation', () => {
+  it('images lock chooses linux/amd64 among several platforms, and no attestation', () => {
     const other = (os: string, architecture: string): ImageOf => ({
       ...WEB,
       config: { Cmd: [architecture] },
@@ -112,7 +112,7 @@ describe('sexton images lock', () => {
     assert.deepEqual(locked([directoryOf(arm)]), { 'example.com/web:1': { cmd: ['arm64'] } });
   });
 
-  it('gives an image that has no name the one that is written in front of it', () => {
+  it('NAME= names an image that has no name of its own', () => {
     // As skopeo writes it: the tag alone.
     for (const image of [{ ...API, name: '2' }, {}]) {
       const path = directoryOf(ociFiles([image]));
@@ -124,7 +124,7 @@ describe('sexton images lock', () => {
     }
   });
 
-  it('passes over what is no image: charts and other artifacts', () => {
+  it('images lock passes over charts and other artifacts', () => {
     const files = ociFiles([API]);
     const index = JSON.parse(String(files['index.json']));
     const put = (value: unknown): { readonly digest: string } => {
@@ -140,7 +140,7 @@ describe('sexton images lock', () => {
     assert.deepEqual(Object.keys(locked([directoryOf(files)])), ['api:2']);
   });
 
-  it('writes a file that sexton check reads', () => {
+  it('sexton check reads the file that images lock writes', () => {
     const path = file('a.yaml', deployment('- {name: web, image: "example.com/web:1"}'));
     const image = { ...WEB, config: { Cmd: ['bash', '-c', 'prepare && { server; }'] } };
     const images = file('images.json', '');
@@ -149,7 +149,7 @@ describe('sexton images lock', () => {
     assert.match(stdout, /SX201 web: bash -c stays PID 1/);
   });
 
-  it('says which input it cannot read and why, reads the others, and exits with 2', () => {
+  it('images lock says why it cannot read an input, reads the others, and exits with 2', () => {
     const broken = dockerFiles([WEB]);
     const layout = ociFiles([WEB]);
     const [blob = ''] = Object.keys(layout).filter((path) => path.startsWith('blobs/'));
@@ -200,13 +200,13 @@ describe('sexton images lock', () => {
     }
   });
 
-  it('leaves the file alone where it could read nothing', () => {
+  it('images lock leaves its file alone where it can read nothing', () => {
     const target = file('images.json', 'old');
     assert.equal(lock(['-o', target, '/none']).code, 2);
     assert.equal(readFileSync(target, 'utf8'), 'old');
   });
 
-  it('exits with 125 where the command line is wrong, or the file cannot be written', () => {
+  it('a wrong command line or an unwritable file makes images lock exit with 125', () => {
     const good = archiveOf(ociFiles([API]));
     const wrong: readonly (readonly [readonly string[], RegExp])[] = [
       [['lock'], /nothing to read; name a file, a directory, or - for standard input/],
@@ -224,7 +224,7 @@ describe('sexton images lock', () => {
     }
   });
 
-  it('leaves nothing behind of an archive on standard input', () => {
+  it('images lock leaves nothing behind of an archive on standard input', () => {
     const tmp = temporaryDirectory();
     const { status, stdout } = spawnSync(SEXTON, ['images', 'lock', '-'], {
       input: readFileSync(archiveOf(ociFiles([API]))),
