@@ -8,7 +8,7 @@
  * imported.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { type BuildOptions, build, type Metafile, type OutputFile, type Plugin } from 'esbuild';
 import { placeContent } from './place.ts';
@@ -78,6 +78,7 @@ export async function makeBundles(root: string, release: Release): Promise<Bundl
     define: {
       __SEXTON_VERSION__: JSON.stringify(release.version),
       __SEXTON_COMMIT__: JSON.stringify(release.commit),
+      __SEXTON_EXAMPLES__: JSON.stringify(examplesIn(join(root, 'src/check/rules'))),
       'import.meta.dirname': '__dirname',
       'import.meta.filename': '__filename',
     },
@@ -97,6 +98,12 @@ export async function makeBundles(root: string, release: Release): Promise<Bundl
     launcher: asciiTextOf(launcher.outputFiles),
     licenses: licensesOf(root, [run.metafile, tools.metafile, pino.metafile]),
   };
+}
+
+/** The inputs beside the rules of `sexton check`, by their paths. */
+function examplesIn(directory: string): Readonly<Record<string, string>> {
+  const paths = globSync('SX*/{bad,good}.*', { cwd: directory }).sort();
+  return Object.fromEntries(paths.map((path) => [path, readFileSync(join(directory, path), 'utf8')]));
 }
 
 /** Turns dynamic imports of tools into lookups in `tools.cjs`, and notes which they are. */

@@ -49,7 +49,7 @@ function asObject(block: string): string {
 }
 
 describe('the repository under its own check', () => {
-  it('has no finding that is not ignored with a reason', async () => {
+  it('the repository has no finding that is not ignored with a reason', async () => {
     const { findings, ignored, workloads, others, unreadable } = await check(inputs());
     const told = findings.map(({ place, rule, message }) => {
       const { line } = positionAt(place.source, place.start);
@@ -64,7 +64,7 @@ describe('the repository under its own check', () => {
     assert.ok(workloads.length >= 12 && others >= 4, `${workloads.length} and ${others}`);
   });
 
-  it('has a page with every rule, as the table of rules says it', () => {
+  it('the page of the rules has an up-to-date section for every rule', () => {
     assert.equal(readFileSync(RULES_PAGE, 'utf8'), rulesPage(), 'node test/check/page.ts writes it');
   });
 });

@@ -6,7 +6,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { check } from '../../src/check/check.ts';
 import { predictionFor } from '../../src/check/prediction.ts';
-import { deployment } from '../../src/check/rules/examples.ts';
 import type { Evidence } from '../../src/core/format/evidence.ts';
 import { stopOfEvidence } from '../../src/report/evidence.ts';
 import { htmlPage } from '../../src/report/html.ts';
@@ -14,6 +13,7 @@ import { readText } from '../../src/report/input.ts';
 import { type PodStop, podsOf } from '../../src/report/stop.ts';
 import { podSvg } from '../../src/report/svg.ts';
 import { CHECK_DOCUMENTS } from '../check/pictures.ts';
+import { deployment } from '../check/workloads.ts';
 import { ROOT } from '../helpers/paths.ts';
 import { at, BEGAN_MS, EVIDENCE } from './pods.ts';
 

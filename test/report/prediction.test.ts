@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { check, type Result } from '../../src/check/check.ts';
 import { predictionFor, sinceFirstTerm } from '../../src/check/prediction.ts';
-import { deployment } from '../../src/check/rules/examples.ts';
 import { timelineOf } from '../../src/check/stop/timeline.ts';
 import { htmlPage } from '../../src/report/html.ts';
 import { podsJson } from '../../src/report/plain.ts';
@@ -12,6 +11,7 @@ import { podSvg } from '../../src/report/svg.ts';
 import { fleetText, podText } from '../../src/report/text.ts';
 import { playStop } from '../check/kubelet.ts';
 import { drawPod } from '../check/stops.ts';
+import { deployment } from '../check/workloads.ts';
 import { podOfEvidence } from './documents.ts';
 import { at, BEGAN_MS, EVIDENCE } from './pods.ts';
 

@@ -2,7 +2,6 @@
  * The predicted stop of a pod as a chart, which text, picture and page draw as they draw reports. Milliseconds since
  * the stop request; what is uncertain is drawn as long as it may last.
  */
-
 import { seconds } from '../../core/format/evidence.ts';
 import { cleanText } from '../../core/format/tombstone.ts';
 import { axisBetween, type Bar, type Mark, type Paint } from '../../report/bars.ts';

@@ -7,7 +7,7 @@ import type { Pod } from '../input/pod.ts';
 
 export const PREFIX = 'check.sexton.dev/';
 
-/** Of each container, or of all of them. */
+/** These are declared for one container, or for all of them. */
 export const OF_CONTAINERS = ['stop-seconds', 'prestop-seconds'] as const;
 export const DECLARATIONS = [...OF_CONTAINERS, 'lb-seconds'] as const;
 export type Declaration = (typeof DECLARATIONS)[number];

@@ -10,7 +10,7 @@ import { diffOf } from '../../check/fix.ts';
 import { rulesText, ruleText } from '../../check/formats/explain.ts';
 import { CHECK_SCHEMA } from '../../check/formats/json-schema.ts';
 import { junitOf } from '../../check/formats/junit.ts';
-import { githubOf, gitlabOf, jsonOf, markdownOf } from '../../check/formats/machine.ts';
+import { githubOf, jsonOf } from '../../check/formats/machine.ts';
 import { checkPage, workloadSvg } from '../../check/formats/pictures.ts';
 import { sarifOf } from '../../check/formats/sarif.ts';
 import { textOf } from '../../check/formats/text.ts';
@@ -139,10 +139,6 @@ function formatted(format: Format, result: Result, { timeline }: Settings, env: 
       return junitOf(result);
     case 'github':
       return githubOf(result);
-    case 'gitlab':
-      return gitlabOf(result);
-    case 'markdown':
-      return markdownOf(result);
     case 'krm':
       if (list === undefined) throw refuse('--output krm: there is no ResourceList on standard input');
       return krmOf(list, result);
