@@ -212,8 +212,7 @@ export class OwnTombstone {
 
   #complain(consequence: string): void {
     const { member, dir, log } = this.#options;
-    const what = `another live member is called ${member.name} in ${dir}: give each its own --name`;
-    log.say('error', `${what}; ${consequence}`);
+    log.say('error', `another live member is called ${member.name} in ${dir}: give each its own --name; ${consequence}`);
   }
 
   /** Logs each cause once, whatever fails by it. */
