@@ -212,7 +212,10 @@ export class OwnTombstone {
 
   #complain(consequence: string): void {
     const { member, dir, log } = this.#options;
-    log.say('error', `another live member is called ${member.name} in ${dir}: give each its own --name; ${consequence}`);
+    log.say(
+      'error',
+      `another live member is called ${member.name} in ${dir}: give each its own --name; ${consequence}`,
+    );
   }
 
   /** Logs each cause once, whatever fails by it. */
