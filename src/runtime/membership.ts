@@ -21,6 +21,7 @@ import { MAX_QUIET, MAX_WATCHED } from './host/frames.ts';
 import type { DirectoryNews, WatchCommand } from './host/host.ts';
 import { isLocal } from './local-volume.ts';
 import { OwnTombstone, type OwnTombstoneOptions } from './own-tombstone.ts';
+import { whyAwakeByGraveyard } from './sleep/why-awake.ts';
 import { withTimeout } from './timeouts.ts';
 
 export interface MembershipOptions extends OwnTombstoneOptions {
@@ -119,17 +120,16 @@ export class Membership {
     return this.#own.isWritten && isAbsolute(dir) && (await isLocal(dir)) ? this.#own.store.path : undefined;
   }
 
-  /**
-   * What to watch while we sleep; undefined: we must not sleep. Then something is under way or in trouble, or another
-   * machine may change this volume.
-   */
-  async sleepWatch(): Promise<SleepWatch | undefined> {
+  /** What to watch while we sleep, or why we must not. */
+  async sleepWatch(): Promise<SleepWatch | string> {
     const { dir } = this.#options;
     const list = this.#graveyard?.watchList();
-    if (!this.#own.isSettled || list === undefined || !(await isLocal(dir))) return undefined;
-    const sockets = Object.keys(list.held).map((name) => join(dir, handleOf(name)));
-    const isTooMany = list.quiet.length > MAX_QUIET || sockets.length > MAX_WATCHED;
-    if (isTooMany || sockets.some((path) => Buffer.byteLength(path) > MAX_SOCKET_PATH_BYTES)) return undefined;
+    const sockets = Object.keys(list?.held ?? {}).map((name) => join(dir, handleOf(name)));
+    const isTooMany = (list?.quiet.length ?? 0) > MAX_QUIET || sockets.length > MAX_WATCHED;
+    const isTooLarge = isTooMany || sockets.some((path) => Buffer.byteLength(path) > MAX_SOCKET_PATH_BYTES);
+    const isSettled = this.#own.isSettled;
+    const why = whyAwakeByGraveyard({ isLocal: await isLocal(dir), isSettled, list, isTooLarge });
+    if (why !== undefined || list === undefined) return why ?? 'the graveyard was not read yet';
     return { own: this.#own.store.path, sockets, ...list };
   }
 

@@ -5,6 +5,7 @@
 
 import type { Env } from '../../config/env.ts';
 import { resolveRun } from '../../config/resolve.ts';
+import { whyAwakeByFlags } from '../../runtime/sleep/why-awake.ts';
 import { SextonError } from '../../text/errors.ts';
 import { asWarning, outputWidth, print, withBoldHeader } from '../../text/print.ts';
 import { formatTable } from '../../text/table.ts';
@@ -19,10 +20,11 @@ export async function explain(args: readonly string[], env: Env): Promise<void> 
   const resolution = await resolveRun(commandLine, env, { ...machine, whyNode: why });
   if (!resolution.ok) throw new SextonError('badConfiguration', { problems: resolution.problems });
   const { run, sources, warnings, awakeFor } = resolution;
+  const needed = whyAwakeByFlags(awakeFor);
   const watching = await watchingNote(run.graveyard);
   const notes = [
     ...resolution.notes,
-    ...(awakeFor.length === 0 ? [] : [staysAwake(awakeFor)]),
+    ...(needed === undefined ? [] : [`the supervisor does not sleep: ${needed}`]),
     ...(watching === undefined ? [] : [watching]),
   ];
   const node = why === undefined ? NO_NODE : `there is a Node process from the start: ${why}`;
@@ -42,10 +44,6 @@ export async function explain(args: readonly string[], env: Env): Promise<void> 
     ...warnings.map((warning) => `${asWarning('warning:')} ${warning}\n`),
   ];
   await print(`${table}${lines.join('')}`);
-}
-
-function staysAwake(awakeFor: readonly string[]): string {
-  return `the supervisor does not sleep: it is needed for ${awakeFor.join(', ')}`;
 }
 
 const NO_NODE =

@@ -1,20 +1,18 @@
 /**
  * Sleep: while nothing is due the supervisor has the host let it go, and start another when something happens.
  *
- * It is a crash on purpose. The host keeps the memo and watches what the supervisor would have watched; the next one
- * goes on as after any death. In between lies no moment that nobody looks at: first the host is told what to watch, then
- * all is looked at once more, and only if that was no news the host is asked to let us go. It does so only if it has
- * nothing new either, and answers nothing if it has.
+ * It is a crash on purpose. The host keeps the memo and watches in place of the supervisor; the next one continues as
+ * after any death. Nothing is missed in between: the host watches first, then the supervisor reads everything once more.
+ * Only if nothing has changed does it ask to be let go, which the host does only if it has nothing new either.
  */
-import type { MemberConfig } from '../core/config.ts';
-import { restartsOfOthers } from '../core/pod/restart.ts';
-import { hasUnsurePeer } from '../core/pod/standing.ts';
-import type { State } from '../core/state/state.ts';
-import type { HostCommand } from './host/host.ts';
-import type { Log } from './log.ts';
-import type { Membership } from './membership.ts';
-import type { Rest } from './memo.ts';
-import { MOST, withTimeout } from './timeouts.ts';
+import type { MemberConfig } from '../../core/config.ts';
+import type { State } from '../../core/state/state.ts';
+import type { HostCommand } from '../host/host.ts';
+import type { Log } from '../log.ts';
+import type { Membership } from '../membership.ts';
+import type { Rest } from '../memo.ts';
+import { MOST, withTimeout } from '../timeouts.ts';
+import { whyAwakeByState, whyAwakeByTime } from './why-awake.ts';
 
 export interface SleeperOptions {
   readonly member: MemberConfig;
@@ -41,7 +39,7 @@ export class Sleeper {
   #events = 0;
   #isOpen = false;
   #attempt: Promise<void> | undefined;
-  #hasComplained = false;
+  #said: string | undefined;
 
   constructor(options: SleeperOptions) {
     this.#options = options;
@@ -85,64 +83,43 @@ export class Sleeper {
   async #rest(): Promise<void> {
     const { log, commit, member, membership, prepareStop } = this.#options;
     const events = this.#events;
-    const isUndisturbed = (): boolean => this.#isOpen && this.#events === events && this.#mayRest();
-    if (!isUndisturbed()) return;
+    const isIdle = (): boolean => this.#isOpen && this.#events === events && this.#say(this.#whyAwake()) === undefined;
+    if (!isIdle()) return;
     const place = membership();
     const watch = await place?.sleepWatch();
-    if ((watch === undefined && !member.solo) || !isUndisturbed()) return;
+    if (typeof watch === 'string') return void this.#say(watch);
+    if ((watch === undefined && !member.solo) || !isIdle()) return;
     if (watch !== undefined) {
       commit([], watch.held);
       if (await withTimeout(place?.handOver(watch) ?? Promise.resolve(), MOST.lookingMs)) return;
       // What a change of a handle leads to is told in the next turn.
       await new Promise((resolve) => setImmediate(resolve));
       const again = await place?.sleepWatch();
-      if (again === undefined || !isSame(again, watch) || !isUndisturbed()) return;
+      if (again === undefined || typeof again === 'string' || !isSame(again, watch) || !isIdle()) return;
     }
     log.say('debug', 'nothing is due: asleep until something happens');
     await log.flush(MOST.flushingMs);
     const shown = watch === undefined ? [] : [{ type: 'asleepAt', path: watch.own } as const];
-    if (isUndisturbed() && !log.isWriting) commit([...shown, ...prepareStop(), { type: 'sleep' }]);
+    if (isIdle() && !log.isWriting) commit([...shown, ...prepareStop(), { type: 'sleep' }]);
   }
 
-  #mayRest(): boolean {
+  #whyAwake(): string | undefined {
     const { member, afterMs, now, state, rest } = this.#options;
     const known = state();
-    if (known === undefined || !isAtRest(member, known)) return false;
-    if (this.#wakeAtMs !== undefined && this.#wakeAtMs < now() + 2 * afterMs) return false;
-    if (!isRestless(rest().wakes, now())) return true;
-    if (!this.#hasComplained) this.#options.log.say('debug', 'woken too often: staying awake for half an hour');
-    this.#hasComplained = true;
-    return false;
+    if (known === undefined) return 'it is leaving';
+    return whyAwakeByState(member, known) ?? whyAwakeByTime(this.#wakeAtMs, rest().wakes, now(), afterMs);
+  }
+
+  /** Logs each reason once, until there is another one. */
+  #say(why: string | undefined): string | undefined {
+    if (why !== undefined && why !== this.#said) this.#options.log.say('debug', `staying awake: ${why}`);
+    this.#said = why ?? this.#said;
+    return why;
   }
 }
 
-/** Whether this is a state in which only others, or the command, have anything to do. Of a member without probes. */
-export function isAtRest(member: MemberConfig, state: State): boolean {
-  const { child, stop, climb, failing, tasks } = state;
-  const isWaiting = child.is === 'alive' || child.is === 'backoff' || child.is === 'unstarted';
-  if (!isWaiting || stop !== undefined || climb !== undefined || failing !== undefined || tasks.length > 0)
-    return false;
-  // What is doubted now would be doubted anew after each wake.
-  const isDoubted = hasUnsurePeer(member, state) || restartsOfOthers(member, state).untilMs !== undefined;
-  return state.peers !== undefined && !isDoubted;
-}
-
-/** More than three wakes a minute for five minutes cost more than to stay: then half an hour is spent awake. */
-export function isRestless(wakes: readonly number[], nowMs: number): boolean {
-  const [first, last] = [wakes.at(-MAX_WAKES), wakes.at(-1)];
-  return first !== undefined && last !== undefined && last - first <= LOOKED_AT_MS && nowMs - last < AWAKE_MS;
-}
-
-/** The wakes that are remembered. */
-export function withWake(wakes: readonly number[], nowMs: number): readonly number[] {
-  return [...wakes, Math.floor(nowMs)].slice(-MAX_WAKES);
-}
-
-const MAX_WAKES = 16;
-/** Not in step with the looks at the graveyard, which come every 5 s: in the middle of one there is no sleep. */
+/** Out of step with the scans of the graveyard, which come every 5 s: during one there is no sleep. */
 const AGAIN_PART = 1.3;
-const LOOKED_AT_MS = 300_000;
-const AWAKE_MS = 1_800_000;
 
 function isSame(a: object, b: object): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
