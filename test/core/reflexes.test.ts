@@ -66,7 +66,7 @@ function coveredBy(config: MemberConfig, peers: readonly PeerView[] = []): reado
   return coveredIn(config, state, wakeAtMs);
 }
 
-describe('the last word', () => {
+describe('the prepared ends', () => {
   it('is what the rules would write, in every state of the table', () => {
     const covered = rows().filter(({ config, state }) => coveredIn(config, state, undefined).length > 0);
     assert.ok(covered.length > 0);
@@ -137,7 +137,7 @@ describe('the last word', () => {
         }
   });
 
-  it('says with which code init leaves only where nothing else is owed, and what is told does not differ or grow', () => {
+  it('have an exit code of the container only where init can do all that is owed', () => {
     const config = mainConfig();
     const { state } = lifeOf(config);
     const codes = (use: object): unknown[] =>
@@ -242,7 +242,7 @@ describe('the prepared stop', () => {
       }
   });
 
-  it('covers the end of a sidecar that holds until its mains have ended, and of one whose mains finish', () => {
+  it('covers a sidecar that holds until its mains have ended, and one whose mains finish', () => {
     const ends = (prelude: string): readonly string[] =>
       ['0-0 same', '1-255 0', '271-271 0'].map((range) => `${prelude} ${range}`);
     for (const restartPolicy of ['Never', 'OnFailure', 'Always'] as const) {

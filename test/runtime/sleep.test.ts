@@ -54,7 +54,7 @@ describe('the state of a member', () => {
     assert.notEqual(whyAwakeByState(sidecarConfig(), { ...running, peers: { work: lost } }), undefined);
   });
 
-  it('keeps its supervisor awake while it is unclear whether a restart found at start-up is still running', () => {
+  it('keeps its supervisor awake while a restart found at start-up may still be running', () => {
     const config = sidecarConfig({ mains: ['work'] });
     const restarting = { StopRequested: 'now', StopReason: RESTART, RestartRequested: START, RestartBy: 'work: exit' };
     const work = { ...alive('work', { Phase: 'waiting', ...restarting }), foundAtStart: true };

@@ -1,6 +1,6 @@
 /**
- * Places in a text for what is known only at an end: the moments of the events before it, the spans between them, and
- * the exit code. The host fills them (`src/init/prepared-end.c`); `fillPlaces` is the same in TypeScript.
+ * Places in a text for what is known only at an end: the moments of its events, the spans between them, and the exit
+ * code. The host fills them (`src/init/prepared-end.c`); `fillPlaces` is the same in TypeScript.
  *
  * A place is a control character and its arguments. `I` is the index of a moment, a digit.
  *
@@ -17,7 +17,7 @@ import { type Instant, rfc3339, rfc3339Milliseconds } from '../time.ts';
 
 /** One way to an end. */
 export interface Course {
-  /** Of each event of the prelude and of the end, with whole milliseconds of CLOCK_MONOTONIC. */
+  /** The times of the prelude's events and of the end, in whole milliseconds of CLOCK_MONOTONIC. */
   readonly moments: readonly Instant[];
   /** The exit code of the command, 128+n for signal n. */
   readonly code: number;

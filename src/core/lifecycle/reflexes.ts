@@ -1,8 +1,7 @@
 /**
- * Reflexes: what the host may do by itself because it is decided beforehand. Nothing is decided here: the events that
- * may come are put into `reduce`, in the state that there is, and what comes out is left behind as data where it is of
- * the plain kind that the host can follow. All else waits for the supervisor. So a reflex only ever does earlier what
- * the rules would do, and it holds no longer than the state that it was made from.
+ * Reflexes: what the host may do by itself because it is decided beforehand. `reduce` gets the events that may come, in
+ * the current state. Its result is left behind as data where the host can follow it; all else waits for the supervisor.
+ * So a reflex only does earlier what the rules would do, and it holds no longer than its state.
  *
  * There are two: the prepared ends (`prepared-ends.ts`), and the end of a sidecar with its mains.
  */
@@ -35,7 +34,7 @@ export interface EndWith {
   readonly mains: readonly { readonly name: string; readonly hostId: string }[];
 }
 
-/** Of more mains none is heard. */
+/** With more mains the host hears none. */
 export const MAX_MAINS_HEARD = 16;
 /** What a reflex was made from. */
 export interface Known {
@@ -57,8 +56,7 @@ export function isCalm({ child, stop, climb, isAwake }: State): boolean {
 }
 
 /**
- * How a sidecar ends as soon as its mains say that they are gone for good; undefined: something else has to be done
- * then, or waited for.
+ * How a sidecar ends as soon as its mains say that they are gone for good; undefined: more is to be done, or awaited.
  */
 export function endWithMains(config: MemberConfig, state: State): EndWith | undefined {
   const { peers } = state;

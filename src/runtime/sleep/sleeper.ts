@@ -68,10 +68,7 @@ export class Sleeper {
     this.#timer = setTimeout(() => this.#tryToRest(), afterMs).unref();
   }
 
-  /**
-   * One attempt at a time: the host watches for the last one that asked, and forgets what it watches when it does not let
-   * us go. An attempt beside that one would then sleep through everything.
-   */
+  /** One attempt at a time: the host watches only for the last one that asked, and another would miss the changes. */
   #tryToRest(): void {
     this.#arm(AGAIN_PART * this.#options.afterMs);
     this.#attempt ??= this.#rest().finally(() => {
