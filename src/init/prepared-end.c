@@ -100,10 +100,10 @@ static char *put_span(char *out, const struct course *course, const char **text)
 
 /* What stands at `*text`, which is left at the end of it. */
 static char *put(char *out, const struct course *course, const char **text) {
-  char place = **text;
+  unsigned char place = (unsigned char)**text;
   if (place == PLACE_OF_CODE) return put_digits(out, (uint64_t)course->code, 1);
   if (place > PLACE_OF_HOUR) {
-    *out = place;
+    *out = **text;
     return out + 1;
   }
   ++*text;
@@ -151,7 +151,7 @@ static bool replace_tombstone(char *path, const char *host_id, const char text[T
 static bool are_places_whole(const char *text, size_t moments) {
   char last = (char)('0' + moments);
   for (; *text; text++) {
-    if (*text > PLACE_OF_HOUR || *text == PLACE_OF_CODE) continue;
+    if ((unsigned char)*text > PLACE_OF_HOUR || *text == PLACE_OF_CODE) continue;
     if (*text != PLACE_OF_NUMBER) {
       if (*++text < '0' || *text > last) return false;
       continue;
