@@ -38,8 +38,7 @@ export function built(name: string, options: BuildInitOptions): string {
 
 function sourceDigest(): string {
   const hash = createHash('sha256');
-  for (const name of readdirSync(SOURCE).sort()) {
-    if (/\.(c|h|ts)$/.test(name)) hash.update(readFileSync(join(SOURCE, name)));
-  }
+  for (const path of readdirSync(SOURCE, { recursive: true, encoding: 'utf8' }).sort())
+    if (/\.(c|h|ts)$/.test(path)) hash.update(readFileSync(join(SOURCE, path)));
   return hash.digest('hex').slice(0, 16);
 }

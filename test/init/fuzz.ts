@@ -7,10 +7,13 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { sources, WARNINGS } from '../../src/init/build.ts';
+import { COMMON } from '../../src/init/build.ts';
 import { encodeFrame } from '../../src/runtime/host/frames.ts';
 import { ROOT } from '../helpers/paths.ts';
 
+const SOURCES = ['test/init/fuzz.c', ...['frame', 'encode', 'system'].map((name) => `src/init/system/${name}.c`)].map(
+  (path) => join(ROOT, path),
+);
 const SANITIZERS = '-fsanitize=fuzzer,address,undefined';
 
 const seconds = Number(process.argv[2] ?? '60');
@@ -32,7 +35,7 @@ async function fuzz(limit: number): Promise<number> {
     const target = join(dir, 'fuzz');
     const built = spawnSync(
       'clang',
-      [...WARNINGS, '-O1', '-g', SANITIZERS, '-fno-sanitize-recover=all', ...sources('fuzz'), '-o', target],
+      [...COMMON, '-O1', '-g', SANITIZERS, '-fno-sanitize-recover=all', ...SOURCES, '-o', target],
       { stdio: 'inherit' },
     );
     if (built.status !== 0) return 2;

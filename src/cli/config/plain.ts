@@ -1,6 +1,6 @@
 /**
  * A plain command: one that init runs without Node, from its start to its end, unless there is something to tell. Init
- * has decided so by the form of the command line and the environment alone (`src/init/start.c`); the same forms stand
+ * has decided so by the form of the command line and the environment alone (`src/init/start/start.c`); the same forms stand
  * here, so that `explain` can say it and the log keeps to it. `test/init/plain.test.ts` compares the two.
  */
 import { show } from '../notation/parse.ts';

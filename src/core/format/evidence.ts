@@ -228,7 +228,7 @@ function whyNever({ StopReason }: Pick<Evidence, 'StopReason'>, history: Told['h
   return StopReason === undefined ? 'there was nothing to do any more' : `stopped before (${StopReason})`;
 }
 
-/** `40 ms`, `4.2 s`, `23 s`, `130 s`; of whole milliseconds as `src/init/prepared-end.c` writes it. */
+/** `40 ms`, `4.2 s`, `23 s`, `130 s`; of whole milliseconds as `src/init/reflex/prepared-end.c` writes it. */
 export function secondsText(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   return `${ms < 10_000 ? (Math.round(ms / 100) / 10).toFixed(1) : Math.round(ms / 1_000)} s`;

@@ -1,5 +1,4 @@
 /* Helpers: see helpers.h. */
-#define _GNU_SOURCE
 #include "helpers.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* The queue of events: see queue.h. */
-#define _GNU_SOURCE
 #include "queue.h"
 
 #include <string.h>

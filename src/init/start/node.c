@@ -2,7 +2,6 @@
  * Finds Node and says how it is started: beside this program with its own loader and libraries, beside it alone, where
  * SEXTON_NODE names it, or in PATH.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
 #include <stdint.h>

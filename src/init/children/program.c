@@ -1,5 +1,4 @@
 /* Starts a program: see program.h. */
-#define _GNU_SOURCE
 #include "program.h"
 
 #include <errno.h>

@@ -8,7 +8,6 @@
  * or all the CPU that it has used. A turn counts as one second at most, as one in which the whole container stood
  * still is not its fault.
  */
-#define _GNU_SOURCE
 #include <time.h>
 
 #include "init.h"

@@ -1,5 +1,4 @@
 /* The stop that init carries out by itself: see grace.h. */
-#define _GNU_SOURCE
 #include <signal.h>
 
 #include "init.h"

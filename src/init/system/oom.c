@@ -1,5 +1,4 @@
 /* The OOM killer: see oom.h. The supervisor reads the same file, `src/runtime/oom.ts`. */
-#define _GNU_SOURCE
 #include "oom.h"
 
 #include <string.h>

@@ -1,5 +1,4 @@
 /* Sleep: see sleep.h. */
-#define _GNU_SOURCE
 #include "sleep.h"
 
 #include <errno.h>

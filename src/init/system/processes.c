@@ -1,5 +1,4 @@
 /* Processes as the kernel shows them: see processes.h. */
-#define _GNU_SOURCE
 #include "processes.h"
 
 #include <fcntl.h>

@@ -1,5 +1,4 @@
 /* Strays: see strays.h. */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
 #include <unistd.h>

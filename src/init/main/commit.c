@@ -2,7 +2,6 @@
  * Commits: what the supervisor orders. Each is checked whole before any of it is applied, so that it is applied whole
  * or not at all.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -1,5 +1,4 @@
 /* The prepared ends: see reflex.h. */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -9,7 +9,6 @@
  * also asks for the old disposition, which would get nothing: so libuv gives what it starts the default dispositions
  * back.
  */
-#define _GNU_SOURCE
 #include <signal.h>
 #include <stddef.h>
 #include <sys/prctl.h>

@@ -1,5 +1,4 @@
 /* Children: see children.h. */
-#define _GNU_SOURCE
 #include "children.h"
 
 #include <errno.h>

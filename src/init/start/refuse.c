@@ -2,7 +2,6 @@
  * What init leaves in the container's termination log, where the platform keeps it, in the form that the supervisor
  * gives it (docs/observability.md): why nothing is started, or how the application ended without a supervisor.
  */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>

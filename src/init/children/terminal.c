@@ -1,5 +1,4 @@
 /* The terminal: see terminal.h. */
-#define _GNU_SOURCE
 #include "terminal.h"
 
 #include <unistd.h>

@@ -1,5 +1,4 @@
 /* Reflexes: see reflex.h. */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>

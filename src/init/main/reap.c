@@ -1,5 +1,4 @@
 /* Reaping: see reap.h. */
-#define _GNU_SOURCE
 #include "reap.h"
 
 #include <sys/wait.h>

@@ -1,5 +1,4 @@
 /* Looks up a program in PATH and executes it, as execvp(3) does. */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>

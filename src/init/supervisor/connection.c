@@ -1,5 +1,4 @@
 /* The connection to the supervisor: see connection.h. */
-#define _GNU_SOURCE
 #include "connection.h"
 
 #include <errno.h>

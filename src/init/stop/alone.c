@@ -1,5 +1,4 @@
 /* The ends: see alone.h. */
-#define _GNU_SOURCE
 #include "alone.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* The supervisor: see supervisor.h. */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>

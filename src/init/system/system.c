@@ -1,5 +1,4 @@
 /* The few system calls that every other file of sexton-init needs. */
-#define _GNU_SOURCE
 #include "system.h"
 
 #include <fcntl.h>

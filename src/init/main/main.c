@@ -8,7 +8,6 @@
  * and shrinks when a commit acknowledges it. A commit is checked whole before any of it is applied. Memory is static
  * and bounded; its pages are touched only when they are needed, which keeps an idle init below 100 KB.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -22,7 +21,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../informants/informants.h"
+#include "../../informants/informants.h"
 #include "init.h"
 
 static int64_t earliest(const int64_t *times, size_t count) {

@@ -1,5 +1,4 @@
 /* The liveness socket: see liveness.h. */
-#define _GNU_SOURCE
 #include "liveness.h"
 
 #include <errno.h>

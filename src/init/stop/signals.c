@@ -1,5 +1,4 @@
 /* Signals: see signals.h. */
-#define _GNU_SOURCE
 #include "signals.h"
 
 #include <signal.h>

@@ -1,5 +1,4 @@
 /* The directory of the members: see directory.h. */
-#define _GNU_SOURCE
 #include "directory.h"
 
 #include <errno.h>
