@@ -99,7 +99,7 @@ static void check_operation(const struct operation *op, const char *body, size_t
       require(op->length >= 1 && op->length <= MAX_SOCKET_PATH_BYTES && strlen(op->text) == op->length);
       break;
     case OP_EXIT:
-      require(op->code >= 0 && op->code <= 255);
+      require(op->code <= 255);
       break;
   }
 }

@@ -1,18 +1,14 @@
-/* Children: see children.h. */
-#include "children.h"
-
-#include <errno.h>
-#include <signal.h>
+/*
+ * The application's processes. A signal to a child goes to its group, even when the first process of that has ended and
+ * others are left; `first_only` changes that.
+ */
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "processes.h"
-#include "program.h"
-#include "system.h"
+#include "init.h"
 
 void signal_group(const struct child *child, int number) { signal_target(-child->pid, number); }
 
-/* What KILL ends cannot tell its workers, which would live on. */
+/* KILL goes to the group: a process that it ends cannot stop its own workers. */
 void signal_child(const struct children *children, const struct child *child, int number) {
   bool first_only = child->id == children->first_only && !child->exited && number != SIGKILL;
   signal_target(first_only ? child->pid : -child->pid, number);
@@ -46,24 +42,24 @@ static int prepare_child(int foreground) {
   return error;
 }
 
-void spawn(struct children *children, struct terminal *terminal, struct queue *queue, const struct inherited *in,
-           uint64_t id, char *const argv[]) {
+void spawn(struct init *init, uint64_t id, char *const argv[]) {
+  struct children *children = &init->children;
   bool foreground = holds_foreground();
   pid_t pid = 0;
   int error = !argv                             ? ENOMEM
               : children->count == MAX_CHILDREN ? EAGAIN
-                                                : start_program(in, argv, prepare_child, foreground, &pid);
+                                                : start_program(&init->in, argv, prepare_child, foreground, &pid);
   children->last_id = id;
-  if (foreground) terminal->owner = id;
+  if (foreground) init->terminal.owner = id;
   if (error) {
-    take_terminal(terminal, id);
+    take_terminal(&init->terminal, id);
     children->last_status = error == ENOENT ? 127 : 126;
-    push(queue, (struct event){.kind = EV_SPAWN_FAILED, .id = id, .value = error});
+    push(&init->queue, (struct event){.kind = EV_SPAWN_FAILED, .id = id, .value = error});
     return;
   }
   children->last_status = -1;
   children->list[children->count++] = (struct child){.id = id, .pid = pid};
-  push(queue, (struct event){.kind = EV_SPAWNED, .id = id, .pid = pid});
+  push(&init->queue, (struct event){.kind = EV_SPAWNED, .id = id, .pid = pid});
 }
 
 uint64_t take_gone_child(struct children *children) {
@@ -83,9 +79,8 @@ uint64_t take_gone_child(struct children *children) {
 }
 
 /*
- * The foreground child was stopped from its terminal. The shell that started init waits for init and not for the
- * child, so init stops too; the lines after `kill` run when the shell has continued it. PID 1 and a session's leader
- * have no such shell.
+ * Stops init with a foreground child that its terminal has stopped, because the shell that started init waits for init.
+ * The lines after `kill` run when the shell has continued it. PID 1 and a session's leader have no such shell.
  */
 static void stop_with(struct terminal *terminal, const struct child *child, int number) {
   pid_t self = getpid();
@@ -97,20 +92,14 @@ static void stop_with(struct terminal *terminal, const struct child *child, int 
   signal_group(child, SIGCONT);
 }
 
-void on_child_changed(struct children *children, struct terminal *terminal, struct queue *queue, struct child *child,
-                      int status) {
-  if (WIFSTOPPED(status)) {
-    stop_with(terminal, child, WSTOPSIG(status));
-    return;
-  }
+void on_child_changed(struct init *init, struct child *child, int status) {
+  if (WIFSTOPPED(status)) return stop_with(&init->terminal, child, WSTOPSIG(status));
   bool by_signal = WIFSIGNALED(status);
   int value = by_signal ? WTERMSIG(status) : WEXITSTATUS(status);
   child->exited = true;
-  take_terminal(terminal, child->id);
-  if (child->id == children->last_id) children->last_status = by_signal ? 128 + value : value;
-  push(queue, (struct event){.kind = by_signal ? EV_KILLED : EV_EXITED,
-                             .id = child->id,
-                             .pid = child->pid,
-                             .value = value,
-                             .flag = by_signal && WCOREDUMP(status)});
+  take_terminal(&init->terminal, child->id);
+  if (child->id == init->children.last_id) init->children.last_status = by_signal ? 128 + value : value;
+  struct event event = {.kind = by_signal ? EV_KILLED : EV_EXITED, .id = child->id, .pid = child->pid, .value = value};
+  event.flag = by_signal && WCOREDUMP(status);
+  push(&init->queue, event);
 }

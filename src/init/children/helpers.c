@@ -1,14 +1,11 @@
-/* Helpers: see helpers.h. */
-#include "helpers.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
+/*
+ * Helpers: the commands of probes and hooks, which run beside the application. Init reads their output from one pipe
+ * while they run, so that they never stall. The first bytes stay until the supervisor has acknowledged the end, in a
+ * buffer whose page is untouched until then.
+ */
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "program.h"
-#include "system.h"
+#include "init.h"
 
 /* Runs in the process of the helper, before exec. Returns an errno, or 0. */
 static int prepare_helper(int output) {
@@ -21,7 +18,7 @@ static int prepare_helper(int output) {
   if (setsid() == -1 || input == -1) return errno;
   if (input != STDIN_FILENO && dup2(input, STDIN_FILENO) == -1) return errno;
   if (dup2(output, STDOUT_FILENO) == -1 || dup2(output, STDERR_FILENO) == -1) return errno;
-  close_at_exec_from(3); /* and not now: the pipe that reports an error is among them */
+  close_at_exec_from(3); /* not now: the pipe that reports an error is open, too */
   return 0;
 }
 
@@ -66,7 +63,7 @@ static int start_in_place(struct helper *helper, const struct inherited *in, cha
   if (pipe2(pair, O_CLOEXEC) == -1) return errno;
   pair[0] = move_high(pair[0]);
   pair[1] = move_high(pair[1]);
-  fcntl(pair[0], F_SETFL, O_NONBLOCK); /* of init's end only: to the helper a pipe is a pipe */
+  fcntl(pair[0], F_SETFL, O_NONBLOCK); /* only init's end: the helper's behaves like any pipe */
   int error = start_program(in, argv, prepare_helper, pair[1], &helper->pid);
   close(pair[1]);
   helper->output = pair[0];
@@ -77,18 +74,18 @@ static int start_in_place(struct helper *helper, const struct inherited *in, cha
   return error;
 }
 
-void start_helper(struct helpers *helpers, struct queue *queue, const struct inherited *in, uint64_t id, size_t limit,
-                  char *const argv[]) {
+void start_helper(struct init *init, uint64_t id, size_t limit, char *const argv[]) {
+  struct helpers *helpers = &init->helpers;
   struct helper *helper = find_helper(helpers, 0);
   int error = EAGAIN;
   helpers->last_id = id;
   if (helper) {
     *helper = (struct helper){.id = id, .limit = limit, .output = -1, .stage = HELPER_RUNNING};
-    error = start_in_place(helper, in, argv);
-    /* It keeps its place until then, so that no more events wait than there are places. */
+    error = start_in_place(helper, &init->in, argv);
+    /* A failed helper keeps its place, so that no more events wait than there are places. */
     if (error) helper->stage = HELPER_REPORTED;
   }
-  if (error) push(queue, (struct event){.kind = EV_HELPER_FAILED, .id = id, .value = error});
+  if (error) push(&init->queue, (struct event){.kind = EV_HELPER_FAILED, .id = id, .value = error});
 }
 
 void end_helper(struct helpers *helpers, uint64_t id) {
@@ -106,10 +103,7 @@ static void close_output(struct helper *helper) {
   helper->output = -1;
 }
 
-/*
- * One read, so that a helper that never stops writing cannot keep init from its signals. False when there is nothing
- * more now.
- */
+/* Reads once, so that a helper that never stops writing delays no signal. False when nothing more is there now. */
 static bool read_output(const struct helpers *helpers, struct helper *helper) {
   char dropped[MAX_OUTPUT_BYTES];
   size_t room = helper->limit - helper->used;
@@ -140,7 +134,7 @@ size_t poll_helpers(struct helpers *helpers, struct pollfd *polled, size_t at) {
   return at;
 }
 
-/* What is in the pipe now belongs to its output; a process that escaped may hold the pipe open for ever. */
+/* The bytes in the pipe belong to the output. An escaped process may hold the pipe open for ever. */
 static void report_end(const struct helpers *helpers, struct helper *helper, struct queue *queue) {
   while (helper->output != -1 && helper->used < helper->limit && read_output(helpers, helper)) continue;
   close_output(helper);

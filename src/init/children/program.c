@@ -1,14 +1,7 @@
-/* Starts a program: see program.h. */
-#include "program.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
+/* Starts a program by fork and exec, and reports at once why it could not be started. */
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "system.h"
+#include "children.h"
 
 enum { EXEC_MS = 1000 };
 
@@ -24,14 +17,14 @@ static _Noreturn void become(const struct inherited *in, char *const argv[], int
 }
 
 /*
- * The errno comes through a pipe, which the exec closes. An exec may hang with its file system, and init must not: it
- * waits a moment, and then takes the program as started. If that fails later, its exit code is the one of a shell.
+ * The errno comes through a pipe, which the exec closes. An exec may hang with its file system, so init waits a moment
+ * and then assumes that the program has started. A later failure has the exit code that a shell gives it.
  */
 int start_program(const struct inherited *in, char *const argv[], int (*prepare)(int), int with, pid_t *pid) {
   int report[2];
   int error = 0;
   if (pipe2(report, O_CLOEXEC) == -1) return errno;
-  report[1] = move_high(report[1]); /* out of the way of what `prepare` puts on 0 to 2 */
+  report[1] = move_high(report[1]); /* `prepare` uses 0 to 2 */
   *pid = start_process();
   if (*pid == 0) become(in, argv, prepare, with, report[1]);
   int fork_error = errno;

@@ -1,17 +1,15 @@
-/* Strays: see strays.h. */
-#include <errno.h>
-#include <signal.h>
-#include <unistd.h>
-
+/*
+ * Strays: daemons of the application, and processes that an ended shell left behind. They left their group and lost
+ * their parent, so the kernel made them init's children. It has no event for that, so init polls for them.
+ */
 #include "init.h"
-#include "processes.h"
 
 static bool is_supervisor(const struct supervisor *supervisor, pid_t pid, pid_t group) {
   if (supervisor->pid > 0 && (pid == supervisor->pid || group == supervisor->pid)) return true;
   return pid == supervisor->abandoned;
 }
 
-/* A process in the group of a child or helper is reached, and waited for, with that group. */
+/* A process in the group of a child or helper is signalled, and waited for, with that group. */
 static bool is_stray(const struct init *init, pid_t pid) {
   pid_t group = getpgid(pid);
   return !is_supervisor(&init->supervisor, pid, group) && !is_childs(&init->children, pid, group) &&
@@ -22,15 +20,12 @@ static bool visit_stray(void *init, pid_t pid) { return is_stray(init, pid); }
 
 size_t count_strays(struct init *init) { return visit_living_children(visit_stray, init); }
 
-/*
- * Whether this target, a pid or a negative group, may be signalled now; remembers it, so that each sweep does it
- * once.
- */
+/* Whether to signal this target, a pid or a negative group, now. A sweep signals each target once. */
 static bool take_target(struct strays *strays, pid_t target) {
   if (strays->sweep_signal == SIGKILL) return true; /* a second one does no harm */
   for (size_t i = 0; i < strays->swept_count; i++)
     if (strays->swept[i] == target) return false;
-  if (strays->swept_count == MAX_SWEPT) return false; /* until some of these have ended */
+  if (strays->swept_count == MAX_SWEPT) return false; /* it waits until some of these have ended */
   strays->swept[strays->swept_count++] = target;
   return true;
 }

@@ -1,7 +1,5 @@
-/* The terminal: see terminal.h. */
-#include "terminal.h"
-
-#include <unistd.h>
+/* The foreground of the controlling terminal. */
+#include "children.h"
 
 bool holds_foreground(void) {
   pid_t foreground = tcgetpgrp(STDIN_FILENO); /* fails unless descriptor 0 is init's controlling terminal */

@@ -1,61 +1,35 @@
 /*
- * The state of sexton-init, in groups; a function gets the groups that it works on, and all of it where those are
- * many. Each group stands in the header of its subject, with the functions that work on it. No file calls one that
- * calls it.
+ * The state of sexton-init, in groups. Each group stands in the header of its room, beside the functions that work on
+ * it. No file calls one that calls it: the rooms below stand from the ground up, and test/init/rooms.test.ts checks it.
  *
- *   init.c         main, and the loop
- *   start.c        whether the application may be started at once; dropin.c: as tini, dumb-init or kubexit;
- *                  node.c: how Node is started
- *   reap.c         what has ended
- *   supervisor.c   the supervisor's life; watchdog.c: one that hangs; ignore.c: the signals that it ignores;
- *                  deferred.c: one that is not needed yet; sleep.c: one that is not needed now;
- *                  directory.c: what it would see of the members' directory
- *   commit.c       what it orders; connection.c: the bytes from and to it; frame.c, encode.c: the frames
- *   alone.c        the end without a supervisor, and the end of init
- *   signals.c      what init receives and passes on; grace.c: the grace period of a stop
- *   strays.c       adopted processes
- *   reflex.c       what it does because the supervisor has decided it beforehand; prepared-end.c: when the command ends
- *   children.c     the application; terminal.c: in its foreground; helpers.c: commands of probes and hooks
- *   program.c      fork and exec; exec.c: the look-up in PATH; processes.c: /proc
- *   queue.c        events; liveness.c: the socket for peers; refuse.c: why nothing is started
- *   system.c       clock, signal mask, descriptors, pages, stderr; entry.c: the first instructions
+ *   system      clock, signal mask, descriptors, /proc, stderr; frames and the queue of events; the first instructions
+ *   start       whether the command starts at once; tini, dumb-init and kubexit; how Node is found; refusals
+ *   children    the application, its terminal, helpers of probes and hooks, adopted processes
+ *   supervisor  its start, connection, watchdog and sleep; the directory of the members
+ *   stop        signals, the grace period without a supervisor, the end of init
+ *   reflex      prepared ends, the end with the mains, the liveness socket
+ *   main        commits, what was reaped, the deferred supervisor, and the loop
  */
-#ifndef SEXTON_INIT_H
-#define SEXTON_INIT_H
+#pragma once
 
-#include <poll.h>
 #include <stdalign.h>
-#include <sys/types.h>
 
-#include "alone.h"
 #include "children.h"
-#include "connection.h"
 #include "deferred.h"
-#include "directory.h"
-#include "frame.h"
-#include "grace.h"
-#include "helpers.h"
-#include "liveness.h"
-#include "queue.h"
-#include "reap.h"
 #include "reflex.h"
-#include "signals.h"
-#include "sleep.h"
 #include "start.h"
-#include "strays.h"
+#include "stop.h"
 #include "supervisor.h"
-#include "system.h"
-#include "terminal.h"
 
 struct self {
   pid_t pid;
-  pid_t parent; /* when init was started; 0 once that does not matter */
+  pid_t parent; /* at the start; 0 once that does not matter */
   bool is_pid1;
   int64_t started_at;
   char host_id[33];
 };
 
-/* What the supervisor has left for the next one. */
+/* What the supervisor leaves for the next one. */
 struct memo {
   bool exists;
   size_t length;
@@ -64,7 +38,7 @@ struct memo {
 
 enum { MAX_POLLED = 4 + MAX_PEERS + MAX_WATCHED + MAX_HELPERS + MAX_MAINS };
 
-/* The long arrays, which the groups point to: one behind the other, so that the pages that are in use are few. */
+/* The long arrays of the groups, together in one place, so that few pages are in use. */
 struct storage {
   pid_t swept[MAX_SWEPT];
   int peers[MAX_PEERS];
@@ -106,11 +80,21 @@ struct init {
 };
 
 /* commit.c */
-/* Applies every whole frame that has arrived; false when one is wrong. */
-bool apply_frames(struct init *init);
+enum outcome { NO_FRAME, BAD_FRAME, STAY, SLEEP, EXIT };
 
-/* ignore.c */
-/* For the supervisor, in its new process before exec. */
-void ignore_signals(void);
+/* Applies the frame at `at` of what has arrived, and moves `at` behind it. EXIT: with `*code`. */
+enum outcome apply_frame(struct init *init, size_t *at, int *code);
 
-#endif
+/* supervise.c */
+void start_due_supervisor(struct init *init);
+/* Ends a supervisor that hangs, and replaces one that cannot be ended. */
+void end_hanging_supervisor(struct init *init);
+/* Applies what the supervisor has sent; false at the end of the connection, and when a frame is wrong. */
+bool read_commits(struct init *init);
+void on_supervisor_died(struct init *init, const char *why);
+
+/* reap.c */
+/* Reaps all that has ended: children, helpers, the supervisor, and adopted orphans. */
+void reap(struct init *init);
+/* Reports each child whose group has become empty. */
+void report_gone_children(struct init *init);

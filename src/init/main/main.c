@@ -1,25 +1,18 @@
 /*
- * sexton-init: PID 1 of a container, a subreaper elsewhere. It takes every signal from its first instruction on,
- * starts and reaps processes, and tells the supervisor what happened, by the protocol in protocol.md. It decides
- * nothing that the supervisor can decide, so the supervisor may die at any moment and come back to the same state.
+ * sexton-init is PID 1 of a container, and a subreaper elsewhere. It takes every signal from its first instruction on,
+ * starts and reaps processes, and reports to the supervisor by the protocol in protocol.md. It decides nothing that the
+ * supervisor can decide, so the supervisor may die at any moment and come back to the same state.
  *
- * How it works. All signals are blocked for good and read from a signalfd, so there is one loop and no handler, and
- * nothing that happens is ever missed. What happened becomes an event in a queue; the queue is sent to the supervisor
- * and shrinks when a commit acknowledges it. A commit is checked whole before any of it is applied. Memory is static
- * and bounded; its pages are touched only when they are needed, which keeps an idle init below 100 KB.
+ * All signals stay blocked, and init reads them from a signalfd: there is one loop and no handler. What happens becomes
+ * an event in a queue, which shrinks when a commit acknowledges it. Memory is static and bounded. Init touches a page
+ * only when it needs it, which keeps an idle init below 100 KB.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <string.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "../../informants/informants.h"
 #include "init.h"
@@ -44,23 +37,23 @@ static int timeout(struct init *init) {
   return left < 0 ? 0 : left > 3600000 ? 3600000 : (int)left;
 }
 
-/* What is due by the clock. */
+/* Does what is due by the clock. */
 static void act_in_time(struct init *init) {
-  if (init->supervisor.start_at <= now_ms()) start_supervisor(init);
+  start_due_supervisor(init);
   if (init->children.check_at <= now_ms()) report_gone_children(init);
   if (init->helpers.check_at <= now_ms()) report_ended_helpers(&init->helpers, &init->queue);
   if (init->strays.sweep_at <= now_ms()) continue_sweep(init);
   if (init->liveness.accept_at <= now_ms()) init->liveness.accept_at = NEVER;
   look_when_changed(init);
   stop_in_time(init);
-  watch_supervisor(init);
+  end_hanging_supervisor(init);
 }
 
 enum { POLLED_SIGNALS, POLLED_SUPERVISOR, POLLED_PEERS, EACH_POLL_MS = 20 };
 
 /*
- * One at a time, where the limit of open files was lowered to less than init polls at once: poll(2), EINVAL. Where it
- * is 0 signals are still taken.
+ * Polls one descriptor at a time, where the limit of open files is below what init polls at once: poll(2), EINVAL.
+ * Signals are taken even where the limit is 0.
  */
 static void poll_each(struct pollfd *polled, size_t count) {
   poll(NULL, 0, EACH_POLL_MS);
@@ -90,12 +83,12 @@ static _Noreturn void run(struct init *init) {
     end_with_mains(init);
     leave_without_supervisor(init);
     attend_without_supervisor(init);
-    wake_when_needed(init);
-    send_events(&init->connection, &init->queue, &init->helpers, &init->directory);
+    wake_when_needed(init, prepared_until(init));
+    send_events(init);
     wait_for_anything(init);
     size_t peers = init->liveness.count;
     if (polled[POLLED_SUPERVISOR].revents && !read_commits(init)) {
-      /* It cannot come back on this connection. What follows from its death waits until it is reaped. */
+      /* This connection is over. The consequences of the death wait until the supervisor is reaped. */
       disconnect(&init->connection);
       kill_supervisor(&init->supervisor);
     }
@@ -105,10 +98,7 @@ static _Noreturn void run(struct init *init) {
   }
 }
 
-/*
- * Random per start of init. Not AT_RANDOM alone: the C library's stack protector is made of those bytes, and this id
- * is published.
- */
+/* Random per start of init. AT_RANDOM is only the fallback: it seeds the stack protector, and this id is published. */
 static void make_host_id(char id[33]) {
   unsigned char bytes[16];
   if (getrandom(bytes, sizeof bytes, GRND_NONBLOCK) != sizeof bytes) {
@@ -123,7 +113,7 @@ static void make_host_id(char id[33]) {
   id[32] = 0;
 }
 
-/* A stop request that is already here must find nothing started. */
+/* A stop request that has already come prevents the start. */
 static bool stop_is_pending(void) {
   uint64_t pending = 0;
   syscall(SYS_rt_sigpending, &pending, sizeof pending);
@@ -145,10 +135,7 @@ static _Noreturn void run_in_foreground(const struct init *init) {
   _exit(EXIT_OWN_ERROR);
 }
 
-/*
- * What dumb-init was started with does not reach its command: it unblocks all, and had a handler for each of these,
- * which exec resets.
- */
+/* As dumb-init does: its command starts with no signal blocked and none ignored. */
 static void reset_signals(void) {
   for (int number = 1; number < 32; number++) signal(number, SIG_DFL);
   inherited_mask = 0;
@@ -158,12 +145,12 @@ static void prepare(struct init *init) {
   struct sigaction chld;
   sigset_t all;
   if (init->in.drop_in.as == AS_DUMB_INIT) reset_signals();
-  /* Ignored, it would have the kernel reap for init and keep the status: wait(2). */
+  /* If it were ignored, the kernel would reap for init and discard the status: wait(2). */
   if (sigaction(SIGCHLD, NULL, &chld) == 0 && chld.sa_handler == SIG_IGN) {
     init->in.ignores_chld = true;
     signal(SIGCHLD, SIG_DFL);
   }
-  /* Half of what may be open: peers must not use up the descriptors that a new supervisor or child needs. */
+  /* Peers take half of the limit at most, so that a new supervisor or child finds descriptors. */
   struct rlimit files;
   init->liveness.limit = MAX_PEERS;
   if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur / 2 < MAX_PEERS)
@@ -179,8 +166,8 @@ static void prepare(struct init *init) {
 }
 
 /*
- * As the supervisor will order it for such a member: each stop request goes on to the command at once, as with little
- * CPU the supervisor takes a minute to be there. So does every other signal where there is no supervisor.
+ * Forwards each stop request at once, as the supervisor will order it: with little CPU that takes a minute to start.
+ * Where there is no supervisor all other signals are forwarded, too.
  */
 static void forward_as_ordered(struct init *init) {
   struct forwarding *forwarding = &init->forwarding;
@@ -191,10 +178,10 @@ static void forward_as_ordered(struct init *init) {
   forwarding->once.as[SIGINT] = forwarding->always.as[SIGINT] = SIGINT;
 }
 
-/* As dumb-init does, so that it keeps no file system busy. Nothing is started after the command but Node. */
+/* As dumb-init does, so that it keeps no file system busy. Only Node starts after the command. */
 static void leave_directory(struct inherited *in) {
   int here = move_high(open(".", O_PATH | O_CLOEXEC));
-  /* Without the permission to search it there is no way back: then init stays. */
+  /* Init stays where it lacks the permission to come back. */
   if (here > 0 && go_to(here) && chdir("/") == 0) in->directory = here;
 }
 
@@ -206,7 +193,7 @@ static void start_at_once(struct init *init) {
   if (!init->supervisor.is_deferred) require_node(init);
   if (!starts) return;
   if (drop_in->plain && init->node.anywhere) leave_directory(&init->in);
-  spawn(&init->children, &init->terminal, &init->queue, &init->in, 1, init->in.argv + form.command);
+  spawn(init, 1, init->in.argv + form.command);
   if (init->in.directory > 0) close(init->in.directory);
   init->in.directory = 0;
   if (!drop_in->plain) {
@@ -216,9 +203,7 @@ static void start_at_once(struct init *init) {
     if (form.forwards_first_stop) forward_as_ordered(init);
     return;
   }
-  /*
-   * Here a stop request is a signal like any other: it is passed on from the first moment, and so is what is pending.
-   */
+  /* Here a stop request is a signal like any other: init passes it on, pending or not. */
   init->forwarding.always.child = 1;
   memcpy(init->forwarding.always.as, drop_in->forward, sizeof drop_in->forward);
   if (drop_in->first_only) init->children.first_only = 1;
@@ -226,7 +211,7 @@ static void start_at_once(struct init *init) {
   init->forwarding.fallback.stops = 0;
 }
 
-/* All that is not zero at the start. */
+/* Sets all that is not zero at the start. */
 static void set_up(struct init *init) {
   struct storage *storage = &init->storage;
   init->supervisor.watch = (struct watch){.due = NEVER, .looked_at = NEVER, .abandon_at = NEVER};
@@ -255,7 +240,7 @@ static void set_up(struct init *init) {
 int main(int argc, char **argv, char **env) {
   if (argc > 0 && strcmp(argv[0], "sexton-sockets") == 0) tell_sockets(argc, argv);
   if (argc > 0 && strcmp(argv[0], "sexton-departures") == 0) tell_departures();
-  static struct init instance; /* all zero, so that it takes no room in the file */
+  static struct init instance; /* zero, so that it takes no room in the file */
   struct init *init = &instance;
 #ifndef SEXTON_ENTRY
   set_mask(~UINT64_C(0), &inherited_mask);

@@ -1,6 +1,4 @@
-/* Reaping: see reap.h. */
-#include "reap.h"
-
+/* Reaping: what has ended, and who has to know. */
 #include <sys/wait.h>
 
 #include "init.h"
@@ -37,7 +35,7 @@ void reap(struct init *init) {
       continue;
     }
     struct child *child = find_living_child(children, pid);
-    if (child) on_child_changed(children, &init->terminal, &init->queue, child, status);
+    if (child) on_child_changed(init, child, status);
     else if (!on_helper_changed(&init->helpers, pid, status)) on_orphan_changed(init, pid, status);
   }
   report_ended_helpers(&init->helpers, &init->queue);

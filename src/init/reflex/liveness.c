@@ -1,16 +1,12 @@
-/* The liveness socket: see liveness.h. */
-#include "liveness.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
+/*
+ * The liveness socket. A peer in another container connects, and init only holds the connection: the kernel closes it
+ * when init is gone, however that happens.
+ */
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
 
-#include "frame.h"
-#include "system.h"
+#include "reflex.h"
 
 enum { ACCEPT_PAUSE_MS = 1000 };
 
@@ -18,7 +14,7 @@ static void accept_peers(struct liveness *liveness) {
   while (liveness->listener != -1 && liveness->count < liveness->limit) {
     int fd = move_high(accept4(liveness->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (fd == -1) {
-      /* Out of descriptors or memory: the listener stays readable, so it is left out of the poll for a while. */
+      /* Out of descriptors or memory the listener stays readable, so the poll leaves it out for a while. */
       if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) liveness->accept_at = now_ms() + ACCEPT_PAUSE_MS;
       return;
     }
@@ -27,8 +23,8 @@ static void accept_peers(struct liveness *liveness) {
 }
 
 /*
- * Another container can put a link in the place of the directory. So that is opened as what it is, and what is done
- * there goes through its descriptor. Without /proc it was at least no link a moment ago.
+ * Another container can put a link in the place of the directory. So init opens it without following a link, and goes
+ * through its descriptor. Without /proc it goes by the path, which was no link a moment ago.
  */
 static bool bind_at(int fd, const char *path) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -43,7 +39,7 @@ static bool bind_at(int fd, const char *path) {
   bool has_room = (size_t)(end - address.sun_path) + strlen(name) < sizeof address.sun_path;
   if (has_room && access(address.sun_path, F_OK) == 0) strcpy(end, name);
   else strcpy(address.sun_path, path);
-  /* The mode by umask and not by chmod, which would follow a link that another container has put here meanwhile. */
+  /* umask sets the mode, because chmod would follow a link that another container has put here meanwhile. */
   mode_t mask = umask(0111);
   bool bound = bind(fd, (const struct sockaddr *)&address, sizeof address) == 0;
   umask(mask);
@@ -52,7 +48,7 @@ static bool bind_at(int fd, const char *path) {
 }
 
 void listen_at(struct liveness *liveness, const char *path) {
-  accept_peers(liveness); /* a peer that waits at the old listener must not be turned away */
+  accept_peers(liveness); /* closing the old listener would refuse peers that wait there */
   int fd = move_high(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   bool bound = fd != -1 && bind_at(fd, path) && listen(fd, 128) == 0;
   if (liveness->listener != -1) close(liveness->listener);
@@ -65,7 +61,7 @@ void listen_at(struct liveness *liveness, const char *path) {
 size_t poll_peers(const struct liveness *liveness, struct pollfd *polled, size_t at) {
   bool accepting = liveness->count < liveness->limit && liveness->accept_at == NEVER;
   polled[at++] = (struct pollfd){.fd = accepting ? liveness->listener : -1, .events = POLLIN};
-  /* Of a held connection only its end matters, and that is always reported: poll(2). */
+  /* Only the end of a connection matters, and poll(2) always reports that. */
   for (size_t i = 0; i < liveness->count; i++) polled[at++] = (struct pollfd){.fd = liveness->peers[i]};
   return at;
 }
@@ -79,6 +75,6 @@ void take_polled_peers(struct liveness *liveness, const struct pollfd *polled, s
   if (polled[at].revents) accept_peers(liveness);
 }
 
-void tell_peers(const struct liveness *liveness, const char *bytes, size_t length) {
+void notify_peers(const struct liveness *liveness, const char *bytes, size_t length) {
   for (size_t i = 0; i < liveness->count; i++) send(liveness->peers[i], bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL);
 }

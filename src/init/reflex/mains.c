@@ -1,31 +1,7 @@
-/* Reflexes: see reflex.h. */
-#include <errno.h>
-#include <string.h>
+/* The end with the mains: a sidecar gets its stop signal when the mains that it lives for have ended. */
 #include <sys/socket.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "init.h"
-
-enum { HOST_ID_BYTES = 32 };
-static const char word_form[] = "dead 00000000000000000000000000000000 0\n";
-enum { AT_HOST_ID = 5, AT_FINAL = WORD_BYTES - 2 };
-
-void make_word(char word[WORD_BYTES], const char *host_id, bool final) {
-  memcpy(word, word_form, WORD_BYTES);
-  memcpy(word + AT_HOST_ID, host_id, HOST_ID_BYTES);
-  word[AT_FINAL] = final ? '1' : '0';
-}
-
-int64_t wall_at(int64_t at) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return wall_ns() - (now.tv_sec * SECOND_NS + now.tv_nsec - at * (SECOND_NS / 1000));
-}
-
-bool holds_at(const struct init *init, int64_t at) {
-  return at > init->reflexes.committed_at && at < init->reflexes.until && at < init->supervisor.watch.due;
-}
 
 static void hang_up(struct watched_main *main) {
   if (main->fd != -1) close(main->fd);
@@ -38,19 +14,19 @@ void set_end_with(struct reflexes *reflexes, const struct operation *op) {
   size_t length;
   reflexes->until = NEVER;
   reflexes->mains_child = op->limit > 0 ? op->id : 0;
-  if (op->count == 0) return; /* the connections are kept for a time without a supervisor */
+  if (op->count == 0) return; /* the connections stay for a time without a supervisor */
   while (reflexes->count > 0) hang_up(&reflexes->mains[--reflexes->count]);
   reflexes->signal = op->signal;
   reflexes->ends_with_lost = op->index;
   reflexes->holds = op->holds;
   reflexes->needed = op->limit;
-  reflexes->said = reflexes->ended = reflexes->gone = 0;
+  reflexes->final = reflexes->ended = reflexes->lost = 0;
   while (reflexes->count < MAX_MAINS && next_field(&fields, &host_id, &length) && length == HOST_ID_BYTES &&
          next_field(&fields, &path, &length) && length <= MAX_SOCKET_PATH_BYTES) {
     struct watched_main *main = &reflexes->mains[reflexes->count++];
     memcpy(main->host_id, host_id, HOST_ID_BYTES);
     main->fd = connect_to(path);
-    if (main->fd == -1) reflexes->gone++;
+    if (main->fd == -1) reflexes->lost++;
   }
 }
 
@@ -61,43 +37,43 @@ size_t poll_mains(struct reflexes *reflexes, struct pollfd *polled, size_t at) {
   return at;
 }
 
-/* The first bytes are its word, or nothing is: who talks on gets no work out of init. */
-static void hear_mains(struct reflexes *reflexes, const struct pollfd *polled) {
+/* Only the first bytes of a main count, so that one that goes on talking costs init nothing. */
+static void read_notices(struct reflexes *reflexes, const struct pollfd *polled) {
   for (size_t i = 0; i < reflexes->count; i++) {
     struct watched_main *main = &reflexes->mains[i];
-    char last[WORD_BYTES], expected[WORD_BYTES], heard[WORD_BYTES] = "";
+    char final[NOTICE_BYTES], ended[NOTICE_BYTES], notice[NOTICE_BYTES] = "";
     if (polled[i].fd != main->fd || polled[i].revents == 0) continue;
-    make_word(last, main->host_id, true);
-    make_word(expected, main->host_id, false);
-    ssize_t n = recv(main->fd, heard, WORD_BYTES, MSG_DONTWAIT);
-    if (n < 0 && errno == EAGAIN) continue; /* a new connection: the event was that of an old one */
-    if (memcmp(heard, last, WORD_BYTES) == 0) reflexes->said++;
-    else if (memcmp(heard, expected, WORD_BYTES) == 0) reflexes->ended++;
-    else reflexes->gone++;
+    make_notice(final, main->host_id, true);
+    make_notice(ended, main->host_id, false);
+    ssize_t n = recv(main->fd, notice, NOTICE_BYTES, MSG_DONTWAIT);
+    if (n < 0 && errno == EAGAIN) continue; /* the event belonged to an older connection */
+    if (memcmp(notice, final, NOTICE_BYTES) == 0) reflexes->final++;
+    else if (memcmp(notice, ended, NOTICE_BYTES) == 0) reflexes->ended++;
+    else reflexes->lost++;
     hang_up(main);
   }
 }
 
-/* Whether the only news is a stop request that is held, and all mains have said that they have ended. */
+/* Whether the only event is a stop request that is held, and every main has sent its notice. */
 static bool is_hold_over(const struct init *init) {
   const struct reflexes *reflexes = &init->reflexes;
   bool is_held = reflexes->holds && init->queue.count == 1 && init->queue.events[0].kind == EV_SIGNAL;
-  return is_held && prepared_until(init) > now_ms() && reflexes->said + reflexes->ended == reflexes->count;
+  return is_held && prepared_until(init) > now_ms() && reflexes->final + reflexes->ended == reflexes->count;
 }
 
-/* Whether as many mains as are needed are gone for good. */
+/* Whether as many mains as needed are gone for good. */
 static bool have_mains_finished(const struct init *init) {
   const struct reflexes *reflexes = &init->reflexes;
   size_t needed = reflexes->needed > 0 ? reflexes->needed : reflexes->count;
-  /* In a stop a main that was killed does not come back. */
+  /* During a stop a killed main does not come back. */
   bool counts_lost = init->alone && (reflexes->ends_with_lost || is_stopping(init));
-  if (reflexes->said + (counts_lost ? reflexes->gone + reflexes->ended : 0) < needed) return false;
+  if (reflexes->final + (counts_lost ? reflexes->lost + reflexes->ended : 0) < needed) return false;
   return init->alone || (reflexes->mains_child != 0 && init->queue.count == 0 && holds_at(init, now_ms()));
 }
 
 void end_with_mains(struct init *init) {
   struct reflexes *reflexes = &init->reflexes;
-  hear_mains(reflexes, init->storage.polled + reflexes->polled_at);
+  read_notices(reflexes, init->storage.polled + reflexes->polled_at);
   const struct child *child = find_last_child(&init->children);
   if (!child || child->exited || reflexes->count == 0 || init->grace.stopped == child->id) return;
   if (init->forwarding.fallback.wait_ms == NEVER) return; /* the supervisor has begun to stop it */

@@ -1,40 +1,43 @@
-/* The prepared ends: see reflex.h. */
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
+/* Prepared ends: what the supervisor has left behind for the end of the command, and how init carries it out. */
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "init.h"
 
 enum { TOMBSTONE_BYTES = 8192, MAX_SAID_BYTES = 4096 };
-/* In the place of the container's exit code: it is the command's; there is none, as more is to be done. */
+/* For the container's exit code: it is that of the command; more is to be done, so there is none. */
 enum { CODE_OF_COMMAND = 256, STAYS = 257 };
-/* An end by signal n is this and n. */
+/* The end by signal n is this plus n. */
 enum { SIGNAL_EXIT = 256 };
-/* What stands in a text for what is known only at the end, as `src/core/lifecycle/placeholders.ts` describes it. */
+/* The placeholders in a text for values that are known only at the end: `src/core/lifecycle/placeholders.ts`. */
 enum { PLACE_OF_TIME = 1, PLACE_OF_NUMBER, PLACE_OF_CODE, PLACE_OF_MOMENT, PLACE_OF_HOUR };
-/* In a time with nanoseconds: behind the date, and behind the milliseconds. */
+/* Offsets in a time with nanoseconds: behind the date, and behind the milliseconds. */
 enum { AT_HOUR = 11, AT_MICROSECONDS = 23 };
-/* The longest prelude, and the end. */
+/* The longest prelude and the end itself. */
 enum { MAX_MOMENTS = 3 };
 
-/* What is to be done at an end; the texts are as they came. */
+/* What to do at an end. The texts are those of the operation. */
 struct end {
-  bool final, makes_evidence; /* makes: the file, where there is none */
+  bool final, makes_evidence; /* makes: creates the file */
   int leaves_with;
   const char *evidence_path, *tombstone, *log, *evidence;
 };
 
-/* What the places stand for. */
+/* The values for the places. */
 struct course {
-  const struct event *moments; /* of the prelude and of the end */
+  const struct event *moments; /* the prelude and the end */
   int code;
 };
+
+bool holds_at(const struct init *init, int64_t at) {
+  return at > init->reflexes.committed_at && at < init->reflexes.until && at < init->supervisor.watch.due;
+}
+
+void make_notice(char notice[NOTICE_BYTES], const char *host_id, bool final) {
+  char *end = mempcpy(stpcpy(notice, "dead "), host_id, HOST_ID_BYTES);
+  memcpy(end, final ? " 1\n" : " 0\n", 3);
+}
 
 void set_prepared_ends(struct reflexes *reflexes, const struct operation *op) {
   reflexes->until = NEVER;
@@ -46,7 +49,7 @@ void set_prepared_ends(struct reflexes *reflexes, const struct operation *op) {
   reflexes->length = op->length;
 }
 
-/* RFC 3339 with nanoseconds, UTC. By a calendar whose years begin in March: a leap day is the last of its year. */
+/* RFC 3339 with nanoseconds, UTC. In this calendar years begin in March, so that a leap day is the last of its year. */
 static char *put_time(char *out, const struct timespec *time) {
   int64_t day = time->tv_sec / 86400 + 719468, second = time->tv_sec % 86400, of_era = day % 146097;
   int64_t year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
@@ -62,7 +65,7 @@ static char *put_time(char *out, const struct timespec *time) {
   return out;
 }
 
-/* With milliseconds; from the time of day on, if only that is wanted. */
+/* The same with milliseconds, from this offset on. */
 static char *put_moment(char *out, const struct timespec *time, int from) {
   char whole[40];
   put_time(whole, time);
@@ -84,7 +87,7 @@ static char *put_seconds(char *out, uint64_t ms) {
   return stpcpy(put_digits(out, (ms + 50) / 100 % 10, 1), " s");
 }
 
-/* The form, the moments that are added and subtracted, and a number, up to the next such character. */
+/* A form, the moments that are added and subtracted, and a number, up to the next such character. */
 static char *put_span(char *out, const struct course *course, const char **text) {
   const char *at = *text;
   char form = *at++;
@@ -97,7 +100,7 @@ static char *put_span(char *out, const struct course *course, const char **text)
   return form == 's' ? put_seconds(out, (uint64_t)(ms + constant)) : put_digits(out, (uint64_t)(ms + constant), 1);
 }
 
-/* What stands at `*text`, which is left at the end of it. */
+/* Writes the character or place at `*text`, and leaves `*text` at its last character. */
 static char *put(char *out, const struct course *course, const char **text) {
   char place = **text;
   if (place == PLACE_OF_CODE) return put_digits(out, (uint64_t)course->code, 1);
@@ -112,7 +115,7 @@ static char *put(char *out, const struct course *course, const char **text) {
   return put_moment(out, &wall, place == PLACE_OF_HOUR ? AT_HOUR : 0);
 }
 
-/* The text with its places filled; returns its length, or -1 when it is too long. */
+/* Fills the places of the text and returns its length, or -1 when it is too long. */
 static ssize_t fill(char *out, size_t size, const char *text, const struct course *course) {
   size_t used = 0;
   for (; *text; text++) {
@@ -125,7 +128,7 @@ static ssize_t fill(char *out, size_t size, const char *text, const struct cours
   return (ssize_t)used;
 }
 
-/* As the supervisor does it: a new file takes the place of the old one. */
+/* As the supervisor does it: a new file replaces the old one. */
 static bool replace_tombstone(char *path, const char *host_id, const char text[TOMBSTONE_BYTES]) {
   char temporary[MAX_NAME_BYTES + 19] = ".", *slash = strrchr(path, '/');
   if (!slash || strlen(slash + 1) > MAX_NAME_BYTES) return false;
@@ -133,7 +136,7 @@ static bool replace_tombstone(char *path, const char *host_id, const char text[T
   *end++ = '.';
   memcpy(end, host_id, 12);
   memcpy(end + 12, ".tmp", 5);
-  *slash = 0; /* it is said once only */
+  *slash = 0; /* a prepared end is carried out once only */
   int directory = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   mode_t mask = umask(022);
   int fd = openat(directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
@@ -146,7 +149,7 @@ static bool replace_tombstone(char *path, const char *host_id, const char text[T
   return replaced;
 }
 
-/* Whether every place in the text is whole, and names a moment of this prelude or the end. */
+/* Whether every place in the text is whole, and its moments are those of this prelude and the end. */
 static bool are_places_whole(const char *text, size_t moments) {
   char last = (char)('0' + moments);
   for (; *text; text++) {
@@ -192,7 +195,7 @@ static bool find_end(const struct reflexes *reflexes, const char *prelude, int h
   return false;
 }
 
-/* A letter for each of these events; false: one of them is in no prelude. */
+/* Writes a letter for each of these events; false: one of them belongs to no prelude. */
 static bool read_prelude(const struct reflexes *reflexes, const struct queue *queue, size_t count, char *prelude) {
   if (count >= MAX_MOMENTS) return false;
   for (size_t i = 0; i < count; i++) {
@@ -218,7 +221,7 @@ int64_t prepared_until(const struct init *init) {
   return queue->events[0].at + reflexes->patience_ms;
 }
 
-/* Into a file that is empty. False: the supervisor has to look at what is there. */
+/* Writes into an empty file. False: the supervisor has to look at the present content. */
 static bool leave_evidence(const struct end *end, const struct course *course) {
   char text[MAX_SAID_BYTES];
   struct stat st;
@@ -226,18 +229,18 @@ static bool leave_evidence(const struct end *end, const struct course *course) {
   if (length < 0) return false;
   if (length == 0 || !*end->evidence_path) return true;
   int fd = open(end->evidence_path, O_RDWR | O_NONBLOCK | O_CLOEXEC | (end->makes_evidence ? O_CREAT : O_NOFOLLOW), 0644);
-  if (fd == -1) return !end->makes_evidence; /* it is not there, or not for us: nothing is owed */
+  if (fd == -1) return !end->makes_evidence; /* there is no file for us: nothing is owed */
   bool left = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0 && write(fd, text, (size_t)length) == length;
   close(fd);
   return left;
 }
 
-/* False: the supervisor has to wait for the reader. */
+/* False: the reader is stalled, and the supervisor has to wait for it. */
 static bool write_log(const struct end *end, const struct course *course) {
   char text[MAX_SAID_BYTES];
   ssize_t length = fill(text, sizeof text, end->log, course);
   if (length <= 0) return length == 0;
-  /* A pipe that polls as writable takes them whole: pipe(7), PIPE_BUF. */
+  /* A pipe that polls as writable takes this whole: pipe(7), PIPE_BUF. */
   struct pollfd ready = {.fd = STDERR_FILENO, .events = POLLOUT};
   return poll(&ready, 1, 0) == 1 && (write(STDERR_FILENO, text, (size_t)length) != -1 || errno != EAGAIN);
 }
@@ -246,10 +249,10 @@ void end_as_prepared(struct init *init) {
   struct reflexes *reflexes = &init->reflexes;
   struct queue *queue = &init->queue;
   const struct child *child = find_child(&init->children, reflexes->end_child);
-  char tombstone[TOMBSTONE_BYTES], word[WORD_BYTES], prelude[MAX_MOMENTS];
+  char tombstone[TOMBSTONE_BYTES], notice[NOTICE_BYTES], prelude[MAX_MOMENTS];
   struct end end;
   if (!child || !child->exited || init->children.count > 1 || init->supervisor.abandoned > 0) return;
-  /* Nothing has happened but this, and it is not told yet: one that was let go reads nothing any more. */
+  /* The end and its prelude must be all that has happened, and unsent: a supervisor that sleeps reads no more. */
   bool is_asleep = init->sleep.is_asleep;
   if (queue->count == 0 || (queue->sent > 0 && !is_asleep) || !read_prelude(reflexes, queue, queue->count - 1, prelude)) return;
   struct event *event = &queue->events[queue->count - 1];
@@ -257,7 +260,7 @@ void end_as_prepared(struct init *init) {
   if ((event->kind != EV_EXITED && !is_killed) || event->id != child->id) return;
   if (!holds_at(init, queue->events[0].at) || !holds_at(init, event->at)) return;
   if (*prelude && event->at < event[-1].at) return;
-  /* Behind a prelude nothing can be left to a supervisor: it would take the stop for one that came after the end. */
+  /* After a prelude init leaves nothing to a supervisor, which would place the stop after the end. */
   if (*prelude && (!is_asleep || event->at > queue->events[0].at + reflexes->patience_ms)) return;
   if (!find_end(reflexes, prelude, is_killed ? SIGNAL_EXIT + event->value : event->value, &end)) return;
   if (kill(-child->pid, 0) == 0 || errno != ESRCH || count_strays(init) > 0) return;
@@ -268,9 +271,9 @@ void end_as_prepared(struct init *init) {
   if (length < 0) return;
   memset(tombstone + length, ' ', sizeof tombstone - 1 - (size_t)length);
   tombstone[sizeof tombstone - 1] = '\n';
-  /* Before the disk has its turn: it is so, whoever writes it down. */
-  make_word(word, init->self.host_id, end.final);
-  tell_peers(&init->liveness, word, WORD_BYTES);
+  /* Peers hear first: the end is a fact, whatever becomes of the tombstone. */
+  make_notice(notice, init->self.host_id, end.final);
+  notify_peers(&init->liveness, notice, NOTICE_BYTES);
   if (!replace_tombstone(reflexes->words, init->self.host_id, tombstone)) return;
   bool leaves = end.leaves_with != STAYS && (init->supervisor.pid == 0 || is_asleep);
   if (leaves && leave_evidence(&end, &course) && write_log(&end, &course)) leave(init, end.leaves_with);

@@ -1,9 +1,5 @@
 /* Looks up a program in PATH and executes it, as execvp(3) does. */
-#include <errno.h>
-#include <stddef.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "start.h"
 #include "system.h"
@@ -30,10 +26,7 @@ const char *search_path(char *const *env) {
   return "/bin:/usr/bin";
 }
 
-/*
- * The mapping outlives an exec that works, in the process that this one borrows its memory from: a page for each such
- * start.
- */
+/* Runs a script without a first line. A successful exec drops the mapping. */
 static void exec_by_shell(const char *script, char *const argv[], char *const env[]) {
   size_t count = 0;
   while (argv[count]) count++;
@@ -49,14 +42,14 @@ static void exec_by_shell(const char *script, char *const argv[], char *const en
   errno = ENOEXEC;
 }
 
-/* Tini and dumb-init start by glibc's execvp(3), and scripts without a first line live on that. */
+/* tini and dumb-init use glibc's execvp(3), which also runs scripts without a first line. */
 static void execute(const char *place, char *const argv[], const struct inherited *in) {
   execve(place, argv, in->env);
   enum called_as as = in->drop_in.as;
   if (errno == ENOEXEC && (as == AS_TINI || as == AS_DUMB_INIT)) exec_by_shell(place, argv, in->env);
 }
 
-/* The errors after which execvp(3) looks in the next place. */
+/* The errors after which execvp(3) tries the next place. */
 static bool is_missing(int error) {
   return error == ENOENT || error == ENOTDIR || error == ENODEV || error == ESTALE || error == ETIMEDOUT;
 }

@@ -1,15 +1,10 @@
 /*
- * Finds Node and says how it is started: beside this program with its own loader and libraries, beside it alone, where
- * SEXTON_NODE names it, or in PATH.
+ * Finds Node and decides how to start it: beside this program, with its own loader and libraries if these are there,
+ * where SEXTON_NODE names it, or in PATH.
  */
-#include <errno.h>
-#include <signal.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "start.h"
 #include "system.h"
@@ -25,7 +20,7 @@ static bool is_program(const char *path) {
   return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
-/* The file that the kernel was asked to execute, behind all links. */
+/* The file that the kernel was asked to execute, with its links resolved. */
 static ssize_t executed_file(char *path) {
   char target[MAX_PATH_BYTES / 4];
   const char *executed = (const char *)getauxval(AT_EXECFN);
@@ -45,7 +40,7 @@ static ssize_t executed_file(char *path) {
   return length;
 }
 
-/* The directory of this program, also where there is no /proc. */
+/* The directory of this program, with or without /proc. */
 static size_t own_directory(char *dir) {
   ssize_t length = readlink("/proc/self/exe", dir, MAX_PATH_BYTES / 2);
   if (length <= 0 || dir[0] != '/') length = executed_file(dir);
@@ -56,7 +51,7 @@ static size_t own_directory(char *dir) {
   return (size_t)length;
 }
 
-/* A copy of this one file, under another name in an image without a shell, belongs to the usual directory. */
+/* A lone copy of this file, in an image without a shell, uses the usual directory. */
 static size_t home_directory(char *dir) {
   static const char app[] = "/app/main.cjs", usual[] = "/sexton", usual_app[] = "/sexton/app/main.cjs";
   size_t length = own_directory(dir);
@@ -66,7 +61,7 @@ static size_t home_directory(char *dir) {
   return length;
 }
 
-/* Node and its libraries would read the others: what is meant for the application must not change the supervisor. */
+/* Node and its libraries read the others, and the application's variables must not change the supervisor. */
 static bool is_kept_for_node(const char *entry) {
   static const char *const removed[] = {"NODE_",          "LD_",           "UV_",       "CHOKIDAR_",     "MALLOC_",
                                         "GLIBC_TUNABLES=", "OPENSSL_", "SSL_CERT_", "SEXTON_INIT_"};
@@ -75,7 +70,7 @@ static bool is_kept_for_node(const char *entry) {
   return true;
 }
 
-/* Paths one behind the other, so that a short one does not occupy a page. */
+/* Paths, one behind the other, so that a short one does not take a page. */
 struct paths {
   char *next;
   const char *dir;
@@ -90,7 +85,7 @@ static char *path_in(struct paths *paths, const char *rest) {
   return path;
 }
 
-/* Two bytes of UTF-8 for each byte that is not ASCII, back to that byte: the characters up to U+00FF. */
+/* Turns the two bytes of UTF-8 for a character up to U+00FF back into that one byte. */
 static void decode_bytes(char *text) {
   char *out = text;
   for (const char *at = text; *at; out++) {
@@ -101,10 +96,9 @@ static void decode_bytes(char *text) {
 }
 
 /*
- * In the npm package a JavaScript program becomes init by execve(2), and says in this variable which Node it ran on.
- * What that Node has changed in its process and would leave to the application is put back: it ignores PIPE and XFSZ.
- * And it can pass on text only, so command line and environment come as "latin1:" says when a byte in them is not
- * UTF-8.
+ * In the npm package a JavaScript program becomes init by execve(2), and names its Node in this variable. That Node
+ * ignores PIPE and XFSZ, which the application must not inherit. It can pass on text only, so "latin1:" marks a command
+ * line and environment that are encoded because a byte in them is not UTF-8.
  */
 static char *take_told_node(const struct inherited *in) {
   static const char variable[] = "SEXTON_NODE=", encoding[] = "latin1:";
@@ -134,7 +128,7 @@ static char **place_node(struct node_command *command, struct paths *paths, cons
   char **out = command->argv;
   char *loader = path_in(paths, loader_path);
   char *node = path_in(paths, "/bin/node");
-  /* After a build under umask 077, say: then the loader beside it looks as if it were not there, too. */
+  /* A build under umask 077 is an example; the loader beside Node then seems missing, too. */
   if (access(node, X_OK) != 0 && errno == EACCES)
     return lack(command, "sexton: cannot run ", node,
                 ": permission denied to this user; chmod -R a+rX the sexton directory\n");
@@ -158,7 +152,7 @@ static char **place_node(struct node_command *command, struct paths *paths, cons
   return out;
 }
 
-/* Node does not see the name that a program was started under. */
+/* Node cannot see under which name init was started. */
 static const char *const called[] = {
     [AS_TINI] = "SEXTON_INIT_AS=tini",
     [AS_DUMB_INIT] = "SEXTON_INIT_AS=dumb-init",
@@ -182,8 +176,8 @@ void find_node(struct node_command *node, const struct inherited *in, bool super
   node->argv = (char **)(void *)block;
   char **at = place_node(node, &paths, in, told);
   if (!at) return;
-  *at++ = (char *)(uintptr_t) "--disable-sigusr1"; /* which would open a debugger's port */
-  *at++ = (char *)(uintptr_t) "--openssl-config=/dev/null"; /* the image's own may name what this Node cannot load */
+  *at++ = (char *)(uintptr_t) "--disable-sigusr1"; /* that signal would open a debugger's port */
+  *at++ = (char *)(uintptr_t) "--openssl-config=/dev/null"; /* the image's file may name modules that this Node cannot load */
   *at++ = (char *)(uintptr_t) "--max-semi-space-size=1";
   *at++ = (char *)(uintptr_t) "--v8-pool-size=1";
   char *app = path_in(&paths, "/app/main.cjs");
@@ -200,7 +194,7 @@ void find_node(struct node_command *node, const struct inherited *in, bool super
   if (supervised) *at++ = (char *)(uintptr_t) "SEXTON_INIT_FD=3";
   if (supervised && access("/graveyard", F_OK) == -1) *at++ = (char *)(uintptr_t) "SEXTON_INIT_SOLO=1";
   if (in->drop_in.as != AS_SEXTON) *at++ = (char *)(uintptr_t)called[in->drop_in.as];
-  /* Node cannot ask the kernel for it. */
+  /* Node cannot ask the kernel whether init is a subreaper. */
   if (in->drop_in.as == AS_TINI && in->drop_in.subreaper) *at++ = (char *)(uintptr_t) "TINI_SUBREAPER=";
   *at = NULL;
 }

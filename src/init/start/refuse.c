@@ -1,11 +1,8 @@
 /*
- * What init leaves in the container's termination log, where the platform keeps it, in the form that the supervisor
- * gives it (docs/observability.md): why nothing is started, or how the application ended without a supervisor.
+ * What init writes to the container's termination log, in the supervisor's form (docs/observability.md): why nothing is
+ * started, or how the application ended without a supervisor.
  */
-#include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "start.h"
 #include "system.h"
@@ -19,7 +16,7 @@ static void add(struct text *text, const char *part) {
   for (; *part && text->used < sizeof text->bytes; part++) text->bytes[text->used++] = *part;
 }
 
-/* What would end a JSON string, or may not stand in one, becomes a question mark. */
+/* A character that JSON would escape becomes a question mark. */
 static void add_quoted(struct text *text, const char *part, size_t most) {
   for (; *part && *part != '\n' && most > 0 && text->used < sizeof text->bytes; part++, most--)
     text->bytes[text->used++] = *part == '"' || *part == '\\' || *part < ' ' || *part > '~' ? '?' : *part;
@@ -33,12 +30,12 @@ static int open_log(char *const *env, int flags) {
   return open("/dev/termination-log", flags | O_NOFOLLOW);
 }
 
-/* `flags`: O_TRUNC where what is there is of a life that goes on. Else only an empty file is written. */
+/* `flags`: O_TRUNC where the content belongs to this life. Otherwise only an empty file is written. */
 static void leave_summary(char *const *env, int flags, const char *const parts[4], const char *reason, int code) {
   struct text text = {.used = 0};
   struct stat about;
   char digits[12];
-  /* The end of any other process is not the end of the container. */
+  /* Only PID 1 ends the container. */
   int fd = getpid() == 1 ? open_log(env, flags) : -1;
   if (fd == -1) return;
   put_digits(digits, (uint64_t)code, 1);

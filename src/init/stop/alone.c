@@ -1,21 +1,14 @@
-/* The ends: see alone.h. */
-#include "alone.h"
-
-#include <errno.h>
-#include <poll.h>
-#include <signal.h>
+/* How init goes on when no supervisor can be started, and how it leaves. */
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "init.h"
-#include "processes.h"
 
-/* A supervisor has so long to record an end, and the platform's KILL must not come before init's exit code. */
+/* A supervisor has so long to record an end. Init leaves so long before the platform's KILL, to keep its exit code. */
 enum { RECORD_MS = 2000, AHEAD_MS = 300 };
 
 void go_on_alone(struct init *init) {
   init->alone = true;
-  end_all_helpers(&init->helpers); /* no supervisor waits for them, nor ends them in time */
+  end_all_helpers(&init->helpers); /* no supervisor ends them in time */
   static const char cannot[] = "sexton: cannot start the supervisor: ";
   if (init->children.last_id == 0) refuse(init->in.env, cannot, init->supervisor.why, "; nothing was started\n");
   else say(cannot, init->supervisor.why, "; the application goes on without it, and it is tried again\n");
@@ -45,20 +38,18 @@ static bool kill_process(void *with, pid_t pid) {
 }
 
 _Noreturn void leave(struct init *init, int code) {
-  if (init->self.is_pid1) _exit(code); /* the kernel KILLs the rest of the PID namespace: pid_namespaces(7) */
+  if (init->self.is_pid1) _exit(code); /* the kernel KILLs the rest: pid_namespaces(7) */
   for (size_t i = 0; i < init->children.count; i++) signal_group(&init->children.list[i], SIGKILL);
   end_all_helpers(&init->helpers);
   if (init->supervisor.pid > 0) kill(init->supervisor.pid, SIGKILL);
   take_terminal(&init->terminal, init->terminal.owner);
-  /*
-   * What dies leaves its own children to init, so once is not enough; a second is, unless the kernel itself is stuck.
-   */
+  /* A dead process leaves its children to init, so init repeats this for a second, unless all are gone sooner. */
   for (int round = 0; round < 200; round++) {
     bool found = visit_living_children(kill_process, NULL) > 0;
     pid_t pid;
     while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) found = true;
     if (pid == -1 && errno == ECHILD) break;
-    if (!found && round > 20) break; /* without /proc init cannot tell what is left */
+    if (!found && round > 20) break; /* without /proc init cannot see what is left */
     poll(NULL, 0, 5);
   }
   _exit(code);

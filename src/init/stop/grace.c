@@ -1,12 +1,10 @@
-/* The stop that init carries out by itself: see grace.h. */
-#include <signal.h>
-
+/*
+ * The stop that init carries out by itself: the stop signal when no supervisor has acted in time, and KILL at the end of
+ * the grace period.
+ */
 #include "init.h"
 
-/*
- * For so long a supervisor may come back before a stop goes on without it: since the last sound one was heard, and since
- * the last one of any kind.
- */
+/* How long a stop waits for a supervisor: after the last sound one was heard, and after the last one of any kind. */
 enum { PATIENCE_MS = 5000, GAP_MS = 500 };
 
 bool is_stop(const struct fallback *fallback, int number) { return fallback->stops >> (number - 1) & 1; }
@@ -41,7 +39,7 @@ int64_t request_ends_at(const struct init *init) {
 
 static int64_t stop_ends_at(const struct init *init) { return earlier(init->grace.kill_at, request_ends_at(init)); }
 
-/* Close to the KILL, half of what is left is for the command. */
+/* Close to the KILL, half of the time left is the command's. */
 static int64_t patience_ends_at(const struct init *init, int64_t since, int64_t most_ms) {
   return since + earlier(most_ms, later(0, stop_ends_at(init) - since) / 2);
 }
@@ -67,7 +65,7 @@ int64_t next_own_step(struct init *init) {
   return earlier(stop_at(init, child), kill_at(init, child));
 }
 
-/* As `src/core/pod/deadline.ts` has it. */
+/* The rule of `src/core/pod/deadline.ts`. */
 int64_t shorten_grace(int64_t grace_ms) {
   return grace_ms == NEVER ? NEVER : grace_ms - (grace_ms < 10000 ? grace_ms / 20 : 500);
 }
@@ -75,10 +73,10 @@ int64_t shorten_grace(int64_t grace_ms) {
 void send_stop(struct init *init, const struct child *child, int number, bool by_mains) {
   init->grace.stopped = child->id;
   signal_child(&init->children, child, number);
-  /* The exact time: never before that of a tombstone whose end it follows, which is the beginning of its millisecond. */
+  /* The exact time is never before that of a main's tombstone, which is the beginning of its millisecond. */
   struct event event = {.kind = EV_STOP_SENT, .id = child->id, .value = number, .wall = wall_ns(), .flag = by_mains};
   push(&init->queue, event);
-  /* A stop request that finds its mains gone is a hold of 1 ms: a prepared end has no place for one of none. */
+  /* A stop request that finds its mains gone counts as held for 1 ms: a prepared end cannot express 0. */
   struct event *sent = &init->queue.events[init->queue.count - 1];
   if (by_mains && init->queue.count > 1 && sent->at == sent[-1].at) sent->at++;
 }

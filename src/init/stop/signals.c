@@ -1,14 +1,9 @@
-/* Signals: see signals.h. */
-#include "signals.h"
-
-#include <signal.h>
-#include <string.h>
+/* Signals that init receives: read from a signalfd, passed on to the child, or queued for the supervisor. */
 #include <sys/signalfd.h>
-#include <unistd.h>
 
 #include "init.h"
 
-/* Passes the signal on when the route says so, and makes a record of its event. */
+/* Passes the signal on when the route says so, and turns its event into a record of that. */
 static bool forward(struct children *children, const struct route *route, struct event *event) {
   const struct child *child = find_child(children, route->child);
   if (!child || !route->as[event->value]) return false;
@@ -22,8 +17,8 @@ static bool forward(struct children *children, const struct route *route, struct
 static void forget_once(struct forwarding *forwarding) { memset(forwarding->once.as, 0, sizeof forwarding->once.as); }
 
 /*
- * Without a supervisor a signal that has no route goes on as it came. The first stop request has times of its own, which
- * begin with its event: grace.h.
+ * Without a supervisor a signal that has no route goes on as it came. The first stop request has its own times, which
+ * begin with its event: grace.c.
  */
 static void forward_alone(struct init *init, struct event *event) {
   const struct child *child = find_last_child(&init->children);
@@ -32,7 +27,7 @@ static void forward_alone(struct init *init, struct event *event) {
   if (!child) return;
   bool first = init->grace.stopped != child->id || !has_unacknowledged_stop(&init->queue, fallback);
   if (first && is_stop(fallback, number)) return;
-  /* For the supervisor that may come back after all: this one was passed on. */
+  /* A supervisor that comes back learns that this one was passed on. */
   event->kind = EV_FORWARDED;
   event->as = (uint8_t)number;
   signal_child(&init->children, child, event->as);
@@ -50,9 +45,9 @@ static void on_signal(struct init *init, const struct signalfd_siginfo *info) {
   struct forwarding *forwarding = &init->forwarding;
   int number = (int)info->ssi_signo;
   bool from_terminal = info->ssi_code == SI_KERNEL;
-  if (number == SIGCHLD) return; /* reaping does not depend on what it says */
+  if (number == SIGCHLD) return; /* the loop reaps, whatever it says */
   if (!from_terminal && (pid_t)info->ssi_pid == init->self.pid) return;
-  if (from_terminal && number == SIGWINCH) return; /* the child in the foreground got it from the kernel */
+  if (from_terminal && number == SIGWINCH) return; /* the kernel sends it to the foreground child */
   const struct child *child = find_last_child(children);
   if (number == SIGCONT && child && !child->exited && init->terminal.owner == 0)
     give_terminal(&init->terminal, child->id, child->pid);
@@ -60,18 +55,15 @@ static void on_signal(struct init *init, const struct signalfd_siginfo *info) {
   struct event event = {.kind = EV_SIGNAL, .value = number, .pid = (int32_t)info->ssi_pid, .flag = from_terminal};
   if (forward(children, &forwarding->once, &event)) {
     forget_once(forwarding);
-    event.flag = true; /* nothing else tells of it, so this record is never dropped */
+    event.flag = true; /* this is the only record, so it is never dropped */
   } else if (!(from_terminal && stops) && forward(children, &forwarding->always, &event)) {
     event.flag = stops;
   } else if (init->alone) {
     forward_alone(init, &event);
   }
-  /* Of what was just passed on there is nothing to decide later. */
+  /* A deferred supervisor has nothing to decide about a signal that was passed on. */
   if (!init->supervisor.is_deferred || event.kind != EV_FORWARDED || event.flag) push(&init->queue, event);
-  /*
-   * As dumb-init does, for the shell that waits for it; PID 1 the kernel lets go on. What is sent by then is not
-   * repeated.
-   */
+  /* As dumb-init does, for the shell that waits for it. The kernel does not stop PID 1. */
   bool stops_job = number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
   if (stops_job && init->in.drop_in.as == AS_DUMB_INIT) kill(init->self.pid, SIGSTOP);
 }
@@ -81,10 +73,7 @@ void receive_signal(struct init *init, int number) {
   on_signal(init, &info);
 }
 
-/*
- * The lowest numbers come first, so that no flood of real-time signals hides a stop request: signalfd(2), dequeued as
- * by sigwaitinfo(2).
- */
+/* The lowest numbers come first, so that a flood of real-time signals hides no stop request: sigwaitinfo(2). */
 void read_signals(struct init *init) {
   struct signalfd_siginfo infos[32];
   ssize_t n = read(init->signals, infos, sizeof infos);

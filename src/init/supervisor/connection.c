@@ -1,12 +1,7 @@
-/* The connection to the supervisor: see connection.h. */
-#include "connection.h"
-
-#include <errno.h>
-#include <string.h>
+/* The connection to the supervisor: events go out, and the bytes of commits come in. */
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include "system.h"
+#include "init.h"
 
 void disconnect(struct connection *connection) {
   if (connection->fd != -1) close(connection->fd);
@@ -34,24 +29,25 @@ bool has_unsent(const struct connection *connection, const struct queue *queue) 
   return connection->out_at < connection->out_used || queue->sent < queue->count;
 }
 
-/* The next frame, or 0: there is nothing to say. */
-static size_t encode_next(char *out, struct queue *queue, struct helpers *helpers, struct directory *directory) {
+/* Encodes the next frame; 0: there is none. */
+static size_t encode_next(struct init *init, char *out) {
+  struct queue *queue = &init->queue;
   size_t length;
   if (queue->sent < queue->count) {
     const struct event *event = &queue->events[queue->sent++];
-    const char *output = output_of(helpers, event, &length);
+    const char *output = output_of(&init->helpers, event, &length);
     return encode_event(out, event, output, length);
   }
-  return encode_news(directory, out);
+  return encode_news(&init->directory, out);
 }
 
-void send_events(struct connection *connection, struct queue *queue, struct helpers *helpers,
-                 struct directory *directory) {
+void send_events(struct init *init) {
+  struct connection *connection = &init->connection;
   while (connection->fd != -1) {
     if (connection->out_at == connection->out_used) {
       release_if_large(connection->out, connection->out_used);
       connection->out_at = 0;
-      connection->out_used = encode_next(connection->out, queue, helpers, directory);
+      connection->out_used = encode_next(init, connection->out);
       if (connection->out_used == 0) return;
     }
     const char *rest = connection->out + connection->out_at;

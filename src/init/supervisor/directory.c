@@ -1,27 +1,27 @@
-/* The directory of the members: see directory.h. */
-#include "directory.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
+/*
+ * The directory that the members share. The kernel signals a change by SIGCHLD, and a look at the directory shows which
+ * files have changed.
+ *
+ * The signal comes from dnotify (fcntl(2), F_NOTIFY), which is not limited. A user has only 128 inotify instances on
+ * the whole node, so init uses one only where the kernel has no dnotify. SIGCHLD is the one signal that init never
+ * passes on: it hides no other signal, and one is pending however many changes there are. Each SIGCHLD makes init
+ * both reap and look, which costs some microseconds when there is nothing to find.
+ */
 #include <stdalign.h>
-#include <string.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "frame.h"
-#include "system.h"
+#include "supervisor.h"
 
 enum {
   CHANGES = DN_CREATE | DN_MODIFY | DN_RENAME | DN_DELETE,
   INOTIFY_CHANGES = IN_CREATE | IN_MOVED_TO | IN_MODIFY | IN_DELETE | IN_MOVED_FROM | IN_ONLYDIR,
   MAX_INOTIFY_BYTES = 4096,
   MAX_READS = 16,
-  MAX_SEEN = 4096,   /* of all files, in one look */
-  LOOK_MS = 5,       /* what a look counts beside what it sees */
-  SEEN_IN_A_MS = 4,  /* a look at so many may cost a millisecond */
-  MAX_AHEAD_MS = 200, /* looks that cost so much follow on each other at once */
+  MAX_SEEN = 4096,    /* of all files, in one look */
+  LOOK_MS = 5,        /* the cost of a look without its files */
+  SEEN_IN_A_MS = 4,   /* the cost of so many files is a millisecond */
+  MAX_AHEAD_MS = 200, /* looks that cost so much may follow on each other at once */
 };
 
 static uint64_t mix(uint64_t hash, uint64_t value) {
@@ -45,7 +45,7 @@ static bool ends_with(const char *text, const char *end) {
   return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-/* Tombstones, handles, and the files of the own name, such as requests to it. */
+/* Tombstones, sockets, and files that begin with the own name, such as stop requests. */
 static bool is_of_interest(const char *own, const char *file) {
   size_t length = strlen(own);
   if (ends_with(file, ".tmp")) return false;
@@ -53,7 +53,7 @@ static bool is_of_interest(const char *own, const char *file) {
   return ends_with(file, ".sock") || (strncmp(file + 1, own, length) == 0 && file[1 + length] == '.');
 }
 
-/* Only a tombstone: each new life of a quiet one makes its handle anew, and that is told. */
+/* Only tombstones can be quiet: a new life of a quiet member replaces its socket, and that is reported. */
 static bool is_quiet(const char *names, const char *file) {
   for (const char *quiet = names + strlen(names) + 1; *quiet; quiet += strlen(quiet) + 1)
     if (strcmp(file, quiet) == 0) return true;
@@ -62,7 +62,7 @@ static bool is_quiet(const char *names, const char *file) {
 
 struct look {
   struct directory *directory;
-  tell_change *tell; /* NULL: of what is found now nothing is news */
+  change_visitor *report; /* NULL: this look finds no news */
   void *with;
   size_t seen;
 };
@@ -70,15 +70,15 @@ struct look {
 static void note(struct look *look, const char *name, bool quiet) {
   struct directory *directory = look->directory;
   size_t size = strlen(name) + 1;
-  if (!look->tell) return;
-  look->tell(look->with, name, quiet);
+  if (!look->report) return;
+  look->report(look->with, name, quiet);
   directory->has_all = directory->has_all || *name == 0 || directory->news_length + size > MAX_NEWS_BYTES;
   if (directory->has_all) return;
   memcpy(directory->news + directory->news_length, name, size);
   directory->news_length += size;
 }
 
-/* False: it is one too many. */
+/* False: there are too many files. */
 static bool look_at_file(void *with, const char *file) {
   struct look *look = with;
   struct directory *directory = look->directory;
@@ -99,10 +99,7 @@ static bool look_at_file(void *with, const char *file) {
   return true;
 }
 
-/*
- * Has the kernel tell of the next change. Of one only, as DN_MULTISHOT is not set: whatever else changes until this is
- * called again costs init nothing.
- */
+/* Asks the kernel to signal the next change. Without DN_MULTISHOT later changes cost nothing until the next call. */
 static bool ask_for_next(const struct directory *directory) {
   alignas(struct inotify_event) char bytes[MAX_INOTIFY_BYTES];
   if (directory->inotify == -1) return fcntl(directory->fd, F_NOTIFY, CHANGES) == 0;
@@ -110,9 +107,9 @@ static bool ask_for_next(const struct directory *directory) {
   return true;
 }
 
-void look_at_directory(struct directory *directory, tell_change *tell, void *with) {
-  struct look look = {.directory = directory, .tell = tell, .with = with};
-  /* Before the look, so that what it misses makes another one follow. */
+void look_at_directory(struct directory *directory, change_visitor *report, void *with) {
+  struct look look = {.directory = directory, .report = report, .with = with};
+  /* This comes before the look, so that a change during it causes another one. */
   directory->has_changed = !ask_for_next(directory);
   directory->look++;
   lseek(directory->fd, 0, SEEK_SET);

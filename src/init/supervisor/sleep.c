@@ -1,17 +1,14 @@
-/* Sleep: see sleep.h. */
-#include "sleep.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
+/*
+ * Sleep: a supervisor for which nothing is due ends, and init starts another when something happens. Until then init
+ * watches the directory that the members share, and its connections to them.
+ */
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include "init.h"
 
-/* The first is what is told. */
+/* Only the first cause is kept. */
 static void fire(struct sleep *sleep, const char *what, const char *name) {
   if (sleep->has_fired) return;
   sleep->has_fired = true;
@@ -26,13 +23,13 @@ static void forget_peers(struct sleep *sleep) {
   sleep->has_fired = false;
 }
 
-static void on_change(void *with, const char *name, bool is_quiet) {
+static void fire_on_change(void *with, const char *name, bool is_quiet) {
   if (*name == 0) fire(with, "the directory", "");
   else if (!is_quiet) fire(with, "file ", name);
 }
 
 void look_when_changed(struct init *init) {
-  if (next_look(&init->directory) <= now_ms()) look_at_directory(&init->directory, on_change, &init->sleep);
+  if (next_look(&init->directory) <= now_ms()) look_at_directory(&init->directory, fire_on_change, &init->sleep);
 }
 
 int connect_to(const char *path) {
@@ -69,7 +66,7 @@ size_t poll_watched(const struct init *init, struct pollfd *polled, size_t at) {
   const struct sleep *sleep = &init->sleep;
   int inotify = init->directory.has_changed ? -1 : init->directory.inotify;
   polled[at++] = (struct pollfd){.fd = inotify, .events = POLLIN};
-  /* What a peer says is as good a reason to look at it as its end. */
+  /* A peer that sends something fires like one that ends. */
   for (size_t i = 0; i < sleep->count && !sleep->has_fired; i++)
     polled[at++] = (struct pollfd){.fd = sleep->peers[i], .events = POLLIN};
   return at;
@@ -81,13 +78,12 @@ void take_polled_watched(struct init *init, const struct pollfd *polled, size_t 
     if (polled[i].revents) fire(&init->sleep, "a handle", "");
 }
 
-/* What has happened by now and no turn has taken yet. */
+/* Takes what has happened since this turn of the loop began. */
 static void look_again(struct init *init) {
   struct sleep *sleep = &init->sleep;
   struct directory *directory = &init->directory;
-  read_signals(init);
   bool may_have_changed = directory->has_changed || directory->inotify != -1;
-  if (may_have_changed && directory->fd != -1) look_at_directory(directory, on_change, sleep);
+  if (may_have_changed && directory->fd != -1) look_at_directory(directory, fire_on_change, sleep);
   for (size_t i = 0; i < sleep->count; i++) {
     struct pollfd polled = {.fd = sleep->peers[i], .events = POLLIN};
     if (poll(&polled, 1, 0) != 0) fire(sleep, "a handle", "");
@@ -110,14 +106,14 @@ void go_to_sleep(struct init *init) {
   struct sleep *sleep = &init->sleep;
   if (sleep->is_parting) return;
   look_again(init);
-  bool is_quiet = init->queue.count == 0 && !init->has_to_reap && !sleep->has_fired &&
-                  init->children.check_at == NEVER && init->strays.sweep_at == NEVER &&
-                  count_free_helpers(&init->helpers) == MAX_HELPERS && init->supervisor.watch.due > now_ms();
+  bool may_sleep = init->queue.count == 0 && !init->has_to_reap && !sleep->has_fired &&
+                   init->children.check_at == NEVER && init->strays.sweep_at == NEVER &&
+                   count_free_helpers(&init->helpers) == MAX_HELPERS && init->supervisor.watch.due > now_ms();
   sleep->why[0] = 0;
-  if (!is_quiet) forget_peers(sleep);
-  else kill_supervisor(&init->supervisor);
-  if (!is_quiet) hide_asleep(sleep);
-  sleep->is_asleep = sleep->is_parting = is_quiet;
+  sleep->is_asleep = sleep->is_parting = may_sleep;
+  if (may_sleep) return kill_supervisor(&init->supervisor);
+  forget_peers(sleep);
+  hide_asleep(sleep);
 }
 
 void wake(struct init *init, const char *why) {
@@ -132,18 +128,17 @@ void wake(struct init *init, const char *why) {
 }
 
 /*
- * In a prepared stop a change is mostly the end of a main, of which init hears by itself. Only a request for this member,
- * and a main that is gone without a word, cannot wait.
+ * In a prepared stop a change is mostly the end of a main, whose notice init gets by itself. Only a request for this
+ * member and a main that is gone without a notice are urgent.
  */
 static bool is_urgent(const struct init *init) {
   const struct sleep *sleep = &init->sleep;
-  return sleep->has_fired && (strncmp(sleep->why, "file .", 6) == 0 || init->reflexes.gone > 0);
+  return sleep->has_fired && (strncmp(sleep->why, "file .", 6) == 0 || init->reflexes.lost > 0);
 }
 
-void wake_when_needed(struct init *init) {
+void wake_when_needed(struct init *init, int64_t until) {
   struct sleep *sleep = &init->sleep;
   if (!sleep->is_asleep) return;
-  int64_t until = prepared_until(init);
   bool is_prepared = until != NEVER && until > now_ms() && !is_urgent(init);
   if (init->queue.count > 0 && !is_prepared) wake(init, "event");
   else if (sleep->has_fired && !is_prepared) wake(init, "");

@@ -1,37 +1,27 @@
-/* The supervisor: see supervisor.h. */
-#include <fcntl.h>
-#include <signal.h>
+/*
+ * The supervisor's process and its watchdog. A supervisor that lives and does not act (stopped, in a loop, in a file
+ * operation that never ends) must not block a stop request. Init KILLs it like one that crashed and starts the next.
+ *
+ * A supervisor owes a commit before its first one, while an event is not acknowledged, and from its `due` on. Little
+ * CPU can delay that by minutes, and a KILL would start it over. So init waits while a supervisor makes progress:
+ * only turns without any CPU time count, or all the CPU time that it has used. A turn counts for one second at most,
+ * because the whole container may have stood still.
+ */
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <unistd.h>
+#include <time.h>
 
 #include "init.h"
 #include "oom.h"
 
-enum {
-  /*
-   * What counts for how much until init goes on alone: a start that fails, a short life, which may be a coincidence, and
-   * one that hangs, which takes long enough.
-   */
-  FAILED_START = 2,
-  SHORT_LIFE = 1,
-  HANG = 8,
-  MAX_FAILURES = 10,
-  FIRST_DELAY_MS = 50,
-  MAX_DELAY_MS = 5000,
-  MAX_PAUSE_MS = 60000,
-  SOUND_LIFE_MS = 5000,
-  ABANDON_MS = 2000,
-};
+/* Some tests acknowledge nothing and build init with a longer time: src/init/build.ts. */
+#ifndef SEXTON_HANG_MS
+#define SEXTON_HANG_MS 10000
+#endif
 
-bool read_commits(struct init *init) {
-  if (!receive_bytes(&init->connection)) return false;
-  if (apply_frames(init)) return true;
-  say("sexton: the supervisor sent a frame that is not in the protocol; starting it again\n", "", "");
-  return false;
-}
+enum { MAX_HANG_MS = SEXTON_HANG_MS, TURN_MS = 1000, SOUND_LIFE_MS = 5000, ABANDON_MS = 2000 };
 
-static bool is_sound(const struct supervisor *supervisor) {
+bool is_sound(const struct supervisor *supervisor) {
   return supervisor->committed && !supervisor->hangs && now_ms() - supervisor->started_at >= SOUND_LIFE_MS;
 }
 
@@ -41,6 +31,14 @@ void on_commit(struct supervisor *supervisor) {
   if (!is_sound(supervisor)) return;
   supervisor->failures = 0;
   supervisor->heard_at = now_ms();
+}
+
+/* Since when it owes a commit; NEVER: it owes none. */
+static int64_t owes_since(const struct init *init) {
+  const struct supervisor *supervisor = &init->supervisor;
+  int64_t since = supervisor->committed ? supervisor->watch.due : supervisor->started_at;
+  if (init->queue.count > 0 && init->queue.events[0].at < since) since = init->queue.events[0].at;
+  return since;
 }
 
 int64_t supervisor_gone_at(const struct init *init) {
@@ -53,7 +51,7 @@ int64_t supervisor_lost_at(const struct init *init) {
   return gone_at == NEVER || is_sound(&init->supervisor) ? gone_at : init->supervisor.heard_at;
 }
 
-/* For whoever looks for memory the supervisor is the first to go: the command must not. See proc(5), oom_score_adj. */
+/* The OOM killer takes the supervisor before the command: proc(5), oom_score_adj. */
 static void offer_to_oom_killer(void) {
   int fd = open("/proc/self/oom_score_adj", O_WRONLY);
   if (fd == -1 || write(fd, "1000", 4) == -1) return;
@@ -66,36 +64,34 @@ static _Noreturn void become_supervisor(const struct init *init, int fd) {
     dup2(null, STDIN_FILENO);
     dup2(null, STDOUT_FILENO);
   }
-  /* Node aborts when one of these is closed and there is no /dev/null to put there. */
+  /* Node aborts when one of these is closed and it finds no /dev/null to put there. */
   for (int low = STDIN_FILENO; low <= STDERR_FILENO; low++)
     if (fcntl(low, F_GETFD) == -1) dup2(null != -1 ? null : fd, low);
   if (fd == 3) fcntl(fd, F_SETFD, 0);
   else dup2(fd, 3);
   close_from(4);
   offer_to_oom_killer();
-  setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* half a gigabyte each, in the application's directory */
+  setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* a core takes half a gigabyte in the application's directory */
   ignore_signals();
   set_mask(0, NULL);
   execve(init->node.argv[0], init->node.argv, init->node.env);
   _exit(127);
 }
 
-void start_supervisor(struct init *init) {
+const char *start_supervisor(struct init *init) {
   struct supervisor *supervisor = &init->supervisor;
   struct connection *connection = &init->connection;
   int pair[2];
   supervisor->start_at = NEVER;
   supervisor->committed = supervisor->hangs = false;
   supervisor->why = "it was not there in time";
-  /* Of the one before; the next has yet to say when it is due. */
+  /* The promise of the last supervisor ends its reflexes; the next one has yet to give its own. */
   if (supervisor->watch.due < init->reflexes.until) init->reflexes.until = supervisor->watch.due;
   supervisor->watch.due = supervisor->watch.looked_at = supervisor->watch.abandon_at = NEVER;
   supervisor->started_at = now_ms();
-  /* Without a command there is nothing that it could harm. */
-  if (find_last_child(&init->children) && !has_memory_for_supervisor())
-    return on_supervisor_died(init, "the memory limit leaves it no room");
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == -1)
-    return on_supervisor_died(init, "no socket can be opened");
+  /* Without a command a lack of memory can harm nothing. */
+  if (find_last_child(&init->children) && !has_memory_for_supervisor()) return "the memory limit leaves it no room";
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == -1) return "no socket can be opened";
   pair[0] = move_high(pair[0]);
   pair[1] = move_high(pair[1]);
   pid_t pid = start_process();
@@ -103,12 +99,13 @@ void start_supervisor(struct init *init) {
   close(pair[1]);
   connection->fd = pair[0];
   supervisor->pid = pid > 0 ? pid : 0;
-  if (pid == -1) return on_supervisor_died(init, "no process can be started, the limit of processes may be reached");
+  if (pid == -1) return "no process can be started, the limit of processes may be reached";
   init->queue.sent = 0;
   connection->out_used = encode_hello(connection->out, init->self.host_id, init->self.started_at, init->self.is_pid1,
                                       init->memo.bytes, init->memo.length, init->memo.exists, init->sleep.why,
                                       init->supervisor.oom_kills);
   init->sleep.why[0] = 0;
+  return NULL;
 }
 
 void kill_supervisor(struct supervisor *supervisor) {
@@ -117,45 +114,43 @@ void kill_supervisor(struct supervisor *supervisor) {
   if (supervisor->watch.abandon_at == NEVER) supervisor->watch.abandon_at = now_ms() + ABANDON_MS;
 }
 
-void abandon_supervisor(struct init *init) {
-  say("sexton: the supervisor cannot be ended; starting another\n", "", "");
-  init->supervisor.abandoned = init->supervisor.pid;
-  on_supervisor_died(init, init->supervisor.why);
+/* 0 where the kernel does not tell. */
+static int64_t cpu_used_ns(pid_t pid) {
+  clockid_t clock;
+  struct timespec used;
+  if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) == -1) return 0;
+  return (int64_t)used.tv_sec * SECOND_NS + used.tv_nsec;
 }
 
-/* A whole frame that it sent before its death is applied; a part of one is not. */
-void on_supervisor_died(struct init *init, const char *why) {
+int64_t next_watch(const struct supervisor *supervisor) {
+  const struct watch *watch = &supervisor->watch;
+  if (supervisor->pid == 0) return NEVER;
+  if (watch->abandon_at != NEVER) return watch->abandon_at;
+  return watch->looked_at != NEVER ? watch->looked_at + TURN_MS : watch->due;
+}
+
+bool watch_supervisor(struct init *init) {
   struct supervisor *supervisor = &init->supervisor;
-  supervisor->pid = 0;
-  /*
-   * Bounded, because a process that it left behind may hold the socket open; one read takes all that a socket can
-   * hold.
-   */
-  for (int reads = 0; reads < 4 && read_commits(init); reads++) continue;
-  disconnect(&init->connection);
-  if (has_gone_to_sleep(init)) return;
+  struct watch *watch = &supervisor->watch;
   int64_t now = now_ms();
-  if (supervisor->committed) supervisor->gone_at = now;
-  if (is_sound(supervisor)) {
-    supervisor->failures = 0;
-    supervisor->delay_ms = 0;
-    supervisor->heard_at = now;
+  if (supervisor->pid == 0) return false;
+  if (watch->abandon_at != NEVER) return watch->abandon_at <= now;
+  if (owes_since(init) > now) {
+    watch->looked_at = NEVER;
+    return false;
+  }
+  if (watch->looked_at != NEVER && now - watch->looked_at < TURN_MS) return false;
+  int64_t cpu_ns = cpu_used_ns(supervisor->pid);
+  if (watch->looked_at == NEVER) {
+    watch->idle_ms = 0;
+    watch->first_cpu_ns = cpu_ns;
   } else {
-    int weight = supervisor->hangs ? HANG : supervisor->committed ? SHORT_LIFE : FAILED_START;
-    supervisor->failures += init->alone ? 1 : weight;
-    supervisor->why = supervisor->hangs ? "it hangs" : why;
+    watch->idle_ms = cpu_ns == watch->cpu_ns ? watch->idle_ms + TURN_MS : 0;
   }
-  if (supervisor->failures >= MAX_FAILURES) {
-    if (!init->alone) {
-      supervisor->failures = MAX_FAILURES;
-      go_on_alone(init);
-    }
-    /* A lack of CPU may pass; a broken installation may not, and each start costs. */
-    int pauses = supervisor->failures - MAX_FAILURES;
-    supervisor->start_at = now + (pauses < 4 ? (int64_t)MAX_DELAY_MS << pauses : MAX_PAUSE_MS);
-    return;
-  }
-  supervisor->start_at = now + supervisor->delay_ms;
-  supervisor->delay_ms = supervisor->delay_ms == 0 ? FIRST_DELAY_MS : 2 * supervisor->delay_ms;
-  if (supervisor->delay_ms > MAX_DELAY_MS) supervisor->delay_ms = MAX_DELAY_MS;
+  watch->cpu_ns = cpu_ns;
+  watch->looked_at = now;
+  int64_t used_ms = (cpu_ns - watch->first_cpu_ns) / 1000000;
+  supervisor->hangs = watch->idle_ms >= MAX_HANG_MS || used_ms >= MAX_HANG_MS;
+  if (supervisor->hangs) kill_supervisor(supervisor);
+  return false;
 }

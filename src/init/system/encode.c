@@ -1,7 +1,4 @@
-/* The encoder: numbers and names into frames, without stdio, into buffers whose sizes frame.h gives. */
-#include <errno.h>
-#include <string.h>
-
+/* The encoder. It writes without stdio into buffers whose sizes frame.h gives. */
 #include "frame.h"
 #include "system.h"
 

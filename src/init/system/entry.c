@@ -1,6 +1,6 @@
 /*
- * The first instructions of sexton-init: they block every signal, before the C library starts. The kernel drops a
- * signal without a handler for PID 1 unless it is blocked, so what comes before `main` must find it blocked already.
+ * The first instructions of sexton-init block every signal, before the C library starts. The kernel drops a signal to
+ * PID 1 that is neither handled nor blocked, so one that comes before `main` would be lost.
  */
 #include "system.h"
 
@@ -12,7 +12,7 @@ const uint64_t sexton_all_signals = ~UINT64_C(0);
 #if defined(__x86_64__)
 __asm__(".text\n.globl sexton_entry\n.type sexton_entry, @function\n"
         "sexton_entry:\n"
-        "  mov %rdx, %r8\n" /* what _start expects in rdx survives the system call in r8 */
+        "  mov %rdx, %r8\n" /* r8 keeps rdx for _start across the system call */
         "  mov $14, %eax\n" /* rt_sigprocmask */
         "  mov $2, %edi\n"  /* SIG_SETMASK */
         "  lea sexton_all_signals(%rip), %rsi\n"

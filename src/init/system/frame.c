@@ -1,7 +1,5 @@
-/* The decoder: strict, bounded, and the only thing in init that reads what the supervisor wrote. */
+/* The decoder. It is strict and bounded, and the only code in init that reads what the supervisor wrote. */
 #include "frame.h"
-
-#include <string.h>
 
 #include "system.h"
 
@@ -33,6 +31,13 @@ bool next_number(struct fields *fields, uint64_t min, uint64_t max, uint64_t *nu
   return true;
 }
 
+static bool next_u32(struct fields *fields, uint32_t max, uint32_t *number) {
+  uint64_t value;
+  if (!next_number(fields, 0, max, &value)) return false;
+  *number = (uint32_t)value;
+  return true;
+}
+
 static bool next_signal(struct fields *fields, uint64_t min, int *number) {
   uint64_t value;
   if (!next_number(fields, min, MAX_SIGNAL, &value)) return false;
@@ -48,48 +53,16 @@ static bool next_time(struct fields *fields, int64_t *time) {
   return true;
 }
 
-/* The number of words, and as many words. */
+/* A number of words, and as many words. */
 static bool next_words(struct fields *fields, struct operation *op) {
-  uint64_t count;
-  if (!next_number(fields, 0, MAX_FRAME_BYTES, &count)) return false;
-  op->count = (uint32_t)count;
+  const char *word;
+  size_t length;
+  if (!next_u32(fields, MAX_FRAME_BYTES, &op->count)) return false;
   op->text = fields->at;
-  for (uint64_t i = 0; i < count; i++) {
-    const char *word;
-    size_t length;
+  for (uint32_t i = 0; i < op->count; i++)
     if (!next_field(fields, &word, &length)) return false;
-  }
   op->length = (size_t)(fields->at - op->text);
   return true;
-}
-
-static bool decode_spawn(struct fields *fields, struct operation *op) {
-  uint64_t index;
-  if (!next_number(fields, 1, MAX_NUMBER, &op->id) || !next_number(fields, 0, INT32_MAX, &index)) return false;
-  op->index = (uint32_t)index;
-  return next_words(fields, op) && (op->index == 0) != (op->count == 0);
-}
-
-static bool decode_exec(struct fields *fields, struct operation *op) {
-  uint64_t limit;
-  if (!next_number(fields, 1, MAX_NUMBER, &op->id) || !next_number(fields, 0, MAX_OUTPUT_BYTES, &limit)) return false;
-  op->limit = (uint32_t)limit;
-  return next_words(fields, op) && op->count > 0;
-}
-
-static bool decode_prepared_ends(struct fields *fields, struct operation *op) {
-  return next_number(fields, 1, MAX_NUMBER, &op->id) && next_signal(fields, 1, &op->signal) &&
-         next_time(fields, &op->wait_ms) && next_words(fields, op) && op->length <= MAX_PREPARED_BYTES;
-}
-
-static bool decode_end_with(struct fields *fields, struct operation *op) {
-  uint64_t needed, lost, holds;
-  if (!next_number(fields, 1, MAX_NUMBER, &op->id) || !next_number(fields, 0, MAX_MAINS, &needed)) return false;
-  if (!next_number(fields, 0, 1, &lost) || !next_number(fields, 0, 1, &holds)) return false;
-  op->limit = (uint32_t)needed;
-  op->index = (uint32_t)lost;
-  op->holds = holds;
-  return next_signal(fields, 1, &op->signal) && next_words(fields, op) && op->length <= MAX_PREPARED_BYTES;
 }
 
 static bool decode_forward(struct fields *fields, struct operation *op) {
@@ -116,7 +89,7 @@ static bool decode_fallback(struct fields *fields, struct operation *op) {
 }
 
 /* Strings of 1 to `most` bytes, one behind the other. */
-static bool next_texts(struct fields *fields, uint64_t count, size_t most) {
+static bool next_texts(struct fields *fields, uint32_t count, size_t most) {
   for (const char *text; count > 0; count--) {
     size_t length;
     if (!next_field(fields, &text, &length) || length == 0 || length > most) return false;
@@ -125,14 +98,11 @@ static bool next_texts(struct fields *fields, uint64_t count, size_t most) {
 }
 
 static bool decode_watch(struct fields *fields, struct operation *op) {
-  uint64_t quiet, sockets;
   if (!next_number(fields, 1, MAX_NUMBER, &op->id)) return false;
-  if (!next_number(fields, 0, MAX_QUIET, &quiet) || !next_number(fields, 0, MAX_WATCHED, &sockets)) return false;
-  op->count = (uint32_t)quiet;
-  op->index = (uint32_t)sockets;
+  if (!next_u32(fields, MAX_QUIET, &op->count) || !next_u32(fields, MAX_WATCHED, &op->index)) return false;
   op->text = fields->at;
-  if (!next_texts(fields, 1, MAX_DIRECTORY_BYTES) || !next_texts(fields, 1 + quiet, MAX_NAME_BYTES)) return false;
-  if (!next_texts(fields, sockets, MAX_SOCKET_PATH_BYTES)) return false;
+  if (!next_texts(fields, 1, MAX_DIRECTORY_BYTES) || !next_texts(fields, 1 + op->count, MAX_NAME_BYTES)) return false;
+  if (!next_texts(fields, op->index, MAX_SOCKET_PATH_BYTES)) return false;
   op->length = (size_t)(fields->at - op->text);
   return true;
 }
@@ -143,7 +113,7 @@ static const struct {
 } forms[] = {
     [OP_ACK] = {"ack", "q"},
     [OP_MEMO] = {"memo", "m"},
-    [OP_SPAWN] = {"spawn", "A"},
+    [OP_SPAWN] = {"spawn", "ixw"},
     [OP_KILL] = {"kill", "is"},
     [OP_FORWARD] = {"forward", "F"},
     [OP_FORWARD_ONCE] = {"forward-once", "F"},
@@ -152,7 +122,7 @@ static const struct {
     [OP_LEAVE_AT] = {"leave-at", "t"},
     [OP_DUE] = {"due", "t"},
     [OP_LISTEN] = {"listen", "l"},
-    [OP_EXEC] = {"exec", "H"},
+    [OP_EXEC] = {"exec", "iow"},
     [OP_END_HELPER] = {"end-helper", "i"},
     [OP_SWEEP] = {"sweep", "s"},
     [OP_FIRST_ONLY] = {"first-only", "i"},
@@ -161,8 +131,8 @@ static const struct {
     [OP_WATCH] = {"watch", "W"},
     [OP_SLEEP] = {"sleep", ""},
     [OP_ASLEEP_AT] = {"asleep-at", "p"},
-    [OP_PREPARED_ENDS] = {"prepared-ends", "R"},
-    [OP_END_WITH] = {"end-with", "E"},
+    [OP_PREPARED_ENDS] = {"prepared-ends", "isdw"},
+    [OP_END_WITH] = {"end-with", "inbhsw"},
     [OP_EXIT] = {"exit", "c"},
 };
 
@@ -172,28 +142,31 @@ static bool next_path(struct fields *fields, size_t most, struct operation *op) 
 }
 
 static bool decode_field(char field, struct fields *fields, struct operation *op) {
-  uint64_t number = 0;
   switch (field) {
-    case 'A':
-      return decode_spawn(fields, op);
     case 'B':
       return decode_fallback(fields, op);
-    case 'E':
-      return decode_end_with(fields, op);
     case 'F':
       return decode_forward(fields, op);
-    case 'H':
-      return decode_exec(fields, op);
-    case 'R':
-      return decode_prepared_ends(fields, op);
     case 'W':
       return decode_watch(fields, op);
+    case 'b':
+      return next_u32(fields, 1, &op->index);
+    case 'c':
+      return next_u32(fields, 255, &op->code);
+    case 'd':
+      return next_time(fields, &op->wait_ms);
+    case 'h':
+      return next_u32(fields, 1, &op->holds);
     case 'i':
       return next_number(fields, 1, MAX_NUMBER, &op->id);
     case 'l':
       return next_path(fields, MAX_SOCKET_PATH_BYTES, op);
     case 'm':
       return next_field(fields, &op->text, &op->length) && op->length <= MAX_MEMO_BYTES;
+    case 'n':
+      return next_u32(fields, MAX_MAINS, &op->limit);
+    case 'o':
+      return next_u32(fields, MAX_OUTPUT_BYTES, &op->limit);
     case 'p':
       return next_path(fields, MAX_FRAME_BYTES, op);
     case 'q':
@@ -202,10 +175,18 @@ static bool decode_field(char field, struct fields *fields, struct operation *op
       return next_signal(fields, 1, &op->signal);
     case 't':
       return next_time(fields, &op->at);
+    case 'w':
+      return next_words(fields, op);
     default:
-      op->code = next_number(fields, 0, 255, &number) ? (int)number : -1;
-      return op->code >= 0;
+      return next_u32(fields, INT32_MAX, &op->index);
   }
+}
+
+/* Whether the number of words fits the kind. */
+static bool has_right_words(const struct operation *op) {
+  if (op->kind == OP_SPAWN) return (op->index == 0) != (op->count == 0);
+  if (op->kind == OP_EXEC) return op->count > 0;
+  return (op->kind != OP_PREPARED_ENDS && op->kind != OP_END_WITH) || op->length <= MAX_PREPARED_BYTES;
 }
 
 enum decoded next_operation(struct fields *fields, struct operation *op) {
@@ -218,7 +199,7 @@ enum decoded next_operation(struct fields *fields, struct operation *op) {
     *op = (struct operation){.kind = (enum operation_kind)i};
     for (const char *field = forms[i].fields; *field; field++)
       if (!decode_field(*field, fields, op)) return DECODED_BAD;
-    return DECODED_OPERATION;
+    return has_right_words(op) ? DECODED_OPERATION : DECODED_BAD;
   }
   return DECODED_BAD;
 }
@@ -234,19 +215,13 @@ bool begin_commit(struct fields *fields, const char *body, size_t length) {
 bool is_valid_commit(const char *body, size_t length, struct bounds bounds) {
   struct fields fields;
   struct operation op;
+  enum decoded decoded;
   if (!begin_commit(&fields, body, length)) return false;
-  for (;;) {
-    switch (next_operation(&fields, &op)) {
-      case DECODED_BAD:
-        return false;
-      case DECODED_END:
-        return true;
-      case DECODED_OPERATION:
-        break;
-    }
+  while ((decoded = next_operation(&fields, &op)) == DECODED_OPERATION) {
     if (op.kind == OP_ACK && op.seq > bounds.last_event) return false;
     if (op.kind == OP_SPAWN && op.index >= bounds.words) return false;
   }
+  return decoded == DECODED_END;
 }
 
 uint32_t frame_length(const char header[FRAME_HEADER_BYTES]) {

@@ -1,10 +1,8 @@
 /*
- * Frames between sexton-init and its supervisor, as protocol.md defines them: the decoder of `commit` and the encoder
- * of everything that init says. Nothing here allocates, blocks or keeps state, so that the fuzz target runs exactly
- * this code.
+ * Frames between sexton-init and its supervisor, as protocol.md defines them: a decoder for `commit` and an encoder for
+ * init's own frames. Nothing here allocates, blocks or keeps state, so that the fuzz target runs exactly this code.
  */
-#ifndef SEXTON_FRAME_H
-#define SEXTON_FRAME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,20 +53,18 @@ enum operation_kind {
 /* One operation of a commit. A member means something only for the kinds it names. */
 struct operation {
   enum operation_kind kind;
-  uint64_t seq;                   /* ack */
-  uint64_t id;                    /* exec, end-helper: of a helper; watch: its number; all others: of a child */
-  uint32_t index, count;          /* spawn; count: all with words; watch: sockets, quiet names; index: end-with */
-  uint32_t limit;                 /* exec; end-with: how many mains have to be gone */
-  const char *text;               /* memo, listen, asleep-at; all with words: the first of `count`, one behind the other; watch:
-                                     so the directory, the own name, the quiet names, the sockets */
-  size_t length;                  /* of text */
-  uint8_t table[MAX_SIGNAL + 1];  /* forward, forward-once: table[from] is to, 0 is "not forwarded" */
-  uint64_t stops;                 /* fallback: bit n-1 stands for signal n */
-  int64_t wait_ms, grace_ms;      /* fallback; wait_ms: prepared-ends, too; NEVER: none */
-  int64_t at;                     /* fallback, kill-at, leave-at, due; NEVER: never */
-  int signal;                     /* kill, fallback, sweep, parent-death, end-with */
-  int code;                       /* exit */
-  bool holds;                     /* end-with */
+  uint64_t seq;          /* ack */
+  uint64_t id;           /* exec, end-helper: of a helper; watch: its number; all others: of a child */
+  uint32_t index, count; /* spawn; count: all with words; watch: sockets, quiet names; index: end-with, killed count */
+  uint32_t limit;        /* exec; end-with: how many mains have to be gone */
+  uint32_t code, holds;  /* exit; end-with */
+  const char *text;      /* memo, listen, asleep-at, and the first of `count` words; watch: all of its strings */
+  size_t length;         /* of text */
+  uint8_t table[MAX_SIGNAL + 1]; /* forward, forward-once: table[from] is to, 0 is "not forwarded" */
+  uint64_t stops;                /* fallback: bit n-1 stands for signal n */
+  int64_t wait_ms, grace_ms;     /* fallback; wait_ms: prepared-ends, too; NEVER: none */
+  int64_t at;                    /* fallback, kill-at, leave-at, due; NEVER: never */
+  int signal;                    /* kill, fallback, sweep, parent-death, prepared-ends, end-with */
 };
 
 /* What a commit may refer to: the last event sent, and how many words init's own argv has. */
@@ -83,15 +79,15 @@ struct fields {
 
 enum decoded { DECODED_OPERATION, DECODED_END, DECODED_BAD };
 
-/* Whether the frame is a commit whose every operation is in range. Only then may it be decoded and applied. */
+/* Whether the frame is a commit with every operation in range. Only then may it be applied. */
 bool is_valid_commit(const char *body, size_t length, struct bounds bounds);
-/* Steps over the name of the frame; false when it is not a commit. */
+/* Reads the name of the frame; false when it is not a commit. */
 bool begin_commit(struct fields *fields, const char *body, size_t length);
 enum decoded next_operation(struct fields *fields, struct operation *op);
-/* The next field, and one that is a number in this range; false when it is not there. */
+/* The next field, or the next number in this range; false when it is not there. */
 bool next_field(struct fields *fields, const char **text, size_t *length);
 bool next_number(struct fields *fields, uint64_t min, uint64_t max, uint64_t *number);
-/* Length of the body that a header announces. */
+/* The length of the body that a header announces. */
 uint32_t frame_length(const char header[FRAME_HEADER_BYTES]);
 
 enum event_kind {
@@ -127,9 +123,8 @@ struct event {
 enum { MAX_EVENT_BYTES = 192 + MAX_OUTPUT_BYTES, MAX_HELLO_BYTES = 192 + MAX_MEMO_BYTES + MAX_WHY_BYTES };
 
 /*
- * All return the length of the frame with its header. `out` holds MAX_EVENT_BYTES, or for `hello` and news
- * MAX_HELLO_BYTES bytes. `output` is what a helper wrote, without NUL; empty for all other events. `why` is what has
- * woken the supervisor; empty: none slept.
+ * Each returns the length of the frame with its header. `out` holds MAX_EVENT_BYTES, or MAX_HELLO_BYTES for `hello` and
+ * news. `output` is what a helper wrote, without NUL. `why` is empty where no supervisor slept.
  */
 size_t encode_event(char *out, const struct event *event, const char *output, size_t length);
 size_t encode_hello(char *out, const char *host_id, int64_t started_at, bool pid1, const char *memo, size_t memo_length,
@@ -138,5 +133,3 @@ size_t encode_hello(char *out, const char *host_id, int64_t started_at, bool pid
 size_t encode_watching(char *out, uint64_t number, int error);
 /* `names` are NUL-terminated, one behind the other. */
 size_t encode_changed(char *out, const char *names, size_t length);
-
-#endif

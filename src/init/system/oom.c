@@ -1,17 +1,14 @@
-/* The OOM killer: see oom.h. The supervisor reads the same file, `src/runtime/oom.ts`. */
+/* The memory cgroup. The supervisor reads the same files: `src/runtime/oom.ts`. */
 #include "oom.h"
 
-#include <string.h>
-
-#include "start.h"
 #include "system.h"
 
-/* What a supervisor takes while it wakes, with something to spare: docs/scale.md. */
+/* The memory of a waking supervisor, with something to spare: docs/scale.md. */
 static const int64_t NEEDED_BYTES = 16 << 20;
 
-/* The first number behind this key; -1: the file or the number is not there. */
+/* The first number behind this key; -1: there is no such file or number. */
 static int64_t number_in(const char *mount, const char *path, size_t length, const char *file, const char *key) {
-  char name[MAX_PATH_BYTES], text[4096];
+  char name[4096], text[4096];
   if (length > sizeof name / 2) return -1;
   strcpy(mempcpy(stpcpy(name, mount), path, length), file);
   const char *at = read_text(name, text, sizeof text) ? find_text(text, key) : NULL;
@@ -22,8 +19,8 @@ static int64_t number_in(const char *mount, const char *path, size_t length, con
 }
 
 /*
- * From the memory cgroup, by the names of the file in version 1 and 2. A container mostly sees its own cgroup as the
- * root of the mount, whatever path /proc/self/cgroup says.
+ * A number from the memory cgroup, by the file's names in version 1 and 2. A container mostly sees its own cgroup as
+ * the root of the mount, whatever path /proc/self/cgroup has.
  */
 static int64_t number_of(const char *file_v1, const char *file_v2, const char *key) {
   char cgroups[2048];
@@ -41,7 +38,7 @@ bool has_memory_for_supervisor(void) {
   int64_t limit = number_of("/memory.limit_in_bytes", "/memory.max", "");
   int64_t used = number_of("/memory.usage_in_bytes", "/memory.current", "");
   if (limit < 0 || used < 0) return true;
-  /* The kernel takes the pages of files back before it kills: cgroup-v2, "memory.stat". */
+  /* The kernel reclaims the pages of files before it kills: cgroup-v2, "memory.stat". */
   int64_t idle = number_of("/memory.stat", "/memory.stat", "\ninactive_file ");
   int64_t files = number_of("/memory.stat", "/memory.stat", "\nactive_file ");
   return limit - used + (idle > 0 ? idle : 0) + (files > 0 ? files : 0) >= NEEDED_BYTES;

@@ -1,13 +1,9 @@
-/* The memory cgroup of init, which is the container's: its OOM kills, and the room that its limit leaves. */
-#ifndef SEXTON_OOM_H
-#define SEXTON_OOM_H
+/* The memory cgroup of the container: its OOM kills, and the room that its limit leaves. */
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "system.h"
 
-/* How many processes it has killed so far; -1: that cannot be told here. */
+/* How many processes the OOM killer has killed so far; -1: the count cannot be read here. */
 int64_t count_oom_kills(void);
-/* Whether the limit of this container's memory leaves room for a supervisor; also where that cannot be read. */
+/* Whether the memory limit leaves room for a supervisor. True where the limit cannot be read. */
 bool has_memory_for_supervisor(void);
-
-#endif

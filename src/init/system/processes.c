@@ -1,19 +1,10 @@
-/* Processes as the kernel shows them: see processes.h. */
-#include "processes.h"
-
-#include <fcntl.h>
+/* Processes as the kernel shows them: signals to them, and which of them are init's children. */
 #include <sched.h>
-#include <signal.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "frame.h"
 #include "system.h"
 
 enum { MAX_SCANNED = 4096 };
-
 
 /* Whether this is a child of init and no zombie. A pid that waitid(2) does not know is not init's. */
 static bool lives(pid_t pid) {
@@ -72,7 +63,7 @@ static bool scan_entry(void *with, const char *name) {
   return true;
 }
 
-/* Returns false when these were not all: there is no /proc, or there are too many. */
+/* Returns false when some were not visited, because there are too many or there is no /proc. */
 static bool visit_processes(void (*visit)(void *, const struct process *), void *with) {
   struct scan scan = {.visit = visit, .with = with};
   int fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -97,14 +88,14 @@ static void visit_child(void *with, const struct process *process) {
   search->found += lives(pid) && search->visit(search->with, pid);
 }
 
-/* For a kernel without CONFIG_PROC_CHILDREN. Bounded, because this looks at every process there is. */
+/* For a kernel without CONFIG_PROC_CHILDREN. The scan is bounded, because it looks at every process there is. */
 static size_t scan_processes(bool (*visit)(void *, pid_t), void *with) {
   struct search search = {.parent = getpid(), .visit = visit, .with = with};
   visit_processes(visit_child, &search);
   return search.found;
 }
 
-/* Whether it is stopped, or about to be by a signal that is pending. */
+/* Whether it is stopped, or a pending signal is about to stop it. */
 static bool is_stopped(const struct process *process) {
   char status[2048];
   if (process->state == 'T') return true;
@@ -137,14 +128,14 @@ static void continue_stopped(pid_t target) {
   put_digits(name, target > 0 ? (uint64_t)target : 0, 1);
   bool is_seen =
       target > 0 ? read_process(name, &process) : visit_processes(continue_member, &members) && members.seen > 0;
-  if (!is_seen || (target > 0 && is_stopped(&process))) kill(target, SIGCONT); /* what cannot be seen may be stopped */
+  if (!is_seen || (target > 0 && is_stopped(&process))) kill(target, SIGCONT); /* an unseen process may be stopped */
 }
 
 void signal_target(pid_t target, int number) {
   if (target >= -1 && target <= 1) return; /* every process, init's own group, or PID 1: kill(2) */
   kill(target, number);
   if (number != SIGTERM && number != SIGHUP && number != SIGINT && number != SIGQUIT) return;
-  sched_yield(); /* on a CPU that both share the handler comes before the search */
+  sched_yield(); /* lets the handler run before the search on a shared CPU */
   continue_stopped(target);
 }
 

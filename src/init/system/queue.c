@@ -1,7 +1,5 @@
-/* The queue of events: see queue.h. */
+/* The queue of events, and what is dropped when it is full. */
 #include "queue.h"
-
-#include <string.h>
 
 #include "system.h"
 
@@ -12,7 +10,7 @@ void push(struct queue *queue, struct event event) {
       for (size_t i = 0; i < queue->count; i++)
         if (queue->events[i].kind == event.kind && queue->events[i].value == event.value) return;
   }
-  if (queue->count == MAX_EVENTS) return; /* cannot be: a commit leaves room for all that it can cause */
+  if (queue->count == MAX_EVENTS) return; /* cannot happen: a commit leaves room for all that it can cause */
   event.seq = ++queue->last_seq;
   event.at = now_ms();
   queue->events[queue->count++] = event;

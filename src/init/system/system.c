@@ -1,16 +1,11 @@
 /* The few system calls that every other file of sexton-init needs. */
 #include "system.h"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdalign.h>
-#include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #ifndef SYS_close_range
 #define SYS_close_range 436
@@ -35,10 +30,16 @@ int64_t wall_ns(void) {
   return now.tv_sec * SECOND_NS + now.tv_nsec;
 }
 
-/* The C libraries keep two or three signals for themselves; these calls do not. */
+int64_t wall_at(int64_t at) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return wall_ns() - (now.tv_sec * SECOND_NS + now.tv_nsec - at * (SECOND_NS / 1000));
+}
+
+/* The C libraries reserve two or three signals; the system call does not. */
 void set_mask(uint64_t mask, uint64_t *old) { syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, old, sizeof mask); }
 
-/* fork(3) of the C library is made for threads and takes a kilobyte. */
+/* fork(3) of the C library handles threads and takes a kilobyte. */
 pid_t start_process(void) { return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0); }
 
 int move_high(int fd) {
