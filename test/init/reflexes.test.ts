@@ -22,7 +22,7 @@ import { AGENT, type Bench, eachBuild, hasPassed, type Init, layBench } from './
 const { SIGTERM, SIGUSR1, SIGKILL } = constants.signals;
 /** Places, as `src/core/lifecycle/placeholders.ts` describes them. */
 const PLACES = { time: '\u00010', clock: '\u0002n0-0\u0002', code: '\u0003', moment: '\u00040', hour: '\u00050' };
-const TEXT = `{\n  "Died": "${PLACES.time}",\n  "At": ${PLACES.clock}, "Again": "${PLACES.time}", "ExitCode": ${PLACES.code}\n}`;
+const TEXT = `{\n  "Died": "${PLACES.time}",\n  "At": ${PLACES.clock}, "In": "Zürich", "Again": "${PLACES.time}", "ExitCode": ${PLACES.code}\n}`;
 /** Longer than any of these tests. */
 const PATIENCE_MS = 600_000;
 /** Says that it is told, once for each USR1. */
@@ -358,8 +358,8 @@ eachBuild(
     const next = await late.scene.init.supervisor();
     await next.expect('hello');
     await next.expect('stop-sent');
-  next.commit('kill', 1, SIGKILL);
-  await next.expect('exited');
+    next.commit('kill', 1, SIGKILL);
+    await next.expect('exited');
     const other = await asleep(t, build, PATIENCE_MS);
     other.scene.init.write('exit 3\n');
     const supervisor = await other.scene.init.supervisor();

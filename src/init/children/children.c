@@ -36,6 +36,21 @@ bool is_childs(const struct children *children, pid_t pid, pid_t group) {
   return false;
 }
 
+static bool holds_foreground(void) {
+  pid_t foreground = tcgetpgrp(STDIN_FILENO); /* fails unless descriptor 0 is init's controlling terminal */
+  return foreground != -1 && foreground == getpgrp();
+}
+
+void give_terminal(struct children *children, const struct child *child) {
+  if (holds_foreground() && tcsetpgrp(STDIN_FILENO, child->pid) == 0) children->foreground = child->id;
+}
+
+void take_terminal(struct children *children, uint64_t id) {
+  if (children->foreground != id) return;
+  tcsetpgrp(STDIN_FILENO, getpgrp()); /* SIGTTOU is blocked, so this works from the background: tcsetpgrp(3) */
+  children->foreground = 0;
+}
+
 static int prepare_child(int foreground) {
   int error = setpgid(0, 0) == -1 ? errno : 0;
   if (foreground) tcsetpgrp(STDIN_FILENO, getpid());
@@ -50,9 +65,9 @@ void spawn(struct init *init, uint64_t id, char *const argv[]) {
               : children->count == MAX_CHILDREN ? EAGAIN
                                                 : start_program(&init->in, argv, prepare_child, foreground, &pid);
   children->last_id = id;
-  if (foreground) init->terminal.owner = id;
+  if (foreground) children->foreground = id;
   if (error) {
-    take_terminal(&init->terminal, id);
+    take_terminal(children, id);
     children->last_status = error == ENOENT ? 127 : 126;
     push(&init->queue, (struct event){.kind = EV_SPAWN_FAILED, .id = id, .value = error});
     return;
@@ -82,22 +97,22 @@ uint64_t take_gone_child(struct children *children) {
  * Stops init with a foreground child that its terminal has stopped, because the shell that started init waits for init.
  * The lines after `kill` run when the shell has continued it. PID 1 and a session's leader have no such shell.
  */
-static void stop_with(struct terminal *terminal, const struct child *child, int number) {
+static void stop_with(struct children *children, const struct child *child, int number) {
   pid_t self = getpid();
   if (number != SIGTSTP && number != SIGTTIN && number != SIGTTOU) return;
   if (self == 1 || getsid(0) == self || tcgetpgrp(STDIN_FILENO) == -1) return;
-  take_terminal(terminal, child->id);
+  take_terminal(children, child->id);
   kill(self, SIGSTOP);
-  if (!child->exited) give_terminal(terminal, child->id, child->pid);
+  if (!child->exited) give_terminal(children, child);
   signal_group(child, SIGCONT);
 }
 
 void on_child_changed(struct init *init, struct child *child, int status) {
-  if (WIFSTOPPED(status)) return stop_with(&init->terminal, child, WSTOPSIG(status));
+  if (WIFSTOPPED(status)) return stop_with(&init->children, child, WSTOPSIG(status));
   bool by_signal = WIFSIGNALED(status);
   int value = by_signal ? WTERMSIG(status) : WEXITSTATUS(status);
   child->exited = true;
-  take_terminal(&init->terminal, child->id);
+  take_terminal(&init->children, child->id);
   if (child->id == init->children.last_id) init->children.last_status = by_signal ? 128 + value : value;
   struct event event = {.kind = by_signal ? EV_KILLED : EV_EXITED, .id = child->id, .pid = child->pid, .value = value};
   event.flag = by_signal && WCOREDUMP(status);

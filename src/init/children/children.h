@@ -22,6 +22,7 @@ struct children {
   uint64_t last_id;
   int last_status;     /* exit code of the last child; -1 while it lives */
   uint64_t first_only; /* the child of which only the first process is signalled; 0: none */
+  uint64_t foreground; /* the child that init has put into the foreground; 0: none */
   int64_t check_at;    /* the next poll for groups that have become empty */
   struct child list[MAX_CHILDREN];
 };
@@ -43,21 +44,12 @@ void on_child_changed(struct init *init, struct child *child, int status);
 /* Takes a child whose group is empty off the list and returns its id; 0: there is none, poll again at `check_at`. */
 uint64_t take_gone_child(struct children *children);
 
-/* terminal.c */
-/* A child is in the foreground of the terminal while it lives, if init was. */
-struct terminal {
-  uint64_t owner; /* the child that init has put into the foreground; 0: none */
-};
-
-/* Whether init is in the foreground: a shell may have started it in the background. */
-bool holds_foreground(void);
-void give_terminal(struct terminal *terminal, uint64_t id, pid_t group);
+/* Puts a child into the foreground of the terminal, if init is there: a shell may have started it in the background. */
+void give_terminal(struct children *children, const struct child *child);
 /* Takes the terminal back from this child, if it has it. */
-void take_terminal(struct terminal *terminal, uint64_t id);
+void take_terminal(struct children *children, uint64_t id);
 
 /* helpers.c */
-enum { MAX_HELPER_END_MS = 1000 };
-
 enum helper_stage { HELPER_NONE, HELPER_RUNNING, HELPER_ENDING, HELPER_REPORTED };
 
 /* A helper whose end is not acknowledged. */

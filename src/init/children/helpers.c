@@ -7,6 +7,8 @@
 
 #include "init.h"
 
+enum { MAX_HELPER_END_MS = 1000 };
+
 /* Runs in the process of the helper, before exec. Returns an errno, or 0. */
 static int prepare_helper(int output) {
   int input = open("/dev/null", O_RDONLY);
@@ -18,7 +20,7 @@ static int prepare_helper(int output) {
   if (setsid() == -1 || input == -1) return errno;
   if (input != STDIN_FILENO && dup2(input, STDIN_FILENO) == -1) return errno;
   if (dup2(output, STDOUT_FILENO) == -1 || dup2(output, STDERR_FILENO) == -1) return errno;
-  close_at_exec_from(3); /* not now: the pipe that reports an error is open, too */
+  close_from(3, true); /* not now: the pipe that reports an error is open, too */
   return 0;
 }
 
@@ -66,11 +68,9 @@ static int start_in_place(struct helper *helper, const struct inherited *in, cha
   fcntl(pair[0], F_SETFL, O_NONBLOCK); /* only init's end: the helper's behaves like any pipe */
   int error = start_program(in, argv, prepare_helper, pair[1], &helper->pid);
   close(pair[1]);
-  helper->output = pair[0];
-  if (error == 0) return 0;
-  close(pair[0]);
-  helper->pid = 0;
-  helper->output = -1;
+  if (error) close(pair[0]);
+  else helper->output = pair[0];
+  if (error) helper->pid = 0;
   return error;
 }
 

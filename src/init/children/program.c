@@ -29,14 +29,10 @@ int start_program(const struct inherited *in, char *const argv[], int (*prepare)
   if (*pid == 0) become(in, argv, prepare, with, report[1]);
   int fork_error = errno;
   close(report[1]);
-  if (*pid == -1) {
-    error = fork_error;
-  } else if (poll(&(struct pollfd){.fd = report[0], .events = POLLIN}, 1, EXEC_MS) == 1 &&
-             read(report[0], &error, sizeof error) == sizeof error) {
-    waitpid(*pid, NULL, 0);
-  } else {
-    error = 0;
-  }
+  struct pollfd reported = {.fd = report[0], .events = POLLIN};
+  bool failed = *pid > 0 && poll(&reported, 1, EXEC_MS) == 1 && read(report[0], &error, sizeof error) == sizeof error;
+  if (failed) waitpid(*pid, NULL, 0);
+  else error = *pid == -1 ? fork_error : 0;
   close(report[0]);
   return error;
 }

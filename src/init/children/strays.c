@@ -4,15 +4,12 @@
  */
 #include "init.h"
 
-static bool is_supervisor(const struct supervisor *supervisor, pid_t pid, pid_t group) {
-  if (supervisor->pid > 0 && (pid == supervisor->pid || group == supervisor->pid)) return true;
-  return pid == supervisor->abandoned;
-}
-
 /* A process in the group of a child or helper is signalled, and waited for, with that group. */
 static bool is_stray(const struct init *init, pid_t pid) {
+  const struct supervisor *supervisor = &init->supervisor;
   pid_t group = getpgid(pid);
-  return !is_supervisor(&init->supervisor, pid, group) && !is_childs(&init->children, pid, group) &&
+  if (supervisor->pid > 0 && (pid == supervisor->pid || group == supervisor->pid)) return false;
+  return pid != supervisor->abandoned && !is_childs(&init->children, pid, group) &&
          !is_helpers_group(&init->helpers, group);
 }
 

@@ -41,9 +41,10 @@ static bool was_forwarded(const struct queue *queue, int number) {
 }
 
 static void acknowledge_events(struct init *init, uint64_t seq) {
-  size_t count = count_up_to(&init->queue, seq);
-  for (size_t i = 0; i < count; i++) release_helper(&init->helpers, &init->queue.events[i]);
-  acknowledge(&init->queue, seq);
+  struct queue *queue = &init->queue;
+  for (size_t i = 0; i < queue->count && queue->events[i].seq <= seq; i++)
+    release_helper(&init->helpers, &queue->events[i]);
+  acknowledge(queue, seq);
 }
 
 static void store_memo(struct memo *memo, const struct operation *op) {
@@ -139,7 +140,8 @@ static bool has_room(const struct init *init, const char *body, size_t length) {
     spawns += op.kind == OP_SPAWN;
     helpers += op.kind == OP_EXEC;
   }
-  return has_room_for(&init->queue, spawns + (helpers > places ? helpers - places : 0));
+  size_t events = spawns + (helpers > places ? helpers - places : 0);
+  return events == 0 || init->queue.count + events <= MAX_QUEUED_SIGNALS;
 }
 
 static enum outcome apply_commit(struct init *init, const char *body, size_t length, int *code) {

@@ -62,7 +62,6 @@ struct init {
   int signals; /* a signalfd of all signals */
   bool alone;  /* no supervisor can be started: init decides */
   bool has_to_reap, reports_reaped;
-  struct terminal terminal;
   struct forwarding forwarding;
   struct grace grace;
   struct supervisor supervisor;

@@ -17,21 +17,16 @@
 #include "../../informants/informants.h"
 #include "init.h"
 
-static int64_t earliest(const int64_t *times, size_t count) {
-  int64_t first = NEVER;
-  for (size_t i = 0; i < count; i++)
-    if (times[i] < first) first = times[i];
-  return first;
-}
-
 static int timeout(struct init *init) {
   const int64_t times[] = {
-      init->children.check_at,  init->helpers.check_at,        init->strays.sweep_at, init->liveness.accept_at,
-      init->supervisor.start_at, next_watch(&init->supervisor), next_own_step(init), leaves_at(init),
-      init->sleep.is_asleep ? init->supervisor.watch.due : NEVER,
-      next_look(&init->directory), prepared_until(init),
+      init->children.check_at,      init->helpers.check_at,         init->strays.sweep_at,
+      init->liveness.accept_at,     init->supervisor.start_at,      next_watch(&init->supervisor),
+      next_own_step(init),          leaves_at(init),                next_look(&init->directory),
+      prepared_until(init),         init->sleep.is_asleep ? init->supervisor.watch.due : NEVER,
   };
-  int64_t next = earliest(times, sizeof times / sizeof *times);
+  int64_t next = NEVER;
+  for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+    if (times[i] < next) next = times[i];
   if (next == NEVER) return -1;
   int64_t left = next - now_ms();
   return left < 0 ? 0 : left > 3600000 ? 3600000 : (int)left;
@@ -135,16 +130,12 @@ static _Noreturn void run_in_foreground(const struct init *init) {
   _exit(EXIT_OWN_ERROR);
 }
 
-/* As dumb-init does: its command starts with no signal blocked and none ignored. */
-static void reset_signals(void) {
-  for (int number = 1; number < 32; number++) signal(number, SIG_DFL);
-  inherited_mask = 0;
-}
-
 static void prepare(struct init *init) {
   struct sigaction chld;
   sigset_t all;
-  if (init->in.drop_in.as == AS_DUMB_INIT) reset_signals();
+  /* As dumb-init does: its command starts with no signal blocked and none ignored. */
+  for (int number = 1; number < 32 && init->in.drop_in.as == AS_DUMB_INIT; number++) signal(number, SIG_DFL);
+  if (init->in.drop_in.as == AS_DUMB_INIT) inherited_mask = 0;
   /* If it were ignored, the kernel would reap for init and discard the status: wait(2). */
   if (sigaction(SIGCHLD, NULL, &chld) == 0 && chld.sa_handler == SIG_IGN) {
     init->in.ignores_chld = true;

@@ -3,14 +3,11 @@
 
 #include "init.h"
 
-static void report_orphan(pid_t pid) {
+static void on_orphan_changed(const struct init *init, pid_t pid, int status) {
   char digits[12];
+  if (!init->reports_reaped || WIFSTOPPED(status)) return;
   put_digits(digits, (uint64_t)pid, 1);
   say("sexton: reaped an orphan, pid ", digits, "\n");
-}
-
-static void on_orphan_changed(const struct init *init, pid_t pid, int status) {
-  if (init->reports_reaped && !WIFSTOPPED(status)) report_orphan(pid);
 }
 
 void report_gone_children(struct init *init) {

@@ -28,13 +28,6 @@ bool read_commits(struct init *init) {
   return outcome == NO_FRAME;
 }
 
-static void on_failure(struct init *init, const char *why) {
-  struct supervisor *supervisor = &init->supervisor;
-  int weight = supervisor->hangs ? HANG : supervisor->committed ? SHORT_LIFE : FAILED_START;
-  supervisor->failures += init->alone ? 1 : weight;
-  supervisor->why = supervisor->hangs ? "it hangs" : why;
-}
-
 /* A whole frame that it sent before its death is applied; a part of one is not. */
 void on_supervisor_died(struct init *init, const char *why) {
   struct supervisor *supervisor = &init->supervisor;
@@ -50,7 +43,9 @@ void on_supervisor_died(struct init *init, const char *why) {
     supervisor->delay_ms = 0;
     supervisor->heard_at = now;
   } else {
-    on_failure(init, why);
+    int weight = supervisor->hangs ? HANG : supervisor->committed ? SHORT_LIFE : FAILED_START;
+    supervisor->failures += init->alone ? 1 : weight;
+    supervisor->why = supervisor->hangs ? "it hangs" : why;
   }
   if (supervisor->failures >= MAX_FAILURES) {
     if (!init->alone) {

@@ -3,11 +3,6 @@
 
 #include "init.h"
 
-static void hang_up(struct watched_main *main) {
-  if (main->fd != -1) close(main->fd);
-  main->fd = -1;
-}
-
 void set_end_with(struct reflexes *reflexes, const struct operation *op) {
   struct fields fields = {op->text, op->text + op->length};
   const char *host_id, *path;
@@ -15,7 +10,7 @@ void set_end_with(struct reflexes *reflexes, const struct operation *op) {
   reflexes->until = NEVER;
   reflexes->mains_child = op->limit > 0 ? op->id : 0;
   if (op->count == 0) return; /* the connections stay for a time without a supervisor */
-  while (reflexes->count > 0) hang_up(&reflexes->mains[--reflexes->count]);
+  while (reflexes->count > 0) close(reflexes->mains[--reflexes->count].fd); /* -1 has no effect: close(2) */
   reflexes->signal = op->signal;
   reflexes->ends_with_lost = op->index;
   reflexes->holds = op->holds;
@@ -50,7 +45,8 @@ static void read_notices(struct reflexes *reflexes, const struct pollfd *polled)
     if (memcmp(notice, final, NOTICE_BYTES) == 0) reflexes->final++;
     else if (memcmp(notice, ended, NOTICE_BYTES) == 0) reflexes->ended++;
     else reflexes->lost++;
-    hang_up(main);
+    close(main->fd);
+    main->fd = -1;
   }
 }
 

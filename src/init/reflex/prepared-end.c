@@ -1,21 +1,17 @@
 /* Prepared ends: what the supervisor has left behind for the end of the command, and how init carries it out. */
 #include <stdio.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "init.h"
 
-enum { TOMBSTONE_BYTES = 8192, MAX_SAID_BYTES = 4096 };
-/* For the container's exit code: it is that of the command; more is to be done, so there is none. */
-enum { CODE_OF_COMMAND = 256, STAYS = 257 };
-/* The end by signal n is this plus n. */
-enum { SIGNAL_EXIT = 256 };
+/* MAX_MOMENTS: the longest prelude and the end itself. */
+enum { TOMBSTONE_BYTES = 8192, MAX_SAID_BYTES = 4096, MAX_MOMENTS = 3 };
+/* The container exits with the command's code, or not at all. An end by signal n counts as SIGNAL_EXIT + n. */
+enum { CODE_OF_COMMAND = 256, STAYS = 257, SIGNAL_EXIT = 256 };
 /* The placeholders in a text for values that are known only at the end: `src/core/lifecycle/placeholders.ts`. */
 enum { PLACE_OF_TIME = 1, PLACE_OF_NUMBER, PLACE_OF_CODE, PLACE_OF_MOMENT, PLACE_OF_HOUR };
 /* Offsets in a time with nanoseconds: behind the date, and behind the milliseconds. */
 enum { AT_HOUR = 11, AT_MICROSECONDS = 23 };
-/* The longest prelude and the end itself. */
-enum { MAX_MOMENTS = 3 };
 
 /* What to do at an end. The texts are those of the operation. */
 struct end {
@@ -49,33 +45,26 @@ void set_prepared_ends(struct reflexes *reflexes, const struct operation *op) {
   reflexes->length = op->length;
 }
 
-/* RFC 3339 with nanoseconds, UTC. In this calendar years begin in March, so that a leap day is the last of its year. */
-static char *put_time(char *out, const struct timespec *time) {
-  int64_t day = time->tv_sec / 86400 + 719468, second = time->tv_sec % 86400, of_era = day % 146097;
+/*
+ * RFC 3339, UTC, with nanoseconds; a moment has milliseconds, and an hour no date. In this calendar years begin in
+ * March, so that a leap day is the last of its year.
+ */
+static char *put_time(char *out, const struct event *event, unsigned char place) {
+  int64_t wall = event->wall > 0 ? event->wall : wall_at(event->at), seconds = wall / SECOND_NS;
+  int64_t day = seconds / 86400 + 719468, second = seconds % 86400, of_era = day % 146097;
   int64_t year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
   int64_t of_year = of_era - (365 * year + year / 4 - year / 100), month = (5 * of_year + 2) / 153;
   const int64_t parts[] = {day / 146097 * 400 + year + (month >= 10), month < 10 ? month + 3 : month - 9,
                            of_year - (153 * month + 2) / 5 + 1,       second / 3600,
                            second / 60 % 60,                          second % 60,
-                           time->tv_nsec};
+                           wall % SECOND_NS};
+  char whole[40], *from = place == PLACE_OF_HOUR ? whole + AT_HOUR : whole, *end = whole;
   for (int i = 0; i < 7; i++) {
-    out = put_digits(out, (uint64_t)parts[i], i == 0 ? 4 : i == 6 ? 9 : 2);
-    *out++ = "--T::.Z"[i];
+    end = put_digits(end, (uint64_t)parts[i], i == 0 ? 4 : i == 6 ? 9 : 2);
+    *end++ = "--T::.Z"[i];
   }
-  return out;
-}
-
-/* The same with milliseconds, from this offset on. */
-static char *put_moment(char *out, const struct timespec *time, int from) {
-  char whole[40];
-  put_time(whole, time);
-  whole[AT_MICROSECONDS] = 'Z';
-  return (char *)mempcpy(out, whole + from, (size_t)(AT_MICROSECONDS + 1 - from));
-}
-
-static struct timespec wall_of(const struct event *event) {
-  int64_t wall = event->wall > 0 ? event->wall : wall_at(event->at);
-  return (struct timespec){wall / SECOND_NS, wall % SECOND_NS};
+  if (place != PLACE_OF_TIME) end = (char *)mempcpy(whole + AT_MICROSECONDS, "Z", 1);
+  return (char *)mempcpy(out, from, (size_t)(end - from));
 }
 
 /* `40 ms`, `4.2 s`, `23 s` */
@@ -102,17 +91,15 @@ static char *put_span(char *out, const struct course *course, const char **text)
 
 /* Writes the character or place at `*text`, and leaves `*text` at its last character. */
 static char *put(char *out, const struct course *course, const char **text) {
-  char place = **text;
+  unsigned char place = (unsigned char)**text; /* text may have UTF-8 */
   if (place == PLACE_OF_CODE) return put_digits(out, (uint64_t)course->code, 1);
   if (place > PLACE_OF_HOUR) {
-    *out = place;
+    *out = (char)place;
     return out + 1;
   }
   ++*text;
   if (place == PLACE_OF_NUMBER) return put_span(out, course, text);
-  struct timespec wall = wall_of(&course->moments[**text - '0']);
-  if (place == PLACE_OF_TIME) return put_time(out, &wall);
-  return put_moment(out, &wall, place == PLACE_OF_HOUR ? AT_HOUR : 0);
+  return put_time(out, &course->moments[**text - '0'], place);
 }
 
 /* Fills the places of the text and returns its length, or -1 when it is too long. */
@@ -153,7 +140,7 @@ static bool replace_tombstone(char *path, const char *host_id, const char text[T
 static bool are_places_whole(const char *text, size_t moments) {
   char last = (char)('0' + moments);
   for (; *text; text++) {
-    if (*text > PLACE_OF_HOUR || *text == PLACE_OF_CODE) continue;
+    if ((unsigned char)*text > PLACE_OF_HOUR || *text == PLACE_OF_CODE) continue;
     if (*text != PLACE_OF_NUMBER) {
       if (*++text < '0' || *text > last) return false;
       continue;
@@ -168,10 +155,7 @@ static bool are_places_whole(const char *text, size_t moments) {
   return true;
 }
 
-/*
- * The first of the prepared ends behind this prelude. `how`: the exit code, or SIGNAL_EXIT and the signal; -1: any, also
- * behind what may still follow in the prelude.
- */
+/* The first prepared end with this prelude and `how`. -1 stands for any end, and for any that the prelude begins. */
 static bool find_end(const struct reflexes *reflexes, const char *prelude, int how, struct end *end) {
   struct fields fields = {reflexes->words, reflexes->words + reflexes->length};
   uint64_t from, to, final, container, makes;
@@ -228,9 +212,11 @@ static bool leave_evidence(const struct end *end, const struct course *course) {
   ssize_t length = fill(text, sizeof text, end->evidence, course);
   if (length < 0) return false;
   if (length == 0 || !*end->evidence_path) return true;
-  int fd = open(end->evidence_path, O_RDWR | O_NONBLOCK | O_CLOEXEC | (end->makes_evidence ? O_CREAT : O_NOFOLLOW), 0644);
+  int flags = O_RDWR | O_NONBLOCK | O_CLOEXEC | (end->makes_evidence ? O_CREAT : O_NOFOLLOW);
+  int fd = open(end->evidence_path, flags, 0644);
   if (fd == -1) return !end->makes_evidence; /* there is no file for us: nothing is owed */
-  bool left = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0 && write(fd, text, (size_t)length) == length;
+  bool is_empty = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0;
+  bool left = is_empty && write(fd, text, (size_t)length) == length;
   close(fd);
   return left;
 }
@@ -254,7 +240,8 @@ void end_as_prepared(struct init *init) {
   if (!child || !child->exited || init->children.count > 1 || init->supervisor.abandoned > 0) return;
   /* The end and its prelude must be all that has happened, and unsent: a supervisor that sleeps reads no more. */
   bool is_asleep = init->sleep.is_asleep;
-  if (queue->count == 0 || (queue->sent > 0 && !is_asleep) || !read_prelude(reflexes, queue, queue->count - 1, prelude)) return;
+  if (queue->count == 0 || (queue->sent > 0 && !is_asleep)) return;
+  if (!read_prelude(reflexes, queue, queue->count - 1, prelude)) return;
   struct event *event = &queue->events[queue->count - 1];
   bool is_killed = event->kind == EV_KILLED && !event->flag;
   if ((event->kind != EV_EXITED && !is_killed) || event->id != child->id) return;

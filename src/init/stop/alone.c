@@ -42,7 +42,7 @@ _Noreturn void leave(struct init *init, int code) {
   for (size_t i = 0; i < init->children.count; i++) signal_group(&init->children.list[i], SIGKILL);
   end_all_helpers(&init->helpers);
   if (init->supervisor.pid > 0) kill(init->supervisor.pid, SIGKILL);
-  take_terminal(&init->terminal, init->terminal.owner);
+  take_terminal(&init->children, init->children.foreground);
   /* A dead process leaves its children to init, so init repeats this for a second, unless all are gone sooner. */
   for (int round = 0; round < 200; round++) {
     bool found = visit_living_children(kill_process, NULL) > 0;

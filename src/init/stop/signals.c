@@ -14,8 +14,6 @@ static bool forward(struct children *children, const struct route *route, struct
   return true;
 }
 
-static void forget_once(struct forwarding *forwarding) { memset(forwarding->once.as, 0, sizeof forwarding->once.as); }
-
 /*
  * Without a supervisor a signal that has no route goes on as it came. The first stop request has its own times, which
  * begin with its event: grace.c.
@@ -49,12 +47,11 @@ static void on_signal(struct init *init, const struct signalfd_siginfo *info) {
   if (!from_terminal && (pid_t)info->ssi_pid == init->self.pid) return;
   if (from_terminal && number == SIGWINCH) return; /* the kernel sends it to the foreground child */
   const struct child *child = find_last_child(children);
-  if (number == SIGCONT && child && !child->exited && init->terminal.owner == 0)
-    give_terminal(&init->terminal, child->id, child->pid);
+  if (number == SIGCONT && child && !child->exited && children->foreground == 0) give_terminal(children, child);
   bool stops = is_stop(&forwarding->fallback, number);
   struct event event = {.kind = EV_SIGNAL, .value = number, .pid = (int32_t)info->ssi_pid, .flag = from_terminal};
   if (forward(children, &forwarding->once, &event)) {
-    forget_once(forwarding);
+    memset(forwarding->once.as, 0, sizeof forwarding->once.as);
     event.flag = true; /* this is the only record, so it is never dropped */
   } else if (!(from_terminal && stops) && forward(children, &forwarding->always, &event)) {
     event.flag = stops;

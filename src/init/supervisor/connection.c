@@ -33,12 +33,10 @@ bool has_unsent(const struct connection *connection, const struct queue *queue) 
 static size_t encode_next(struct init *init, char *out) {
   struct queue *queue = &init->queue;
   size_t length;
-  if (queue->sent < queue->count) {
-    const struct event *event = &queue->events[queue->sent++];
-    const char *output = output_of(&init->helpers, event, &length);
-    return encode_event(out, event, output, length);
-  }
-  return encode_news(&init->directory, out);
+  if (queue->sent == queue->count) return encode_news(&init->directory, out);
+  const struct event *event = &queue->events[queue->sent++];
+  const char *output = output_of(&init->helpers, event, &length);
+  return encode_event(out, event, output, length);
 }
 
 void send_events(struct init *init) {

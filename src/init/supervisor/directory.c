@@ -1,11 +1,6 @@
 /*
- * The directory that the members share. The kernel signals a change by SIGCHLD, and a look at the directory shows which
- * files have changed.
- *
- * The signal comes from dnotify (fcntl(2), F_NOTIFY), which is not limited. A user has only 128 inotify instances on
- * the whole node, so init uses one only where the kernel has no dnotify. SIGCHLD is the one signal that init never
- * passes on: it hides no other signal, and one is pending however many changes there are. Each SIGCHLD makes init
- * both reap and look, which costs some microseconds when there is nothing to find.
+ * The directory that the members share. The kernel signals a change by SIGCHLD (dnotify), and a look at the directory
+ * shows which files have changed: "What changes in the directory" in protocol.md.
  */
 #include <stdalign.h>
 #include <sys/inotify.h>

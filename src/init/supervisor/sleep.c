@@ -78,18 +78,6 @@ void take_polled_watched(struct init *init, const struct pollfd *polled, size_t 
     if (polled[i].revents) fire(&init->sleep, "a handle", "");
 }
 
-/* Takes what has happened since this turn of the loop began. */
-static void look_again(struct init *init) {
-  struct sleep *sleep = &init->sleep;
-  struct directory *directory = &init->directory;
-  bool may_have_changed = directory->has_changed || directory->inotify != -1;
-  if (may_have_changed && directory->fd != -1) look_at_directory(directory, fire_on_change, sleep);
-  for (size_t i = 0; i < sleep->count; i++) {
-    struct pollfd polled = {.fd = sleep->peers[i], .events = POLLIN};
-    if (poll(&polled, 1, 0) != 0) fire(sleep, "a handle", "");
-  }
-}
-
 static void hide_asleep(struct sleep *sleep) {
   if (sleep->shown != -1) close(sleep->shown);
   sleep->shown = -1;
@@ -104,8 +92,13 @@ void show_asleep(struct sleep *sleep, const char *path) {
 
 void go_to_sleep(struct init *init) {
   struct sleep *sleep = &init->sleep;
+  struct directory *directory = &init->directory;
   if (sleep->is_parting) return;
-  look_again(init);
+  /* These looks take what has happened since this turn of the loop began. */
+  bool may_have_changed = directory->has_changed || directory->inotify != -1;
+  if (may_have_changed && directory->fd != -1) look_at_directory(directory, fire_on_change, sleep);
+  for (size_t i = 0; i < sleep->count; i++)
+    if (poll(&(struct pollfd){.fd = sleep->peers[i], .events = POLLIN}, 1, 0) != 0) fire(sleep, "a handle", "");
   bool may_sleep = init->queue.count == 0 && !init->has_to_reap && !sleep->has_fired &&
                    init->children.check_at == NEVER && init->strays.sweep_at == NEVER &&
                    count_free_helpers(&init->helpers) == MAX_HELPERS && init->supervisor.watch.due > now_ms();

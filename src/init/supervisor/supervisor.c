@@ -1,12 +1,4 @@
-/*
- * The supervisor's process and its watchdog. A supervisor that lives and does not act (stopped, in a loop, in a file
- * operation that never ends) must not block a stop request. Init KILLs it like one that crashed and starts the next.
- *
- * A supervisor owes a commit before its first one, while an event is not acknowledged, and from its `due` on. Little
- * CPU can delay that by minutes, and a KILL would start it over. So init waits while a supervisor makes progress:
- * only turns without any CPU time count, or all the CPU time that it has used. A turn counts for one second at most,
- * because the whole container may have stood still.
- */
+/* The supervisor's process, and the watchdog that KILLs one that hangs: "When the supervisor hangs" in protocol.md. */
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -69,7 +61,7 @@ static _Noreturn void become_supervisor(const struct init *init, int fd) {
     if (fcntl(low, F_GETFD) == -1) dup2(null != -1 ? null : fd, low);
   if (fd == 3) fcntl(fd, F_SETFD, 0);
   else dup2(fd, 3);
-  close_from(4);
+  close_from(4, false);
   offer_to_oom_killer();
   setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* a core takes half a gigabyte in the application's directory */
   ignore_signals();

@@ -74,7 +74,6 @@ static bool visit_processes(void (*visit)(void *, const struct process *), void 
 }
 
 struct search {
-  pid_t parent;
   bool (*visit)(void *, pid_t);
   void *with;
   size_t found;
@@ -83,14 +82,14 @@ struct search {
 static void visit_child(void *with, const struct process *process) {
   struct search *search = with;
   const char *digits = process->name;
-  if (process->parent != search->parent) return;
+  if (process->parent != getpid()) return;
   pid_t pid = number_at(&digits);
   search->found += lives(pid) && search->visit(search->with, pid);
 }
 
 /* For a kernel without CONFIG_PROC_CHILDREN. The scan is bounded, because it looks at every process there is. */
 static size_t scan_processes(bool (*visit)(void *, pid_t), void *with) {
-  struct search search = {.parent = getpid(), .visit = visit, .with = with};
+  struct search search = {.visit = visit, .with = with};
   visit_processes(visit_child, &search);
   return search.found;
 }

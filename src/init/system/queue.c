@@ -16,14 +16,9 @@ void push(struct queue *queue, struct event event) {
   queue->events[queue->count++] = event;
 }
 
-size_t count_up_to(const struct queue *queue, uint64_t seq) {
-  size_t count = 0;
-  while (count < queue->count && queue->events[count].seq <= seq) count++;
-  return count;
-}
-
 void acknowledge(struct queue *queue, uint64_t seq) {
-  size_t done = count_up_to(queue, seq);
+  size_t done = 0;
+  while (done < queue->count && queue->events[done].seq <= seq) done++;
   memmove(queue->events, queue->events + done, (queue->count - done) * sizeof *queue->events);
   queue->count -= done;
   queue->sent -= done;
@@ -32,8 +27,4 @@ void acknowledge(struct queue *queue, uint64_t seq) {
 
 uint64_t last_sent(const struct queue *queue) {
   return queue->sent > 0 ? queue->events[queue->sent - 1].seq : queue->acknowledged;
-}
-
-bool has_room_for(const struct queue *queue, size_t events) {
-  return events == 0 || queue->count + events <= MAX_QUEUED_SIGNALS;
 }

@@ -10,10 +10,7 @@ enum {
   MAX_CHILDREN = 256,
   MAX_HELPERS = 16,
   MAX_QUEUED_SIGNALS = 4096,
-  /*
-   * Signals never take this room: one for each number, five for each child, one for each helper, one for a stop that
-   * was forwarded once, and one for the end of a sweep.
-   */
+  /* Queued signals leave room: one for each number, five a child, one a helper, one forwarded once, one sweep. */
   MAX_EVENTS = MAX_QUEUED_SIGNALS + MAX_SIGNAL + 5 * MAX_CHILDREN + MAX_HELPERS + 2,
 };
 
@@ -24,10 +21,6 @@ struct queue {
 };
 
 void push(struct queue *queue, struct event event);
-/* How many events from the first on have at most this sequence number. */
-size_t count_up_to(const struct queue *queue, uint64_t seq);
 void acknowledge(struct queue *queue, uint64_t seq);
 /* The sequence number of the last event that the supervisor can know. */
 uint64_t last_sent(const struct queue *queue);
-/* Whether as many events of a commit find room, together with all that they cause later. */
-bool has_room_for(const struct queue *queue, size_t events);

@@ -51,14 +51,12 @@ int move_high(int fd) {
   return high;
 }
 
-void close_from(int first) {
-  if (syscall(SYS_close_range, (unsigned)first, ~0U, 0U) == 0) return;
-  for (int fd = first; fd < MAX_OLD_FD; fd++) close(fd); /* before Linux 5.9 */
-}
-
-void close_at_exec_from(int first) {
-  if (syscall(SYS_close_range, (unsigned)first, ~0U, (unsigned)CLOSE_AT_EXEC) == 0) return;
-  for (int fd = first; fd < MAX_OLD_FD; fd++) fcntl(fd, F_SETFD, FD_CLOEXEC); /* before Linux 5.11 */
+void close_from(int first, bool at_exec) {
+  if (syscall(SYS_close_range, (unsigned)first, ~0U, at_exec ? (unsigned)CLOSE_AT_EXEC : 0U) == 0) return;
+  /* before Linux 5.9, and 5.11 */
+  for (int fd = first; fd < MAX_OLD_FD; fd++)
+    if (at_exec) fcntl(fd, F_SETFD, FD_CLOEXEC);
+    else close(fd);
 }
 
 bool go_to(int directory) { return syscall(SYS_fchdir, directory) == 0; }

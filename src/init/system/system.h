@@ -36,9 +36,8 @@ pid_t start_process(void);
 
 /* Moves a descriptor away from 0 to 2, where it would fill a gap that the application was given. */
 int move_high(int fd);
-/* These two make system calls only, so they may be called between fork and exec. */
-void close_from(int first);
-void close_at_exec_from(int first);
+/* Closes these descriptors now or at exec. It makes system calls only, so it may stand between fork and exec. */
+void close_from(int first, bool at_exec);
 
 /* As fchdir(2). musl's own goes through /proc for descriptors that kernels before Linux 3.5 refused. */
 bool go_to(int directory);
