@@ -1,7 +1,4 @@
-/*
- * The application's processes. A signal to a child goes to its group, even when the first process of that has ended and
- * others are left; `first_only` changes that.
- */
+/* The application's processes, and the terminal that they share with init. */
 #include <sys/wait.h>
 
 #include "init.h"

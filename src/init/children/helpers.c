@@ -1,7 +1,6 @@
 /*
- * Helpers: the commands of probes and hooks, which run beside the application. Init reads their output from one pipe
- * while they run, so that they never stall. The first bytes stay until the supervisor has acknowledged the end, in a
- * buffer whose page is untouched until then.
+ * Helpers: the commands of probes and hooks. Init reads their output while they run, so that they never stall. It keeps
+ * the first bytes until the supervisor has acknowledged the end.
  */
 #include <sys/wait.h>
 

@@ -1,7 +1,4 @@
-/*
- * Strays: daemons of the application, and processes that an ended shell left behind. They left their group and lost
- * their parent, so the kernel made them init's children. It has no event for that, so init polls for them.
- */
+/* Strays, such as daemons of the application. The kernel has no event for an adoption, so init polls for them. */
 #include "init.h"
 
 /* A process in the group of a child or helper is signalled, and waited for, with that group. */

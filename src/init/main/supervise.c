@@ -32,7 +32,7 @@ bool read_commits(struct init *init) {
 void on_supervisor_died(struct init *init, const char *why) {
   struct supervisor *supervisor = &init->supervisor;
   supervisor->pid = 0;
-  /* One read takes all that a socket can hold. A leftover process may hold the socket open, so the reads are bounded. */
+  /* One read takes all that a socket can hold. A leftover process may hold the socket open, so reads are bounded. */
   for (int reads = 0; reads < 4 && read_commits(init); reads++) continue;
   disconnect(&init->connection);
   if (has_gone_to_sleep(init)) return;

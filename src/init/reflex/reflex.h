@@ -37,10 +37,7 @@ struct reflexes {
 
 /* prepared-end.c */
 void set_prepared_ends(struct reflexes *reflexes, const struct operation *op);
-/*
- * Carries out a prepared end when it covers the end that was just reaped and nothing is left of the command. Init then
- * turns `exited` into `end-written`, or leaves when no supervisor runs. In any doubt the supervisor does it.
- */
+/* Carries out the prepared end that covers what was just reaped: "Prepared ends" in protocol.md. */
 void end_as_prepared(struct init *init);
 /* Until when the queue starts no supervisor, because it is the prelude of a prepared end; NEVER: it starts one. */
 int64_t prepared_until(const struct init *init);

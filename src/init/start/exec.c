@@ -2,7 +2,6 @@
 #include <sys/mman.h>
 
 #include "start.h"
-#include "system.h"
 
 bool next_place(const char **path, const char *file, char out[MAX_PATH_BYTES]) {
   while (*path) {

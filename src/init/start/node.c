@@ -1,13 +1,9 @@
-/*
- * Finds Node and decides how to start it: beside this program, with its own loader and libraries if these are there,
- * where SEXTON_NODE names it, or in PATH.
- */
+/* Finds Node: beside this program, with or without its own loader, where SEXTON_NODE names it, or in PATH. */
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "start.h"
-#include "system.h"
 
 #if defined(__aarch64__)
 static const char loader_path[] = "/lib/ld-linux-aarch64.so.1";
@@ -177,7 +173,7 @@ void find_node(struct node_command *node, const struct inherited *in, bool super
   char **at = place_node(node, &paths, in, told);
   if (!at) return;
   *at++ = (char *)(uintptr_t) "--disable-sigusr1"; /* that signal would open a debugger's port */
-  *at++ = (char *)(uintptr_t) "--openssl-config=/dev/null"; /* the image's file may name modules that this Node cannot load */
+  *at++ = (char *)(uintptr_t) "--openssl-config=/dev/null"; /* the image's may name what Node cannot load */
   *at++ = (char *)(uintptr_t) "--max-semi-space-size=1";
   *at++ = (char *)(uintptr_t) "--v8-pool-size=1";
   char *app = path_in(&paths, "/app/main.cjs");

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 
 #include "start.h"
-#include "system.h"
 
 struct text {
   char bytes[1280];

@@ -1,7 +1,4 @@
-/*
- * The stop that init carries out by itself: the stop signal when no supervisor has acted in time, and KILL at the end of
- * the grace period.
- */
+/* The stop that init carries out by itself: "A stop without the supervisor" in protocol.md. */
 #include "init.h"
 
 /* How long a stop waits for a supervisor: after the last sound one was heard, and after the last one of any kind. */

@@ -1,7 +1,4 @@
-/*
- * A stop, as far as init carries it out: signals that it passes on, the stop signal and the KILL when no supervisor
- * acts in time, and the end of init. So a lost supervisor never costs a stop request.
- */
+/* A stop, as far as init carries it out, so that a lost supervisor never costs a stop request. */
 #pragma once
 
 #include "queue.h"

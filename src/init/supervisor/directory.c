@@ -1,6 +1,6 @@
 /*
- * The directory that the members share. The kernel signals a change by SIGCHLD (dnotify), and a look at the directory
- * shows which files have changed: "What changes in the directory" in protocol.md.
+ * The directory that the members share. The kernel signals a change by SIGCHLD, and a look at the directory shows which
+ * files have changed. See "What changes in the directory" in protocol.md.
  */
 #include <stdalign.h>
 #include <sys/inotify.h>

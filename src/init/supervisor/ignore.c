@@ -1,11 +1,11 @@
 /*
  * The supervisor ignores every signal but KILL and STOP, because its signals come through its connection to init.
  * An ignored signal stays ignored through exec, but Node sets its own dispositions, and that for USR1 opens a
- * debugger's port. So seccomp(2) makes rt_sigaction(2) do nothing in the supervisor. Without seccomp Node keeps its
- * own dispositions. The kernel lets no process ignore a fault of its own, so a fault still ends the supervisor.
+ * debugger's port. So seccomp(2) makes rt_sigaction(2) do nothing in the supervisor. A fault still ends it. Without
+ * seccomp Node keeps its own dispositions.
  *
- * Two kinds of call still work: those for CHLD, by which Node notices the end of its processes, and those that ask for
- * the old disposition, by which libuv restores the defaults in a process that it starts.
+ * Calls for CHLD still work, because Node needs them to notice the end of a process. So do calls that ask for the old
+ * disposition, by which libuv restores the defaults in a process that it starts.
  */
 #include <sys/prctl.h>
 #include <sys/syscall.h>

@@ -1,6 +1,5 @@
 /* The encoder. It writes without stdio into buffers whose sizes frame.h gives. */
 #include "frame.h"
-#include "system.h"
 
 static char *put_bytes(char *out, const char *bytes, size_t length) {
   memcpy(out, bytes, length);

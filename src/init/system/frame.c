@@ -1,8 +1,6 @@
 /* The decoder. It is strict and bounded, and the only code in init that reads what the supervisor wrote. */
 #include "frame.h"
 
-#include "system.h"
-
 /* The largest integer that a JavaScript number holds exactly. */
 static const uint64_t MAX_NUMBER = 9007199254740991U;
 

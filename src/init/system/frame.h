@@ -4,9 +4,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "system.h"
 
 enum {
   FRAME_HEADER_BYTES = 4,
@@ -92,7 +90,7 @@ enum { MAX_EVENT_BYTES = 192 + MAX_OUTPUT_BYTES, MAX_HELLO_BYTES = 192 + MAX_MEM
 
 /*
  * Each returns the length of the frame with its header. `out` holds MAX_EVENT_BYTES, or MAX_HELLO_BYTES for `hello` and
- * news. `output` is what a helper wrote, without NUL. `why` is empty where no supervisor slept.
+ * news. `output` is that of a helper, without NUL. `why` is empty where no supervisor slept.
  */
 size_t encode_event(char *out, const struct event *event, const char *output, size_t length);
 size_t encode_hello(char *out, const char *host_id, int64_t started_at, bool pid1, const char *memo, size_t memo_length,

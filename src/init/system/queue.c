@@ -1,8 +1,6 @@
 /* The queue of events, and what is dropped when it is full. */
 #include "queue.h"
 
-#include "system.h"
-
 void push(struct queue *queue, struct event event) {
   if (queue->count >= MAX_QUEUED_SIGNALS) {
     if (event.kind == EV_FORWARDED && !event.flag) return;
