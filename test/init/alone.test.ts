@@ -7,22 +7,18 @@ import { encodeFrame } from '../../src/runtime/host/frames.ts';
 import { childrenOf, hasEnded, send } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { STATIC } from './builds.ts';
-import { AGENT, eachBuild, hasPassed, layBench } from './scripted.ts';
+import { AGENT, begin, eachBuild, hasPassed, layBench, loseSupervisor, onBench, REFUSED, shell } from './scripted.ts';
 
 const { SIGTERM, SIGINT, SIGUSR1, SIGUSR2, SIGKILL } = constants.signals;
 
-eachBuild(
+onBench(
   'after five failed starts init goes on without a supervisor, and acts on a stop request that none has seen',
-  async (t, build) => {
-    const bench = await layBench(t, build);
+  async (bench) => {
     rmSync(bench.path('bin/node'));
     writeFileSync(bench.path('bin/node'), '#!/bin/sh\necho started >>"$SX_DIR/starts"\nexit 1\n', { mode: 0o755 });
-    const init = bench.start([
-      '--',
-      'sh',
-      '-c',
-      'trap "echo term; exit 7" TERM; echo up; while read l; do :; done; while :; do sleep 1; done',
-    ]);
+    const init = bench.start(
+      shell('trap "echo term; exit 7" TERM; echo up; while read l; do :; done; while :; do sleep 1; done'),
+    );
     await init.says('up');
     send(init.pid, SIGTERM);
     await init.says('term');
@@ -31,18 +27,11 @@ eachBuild(
   },
 );
 
-eachBuild(
+onBench(
   'without a supervisor init forwards by its tables, KILLs when the grace period is over and exits with 128+n',
-  async (t, build) => {
-    const bench = await layBench(t, build);
-    const init = bench.start([
-      '--',
-      'sh',
-      '-c',
-      'trap "echo int" INT; trap "echo usr2" USR2; echo up; while :; do read l; done',
-    ]);
+  async (bench) => {
+    const init = bench.start(shell('trap "echo int" INT; trap "echo usr2" USR2; echo up; while :; do read l; done'));
     const supervisor = await init.supervisor();
-    await supervisor.expect('hello');
     await supervisor.expect('spawned');
     await init.says('up');
     send(init.pid, 40);
@@ -67,9 +56,7 @@ eachBuild(
     const commit = encodeFrame(['commit', 'ack', '2', ...fallback.map(String)]);
     supervisor.raw(commit);
     await hasPassed(bench, supervisor, commit.length);
-    rmSync(bench.path('bin/node'));
-    await supervisor.kill();
-    await waitFor('init goes on alone', () => init.stderr().includes('goes on without it'));
+    await loseSupervisor({ bench, init, supervisor });
     send(init.pid, SIGUSR1);
     await init.says('usr2');
     send(init.pid, SIGTERM);
@@ -78,12 +65,10 @@ eachBuild(
   },
 );
 
-eachBuild('P12 init tries another supervisor, which is told what was forwarded without it', async (t, build) => {
-  const bench = await layBench(t, build);
+onBench('P12 init tries another supervisor, which is told what was forwarded without it', async (bench) => {
   const node = bench.path('bin/node');
-  const init = bench.start(['--', 'sh', '-c', 'trap "echo term" TERM; echo up; while :; do read l; done']);
+  const init = bench.start(shell('trap "echo term" TERM; echo up; while :; do read l; done'));
   const first = await init.supervisor();
-  await first.expect('hello');
   await first.expect('spawned');
   await init.says('up');
   renameSync(node, `${node}.away`);
@@ -93,7 +78,6 @@ eachBuild('P12 init tries another supervisor, which is told what was forwarded w
   await init.says('term');
   renameSync(`${node}.away`, node);
   const second = await init.supervisor();
-  await second.expect('hello');
   await second.expect('spawned');
   const [signal, as] = await second.expect('forwarded');
   assert.deepEqual([signal, as], [String(SIGTERM), String(SIGTERM)]);
@@ -107,10 +91,9 @@ eachBuild('P12 init tries another supervisor, which is told what was forwarded w
   assert.deepEqual(await init.ended, { code: 5, signal: null });
 });
 
-eachBuild(
+onBench(
   'B4 without a supervisor init waits longer before it tries each further one',
-  async (t, build) => {
-    const bench = await layBench(t, build);
+  async (bench) => {
     rmSync(bench.path('bin/node'));
     const script = `#!/bin/sh\ndate +%s%N >>'${bench.path('starts')}'\nexit 1\n`;
     writeFileSync(bench.path('bin/node'), script, { mode: 0o755 });
@@ -141,19 +124,13 @@ eachBuild(
       const bench = await layBench(t, build);
       const main = await speakerAt(bench.path('.main.sock'));
       const trap = 'trap "echo term; exit 7" TERM; echo up; while :; do sleep 60 & wait $!; done';
-      const init = bench.start(['--graveyard', '/graveyard', '--', 'sh', '-c', trap]);
-      const supervisor = await init.supervisor();
-      await supervisor.expect('hello');
-      await supervisor.expect('spawned');
-      await init.says('up');
+      const { init, supervisor } = await begin(bench, ['--graveyard', '/graveyard', '--', 'sh', '-c', trap]);
       supervisor.commit('ack', 1, 'fallback', 1, SIGTERM, 0, 600_000, 0, 0);
-      supervisor.commit('end-with', 1, needed, lost, SIGTERM, 2, HOST_ID, bench.path('.main.sock'));
+      supervisor.commit('end-with', 1, needed, lost, 0, SIGTERM, 2, HOST_ID, bench.path('.main.sock'));
       // What takes the reflex back leaves the connections.
-      supervisor.commit('end-with', 1, 0, 0, SIGTERM, 0);
+      supervisor.commit('end-with', 1, 0, 0, 0, SIGTERM, 0);
       await hasPassed(bench, supervisor, supervisor.sent);
-      rmSync(bench.path('bin/node'));
-      await supervisor.kill();
-      await waitFor('init goes on alone', () => init.stderr().includes('goes on without it'));
+      await loseSupervisor({ bench, init, supervisor });
       if (stop === true) send(init.pid, SIGTERM);
       void main.end(says.replace('ID', HOST_ID));
       await init.says('term');
@@ -162,45 +139,31 @@ eachBuild(
   },
 );
 
-eachBuild('a sidecar whose ladder has begun gets no second stop signal from init alone', async (t, build) => {
-  const bench = await layBench(t, build);
+onBench('a sidecar whose ladder has begun gets no second stop signal from init alone', async (bench) => {
   const main = await speakerAt(bench.path('.main.sock'));
   const trap = 'trap "echo term" TERM; trap "exit 7" USR1; echo up; while :; do sleep 60 & wait $!; done';
-  const init = bench.start(['--graveyard', '/graveyard', '--', 'sh', '-c', trap]);
-  const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
-  await supervisor.expect('spawned');
-  await init.says('up');
+  const { init, supervisor } = await begin(bench, ['--graveyard', '/graveyard', '--', 'sh', '-c', trap]);
   // Without a wait: the child has had it.
   supervisor.commit('ack', 1, 'kill', 1, SIGTERM, 'fallback', 1, SIGTERM, 0, 0, 0, 0);
-  supervisor.commit('end-with', 1, 1, 1, SIGUSR2, 2, HOST_ID, bench.path('.main.sock'));
+  supervisor.commit('end-with', 1, 1, 1, 0, SIGUSR2, 2, HOST_ID, bench.path('.main.sock'));
   await hasPassed(bench, supervisor, supervisor.sent);
   await init.says('term');
-  rmSync(bench.path('bin/node'));
-  await supervisor.kill();
-  await waitFor('init goes on alone', () => init.stderr().includes('goes on without it'));
+  await loseSupervisor({ bench, init, supervisor });
   await main.end(`dead ${HOST_ID} 1\n`);
   send(init.pid, SIGUSR1);
   assert.deepEqual(await init.ended, { code: 7, signal: null });
 });
 
-eachBuild(
+onBench(
   'a stop request that follows on the end of the mains begins its grace period without a supervisor',
-  async (t, build) => {
-    const bench = await layBench(t, build);
+  async (bench) => {
     const main = await speakerAt(bench.path('.main.sock'));
     const trap = 'trap "echo term" TERM; echo up; while :; do sleep 60 & wait $!; done';
-    const init = bench.start(['--graveyard', '/graveyard', '--', 'sh', '-c', trap]);
-    const supervisor = await init.supervisor();
-    await supervisor.expect('hello');
-    await supervisor.expect('spawned');
-    await init.says('up');
+    const { init, supervisor } = await begin(bench, ['--graveyard', '/graveyard', '--', 'sh', '-c', trap]);
     supervisor.commit('ack', 1, 'fallback', 1, SIGTERM, 0, 600_000, 500, 0);
-    supervisor.commit('end-with', 1, 1, 1, SIGTERM, 2, HOST_ID, bench.path('.main.sock'));
+    supervisor.commit('end-with', 1, 1, 1, 0, SIGTERM, 2, HOST_ID, bench.path('.main.sock'));
     await hasPassed(bench, supervisor, supervisor.sent);
-    rmSync(bench.path('bin/node'));
-    await supervisor.kill();
-    await waitFor('init goes on alone', () => init.stderr().includes('goes on without it'));
+    await loseSupervisor({ bench, init, supervisor });
     await main.end(`dead ${HOST_ID} 1\n`);
     await init.says('term');
     send(init.pid, SIGTERM);
@@ -209,27 +172,19 @@ eachBuild(
   },
 );
 
-eachBuild('init exits 125 with neither a supervisor nor an application', async (t, build) => {
-  const bench = await layBench(t, build);
+onBench('init exits 125 with neither a supervisor nor an application', async (bench) => {
   rmSync(bench.path('bin/node'));
   writeFileSync(bench.path('bin/node'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
-  const init = bench.start(['--frobnicate']);
+  const init = bench.start(REFUSED);
   assert.deepEqual(await init.ended, { code: 125, signal: null });
   assert.match(init.stderr(), /nothing was started/);
 });
 
-eachBuild(
+onBench(
   'exit: init ends with the code, and neither the group nor a process that left it stays behind',
-  async (t, build) => {
-    const bench = await layBench(t, build);
-    const init = bench.start([
-      '--',
-      'sh',
-      '-c',
-      'setsid sh -c "sleep 600 & echo daemon; wait" & sleep 600 & echo up; wait',
-    ]);
+  async (bench) => {
+    const init = bench.start(shell('setsid sh -c "sleep 600 & echo daemon; wait" & sleep 600 & echo up; wait'));
     const supervisor = await init.supervisor();
-    await supervisor.expect('hello');
     const [, pid] = await supervisor.expect('spawned');
     await init.says('daemon');
     const all = descendants(init.pid);

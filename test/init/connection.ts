@@ -25,6 +25,8 @@ export class Supervisor {
   #taken = false;
   #ended = false;
   #sent = 0;
+  /** The fields of `hello`. */
+  hello: readonly string[] = [];
 
   constructor(socket: Socket) {
     this.#socket = socket;
@@ -54,10 +56,11 @@ export class Supervisor {
     return this.#about;
   }
 
-  /** Resolves once the process has introduced itself. */
+  /** Resolves once the process has introduced itself, and init has greeted it. */
   async take(): Promise<void> {
     this.#taken = true;
     await waitFor('the relay introduces itself', () => this.#about !== undefined);
+    this.hello = await this.expect('hello');
   }
 
   /** The next frame that init sent. */

@@ -4,7 +4,17 @@ import { renameSync } from 'node:fs';
 import { constants } from 'node:os';
 import { send } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
-import { AGENT, type Bench, eachBuild, hasPassed, layBench } from './scripted.ts';
+import {
+  AGENT,
+  attend,
+  type Bench,
+  begin,
+  eachBuild,
+  hasPassed,
+  layBench,
+  loseSupervisor,
+  onBench,
+} from './scripted.ts';
 
 const { SIGTERM, SIGINT, SIGUSR1, SIGKILL, SIGCONT } = constants.signals;
 
@@ -17,15 +27,10 @@ const DEAF = [
 /** A member that is not alone waits for its supervisor. */
 const IN_A_POD = ['--graveyard', '/graveyard'] as const;
 
-eachBuild(
+onBench(
   'A3 a supervisor that acknowledges nothing costs the command neither its stop signal nor its grace period',
-  async (t, build) => {
-    const bench = await layBench(t, build);
-    const init = bench.start([...IN_A_POD, '--', ...DEAF]);
-    const supervisor = await init.supervisor();
-    await supervisor.expect('hello');
-    await supervisor.expect('spawned');
-    await init.says('up');
+  async (bench) => {
+    const { init, supervisor } = await begin(bench, [...IN_A_POD, '--', ...DEAF]);
     await passed(supervisor, bench, 'ack', 1, ...fallback({ waitMs: 200, graceMs: 2_000 }));
     send(init.pid, 'SIGTERM');
     assert.equal((await supervisor.expect('signal'))[0], String(SIGTERM));
@@ -37,17 +42,15 @@ eachBuild(
   },
 );
 
-eachBuild(
+onBench(
   'an acknowledged stop goes on without its supervisor: the command gets the signal of the fallback at its time',
-  async (t, build) => {
-    const bench = await layBench(t, build);
+  async (bench) => {
     const { init, supervisor } = await stopping(bench, { signal: SIGUSR1, atMs: monotonicMs() + 600 });
     renameSync(bench.path('bin/node'), bench.path('bin/away'));
     await supervisor.kill();
     await init.says('usr1');
     renameSync(bench.path('bin/away'), bench.path('bin/node'));
     const next = await init.supervisor();
-    await next.expect('hello');
     assert.deepEqual((await next.expect('stop-sent')).slice(0, 2), ['1', String(SIGUSR1)]);
     // It would have sent the same.
     next.commit('kill', 1, SIGUSR1, 'exit', 0);
@@ -56,8 +59,7 @@ eachBuild(
   },
 );
 
-eachBuild('while its supervisor is at work init leaves the time of an acknowledged stop to it', async (t, build) => {
-  const bench = await layBench(t, build);
+onBench('while its supervisor is at work init leaves the time of an acknowledged stop to it', async (bench) => {
   const { init, supervisor } = await stopping(bench, { signal: SIGUSR1, atMs: 1 });
   // Longer than it takes to give a lost one up, half of what is left until then.
   const killAtMs = monotonicMs() + 2_000;
@@ -68,8 +70,7 @@ eachBuild('while its supervisor is at work init leaves the time of an acknowledg
   assert.equal(init.stdout(), 'up\n');
 });
 
-eachBuild('an acknowledged stop goes on when its supervisor hangs, before the KILL', async (t, build) => {
-  const bench = await layBench(t, build);
+onBench('an acknowledged stop goes on when its supervisor hangs, before the KILL', async (bench) => {
   const { init, supervisor } = await stopping(bench, { signal: SIGUSR1, atMs: 1 });
   const now = monotonicMs();
   supervisor.commit('kill-at', now + 3_000, 'leave-at', now + 3_000, 'due', now + 1);
@@ -78,33 +79,18 @@ eachBuild('an acknowledged stop goes on when its supervisor hangs, before the KI
   assert.deepEqual(await init.ended, { code: 128 + SIGKILL, signal: null });
 });
 
-eachBuild(
-  'a stop that init has begun goes on when it goes on alone: one stop signal, and the KILL',
-  async (t, build) => {
-    const bench = await layBench(t, build);
-    const init = bench.start([...IN_A_POD, '--', ...DEAF]);
-    const supervisor = await init.supervisor();
-    await supervisor.expect('hello');
-    await supervisor.expect('spawned');
-    await init.says('up');
-    await passed(supervisor, bench, 'ack', 1, ...fallback({ waitMs: 1, graceMs: 4_000 }));
-    send(init.pid, 'SIGTERM');
-    await init.says('term');
-    renameSync(bench.path('bin/node'), bench.path('bin/away'));
-    await supervisor.kill();
-    await waitFor('init goes on alone', () => init.stderr().includes('goes on without it'));
-    assert.deepEqual(await init.ended, { code: 128 + SIGKILL, signal: null });
-    assert.equal(init.stdout(), 'up\nterm\n');
-  },
-);
+onBench('a stop that init has begun goes on when it goes on alone: one stop signal, and the KILL', async (bench) => {
+  const { init, supervisor } = await begin(bench, [...IN_A_POD, '--', ...DEAF]);
+  await passed(supervisor, bench, 'ack', 1, ...fallback({ waitMs: 1, graceMs: 4_000 }));
+  send(init.pid, 'SIGTERM');
+  await init.says('term');
+  await loseSupervisor({ bench, init, supervisor });
+  assert.deepEqual(await init.ended, { code: 128 + SIGKILL, signal: null });
+  assert.equal(init.stdout(), 'up\nterm\n');
+});
 
-eachBuild('A3 once the supervisor has acknowledged a stop, the KILL comes when it says, or never', async (t, build) => {
-  const bench = await layBench(t, build);
-  const init = bench.start([...IN_A_POD, '--', ...DEAF]);
-  const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
-  await supervisor.expect('spawned');
-  await init.says('up');
+onBench('A3 once the supervisor has acknowledged a stop, the KILL comes when it says, or never', async (bench) => {
+  const { init, supervisor } = await begin(bench, [...IN_A_POD, '--', ...DEAF]);
   supervisor.commit('ack', 1, ...fallback({ graceMs: 600 }));
   send(init.pid, 'SIGTERM');
   const [, seq = '', at = ''] = await supervisor.next();
@@ -133,7 +119,6 @@ eachBuild(
       await init.says('term');
       release();
       const supervisor = await init.supervisor();
-      await supervisor.expect('hello');
       await supervisor.expect('spawned');
       assert.deepEqual((await supervisor.expect('forwarded')).slice(0, 2), [String(SIGTERM), String(SIGTERM)]);
       send(init.pid, 'SIGTERM');
@@ -155,7 +140,6 @@ eachBuild(
       send(init.pid, 'SIGTERM');
       release();
       const supervisor = await init.supervisor();
-      await supervisor.expect('hello');
       await supervisor.expect('spawned');
       assert.equal((await supervisor.expect('signal'))[0], String(SIGTERM));
       supervisor.commit('exit', 0);
@@ -178,7 +162,6 @@ eachBuild('A4 the declared grace period is kept before there is a supervisor', a
     await waitFor('it was KILLed', () => !send(Number(init.stdout()), 0));
     release();
     const supervisor = await init.supervisor();
-    await supervisor.expect('hello');
     await supervisor.expect('spawned');
     assert.equal((await supervisor.next())[0], told);
     // A request that was not passed on at once is sent before the KILL.
@@ -190,11 +173,8 @@ eachBuild('A4 the declared grace period is kept before there is a supervisor', a
   }
 });
 
-eachBuild('A5, K03 a stop request that is pending when init reads a spawn comes first', async (t, build) => {
-  const bench = await layBench(t, build);
-  const init = bench.start(['--frobnicate']);
-  const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
+onBench('A5, K03 a stop request that is pending when init reads a spawn comes first', async (bench) => {
+  const { init, supervisor } = await attend(bench);
   // While init stands still both arrive, the order to start first.
   send(init.pid, 'SIGSTOP');
   await passed(supervisor, bench, 'spawn', 1, 0, AGENT.length, ...AGENT);
@@ -228,11 +208,7 @@ function fallback({ signal = 0, waitMs = 0, graceMs = 0, atMs = 0 }: Times): rea
 
 /** A command whose stop the supervisor has acknowledged, with this fallback. */
 async function stopping(bench: Bench, times: Times) {
-  const init = bench.start([...IN_A_POD, '--', ...DEAF]);
-  const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
-  await supervisor.expect('spawned');
-  await init.says('up');
+  const { init, supervisor } = await begin(bench, [...IN_A_POD, '--', ...DEAF]);
   send(init.pid, 'SIGTERM');
   const [, seq = ''] = await supervisor.next();
   await passed(supervisor, bench, 'ack', seq, ...fallback(times));

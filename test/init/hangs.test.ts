@@ -8,21 +8,18 @@ import { NODE } from '../helpers/paths.ts';
 import { hasEnded, send, stateOf } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { type Build, built, SANITIZED, STATIC } from './builds.ts';
-import { AGENT, type Bench, eachBuild, hasPassed, layBench } from './scripted.ts';
+import { AGENT, attend, type Bench, hasPassed, onBench, REFUSED } from './scripted.ts';
 
 const HASTY: readonly Build[] = [{ name: 'hasty', path: built('hasty', { hangMs: 2_000 }) }];
 
-eachBuild(
+onBench(
   'A3 a supervisor whose next commit does not come when it is due is KILLed and replaced',
-  async (t, build) => {
-    const bench = await layBench(t, build);
+  async (bench) => {
     const init = bench.start(['--', ...AGENT]);
     const first = await init.supervisor();
-    await first.expect('hello');
     await first.expect('spawned');
     first.commit('ack', 1, 'due', Number(process.hrtime.bigint() / 1_000_000n) + 100);
-    const second = await init.supervisor();
-    await second.expect('hello');
+    const _second = await init.supervisor();
     assert.ok(hasEnded(first.about.pid), 'the first one was ended');
     assert.doesNotMatch(init.stderr(), /not in the protocol/);
     init.write('echo alive\n');
@@ -31,12 +28,11 @@ eachBuild(
   HASTY,
 );
 
-eachBuild(
+onBench(
   'A3 a supervisor that hangs before its first commit is KILLed and replaced',
-  async (t, build) => {
-    const bench = await layBench(t, build);
+  async (bench) => {
     const starts = replaceNode(bench, 'kill -STOP $$');
-    const init = bench.start(['--frobnicate']);
+    const init = bench.start(REFUSED);
     await waitFor('another was started', () => starts().length > 1);
     const [first] = starts();
     assert.ok(first !== undefined && hasEnded(first));
@@ -47,10 +43,9 @@ eachBuild(
   HASTY,
 );
 
-eachBuild(
+onBench(
   'A4 init waits for a supervisor that makes progress, however long it takes to begin',
-  async (t, build) => {
-    const bench = await layBench(t, build);
+  async (bench) => {
     const gate = bench.path('gate');
     const starts = replaceNode(bench, `while [ ! -e '${gate}' ]; do :; done; exec '${NODE}' "$@"`, 19);
     const init = bench.start(['--', ...AGENT]);
@@ -68,19 +63,15 @@ eachBuild(
     }
     writeFileSync(gate, '');
     const supervisor = await init.supervisor();
-    await supervisor.expect('hello');
     assert.deepEqual(starts(), [supervisor.about.pid]);
   },
   HASTY,
 );
 
-eachBuild(
+onBench(
   'A3 a supervisor that was stopped together with init is not KILLed for it',
-  async (t, build) => {
-    const bench = await layBench(t, build);
-    const init = bench.start(['--', ...AGENT]);
-    const supervisor = await init.supervisor();
-    await supervisor.expect('hello');
+  async (bench) => {
+    const { init, supervisor } = await attend(bench, ['--', ...AGENT]);
     await supervisor.expect('spawned');
     const monotonicMs = (): number => Number(process.hrtime.bigint() / 1_000_000n);
     const dueMs = monotonicMs() + 300;
@@ -102,13 +93,11 @@ eachBuild(
   [STATIC],
 );
 
-eachBuild(
+onBench(
   'A3 a supervisor that was KILLed and cannot be reaped is abandoned, and another takes over',
-  async (t, build) => {
-    const bench = await layBench(t, build);
+  async (bench, t) => {
     const init = bench.start(['--', ...AGENT]);
     const first = await init.supervisor();
-    await first.expect('hello');
     await first.expect('spawned');
     const holder = spawn(compiled(bench, 'corpse.c'), [String(first.about.pid)], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -119,7 +108,6 @@ eachBuild(
     send(first.about.pid, 'SIGKILL');
     const second = await init.supervisor();
     assert.equal(stateOf(first.about.pid), 'Z', 'it is dead, and init cannot know');
-    await second.expect('hello');
     await second.expect('spawned');
     assert.match(init.stderr(), /the supervisor cannot be ended; starting another/);
     init.write('exit 3\n');

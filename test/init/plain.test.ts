@@ -5,7 +5,7 @@ import '../helpers/seeded.ts';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { whyNode } from '../../src/cli/config/plain.ts';
-import { eachBuild, layBench } from './scripted.ts';
+import { eachBuild, layBench, onBench } from './scripted.ts';
 
 const PLAIN: readonly (readonly [readonly string[], Readonly<Record<string, string>>])[] = [
   [[], {}],
@@ -106,8 +106,7 @@ const line = fc.record({
   variables: fc.array(pair, { maxLength: 2 }),
 });
 
-eachBuild('a command line of any form is plain to both, or to none', async (t, build) => {
-  const bench = await layBench(t, build);
+onBench('a command line of any form is plain to both, or to none', async (bench) => {
   const note = bench.path('node-started');
   rmSync(bench.path('bin/node'));
   // Nothing is to be supervised: what was to be seen has been.

@@ -17,7 +17,7 @@ import { childrenOf, send } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
 import type { Build } from './builds.ts';
 import type { Supervisor } from './connection.ts';
-import { AGENT, type Bench, eachBuild, hasPassed, type Init, layBench } from './scripted.ts';
+import { AGENT, type Bench, begin, eachBuild, hasPassed, type Init, layBench } from './scripted.ts';
 
 const { SIGTERM, SIGUSR1, SIGKILL } = constants.signals;
 /** Places, as `src/core/lifecycle/placeholders.ts` describes them. */
@@ -43,11 +43,7 @@ interface Scene {
 /** The agent runs, all is acknowledged, and the tombstone is an old one. */
 async function lay(t: TestContext, build: Build, words: readonly string[] = AGENT): Promise<Scene> {
   const bench = await layBench(t, build);
-  const init = bench.start(['--', ...words]);
-  const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
-  await supervisor.expect('spawned');
-  await init.says('up');
+  const { init, supervisor } = await begin(bench, ['--', ...words]);
   mkdirSync(bench.path('grave'));
   const path = bench.path('grave/web');
   writeFileSync(path, 'old');
@@ -159,7 +155,6 @@ eachBuild(
     await apply(died, ...preparedEnds(died, ALL), 'due', 1);
     await died.supervisor.kill();
     const next = await died.init.supervisor();
-    await next.expect('hello');
     died.init.write('exit 0\n');
     await next.expect('exited');
     for (const { path } of [scene, due, died]) assert.equal(readFileSync(path, 'utf8'), 'old');
@@ -264,7 +259,6 @@ eachBuild('F05 what another has left as evidence is for the supervisor to look a
     await waitFor('and reaped', () => childrenOf(scene.init.pid).length === 1);
     scene.init.write('exit 7\n');
     const next = await scene.init.supervisor();
-    await next.expect('hello');
     await next.expect('end-written');
     assert.doesNotMatch(scene.init.stderr(), /ended with/);
     next.commit('exit', 3);
@@ -356,14 +350,12 @@ eachBuild(
     const late = await asleep(t, build, 1, TELLER);
     late.main.say(`dead ${late.main.id} 1\n`);
     const next = await late.scene.init.supervisor();
-    await next.expect('hello');
     await next.expect('stop-sent');
     next.commit('kill', 1, SIGKILL);
     await next.expect('exited');
     const other = await asleep(t, build, PATIENCE_MS);
     other.scene.init.write('exit 3\n');
     const supervisor = await other.scene.init.supervisor();
-    await supervisor.expect('hello');
     await supervisor.expect('exited');
     assert.equal(readFileSync(other.scene.path, 'utf8'), 'old');
   },

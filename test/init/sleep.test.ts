@@ -74,7 +74,7 @@ function childrenOf(pid: number): readonly string[] {
 /** The next supervisor, and what has woken it; it knows what the last one knew. */
 async function woken({ init }: Stage): Promise<{ readonly next: Supervisor; readonly why: string }> {
   const next = await init.supervisor();
-  const [, , , , hasMemo, memo, why = ''] = await next.expect('hello');
+  const [, , , , hasMemo, memo, why = ''] = next.hello;
   assert.deepEqual([hasMemo, memo], ['1', 'before']);
   return { next, why };
 }
@@ -220,7 +220,7 @@ for (const [why, does] of Object.entries(REFUSALS)) {
     // It is the same one, and goes on.
     assert.ok(!hasEnded(supervisor.about.pid));
     await supervisor.kill();
-    const [, , , , , memo, wokenBy] = await (await init.supervisor()).expect('hello');
+    const [, , , , , memo, wokenBy] = (await init.supervisor()).hello;
     assert.deepEqual([memo, wokenBy], ['later', '']);
   });
 }
@@ -241,7 +241,7 @@ eachBuild('P15 what it commits behind its own word is applied, and wakes the nex
   ].map(encodeFrame);
   supervisor.raw(Buffer.concat(frames));
   const next = await init.supervisor();
-  const [, , , , , memo, why] = await next.expect('hello');
+  const [, , , , , memo, why] = next.hello;
   assert.equal(memo, 'behind');
   assert.equal(why, 'commit');
 });

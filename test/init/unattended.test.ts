@@ -81,7 +81,6 @@ for (const name of ['tini', 'dumb-init', 'sexton'] as const) {
   eachBuild(`${name}: a command that cannot be started needs a supervisor, which says so`, async (t, build) => {
     const { init } = await startAs(t, build, name, [...flags, '/does/not/exist']);
     const supervisor = await init.supervisor();
-    await supervisor.expect('hello');
     assert.deepEqual(await supervisor.expect('spawn-failed'), ['1', 'ENOENT']);
     supervisor.commit('exit', 2);
     assert.deepEqual(await init.ended, { code: 2, signal: null });
@@ -90,7 +89,6 @@ for (const name of ['tini', 'dumb-init', 'sexton'] as const) {
   eachBuild(`${name}: what a command leaves behind needs a supervisor, which ends it`, async (t, build) => {
     const { init } = await startAs(t, build, name, [...flags, 'sh', '-c', 'sleep 600 & exit 3']);
     const supervisor = await init.supervisor();
-    await supervisor.expect('hello');
     await supervisor.expect('spawned');
     assert.deepEqual((await supervisor.expect('exited')).slice(2), ['code', '3', '0']);
     supervisor.commit('kill', 1, 9);
@@ -115,7 +113,7 @@ eachBuild('tini: a stray needs a supervisor, which sweeps it', async (t, build) 
   const leave = `setsid sh -c 'echo up; sleep 600' & sleep 0.3; exit 0`;
   const { init } = await startAs(t, build, 'tini', ['-s', 'sh', '-c', leave]);
   const supervisor = await init.supervisor();
-  for (const frame of ['hello', 'spawned', 'exited']) await supervisor.expect(frame);
+  for (const frame of ['spawned', 'exited']) await supervisor.expect(frame);
   assert.deepEqual(await supervisor.expect('group-gone'), ['1', '1']);
   supervisor.commit('sweep', 9);
   await supervisor.expect('strays-gone');
@@ -158,7 +156,6 @@ for (const [name, words, env] of [
   eachBuild(`there is a supervisor from the start where one has something to do: ${line}`, async (t, build) => {
     const { init } = await startAs(t, build, name, [...words, '--', 'sleep', '600'], { env });
     const supervisor = await init.supervisor();
-    await supervisor.expect('hello');
     supervisor.commit('exit', 0);
     assert.deepEqual(await init.ended, { code: 0, signal: null });
   });
@@ -189,7 +186,7 @@ eachBuild('sexton: what is KILLed at the end of its grace period has a superviso
   assert.equal(existsSync(bench.path('node-started')), false);
   send(init.pid, 'SIGTERM');
   const supervisor = await init.supervisor();
-  assert.deepEqual((await supervisor.expect('hello')).slice(3), ['0', '0', '', '', '']);
+  assert.deepEqual(supervisor.hello.slice(3), ['0', '0', '', '', '']);
   await supervisor.expect('spawned');
   const [name, , asked, ...signals] = await supervisor.next();
   assert.deepEqual([name, ...signals.slice(0, 2)], ['forwarded', '15', '15']);
@@ -214,7 +211,7 @@ eachBuild('sexton: what was passed on is not told to a supervisor that comes lat
   await init.says('usr1');
   send(init.pid, 'SIGTERM');
   const supervisor = await init.supervisor();
-  for (const frame of ['hello', 'spawned', 'forwarded', 'exited']) await supervisor.expect(frame);
+  for (const frame of ['spawned', 'forwarded', 'exited']) await supervisor.expect(frame);
   assert.deepEqual(await supervisor.expect('group-gone'), ['1', '1']);
   supervisor.commit('sweep', 9);
   await supervisor.expect('strays-gone');
