@@ -11,61 +11,55 @@ import { AGENT, begin, eachBuild, hasPassed, layBench, loseSupervisor, onBench, 
 
 const { SIGTERM, SIGINT, SIGUSR1, SIGUSR2, SIGKILL } = constants.signals;
 
-onBench(
-  'after five failed starts init goes on without a supervisor, and acts on a stop request that none has seen',
-  async (bench) => {
-    rmSync(bench.path('bin/node'));
-    writeFileSync(bench.path('bin/node'), '#!/bin/sh\necho started >>"$SX_DIR/starts"\nexit 1\n', { mode: 0o755 });
-    const init = bench.start(
-      shell('trap "echo term; exit 7" TERM; echo up; while read l; do :; done; while :; do sleep 1; done'),
-    );
-    await init.says('up');
-    send(init.pid, SIGTERM);
-    await init.says('term');
-    assert.deepEqual(await init.ended, { code: 7, signal: null });
-    assert.match(init.stderr(), /cannot start the supervisor: it dies again and again/);
-  },
-);
+onBench('init gives up after five failed starts, and still acts on a stop request', async (bench) => {
+  rmSync(bench.path('bin/node'));
+  writeFileSync(bench.path('bin/node'), '#!/bin/sh\necho started >>"$SX_DIR/starts"\nexit 1\n', { mode: 0o755 });
+  const init = bench.start(
+    shell('trap "echo term; exit 7" TERM; echo up; while read l; do :; done; while :; do sleep 1; done'),
+  );
+  await init.says('up');
+  send(init.pid, SIGTERM);
+  await init.says('term');
+  assert.deepEqual(await init.ended, { code: 7, signal: null });
+  assert.match(init.stderr(), /cannot start the supervisor: it dies again and again/);
+});
 
-onBench(
-  'without a supervisor init forwards by its tables, KILLs when the grace period is over and exits with 128+n',
-  async (bench) => {
-    const init = bench.start(shell('trap "echo int" INT; trap "echo usr2" USR2; echo up; while :; do read l; done'));
-    const supervisor = await init.supervisor();
-    await supervisor.expect('spawned');
-    await init.says('up');
-    send(init.pid, 40);
-    await supervisor.expect('signal');
-    const fallback = [
-      'fallback',
-      1,
-      SIGTERM,
-      SIGINT,
-      1,
-      3_000,
-      0,
-      'forward',
-      1,
-      1,
-      SIGUSR1,
-      SIGUSR2,
-      'forward-once',
-      1,
-      0,
-    ];
-    const commit = encodeFrame(['commit', 'ack', '2', ...fallback.map(String)]);
-    supervisor.raw(commit);
-    await hasPassed(bench, supervisor, commit.length);
-    await loseSupervisor({ bench, init, supervisor });
-    send(init.pid, SIGUSR1);
-    await init.says('usr2');
-    send(init.pid, SIGTERM);
-    await init.says('int');
-    assert.deepEqual(await init.ended, { code: 128 + SIGKILL, signal: null });
-  },
-);
+onBench('init alone forwards by its tables, KILLs after the grace period, and exits with 128+n', async (bench) => {
+  const init = bench.start(shell('trap "echo int" INT; trap "echo usr2" USR2; echo up; while :; do read l; done'));
+  const supervisor = await init.supervisor();
+  await supervisor.expect('spawned');
+  await init.says('up');
+  send(init.pid, 40);
+  await supervisor.expect('signal');
+  const fallback = [
+    'fallback',
+    1,
+    SIGTERM,
+    SIGINT,
+    1,
+    3_000,
+    0,
+    'forward',
+    1,
+    1,
+    SIGUSR1,
+    SIGUSR2,
+    'forward-once',
+    1,
+    0,
+  ];
+  const commit = encodeFrame(['commit', 'ack', '2', ...fallback.map(String)]);
+  supervisor.raw(commit);
+  await hasPassed(bench, supervisor, commit.length);
+  await loseSupervisor({ bench, init, supervisor });
+  send(init.pid, SIGUSR1);
+  await init.says('usr2');
+  send(init.pid, SIGTERM);
+  await init.says('int');
+  assert.deepEqual(await init.ended, { code: 128 + SIGKILL, signal: null });
+});
 
-onBench('P12 init tries another supervisor, which is told what was forwarded without it', async (bench) => {
+onBench('P12 init alone tries another supervisor, and reports what it has forwarded meanwhile', async (bench) => {
   const node = bench.path('bin/node');
   const init = bench.start(shell('trap "echo term" TERM; echo up; while :; do read l; done'));
   const first = await init.supervisor();
@@ -92,7 +86,7 @@ onBench('P12 init tries another supervisor, which is told what was forwarded wit
 });
 
 onBench(
-  'B4 without a supervisor init waits longer before it tries each further one',
+  'B4 init alone waits longer before it tries each further supervisor',
   async (bench) => {
     rmSync(bench.path('bin/node'));
     const script = `#!/bin/sh\ndate +%s%N >>'${bench.path('starts')}'\nexit 1\n`;
@@ -112,7 +106,7 @@ onBench(
 );
 
 eachBuild(
-  'without a supervisor a sidecar gets its stop signal when its mains are gone, killed ones only where they count',
+  'init alone stops a sidecar after its mains, and counts killed ones where it is told to',
   async (t, build) => {
     const ways = [
       { needed: 0, lost: 1, says: '' },
@@ -139,7 +133,7 @@ eachBuild(
   },
 );
 
-onBench('a sidecar whose ladder has begun gets no second stop signal from init alone', async (bench) => {
+onBench('init alone sends no second stop signal to a sidecar whose ladder has begun', async (bench) => {
   const main = await speakerAt(bench.path('.main.sock'));
   const trap = 'trap "echo term" TERM; trap "exit 7" USR1; echo up; while :; do sleep 60 & wait $!; done';
   const { init, supervisor } = await begin(bench, ['--graveyard', '/graveyard', '--', 'sh', '-c', trap]);
@@ -154,23 +148,20 @@ onBench('a sidecar whose ladder has begun gets no second stop signal from init a
   assert.deepEqual(await init.ended, { code: 7, signal: null });
 });
 
-onBench(
-  'a stop request that follows on the end of the mains begins its grace period without a supervisor',
-  async (bench) => {
-    const main = await speakerAt(bench.path('.main.sock'));
-    const trap = 'trap "echo term" TERM; echo up; while :; do sleep 60 & wait $!; done';
-    const { init, supervisor } = await begin(bench, ['--graveyard', '/graveyard', '--', 'sh', '-c', trap]);
-    supervisor.commit('ack', 1, 'fallback', 1, SIGTERM, 0, 600_000, 500, 0);
-    supervisor.commit('end-with', 1, 1, 1, 0, SIGTERM, 2, HOST_ID, bench.path('.main.sock'));
-    await hasPassed(bench, supervisor, supervisor.sent);
-    await loseSupervisor({ bench, init, supervisor });
-    await main.end(`dead ${HOST_ID} 1\n`);
-    await init.says('term');
-    send(init.pid, SIGTERM);
-    assert.deepEqual(await init.ended, { code: 128 + SIGKILL, signal: null });
-    assert.equal(init.stdout(), 'up\nterm\n');
-  },
-);
+onBench('init alone counts the grace period of a stop request that follows the end of the mains', async (bench) => {
+  const main = await speakerAt(bench.path('.main.sock'));
+  const trap = 'trap "echo term" TERM; echo up; while :; do sleep 60 & wait $!; done';
+  const { init, supervisor } = await begin(bench, ['--graveyard', '/graveyard', '--', 'sh', '-c', trap]);
+  supervisor.commit('ack', 1, 'fallback', 1, SIGTERM, 0, 600_000, 500, 0);
+  supervisor.commit('end-with', 1, 1, 1, 0, SIGTERM, 2, HOST_ID, bench.path('.main.sock'));
+  await hasPassed(bench, supervisor, supervisor.sent);
+  await loseSupervisor({ bench, init, supervisor });
+  await main.end(`dead ${HOST_ID} 1\n`);
+  await init.says('term');
+  send(init.pid, SIGTERM);
+  assert.deepEqual(await init.ended, { code: 128 + SIGKILL, signal: null });
+  assert.equal(init.stdout(), 'up\nterm\n');
+});
 
 onBench('init exits 125 with neither a supervisor nor an application', async (bench) => {
   rmSync(bench.path('bin/node'));
@@ -180,20 +171,17 @@ onBench('init exits 125 with neither a supervisor nor an application', async (be
   assert.match(init.stderr(), /nothing was started/);
 });
 
-onBench(
-  'exit: init ends with the code, and neither the group nor a process that left it stays behind',
-  async (bench) => {
-    const init = bench.start(shell('setsid sh -c "sleep 600 & echo daemon; wait" & sleep 600 & echo up; wait'));
-    const supervisor = await init.supervisor();
-    const [, pid] = await supervisor.expect('spawned');
-    await init.says('daemon');
-    const all = descendants(init.pid);
-    assert.ok(all.includes(Number(pid)) && all.length >= 5, String(all));
-    supervisor.commit('exit', 42);
-    assert.deepEqual(await init.ended, { code: 42, signal: null });
-    for (const left of all) assert.ok(hasEnded(left), `${left} has ended`);
-  },
-);
+onBench('init exits with the ordered code, and leaves no process behind', async (bench) => {
+  const init = bench.start(shell('setsid sh -c "sleep 600 & echo daemon; wait" & sleep 600 & echo up; wait'));
+  const supervisor = await init.supervisor();
+  const [, pid] = await supervisor.expect('spawned');
+  await init.says('daemon');
+  const all = descendants(init.pid);
+  assert.ok(all.includes(Number(pid)) && all.length >= 5, String(all));
+  supervisor.commit('exit', 42);
+  assert.deepEqual(await init.ended, { code: 42, signal: null });
+  for (const left of all) assert.ok(hasEnded(left), `${left} has ended`);
+});
 
 const HOST_ID = '0123456789abcdef'.repeat(2);
 

@@ -13,7 +13,7 @@ const TELLER = [
   "trap 'echo term' TERM; trap 'echo mark' USR1; echo up; while :; do sleep 60 & wait $!; done",
 ];
 
-onBench('each stop request goes on to a plain command, and the supervisor hears of each', async (bench) => {
+onBench('init forwards each stop request to a plain command, and reports each', async (bench) => {
   const { init, supervisor } = await begin(bench, ['--', ...TELLER]);
   for (const said of ['up\nterm\n', 'up\nterm\nterm\n', 'up\nterm\nterm\nterm\n']) {
     send(init.pid, 'SIGTERM');
@@ -24,25 +24,22 @@ onBench('each stop request goes on to a plain command, and the supervisor hears 
   await supervisor.expect('exited');
 });
 
-onBench(
-  'K13 a stop that init has forwarded is not repeated by a supervisor that has not seen that yet',
-  async (bench) => {
-    const { init, supervisor } = await begin(bench, ['--', ...TELLER]);
-    const times = (word: string): number => init.stdout().split(`${word}\n`).length - 1;
-    supervisor.commit('forward-once', 1, 1, SIGTERM, SIGTERM, 'kill', 1, SIGUSR1);
-    await waitFor('the first mark', () => times('mark') === 1);
-    send(init.pid, 'SIGTERM');
-    const [, seq] = await supervisor.next();
-    await waitFor('it is passed on', () => times('term') === 1);
-    supervisor.commit('kill', 1, SIGTERM, 'kill', 1, SIGUSR1);
-    await waitFor('the second mark', () => times('mark') === 2);
-    supervisor.commit('ack', seq ?? '', 'kill', 1, SIGTERM);
-    await waitFor('what is sent in full knowledge', () => times('term') === 2);
-    supervisor.commit('kill', 1, SIGUSR1);
-    await waitFor('the last mark', () => times('mark') === 3);
-    assert.equal(times('term'), 2);
-    supervisor.commit('kill', 1, SIGKILL);
-    await supervisor.expect('exited');
-    await supervisor.expect('group-gone');
-  },
-);
+onBench('K13 a late supervisor does not repeat a stop that init has forwarded', async (bench) => {
+  const { init, supervisor } = await begin(bench, ['--', ...TELLER]);
+  const times = (word: string): number => init.stdout().split(`${word}\n`).length - 1;
+  supervisor.commit('forward-once', 1, 1, SIGTERM, SIGTERM, 'kill', 1, SIGUSR1);
+  await waitFor('the first mark', () => times('mark') === 1);
+  send(init.pid, 'SIGTERM');
+  const [, seq] = await supervisor.next();
+  await waitFor('it is passed on', () => times('term') === 1);
+  supervisor.commit('kill', 1, SIGTERM, 'kill', 1, SIGUSR1);
+  await waitFor('the second mark', () => times('mark') === 2);
+  supervisor.commit('ack', seq ?? '', 'kill', 1, SIGTERM);
+  await waitFor('what is sent in full knowledge', () => times('term') === 2);
+  supervisor.commit('kill', 1, SIGUSR1);
+  await waitFor('the last mark', () => times('mark') === 3);
+  assert.equal(times('term'), 2);
+  supervisor.commit('kill', 1, SIGKILL);
+  await supervisor.expect('exited');
+  await supervisor.expect('group-gone');
+});

@@ -27,39 +27,33 @@ const DEAF = [
 /** A member that is not alone waits for its supervisor. */
 const IN_A_POD = ['--graveyard', '/graveyard'] as const;
 
-onBench(
-  'A3 a supervisor that acknowledges nothing costs the command neither its stop signal nor its grace period',
-  async (bench) => {
-    const { init, supervisor } = await begin(bench, [...IN_A_POD, '--', ...DEAF]);
-    await passed(supervisor, bench, 'ack', 1, ...fallback({ waitMs: 200, graceMs: 2_000 }));
-    send(init.pid, 'SIGTERM');
-    assert.equal((await supervisor.expect('signal'))[0], String(SIGTERM));
-    await init.says('term');
-    assert.deepEqual((await supervisor.expect('stop-sent')).slice(0, 2), ['1', String(SIGTERM)]);
-    // No supervisor has acted for 2 s by then, so init waits for none until the platform's KILL.
-    assert.deepEqual(await init.ended, { code: 128 + SIGKILL, signal: null });
-    assert.equal(init.stdout(), 'up\nterm\n', 'it was asked once');
-  },
-);
+onBench('A3 init stops the command in time when the supervisor acknowledges nothing', async (bench) => {
+  const { init, supervisor } = await begin(bench, [...IN_A_POD, '--', ...DEAF]);
+  await passed(supervisor, bench, 'ack', 1, ...fallback({ waitMs: 200, graceMs: 2_000 }));
+  send(init.pid, 'SIGTERM');
+  assert.equal((await supervisor.expect('signal'))[0], String(SIGTERM));
+  await init.says('term');
+  assert.deepEqual((await supervisor.expect('stop-sent')).slice(0, 2), ['1', String(SIGTERM)]);
+  // No supervisor has acted for 2 s by then, so init waits for none until the platform's KILL.
+  assert.deepEqual(await init.ended, { code: 128 + SIGKILL, signal: null });
+  assert.equal(init.stdout(), 'up\nterm\n', 'it was asked once');
+});
 
-onBench(
-  'an acknowledged stop goes on without its supervisor: the command gets the signal of the fallback at its time',
-  async (bench) => {
-    const { init, supervisor } = await stopping(bench, { signal: SIGUSR1, atMs: monotonicMs() + 600 });
-    renameSync(bench.path('bin/node'), bench.path('bin/away'));
-    await supervisor.kill();
-    await init.says('usr1');
-    renameSync(bench.path('bin/away'), bench.path('bin/node'));
-    const next = await init.supervisor();
-    assert.deepEqual((await next.expect('stop-sent')).slice(0, 2), ['1', String(SIGUSR1)]);
-    // It would have sent the same.
-    next.commit('kill', 1, SIGUSR1, 'exit', 0);
-    await init.ended;
-    assert.equal(init.stdout(), 'up\nusr1\n');
-  },
-);
+onBench('init continues an acknowledged stop by its fallback when the supervisor is lost', async (bench) => {
+  const { init, supervisor } = await stopping(bench, { signal: SIGUSR1, atMs: monotonicMs() + 600 });
+  renameSync(bench.path('bin/node'), bench.path('bin/away'));
+  await supervisor.kill();
+  await init.says('usr1');
+  renameSync(bench.path('bin/away'), bench.path('bin/node'));
+  const next = await init.supervisor();
+  assert.deepEqual((await next.expect('stop-sent')).slice(0, 2), ['1', String(SIGUSR1)]);
+  // It would have sent the same.
+  next.commit('kill', 1, SIGUSR1, 'exit', 0);
+  await init.ended;
+  assert.equal(init.stdout(), 'up\nusr1\n');
+});
 
-onBench('while its supervisor is at work init leaves the time of an acknowledged stop to it', async (bench) => {
+onBench('init leaves an acknowledged stop to a supervisor that works', async (bench) => {
   const { init, supervisor } = await stopping(bench, { signal: SIGUSR1, atMs: 1 });
   // Longer than it takes to give a lost one up, half of what is left until then.
   const killAtMs = monotonicMs() + 2_000;
@@ -70,7 +64,7 @@ onBench('while its supervisor is at work init leaves the time of an acknowledged
   assert.equal(init.stdout(), 'up\n');
 });
 
-onBench('an acknowledged stop goes on when its supervisor hangs, before the KILL', async (bench) => {
+onBench('init continues an acknowledged stop before the KILL when the supervisor hangs', async (bench) => {
   const { init, supervisor } = await stopping(bench, { signal: SIGUSR1, atMs: 1 });
   const now = monotonicMs();
   supervisor.commit('kill-at', now + 3_000, 'leave-at', now + 3_000, 'due', now + 1);
@@ -79,7 +73,7 @@ onBench('an acknowledged stop goes on when its supervisor hangs, before the KILL
   assert.deepEqual(await init.ended, { code: 128 + SIGKILL, signal: null });
 });
 
-onBench('a stop that init has begun goes on when it goes on alone: one stop signal, and the KILL', async (bench) => {
+onBench('init alone continues its own stop with one stop signal and the KILL', async (bench) => {
   const { init, supervisor } = await begin(bench, [...IN_A_POD, '--', ...DEAF]);
   await passed(supervisor, bench, 'ack', 1, ...fallback({ waitMs: 1, graceMs: 4_000 }));
   send(init.pid, 'SIGTERM');
@@ -89,7 +83,7 @@ onBench('a stop that init has begun goes on when it goes on alone: one stop sign
   assert.equal(init.stdout(), 'up\nterm\n');
 });
 
-onBench('A3 once the supervisor has acknowledged a stop, the KILL comes when it says, or never', async (bench) => {
+onBench('A3 the supervisor decides when the KILL of an acknowledged stop comes', async (bench) => {
   const { init, supervisor } = await begin(bench, [...IN_A_POD, '--', ...DEAF]);
   supervisor.commit('ack', 1, ...fallback({ graceMs: 600 }));
   send(init.pid, 'SIGTERM');
@@ -107,30 +101,27 @@ onBench('A3 once the supervisor has acknowledged a stop, the KILL comes when it 
   assert.deepEqual((await supervisor.expect('exited')).slice(2), ['signal', String(SIGKILL), '0']);
 });
 
-eachBuild(
-  'A4 stop requests reach a command that nothing waits for before there is a supervisor, and go on to reach it',
-  async (t, build) => {
-    for (const words of [[], ['--drain', '0s'], ['--name', 'web', '--grace-period', '60s']]) {
-      const bench = await layBench(t, build);
-      const release = bench.holdSupervisor();
-      const init = bench.start([...words, '--', ...DEAF]);
-      await init.says('up');
-      send(init.pid, 'SIGTERM');
-      await init.says('term');
-      release();
-      const supervisor = await init.supervisor();
-      await supervisor.expect('spawned');
-      assert.deepEqual((await supervisor.expect('forwarded')).slice(0, 2), [String(SIGTERM), String(SIGTERM)]);
-      send(init.pid, 'SIGTERM');
-      assert.equal((await supervisor.expect('forwarded'))[0], String(SIGTERM));
-      supervisor.commit('exit', 0);
-      await init.ended;
-    }
-  },
-);
+eachBuild('A4 init forwards stop requests at once where nothing has to be waited for', async (t, build) => {
+  for (const words of [[], ['--drain', '0s'], ['--name', 'web', '--grace-period', '60s']]) {
+    const bench = await layBench(t, build);
+    const release = bench.holdSupervisor();
+    const init = bench.start([...words, '--', ...DEAF]);
+    await init.says('up');
+    send(init.pid, 'SIGTERM');
+    await init.says('term');
+    release();
+    const supervisor = await init.supervisor();
+    await supervisor.expect('spawned');
+    assert.deepEqual((await supervisor.expect('forwarded')).slice(0, 2), [String(SIGTERM), String(SIGTERM)]);
+    send(init.pid, 'SIGTERM');
+    assert.equal((await supervisor.expect('forwarded'))[0], String(SIGTERM));
+    supervisor.commit('exit', 0);
+    await init.ended;
+  }
+});
 
 eachBuild(
-  'A4 where peers or a drain may have to be waited for, the first stop request is left to the supervisor',
+  'A4 init leaves the first stop request to the supervisor where peers or a drain may matter',
   async (t, build) => {
     for (const words of [IN_A_POD, ['--drain', '5s']]) {
       const bench = await layBench(t, build);
@@ -148,7 +139,7 @@ eachBuild(
   },
 );
 
-eachBuild('A4 the declared grace period is kept before there is a supervisor', async (t, build) => {
+eachBuild('A4 init keeps the declared grace period before there is a supervisor', async (t, build) => {
   const ways = [
     { words: ['--grace-period', '200ms'], env: { SEXTON_GRACE_PERIOD: '90m' }, told: 'forwarded' },
     { words: [...IN_A_POD], env: { SEXTON_GRACE_PERIOD: '000200ms' }, told: 'signal' },
@@ -173,7 +164,7 @@ eachBuild('A4 the declared grace period is kept before there is a supervisor', a
   }
 });
 
-onBench('A5, K03 a stop request that is pending when init reads a spawn comes first', async (bench) => {
+onBench('A5, K03 a pending stop request comes before a spawn that init reads', async (bench) => {
   const { init, supervisor } = await attend(bench);
   // While init stands still both arrive, the order to start first.
   send(init.pid, 'SIGSTOP');

@@ -18,7 +18,7 @@ onBench('init starts the Node that SEXTON_NODE names, and not the one in PATH', 
   assert.deepEqual(about.argv.slice(1), [bench.path('app/main.cjs'), 'status']);
 });
 
-onBench('the application does not see SEXTON_NODE, and starts at once all the same', async (bench) => {
+onBench('the application starts at once and does not see SEXTON_NODE', async (bench) => {
   const { init, supervisor } = await attend(bench, shell('echo "told: $SEXTON_NODE, $LAST"'), {
     env: { SEXTON_NODE: NODE, LAST: 'kept' },
   });
@@ -28,7 +28,7 @@ onBench('the application does not see SEXTON_NODE, and starts at once all the sa
   await init.ended;
 });
 
-onBench('P11 bytes that are not UTF-8 come through Node encoded, and init decodes them', async (bench) => {
+onBench('P11 init decodes the bytes that a Node before it has encoded', async (bench) => {
   rmSync(bench.path('bin/node'));
   const bytes = Buffer.from(Array.from({ length: 255 }, (_, index) => index + 1));
   const text = bytes.toString('latin1');

@@ -13,7 +13,7 @@ import { AGENT, attend, type Bench, hasPassed, onBench, REFUSED } from './script
 const HASTY: readonly Build[] = [{ name: 'hasty', path: built('hasty', { hangMs: 2_000 }) }];
 
 onBench(
-  'A3 a supervisor whose next commit does not come when it is due is KILLed and replaced',
+  'A3 init replaces a supervisor whose next commit is overdue',
   async (bench) => {
     const init = bench.start(['--', ...AGENT]);
     const first = await init.supervisor();
@@ -29,7 +29,7 @@ onBench(
 );
 
 onBench(
-  'A3 a supervisor that hangs before its first commit is KILLed and replaced',
+  'A3 init replaces a supervisor that hangs before its first commit',
   async (bench) => {
     const starts = replaceNode(bench, 'kill -STOP $$');
     const init = bench.start(REFUSED);
@@ -44,7 +44,7 @@ onBench(
 );
 
 onBench(
-  'A4 init waits for a supervisor that makes progress, however long it takes to begin',
+  'A4 init waits for a slow supervisor while it makes progress',
   async (bench) => {
     const gate = bench.path('gate');
     const starts = replaceNode(bench, `while [ ! -e '${gate}' ]; do :; done; exec '${NODE}' "$@"`, 19);
@@ -69,7 +69,7 @@ onBench(
 );
 
 onBench(
-  'A3 a supervisor that was stopped together with init is not KILLed for it',
+  'A3 init does not blame a supervisor that was stopped together with it',
   async (bench) => {
     const { init, supervisor } = await attend(bench, ['--', ...AGENT]);
     await supervisor.expect('spawned');
@@ -94,7 +94,7 @@ onBench(
 );
 
 onBench(
-  'A3 a supervisor that was KILLed and cannot be reaped is abandoned, and another takes over',
+  'A3 init abandons a supervisor that it cannot reap, and starts another',
   async (bench, t) => {
     const init = bench.start(['--', ...AGENT]);
     const first = await init.supervisor();

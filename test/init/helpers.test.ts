@@ -6,7 +6,7 @@ import { waitFor, waitForFile } from '../helpers/wait.ts';
 import type { Supervisor } from './connection.ts';
 import { begin, onBench } from './scripted.ts';
 
-onBench('the end of a helper is reported with its code, signal or errno and what it wrote', async (bench) => {
+onBench('init reports the end of a helper with its code, signal or errno, and its output', async (bench) => {
   const { supervisor } = await begin(bench);
   sh(supervisor, 1, 'echo one; echo two >&2; exit 3');
   assert.deepEqual(await supervisor.expect('helper-ended'), ['1', 'code', '3', 'one\ntwo\n']);
@@ -20,7 +20,7 @@ onBench('the end of a helper is reported with its code, signal or errno and what
   assert.deepEqual(await supervisor.expect('helper-ended'), ['5', 'code', '0', 'a?b\ufffd']);
 });
 
-onBench('a helper is started once, also when its start is committed again', async (bench) => {
+onBench('a helper starts once, even if its start is committed again', async (bench) => {
   const { supervisor } = await begin(bench);
   sh(supervisor, 7, 'echo first');
   assert.deepEqual(await supervisor.expect('helper-ended'), ['7', 'code', '0', 'first\n']);
@@ -30,29 +30,26 @@ onBench('a helper is started once, also when its start is committed again', asyn
   assert.deepEqual(await supervisor.expect('helper-ended'), ['8', 'code', '0', 'next\n']);
 });
 
-onBench(
-  'P13 a helper has a session of its own and the application’s environment, mask and ignored signals',
-  async (bench) => {
-    const launcher = ['env', '--block-signal=USR2', '--ignore-signal=PIPE', '--ignore-signal=CHLD'];
-    const { init, supervisor } = await begin(bench, undefined, { launcher, env: { ODD: 'a b\n"c' } });
-    const own = 'cut -d" " -f 5,6 /proc/$$/stat | tr " " "\\n" | sort -u | sed "s/^$$\\$/leads/"';
-    // Not by a shell, which changes its mask.
-    supervisor.commit('exec', 1, 4096, 4, 'grep', '-E', '^Sig(Blk|Ign)', '/proc/self/status');
-    const masks = 'SigBlk:\t0000000000000800\nSigIgn:\t0000000000011000\n';
-    assert.equal((await supervisor.expect('helper-ended'))[3], masks);
-    const show = 'tr "\\0" "\\1" </proc/$$/environ; grep "Max open" /proc/$$/limits';
-    init.write(`${show}; echo done\n`);
-    await init.says('done\n');
-    sh(supervisor, 4, show);
-    assert.equal((await supervisor.expect('helper-ended'))[3], init.stdout().slice(3, -5));
-    sh(supervisor, 5, own);
-    assert.equal((await supervisor.expect('helper-ended'))[3], 'leads\n');
-    sh(supervisor, 6, 'for fd in /proc/$$/fd/*; do readlink $fd; done');
-    assert.match((await supervisor.expect('helper-ended'))[3] ?? '', /^\/dev\/null\n(pipe:\[\d+\])\n\1\n$/);
-  },
-);
+onBench('P13 a helper has its own session and the inherited environment, mask and ignored signals', async (bench) => {
+  const launcher = ['env', '--block-signal=USR2', '--ignore-signal=PIPE', '--ignore-signal=CHLD'];
+  const { init, supervisor } = await begin(bench, undefined, { launcher, env: { ODD: 'a b\n"c' } });
+  const own = 'cut -d" " -f 5,6 /proc/$$/stat | tr " " "\\n" | sort -u | sed "s/^$$\\$/leads/"';
+  // Not by a shell, which changes its mask.
+  supervisor.commit('exec', 1, 4096, 4, 'grep', '-E', '^Sig(Blk|Ign)', '/proc/self/status');
+  const masks = 'SigBlk:\t0000000000000800\nSigIgn:\t0000000000011000\n';
+  assert.equal((await supervisor.expect('helper-ended'))[3], masks);
+  const show = 'tr "\\0" "\\1" </proc/$$/environ; grep "Max open" /proc/$$/limits';
+  init.write(`${show}; echo done\n`);
+  await init.says('done\n');
+  sh(supervisor, 4, show);
+  assert.equal((await supervisor.expect('helper-ended'))[3], init.stdout().slice(3, -5));
+  sh(supervisor, 5, own);
+  assert.equal((await supervisor.expect('helper-ended'))[3], 'leads\n');
+  sh(supervisor, 6, 'for fd in /proc/$$/fd/*; do readlink $fd; done');
+  assert.match((await supervisor.expect('helper-ended'))[3] ?? '', /^\/dev\/null\n(pipe:\[\d+\])\n\1\n$/);
+});
 
-onBench('output beyond the limit is read and dropped', async (bench) => {
+onBench('init reads and drops output beyond the limit', async (bench) => {
   const { supervisor } = await begin(bench);
   sh(supervisor, 1, 'head -c 10000000 /dev/zero | tr "\\0" x && exit 4', 4096);
   assert.deepEqual(await supervisor.expect('helper-ended'), ['1', 'code', '4', 'x'.repeat(4096)]);
@@ -62,7 +59,7 @@ onBench('output beyond the limit is read and dropped', async (bench) => {
   assert.deepEqual(await supervisor.expect('helper-ended'), ['3', 'code', '0', '']);
 });
 
-onBench('a helper that closes its output runs on, and its end is reported', async (bench) => {
+onBench('init reports the end of a helper that has closed its output', async (bench) => {
   const { supervisor } = await begin(bench);
   sh(supervisor, 1, 'mkfifo go; echo before; exec >&- 2>&-; read line <go; exit 6');
   await waitForFile(bench.path('go'));
@@ -74,27 +71,24 @@ onBench('a helper that closes its output runs on, and its end is reported', asyn
   ]);
 });
 
-onBench(
-  'the end of a helper is that of its group, and is not held up by a process that escaped with the pipe',
-  async (bench) => {
-    const { supervisor } = await begin(bench);
-    sh(
-      supervisor,
-      1,
-      'sleep 1000 & echo $!; setsid sh -c "echo out; exec sleep 1000" & while :; do read state </proc/$!/comm; case $state in sleep) break;; esac; done; echo $!',
-    );
-    const [id, how, value, output = ''] = await supervisor.expect('helper-ended');
-    assert.deepEqual([id, how, value], ['1', 'code', '0']);
-    const [inside, out, escaped] = output.trim().split('\n');
-    assert.equal(out, 'out');
-    assert.ok(hasEnded(Number(inside)), 'the group is empty');
-    await waitFor('the process that escaped sleeps on', () => stateOf(Number(escaped)) === 'S');
-    process.kill(Number(escaped), 'SIGKILL');
-    await waitFor('it is reaped', () => stateOf(Number(escaped)) === undefined);
-  },
-);
+onBench('the end of a helper waits for its group, but not for a process that escaped with the pipe', async (bench) => {
+  const { supervisor } = await begin(bench);
+  sh(
+    supervisor,
+    1,
+    'sleep 1000 & echo $!; setsid sh -c "echo out; exec sleep 1000" & while :; do read state </proc/$!/comm; case $state in sleep) break;; esac; done; echo $!',
+  );
+  const [id, how, value, output = ''] = await supervisor.expect('helper-ended');
+  assert.deepEqual([id, how, value], ['1', 'code', '0']);
+  const [inside, out, escaped] = output.trim().split('\n');
+  assert.equal(out, 'out');
+  assert.ok(hasEnded(Number(inside)), 'the group is empty');
+  await waitFor('the process that escaped sleeps on', () => stateOf(Number(escaped)) === 'S');
+  process.kill(Number(escaped), 'SIGKILL');
+  await waitFor('it is reaped', () => stateOf(Number(escaped)) === undefined);
+});
 
-onBench('a helper that is ended takes its group with it, and its end is reported once', async (bench) => {
+onBench('end-helper ends the whole group, and init reports one end', async (bench) => {
   const { supervisor } = await begin(bench);
   sh(supervisor, 1, 'trap "" TERM HUP INT; sleep 1000 & echo $!; touch up; wait; sleep 1000');
   await waitForFile(bench.path('up'));
@@ -107,7 +101,7 @@ onBench('a helper that is ended takes its group with it, and its end is reported
   assert.equal((await supervisor.expect('helper-ended'))[3], 'next\n');
 });
 
-onBench('a helper is never taken for the application', async (bench) => {
+onBench('init never mistakes a helper for the application', async (bench) => {
   const { init, supervisor } = await begin(bench);
   sh(supervisor, 1, 'trap "touch got" TERM; touch up; while :; do sleep 1000 & wait $!; done');
   await waitForFile(bench.path('up'));
@@ -122,7 +116,7 @@ onBench('a helper is never taken for the application', async (bench) => {
   assert.ok(!readdirSync(bench.dir).includes('got'));
 });
 
-onBench('a helper beyond the 16 whose end is not acknowledged is refused', async (bench) => {
+onBench('init refuses a helper beyond 16 whose end is not acknowledged', async (bench) => {
   const { supervisor } = await begin(bench);
   for (let id = 1; id <= 16; id++) supervisor.commit('exec', id, 10, 2, 'echo', id);
   let last = '0';
@@ -141,7 +135,7 @@ onBench('a helper beyond the 16 whose end is not acknowledged is refused', async
   assert.deepEqual(await supervisor.expect('helper-ended'), ['19', 'code', '0', '19\n']);
 });
 
-onBench('K01 the next supervisor is told the end of a helper, with its output', async (bench) => {
+onBench('K01 the next supervisor gets the end of a helper with its output', async (bench) => {
   const { init, supervisor } = await begin(bench);
   sh(supervisor, 1, 'mkfifo go; echo before; touch up; read line <go; echo after');
   sh(supervisor, 2, 'echo told');
@@ -156,7 +150,7 @@ onBench('K01 the next supervisor is told the end of a helper, with its output', 
   assert.deepEqual(ends[0], ['1', 'code', '0', 'before\nafter\n']);
 });
 
-onBench('when init leaves, its helpers and all of their groups are ended', async (bench) => {
+onBench('init ends its helpers and their groups when it leaves', async (bench) => {
   const { init, supervisor } = await begin(bench);
   sh(supervisor, 1, 'trap "" TERM; echo $$ >pids; sleep 1000 & echo $! >>pids; touch up; wait; sleep 1000');
   await waitForFile(bench.path('up'));
@@ -165,7 +159,7 @@ onBench('when init leaves, its helpers and all of their groups are ended', async
   for (const pid of readFileSync(bench.path('pids'), 'utf8').trim().split('\n')) assert.ok(hasEnded(Number(pid)), pid);
 });
 
-onBench('when init goes on without a supervisor it ends the helpers, and tells the next supervisor', async (bench) => {
+onBench('init alone ends the helpers, and reports them to the next supervisor', async (bench) => {
   const { init, supervisor } = await begin(bench);
   sh(supervisor, 1, 'touch up; echo $$; exec sleep 1000');
   await waitForFile(bench.path('up'));

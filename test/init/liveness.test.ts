@@ -11,7 +11,7 @@ import { attend, hasPassed, onBench, REFUSED } from './scripted.ts';
 
 const { SIGUSR1 } = constants.signals;
 
-onBench('K14 peers that hold a connection see its end when init is killed, and not before', async (bench) => {
+onBench('K14 the connections of peers end when init is killed, and not before', async (bench) => {
   const { init, supervisor } = await attend(bench);
   writeFileSync(bench.path('live'), 'what was here before');
   supervisor.commit('listen', bench.path('live'));
@@ -43,7 +43,7 @@ onBench('a second listen at the same path takes new peers and keeps the old', as
   assert.ok(!before.closed);
 });
 
-onBench('a peer that still waits to be accepted is not refused because of a new socket', async (bench) => {
+onBench('a new socket does not refuse a peer that waits to be accepted', async (bench) => {
   const { init, supervisor } = await attend(bench);
   supervisor.commit('listen', bench.path('live'));
   await peer(bench.path('live'));
@@ -83,7 +83,7 @@ onBench('init says once that it cannot listen, and goes on', async (bench) => {
   ]);
 });
 
-onBench('nothing is made or removed behind a link in the place of the directory', async (bench) => {
+onBench('init follows no link in the place of the directory', async (bench) => {
   const { init, supervisor } = await attend(bench);
   mkdirSync(bench.path('theirs'));
   writeFileSync(bench.path('theirs/live'), '');
@@ -95,7 +95,7 @@ onBench('nothing is made or removed behind a link in the place of the directory'
 });
 
 onBench(
-  'a socket is made where there is no /proc',
+  'init binds the socket without /proc',
   async (bench, t) => {
     if (needsRoot) return t.skip(needsRoot);
     const launcher = ['unshare', '-m', 'sh', '-c', 'mount -t tmpfs none /proc && exec "$@"', 'sh'];
@@ -106,26 +106,23 @@ onBench(
   [STATIC], // AddressSanitizer needs /proc
 );
 
-onBench(
-  'peers beyond the bound wait, none is refused, and they do not use up the descriptors that init needs',
-  async (bench) => {
-    const init = bench.start(REFUSED, { launcher: ['sh', '-c', 'ulimit -n 64; exec "$@"', 'sh'] });
-    const supervisor = await init.supervisor();
-    supervisor.commit('listen', bench.path('live'));
-    const peers: Peer[] = [];
-    for (let i = 0; i < 80; i++) peers.push(await peer(bench.path('live')));
-    supervisor.commit('spawn', 1, 0, 1, 'true');
-    await supervisor.expect('spawned');
-    await supervisor.expect('exited');
-    await supervisor.expect('group-gone');
-    await supervisor.kill();
-    const _next = await init.supervisor();
-    assert.ok(peers.every((it) => !it.closed));
-    for (const it of peers.slice(0, 60)) it.socket.destroy();
-    send(init.pid, 'SIGKILL');
-    await waitFor('the rest see the end', () => peers.every((it) => it.closed));
-  },
-);
+onBench('peers beyond the limit wait, and leave init the descriptors that it needs', async (bench) => {
+  const init = bench.start(REFUSED, { launcher: ['sh', '-c', 'ulimit -n 64; exec "$@"', 'sh'] });
+  const supervisor = await init.supervisor();
+  supervisor.commit('listen', bench.path('live'));
+  const peers: Peer[] = [];
+  for (let i = 0; i < 80; i++) peers.push(await peer(bench.path('live')));
+  supervisor.commit('spawn', 1, 0, 1, 'true');
+  await supervisor.expect('spawned');
+  await supervisor.expect('exited');
+  await supervisor.expect('group-gone');
+  await supervisor.kill();
+  const _next = await init.supervisor();
+  assert.ok(peers.every((it) => !it.closed));
+  for (const it of peers.slice(0, 60)) it.socket.destroy();
+  send(init.pid, 'SIGKILL');
+  await waitFor('the rest see the end', () => peers.every((it) => it.closed));
+});
 
 interface Peer {
   readonly socket: Socket;

@@ -8,7 +8,7 @@ import { AGENT, attend, onBench, shell } from './scripted.ts';
 const NAMESPACE = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
 const COUNT = 10_000;
 
-onBench(`P01 PID 1 reaps ${COUNT} orphans, and reports none of them to the supervisor`, async (bench, t) => {
+onBench(`P01 PID 1 reaps ${COUNT} orphans, and reports none to the supervisor`, async (bench, t) => {
   if (!canUnshare()) return t.skip('needs PID namespaces');
   const { init, supervisor } = await attend(bench, ['--', makeOrphans(bench.dir), String(COUNT)], {
     launcher: NAMESPACE,
@@ -28,7 +28,7 @@ onBench(`P01 PID 1 reaps ${COUNT} orphans, and reports none of them to the super
   assert.deepEqual(await init.ended, { code: 5, signal: null });
 });
 
-onBench('when init is PID 1 its exit ends the whole namespace, with its code', async (bench, t) => {
+onBench('the exit of PID 1 ends the whole namespace with its code', async (bench, t) => {
   if (!canUnshare()) return t.skip('needs PID namespaces');
   const init = bench.start(shell('setsid sleep 600 & sleep 600 & echo up; wait'), { launcher: NAMESPACE });
   const supervisor = await init.supervisor();
@@ -39,7 +39,7 @@ onBench('when init is PID 1 its exit ends the whole namespace, with its code', a
   await supervisor.closed();
 });
 
-onBench('when init is not PID 1 it adopts orphans as a subreaper and reaps them silently', async (bench) => {
+onBench('init adopts and reaps orphans silently where it is not PID 1', async (bench) => {
   const { init, supervisor } = await attend(bench, ['--', ...AGENT]);
   const [, application] = await supervisor.expect('spawned');
   await init.says('up');

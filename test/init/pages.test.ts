@@ -17,7 +17,7 @@ const LARGE = {
 };
 
 onBench(
-  'A12 the pages of one helper’s output are released, and no page of another’s or of the memo',
+  'A12 init releases the pages of one helper’s output, and no others',
   async (bench) => {
     const init = bench.start(REFUSED);
     const first = await init.supervisor();

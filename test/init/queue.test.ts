@@ -7,7 +7,7 @@ import { AGENT, onBench } from './scripted.ts';
 
 const PLACES = 16;
 
-onBench('a full queue has room for the helpers that find a place and for the end of a sweep', async (bench) => {
+onBench('a full queue has room for the ends of helpers and of a sweep', async (bench) => {
   const release = bench.holdSupervisor();
   const init = bench.start(['--', ...AGENT]);
   await init.says('up');

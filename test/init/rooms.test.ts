@@ -14,7 +14,7 @@ const homes = new Map(
   [...files].flatMap(([path, text]) => [...text.matchAll(DEFINITION)].map(([, name]) => [name, path] as const)),
 );
 
-test('no file of init calls one that calls it, not even through others', () => {
+test('no file of init calls one that calls it, directly or through others', () => {
   for (const path of files.keys()) assert.ok(!isReached(path, path), `${basename(path)} is called by one it calls`);
 });
 

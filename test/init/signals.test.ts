@@ -16,7 +16,7 @@ const ALL = Array.from({ length: 64 }, (_, index) => index + 1).filter(
   (number) => ![SIGKILL, SIGSTOP, SIGCHLD].includes(number),
 );
 
-onBench('P02 every signal that can be received is reported once, with its sender', async (bench) => {
+onBench('P02 init reports every signal once, with its sender', async (bench) => {
   const { init, supervisor } = await attend(bench);
   for (const number of ALL) {
     sendNumber(init.pid, number);
@@ -27,13 +27,13 @@ onBench('P02 every signal that can be received is reported once, with its sender
   assert.deepEqual((await supervisor.expect('signal'))[0], String(SIGUSR1), 'CHLD is not reported');
 });
 
-onBench('real-time signals are each reported, however many come at once', async (bench) => {
+onBench('init reports each real-time signal, however many come at once', async (bench) => {
   const { init, supervisor } = await attend(bench);
   for (let i = 0; i < 200; i++) sendNumber(init.pid, 40);
   for (let i = 0; i < 200; i++) assert.equal((await supervisor.expect('signal'))[0], '40');
 });
 
-onBench('P03 signals that come before the supervisor’s first commit wait for it in order', async (bench) => {
+onBench('P03 signals wait in order for the supervisor’s first commit', async (bench) => {
   const release = bench.holdSupervisor();
   // A member of a pod: to a command that is alone the first stop request goes on at once.
   const init = bench.start(['--graveyard', '/graveyard', '--', ...AGENT]);
@@ -48,7 +48,7 @@ onBench('P03 signals that come before the supervisor’s first commit wait for i
 });
 
 for (const limit of [3, 0])
-  onBench(`P02 a stop arrives where the limit of open files is lowered to ${limit} meanwhile`, async (bench) => {
+  onBench(`P02 a stop arrives although the limit of open files is lowered to ${limit}`, async (bench) => {
     const init = bench.start(shell(SPEAKING), { env: { SEXTON_LOG_LEVEL: undefined } });
     await init.says('up');
     const lowered = spawnSync('prlimit', ['--pid', String(init.pid), `--nofile=${limit}:${limit}`]);
@@ -59,7 +59,7 @@ for (const limit of [3, 0])
     assert.deepEqual(await init.ended, { code: 7, signal: null });
   });
 
-onBench('init hears its supervisor where the limit of open files is lowered meanwhile', async (bench) => {
+onBench('init reads commits although the limit of open files is lowered', async (bench) => {
   const { init, supervisor } = await begin(bench);
   assert.equal(spawnSync('prlimit', ['--pid', String(init.pid), '--nofile=3:3']).status, 0);
   send(init.pid, 'SIGUSR1');
@@ -68,7 +68,7 @@ onBench('init hears its supervisor where the limit of open files is lowered mean
   assert.deepEqual(await init.ended, { code: 9, signal: null });
 });
 
-onBench('sequence numbers rise by one and times never fall', async (bench) => {
+onBench('the sequence numbers of events rise by one, and their times never fall', async (bench) => {
   const { init, supervisor } = await attend(bench, ['--', 'true']);
   const [, , startedAt] = supervisor.hello;
   sendNumber(init.pid, SIGUSR1);
@@ -133,23 +133,20 @@ onBench('A7 only the stopped processes of a group get CONT', async (bench) => {
   await init.ended;
 });
 
-onBench(
-  'group-gone comes only when the last process of the group has ended, and kill reaches those left until then',
-  async (bench) => {
-    const { init, supervisor } = await attend(bench, shell('sleep 600 & echo left $!'));
-    await supervisor.expect('spawned');
-    await supervisor.expect('exited');
-    sendNumber(init.pid, SIGUSR1);
-    assert.equal((await supervisor.expect('signal'))[0], String(SIGUSR1), 'one is left');
-    supervisor.commit('kill', 1, SIGTERM);
-    assert.deepEqual(await supervisor.expect('group-gone'), ['1', '0']);
-    supervisor.commit('kill', 1, SIGTERM, 'kill', 77, SIGTERM);
-    sendNumber(init.pid, SIGUSR1);
-    await supervisor.expect('signal');
-  },
-);
+onBench('group-gone comes after the last process of the group, and kill reaches the others before', async (bench) => {
+  const { init, supervisor } = await attend(bench, shell('sleep 600 & echo left $!'));
+  await supervisor.expect('spawned');
+  await supervisor.expect('exited');
+  sendNumber(init.pid, SIGUSR1);
+  assert.equal((await supervisor.expect('signal'))[0], String(SIGUSR1), 'one is left');
+  supervisor.commit('kill', 1, SIGTERM);
+  assert.deepEqual(await supervisor.expect('group-gone'), ['1', '0']);
+  supervisor.commit('kill', 1, SIGTERM, 'kill', 77, SIGTERM);
+  sendNumber(init.pid, SIGUSR1);
+  await supervisor.expect('signal');
+});
 
-onBench('init forwards by the table without the supervisor, and reports a signal that is not in it', async (bench) => {
+onBench('init forwards by the table, and reports a signal that is not in it', async (bench) => {
   const init = bench.start(
     shell('trap "echo got usr1" USR1; trap "echo got rt" 50; echo up; while :; do read l; done'),
   );
@@ -172,7 +169,7 @@ onBench('init forwards by the table without the supervisor, and reports a signal
   assert.equal((await supervisor.expect('signal'))[0], String(SIGHUP));
 });
 
-onBench('a signal for a group that is gone is reported and not lost in the forward table', async (bench) => {
+onBench('init reports a signal for a group that is gone', async (bench) => {
   const { init, supervisor } = await attend(bench, ['--', 'true']);
   await supervisor.expect('spawned');
   await supervisor.expect('exited');
@@ -184,41 +181,38 @@ onBench('a signal for a group that is gone is reported and not lost in the forwa
   assert.ok(frames.some(([name, , , number]) => name === 'signal' && number === String(SIGHUP)));
 });
 
-onBench(
-  'the queue is bounded: beyond 4096 events one signal stands for all of its number, and no exit is lost',
-  async (bench) => {
-    const release = bench.holdSupervisor();
-    const init = bench.start(['--', ...AGENT]);
-    await init.says('up');
-    // The shell sends them: the kernel keeps as many real-time signals as RLIMIT_SIGPENDING allows.
-    init.write(
-      'i=0; while [ $i -lt 5000 ]; do kill -60 $PPID; i=$((i+1)); done; kill -61 $PPID; kill -62 $PPID; echo sent\n',
-    );
-    await init.says('sent');
-    // Not before: the kernel hands out CHLD ahead of all signals with a higher number.
-    await waitFor('all signals have been taken', () => pendingOf(init.pid) === 0n);
-    init.write('exit 3\n');
-    await waitFor('only the supervisor is left', () => childrenOf(init.pid).length === 1);
-    release();
-    const supervisor = await init.supervisor();
-    const names: string[] = [];
-    let acked = 0;
-    for (;;) {
-      const [name = '', seq = '', , number = ''] = await supervisor.next();
-      names.push(name === 'signal' ? number : name);
-      if (name === 'group-gone') break;
-      if (Number(seq) - acked === 500) {
-        supervisor.ack(seq);
-        acked = Number(seq);
-      }
+onBench('a full queue keeps one signal of each number, and every exit', async (bench) => {
+  const release = bench.holdSupervisor();
+  const init = bench.start(['--', ...AGENT]);
+  await init.says('up');
+  // The shell sends them: the kernel keeps as many real-time signals as RLIMIT_SIGPENDING allows.
+  init.write(
+    'i=0; while [ $i -lt 5000 ]; do kill -60 $PPID; i=$((i+1)); done; kill -61 $PPID; kill -62 $PPID; echo sent\n',
+  );
+  await init.says('sent');
+  // Not before: the kernel hands out CHLD ahead of all signals with a higher number.
+  await waitFor('all signals have been taken', () => pendingOf(init.pid) === 0n);
+  init.write('exit 3\n');
+  await waitFor('only the supervisor is left', () => childrenOf(init.pid).length === 1);
+  release();
+  const supervisor = await init.supervisor();
+  const names: string[] = [];
+  let acked = 0;
+  for (;;) {
+    const [name = '', seq = '', , number = ''] = await supervisor.next();
+    names.push(name === 'signal' ? number : name);
+    if (name === 'group-gone') break;
+    if (Number(seq) - acked === 500) {
+      supervisor.ack(seq);
+      acked = Number(seq);
     }
-    assert.deepEqual(names.slice(0, 2), ['spawned', '60']);
-    assert.deepEqual(names.slice(-4), ['61', '62', 'exited', 'group-gone']);
-    assert.equal(names.filter((it) => it === '60').length, 4095);
-  },
-);
+  }
+  assert.deepEqual(names.slice(0, 2), ['spawned', '60']);
+  assert.deepEqual(names.slice(-4), ['61', '62', 'exited', 'group-gone']);
+  assert.equal(names.filter((it) => it === '60').length, 4095);
+});
 
-test('signals are blocked by the first system call of the program', (t) => {
+test('the first system call of init blocks all signals', (t) => {
   if (spawnSync('strace', ['-V']).error) return t.skip('strace is not installed');
   const { stderr } = spawnSync('strace', [STATIC.path, '--help'], { encoding: 'utf8' });
   const [, second] = stderr.split('\n');

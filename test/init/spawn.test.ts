@@ -11,7 +11,7 @@ const DEADLY = Array.from({ length: 64 }, (_, index) => index + 1).filter(
   (number) => ![17, 18, 19, 20, 21, 22, 23, 28, 32, 33].includes(number),
 );
 
-onBench('P04 a child killed by each signal is reported with exactly that signal, real-time ones too', async (bench) => {
+onBench('P04 init reports a killed child with exactly its signal, real-time ones included', async (bench) => {
   const { init, supervisor } = await attend(bench, ['--name', 'x', '--frobnicate', '--', 'true']);
   let seq = 0;
   for (const [index, number] of DEADLY.entries()) {
@@ -26,7 +26,7 @@ onBench('P04 a child killed by each signal is reported with exactly that signal,
   assert.deepEqual(await init.ended, { code: 0, signal: null });
 });
 
-onBench('the exit of a child that dumps core says so', async (bench, t) => {
+onBench('init reports that a child has dumped core', async (bench, t) => {
   if (readFileSync('/proc/sys/kernel/core_pattern', 'latin1').trim() !== 'core')
     return t.skip('needs core files in the working directory');
   const { supervisor } = await attend(bench, shell('ulimit -c unlimited && kill -QUIT $$'), { cwd: bench.dir });
@@ -35,7 +35,7 @@ onBench('the exit of a child that dumps core says so', async (bench, t) => {
   assert.deepEqual(exited.slice(2), ['signal', String(constants.signals.SIGQUIT), '1']);
 });
 
-onBench('exit codes come through unchanged', async (bench) => {
+onBench('init reports exit codes unchanged', async (bench) => {
   const { supervisor } = await attend(bench);
   for (const [index, code] of [0, 1, 125, 126, 127, 128, 143, 255].entries()) {
     supervisor.commit('spawn', index + 1, 0, 3, 'sh', '-c', `exit ${code}`);
@@ -45,7 +45,7 @@ onBench('exit codes come through unchanged', async (bench) => {
   }
 });
 
-onBench('P07 each reason why a program cannot be executed has its errno', async (bench) => {
+onBench('P07 init reports why a program cannot be executed', async (bench) => {
   mkdirSync(bench.path('first'));
   mkdirSync(bench.path('second'));
   writeFileSync(bench.path('plain'), 'x', { mode: 0o644 });
@@ -130,7 +130,7 @@ for (const [how, launcher] of Object.entries(LAUNCHERS)) {
 
 /** Shells clear the mask for themselves, so here no shell is between. */
 for (const how of ['plain', 'signals ignored', 'signals blocked']) {
-  onBench(`P13 mask and dispositions reach a program that is not a shell: ${how}`, async (bench) => {
+  onBench(`P13 a program that is not a shell inherits mask and dispositions: ${how}`, async (bench) => {
     const launcher = LAUNCHERS[how] ?? [];
     const words = ['grep', '-E', '^(SigPnd|ShdPnd|SigBlk|SigIgn|SigCgt)', '/proc/self/status'];
     const direct = spawnSync('env', [...launcher, ...words], { encoding: 'utf8' });
@@ -153,7 +153,7 @@ onBench('P10 init leaves closed descriptors 0, 1 and 2 closed', async (bench) =>
   assert.ok(open.length >= 2 && open.every((fd) => fd > 2), String(open));
 });
 
-onBench('P11 arguments are passed on byte for byte, from the command line and from a frame', async (bench) => {
+onBench('P11 init passes arguments on byte for byte, from the command line and from a frame', async (bench) => {
   const long = 'x'.repeat(100_000);
   // Node cannot pass bytes that are not UTF-8, a shell can.
   const launcher = ['sh', '-c', 'exec "$@" "$(printf "\\377\\376")" ""', 'sh'];
@@ -181,39 +181,36 @@ onBench('the application leads a process group of its own in the session of init
   assert.equal(groupAndSession(Number(pid))[1], groupAndSession(init.pid)[1]);
 });
 
-onBench(
-  'the supervisor has a session of its own, nothing to read or write but stderr, and a cleaned environment',
-  async (bench) => {
-    const launcher = ['sh', '-c', 'exec "$@" 7</dev/zero', 'sh'];
-    const env = {
-      NODE_OPTIONS: '--nonsense',
-      LD_BIND_NOW: '1',
-      UV_THREADPOOL_SIZE: '9',
-      CHOKIDAR_USEPOLLING: '1',
-      GLIBC_TUNABLES: 'a',
-      MALLOC_X: '1',
-      OPENSSL_CONF: '/x',
-      SSL_CERT_FILE: '/x',
-      SEXTON_INIT_FD: '77',
-      SEXTON_NAME: 'kept',
-      NODENAME: 'kept',
-    };
-    const init = bench.start(['run', '--', 'true'], { launcher, env });
-    const { about } = await init.supervisor();
-    const { PATH: _, SX_DIR: __, PWD: ___, SEXTON_LOG_LEVEL: ____, ...rest } = about.env;
-    const solo = existsSync('/graveyard') ? {} : { SEXTON_INIT_SOLO: '1' };
-    assert.deepEqual(rest, { SEXTON_INIT_FD: '3', ...solo, SEXTON_NAME: 'kept', NODENAME: 'kept' });
-    assert.deepEqual(about.argv.slice(1), [bench.path('app/main.cjs'), 'run', '--', 'true']);
-    assert.equal(groupAndSession(about.pid)[1], about.pid);
-    const links = spawnSync('sh', [
-      '-c',
-      `readlink /proc/${about.pid}/fd/0 /proc/${about.pid}/fd/1; readlink -q /proc/${about.pid}/fd/7`,
-    ]);
-    const [stdin, stdout, seventh] = String(links.stdout).split('\n');
-    assert.deepEqual([stdin, stdout], ['/dev/null', '/dev/null']);
-    assert.notEqual(seventh, '/dev/zero');
-  },
-);
+onBench('the supervisor has its own session, only stderr, and a clean environment', async (bench) => {
+  const launcher = ['sh', '-c', 'exec "$@" 7</dev/zero', 'sh'];
+  const env = {
+    NODE_OPTIONS: '--nonsense',
+    LD_BIND_NOW: '1',
+    UV_THREADPOOL_SIZE: '9',
+    CHOKIDAR_USEPOLLING: '1',
+    GLIBC_TUNABLES: 'a',
+    MALLOC_X: '1',
+    OPENSSL_CONF: '/x',
+    SSL_CERT_FILE: '/x',
+    SEXTON_INIT_FD: '77',
+    SEXTON_NAME: 'kept',
+    NODENAME: 'kept',
+  };
+  const init = bench.start(['run', '--', 'true'], { launcher, env });
+  const { about } = await init.supervisor();
+  const { PATH: _, SX_DIR: __, PWD: ___, SEXTON_LOG_LEVEL: ____, ...rest } = about.env;
+  const solo = existsSync('/graveyard') ? {} : { SEXTON_INIT_SOLO: '1' };
+  assert.deepEqual(rest, { SEXTON_INIT_FD: '3', ...solo, SEXTON_NAME: 'kept', NODENAME: 'kept' });
+  assert.deepEqual(about.argv.slice(1), [bench.path('app/main.cjs'), 'run', '--', 'true']);
+  assert.equal(groupAndSession(about.pid)[1], about.pid);
+  const links = spawnSync('sh', [
+    '-c',
+    `readlink /proc/${about.pid}/fd/0 /proc/${about.pid}/fd/1; readlink -q /proc/${about.pid}/fd/7`,
+  ]);
+  const [stdin, stdout, seventh] = String(links.stdout).split('\n');
+  assert.deepEqual([stdin, stdout], ['/dev/null', '/dev/null']);
+  assert.notEqual(seventh, '/dev/zero');
+});
 
 /** Fields 5 and 6 of proc_pid_stat(5). */
 function groupAndSession(pid: number): [number, number] {

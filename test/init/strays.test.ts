@@ -11,14 +11,14 @@ const [TERM, KILL] = ['15', '9'];
 /** A shell that waits for ever and survives what it traps. */
 const STAY = 'while :; do sleep 1000 & wait $!; done';
 
-onBench('the end of a group tells how many strays are left, and a sweep ends them', async (bench) => {
+onBench('group-gone counts the strays that are left, and a sweep ends them', async (bench) => {
   const { supervisor, pids } = await withStrays(bench, ['exec sleep 1000', 'exec sleep 1000']);
   supervisor.commit('sweep', TERM);
   assert.deepEqual(await supervisor.expect('strays-gone'), []);
   for (const pid of pids) assert.equal(stateOf(pid), undefined);
 });
 
-onBench('a sweep when there is no stray is over at once', async (bench) => {
+onBench('a sweep without a stray is over at once', async (bench) => {
   const { init, supervisor } = await begin(bench);
   supervisor.commit('exec', 1, 0, 2, 'sleep', 1000);
   supervisor.commit('sweep', KILL);
@@ -56,7 +56,7 @@ onBench('a sweep reaches the group of a stray, and processes that become strays 
   assert.ok([...pids, ...more].every(hasEnded));
 });
 
-onBench('a sweep reaches processes that a living application leaves behind meanwhile', async (bench) => {
+onBench('a sweep reaches processes that a living application leaves behind', async (bench) => {
   const { init, supervisor } = await begin(bench);
   const stray = (name: string): string => `(setsid sh -c 'trap "touch ${name}" TERM; touch ${name}.up; ${STAY}' &)\n`;
   init.write(stray('first'));
@@ -72,7 +72,7 @@ onBench('a sweep reaches processes that a living application leaves behind meanw
   assert.equal((await supervisor.expect('exited'))[2], 'code', 'it was not touched');
 });
 
-onBench('a group whose leader has ended gets the signal once, however many strays are in it', async (bench) => {
+onBench('a sweep signals a group once, however many strays are in it', async (bench) => {
   const member = `sh -c 'trap "echo TERM >>got" TERM; echo $$ >>members; ${STAY}' &`;
   const script = `${member} ${member} ${member} while [ "$(wc -l 2>/dev/null <members)" != 3 ]; do :; done; exit`;
   const { supervisor } = await withStrays(
@@ -113,7 +113,7 @@ onBench('a process that a helper left behind in another session is a stray', asy
   assert.ok(hasEnded(Number(readFileSync(bench.path('pid'), 'utf8'))));
 });
 
-onBench('300 strays are swept, more than init remembers', async (bench) => {
+onBench('a sweep ends 300 strays, more than init remembers', async (bench) => {
   const { init, supervisor } = await begin(bench);
   init.write('for i in $(seq 300); do (setsid sleep 1000 &); done; exit 0\n');
   await supervisor.expect('exited');
@@ -134,7 +134,7 @@ onBench('K01 a sweep goes on when its supervisor dies', async (bench) => {
   await next.expect('strays-gone');
 });
 
-onBench('strays are found where the kernel does not list children, too', async (bench, t) => {
+onBench('init finds strays where the kernel does not list children', async (bench, t) => {
   if (spawnSync('unshare', ['--mount', 'true']).status !== 0) return t.skip('needs the right to mount');
   mkdirSync(bench.path('empty'));
   const { init, supervisor } = await begin(bench, undefined, { launcher: ['unshare', '--mount'] });

@@ -11,7 +11,7 @@ const { SIGUSR1, SIGUSR2 } = constants.signals;
 /** A commit that would be noticed if it were applied. */
 const PARTIAL = encodeFrame(['commit', 'ack', '1', 'memo', 'never', 'kill', '1', '9', 'exit', '3']);
 
-onBench('hello has the version, the id of this start, whether init is PID 1, and no memo yet', async (bench) => {
+onBench('hello has the version, an id of this start, and no memo yet', async (bench) => {
   const init = bench.start(REFUSED);
   const [version, hostId, startedAt, pid1, hasMemo, memo] = (await init.supervisor()).hello;
   assert.deepEqual([version, pid1, hasMemo, memo], ['1', '0', '0', '']);
@@ -19,44 +19,41 @@ onBench('hello has the version, the id of this start, whether init is PID 1, and
   assert.match(startedAt ?? '', /^[1-9][0-9]*$/);
 });
 
-onBench(
-  'P12 the next supervisor gets the events that are not acknowledged, and the memo of the last',
-  async (bench) => {
-    const init = bench.start(['--', ...AGENT]);
-    const first = await init.supervisor();
-    const hello = first.hello;
-    const spawned = await first.next();
-    send(init.pid, SIGUSR1);
-    const signal = await first.next();
-    const memo = `grün ${'m'.repeat(65_000)}`;
-    first.commit('ack', spawned[1] ?? '', 'memo', memo);
-    send(init.pid, SIGUSR2);
-    const later = await first.next();
-    await first.kill();
+onBench('P12 the next supervisor gets the unacknowledged events and the last memo', async (bench) => {
+  const init = bench.start(['--', ...AGENT]);
+  const first = await init.supervisor();
+  const hello = first.hello;
+  const spawned = await first.next();
+  send(init.pid, SIGUSR1);
+  const signal = await first.next();
+  const memo = `grün ${'m'.repeat(65_000)}`;
+  first.commit('ack', spawned[1] ?? '', 'memo', memo);
+  send(init.pid, SIGUSR2);
+  const later = await first.next();
+  await first.kill();
 
-    const second = await init.supervisor();
-    assert.deepEqual(second.hello, [...hello.slice(0, 4), '1', memo, '', '']);
-    assert.deepEqual(await second.next(), signal);
-    assert.deepEqual(await second.next(), later);
-    const cleared = encodeFrame(['commit', 'ack', later[1] ?? '', 'memo', '']);
-    second.raw(cleared);
-    await hasPassed(bench, second, cleared.length);
-    init.write('exit 6\n');
-    const exited = await second.next();
-    assert.deepEqual([exited[0], exited[5], exited[6]], ['exited', 'code', '6']);
-    await second.kill();
+  const second = await init.supervisor();
+  assert.deepEqual(second.hello, [...hello.slice(0, 4), '1', memo, '', '']);
+  assert.deepEqual(await second.next(), signal);
+  assert.deepEqual(await second.next(), later);
+  const cleared = encodeFrame(['commit', 'ack', later[1] ?? '', 'memo', '']);
+  second.raw(cleared);
+  await hasPassed(bench, second, cleared.length);
+  init.write('exit 6\n');
+  const exited = await second.next();
+  assert.deepEqual([exited[0], exited[5], exited[6]], ['exited', 'code', '6']);
+  await second.kill();
 
-    const third = await init.supervisor();
-    assert.deepEqual(third.hello.slice(4), ['1', '', '', '']);
-    assert.deepEqual(await third.next(), exited);
-    await third.expect('group-gone');
-    third.commit('exit', 6);
-    assert.deepEqual(await init.ended, { code: 6, signal: null });
-  },
-);
+  const third = await init.supervisor();
+  assert.deepEqual(third.hello.slice(4), ['1', '', '', '']);
+  assert.deepEqual(await third.next(), exited);
+  await third.expect('group-gone');
+  third.commit('exit', 6);
+  assert.deepEqual(await init.ended, { code: 6, signal: null });
+});
 
 for (const length of [1, 3, 4, 5, 12, PARTIAL.length - 1]) {
-  onBench(`P12 a commit of which only ${length} bytes arrived is not applied`, async (bench) => {
+  onBench(`P12 init does not apply a commit of which only ${length} bytes arrived`, async (bench) => {
     const { init, supervisor } = await attend(bench, ['--', ...AGENT]);
     await supervisor.expect('spawned');
     const whole = encodeFrame(['commit', 'memo', 'whole', 'spawn', '2', '0', '1', 'true']);
@@ -73,7 +70,7 @@ for (const length of [1, 3, 4, 5, 12, PARTIAL.length - 1]) {
   });
 }
 
-onBench('P12 a commit that arrived whole is applied although the supervisor died right after', async (bench) => {
+onBench('P12 init applies a whole commit although its supervisor died right after', async (bench) => {
   const { init, supervisor } = await attend(bench, ['--', ...AGENT]);
   await supervisor.expect('spawned');
   // Stopped, init cannot read before the supervisor is dead.
@@ -90,7 +87,7 @@ onBench('P12 a commit that arrived whole is applied although the supervisor died
   assert.deepEqual([name, seq], ['signal', '2']);
 });
 
-onBench('P12 the application does not notice that its supervisor dies again and again', async (bench) => {
+onBench('P12 the application does not notice the deaths of its supervisors', async (bench) => {
   const init = bench.start(['--', ...AGENT]);
   let pid: string | undefined;
   for (let round = 0; round < 5; round++) {
@@ -108,7 +105,7 @@ onBench('P12 the application does not notice that its supervisor dies again and 
   }
 });
 
-onBench('a spawn whose child was started already does nothing', async (bench) => {
+onBench('a repeated spawn does nothing', async (bench) => {
   const { init, supervisor } = await attend(bench, ['--', ...AGENT]);
   await supervisor.expect('spawned');
   supervisor.commit(
@@ -140,7 +137,7 @@ onBench('a spawn whose child was started already does nothing', async (bench) =>
   assert.equal((await supervisor.expect('exited'))[3], '4');
 });
 
-onBench('frames may come in pieces, and many at once', async (bench) => {
+onBench('init reads frames in pieces, and many at once', async (bench) => {
   const { supervisor } = await attend(bench);
   const bytes = Buffer.concat(
     Array.from({ length: 20 }, (_, index) => encodeFrame(['commit', 'spawn', String(index + 1), '0', '1', 'true'])),
@@ -154,14 +151,14 @@ onBench('frames may come in pieces, and many at once', async (bench) => {
   }
 });
 
-onBench('a supervisor that closes its connection and lives on is KILLed and replaced', async (bench) => {
+onBench('init replaces a supervisor that closes its connection and lives on', async (bench) => {
   const { init, supervisor } = await attend(bench, ['--', ...AGENT]);
   supervisor.end();
   await waitFor('it is dead', () => hasEnded(supervisor.about.pid));
   await init.supervisor();
 });
 
-onBench('a supervisor that aborts is started again, although it ignores ABRT', async (bench) => {
+onBench('init replaces a supervisor that aborts, although it ignores ABRT', async (bench) => {
   const { init, supervisor } = await attend(bench, ['--', ...AGENT]);
   supervisor.abort();
   await supervisor.closed();
@@ -169,7 +166,7 @@ onBench('a supervisor that aborts is started again, although it ignores ABRT', a
 });
 
 onBench(
-  'a supervisor that acknowledges nothing is KILLed after a while and replaced',
+  'init replaces a supervisor that acknowledges nothing',
   async (bench) => {
     const init = bench.start(['--', ...AGENT]);
     const first = await init.supervisor();

@@ -64,7 +64,7 @@ onBench('P14 K12 as PID 1 on a terminal: Ctrl-C reaches the application once', a
   assert.equal((await init.ended).code, 9);
 });
 
-onBench('a signal from the terminal to init is marked; a change of the window size is not reported', async (bench) => {
+onBench('init marks a signal from the terminal, and does not report a change of the window size', async (bench) => {
   const init = onTerminal(bench, `exec ${bench.sexton} --frobnicate`);
   const supervisor = await init.supervisor();
   const terminal = readlinkSync(`/proc/${supervisor.about.ppid}/fd/0`);
@@ -94,24 +94,21 @@ onBench('P05 Ctrl-Z stops the application and init with it, and fg continues bot
   await shell.says('\nprompt is back');
 });
 
-onBench(
-  'P05 init that was started in the background leaves the terminal to the shell; fg gives it to the application',
-  async (bench) => {
-    const shell = onTerminal(bench, 'exec bash --norc --noprofile -i');
-    shell.write(`${bench.sexton} -- ${layReader(bench)} &\n`);
-    const supervisor = await shell.supervisor();
-    const [, pid] = await supervisor.expect('spawned');
-    await waitFor('reading from the background has stopped both', () =>
-      [supervisor.about.ppid, Number(pid)].every((it) => stateOf(it) === 'T'),
-    );
-    shell.write('echo "shell still reads"\n');
-    await shell.says('\nshell still reads');
-    shell.write('fg\n');
-    await waitFor('the application has the foreground', () => foregroundOf(supervisor.about.ppid) === Number(pid));
-    shell.write('hello\n');
-    await shell.says('got hello');
-  },
-);
+onBench('P05 init in the background leaves the terminal to the shell until fg', async (bench) => {
+  const shell = onTerminal(bench, 'exec bash --norc --noprofile -i');
+  shell.write(`${bench.sexton} -- ${layReader(bench)} &\n`);
+  const supervisor = await shell.supervisor();
+  const [, pid] = await supervisor.expect('spawned');
+  await waitFor('reading from the background has stopped both', () =>
+    [supervisor.about.ppid, Number(pid)].every((it) => stateOf(it) === 'T'),
+  );
+  shell.write('echo "shell still reads"\n');
+  await shell.says('\nshell still reads');
+  shell.write('fg\n');
+  await waitFor('the application has the foreground', () => foregroundOf(supervisor.about.ppid) === Number(pid));
+  shell.write('hello\n');
+  await shell.says('got hello');
+});
 
 /** The foreground group of a process's terminal: field 8 of proc_pid_stat(5). */
 function foregroundOf(pid: number): number {
