@@ -264,7 +264,7 @@ void end_as_prepared(struct init *init) {
   if (!replace_tombstone(reflexes->words, init->self.host_id, tombstone)) return;
   bool leaves = end.leaves_with != STAYS && (init->supervisor.pid == 0 || is_asleep);
   if (leaves && leave_evidence(&end, &course) && write_log(&end, &course)) leave(init, end.leaves_with);
-  if (*prelude) return;
+  if (*prelude || is_killed) return;
   event->kind = EV_END_WRITTEN;
   take_gone_child(&init->children);
 }
