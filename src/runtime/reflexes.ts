@@ -4,6 +4,7 @@
  * from is another one; a little later, once the tombstone of the new state is written, there is the next.
  */
 import { dirname, join } from 'node:path';
+import type { TerminationLog } from '../config/run-config.ts';
 import type { MemberConfig } from '../core/config.ts';
 import { handleOf, MAX_SOCKET_PATH_BYTES } from '../core/format/tombstone.ts';
 import { fill, type PreparedEnd, preparedEnds, preparedStop, type Use } from '../core/lifecycle/prepared-ends.ts';
@@ -11,11 +12,10 @@ import { type EndWith, endWithMains, isCalm, isStill, type Known } from '../core
 import { SIGTERM } from '../core/signals.ts';
 import type { State } from '../core/state/state.ts';
 import type { Instant } from '../core/time.ts';
-import { isLocalFile } from './graveyard/unchanged.ts';
 import { MAX_PREPARED_BYTES } from './host/frames.ts';
 import type { HostCommand } from './host/host.ts';
+import { isLocalFile } from './local-volume.ts';
 import type { Log } from './log.ts';
-import type { TerminationLog } from './termination-log.ts';
 
 export interface ReflexesOptions {
   readonly member: MemberConfig;

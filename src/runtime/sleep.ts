@@ -26,7 +26,7 @@ export interface SleeperOptions {
   readonly state: () => State | undefined;
   readonly rest: () => Rest;
   /** undefined: solo, or not there yet. */
-  readonly membership: () => Pick<Membership, 'vigil' | 'entrust'> | undefined;
+  readonly membership: () => Pick<Membership, 'sleepWatch' | 'handOver'> | undefined;
   /** What the host is to do about a stop while nobody is awake. */
   readonly prepareStop: () => readonly HostCommand[];
   /** One commit, with the memo; `held` is for the memo from then on. */
@@ -88,19 +88,19 @@ export class Sleeper {
     const isUndisturbed = (): boolean => this.#isOpen && this.#events === events && this.#mayRest();
     if (!isUndisturbed()) return;
     const place = membership();
-    const vigil = await place?.vigil();
-    if ((vigil === undefined && !member.solo) || !isUndisturbed()) return;
-    if (vigil !== undefined) {
-      commit([], vigil.held);
-      if (await withTimeout(place?.entrust(vigil) ?? Promise.resolve(), MOST.lookingMs)) return;
+    const watch = await place?.sleepWatch();
+    if ((watch === undefined && !member.solo) || !isUndisturbed()) return;
+    if (watch !== undefined) {
+      commit([], watch.held);
+      if (await withTimeout(place?.handOver(watch) ?? Promise.resolve(), MOST.lookingMs)) return;
       // What a change of a handle leads to is told in the next turn.
       await new Promise((resolve) => setImmediate(resolve));
-      const again = await place?.vigil();
-      if (again === undefined || !isSame(again, vigil) || !isUndisturbed()) return;
+      const again = await place?.sleepWatch();
+      if (again === undefined || !isSame(again, watch) || !isUndisturbed()) return;
     }
     log.say('debug', 'nothing is due: asleep until something happens');
     await log.flush(MOST.flushingMs);
-    const shown = vigil === undefined ? [] : [{ type: 'asleepAt', path: vigil.own } as const];
+    const shown = watch === undefined ? [] : [{ type: 'asleepAt', path: watch.own } as const];
     if (isUndisturbed() && !log.isWriting) commit([...shown, ...prepareStop(), { type: 'sleep' }]);
   }
 

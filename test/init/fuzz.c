@@ -1,8 +1,7 @@
 /*
- * Fuzz target of the commit decoder: the only code in init that reads what another process wrote. The first two bytes
- * of the input are the bounds, the rest is the body of a frame. What is checked besides memory: a body that validates
- * decodes to the end without an error, always to the same operations, each in the range that protocol.md gives, and
- * what they refer to lies in the body.
+ * Fuzz target of the commit decoder. The first two bytes of the input are the bounds, the rest is the body of a frame.
+ * A body that validates decodes to the end without an error, and always to the same operations. Each is in the range
+ * that protocol.md gives, and its text lies in the body.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -125,7 +124,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (size < BOUNDS_BYTES) return 0;
   struct bounds bounds = {.last_event = data[0], .words = data[1]};
   size_t length = size - BOUNDS_BYTES;
-  /* A block of exactly this size, so that a read behind its end is seen. */
+  /* The block has exactly this size, so that the sanitizer sees a read behind its end. */
   char *body = malloc(length ? length : 1);
   if (!body) return 0;
   memcpy(body, data + BOUNDS_BYTES, length);

@@ -346,6 +346,20 @@ eachBuild('F07 init wakes a supervisor when a prepared stop takes long or change
   assert.equal(readFileSync(other.scene.path, 'utf8'), 'old');
 });
 
+eachBuild(
+  'F08 a sidecar that ignores the end of its mains is KILLed when its declared grace period is over',
+  async (t, build) => {
+    const scene = await lay(t, build, TELLER);
+    const main = await speaker(scene, 'main');
+    // With a grace period of 500 ms.
+    await apply(scene, 'fallback', 0, SIGTERM, 60_000, 500, 0, 'end-with', 1, 1, 0, 0, SIGUSR1, 2, main.id, main.path);
+    main.say(`dead ${main.id} 1\n`);
+    await scene.supervisor.expect('stop-sent');
+    assert.deepEqual(await scene.supervisor.expect('overdue'), ['1']);
+    await scene.supervisor.expect('exited');
+  },
+);
+
 interface Hearer {
   heard(): string;
 }

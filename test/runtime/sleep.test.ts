@@ -4,7 +4,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { RESTART, type State } from '../../src/core/state/state.ts';
 import type { HostCommand } from '../../src/runtime/host/host.ts';
 import { Log } from '../../src/runtime/log.ts';
-import type { Vigil } from '../../src/runtime/membership.ts';
+import type { SleepWatch } from '../../src/runtime/membership.ts';
 import { RESTED } from '../../src/runtime/memo.ts';
 import { isAtRest, isRestless, Sleeper, withWake } from '../../src/runtime/sleep.ts';
 import { alive, mainConfig, START, sidecarConfig } from '../core/helpers.ts';
@@ -79,8 +79,8 @@ describe('Sleeper', () => {
       state: () => state,
       rest: () => RESTED,
       membership: () => ({
-        vigil: () => Promise.resolve({ own: '/graveyard/work', quiet: [], sockets: [], held: {} }),
-        entrust: () => new Promise<void>((resolve) => looks.push(resolve)),
+        sleepWatch: () => Promise.resolve({ own: '/graveyard/work', quiet: [], sockets: [], held: {} }),
+        handOver: () => new Promise<void>((resolve) => looks.push(resolve)),
       }),
       prepareStop: () => [],
       commit: (sent) => commands.push(...sent.map(({ type }) => type)),
@@ -135,9 +135,9 @@ describe('a supervisor that may sleep', () => {
       isLooking = true;
     }, 5_000);
     t.after(() => clearInterval(looks));
-    const vigil = async (): Promise<Vigil | undefined> =>
+    const sleepWatch = async (): Promise<SleepWatch | undefined> =>
       isLooking ? undefined : { own: '/graveyard/work', quiet: [], sockets: [], held: {} };
-    const membership = { vigil, entrust: async () => {} };
+    const membership = { sleepWatch, handOver: async () => {} };
     const sleeper = new Sleeper({
       member: mainConfig({ solo: false }),
       afterMs: 5_000,

@@ -61,7 +61,7 @@ struct helper {
   int64_t report_at;  /* ending: its end is reported then even if its group is not empty */
   int output;         /* init's end of its pipe; -1: closed */
   size_t polled;      /* index among the polled descriptors; 0: not there */
-  size_t limit, used; /* of its output */
+  size_t limit, used; /* its output: what is kept, and what is there */
 };
 
 struct helpers {

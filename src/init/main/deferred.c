@@ -1,18 +1,15 @@
-/* The deferred supervisor: see deferred.h. */
-#define _GNU_SOURCE
+/* The deferred supervisor, which finds in the queue what has happened before its start. */
 #include "deferred.h"
-
-#include <unistd.h>
 
 #include "init.h"
 #include "oom.h"
 
-/* Where the platform keeps a termination log the supervisor writes there how the command ended: docs/observability.md. */
+/* The supervisor records the end of the command in the platform's termination log: docs/observability.md. */
 static bool has_termination_log(void) { return access("/dev/termination-log", W_OK) == 0; }
 
 void defer_supervisor(struct init *init) {
   struct supervisor *supervisor = &init->supervisor;
-  /* Whether it was the OOM killer that ended the command shows only in a count from before. */
+  /* Only an earlier count shows whether the OOM killer has ended the command. */
   bool counts = !has_termination_log() || (supervisor->oom_kills = count_oom_kills()) != -1;
   if (!counts && !init->node.lacks[0]) return;
   supervisor->is_deferred = true;
@@ -20,8 +17,8 @@ void defer_supervisor(struct init *init) {
 }
 
 /*
- * Signals, which init has forwarded or was told to drop, and an end that leaves no strays behind need none. The third
- * interrupt from a terminal is a KILL.
+ * A signal that init has forwarded or dropped, and an end without strays, need no supervisor. The third interrupt from
+ * a terminal is a KILL.
  */
 static bool needs_supervisor(const struct event *event, const struct fallback *fallback) {
   switch ((enum event_kind)event->kind) {
@@ -39,19 +36,19 @@ static bool needs_supervisor(const struct event *event, const struct fallback *f
   }
 }
 
-/* A stop is told from its beginning: the platform may kill the whole container before its end. */
+/* A stop is recorded from its beginning, because the platform may kill the whole container before its end. */
 static bool owes_evidence(const struct init *init) {
   bool stops = has_unacknowledged_stop(&init->queue, &init->forwarding.fallback);
   return (stops || init->children.last_status > 0) && has_termination_log();
 }
 
-/* Where there is no Node init says so once, and does what it can do alone. */
+/* Without Node init says so once, and does what it can do alone. */
 static void do_without(struct init *init) {
   const char *const *lacks = init->node.lacks;
   struct children *children = &init->children;
   init->alone = true;
   if (init->queue.events[0].kind == EV_SPAWN_FAILED) {
-    say("sexton: cannot start ", init->in.argv[read_plain_form(&init->in).command],
+    say("sexton: cannot start ", init->in.argv[init->in.form.command],
         children->last_status == 127 ? ": not found; check the spelling and the PATH\n"
                                      : ": it cannot be executed; check its mode and its format\n");
     if (init->in.drop_in.as == AS_DUMB_INIT) children->last_status = 2;
@@ -67,7 +64,7 @@ void attend_without_supervisor(struct init *init) {
   const struct children *children = &init->children;
   bool ended = children->last_status >= 0;
   if (!supervisor->is_deferred) return;
-  bool needed = (ended && children->count > 0) || owes_evidence(init); /* others of its group are left */
+  bool needed = (ended && children->count > 0) || owes_evidence(init); /* its group is not empty */
   for (size_t i = 0; i < init->queue.count; i++)
     needed = needed || needs_supervisor(&init->queue.events[i], &init->forwarding.fallback);
   if (needed) {

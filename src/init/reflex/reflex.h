@@ -20,13 +20,13 @@ struct watched_main {
 
 struct reflexes {
   int64_t until;        /* when they end at the latest; NEVER: only by a commit */
-  int64_t committed_at; /* of the last commit: an event of the same millisecond may have come before it */
-  uint64_t end_child;   /* of the prepared ends; 0: there are none */
+  int64_t committed_at; /* the last commit; an event of the same millisecond may have come before it */
+  uint64_t end_child;   /* the child of the prepared ends; 0: there are none */
   int stop;             /* the stop request that they are prepared for */
   int64_t patience_ms;  /* from that to the start of a supervisor */
-  size_t length;        /* of `words`, the operation's own: the paths of tombstone and evidence, and the ends */
+  size_t length;        /* length of `words`, the operation's own: paths of tombstone and evidence, and the ends */
   char *words;          /* MAX_PREPARED_BYTES */
-  uint64_t mains_child; /* of the end with the mains; 0: it counts only without a supervisor */
+  uint64_t mains_child; /* the child that ends with the mains; 0: only without a supervisor */
   int signal;
   bool ends_with_lost; /* a killed main counts while no supervisor can decide about it */
   bool holds;          /* a stop request is held until all of the mains have ended */

@@ -1,35 +1,22 @@
 /*
- * The command lines of the programs for which init stands in when it is started under their name: tini, dumb-init and
- * kubexit. What is read here is only what must not wait for the supervisor: whether and where there is a command, and
- * as what each signal is passed on to it. The supervisor reads the same line again by the same rules,
- * `src/cli/dropin/dropin.ts`.
+ * The command lines of tini, dumb-init and kubexit, under whose names init stands in for them. Init reads only what
+ * must not wait for the supervisor: where the command is, and how each signal is passed on to it. The supervisor reads
+ * the whole line: `src/config/dropin/dropin.ts`.
  */
-#define _GNU_SOURCE
-#include <signal.h>
-#include <stddef.h>
-#include <string.h>
 #include <sys/prctl.h>
-#include <unistd.h>
 
 #include "start.h"
-#include "system.h"
 
 static enum called_as name_called(const char *name) {
   const char *slash = strrchr(name, '/');
   if (slash) name = slash + 1;
-  /* Both are also delivered as tini-static-amd64 and dumb-init_1.2.5_x86_64. */
+  /* Both also come as tini-static-amd64 and dumb-init_1.2.5_x86_64. */
   if (strcmp(name, "tini") == 0 || starts_with(name, "tini-")) return AS_TINI;
   if (strcmp(name, "dumb-init") == 0 || starts_with(name, "dumb-init_")) return AS_DUMB_INIT;
   return strcmp(name, "kubexit") == 0 ? AS_KUBEXIT : AS_SEXTON;
 }
 
-static const char *value_of(char *const *env, const char *variable) {
-  for (; *env; env++)
-    if (starts_with(*env, variable)) return *env + strlen(variable);
-  return NULL;
-}
-
-/* How far the words are read, and the value of the option that was read last. */
+/* A position in the words, and the value of the last option. */
 struct options {
   char *const *argv;
   int argc, at;
@@ -44,10 +31,7 @@ static int with_value(struct options *o, int letter, bool takes, const char *joi
   return o->value ? letter : WRONG;
 }
 
-/*
- * A long option of dumb-init's as the letter of its short twin. As for getopt_long(3) the beginning of its name will
- * do.
- */
+/* A long option of dumb-init, or the beginning of its name, as the letter of its short twin: getopt_long(3). */
 static int next_long(struct options *o, const char *text) {
   static const char *const names[] = {"help", "verbose", "version", "single-child", "rewrite"};
   const char *end = strchrnul(text, '=');
@@ -95,18 +79,17 @@ static int number_at(const char **at) {
 }
 
 static bool is_exit_code(const char *text) {
-  if (*text == 0) return true; /* which tini takes for 0 */
+  if (*text == 0) return true; /* tini takes it for 0 */
   int number = number_at(&text);
   return number >= 0 && number <= 255 && *text == 0;
 }
 
 static bool is_signal_name(const char *text) {
-  static const char names[] =
-      " SIGHUP SIGINT SIGQUIT SIGILL SIGTRAP SIGABRT SIGBUS SIGFPE SIGKILL SIGUSR1 SIGSEGV SIGUSR2 SIGPIPE SIGALRM"
+  return is_among(
+      text,
+      "SIGHUP SIGINT SIGQUIT SIGILL SIGTRAP SIGABRT SIGBUS SIGFPE SIGKILL SIGUSR1 SIGSEGV SIGUSR2 SIGPIPE SIGALRM"
       " SIGTERM SIGCHLD SIGCONT SIGSTOP SIGTSTP SIGTTIN SIGTTOU SIGURG SIGXCPU SIGXFSZ SIGVTALRM SIGPROF SIGWINCH"
-      " SIGSYS ";
-  const char *found = find_text(names, text);
-  return starts_with(text, "SIG") && !strchr(text, ' ') && found && found[strlen(text)] == ' ';
+      " SIGSYS");
 }
 
 /* Takes `15:3`; what follows is not looked at, as dumb-init does. */
@@ -127,7 +110,7 @@ static void forward_all(struct drop_in *line) {
 /* This and the next one return false where there is nothing to start. */
 static bool read_tini(struct drop_in *line, struct options *o, char *const *env) {
   line->first_only = !value_of(env, "TINI_KILL_PROCESS_GROUP=");
-  int adopts = 0; /* exec keeps what the program before has set: prctl(2) */
+  int adopts = 0; /* exec keeps the setting of the program before: prctl(2) */
   prctl(PR_GET_CHILD_SUBREAPER, &adopts, 0, 0, 0);
   line->subreaper = adopts || value_of(env, "TINI_SUBREAPER=");
   line->unattended = !value_of(env, "TINI_VERBOSITY=");
@@ -162,10 +145,7 @@ static bool read_dumb_init(struct drop_in *line, struct options *o, char *const 
     } else if (letter == 'v') line->unattended = false;
     else return false;
   }
-  /*
-   * In a session of its own no shell would continue what these have stopped, and it may not ignore them: they go on
-   * as STOP.
-   */
+  /* In a session of its own no shell continues what these stop, and it may not ignore them: they go on as STOP. */
   for (int i = 0; i < 3 && !line->first_only; i++)
     if (!rewritten[from_terminal[i]]) line->forward[from_terminal[i]] = SIGSTOP;
   return true;

@@ -17,12 +17,13 @@ struct fallback {
   int signal;       /* what the child gets; 0: the signal that arrived */
   int64_t wait_ms;  /* from a stop request that is not acknowledged to that signal */
   int64_t grace_ms; /* from such a request to KILL */
-  int64_t at;       /* of an acknowledged stop: when the child gets the signal if the supervisor is lost */
+  int64_t at;       /* when the child of an acknowledged stop gets the signal if the supervisor is lost */
 };
 
 struct grace {
-  int64_t kill_at;  /* of an acknowledged stop; an unacknowledged request may move it forward */
+  int64_t kill_at;  /* the end of an acknowledged stop; an unacknowledged request may move it forward */
   int64_t leave_at; /* when the platform ends the container of an acknowledged stop */
+  int64_t ends_at;  /* the end of a stop of `stopped` that its mains have caused; NEVER: there is none */
   uint64_t stopped; /* the last child that init has stopped by itself */
   uint64_t overdue; /* the last child that init has KILLed at the end of its grace period */
 };

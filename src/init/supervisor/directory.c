@@ -13,7 +13,7 @@ enum {
   INOTIFY_CHANGES = IN_CREATE | IN_MOVED_TO | IN_MODIFY | IN_DELETE | IN_MOVED_FROM | IN_ONLYDIR,
   MAX_INOTIFY_BYTES = 4096,
   MAX_READS = 16,
-  MAX_SEEN = 4096,    /* of all files, in one look */
+  MAX_SEEN = 4096,    /* files in one look */
   LOOK_MS = 5,        /* the cost of a look without its files */
   SEEN_IN_A_MS = 4,   /* the cost of so many files is a millisecond */
   MAX_AHEAD_MS = 200, /* looks that cost so much may follow on each other at once */

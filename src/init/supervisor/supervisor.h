@@ -87,7 +87,7 @@ struct directory {
   bool has_changed;   /* there may be changes since the last look */
   int64_t paid_until; /* CLOCK_MONOTONIC in milliseconds: the time that the looks until now may take */
   uint32_t look;
-  size_t count; /* of `known` */
+  size_t count; /* how many are known */
   struct known *known;
   char *names;      /* the own name, the quiet ones, and an empty one */
   uint64_t answers; /* the number of a `watch` that is not answered; 0: none */
@@ -114,7 +114,7 @@ struct sleep {
   bool has_fired;  /* something that is watched has changed, or cannot be watched */
   bool is_asleep;  /* no supervisor runs until something happens */
   bool is_parting; /* the supervisor was KILLed for its sleep, and is not reaped yet */
-  size_t count;    /* of the connections to peers */
+  size_t count;    /* how many connections to peers */
   int *peers;
   int shown; /* the file whose lock shows the sleep; -1: there is none */
   char why[MAX_WHY_BYTES + 1]; /* what has fired first, for the log of the next supervisor */

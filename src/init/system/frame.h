@@ -37,7 +37,7 @@ struct operation {
   uint32_t limit;        /* exec; end-with: how many mains have to be gone */
   uint32_t code, holds;  /* exit; end-with */
   const char *text;      /* memo, listen, asleep-at, and the first of `count` words; watch: all of its strings */
-  size_t length;         /* of text */
+  size_t length;         /* the length of text */
   uint8_t table[MAX_SIGNAL + 1]; /* forward, forward-once: table[from] is to, 0 is "not forwarded" */
   uint64_t stops;                /* fallback: bit n-1 stands for signal n */
   int64_t wait_ms, grace_ms;     /* fallback; wait_ms: prepared-ends, too; NEVER: none */
@@ -90,11 +90,12 @@ enum { MAX_EVENT_BYTES = 192 + MAX_OUTPUT_BYTES, MAX_HELLO_BYTES = 192 + MAX_MEM
 
 /*
  * Each returns the length of the frame with its header. `out` holds MAX_EVENT_BYTES, or MAX_HELLO_BYTES for `hello` and
- * news. `output` is that of a helper, without NUL. `why` is empty where no supervisor slept.
+ * news. `output` is that of a helper, without NUL. `why` is empty where no supervisor slept, and
+ * `plain`, of which 64 bytes are sent, where none is needed.
  */
 size_t encode_event(char *out, const struct event *event, const char *output, size_t length);
 size_t encode_hello(char *out, const char *host_id, int64_t started_at, bool pid1, const char *memo, size_t memo_length,
-                    bool has_memo, const char *why, int64_t oom_kills);
+                    bool has_memo, const char *why, int64_t oom_kills, const char *plain);
 /* `error` is an errno, or 0. */
 size_t encode_watching(char *out, uint64_t number, int error);
 /* `names` are NUL-terminated, one behind the other. */

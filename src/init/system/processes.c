@@ -100,7 +100,7 @@ static bool is_stopped(const struct process *process) {
   if (process->state == 'T') return true;
   if (!read_of(process->name, "/status", status, sizeof status)) return false;
   const char *pending = find_text(status, "\nShdPnd:\t");
-  uint32_t mask = 0; /* of signals 1 to 32 */
+  uint32_t mask = 0; /* signals 1 to 32 */
   for (const char *at = pending ? pending + 9 : ""; *at > ' '; at++)
     mask = mask << 4 | (uint32_t)(*at <= '9' ? *at - '0' : *at - 'a' + 10);
   return mask & (1U << (SIGSTOP - 1) | 1U << (SIGTSTP - 1) | 1U << (SIGTTIN - 1) | 1U << (SIGTTOU - 1));
