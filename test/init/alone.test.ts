@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { constants } from 'node:os';
-import { encodeFrame } from '../../src/runtime/host/frames.ts';
 import { childrenOf, hasEnded, send } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { STATIC } from './builds.ts';
@@ -31,26 +30,9 @@ onBench('init alone forwards by its tables, KILLs after the grace period, and ex
   await init.says('up');
   send(init.pid, 40);
   await supervisor.expect('signal');
-  const fallback = [
-    'fallback',
-    1,
-    SIGTERM,
-    SIGINT,
-    1,
-    3_000,
-    0,
-    'forward',
-    1,
-    1,
-    SIGUSR1,
-    SIGUSR2,
-    'forward-once',
-    1,
-    0,
-  ];
-  const commit = encodeFrame(['commit', 'ack', '2', ...fallback.map(String)]);
-  supervisor.raw(commit);
-  await hasPassed(bench, supervisor, commit.length);
+  supervisor.commit('ack', 2, 'fallback', 1, SIGTERM, SIGINT, 1, 3_000, 0);
+  supervisor.commit('forward', 1, 1, SIGUSR1, SIGUSR2, 'forward-once', 1, 0);
+  await hasPassed(bench, supervisor, supervisor.sent);
   await loseSupervisor({ bench, init, supervisor });
   send(init.pid, SIGUSR1);
   await init.says('usr2');
@@ -76,9 +58,8 @@ onBench('P12 init alone tries another supervisor, and reports what it has forwar
   const [signal, as] = await second.expect('forwarded');
   assert.deepEqual([signal, as], [String(SIGTERM), String(SIGTERM)]);
   // With its first commit it decides again.
-  const commit = encodeFrame(['commit', 'ack', '2']);
-  second.raw(commit);
-  await hasPassed(bench, second, commit.length);
+  second.commit('ack', 2);
+  await hasPassed(bench, second, second.sent);
   send(init.pid, SIGUSR1);
   assert.equal((await second.expect('signal'))[0], String(SIGUSR1));
   second.commit('exit', 5);

@@ -83,6 +83,11 @@ export class Supervisor {
     return name === 'hello' ? fields : fields.slice(2);
   }
 
+  /** The next frames, which have to have these names. */
+  async skip(...names: readonly string[]): Promise<void> {
+    for (const name of names) await this.expect(name);
+  }
+
   commit(...fields: readonly (string | number)[]): void {
     this.raw(encodeFrame(['commit', ...fields.map(String)]));
   }

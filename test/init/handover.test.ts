@@ -24,8 +24,6 @@ onBench('the application starts at once and does not see SEXTON_NODE', async (be
   });
   await supervisor.expect('spawned');
   await init.says('told: , kept\n');
-  supervisor.commit('exit', 0);
-  await init.ended;
 });
 
 onBench('P11 init decodes the bytes that a Node before it has encoded', async (bench) => {
@@ -33,13 +31,11 @@ onBench('P11 init decodes the bytes that a Node before it has encoded', async (b
   const bytes = Buffer.from(Array.from({ length: 255 }, (_, index) => index + 1));
   const text = bytes.toString('latin1');
   const show = 'printf %s "$1" | od -An -v -tx1; printf %s "$BYTES" | od -An -v -tx1; echo done';
-  const { init, supervisor } = await attend(bench, [...shell(show), 'sh', text], {
+  const { init } = await attend(bench, [...shell(show), 'sh', text], {
     env: { BYTES: text, SEXTON_NODE: `latin1:${Buffer.from(NODE).toString('latin1')}` },
   });
   await init.says('done');
   assert.equal(init.stdout().replace('done', '').replace(/\s/g, ''), bytes.toString('hex').repeat(2));
-  supervisor.commit('exit', 0);
-  await init.ended;
 });
 
 for (const [told, ignored] of [

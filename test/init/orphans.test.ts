@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { argumentsOf, childrenOf, stateOf } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
-import { AGENT, attend, onBench, shell } from './scripted.ts';
+import { attend, begin, onBench, shell } from './scripted.ts';
 
 const NAMESPACE = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
 const COUNT = 10_000;
@@ -40,9 +40,7 @@ onBench('the exit of PID 1 ends the whole namespace with its code', async (bench
 });
 
 onBench('init adopts and reaps orphans silently where it is not PID 1', async (bench) => {
-  const { init, supervisor } = await attend(bench, ['--', ...AGENT]);
-  const [, application] = await supervisor.expect('spawned');
-  await init.says('up');
+  const { init, supervisor, pid: application } = await begin(bench);
   init.write('(setsid sh -c "echo born; read l </dev/zero" &)\n');
   await init.says('born');
   const orphan = await waitFor('it is adopted', () =>

@@ -17,7 +17,7 @@ import { childrenOf, send } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
 import type { Build } from './builds.ts';
 import type { Supervisor } from './connection.ts';
-import { AGENT, type Bench, begin, eachBuild, hasPassed, type Init, layBench } from './scripted.ts';
+import { AGENT, type Bench, begin, eachBuild, hasPassed, type Init, layBench, loseSupervisor } from './scripted.ts';
 
 const { SIGTERM, SIGUSR1, SIGKILL } = constants.signals;
 /** Places, as `src/core/lifecycle/placeholders.ts` describes them. */
@@ -59,6 +59,12 @@ async function apply({ bench, supervisor }: Scene, ...fields: readonly (string |
   rmSync(bench.path('applied'));
   const appliedMs = Number(process.hrtime.bigint() / 1_000_000n);
   await waitFor('another millisecond', () => Number(process.hrtime.bigint() / 1_000_000n) > appliedMs);
+}
+
+async function fallAsleep({ init, supervisor }: Scene): Promise<void> {
+  supervisor.commit('sleep');
+  await supervisor.closed();
+  await waitFor('and reaped', () => childrenOf(init.pid).length === 1);
 }
 
 function preparedEnds({ path }: Scene, ...ends: readonly (readonly (string | number)[])[]): (string | number)[] {
@@ -115,8 +121,7 @@ eachBuild('F02 init leaves an end with leftover processes to the supervisor', as
   const stray = await lay(t, build);
   await apply(stray, ...preparedEnds(stray, ALL));
   stray.init.write('(setsid sleep 1000 &) ; exit 0\n');
-  await stray.supervisor.expect('exited');
-  await stray.supervisor.expect('group-gone');
+  await stray.supervisor.skip('exited', 'group-gone');
   stray.supervisor.commit('sweep', SIGKILL);
   for (const { path } of [group, stray]) assert.equal(readFileSync(path, 'utf8'), 'old');
 });
@@ -131,8 +136,7 @@ eachBuild('F03 a reflex does not hold while an event is not acknowledged', async
   main.say(`dead ${main.id} 1\n`);
   await waitFor('init hangs up', () => main.isLeft());
   scene.init.write('exit 0\n');
-  await scene.supervisor.expect('exited');
-  await scene.supervisor.expect('group-gone');
+  await scene.supervisor.skip('exited', 'group-gone');
   assert.equal(readFileSync(scene.path, 'utf8'), 'old');
 });
 
@@ -192,22 +196,13 @@ eachBuild('F05 init exits after a prepared end when no supervisor runs and nothi
   ] as const) {
     const scene = await lay(t, build);
     await apply(scene, ...preparedEnds(scene, ['', 0, 255, 1, code, TEXT, '', '']));
-    rmSync(scene.bench.path('bin/node'));
-    await scene.supervisor.kill();
-    await waitFor('it goes on alone', () => /cannot start the supervisor/.test(scene.init.stderr()));
+    await loseSupervisor(scene);
     scene.init.write('exit 7\n');
     const end = await scene.init.ended;
     assert.deepEqual(end, { code: status, signal: null });
     assert.match(readFileSync(scene.path, 'utf8'), /"ExitCode": 7/);
   }
 });
-
-/** No supervisor runs, and none can be started. */
-async function alone(scene: Scene): Promise<void> {
-  rmSync(scene.bench.path('bin/node'));
-  await scene.supervisor.kill();
-  await waitFor('it goes on alone', () => /cannot start the supervisor/.test(scene.init.stderr()));
-}
 
 function telling({ path, bench }: Scene, isNamed: 0 | 1): (string | number)[] {
   const end = ['', 0, 255, 1, 256, TEXT, LOG, EVIDENCE];
@@ -223,7 +218,7 @@ eachBuild('F05 init writes log and evidence before it exits', async (t, build) =
     const scene = await lay(t, build);
     if (isThere) writeFileSync(scene.bench.path('evidence'), '');
     await apply(scene, ...telling(scene, isNamed));
-    await alone(scene);
+    await loseSupervisor(scene);
     scene.init.write('exit 7\n');
     assert.deepEqual(await scene.init.ended, { code: 7, signal: null }, why);
     const { Died } = JSON.parse(readFileSync(scene.path, 'utf8')) as { Died: string };
@@ -242,9 +237,7 @@ eachBuild('F05 init leaves evidence that another has written to the supervisor',
     const scene = await lay(t, build);
     spoil(scene.bench.path('evidence'));
     await apply(scene, ...telling(scene, 1));
-    scene.supervisor.commit('sleep');
-    await scene.supervisor.closed();
-    await waitFor('and reaped', () => childrenOf(scene.init.pid).length === 1);
+    await fallAsleep(scene);
     scene.init.write('exit 7\n');
     const next = await scene.init.supervisor();
     await next.expect('end-written');
@@ -274,8 +267,7 @@ eachBuild(
     await apply(scene, 'ack', seq, 'kill', 1, SIGUSR1);
     await waitFor('the second', () => times() === 2);
     scene.supervisor.commit('kill', 1, SIGKILL);
-    await scene.supervisor.expect('exited');
-    await scene.supervisor.expect('group-gone');
+    await scene.supervisor.skip('exited', 'group-gone');
   },
 );
 
@@ -316,9 +308,7 @@ async function asleep(t: TestContext, build: Build, patienceMs: number, words?: 
   const ends = ['t', 0, 0, 1, 256, STOPPED, '', '', 't', signal, signal, 1, 5, STOPPED, '', ''];
   await apply(scene, 'end-with', 1, 1, 0, 0, SIGUSR1, 2, main.id, main.path);
   await apply(scene, 'prepared-ends', 1, SIGTERM, patienceMs, 3 + ends.length, scene.path, '', 0, ...ends);
-  scene.supervisor.commit('sleep');
-  await scene.supervisor.closed();
-  await waitFor('and reaped', () => childrenOf(scene.init.pid).length === 1);
+  await fallAsleep(scene);
   return { scene, main, peer };
 }
 

@@ -4,7 +4,7 @@ import { encodeFrame } from '../../src/runtime/host/frames.ts';
 import { hasEnded, send } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { SANITIZED, STATIC } from './builds.ts';
-import { AGENT, attend, hasPassed, onBench, REFUSED } from './scripted.ts';
+import { AGENT, attend, begin, hasPassed, onBench, REFUSED } from './scripted.ts';
 
 const { SIGUSR1, SIGUSR2 } = constants.signals;
 
@@ -54,8 +54,7 @@ onBench('P12 the next supervisor gets the unacknowledged events and the last mem
 
 for (const length of [1, 3, 4, 5, 12, PARTIAL.length - 1]) {
   onBench(`P12 init does not apply a commit of which only ${length} bytes arrived`, async (bench) => {
-    const { init, supervisor } = await attend(bench, ['--', ...AGENT]);
-    await supervisor.expect('spawned');
+    const { init, supervisor } = await begin(bench);
     const whole = encodeFrame(['commit', 'memo', 'whole', 'spawn', '2', '0', '1', 'true']);
     supervisor.raw(Buffer.concat([whole, PARTIAL.subarray(0, length)]));
     await hasPassed(bench, supervisor, whole.length + length);
@@ -71,8 +70,7 @@ for (const length of [1, 3, 4, 5, 12, PARTIAL.length - 1]) {
 }
 
 onBench('P12 init applies a whole commit although its supervisor died right after', async (bench) => {
-  const { init, supervisor } = await attend(bench, ['--', ...AGENT]);
-  await supervisor.expect('spawned');
+  const { init, supervisor } = await begin(bench);
   // Stopped, init cannot read before the supervisor is dead.
   send(init.pid, 'SIGSTOP');
   const bytes = Buffer.concat([encodeFrame(['commit', 'memo', 'last words', 'ack', '1']), PARTIAL.subarray(0, 9)]);
@@ -98,16 +96,14 @@ onBench('P12 the application does not notice the deaths of its supervisors', asy
     assert.equal(spawned, pid);
     init.write(`echo round ${round}\n`);
     await init.says(`round ${round}`);
-    const commit = encodeFrame(['commit', 'memo', String(round)]);
-    supervisor.raw(commit);
-    await hasPassed(bench, supervisor, commit.length);
+    supervisor.commit('memo', String(round));
+    await hasPassed(bench, supervisor, supervisor.sent);
     await supervisor.kill();
   }
 });
 
 onBench('a repeated spawn does nothing', async (bench) => {
-  const { init, supervisor } = await attend(bench, ['--', ...AGENT]);
-  await supervisor.expect('spawned');
+  const { init, supervisor } = await begin(bench);
   supervisor.commit(
     'spawn',
     1,

@@ -110,7 +110,7 @@ eachBuild('tini: a supervisor sweeps a stray', async (t, build) => {
   const leave = `setsid sh -c 'echo up; sleep 600' & sleep 0.3; exit 0`;
   const { init } = await startAs(t, build, 'tini', ['-s', 'sh', '-c', leave]);
   const supervisor = await init.supervisor();
-  for (const frame of ['spawned', 'exited']) await supervisor.expect(frame);
+  await supervisor.skip('spawned', 'exited');
   assert.deepEqual(await supervisor.expect('group-gone'), ['1', '1']);
   supervisor.commit('sweep', 9);
   await supervisor.expect('strays-gone');
@@ -208,12 +208,10 @@ eachBuild('sexton: init does not report forwarded signals to a later supervisor'
   await init.says('usr1');
   send(init.pid, 'SIGTERM');
   const supervisor = await init.supervisor();
-  for (const frame of ['spawned', 'forwarded', 'exited']) await supervisor.expect(frame);
+  await supervisor.skip('spawned', 'forwarded', 'exited');
   assert.deepEqual(await supervisor.expect('group-gone'), ['1', '1']);
   supervisor.commit('sweep', 9);
   await supervisor.expect('strays-gone');
-  supervisor.commit('exit', 0);
-  await init.ended;
 });
 
 /** As a copy of the program alone, without Node and the rest of its directory. */
