@@ -2,7 +2,7 @@
 export const HELP_FLAGS: readonly string[] = ['--help', '-h'];
 export const VERSION_FLAGS: readonly string[] = ['--version', '-V'];
 
-/** Whether a command is supervised, as sexton-init decides by the same rule (`wants_foreground` in `src/init/start.c`). */
+/** Whether a command is supervised, as sexton-init decides by the same rule (`wants_foreground` in `src/init/start/start.c`). */
 export function isRun([first, second = '']: readonly string[]): boolean {
   // Without any word `run` says that no command is given.
   const asks = (word: string): boolean => [...HELP_FLAGS, ...VERSION_FLAGS].includes(word);

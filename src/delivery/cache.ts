@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PortableNode } from './portable-node.ts';
 
-/** As `src/init/node.c` starts it, and the seed by which two builds give the same bytes. */
+/** As `src/init/start/node.c` starts it, and the seed by which two builds give the same bytes. */
 const NODE_FLAGS = ['--max-semi-space-size=1', '--v8-pool-size=1', '--random-seed=1'];
 
 export function makeCache({ command }: PortableNode, run: string): Buffer {

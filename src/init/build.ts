@@ -4,7 +4,7 @@
  * by hand.
  */
 import { spawnSync } from 'node:child_process';
-import { statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface BuildInitOptions {
@@ -27,33 +27,32 @@ export function buildInit(outFile: string, options: BuildInitOptions = {}): Buil
   const arch = options.arch ?? (process.arch === 'arm64' ? 'arm64' : 'x64');
   const compiler = findCompiler(arch, options.sanitize ?? false);
   const hang = options.hangMs === undefined ? [] : [`-DSEXTON_HANG_MS=${options.hangMs}`];
-  const flags = [...WARNINGS, ...(options.sanitize ? SANITIZED : STATIC), ...hang];
-  const args = [...flags, ...(options.instead ?? []), ...sources('init'), '-o', outFile];
+  const flags = [...COMMON, ...(options.sanitize ? SANITIZED : STATIC), ...hang];
+  const args = [...flags, ...(options.instead ?? []), ...sources(), '-o', outFile];
   const { status, stderr, error } = spawnSync(compiler, args, { encoding: 'utf8' });
   if (error) throw new Error(`cannot run ${compiler}: ${error.message}`, { cause: error });
   if (status !== 0) throw new Error(`cannot compile sexton-init with ${compiler}:\n${stderr}`);
   return { path: outFile, bytes: statSync(outFile).size, compiler };
 }
 
-export const WARNINGS = ['-std=c11', '-Wall', '-Wextra', '-Werror', '-Wconversion', '-Wshadow', '-Wformat=2'];
+/** The rooms of init, from the ground up. A file includes the headers of every room by their names alone. */
+export const ROOMS = ['system', 'start', 'children', 'supervisor', 'stop', 'reflex', 'main'].map((room) => {
+  return join(import.meta.dirname, room);
+});
 
-/** The files that a program is made of: init, or the fuzz target of its frame decoder. */
-export function sources(program: 'init' | 'fuzz'): string[] {
-  return FILES[program].map((name) => join(import.meta.dirname, name));
-}
+export const COMMON = [
+  '-std=c11',
+  '-D_GNU_SOURCE=',
+  ...['-Wall', '-Wextra', '-Werror', '-Wconversion', '-Wshadow', '-Wformat=2'],
+  ...ROOMS.map((room) => `-I${room}`),
+];
 
-const FILES = {
-  init: (
-    'init entry reap supervisor deferred sleep directory watchdog ignore commit connection alone signals grace reflex prepared-end strays children ' +
-    'terminal helpers program processes queue liveness system oom start dropin node exec refuse frame encode ../informants/sockets'
-  )
-    .split(' ')
-    .map(withC),
-  fuzz: ['fuzz', 'frame', 'encode', 'system'].map(withC),
-};
-
-function withC(name: string): string {
-  return `${name}.c`;
+/** All that init is compiled from. */
+export function sources(): string[] {
+  return [...ROOMS, join(import.meta.dirname, '../informants')].flatMap((room) => {
+    const names = readdirSync(room).filter((name) => name.endsWith('.c'));
+    return names.sort().map((name) => join(room, name));
+  });
 }
 
 const STATIC = [

@@ -3,87 +3,48 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { constants } from 'node:os';
-import { encodeFrame } from '../../src/runtime/host/frames.ts';
 import { childrenOf, hasEnded, send } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { STATIC } from './builds.ts';
-import { AGENT, eachBuild, hasPassed, layBench } from './scripted.ts';
+import { AGENT, begin, eachBuild, hasPassed, layBench, loseSupervisor, onBench, REFUSED, shell } from './scripted.ts';
 
 const { SIGTERM, SIGINT, SIGUSR1, SIGUSR2, SIGKILL } = constants.signals;
 
-eachBuild(
-  'after five failed starts init goes on without a supervisor, and acts on a stop request that none has seen',
-  async (t, build) => {
-    const bench = await layBench(t, build);
-    rmSync(bench.path('bin/node'));
-    writeFileSync(bench.path('bin/node'), '#!/bin/sh\necho started >>"$SX_DIR/starts"\nexit 1\n', { mode: 0o755 });
-    const init = bench.start([
-      '--',
-      'sh',
-      '-c',
-      'trap "echo term; exit 7" TERM; echo up; while read l; do :; done; while :; do sleep 1; done',
-    ]);
-    await init.says('up');
-    send(init.pid, SIGTERM);
-    await init.says('term');
-    assert.deepEqual(await init.ended, { code: 7, signal: null });
-    assert.match(init.stderr(), /cannot start the supervisor: it dies again and again/);
-  },
-);
+onBench('init gives up after five failed starts, and still acts on a stop request', async (bench) => {
+  rmSync(bench.path('bin/node'));
+  writeFileSync(bench.path('bin/node'), '#!/bin/sh\necho started >>"$SX_DIR/starts"\nexit 1\n', { mode: 0o755 });
+  const init = bench.start(
+    shell('trap "echo term; exit 7" TERM; echo up; while read l; do :; done; while :; do sleep 1; done'),
+  );
+  await init.says('up');
+  send(init.pid, SIGTERM);
+  await init.says('term');
+  assert.deepEqual(await init.ended, { code: 7, signal: null });
+  assert.match(init.stderr(), /cannot start the supervisor: it dies again and again/);
+});
 
-eachBuild(
-  'without a supervisor init forwards by its tables, KILLs when the grace period is over and exits with 128+n',
-  async (t, build) => {
-    const bench = await layBench(t, build);
-    const init = bench.start([
-      '--',
-      'sh',
-      '-c',
-      'trap "echo int" INT; trap "echo usr2" USR2; echo up; while :; do read l; done',
-    ]);
-    const supervisor = await init.supervisor();
-    await supervisor.expect('hello');
-    await supervisor.expect('spawned');
-    await init.says('up');
-    send(init.pid, 40);
-    await supervisor.expect('signal');
-    const fallback = [
-      'fallback',
-      1,
-      SIGTERM,
-      SIGINT,
-      1,
-      3_000,
-      0,
-      'forward',
-      1,
-      1,
-      SIGUSR1,
-      SIGUSR2,
-      'forward-once',
-      1,
-      0,
-    ];
-    const commit = encodeFrame(['commit', 'ack', '2', ...fallback.map(String)]);
-    supervisor.raw(commit);
-    await hasPassed(bench, supervisor, commit.length);
-    rmSync(bench.path('bin/node'));
-    await supervisor.kill();
-    await waitFor('init goes on alone', () => init.stderr().includes('goes on without it'));
-    send(init.pid, SIGUSR1);
-    await init.says('usr2');
-    send(init.pid, SIGTERM);
-    await init.says('int');
-    assert.deepEqual(await init.ended, { code: 128 + SIGKILL, signal: null });
-  },
-);
+onBench('init alone forwards by its tables, KILLs after the grace period, and exits with 128+n', async (bench) => {
+  const init = bench.start(shell('trap "echo int" INT; trap "echo usr2" USR2; echo up; while :; do read l; done'));
+  const supervisor = await init.supervisor();
+  await supervisor.expect('spawned');
+  await init.says('up');
+  send(init.pid, 40);
+  await supervisor.expect('signal');
+  supervisor.commit('ack', 2, 'fallback', 1, SIGTERM, SIGINT, 1, 3_000, 0);
+  supervisor.commit('forward', 1, 1, SIGUSR1, SIGUSR2, 'forward-once', 1, 0);
+  await hasPassed(bench, supervisor, supervisor.sent);
+  await loseSupervisor({ bench, init, supervisor });
+  send(init.pid, SIGUSR1);
+  await init.says('usr2');
+  send(init.pid, SIGTERM);
+  await init.says('int');
+  assert.deepEqual(await init.ended, { code: 128 + SIGKILL, signal: null });
+});
 
-eachBuild('P12 init tries another supervisor, which is told what was forwarded without it', async (t, build) => {
-  const bench = await layBench(t, build);
+onBench('P12 init alone tries another supervisor, and reports what it has forwarded meanwhile', async (bench) => {
   const node = bench.path('bin/node');
-  const init = bench.start(['--', 'sh', '-c', 'trap "echo term" TERM; echo up; while :; do read l; done']);
+  const init = bench.start(shell('trap "echo term" TERM; echo up; while :; do read l; done'));
   const first = await init.supervisor();
-  await first.expect('hello');
   await first.expect('spawned');
   await init.says('up');
   renameSync(node, `${node}.away`);
@@ -93,24 +54,21 @@ eachBuild('P12 init tries another supervisor, which is told what was forwarded w
   await init.says('term');
   renameSync(`${node}.away`, node);
   const second = await init.supervisor();
-  await second.expect('hello');
   await second.expect('spawned');
   const [signal, as] = await second.expect('forwarded');
   assert.deepEqual([signal, as], [String(SIGTERM), String(SIGTERM)]);
   // With its first commit it decides again.
-  const commit = encodeFrame(['commit', 'ack', '2']);
-  second.raw(commit);
-  await hasPassed(bench, second, commit.length);
+  second.commit('ack', 2);
+  await hasPassed(bench, second, second.sent);
   send(init.pid, SIGUSR1);
   assert.equal((await second.expect('signal'))[0], String(SIGUSR1));
   second.commit('exit', 5);
   assert.deepEqual(await init.ended, { code: 5, signal: null });
 });
 
-eachBuild(
-  'B4 without a supervisor init waits longer before it tries each further one',
-  async (t, build) => {
-    const bench = await layBench(t, build);
+onBench(
+  'B4 init alone waits longer before it tries each further supervisor',
+  async (bench) => {
     rmSync(bench.path('bin/node'));
     const script = `#!/bin/sh\ndate +%s%N >>'${bench.path('starts')}'\nexit 1\n`;
     writeFileSync(bench.path('bin/node'), script, { mode: 0o755 });
@@ -129,7 +87,7 @@ eachBuild(
 );
 
 eachBuild(
-  'without a supervisor a sidecar gets its stop signal when its mains are gone, killed ones only where they count',
+  'init alone stops a sidecar after its mains, and counts killed ones where it is told to',
   async (t, build) => {
     const ways = [
       { needed: 0, lost: 1, says: '' },
@@ -141,19 +99,13 @@ eachBuild(
       const bench = await layBench(t, build);
       const main = await speakerAt(bench.path('.main.sock'));
       const trap = 'trap "echo term; exit 7" TERM; echo up; while :; do sleep 60 & wait $!; done';
-      const init = bench.start(['--graveyard', '/graveyard', '--', 'sh', '-c', trap]);
-      const supervisor = await init.supervisor();
-      await supervisor.expect('hello');
-      await supervisor.expect('spawned');
-      await init.says('up');
+      const { init, supervisor } = await begin(bench, ['--graveyard', '/graveyard', '--', 'sh', '-c', trap]);
       supervisor.commit('ack', 1, 'fallback', 1, SIGTERM, 0, 600_000, 0, 0);
-      supervisor.commit('end-with', 1, needed, lost, SIGTERM, 2, HOST_ID, bench.path('.main.sock'));
+      supervisor.commit('end-with', 1, needed, lost, 0, SIGTERM, 2, HOST_ID, bench.path('.main.sock'));
       // What takes the reflex back leaves the connections.
-      supervisor.commit('end-with', 1, 0, 0, SIGTERM, 0);
+      supervisor.commit('end-with', 1, 0, 0, 0, SIGTERM, 0);
       await hasPassed(bench, supervisor, supervisor.sent);
-      rmSync(bench.path('bin/node'));
-      await supervisor.kill();
-      await waitFor('init goes on alone', () => init.stderr().includes('goes on without it'));
+      await loseSupervisor({ bench, init, supervisor });
       if (stop === true) send(init.pid, SIGTERM);
       void main.end(says.replace('ID', HOST_ID));
       await init.says('term');
@@ -162,83 +114,55 @@ eachBuild(
   },
 );
 
-eachBuild('a sidecar whose ladder has begun gets no second stop signal from init alone', async (t, build) => {
-  const bench = await layBench(t, build);
+onBench('init alone sends no second stop signal to a sidecar whose ladder has begun', async (bench) => {
   const main = await speakerAt(bench.path('.main.sock'));
   const trap = 'trap "echo term" TERM; trap "exit 7" USR1; echo up; while :; do sleep 60 & wait $!; done';
-  const init = bench.start(['--graveyard', '/graveyard', '--', 'sh', '-c', trap]);
-  const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
-  await supervisor.expect('spawned');
-  await init.says('up');
+  const { init, supervisor } = await begin(bench, ['--graveyard', '/graveyard', '--', 'sh', '-c', trap]);
   // Without a wait: the child has had it.
   supervisor.commit('ack', 1, 'kill', 1, SIGTERM, 'fallback', 1, SIGTERM, 0, 0, 0, 0);
-  supervisor.commit('end-with', 1, 1, 1, SIGUSR2, 2, HOST_ID, bench.path('.main.sock'));
+  supervisor.commit('end-with', 1, 1, 1, 0, SIGUSR2, 2, HOST_ID, bench.path('.main.sock'));
   await hasPassed(bench, supervisor, supervisor.sent);
   await init.says('term');
-  rmSync(bench.path('bin/node'));
-  await supervisor.kill();
-  await waitFor('init goes on alone', () => init.stderr().includes('goes on without it'));
+  await loseSupervisor({ bench, init, supervisor });
   await main.end(`dead ${HOST_ID} 1\n`);
   send(init.pid, SIGUSR1);
   assert.deepEqual(await init.ended, { code: 7, signal: null });
 });
 
-eachBuild(
-  'a stop request that follows on the end of the mains begins its grace period without a supervisor',
-  async (t, build) => {
-    const bench = await layBench(t, build);
-    const main = await speakerAt(bench.path('.main.sock'));
-    const trap = 'trap "echo term" TERM; echo up; while :; do sleep 60 & wait $!; done';
-    const init = bench.start(['--graveyard', '/graveyard', '--', 'sh', '-c', trap]);
-    const supervisor = await init.supervisor();
-    await supervisor.expect('hello');
-    await supervisor.expect('spawned');
-    await init.says('up');
-    supervisor.commit('ack', 1, 'fallback', 1, SIGTERM, 0, 600_000, 500, 0);
-    supervisor.commit('end-with', 1, 1, 1, SIGTERM, 2, HOST_ID, bench.path('.main.sock'));
-    await hasPassed(bench, supervisor, supervisor.sent);
-    rmSync(bench.path('bin/node'));
-    await supervisor.kill();
-    await waitFor('init goes on alone', () => init.stderr().includes('goes on without it'));
-    await main.end(`dead ${HOST_ID} 1\n`);
-    await init.says('term');
-    send(init.pid, SIGTERM);
-    assert.deepEqual(await init.ended, { code: 128 + SIGKILL, signal: null });
-    assert.equal(init.stdout(), 'up\nterm\n');
-  },
-);
+onBench('init alone counts the grace period of a stop request that follows the end of the mains', async (bench) => {
+  const main = await speakerAt(bench.path('.main.sock'));
+  const trap = 'trap "echo term" TERM; echo up; while :; do sleep 60 & wait $!; done';
+  const { init, supervisor } = await begin(bench, ['--graveyard', '/graveyard', '--', 'sh', '-c', trap]);
+  supervisor.commit('ack', 1, 'fallback', 1, SIGTERM, 0, 600_000, 500, 0);
+  supervisor.commit('end-with', 1, 1, 1, 0, SIGTERM, 2, HOST_ID, bench.path('.main.sock'));
+  await hasPassed(bench, supervisor, supervisor.sent);
+  await loseSupervisor({ bench, init, supervisor });
+  await main.end(`dead ${HOST_ID} 1\n`);
+  await init.says('term');
+  send(init.pid, SIGTERM);
+  assert.deepEqual(await init.ended, { code: 128 + SIGKILL, signal: null });
+  assert.equal(init.stdout(), 'up\nterm\n');
+});
 
-eachBuild('init exits 125 with neither a supervisor nor an application', async (t, build) => {
-  const bench = await layBench(t, build);
+onBench('init exits 125 with neither a supervisor nor an application', async (bench) => {
   rmSync(bench.path('bin/node'));
   writeFileSync(bench.path('bin/node'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
-  const init = bench.start(['--frobnicate']);
+  const init = bench.start(REFUSED);
   assert.deepEqual(await init.ended, { code: 125, signal: null });
   assert.match(init.stderr(), /nothing was started/);
 });
 
-eachBuild(
-  'exit: init ends with the code, and neither the group nor a process that left it stays behind',
-  async (t, build) => {
-    const bench = await layBench(t, build);
-    const init = bench.start([
-      '--',
-      'sh',
-      '-c',
-      'setsid sh -c "sleep 600 & echo daemon; wait" & sleep 600 & echo up; wait',
-    ]);
-    const supervisor = await init.supervisor();
-    await supervisor.expect('hello');
-    const [, pid] = await supervisor.expect('spawned');
-    await init.says('daemon');
-    const all = descendants(init.pid);
-    assert.ok(all.includes(Number(pid)) && all.length >= 5, String(all));
-    supervisor.commit('exit', 42);
-    assert.deepEqual(await init.ended, { code: 42, signal: null });
-    for (const left of all) assert.ok(hasEnded(left), `${left} has ended`);
-  },
-);
+onBench('init exits with the ordered code, and leaves no process behind', async (bench) => {
+  const init = bench.start(shell('setsid sh -c "sleep 600 & echo daemon; wait" & sleep 600 & echo up; wait'));
+  const supervisor = await init.supervisor();
+  const [, pid] = await supervisor.expect('spawned');
+  await init.says('daemon');
+  const all = descendants(init.pid);
+  assert.ok(all.includes(Number(pid)) && all.length >= 5, String(all));
+  supervisor.commit('exit', 42);
+  assert.deepEqual(await init.ended, { code: 42, signal: null });
+  for (const left of all) assert.ok(hasEnded(left), `${left} has ended`);
+});
 
 const HOST_ID = '0123456789abcdef'.repeat(2);
 

@@ -25,6 +25,8 @@ export class Supervisor {
   #taken = false;
   #ended = false;
   #sent = 0;
+  /** The fields of `hello`. */
+  hello: readonly string[] = [];
 
   constructor(socket: Socket) {
     this.#socket = socket;
@@ -54,10 +56,11 @@ export class Supervisor {
     return this.#about;
   }
 
-  /** Resolves once the process has introduced itself. */
+  /** Resolves once the process has introduced itself, and init has greeted it. */
   async take(): Promise<void> {
     this.#taken = true;
     await waitFor('the relay introduces itself', () => this.#about !== undefined);
+    this.hello = await this.expect('hello');
   }
 
   /** The next frame that init sent. */
@@ -78,6 +81,11 @@ export class Supervisor {
     const [got, ...fields] = await this.next();
     if (got !== name) throw new Error(`expected ${name}, got ${[got, ...fields].join(' ')}`);
     return name === 'hello' ? fields : fields.slice(2);
+  }
+
+  /** The next frames, which have to have these names. */
+  async skip(...names: readonly string[]): Promise<void> {
+    for (const name of names) await this.expect(name);
   }
 
   commit(...fields: readonly (string | number)[]): void {

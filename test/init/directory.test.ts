@@ -72,7 +72,7 @@ function tellsWhatChanges(title: string, instances: number, builds?: readonly Bu
 tellsWhatChanges('P15 a supervisor that is there is told what changes, and no inotify instance is used', 0);
 tellsWhatChanges('P15 a supervisor is told what changes where the kernel has no dnotify, by inotify', 1, [DEAF]);
 
-eachBuild('P15 a supervisor is told why a directory cannot be watched', async (t, build) => {
+eachBuild('P15 init reports why it cannot watch a directory', async (t, build) => {
   const { supervisor, dir } = await watching(t, build);
   supervisor.commit('watch', 2, 0, 0, join(dir, 'nowhere'), 'web');
   assert.deepEqual(await supervisor.news(), ['watching', '2', 'ENOENT']);
@@ -80,7 +80,7 @@ eachBuild('P15 a supervisor is told why a directory cannot be watched', async (t
   assert.deepEqual(await supervisor.news(), ['watching', '3', 'ENOTDIR']);
 });
 
-eachBuild('P15 more changes than a frame holds are told as any', async (t, build) => {
+eachBuild('P15 init reports more changes than a frame holds without their names', async (t, build) => {
   const { init, supervisor, dir } = await watching(t, build);
   send(init.pid, 'SIGSTOP');
   for (let at = 0; at < 200; at++) writeFileSync(join(dir, `member-with-a-long-name-${at}`), '');
@@ -111,7 +111,7 @@ for (const [means, readsInALook, builds] of [
     builds,
   );
 
-eachBuild('P02 every signal is told that comes while the directory changes', async (t, build) => {
+eachBuild('P02 init reports every signal that comes while the directory changes', async (t, build) => {
   const { init, supervisor, dir } = await watching(t, build);
   // KILL and STOP cannot be had, CHLD is init's own, and CONT, which lets it go on here, takes back 20 to 22.
   const others = [9, 17, 18, 19, 20, 21, 22];

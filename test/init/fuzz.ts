@@ -7,10 +7,43 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { sources, WARNINGS } from '../../src/init/build.ts';
+import { COMMON } from '../../src/init/build.ts';
 import { encodeFrame } from '../../src/runtime/host/frames.ts';
 import { ROOT } from '../helpers/paths.ts';
 
+const SOURCES = ['test/init/fuzz.c', ...['frame', 'encode', 'system'].map((name) => `src/init/system/${name}.c`)].map(
+  (path) => join(ROOT, path),
+);
+const OPERATIONS = [
+  ['ack', '7'],
+  ['memo', '{"phase":"running"}'],
+  ['memo', ''],
+  ['spawn', '3', '2', '0'],
+  ['spawn', '4', '0', '3', 'sh', '-c', 'exit 3'],
+  ['kill', '1', '15'],
+  ['forward', '1', '2', '1', '10', '34', '64'],
+  ['forward-once', '1', '1', '15', '3'],
+  ['fallback', '2', '15', '2', '0', '5000', '30000', '0'],
+  ['fallback', '0', '9', '0', '0', '1234567'],
+  ['kill-at', '1234567'],
+  ['leave-at', '1234567'],
+  ['due', '0'],
+  ['exec', '1', '4096', '3', 'sh', '-c', 'true'],
+  ['end-helper', '1'],
+  ['sweep', '15'],
+  ['first-only', '1'],
+  ['parent-death', '9'],
+  ['tell-reaped'],
+  ['prepared-ends', '1', '15', '5000', '11', '/web', '/log', '0', 's', '0', '255', '1', '256', '\u00010', 'a', 'b'],
+  ['asleep-at', '/graveyard/web'],
+  ['prepared-ends', '1', '15', '0', '0'],
+  ['end-with', '1', '1', '0', '1', '15', '2', '0123456789abcdef'.repeat(2), '/graveyard/.web.sock'],
+  ['listen', '/graveyard/.web.sock'],
+  ['watch', '1', '0', '0', '/graveyard', 'web'],
+  ['watch', '7', '2', '1', '/graveyard', 'web', 'job', 'proxy', '/graveyard/.main.sock'],
+  ['sleep'],
+  ['exit', '143'],
+];
 const SANITIZERS = '-fsanitize=fuzzer,address,undefined';
 
 const seconds = Number(process.argv[2] ?? '60');
@@ -32,7 +65,7 @@ async function fuzz(limit: number): Promise<number> {
     const target = join(dir, 'fuzz');
     const built = spawnSync(
       'clang',
-      [...WARNINGS, '-O1', '-g', SANITIZERS, '-fno-sanitize-recover=all', ...sources('fuzz'), '-o', target],
+      [...COMMON, '-O1', '-g', SANITIZERS, '-fno-sanitize-recover=all', ...SOURCES, '-o', target],
       { stdio: 'inherit' },
     );
     if (built.status !== 0) return 2;
@@ -41,7 +74,8 @@ async function fuzz(limit: number): Promise<number> {
     const words = join(dir, 'words');
     writeFileSync(
       words,
-      vocabulary()
+      [...vocabulary()]
+        .filter((word) => /^[a-z0-9-]+$/.test(word))
         .map((word) => `"${word}\\x00"\n`)
         .join(''),
     );
@@ -76,66 +110,13 @@ function run(target: string, args: readonly string[]): Promise<number> {
   });
 }
 
-/** What chance would find late: whole fields. */
-function vocabulary(): string[] {
-  return [
-    ...[
-      'commit',
-      'ack',
-      'memo',
-      'spawn',
-      'kill',
-      'forward',
-      'forward-once',
-      'fallback',
-      'kill-at',
-      'leave-at',
-      'due',
-      'listen',
-      'exec',
-      'end-helper',
-      'sweep',
-      'watch',
-      'sleep',
-      'last-word',
-      'end-with',
-    ],
-    ...['first-only', 'parent-death', 'tell-reaped', 'exit', '0', '1', '64', '65', '255', '4096', '9007199254740992'],
-  ];
+/** Whole fields, which chance would find late. */
+function vocabulary(): ReadonlySet<string> {
+  return new Set(['commit', ...OPERATIONS.flat(), '65', '9007199254740992']);
 }
 
 /** Bounds (last event, words), then a commit with each operation, alone and together. */
 function seeds(): Buffer[] {
-  const operations = [
-    ['ack', '7'],
-    ['memo', '{"phase":"running"}'],
-    ['memo', ''],
-    ['spawn', '3', '2', '0'],
-    ['spawn', '4', '0', '3', 'sh', '-c', 'exit 3'],
-    ['kill', '1', '15'],
-    ['forward', '1', '2', '1', '10', '34', '64'],
-    ['forward-once', '1', '1', '15', '3'],
-    ['fallback', '2', '15', '2', '0', '5000', '30000', '0'],
-    ['fallback', '0', '9', '0', '0', '1234567'],
-    ['kill-at', '1234567'],
-    ['leave-at', '1234567'],
-    ['due', '0'],
-    ['exec', '1', '4096', '3', 'sh', '-c', 'true'],
-    ['end-helper', '1'],
-    ['sweep', '15'],
-    ['first-only', '1'],
-    ['parent-death', '9'],
-    ['tell-reaped'],
-    ['last-word', '1', '10', '/graveyard/web', '/dev/log', '0', '0', '255', '1', '256', '{"Died": "\u0001"}', 'a', 'b'],
-    ['asleep-at', '/graveyard/web'],
-    ['last-word', '1', '0'],
-    ['end-with', '1', '1', '0', '15', '2', '0123456789abcdef'.repeat(2), '/graveyard/.web.sock'],
-    ['listen', '/graveyard/.web.sock'],
-    ['watch', '1', '0', '0', '/graveyard', 'web'],
-    ['watch', '7', '2', '1', '/graveyard', 'web', 'job', 'proxy', '/graveyard/.main.sock'],
-    ['sleep'],
-    ['exit', '143'],
-  ];
-  const commits = [[], ...operations, operations.flat()];
+  const commits = [[], ...OPERATIONS, OPERATIONS.flat()];
   return commits.map((fields) => Buffer.from([9, 5, ...encodeFrame(['commit', ...fields]).subarray(4)]));
 }

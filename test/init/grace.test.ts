@@ -4,7 +4,18 @@ import { renameSync } from 'node:fs';
 import { constants } from 'node:os';
 import { send } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
-import { AGENT, type Bench, eachBuild, hasPassed, layBench } from './scripted.ts';
+import type { Supervisor } from './connection.ts';
+import {
+  AGENT,
+  attend,
+  type Bench,
+  begin,
+  eachBuild,
+  hasPassed,
+  layBench,
+  loseSupervisor,
+  onBench,
+} from './scripted.ts';
 
 const { SIGTERM, SIGINT, SIGUSR1, SIGKILL, SIGCONT } = constants.signals;
 
@@ -17,47 +28,33 @@ const DEAF = [
 /** A member that is not alone waits for its supervisor. */
 const IN_A_POD = ['--graveyard', '/graveyard'] as const;
 
-eachBuild(
-  'A3 a supervisor that acknowledges nothing costs the command neither its stop signal nor its grace period',
-  async (t, build) => {
-    const bench = await layBench(t, build);
-    const init = bench.start([...IN_A_POD, '--', ...DEAF]);
-    const supervisor = await init.supervisor();
-    await supervisor.expect('hello');
-    await supervisor.expect('spawned');
-    await init.says('up');
-    await passed(supervisor, bench, 'ack', 1, ...fallback({ waitMs: 200, graceMs: 2_000 }));
-    send(init.pid, 'SIGTERM');
-    assert.equal((await supervisor.expect('signal'))[0], String(SIGTERM));
-    await init.says('term');
-    assert.deepEqual((await supervisor.expect('stop-sent')).slice(0, 2), ['1', String(SIGTERM)]);
-    // No supervisor has acted for 2 s by then, so init waits for none until the platform's KILL.
-    assert.deepEqual(await init.ended, { code: 128 + SIGKILL, signal: null });
-    assert.equal(init.stdout(), 'up\nterm\n', 'it was asked once');
-  },
-);
+onBench('A3 init stops the command in time when the supervisor acknowledges nothing', async (bench) => {
+  const { init, supervisor } = await begin(bench, [...IN_A_POD, '--', ...DEAF]);
+  await passed(supervisor, bench, 'ack', 1, ...fallback({ waitMs: 200, graceMs: 2_000 }));
+  send(init.pid, 'SIGTERM');
+  assert.equal((await supervisor.expect('signal'))[0], String(SIGTERM));
+  await init.says('term');
+  assert.deepEqual((await supervisor.expect('stop-sent')).slice(0, 2), ['1', String(SIGTERM)]);
+  // No supervisor has acted for 2 s by then, so init waits for none until the platform's KILL.
+  assert.deepEqual(await init.ended, { code: 128 + SIGKILL, signal: null });
+  assert.equal(init.stdout(), 'up\nterm\n', 'it was asked once');
+});
 
-eachBuild(
-  'an acknowledged stop goes on without its supervisor: the command gets the signal of the fallback at its time',
-  async (t, build) => {
-    const bench = await layBench(t, build);
-    const { init, supervisor } = await stopping(bench, { signal: SIGUSR1, atMs: monotonicMs() + 600 });
-    renameSync(bench.path('bin/node'), bench.path('bin/away'));
-    await supervisor.kill();
-    await init.says('usr1');
-    renameSync(bench.path('bin/away'), bench.path('bin/node'));
-    const next = await init.supervisor();
-    await next.expect('hello');
-    assert.deepEqual((await next.expect('stop-sent')).slice(0, 2), ['1', String(SIGUSR1)]);
-    // It would have sent the same.
-    next.commit('kill', 1, SIGUSR1, 'exit', 0);
-    await init.ended;
-    assert.equal(init.stdout(), 'up\nusr1\n');
-  },
-);
+onBench('init continues an acknowledged stop by its fallback when the supervisor is lost', async (bench) => {
+  const { init, supervisor } = await stopping(bench, { signal: SIGUSR1, atMs: monotonicMs() + 600 });
+  renameSync(bench.path('bin/node'), bench.path('bin/away'));
+  await supervisor.kill();
+  await init.says('usr1');
+  renameSync(bench.path('bin/away'), bench.path('bin/node'));
+  const next = await init.supervisor();
+  assert.deepEqual((await next.expect('stop-sent')).slice(0, 2), ['1', String(SIGUSR1)]);
+  // It would have sent the same.
+  next.commit('kill', 1, SIGUSR1, 'exit', 0);
+  await init.ended;
+  assert.equal(init.stdout(), 'up\nusr1\n');
+});
 
-eachBuild('while its supervisor is at work init leaves the time of an acknowledged stop to it', async (t, build) => {
-  const bench = await layBench(t, build);
+onBench('init leaves an acknowledged stop to a supervisor that works', async (bench) => {
   const { init, supervisor } = await stopping(bench, { signal: SIGUSR1, atMs: 1 });
   // Longer than it takes to give a lost one up, half of what is left until then.
   const killAtMs = monotonicMs() + 2_000;
@@ -68,8 +65,7 @@ eachBuild('while its supervisor is at work init leaves the time of an acknowledg
   assert.equal(init.stdout(), 'up\n');
 });
 
-eachBuild('an acknowledged stop goes on when its supervisor hangs, before the KILL', async (t, build) => {
-  const bench = await layBench(t, build);
+onBench('init continues an acknowledged stop before the KILL when the supervisor hangs', async (bench) => {
   const { init, supervisor } = await stopping(bench, { signal: SIGUSR1, atMs: 1 });
   const now = monotonicMs();
   supervisor.commit('kill-at', now + 3_000, 'leave-at', now + 3_000, 'due', now + 1);
@@ -78,33 +74,18 @@ eachBuild('an acknowledged stop goes on when its supervisor hangs, before the KI
   assert.deepEqual(await init.ended, { code: 128 + SIGKILL, signal: null });
 });
 
-eachBuild(
-  'a stop that init has begun goes on when it goes on alone: one stop signal, and the KILL',
-  async (t, build) => {
-    const bench = await layBench(t, build);
-    const init = bench.start([...IN_A_POD, '--', ...DEAF]);
-    const supervisor = await init.supervisor();
-    await supervisor.expect('hello');
-    await supervisor.expect('spawned');
-    await init.says('up');
-    await passed(supervisor, bench, 'ack', 1, ...fallback({ waitMs: 1, graceMs: 4_000 }));
-    send(init.pid, 'SIGTERM');
-    await init.says('term');
-    renameSync(bench.path('bin/node'), bench.path('bin/away'));
-    await supervisor.kill();
-    await waitFor('init goes on alone', () => init.stderr().includes('goes on without it'));
-    assert.deepEqual(await init.ended, { code: 128 + SIGKILL, signal: null });
-    assert.equal(init.stdout(), 'up\nterm\n');
-  },
-);
+onBench('init alone continues its own stop with one stop signal and the KILL', async (bench) => {
+  const { init, supervisor } = await begin(bench, [...IN_A_POD, '--', ...DEAF]);
+  await passed(supervisor, bench, 'ack', 1, ...fallback({ waitMs: 1, graceMs: 4_000 }));
+  send(init.pid, 'SIGTERM');
+  await init.says('term');
+  await loseSupervisor({ bench, init, supervisor });
+  assert.deepEqual(await init.ended, { code: 128 + SIGKILL, signal: null });
+  assert.equal(init.stdout(), 'up\nterm\n');
+});
 
-eachBuild('A3 once the supervisor has acknowledged a stop, the KILL comes when it says, or never', async (t, build) => {
-  const bench = await layBench(t, build);
-  const init = bench.start([...IN_A_POD, '--', ...DEAF]);
-  const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
-  await supervisor.expect('spawned');
-  await init.says('up');
+onBench('A3 the supervisor decides when the KILL of an acknowledged stop comes', async (bench) => {
+  const { init, supervisor } = await begin(bench, [...IN_A_POD, '--', ...DEAF]);
   supervisor.commit('ack', 1, ...fallback({ graceMs: 600 }));
   send(init.pid, 'SIGTERM');
   const [, seq = '', at = ''] = await supervisor.next();
@@ -121,31 +102,25 @@ eachBuild('A3 once the supervisor has acknowledged a stop, the KILL comes when i
   assert.deepEqual((await supervisor.expect('exited')).slice(2), ['signal', String(SIGKILL), '0']);
 });
 
-eachBuild(
-  'A4 stop requests reach a command that nothing waits for before there is a supervisor, and go on to reach it',
-  async (t, build) => {
-    for (const words of [[], ['--drain', '0s'], ['--name', 'web', '--grace-period', '60s']]) {
-      const bench = await layBench(t, build);
-      const release = bench.holdSupervisor();
-      const init = bench.start([...words, '--', ...DEAF]);
-      await init.says('up');
-      send(init.pid, 'SIGTERM');
-      await init.says('term');
-      release();
-      const supervisor = await init.supervisor();
-      await supervisor.expect('hello');
-      await supervisor.expect('spawned');
-      assert.deepEqual((await supervisor.expect('forwarded')).slice(0, 2), [String(SIGTERM), String(SIGTERM)]);
-      send(init.pid, 'SIGTERM');
-      assert.equal((await supervisor.expect('forwarded'))[0], String(SIGTERM));
-      supervisor.commit('exit', 0);
-      await init.ended;
-    }
-  },
-);
+eachBuild('A4 init forwards stop requests at once where nothing has to be waited for', async (t, build) => {
+  for (const words of [[], ['--drain', '0s'], ['--name', 'web', '--grace-period', '60s']]) {
+    const bench = await layBench(t, build);
+    const release = bench.holdSupervisor();
+    const init = bench.start([...words, '--', ...DEAF]);
+    await init.says('up');
+    send(init.pid, 'SIGTERM');
+    await init.says('term');
+    release();
+    const supervisor = await init.supervisor();
+    await supervisor.expect('spawned');
+    assert.deepEqual((await supervisor.expect('forwarded')).slice(0, 2), [String(SIGTERM), String(SIGTERM)]);
+    send(init.pid, 'SIGTERM');
+    assert.equal((await supervisor.expect('forwarded'))[0], String(SIGTERM));
+  }
+});
 
 eachBuild(
-  'A4 where peers or a drain may have to be waited for, the first stop request is left to the supervisor',
+  'A4 init leaves the first stop request to the supervisor where peers or a drain may matter',
   async (t, build) => {
     for (const words of [IN_A_POD, ['--drain', '5s']]) {
       const bench = await layBench(t, build);
@@ -155,16 +130,13 @@ eachBuild(
       send(init.pid, 'SIGTERM');
       release();
       const supervisor = await init.supervisor();
-      await supervisor.expect('hello');
       await supervisor.expect('spawned');
       assert.equal((await supervisor.expect('signal'))[0], String(SIGTERM));
-      supervisor.commit('exit', 0);
-      await init.ended;
     }
   },
 );
 
-eachBuild('A4 the declared grace period is kept before there is a supervisor', async (t, build) => {
+eachBuild('A4 init keeps the declared grace period before there is a supervisor', async (t, build) => {
   const ways = [
     { words: ['--grace-period', '200ms'], env: { SEXTON_GRACE_PERIOD: '90m' }, told: 'forwarded' },
     { words: [...IN_A_POD], env: { SEXTON_GRACE_PERIOD: '000200ms' }, told: 'signal' },
@@ -178,23 +150,17 @@ eachBuild('A4 the declared grace period is kept before there is a supervisor', a
     await waitFor('it was KILLed', () => !send(Number(init.stdout()), 0));
     release();
     const supervisor = await init.supervisor();
-    await supervisor.expect('hello');
     await supervisor.expect('spawned');
     assert.equal((await supervisor.next())[0], told);
     // A request that was not passed on at once is sent before the KILL.
     if (told === 'signal') await supervisor.expect('stop-sent');
     assert.deepEqual(await supervisor.expect('overdue'), ['1']);
     await supervisor.expect('exited');
-    supervisor.commit('exit', 0);
-    await init.ended;
   }
 });
 
-eachBuild('A5, K03 a stop request that is pending when init reads a spawn comes first', async (t, build) => {
-  const bench = await layBench(t, build);
-  const init = bench.start(['--frobnicate']);
-  const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
+onBench('A5, K03 a pending stop request comes before a spawn that init reads', async (bench) => {
+  const { init, supervisor } = await attend(bench);
   // While init stands still both arrive, the order to start first.
   send(init.pid, 'SIGSTOP');
   await passed(supervisor, bench, 'spawn', 1, 0, AGENT.length, ...AGENT);
@@ -228,11 +194,7 @@ function fallback({ signal = 0, waitMs = 0, graceMs = 0, atMs = 0 }: Times): rea
 
 /** A command whose stop the supervisor has acknowledged, with this fallback. */
 async function stopping(bench: Bench, times: Times) {
-  const init = bench.start([...IN_A_POD, '--', ...DEAF]);
-  const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
-  await supervisor.expect('spawned');
-  await init.says('up');
+  const { init, supervisor } = await begin(bench, [...IN_A_POD, '--', ...DEAF]);
   send(init.pid, 'SIGTERM');
   const [, seq = ''] = await supervisor.next();
   await passed(supervisor, bench, 'ack', seq, ...fallback(times));
@@ -240,14 +202,9 @@ async function stopping(bench: Bench, times: Times) {
 }
 
 /** Commits, and waits until init has it. */
-async function passed(
-  supervisor: Awaited<ReturnType<ReturnType<Awaited<ReturnType<typeof layBench>>['start']>['supervisor']>>,
-  bench: Awaited<ReturnType<typeof layBench>>,
-  ...fields: readonly (string | number)[]
-): Promise<[boolean, number]> {
+async function passed(supervisor: Supervisor, bench: Bench, ...fields: readonly (string | number)[]): Promise<void> {
   supervisor.commit(...fields);
   await hasPassed(bench, supervisor, supervisor.sent);
-  return [true, supervisor.about.pid];
 }
 
 function monotonicMs(): number {

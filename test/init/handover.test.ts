@@ -5,10 +5,9 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { NODE } from '../helpers/paths.ts';
-import { eachBuild, layBench } from './scripted.ts';
+import { attend, onBench, shell } from './scripted.ts';
 
-eachBuild('init starts the Node that SEXTON_NODE names, and not the one in PATH', async (t, build) => {
-  const bench = await layBench(t, build);
+onBench('init starts the Node that SEXTON_NODE names, and not the one in PATH', async (bench) => {
   rmSync(bench.path('bin/node'));
   mkdirSync(bench.path('other'));
   symlinkSync('/bin/false', bench.path('other/node'));
@@ -19,45 +18,35 @@ eachBuild('init starts the Node that SEXTON_NODE names, and not the one in PATH'
   assert.deepEqual(about.argv.slice(1), [bench.path('app/main.cjs'), 'status']);
 });
 
-eachBuild('the application does not see SEXTON_NODE, and starts at once all the same', async (t, build) => {
-  const bench = await layBench(t, build);
-  const init = bench.start(['--', 'sh', '-c', 'echo "told: $SEXTON_NODE, $LAST"'], {
+onBench('the application starts at once and does not see SEXTON_NODE', async (bench) => {
+  const { init, supervisor } = await attend(bench, shell('echo "told: $SEXTON_NODE, $LAST"'), {
     env: { SEXTON_NODE: NODE, LAST: 'kept' },
   });
-  const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
   await supervisor.expect('spawned');
   await init.says('told: , kept\n');
-  supervisor.commit('exit', 0);
-  await init.ended;
 });
 
-eachBuild('P11 bytes that are not UTF-8 come through Node encoded, and init decodes them', async (t, build) => {
-  const bench = await layBench(t, build);
+onBench('P11 init decodes the bytes that a Node before it has encoded', async (bench) => {
   rmSync(bench.path('bin/node'));
   const bytes = Buffer.from(Array.from({ length: 255 }, (_, index) => index + 1));
   const text = bytes.toString('latin1');
   const show = 'printf %s "$1" | od -An -v -tx1; printf %s "$BYTES" | od -An -v -tx1; echo done';
-  const init = bench.start(['--', 'sh', '-c', show, 'sh', text], {
+  const { init } = await attend(bench, [...shell(show), 'sh', text], {
     env: { BYTES: text, SEXTON_NODE: `latin1:${Buffer.from(NODE).toString('latin1')}` },
   });
-  const supervisor = await init.supervisor();
   await init.says('done');
   assert.equal(init.stdout().replace('done', '').replace(/\s/g, ''), bytes.toString('hex').repeat(2));
-  supervisor.commit('exit', 0);
-  await init.ended;
 });
 
 for (const [told, ignored] of [
   [true, '0000000000000000'],
   [false, '0000000001001000'],
 ] as const) {
-  eachBuild(
+  onBench(
     `P13 PIPE and XFSZ, which Node ignores, ${told ? 'get their default after a Node' : 'stay ignored after another program'}`,
-    async (t, build) => {
-      const bench = await layBench(t, build);
+    async (bench) => {
       const launcher = ['env', '--default-signal', '--ignore-signal=PIPE', '--ignore-signal=XFSZ'];
-      const init = bench.start(['--', 'sh', '-c', 'grep SigIgn /proc/self/status; echo done'], {
+      const init = bench.start(shell('grep SigIgn /proc/self/status; echo done'), {
         launcher,
         env: told ? { SEXTON_NODE: NODE } : {},
       });

@@ -4,10 +4,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { childrenOf, hasEnded, stateOf } from '../helpers/process.ts';
 import { waitFor, waitForFile } from '../helpers/wait.ts';
 import type { Supervisor } from './connection.ts';
-import { begin, eachBuild, layBench } from './scripted.ts';
+import { begin, onBench } from './scripted.ts';
 
-eachBuild('the end of a helper is reported with its code, signal or errno and what it wrote', async (t, build) => {
-  const { supervisor } = await begin(await layBench(t, build));
+onBench('init reports the end of a helper with its code, signal or errno, and its output', async (bench) => {
+  const { supervisor } = await begin(bench);
   sh(supervisor, 1, 'echo one; echo two >&2; exit 3');
   assert.deepEqual(await supervisor.expect('helper-ended'), ['1', 'code', '3', 'one\ntwo\n']);
   sh(supervisor, 2, 'kill -34 $$');
@@ -20,8 +20,8 @@ eachBuild('the end of a helper is reported with its code, signal or errno and wh
   assert.deepEqual(await supervisor.expect('helper-ended'), ['5', 'code', '0', 'a?b\ufffd']);
 });
 
-eachBuild('a helper is started once, also when its start is committed again', async (t, build) => {
-  const { supervisor } = await begin(await layBench(t, build));
+onBench('a helper starts once, even if its start is committed again', async (bench) => {
+  const { supervisor } = await begin(bench);
   sh(supervisor, 7, 'echo first');
   assert.deepEqual(await supervisor.expect('helper-ended'), ['7', 'code', '0', 'first\n']);
   sh(supervisor, 7, 'echo again');
@@ -30,31 +30,27 @@ eachBuild('a helper is started once, also when its start is committed again', as
   assert.deepEqual(await supervisor.expect('helper-ended'), ['8', 'code', '0', 'next\n']);
 });
 
-eachBuild(
-  'P13 a helper has a session of its own and the application’s environment, mask and ignored signals',
-  async (t, build) => {
-    const bench = await layBench(t, build);
-    const launcher = ['env', '--block-signal=USR2', '--ignore-signal=PIPE', '--ignore-signal=CHLD'];
-    const { init, supervisor } = await begin(bench, { launcher, env: { ODD: 'a b\n"c' } });
-    const own = 'cut -d" " -f 5,6 /proc/$$/stat | tr " " "\\n" | sort -u | sed "s/^$$\\$/leads/"';
-    // Not by a shell, which changes its mask.
-    supervisor.commit('exec', 1, 4096, 4, 'grep', '-E', '^Sig(Blk|Ign)', '/proc/self/status');
-    const masks = 'SigBlk:\t0000000000000800\nSigIgn:\t0000000000011000\n';
-    assert.equal((await supervisor.expect('helper-ended'))[3], masks);
-    const show = 'tr "\\0" "\\1" </proc/$$/environ; grep "Max open" /proc/$$/limits';
-    init.write(`${show}; echo done\n`);
-    await init.says('done\n');
-    sh(supervisor, 4, show);
-    assert.equal((await supervisor.expect('helper-ended'))[3], init.stdout().slice(3, -5));
-    sh(supervisor, 5, own);
-    assert.equal((await supervisor.expect('helper-ended'))[3], 'leads\n');
-    sh(supervisor, 6, 'for fd in /proc/$$/fd/*; do readlink $fd; done');
-    assert.match((await supervisor.expect('helper-ended'))[3] ?? '', /^\/dev\/null\n(pipe:\[\d+\])\n\1\n$/);
-  },
-);
+onBench('P13 a helper has its own session and the inherited environment, mask and ignored signals', async (bench) => {
+  const launcher = ['env', '--block-signal=USR2', '--ignore-signal=PIPE', '--ignore-signal=CHLD'];
+  const { init, supervisor } = await begin(bench, undefined, { launcher, env: { ODD: 'a b\n"c' } });
+  const own = 'cut -d" " -f 5,6 /proc/$$/stat | tr " " "\\n" | sort -u | sed "s/^$$\\$/leads/"';
+  // Not by a shell, which changes its mask.
+  supervisor.commit('exec', 1, 4096, 4, 'grep', '-E', '^Sig(Blk|Ign)', '/proc/self/status');
+  const masks = 'SigBlk:\t0000000000000800\nSigIgn:\t0000000000011000\n';
+  assert.equal((await supervisor.expect('helper-ended'))[3], masks);
+  const show = 'tr "\\0" "\\1" </proc/$$/environ; grep "Max open" /proc/$$/limits';
+  init.write(`${show}; echo done\n`);
+  await init.says('done\n');
+  sh(supervisor, 4, show);
+  assert.equal((await supervisor.expect('helper-ended'))[3], init.stdout().slice(3, -5));
+  sh(supervisor, 5, own);
+  assert.equal((await supervisor.expect('helper-ended'))[3], 'leads\n');
+  sh(supervisor, 6, 'for fd in /proc/$$/fd/*; do readlink $fd; done');
+  assert.match((await supervisor.expect('helper-ended'))[3] ?? '', /^\/dev\/null\n(pipe:\[\d+\])\n\1\n$/);
+});
 
-eachBuild('output beyond the limit is read and dropped', async (t, build) => {
-  const { supervisor } = await begin(await layBench(t, build));
+onBench('init reads and drops output beyond the limit', async (bench) => {
+  const { supervisor } = await begin(bench);
   sh(supervisor, 1, 'head -c 10000000 /dev/zero | tr "\\0" x && exit 4', 4096);
   assert.deepEqual(await supervisor.expect('helper-ended'), ['1', 'code', '4', 'x'.repeat(4096)]);
   sh(supervisor, 2, 'echo abcdef', 3);
@@ -63,8 +59,8 @@ eachBuild('output beyond the limit is read and dropped', async (t, build) => {
   assert.deepEqual(await supervisor.expect('helper-ended'), ['3', 'code', '0', '']);
 });
 
-eachBuild('a helper that closes its output runs on, and its end is reported', async (t, build) => {
-  const { supervisor, bench } = await begin(await layBench(t, build));
+onBench('init reports the end of a helper that has closed its output', async (bench) => {
+  const { supervisor } = await begin(bench);
   sh(supervisor, 1, 'mkfifo go; echo before; exec >&- 2>&-; read line <go; exit 6');
   await waitForFile(bench.path('go'));
   sh(supervisor, 2, 'echo now >go');
@@ -75,28 +71,25 @@ eachBuild('a helper that closes its output runs on, and its end is reported', as
   ]);
 });
 
-eachBuild(
-  'the end of a helper is that of its group, and is not held up by a process that escaped with the pipe',
-  async (t, build) => {
-    const { supervisor } = await begin(await layBench(t, build));
-    sh(
-      supervisor,
-      1,
-      'sleep 1000 & echo $!; setsid sh -c "echo out; exec sleep 1000" & while :; do read state </proc/$!/comm; case $state in sleep) break;; esac; done; echo $!',
-    );
-    const [id, how, value, output = ''] = await supervisor.expect('helper-ended');
-    assert.deepEqual([id, how, value], ['1', 'code', '0']);
-    const [inside, out, escaped] = output.trim().split('\n');
-    assert.equal(out, 'out');
-    assert.ok(hasEnded(Number(inside)), 'the group is empty');
-    await waitFor('the process that escaped sleeps on', () => stateOf(Number(escaped)) === 'S');
-    process.kill(Number(escaped), 'SIGKILL');
-    await waitFor('it is reaped', () => stateOf(Number(escaped)) === undefined);
-  },
-);
+onBench('the end of a helper waits for its group, but not for a process that escaped with the pipe', async (bench) => {
+  const { supervisor } = await begin(bench);
+  sh(
+    supervisor,
+    1,
+    'sleep 1000 & echo $!; setsid sh -c "echo out; exec sleep 1000" & while :; do read state </proc/$!/comm; case $state in sleep) break;; esac; done; echo $!',
+  );
+  const [id, how, value, output = ''] = await supervisor.expect('helper-ended');
+  assert.deepEqual([id, how, value], ['1', 'code', '0']);
+  const [inside, out, escaped] = output.trim().split('\n');
+  assert.equal(out, 'out');
+  assert.ok(hasEnded(Number(inside)), 'the group is empty');
+  await waitFor('the process that escaped sleeps on', () => stateOf(Number(escaped)) === 'S');
+  process.kill(Number(escaped), 'SIGKILL');
+  await waitFor('it is reaped', () => stateOf(Number(escaped)) === undefined);
+});
 
-eachBuild('a helper that is ended takes its group with it, and its end is reported once', async (t, build) => {
-  const { supervisor, bench } = await begin(await layBench(t, build));
+onBench('end-helper ends the whole group, and init reports one end', async (bench) => {
+  const { supervisor } = await begin(bench);
   sh(supervisor, 1, 'trap "" TERM HUP INT; sleep 1000 & echo $!; touch up; wait; sleep 1000');
   await waitForFile(bench.path('up'));
   supervisor.commit('end-helper', 2, 'end-helper', 1, 'end-helper', 1);
@@ -108,8 +101,8 @@ eachBuild('a helper that is ended takes its group with it, and its end is report
   assert.equal((await supervisor.expect('helper-ended'))[3], 'next\n');
 });
 
-eachBuild('a helper is never taken for the application', async (t, build) => {
-  const { init, supervisor, bench } = await begin(await layBench(t, build));
+onBench('init never mistakes a helper for the application', async (bench) => {
+  const { init, supervisor } = await begin(bench);
   sh(supervisor, 1, 'trap "touch got" TERM; touch up; while :; do sleep 1000 & wait $!; done');
   await waitForFile(bench.path('up'));
   supervisor.commit('forward', 1, 1, 15, 15);
@@ -123,8 +116,8 @@ eachBuild('a helper is never taken for the application', async (t, build) => {
   assert.ok(!readdirSync(bench.dir).includes('got'));
 });
 
-eachBuild('a helper beyond the 16 whose end is not acknowledged is refused', async (t, build) => {
-  const { supervisor } = await begin(await layBench(t, build));
+onBench('init refuses a helper beyond 16 whose end is not acknowledged', async (bench) => {
+  const { supervisor } = await begin(bench);
   for (let id = 1; id <= 16; id++) supervisor.commit('exec', id, 10, 2, 'echo', id);
   let last = '0';
   const ended = new Set<string>();
@@ -142,15 +135,14 @@ eachBuild('a helper beyond the 16 whose end is not acknowledged is refused', asy
   assert.deepEqual(await supervisor.expect('helper-ended'), ['19', 'code', '0', '19\n']);
 });
 
-eachBuild('K01 the next supervisor is told the end of a helper, with its output', async (t, build) => {
-  const { init, supervisor, bench } = await begin(await layBench(t, build));
+onBench('K01 the next supervisor gets the end of a helper with its output', async (bench) => {
+  const { init, supervisor } = await begin(bench);
   sh(supervisor, 1, 'mkfifo go; echo before; touch up; read line <go; echo after');
   sh(supervisor, 2, 'echo told');
   assert.equal((await supervisor.expect('helper-ended'))[0], '2');
   await waitForFile(bench.path('up'));
   await supervisor.kill();
   const next = await init.supervisor();
-  await next.expect('hello');
   await next.expect('spawned');
   assert.deepEqual(await next.expect('helper-ended'), ['2', 'code', '0', 'told\n'], 'it was not acknowledged');
   next.commit('exec', 3, 10, 3, 'sh', '-c', 'echo now >go');
@@ -158,8 +150,8 @@ eachBuild('K01 the next supervisor is told the end of a helper, with its output'
   assert.deepEqual(ends[0], ['1', 'code', '0', 'before\nafter\n']);
 });
 
-eachBuild('when init leaves, its helpers and all of their groups are ended', async (t, build) => {
-  const { init, supervisor, bench } = await begin(await layBench(t, build));
+onBench('init ends its helpers and their groups when it leaves', async (bench) => {
+  const { init, supervisor } = await begin(bench);
   sh(supervisor, 1, 'trap "" TERM; echo $$ >pids; sleep 1000 & echo $! >>pids; touch up; wait; sleep 1000');
   await waitForFile(bench.path('up'));
   supervisor.commit('exit', 9);
@@ -167,25 +159,21 @@ eachBuild('when init leaves, its helpers and all of their groups are ended', asy
   for (const pid of readFileSync(bench.path('pids'), 'utf8').trim().split('\n')) assert.ok(hasEnded(Number(pid)), pid);
 });
 
-eachBuild(
-  'when init goes on without a supervisor it ends the helpers, and tells the next supervisor',
-  async (t, build) => {
-    const { init, supervisor, bench } = await begin(await layBench(t, build));
-    sh(supervisor, 1, 'touch up; echo $$; exec sleep 1000');
-    await waitForFile(bench.path('up'));
-    await supervisor.kill();
-    for (let start = 1; start <= 5; start++) await (await init.supervisor()).kill();
-    await waitFor('it goes on alone', () => init.stderr().includes('goes on without it'));
-    const back = await init.supervisor();
-    await back.expect('hello');
-    await back.expect('spawned');
-    const [id, how, value] = await back.expect('helper-ended');
-    assert.deepEqual([id, how, value], ['1', 'signal', '9']);
-  },
-);
+onBench('init alone ends the helpers, and reports them to the next supervisor', async (bench) => {
+  const { init, supervisor } = await begin(bench);
+  sh(supervisor, 1, 'touch up; echo $$; exec sleep 1000');
+  await waitForFile(bench.path('up'));
+  await supervisor.kill();
+  for (let start = 1; start <= 5; start++) await (await init.supervisor()).kill();
+  await waitFor('it goes on alone', () => init.stderr().includes('goes on without it'));
+  const back = await init.supervisor();
+  await back.expect('spawned');
+  const [id, how, value] = await back.expect('helper-ended');
+  assert.deepEqual([id, how, value], ['1', 'signal', '9']);
+});
 
-eachBuild('1,000 helpers leave no descriptor and no process', async (t, build) => {
-  const { init, supervisor } = await begin(await layBench(t, build));
+onBench('1,000 helpers leave no descriptor and no process', async (bench) => {
+  const { init, supervisor } = await begin(bench);
   const before = readdirSync(`/proc/${init.pid}/fd`).length;
   for (let id = 1; id <= 1000; id++) {
     supervisor.commit('exec', id, 100, 2, 'echo', id);

@@ -7,21 +7,18 @@ import { send } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { needsRoot } from '../runtime/graveyard/volume.ts';
 import { STATIC } from './builds.ts';
-import { eachBuild, hasPassed, layBench } from './scripted.ts';
+import { attend, hasPassed, onBench, REFUSED } from './scripted.ts';
 
 const { SIGUSR1 } = constants.signals;
 
-eachBuild('K14 peers that hold a connection see its end when init is killed, and not before', async (t, build) => {
-  const bench = await layBench(t, build);
-  const init = bench.start(['--frobnicate']);
-  const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
+onBench('K14 the connections of peers end when init is killed, and not before', async (bench) => {
+  const { init, supervisor } = await attend(bench);
   writeFileSync(bench.path('live'), 'what was here before');
   supervisor.commit('listen', bench.path('live'));
   const peers = [await peer(bench.path('live')), await peer(bench.path('live'))];
   assert.equal(lstatSync(bench.path('live')).mode & 0o7777, 0o666);
   await supervisor.kill();
-  await (await init.supervisor()).expect('hello');
+  await init.supervisor();
   assert.ok(
     peers.every((it) => !it.closed),
     'the death of the supervisor is not a death',
@@ -30,11 +27,8 @@ eachBuild('K14 peers that hold a connection see its end when init is killed, and
   await waitFor('all peers see it', () => peers.every((it) => it.closed));
 });
 
-eachBuild('a second listen at the same path takes new peers and keeps the old', async (t, build) => {
-  const bench = await layBench(t, build);
-  const init = bench.start(['--frobnicate']);
-  const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
+onBench('a second listen at the same path takes new peers and keeps the old', async (bench) => {
+  const { init, supervisor } = await attend(bench);
   supervisor.commit('listen', bench.path('live'));
   const before = await peer(bench.path('live'));
   const inode = lstatSync(bench.path('live')).ino;
@@ -49,11 +43,8 @@ eachBuild('a second listen at the same path takes new peers and keeps the old', 
   assert.ok(!before.closed);
 });
 
-eachBuild('a peer that still waits to be accepted is not refused because of a new socket', async (t, build) => {
-  const bench = await layBench(t, build);
-  const init = bench.start(['--frobnicate']);
-  const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
+onBench('a new socket does not refuse a peer that waits to be accepted', async (bench) => {
+  const { init, supervisor } = await attend(bench);
   supervisor.commit('listen', bench.path('live'));
   await peer(bench.path('live'));
   // Stopped, init cannot accept; the kernel completes the connection without it.
@@ -72,11 +63,8 @@ eachBuild('a peer that still waits to be accepted is not refused because of a ne
   await waitFor('it sees the end', () => waiting.closed);
 });
 
-eachBuild('init says once that it cannot listen, and goes on', async (t, build) => {
-  const bench = await layBench(t, build);
-  const init = bench.start(['--frobnicate']);
-  const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
+onBench('init says once that it cannot listen, and goes on', async (bench) => {
+  const { init, supervisor } = await attend(bench);
   mkdirSync(bench.path('directory'));
   symlinkSync('elsewhere', bench.path('link'));
   supervisor.commit(
@@ -95,11 +83,8 @@ eachBuild('init says once that it cannot listen, and goes on', async (t, build) 
   ]);
 });
 
-eachBuild('nothing is made or removed behind a link in the place of the directory', async (t, build) => {
-  const bench = await layBench(t, build);
-  const init = bench.start(['--frobnicate']);
-  const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
+onBench('init follows no link in the place of the directory', async (bench) => {
+  const { init, supervisor } = await attend(bench);
   mkdirSync(bench.path('theirs'));
   writeFileSync(bench.path('theirs/live'), '');
   symlinkSync('theirs', bench.path('ours'));
@@ -109,43 +94,33 @@ eachBuild('nothing is made or removed behind a link in the place of the director
   assert.match(init.stderr(), /cannot listen at \S+\/ours\/live:/);
 });
 
-eachBuild(
-  'a socket is made where there is no /proc',
-  async (t, build) => {
+onBench(
+  'init binds the socket without /proc',
+  async (bench, t) => {
     if (needsRoot) return t.skip(needsRoot);
-    const bench = await layBench(t, build);
     const launcher = ['unshare', '-m', 'sh', '-c', 'mount -t tmpfs none /proc && exec "$@"', 'sh'];
-    const supervisor = await bench.start(['--frobnicate'], { launcher }).supervisor();
-    await supervisor.expect('hello');
+    const supervisor = await bench.start(REFUSED, { launcher }).supervisor();
     supervisor.commit('listen', bench.path('live'));
     await peer(bench.path('live'));
   },
   [STATIC], // AddressSanitizer needs /proc
 );
 
-eachBuild(
-  'peers beyond the bound wait, none is refused, and they do not use up the descriptors that init needs',
-  async (t, build) => {
-    const bench = await layBench(t, build);
-    const init = bench.start(['--frobnicate'], { launcher: ['sh', '-c', 'ulimit -n 64; exec "$@"', 'sh'] });
-    const supervisor = await init.supervisor();
-    await supervisor.expect('hello');
-    supervisor.commit('listen', bench.path('live'));
-    const peers: Peer[] = [];
-    for (let i = 0; i < 80; i++) peers.push(await peer(bench.path('live')));
-    supervisor.commit('spawn', 1, 0, 1, 'true');
-    await supervisor.expect('spawned');
-    await supervisor.expect('exited');
-    await supervisor.expect('group-gone');
-    await supervisor.kill();
-    const next = await init.supervisor();
-    await next.expect('hello');
-    assert.ok(peers.every((it) => !it.closed));
-    for (const it of peers.slice(0, 60)) it.socket.destroy();
-    send(init.pid, 'SIGKILL');
-    await waitFor('the rest see the end', () => peers.every((it) => it.closed));
-  },
-);
+onBench('peers beyond the limit wait, and leave init the descriptors that it needs', async (bench) => {
+  const init = bench.start(REFUSED, { launcher: ['sh', '-c', 'ulimit -n 64; exec "$@"', 'sh'] });
+  const supervisor = await init.supervisor();
+  supervisor.commit('listen', bench.path('live'));
+  const peers: Peer[] = [];
+  for (let i = 0; i < 80; i++) peers.push(await peer(bench.path('live')));
+  supervisor.commit('spawn', 1, 0, 1, 'true');
+  await supervisor.skip('spawned', 'exited', 'group-gone');
+  await supervisor.kill();
+  const _next = await init.supervisor();
+  assert.ok(peers.every((it) => !it.closed));
+  for (const it of peers.slice(0, 60)) it.socket.destroy();
+  send(init.pid, 'SIGKILL');
+  await waitFor('the rest see the end', () => peers.every((it) => it.closed));
+});
 
 interface Peer {
   readonly socket: Socket;

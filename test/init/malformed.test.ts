@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { encodeFrame } from '../../src/runtime/host/frames.ts';
 import { hasEnded } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
-import { AGENT, eachBuild, layBench } from './scripted.ts';
+import { AGENT, onBench } from './scripted.ts';
 
 const MALFORMED: Readonly<Record<string, Buffer>> = {
   'a frame of no bytes': Buffer.from([0, 0, 0, 0]),
@@ -41,28 +41,23 @@ const MALFORMED: Readonly<Record<string, Buffer>> = {
   'one good operation and one bad': encodeFrame(['commit', 'memo', 'applied', 'kill', '1', '9', 'exit', '300']),
 };
 
-eachBuild(
-  'a frame that is not in the protocol is not applied in any part; its supervisor is KILLed and replaced',
-  async (t, build) => {
-    const bench = await layBench(t, build);
-    for (const [what, bytes] of Object.entries(MALFORMED)) {
-      // The next start of a supervisor that dies young waits ever longer, so each fault gets an init of its own.
-      const own = bench.start(['--', ...AGENT]);
-      const supervisor = await own.supervisor();
-      await supervisor.expect('hello');
-      const [, pid] = await supervisor.expect('spawned');
-      supervisor.raw(bytes);
-      await supervisor.closed();
-      await waitFor(`${what}: it is ended`, () => hasEnded(supervisor.about.pid));
-      const next = await own.supervisor();
-      assert.equal((await next.expect('hello'))[4], '0', what);
-      assert.equal((await next.expect('spawned'))[1], pid, what);
-      own.write('exit 0\n');
-      assert.equal((await next.expect('exited'))[2], 'code', what);
-      await next.expect('group-gone');
-      next.commit('exit', 0);
-      assert.equal((await own.ended).code, 0, what);
-      assert.match(own.stderr(), /not in the protocol/);
-    }
-  },
-);
+onBench('init applies no part of a wrong frame, and replaces the supervisor that sent it', async (bench) => {
+  for (const [what, bytes] of Object.entries(MALFORMED)) {
+    // The next start of a supervisor that dies young waits ever longer, so each fault gets an init of its own.
+    const own = bench.start(['--', ...AGENT]);
+    const supervisor = await own.supervisor();
+    const [, pid] = await supervisor.expect('spawned');
+    supervisor.raw(bytes);
+    await supervisor.closed();
+    await waitFor(`${what}: it is ended`, () => hasEnded(supervisor.about.pid));
+    const next = await own.supervisor();
+    assert.equal(next.hello[4], '0', what);
+    assert.equal((await next.expect('spawned'))[1], pid, what);
+    own.write('exit 0\n');
+    assert.equal((await next.expect('exited'))[2], 'code', what);
+    await next.expect('group-gone');
+    next.commit('exit', 0);
+    assert.equal((await own.ended).code, 0, what);
+    assert.match(own.stderr(), /not in the protocol/);
+  }
+});

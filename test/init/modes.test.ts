@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { childrenOf, send } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
 import type { Supervisor } from './connection.ts';
-import { type Bench, eachBuild, layBench } from './scripted.ts';
+import { type Bench, onBench, shell } from './scripted.ts';
 
 const [USR1, USR2] = ['10', '12'];
 
-eachBuild('C04 init receives the signal that it asked for when its parent dies', async (t, build) => {
-  const { supervisor, parent } = await belowShell(await layBench(t, build));
+onBench('C04 init receives the signal that it asked for when its parent dies', async (bench) => {
+  const { supervisor, parent } = await belowShell(bench);
   await applied(supervisor, 'parent-death', USR1);
   assert.ok(send(parent, 'SIGKILL'));
   assert.equal((await supervisor.expect('signal'))[0], USR1);
@@ -16,8 +16,8 @@ eachBuild('C04 init receives the signal that it asked for when its parent dies',
   await supervisor.closed();
 });
 
-eachBuild('C04 the death of a parent that died before is reported at once, and only once', async (t, build) => {
-  const { supervisor, parent } = await belowShell(await layBench(t, build));
+onBench('C04 init reports the earlier death of its parent at once, and only once', async (bench) => {
+  const { supervisor, parent } = await belowShell(bench);
   const init = supervisor.about.ppid;
   assert.ok(send(parent, 'SIGKILL'));
   await waitFor('init has another parent', () => !childrenOf(parent).includes(init));
@@ -30,44 +30,33 @@ eachBuild('C04 the death of a parent that died before is reported at once, and o
   await supervisor.closed();
 });
 
-eachBuild(
-  'C04 with first-only the signals that init forwards by itself reach the first process only',
-  async (t, build) => {
-    const bench = await layBench(t, build);
-    const stay = 'while :; do sleep 1000 & wait $!; done';
-    const second = `sh -c 'trap "echo second got TERM" TERM; echo up; ${stay}' &`;
-    const init = bench.start(['--', 'sh', '-c', `${second} trap "exit 7" TERM; ${stay}`]);
-    const supervisor = await init.supervisor();
-    await supervisor.expect('hello');
-    await init.says('up');
-    await supervisor.expect('spawned');
-    await applied(supervisor, 'first-only', 1, 'fallback', 1, 15, 0, 1, 0, 0);
-    await supervisor.kill();
-    for (let start = 1; start <= 5; start++) await (await init.supervisor()).kill();
-    await waitFor('it goes on alone', () => init.stderr().includes('goes on without it'));
-    assert.ok(send(init.pid, 'SIGTERM'));
-    assert.deepEqual(await init.ended, { code: 7, signal: null });
-    assert.equal(init.stdout(), 'up\n');
-  },
-);
+onBench('C04 with first-only init forwards signals to the first process only', async (bench) => {
+  const stay = 'while :; do sleep 1000 & wait $!; done';
+  const second = `sh -c 'trap "echo second got TERM" TERM; echo up; ${stay}' &`;
+  const init = bench.start(shell(`${second} trap "exit 7" TERM; ${stay}`));
+  const supervisor = await init.supervisor();
+  await init.says('up');
+  await supervisor.expect('spawned');
+  await applied(supervisor, 'first-only', 1, 'fallback', 1, 15, 0, 1, 0, 0);
+  await supervisor.kill();
+  for (let start = 1; start <= 5; start++) await (await init.supervisor()).kill();
+  await waitFor('it goes on alone', () => init.stderr().includes('goes on without it'));
+  assert.ok(send(init.pid, 'SIGTERM'));
+  assert.deepEqual(await init.ended, { code: 7, signal: null });
+  assert.equal(init.stdout(), 'up\n');
+});
 
-eachBuild(
-  'with first-only KILL still reaches the group: a process that it ends cannot tell its workers',
-  async (t, build) => {
-    const bench = await layBench(t, build);
-    const init = bench.start(['--', 'sh', '-c', 'sleep 1000 & echo up; wait']);
-    const supervisor = await init.supervisor();
-    await supervisor.expect('hello');
-    await init.says('up');
-    await supervisor.expect('spawned');
-    await applied(supervisor, 'first-only', 1);
-    supervisor.commit('kill', 1, 9);
-    await supervisor.expect('exited');
-    await supervisor.expect('group-gone');
-    supervisor.commit('exit', 0);
-    await supervisor.closed();
-  },
-);
+onBench('with first-only KILL still reaches the whole group', async (bench) => {
+  const init = bench.start(shell('sleep 1000 & echo up; wait'));
+  const supervisor = await init.supervisor();
+  await init.says('up');
+  await supervisor.expect('spawned');
+  await applied(supervisor, 'first-only', 1);
+  supervisor.commit('kill', 1, 9);
+  await supervisor.skip('exited', 'group-gone');
+  supervisor.commit('exit', 0);
+  await supervisor.closed();
+});
 
 async function applied(supervisor: Supervisor, ...fields: readonly (string | number)[]): Promise<void> {
   supervisor.commit(...fields, 'exec', 1, 0, 1, 'true');
@@ -78,7 +67,6 @@ async function applied(supervisor: Supervisor, ...fields: readonly (string | num
 async function belowShell(bench: Bench): Promise<{ supervisor: Supervisor; parent: number }> {
   const shell = bench.launch(['sh', '-c', '"$@" & wait', 'sh', bench.sexton, '--', 'sleep', '1000']);
   const supervisor = await shell.supervisor();
-  await supervisor.expect('hello');
   await supervisor.expect('spawned');
   return { supervisor, parent: shell.pid };
 }

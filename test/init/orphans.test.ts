@@ -3,17 +3,17 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { argumentsOf, childrenOf, stateOf } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
-import { AGENT, eachBuild, layBench } from './scripted.ts';
+import { attend, begin, onBench, shell } from './scripted.ts';
 
 const NAMESPACE = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
 const COUNT = 10_000;
 
-eachBuild(`P01 PID 1 reaps ${COUNT} orphans, and reports none of them to the supervisor`, async (t, build) => {
+onBench(`P01 PID 1 reaps ${COUNT} orphans, and reports none to the supervisor`, async (bench, t) => {
   if (!canUnshare()) return t.skip('needs PID namespaces');
-  const bench = await layBench(t, build);
-  const init = bench.start(['--', makeOrphans(bench.dir), String(COUNT)], { launcher: NAMESPACE });
-  const supervisor = await init.supervisor();
-  assert.equal((await supervisor.expect('hello'))[3], '1', 'it is PID 1');
+  const { init, supervisor } = await attend(bench, ['--', makeOrphans(bench.dir), String(COUNT)], {
+    launcher: NAMESPACE,
+  });
+  assert.equal(supervisor.hello[3], '1', 'it is PID 1');
   const [spawned, seq = '', , ...child] = await supervisor.next();
   assert.deepEqual([spawned, ...child], ['spawned', '1', '2']);
   // A supervisor that acknowledges nothing for 10 s is taken to hang, and so many orphans may take longer.
@@ -28,12 +28,10 @@ eachBuild(`P01 PID 1 reaps ${COUNT} orphans, and reports none of them to the sup
   assert.deepEqual(await init.ended, { code: 5, signal: null });
 });
 
-eachBuild('when init is PID 1 its exit ends the whole namespace, with its code', async (t, build) => {
+onBench('the exit of PID 1 ends the whole namespace with its code', async (bench, t) => {
   if (!canUnshare()) return t.skip('needs PID namespaces');
-  const bench = await layBench(t, build);
-  const init = bench.start(['--', 'sh', '-c', 'setsid sleep 600 & sleep 600 & echo up; wait'], { launcher: NAMESPACE });
+  const init = bench.start(shell('setsid sleep 600 & sleep 600 & echo up; wait'), { launcher: NAMESPACE });
   const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
   await supervisor.expect('spawned');
   await init.says('up');
   supervisor.commit('exit', 17);
@@ -41,13 +39,8 @@ eachBuild('when init is PID 1 its exit ends the whole namespace, with its code',
   await supervisor.closed();
 });
 
-eachBuild('when init is not PID 1 it adopts orphans as a subreaper and reaps them silently', async (t, build) => {
-  const bench = await layBench(t, build);
-  const init = bench.start(['--', ...AGENT]);
-  const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
-  const [, application] = await supervisor.expect('spawned');
-  await init.says('up');
+onBench('init adopts and reaps orphans silently where it is not PID 1', async (bench) => {
+  const { init, supervisor, pid: application } = await begin(bench);
   init.write('(setsid sh -c "echo born; read l </dev/zero" &)\n');
   await init.says('born');
   const orphan = await waitFor('it is adopted', () =>

@@ -3,12 +3,11 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { waitFor } from '../helpers/wait.ts';
 import type { Supervisor } from './connection.ts';
-import { AGENT, eachBuild, layBench } from './scripted.ts';
+import { AGENT, onBench } from './scripted.ts';
 
 const PLACES = 16;
 
-eachBuild('a full queue has room for the helpers that find a place and for the end of a sweep', async (t, build) => {
-  const bench = await layBench(t, build);
+onBench('a full queue has room for the ends of helpers and of a sweep', async (bench) => {
   const release = bench.holdSupervisor();
   const init = bench.start(['--', ...AGENT]);
   await init.says('up');

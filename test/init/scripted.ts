@@ -3,7 +3,16 @@
  * itself speaks the protocol. Each start of a supervisor arrives here as a `Supervisor`.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import test, { type TestContext } from 'node:test';
 import { NODE } from '../helpers/paths.ts';
@@ -20,6 +29,15 @@ export function eachBuild(
   builds: readonly Build[] = BUILDS,
 ): void {
   for (const build of builds) test(`${title} (${build.name})`, (t) => body(t, build));
+}
+
+/** The same, with a directory for init. */
+export function onBench(
+  title: string,
+  body: (bench: Bench, t: TestContext) => Promise<void>,
+  builds: readonly Build[] = BUILDS,
+): void {
+  eachBuild(title, async (t, build) => body(await layBench(t, build), t), builds);
 }
 
 export interface StartOptions {
@@ -55,7 +73,7 @@ export interface Init {
   /** All that the application has written to stdout, and what came on stderr. */
   stdout(): string;
   stderr(): string;
-  /** The next supervisor that init starts. */
+  /** The next supervisor that init starts, once it has got its `hello`. */
   supervisor(): Promise<Supervisor>;
   /** Waits until stdout contains this. */
   says(text: string): Promise<void>;
@@ -156,17 +174,45 @@ function startInit(dir: string, words: readonly string[], options: StartOptions,
   };
 }
 
-/** The agent runs, and the supervisor has heard of it. */
+/** The words for a command that is a script. */
+export function shell(script: string): readonly string[] {
+  return ['--', 'sh', '-c', script];
+}
+
+/** Words that only a supervisor can judge, so that init starts nothing. */
+export const REFUSED = ['--frobnicate'] as const;
+
+export interface Scene {
+  readonly bench: Bench;
+  readonly init: Init;
+  readonly supervisor: Supervisor;
+  /** The child that the supervisor knows of. */
+  readonly pid: number;
+}
+
+/** Starts a command that says `up`, and a supervisor that knows of it. */
 export async function begin(
   bench: Bench,
+  words: readonly string[] = ['--', ...AGENT],
   options: StartOptions = {},
-): Promise<{ bench: Bench; init: Init; supervisor: Supervisor }> {
-  const init = bench.start(['--', ...AGENT], options);
-  const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
-  await supervisor.expect('spawned');
-  await init.says('up');
-  return { bench, init, supervisor };
+): Promise<Scene> {
+  const scene = await attend(bench, words, options);
+  const [, pid] = await scene.supervisor.expect('spawned');
+  await scene.init.says('up');
+  return { ...scene, pid: Number(pid) };
+}
+
+/** Starts init with these words, and its supervisor. */
+export async function attend(bench: Bench, words: readonly string[] = REFUSED, options: StartOptions = {}) {
+  const init = bench.start(words, options);
+  return { bench, init, supervisor: await init.supervisor() };
+}
+
+/** Takes Node away, so that init goes on alone once this supervisor is dead. */
+export async function loseSupervisor({ bench, init, supervisor }: Omit<Scene, 'pid'>): Promise<void> {
+  renameSync(bench.path('bin/node'), bench.path('bin/away'));
+  await supervisor.kill();
+  await waitFor('init goes on alone', () => init.stderr().includes('goes on without it'));
 }
 
 /** Waits until the relay has written this many bytes to init's socket. */

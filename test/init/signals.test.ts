@@ -5,7 +5,7 @@ import test from 'node:test';
 import { childrenOf, send, stateOf } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { STATIC } from './builds.ts';
-import { AGENT, begin, eachBuild, type Init, layBench } from './scripted.ts';
+import { AGENT, attend, begin, type Init, onBench, shell } from './scripted.ts';
 
 const { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD, SIGKILL, SIGSTOP, SIGCONT } = constants.signals;
 
@@ -16,11 +16,8 @@ const ALL = Array.from({ length: 64 }, (_, index) => index + 1).filter(
   (number) => ![SIGKILL, SIGSTOP, SIGCHLD].includes(number),
 );
 
-eachBuild('P02 every signal that can be received is reported once, with its sender', async (t, build) => {
-  const bench = await layBench(t, build);
-  const init = bench.start(['--frobnicate']);
-  const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
+onBench('P02 init reports every signal once, with its sender', async (bench) => {
+  const { init, supervisor } = await attend(bench);
   for (const number of ALL) {
     sendNumber(init.pid, number);
     assert.deepEqual(await supervisor.expect('signal'), [String(number), String(process.pid), '0']);
@@ -30,17 +27,13 @@ eachBuild('P02 every signal that can be received is reported once, with its send
   assert.deepEqual((await supervisor.expect('signal'))[0], String(SIGUSR1), 'CHLD is not reported');
 });
 
-eachBuild('real-time signals are each reported, however many come at once', async (t, build) => {
-  const bench = await layBench(t, build);
-  const init = bench.start(['--frobnicate']);
-  const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
+onBench('init reports each real-time signal, however many come at once', async (bench) => {
+  const { init, supervisor } = await attend(bench);
   for (let i = 0; i < 200; i++) sendNumber(init.pid, 40);
   for (let i = 0; i < 200; i++) assert.equal((await supervisor.expect('signal'))[0], '40');
 });
 
-eachBuild('P03 signals that come before the supervisor’s first commit wait for it in order', async (t, build) => {
-  const bench = await layBench(t, build);
+onBench('P03 signals wait in order for the supervisor’s first commit', async (bench) => {
   const release = bench.holdSupervisor();
   // A member of a pod: to a command that is alone the first stop request goes on at once.
   const init = bench.start(['--graveyard', '/graveyard', '--', ...AGENT]);
@@ -48,7 +41,6 @@ eachBuild('P03 signals that come before the supervisor’s first commit wait for
   for (const number of [SIGUSR2, SIGTERM, 50, SIGUSR1]) await takenBy(init, number);
   release();
   const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
   await supervisor.expect('spawned');
   for (const number of [SIGUSR2, SIGTERM, 50, SIGUSR1]) {
     assert.equal((await supervisor.expect('signal'))[0], String(number));
@@ -56,9 +48,8 @@ eachBuild('P03 signals that come before the supervisor’s first commit wait for
 });
 
 for (const limit of [3, 0])
-  eachBuild(`P02 a stop arrives where the limit of open files is lowered to ${limit} meanwhile`, async (t, build) => {
-    const bench = await layBench(t, build);
-    const init = bench.start(['--', 'sh', '-c', SPEAKING], { env: { SEXTON_LOG_LEVEL: undefined } });
+  onBench(`P02 a stop arrives although the limit of open files is lowered to ${limit}`, async (bench) => {
+    const init = bench.start(shell(SPEAKING), { env: { SEXTON_LOG_LEVEL: undefined } });
     await init.says('up');
     const lowered = spawnSync('prlimit', ['--pid', String(init.pid), `--nofile=${limit}:${limit}`]);
     assert.equal(lowered.status, 0, String(lowered.stderr));
@@ -68,8 +59,7 @@ for (const limit of [3, 0])
     assert.deepEqual(await init.ended, { code: 7, signal: null });
   });
 
-eachBuild('init hears its supervisor where the limit of open files is lowered meanwhile', async (t, build) => {
-  const bench = await layBench(t, build);
+onBench('init reads commits although the limit of open files is lowered', async (bench) => {
   const { init, supervisor } = await begin(bench);
   assert.equal(spawnSync('prlimit', ['--pid', String(init.pid), '--nofile=3:3']).status, 0);
   send(init.pid, 'SIGUSR1');
@@ -78,11 +68,9 @@ eachBuild('init hears its supervisor where the limit of open files is lowered me
   assert.deepEqual(await init.ended, { code: 9, signal: null });
 });
 
-eachBuild('sequence numbers rise by one and times never fall', async (t, build) => {
-  const bench = await layBench(t, build);
-  const init = bench.start(['--', 'true']);
-  const supervisor = await init.supervisor();
-  const [, , startedAt] = await supervisor.expect('hello');
+onBench('the sequence numbers of events rise by one, and their times never fall', async (bench) => {
+  const { init, supervisor } = await attend(bench, ['--', 'true']);
+  const [, , startedAt] = supervisor.hello;
   sendNumber(init.pid, SIGUSR1);
   let last = Number(startedAt);
   for (let seq = 1; seq <= 4; seq++) {
@@ -93,13 +81,10 @@ eachBuild('sequence numbers rise by one and times never fall', async (t, build) 
   }
 });
 
-eachBuild('kill reaches every process of the group, and continues a stopped one', async (t, build) => {
-  const bench = await layBench(t, build);
+onBench('kill reaches every process of the group, and continues a stopped one', async (bench) => {
   const trap = (name: string): string =>
     `trap 'echo ${name} term' TERM; echo ${name} ready; while :; do sleep 60 & wait $!; done`;
-  const init = bench.start(['--', 'sh', '-c', `sh -c "${trap('second')}" & ${trap('first')}`]);
-  const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
+  const { init, supervisor } = await attend(bench, shell(`sh -c "${trap('second')}" & ${trap('first')}`));
   const [, pid] = await supervisor.expect('spawned');
   await init.says('first ready');
   await init.says('second ready');
@@ -113,112 +98,74 @@ eachBuild('kill reaches every process of the group, and continues a stopped one'
 });
 
 for (const signal of [SIGTERM, SIGHUP, SIGINT, SIGQUIT]) {
-  eachBuild(`CONT follows ${signal}, so that a stopped application can act on it`, async (t, build) => {
-    const bench = await layBench(t, build);
-    const init = bench.start(['--', ...AGENT]);
-    const supervisor = await init.supervisor();
-    await supervisor.expect('hello');
-    const [, pid] = await supervisor.expect('spawned');
-    await init.says('up');
+  onBench(`CONT follows ${signal}, so that a stopped application can act on it`, async (bench) => {
+    const { supervisor, pid } = await begin(bench);
     sendNumber(Number(pid), SIGSTOP);
     supervisor.commit('kill', 1, signal);
     assert.deepEqual((await supervisor.expect('exited')).slice(2, 4), ['signal', String(signal)]);
   });
 }
 
-eachBuild('A7 no CONT follows TERM to an application that is not stopped', async (t, build) => {
-  const bench = await layBench(t, build);
+onBench('A7 no CONT follows TERM to an application that is not stopped', async (bench) => {
   const script =
     'trap "echo cont" CONT; trap "echo term" TERM; trap "echo usr1" USR1; echo up; while :; do read l; done';
-  const init = bench.start(['--', 'sh', '-c', script]);
-  const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
-  await supervisor.expect('spawned');
-  await init.says('up');
+  const { init, supervisor } = await begin(bench, shell(script));
   supervisor.commit('kill', 1, SIGTERM);
   await init.says('term');
   supervisor.commit('kill', 1, SIGUSR1);
   await init.says('usr1');
   assert.equal(init.stdout(), 'up\nterm\nusr1\n');
-  supervisor.commit('exit', 0);
-  await init.ended;
 });
 
-eachBuild('A7 only the stopped processes of a group get CONT', async (t, build) => {
-  const bench = await layBench(t, build);
+onBench('A7 only the stopped processes of a group get CONT', async (bench) => {
   const inner = 'trap "echo inner cont" CONT; trap "echo inner term" TERM; kill -STOP $$; while :; do sleep 0.01; done';
   const script = `trap "echo cont" CONT; trap "echo term" TERM; sh -c '${inner}' & echo up $!; while :; do wait; read l; done`;
-  const init = bench.start(['--', 'sh', '-c', script]);
-  const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
+  const { init, supervisor } = await attend(bench, shell(script));
   await supervisor.expect('spawned');
   const inside = await waitFor('it is told', () => Number(/up (\d+)\n/.exec(init.stdout())?.[1]) || undefined);
   await waitFor('it is stopped', () => stateOf(inside) === 'T');
   supervisor.commit('kill', 1, SIGTERM);
   for (const text of ['inner term', 'inner cont', '\nterm']) await init.says(text);
   assert.doesNotMatch(init.stdout(), /\ncont/);
-  supervisor.commit('exit', 0);
-  await init.ended;
 });
 
-eachBuild(
-  'group-gone comes only when the last process of the group has ended, and kill reaches those left until then',
-  async (t, build) => {
-    const bench = await layBench(t, build);
-    const init = bench.start(['--', 'sh', '-c', 'sleep 600 & echo left $!']);
-    const supervisor = await init.supervisor();
-    await supervisor.expect('hello');
-    await supervisor.expect('spawned');
-    await supervisor.expect('exited');
-    sendNumber(init.pid, SIGUSR1);
-    assert.equal((await supervisor.expect('signal'))[0], String(SIGUSR1), 'one is left');
-    supervisor.commit('kill', 1, SIGTERM);
-    assert.deepEqual(await supervisor.expect('group-gone'), ['1', '0']);
-    supervisor.commit('kill', 1, SIGTERM, 'kill', 77, SIGTERM);
-    sendNumber(init.pid, SIGUSR1);
-    await supervisor.expect('signal');
-  },
-);
+onBench('group-gone comes after the last process of the group, and kill reaches the others before', async (bench) => {
+  const { init, supervisor } = await attend(bench, shell('sleep 600 & echo left $!'));
+  await supervisor.skip('spawned', 'exited');
+  sendNumber(init.pid, SIGUSR1);
+  assert.equal((await supervisor.expect('signal'))[0], String(SIGUSR1), 'one is left');
+  supervisor.commit('kill', 1, SIGTERM);
+  assert.deepEqual(await supervisor.expect('group-gone'), ['1', '0']);
+  supervisor.commit('kill', 1, SIGTERM, 'kill', 77, SIGTERM);
+  sendNumber(init.pid, SIGUSR1);
+  await supervisor.expect('signal');
+});
 
-eachBuild(
-  'init forwards by the table without the supervisor, and reports a signal that is not in it',
-  async (t, build) => {
-    const bench = await layBench(t, build);
-    const init = bench.start([
-      '--',
-      'sh',
-      '-c',
-      'trap "echo got usr1" USR1; trap "echo got rt" 50; echo up; while :; do read l; done',
-    ]);
-    const supervisor = await init.supervisor();
-    await supervisor.expect('hello');
-    await supervisor.expect('spawned');
-    await init.says('up');
-    supervisor.commit('forward', 1, 2, SIGHUP, SIGUSR1, 64, 50);
-    sendNumber(init.pid, SIGUSR2);
-    await supervisor.expect('signal');
-    sendNumber(init.pid, SIGHUP);
-    assert.deepEqual(await supervisor.expect('forwarded'), [String(SIGHUP), String(SIGUSR1), String(process.pid)]);
-    await init.says('got usr1');
-    sendNumber(init.pid, 64);
-    assert.deepEqual(await supervisor.expect('forwarded'), ['64', '50', String(process.pid)]);
-    await init.says('got rt');
-    supervisor.commit('forward', 1, 0, 'kill', 1, SIGKILL);
-    await supervisor.expect('exited');
-    await supervisor.expect('group-gone');
-    sendNumber(init.pid, SIGHUP);
-    assert.equal((await supervisor.expect('signal'))[0], String(SIGHUP));
-  },
-);
-
-eachBuild('a signal for a group that is gone is reported and not lost in the forward table', async (t, build) => {
-  const bench = await layBench(t, build);
-  const init = bench.start(['--', 'true']);
+onBench('init forwards by the table, and reports a signal that is not in it', async (bench) => {
+  const init = bench.start(
+    shell('trap "echo got usr1" USR1; trap "echo got rt" 50; echo up; while :; do read l; done'),
+  );
   const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
   await supervisor.expect('spawned');
-  await supervisor.expect('exited');
-  await supervisor.expect('group-gone');
+  await init.says('up');
+  supervisor.commit('forward', 1, 2, SIGHUP, SIGUSR1, 64, 50);
+  sendNumber(init.pid, SIGUSR2);
+  await supervisor.expect('signal');
+  sendNumber(init.pid, SIGHUP);
+  assert.deepEqual(await supervisor.expect('forwarded'), [String(SIGHUP), String(SIGUSR1), String(process.pid)]);
+  await init.says('got usr1');
+  sendNumber(init.pid, 64);
+  assert.deepEqual(await supervisor.expect('forwarded'), ['64', '50', String(process.pid)]);
+  await init.says('got rt');
+  supervisor.commit('forward', 1, 0, 'kill', 1, SIGKILL);
+  await supervisor.skip('exited', 'group-gone');
+  sendNumber(init.pid, SIGHUP);
+  assert.equal((await supervisor.expect('signal'))[0], String(SIGHUP));
+});
+
+onBench('init reports a signal for a group that is gone', async (bench) => {
+  const { init, supervisor } = await attend(bench, ['--', 'true']);
+  await supervisor.skip('spawned', 'exited', 'group-gone');
   supervisor.commit('forward', 1, 1, SIGHUP, SIGUSR1, 'spawn', 2, 0, 1, 'true');
   await supervisor.expect('spawned');
   sendNumber(init.pid, SIGHUP);
@@ -226,54 +173,47 @@ eachBuild('a signal for a group that is gone is reported and not lost in the for
   assert.ok(frames.some(([name, , , number]) => name === 'signal' && number === String(SIGHUP)));
 });
 
-eachBuild(
-  'the queue is bounded: beyond 4096 events one signal stands for all of its number, and no exit is lost',
-  async (t, build) => {
-    const bench = await layBench(t, build);
-    const release = bench.holdSupervisor();
-    const init = bench.start(['--', ...AGENT]);
-    await init.says('up');
-    // The shell sends them: the kernel keeps as many real-time signals as RLIMIT_SIGPENDING allows.
-    init.write(
-      'i=0; while [ $i -lt 5000 ]; do kill -60 $PPID; i=$((i+1)); done; kill -61 $PPID; kill -62 $PPID; echo sent\n',
-    );
-    await init.says('sent');
-    // Not before: the kernel hands out CHLD ahead of all signals with a higher number.
-    await waitFor('all signals have been taken', () => pendingOf(init.pid) === 0n);
-    init.write('exit 3\n');
-    await waitFor('only the supervisor is left', () => childrenOf(init.pid).length === 1);
-    release();
-    const supervisor = await init.supervisor();
-    await supervisor.expect('hello');
-    const names: string[] = [];
-    let acked = 0;
-    for (;;) {
-      const [name = '', seq = '', , number = ''] = await supervisor.next();
-      names.push(name === 'signal' ? number : name);
-      if (name === 'group-gone') break;
-      if (Number(seq) - acked === 500) {
-        supervisor.ack(seq);
-        acked = Number(seq);
-      }
+onBench('a full queue keeps one signal of each number, and every exit', async (bench) => {
+  const release = bench.holdSupervisor();
+  const init = bench.start(['--', ...AGENT]);
+  await init.says('up');
+  // The shell sends them: the kernel keeps as many real-time signals as RLIMIT_SIGPENDING allows.
+  init.write(
+    'i=0; while [ $i -lt 5000 ]; do kill -60 $PPID; i=$((i+1)); done; kill -61 $PPID; kill -62 $PPID; echo sent\n',
+  );
+  await init.says('sent');
+  // Not before: the kernel hands out CHLD ahead of all signals with a higher number.
+  await waitFor('all signals have been taken', () => pendingOf(init.pid) === 0n);
+  init.write('exit 3\n');
+  await waitFor('only the supervisor is left', () => childrenOf(init.pid).length === 1);
+  release();
+  const supervisor = await init.supervisor();
+  const names: string[] = [];
+  let acked = 0;
+  for (;;) {
+    const [name = '', seq = '', , number = ''] = await supervisor.next();
+    names.push(name === 'signal' ? number : name);
+    if (name === 'group-gone') break;
+    if (Number(seq) - acked === 500) {
+      supervisor.ack(seq);
+      acked = Number(seq);
     }
-    assert.deepEqual(names.slice(0, 2), ['spawned', '60']);
-    assert.deepEqual(names.slice(-4), ['61', '62', 'exited', 'group-gone']);
-    assert.equal(names.filter((it) => it === '60').length, 4095);
-  },
-);
+  }
+  assert.deepEqual(names.slice(0, 2), ['spawned', '60']);
+  assert.deepEqual(names.slice(-4), ['61', '62', 'exited', 'group-gone']);
+  assert.equal(names.filter((it) => it === '60').length, 4095);
+});
 
-test('signals are blocked by the first system call of the program', (t) => {
+test('the first system call of init blocks all signals', (t) => {
   if (spawnSync('strace', ['-V']).error) return t.skip('strace is not installed');
   const { stderr } = spawnSync('strace', [STATIC.path, '--help'], { encoding: 'utf8' });
   const [, second] = stderr.split('\n');
   assert.match(second ?? '', /^rt_sigprocmask\(SIG_SETMASK, ~\[(RTMIN.*)?\], \[\], 8\) = 0$/);
 });
 
-eachBuild('STOP and CONT from outside change nothing in init', async (t, build) => {
-  const bench = await layBench(t, build);
-  const init = bench.start(['--', 'sh', '-c', 'read l; exit 5']);
+onBench('STOP and CONT from outside change nothing in init', async (bench) => {
+  const init = bench.start(shell('read l; exit 5'));
   const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
   await supervisor.expect('spawned');
   sendNumber(init.pid, SIGSTOP);
   init.write('\n');

@@ -74,7 +74,7 @@ function childrenOf(pid: number): readonly string[] {
 /** The next supervisor, and what has woken it; it knows what the last one knew. */
 async function woken({ init }: Stage): Promise<{ readonly next: Supervisor; readonly why: string }> {
   const next = await init.supervisor();
-  const [, , , , hasMemo, memo, why = ''] = await next.expect('hello');
+  const [, , , , hasMemo, memo, why = ''] = next.hello;
   assert.deepEqual([hasMemo, memo], ['1', 'before']);
   return { next, why };
 }
@@ -114,7 +114,7 @@ const CAUSES: Readonly<Record<string, { readonly why: string; readonly does: (st
 };
 
 for (const [cause, { why: expected, does }] of Object.entries(CAUSES)) {
-  eachBuild(`P15 ${cause} wakes`, async (t, build) => {
+  eachBuild(`P15 ${cause} wakes the supervisor`, async (t, build) => {
     const stage = await watching(t, build);
     await waitFor('init is connected', () => stage.connections.length === 1);
     await asleep(stage);
@@ -126,7 +126,7 @@ for (const [cause, { why: expected, does }] of Object.entries(CAUSES)) {
   });
 }
 
-eachBuild('P15 a signal wakes, and the child’s end, and each is told once', async (t, build) => {
+eachBuild('P15 a signal and the end of the child wake the supervisor, and each is reported once', async (t, build) => {
   const stage = await watching(t, build);
   await asleep(stage);
   send(stage.init.pid, SIGUSR2);
@@ -143,26 +143,29 @@ eachBuild('P15 a signal wakes, and the child’s end, and each is told once', as
   assert.deepEqual(await stage.init.ended, { code: 6, signal: null });
 });
 
-eachBuild('P15 a lock on the tombstone shows who sleeps, until it is woken or not let go', async (t, build) => {
-  const stage = await watching(t, build);
-  const sleepers = async (): Promise<readonly string[]> => [
-    ...(await readSleepers(stage.dir, ['web', 'main', 'gone'])),
-  ];
-  const shown = ['asleep-at', `${stage.dir}/web`, 'sleep'];
-  stage.supervisor.commit('exec', 1, 0, 4, 'tail', `--pid=${stage.init.pid}`, '-f', '/dev/null', ...shown);
-  await settled(stage.supervisor, stage.init, SIGUSR1);
-  assert.deepEqual(await sleepers(), [], 'a helper runs: it is not let go');
-  stage.supervisor.commit('end-helper', 1);
-  const [, seq = ''] = await stage.supervisor.next();
-  stage.supervisor.commit('ack', Number(seq), ...watch(stage.dir), ...shown);
-  await stage.supervisor.closed();
-  assert.deepEqual(await sleepers(), ['web']);
-  writeFileSync(`${stage.dir}/other`, '');
-  await woken(stage);
-  assert.deepEqual(await sleepers(), []);
-});
+eachBuild(
+  'P15 a lock on the tombstone shows the sleep until the supervisor wakes or may not sleep',
+  async (t, build) => {
+    const stage = await watching(t, build);
+    const sleepers = async (): Promise<readonly string[]> => [
+      ...(await readSleepers(stage.dir, ['web', 'main', 'gone'])),
+    ];
+    const shown = ['asleep-at', `${stage.dir}/web`, 'sleep'];
+    stage.supervisor.commit('exec', 1, 0, 4, 'tail', `--pid=${stage.init.pid}`, '-f', '/dev/null', ...shown);
+    await settled(stage.supervisor, stage.init, SIGUSR1);
+    assert.deepEqual(await sleepers(), [], 'a helper runs: it is not let go');
+    stage.supervisor.commit('end-helper', 1);
+    const [, seq = ''] = await stage.supervisor.next();
+    stage.supervisor.commit('ack', Number(seq), ...watch(stage.dir), ...shown);
+    await stage.supervisor.closed();
+    assert.deepEqual(await sleepers(), ['web']);
+    writeFileSync(`${stage.dir}/other`, '');
+    await woken(stage);
+    assert.deepEqual(await sleepers(), []);
+  },
+);
 
-eachBuild('P15 the time that is due wakes', async (t, build) => {
+eachBuild('P15 the due time wakes the supervisor', async (t, build) => {
   const stage = await watching(t, build);
   const [uptime = ''] = readFileSync('/proc/uptime', 'latin1').split(' ');
   // At least half a second from now: the kernel may count uptime with the time that the machine was suspended.
@@ -171,7 +174,7 @@ eachBuild('P15 the time that is due wakes', async (t, build) => {
   assert.equal((await woken(stage)).why, 'due');
 });
 
-eachBuild('P15 what is quiet or half written wakes nobody', async (t, build) => {
+eachBuild('P15 a quiet member or a half-written file does not wake the supervisor', async (t, build) => {
   const stage = await watching(t, build);
   await asleep(stage);
   const { dir } = stage;
@@ -209,7 +212,7 @@ const REFUSALS: Readonly<Record<string, (stage: Stage) => Promise<void> | void>>
 };
 
 for (const [why, does] of Object.entries(REFUSALS)) {
-  eachBuild(`P15 a supervisor is not let go when ${why}`, async (t, build) => {
+  eachBuild(`P15 init refuses to end a supervisor when ${why}`, async (t, build) => {
     const stage = await watching(t, build);
     await does(stage);
     const { supervisor, init, dir } = stage;
@@ -220,19 +223,19 @@ for (const [why, does] of Object.entries(REFUSALS)) {
     // It is the same one, and goes on.
     assert.ok(!hasEnded(supervisor.about.pid));
     await supervisor.kill();
-    const [, , , , , memo, wokenBy] = await (await init.supervisor()).expect('hello');
+    const [, , , , , memo, wokenBy] = (await init.supervisor()).hello;
     assert.deepEqual([memo, wokenBy], ['later', '']);
   });
 }
 
-eachBuild('P15 one that dies while init watches for it is started again, and was not woken', async (t, build) => {
+eachBuild('P15 a supervisor that dies before its sleep is started again, and was not woken', async (t, build) => {
   const stage = await watching(t, build);
   writeFileSync(`${stage.dir}/main`, 'news');
   await stage.supervisor.kill();
   assert.equal((await woken(stage)).why, '');
 });
 
-eachBuild('P15 what it commits behind its own word is applied, and wakes the next one', async (t, build) => {
+eachBuild('P15 init applies a commit that follows sleep, and wakes the next supervisor', async (t, build) => {
   const stage = await watching(t, build);
   const { supervisor, init } = stage;
   const frames = [
@@ -241,12 +244,12 @@ eachBuild('P15 what it commits behind its own word is applied, and wakes the nex
   ].map(encodeFrame);
   supervisor.raw(Buffer.concat(frames));
   const next = await init.supervisor();
-  const [, , , , , memo, why] = await next.expect('hello');
+  const [, , , , , memo, why] = next.hello;
   assert.equal(memo, 'behind');
   assert.equal(why, 'commit');
 });
 
-eachBuild('P15 a KILL that was ordered is not late while the supervisor sleeps', async (t, build) => {
+eachBuild('P15 an ordered KILL is not late while the supervisor sleeps', async (t, build) => {
   const [uptime = ''] = readFileSync('/proc/uptime', 'latin1').split(' ');
   const stage = await watching(t, build, ['kill-at', String(Math.ceil(Number(uptime) * 1000) + 700)]);
   await asleep(stage);

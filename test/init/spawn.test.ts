@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
-import { AGENT, eachBuild, layBench } from './scripted.ts';
+import { attend, begin, onBench, shell } from './scripted.ts';
 
 /**
  * Dying of these is what they do by default: signal(7). 32 and 33 belong to the C libraries and no shell sends them.
@@ -11,44 +11,32 @@ const DEADLY = Array.from({ length: 64 }, (_, index) => index + 1).filter(
   (number) => ![17, 18, 19, 20, 21, 22, 23, 28, 32, 33].includes(number),
 );
 
-eachBuild(
-  'P04 a child killed by each signal is reported with exactly that signal, real-time ones too',
-  async (t, build) => {
-    const bench = await layBench(t, build);
-    const init = bench.start(['--name', 'x', '--frobnicate', '--', 'true']);
-    const supervisor = await init.supervisor();
-    await supervisor.expect('hello');
-    let seq = 0;
-    for (const [index, number] of DEADLY.entries()) {
-      const id = index + 1;
-      supervisor.commit('ack', seq, 'spawn', id, 0, 3, 'sh', '-c', `ulimit -c 0; kill -${number} $$`);
-      const [, pid] = await supervisor.expect('spawned');
-      assert.deepEqual(await supervisor.expect('exited'), [String(id), pid, 'signal', String(number), '0']);
-      assert.deepEqual(await supervisor.expect('group-gone'), [String(id), '0']);
-      seq += 3;
-    }
-    supervisor.commit('exit', 0);
-    assert.deepEqual(await init.ended, { code: 0, signal: null });
-  },
-);
+onBench('P04 init reports a killed child with exactly its signal, real-time ones included', async (bench) => {
+  const { init, supervisor } = await attend(bench, ['--name', 'x', '--frobnicate', '--', 'true']);
+  let seq = 0;
+  for (const [index, number] of DEADLY.entries()) {
+    const id = index + 1;
+    supervisor.commit('ack', seq, 'spawn', id, 0, 3, 'sh', '-c', `ulimit -c 0; kill -${number} $$`);
+    const [, pid] = await supervisor.expect('spawned');
+    assert.deepEqual(await supervisor.expect('exited'), [String(id), pid, 'signal', String(number), '0']);
+    assert.deepEqual(await supervisor.expect('group-gone'), [String(id), '0']);
+    seq += 3;
+  }
+  supervisor.commit('exit', 0);
+  assert.deepEqual(await init.ended, { code: 0, signal: null });
+});
 
-eachBuild('the exit of a child that dumps core says so', async (t, build) => {
+onBench('init reports that a child has dumped core', async (bench, t) => {
   if (readFileSync('/proc/sys/kernel/core_pattern', 'latin1').trim() !== 'core')
     return t.skip('needs core files in the working directory');
-  const bench = await layBench(t, build);
-  const init = bench.start(['--', 'sh', '-c', 'ulimit -c unlimited && kill -QUIT $$'], { cwd: bench.dir });
-  const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
+  const { supervisor } = await attend(bench, shell('ulimit -c unlimited && kill -QUIT $$'), { cwd: bench.dir });
   await supervisor.expect('spawned');
   const exited = await supervisor.expect('exited');
   assert.deepEqual(exited.slice(2), ['signal', String(constants.signals.SIGQUIT), '1']);
 });
 
-eachBuild('exit codes come through unchanged', async (t, build) => {
-  const bench = await layBench(t, build);
-  const init = bench.start(['--frobnicate']);
-  const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
+onBench('init reports exit codes unchanged', async (bench) => {
+  const { supervisor } = await attend(bench);
   for (const [index, code] of [0, 1, 125, 126, 127, 128, 143, 255].entries()) {
     supervisor.commit('spawn', index + 1, 0, 3, 'sh', '-c', `exit ${code}`);
     await supervisor.expect('spawned');
@@ -57,8 +45,7 @@ eachBuild('exit codes come through unchanged', async (t, build) => {
   }
 });
 
-eachBuild('P07 each reason why a program cannot be executed has its errno', async (t, build) => {
-  const bench = await layBench(t, build);
+onBench('P07 init reports why a program cannot be executed', async (bench) => {
   mkdirSync(bench.path('first'));
   mkdirSync(bench.path('second'));
   writeFileSync(bench.path('plain'), 'x', { mode: 0o644 });
@@ -69,11 +56,9 @@ eachBuild('P07 each reason why a program cannot be executed has its errno', asyn
   writeFileSync(bench.path('no-interpreter'), '#!/does/not/exist\n');
   symlinkSync('loop', bench.path('loop'));
   for (const name of ['second/shadowed', 'unformatted', 'no-interpreter']) chmodSync(bench.path(name), 0o755);
-  const init = bench.start(['--frobnicate'], {
+  const { supervisor } = await attend(bench, undefined, {
     env: { PATH: `${bench.path('first')}:${bench.path('plain')}:${bench.path('second')}` },
   });
-  const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
   const cases: readonly (readonly [string, string])[] = [
     [bench.path('absent'), 'ENOENT'],
     ['absent', 'ENOENT'],
@@ -120,8 +105,7 @@ const LAUNCHERS: Readonly<Record<string, readonly string[]>> = {
 for (const [how, launcher] of Object.entries(LAUNCHERS)) {
   for (const [what, script] of Object.entries(LOOK)) {
     const id = what === 'descriptors' ? 'P10' : what === 'state' ? 'P13' : 'P09';
-    eachBuild(`${id} the application has the ${what} of a direct start: ${how}`, async (t, build) => {
-      const bench = await layBench(t, build);
+    onBench(`${id} the application has the ${what} of a direct start: ${how}`, async (bench) => {
       const env = {
         SEXTON_LOG_LEVEL: 'info',
         LD_UNUSED: '1',
@@ -136,9 +120,7 @@ for (const [how, launcher] of Object.entries(LAUNCHERS)) {
         stdio: 'pipe',
       });
       assert.equal(direct.status, 0, String(direct.stderr));
-      const init = bench.start(['--', ...words, 'supervised'], { launcher, env });
-      const supervisor = await init.supervisor();
-      await supervisor.expect('hello');
+      const { supervisor } = await attend(bench, ['--', ...words, 'supervised'], { launcher, env });
       await supervisor.expect('spawned');
       assert.deepEqual((await supervisor.expect('exited')).slice(2), ['code', '0', '0']);
       assert.equal(readFileSync(bench.path('supervised'), 'latin1'), readFileSync(bench.path('direct'), 'latin1'));
@@ -148,28 +130,21 @@ for (const [how, launcher] of Object.entries(LAUNCHERS)) {
 
 /** Shells clear the mask for themselves, so here no shell is between. */
 for (const how of ['plain', 'signals ignored', 'signals blocked']) {
-  eachBuild(`P13 mask and dispositions reach a program that is not a shell: ${how}`, async (t, build) => {
-    const bench = await layBench(t, build);
+  onBench(`P13 a program that is not a shell inherits mask and dispositions: ${how}`, async (bench) => {
     const launcher = LAUNCHERS[how] ?? [];
     const words = ['grep', '-E', '^(SigPnd|ShdPnd|SigBlk|SigIgn|SigCgt)', '/proc/self/status'];
     const direct = spawnSync('env', [...launcher, ...words], { encoding: 'utf8' });
     assert.equal(direct.status, 0, direct.stderr);
-    const init = bench.start(['--', ...words], { launcher: ['env', ...launcher] });
-    const supervisor = await init.supervisor();
-    await supervisor.expect('hello');
-    await supervisor.expect('spawned');
-    await supervisor.expect('exited');
+    const { init, supervisor } = await attend(bench, ['--', ...words], { launcher: ['env', ...launcher] });
+    await supervisor.skip('spawned', 'exited');
     supervisor.commit('exit', 0);
     await init.ended;
     assert.equal(init.stdout(), direct.stdout);
   });
 }
 
-eachBuild('P10 init leaves closed descriptors 0, 1 and 2 closed', async (t, build) => {
-  const bench = await layBench(t, build);
-  const init = bench.start(['--', 'true'], { launcher: LAUNCHERS['all closed'] ?? [] });
-  const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
+onBench('P10 init leaves closed descriptors 0, 1 and 2 closed', async (bench) => {
+  const { init, supervisor } = await attend(bench, ['--', 'true'], { launcher: LAUNCHERS['all closed'] ?? [] });
   await supervisor.expect('spawned');
   supervisor.commit('listen', bench.path('live'), 'kill', 1, 9);
   await supervisor.expect('exited');
@@ -177,72 +152,61 @@ eachBuild('P10 init leaves closed descriptors 0, 1 and 2 closed', async (t, buil
   assert.ok(open.length >= 2 && open.every((fd) => fd > 2), String(open));
 });
 
-eachBuild('P11 arguments are passed on byte for byte, from the command line and from a frame', async (t, build) => {
-  const bench = await layBench(t, build);
+onBench('P11 init passes arguments on byte for byte, from the command line and from a frame', async (bench) => {
   const long = 'x'.repeat(100_000);
   // Node cannot pass bytes that are not UTF-8, a shell can.
   const launcher = ['sh', '-c', 'exec "$@" "$(printf "\\377\\376")" ""', 'sh'];
-  const init = bench.start(['--frobnicate', '--', 'sh', '-c', 'printf "%s|" "$@" >"$SX_DIR/$0"', 'own', long], {
-    launcher,
-  });
-  const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
+  const { supervisor } = await attend(
+    bench,
+    ['--frobnicate', '--', 'sh', '-c', 'printf "%s|" "$@" >"$SX_DIR/$0"', 'own', long],
+    {
+      launcher,
+    },
+  );
   supervisor.commit('spawn', 1, 3, 0);
-  await supervisor.expect('spawned');
-  await supervisor.expect('exited');
+  await supervisor.skip('spawned', 'exited');
   assert.equal(readFileSync(bench.path('own'), 'latin1'), `${long}|\xff\xfe||`);
   supervisor.commit('spawn', 2, 0, 6, 'sh', '-c', 'printf "%s|" "$@" >"$SX_DIR/$0"', 'framed', long, 'grün');
-  await supervisor.expect('group-gone');
-  await supervisor.expect('spawned');
-  await supervisor.expect('exited');
+  await supervisor.skip('group-gone', 'spawned', 'exited');
   assert.equal(readFileSync(bench.path('framed'), 'utf8'), `${long}|grün|`);
 });
 
-eachBuild('the application leads a process group of its own in the session of init', async (t, build) => {
-  const bench = await layBench(t, build);
-  const init = bench.start(['--', ...AGENT]);
-  const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
-  const [, pid] = await supervisor.expect('spawned');
-  await init.says('up');
+onBench('the application leads a process group of its own in the session of init', async (bench) => {
+  const { init, pid } = await begin(bench);
   assert.equal(groupAndSession(Number(pid))[0], Number(pid));
   assert.equal(groupAndSession(Number(pid))[1], groupAndSession(init.pid)[1]);
 });
 
-eachBuild(
-  'the supervisor has a session of its own, nothing to read or write but stderr, and a cleaned environment',
-  async (t, build) => {
-    const bench = await layBench(t, build);
-    const launcher = ['sh', '-c', 'exec "$@" 7</dev/zero', 'sh'];
-    const env = {
-      NODE_OPTIONS: '--nonsense',
-      LD_BIND_NOW: '1',
-      UV_THREADPOOL_SIZE: '9',
-      CHOKIDAR_USEPOLLING: '1',
-      GLIBC_TUNABLES: 'a',
-      MALLOC_X: '1',
-      OPENSSL_CONF: '/x',
-      SSL_CERT_FILE: '/x',
-      SEXTON_INIT_FD: '77',
-      SEXTON_NAME: 'kept',
-      NODENAME: 'kept',
-    };
-    const init = bench.start(['run', '--', 'true'], { launcher, env });
-    const { about } = await init.supervisor();
-    const { PATH: _, SX_DIR: __, PWD: ___, SEXTON_LOG_LEVEL: ____, ...rest } = about.env;
-    const solo = existsSync('/graveyard') ? {} : { SEXTON_INIT_SOLO: '1' };
-    assert.deepEqual(rest, { SEXTON_INIT_FD: '3', ...solo, SEXTON_NAME: 'kept', NODENAME: 'kept' });
-    assert.deepEqual(about.argv.slice(1), [bench.path('app/main.cjs'), 'run', '--', 'true']);
-    assert.equal(groupAndSession(about.pid)[1], about.pid);
-    const links = spawnSync('sh', [
-      '-c',
-      `readlink /proc/${about.pid}/fd/0 /proc/${about.pid}/fd/1; readlink -q /proc/${about.pid}/fd/7`,
-    ]);
-    const [stdin, stdout, seventh] = String(links.stdout).split('\n');
-    assert.deepEqual([stdin, stdout], ['/dev/null', '/dev/null']);
-    assert.notEqual(seventh, '/dev/zero');
-  },
-);
+onBench('the supervisor has its own session, only stderr, and a clean environment', async (bench) => {
+  const launcher = ['sh', '-c', 'exec "$@" 7</dev/zero', 'sh'];
+  const env = {
+    NODE_OPTIONS: '--nonsense',
+    LD_BIND_NOW: '1',
+    UV_THREADPOOL_SIZE: '9',
+    CHOKIDAR_USEPOLLING: '1',
+    GLIBC_TUNABLES: 'a',
+    MALLOC_X: '1',
+    OPENSSL_CONF: '/x',
+    SSL_CERT_FILE: '/x',
+    SEXTON_INIT_FD: '77',
+    SEXTON_NAME: 'kept',
+    NODENAME: 'kept',
+  };
+  const init = bench.start(['run', '--', 'true'], { launcher, env });
+  const { about } = await init.supervisor();
+  const { PATH: _, SX_DIR: __, PWD: ___, SEXTON_LOG_LEVEL: ____, ...rest } = about.env;
+  const solo = existsSync('/graveyard') ? {} : { SEXTON_INIT_SOLO: '1' };
+  assert.deepEqual(rest, { SEXTON_INIT_FD: '3', ...solo, SEXTON_NAME: 'kept', NODENAME: 'kept' });
+  assert.deepEqual(about.argv.slice(1), [bench.path('app/main.cjs'), 'run', '--', 'true']);
+  assert.equal(groupAndSession(about.pid)[1], about.pid);
+  const links = spawnSync('sh', [
+    '-c',
+    `readlink /proc/${about.pid}/fd/0 /proc/${about.pid}/fd/1; readlink -q /proc/${about.pid}/fd/7`,
+  ]);
+  const [stdin, stdout, seventh] = String(links.stdout).split('\n');
+  assert.deepEqual([stdin, stdout], ['/dev/null', '/dev/null']);
+  assert.notEqual(seventh, '/dev/zero');
+});
 
 /** Fields 5 and 6 of proc_pid_stat(5). */
 function groupAndSession(pid: number): [number, number] {

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } 
 import { dirname } from 'node:path';
 import { NODE } from '../helpers/paths.ts';
 import { send } from '../helpers/process.ts';
-import { eachBuild, layBench } from './scripted.ts';
+import { attend, type layBench, onBench } from './scripted.ts';
 
 const COMMAND = ['sh', '-c', 'exit 3'];
 
@@ -65,44 +65,29 @@ const WAITS: readonly (readonly string[])[] = [
   ['-x', ...COMMAND],
 ];
 
-eachBuild(
-  'the application starts before the supervisor when nothing on the command line can be wrong',
-  async (t, build) => {
-    const bench = await layBench(t, build);
-    for (const words of AT_ONCE) {
-      const init = bench.start(words);
-      const supervisor = await init.supervisor();
-      await supervisor.expect('hello');
-      assert.equal((await supervisor.expect('spawned'))[0], '1', words.join(' '));
-      assert.deepEqual((await supervisor.expect('exited')).slice(2), ['code', '3', '0'], words.join(' '));
-      await supervisor.expect('group-gone');
-      supervisor.commit('exit', 0);
-      await init.ended;
-    }
-  },
-);
+onBench('init starts the application at once when nothing on the command line can be wrong', async (bench) => {
+  for (const words of AT_ONCE) {
+    const { supervisor } = await attend(bench, words);
+    assert.equal((await supervisor.expect('spawned'))[0], '1', words.join(' '));
+    assert.deepEqual((await supervisor.expect('exited')).slice(2), ['code', '3', '0'], words.join(' '));
+    await supervisor.expect('group-gone');
+  }
+});
 
-eachBuild('any other command line waits for the supervisor', async (t, build) => {
-  const bench = await layBench(t, build);
+onBench('any other command line waits for the supervisor', async (bench) => {
   for (const words of WAITS) await expectNothing(bench.start(words), words.join(' '));
 });
 
-eachBuild('variables that are as plain as the flags of the list do not make it wait', async (t, build) => {
-  const bench = await layBench(t, build);
+onBench('plain variables do not make the application wait', async (bench) => {
   const uid = '1f0c6b0e-7c53-4b4b-8a60-3c2f1f3b2a11';
   const plain = { SEXTON_POD_UID: uid, SEXTON_NAME: 'web', SEXTON_ROLE: 'main', SEXTON_RESTART_POLICY: 'OnFailure' };
-  const init = bench.start(['--', ...COMMAND], {
+  const { supervisor } = await attend(bench, ['--', ...COMMAND], {
     env: { ...plain, SEXTON_GRACE_PERIOD: '30s', SEXTON_LOG_LEVEL: 'debug' },
   });
-  const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
   await supervisor.expect('spawned');
-  supervisor.commit('exit', 0);
-  await init.ended;
 });
 
-eachBuild('any other variable that configures sexton makes it wait for the supervisor', async (t, build) => {
-  const bench = await layBench(t, build);
+onBench('any other variable of sexton makes the application wait for the supervisor', async (bench) => {
   for (const variable of ['SEXTON_NAME', 'SEXTON_', 'KUBEXIT_NAME', 'KRUISE_TERMINATE_SIDECAR_WHEN_JOB_EXIT']) {
     await expectNothing(bench.start(['--', ...COMMAND], { env: { [variable]: '' } }), variable);
   }
@@ -122,34 +107,26 @@ eachBuild('any other variable that configures sexton makes it wait for the super
   // The command may stand in the file: that is no call for help.
   await expectNothing(bench.start(['run'], { env: { SEXTON_CONFIG: '/etc/sexton.yaml' } }), 'SEXTON_CONFIG');
   for (const variable of ['SEXTON', 'XSEXTON_NAME', 'KRUISE_TERMINATE_SIDECAR_WHEN_JOB_EXITED']) {
-    const init = bench.start(['--', ...COMMAND], { env: { [variable]: '1' } });
-    const supervisor = await init.supervisor();
-    await supervisor.expect('hello');
+    const { init, supervisor } = await attend(bench, ['--', ...COMMAND], { env: { [variable]: '1' } });
     await supervisor.expect('spawned');
     send(init.pid, 'SIGKILL');
     await init.ended;
   }
 });
 
-eachBuild('a program that cannot be started at once is reported like any other', async (t, build) => {
-  const bench = await layBench(t, build);
+onBench('init reports a program that it could not start at once', async (bench) => {
   const supervisor = await bench.start(['--', '/does/not/exist']).supervisor();
-  await supervisor.expect('hello');
   assert.deepEqual(await supervisor.expect('spawn-failed'), ['1', 'ENOENT']);
 });
 
-eachBuild('a stop request that is already pending prevents the start of the application', async (t, build) => {
-  const bench = await layBench(t, build);
+onBench('a pending stop request prevents the start of the application', async (bench) => {
   // Blocked by the launcher, the signal that it was sent is still pending when it has become init.
   const launcher = ['env', '--block-signal=TERM', 'sh', '-c', '(kill -TERM $$); exec "$@"', 'sh'];
-  const init = bench.start(['--', ...COMMAND], { launcher });
-  const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
+  const { supervisor } = await attend(bench, ['--', ...COMMAND], { launcher });
   assert.equal((await supervisor.expect('signal'))[0], '15');
 });
 
-eachBuild('for subcommands, help and version Node replaces init, with nothing supervised', async (t, build) => {
-  const bench = await layBench(t, build);
+onBench('Node replaces init for subcommands, help and version', async (bench) => {
   for (const words of [
     [],
     ['run'],
@@ -170,49 +147,40 @@ eachBuild('for subcommands, help and version Node replaces init, with nothing su
   }
 });
 
-eachBuild(
-  'without Node or its program nothing is started: one line with path and remedy, and exit code 125',
-  async (t, build) => {
-    const bench = await layBench(t, build);
-    const expectRefusal = async (path: string): Promise<void> => {
-      for (const words of [['--log-level', 'info', '--', 'sh', '-c', 'echo started'], ['status']]) {
-        const init = bench.start(words, { env: { PATH: bench.path('empty') } });
-        assert.deepEqual(await init.ended, { code: 125, signal: null });
-        assert.match(init.stderr(), /^sexton: cannot [^\n]*; (copy|install) [^\n]*\n$/);
-        assert.ok(init.stderr().includes(path), init.stderr());
-        assert.equal(init.stdout(), '');
-      }
-    };
-    renameSync(bench.path('app/main.cjs'), bench.path('app/other.cjs'));
-    await expectRefusal(bench.path('app/main.cjs'));
-    renameSync(bench.path('app/other.cjs'), bench.path('app/main.cjs'));
-    rmSync(bench.path('bin/node'));
-    await expectRefusal(bench.path('bin/node'));
-    mkdirSync(bench.path('lib'));
-    const loader = process.arch === 'arm64' ? 'lib/ld-linux-aarch64.so.1' : 'lib/ld-linux-x86-64.so.2';
-    writeFileSync(bench.path(loader), '');
-    await expectRefusal(bench.path('bin/node'));
-  },
-);
+onBench('init without Node starts nothing: one line with path and remedy, and exit code 125', async (bench) => {
+  const expectRefusal = async (path: string): Promise<void> => {
+    for (const words of [['--log-level', 'info', '--', 'sh', '-c', 'echo started'], ['status']]) {
+      const init = bench.start(words, { env: { PATH: bench.path('empty') } });
+      assert.deepEqual(await init.ended, { code: 125, signal: null });
+      assert.match(init.stderr(), /^sexton: cannot [^\n]*; (copy|install) [^\n]*\n$/);
+      assert.ok(init.stderr().includes(path), init.stderr());
+      assert.equal(init.stdout(), '');
+    }
+  };
+  renameSync(bench.path('app/main.cjs'), bench.path('app/other.cjs'));
+  await expectRefusal(bench.path('app/main.cjs'));
+  renameSync(bench.path('app/other.cjs'), bench.path('app/main.cjs'));
+  rmSync(bench.path('bin/node'));
+  await expectRefusal(bench.path('bin/node'));
+  mkdirSync(bench.path('lib'));
+  const loader = process.arch === 'arm64' ? 'lib/ld-linux-aarch64.so.1' : 'lib/ld-linux-x86-64.so.2';
+  writeFileSync(bench.path(loader), '');
+  await expectRefusal(bench.path('bin/node'));
+});
 
-eachBuild(
-  'Node is found in PATH when there is none beside init, and the directory of init behind a link',
-  async (t, build) => {
-    const bench = await layBench(t, build);
-    rmSync(bench.path('bin/node'));
-    mkdirSync(bench.path('links'));
-    symlinkSync(bench.sexton, bench.path('links/sexton'));
-    const init = bench.launch(['sexton', 'status'], {
-      cwd: '/',
-      env: { PATH: `${bench.path('links')}:${dirname(NODE)}:${process.env.PATH}` },
-    });
-    assert.deepEqual(await init.ended, { code: 42, signal: null }, init.stderr());
-    assert.deepEqual(JSON.parse(init.stdout()).argv.slice(1), [bench.path('app/main.cjs'), 'status']);
-  },
-);
+onBench('init finds Node in PATH, and its own directory behind a link', async (bench) => {
+  rmSync(bench.path('bin/node'));
+  mkdirSync(bench.path('links'));
+  symlinkSync(bench.sexton, bench.path('links/sexton'));
+  const init = bench.launch(['sexton', 'status'], {
+    cwd: '/',
+    env: { PATH: `${bench.path('links')}:${dirname(NODE)}:${process.env.PATH}` },
+  });
+  assert.deepEqual(await init.ended, { code: 42, signal: null }, init.stderr());
+  assert.deepEqual(JSON.parse(init.stdout()).argv.slice(1), [bench.path('app/main.cjs'), 'status']);
+});
 
-eachBuild('Node is started by its own loader when that lies beside it', async (t, build) => {
-  const bench = await layBench(t, build);
+onBench('init starts Node by the loader that lies beside it', async (bench) => {
   mkdirSync(bench.path('lib'));
   const loader = process.arch === 'arm64' ? 'ld-linux-aarch64.so.1' : 'ld-linux-x86-64.so.2';
   writeFileSync(bench.path(`lib/${loader}`), '#!/bin/sh\necho "$@"\n');
@@ -237,9 +205,6 @@ async function expectNothing(
   what: string,
 ): Promise<void> {
   const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
   send(init.pid, 'SIGUSR1');
   assert.equal((await supervisor.next())[0], 'signal', what);
-  supervisor.commit('exit', 0);
-  await init.ended;
 }

@@ -5,21 +5,21 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { hasEnded, stateOf } from '../helpers/process.ts';
 import { waitFor, waitForFile } from '../helpers/wait.ts';
 import type { Supervisor } from './connection.ts';
-import { type Bench, begin, eachBuild, type Init, layBench } from './scripted.ts';
+import { type Bench, begin, type Init, onBench } from './scripted.ts';
 
 const [TERM, KILL] = ['15', '9'];
 /** A shell that waits for ever and survives what it traps. */
 const STAY = 'while :; do sleep 1000 & wait $!; done';
 
-eachBuild('the end of a group tells how many strays are left, and a sweep ends them', async (t, build) => {
-  const { supervisor, pids } = await withStrays(await layBench(t, build), ['exec sleep 1000', 'exec sleep 1000']);
+onBench('group-gone counts the strays that are left, and a sweep ends them', async (bench) => {
+  const { supervisor, pids } = await withStrays(bench, ['exec sleep 1000', 'exec sleep 1000']);
   supervisor.commit('sweep', TERM);
   assert.deepEqual(await supervisor.expect('strays-gone'), []);
   for (const pid of pids) assert.equal(stateOf(pid), undefined);
 });
 
-eachBuild('a sweep when there is no stray is over at once', async (t, build) => {
-  const { init, supervisor } = await begin(await layBench(t, build));
+onBench('a sweep without a stray is over at once', async (bench) => {
+  const { init, supervisor } = await begin(bench);
   supervisor.commit('exec', 1, 0, 2, 'sleep', 1000);
   supervisor.commit('sweep', KILL);
   assert.deepEqual(await supervisor.expect('strays-gone'), [], 'child, helper and supervisor are none');
@@ -32,8 +32,7 @@ eachBuild('a sweep when there is no stray is over at once', async (t, build) => 
   await supervisor.expect('helper-ended');
 });
 
-eachBuild('a sweep sends its signal once, with CONT, and another replaces it', async (t, build) => {
-  const bench = await layBench(t, build);
+onBench('a sweep sends its signal once, with CONT, and another replaces it', async (bench) => {
   const script = `trap "echo TERM >>got" TERM; kill -STOP $$; ${STAY}`;
   const { supervisor, pids } = await withStrays(bench, [script]);
   await waitFor('it is stopped', () => stateOf(pids[0] ?? 0) === 'T');
@@ -46,8 +45,7 @@ eachBuild('a sweep sends its signal once, with CONT, and another replaces it', a
   assert.ok(pids.every(hasEnded));
 });
 
-eachBuild('a sweep reaches the group of a stray, and processes that become strays later', async (t, build) => {
-  const bench = await layBench(t, build);
+onBench('a sweep reaches the group of a stray, and processes that become strays later', async (bench) => {
   // One in its group, and one that is in a session of its own and whose parent is the stray.
   const script = `sleep 1000 & echo $! >>more; setsid sh -c "echo \\$\\$ >>more; exec sleep 1000" & while [ $(wc -l <more) != 2 ]; do :; done; touch all; wait`;
   const { supervisor, pids } = await withStrays(bench, [script], () => waitForFile(bench.path('all')));
@@ -58,8 +56,8 @@ eachBuild('a sweep reaches the group of a stray, and processes that become stray
   assert.ok([...pids, ...more].every(hasEnded));
 });
 
-eachBuild('a sweep reaches processes that a living application leaves behind meanwhile', async (t, build) => {
-  const { init, supervisor, bench } = await begin(await layBench(t, build));
+onBench('a sweep reaches processes that a living application leaves behind', async (bench) => {
+  const { init, supervisor } = await begin(bench);
   const stray = (name: string): string => `(setsid sh -c 'trap "touch ${name}" TERM; touch ${name}.up; ${STAY}' &)\n`;
   init.write(stray('first'));
   await waitForFile(bench.path('first.up'));
@@ -74,8 +72,7 @@ eachBuild('a sweep reaches processes that a living application leaves behind mea
   assert.equal((await supervisor.expect('exited'))[2], 'code', 'it was not touched');
 });
 
-eachBuild('a group whose leader has ended gets the signal once, however many strays are in it', async (t, build) => {
-  const bench = await layBench(t, build);
+onBench('a sweep signals a group once, however many strays are in it', async (bench) => {
   const member = `sh -c 'trap "echo TERM >>got" TERM; echo $$ >>members; ${STAY}' &`;
   const script = `${member} ${member} ${member} while [ "$(wc -l 2>/dev/null <members)" != 3 ]; do :; done; exit`;
   const { supervisor } = await withStrays(
@@ -96,8 +93,8 @@ eachBuild('a group whose leader has ended gets the signal once, however many str
   assert.ok(members.every(hasEnded));
 });
 
-eachBuild('a process that a helper left behind in another session is a stray', async (t, build) => {
-  const { init, supervisor, bench } = await begin(await layBench(t, build));
+onBench('a process that a helper left behind in another session is a stray', async (bench) => {
+  const { init, supervisor } = await begin(bench);
   supervisor.commit(
     'exec',
     1,
@@ -116,8 +113,8 @@ eachBuild('a process that a helper left behind in another session is a stray', a
   assert.ok(hasEnded(Number(readFileSync(bench.path('pid'), 'utf8'))));
 });
 
-eachBuild('300 strays are swept, more than init remembers', async (t, build) => {
-  const { init, supervisor } = await begin(await layBench(t, build));
+onBench('a sweep ends 300 strays, more than init remembers', async (bench) => {
+  const { init, supervisor } = await begin(bench);
   init.write('for i in $(seq 300); do (setsid sleep 1000 &); done; exit 0\n');
   await supervisor.expect('exited');
   const [, strays] = await supervisor.expect('group-gone');
@@ -126,23 +123,21 @@ eachBuild('300 strays are swept, more than init remembers', async (t, build) => 
   await supervisor.expect('strays-gone');
 });
 
-eachBuild('K01 a sweep goes on when its supervisor dies', async (t, build) => {
-  const bench = await layBench(t, build);
+onBench('K01 a sweep goes on when its supervisor dies', async (bench) => {
   const { init, supervisor, pids } = await withStrays(bench, [`trap "touch got" TERM; ${STAY}`]);
   supervisor.commit('sweep', TERM);
   await waitForFile(bench.path('got'));
   await supervisor.kill();
   const next = await init.supervisor();
-  for (const name of ['hello', 'spawned', 'exited', 'group-gone']) await next.expect(name);
+  for (const name of ['spawned', 'exited', 'group-gone']) await next.expect(name);
   process.kill(-(pids[0] ?? Number.NaN), 'SIGKILL');
   await next.expect('strays-gone');
 });
 
-eachBuild('strays are found where the kernel does not list children, too', async (t, build) => {
-  const bench = await layBench(t, build);
+onBench('init finds strays where the kernel does not list children', async (bench, t) => {
   if (spawnSync('unshare', ['--mount', 'true']).status !== 0) return t.skip('needs the right to mount');
   mkdirSync(bench.path('empty'));
-  const { init, supervisor } = await begin(bench, { launcher: ['unshare', '--mount'] });
+  const { init, supervisor } = await begin(bench, undefined, { launcher: ['unshare', '--mount'] });
   const hide = spawnSync('nsenter', [
     ...['--mount', `--target=${init.pid}`, 'mount', '--bind', bench.path('empty'), `/proc/${init.pid}/task`],
   ]);

@@ -4,66 +4,57 @@ import { encodeFrame } from '../../src/runtime/host/frames.ts';
 import { hasEnded, send } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { SANITIZED, STATIC } from './builds.ts';
-import { AGENT, eachBuild, hasPassed, layBench } from './scripted.ts';
+import { AGENT, attend, begin, hasPassed, onBench, REFUSED } from './scripted.ts';
 
 const { SIGUSR1, SIGUSR2 } = constants.signals;
 
 /** A commit that would be noticed if it were applied. */
 const PARTIAL = encodeFrame(['commit', 'ack', '1', 'memo', 'never', 'kill', '1', '9', 'exit', '3']);
 
-eachBuild('hello has the version, the id of this start, whether init is PID 1, and no memo yet', async (t, build) => {
-  const bench = await layBench(t, build);
-  const init = bench.start(['--frobnicate']);
-  const [version, hostId, startedAt, pid1, hasMemo, memo] = await (await init.supervisor()).expect('hello');
+onBench('hello has the version, an id of this start, and no memo yet', async (bench) => {
+  const init = bench.start(REFUSED);
+  const [version, hostId, startedAt, pid1, hasMemo, memo] = (await init.supervisor()).hello;
   assert.deepEqual([version, pid1, hasMemo, memo], ['1', '0', '0', '']);
   assert.match(hostId ?? '', /^[0-9a-f]{32}$/);
   assert.match(startedAt ?? '', /^[1-9][0-9]*$/);
 });
 
-eachBuild(
-  'P12 the next supervisor gets the events that are not acknowledged, and the memo of the last',
-  async (t, build) => {
-    const bench = await layBench(t, build);
-    const init = bench.start(['--', ...AGENT]);
-    const first = await init.supervisor();
-    const hello = await first.expect('hello');
-    const spawned = await first.next();
-    send(init.pid, SIGUSR1);
-    const signal = await first.next();
-    const memo = `grün ${'m'.repeat(65_000)}`;
-    first.commit('ack', spawned[1] ?? '', 'memo', memo);
-    send(init.pid, SIGUSR2);
-    const later = await first.next();
-    await first.kill();
+onBench('P12 the next supervisor gets the unacknowledged events and the last memo', async (bench) => {
+  const init = bench.start(['--', ...AGENT]);
+  const first = await init.supervisor();
+  const hello = first.hello;
+  const spawned = await first.next();
+  send(init.pid, SIGUSR1);
+  const signal = await first.next();
+  const memo = `grün ${'m'.repeat(65_000)}`;
+  first.commit('ack', spawned[1] ?? '', 'memo', memo);
+  send(init.pid, SIGUSR2);
+  const later = await first.next();
+  await first.kill();
 
-    const second = await init.supervisor();
-    assert.deepEqual(await second.expect('hello'), [...hello.slice(0, 4), '1', memo, ...hello.slice(6)]);
-    assert.deepEqual(await second.next(), signal);
-    assert.deepEqual(await second.next(), later);
-    const cleared = encodeFrame(['commit', 'ack', later[1] ?? '', 'memo', '']);
-    second.raw(cleared);
-    await hasPassed(bench, second, cleared.length);
-    init.write('exit 6\n');
-    const exited = await second.next();
-    assert.deepEqual([exited[0], exited[5], exited[6]], ['exited', 'code', '6']);
-    await second.kill();
+  const second = await init.supervisor();
+  assert.deepEqual(second.hello, [...hello.slice(0, 4), '1', memo, ...hello.slice(6)]);
+  assert.deepEqual(await second.next(), signal);
+  assert.deepEqual(await second.next(), later);
+  const cleared = encodeFrame(['commit', 'ack', later[1] ?? '', 'memo', '']);
+  second.raw(cleared);
+  await hasPassed(bench, second, cleared.length);
+  init.write('exit 6\n');
+  const exited = await second.next();
+  assert.deepEqual([exited[0], exited[5], exited[6]], ['exited', 'code', '6']);
+  await second.kill();
 
-    const third = await init.supervisor();
-    assert.deepEqual((await third.expect('hello')).slice(4), ['1', '', '', '', 'SEXTON_LOG_LEVEL=info']);
-    assert.deepEqual(await third.next(), exited);
-    await third.expect('group-gone');
-    third.commit('exit', 6);
-    assert.deepEqual(await init.ended, { code: 6, signal: null });
-  },
-);
+  const third = await init.supervisor();
+  assert.deepEqual(third.hello.slice(4), ['1', '', '', '', 'SEXTON_LOG_LEVEL=info']);
+  assert.deepEqual(await third.next(), exited);
+  await third.expect('group-gone');
+  third.commit('exit', 6);
+  assert.deepEqual(await init.ended, { code: 6, signal: null });
+});
 
 for (const length of [1, 3, 4, 5, 12, PARTIAL.length - 1]) {
-  eachBuild(`P12 a commit of which only ${length} bytes arrived is not applied`, async (t, build) => {
-    const bench = await layBench(t, build);
-    const init = bench.start(['--', ...AGENT]);
-    const supervisor = await init.supervisor();
-    await supervisor.expect('hello');
-    await supervisor.expect('spawned');
+  onBench(`P12 init does not apply a commit of which only ${length} bytes arrived`, async (bench) => {
+    const { init, supervisor } = await begin(bench);
     const whole = encodeFrame(['commit', 'memo', 'whole', 'spawn', '2', '0', '1', 'true']);
     supervisor.raw(Buffer.concat([whole, PARTIAL.subarray(0, length)]));
     await hasPassed(bench, supervisor, whole.length + length);
@@ -71,19 +62,15 @@ for (const length of [1, 3, 4, 5, 12, PARTIAL.length - 1]) {
     await supervisor.kill();
 
     const next = await init.supervisor();
-    assert.equal((await next.expect('hello'))[5], 'whole');
+    assert.equal(next.hello[5], 'whole');
     assert.deepEqual([(await next.next())[1], (await next.next())[1]], ['1', '2'], 'nothing was acknowledged');
     init.write('echo alive\n');
     await init.says('alive');
   });
 }
 
-eachBuild('P12 a commit that arrived whole is applied although the supervisor died right after', async (t, build) => {
-  const bench = await layBench(t, build);
-  const init = bench.start(['--', ...AGENT]);
-  const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
-  await supervisor.expect('spawned');
+onBench('P12 init applies a whole commit although its supervisor died right after', async (bench) => {
+  const { init, supervisor } = await begin(bench);
   // Stopped, init cannot read before the supervisor is dead.
   send(init.pid, 'SIGSTOP');
   const bytes = Buffer.concat([encodeFrame(['commit', 'memo', 'last words', 'ack', '1']), PARTIAL.subarray(0, 9)]);
@@ -93,36 +80,30 @@ eachBuild('P12 a commit that arrived whole is applied although the supervisor di
   await waitFor('the supervisor is dead', () => hasEnded(supervisor.about.pid));
   send(init.pid, 'SIGCONT');
   const next = await init.supervisor();
-  assert.deepEqual((await next.expect('hello')).slice(4), ['1', 'last words', '', '', 'SEXTON_LOG_LEVEL=info']);
+  assert.deepEqual(next.hello.slice(4), ['1', 'last words', '', '', 'SEXTON_LOG_LEVEL=info']);
   const [name, seq] = await next.next();
   assert.deepEqual([name, seq], ['signal', '2']);
 });
 
-eachBuild('P12 the application does not notice that its supervisor dies again and again', async (t, build) => {
-  const bench = await layBench(t, build);
+onBench('P12 the application does not notice the deaths of its supervisors', async (bench) => {
   const init = bench.start(['--', ...AGENT]);
   let pid: string | undefined;
   for (let round = 0; round < 5; round++) {
     const supervisor = await init.supervisor();
-    assert.equal((await supervisor.expect('hello'))[5], round === 0 ? '' : String(round - 1));
+    assert.equal(supervisor.hello[5], round === 0 ? '' : String(round - 1));
     const [, spawned] = await supervisor.expect('spawned');
     pid ??= spawned;
     assert.equal(spawned, pid);
     init.write(`echo round ${round}\n`);
     await init.says(`round ${round}`);
-    const commit = encodeFrame(['commit', 'memo', String(round)]);
-    supervisor.raw(commit);
-    await hasPassed(bench, supervisor, commit.length);
+    supervisor.commit('memo', String(round));
+    await hasPassed(bench, supervisor, supervisor.sent);
     await supervisor.kill();
   }
 });
 
-eachBuild('a spawn whose child was started already does nothing', async (t, build) => {
-  const bench = await layBench(t, build);
-  const init = bench.start(['--', ...AGENT]);
-  const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
-  await supervisor.expect('spawned');
+onBench('a repeated spawn does nothing', async (bench) => {
+  const { init, supervisor } = await begin(bench);
   supervisor.commit(
     'spawn',
     1,
@@ -152,11 +133,8 @@ eachBuild('a spawn whose child was started already does nothing', async (t, buil
   assert.equal((await supervisor.expect('exited'))[3], '4');
 });
 
-eachBuild('frames may come in pieces, and many at once', async (t, build) => {
-  const bench = await layBench(t, build);
-  const init = bench.start(['--frobnicate']);
-  const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
+onBench('init reads frames in pieces, and many at once', async (bench) => {
+  const { supervisor } = await attend(bench);
   const bytes = Buffer.concat(
     Array.from({ length: 20 }, (_, index) => encodeFrame(['commit', 'spawn', String(index + 1), '0', '1', 'true'])),
   );
@@ -169,37 +147,28 @@ eachBuild('frames may come in pieces, and many at once', async (t, build) => {
   }
 });
 
-eachBuild('a supervisor that closes its connection and lives on is KILLed and replaced', async (t, build) => {
-  const bench = await layBench(t, build);
-  const init = bench.start(['--', ...AGENT]);
-  const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
+onBench('init replaces a supervisor that closes its connection and lives on', async (bench) => {
+  const { init, supervisor } = await attend(bench, ['--', ...AGENT]);
   supervisor.end();
   await waitFor('it is dead', () => hasEnded(supervisor.about.pid));
-  await (await init.supervisor()).expect('hello');
+  await init.supervisor();
 });
 
-eachBuild('a supervisor that aborts is started again, although it ignores ABRT', async (t, build) => {
-  const bench = await layBench(t, build);
-  const init = bench.start(['--', ...AGENT]);
-  const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
+onBench('init replaces a supervisor that aborts, although it ignores ABRT', async (bench) => {
+  const { init, supervisor } = await attend(bench, ['--', ...AGENT]);
   supervisor.abort();
   await supervisor.closed();
-  await (await init.supervisor()).expect('hello');
+  await init.supervisor();
 });
 
-eachBuild(
-  'a supervisor that acknowledges nothing is KILLed after a while and replaced',
-  async (t, build) => {
-    const bench = await layBench(t, build);
+onBench(
+  'init replaces a supervisor that acknowledges nothing',
+  async (bench) => {
     const init = bench.start(['--', ...AGENT]);
     const first = await init.supervisor();
-    await first.expect('hello');
     await first.expect('spawned');
     // It acknowledges nothing, as one that is stopped or hangs.
     const second = await init.supervisor();
-    await second.expect('hello');
     await second.expect('spawned');
     assert.ok(hasEnded(first.about.pid), 'the first one was ended');
     second.commit('exit', 9);

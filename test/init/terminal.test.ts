@@ -4,7 +4,7 @@ import { readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { stateOf } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
-import { type Bench, eachBuild, type Init, layBench } from './scripted.ts';
+import { type Bench, type Init, onBench } from './scripted.ts';
 
 const { SIGINT, SIGCONT } = constants.signals;
 const CTRL_C = '\x03';
@@ -31,11 +31,9 @@ function layReader(bench: Bench): string {
   return `sh ${path}`;
 }
 
-eachBuild('P05 K12 Ctrl-C reaches the application once, and init not at all', async (t, build) => {
-  const bench = await layBench(t, build);
+onBench('P05 K12 Ctrl-C reaches the application once, and init not at all', async (bench) => {
   const init = onTerminal(bench, `exec ${bench.sexton} -- ${layCounter(bench)}`);
   const supervisor = await init.supervisor();
-  await supervisor.expect('hello');
   const [, pid] = await supervisor.expect('spawned');
   await init.says('up');
   assert.equal(foregroundOf(supervisor.about.ppid), Number(pid));
@@ -49,13 +47,12 @@ eachBuild('P05 K12 Ctrl-C reaches the application once, and init not at all', as
   assert.equal((await init.ended).code, 9);
 });
 
-eachBuild('P14 K12 as PID 1 on a terminal: Ctrl-C reaches the application once', async (t, build) => {
+onBench('P14 K12 as PID 1 on a terminal: Ctrl-C reaches the application once', async (bench, t) => {
   const namespace = 'unshare --pid --fork --kill-child --mount-proc';
   if (spawnSync('sh', ['-c', `${namespace} true`]).status !== 0) return t.skip('needs PID namespaces');
-  const bench = await layBench(t, build);
   const init = onTerminal(bench, `exec ${namespace} ${bench.sexton} -- ${layCounter(bench)}`);
   const supervisor = await init.supervisor();
-  assert.equal((await supervisor.expect('hello'))[3], '1');
+  assert.equal(supervisor.hello[3], '1');
   await supervisor.expect('spawned');
   await init.says('up');
   init.write(CTRL_C);
@@ -67,27 +64,20 @@ eachBuild('P14 K12 as PID 1 on a terminal: Ctrl-C reaches the application once',
   assert.equal((await init.ended).code, 9);
 });
 
-eachBuild(
-  'a signal from the terminal to init is marked; a change of the window size is not reported',
-  async (t, build) => {
-    const bench = await layBench(t, build);
-    const init = onTerminal(bench, `exec ${bench.sexton} --frobnicate`);
-    const supervisor = await init.supervisor();
-    await supervisor.expect('hello');
-    const terminal = readlinkSync(`/proc/${supervisor.about.ppid}/fd/0`);
-    assert.equal(spawnSync('stty', ['-F', terminal, 'cols', '99', 'rows', '33']).status, 0);
-    init.write(CTRL_C);
-    const [name, seq, , ...rest] = await supervisor.next();
-    assert.deepEqual([name, seq, ...rest], ['signal', '1', String(SIGINT), '0', '1']);
-  },
-);
+onBench('init marks a signal from the terminal, and does not report a change of the window size', async (bench) => {
+  const init = onTerminal(bench, `exec ${bench.sexton} --frobnicate`);
+  const supervisor = await init.supervisor();
+  const terminal = readlinkSync(`/proc/${supervisor.about.ppid}/fd/0`);
+  assert.equal(spawnSync('stty', ['-F', terminal, 'cols', '99', 'rows', '33']).status, 0);
+  init.write(CTRL_C);
+  const [name, seq, , ...rest] = await supervisor.next();
+  assert.deepEqual([name, seq, ...rest], ['signal', '1', String(SIGINT), '0', '1']);
+});
 
-eachBuild('P05 Ctrl-Z stops the application and init with it, and fg continues both', async (t, build) => {
-  const bench = await layBench(t, build);
+onBench('P05 Ctrl-Z stops the application and init with it, and fg continues both', async (bench) => {
   const shell = onTerminal(bench, 'exec bash --norc --noprofile -i');
   shell.write(`${bench.sexton} -- ${layReader(bench)}\n`);
   const supervisor = await shell.supervisor();
-  await supervisor.expect('hello');
   const [, pid] = await supervisor.expect('spawned');
   await shell.says('up\r\n');
   shell.write(CTRL_Z);
@@ -104,26 +94,21 @@ eachBuild('P05 Ctrl-Z stops the application and init with it, and fg continues b
   await shell.says('\nprompt is back');
 });
 
-eachBuild(
-  'P05 init that was started in the background leaves the terminal to the shell; fg gives it to the application',
-  async (t, build) => {
-    const bench = await layBench(t, build);
-    const shell = onTerminal(bench, 'exec bash --norc --noprofile -i');
-    shell.write(`${bench.sexton} -- ${layReader(bench)} &\n`);
-    const supervisor = await shell.supervisor();
-    await supervisor.expect('hello');
-    const [, pid] = await supervisor.expect('spawned');
-    await waitFor('reading from the background has stopped both', () =>
-      [supervisor.about.ppid, Number(pid)].every((it) => stateOf(it) === 'T'),
-    );
-    shell.write('echo "shell still reads"\n');
-    await shell.says('\nshell still reads');
-    shell.write('fg\n');
-    await waitFor('the application has the foreground', () => foregroundOf(supervisor.about.ppid) === Number(pid));
-    shell.write('hello\n');
-    await shell.says('got hello');
-  },
-);
+onBench('P05 init in the background leaves the terminal to the shell until fg', async (bench) => {
+  const shell = onTerminal(bench, 'exec bash --norc --noprofile -i');
+  shell.write(`${bench.sexton} -- ${layReader(bench)} &\n`);
+  const supervisor = await shell.supervisor();
+  const [, pid] = await supervisor.expect('spawned');
+  await waitFor('reading from the background has stopped both', () =>
+    [supervisor.about.ppid, Number(pid)].every((it) => stateOf(it) === 'T'),
+  );
+  shell.write('echo "shell still reads"\n');
+  await shell.says('\nshell still reads');
+  shell.write('fg\n');
+  await waitFor('the application has the foreground', () => foregroundOf(supervisor.about.ppid) === Number(pid));
+  shell.write('hello\n');
+  await shell.says('got hello');
+});
 
 /** The foreground group of a process's terminal: field 8 of proc_pid_stat(5). */
 function foregroundOf(pid: number): number {

@@ -1,5 +1,5 @@
 /**
- * What init does about a stop by itself, and when: `src/init/grace.c`, and the end of `alone.c`. Times are
+ * What init does about a stop by itself, and when: `src/init/stop/grace.c`, and the end of `alone.c`. Times are
  * CLOCK_MONOTONIC; infinity is never.
  */
 import type { MemberConfig } from '../../src/core/config.ts';

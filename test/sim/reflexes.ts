@@ -1,5 +1,5 @@
 /**
- * Reflexes, as `src/init/reflex.c` has them: what a supervisor has left behind, done by init at every chance. What is
+ * Reflexes, as `src/init/reflex/mains.c` has them: what a supervisor has left behind, done by init at every chance. What is
  * left is kept as the state that it was made from, and made when it is needed: it is the same data, and most of it is
  * never needed.
  */
@@ -242,7 +242,7 @@ export class SimReflexes {
   }
 }
 
-/** As `read_prelude` in `src/init/prepared-end.c`; undefined: one of them is in no prelude. */
+/** As `read_prelude` in `src/init/reflex/prepared-end.c`; undefined: one of them is in no prelude. */
 function preludeOf(queue: readonly Queued[], signal: number): string | undefined {
   let prelude = '';
   for (const { event, isOnce } of queue) {

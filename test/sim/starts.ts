@@ -1,5 +1,5 @@
 /**
- * When init starts the next supervisor, and since when it counts as lost: `src/init/supervisor.c`. Times are
+ * When init starts the next supervisor, and since when it counts as lost: `src/init/supervisor/supervisor.c`. Times are
  * CLOCK_MONOTONIC; infinity is never.
  */
 const FAILED_START = 2;

@@ -1,5 +1,5 @@
 /**
- * How a member is told of changes in its graveyard on this machine. src/init/directory.c and
+ * How a member is told of changes in its graveyard on this machine. src/init/supervisor/directory.c and
  * src/runtime/graveyard/file-events.ts do what is said here.
  */
 import { existsSync, readFileSync } from 'node:fs';

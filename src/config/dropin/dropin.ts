@@ -1,6 +1,6 @@
 /**
  * Started under the name of another program, by a link of that name, sexton takes that program's command line and does
- * what it does. init reads the same line by the same rules (`src/init/dropin.c`), so that the command need not wait for
+ * what it does. init reads the same line by the same rules (`src/init/start/dropin.c`), so that the command need not wait for
  * this; what it sees of its own name it tells in SEXTON_INIT_AS.
  *
  * tini and dumb-init know no pod: without a variable SEXTON_* (but those of the log) every signal is only passed on,

@@ -1,6 +1,6 @@
 /**
  * Places in a text for what is known only at an end: the moments of its events, the spans between them, and the exit
- * code. The host fills them (`src/init/prepared-end.c`); `fillPlaces` is the same in TypeScript.
+ * code. The host fills them (`src/init/reflex/prepared-end.c`); `fillPlaces` is the same in TypeScript.
  *
  * A place is a control character and its arguments. `I` is the index of a moment, a digit.
  *

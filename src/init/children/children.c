@@ -1,0 +1,117 @@
+/* The application's processes, and the terminal that they share with init. */
+#include <sys/wait.h>
+
+#include "init.h"
+
+void signal_group(const struct child *child, int number) { signal_target(-child->pid, number); }
+
+/* KILL goes to the group: a process that it ends cannot stop its own workers. */
+void signal_child(const struct children *children, const struct child *child, int number) {
+  bool first_only = child->id == children->first_only && !child->exited && number != SIGKILL;
+  signal_target(first_only ? child->pid : -child->pid, number);
+}
+
+struct child *find_child(struct children *children, uint64_t id) {
+  for (size_t i = 0; i < children->count; i++)
+    if (children->list[i].id == id) return &children->list[i];
+  return NULL;
+}
+
+struct child *find_living_child(struct children *children, pid_t pid) {
+  for (size_t i = 0; i < children->count; i++)
+    if (children->list[i].pid == pid && !children->list[i].exited) return &children->list[i];
+  return NULL;
+}
+
+struct child *find_last_child(struct children *children) { return find_child(children, children->last_id); }
+
+bool is_childs(const struct children *children, pid_t pid, pid_t group) {
+  for (size_t i = 0; i < children->count; i++) {
+    const struct child *child = &children->list[i];
+    if (child->pid == group || (child->pid == pid && !child->exited)) return true;
+  }
+  return false;
+}
+
+static bool holds_foreground(void) {
+  pid_t foreground = tcgetpgrp(STDIN_FILENO); /* fails unless descriptor 0 is init's controlling terminal */
+  return foreground != -1 && foreground == getpgrp();
+}
+
+void give_terminal(struct children *children, const struct child *child) {
+  if (holds_foreground() && tcsetpgrp(STDIN_FILENO, child->pid) == 0) children->foreground = child->id;
+}
+
+void take_terminal(struct children *children, uint64_t id) {
+  if (children->foreground != id) return;
+  tcsetpgrp(STDIN_FILENO, getpgrp()); /* SIGTTOU is blocked, so this works from the background: tcsetpgrp(3) */
+  children->foreground = 0;
+}
+
+static int prepare_child(int foreground) {
+  int error = setpgid(0, 0) == -1 ? errno : 0;
+  if (foreground) tcsetpgrp(STDIN_FILENO, getpid());
+  return error;
+}
+
+void spawn(struct init *init, uint64_t id, char *const argv[]) {
+  struct children *children = &init->children;
+  bool foreground = holds_foreground();
+  pid_t pid = 0;
+  int error = !argv                             ? ENOMEM
+              : children->count == MAX_CHILDREN ? EAGAIN
+                                                : start_program(&init->in, argv, prepare_child, foreground, &pid);
+  children->last_id = id;
+  if (foreground) children->foreground = id;
+  if (error) {
+    take_terminal(children, id);
+    children->last_status = error == ENOENT ? 127 : 126;
+    push(&init->queue, (struct event){.kind = EV_SPAWN_FAILED, .id = id, .value = error});
+    return;
+  }
+  children->last_status = -1;
+  children->list[children->count++] = (struct child){.id = id, .pid = pid};
+  push(&init->queue, (struct event){.kind = EV_SPAWNED, .id = id, .pid = pid});
+}
+
+uint64_t take_gone_child(struct children *children) {
+  children->check_at = NEVER;
+  for (size_t i = 0; i < children->count; i++) {
+    struct child *child = &children->list[i];
+    if (!child->exited) continue;
+    if (kill(-child->pid, 0) == -1 && errno == ESRCH) {
+      uint64_t id = child->id;
+      children->count--;
+      for (; i < children->count; i++) children->list[i] = children->list[i + 1];
+      return id;
+    }
+    children->check_at = now_ms() + GROUP_CHECK_MS;
+  }
+  return 0;
+}
+
+/*
+ * Stops init with a foreground child that its terminal has stopped, because the shell that started init waits for init.
+ * The lines after `kill` run when the shell has continued it. PID 1 and a session's leader have no such shell.
+ */
+static void stop_with(struct children *children, const struct child *child, int number) {
+  pid_t self = getpid();
+  if (number != SIGTSTP && number != SIGTTIN && number != SIGTTOU) return;
+  if (self == 1 || getsid(0) == self || tcgetpgrp(STDIN_FILENO) == -1) return;
+  take_terminal(children, child->id);
+  kill(self, SIGSTOP);
+  if (!child->exited) give_terminal(children, child);
+  signal_group(child, SIGCONT);
+}
+
+void on_child_changed(struct init *init, struct child *child, int status) {
+  if (WIFSTOPPED(status)) return stop_with(&init->children, child, WSTOPSIG(status));
+  bool by_signal = WIFSIGNALED(status);
+  int value = by_signal ? WTERMSIG(status) : WEXITSTATUS(status);
+  child->exited = true;
+  take_terminal(&init->children, child->id);
+  if (child->id == init->children.last_id) init->children.last_status = by_signal ? 128 + value : value;
+  struct event event = {.kind = by_signal ? EV_KILLED : EV_EXITED, .id = child->id, .pid = child->pid, .value = value};
+  event.flag = by_signal && WCOREDUMP(status);
+  push(&init->queue, event);
+}

@@ -1,0 +1,42 @@
+/* Reaping: what has ended, and who has to know. */
+#include <sys/wait.h>
+
+#include "init.h"
+
+static void on_orphan_changed(const struct init *init, pid_t pid, int status) {
+  char digits[12];
+  if (!init->reports_reaped || WIFSTOPPED(status)) return;
+  put_digits(digits, (uint64_t)pid, 1);
+  say("sexton: reaped an orphan, pid ", digits, "\n");
+}
+
+void report_gone_children(struct init *init) {
+  for (uint64_t id; (id = take_gone_child(&init->children)) != 0;) {
+    int strays = (int)count_strays(init);
+    push(&init->queue, (struct event){.kind = EV_GROUP_GONE, .id = id, .value = strays});
+  }
+}
+
+void reap(struct init *init) {
+  struct supervisor *supervisor = &init->supervisor;
+  struct children *children = &init->children;
+  int status;
+  init->has_to_reap = false;
+  for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0;) {
+    if (pid == supervisor->pid) {
+      if (!WIFSTOPPED(status)) on_supervisor_died(init, "it dies again and again");
+      continue;
+    }
+    if (pid == supervisor->abandoned) {
+      if (!WIFSTOPPED(status)) supervisor->abandoned = 0;
+      continue;
+    }
+    struct child *child = find_living_child(children, pid);
+    if (child) on_child_changed(init, child, status);
+    else if (!on_helper_changed(&init->helpers, pid, status)) on_orphan_changed(init, pid, status);
+  }
+  report_ended_helpers(&init->helpers, &init->queue);
+  end_as_prepared(init);
+  report_gone_children(init);
+  continue_sweep(init);
+}

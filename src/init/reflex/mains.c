@@ -1,0 +1,79 @@
+/* The end with the mains: a sidecar gets its stop signal when the mains that it lives for have ended. */
+#include <sys/socket.h>
+
+#include "init.h"
+
+void set_end_with(struct reflexes *reflexes, const struct operation *op) {
+  struct fields fields = {op->text, op->text + op->length};
+  const char *host_id, *path;
+  size_t length;
+  reflexes->until = NEVER;
+  reflexes->mains_child = op->limit > 0 ? op->id : 0;
+  if (op->count == 0) return; /* the connections stay for a time without a supervisor */
+  while (reflexes->count > 0) close(reflexes->mains[--reflexes->count].fd); /* -1 has no effect: close(2) */
+  reflexes->signal = op->signal;
+  reflexes->ends_with_lost = op->index;
+  reflexes->holds = op->holds;
+  reflexes->needed = op->limit;
+  reflexes->final = reflexes->ended = reflexes->lost = 0;
+  while (reflexes->count < MAX_MAINS && next_field(&fields, &host_id, &length) && length == HOST_ID_BYTES &&
+         next_field(&fields, &path, &length) && length <= MAX_SOCKET_PATH_BYTES) {
+    struct watched_main *main = &reflexes->mains[reflexes->count++];
+    memcpy(main->host_id, host_id, HOST_ID_BYTES);
+    main->fd = connect_to(path);
+    if (main->fd == -1) reflexes->lost++;
+  }
+}
+
+size_t poll_mains(struct reflexes *reflexes, struct pollfd *polled, size_t at) {
+  reflexes->polled_at = at;
+  for (size_t i = 0; i < reflexes->count; i++)
+    polled[at++] = (struct pollfd){.fd = reflexes->mains[i].fd, .events = POLLIN};
+  return at;
+}
+
+/* Only the first bytes of a main count, so that one that goes on talking costs init nothing. */
+static void read_notices(struct reflexes *reflexes, const struct pollfd *polled) {
+  for (size_t i = 0; i < reflexes->count; i++) {
+    struct watched_main *main = &reflexes->mains[i];
+    char final[NOTICE_BYTES], ended[NOTICE_BYTES], notice[NOTICE_BYTES] = "";
+    if (polled[i].fd != main->fd || polled[i].revents == 0) continue;
+    make_notice(final, main->host_id, true);
+    make_notice(ended, main->host_id, false);
+    ssize_t n = recv(main->fd, notice, NOTICE_BYTES, MSG_DONTWAIT);
+    if (n < 0 && errno == EAGAIN) continue; /* the event belonged to an older connection */
+    if (memcmp(notice, final, NOTICE_BYTES) == 0) reflexes->final++;
+    else if (memcmp(notice, ended, NOTICE_BYTES) == 0) reflexes->ended++;
+    else reflexes->lost++;
+    close(main->fd);
+    main->fd = -1;
+  }
+}
+
+/* Whether the only event is a stop request that is held, and every main has sent its notice. */
+static bool is_hold_over(const struct init *init) {
+  const struct reflexes *reflexes = &init->reflexes;
+  bool is_held = reflexes->holds && init->queue.count == 1 && init->queue.events[0].kind == EV_SIGNAL;
+  return is_held && prepared_until(init) > now_ms() && reflexes->final + reflexes->ended == reflexes->count;
+}
+
+/* Whether as many mains as needed are gone for good. */
+static bool have_mains_finished(const struct init *init) {
+  const struct reflexes *reflexes = &init->reflexes;
+  size_t needed = reflexes->needed > 0 ? reflexes->needed : reflexes->count;
+  /* During a stop a killed main does not come back. */
+  bool counts_lost = init->alone && (reflexes->ends_with_lost || is_stopping(init));
+  if (reflexes->final + (counts_lost ? reflexes->lost + reflexes->ended : 0) < needed) return false;
+  return init->alone || (reflexes->mains_child != 0 && init->queue.count == 0 && holds_at(init, now_ms()));
+}
+
+void end_with_mains(struct init *init) {
+  struct reflexes *reflexes = &init->reflexes;
+  read_notices(reflexes, init->storage.polled + reflexes->polled_at);
+  const struct child *child = find_last_child(&init->children);
+  if (!child || child->exited || reflexes->count == 0 || init->grace.stopped == child->id) return;
+  if (init->forwarding.fallback.wait_ms == NEVER) return; /* the supervisor has begun to stop it */
+  if (!is_hold_over(init) && !have_mains_finished(init)) return;
+  reflexes->mains_child = 0;
+  send_stop(init, child, reflexes->signal, true);
+}

@@ -1,0 +1,72 @@
+/*
+ * Reflexes: what the supervisor has decided beforehand, so that init does it at once and reports it afterwards. They
+ * hold only in the state that they were made from: until a commit replaces them, and while every event is acknowledged.
+ */
+#pragma once
+
+#include "frame.h"
+#include "system.h"
+
+struct init;
+
+/* A notice on a liveness socket: `dead`, the host id, `1` when no other life follows, a line end. */
+enum { NOTICE_BYTES = 40, HOST_ID_BYTES = 32 };
+
+/* A main that this sidecar lives for: a connection to its liveness socket until its notice, and its host id. */
+struct watched_main {
+  int fd; /* -1: there is none */
+  char host_id[HOST_ID_BYTES];
+};
+
+struct reflexes {
+  int64_t until;        /* when they end at the latest; NEVER: only by a commit */
+  int64_t committed_at; /* the last commit; an event of the same millisecond may have come before it */
+  uint64_t end_child;   /* the child of the prepared ends; 0: there are none */
+  int stop;             /* the stop request that they are prepared for */
+  int64_t patience_ms;  /* from that to the start of a supervisor */
+  size_t length;        /* length of `words`, the operation's own: paths of tombstone and evidence, and the ends */
+  char *words;          /* MAX_PREPARED_BYTES */
+  uint64_t mains_child; /* the child that ends with the mains; 0: only without a supervisor */
+  int signal;
+  bool ends_with_lost; /* a killed main counts while no supervisor can decide about it */
+  bool holds;          /* a stop request is held until all of the mains have ended */
+  size_t count, needed, polled_at;
+  size_t final, ended, lost; /* mains with a notice for good, with any other notice, and gone without one */
+  struct watched_main mains[MAX_MAINS];
+};
+
+/* prepared-end.c */
+void set_prepared_ends(struct reflexes *reflexes, const struct operation *op);
+/* Carries out the prepared end that covers what was just reaped: "Prepared ends" in protocol.md. */
+void end_as_prepared(struct init *init);
+/* Until when the queue starts no supervisor, because it is the prelude of a prepared end; NEVER: it starts one. */
+int64_t prepared_until(const struct init *init);
+/* Whether a reflex holds for a moment: after the commit that it was made with, and before the next one is due. */
+bool holds_at(const struct init *init, int64_t at);
+void make_notice(char notice[NOTICE_BYTES], const char *host_id, bool final);
+
+/* mains.c */
+void set_end_with(struct reflexes *reflexes, const struct operation *op);
+/* Puts the connections to the mains at `polled[at]` and behind, and returns where they end. */
+size_t poll_mains(struct reflexes *reflexes, struct pollfd *polled, size_t at);
+/* Reads the notices of the mains, and signals the command when as many as are needed are gone. */
+void end_with_mains(struct init *init);
+
+/* liveness.c */
+enum { MAX_PEERS = 512 };
+
+struct liveness {
+  int listener; /* -1: there is none */
+  size_t count, limit;
+  int64_t accept_at; /* out of descriptors until then; NEVER: not so */
+  int *peers;        /* their connections */
+};
+
+/* Listens at this path, and follows no link in the place of its directory. */
+void listen_at(struct liveness *liveness, const char *path);
+/* Puts the listener at `polled[at]` and the connections behind it, and returns where these end. */
+size_t poll_peers(const struct liveness *liveness, struct pollfd *polled, size_t at);
+/* Takes so many connections behind `polled[at]`, and then the listener. */
+void take_polled_peers(struct liveness *liveness, const struct pollfd *polled, size_t at, size_t count);
+/* Sends to every connection that takes it at once. */
+void notify_peers(const struct liveness *liveness, const char *bytes, size_t length);

@@ -1,0 +1,82 @@
+/* What init decides before anything runs, from its own command line, environment and directory. */
+#pragma once
+
+#include "frame.h"
+
+enum { EXIT_OWN_ERROR = 125, MAX_PATH_BYTES = 4096 };
+
+/* The program that init stands in for, by the name under which it was started. */
+enum called_as { AS_SEXTON, AS_TINI, AS_DUMB_INIT, AS_KUBEXIT };
+
+/* What that program's own command line and variables ask of init. */
+struct drop_in {
+  enum called_as as;
+  int command;     /* index of the application's first word; 0: nothing to start, but help or an error to print */
+  bool plain;      /* no variable of sexton's asks for more than that program does: signals are only passed on */
+  bool first_only; /* signals go to the first process of the application, not to its group */
+  bool subreaper;
+  bool reports_reaped; /* says which orphans it reaps */
+  bool unattended;     /* nothing is asked for that only a supervisor does */
+  uint8_t forward[MAX_SIGNAL + 1]; /* as what each signal is passed on; 0: not at all */
+};
+
+/* What the form of the command line and of the variables decides, before a supervisor looks at them. */
+struct plain_form {
+  int command;              /* index of the application's first word when it may be started at once; else 0 */
+  bool forwards_first_stop; /* at once: there is neither a drain nor a graveyard, so a stop waits for nothing */
+  int64_t grace_ms;         /* the declared grace period; NEVER: none */
+  const char *why[2];       /* what needs a supervisor, and the value of that flag; else two empty texts */
+};
+
+/* What init was started with. The application gets exactly this environment. */
+struct inherited {
+  int argc;
+  char **argv, **env;
+  bool ignores_chld; /* and so does the application */
+  int directory;     /* the working directory of the application; 0: that of init */
+  struct drop_in drop_in;
+  struct plain_form form;
+};
+
+/* How Node is started. Lives in one mapping of its own for as long as init does. */
+struct node_command {
+  char **argv, **env;
+  bool anywhere; /* found by absolute paths, so that the working directory does not matter */
+  const char *lacks[3]; /* what is missing, as say() takes it; the first is NULL: nothing */
+};
+
+/* dropin.c */
+struct drop_in read_drop_in(const struct inherited *in);
+
+/* The value of `variable`, which ends with `=`; NULL: it is not set. */
+const char *value_of(char *const *env, const char *variable);
+/* `sexton status`, `sexton --help` and the like: Node replaces init, as there is nothing to supervise. */
+bool wants_foreground(const struct inherited *in);
+bool asks_for_information(const char *word);
+/* Whether `text` is one of `words`, which are separated by spaces. */
+bool is_among(const char *text, const char *words);
+/* Whether a variable SEXTON_* is set other than those that only say how to log and which pod this is. */
+bool is_configured(char *const *env);
+/* Whether only warnings and errors are to be logged. */
+bool logs_little(const char *level);
+struct plain_form read_plain_form(const struct inherited *in);
+/* By the name `sexton-plain`: prints what needs a supervisor for this command line, as `sexton explain` asks. */
+_Noreturn void tell_why_supervised(const struct inherited *in);
+/* Finds Node and the bundle, or fills `lacks`. */
+void find_node(struct node_command *node, const struct inherited *in, bool supervised);
+/*
+ * As execvp(3) with the inherited environment, and returns the errno. It runs a file without a known format as a shell
+ * script only where init stands in for a program that does so.
+ */
+int exec_in_path(const struct inherited *in, char *const argv[]);
+/* The value of PATH; where there is none, the default of execvp(3). */
+const char *search_path(char *const *env);
+/*
+ * The next place in `path` to look for the file, in `out`; false after the last one. Places that are too long are
+ * skipped.
+ */
+bool next_place(const char **path, const char *file, char out[MAX_PATH_BYTES]);
+/* Says why nothing will be started, as say() does; where this is PID 1 also in the termination log. */
+void refuse(char *const *env, const char *first, const char *second, const char *third);
+/* Says that the application has ended and no supervisor has recorded it, and why; in the termination log, too. */
+void leave_end(char *const *env, const char *why, int code);

@@ -1,0 +1,56 @@
+/* How init goes on when no supervisor can be started, and how it leaves. */
+#include <sys/wait.h>
+
+#include "init.h"
+
+/* A supervisor has so long to record an end. Init leaves so long before the platform's KILL, to keep its exit code. */
+enum { RECORD_MS = 2000, AHEAD_MS = 300 };
+
+void go_on_alone(struct init *init) {
+  init->alone = true;
+  end_all_helpers(&init->helpers); /* no supervisor ends them in time */
+  static const char cannot[] = "sexton: cannot start the supervisor: ";
+  if (init->children.last_id == 0) refuse(init->in.env, cannot, init->supervisor.why, "; nothing was started\n");
+  else say(cannot, init->supervisor.why, "; the application goes on without it, and it is tried again\n");
+  forward_queued(init);
+}
+
+int64_t leaves_at(const struct init *init) {
+  if (init->children.last_status < 0 || init->supervisor.is_deferred) return NEVER;
+  int64_t ends_at = request_ends_at(init), gone_at = supervisor_gone_at(init);
+  if (init->grace.leave_at < ends_at) ends_at = init->grace.leave_at;
+  if (ends_at == NEVER || gone_at == NEVER) return NEVER;
+  return ends_at - AHEAD_MS > gone_at + RECORD_MS ? ends_at - AHEAD_MS : gone_at + RECORD_MS;
+}
+
+void leave_without_supervisor(struct init *init) {
+  const struct children *children = &init->children;
+  if (init->alone && children->last_id == 0) leave(init, EXIT_OWN_ERROR);
+  bool late = leaves_at(init) <= now_ms();
+  if (children->last_status < 0 || (!init->alone && !late)) return;
+  if (!init->node.lacks[0]) leave_end(init->in.env, init->supervisor.why, children->last_status);
+  leave(init, children->last_status);
+}
+
+static bool kill_process(void *with, pid_t pid) {
+  (void)with;
+  return kill(pid, SIGKILL) == 0;
+}
+
+_Noreturn void leave(struct init *init, int code) {
+  if (init->self.is_pid1) _exit(code); /* the kernel KILLs the rest: pid_namespaces(7) */
+  for (size_t i = 0; i < init->children.count; i++) signal_group(&init->children.list[i], SIGKILL);
+  end_all_helpers(&init->helpers);
+  if (init->supervisor.pid > 0) kill(init->supervisor.pid, SIGKILL);
+  take_terminal(&init->children, init->children.foreground);
+  /* A dead process leaves its children to init, so init repeats this for a second, unless all are gone sooner. */
+  for (int round = 0; round < 200; round++) {
+    bool found = visit_living_children(kill_process, NULL) > 0;
+    pid_t pid;
+    while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) found = true;
+    if (pid == -1 && errno == ECHILD) break;
+    if (!found && round > 20) break; /* without /proc init cannot see what is left */
+    poll(NULL, 0, 5);
+  }
+  _exit(code);
+}

@@ -1,0 +1,81 @@
+/* Signals that init receives: read from a signalfd, passed on to the child, or queued for the supervisor. */
+#include <sys/signalfd.h>
+
+#include "init.h"
+
+/* Passes the signal on when the route says so, and turns its event into a record of that. */
+static bool forward(struct children *children, const struct route *route, struct event *event) {
+  const struct child *child = find_child(children, route->child);
+  if (!child || !route->as[event->value]) return false;
+  event->as = route->as[event->value];
+  event->kind = EV_FORWARDED;
+  event->flag = false;
+  signal_child(children, child, event->as);
+  return true;
+}
+
+/*
+ * Without a supervisor a signal that has no route goes on as it came. The first stop request has its own times, which
+ * begin with its event: grace.c.
+ */
+static void forward_alone(struct init *init, struct event *event) {
+  const struct child *child = find_last_child(&init->children);
+  const struct fallback *fallback = &init->forwarding.fallback;
+  int number = event->value;
+  if (!child) return;
+  bool first = init->grace.stopped != child->id || !has_unacknowledged_stop(&init->queue, fallback);
+  if (first && is_stop(fallback, number)) return;
+  /* A supervisor that comes back learns that this one was passed on. */
+  event->kind = EV_FORWARDED;
+  event->as = (uint8_t)number;
+  signal_child(&init->children, child, event->as);
+}
+
+void forward_queued(struct init *init) {
+  struct queue *queue = &init->queue;
+  for (size_t i = 0; i < queue->count; i++)
+    if (queue->events[i].kind == EV_SIGNAL && !is_stop(&init->forwarding.fallback, queue->events[i].value))
+      forward_alone(init, &queue->events[i]);
+}
+
+static void on_signal(struct init *init, const struct signalfd_siginfo *info) {
+  struct children *children = &init->children;
+  struct forwarding *forwarding = &init->forwarding;
+  int number = (int)info->ssi_signo;
+  bool from_terminal = info->ssi_code == SI_KERNEL;
+  if (number == SIGCHLD) return; /* the loop reaps, whatever it says */
+  if (!from_terminal && (pid_t)info->ssi_pid == init->self.pid) return;
+  if (from_terminal && number == SIGWINCH) return; /* the kernel sends it to the foreground child */
+  const struct child *child = find_last_child(children);
+  if (number == SIGCONT && child && !child->exited && children->foreground == 0) give_terminal(children, child);
+  bool stops = is_stop(&forwarding->fallback, number);
+  struct event event = {.kind = EV_SIGNAL, .value = number, .pid = (int32_t)info->ssi_pid, .flag = from_terminal};
+  if (forward(children, &forwarding->once, &event)) {
+    memset(forwarding->once.as, 0, sizeof forwarding->once.as);
+    event.flag = true; /* this is the only record, so it is never dropped */
+  } else if (!(from_terminal && stops) && forward(children, &forwarding->always, &event)) {
+    event.flag = stops;
+  } else if (init->alone) {
+    forward_alone(init, &event);
+  }
+  /* A deferred supervisor has nothing to decide about a signal that was passed on. */
+  if (!init->supervisor.is_deferred || event.kind != EV_FORWARDED || event.flag) push(&init->queue, event);
+  /* As dumb-init does, for the shell that waits for it. The kernel does not stop PID 1. */
+  bool stops_job = number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
+  if (stops_job && init->in.drop_in.as == AS_DUMB_INIT) kill(init->self.pid, SIGSTOP);
+}
+
+void receive_signal(struct init *init, int number) {
+  struct signalfd_siginfo info = {.ssi_signo = (uint32_t)number, .ssi_code = SI_USER};
+  on_signal(init, &info);
+}
+
+/* The lowest numbers come first, so that a flood of real-time signals hides no stop request: sigwaitinfo(2). */
+void read_signals(struct init *init) {
+  struct signalfd_siginfo infos[32];
+  ssize_t n = read(init->signals, infos, sizeof infos);
+  for (size_t i = 0; n > 0 && i < (size_t)n / sizeof *infos; i++) {
+    on_signal(init, &infos[i]);
+    if (infos[i].ssi_signo == SIGCHLD) init->has_to_reap = init->directory.has_changed = true;
+  }
+}

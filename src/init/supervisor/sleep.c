@@ -1,0 +1,157 @@
+/*
+ * Sleep: a supervisor for which nothing is due ends, and init starts another when something happens. Until then init
+ * watches the directory that the members share, and its connections to them.
+ */
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include "init.h"
+
+/* Only the first cause is kept. */
+static void fire(struct sleep *sleep, const char *what, const char *name) {
+  if (sleep->has_fired) return;
+  sleep->has_fired = true;
+  size_t used = strlen(strcpy(sleep->why, what));
+  for (; *name && used < MAX_WHY_BYTES; name++) sleep->why[used++] = *name;
+  sleep->why[used] = 0;
+}
+
+static void forget_peers(struct sleep *sleep) {
+  for (size_t i = 0; i < sleep->count; i++) close(sleep->peers[i]);
+  sleep->count = 0;
+  sleep->has_fired = false;
+}
+
+static void fire_on_change(void *with, const char *name, bool is_quiet) {
+  if (*name == 0) fire(with, "the directory", "");
+  else if (!is_quiet) fire(with, "file ", name);
+}
+
+void look_when_changed(struct init *init) {
+  if (next_look(&init->directory) <= now_ms()) look_at_directory(&init->directory, fire_on_change, &init->sleep);
+}
+
+int connect_to(const char *path) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  struct stat st;
+  strcpy(address.sun_path, path);
+  if (lstat(path, &st) == -1 || !S_ISSOCK(st.st_mode)) return -1;
+  int fd = move_high(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (fd == -1 || connect(fd, (const struct sockaddr *)&address, sizeof address) == 0) return fd;
+  close(fd);
+  return -1;
+}
+
+void watch(struct init *init, const struct operation *op) {
+  struct sleep *sleep = &init->sleep;
+  struct directory *directory = &init->directory;
+  const char *path = op->text, *names = path + strlen(path) + 1, *socket = names;
+  forget_peers(sleep);
+  sleep->why[0] = 0;
+  for (uint32_t i = 0; i <= op->count; i++) socket += strlen(socket) + 1;
+  memcpy(directory->names, names, (size_t)(socket - names));
+  directory->names[socket - names] = 0;
+  directory->error = watch_directory(directory, path);
+  directory->answers = op->id;
+  if (directory->error) fire(sleep, "no watch", "");
+  for (uint32_t i = 0; i < op->index; i++, socket += strlen(socket) + 1) {
+    int fd = connect_to(socket);
+    if (fd == -1) fire(sleep, "no connection to ", socket);
+    else sleep->peers[sleep->count++] = fd;
+  }
+}
+
+size_t poll_watched(const struct init *init, struct pollfd *polled, size_t at) {
+  const struct sleep *sleep = &init->sleep;
+  int inotify = init->directory.has_changed ? -1 : init->directory.inotify;
+  polled[at++] = (struct pollfd){.fd = inotify, .events = POLLIN};
+  /* A peer that sends something fires like one that ends. */
+  for (size_t i = 0; i < sleep->count && !sleep->has_fired; i++)
+    polled[at++] = (struct pollfd){.fd = sleep->peers[i], .events = POLLIN};
+  return at;
+}
+
+void take_polled_watched(struct init *init, const struct pollfd *polled, size_t at, size_t end) {
+  if (polled[at].revents) init->directory.has_changed = true;
+  for (size_t i = at + 1; i < end; i++)
+    if (polled[i].revents) fire(&init->sleep, "a handle", "");
+}
+
+static void hide_asleep(struct sleep *sleep) {
+  if (sleep->shown != -1) close(sleep->shown);
+  sleep->shown = -1;
+}
+
+void show_asleep(struct sleep *sleep, const char *path) {
+  struct flock whole = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+  hide_asleep(sleep);
+  sleep->shown = move_high(open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (fcntl(sleep->shown, F_OFD_SETLK, &whole) == -1) hide_asleep(sleep);
+}
+
+void go_to_sleep(struct init *init) {
+  struct sleep *sleep = &init->sleep;
+  struct directory *directory = &init->directory;
+  if (sleep->is_parting) return;
+  /* These looks take what has happened since this turn of the loop began. */
+  bool may_have_changed = directory->has_changed || directory->inotify != -1;
+  if (may_have_changed && directory->fd != -1) look_at_directory(directory, fire_on_change, sleep);
+  for (size_t i = 0; i < sleep->count; i++)
+    if (poll(&(struct pollfd){.fd = sleep->peers[i], .events = POLLIN}, 1, 0) != 0) fire(sleep, "a handle", "");
+  bool may_sleep = init->queue.count == 0 && !init->has_to_reap && !sleep->has_fired &&
+                   init->children.check_at == NEVER && init->strays.sweep_at == NEVER &&
+                   count_free_helpers(&init->helpers) == MAX_HELPERS && init->supervisor.watch.due > now_ms();
+  sleep->why[0] = 0;
+  sleep->is_asleep = sleep->is_parting = may_sleep;
+  if (may_sleep) return kill_supervisor(&init->supervisor);
+  forget_peers(sleep);
+  hide_asleep(sleep);
+}
+
+void wake(struct init *init, const char *why) {
+  struct sleep *sleep = &init->sleep;
+  fire(sleep, why, "");
+  forget_peers(sleep);
+  forget_directory(&init->directory);
+  hide_asleep(sleep);
+  sleep->is_asleep = false;
+  init->supervisor.heard_at = init->supervisor.gone_at = now_ms();
+  if (!sleep->is_parting) init->supervisor.start_at = now_ms();
+}
+
+/*
+ * In a prepared stop a change is mostly the end of a main, whose notice init gets by itself. Only a request for this
+ * member and a main that is gone without a notice are urgent.
+ */
+static bool is_urgent(const struct init *init) {
+  const struct sleep *sleep = &init->sleep;
+  return sleep->has_fired && (strncmp(sleep->why, "file .", 6) == 0 || init->reflexes.lost > 0);
+}
+
+void wake_when_needed(struct init *init, int64_t until) {
+  struct sleep *sleep = &init->sleep;
+  if (!sleep->is_asleep) return;
+  bool is_prepared = until != NEVER && until > now_ms() && !is_urgent(init);
+  if (init->queue.count > 0 && !is_prepared) wake(init, "event");
+  else if (sleep->has_fired && !is_prepared) wake(init, "");
+  else if (init->supervisor.watch.due <= now_ms()) wake(init, "due");
+}
+
+bool has_gone_to_sleep(struct init *init) {
+  struct sleep *sleep = &init->sleep;
+  struct storage *storage = &init->storage;
+  if (!sleep->is_parting) {
+    forget_peers(sleep);
+    forget_directory(&init->directory);
+    sleep->why[0] = 0;
+    return false;
+  }
+  sleep->is_parting = false;
+  init->supervisor.failures = 0;
+  init->supervisor.start_at = sleep->is_asleep ? NEVER : now_ms();
+  release_pages(storage->in, sizeof storage->in);
+  release_pages(storage->out, sizeof storage->out);
+  release_pages((char *)storage->outputs, sizeof storage->outputs);
+  return true;
+}

@@ -1,0 +1,141 @@
+/*
+ * The supervisor's life: its start, its connection, the watchdog, its sleep, and the directory of the members, which
+ * init watches for it. Init trusts a supervisor while that keeps to the protocol.
+ */
+#pragma once
+
+#include "queue.h"
+#include "system.h"
+
+struct init;
+
+struct watch {
+  int64_t due;                  /* when the supervisor has promised its next commit */
+  int64_t looked_at;            /* the last turn of the watchdog; NEVER: no commit is owed */
+  int64_t idle_ms;              /* for so long it has owed one without using the CPU */
+  int64_t first_cpu_ns, cpu_ns; /* its CPU time at the first and at the last turn */
+  int64_t abandon_at;           /* it was KILLed: another starts then, even if this one is not reaped */
+};
+
+struct supervisor {
+  pid_t pid;       /* 0: none runs */
+  pid_t abandoned; /* one that was KILLed and could not be reaped yet; 0: none */
+  bool committed;
+  bool hangs;        /* it was KILLed for that */
+  bool is_deferred;  /* it is not started before it is needed: deferred.h */
+  int64_t oom_kills; /* in this container before the command was started; -1: not counted */
+  int64_t started_at, start_at; /* start_at: when to start the next one */
+  int64_t heard_at;             /* the last sign of a sound one */
+  int64_t gone_at;              /* since when none runs, or none that has committed */
+  int64_t delay_ms;
+  int failures;    /* since one was sound */
+  const char *why; /* why the last one failed */
+  struct watch watch;
+};
+
+/* Returns NULL, or what prevents the start. */
+const char *start_supervisor(struct init *init);
+/* To be called for each commit. */
+void on_commit(struct supervisor *supervisor);
+void kill_supervisor(struct supervisor *supervisor);
+/* Whether it is sound: it has committed, does not hang, and has lived for a while. */
+bool is_sound(const struct supervisor *supervisor);
+/* Since when no supervisor acts; NEVER: one does, or owes nothing. */
+int64_t supervisor_gone_at(const struct init *init);
+/* The same, but during a series of short lives the time at which a sound supervisor was last heard. */
+int64_t supervisor_lost_at(const struct init *init);
+/* KILLs a supervisor that hangs; true when one that was KILLed long ago is to be abandoned. */
+bool watch_supervisor(struct init *init);
+/* When that has to be called next. */
+int64_t next_watch(const struct supervisor *supervisor);
+
+/* ignore.c */
+/* Makes the new process of the supervisor ignore signals, also after exec. */
+void ignore_signals(void);
+
+/* connection.c */
+enum { MAX_IN_BYTES = FRAME_HEADER_BYTES + MAX_FRAME_BYTES };
+
+struct connection {
+  int fd; /* -1: there is none */
+  size_t in_used, out_at, out_used;
+  char *in, *out; /* MAX_IN_BYTES, MAX_HELLO_BYTES */
+};
+
+void disconnect(struct connection *connection);
+/* Reads once, so that a supervisor that never stops talking delays no signal. False at the end of the connection. */
+bool receive_bytes(struct connection *connection);
+/* Drops the first of the received bytes. */
+void drop_bytes(struct connection *connection, size_t count);
+bool has_unsent(const struct connection *connection, const struct queue *queue);
+/* Sends what the socket takes now. The reading side finds the end of the connection. */
+void send_events(struct init *init);
+
+/* directory.c */
+enum { MAX_KNOWN = 512, MAX_NEWS_BYTES = 4096 };
+
+/* A file as the last look has found it. */
+struct known {
+  uint64_t name, stamp; /* hashes: of the name; of what changes with the file, never 0 */
+  uint32_t look;
+  bool is_quiet;
+};
+
+struct directory {
+  int fd;             /* -1: none is watched */
+  int inotify;        /* where there is no dnotify; else -1. It is polled unless `has_changed` */
+  bool has_changed;   /* there may be changes since the last look */
+  int64_t paid_until; /* CLOCK_MONOTONIC in milliseconds: the time that the looks until now may take */
+  uint32_t look;
+  size_t count; /* how many are known */
+  struct known *known;
+  char *names;      /* the own name, the quiet ones, and an empty one */
+  uint64_t answers; /* the number of a `watch` that is not answered; 0: none */
+  int error;        /* the errno with which that has failed, or 0 */
+  bool has_all;     /* more has changed than `news` can hold */
+  size_t news_length;
+  char *news; /* names that the supervisor has not been told, each with its NUL */
+};
+
+/* Gets the name of a file that has changed or come; an empty name stands for any change. */
+typedef void change_visitor(void *with, const char *name, bool is_quiet);
+
+/* Watches this directory as it is now, in place of the one before. Returns 0 or an errno. */
+int watch_directory(struct directory *directory, const char *path);
+void forget_directory(struct directory *directory);
+/* When to look next: a neighbor that changes files without end must not use up the CPU. */
+int64_t next_look(const struct directory *directory);
+void look_at_directory(struct directory *directory, change_visitor *report, void *with);
+/* Encodes the next frame of news for the supervisor; 0: there is none. */
+size_t encode_news(struct directory *directory, char *out);
+
+/* sleep.c */
+struct sleep {
+  bool has_fired;  /* something that is watched has changed, or cannot be watched */
+  bool is_asleep;  /* no supervisor runs until something happens */
+  bool is_parting; /* the supervisor was KILLed for its sleep, and is not reaped yet */
+  size_t count;    /* how many connections to peers */
+  int *peers;
+  int shown; /* the file whose lock shows the sleep; -1: there is none */
+  char why[MAX_WHY_BYTES + 1]; /* what has fired first, for the log of the next supervisor */
+};
+
+/* Watches this directory and these sockets, in place of those before. What cannot be watched has fired. */
+void watch(struct init *init, const struct operation *op);
+/* Looks at the directory if that is due. */
+void look_when_changed(struct init *init);
+/* Locks this file until the supervisor wakes or its sleep is refused: readers of /proc/locks see the sleep. */
+void show_asleep(struct sleep *sleep, const char *path);
+/* Ends the supervisor if nothing has happened that it does not know; else forgets what is watched. */
+void go_to_sleep(struct init *init);
+/* Starts a supervisor when something has happened. A prepared end handles the events in the queue until `until`. */
+void wake_when_needed(struct init *init, int64_t until);
+void wake(struct init *init, const char *why);
+/* To be called when the supervisor is gone; true: it sleeps. */
+bool has_gone_to_sleep(struct init *init);
+/* Connects to a socket and returns the descriptor, or -1. It does not follow links, as connect(2) would. */
+int connect_to(const char *path);
+/* Puts what is watched into `polled` from `at` on, and returns where that ends. */
+size_t poll_watched(const struct init *init, struct pollfd *polled, size_t at);
+/* To be called before a commit can change what is watched. */
+void take_polled_watched(struct init *init, const struct pollfd *polled, size_t at, size_t end);

@@ -1,0 +1,111 @@
+/* The encoder. It writes without stdio into buffers whose sizes frame.h gives. */
+#include "frame.h"
+
+static char *put_bytes(char *out, const char *bytes, size_t length) {
+  memcpy(out, bytes, length);
+  out[length] = 0;
+  return out + length + 1;
+}
+
+static char *put_text(char *out, const char *text) { return put_bytes(out, text, strlen(text)); }
+
+static char *put_number(char *out, uint64_t number) { return put_digits(out, number, 1) + 1; }
+
+static size_t finish(char *frame, const char *end) {
+  uint32_t length = (uint32_t)(end - frame) - FRAME_HEADER_BYTES;
+  for (int i = 0; i < FRAME_HEADER_BYTES; i++) frame[i] = (char)(length >> (8 * i) & 0xff);
+  return (size_t)length + FRAME_HEADER_BYTES;
+}
+
+static char *put_errno(char *out, int number) {
+  static const struct {
+    int number;
+    const char *name;
+  } known[] = {
+      {ENOENT, "ENOENT"}, {EACCES, "EACCES"}, {ENOEXEC, "ENOEXEC"}, {ENOTDIR, "ENOTDIR"}, {EPERM, "EPERM"},
+      {ENOMEM, "ENOMEM"}, {EAGAIN, "EAGAIN"}, {E2BIG, "E2BIG"}, {ELOOP, "ELOOP"}, {ENAMETOOLONG, "ENAMETOOLONG"},
+      {ETXTBSY, "ETXTBSY"}, {ELIBBAD, "ELIBBAD"}, {EIO, "EIO"}, {EMFILE, "EMFILE"}, {ENFILE, "ENFILE"},
+      {EISDIR, "EISDIR"}, {EINVAL, "EINVAL"}, {ENOSYS, "ENOSYS"}, {ECANCELED, "ECANCELED"}, {ENOSPC, "ENOSPC"},
+  };
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (known[i].number == number) return put_text(out, known[i].name);
+  return put_number(out, (uint64_t)number);
+}
+
+/* The name of each kind's frame, and its fields, a letter each as in put_field(). */
+static const struct {
+  const char *name, *fields;
+} forms[] = {
+    [EV_SIGNAL] = {"signal", "vpf"},
+    [EV_FORWARDED] = {"forwarded", "vap"},
+    [EV_SPAWNED] = {"spawned", "ip"},
+    [EV_SPAWN_FAILED] = {"spawn-failed", "ie"},
+    [EV_OVERDUE] = {"overdue", "i"},
+    [EV_EXITED] = {"exited", "ipCvf"},
+    [EV_KILLED] = {"exited", "ipSvf"},
+    [EV_END_WRITTEN] = {"end-written", "ipvw"},
+    [EV_STOP_SENT] = {"stop-sent", "ivfw"},
+    [EV_GROUP_GONE] = {"group-gone", "iv"},
+    [EV_STRAYS_GONE] = {"strays-gone", ""},
+    [EV_HELPER_EXITED] = {"helper-ended", "iCvo"},
+    [EV_HELPER_KILLED] = {"helper-ended", "iSvo"},
+    [EV_HELPER_FAILED] = {"helper-ended", "iEeo"},
+};
+
+static char *put_field(char *at, char field, const struct event *event) {
+  switch (field) {
+    case 'a':
+      return put_number(at, event->as);
+    case 'e':
+      return put_errno(at, event->value);
+    case 'f':
+      return put_text(at, event->flag ? "1" : "0");
+    case 'i':
+      return put_number(at, event->id);
+    case 'p':
+      return put_number(at, (uint64_t)event->pid);
+    case 'v':
+      return put_number(at, (uint64_t)event->value);
+    case 'w':
+      return put_number(at, (uint64_t)event->wall);
+    default:
+      return put_text(at, field == 'C' ? "code" : field == 'S' ? "signal" : "errno");
+  }
+}
+
+size_t encode_event(char *out, const struct event *event, const char *output, size_t length) {
+  char *at = put_text(out + FRAME_HEADER_BYTES, forms[event->kind].name);
+  at = put_number(at, event->seq);
+  at = put_number(at, (uint64_t)event->at);
+  for (const char *field = forms[event->kind].fields; *field; field++)
+    at = *field == 'o' ? put_bytes(at, output, length) : put_field(at, *field, event);
+  return finish(out, at);
+}
+
+size_t encode_hello(char *out, const char *host_id, int64_t started_at, bool pid1, const char *memo, size_t memo_length,
+                    bool has_memo, const char *why, int64_t oom_kills, const char *plain) {
+  char *at = put_text(out + FRAME_HEADER_BYTES, "hello");
+  at = put_text(at, "1");
+  at = put_text(at, host_id);
+  at = put_number(at, (uint64_t)started_at);
+  at = put_text(at, pid1 ? "1" : "0");
+  at = put_text(at, has_memo ? "1" : "0");
+  at = put_bytes(at, memo, memo_length);
+  at = put_text(at, why);
+  at = oom_kills < 0 ? put_text(at, "") : put_number(at, (uint64_t)oom_kills);
+  at = put_bytes(at, plain, strnlen(plain, 64));
+  return finish(out, at);
+}
+
+size_t encode_watching(char *out, uint64_t number, int error) {
+  char *at = put_text(out + FRAME_HEADER_BYTES, "watching");
+  at = put_number(at, number);
+  at = error ? put_errno(at, error) : put_text(at, "");
+  return finish(out, at);
+}
+
+size_t encode_changed(char *out, const char *names, size_t length) {
+  char *at = put_text(out + FRAME_HEADER_BYTES, "changed");
+  memcpy(at, names, length);
+  return finish(out, at + length);
+}

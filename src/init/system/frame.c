@@ -1,0 +1,228 @@
+/* The decoder. It is strict and bounded, and the only code in init that reads what the supervisor wrote. */
+#include "frame.h"
+
+/* The largest integer that a JavaScript number holds exactly. */
+static const uint64_t MAX_NUMBER = 9007199254740991U;
+
+bool next_field(struct fields *fields, const char **text, size_t *length) {
+  if (fields->at == fields->end) return false;
+  const char *nul = memchr(fields->at, 0, (size_t)(fields->end - fields->at));
+  if (!nul) return false;
+  *text = fields->at;
+  *length = (size_t)(nul - fields->at);
+  fields->at = nul + 1;
+  return true;
+}
+
+bool next_number(struct fields *fields, uint64_t min, uint64_t max, uint64_t *number) {
+  const char *text;
+  size_t length;
+  if (!next_field(fields, &text, &length) || length == 0 || length > 16) return false;
+  if (text[0] == '0' && length > 1) return false;
+  uint64_t value = 0;
+  for (size_t i = 0; i < length; i++) {
+    if (text[i] < '0' || text[i] > '9') return false;
+    value = value * 10 + (uint64_t)(text[i] - '0');
+  }
+  if (value < min || value > max) return false;
+  *number = value;
+  return true;
+}
+
+static bool next_u32(struct fields *fields, uint32_t max, uint32_t *number) {
+  uint64_t value;
+  if (!next_number(fields, 0, max, &value)) return false;
+  *number = (uint32_t)value;
+  return true;
+}
+
+static bool next_signal(struct fields *fields, uint64_t min, int *number) {
+  uint64_t value;
+  if (!next_number(fields, min, MAX_SIGNAL, &value)) return false;
+  *number = (int)value;
+  return true;
+}
+
+/* A time or a duration in milliseconds; 0 stands for NEVER. */
+static bool next_time(struct fields *fields, int64_t *time) {
+  uint64_t number;
+  if (!next_number(fields, 0, MAX_NUMBER, &number)) return false;
+  *time = number > 0 ? (int64_t)number : NEVER;
+  return true;
+}
+
+/* A number of words, and as many words. */
+static bool next_words(struct fields *fields, struct operation *op) {
+  const char *word;
+  size_t length;
+  if (!next_u32(fields, MAX_FRAME_BYTES, &op->count)) return false;
+  op->text = fields->at;
+  for (uint32_t i = 0; i < op->count; i++)
+    if (!next_field(fields, &word, &length)) return false;
+  op->length = (size_t)(fields->at - op->text);
+  return true;
+}
+
+static bool decode_forward(struct fields *fields, struct operation *op) {
+  uint64_t count;
+  if (!next_number(fields, 1, MAX_NUMBER, &op->id) || !next_number(fields, 0, MAX_SIGNAL, &count)) return false;
+  for (uint64_t i = 0; i < count; i++) {
+    int from, to;
+    if (!next_signal(fields, 1, &from) || !next_signal(fields, 1, &to)) return false;
+    op->table[from] = (uint8_t)to;
+  }
+  return true;
+}
+
+static bool decode_fallback(struct fields *fields, struct operation *op) {
+  uint64_t count;
+  if (!next_number(fields, 0, MAX_SIGNAL, &count)) return false;
+  for (uint64_t i = 0; i < count; i++) {
+    int stop;
+    if (!next_signal(fields, 1, &stop)) return false;
+    op->stops |= UINT64_C(1) << (stop - 1);
+  }
+  return next_signal(fields, 0, &op->signal) && next_time(fields, &op->wait_ms) && next_time(fields, &op->grace_ms) &&
+         next_time(fields, &op->at) && (op->at == NEVER || op->signal > 0);
+}
+
+/* Strings of 1 to `most` bytes, one behind the other. */
+static bool next_texts(struct fields *fields, uint32_t count, size_t most) {
+  for (const char *text; count > 0; count--) {
+    size_t length;
+    if (!next_field(fields, &text, &length) || length == 0 || length > most) return false;
+  }
+  return true;
+}
+
+static bool decode_watch(struct fields *fields, struct operation *op) {
+  if (!next_number(fields, 1, MAX_NUMBER, &op->id)) return false;
+  if (!next_u32(fields, MAX_QUIET, &op->count) || !next_u32(fields, MAX_WATCHED, &op->index)) return false;
+  op->text = fields->at;
+  if (!next_texts(fields, 1, MAX_DIRECTORY_BYTES) || !next_texts(fields, 1 + op->count, MAX_NAME_BYTES)) return false;
+  if (!next_texts(fields, op->index, MAX_SOCKET_PATH_BYTES)) return false;
+  op->length = (size_t)(fields->at - op->text);
+  return true;
+}
+
+/* The name of each operation, and its fields, a letter each as in decode_field(). */
+static const struct {
+  const char *name, *fields;
+} forms[] = {
+    [OP_ACK] = {"ack", "q"},
+    [OP_MEMO] = {"memo", "m"},
+    [OP_SPAWN] = {"spawn", "ixw"},
+    [OP_KILL] = {"kill", "is"},
+    [OP_FORWARD] = {"forward", "F"},
+    [OP_FORWARD_ONCE] = {"forward-once", "F"},
+    [OP_FALLBACK] = {"fallback", "B"},
+    [OP_KILL_AT] = {"kill-at", "t"},
+    [OP_LEAVE_AT] = {"leave-at", "t"},
+    [OP_DUE] = {"due", "t"},
+    [OP_LISTEN] = {"listen", "l"},
+    [OP_EXEC] = {"exec", "iow"},
+    [OP_END_HELPER] = {"end-helper", "i"},
+    [OP_SWEEP] = {"sweep", "s"},
+    [OP_FIRST_ONLY] = {"first-only", "i"},
+    [OP_PARENT_DEATH] = {"parent-death", "s"},
+    [OP_TELL_REAPED] = {"tell-reaped", ""},
+    [OP_WATCH] = {"watch", "W"},
+    [OP_SLEEP] = {"sleep", ""},
+    [OP_ASLEEP_AT] = {"asleep-at", "p"},
+    [OP_PREPARED_ENDS] = {"prepared-ends", "isdw"},
+    [OP_END_WITH] = {"end-with", "inbhsw"},
+    [OP_EXIT] = {"exit", "c"},
+};
+
+/* An empty path would bind an abstract socket of the kernel's choice: unix(7), "autobind". */
+static bool next_path(struct fields *fields, size_t most, struct operation *op) {
+  return next_field(fields, &op->text, &op->length) && op->length > 0 && op->length <= most;
+}
+
+static bool decode_field(char field, struct fields *fields, struct operation *op) {
+  switch (field) {
+    case 'B':
+      return decode_fallback(fields, op);
+    case 'F':
+      return decode_forward(fields, op);
+    case 'W':
+      return decode_watch(fields, op);
+    case 'b':
+      return next_u32(fields, 1, &op->index);
+    case 'c':
+      return next_u32(fields, 255, &op->code);
+    case 'd':
+      return next_time(fields, &op->wait_ms);
+    case 'h':
+      return next_u32(fields, 1, &op->holds);
+    case 'i':
+      return next_number(fields, 1, MAX_NUMBER, &op->id);
+    case 'l':
+      return next_path(fields, MAX_SOCKET_PATH_BYTES, op);
+    case 'm':
+      return next_field(fields, &op->text, &op->length) && op->length <= MAX_MEMO_BYTES;
+    case 'n':
+      return next_u32(fields, MAX_MAINS, &op->limit);
+    case 'o':
+      return next_u32(fields, MAX_OUTPUT_BYTES, &op->limit);
+    case 'p':
+      return next_path(fields, MAX_FRAME_BYTES, op);
+    case 'q':
+      return next_number(fields, 0, MAX_NUMBER, &op->seq);
+    case 's':
+      return next_signal(fields, 1, &op->signal);
+    case 't':
+      return next_time(fields, &op->at);
+    case 'w':
+      return next_words(fields, op);
+    default:
+      return next_u32(fields, INT32_MAX, &op->index);
+  }
+}
+
+/* Whether the number of words fits the kind. */
+static bool has_right_words(const struct operation *op) {
+  if (op->kind == OP_SPAWN) return (op->index == 0) != (op->count == 0);
+  if (op->kind == OP_EXEC) return op->count > 0;
+  return (op->kind != OP_PREPARED_ENDS && op->kind != OP_END_WITH) || op->length <= MAX_PREPARED_BYTES;
+}
+
+enum decoded next_operation(struct fields *fields, struct operation *op) {
+  const char *name;
+  size_t length;
+  if (fields->at == fields->end) return DECODED_END;
+  if (!next_field(fields, &name, &length)) return DECODED_BAD;
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+    if (strcmp(name, forms[i].name) != 0) continue;
+    *op = (struct operation){.kind = (enum operation_kind)i};
+    for (const char *field = forms[i].fields; *field; field++)
+      if (!decode_field(*field, fields, op)) return DECODED_BAD;
+    return has_right_words(op) ? DECODED_OPERATION : DECODED_BAD;
+  }
+  return DECODED_BAD;
+}
+
+bool begin_commit(struct fields *fields, const char *body, size_t length) {
+  const char *name;
+  size_t name_length;
+  if (length == 0 || length > MAX_FRAME_BYTES || body[length - 1] != 0) return false;
+  *fields = (struct fields){body, body + length};
+  return next_field(fields, &name, &name_length) && strcmp(name, "commit") == 0;
+}
+
+bool is_valid_commit(const char *body, size_t length, struct bounds bounds) {
+  struct fields fields;
+  struct operation op;
+  enum decoded decoded;
+  if (!begin_commit(&fields, body, length)) return false;
+  while ((decoded = next_operation(&fields, &op)) == DECODED_OPERATION) {
+    if (op.kind == OP_ACK && op.seq > bounds.last_event) return false;
+    if (op.kind == OP_SPAWN && op.index >= bounds.words) return false;
+  }
+  return decoded == DECODED_END;
+}
+
+uint32_t frame_length(const char header[FRAME_HEADER_BYTES]) {
+  const unsigned char *byte = (const unsigned char *)header;
+  return (uint32_t)byte[0] | (uint32_t)byte[1] << 8 | (uint32_t)byte[2] << 16 | (uint32_t)byte[3] << 24;
+}

@@ -1,0 +1,9 @@
+/* The memory cgroup of the container: its OOM kills, and the room that its limit leaves. */
+#pragma once
+
+#include "system.h"
+
+/* How many processes the OOM killer has killed so far; -1: the count cannot be read here. */
+int64_t count_oom_kills(void);
+/* Whether the memory limit leaves room for a supervisor. True where the limit cannot be read. */
+bool has_memory_for_supervisor(void);

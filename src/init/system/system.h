@@ -1,0 +1,66 @@
+/*
+ * What every file of sexton-init may use: the standard headers, the clock, the signal mask, descriptors, pages of
+ * memory, /proc, and one line on stderr.
+ */
+#pragma once
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#define NEVER INT64_MAX
+enum { SECOND_NS = 1000000000 };
+
+/* The kernel has no event for a group that becomes empty, nor for an adopted process, so init polls for both. */
+enum { GROUP_CHECK_MS = 50 };
+
+/* CLOCK_MONOTONIC in milliseconds, and CLOCK_REALTIME in nanoseconds. */
+int64_t now_ms(void);
+int64_t wall_ns(void);
+/* The wall clock, in nanoseconds since 1970, at a moment of CLOCK_MONOTONIC in milliseconds. */
+int64_t wall_at(int64_t at);
+
+/* The mask that init was started with. Its first instructions save it (entry.c) for application and supervisor. */
+extern uint64_t inherited_mask;
+void set_mask(uint64_t mask, uint64_t *old);
+
+/* As fork(2). vfork(2) would wait for an exec that may hang. */
+pid_t start_process(void);
+
+/* Moves a descriptor away from 0 to 2, where it would fill a gap that the application was given. */
+int move_high(int fd);
+/* Closes these descriptors now or at exec. It makes system calls only, so it may stand between fork and exec. */
+void close_from(int first, bool at_exec);
+
+/* As fchdir(2). musl's own goes through /proc for descriptors that kernels before Linux 3.5 refused. */
+bool go_to(int directory);
+
+/* Returns the pages that lie wholly within these bytes to the kernel. Their content is lost. */
+void release_pages(char *bytes, size_t length);
+/* Does so for a buffer of which `used` bytes were written, if those are many. */
+void release_if_large(char *buffer, size_t used);
+
+/* Reads as much of a file as `text` has room for, and ends it with NUL; false when nothing was read. */
+bool read_text(const char *path, char *text, size_t size);
+/* Calls `visit` for each name from the descriptor's position on, until it returns false; true after the last name. */
+bool visit_entries(int directory, bool (*visit)(void *with, const char *name), void *with);
+/* Writes a number of at least this width and a NUL, and returns the place of the NUL. */
+char *put_digits(char *out, uint64_t number, int width);
+bool starts_with(const char *text, const char *prefix);
+/* As strstr(3), whose implementation for long texts takes more than a kilobyte. */
+const char *find_text(const char *text, const char *part);
+/* Writes one line of three parts to stderr. A stalled stderr drops it, because init never blocks. */
+void say(const char *first, const char *second, const char *third);
+
+/* processes.c */
+/* Signals a pid, or the group of a negative one. A signal that asks for an end also continues stopped processes. */
+void signal_target(pid_t target, int number);
+/* Visits each child of init that is no zombie; returns how many visits were true. It finds none without /proc. */
+size_t visit_living_children(bool (*visit)(void *with, pid_t pid), void *with);

@@ -1,0 +1,137 @@
+/*
+ * Fuzz target of the commit decoder. The first two bytes of the input are the bounds, the rest is the body of a frame.
+ * A body that validates decodes to the end without an error, and always to the same operations. Each is in the range
+ * that protocol.md gives, and its text lies in the body.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "frame.h"
+
+enum { BOUNDS_BYTES = 2 };
+
+static void require(bool holds) {
+  if (!holds) abort();
+}
+
+static void check_text(const struct operation *op, const char *body, size_t length) {
+  require(op->text >= body && op->text + op->length <= body + length);
+}
+
+static void check_words(const struct operation *op, const char *body, size_t length) {
+  check_text(op, body, length);
+  const char *word = op->text;
+  for (uint32_t i = 0; i < op->count; i++) word += strlen(word) + 1;
+  require(word == op->text + op->length);
+}
+
+static void check_watch(const struct operation *op, const char *body, size_t length) {
+  check_text(op, body, length);
+  require(op->id >= 1 && op->count <= MAX_QUIET && op->index <= MAX_WATCHED);
+  const char *at = op->text;
+  for (uint32_t i = 0; i < 2 + op->count + op->index; i++) {
+    size_t most = i == 0 ? MAX_DIRECTORY_BYTES : i < 2 + op->count ? MAX_NAME_BYTES : MAX_SOCKET_PATH_BYTES;
+    require(*at && strlen(at) <= most);
+    at += strlen(at) + 1;
+  }
+  require(at == op->text + op->length);
+}
+
+static void check_operation(const struct operation *op, const char *body, size_t length, const struct bounds *bounds) {
+  switch (op->kind) {
+    case OP_WATCH:
+      check_watch(op, body, length);
+      break;
+    case OP_ACK:
+      require(op->seq <= bounds->last_event);
+      break;
+    case OP_MEMO:
+      check_text(op, body, length);
+      require(op->length <= MAX_MEMO_BYTES && strlen(op->text) == op->length);
+      break;
+    case OP_SPAWN:
+      check_words(op, body, length);
+      require(op->id >= 1 && op->index < bounds->words && (op->index == 0) != (op->count == 0));
+      break;
+    case OP_EXEC:
+      check_words(op, body, length);
+      require(op->id >= 1 && op->count >= 1 && op->limit <= MAX_OUTPUT_BYTES);
+      break;
+    case OP_ASLEEP_AT:
+      require(op->length > 0);
+      break;
+    case OP_PREPARED_ENDS:
+    case OP_END_WITH:
+      check_words(op, body, length);
+      require(op->id >= 1 && op->limit <= MAX_MAINS && op->length <= MAX_PREPARED_BYTES);
+      require(op->signal >= (op->kind == OP_END_WITH) && op->signal <= MAX_SIGNAL);
+      break;
+    case OP_END_HELPER:
+    case OP_FIRST_ONLY:
+      require(op->id >= 1);
+      break;
+    case OP_SWEEP:
+    case OP_PARENT_DEATH:
+      require(op->signal >= 1 && op->signal <= MAX_SIGNAL);
+      break;
+    case OP_TELL_REAPED:
+    case OP_SLEEP:
+      break;
+    case OP_KILL:
+      require(op->id >= 1 && op->signal >= 1 && op->signal <= MAX_SIGNAL);
+      break;
+    case OP_FORWARD:
+    case OP_FORWARD_ONCE:
+      for (int from = 0; from <= MAX_SIGNAL; from++) require(op->table[from] <= MAX_SIGNAL);
+      require(op->id >= 1 && op->table[0] == 0);
+      break;
+    case OP_FALLBACK:
+      require(op->signal >= 0 && op->signal <= MAX_SIGNAL && op->wait_ms > 0 && op->grace_ms > 0 && op->at > 0);
+      break;
+    case OP_KILL_AT:
+    case OP_LEAVE_AT:
+    case OP_DUE:
+      require(op->at >= 0);
+      break;
+    case OP_LISTEN:
+      check_text(op, body, length);
+      require(op->length >= 1 && op->length <= MAX_SOCKET_PATH_BYTES && strlen(op->text) == op->length);
+      break;
+    case OP_EXIT:
+      require(op->code <= 255);
+      break;
+  }
+}
+
+static void check_commit(const char *body, size_t length, struct bounds bounds) {
+  struct fields first, second;
+  struct operation op, again;
+  require(begin_commit(&first, body, length) && begin_commit(&second, body, length));
+  for (;;) {
+    enum decoded decoded = next_operation(&first, &op);
+    require(decoded != DECODED_BAD && next_operation(&second, &again) == decoded && first.at == second.at);
+    if (decoded == DECODED_END) break;
+    require(op.kind == again.kind && op.id == again.id && op.text == again.text && op.length == again.length);
+    require(memcmp(op.table, again.table, sizeof op.table) == 0 && op.stops == again.stops);
+    check_operation(&op, body, length, &bounds);
+  }
+  require(first.at == body + length);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  if (size < BOUNDS_BYTES) return 0;
+  struct bounds bounds = {.last_event = data[0], .words = data[1]};
+  size_t length = size - BOUNDS_BYTES;
+  /* The block has exactly this size, so that the sanitizer sees a read behind its end. */
+  char *body = malloc(length ? length : 1);
+  if (!body) return 0;
+  memcpy(body, data + BOUNDS_BYTES, length);
+  bool valid = is_valid_commit(body, length, bounds);
+  require(valid == is_valid_commit(body, length, bounds));
+  if (valid) check_commit(body, length, bounds);
+  if (length >= FRAME_HEADER_BYTES) (void)frame_length(body);
+  free(body);
+  return 0;
+}
