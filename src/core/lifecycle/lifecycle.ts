@@ -97,8 +97,8 @@ export interface Step<Input> {
   /** It applies only while the child is in one of these states. */
   readonly from: readonly ChildState[];
   /**
-   * Where it may move the child; empty: it never moves it. `test/core/machine.test.ts` compares this with what `reduce`
-   * does.
+   * Where it may move the child; empty: it never moves it. `test/core/lifecycle/machine.test.ts` compares this with
+   * what `reduce` does.
    */
   readonly to: readonly ChildState[];
   readonly run: (draft: Draft, input: Input, child: Child) => void;

@@ -1,0 +1,196 @@
+/**
+ * Lives that have failed: what ends them, how, and what comes after.
+ */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { MemberConfig, RestartMode } from '../../../src/core/config.ts';
+import { alive, command, fixed, mainConfig, probes, sidecarConfig } from '../helpers.ts';
+import type { ChildScript, Run } from '../host.ts';
+import { Life } from '../life.ts';
+
+const OK: Run = { afterMs: 0, ok: true };
+const BAD: Run = { afterMs: 0, ok: false };
+
+function main(change: Partial<MemberConfig>, child: ChildScript): Life {
+  return new Life({ config: mainConfig({ restart: 'always', ...change }), peers: [], child });
+}
+
+describe('a child whose liveness probe fails', () => {
+  it('N17 gets pre-stop, then the ladder, then another life after a backoff', () => {
+    const child = { actions: { liveness: [OK, BAD, BAD, BAD, OK], bye: [{ afterMs: 400, ok: true }] as const } };
+    const life = main({ ...probes({ liveness: {} }), preStop: command('bye') }, child).pass(2_999);
+    assert.deepEqual([life.phase, life.signals], ['running', []]);
+    life.pass(1);
+    assert.deepEqual([life.phase, life.runsOf('bye'), life.signals], ['stopping', [3_000], []]);
+    assert.deepEqual(life.pass(400).signals, [[3_400, 15]]);
+    assert.deepEqual([life.phase, life.tombstone.LastReason, life.tombstone.LastExitCode], ['backoff', 'stopped', 143]);
+    life.pass(5_000);
+    assert.deepEqual([life.spawns, life.phase, life.tombstone.Restarts], [[0, 3_500], 'running', 1]);
+    assert.deepEqual(life.runsOf('liveness'), [0, 1_000, 2_000, 3_000, 3_500, 4_500, 5_500, 6_500, 7_500]);
+  });
+
+  it('says in its tombstone what it is stopped for, and nothing of it in the next life', () => {
+    const child = { actions: { liveness: [BAD] }, on: { 15: { afterMs: 1_000, code: 0 } } };
+    const life = main(probes({ liveness: { failures: 1 } }), child);
+    const { StopReason, StopRequested, Phase, Deadline } = life.tombstone;
+    assert.deepEqual(
+      [StopReason, StopRequested !== undefined, Phase, Deadline],
+      ['liveness', true, 'stopping', undefined],
+    );
+    assert.deepEqual([life.pass(1_000).tombstone.StopReason, life.tombstone.StopRequested], [undefined, undefined]);
+  });
+
+  it('and that ignores the ladder is killed at the end of the probe’s own grace period, else of the pod’s, else after 30 s', () => {
+    for (const [graceMs, gracePeriodMs, killAt] of [
+      [4_000, 9_000, 4_000],
+      [undefined, 9_000, 9_000],
+      [undefined, undefined, 30_000],
+    ] as const) {
+      const child = { actions: { liveness: [BAD] }, on: { 15: 'ignores' } } as const;
+      const life = main({ ...probes({ liveness: { failures: 1, graceMs } }), gracePeriodMs, restart: 'never' }, child);
+      const expected = [[0, 15], [killAt, 9]]; // biome-ignore format: two signals
+      assert.deepEqual([life.passUntilGone().signals, life.exitCode], [expected, 137]);
+    }
+  });
+
+  it('climbs all rungs of its ladder in their time', () => {
+    const ladder = [
+      { signal: 3, forMs: 500 },
+      { signal: 15, forMs: 700 },
+      { signal: 9, forMs: undefined },
+    ];
+    const child = { actions: { liveness: [BAD] }, on: { 3: 'ignores', 15: 'ignores' } } as const;
+    const life = main({ ...probes({ liveness: { failures: 1 } }), ladder, restart: 'never' }, child).passUntilGone();
+    assert.deepEqual(life.signals, [
+      [0, 3],
+      [500, 15],
+      [1_200, 9],
+    ]);
+  });
+
+  it('N07 has an endless pre-stop ended 2 s before its budget, or at half of a short one', () => {
+    for (const [graceMs, at] of [
+      [10_000, 8_000],
+      [3_000, 1_500],
+    ] as const) {
+      const child: ChildScript = { actions: { liveness: [BAD], bye: ['never'] } };
+      const life = main({ ...probes({ liveness: { failures: 1, graceMs } }), preStop: command('bye') }, child).pass(at);
+      assert.deepEqual([life.runsOf('bye'), life.endsOf('bye'), life.signals], [[0], [at], [[at, 15]]]);
+    }
+  });
+
+  it('is not failed a second time while it is being ended', () => {
+    const child = { actions: { liveness: [BAD] }, on: { 15: { afterMs: 9_000, code: 0 } } };
+    const life = main(probes({ liveness: { failures: 1 }, readiness: {} }), child).pass(8_000);
+    assert.deepEqual([life.runsOf('liveness'), life.signals], [[0], [[0, 15]]]);
+    assert.equal(life.runsOf('readiness').length, 9);
+    assert.equal(life.tombstone.History?.filter(({ Event }) => Event === 'failing').length, 1);
+  });
+
+  it('that is stopping already is not ended for it: a main in its drain', () => {
+    const child = { actions: { liveness: ['deaf'] as const } };
+    const life = main(
+      { ...probes({ liveness: { failures: 1, timeoutMs: 9_000 } }), drain: fixed(3_000) },
+      child,
+    ).signal(15);
+    life.feed({ type: 'taskEnded', id: 1, ok: false, detail: '', output: '' });
+    assert.deepEqual([life.pass(2_999).signals, life.passUntilGone().spawns], [[], [0]]);
+  });
+});
+
+describe('a child whose startup probe fails', () => {
+  it('N16, N07 gets pre-stop, ladder and another life, again and again with growing pauses', () => {
+    const child = { actions: { startup: [BAD] } };
+    const life = main({ ...probes({ startup: { failures: 2 } }), preStop: command('bye') }, child).pass(5_000);
+    assert.deepEqual(life.spawns, [0, 1_100, 2_300, 3_700]);
+    assert.deepEqual(life.runsOf('bye'), [1_000, 2_100, 3_300, 4_700]);
+    assert.deepEqual([life.tombstone.Started, life.tombstone.LastReason], [undefined, 'stopped']);
+  });
+
+  it('N29 and in its next life does not is up like any other', () => {
+    const child = { actions: { startup: [BAD, BAD, BAD, OK] } };
+    const life = main(probes({ startup: {} }), child).pass(2_500);
+    assert.deepEqual([life.spawns, life.phase, life.tombstone.Started !== undefined], [[0, 2_100], 'running', true]);
+  });
+});
+
+describe('a child whose post-start hook fails', () => {
+  it('is ended, pre-stop and ladder, and has another life', () => {
+    const child = { actions: { hi: [{ afterMs: 200, ok: false }, OK] } };
+    const life = main({ postStart: command('hi'), preStop: command('bye') }, child).pass(1_000);
+    assert.deepEqual(life.signals, [[200, 15]]);
+    assert.deepEqual([life.runsOf('hi'), life.runsOf('bye'), life.spawns], [[0, 300], [200], [0, 300]]);
+    assert.equal(life.phase, 'running');
+    assert.ok(life.logs.includes('error: the post-start hook failed'));
+  });
+
+  it('without a restart in place ends the container with the code of the child', () => {
+    const child = { actions: { hi: [BAD] }, on: { 15: { afterMs: 10, code: 3 } } };
+    const life = main({ postStart: command('hi'), restart: 'never' }, child).passUntilGone();
+    assert.deepEqual([life.exitCode, life.tombstone.Reason, life.tombstone.StopReason], [3, 'stopped', 'post-start']);
+  });
+});
+
+describe('what follows a failed life', () => {
+  const after = (restart: RestartMode, code: number, restartPolicy: MemberConfig['restartPolicy'] = 'Never') => {
+    const child = { actions: { liveness: [BAD] }, on: { 15: { afterMs: 0, code } } };
+    const life = main({ ...probes({ liveness: { failures: 1 } }), restart, restartPolicy }, child).pass(100);
+    return life.exitCode ?? 'again';
+  };
+
+  it('is as --restart says, and it is no success whatever its code was', () => {
+    assert.deepEqual([after('never', 0), after('never', 3)], [0, 3]);
+    assert.deepEqual([after('always', 0), after('always', 3)], ['again', 'again']);
+    assert.deepEqual([after('on-failure', 0), after('on-failure', 3)], ['again', 'again']);
+    assert.deepEqual([after('auto', 0), after('auto', 3)], ['again', 'again']);
+    assert.deepEqual([after('auto', 0, 'OnFailure'), after('auto', 3, 'OnFailure')], ['again', 3]);
+    assert.deepEqual([after('auto', 0, 'Always'), after('auto', 3, 'Always')], [0, 3]);
+  });
+
+  it('begins with nothing known: thresholds, delays and hooks start over', () => {
+    const child = { actions: { readiness: [OK], liveness: [BAD, BAD, BAD, BAD, OK], hi: [OK] } };
+    const declared = probes({ readiness: { delayMs: 300 }, liveness: { failures: 3 } });
+    const life = main({ ...declared, postStart: command('hi') }, child)
+      .pass(1_500)
+      .endChild(1);
+    assert.deepEqual([life.state.vitals, life.state.hooks, life.state.tasks], [{}, {}, []]);
+    life.pass(100);
+    assert.deepEqual([life.runsOf('hi').at(-1), life.tombstone.Healthy], [1_600, undefined]);
+    assert.notEqual(life.pass(300).tombstone.Healthy, undefined);
+    assert.deepEqual([life.pass(9_000).spawns, life.phase], [[0, 1_600], 'running']);
+  });
+
+  it('waits less again after a life of 60 s', () => {
+    const child = { actions: { liveness: [...Array(5).fill(BAD), OK] as Run[] } };
+    const life = main(probes({ liveness: { failures: 1 } }), child).pass(3_100 + 60_000);
+    assert.deepEqual(life.spawns, [0, 100, 300, 700, 1_500, 3_100]);
+    life.endChild(1).pass(100);
+    assert.equal(life.spawns.at(-1), 63_200);
+  });
+
+  it('is nothing when a stop request comes while it is being ended: one signal, no other life', () => {
+    const child = { actions: { liveness: [BAD] }, on: { 15: { afterMs: 2_000, code: 0 } } };
+    const life = main({ ...probes({ liveness: { failures: 1 } }), gracePeriodMs: 30_000 }, child);
+    life.pass(500).signal(15).pass(10_000);
+    assert.deepEqual([life.signals, life.spawns, life.exitCode], [[[0, 15]], [0], 0]);
+    assert.equal(life.tombstone.StopReason, 'signal TERM');
+  });
+
+  it('is nothing when a stop request comes while pre-stop runs for it: pre-stop is not begun again', () => {
+    const child = { actions: { liveness: [BAD], bye: [{ afterMs: 1_000, ok: true }] as const } };
+    const config = { ...probes({ liveness: { failures: 1 } }), preStop: command('bye'), gracePeriodMs: 30_000 };
+    const life = main(config, child).pass(400).signal(15).pass(10_000);
+    assert.deepEqual([life.runsOf('bye'), life.signals, life.exitedAtMs], [[0], [[1_000, 15]], 1_000]);
+  });
+
+  it('is an end within the pod’s deadline when that is nearer than its own', () => {
+    const child = { actions: { liveness: [BAD] }, on: { 15: 'ignores' } } as const;
+    const config = sidecarConfig({ ...probes({ liveness: { failures: 1 } }), gracePeriodMs: 10_000 });
+    const life = new Life({ config, peers: [alive('work')], child }).pass(1_000).signal(15);
+    assert.deepEqual(life.passUntilGone().signals, [
+      [0, 15],
+      [10_000, 9],
+    ]);
+    assert.ok((life.exitedAtMs ?? 0) <= 11_000);
+  });
+});

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { stopTable } from '../../../src/core/ladder.ts';
+import { alive, fixed, mainConfig, sidecarConfig } from '../helpers.ts';
+import { Life } from '../life.ts';
+
+/** What the host was last told about the next stop request. */
+function offered(life: Life): Readonly<Record<number, number>> | undefined {
+  const effects = life.done.map(({ effect }) => effect).filter((effect) => effect.type === 'forwardOnce');
+  return effects.at(-1)?.table;
+}
+
+describe('the prompt stop', () => {
+  it('is offered for a main that waits for nothing: each stop signal as the first rung', () => {
+    assert.deepEqual(offered(new Life({ config: mainConfig(), peers: [] })), { 15: 15, 2: 2 });
+    const ladder = [{ signal: 3, forMs: undefined }];
+    assert.deepEqual(offered(new Life({ config: mainConfig({ ladder }), peers: [] })), { 15: 3, 2: 3 });
+    assert.deepEqual(stopTable(mainConfig({ ladder: [{ signal: 9, forMs: undefined }] })), {});
+    assert.deepEqual(stopTable(mainConfig({ signals: { 15: 'drop', 2: 3 } })), { 2: 3 });
+  });
+
+  it('is not offered to a sidecar, before a drain, or before the graveyard was read', () => {
+    assert.equal(offered(new Life({ config: sidecarConfig(), peers: [alive('main')] })), undefined);
+    assert.equal(offered(new Life({ config: mainConfig({ drain: fixed(1) }), peers: [] })), undefined);
+    assert.equal(offered(new Life({ config: mainConfig() })), undefined);
+  });
+
+  it('is taken back while somebody who started after this main lives, and offered again when nobody does', () => {
+    const dependent = (over: object): ReturnType<typeof alive> => alive('second', { StartAfter: ['main'], ...over });
+    const life = new Life({ config: mainConfig({ name: 'main' }), peers: [] });
+    life.see(dependent({}));
+    assert.deepEqual(offered(life), {});
+    life.see(dependent({ Phase: 'dead', Died: '2026-01-01T00:00:00Z', DiedMonotonic: 1e9, ExitCode: 0 }));
+    assert.deepEqual(offered(life), { 15: 15, 2: 2 });
+  });
+
+  it('puts the request, the first rung and the deadline where the usual way would have put them', () => {
+    const prompt = new Life({
+      config: mainConfig({ gracePeriodMs: 5_000 }),
+      child: { on: { 15: 'ignores' } },
+      peers: [],
+    });
+    prompt.pass(100).signal(15);
+    assert.equal(prompt.phase, 'stopping');
+    assert.deepEqual(prompt.signals, [[100, 15]]);
+    prompt.passUntilGone();
+    assert.deepEqual(prompt.signals, [
+      [100, 15],
+      [100 + 5_000 - 250, 9],
+    ]);
+    assert.equal(prompt.tombstone.StopReason, 'signal TERM');
+  });
+
+  it('K13 is given once: a second request is asked of us, and the child gets no signal twice', () => {
+    const life = new Life({ config: mainConfig(), child: { on: { 15: 'ignores' } }, peers: [] })
+      .signal(15)
+      .pass(1_000)
+      .signal(15);
+    assert.deepEqual(life.signals, [[0, 15]]);
+    assert.equal(life.state.stop?.requests, 2);
+  });
+});

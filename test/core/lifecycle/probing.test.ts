@@ -1,0 +1,173 @@
+/**
+ * Probes of a child that nobody stops: when they run, and what their results make of it.
+ */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Probe, ProbeKind } from '../../../src/core/config.ts';
+import { command, mainConfig, probe, probes } from '../helpers.ts';
+import type { Run } from '../host.ts';
+import { Life } from '../life.ts';
+
+const OK: Run = { afterMs: 0, ok: true };
+const BAD: Run = { afterMs: 0, ok: false };
+
+/** A main with one probe, whose runs end like that, the last one again and again. */
+function probed(kind: ProbeKind, runs: readonly Run[], change: Partial<Probe> = {}): Life {
+  const config = mainConfig({ ...probes({ [kind]: change }), restart: 'never' });
+  return new Life({ config, peers: [], child: { actions: { [kind]: runs }, on: { 15: 'ignores' } } });
+}
+
+const isHealthy = (life: Life): boolean => life.tombstone.Healthy !== undefined;
+const flips = (life: Life): readonly unknown[] =>
+  (life.tombstone.History ?? []).flatMap(({ Event, Result }) => (Event === 'probe' ? [Result] : []));
+
+describe('a probe', () => {
+  it('runs at once and every period after, from start to start, however long each takes', () => {
+    const quick = probed('readiness', [OK]).pass(3_500);
+    assert.deepEqual(quick.runsOf('readiness'), [0, 1_000, 2_000, 3_000]);
+    const slow = probed('readiness', [{ afterMs: 700, ok: true }]).pass(3_500);
+    assert.deepEqual(slow.runsOf('readiness'), [0, 1_000, 2_000, 3_000]);
+  });
+
+  it('that takes longer than its period runs again at once, and never twice at a time', () => {
+    const life = probed('readiness', [{ afterMs: 1_300, ok: true }], { timeoutMs: 5_000 }).pass(4_000);
+    assert.deepEqual(life.runsOf('readiness'), [0, 1_300, 2_600, 3_900]);
+  });
+
+  it('waits for its delay after the start of the child', () => {
+    const life = probed('readiness', [OK], { delayMs: 2_500 }).pass(4_000);
+    assert.deepEqual(life.runsOf('readiness'), [2_500, 3_500]);
+  });
+
+  it('has the defaults of Kubernetes when it is declared so: every 10 s, down after 3 failures, up after 1 success', () => {
+    const config = mainConfig({
+      probes: { startup: undefined, liveness: undefined, readiness: probe(command('readiness')) },
+    });
+    const life = new Life({ config, peers: [], child: { actions: { readiness: [OK, BAD, BAD, BAD, OK] } } });
+    const seen = [0, 10_000, 10_000, 10_000, 10_000].map((ms) => isHealthy(life.pass(ms)));
+    assert.deepEqual(seen, [true, true, true, false, true]);
+  });
+
+  it('counts results in a row only: a success in between starts the failures over, and the other way round', () => {
+    const life = probed('readiness', [OK, BAD, BAD, OK, BAD, BAD, BAD, OK, BAD, OK, OK], { successes: 2 });
+    const seen = Array.from({ length: 12 }, () => {
+      const healthy = isHealthy(life);
+      life.pass(1_000);
+      return healthy;
+    });
+    const expected = [false, false, false, false, false, false, false, false, false, false, true, true];
+    assert.deepEqual(seen, expected);
+    const up = probed('readiness', [OK, BAD, BAD, OK, BAD, BAD, OK], {}).pass(8_000);
+    assert.deepEqual([flips(up), isHealthy(up)], [['success'], true]);
+  });
+
+  it('without a verdict leaves a child alive but not ready', () => {
+    const life = probed('readiness', ['never'], { timeoutMs: 60_000 }).pass(1);
+    assert.deepEqual([life.phase, life.tombstone.Started !== undefined, isHealthy(life)], ['running', true, false]);
+  });
+
+  it('that was ready keeps the time since when, and is ready anew after it was not', () => {
+    const life = probed('readiness', [OK, OK, BAD, BAD, BAD, OK]);
+    const since = life.tombstone.Healthy;
+    assert.equal(life.pass(1_500).tombstone.Healthy, since);
+    assert.equal(life.pass(3_000).tombstone.Healthy, undefined);
+    assert.notEqual(life.pass(1_000).tombstone.Healthy, since);
+    assert.equal(life.tombstone.History?.filter(({ Event }) => Event === 'probe').length, 3);
+  });
+
+  it('says once in the log what changed, and nothing of results that change nothing', () => {
+    const life = probed('readiness', [OK, OK, BAD, BAD, BAD, BAD]).pass(6_500);
+    const said = life.logs.filter((line) => line.includes('readiness') && !line.startsWith('debug'));
+    assert.deepEqual(said, ['info: readiness probe: success', 'warn: readiness probe: failure']);
+  });
+});
+
+describe('a probe that takes too long', () => {
+  it('is told to end when its time is over, which is a failure', () => {
+    const life = probed('readiness', [OK, 'never'], { failures: 1, timeoutMs: 400 }).pass(1_399);
+    assert.deepEqual([life.endsOf('readiness'), isHealthy(life)], [[], true]);
+    life.pass(1);
+    assert.deepEqual([life.endsOf('readiness'), isHealthy(life)], [[1_400], false]);
+  });
+
+  it('counts by when it ended, not by when its end was heard', () => {
+    for (const [endedAt, healthy] of [
+      [1_400, true],
+      [1_401, false],
+    ] as const) {
+      const life = probed('readiness', ['deaf'], { failures: 1, timeoutMs: 1_400 })
+        .pass(2_000)
+        .feed({ type: 'ticked' });
+      const { state } = life;
+      const id = state.tasks[0]?.id ?? 0;
+      const nowMs = life.nowMs;
+      // As after a pause: the host tells late of what happened in time.
+      life.nowMs = nowMs - 2_000 + endedAt;
+      life.feed({ type: 'taskEnded', id, ok: true, detail: '', output: '' });
+      assert.equal(isHealthy(life), healthy, `ended at ${endedAt}`);
+    }
+  });
+
+  it('is given up 2 s after it was told to end and has not, and runs again', () => {
+    const life = probed('readiness', ['deaf', OK], { failures: 1, timeoutMs: 500 }).pass(2_499);
+    assert.deepEqual([life.runsOf('readiness'), life.endsOf('readiness')], [[0], [500]]);
+    life.pass(1);
+    assert.deepEqual([life.runsOf('readiness'), isHealthy(life)], [[0, 2_500], true]);
+    assert.ok(life.logs.includes('warn: the readiness action does not end: continuing without it'));
+  });
+
+  it('and ends after it was given up changes nothing any more', () => {
+    const life = probed('readiness', ['deaf', 'never'], { timeoutMs: 500 }).pass(2_500);
+    const before = life.state;
+    life.feed({ type: 'taskEnded', id: 1, ok: true, detail: '', output: '' });
+    assert.deepEqual(life.state, before);
+  });
+});
+
+describe('a startup probe', () => {
+  const config = mainConfig(probes({ startup: { failures: 5 }, readiness: {}, liveness: {} }));
+
+  it('comes first and alone, and is over with its success', () => {
+    const life = new Life({ config, peers: [], child: { actions: { startup: [BAD, BAD, OK] } } }).pass(1_999);
+    assert.deepEqual(life.runs, [
+      [0, 'startup'],
+      [1_000, 'startup'],
+    ]);
+    life.pass(1_001);
+    assert.deepEqual(life.runsOf('startup'), [0, 1_000, 2_000]);
+    assert.deepEqual(
+      [life.runsOf('readiness'), life.runsOf('liveness')],
+      [
+        [2_000, 3_000],
+        [2_000, 3_000],
+      ],
+    );
+  });
+
+  it('N15 is what `Started` waits for; until then the member is starting', () => {
+    const life = new Life({ config, peers: [], child: { actions: { startup: [BAD, OK], readiness: [BAD] } } });
+    assert.deepEqual([life.phase, life.tombstone.Started], ['starting', undefined]);
+    life.pass(1_000);
+    assert.deepEqual([life.phase, life.tombstone.Started !== undefined, isHealthy(life)], ['running', true, false]);
+  });
+
+  it('makes a child without a readiness probe healthy', () => {
+    const only = mainConfig(probes({ startup: {} }));
+    const life = new Life({ config: only, peers: [], child: { actions: { startup: [BAD, OK] } } });
+    assert.equal(isHealthy(life), false);
+    assert.equal(isHealthy(life.pass(1_000)), true);
+  });
+});
+
+describe('probes and the end of the child', () => {
+  it('are over with it, also those that run', () => {
+    const life = probed('liveness', ['never'], { timeoutMs: 60_000 }).pass(100).endChild(0).pass(5_000);
+    assert.deepEqual([life.runsOf('liveness'), life.endsOf('liveness'), life.exitCode], [[0], [100], 0]);
+    assert.deepEqual(life.state.tasks, []);
+  });
+
+  it('none is begun for a child that cannot be started', () => {
+    const life = new Life({ config: mainConfig(probes({ liveness: {} })), peers: [], child: { errno: 'ENOENT' } });
+    assert.deepEqual([life.pass(60_000).runs, life.exitCode], [[], 127]);
+  });
+});

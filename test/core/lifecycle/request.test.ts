@@ -1,0 +1,190 @@
+/**
+ * `sexton stop`: a stop that somebody in the pod asks for, and what the platform's own does to it.
+ */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { endOfWaiting } from '../../../src/core/pod/deadline.ts';
+import { alive, command, dead, fixed, mainConfig, START, sidecarConfig, stopping, waiting } from '../helpers.ts';
+import type { ChildScript } from '../host.ts';
+import { Life } from '../life.ts';
+import { Pod } from '../pod.ts';
+
+const DEAF: ChildScript = { on: { 15: 'ignores' } };
+const traps = (afterMs: number): ChildScript => ({ on: { 15: { afterMs, code: 0 } } });
+const after = (name: string) => [{ name, condition: 'started', optional: false }] as const;
+
+describe('sexton stop', () => {
+  it('stops a main by its ladder, after drain and pre-stop, and says so in the tombstone', () => {
+    const config = mainConfig({ drain: fixed(500), preStop: command('bye'), gracePeriodMs: 30_000 });
+    const life = new Life({ config, peers: [], child: traps(100) }).pass(1_000).askToStop();
+    assert.deepEqual([life.phase, life.tombstone.StopReason, life.deadlineMs], ['draining', 'request', 31_000]);
+    life.passUntilGone();
+    assert.deepEqual([life.runsOf('bye'), life.signals, life.exitCode], [[1_500], [[1_500, 15]], 0]);
+    assert.equal(life.tombstone.Reason, 'stopped');
+  });
+
+  it('has a deadline that counts and is written, also where no grace period was declared', () => {
+    const life = new Life({ config: mainConfig(), peers: [], child: DEAF }).askToStop();
+    assert.deepEqual([life.deadlineMs, life.tombstone.Deadline !== undefined], [30_000, true]);
+    assert.deepEqual(life.passUntilGone().signals, [
+      [0, 15],
+      [29_500, 9],
+    ]);
+    assert.equal(life.exitCode, 137);
+  });
+
+  it('N32 with a shorter grace period moves the deadline, with a longer one or none does not', () => {
+    const life = new Life({ config: mainConfig({ gracePeriodMs: 20_000 }), peers: [], child: DEAF }).signal(15);
+    const deadlines = [undefined, 60_000, 6_000, 9_000].map((grace) => life.pass(1_000).askToStop(grace).deadlineMs);
+    assert.deepEqual(deadlines, [20_000, 20_000, 9_000, 9_000]);
+    assert.deepEqual(life.passUntilGone().signals, [
+      [0, 15],
+      [8_700, 9],
+    ]);
+  });
+
+  it('N32 with a shorter grace period is in the log, with a longer one or none it is not', () => {
+    const life = new Life({ config: mainConfig({ gracePeriodMs: 20_000 }), peers: [], child: DEAF }).askToStop();
+    const asked = () => life.logs.filter((it) => it.includes('shortened the grace period')).length;
+    const counts = [undefined, 60_000, 6_000].map((grace) => [life.pass(1_000).askToStop(grace), asked()][1]);
+    assert.deepEqual(counts, [0, 0, 1]);
+  });
+
+  it('N32 with a grace period makes a deadline that was only assumed one that counts', () => {
+    const life = new Life({ config: mainConfig(), peers: [], child: DEAF }).signal(15).pass(1_000).askToStop(5_000);
+    assert.deepEqual([life.deadlineMs, life.passUntilGone().exitCode], [6_000, 137]);
+  });
+
+  it('again hurries nobody, and sends nothing twice', () => {
+    const config = sidecarConfig({ gracePeriodMs: 30_000 });
+    const life = new Life({ config, peers: [alive('work')] }).askToStop().pass(1_000).askToStop().pass(1_000);
+    assert.deepEqual([life.phase, life.signals, life.state.stop?.requests], ['holding', [], 0]);
+  });
+
+  it('is followed by the platform’s first request as if by nothing: no second signal, nothing skipped, an earlier deadline', () => {
+    const config = mainConfig({ gracePeriodMs: 10_000, drain: fixed(3_000) });
+    const life = new Life({ config, peers: [], child: DEAF }).askToStop(60_000).pass(1_000).signal(15);
+    assert.deepEqual([life.phase, life.signals, life.deadlineMs], ['draining', [], 11_000]);
+    life.pass(3_000).signal(2).pass(60_000);
+    assert.deepEqual(life.signals, [
+      [3_000, 15],
+      [10_500, 9],
+    ]);
+  });
+
+  it('and the platform’s request while the child ends do not signal it twice; its second goes on to the next rung', () => {
+    const ladder = [
+      { signal: 15, forMs: 60_000 },
+      { signal: 2, forMs: undefined },
+    ];
+    const life = new Life({ config: mainConfig({ ladder }), peers: [], child: DEAF }).askToStop().pass(100).signal(15);
+    assert.deepEqual(life.signals, [[0, 15]]);
+    assert.deepEqual(life.pass(1_000).signal(15).signals, [
+      [0, 15],
+      [1_100, 2],
+    ]);
+  });
+
+  it('before the start, and between two lives of a main, ends the member', () => {
+    const gated = mainConfig({ startAfter: after('db') });
+    const shut = new Life({ config: gated, peers: [] }).askToStop();
+    assert.deepEqual([shut.spawns, shut.exitCode, shut.tombstone.Reason], [[], 143, 'never-started']);
+    const side = new Life({ config: sidecarConfig({ startAfter: after('db') }), peers: [] }).askToStop();
+    assert.deepEqual([side.spawns, side.exitCode], [[], 0]);
+    const between = new Life({ config: mainConfig({ restart: 'always' }), peers: [] }).endChild(7).askToStop();
+    assert.deepEqual([between.spawns, between.exitCode], [[0], 7]);
+  });
+
+  it('after the end changes nothing', () => {
+    const life = new Life({ config: mainConfig(), peers: [] }).endChild(0);
+    const before = life.state;
+    assert.deepEqual(life.askToStop(5_000).state, before);
+  });
+
+  it('to a sidecar makes it hold like a stop of the platform, and not wait for who waits behind a gate', () => {
+    const config = sidecarConfig({ gracePeriodMs: 30_000 });
+    const held = new Life({ config, peers: [alive('work')] }).askToStop().pass(20_000);
+    assert.deepEqual([held.phase, held.signals], ['holding', []]);
+    const free = new Life({ config, peers: [waiting('work')] }).askToStop().pass(5_000);
+    assert.deepEqual(free.signals, [[3_000, 15]]);
+  });
+
+  it('moves the deadline of a sidecar whose mains have finished', () => {
+    const config = sidecarConfig({ gracePeriodMs: 30_000 });
+    const life = new Life({ config, peers: [alive('work')], child: DEAF }).see(dead('work', 0)).askToStop(4_000);
+    assert.deepEqual(life.passUntilGone().signals, [
+      [0, 15],
+      [3_800, 9],
+    ]);
+  });
+});
+
+describe('sexton stop of some', () => {
+  it('waits for all after all once the platform stops the pod', () => {
+    const config = sidecarConfig({ name: 'proxy', gracePeriodMs: 30_000 });
+    const log = alive('log', { Role: 'sidecar', StartAfter: ['proxy'] });
+    const life = new Life({ config, peers: [alive('work'), log] }).askToStop(undefined, ['proxy', 'log']).signal(15);
+    assert.deepEqual([life.see(dead('log', 0)).phase, life.signals], ['holding', []]);
+    assert.deepEqual(life.pass(3_000).see(dead('work', 0)).signals, [[3_000, 15]]);
+  });
+
+  it('does not wait for those it did not name', () => {
+    const config = sidecarConfig({ name: 'proxy', gracePeriodMs: 30_000 });
+    const log = alive('log', { Role: 'sidecar', StartAfter: ['proxy'] });
+    const life = new Life({ config, peers: [alive('work'), log] }).askToStop(undefined, ['proxy']);
+    assert.deepEqual([life.signals, life.exitCode], [[[0, 15]], 0]);
+  });
+
+  it('waits for those it named with it', () => {
+    const config = sidecarConfig({ name: 'proxy', gracePeriodMs: 30_000 });
+    const log = { Role: 'sidecar', StartAfter: ['proxy'] } as const;
+    const life = new Life({ config, peers: [alive('work'), alive('log', log)] });
+    life.askToStop(undefined, ['proxy', 'log']).pass(5_000);
+    assert.deepEqual([life.phase, life.signals], ['holding', []]);
+    assert.deepEqual(life.see(dead('log', 0, log)).signals, [[5_000, 15]]);
+  });
+});
+
+describe('sexton stop of a pod', () => {
+  const grace = { gracePeriodMs: 30_000 };
+  const pod = (): Pod =>
+    new Pod([
+      { config: sidecarConfig({ name: 's1', ...grace }), child: traps(300) },
+      { config: sidecarConfig({ name: 's2', ...grace, startAfter: after('s1') }), child: traps(300) },
+      { config: mainConfig({ name: 'work', ...grace, startAfter: after('s2') }), child: traps(2_000) },
+    ]).pass(1_000);
+
+  it('ends mains first and sidecars in reverse order, all within one deadline', () => {
+    const all = pod();
+    for (const life of all.lives.values()) life.askToStop();
+    all.pass(10_000);
+    assert.deepEqual(all.ends, ['work 0', 's2 0', 's1 0']);
+    for (const life of all.lives.values()) assert.deepEqual([life.signals.length, life.deadlineMs], [1, 31_000]);
+  });
+
+  it('and the pod’s deletion in the middle of it give every child one signal', () => {
+    const all = pod();
+    for (const life of all.lives.values()) life.askToStop();
+    all.pass(1_000).delete().pass(10_000);
+    assert.deepEqual(all.ends, ['work 0', 's2 0', 's1 0']);
+    for (const life of all.lives.values()) assert.equal(life.signals.length, 1);
+  });
+
+  it('A1 N32 with a shorter grace period that only one has heard of hurries those who wait, and shortens nobody’s own', () => {
+    const all = pod();
+    for (const life of all.lives.values()) life.askToStop();
+    all.of('work').askToStop(5_000);
+    all.pass(0);
+    const times = ['s1', 's2', 'work'].map((name) => all.of(name));
+    assert.deepEqual(
+      times.map((life) => life.deadlineMs),
+      [31_000, 31_000, 6_000],
+    );
+    for (const { config, state } of times) assert.equal(endOfWaiting(config, state)?.atMs, START + 6_000);
+  });
+
+  it('a deadline of one that stops alone is nothing to those who do not stop', () => {
+    const life = new Life({ config: sidecarConfig(grace), peers: [alive('work'), stopping('log', 1_003_000)] });
+    assert.deepEqual([life.pass(20_000).signals, life.deadlineMs], [[], undefined]);
+  });
+});

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { earlier, endOfWaiting, killAtMs, lastTurnMs, platformDeadline } from '../../../src/core/pod/deadline.ts';
+import type { PeerView } from '../../../src/core/state/peer.ts';
+import type { Deadline, Stop } from '../../../src/core/state/state.ts';
+import { alive, command, dead, mainConfig, peersOf, START, sidecarConfig, stateAt, stopping } from '../helpers.ts';
+import { Life } from '../life.ts';
+
+const of = (atMs: number, kills = true, sinceMs = 0): Deadline => ({ atMs, sinceMs, kills, shared: kills });
+
+describe('the arithmetic of a deadline', () => {
+  it('a declared grace period runs from the request, ends in our KILL and is shared', () => {
+    const declared = platformDeadline(mainConfig({ gracePeriodMs: 5_000 }), 100);
+    assert.deepEqual(declared, { atMs: 5_100, sinceMs: 100, kills: true, shared: true });
+  });
+
+  it('an undeclared one is assumed to be 30 s, kills nobody and is nobody else’s', () => {
+    const assumed = platformDeadline(mainConfig(), 100);
+    assert.deepEqual(assumed, { atMs: 30_100, sinceMs: 100, kills: false, shared: false });
+  });
+
+  it('the last turn is 2 s before it, or half of a short budget', () => {
+    assert.equal(lastTurnMs(of(30_000)), 28_000);
+    assert.equal(lastTurnMs(of(4_000)), 2_000);
+    assert.equal(lastTurnMs(of(1_000)), 500);
+    assert.equal(lastTurnMs(of(0)), 0);
+  });
+
+  it('our KILL is 500 ms before the platform’s, or a twentieth of a short budget', () => {
+    assert.equal(killAtMs(of(30_000)), 29_500);
+    assert.equal(killAtMs(of(2_000)), 1_900);
+    assert.equal(killAtMs(of(0)), 0);
+  });
+
+  it('N32 the earlier of two counts, and one that counts beats one that is assumed', () => {
+    assert.equal(earlier(of(5), of(9)).atMs, 5);
+    assert.equal(earlier(of(9), of(5)).atMs, 5);
+    assert.equal(earlier(undefined, of(5)).atMs, 5);
+    assert.deepEqual(earlier(of(5, false), of(9)), of(9));
+    assert.deepEqual(earlier(of(9), of(5, false)), of(9));
+  });
+});
+
+describe('a deadline that others have written', () => {
+  it('the earliest of those who live and stop is adopted', () => {
+    assert.equal(adopted(stopping('a', START + 9_000), stopping('b', START + 4_000), alive('c')), START + 4_000);
+    assert.equal(adopted(stopping('a')), undefined);
+  });
+
+  it('of those who died before, of other boots and sessions, of one container and of the past none is', () => {
+    const died = (DiedMonotonic: number): PeerView =>
+      dead('a', 0, stopping('a', START + 9_000, { ...dead('a', 0).tombstone, DiedMonotonic }).tombstone);
+    assert.equal(adopted({ ...stopping('a', START + 9_000), liveness: 'lost', lostAt: START }), undefined);
+    assert.equal(adopted(died(START - 1)), undefined);
+    assert.equal(adopted(died(START + 1)), START + 9_000);
+    assert.equal(adopted(stopping('a', START + 9_000, { StopScope: 'container' })), undefined);
+    assert.equal(adopted(stopping('a', START + 9_000, { Boot: 'another' })), undefined);
+    assert.equal(adopted(stopping('a', START + 9_000, { Session: 'theirs' })), undefined);
+    assert.equal(adopted(stopping('a', START - 1)), undefined);
+  });
+
+  it('it matters to nobody who is not stopping itself', () => {
+    const life = new Life({ config: sidecarConfig(), peers: [stopping('a', START + 4_000)] }).pass(60_000);
+    assert.deepEqual([life.deadlineMs, life.signals, life.phase], [undefined, [], 'running']);
+    const main = new Life({ config: mainConfig({ gracePeriodMs: 9_000 }), peers: [stopping('a', START + 4_000)] });
+    assert.deepEqual([main.pass(60_000).signals, main.phase], [[], 'running']);
+  });
+
+  it('A1 N32 a shorter one that another writes ends the waiting, and the command still has all of its own time', () => {
+    const config = mainConfig({ gracePeriodMs: 10_000, drain: { kind: 'fixed', ms: 9_000 } });
+    const life = new Life({ config, child: { on: { 15: 'ignores' } }, peers: [] }).signal(15);
+    life.see(stopping('a', START + 20_000)).see(stopping('a', START + 5_000));
+    assert.equal(life.deadlineMs, 10_000);
+    life.passUntilGone();
+    const signals = [
+      [3_000, 15],
+      [9_500, 9],
+    ];
+    assert.deepEqual([life.signals, life.exitedAtMs, life.exitCode], [signals, 9_500, 137]);
+  });
+
+  it('A1 it never ends a command that has declared no grace period', () => {
+    const config = mainConfig();
+    const life = new Life({ config, child: { on: { 15: 'ignores' } }, peers: [] }).signal(15);
+    life.see(stopping('a', START + 4_000)).pass(100_000);
+    assert.deepEqual([life.signals, life.phase], [[[0, 15]], 'stopping']);
+  });
+
+  it('A1 it ends a hold and a pre-stop hook', () => {
+    const holding = new Life({ config: sidecarConfig({ gracePeriodMs: 30_000 }), peers: [alive('work')] }).signal(15);
+    holding.see(alive('work'), stopping('a', START + 5_000)).pass(20_000);
+    assert.deepEqual(holding.signals, [[3_000, 15]]);
+    const config = mainConfig({ gracePeriodMs: 30_000, preStop: command('/bin/flush') });
+    const hooked = new Life({ config, child: { actions: { '/bin/flush': ['never'] } }, peers: [] }).signal(15);
+    hooked.see(stopping('a', START + 5_000)).pass(20_000);
+    assert.deepEqual([hooked.signals, hooked.endsOf('/bin/flush')], [[[3_000, 15]], [3_000]]);
+  });
+
+  it('A1 a stop that names members is nobody else’s: its deadline counts for them alone', () => {
+    const config = sidecarConfig({ gracePeriodMs: 30_000 });
+    const named = new Life({ config, peers: [alive('work')] }).askToStop(4_000, ['self']);
+    const [of, all] = [named.tombstone, new Life({ config, peers: [] }).askToStop(4_000).tombstone];
+    assert.deepEqual([of.Deadline, of.StopScope], [START + 4_000, 'container']);
+    assert.deepEqual([all.Deadline, all.StopScope], [START + 4_000, undefined]);
+  });
+
+  it('N32 a second stop request never moves it', () => {
+    const config = mainConfig({ gracePeriodMs: 10_000 });
+    const life = new Life({ config, child: { on: { 15: 'ignores' } }, peers: [] }).signal(15).pass(3_000).signal(2);
+    assert.equal(life.deadlineMs, 10_000);
+  });
+
+  it('it is written by its own member only, and an assumed one never is', () => {
+    const config = mainConfig();
+    const life = new Life({ config, child: { on: { 15: 'ignores' } }, peers: [] }).signal(15);
+    assert.equal(life.tombstone.Deadline, undefined);
+    assert.equal(life.see(stopping('a', START + 40_000)).tombstone.Deadline, undefined);
+  });
+
+  it('a death of the member that wrote it does not move it later', () => {
+    const config = mainConfig({ gracePeriodMs: 10_000, drain: { kind: 'fixed', ms: 9_000 } });
+    const life = new Life({ config, child: { on: { 15: 'ignores' } }, peers: [] }).signal(15);
+    const { tombstone } = stopping('a', START + 5_000);
+    life.see(dead('a', 0, { ...tombstone, ...dead('a', 0).tombstone, DiedMonotonic: START + 1 }));
+    assert.deepEqual(life.pass(8_000).signals, [[3_000, 15]]);
+  });
+});
+
+function adopted(...peers: readonly PeerView[]): number | undefined {
+  const stop: Stop = {
+    origin: 'platform',
+    reason: 'signal TERM',
+    atMs: START,
+    signal: 15,
+    requests: 1,
+    earliestMs: START,
+    waitsFor: undefined,
+  };
+  const config = mainConfig({ session: 'ours' });
+  return endOfWaiting(config, stateAt(START, { stop, peers: peersOf(...peers) }))?.atMs;
+}

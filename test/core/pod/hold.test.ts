@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { alive, dead, fixed, lost, mainConfig, START, sidecarConfig, stopping, waiting } from '../helpers.ts';
+import { Life } from '../life.ts';
+
+describe('a sidecar that is asked to stop while mains live', () => {
+  it('serves on until every main is dead, then stops at once', () => {
+    const life = new Life({ config: sidecarConfig(), peers: [alive('a'), alive('b')] }).signal(15).pass(5_000);
+    assert.deepEqual([life.phase, life.signals], ['holding', []]);
+    life.see(dead('a', 0)).pass(5_000);
+    assert.deepEqual(life.signals, []);
+    life.see(dead('b', 1, { Final: false }));
+    assert.deepEqual([life.signals, life.exitCode], [[[10_000, 15]], 0]);
+  });
+
+  it('says so once, so that the log is not silent for as long as that takes', () => {
+    const life = new Life({ config: sidecarConfig(), peers: [alive('a')] }).signal(15).pass(5_000).pass(5_000);
+    assert.equal(life.logs.filter((it) => it.startsWith('info: holding')).length, 1);
+  });
+
+  it('N18 and until everyone who started after it is dead', () => {
+    const config = sidecarConfig({ name: 'proxy' });
+    const log = { Role: 'sidecar', StartAfter: ['proxy'] } as const;
+    const life = new Life({ config, peers: [alive('a'), alive('log', log)] }).signal(15).see(dead('a', 0)).pass(3_000);
+    assert.deepEqual(life.signals, []);
+    assert.deepEqual(life.see(dead('log', 0, log)).signals, [[3_000, 15]]);
+  });
+
+  it('does not depend on the stop request of a main, which may come much later', () => {
+    const life = new Life({ config: sidecarConfig({ gracePeriodMs: 60_000 }), peers: [alive('a')] }).signal(15);
+    assert.deepEqual(life.pass(50_000).signals, []);
+    assert.deepEqual(life.see(stopping('a')).pass(1_000).signals, []);
+  });
+
+  it('stops 2 s before the deadline though mains live on, at 28 s when the grace period is not known', () => {
+    const declared = new Life({ config: sidecarConfig({ gracePeriodMs: 20_000 }), peers: [alive('a')] });
+    assert.deepEqual(declared.signal(15).pass(20_000).signals, [[18_000, 15]]);
+    const assumed = new Life({ config: sidecarConfig(), peers: [alive('a')] }).signal(15).pass(60_000);
+    assert.deepEqual(assumed.signals, [[28_000, 15]]);
+  });
+
+  it('stops at a second stop request', () => {
+    const life = new Life({ config: sidecarConfig(), peers: [alive('a')] }).signal(15).pass(1_000).signal(15);
+    assert.deepEqual([life.signals, life.exitCode], [[[1_000, 15]], 0]);
+  });
+
+  it('does not wait for who waits behind a gate, has vanished for 2 s, or was never seen', () => {
+    const config = sidecarConfig({ mains: ['a', 'b', 'c'] });
+    const life = new Life({ config, peers: [waiting('a'), lost('b', START)] }).signal(15).pass(5_000);
+    assert.deepEqual(life.signals, [[2_000, 15]]);
+  });
+
+  describe('that sees nobody to serve', () => {
+    it('waits a moment for a main to show itself: 5 s in a young container, later 1 s, a tenth of the grace period at most', () => {
+      for (const [gracePeriodMs, ageMs, momentMs] of [
+        [undefined, 0, 3_000],
+        [120_000, 0, 5_000],
+        [120_000, 9_999, 5_000],
+        [120_000, 10_000, 1_000],
+        [30_000, 0, 3_000],
+        [30_000, 10_000, 1_000],
+        [4_000, 0, 400],
+        [4_000, 10_000, 400],
+      ] as const) {
+        const life = new Life({ config: sidecarConfig({ gracePeriodMs }), peers: [waiting('a')] })
+          .pass(ageMs)
+          .signal(15)
+          .pass(8_000);
+        assert.deepEqual(life.signals, [[ageMs + momentMs, 15]]);
+      }
+    });
+
+    it('waits 1 s in a young container, too, when a main has shown itself before', () => {
+      const life = new Life({ config: sidecarConfig({ restartPolicy: 'OnFailure' }), peers: [alive('a')] });
+      life.see(dead('a', 1)).signal(15).pass(8_000);
+      assert.deepEqual(life.signals, [[1_000, 15]]);
+    });
+
+    it('holds when one does', () => {
+      const life = new Life({ config: sidecarConfig(), peers: [] }).signal(15).pass(900).see(alive('a')).pass(20_000);
+      assert.deepEqual([life.signals, life.phase], [[], 'holding']);
+    });
+
+    it('does not wait when all mains are dead for good, when nobody is shared with, or when it decided itself', () => {
+      const atOnce = [[0, 15]];
+      const over = new Life({ config: sidecarConfig({ lingerMs: 60_000 }), peers: [alive('a')] }).see(dead('a', 0));
+      assert.deepEqual(over.signal(15).signal(2).signals, atOnce);
+      assert.deepEqual(new Life({ config: sidecarConfig({ solo: true }) }).signal(15).signals, atOnce);
+      assert.deepEqual(new Life({ config: sidecarConfig(), peers: [alive('a')] }).see(dead('a', 0)).signals, atOnce);
+      const born = dead('a', 1, { Final: false });
+      assert.deepEqual(new Life({ config: sidecarConfig(), peers: [born] }).signal(15).signals, []);
+    });
+  });
+
+  it('with a duration holds for no main whose life has merely failed: that is no stop of the pod', () => {
+    const config = sidecarConfig({ hold: { kind: 'for', ms: 2_000 } });
+    for (const [StopReason, signals] of [
+      ['liveness', [[2_000, 15]]],
+      ['signal TERM', []],
+    ] as const) {
+      const life = new Life({ config, peers: [stopping('a', undefined, { StopReason })] }).signal(15).pass(5_000);
+      assert.deepEqual(life.signals, signals, StopReason);
+    }
+  });
+
+  it('with `never` does not hold, but drains', () => {
+    const config = sidecarConfig({ hold: { kind: 'never' }, drain: fixed(500) });
+    const life = new Life({ config, peers: [alive('a')] }).signal(15);
+    assert.equal(life.phase, 'draining');
+    assert.deepEqual(life.pass(5_000).signals, [[500, 15]]);
+  });
+
+  describe('with a duration holds only if a main writes its own stop request within it', () => {
+    const config = sidecarConfig({ hold: { kind: 'for', ms: 2_000 }, session: 'ours' });
+
+    it('none does', () => {
+      const life = new Life({ config, peers: [alive('a')] }).signal(15).pass(5_000);
+      assert.deepEqual(life.signals, [[2_000, 15]]);
+    });
+
+    it('one does', () => {
+      const life = new Life({ config, peers: [alive('a')] }).signal(15).pass(1_000).see(stopping('a')).pass(10_000);
+      assert.deepEqual([life.signals, life.phase], [[], 'holding']);
+      assert.deepEqual(life.see(dead('a', 0)).signals, [[11_000, 15]]);
+    });
+
+    it('the stop request of a dead main, of another session’s or of a sidecar is none', () => {
+      const asked = { StopRequested: '2027-01-15T08:30:00.000000000Z' };
+      const others = [
+        dead('b', 0, asked),
+        stopping('c', undefined, { Session: 'theirs' }),
+        stopping('d', undefined, { Role: 'sidecar' }),
+      ];
+      const life = new Life({ config, peers: [alive('a'), ...others] }).signal(15).pass(5_000);
+      assert.deepEqual(life.signals, [[2_000, 15]]);
+    });
+  });
+
+  it('a stop request before the graveyard was looked at waits for that look', () => {
+    const life = new Life({ config: sidecarConfig(), peers: [alive('a')] });
+    life.state = { ...life.state, peers: undefined };
+    assert.deepEqual(life.signal(15).pass(1_000).signals, []);
+    assert.deepEqual(life.see(alive('a')).pass(1_000).signals, []);
+    assert.deepEqual(life.see(dead('a', 0)).signals, [[2_000, 15]]);
+  });
+});
+
+describe('a main that is asked to stop', () => {
+  it('writes the request, drains while it serves, then gets its signal', () => {
+    const config = mainConfig({ drain: fixed(3_000), gracePeriodMs: 30_000 });
+    const life = new Life({ config, peers: [alive('proxy', { Role: 'sidecar' })] }).pass(500).signal(15);
+    const { StopRequested, StopReason, Deadline, Phase } = life.tombstone;
+    assert.ok(StopRequested !== undefined);
+    assert.deepEqual([StopReason, Deadline, Phase], ['signal TERM', START + 30_500, 'draining']);
+    assert.deepEqual(life.pass(10_000).signals, [[3_500, 15]]);
+  });
+
+  it('a drain gives way to a declared deadline, not to an assumed one', () => {
+    const short = new Life({ config: mainConfig({ drain: fixed(60_000), gracePeriodMs: 10_000 }), peers: [] }).signal(
+      15,
+    );
+    assert.deepEqual(short.pass(60_000).signals, [[8_000, 15]]);
+    const open = new Life({ config: mainConfig({ drain: fixed(60_000) }), peers: [] }).signal(15).pass(61_000);
+    assert.deepEqual(open.signals, [[60_000, 15]]);
+  });
+
+  it('waits for those who started after it', () => {
+    const config = mainConfig({ name: 'db' });
+    const life = new Life({ config, peers: [alive('app', { StartAfter: ['db'] })] }).signal(15).pass(4_000);
+    assert.deepEqual([life.signals, life.phase], [[], 'holding']);
+    assert.deepEqual(life.see(dead('app', 0, { StartAfter: ['db'] })).signals, [[4_000, 15]]);
+  });
+
+  it('ends nobody else and is ended by nobody else’s stop', () => {
+    const life = new Life({ config: mainConfig(), peers: [stopping('b', START + 5_000), dead('c', 1)] }).pass(60_000);
+    assert.deepEqual([life.phase, life.signals], ['running', []]);
+  });
+
+  it('while its child is being started gets its signal once that is there', () => {
+    const queued = new Life({ config: mainConfig(), peers: [] });
+    queued.state = { ...queued.state, child: { is: 'spawning', id: 1 } };
+    assert.deepEqual(queued.signal(15).signals, []);
+    queued.feed({ type: 'spawned', id: 1, pid: 101 });
+    assert.deepEqual([queued.signals, queued.exitCode], [[[0, 15]], 143]);
+  });
+
+  it('a member without a graveyard stops at once', () => {
+    const life = new Life({ config: mainConfig({ solo: true }) }).signal(15);
+    assert.deepEqual([life.signals, life.exitCode], [[[0, 15]], 143]);
+  });
+});

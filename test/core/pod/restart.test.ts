@@ -1,0 +1,292 @@
+/**
+ * A restart of the pod in place: all stop in order, all start again behind their gates.
+ */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { MemberConfig, RestartRule } from '../../../src/core/config.ts';
+import type { Tombstone } from '../../../src/core/format/tombstone.ts';
+import { merged } from '../../../src/core/pod/restart.ts';
+import type { PeerView } from '../../../src/core/state/peer.ts';
+import type { RestartAsk } from '../../../src/core/state/state.ts';
+import { alive, dead, fixed, mainConfig, probes, START, sidecarConfig, stopping } from '../helpers.ts';
+import type { ChildScript } from '../host.ts';
+import { Life } from '../life.ts';
+import { type MemberScript, Pod } from '../pod.ts';
+
+const after = (name: string) => [{ name, condition: 'started', optional: false }] as const;
+const traps = (afterMs: number): ChildScript => ({ on: { 15: { afterMs, code: 0 } } });
+const GRACE = { gracePeriodMs: 30_000 };
+const ON_88: RestartRule = { action: 'restart-all', codes: [88], except: false };
+
+function ask(atMs: number, change: Partial<RestartAsk> = {}): RestartAsk {
+  return {
+    requestedMs: START + atMs,
+    by: 'a test',
+    graceMs: undefined,
+    among: undefined,
+    byRule: undefined,
+    ...change,
+  };
+}
+
+/** A proxy, and a main that starts after it. */
+function pair(main: Partial<MemberConfig> = {}, proxy: Partial<MemberConfig> = {}): readonly MemberScript[] {
+  return [
+    { config: sidecarConfig({ ...GRACE, name: 'proxy', mains: ['work'], ...proxy }), child: traps(100) },
+    { config: mainConfig({ ...GRACE, name: 'work', startAfter: after('proxy'), ...main }), child: traps(200) },
+  ];
+}
+
+describe('two requests that are under way', () => {
+  const [first, last] = [ask(0, { graceMs: 4_000 }), ask(100)];
+
+  it('are one: the later counts, for all that either was asked of', () => {
+    const { requestedMs, among } = merged(ask(0, { among: ['a'] }), ask(100, { among: ['b'] }));
+    assert.deepEqual([requestedMs, [...(among ?? [])].sort()], [START + 100, ['a', 'b']]);
+    assert.equal(merged(first, last).graceMs, undefined);
+    assert.equal(merged(last, { ...first, requestedMs: START + 200 }).graceMs, 4_000);
+  });
+
+  it('kill nobody earlier than the one that it was asked by allows (seed 817 of the simulator)', () => {
+    const some = { ...last, among: ['a', 'b'] };
+    assert.equal(merged(first, some).graceMs, undefined);
+    assert.equal(merged(first, { ...some, graceMs: 9_000 }).graceMs, 9_000);
+    assert.equal(merged(first, { ...some, graceMs: 2_000 }).graceMs, 4_000);
+    assert.equal(merged({ ...first, among: ['b', 'c'] }, { ...some, graceMs: 9_000 }).graceMs, 9_000);
+    assert.equal(merged({ ...first, among: ['b', 'c'] }, some).graceMs, undefined);
+  });
+
+  it('are heard of also where no handles can be held, by who looked at the graveyard before (seed 2043064)', () => {
+    const config = sidecarConfig({ mains: ['work'] });
+    const found = { ...alive('work'), liveness: 'none', foundAtStart: true } as const;
+    const asked = { StopRequested: 'now', StopReason: 'restart requested', RestartBy: 'work: exit code 7' };
+    const seen = (atMs: number): PeerView => ({
+      ...found,
+      tombstone: { ...found.tombstone, ...asked, Phase: 'waiting', RestartRequested: START + atMs },
+    });
+    const ofBefore = new Life({ config, peers: [seen(0)] }).pass(5_000);
+    assert.deepEqual(ofBefore.spawns.length, 1);
+    const life = new Life({ config, peers: [found] }).pass(5_000).see(seen(4_000)).pass(2_000);
+    assert.ok(life.logs.includes('info: asked to restart in place'));
+  });
+});
+
+describe('a restart in place', () => {
+  it('stops all in order and starts all again in order, in the same containers', () => {
+    const pod = new Pod(pair()).pass(1_000);
+    pod.act('proxy', (life) => life.feed({ type: 'restartAsked', ask: ask(1_000) })).pass(10_000);
+    const [proxy, work] = [pod.of('proxy'), pod.of('work')];
+    assert.deepEqual([work.signals, proxy.signals], [[[1_000, 15]], [[1_200, 15]]]);
+    assert.deepEqual(
+      [proxy.spawns, work.spawns],
+      [
+        [0, 1_300],
+        [0, 1_300],
+      ],
+    );
+    assert.deepEqual([pod.ends, proxy.phase, work.phase], [[], 'running', 'running']);
+    const { PodRestarts, RestartBy, StopReason, Deadline, LastReason } = work.tombstone;
+    assert.deepEqual(
+      [PodRestarts, RestartBy, StopReason, Deadline, LastReason],
+      [1, 'a test', undefined, undefined, 'stopped'],
+    );
+  });
+
+  it('drains first, by one deadline for all', () => {
+    const pod = new Pod(pair({ drain: fixed(2_000) })).pass(1_000);
+    pod.act('work', (life) => life.feed({ type: 'restartAsked', ask: ask(1_000, { graceMs: 10_000 }) }));
+    assert.deepEqual([pod.of('work').phase, pod.of('proxy').phase], ['draining', 'holding']);
+    assert.deepEqual([pod.of('work').deadlineMs, pod.of('proxy').deadlineMs], [11_000, 11_000]);
+    assert.deepEqual(pod.pass(10_000).of('work').spawns, [0, 3_300]);
+  });
+
+  it('is beaten by the stop of the platform: while a command ends, and between the two lives', () => {
+    const early = new Pod(pair())
+      .pass(1_000)
+      .act('work', (life) => life.feed({ type: 'restartAsked', ask: ask(1_000) }));
+    assert.deepEqual(early.pass(100).delete().pass(60_000).ends, ['work 0', 'proxy 0']);
+    const resting = new Life({ config: mainConfig(GRACE), peers: [alive('other')], child: traps(100) })
+      .feed({ type: 'restartAsked', ask: ask(0) })
+      .pass(1_000);
+    assert.deepEqual([resting.phase, resting.signal(15).exitCode, resting.spawns], ['waiting', 0, [0]]);
+    assert.deepEqual([resting.tombstone.StopReason, resting.tombstone.Reason], ['signal TERM', 'stopped']);
+  });
+
+  it('of some leaves the others alone', () => {
+    const pod = new Pod(pair()).pass(1_000);
+    pod.act('work', (life) => life.feed({ type: 'restartAsked', ask: ask(1_000, { among: ['work'] }) })).pass(5_000);
+    assert.deepEqual([pod.of('proxy').spawns, pod.of('work').spawns], [[0], [0, 1_200]]);
+  });
+
+  it('asked for twice at the same time is one', () => {
+    const pod = new Pod(pair()).pass(1_000);
+    pod.act('work', (life) => life.feed({ type: 'restartAsked', ask: ask(999) }));
+    pod.act('proxy', (life) => life.feed({ type: 'restartAsked', ask: ask(1_000) })).pass(10_000);
+    assert.deepEqual([pod.of('proxy').spawns.length, pod.of('work').spawns.length], [2, 2]);
+  });
+
+  describe('asked for right after another one, while others still tell of that', () => {
+    const resting = (name: string, change: Partial<Tombstone> = {}): PeerView =>
+      stopping(name, undefined, {
+        Phase: 'waiting',
+        StopReason: 'restart requested',
+        RestartRequested: START,
+        ...change,
+      });
+    const twice = (...names: readonly string[]): Life =>
+      new Life({
+        config: sidecarConfig({ ...GRACE, mains: ['work'] }),
+        peers: names.map((name) => alive(name)),
+        child: traps(100),
+      })
+        .feed({ type: 'restartAsked', ask: ask(0) })
+        .see(...names.map((name) => resting(name)))
+        .pass(200);
+
+    it('holds on beyond their deadline of that (seed 910754 of the simulator)', () => {
+      const life = twice('work', 'other');
+      assert.equal(life.spawns.length, 2);
+      life.see(alive('work'), resting('other', { Deadline: START + 1_000 }));
+      life.feed({ type: 'restartAsked', ask: ask(200) }).pass(5_000);
+      assert.deepEqual([life.phase, life.signals.length], ['holding', 1]);
+    });
+
+    it('does not take a main that rests for that one for over', () => {
+      const life = twice('work').feed({ type: 'restartAsked', ask: ask(200) });
+      assert.deepEqual([life.phase, life.signals.length], ['holding', 1]);
+      assert.equal(life.see(resting('work', { RestartRequested: START + 200 })).signals.length, 2);
+    });
+  });
+
+  it('is joined by who finds it at its first, late look, also without sockets (seed 5020891 of the simulator)', () => {
+    const life = new Life({ config: mainConfig(GRACE), child: traps(100) }).pass(500);
+    const told = { RestartRequested: START + 200, PodRestarts: 1 };
+    life.see(alive('work', told, { liveness: 'none', foundAtStart: true })).pass(3_000);
+    assert.equal(life.tombstone.PodRestarts, 1);
+  });
+
+  it('does not start again while a later one that was found at the start is doubted (seed 5004565 of the simulator)', () => {
+    const life = new Life({ config: mainConfig(GRACE), peers: [], child: traps(100) });
+    life.feed({ type: 'restartAsked', ask: ask(0) });
+    const told = { Phase: 'waiting', StopReason: 'restart requested', RestartRequested: START + 10 } as const;
+    life.see({ ...stopping('other', undefined, told), foundAtStart: true }).pass(5_000);
+    assert.deepEqual([life.spawns, life.tombstone.PodRestarts], [[0, 1_000], 1]);
+  });
+
+  it('waits no longer than its deadline, and 6 s, for one that has not heard of it', () => {
+    const life = new Life({ config: mainConfig(GRACE), peers: [alive('deaf')], child: traps(100) });
+    life.feed({ type: 'restartAsked', ask: ask(0, { graceMs: 5_000 }) }).pass(20_000);
+    assert.deepEqual(life.spawns, [0, 6_000]);
+  });
+
+  it('does not wait for one that has died', () => {
+    const life = new Life({ config: mainConfig(GRACE), peers: [dead('over', 0)], child: traps(100) });
+    assert.deepEqual(life.feed({ type: 'restartAsked', ask: ask(0) }).pass(1_000).spawns, [0, 100]);
+  });
+
+  it('that is dated in the future is none, and keeps no member from the next one', () => {
+    const pod = new Pod(pair()).pass(1_000);
+    pod.act('work', (life) => life.feed({ type: 'restartAsked', ask: ask(3_600_000) })).pass(10_000);
+    const work = pod.of('work');
+    assert.deepEqual([work.spawns, work.phase], [[0], 'running']);
+    assert.ok(work.logs.includes('warn: ignored a request to restart in place: its time has not come'));
+    pod.act('work', (life) => life.feed({ type: 'restartAsked', ask: ask(11_000) })).pass(10_000);
+    assert.deepEqual([work.spawns.length, pod.of('proxy').spawns.length], [2, 2]);
+  });
+
+  it('goes on with another supervisor', () => {
+    const pod = new Pod(pair()).pass(1_000).act('work', (life) => life.feed({ type: 'restartAsked', ask: ask(1_000) }));
+    for (const name of ['work', 'proxy']) pod.act(name, (life) => life.loseSupervisor().feed({ type: 'booted' }));
+    assert.deepEqual(pod.pass(10_000).of('work').spawns.length, 2);
+  });
+});
+
+describe('restart-pod-on', () => {
+  it('exit: restarts all, with a growing pause for one that ends so again and again', () => {
+    const restartPodOn = { codes: [70], liveness: false, max: undefined };
+    const pod = new Pod(pair({ restartPodOn })).pass(1_000).act('work', (life) => life.endChild(70));
+    assert.deepEqual([pod.pass(1_000).of('proxy').spawns.length, pod.of('work').spawns], [2, [0, 1_100]]);
+    assert.equal(pod.of('proxy').tombstone.RestartBy, 'work: exit code 70');
+    pod.act('work', (life) => life.endChild(70)).pass(1_000);
+    assert.deepEqual(pod.of('work').spawns, [0, 1_100, 2_200]);
+    assert.deepEqual(pod.act('work', (life) => life.endChild(1)).pass(1_000).ends, ['work 1', 'proxy 0']);
+  });
+
+  describe('has an end', () => {
+    const crash = (pod: Pod): Pod => pod.act('work', (life) => life.endChild(70)).pass(30_000);
+    const crashed = (times: number, change: Partial<MemberConfig>): Pod =>
+      Array.from({ length: times }).reduce<Pod>(crash, new Pod(pair({ restartPodOn: ON_70, ...change })).pass(1_000));
+    const ON_70 = { codes: [70], liveness: false, max: undefined };
+
+    it('after six restarts where a Job could run: then the command has failed, and so has the pod', () => {
+      for (const restartPolicy of ['Never', 'OnFailure'] as const) {
+        const sixth = crashed(6, { restartPolicy });
+        assert.deepEqual([sixth.of('work').tombstone.PodRestarts, sixth.ends], [6, []]);
+        assert.deepEqual(crash(sixth).ends[0], 'work 70', restartPolicy);
+        assert.ok(sixth.of('work').logs.includes('error: not restarting the pod again'));
+      }
+    });
+
+    it('where it is declared, and none under Always', () => {
+      const declared = crashed(2, { restartPolicy: 'Always', restartPodOn: { ...ON_70, max: 2 } });
+      assert.deepEqual([declared.ends, crash(declared).ends], [[], ['work 70']]);
+      assert.deepEqual(crashed(9, { restartPolicy: 'Always' }).ends, []);
+    });
+
+    it('for a liveness probe, too, whose failure then ends this life alone', () => {
+      const change = {
+        restartPodOn: { codes: [], liveness: true, max: 1 },
+        ...probes({ liveness: { failures: 1 } }),
+      };
+      const life = new Life({
+        config: mainConfig({ ...GRACE, ...change }),
+        peers: [],
+        child: { ...traps(200), actions: { liveness: [{ afterMs: 1_000, ok: false }] } },
+      });
+      life.pass(30_000);
+      assert.deepEqual([life.tombstone.PodRestarts, life.spawns.length], [1, 2]);
+      assert.equal(life.tombstone.Phase, 'dead');
+    });
+  });
+
+  it('liveness: restarts all, in order', () => {
+    const change = {
+      restartPodOn: { codes: [], liveness: true, max: undefined },
+      ...probes({ liveness: { failures: 1 } }),
+    };
+    const [proxy, work] = pair(change) as readonly [MemberScript, MemberScript];
+    const pod = new Pod([
+      proxy,
+      {
+        ...work,
+        child: {
+          ...traps(200),
+          actions: {
+            liveness: [
+              { afterMs: 1_000, ok: false },
+              { afterMs: 1, ok: true },
+            ],
+          },
+        },
+      },
+    ]);
+    pod.pass(5_000);
+    assert.deepEqual([pod.of('work').spawns, pod.of('proxy').spawns.length], [[0, 1_300], 2]);
+  });
+});
+
+describe('by rule', () => {
+  it('the member that has it exits with its code when all have ended', () => {
+    const pod = new Pod(pair({ restartRules: [ON_88] })).pass(1_000);
+    pod.act('work', (life) => life.feed({ type: 'restartAsked', ask: ask(1_000, { byRule: 88 }) })).pass(5_000);
+    assert.deepEqual([pod.ends, pod.of('proxy').phase, pod.of('proxy').spawns], [['work 88'], 'waiting', [0]]);
+    assert.equal(pod.of('work').tombstone.Final, false);
+  });
+
+  it('where the platform does not follow, all start again in place, and say so', () => {
+    const life = new Life({ config: mainConfig(GRACE), peers: [], child: traps(100) });
+    life.feed({ type: 'restartAsked', ask: ask(0, { byRule: 88 }) }).pass(70_000);
+    assert.deepEqual(life.spawns, [0, 60_000]);
+    assert.ok(life.logs.some((line) => line.startsWith('error: the platform has not restarted all containers')));
+  });
+});
