@@ -34,41 +34,8 @@ export const RTMIN = 34;
 
 const NAMES: readonly (string | undefined)[] = [
   undefined,
-  ...[
-    'HUP',
-    'INT',
-    'QUIT',
-    'ILL',
-    'TRAP',
-    'ABRT',
-    'BUS',
-    'FPE',
-    'KILL',
-    'USR1',
-    'SEGV',
-    'USR2',
-    'PIPE',
-    'ALRM',
-    'TERM',
-  ],
-  ...[
-    'STKFLT',
-    'CHLD',
-    'CONT',
-    'STOP',
-    'TSTP',
-    'TTIN',
-    'TTOU',
-    'URG',
-    'XCPU',
-    'XFSZ',
-    'VTALRM',
-    'PROF',
-    'WINCH',
-    'IO',
-    'PWR',
-    'SYS',
-  ],
+  ...'HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD CONT STOP TSTP'.split(' '),
+  ...'TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO PWR SYS'.split(' '),
 ];
 const ALIASES: Readonly<Record<string, string>> = { CLD: 'CHLD', IOT: 'ABRT', POLL: 'IO', UNUSED: 'SYS' };
 const NUMBERS: ReadonlyMap<string, number> = new Map(

@@ -102,7 +102,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     breaks: 'what the host has passed on already is not sent again',
-    file: 'lifecycle/prompt.ts',
+    file: 'lifecycle/forward-once.ts',
     from: "beginClimb(draft, { why: 'stop', killAtMs: undefined }, 'sent');",
     to: "beginClimb(draft, { why: 'stop', killAtMs: undefined });",
   },
@@ -247,20 +247,20 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     breaks: 'a sidecar of several mains ends by the word of all of them',
     file: 'lifecycle/reflexes.ts',
-    from: '{ needed: names.length, signal, mains }',
-    to: '{ needed: 1, signal, mains }',
+    from: '{ needed: names.length, signal, holds, mains }',
+    to: '{ needed: 1, signal, holds, mains }',
   },
   {
     breaks: 'init leaves with the code that the container exits with',
-    file: 'lifecycle/covered-ends.ts',
-    from: "code: isSame ? 'same' : first.code",
+    file: 'lifecycle/prepared-ends.ts',
+    from: "code: isSame ? 'same' : first.exit",
     to: 'code: 0',
   },
   {
-    breaks: 'the last word is final only when no other life will follow',
-    file: 'lifecycle/covered-ends.ts',
-    from: 'const covered = { from, to, final: first.final,',
-    to: 'const covered = { from, to, final: true,',
+    breaks: 'a prepared end is final only when no other life will follow',
+    file: 'lifecycle/prepared-ends.ts',
+    from: 'to: range.to, final: first.final, text',
+    to: 'to: range.to, final: true, text',
   },
   {
     breaks: 'an end that init has told stays what was told',

@@ -10,7 +10,7 @@ import type { AdaptiveDrain, MemberConfig } from '../config.ts';
 import { floorTurnMs } from '../pod/deadline.ts';
 import { type Draft, isDue, note, say, sayOnce, update, wakeAt } from '../state/draft.ts';
 import type { Event } from '../state/events.ts';
-import { MAINS_FINISHED, type SteadyPace, type Stop, type Traffic } from '../state/state.ts';
+import { isHurried, MAINS_FINISHED, type SteadyPace, type Stop, type Traffic } from '../state/state.ts';
 
 /** From the request on; a drain of any kind is over then. */
 export function longestDrainMs({ drain }: Pick<MemberConfig, 'drain'>): number {
@@ -37,7 +37,7 @@ export function watchDrain(draft: Draft): void {
   if (traffic === undefined) return beginDrain(draft, config.drain, stop);
   if (traffic.ended !== undefined) return;
   if (state.child.is === 'gone' || state.child.is === 'unstarted') return endDrain(draft, 'command ended');
-  if (stop.requests >= 2) return endDrain(draft, 'asked again');
+  if (isHurried(stop)) return endDrain(draft, 'asked again');
   if (isQuiet(config.drain, stop, traffic)) {
     update(draft, { stop: { ...stop, earliestMs: state.now.mono } });
     return endDrain(draft, 'quiet');
@@ -78,7 +78,7 @@ export function resumeDrain(draft: Draft): void {
 function beginDrain(draft: Draft, drain: AdaptiveDrain, stop: Stop): void {
   const { climb, child, now } = draft.state;
   // What waits for nothing has no drain, and a member that was asked to be quick has none either.
-  if (climb?.why === 'stop' || child.is === 'gone' || child.is === 'unstarted' || stop.requests >= 2) return;
+  if (climb?.why === 'stop' || child.is === 'gone' || child.is === 'unstarted' || isHurried(stop)) return;
   if (now.mono >= stop.earliestMs) return;
   update(draft, { traffic: NOTHING_SEEN });
   draft.effects.push({ type: 'watchTraffic', drain, connections: 0, ignored: 0 });

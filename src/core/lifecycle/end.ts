@@ -6,17 +6,17 @@ import { type ChildExit, containerStatus, isInterrupt, statusOf } from '../exit.
 import type { Evidence } from '../format/evidence.ts';
 import type { DeathReason } from '../format/tombstone.ts';
 import { lastMomentMs } from '../pod/deadline.ts';
-import { verdictOf } from '../pod/finished.ts';
+import { mainsStateOf } from '../pod/finished.ts';
 import { checkHold } from '../pod/hold.ts';
 import { isRestarting } from '../pod/restart.ts';
 import { backoffAfter, isFinalEnd, wantsRestart } from '../restart.ts';
 import { SIGKILL } from '../signals.ts';
 import { type Draft, note, say, update } from '../state/draft.ts';
-import { type Child, MAINS_FINISHED } from '../state/state.ts';
+import { type Child, isHurried, MAINS_FINISHED } from '../state/state.ts';
 import { rfc3339 } from '../time.ts';
 import { leaveContainer } from './quitting.ts';
 import { evidenceOf } from './record.ts';
-import { askByExit, RESET_PER_LIFE, rest } from './resting.ts';
+import { askRestartByExit, endForRestart, RESET_PER_LIFE } from './restart-end.ts';
 import { dropTasks } from './tasks.ts';
 
 /** The child and all of its group are gone. */
@@ -27,7 +27,7 @@ export function endLife(draft: Draft, child: Child & { is: 'leftovers' }): void 
   const leftMs = lastMs === undefined ? undefined : lastMs - state.now.mono;
   const backoff = backoffAfter(state.backoffMs, child.livedMs, leftMs);
   dropTasks(draft);
-  if (askByExit(draft, child)) return rest(draft, child.exit, deathReasonOf(draft, child), backoff);
+  if (askRestartByExit(draft, child)) return endForRestart(draft, child.exit, deathReasonOf(draft, child), backoff);
   if (willRestart(draft, child) && backoff !== undefined) {
     const last = { at: rfc3339(draft.at.wall), status, reason: deathReasonOf(draft, child) };
     update(draft, {
@@ -41,7 +41,7 @@ export function endLife(draft: Draft, child: Child & { is: 'leftovers' }): void 
     say(draft, 'warn', 'restarting in place', { exitCode: status, delayMs: backoff.delayMs });
     return;
   }
-  if (isRestarting(state)) return rest(draft, child.exit, deathReasonOf(draft, child));
+  if (isRestarting(state)) return endForRestart(draft, child.exit, deathReasonOf(draft, child));
   finishMember(draft, { status, reason: deathReasonOf(draft, child), exit: child.exit });
 }
 
@@ -70,7 +70,7 @@ export function willRestart(draft: Draft, child: Child & { is: 'leftovers' }): b
 function isInDoubt({ config, state }: Draft): boolean {
   if (config.role !== 'sidecar' || config.restart !== 'auto' || config.restartPolicy === 'Always') return false;
   if (state.stop !== undefined) return false;
-  const { finished, untilMs } = verdictOf(config, state);
+  const { finished, untilMs } = mainsStateOf(config, state);
   return !finished && untilMs !== undefined;
 }
 
@@ -80,7 +80,7 @@ function isInDoubt({ config, state }: Draft): boolean {
 function checkOver(draft: Draft): boolean {
   const { state, config } = draft;
   if (state.stop === undefined) return false;
-  if (state.climb?.why === 'stop' || config.role === 'main' || state.stop.requests >= 2) return true;
+  if (state.climb?.why === 'stop' || config.role === 'main' || isHurried(state.stop)) return true;
   return !checkHold(draft, state.stop);
 }
 
@@ -165,7 +165,7 @@ function scalarsOf({ ContainerExitCode, ForcedBy, StopMs, GraceMs, GraceLeftMs, 
 
 /** The stop came while a child was waited for between two lives. */
 export function endInBackoff(draft: Draft, child: Child & { is: 'backoff' }): void {
-  if (isRestarting(draft.state)) return rest(draft, child.exit, ownReason(child.exit));
+  if (isRestarting(draft.state)) return endForRestart(draft, child.exit, ownReason(child.exit));
   finishMember(draft, {
     status: statusOf(child.exit),
     reason: draft.state.chronicle.last?.reason ?? ownReason(child.exit),

@@ -11,12 +11,12 @@ import { rfc3339 } from '../time.ts';
 import { beginClimb } from './climb.ts';
 import { runPreStop } from './hooks.ts';
 import { checkServing } from './probing.ts';
-import { askByFailure } from './resting.ts';
+import { askRestartByFailure } from './restart-end.ts';
 
 export function decideToFail(draft: Draft): void {
   const why = failureOf(draft.state);
   if (why === undefined || !checkServing(draft)) return;
-  if (askByFailure(draft, why)) return;
+  if (askRestartByFailure(draft, why)) return;
   const { config, state } = draft;
   const probe = why === 'post-start' ? undefined : config.probes[why];
   const sinceMs = state.now.mono;

@@ -21,12 +21,12 @@ import { climbInTime, giveUpOnUnkillable, onOverdue, stopLeftovers } from './cli
 import { counted } from './counters.ts';
 import { onTrafficSeen, onTrafficUnavailable, resumeDrain, watchDrain } from './drain.ts';
 import { decideToFail, endFailing } from './failing.ts';
+import { offerForwardOnce } from './forward-once.ts';
 import { beginPostStart } from './hooks.ts';
-import { startReadyChecks } from './looking.ts';
 import { phaseOf } from './phase.ts';
 import { markHealth, probe } from './probing.ts';
-import { offerPromptStop } from './prompt.ts';
 import { leaveIfDone, leaveInTime } from './quitting.ts';
+import { startReadyChecks } from './ready-checks.ts';
 import { onFileChanged } from './reloading.ts';
 import { onForwarded, onSignal, onStopAsked } from './request.ts';
 import { joinRestart, onRestartAsked } from './restarting.ts';
@@ -155,7 +155,7 @@ export const RULES: readonly Step<undefined>[] = [
   step(['alive', 'leftovers'], [], climbInTime),
   step(['leftovers'], ['unstarted', 'backoff', 'gone'], giveUpOnUnkillable),
   step(['backoff'], ['spawning'], restartAfterBackoff),
-  step(['alive'], [], offerPromptStop),
+  step(['alive'], [], offerForwardOnce),
   step(LIVING, [], publishPodStopNotBefore),
 ];
 

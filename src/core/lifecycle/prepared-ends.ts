@@ -17,7 +17,7 @@ import { rfc3339Milliseconds } from '../time.ts';
 import { reduce } from './lifecycle.ts';
 import { type Course, fillPlaces, templateOf } from './placeholders.ts';
 import { evidenceOf, tombstoneOf } from './record.ts';
-import { type EndWith, isCalm } from './reflexes.ts';
+import { type EndWith, isIdle } from './reflexes.ts';
 
 /**
  * What happens before the end, a letter for each event. `f`: the host forwards the stop request at once. `s`: the
@@ -111,7 +111,7 @@ const ALL_CODES: Range = { from: 0, to: 255, samples: [193, 77, 5, 0] };
 
 function preparedEnd(config: MemberConfig, state: State, use: Use, range: Range): PreparedEnd | undefined {
   const { untilMs } = use;
-  if (!isCalm(state) || (range.to > 0 && namesCodes(config))) return undefined;
+  if (!isIdle(state) || (range.to > 0 && namesCodes(config))) return undefined;
   const firstMs = Math.floor(state.now.mono) + 1;
   const lastMs = untilMs === undefined ? firstMs + LONG_MS : Math.ceil(untilMs) - 1;
   if (lastMs < firstMs) return undefined;
@@ -146,7 +146,7 @@ export function preparedStop(
 ): PreparedStop | undefined {
   const { child } = state;
   // A tick that is due may change what the request leads to. A lone stop is recognized by looking at the others.
-  const isPrepared = isCalm(state) && use.untilMs === undefined && !use.needsSupervisor;
+  const isPrepared = isIdle(state) && use.untilMs === undefined && !use.needsSupervisor;
   if (!isPrepared || child.is !== 'alive' || config.platformPreStopMs !== undefined) return undefined;
   const preludes = preludesOf(config, state, child, endWith).flatMap((plan) => {
     const patienceMs = patienceOf(config, state, plan);

@@ -8,7 +8,7 @@
 import type { Probe, ProbeKind } from '../config.ts';
 import { checkHold } from '../pod/hold.ts';
 import { type Draft, note, say, update } from '../state/draft.ts';
-import type { State, Task, Vital } from '../state/state.ts';
+import { isHurried, type State, type Task, type Vital } from '../state/state.ts';
 import { rfc3339 } from '../time.ts';
 import { beginTaskAt, dropTask, type Result, taskOf } from './tasks.ts';
 
@@ -68,7 +68,7 @@ export function checkServing(draft: Draft): boolean {
   const { stop, climb, child, failing } = draft.state;
   if (child.is !== 'alive' || climb !== undefined || failing !== undefined) return false;
   if (stop === undefined) return true;
-  return draft.config.role === 'sidecar' && stop.requests < 2 && stop.waitsFor !== 'pre-stop' && checkHold(draft, stop);
+  return draft.config.role === 'sidecar' && !isHurried(stop) && stop.waitsFor !== 'pre-stop' && checkHold(draft, stop);
 }
 
 function vitalOf(state: State, kind: ProbeKind): Vital {

@@ -45,14 +45,14 @@ export interface Known {
 }
 
 /** Whether what was made from the one holds in the other: only time has passed, and no more than was reckoned with. */
-export function isStill(before: Known, after: Known): boolean {
+export function isUnchanged(before: Known, after: Known): boolean {
   if (before.wakeAtMs !== after.wakeAtMs) return false;
   const keys = Object.keys(after.state) as (keyof State)[];
   return keys.every((key) => key === 'now' || before.state[key] === after.state[key]);
 }
 
 /** A reflex is for a command that nothing is being done about. */
-export function isCalm({ child, stop, climb, isAwake }: State): boolean {
+export function isIdle({ child, stop, climb, isAwake }: State): boolean {
   return child.is === 'alive' && stop === undefined && climb === undefined && isAwake;
 }
 
@@ -78,9 +78,9 @@ export function endWithMains(config: MemberConfig, state: State): EndWith | unde
   if (first === undefined || names.length > MAX_MAINS_HEARD) return undefined;
   const isWhole = mains.length === waitedFor.length;
   const [rung] = ladderOf(config, SIGTERM);
-  const holds = isWhole && isCalm(state) && holdsUntilGone(config, state, names, rung.signal);
+  const holds = isWhole && isIdle(state) && holdsUntilGone(config, state, names, rung.signal);
   const watched = isWhole ? { needed: 0, signal: rung.signal, holds, mains } : undefined;
-  if (!isCalm(state)) return watched;
+  if (!isIdle(state)) return watched;
   const signal = isWhole ? signalWithout(config, state, names) : undefined;
   const isOneEnough = names.every((name) => signalWithout(config, state, [name]) !== undefined);
   if (isOneEnough) {

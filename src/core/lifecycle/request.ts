@@ -9,13 +9,13 @@ import { isRestarting } from '../pod/restart.ts';
 import { SIGINT, SIGTERM, signalName } from '../signals.ts';
 import { type Draft, note, say, update } from '../state/draft.ts';
 import type { Event } from '../state/events.ts';
-import { REQUEST, type Stop } from '../state/state.ts';
+import { isHurried, REQUEST, type Stop } from '../state/state.ts';
 import { climbOn, killNow, sendSignal } from './climb.ts';
 import { longestDrainMs } from './drain.ts';
 import { finishMember } from './end.ts';
-import { beginPromptly } from './prompt.ts';
+import { beginForwardedStop } from './forward-once.ts';
 import { leaveNow } from './quitting.ts';
-import { recordStop } from './wish.ts';
+import { recordStop } from './record-stop.ts';
 
 export function onSignal(draft: Draft, event: Event & { type: 'signal' }): void {
   const { config } = draft;
@@ -52,7 +52,7 @@ export function onForwarded(draft: Draft, event: Event & { type: 'forwarded' }):
   note(draft, 'signal sent', { Signal: As });
   if (draft.state.child.is === 'gone') return;
   requestStop(draft, { ...event, fromTerminal: false });
-  beginPromptly(draft);
+  beginForwardedStop(draft);
 }
 
 /**
@@ -126,5 +126,5 @@ function onFurtherRequest(draft: Draft, event: Request, stop: Stop): void {
   });
   if (requests >= 3 && event.fromTerminal && event.signal === SIGINT)
     return killNow(draft, 'the third interrupt from the terminal');
-  if (requests >= 2 && climb?.why === 'stop') climbOn(draft);
+  if (climb?.why === 'stop' && isHurried({ requests })) climbOn(draft);
 }

@@ -8,7 +8,7 @@ import { type Draft, isDue, note, say, sayOnce, update, wakeAt } from '../state/
 import type { Event } from '../state/events.ts';
 import type { Restart } from '../state/state.ts';
 import { finishMember } from './end.ts';
-import { askForRestart } from './wish.ts';
+import { askForRestart } from './record-stop.ts';
 
 export function onRestartAsked(draft: Draft, { ask }: Event & { type: 'restartAsked' }): void {
   if (isAhead(draft.state, ask))
@@ -77,6 +77,6 @@ function passRule(draft: Draft, restart: Restart, code: number): boolean {
 const RULE_MS = 30_000;
 
 /** A stop has beaten the restart: the life before it was the last one. */
-export function finishResting(draft: Draft, exit: ChildExit): void {
+export function finishEndedForRestart(draft: Draft, exit: ChildExit): void {
   finishMember(draft, { status: statusOf(exit), reason: 'stopped', exit });
 }

@@ -3,7 +3,7 @@
  */
 import { EXIT } from '../exit.ts';
 import { type Budget, endOfWaiting, floorTurnMs, lastMomentMs, lastTurnMs } from '../pod/deadline.ts';
-import { verdictOf } from '../pod/finished.ts';
+import { mainsStateOf } from '../pod/finished.ts';
 import { gatesOf } from '../pod/gates.ts';
 import { checkHold } from '../pod/hold.ts';
 import { cycleThrough } from '../pod/order.ts';
@@ -12,26 +12,30 @@ import { peerNamed, standingOf, whyIgnored } from '../pod/standing.ts';
 import { restartAtMs } from '../restart.ts';
 import { SIGTERM } from '../signals.ts';
 import { type Draft, isDue, note, say, sayOnce, update, wakeAt } from '../state/draft.ts';
-import { MAINS_FINISHED, type Stop } from '../state/state.ts';
+import { isHurried, MAINS_FINISHED, type Stop } from '../state/state.ts';
 import { beginClimb } from './climb.ts';
 import { endInBackoff, finishMember } from './end.ts';
 import { endPreStop, ownBudget, runPreStop } from './hooks.ts';
-import { finishResting, startAgain } from './restarting.ts';
+import { recordStop } from './record-stop.ts';
+import { finishEndedForRestart, startAgain } from './restarting.ts';
 import { dropTasks } from './tasks.ts';
-import { recordStop } from './wish.ts';
 
 /** A sidecar lives for its mains. A restart is no reason to outlive them. */
 export function decideToStop(draft: Draft): void {
   const { config, state } = draft;
   if (state.stop !== undefined && !isRestarting(state)) return;
   if (config.role !== 'sidecar' || state.peers === undefined || config.solo) return;
-  const verdict = verdictOf(config, state);
-  if (!verdict.finished) {
-    wakeAt(draft, verdict.untilMs);
+  const mains = mainsStateOf(config, state);
+  if (!mains.finished) {
+    wakeAt(draft, mains.untilMs);
     return warnAboutUnknownMains(draft);
   }
-  const wish = { origin: 'self', reason: MAINS_FINISHED, signal: SIGTERM, requests: 0 } as const;
-  recordStop(draft, wish, state.now, config.lingerMs);
+  recordStop(
+    draft,
+    { origin: 'self', reason: MAINS_FINISHED, signal: SIGTERM, requests: 0 },
+    state.now,
+    config.lingerMs,
+  );
   say(draft, 'info', 'the mains have finished');
 }
 
@@ -59,7 +63,7 @@ export function startChildWhenReady(draft: Draft): void {
   if (state.child.is !== 'unstarted') return;
   if (isRestarting(state)) return startAgain(draft);
   if (state.stop !== undefined) {
-    if (state.child.after !== undefined) return finishResting(draft, state.child.after);
+    if (state.child.after !== undefined) return finishEndedForRestart(draft, state.child.after);
     return finishUnstarted(draft, state.stop.origin === 'platform' ? EXIT.signalBase + state.stop.signal : EXIT.ok);
   }
   const looksFirst = config.role === 'sidecar' || config.startAfter.length > 0;
@@ -152,7 +156,7 @@ const WAITS = {
 } as const satisfies Record<Exclude<Stop['waitsFor'], 'pre-stop' | undefined>, string>;
 
 function runPreStopOfStop(draft: Draft, stop: Stop): boolean {
-  if (stop.requests >= 2) {
+  if (isHurried(stop)) {
     endPreStop(draft, 'asked to stop again');
     return true;
   }
@@ -168,7 +172,7 @@ function budgetOf(draft: Draft, stop: Stop): Budget | undefined {
 
 /** What still stands between the wish to stop and the ladder. */
 function checkObstacle(draft: Draft, stop: Stop): Stop['waitsFor'] {
-  if (stop.requests >= 2) return undefined;
+  if (isHurried(stop)) return undefined;
   const obstacle = findObstacle(draft, stop);
   const floorMs = floorTurnMs(draft.config, stop);
   if (obstacle === undefined) return undefined;

@@ -8,7 +8,7 @@ import type { Event } from '../state/events.ts';
 import { type Child, MAINS_FINISHED } from '../state/state.ts';
 import { beginClimb } from './climb.ts';
 import { ownBudget } from './hooks.ts';
-import { recordStop } from './wish.ts';
+import { recordStop } from './record-stop.ts';
 
 /** The first rung is behind us. */
 export function onStopSent(

@@ -14,13 +14,13 @@ import type { Peer } from '../state/peer.ts';
 import type { State } from '../state/state.ts';
 import { peerNamed, type Standing, standingOf } from './standing.ts';
 
-export interface MainsVerdict {
+export interface MainsState {
   readonly finished: boolean;
   /** The judgement may change by time alone at this moment. */
   readonly untilMs: number | undefined;
 }
 
-export function verdictOf(config: MemberConfig, state: State): MainsVerdict {
+export function mainsStateOf(config: MemberConfig, state: State): MainsState {
   const standings = rosterOf(config, state).map((name) => standingOf(config, state, peerNamed(state, name)));
   const finished = standings.filter((standing) => standing.is === 'dead' && standing.final).length;
   const unsure = standings.flatMap((standing) => (standing.is === 'unsure' ? [standing.untilMs] : []));

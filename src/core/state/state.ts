@@ -72,6 +72,11 @@ export interface Stop {
   readonly waitsFor: 'turn' | 'drain' | 'linger' | 'pre-stop' | undefined;
 }
 
+/** Whether the platform has asked more than once: then nothing is waited for any more. */
+export function isHurried({ requests }: Pick<Stop, 'requests'>): boolean {
+  return requests >= 2;
+}
+
 /**
  * A restart in place of the pod, or of some of its members. The moment of the request is its name: of two that ask, the
  * later one counts, for all that either has asked.
@@ -169,7 +174,7 @@ export interface Vital {
 }
 
 /** What was heard of a process that a start gate waits for. */
-export interface Look {
+export interface ReadyCheck {
   readonly ok: boolean;
   /** In a few words. */
   readonly detail: string;
@@ -252,7 +257,7 @@ export interface State {
   readonly hooks: Readonly<Partial<Record<HookKind, Hook>>>;
   readonly vitals: Readonly<Partial<Record<ProbeKind, Vital>>>;
   /** By the place in `startReady`; none: it was not heard of yet. */
-  readonly looks: Readonly<Record<number, Look>>;
+  readonly looks: Readonly<Record<number, ReadyCheck>>;
   readonly tasks: readonly Task[];
   /** Actions begun so far: the id of the last one. */
   readonly actions: number;

@@ -11,7 +11,7 @@ import { reduceAll } from '../../../src/core/lifecycle/lifecycle.ts';
 import { fillPlaces } from '../../../src/core/lifecycle/placeholders.ts';
 import { endOf, fill, type Line, preparedEnds, preparedStop } from '../../../src/core/lifecycle/prepared-ends.ts';
 import { evidenceOf, tombstoneOf } from '../../../src/core/lifecycle/record.ts';
-import { endWithMains, isStill } from '../../../src/core/lifecycle/reflexes.ts';
+import { endWithMains, isUnchanged } from '../../../src/core/lifecycle/reflexes.ts';
 import type { Event } from '../../../src/core/state/events.ts';
 import type { PeerView } from '../../../src/core/state/peer.ts';
 import type { State } from '../../../src/core/state/state.ts';
@@ -172,9 +172,9 @@ describe('the last word', () => {
     const { state } = lifeOf(mainConfig());
     const known = { state, wakeAtMs: 7_000_000 };
     const later = { ...state, now: instant(state.now.mono + 1_000) };
-    assert.ok(isStill(known, { state: later, wakeAtMs: 7_000_000 }));
-    assert.ok(!isStill(known, { state: later, wakeAtMs: undefined }));
-    assert.ok(!isStill(known, { state: { ...state, peers: {} }, wakeAtMs: 7_000_000 }));
+    assert.ok(isUnchanged(known, { state: later, wakeAtMs: 7_000_000 }));
+    assert.ok(!isUnchanged(known, { state: later, wakeAtMs: undefined }));
+    assert.ok(!isUnchanged(known, { state: { ...state, peers: {} }, wakeAtMs: 7_000_000 }));
   });
 });
 

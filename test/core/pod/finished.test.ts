@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MemberConfig, RestartPolicy } from '../../../src/core/config.ts';
-import { verdictOf } from '../../../src/core/pod/finished.ts';
+import { mainsStateOf } from '../../../src/core/pod/finished.ts';
 import type { PeerView } from '../../../src/core/state/peer.ts';
 import { alive, dead, kubexit, lost, peersOf, START, sidecarConfig, stateAt, stopping, waiting } from '../helpers.ts';
 import { Life } from '../life.ts';
@@ -90,7 +90,7 @@ describe('what counts as finished', () => {
 
   it('a judgement that time alone may change says when', () => {
     const peers = peersOf(lost('a', START + 1_000), dead('b', 0, { DiedMonotonic: START - 5 }, { foundAtStart: true }));
-    const verdict = verdictOf(sidecarConfig(), stateAt(START + 1_500, { peers }));
+    const verdict = mainsStateOf(sidecarConfig(), stateAt(START + 1_500, { peers }));
     assert.deepEqual(verdict, { finished: false, untilMs: START + 3_000 });
   });
 });
@@ -123,5 +123,5 @@ describe('in a restart in place', () => {
 });
 
 function finished(config: MemberConfig, ...peers: readonly PeerView[]): boolean {
-  return verdictOf(config, stateAt(START, { peers: peersOf(...peers) })).finished;
+  return mainsStateOf(config, stateAt(START, { peers: peersOf(...peers) })).finished;
 }

@@ -4,7 +4,7 @@
  * member is still watched, while another gate is still shut.
  */
 import { type Draft, say, update } from '../state/draft.ts';
-import type { Look, State, Task } from '../state/state.ts';
+import type { ReadyCheck, State, Task } from '../state/state.ts';
 import { beginTaskAt, indexOf, type Result, taskOf } from './tasks.ts';
 
 /** Starts what is due. */
@@ -24,7 +24,7 @@ export function onReadyAnswer(draft: Draft, { key, sinceMs }: Task, { ok, detail
   const failures = ok ? 0 : (before?.failures ?? 0) + 1;
   const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** Math.max(0, failures - 1), LONGEST_PAUSE_MS);
   const nextAtMs = Math.max(sinceMs + (ok ? LONGEST_PAUSE_MS : pauseMs), state.now.mono);
-  const look: Look = { ok, detail, failures, nextAtMs };
+  const look: ReadyCheck = { ok, detail, failures, nextAtMs };
   update(draft, { looks: { ...state.looks, [index]: look } });
   if (ok !== (before?.ok ?? false))
     say(draft, 'info', `${config.startReady[index]?.name} is ${ok ? '' : 'no longer '}ready`, { detail });

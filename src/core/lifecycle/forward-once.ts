@@ -11,7 +11,7 @@ import { beginClimb } from './climb.ts';
 import { longestDrainMs } from './drain.ts';
 
 /** Offers it to the host while it holds, and takes it back when it does not. */
-export function offerPromptStop(draft: Draft): void {
+export function offerForwardOnce(draft: Draft): void {
   const { config, state } = draft;
   const { child, promptFor } = state;
   if (child.is !== 'alive') return;
@@ -22,7 +22,7 @@ export function offerPromptStop(draft: Draft): void {
 }
 
 /** The host has passed the request on: the first rung is behind us. */
-export function beginPromptly(draft: Draft): void {
+export function beginForwardedStop(draft: Draft): void {
   const { stop, child } = draft.state;
   update(draft, { promptFor: undefined });
   if (stop !== undefined && (child.is === 'alive' || child.is === 'leftovers'))

@@ -9,13 +9,13 @@ import { FIRST_BACKOFF_MS } from '../restart.ts';
 import { type Draft, note, say, update } from '../state/draft.ts';
 import type { Child } from '../state/state.ts';
 import { rfc3339 } from '../time.ts';
-import { askForRestart } from './wish.ts';
+import { askForRestart } from './record-stop.ts';
 
 /** Reset when a new process is started. */
 export const RESET_PER_LIFE = { failing: undefined, hooks: {}, vitals: {} } as const;
 
 /** `backoff`: of a command that ends again and again, and takes the pod with it. */
-export function rest(draft: Draft, exit: ChildExit, reason: DeathReason, backoff?: Backoff): void {
+export function endForRestart(draft: Draft, exit: ChildExit, reason: DeathReason, backoff?: Backoff): void {
   const { chronicle, restart, now } = draft.state;
   const last = { at: rfc3339(draft.at.wall), status: statusOf(exit), reason };
   update(draft, {
@@ -31,25 +31,25 @@ export function rest(draft: Draft, exit: ChildExit, reason: DeathReason, backoff
 }
 
 /** Whether this end of the command, which nobody has asked for, restarts the pod. */
-export function askByExit(draft: Draft, child: Child & { is: 'leftovers' }): boolean {
+export function askRestartByExit(draft: Draft, child: Child & { is: 'leftovers' }): boolean {
   const { config, state } = draft;
   const status = statusOf(child.exit);
   const why = `exit code ${status}`;
   if (state.stop !== undefined || state.failing !== undefined || !config.restartPodOn.codes.includes(status))
     return false;
   if (!mayAskAgain(draft, why)) return false;
-  askByItself(draft, why);
+  askRestart(draft, why);
   return true;
 }
 
 /** Whether this failure restarts the pod: all stop as one, and not this life alone. */
-export function askByFailure(draft: Draft, why: string): boolean {
+export function askRestartByFailure(draft: Draft, why: string): boolean {
   const { config, state } = draft;
   if (why !== 'liveness' || !config.restartPodOn.liveness || state.stop !== undefined) return false;
   if (!mayAskAgain(draft, why)) return false;
   note(draft, 'failing', { Why: why });
   say(draft, 'error', 'restarting the pod: its liveness probe failed');
-  askByItself(draft, 'liveness');
+  askRestart(draft, 'liveness');
   return true;
 }
 
@@ -67,7 +67,7 @@ function mayAskAgain(draft: Draft, why: string): boolean {
 const BACKOFF_LIMIT = 6;
 
 /** For the whole pod. */
-function askByItself(draft: Draft, why: string): void {
+function askRestart(draft: Draft, why: string): void {
   const { config, state } = draft;
   const requestedMs = Math.max(state.now.mono, (state.restart?.requestedMs ?? 0) + 1);
   const by = `${config.name}: ${why}`;
