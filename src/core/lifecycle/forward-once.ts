@@ -1,7 +1,7 @@
 /**
- * The prompt stop. A main that nothing has to be waited for, no drain, no pre-stop and no member that started after it,
- * is stopped by its host: the first stop request goes on to the child at once, as under a plain init, and is told to us
- * behind. So a stop does not wait for a supervisor that is slow, that is being started again, or that hangs.
+ * Stops without waiting. A main without a drain, a pre-stop hook or a member that started after it has nothing to wait
+ * for. Its host forwards the first stop request at once, as a plain init does. Its stop then needs no supervisor, which
+ * may be slow, starting or hanging.
  */
 
 import { stopTable } from '../ladder.ts';
@@ -10,7 +10,9 @@ import { type Draft, update } from '../state/draft.ts';
 import { beginClimb } from './climb.ts';
 import { longestDrainMs } from './drain.ts';
 
-/** Offers it to the host while it holds, and takes it back when it does not. */
+/**
+ * Tells the host to forward the next stop request while nothing has to be waited for, and takes that back otherwise.
+ */
 export function offerForwardOnce(draft: Draft): void {
   const { config, state } = draft;
   const { child, promptFor } = state;
@@ -21,7 +23,7 @@ export function offerForwardOnce(draft: Draft): void {
   draft.effects.push({ type: 'forwardOnce', id: child.id, table: isFree ? stopTable(config) : {} });
 }
 
-/** The host has passed the request on: the first rung is behind us. */
+/** The host has forwarded the request, so the first rung is done. */
 export function beginForwardedStop(draft: Draft): void {
   const { stop, child } = draft.state;
   update(draft, { promptFor: undefined });

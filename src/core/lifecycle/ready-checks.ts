@@ -1,13 +1,12 @@
 /**
- * Ready checks: before the child is started, the processes that it waits for and that are no members are asked whether
- * they are ready, until all start gates are open at the same time. A process that was ready once is still asked, as a
- * member is still watched, while another gate is still shut.
+ * Ready checks: before the child starts, its start gates ask processes that are no members whether they are ready. All
+ * gates must be open at the same time, so a ready process is still asked while another gate is shut.
  */
 import { type Draft, say, update } from '../state/draft.ts';
 import type { ReadyCheck, State, Task } from '../state/state.ts';
 import { beginTaskAt, indexOf, type Result, taskOf } from './tasks.ts';
 
-/** Starts what is due. */
+/** Starts the checks that are due. */
 export function startReadyChecks(draft: Draft): void {
   const { config, state } = draft;
   if (state.child.is !== 'unstarted' || state.stop !== undefined) return;
@@ -30,7 +29,7 @@ export function onReadyAnswer(draft: Draft, { key, sinceMs }: Task, { ok, detail
     say(draft, 'info', `${config.startReady[index]?.name} is ${ok ? '' : 'no longer '}ready`, { detail });
 }
 
-/** A proxy takes about a second to be ready: soon at first, then as often as is cheap for both. */
+/** A proxy takes about a second to be ready: the checks begin often, then slow to a rate that is cheap for both. */
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 1_000;
 

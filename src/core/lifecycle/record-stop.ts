@@ -1,5 +1,5 @@
 /**
- * The wish to stop: for good, or for a restart in place, which is a stop that ends in another start.
+ * Records a stop: for good, or for a restart in place, which is a stop that ends in another start.
  */
 import { earlier, requestDeadline } from '../pod/deadline.ts';
 import { isNews, isRestarting, merged } from '../pod/restart.ts';
@@ -12,8 +12,8 @@ import { longestDrainMs } from './drain.ts';
 type StopDetails = Pick<Stop, 'origin' | 'reason' | 'signal' | 'requests' | 'among' | 'asked'>;
 
 /**
- * `waitMs`: how long drain or linger may last. A stop that beats a restart goes on where that is: it waits for nothing
- * anew, and the command gets no signal twice.
+ * `waitMs`: the longest drain or linger. A stop that beats a restart goes on where that is: it begins no new wait, and
+ * sends no signal again.
  */
 export function recordStop(draft: Draft, details: StopDetails, at: Instant, waitMs: number): void {
   const { stop, climb, chronicle } = draft.state;
@@ -26,12 +26,12 @@ export function recordStop(draft: Draft, details: StopDetails, at: Instant, wait
   });
 }
 
-/** A member that ends anyway, or has ended for this one before, has nothing to do. */
+/** Ignores requests to a member that stops for good, and those for a restart that it has completed. */
 export function askForRestart(draft: Draft, ask: RestartAsk): void {
   const { config, state } = draft;
   if (!isNews(state, ask)) return;
   const { now, startedAtMs, restart, stop, deadline } = state;
-  // A life that has begun after the request has its grace period from now on.
+  // A life that began after the request gets its full grace period from now.
   const bornMs = Math.max(startedAtMs, restart?.againSinceMs ?? 0);
   const at = ask.requestedMs < bornMs ? now : instantAt(now, Math.min(ask.requestedMs, now.mono));
   const asked = requestDeadline(config, at.mono, ask);

@@ -1,6 +1,6 @@
 /**
- * The rest between two lives in a restart in place: the command has ended and is started again, behind its gates, when
- * those of all others have.
+ * The end of a life for a restart in place, and the ends that ask for such a restart. Between its two lives a member
+ * waits until the commands of all others have ended, too.
  */
 import { type ChildExit, statusOf } from '../exit.ts';
 import type { DeathReason } from '../format/tombstone.ts';
@@ -11,10 +11,10 @@ import type { Child } from '../state/state.ts';
 import { rfc3339 } from '../time.ts';
 import { askForRestart } from './record-stop.ts';
 
-/** Reset when a new process is started. */
+/** The state of one life, as a new process begins it. */
 export const RESET_PER_LIFE = { failing: undefined, hooks: {}, vitals: {} } as const;
 
-/** `backoff`: of a command that ends again and again, and takes the pod with it. */
+/** `backoff`: the pause for a command that ends again and again and restarts the pod each time. */
 export function endForRestart(draft: Draft, exit: ChildExit, reason: DeathReason, backoff?: Backoff): void {
   const { chronicle, restart, now } = draft.state;
   const last = { at: rfc3339(draft.at.wall), status: statusOf(exit), reason };
@@ -30,7 +30,7 @@ export function endForRestart(draft: Draft, exit: ChildExit, reason: DeathReason
   say(draft, 'info', 'ended for a restart: starting again when all members have ended', { exitCode: statusOf(exit) });
 }
 
-/** Whether this end of the command, which nobody has asked for, restarts the pod. */
+/** Asks for a restart of the pod if this exit code, which no stop caused, is one of `--restart-pod-on`. */
 export function askRestartByExit(draft: Draft, child: Child & { is: 'leftovers' }): boolean {
   const { config, state } = draft;
   const status = statusOf(child.exit);
@@ -42,7 +42,7 @@ export function askRestartByExit(draft: Draft, child: Child & { is: 'leftovers' 
   return true;
 }
 
-/** Whether this failure restarts the pod: all stop as one, and not this life alone. */
+/** Asks for a restart of the pod in place of ending this life alone, if `--restart-pod-on` says so. */
 export function askRestartByFailure(draft: Draft, why: string): boolean {
   const { config, state } = draft;
   if (why !== 'liveness' || !config.restartPodOn.liveness || state.stop !== undefined) return false;
@@ -53,7 +53,7 @@ export function askRestartByFailure(draft: Draft, why: string): boolean {
   return true;
 }
 
-/** A Job counts failed containers and pods, not restarts in place: without a bound it would never fail. */
+/** Bounds the restarts: a Job counts failed containers and pods but no restarts in place, and would never fail. */
 function mayAskAgain(draft: Draft, why: string): boolean {
   const { restartPodOn, restartPolicy } = draft.config;
   const { podRestarts } = draft.state;
@@ -66,7 +66,7 @@ function mayAskAgain(draft: Draft, why: string): boolean {
 /** The default of a Job's `backoffLimit`. */
 const BACKOFF_LIMIT = 6;
 
-/** For the whole pod. */
+/** Asks for a restart of the whole pod. */
 function askRestart(draft: Draft, why: string): void {
   const { config, state } = draft;
   const requestedMs = Math.max(state.now.mono, (state.restart?.requestedMs ?? 0) + 1);

@@ -1,5 +1,5 @@
 /**
- * The ends of tasks, whether an event or the clock tells of them.
+ * The ends of tasks, reported by an event or by the clock.
  */
 import type { Draft } from '../state/draft.ts';
 import { say } from '../state/draft.ts';

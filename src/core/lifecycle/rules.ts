@@ -1,5 +1,5 @@
 /**
- * The rules that start the child and the ones that decide on its stop. `lifecycle.ts` has all rules in their order.
+ * The rules that start the child and decide on its stop. `lifecycle.ts` has all rules in their order.
  */
 import { EXIT } from '../exit.ts';
 import { type Budget, endOfWaiting, floorTurnMs, lastMomentMs, lastTurnMs } from '../pod/deadline.ts';
@@ -20,7 +20,7 @@ import { recordStop } from './record-stop.ts';
 import { finishEndedForRestart, startAgain } from './restarting.ts';
 import { dropTasks } from './tasks.ts';
 
-/** A sidecar lives for its mains. A restart is no reason to outlive them. */
+/** A sidecar stops when its mains have finished, also in the middle of a restart. */
 export function decideToStop(draft: Draft): void {
   const { config, state } = draft;
   if (state.stop !== undefined && !isRestarting(state)) return;
@@ -39,7 +39,7 @@ export function decideToStop(draft: Draft): void {
   say(draft, 'info', 'the mains have finished');
 }
 
-/** One wrong name in the roster would be waited for in silence for ever. */
+/** Without a warning, one wrong name in the roster keeps a sidecar waiting forever and in silence. */
 function warnAboutUnknownMains(draft: Draft): void {
   const { config, state } = draft;
   const missing = config.mains.filter((name) => standingOf(config, state, peerNamed(state, name)).is === 'absent');
@@ -101,7 +101,7 @@ function passStartGates(draft: Draft): boolean {
   return false;
 }
 
-/** A circle may be as long as the files of other containers make it; the memo and the log are not. */
+/** Bounds memo and log: other containers may write a circle of any length. */
 const MAX_CYCLE_NAMES = 16;
 
 function refuseToStart(draft: Draft, why: string): void {
@@ -117,22 +117,22 @@ function finishUnstarted(draft: Draft, status: number): void {
 function startChild(draft: Draft): void {
   const { births, child } = draft.state;
   const id = births + 1;
-  // Start gates are not asked about any more.
+  // Ready checks of start gates are over.
   dropTasks(draft);
   const after = child.is === 'backoff' ? child.exit : child.is === 'unstarted' ? child.after : undefined;
   update(draft, { births: id, child: { is: 'spawning', id, after } });
   draft.effects.push({ type: 'spawn', id });
 }
 
-/** From the wish to stop to the first rung. */
+/** Leads a stop to its first rung, past all it has to wait for. */
 export function beginStop(draft: Draft): void {
   const { stop, climb, child } = draft.state;
   if (stop === undefined || climb?.why === 'stop' || child.is === 'spawning' || child.is === 'unstarted') return;
   const waitsFor = stop.waitsFor === 'pre-stop' ? undefined : checkObstacle(draft, stop);
-  // Between two lives only members that still need a sidecar are a reason to go on; a main's stop beats its restart.
+  // Between two lives only members that still need a sidecar keep it going; the stop of a main beats its restart.
   if (child.is === 'backoff' && (draft.config.role === 'main' || waitsFor !== 'turn'))
     return endInBackoff(draft, child);
-  // Whether others depend on it is not known before they have been seen.
+  // Whether others depend on this member is unknown before the graveyard was read.
   if (waitsFor === 'turn' && stop.waitsFor === undefined && draft.state.peers === undefined) return;
   if (waitsFor !== undefined) {
     if (waitsFor !== stop.waitsFor) update(draft, { stop: { ...stop, waitsFor } });
@@ -148,7 +148,7 @@ export function beginStop(draft: Draft): void {
   beginClimb(draft, { why: 'stop', killAtMs: stop.origin === 'self' ? ownBudget(draft).atMs : undefined });
 }
 
-/** Else a log would be silent for as long as that takes. */
+/** Without these lines the log would be silent during the wait. */
 const WAITS = {
   turn: 'holding: still serving because other members depend on it',
   drain: 'draining: the command is still serving',
@@ -165,12 +165,12 @@ function runPreStopOfStop(draft: Draft, stop: Stop): boolean {
   return runPreStop(draft, moments.length === 0 ? undefined : Math.min(...moments));
 }
 
-/** Without a declared grace period a pre-stop of the platform's stop takes as long as it likes. */
+/** Without a declared grace period a pre-stop hook in a platform's stop has no time limit. */
 function budgetOf(draft: Draft, stop: Stop): Budget | undefined {
   return endOfWaiting(draft.config, draft.state) ?? (stop.origin === 'self' ? ownBudget(draft) : undefined);
 }
 
-/** What still stands between the wish to stop and the ladder. */
+/** What the stop still has to wait for before the ladder; undefined: nothing. */
 function checkObstacle(draft: Draft, stop: Stop): Stop['waitsFor'] {
   if (isHurried(stop)) return undefined;
   const obstacle = findObstacle(draft, stop);
@@ -189,7 +189,7 @@ function findObstacle(draft: Draft, stop: Stop): Stop['waitsFor'] {
   const endMs = end === undefined ? undefined : lastTurnMs(end);
   wakeAt(draft, endMs);
   if (isDue(draft, endMs)) return undefined;
-  // An assumed deadline only ends a hold; a drain that was asked for takes as long as it was told.
+  // An assumed deadline only ends a hold; a requested drain takes its full time.
   if (isHeldUp) {
     const softEndMs = deadline === undefined ? undefined : lastTurnMs(deadline);
     wakeAt(draft, softEndMs);
@@ -200,7 +200,7 @@ function findObstacle(draft: Draft, stop: Stop): Stop['waitsFor'] {
   return stop.reason === MAINS_FINISHED ? 'linger' : 'drain';
 }
 
-/** The next life after a backoff. */
+/** Starts the next life after a backoff. */
 export function restartAfterBackoff(draft: Draft): void {
   const { child, now } = draft.state;
   if (child.is !== 'backoff') return;
