@@ -69,19 +69,6 @@ describe('exit codes', () => {
 });
 
 describe('what a container exits with', () => {
-  it('J14 a sidecar KILLed because its mains have finished exits 0, also when the platform asks it meanwhile', () => {
-    const peers = [dead('main', 0, { Final: true })];
-    const life = new Life({ config: sidecarConfig({ gracePeriodMs: 5_000 }), child: DEAF, peers: [alive('main')] });
-    life
-      .pass(1_000)
-      .see(...peers)
-      .pass(1_000)
-      .signal(15)
-      .passUntilGone();
-    assert.equal(life.tombstone.ExitCode, 137);
-    assert.equal(life.exitCode, 0);
-  });
-
   it('a main with the status of its child, stopped or not; the tombstone says the same', () => {
     const life = new Life({ config: mainConfig(), peers: [] }).signal(15);
     assert.equal(life.exitCode, 143);
@@ -106,25 +93,10 @@ describe('what a container exits with', () => {
     const life = new Life({ config, child: DEAF, peers: [alive('work')] }).see(dead('work', 0)).passUntilGone();
     assert.deepEqual([life.exitCode, life.exitedAtMs], [0, 4_000]);
     assert.deepEqual([life.tombstone.ExitCode, life.tombstone.Reason], [137, 'killed']);
+    const asked = new Life({ config, child: DEAF, peers: [alive('work')] }).see(dead('work', 0)).signal(15);
+    assert.deepEqual([asked.passUntilGone().exitCode, asked.tombstone.ExitCode], [0, 137]);
     const undeclared = new Life({ config: sidecarConfig(), child: DEAF, peers: [dead('x', 1), alive('work')] });
     assert.equal(undeclared.see(dead('work', 0)).passUntilGone().exitedAtMs, 30_000);
-  });
-
-  it('N26 a sidecar that exceeds the grace period of the platform exits 137', () => {
-    const config = sidecarConfig({ gracePeriodMs: 10_000 });
-    const life = new Life({ config, child: DEAF, peers: [] }).signal(15).passUntilGone();
-    assert.deepEqual([life.exitCode, life.exitedAtMs], [137, 9_500]);
-  });
-
-  it('N25 a main that exceeds the grace period exits 137, its sidecar still exits 0 in the tail', () => {
-    const config = mainConfig({ gracePeriodMs: 10_000 });
-    const main = new Life({ config, child: DEAF, peers: [] }).signal(15).passUntilGone();
-    assert.deepEqual([main.exitCode, main.exitedAtMs, main.tombstone.Reason], [137, 9_500, 'killed']);
-    const handler = { on: { 15: { afterMs: 1_000, code: 0 } } };
-    const own = sidecarConfig({ gracePeriodMs: 10_000 });
-    const sidecar = new Life({ config: own, child: handler, peers: [alive('work')] }).signal(15).passUntilGone();
-    assert.deepEqual([sidecar.exitCode, sidecar.exitedAtMs], [0, 9_000]);
-    assert.deepEqual(sidecar.signals, [[8_000, 15]]);
   });
 
   it('P07 a command that cannot be started ends the member with 126 or 127 and a tombstone that says so', () => {

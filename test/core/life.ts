@@ -7,7 +7,7 @@ import type { MemberConfig } from '../../src/core/config.ts';
 import type { Tombstone } from '../../src/core/format/tombstone.ts';
 import { reduce } from '../../src/core/lifecycle/lifecycle.ts';
 import { tombstoneOf } from '../../src/core/lifecycle/record.ts';
-import { SIGKILL } from '../../src/core/signals.ts';
+import { SIGKILL, signalName } from '../../src/core/signals.ts';
 import type { Effect, Event } from '../../src/core/state/events.ts';
 import type { PeerView } from '../../src/core/state/peer.ts';
 import { initialState, type State } from '../../src/core/state/state.ts';
@@ -106,12 +106,12 @@ export class Life {
     return this.feed({ type: 'stopAsked', graceMs, among });
   }
 
-  /** The child ends by itself, now. */
-  /** By a signal of an unknown sender. */
+  /** An unknown sender ends the child by a signal. */
   interruptChild(signal: number): this {
     return this.#endChild({ code: undefined, signal });
   }
 
+  /** The child ends by itself, now. */
   endChild(code: number): this {
     return this.#endChild({ code, signal: undefined });
   }
@@ -177,9 +177,16 @@ export class Life {
   get signals(): Moments<number> {
     return this.done.flatMap(({ atMs, effect }) => (effect.type === 'kill' ? [[atMs, effect.signal] as const] : []));
   }
-  /** `[when, number]` of all signals to those that have left its group. */
+  /** The same as text: `0 TERM, 9500 KILL`. */
+  get sent(): string {
+    return inWords(this.signals);
+  }
+  /** `[when, number]` of all signals to processes that have left its group. */
   get sweeps(): Moments<number> {
     return this.done.flatMap(({ atMs, effect }) => (effect.type === 'sweep' ? [[atMs, effect.signal] as const] : []));
+  }
+  get swept(): string {
+    return inWords(this.sweeps);
   }
   /** `[when, name]` of all actions that were begun. */
   get runs(): Moments<string> {
@@ -232,4 +239,8 @@ export class Life {
     for (const effect of effects) this.host.obey(effect, this.nowMs);
     this.#observe?.({ before, event, after: state, effects, wakeAtMs });
   }
+}
+
+function inWords(signals: Moments<number>): string {
+  return signals.map(([atMs, signal]) => `${atMs} ${signalName(signal).slice(3)}`).join(', ');
 }

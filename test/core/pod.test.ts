@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { MemberConfig } from '../../src/core/config.ts';
-import { mainConfig, sidecarConfig } from './helpers.ts';
+import { command, mainConfig, probes, sidecarConfig } from './helpers.ts';
 import type { ChildScript } from './life.ts';
 import { type MemberScript, Pod } from './pod.ts';
 import '../helpers/seeded.ts';
@@ -91,15 +91,46 @@ describe('a pod', () => {
     assert.deepEqual([pod.of('proxy').spawns, pod.of('work').spawns], [[], []]);
   });
 
-  it('N21 is gone at once when it is deleted while its gates are shut', () => {
-    const gated = { startAfter: after('ghost') };
-    const pod = new Pod([sidecar('proxy', gated), main('work', gated)]).pass(1_000).delete();
-    assert.deepEqual(pod.ends.toSorted(), ['proxy 0', 'work 143']);
+  it('N20, N38 pre-stop hooks run in the order of the stops, and a hook is like a child that takes as long', () => {
+    const grace = { gracePeriodMs: 30_000 };
+    const hooked = { ...grace, preStop: command('bye') };
+    const slow: ChildScript = { actions: { bye: [{ afterMs: 2_000, ok: true }] } };
+    const pod = new Pod([
+      sidecar('s1', hooked, slow),
+      sidecar('s2', { ...grace, startAfter: after('s1') }, { on: { 15: { afterMs: 2_000, code: 0 } } }),
+      main('work', { ...hooked, startAfter: after('s2') }, slow),
+    ]);
+    pod.pass(1_000).delete().pass(29_000);
+    assert.deepEqual(pod.ends, ['work 143', 's2 0', 's1 0']);
+    assert.deepEqual(
+      [pod.of('work').exitedAtMs, pod.of('s2').exitedAtMs, pod.of('s1').exitedAtMs],
+      [3_000, 5_000, 7_000],
+    );
   });
 
-  it('a circle of gates is refused by all who are in it', () => {
-    const pod = new Pod([main('a', { startAfter: after('b') }), main('b', { startAfter: after('a') })]).pass(1_000);
-    assert.deepEqual(pod.ends.toSorted(), ['a 125', 'b 125']);
+  it('N09, N31 a sidecar whose liveness fails while the main runs its pre-stop hook is restarted, and the pod ends in time', () => {
+    const grace = { gracePeriodMs: 30_000 };
+    const proxy = sidecar(
+      'proxy',
+      { ...grace, ...probes({ liveness: { failures: 1 } }) },
+      {
+        actions: { liveness: [true, true, true, false, true].map((ok) => ({ afterMs: 0, ok })) },
+      },
+    );
+    const work = main(
+      'work',
+      { ...grace, preStop: command('bye') },
+      { actions: { bye: [{ afterMs: 8_000, ok: true }] } },
+    );
+    const pod = new Pod([proxy, work]).pass(500).delete().pass(29_500);
+    assert.deepEqual(
+      [pod.of('proxy').spawns, pod.ends],
+      [
+        [0, 3_100],
+        ['work 143', 'proxy 0'],
+      ],
+    );
+    assert.equal(pod.of('proxy').exitedAtMs, 8_500);
   });
 });
 

@@ -18,6 +18,47 @@ function main(child: ChildScript, change: Partial<MemberConfig> = {}): Life {
   return new Life({ config: mainConfig(change), peers: [], child });
 }
 
+/** Others of its group, and one that has left the group, that end only by KILL, by themselves, or not at all. */
+const UNTIL_KILLED: readonly ChildScript[] = [{ leaves: 'untilKilled' }, { stray: 'untilKilled' }];
+const BRIEF: readonly ChildScript[] = [{ leaves: 19 }, { stray: 19 }];
+const UNKILLABLE: readonly ChildScript[] = [{ leaves: 'unkillable' }, { stray: 'unkillable' }];
+const DEAF = { on: { 2: 'ignores', 15: 'ignores' } } as const;
+
+describe('leftovers of an ended command', () => {
+  const all = (life: Life): string => [life.sent, life.swept].filter((text) => text !== '').join(', ');
+
+  it('leftovers that end by themselves within 20 ms are sent nothing', () => {
+    for (const left of BRIEF) {
+      const life = main(left).pass(1_000).endChild(0).passUntilGone();
+      assert.deepEqual([all(life), life.exitedAtMs], ['', 1_019]);
+    }
+  });
+
+  it('leftovers get rung after rung and then KILL, and the container exits with the code of the child', () => {
+    for (const left of UNTIL_KILLED) {
+      const life = main({ ...DEAF, ...left }, { ladder: LADDER })
+        .endChild(4)
+        .passUntilGone();
+      assert.deepEqual([all(life), life.exitCode, life.exitedAtMs], ['20 TERM, 420 INT, 720 KILL', 4, 720]);
+      const plain = main({ ...DEAF, ...left })
+        .endChild(4)
+        .passUntilGone();
+      assert.equal(all(plain), '20 TERM, 30020 KILL');
+    }
+  });
+
+  it('leftovers that survive KILL are given up after 2 s, in a stop in time to write the death', () => {
+    for (const left of UNKILLABLE) {
+      const life = main({ ...DEAF, ...left }, { gracePeriodMs: 5_000 });
+      const alone = life.fork().endChild(0).passUntilGone();
+      assert.deepEqual([alone.exitedAtMs, alone.exitCode], [20 + 5_000 + 2_000, 0]);
+      assert.ok(alone.logs.includes('warn: some of its processes survived KILL: they are waited for no longer'));
+      const stopped = life.signal(15).passUntilGone();
+      assert.deepEqual([stopped.exitedAtMs, stopped.exitCode], [5_000 - 100, 137]);
+    }
+  });
+});
+
 describe('strays', () => {
   it('that leave when they are asked to get the first rung, and the container ends with the child’s code', () => {
     const life = main({ stray: 'untilAsked' }, { ladder: LADDER }).pass(1_000).endChild(4).passUntilGone();
@@ -25,29 +66,11 @@ describe('strays', () => {
     assert.deepEqual([life.exitCode, life.exitedAtMs, life.tombstone.Reason], [4, 1_020, 'error']);
   });
 
-  it('that leave by themselves within a moment are sent nothing', () => {
-    const life = main({ stray: 19 }).pass(1_000).endChild(0).passUntilGone();
-    assert.deepEqual([life.sweeps, life.exitedAtMs], [[], 1_019]);
-  });
-
-  it('that do not leave get rung after rung, and KILL at the end', () => {
-    const life = main({ stray: 'untilKilled' }, { ladder: LADDER }).endChild(0).passUntilGone();
-    assert.deepEqual(life.sweeps, [
-      [20, 15],
-      [420, 2],
-      [720, 9],
-    ]);
-    assert.deepEqual([life.signals, life.exitCode, life.exitedAtMs], [[], 0, 720]);
-  });
-
   it('of a child that was stopped get the signal that its group got, once the group is empty', () => {
     const child: ChildScript = { stray: 'untilKilled', on: { 15: { afterMs: 200, code: 0 } }, leaves: 50 };
     const life = main(child, { gracePeriodMs: 10_000 }).pass(1_000).signal(15).passUntilGone();
-    assert.deepEqual(life.signals, [[1_000, 15]]);
-    assert.deepEqual(life.sweeps, [
-      [1_250, 15],
-      [10_500, 9],
-    ]);
+    assert.equal(life.sent, '1000 TERM');
+    assert.equal(life.swept, '1250 TERM, 10500 KILL');
     assert.deepEqual([life.exitCode, life.exitedAtMs, life.tombstone.Reason], [0, 10_500, 'stopped']);
   });
 
@@ -55,18 +78,6 @@ describe('strays', () => {
     const child: ChildScript = { stray: 'untilKilled', on: { 15: 'ignores' } };
     const life = main(child, { gracePeriodMs: 10_000 }).signal(15).passUntilGone();
     assert.deepEqual([life.sweeps, life.exitCode, life.exitedAtMs], [[[9_500, 9]], 137, 9_500]);
-  });
-
-  it('that outlive KILL are left after 2 s', () => {
-    const life = main({ stray: 'unkillable' }, { ladder: LADDER }).endChild(3).passUntilGone();
-    assert.deepEqual([life.sweeps.at(-1), life.exitCode, life.exitedAtMs], [[720, 9], 3, 2_720]);
-    assert.ok(life.logs.includes('warn: some of its processes survived KILL: they are waited for no longer'));
-  });
-
-  it('that outlive KILL are left in a pod’s stop so early that the death is still written', () => {
-    const child: ChildScript = { stray: 'unkillable', on: { 15: 'ignores' } };
-    const life = main(child, { gracePeriodMs: 10_000 }).signal(15).passUntilGone();
-    assert.deepEqual([life.exitCode, life.exitedAtMs], [137, 9_900]);
   });
 
   it('that outlive KILL hold a restart of the pod up for 2 s, whatever is left until the deadline', () => {
@@ -79,10 +90,7 @@ describe('strays', () => {
 
   it('do not keep the next life waiting for more than 2 s', () => {
     const life = main({ stray: 'untilKilled' }, { restart: 'always' }).endChild(1).pass(2_120);
-    assert.deepEqual(life.sweeps, [
-      [20, 15],
-      [2_020, 9],
-    ]);
+    assert.equal(life.swept, '20 TERM, 2020 KILL');
     assert.deepEqual(life.spawns, [0, 2_120]);
   });
 
@@ -101,10 +109,7 @@ describe('strays', () => {
       { signal: 2, forMs: undefined },
     ];
     const life = main(child, { ladder }).signal(15).pass(1_000).signal(15);
-    assert.deepEqual(life.sweeps, [
-      [0, 15],
-      [1_000, 2],
-    ]);
+    assert.equal(life.swept, '0 TERM, 1000 INT');
   });
 });
 

@@ -26,10 +26,7 @@ describe('sexton stop', () => {
   it('has a deadline that counts and is written, also where no grace period was declared', () => {
     const life = new Life({ config: mainConfig(), peers: [], child: DEAF }).askToStop();
     assert.deepEqual([life.deadlineMs, life.tombstone.Deadline !== undefined], [30_000, true]);
-    assert.deepEqual(life.passUntilGone().signals, [
-      [0, 15],
-      [29_500, 9],
-    ]);
+    assert.equal(life.passUntilGone().sent, '0 TERM, 29500 KILL');
     assert.equal(life.exitCode, 137);
   });
 
@@ -37,10 +34,7 @@ describe('sexton stop', () => {
     const life = new Life({ config: mainConfig({ gracePeriodMs: 20_000 }), peers: [], child: DEAF }).signal(15);
     const deadlines = [undefined, 60_000, 6_000, 9_000].map((grace) => life.pass(1_000).askToStop(grace).deadlineMs);
     assert.deepEqual(deadlines, [20_000, 20_000, 9_000, 9_000]);
-    assert.deepEqual(life.passUntilGone().signals, [
-      [0, 15],
-      [8_700, 9],
-    ]);
+    assert.equal(life.passUntilGone().sent, '0 TERM, 8700 KILL');
   });
 
   it('N32 with a shorter grace period is in the log, with a longer one or none it is not', () => {
@@ -66,10 +60,7 @@ describe('sexton stop', () => {
     const life = new Life({ config, peers: [], child: DEAF }).askToStop(60_000).pass(1_000).signal(15);
     assert.deepEqual([life.phase, life.signals, life.deadlineMs], ['draining', [], 11_000]);
     life.pass(3_000).signal(2).pass(60_000);
-    assert.deepEqual(life.signals, [
-      [3_000, 15],
-      [10_500, 9],
-    ]);
+    assert.equal(life.sent, '3000 TERM, 10500 KILL');
   });
 
   it('and the platform’s request while the child ends do not signal it twice; its second goes on to the next rung', () => {
@@ -78,11 +69,8 @@ describe('sexton stop', () => {
       { signal: 2, forMs: undefined },
     ];
     const life = new Life({ config: mainConfig({ ladder }), peers: [], child: DEAF }).askToStop().pass(100).signal(15);
-    assert.deepEqual(life.signals, [[0, 15]]);
-    assert.deepEqual(life.pass(1_000).signal(15).signals, [
-      [0, 15],
-      [1_100, 2],
-    ]);
+    assert.equal(life.sent, '0 TERM');
+    assert.equal(life.pass(1_000).signal(15).sent, '0 TERM, 1100 INT');
   });
 
   it('before the start, and between two lives of a main, ends the member', () => {
@@ -106,16 +94,13 @@ describe('sexton stop', () => {
     const held = new Life({ config, peers: [alive('work')] }).askToStop().pass(20_000);
     assert.deepEqual([held.phase, held.signals], ['holding', []]);
     const free = new Life({ config, peers: [waiting('work')] }).askToStop().pass(5_000);
-    assert.deepEqual(free.signals, [[3_000, 15]]);
+    assert.equal(free.sent, '3000 TERM');
   });
 
   it('moves the deadline of a sidecar whose mains have finished', () => {
     const config = sidecarConfig({ gracePeriodMs: 30_000 });
     const life = new Life({ config, peers: [alive('work')], child: DEAF }).see(dead('work', 0)).askToStop(4_000);
-    assert.deepEqual(life.passUntilGone().signals, [
-      [0, 15],
-      [3_800, 9],
-    ]);
+    assert.equal(life.passUntilGone().sent, '0 TERM, 3800 KILL');
   });
 });
 
@@ -125,7 +110,7 @@ describe('sexton stop of some', () => {
     const log = alive('log', { Role: 'sidecar', StartAfter: ['proxy'] });
     const life = new Life({ config, peers: [alive('work'), log] }).askToStop(undefined, ['proxy', 'log']).signal(15);
     assert.deepEqual([life.see(dead('log', 0)).phase, life.signals], ['holding', []]);
-    assert.deepEqual(life.pass(3_000).see(dead('work', 0)).signals, [[3_000, 15]]);
+    assert.equal(life.pass(3_000).see(dead('work', 0)).sent, '3000 TERM');
   });
 
   it('does not wait for those it did not name', () => {
@@ -141,7 +126,7 @@ describe('sexton stop of some', () => {
     const life = new Life({ config, peers: [alive('work'), alive('log', log)] });
     life.askToStop(undefined, ['proxy', 'log']).pass(5_000);
     assert.deepEqual([life.phase, life.signals], ['holding', []]);
-    assert.deepEqual(life.see(dead('log', 0, log)).signals, [[5_000, 15]]);
+    assert.equal(life.see(dead('log', 0, log)).sent, '5000 TERM');
   });
 });
 
@@ -186,5 +171,61 @@ describe('sexton stop of a pod', () => {
   it('a deadline of one that stops alone is nothing to those who do not stop', () => {
     const life = new Life({ config: sidecarConfig(grace), peers: [alive('work'), stopping('log', 1_003_000)] });
     assert.deepEqual([life.pass(20_000).signals, life.deadlineMs], [[], undefined]);
+  });
+});
+
+const GRACE = { gracePeriodMs: 30_000 };
+const draining = (): Life => new Life({ config: mainConfig({ ...GRACE, drain: fixed(5_000) }), peers: [] }).signal(15);
+
+describe('A8 a second stop signal', () => {
+  it('of the same number within a second is the same request: a drain and a hold go on', () => {
+    assert.equal(draining().pass(20).signal(15).pass(979).signal(15).pass(9_000).sent, '5000 TERM');
+    const config = sidecarConfig({ ...GRACE, mains: ['work'] });
+    const holding = new Life({ config, peers: [alive('work')] }).signal(15).pass(20).signal(15).pass(5_000);
+    assert.deepEqual([holding.phase, holding.signals], ['holding', []]);
+  });
+
+  it('of another number is another one at once', () => {
+    assert.equal(draining().pass(20).signal(2).sent, '20 TERM');
+  });
+
+  it('from outside is the same request however late where a grace period is declared', () => {
+    assert.equal(draining().pass(3_000).signal(15).pass(9_000).sent, '5000 TERM');
+    const config = sidecarConfig({ ...GRACE, mains: ['work'] });
+    const holding = new Life({ config, peers: [alive('work')] }).signal(15).pass(12_000).signal(15).pass(5_000);
+    assert.deepEqual([holding.phase, holding.signals], ['holding', []]);
+  });
+
+  it('is another one a second later without a declared grace period, from inside, and by INT', () => {
+    const config = mainConfig({ drain: fixed(5_000) });
+    assert.equal(new Life({ config, peers: [] }).signal(15).pass(1_000).signal(15).sent, '1000 TERM');
+    assert.equal(draining().pass(1_000).signal(15, { pid: 7 }).sent, '1000 TERM');
+    const byInt = new Life({ config: mainConfig({ ...GRACE, drain: fixed(5_000) }), peers: [] }).signal(2);
+    assert.equal(byInt.pass(1_000).signal(2).sent, '1000 INT');
+  });
+
+  it('from a terminal is meant each time', () => {
+    const life = new Life({
+      config: mainConfig({ ...GRACE, drain: fixed(5_000) }),
+      child: { on: { 2: 'ignores' } },
+      peers: [],
+    });
+    for (let nth = 0; nth < 3; nth += 1) life.signal(2, { terminal: true }).pass(20);
+    assert.equal(life.sent, '20 INT, 40 KILL');
+  });
+
+  it('does not go on to the next rung', () => {
+    const ladder = [
+      { signal: 15, forMs: 20_000 },
+      { signal: 2, forMs: undefined },
+    ];
+    const life = new Life({ config: mainConfig({ ...GRACE, ladder }), child: { on: { 15: 'ignores' } }, peers: [] });
+    assert.equal(life.signal(15).pass(20).signal(15).pass(1_980).signal(15).sent, '0 TERM');
+    assert.deepEqual(life.signal(15, { pid: 7 }).signals.at(-1), [2_000, 2]);
+  });
+
+  it('behind the platform’s first one after sexton stop is the same request, too', () => {
+    const life = new Life({ config: mainConfig({ ...GRACE, drain: fixed(5_000) }), peers: [] }).askToStop();
+    assert.equal(life.pass(100).signal(15).pass(20).signal(15).pass(9_000).sent, '5000 TERM');
   });
 });

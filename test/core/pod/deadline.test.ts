@@ -1,9 +1,22 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { MemberConfig } from '../../../src/core/config.ts';
 import { earlier, endOfWaiting, killAtMs, lastTurnMs, platformDeadline } from '../../../src/core/pod/deadline.ts';
 import type { PeerView } from '../../../src/core/state/peer.ts';
 import type { Deadline, Stop } from '../../../src/core/state/state.ts';
-import { alive, command, dead, mainConfig, peersOf, START, sidecarConfig, stateAt, stopping } from '../helpers.ts';
+import {
+  ADAPTIVE_DRAIN,
+  alive,
+  command,
+  dead,
+  fixed,
+  mainConfig,
+  peersOf,
+  START,
+  sidecarConfig,
+  stateAt,
+  stopping,
+} from '../helpers.ts';
 import { Life } from '../life.ts';
 
 const of = (atMs: number, kills = true, sinceMs = 0): Deadline => ({ atMs, sinceMs, kills, shared: kills });
@@ -89,7 +102,7 @@ describe('a deadline that others have written', () => {
   it('A1 it ends a hold and a pre-stop hook', () => {
     const holding = new Life({ config: sidecarConfig({ gracePeriodMs: 30_000 }), peers: [alive('work')] }).signal(15);
     holding.see(alive('work'), stopping('a', START + 5_000)).pass(20_000);
-    assert.deepEqual(holding.signals, [[3_000, 15]]);
+    assert.equal(holding.sent, '3000 TERM');
     const config = mainConfig({ gracePeriodMs: 30_000, preStop: command('/bin/flush') });
     const hooked = new Life({ config, child: { actions: { '/bin/flush': ['never'] } }, peers: [] }).signal(15);
     hooked.see(stopping('a', START + 5_000)).pass(20_000);
@@ -122,7 +135,7 @@ describe('a deadline that others have written', () => {
     const life = new Life({ config, child: { on: { 15: 'ignores' } }, peers: [] }).signal(15);
     const { tombstone } = stopping('a', START + 5_000);
     life.see(dead('a', 0, { ...tombstone, ...dead('a', 0).tombstone, DiedMonotonic: START + 1 }));
-    assert.deepEqual(life.pass(8_000).signals, [[3_000, 15]]);
+    assert.equal(life.pass(8_000).sent, '3000 TERM');
   });
 });
 
@@ -139,3 +152,69 @@ function adopted(...peers: readonly PeerView[]): number | undefined {
   const config = mainConfig({ session: 'ours' });
   return endOfWaiting(config, stateAt(START, { stop, peers: peersOf(...peers) }))?.atMs;
 }
+
+const DEAF = { on: { 15: 'ignores' as const } };
+
+function asked(change: Partial<MemberConfig>): Life {
+  const config = mainConfig({ gracePeriodMs: 60_000, graceFloorMs: 10_000, ...change });
+  return new Life({ config, peers: [], child: DEAF }).pass(5_000).signal(15);
+}
+
+function heldBy(change: Partial<MemberConfig> = {}): Life {
+  const config = sidecarConfig({ gracePeriodMs: 60_000, graceFloorMs: 10_000, ...change });
+  return new Life({ config, peers: [alive('a')], child: DEAF }).pass(5_000).signal(15);
+}
+
+const signals = ({ done }: Life): readonly number[] =>
+  done.flatMap(({ effect }) => (effect.type === 'kill' ? [effect.signal] : []));
+
+describe('C3: a declared grace floor', () => {
+  it('ends a drain 2 s before the KILL that may come, and the command keeps what is left of its grace period', () => {
+    const life = asked({ drain: fixed(30_000) }).pass(7_999);
+    assert.deepEqual(signals(life), []);
+    assert.deepEqual(signals(life.pass(1)), [15]);
+    assert.deepEqual(signals(life.pass(51_000)), [15]);
+    assert.deepEqual(signals(life.pass(1_000)), [15, 9]);
+  });
+
+  it('ends an adaptive drain, which says so', () => {
+    const life = asked({ drain: { ...ADAPTIVE_DRAIN, maxMs: 30_000 } }).pass(8_000);
+    assert.deepEqual([signals(life), life.state.traffic?.ended], [[15], 'grace floor']);
+  });
+
+  it('ends the hold of a sidecar 1 s before the KILL, after the drain of its main', () => {
+    const life = heldBy().pass(8_999);
+    assert.deepEqual([signals(life), life.state.phase], [[], 'holding']);
+    assert.deepEqual(signals(life.pass(1)), [15]);
+  });
+
+  it('leaves a main half of a short one, and a sidecar a quarter', () => {
+    assert.deepEqual(signals(asked({ drain: fixed(5_000), graceFloorMs: 2_000 }).pass(999)), []);
+    assert.deepEqual(signals(asked({ drain: fixed(5_000), graceFloorMs: 2_000 }).pass(1_000)), [15]);
+    assert.deepEqual(signals(heldBy({ graceFloorMs: 2_000 }).pass(1_499)), []);
+    assert.deepEqual(signals(heldBy({ graceFloorMs: 2_000 }).pass(1_500)), [15]);
+  });
+
+  it('ends a pre-stop hook, and begins none when the drain has taken all of it', () => {
+    const preStop = { kind: 'sleep', ms: 30_000 } as const;
+    const begun = ({ state }: Life): number => state.chronicle.history.filter(({ Event }) => Event === 'hook').length;
+    const hook = asked({ preStop });
+    assert.deepEqual([signals(hook.pass(7_999)), begun(hook)], [[], 1]);
+    assert.deepEqual(signals(hook.pass(1)), [15]);
+    const late = asked({ preStop, drain: fixed(30_000) }).pass(8_000);
+    assert.deepEqual([signals(late), begun(late)], [[15], 0]);
+  });
+
+  it('counts from the request of the platform, not from that of sexton stop before it', () => {
+    const config = mainConfig({ gracePeriodMs: 60_000, graceFloorMs: 10_000, drain: fixed(50_000) });
+    const life = new Life({ config, peers: [], child: DEAF }).pass(5_000);
+    life.feed({ type: 'stopAsked', graceMs: undefined, among: undefined });
+    assert.deepEqual(signals(life.pass(20_000)), []);
+    assert.deepEqual(signals(life.signal(15).pass(7_999)), []);
+    assert.deepEqual(signals(life.pass(1)), [15]);
+  });
+
+  it('is none where none is declared', () => {
+    assert.deepEqual(signals(asked({ drain: fixed(30_000), graceFloorMs: undefined }).pass(29_999)), []);
+  });
+});
