@@ -40,7 +40,7 @@ describe('the evidence', () => {
     ]);
     assert.equal(
       evidence.Summary,
-      'stopped in 4.5 s (signal TERM): drain 2.0 s, pre-stop 300 ms, QUIT 2.0 s, TERM 250 ms, exit code 0, not forced, 25 s of grace left',
+      'stopped in 4.6 s (signal TERM): drain 2.0 s, pre-stop 300 ms, QUIT 2.0 s, TERM 250 ms, exit code 0, not forced, 25 s of grace left',
     );
     assert.deepEqual(
       [evidence.StopMs, evidence.GraceMs, evidence.GraceLeftMs, evidence.ForcedBy],
@@ -79,10 +79,9 @@ describe('the evidence', () => {
 
   it('of a command that ended by itself, was killed or ran out of memory does not speak of a stop', () => {
     const ended = testimony(main({}).pass(1_000).endChild(3));
-    assert.deepEqual(
-      [ended.Summary, ended.StopReason, ended.Phases],
-      ['ended by itself, exit code 3', undefined, undefined],
-    );
+    assert.equal(ended.Summary, 'ended by itself, exit code 3');
+    assert.equal(ended.StopReason, undefined);
+    assert.equal(ended.Phases, undefined);
     const killed = testimony(main({}).pass(1_000).killChild({ oom: false }));
     assert.equal(killed.Summary, 'killed by an unknown sender, ended by SIGKILL');
     const starved = testimony(main({}).pass(1_000).killChild({ oom: true }));

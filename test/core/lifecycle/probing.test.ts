@@ -135,13 +135,8 @@ describe('a startup probe', () => {
     ]);
     life.pass(1_001);
     assert.deepEqual(life.runsOf('startup'), [0, 1_000, 2_000]);
-    assert.deepEqual(
-      [life.runsOf('readiness'), life.runsOf('liveness')],
-      [
-        [2_000, 3_000],
-        [2_000, 3_000],
-      ],
-    );
+    assert.deepEqual(life.runsOf('readiness'), [2_000, 3_000]);
+    assert.deepEqual(life.runsOf('liveness'), [2_000, 3_000]);
   });
 
   it('N15 is what `Started` waits for; until then the member is starting', () => {

@@ -53,10 +53,9 @@ describe('a start gate on a process that is no member', () => {
       life.signal(SIGTERM);
       assert.deepEqual([life.exitedAtMs, life.exitCode, life.state.tasks], [5_000, 143, []]);
       const asked = life.runs.length;
-      assert.deepEqual(
-        [life.pass(60_000).runs.length, life.spawns, life.tombstone.Reason],
-        [asked, [], 'never-started'],
-      );
+      assert.deepEqual(life.pass(60_000).runs.length, asked);
+      assert.deepEqual(life.spawns, []);
+      assert.equal(life.tombstone.Reason, 'never-started');
     }
     const before = [{ type: 'signal', signal: SIGTERM, senderPid: 0, fromTerminal: false }] as const;
     assert.deepEqual(new Life({ config, child: istio('never'), queued: before }).runs, []);

@@ -38,10 +38,8 @@ describe('restart rules', () => {
   });
 
   it('R03 NotIn matches every code but those it names', () => {
-    assert.deepEqual(
-      [finalOf(0, { restartRules: [ON_FAILURE] }), finalOf(7, { restartRules: [ON_FAILURE] })],
-      [true, false],
-    );
+    assert.equal(finalOf(0, { restartRules: [ON_FAILURE] }), true);
+    assert.equal(finalOf(7, { restartRules: [ON_FAILURE] }), false);
     const neither: RestartRule = { action: 'restart', codes: [0, 3], except: true };
     assert.deepEqual([finalOf(3, { restartRules: [neither] }), finalOf(4, { restartRules: [neither] })], [true, false]);
   });
