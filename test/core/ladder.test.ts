@@ -4,7 +4,7 @@ import type { MemberConfig } from '../../src/core/config.ts';
 import { forwardTable, ladderOf, translate } from '../../src/core/ladder.ts';
 import { reduce } from '../../src/core/lifecycle/lifecycle.ts';
 import { instant, mainConfig, START, sidecarConfig } from './helpers.ts';
-import { Life } from './life.ts';
+import { Life, main } from './life.ts';
 
 const LADDER = [
   { signal: 15, forMs: 20_000 },
@@ -25,15 +25,15 @@ describe('the ladder', () => {
   });
 
   it('a stop signal that is dropped asks for nothing, but with a declared ladder it is only replaced', () => {
-    const dropped = new Life({ config: mainConfig({ signals: { 15: 'drop' } }), peers: [] }).signal(15).pass(60_000);
+    const dropped = new Life(main({ signals: { 15: 'drop' } })).signal(15).pass(60_000);
     assert.deepEqual([dropped.phase, dropped.signals], ['running', []]);
     const ladder = [{ signal: 3, forMs: undefined }];
-    const replaced = new Life({ config: mainConfig({ signals: { 15: 'drop' }, ladder }), peers: [] }).signal(15);
+    const replaced = new Life(main({ signals: { 15: 'drop' }, ladder })).signal(15);
     assert.equal(replaced.sent, '0 QUIT');
   });
 
   it('each rung comes in its time, once', () => {
-    const life = new Life({ config: mainConfig({ ladder: LADDER }), child: DEAF, peers: [] }).pass(1_000).signal(15);
+    const life = new Life(main({ ladder: LADDER }, DEAF)).pass(1_000).signal(15);
     life.passUntilGone();
     assert.equal(life.sent, '1000 TERM, 21000 INT, 26000 KILL');
     assert.equal(life.exitCode, 137);
@@ -52,20 +52,20 @@ describe('the ladder', () => {
   });
 
   it('an undeclared grace period never ends in our KILL', () => {
-    const life = new Life({ config: mainConfig(), child: DEAF, peers: [] }).signal(15).pass(3_600_000);
+    const life = new Life(main({}, DEAF)).signal(15).pass(3_600_000);
     assert.deepEqual([life.signals, life.phase], [[[0, 15]], 'stopping']);
   });
 
   it('a second stop request goes to the next rung, and sends no signal twice', () => {
-    const life = new Life({ config: mainConfig({ ladder: LADDER }), child: DEAF, peers: [] });
+    const life = new Life(main({ ladder: LADDER }, DEAF));
     life.signal(15).pass(1_000).signal(15);
     assert.equal(life.sent, '0 TERM, 1000 INT');
-    const alone = new Life({ config: mainConfig(), child: DEAF, peers: [] }).signal(15).signal(15).signal(15);
+    const alone = new Life(main({}, DEAF)).signal(15).signal(15).signal(15);
     assert.equal(alone.sent, '0 TERM');
   });
 
   it('the third interrupt from a terminal is KILL; one that nobody typed is not', () => {
-    const life = new Life({ config: mainConfig(), child: DEAF, peers: [] });
+    const life = new Life(main({}, DEAF));
     life.signal(2, { terminal: true }).signal(2, { terminal: true });
     assert.equal(life.sent, '0 INT');
     assert.equal(life.fork().signal(2).sent, '0 INT');
@@ -73,7 +73,7 @@ describe('the ladder', () => {
   });
 
   it('KILL is sent once though more interrupts come before the child is reaped', () => {
-    const life = new Life({ config: mainConfig(), child: DEAF, peers: [] });
+    const life = new Life(main({}, DEAF));
     const interrupt = {
       type: 'signal',
       at: instant(START),
@@ -91,19 +91,19 @@ describe('the ladder', () => {
   });
 
   it('K12 a Ctrl-C that reaches sexton reaches the child once', () => {
-    const life = new Life({ config: mainConfig(), child: DEAF, peers: [] }).signal(2, { terminal: true }).pass(60_000);
+    const life = new Life(main({}, DEAF)).signal(2, { terminal: true }).pass(60_000);
     assert.equal(life.sent, '0 INT');
   });
 
   it('word of the group of an earlier child ends nobody', () => {
-    const life = new Life({ config: mainConfig(), child: { leaves: 15 }, peers: [] }).endChild(0);
+    const life = new Life(main({}, { leaves: 15 })).endChild(0);
     life.feed({ type: 'groupGone', id: 7, strays: 0 });
     assert.equal(life.exitCode, undefined);
     assert.equal(life.passUntilGone().exitedAtMs, 15);
   });
 
   it('a rest that was told already is not told again when the stop request comes', () => {
-    const life = new Life({ config: mainConfig(), child: { ...DEAF, leaves: 'untilKilled' }, peers: [] });
+    const life = new Life(main({}, { ...DEAF, leaves: 'untilKilled' }));
     life.endChild(0).pass(1_000).signal(15).pass(1_000);
     assert.equal(life.sent, '20 TERM');
   });
@@ -145,7 +145,7 @@ describe('the signals that are passed on', () => {
   });
 
   it('a real-time signal may be a stop request', () => {
-    const life = new Life({ config: mainConfig({ stopSignals: [37], signals: { 37: 15 } }), child: DEAF, peers: [] });
+    const life = new Life(main({ stopSignals: [37], signals: { 37: 15 } }, DEAF));
     life.signal(15).signal(37);
     assert.equal(life.sent, '0 TERM, 0 TERM');
     assert.equal(life.tombstone.StopReason, 'signal RTMIN+3');

@@ -12,7 +12,7 @@ import type { Effect, Event } from '../../src/core/state/events.ts';
 import type { PeerView } from '../../src/core/state/peer.ts';
 import { initialState, type State } from '../../src/core/state/state.ts';
 import { readMemo, writeMemo } from '../../src/runtime/memo.ts';
-import { BOOT, HOST_ID, instant, START } from './helpers.ts';
+import { alive, BOOT, HOST_ID, instant, mainConfig, START, sidecarConfig } from './helpers.ts';
 import { type ChildScript, type EventOf, nameOf, ScriptedHost } from './host.ts';
 
 export type { ChildScript, EventOf, Reaction } from './host.ts';
@@ -27,6 +27,16 @@ export interface LifeOptions {
   /** What comes before `booted`: init's queue. */
   readonly queued?: readonly EventOf[];
   readonly observe?: ((step: Step) => void) | undefined;
+}
+
+/** A main in an empty graveyard. */
+export function main(change: Partial<MemberConfig> = {}, child: ChildScript = {}): LifeOptions {
+  return { config: mainConfig(change), child, peers: [] };
+}
+
+/** A sidecar beside a living main, `work`. */
+export function sidecar(change: Partial<MemberConfig> = {}, child: ChildScript = {}): LifeOptions {
+  return { config: sidecarConfig(change), child, peers: [alive('work')] };
 }
 
 /** One reduction. */

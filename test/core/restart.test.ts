@@ -4,7 +4,7 @@ import { statusTable } from '../../src/cli/commands/status.ts';
 import type { RestartMode, RestartPolicy } from '../../src/core/config.ts';
 import { backoffAfter, wantsRestart } from '../../src/core/restart.ts';
 import { alive, dead, fixed, mainConfig, sidecarConfig } from './helpers.ts';
-import { Life } from './life.ts';
+import { Life, sidecar } from './life.ts';
 
 const NOW = { ms: Date.parse('2027-01-15T09:00:00Z'), mono: 0, boot: 'boot-1' };
 
@@ -56,7 +56,7 @@ describe('how long until the next life', () => {
 
 describe('restarts in a life', () => {
   it('A11 `Born` is when the command was first started in this container, also after a restart in place', () => {
-    const life = new Life({ config: sidecarConfig({ gracePeriodMs: 60_000 }), peers: [alive('work')] });
+    const life = new Life(sidecar({ gracePeriodMs: 60_000 }));
     const { Born = '' } = life.tombstone;
     assert.equal(Born, life.tombstone.Started);
     life.pass(5_000).signal(15).pass(16_000).endChild(1).pass(1_000);
@@ -67,7 +67,7 @@ describe('restarts in a life', () => {
   });
 
   it('A11 between two lives a member is not called started', () => {
-    const life = new Life({ config: sidecarConfig(), peers: [alive('work')] }).pass(5_000).endChild(1).pass(50);
+    const life = new Life(sidecar()).pass(5_000).endChild(1).pass(50);
     const { Phase, Started, Healthy } = life.tombstone;
     assert.deepEqual([Phase, Started, Healthy], ['backoff', undefined, undefined]);
     assert.match(
@@ -78,7 +78,7 @@ describe('restarts in a life', () => {
 
   it('N12 a sidecar that ends again and again is restarted with growing pauses while its main lives', () => {
     for (const code of [0, 1]) {
-      const life = new Life({ config: sidecarConfig(), child: { endsAfterMs: 1_000, code }, peers: [alive('work')] });
+      const life = new Life(sidecar({}, { endsAfterMs: 1_000, code }));
       assert.deepEqual(life.pass(8_000).spawns, [0, 1_100, 2_300, 3_700, 5_500]);
       assert.equal(life.tombstone.Restarts, 4);
       life.see(dead('work', 0)).passUntilGone();
@@ -163,7 +163,7 @@ describe('restarts in a life', () => {
   });
 
   it('a long life in between starts the pauses over', () => {
-    const life = new Life({ config: sidecarConfig(), peers: [alive('work')] });
+    const life = new Life(sidecar());
     for (const ms of [0, 100, 200]) life.pass(ms).endChild(1);
     life
       .pass(400 + 60_000)

@@ -2,22 +2,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { MemberConfig } from '../../../src/core/config.ts';
 import { EXIT } from '../../../src/core/exit.ts';
 import { type Evidence, formatEvidence, MAX_EVIDENCE_BYTES } from '../../../src/core/format/evidence.ts';
 import { evidenceOf } from '../../../src/core/lifecycle/record.ts';
 import { peers } from '../arbitraries.ts';
 import { anything, member, performAny, script } from '../arbitraries-actions.ts';
 import { alive, command, dead, fixed, mainConfig, probes, sidecarConfig } from '../helpers.ts';
-import { type ChildScript, Life } from '../life.ts';
+import { type ChildScript, Life, main } from '../life.ts';
 import '../../helpers/seeded.ts';
 
 function testimony(life: Life): Evidence {
   return evidenceOf(life.config, life.passUntilGone().state);
-}
-
-function main(child: ChildScript, change: Partial<MemberConfig> = {}): Life {
-  return new Life({ config: mainConfig(change), peers: [], child });
 }
 
 describe('the evidence', () => {
@@ -31,7 +26,7 @@ describe('the evidence', () => {
       on: { 3: 'ignores', 15: { afterMs: 250, code: 0 } },
       actions: { pre: [{ afterMs: 300, ok: true }] },
     };
-    const evidence = testimony(main(child, change).pass(5_000).signal(15));
+    const evidence = testimony(new Life(main(change, child)).pass(5_000).signal(15));
     assert.deepEqual(evidence.Phases, [
       { Phase: 'drain', Ms: 2_000 },
       { Phase: 'pre-stop', Ms: 300 },
@@ -49,9 +44,7 @@ describe('the evidence', () => {
   });
 
   it('of a stop in which a life that had failed was killed, and the next one ended by itself, says that it was not forced', () => {
-    const { config, state } = main({ on: { 15: { afterMs: 250, code: 0 } } })
-      .signal(15)
-      .passUntilGone();
+    const { config, state } = new Life(main({}, { on: { 15: { afterMs: 250, code: 0 } } })).signal(15).passUntilGone();
     const earlier = [
       { name: 'ladder', signal: 9, sinceMs: 0 },
       { name: 'hold', sinceMs: 1 },
@@ -61,30 +54,24 @@ describe('the evidence', () => {
   });
 
   it('of a stop that only KILL has ended says whose it was, and that the time was over', () => {
-    const late = testimony(
-      main({ on: { 15: 'ignores' } }, { gracePeriodMs: 10_000 })
-        .pass(1_000)
-        .signal(15),
-    );
+    const late = testimony(new Life(main({ gracePeriodMs: 10_000 }, { on: { 15: 'ignores' } })).pass(1_000).signal(15));
     assert.deepEqual([late.ForcedBy, late.Signal, late.ExitCode, late.GraceLeftMs], ['sexton', 'SIGKILL', 137, 500]);
     assert.match(
       late.Summary,
       /^stopped in 9\.5 s \(signal TERM\): TERM 9\.5 s, KILL 0 ms, ended by SIGKILL, killed by sexton, /,
     );
-    const other = main({ on: { 15: 'ignores' } }, { gracePeriodMs: 10_000 })
-      .signal(15)
-      .pass(100);
+    const other = new Life(main({ gracePeriodMs: 10_000 }, { on: { 15: 'ignores' } })).signal(15).pass(100);
     assert.equal(testimony(other.killChild({ oom: false })).ForcedBy, 'an unknown sender');
   });
 
   it('of a command that ended by itself, was killed or ran out of memory does not speak of a stop', () => {
-    const ended = testimony(main({}).pass(1_000).endChild(3));
+    const ended = testimony(new Life(main()).pass(1_000).endChild(3));
     assert.equal(ended.Summary, 'ended by itself, exit code 3');
     assert.equal(ended.StopReason, undefined);
     assert.equal(ended.Phases, undefined);
-    const killed = testimony(main({}).pass(1_000).killChild({ oom: false }));
+    const killed = testimony(new Life(main()).pass(1_000).killChild({ oom: false }));
     assert.equal(killed.Summary, 'killed by an unknown sender, ended by SIGKILL');
-    const starved = testimony(main({}).pass(1_000).killChild({ oom: true }));
+    const starved = testimony(new Life(main()).pass(1_000).killChild({ oom: true }));
     assert.deepEqual([starved.Summary, starved.OomKills], ['killed by the OOM killer, ended by SIGKILL', 1]);
   });
 
@@ -137,14 +124,14 @@ describe('the evidence', () => {
 
   it('of a stop that the supervisor hears of at once begins with what it waits for', () => {
     const child: ChildScript = { on: { 15: { afterMs: 100, code: 0 } } };
-    const life = main(child, { drain: fixed(2_000) }).pass(60_000);
+    const life = new Life(main({ drain: fixed(2_000) }, child)).pass(60_000);
     life.loseSupervisor().feed({ type: 'booted' }).pass(18).signal(15).pass(18).see();
     assert.deepEqual(testimony(life).Phases?.[0], { Phase: 'drain', Ms: 2_000 });
   });
 
   it('of sexton stop with a grace period of its own has that one', () => {
     const evidence = testimony(
-      main({ on: { 15: { afterMs: 2_000, code: 0 } } }, { gracePeriodMs: 20_000 })
+      new Life(main({ gracePeriodMs: 20_000 }, { on: { 15: { afterMs: 2_000, code: 0 } } }))
         .pass(1_000)
         .askToStop(10_000),
     );
@@ -154,10 +141,10 @@ describe('the evidence', () => {
   it('of a stop that another signal hurried says when, and of one that it did not hurry says nothing', () => {
     const child: ChildScript = { on: { 15: { afterMs: 100, code: 0 } } };
     const drains = { drain: fixed(30_000), gracePeriodMs: 60_000 };
-    const hurried = testimony(main(child, drains).pass(1_000).signal(15).pass(15_000).signal(2));
+    const hurried = testimony(new Life(main(drains, child)).pass(1_000).signal(15).pass(15_000).signal(2));
     assert.deepEqual(hurried.Hurried, { Signal: 'SIGINT', AfterMs: 15_000 });
     assert.match(hurried.Summary, /: drain 15 s, TERM 100 ms, hurried by another INT after 15 s, exit code 0,/);
-    const same = testimony(main(child, drains).pass(1_000).signal(15).pass(100).signal(15));
+    const same = testimony(new Life(main(drains, child)).pass(1_000).signal(15).pass(100).signal(15));
     assert.equal(same.Hurried, undefined);
   });
 
@@ -199,19 +186,19 @@ describe('the evidence', () => {
 
   it('of a command that was never started says why', () => {
     const gate = { name: 'db', condition: 'healthy', optional: false } as const;
-    const timedOut = testimony(main({}, { startAfter: [gate], startTimeoutMs: 1_000 }));
+    const timedOut = testimony(new Life(main({ startAfter: [gate], startTimeoutMs: 1_000 })));
     assert.equal(timedOut.ExitCode, EXIT.sexton);
     assert.match(
       timedOut.Summary,
       /^never started: timed out waiting for db=healthy \(no member db has been seen\), exit code 125$/,
     );
-    const stopped = testimony(main({}, { startAfter: [gate] }).signal(15));
+    const stopped = testimony(new Life(main({ startAfter: [gate] })).signal(15));
     assert.equal(stopped.Summary, 'never started: stopped before (signal TERM), exit code 143');
-    assert.equal(testimony(main({ errno: 'ENOENT' })).Summary, 'never started: ENOENT, exit code 127');
+    assert.equal(testimony(new Life(main({}, { errno: 'ENOENT' }))).Summary, 'never started: ENOENT, exit code 127');
   });
 
   it('outlives the supervisor', () => {
-    const life = main({ on: { 15: { afterMs: 3_000, code: 0 } } }, { drain: fixed(1_000) })
+    const life = new Life(main({ drain: fixed(1_000) }, { on: { 15: { afterMs: 3_000, code: 0 } } }))
       .signal(15)
       .pass(2_000);
     const evidence = testimony(life.loseSupervisor().feed({ type: 'booted' }));
@@ -222,7 +209,7 @@ describe('the evidence', () => {
   });
 
   it('stands in the history of the tombstone and in the line of the log that tells of the death', () => {
-    const life = main({}).pass(1_000).endChild(0).passUntilGone();
+    const life = new Life(main()).pass(1_000).endChild(0).passUntilGone();
     const entry = life.tombstone.History?.find(({ Event }) => Event === 'over');
     assert.equal(entry?.Summary, 'ended by itself, exit code 0');
     const lines = life.done.flatMap(({ effect }) =>

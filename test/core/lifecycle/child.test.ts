@@ -9,7 +9,7 @@ import { hostKillAtMs } from '../../../src/core/pod/deadline.ts';
 import { initialState, type State } from '../../../src/core/state/state.ts';
 import { BOOT, HOST_ID, instant, mainConfig, START } from '../helpers.ts';
 import type { EventOf } from '../host.ts';
-import { Life } from '../life.ts';
+import { Life, main } from '../life.ts';
 
 const OVERTAKEN = { type: 'spawnFailed', id: 1, errno: 'ECANCELED' } as const;
 const TERM = { type: 'signal', signal: 15, senderPid: 0, fromTerminal: false } as const;
@@ -50,7 +50,7 @@ describe('a start that a stop request has overtaken', () => {
   });
 
   it('A5 leaves a life between two others as it was: the exit code is that of the last', () => {
-    const life = new Life({ config: mainConfig({ restart: 'always' }), peers: [] });
+    const life = new Life(main({ restart: 'always' }));
     life.endChild(3);
     const { untilMs } = life.state.child.is === 'backoff' ? life.state.child : { untilMs: 0 };
     const config = mainConfig({ restart: 'always' });
@@ -70,7 +70,7 @@ describe('the KILL of the host', () => {
     assert.equal(hostKillAtMs(new Life({ config, peers: [] }).state), undefined);
     const deaf = { on: { 15: 'ignores' } } as const;
     assert.equal(hostKillAtMs(new Life({ config, child: deaf, peers: [] }).signal(15).state), START + 10_000);
-    assert.equal(hostKillAtMs(new Life({ config: mainConfig(), child: deaf, peers: [] }).signal(15).state), undefined);
+    assert.equal(hostKillAtMs(new Life(main({}, deaf)).signal(15).state), undefined);
   });
 
   it('A3 counts as our own: the death is one at the deadline, and no other KILL follows', () => {

@@ -4,19 +4,15 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { MemberConfig } from '../../../src/core/config.ts';
-import { alive, mainConfig, probes, sidecarConfig } from '../helpers.ts';
+import { alive, probes, sidecarConfig } from '../helpers.ts';
 import type { ChildScript } from '../host.ts';
-import { Life } from '../life.ts';
+import { Life, main } from '../life.ts';
 
 const LADDER = [
   { signal: 15, forMs: 400 },
   { signal: 2, forMs: 300 },
   { signal: 9, forMs: undefined },
 ];
-function main(child: ChildScript, change: Partial<MemberConfig> = {}): Life {
-  return new Life({ config: mainConfig(change), peers: [], child });
-}
 
 /** Others of its group, and one that has left the group, that end only by KILL, by themselves, or not at all. */
 const UNTIL_KILLED: readonly ChildScript[] = [{ leaves: 'untilKilled' }, { stray: 'untilKilled' }];
@@ -29,27 +25,23 @@ describe('leftovers of an ended command', () => {
 
   it('leftovers that end by themselves within 20 ms are sent nothing', () => {
     for (const left of BRIEF) {
-      const life = main(left).pass(1_000).endChild(0).passUntilGone();
+      const life = new Life(main({}, left)).pass(1_000).endChild(0).passUntilGone();
       assert.deepEqual([all(life), life.exitedAtMs], ['', 1_019]);
     }
   });
 
   it('leftovers get rung after rung and then KILL, and the container exits with the code of the child', () => {
     for (const left of UNTIL_KILLED) {
-      const life = main({ ...DEAF, ...left }, { ladder: LADDER })
-        .endChild(4)
-        .passUntilGone();
+      const life = new Life(main({ ladder: LADDER }, { ...DEAF, ...left })).endChild(4).passUntilGone();
       assert.deepEqual([all(life), life.exitCode, life.exitedAtMs], ['20 TERM, 420 INT, 720 KILL', 4, 720]);
-      const plain = main({ ...DEAF, ...left })
-        .endChild(4)
-        .passUntilGone();
+      const plain = new Life(main({}, { ...DEAF, ...left })).endChild(4).passUntilGone();
       assert.equal(all(plain), '20 TERM, 30020 KILL');
     }
   });
 
   it('leftovers that survive KILL are given up after 2 s, in a stop in time to write the death', () => {
     for (const left of UNKILLABLE) {
-      const life = main({ ...DEAF, ...left }, { gracePeriodMs: 5_000 });
+      const life = new Life(main({ gracePeriodMs: 5_000 }, { ...DEAF, ...left }));
       const alone = life.fork().endChild(0).passUntilGone();
       assert.deepEqual([alone.exitedAtMs, alone.exitCode], [20 + 5_000 + 2_000, 0]);
       assert.ok(alone.logs.includes('warn: some of its processes survived KILL: they are waited for no longer'));
@@ -61,14 +53,14 @@ describe('leftovers of an ended command', () => {
 
 describe('strays', () => {
   it('that leave when they are asked to get the first rung, and the container ends with the child’s code', () => {
-    const life = main({ stray: 'untilAsked' }, { ladder: LADDER }).pass(1_000).endChild(4).passUntilGone();
+    const life = new Life(main({ ladder: LADDER }, { stray: 'untilAsked' })).pass(1_000).endChild(4).passUntilGone();
     assert.deepEqual([life.sweeps, life.signals], [[[1_020, 15]], []]);
     assert.deepEqual([life.exitCode, life.exitedAtMs, life.tombstone.Reason], [4, 1_020, 'error']);
   });
 
   it('of a child that was stopped get the signal that its group got, once the group is empty', () => {
     const child: ChildScript = { stray: 'untilKilled', on: { 15: { afterMs: 200, code: 0 } }, leaves: 50 };
-    const life = main(child, { gracePeriodMs: 10_000 }).pass(1_000).signal(15).passUntilGone();
+    const life = new Life(main({ gracePeriodMs: 10_000 }, child)).pass(1_000).signal(15).passUntilGone();
     assert.equal(life.sent, '1000 TERM');
     assert.equal(life.swept, '1250 TERM, 10500 KILL');
     assert.deepEqual([life.exitCode, life.exitedAtMs, life.tombstone.Reason], [0, 10_500, 'stopped']);
@@ -76,28 +68,28 @@ describe('strays', () => {
 
   it('of a child that was killed are killed', () => {
     const child: ChildScript = { stray: 'untilKilled', on: { 15: 'ignores' } };
-    const life = main(child, { gracePeriodMs: 10_000 }).signal(15).passUntilGone();
+    const life = new Life(main({ gracePeriodMs: 10_000 }, child)).signal(15).passUntilGone();
     assert.deepEqual([life.sweeps, life.exitCode, life.exitedAtMs], [[[9_500, 9]], 137, 9_500]);
   });
 
   it('that outlive KILL hold a restart of the pod up for 2 s, whatever is left until the deadline', () => {
     const child: ChildScript = { stray: 'unkillable', on: { 15: 'ignores' } };
     const ask = { by: 'a test', graceMs: undefined, among: undefined, byRule: undefined };
-    const life = main(child, { gracePeriodMs: 5_000 });
+    const life = new Life(main({ gracePeriodMs: 5_000 }, child));
     life.feed({ type: 'restartAsked', ask: { ...ask, requestedMs: life.nowMs } }).pass(10_000);
     assert.deepEqual([life.sweeps, life.spawns], [[[4_750, 9]], [0, 6_750]]);
   });
 
   it('do not keep the next life waiting for more than 2 s', () => {
-    const life = main({ stray: 'untilKilled' }, { restart: 'always' }).endChild(1).pass(2_120);
+    const life = new Life(main({ restart: 'always' }, { stray: 'untilKilled' })).endChild(1).pass(2_120);
     assert.equal(life.swept, '20 TERM, 2020 KILL');
     assert.deepEqual(life.spawns, [0, 2_120]);
   });
 
   it('are heard of by their own event only, and only while they are waited for', () => {
-    const life = main({ leaves: 'untilKilled' }).endChild(0).pass(5);
+    const life = new Life(main({}, { leaves: 'untilKilled' })).endChild(0).pass(5);
     assert.equal(life.feed({ type: 'straysGone' }).exitCode, undefined);
-    const late = main({ stray: 'untilKilled' }).endChild(0).pass(5);
+    const late = new Life(main({}, { stray: 'untilKilled' })).endChild(0).pass(5);
     assert.equal(late.feed({ type: 'groupGone', id: 1, strays: 0 }).exitCode, undefined);
     assert.equal(late.feed({ type: 'straysGone' }).exitCode, 0);
   });
@@ -108,7 +100,7 @@ describe('strays', () => {
       { signal: 15, forMs: 60_000 },
       { signal: 2, forMs: undefined },
     ];
-    const life = main(child, { ladder }).signal(15).pass(1_000).signal(15);
+    const life = new Life(main({ ladder }, child)).signal(15).pass(1_000).signal(15);
     assert.equal(life.swept, '0 TERM, 1000 INT');
   });
 });
@@ -117,28 +109,26 @@ describe('the kill of a child', () => {
   const by = (life: Life): unknown => life.tombstone.History?.find(({ Event }) => Event === 'exited')?.By;
 
   it('J17 by the kernel for want of memory is told as such, with 137', () => {
-    const life = main({}).pass(100).killChild({ oom: true });
+    const life = new Life(main()).pass(100).killChild({ oom: true });
     assert.deepEqual([by(life), life.tombstone.Reason, life.tombstone.Signal], ['OOM killer', 'oom', 'SIGKILL']);
     assert.equal(life.exitCode, 137);
     assert.ok(life.logs.some((line) => line.startsWith('error: exited')));
   });
 
   it('by somebody else is told apart from ours', () => {
-    const life = main({}).pass(100).killChild({ oom: false });
+    const life = new Life(main()).pass(100).killChild({ oom: false });
     assert.deepEqual([by(life), life.tombstone.Reason, life.exitCode], ['an unknown sender', 'killed', 137]);
-    const ours = main({ on: { 15: 'ignores' } }, { gracePeriodMs: 1_000 })
-      .signal(15)
-      .passUntilGone();
+    const ours = new Life(main({ gracePeriodMs: 1_000 }, { on: { 15: 'ignores' } })).signal(15).passUntilGone();
     assert.deepEqual([by(ours), ours.tombstone.Reason, ours.exitCode], ['sexton', 'killed', 137]);
   });
 
   it('by us stays ours though the OOM killer was at work at that time', () => {
-    const life = main({ on: { 15: 'ignores' } }, { gracePeriodMs: 2_000, ladder: [{ signal: 9, forMs: undefined }] });
+    const life = new Life(
+      main({ gracePeriodMs: 2_000, ladder: [{ signal: 9, forMs: undefined }] }, { on: { 15: 'ignores' } }),
+    );
     const state = life.feed({ type: 'signal', signal: 15, senderPid: 0, fromTerminal: false }).state;
     assert.equal(state.child.is, 'gone');
-    const other = main({ on: { 15: 'ignores' } }, { gracePeriodMs: 2_000 })
-      .signal(15)
-      .pass(1_899);
+    const other = new Life(main({ gracePeriodMs: 2_000 }, { on: { 15: 'ignores' } })).signal(15).pass(1_899);
     other.state = {
       ...other.state,
       climb: { ...other.state.climb, why: 'stop', rung: 0, sinceMs: 0, killAtMs: undefined, killed: true },
@@ -148,7 +138,7 @@ describe('the kill of a child', () => {
   });
 
   it('for want of memory while it was stopping is still told', () => {
-    const life = main({ on: { 15: 'ignores' } }, { gracePeriodMs: 9_000 })
+    const life = new Life(main({ gracePeriodMs: 9_000 }, { on: { 15: 'ignores' } }))
       .signal(15)
       .pass(100)
       .killChild({ oom: true });
@@ -162,7 +152,7 @@ describe('the kill of a child', () => {
   });
 
   it('by init at the deadline, heard of late: nothing has survived it, and no other life begins before its group is gone', () => {
-    const life = main({ on: { 15: 'ignores' } }, { gracePeriodMs: 5_000 });
+    const life = new Life(main({ gracePeriodMs: 5_000 }, { on: { 15: 'ignores' } }));
     const ask = { requestedMs: life.nowMs, by: 'a test', graceMs: undefined, among: undefined, byRule: undefined };
     life.feed({ type: 'restartAsked', ask });
     life.nowMs += 9_000;
@@ -175,6 +165,6 @@ describe('the kill of a child', () => {
   });
 
   it('with another signal says nothing of who did it', () => {
-    assert.equal(by(main({}).signal(15)), undefined);
+    assert.equal(by(new Life(main()).signal(15)), undefined);
   });
 });

@@ -6,7 +6,7 @@ import type { AdaptiveDrain, MemberConfig } from '../../../src/core/config.ts';
 import type { SteadyPace } from '../../../src/core/state/state.ts';
 import { config as anyConfig, child, perform, schedule } from '../arbitraries.ts';
 import { ADAPTIVE_DRAIN, alive, asJson, command, dead, fixed, mainConfig, revived, sidecarConfig } from '../helpers.ts';
-import { Life } from '../life.ts';
+import { Life, main } from '../life.ts';
 import '../../helpers/seeded.ts';
 
 const DEAF = { on: { 15: 'ignores' as const } };
@@ -167,7 +167,7 @@ describe('the adaptive drain', () => {
     const before = asJson(life.state);
     seen(life, 1, { connections: 99 }).feed({ type: 'trafficUnavailable', why: 'late' });
     assert.deepEqual(asJson(life.state), before);
-    const never = new Life({ config: mainConfig({ drain: ADAPTIVE_DRAIN }), peers: [] });
+    const never = new Life(main({ drain: ADAPTIVE_DRAIN }));
     assert.equal(seen(never, 1).state.traffic, undefined);
   });
 

@@ -4,21 +4,21 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MemberConfig, RestartMode } from '../../../src/core/config.ts';
-import { alive, command, mainConfig, probes, sidecarConfig } from '../helpers.ts';
+import { alive, command, probes, sidecarConfig } from '../helpers.ts';
 import type { ChildScript, Run } from '../host.ts';
-import { Life } from '../life.ts';
+import { Life, type LifeOptions, main } from '../life.ts';
 
 const OK: Run = { afterMs: 0, ok: true };
 const BAD: Run = { afterMs: 0, ok: false };
 
-function main(change: Partial<MemberConfig>, child: ChildScript): Life {
-  return new Life({ config: mainConfig({ restart: 'always', ...change }), peers: [], child });
+function always(change: Partial<MemberConfig>, child: ChildScript): LifeOptions {
+  return main({ restart: 'always', ...change }, child);
 }
 
 describe('a child whose liveness probe fails', () => {
   it('N17 gets pre-stop, then the ladder, then another life after a backoff', () => {
     const child = { actions: { liveness: [OK, BAD, BAD, BAD, OK], bye: [{ afterMs: 400, ok: true }] as const } };
-    const life = main({ ...probes({ liveness: {} }), preStop: command('bye') }, child).pass(2_999);
+    const life = new Life(always({ ...probes({ liveness: {} }), preStop: command('bye') }, child)).pass(2_999);
     assert.deepEqual([life.phase, life.signals], ['running', []]);
     life.pass(1);
     assert.deepEqual([life.phase, life.runsOf('bye'), life.signals], ['stopping', [3_000], []]);
@@ -31,7 +31,7 @@ describe('a child whose liveness probe fails', () => {
 
   it('says in its tombstone what it is stopped for, and nothing of it in the next life', () => {
     const child = { actions: { liveness: [BAD] }, on: { 15: { afterMs: 1_000, code: 0 } } };
-    const life = main(probes({ liveness: { failures: 1 } }), child);
+    const life = new Life(always(probes({ liveness: { failures: 1 } }), child));
     const { StopReason, StopRequested, Phase, Deadline } = life.tombstone;
     assert.deepEqual(
       [StopReason, StopRequested !== undefined, Phase, Deadline],
@@ -47,7 +47,9 @@ describe('a child whose liveness probe fails', () => {
       [undefined, undefined, 30_000],
     ] as const) {
       const child = { actions: { liveness: [BAD] }, on: { 15: 'ignores' } } as const;
-      const life = main({ ...probes({ liveness: { failures: 1, graceMs } }), gracePeriodMs, restart: 'never' }, child);
+      const life = new Life(
+        always({ ...probes({ liveness: { failures: 1, graceMs } }), gracePeriodMs, restart: 'never' }, child),
+      );
       const expected = [[0, 15], [killAt, 9]]; // biome-ignore format: two signals
       assert.deepEqual([life.passUntilGone().signals, life.exitCode], [expected, 137]);
     }
@@ -60,7 +62,9 @@ describe('a child whose liveness probe fails', () => {
       { signal: 9, forMs: undefined },
     ];
     const child = { actions: { liveness: [BAD] }, on: { 3: 'ignores', 15: 'ignores' } } as const;
-    const life = main({ ...probes({ liveness: { failures: 1 } }), ladder, restart: 'never' }, child).passUntilGone();
+    const life = new Life(
+      always({ ...probes({ liveness: { failures: 1 } }), ladder, restart: 'never' }, child),
+    ).passUntilGone();
     assert.equal(life.sent, '0 QUIT, 500 TERM, 1200 KILL');
   });
 
@@ -70,14 +74,16 @@ describe('a child whose liveness probe fails', () => {
       [3_000, 1_500],
     ] as const) {
       const child: ChildScript = { actions: { liveness: [BAD], bye: ['never'] } };
-      const life = main({ ...probes({ liveness: { failures: 1, graceMs } }), preStop: command('bye') }, child).pass(at);
+      const life = new Life(
+        always({ ...probes({ liveness: { failures: 1, graceMs } }), preStop: command('bye') }, child),
+      ).pass(at);
       assert.deepEqual([life.runsOf('bye'), life.endsOf('bye'), life.signals], [[0], [at], [[at, 15]]]);
     }
   });
 
   it('is not failed a second time while it is being ended', () => {
     const child = { actions: { liveness: [BAD] }, on: { 15: { afterMs: 9_000, code: 0 } } };
-    const life = main(probes({ liveness: { failures: 1 }, readiness: {} }), child).pass(8_000);
+    const life = new Life(always(probes({ liveness: { failures: 1 }, readiness: {} }), child)).pass(8_000);
     assert.deepEqual([life.runsOf('liveness'), life.signals], [[0], [[0, 15]]]);
     assert.equal(life.runsOf('readiness').length, 9);
     assert.equal(life.tombstone.History?.filter(({ Event }) => Event === 'failing').length, 1);
@@ -87,7 +93,9 @@ describe('a child whose liveness probe fails', () => {
 describe('a child whose startup probe fails', () => {
   it('N16, N07 gets pre-stop, ladder and another life, again and again with growing pauses', () => {
     const child = { actions: { startup: [BAD] } };
-    const life = main({ ...probes({ startup: { failures: 2 } }), preStop: command('bye') }, child).pass(5_000);
+    const life = new Life(always({ ...probes({ startup: { failures: 2 } }), preStop: command('bye') }, child)).pass(
+      5_000,
+    );
     assert.deepEqual(life.spawns, [0, 1_100, 2_300, 3_700]);
     assert.deepEqual(life.runsOf('bye'), [1_000, 2_100, 3_300, 4_700]);
     assert.deepEqual([life.tombstone.Started, life.tombstone.LastReason], [undefined, 'stopped']);
@@ -95,7 +103,7 @@ describe('a child whose startup probe fails', () => {
 
   it('N29 and in its next life does not is up like any other', () => {
     const child = { actions: { startup: [BAD, BAD, BAD, OK] } };
-    const life = main(probes({ startup: {} }), child).pass(2_500);
+    const life = new Life(always(probes({ startup: {} }), child)).pass(2_500);
     assert.deepEqual([life.spawns, life.phase, life.tombstone.Started !== undefined], [[0, 2_100], 'running', true]);
   });
 });
@@ -103,7 +111,7 @@ describe('a child whose startup probe fails', () => {
 describe('a child whose post-start hook fails', () => {
   it('is ended, pre-stop and ladder, and has another life', () => {
     const child = { actions: { hi: [{ afterMs: 200, ok: false }, OK] } };
-    const life = main({ postStart: command('hi'), preStop: command('bye') }, child).pass(1_000);
+    const life = new Life(always({ postStart: command('hi'), preStop: command('bye') }, child)).pass(1_000);
     assert.equal(life.sent, '200 TERM');
     assert.deepEqual([life.runsOf('hi'), life.runsOf('bye'), life.spawns], [[0, 300], [200], [0, 300]]);
     assert.equal(life.phase, 'running');
@@ -112,7 +120,7 @@ describe('a child whose post-start hook fails', () => {
 
   it('without a restart in place ends the container with the code of the child', () => {
     const child = { actions: { hi: [BAD] }, on: { 15: { afterMs: 10, code: 3 } } };
-    const life = main({ postStart: command('hi'), restart: 'never' }, child).passUntilGone();
+    const life = new Life(always({ postStart: command('hi'), restart: 'never' }, child)).passUntilGone();
     assert.deepEqual([life.exitCode, life.tombstone.Reason, life.tombstone.StopReason], [3, 'stopped', 'post-start']);
   });
 });
@@ -120,7 +128,9 @@ describe('a child whose post-start hook fails', () => {
 describe('what follows a failed life', () => {
   const after = (restart: RestartMode, code: number, restartPolicy: MemberConfig['restartPolicy'] = 'Never') => {
     const child = { actions: { liveness: [BAD] }, on: { 15: { afterMs: 0, code } } };
-    const life = main({ ...probes({ liveness: { failures: 1 } }), restart, restartPolicy }, child).pass(100);
+    const life = new Life(always({ ...probes({ liveness: { failures: 1 } }), restart, restartPolicy }, child)).pass(
+      100,
+    );
     return life.exitCode ?? 'again';
   };
 
@@ -136,9 +146,7 @@ describe('what follows a failed life', () => {
   it('begins with nothing known: thresholds, delays and hooks start over', () => {
     const child = { actions: { readiness: [OK], liveness: [BAD, BAD, BAD, BAD, OK], hi: [OK] } };
     const declared = probes({ readiness: { delayMs: 300 }, liveness: { failures: 3 } });
-    const life = main({ ...declared, postStart: command('hi') }, child)
-      .pass(1_500)
-      .endChild(1);
+    const life = new Life(always({ ...declared, postStart: command('hi') }, child)).pass(1_500).endChild(1);
     assert.deepEqual([life.state.vitals, life.state.hooks, life.state.tasks], [{}, {}, []]);
     life.pass(100);
     assert.deepEqual([life.runsOf('hi').at(-1), life.tombstone.Healthy], [1_600, undefined]);
@@ -148,7 +156,7 @@ describe('what follows a failed life', () => {
 
   it('is nothing when a stop request comes while it is being ended: one signal, no other life', () => {
     const child = { actions: { liveness: [BAD] }, on: { 15: { afterMs: 2_000, code: 0 } } };
-    const life = main({ ...probes({ liveness: { failures: 1 } }), gracePeriodMs: 30_000 }, child);
+    const life = new Life(always({ ...probes({ liveness: { failures: 1 } }), gracePeriodMs: 30_000 }, child));
     life.pass(500).signal(15).pass(10_000);
     assert.deepEqual([life.signals, life.spawns, life.exitCode], [[[0, 15]], [0], 0]);
     assert.equal(life.tombstone.StopReason, 'signal TERM');
@@ -157,7 +165,7 @@ describe('what follows a failed life', () => {
   it('is nothing when a stop request comes while pre-stop runs for it: pre-stop is not begun again', () => {
     const child = { actions: { liveness: [BAD], bye: [{ afterMs: 1_000, ok: true }] as const } };
     const config = { ...probes({ liveness: { failures: 1 } }), preStop: command('bye'), gracePeriodMs: 30_000 };
-    const life = main(config, child).pass(400).signal(15).pass(10_000);
+    const life = new Life(always(config, child)).pass(400).signal(15).pass(10_000);
     assert.deepEqual([life.runsOf('bye'), life.signals, life.exitedAtMs], [[0], [[1_000, 15]], 1_000]);
   });
 

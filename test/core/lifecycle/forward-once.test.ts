@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { stopTable } from '../../../src/core/ladder.ts';
 import { alive, fixed, mainConfig, sidecarConfig } from '../helpers.ts';
-import { Life } from '../life.ts';
+import { Life, main } from '../life.ts';
 
 /** What the host was last told about the next stop request. */
 function offered(life: Life): Readonly<Record<number, number>> | undefined {
@@ -12,22 +12,22 @@ function offered(life: Life): Readonly<Record<number, number>> | undefined {
 
 describe('the prompt stop', () => {
   it('is offered for a main that waits for nothing: each stop signal as the first rung', () => {
-    assert.deepEqual(offered(new Life({ config: mainConfig(), peers: [] })), { 15: 15, 2: 2 });
+    assert.deepEqual(offered(new Life(main())), { 15: 15, 2: 2 });
     const ladder = [{ signal: 3, forMs: undefined }];
-    assert.deepEqual(offered(new Life({ config: mainConfig({ ladder }), peers: [] })), { 15: 3, 2: 3 });
+    assert.deepEqual(offered(new Life(main({ ladder }))), { 15: 3, 2: 3 });
     assert.deepEqual(stopTable(mainConfig({ ladder: [{ signal: 9, forMs: undefined }] })), {});
     assert.deepEqual(stopTable(mainConfig({ signals: { 15: 'drop', 2: 3 } })), { 2: 3 });
   });
 
   it('is not offered to a sidecar, before a drain, or before the graveyard was read', () => {
     assert.equal(offered(new Life({ config: sidecarConfig(), peers: [alive('main')] })), undefined);
-    assert.equal(offered(new Life({ config: mainConfig({ drain: fixed(1) }), peers: [] })), undefined);
+    assert.equal(offered(new Life(main({ drain: fixed(1) }))), undefined);
     assert.equal(offered(new Life({ config: mainConfig() })), undefined);
   });
 
   it('is taken back while somebody who started after this main lives, and offered again when nobody does', () => {
     const dependent = (over: object): ReturnType<typeof alive> => alive('second', { StartAfter: ['main'], ...over });
-    const life = new Life({ config: mainConfig({ name: 'main' }), peers: [] });
+    const life = new Life(main({ name: 'main' }));
     life.see(dependent({}));
     assert.deepEqual(offered(life), {});
     life.see(dependent({ Phase: 'dead', Died: '2026-01-01T00:00:00Z', DiedMonotonic: 1e9, ExitCode: 0 }));
@@ -35,11 +35,7 @@ describe('the prompt stop', () => {
   });
 
   it('puts the request, the first rung and the deadline where the usual way would have put them', () => {
-    const prompt = new Life({
-      config: mainConfig({ gracePeriodMs: 5_000 }),
-      child: { on: { 15: 'ignores' } },
-      peers: [],
-    });
+    const prompt = new Life(main({ gracePeriodMs: 5_000 }, { on: { 15: 'ignores' } }));
     prompt.pass(100).signal(15);
     assert.equal(prompt.phase, 'stopping');
     assert.equal(prompt.sent, '100 TERM');
@@ -49,10 +45,7 @@ describe('the prompt stop', () => {
   });
 
   it('K13 is given once: a second request is asked of us, and the child gets no signal twice', () => {
-    const life = new Life({ config: mainConfig(), child: { on: { 15: 'ignores' } }, peers: [] })
-      .signal(15)
-      .pass(1_000)
-      .signal(15);
+    const life = new Life(main({}, { on: { 15: 'ignores' } })).signal(15).pass(1_000).signal(15);
     assert.equal(life.sent, '0 TERM');
     assert.equal(life.state.stop?.requests, 2);
   });

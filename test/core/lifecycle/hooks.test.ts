@@ -3,21 +3,17 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { MemberConfig } from '../../../src/core/config.ts';
 import { alive, command, dead, fixed, mainConfig, probes, sidecarConfig } from '../helpers.ts';
 import type { ChildScript } from '../host.ts';
-import { Life } from '../life.ts';
+import { Life, main } from '../life.ts';
 
-function main(change: Partial<MemberConfig>, child: ChildScript = {}): Life {
-  return new Life({ config: mainConfig(change), peers: [], child });
-}
 const HI = { postStart: command('hi') };
 const BYE = { preStop: command('bye') };
 const takes = (afterMs: number, ok = true) => [{ afterMs, ok }] as const;
 
 describe('post-start', () => {
   it('N03, N04 runs beside the child from its start on, and `Started` waits for it', () => {
-    const life = main(HI, { actions: { hi: takes(700) } }).pass(699);
+    const life = new Life(main(HI, { actions: { hi: takes(700) } })).pass(699);
     assert.deepEqual([life.runsOf('hi'), life.phase, life.tombstone.Started], [[0], 'starting', undefined]);
     life.pass(1);
     assert.deepEqual([life.phase, life.tombstone.Started !== undefined], ['running', true]);
@@ -30,60 +26,56 @@ describe('post-start', () => {
       [900, 300],
     ] as const) {
       const actions = { hi: takes(hookMs), startup: takes(probeMs) };
-      const life = main({ ...HI, ...probes({ startup: {} }) }, { actions }).pass(899);
+      const life = new Life(main({ ...HI, ...probes({ startup: {} }) }, { actions })).pass(899);
       assert.equal(life.tombstone.Started, undefined);
       assert.notEqual(life.pass(1).tombstone.Started, undefined);
     }
   });
 
   it('that sleeps is over by time alone', () => {
-    const life = main({ postStart: { kind: 'sleep', ms: 400 } }).pass(399);
+    const life = new Life(main({ postStart: { kind: 'sleep', ms: 400 } })).pass(399);
     assert.deepEqual([life.phase, life.runs], ['starting', []]);
     assert.equal(life.pass(1).phase, 'running');
   });
 
   it('N36 goes on after the stop request and ends with the child, at the latest at the grace period', () => {
     const child: ChildScript = { actions: { hi: ['never'] }, on: { 15: 'ignores' } };
-    const life = main({ ...HI, gracePeriodMs: 10_000 }, child)
-      .pass(1_000)
-      .signal(15)
-      .pass(9_499);
+    const life = new Life(main({ ...HI, gracePeriodMs: 10_000 }, child)).pass(1_000).signal(15).pass(9_499);
     assert.deepEqual([life.signals, life.endsOf('hi')], [[[1_000, 15]], []]);
     life.passUntilGone();
     assert.deepEqual([life.endsOf('hi'), life.exitCode], [[10_500], 137]);
   });
 
   it('that fails after the stop request ends nothing', () => {
-    const life = main({ ...HI, drain: fixed(3_000) }, { actions: { hi: takes(500, false) } })
+    const life = new Life(main({ ...HI, drain: fixed(3_000) }, { actions: { hi: takes(500, false) } }))
       .signal(15)
       .pass(2_000);
     assert.deepEqual([life.phase, life.signals], ['draining', []]);
   });
 
   it('is run anew for each life, and not for a child that cannot be started', () => {
-    const life = main({ ...HI, restart: 'always' })
-      .pass(500)
-      .endChild(1)
-      .pass(1_000);
+    const life = new Life(main({ ...HI, restart: 'always' })).pass(500).endChild(1).pass(1_000);
     assert.deepEqual(life.runsOf('hi'), [0, 600]);
     assert.deepEqual(life.spawns, [0, 600]);
-    assert.deepEqual(main(HI, { errno: 'ENOENT' }).pass(1_000).runs, []);
+    assert.deepEqual(new Life(main(HI, { errno: 'ENOENT' })).pass(1_000).runs, []);
   });
 });
 
 describe('pre-stop', () => {
   it('N38 comes before the first rung, while the child serves on: like a child that takes as long over its TERM', () => {
-    const hooked = main({ ...BYE, gracePeriodMs: 30_000 }, { actions: { bye: takes(4_000) } }).signal(15);
+    const hooked = new Life(main({ ...BYE, gracePeriodMs: 30_000 }, { actions: { bye: takes(4_000) } })).signal(15);
     assert.deepEqual([hooked.phase, hooked.signals], ['draining', []]);
     hooked.passUntilGone();
-    const trapping = main({ gracePeriodMs: 30_000 }, { on: { 15: { afterMs: 4_000, code: 143 } } }).signal(15);
+    const trapping = new Life(main({ gracePeriodMs: 30_000 }, { on: { 15: { afterMs: 4_000, code: 143 } } })).signal(
+      15,
+    );
     trapping.passUntilGone();
     assert.deepEqual([hooked.signals, hooked.exitedAtMs, hooked.exitCode], [[[4_000, 15]], 4_000, 143]);
     assert.deepEqual([trapping.exitedAtMs, trapping.exitCode], [4_000, 143]);
   });
 
   it('comes after the drain', () => {
-    const life = main({ ...BYE, drain: fixed(2_000) }, { actions: { bye: takes(500) } })
+    const life = new Life(main({ ...BYE, drain: fixed(2_000) }, { actions: { bye: takes(500) } }))
       .signal(15)
       .passUntilGone();
     assert.deepEqual([life.runsOf('bye'), life.signals], [[2_000], [[2_500, 15]]]);
@@ -98,9 +90,7 @@ describe('pre-stop', () => {
   });
 
   it('that sleeps is over by time alone', () => {
-    const life = main({ preStop: { kind: 'sleep', ms: 5_000 } })
-      .signal(15)
-      .passUntilGone();
+    const life = new Life(main({ preStop: { kind: 'sleep', ms: 5_000 } })).signal(15).passUntilGone();
     assert.deepEqual([life.signals, life.runs], [[[5_000, 15]], []]);
   });
 
@@ -110,9 +100,7 @@ describe('pre-stop', () => {
       [2_000, 1_000, 1_900],
     ] as const) {
       const child: ChildScript = { actions: { bye: ['never'] }, on: { 15: 'ignores' } };
-      const life = main({ ...BYE, gracePeriodMs }, child)
-        .signal(15)
-        .passUntilGone();
+      const life = new Life(main({ ...BYE, gracePeriodMs }, child)).signal(15).passUntilGone();
       assert.deepEqual([life.endsOf('bye'), life.exitCode, life.exitedAtMs], [[turn], 137, kill]);
       const expected = [[turn, 15], [kill, 9]]; // biome-ignore format: two signals
       assert.deepEqual(life.signals, expected);
@@ -130,27 +118,20 @@ describe('pre-stop', () => {
   });
 
   it('without a declared grace period has as long as it takes: the platform ends it', () => {
-    const life = main(BYE, { actions: { bye: ['never'] } })
-      .signal(15)
-      .pass(200_000);
+    const life = new Life(main(BYE, { actions: { bye: ['never'] } })).signal(15).pass(200_000);
     assert.deepEqual([life.signals, life.endsOf('bye'), life.phase], [[], [], 'draining']);
   });
 
   it('is ended by a second stop request, and not begun after one', () => {
-    const life = main({ ...BYE, gracePeriodMs: 30_000 }, { actions: { bye: ['never'] } });
+    const life = new Life(main({ ...BYE, gracePeriodMs: 30_000 }, { actions: { bye: ['never'] } }));
     life.signal(15).pass(1_700).signal(2);
     assert.deepEqual([life.endsOf('bye'), life.signals, life.exitCode], [[1_700], [[1_700, 15]], 143]);
-    const drained = main({ ...BYE, drain: fixed(5_000) })
-      .signal(15)
-      .pass(1_000)
-      .signal(15);
+    const drained = new Life(main({ ...BYE, drain: fixed(5_000) })).signal(15).pass(1_000).signal(15);
     assert.deepEqual([drained.runs, drained.signals], [[], [[1_000, 15]]]);
   });
 
   it('N24 that fails is logged and ignored', () => {
-    const life = main(BYE, { actions: { bye: takes(300, false) } })
-      .signal(15)
-      .passUntilGone();
+    const life = new Life(main(BYE, { actions: { bye: takes(300, false) } })).signal(15).passUntilGone();
     assert.deepEqual([life.signals, life.exitCode], [[[300, 15]], 143]);
     assert.ok(life.logs.includes('warn: the pre-stop hook failed'));
   });
@@ -159,15 +140,13 @@ describe('pre-stop', () => {
     const gated = mainConfig({ ...BYE, startAfter: [{ name: 'db', condition: 'started', optional: false }] });
     const shut = new Life({ config: gated, peers: [] }).signal(15);
     assert.deepEqual([shut.runs, shut.exitCode, shut.tombstone.Reason], [[], 143, 'never-started']);
-    const between = main({ ...BYE, restart: 'always' })
-      .endChild(1)
-      .signal(15);
+    const between = new Life(main({ ...BYE, restart: 'always' })).endChild(1).signal(15);
     assert.deepEqual([between.runs, between.exitCode], [[], 1]);
-    assert.deepEqual(main(BYE, { errno: 'EACCES' }).signal(15).runs, []);
+    assert.deepEqual(new Life(main(BYE, { errno: 'EACCES' })).signal(15).runs, []);
   });
 
   it('N35 is run although post-start still runs', () => {
-    const life = main({ ...HI, ...BYE }, { actions: { hi: ['never'], bye: takes(500) } })
+    const life = new Life(main({ ...HI, ...BYE }, { actions: { hi: ['never'], bye: takes(500) } }))
       .pass(100)
       .signal(15);
     assert.deepEqual(life.runs, [
@@ -179,16 +158,13 @@ describe('pre-stop', () => {
   });
 
   it('N37 is not run for a child that the OOM killer ended, nor for one that ended by itself', () => {
-    assert.deepEqual(main(BYE).killChild({ oom: true }).runs, []);
-    const drained = main({ ...BYE, drain: fixed(5_000) })
-      .signal(15)
-      .pass(100)
-      .endChild(0);
+    assert.deepEqual(new Life(main(BYE)).killChild({ oom: true }).runs, []);
+    const drained = new Life(main({ ...BYE, drain: fixed(5_000) })).signal(15).pass(100).endChild(0);
     assert.deepEqual([drained.runs, drained.exitCode], [[], 0]);
   });
 
   it('N38 is over with the child that ends meanwhile, which was stopped by it', () => {
-    const life = main({ ...BYE, gracePeriodMs: 30_000 }, { actions: { bye: ['never'] } })
+    const life = new Life(main({ ...BYE, gracePeriodMs: 30_000 }, { actions: { bye: ['never'] } }))
       .signal(15)
       .pass(200);
     life.endChild(5);
@@ -201,9 +177,7 @@ describe('pre-stop', () => {
     const life = new Life({ config, peers: [alive('work')] }).signal(15).passUntilGone();
     assert.deepEqual([life.runs, life.signals], [[], [[8_000, 15]]]);
     assert.ok(life.logs.includes('warn: not running the pre-stop hook: its time is over'));
-    const drained = main({ ...BYE, gracePeriodMs: 10_000, drain: fixed(60_000) })
-      .signal(15)
-      .passUntilGone();
+    const drained = new Life(main({ ...BYE, gracePeriodMs: 10_000, drain: fixed(60_000) })).signal(15).passUntilGone();
     assert.deepEqual([drained.runs, drained.signals], [[], [[8_000, 15]]]);
   });
 });

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { phaseOf } from '../../../src/core/lifecycle/phase.ts';
 import type { Child, Climb, Stop } from '../../../src/core/state/state.ts';
 import { alive, dead, fixed, mainConfig, START, sidecarConfig } from '../helpers.ts';
-import { Life } from '../life.ts';
+import { Life, main } from '../life.ts';
 
 const exit = { code: 0, signal: undefined };
 const climb: Climb = { why: 'stop', rung: 0, sinceMs: START, killAtMs: undefined, killed: false };
@@ -61,7 +61,7 @@ describe('the phase', () => {
 
   it('of a member that never starts goes from waiting to dead', () => {
     const gate = { name: 'db', condition: 'started', optional: false } as const;
-    const life = new Life({ config: mainConfig({ startAfter: [gate] }), peers: [] });
+    const life = new Life(main({ startAfter: [gate] }));
     assert.equal(life.phase, 'waiting');
     assert.equal(life.signal(15).phase, 'dead');
   });

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import type { Probe, ProbeKind } from '../../../src/core/config.ts';
 import { alive, command, dead, fixed, mainConfig, probe, probes, sidecarConfig } from '../helpers.ts';
 import type { Run } from '../host.ts';
-import { Life } from '../life.ts';
+import { Life, main } from '../life.ts';
 
 const OK: Run = { afterMs: 0, ok: true };
 const BAD: Run = { afterMs: 0, ok: false };
@@ -162,7 +162,7 @@ describe('probes and the end of the child', () => {
   });
 
   it('none is begun for a child that cannot be started', () => {
-    const life = new Life({ config: mainConfig(probes({ liveness: {} })), peers: [], child: { errno: 'ENOENT' } });
+    const life = new Life(main(probes({ liveness: {} }), { errno: 'ENOENT' }));
     assert.deepEqual([life.pass(60_000).runs, life.exitCode], [[], 127]);
   });
 });

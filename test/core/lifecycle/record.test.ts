@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import { formatTombstone, MAX_HISTORY } from '../../../src/core/format/tombstone.ts';
 import { parseTombstone } from '../../../src/core/format/tombstone-parse.ts';
 import { readMemo, writeMemo } from '../../../src/runtime/memo.ts';
-import { alive, BOOT, HOST_ID, mainConfig, START, sidecarConfig } from '../helpers.ts';
-import { Life } from '../life.ts';
+import { alive, BOOT, HOST_ID, START, sidecarConfig } from '../helpers.ts';
+import { Life, main, sidecar } from '../life.ts';
 
 const gate = (name: string) => ({ name, condition: 'started', optional: false }) as const;
 const MAX_MEMO_BYTES = 65_536;
@@ -33,7 +33,7 @@ describe('the tombstone of a life', () => {
   });
 
   it('has Born and Started with the child, and a new incarnation with each child', () => {
-    const life = new Life({ config: sidecarConfig(), peers: [alive('work')] });
+    const life = new Life(sidecar());
     const first = life.tombstone;
     assert.deepEqual([first.Incarnation, first.Restarts, first.Born], [`${HOST_ID}-1`, 0, first.Started]);
     const second = life.pass(1_000).endChild(1).pass(1_000).tombstone;
@@ -42,7 +42,7 @@ describe('the tombstone of a life', () => {
   });
 
   it('has its death in both clocks, once', () => {
-    const life = new Life({ config: mainConfig(), peers: [] }).pass(1_234).endChild(0);
+    const life = new Life(main()).pass(1_234).endChild(0);
     const { Died, DiedMonotonic, ExitCode, Reason, Signal } = life.tombstone;
     assert.deepEqual([DiedMonotonic, ExitCode, Reason, Signal], [START + 1_234, 0, 'completed', undefined]);
     assert.equal(Died, '2027-01-15T08:16:41.234000000Z');
@@ -51,17 +51,13 @@ describe('the tombstone of a life', () => {
   });
 
   it('has no Died while the child is between two lives or others of its group are left', () => {
-    const life = new Life({
-      config: mainConfig(),
-      child: { leaves: 5_000, on: { 15: 'ignores' } },
-      peers: [],
-    }).endChild(0);
+    const life = new Life(main({}, { leaves: 5_000, on: { 15: 'ignores' } })).endChild(0);
     assert.deepEqual([life.tombstone.Died, life.tombstone.ExitCode], [undefined, undefined]);
     assert.equal(life.pass(5_000).tombstone.ExitCode, 0);
   });
 
   it('names every signal that came and went', () => {
-    const life = new Life({ config: mainConfig({ signals: { 1: 12 } }), child: { on: { 12: 'ignores' } }, peers: [] });
+    const life = new Life(main({ signals: { 1: 12 } }, { on: { 12: 'ignores' } }));
     life.signal(1).feed({ type: 'forwarded', signal: 10, as: 12, senderPid: 7 }).signal(15);
     const history = life.tombstone.History?.map(({ At: _at, ...entry }) => entry) ?? [];
     for (const entry of [
@@ -79,7 +75,7 @@ describe('the tombstone of a life', () => {
   });
 
   it('keeps at most 64 entries of history, the first and the newest, and survives its file', () => {
-    const life = new Life({ config: mainConfig(), child: { on: { 10: 'ignores' } }, peers: [] });
+    const life = new Life(main({}, { on: { 10: 'ignores' } }));
     for (let count = 0; count < 200; count += 1) life.signal(10).pass(1);
     const { History = [] } = life.tombstone;
     assert.equal(History.length, MAX_HISTORY);
@@ -92,7 +88,7 @@ describe('the tombstone of a life', () => {
 
 describe('the memo', () => {
   it('of another host or another format is nobody’s', () => {
-    const { state } = new Life({ config: mainConfig(), peers: [] });
+    const { state } = new Life(main());
     const memo = writeMemo({ state, isHeld: true });
     assert.equal(readMemo(memo, HOST_ID)?.isHeld, true);
     assert.equal(readMemo(memo, 'another'), undefined);

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { endOfWaiting } from '../../../src/core/pod/deadline.ts';
 import { alive, command, dead, fixed, mainConfig, START, sidecarConfig, stopping, waiting } from '../helpers.ts';
 import type { ChildScript } from '../host.ts';
-import { Life } from '../life.ts';
+import { Life, main } from '../life.ts';
 import { Pod } from '../pod.ts';
 
 const DEAF: ChildScript = { on: { 15: 'ignores' } };
@@ -24,28 +24,28 @@ describe('sexton stop', () => {
   });
 
   it('has a deadline that counts and is written, also where no grace period was declared', () => {
-    const life = new Life({ config: mainConfig(), peers: [], child: DEAF }).askToStop();
+    const life = new Life(main({}, DEAF)).askToStop();
     assert.deepEqual([life.deadlineMs, life.tombstone.Deadline !== undefined], [30_000, true]);
     assert.equal(life.passUntilGone().sent, '0 TERM, 29500 KILL');
     assert.equal(life.exitCode, 137);
   });
 
   it('N32 with a shorter grace period moves the deadline, with a longer one or none does not', () => {
-    const life = new Life({ config: mainConfig({ gracePeriodMs: 20_000 }), peers: [], child: DEAF }).signal(15);
+    const life = new Life(main({ gracePeriodMs: 20_000 }, DEAF)).signal(15);
     const deadlines = [undefined, 60_000, 6_000, 9_000].map((grace) => life.pass(1_000).askToStop(grace).deadlineMs);
     assert.deepEqual(deadlines, [20_000, 20_000, 9_000, 9_000]);
     assert.equal(life.passUntilGone().sent, '0 TERM, 8700 KILL');
   });
 
   it('N32 with a shorter grace period is in the log, with a longer one or none it is not', () => {
-    const life = new Life({ config: mainConfig({ gracePeriodMs: 20_000 }), peers: [], child: DEAF }).askToStop();
+    const life = new Life(main({ gracePeriodMs: 20_000 }, DEAF)).askToStop();
     const asked = () => life.logs.filter((it) => it.includes('shortened the grace period')).length;
     const counts = [undefined, 60_000, 6_000].map((grace) => [life.pass(1_000).askToStop(grace), asked()][1]);
     assert.deepEqual(counts, [0, 0, 1]);
   });
 
   it('N32 with a grace period makes a deadline that was only assumed one that counts', () => {
-    const life = new Life({ config: mainConfig(), peers: [], child: DEAF }).signal(15).pass(1_000).askToStop(5_000);
+    const life = new Life(main({}, DEAF)).signal(15).pass(1_000).askToStop(5_000);
     assert.deepEqual([life.deadlineMs, life.passUntilGone().exitCode], [6_000, 137]);
   });
 
@@ -68,7 +68,7 @@ describe('sexton stop', () => {
       { signal: 15, forMs: 60_000 },
       { signal: 2, forMs: undefined },
     ];
-    const life = new Life({ config: mainConfig({ ladder }), peers: [], child: DEAF }).askToStop().pass(100).signal(15);
+    const life = new Life(main({ ladder }, DEAF)).askToStop().pass(100).signal(15);
     assert.equal(life.sent, '0 TERM');
     assert.equal(life.pass(1_000).signal(15).sent, '0 TERM, 1100 INT');
   });
@@ -79,12 +79,12 @@ describe('sexton stop', () => {
     assert.deepEqual([shut.spawns, shut.exitCode, shut.tombstone.Reason], [[], 143, 'never-started']);
     const side = new Life({ config: sidecarConfig({ startAfter: after('db') }), peers: [] }).askToStop();
     assert.deepEqual([side.spawns, side.exitCode], [[], 0]);
-    const between = new Life({ config: mainConfig({ restart: 'always' }), peers: [] }).endChild(7).askToStop();
+    const between = new Life(main({ restart: 'always' })).endChild(7).askToStop();
     assert.deepEqual([between.spawns, between.exitCode], [[0], 7]);
   });
 
   it('after the end changes nothing', () => {
-    const life = new Life({ config: mainConfig(), peers: [] }).endChild(0);
+    const life = new Life(main()).endChild(0);
     const before = life.state;
     assert.deepEqual(life.askToStop(5_000).state, before);
   });
@@ -175,7 +175,7 @@ describe('sexton stop of a pod', () => {
 });
 
 const GRACE = { gracePeriodMs: 30_000 };
-const draining = (): Life => new Life({ config: mainConfig({ ...GRACE, drain: fixed(5_000) }), peers: [] }).signal(15);
+const draining = (): Life => new Life(main({ ...GRACE, drain: fixed(5_000) })).signal(15);
 
 describe('A8 a second stop signal', () => {
   it('of the same number within a second is the same request: a drain and a hold go on', () => {
@@ -200,16 +200,12 @@ describe('A8 a second stop signal', () => {
     const config = mainConfig({ drain: fixed(5_000) });
     assert.equal(new Life({ config, peers: [] }).signal(15).pass(1_000).signal(15).sent, '1000 TERM');
     assert.equal(draining().pass(1_000).signal(15, { pid: 7 }).sent, '1000 TERM');
-    const byInt = new Life({ config: mainConfig({ ...GRACE, drain: fixed(5_000) }), peers: [] }).signal(2);
+    const byInt = new Life(main({ ...GRACE, drain: fixed(5_000) })).signal(2);
     assert.equal(byInt.pass(1_000).signal(2).sent, '1000 INT');
   });
 
   it('from a terminal is meant each time', () => {
-    const life = new Life({
-      config: mainConfig({ ...GRACE, drain: fixed(5_000) }),
-      child: { on: { 2: 'ignores' } },
-      peers: [],
-    });
+    const life = new Life(main({ ...GRACE, drain: fixed(5_000) }, { on: { 2: 'ignores' } }));
     for (let nth = 0; nth < 3; nth += 1) life.signal(2, { terminal: true }).pass(20);
     assert.equal(life.sent, '20 INT, 40 KILL');
   });
@@ -219,13 +215,13 @@ describe('A8 a second stop signal', () => {
       { signal: 15, forMs: 20_000 },
       { signal: 2, forMs: undefined },
     ];
-    const life = new Life({ config: mainConfig({ ...GRACE, ladder }), child: { on: { 15: 'ignores' } }, peers: [] });
+    const life = new Life(main({ ...GRACE, ladder }, { on: { 15: 'ignores' } }));
     assert.equal(life.signal(15).pass(20).signal(15).pass(1_980).signal(15).sent, '0 TERM');
     assert.deepEqual(life.signal(15, { pid: 7 }).signals.at(-1), [2_000, 2]);
   });
 
   it('behind the platform’s first one after sexton stop is the same request, too', () => {
-    const life = new Life({ config: mainConfig({ ...GRACE, drain: fixed(5_000) }), peers: [] }).askToStop();
+    const life = new Life(main({ ...GRACE, drain: fixed(5_000) })).askToStop();
     assert.equal(life.pass(100).signal(15).pass(20).signal(15).pass(9_000).sent, '5000 TERM');
   });
 });

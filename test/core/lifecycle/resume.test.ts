@@ -11,14 +11,14 @@ import type { PeerView } from '../../../src/core/state/peer.ts';
 import { child, config, peers, perform, schedule } from '../arbitraries.ts';
 import { alive, command, dead, fixed, mainConfig, probe, probes, START, sidecarConfig } from '../helpers.ts';
 import type { ChildScript } from '../host.ts';
-import { Life, type Step } from '../life.ts';
+import { Life, main, type Step, sidecar } from '../life.ts';
 import '../../helpers/seeded.ts';
 
 const DEAF = { on: { 15: 'ignores' } } as const;
 
 describe('a supervisor that comes back', () => {
   it('N33 keeps the deadline of a stop under way, and sends nothing again', () => {
-    const life = new Life({ config: mainConfig({ gracePeriodMs: 10_000 }), child: DEAF, peers: [] }).signal(15);
+    const life = new Life(main({ gracePeriodMs: 10_000 }, DEAF)).signal(15);
     back(life.pass(4_000).loseSupervisor().pass(1_000));
     assert.equal(life.deadlineMs, 10_000);
     life.passUntilGone();
@@ -26,18 +26,14 @@ describe('a supervisor that comes back', () => {
   });
 
   it('after the deadline has passed meanwhile, KILLs at once', () => {
-    const life = new Life({ config: mainConfig({ gracePeriodMs: 10_000 }), child: DEAF, peers: [] }).signal(15);
+    const life = new Life(main({ gracePeriodMs: 10_000 }, DEAF)).signal(15);
     back(life.pass(4_000).loseSupervisor().pass(20_000));
     assert.deepEqual(life.signals.at(-1), [24_000, 9]);
     assert.equal(life.exitCode, 137);
   });
 
   it('takes a stop request that came meanwhile from when it came', () => {
-    const life = new Life({
-      config: mainConfig({ gracePeriodMs: 10_000, drain: fixed(3_000) }),
-      child: DEAF,
-      peers: [],
-    });
+    const life = new Life(main({ gracePeriodMs: 10_000, drain: fixed(3_000) }, DEAF));
     life.pass(1_000).loseSupervisor().signal(15);
     assert.deepEqual(life.pass(2_000).signals, []);
     back(life);
@@ -46,26 +42,26 @@ describe('a supervisor that comes back', () => {
   });
 
   it('does not start a child again between two lives when a stop request came meanwhile', () => {
-    const life = new Life({ config: mainConfig({ restart: 'always' }), peers: [] }).endChild(1);
+    const life = new Life(main({ restart: 'always' })).endChild(1);
     back(life.loseSupervisor().pass(500).signal(15));
     assert.deepEqual([life.spawns.length, life.exitCode], [1, 1]);
   });
 
   it('starts nothing again though three interrupts were typed between two lives', () => {
-    const life = new Life({ config: mainConfig({ restart: 'always' }), peers: [] }).endChild(1).loseSupervisor();
+    const life = new Life(main({ restart: 'always' })).endChild(1).loseSupervisor();
     for (let count = 0; count < 3; count += 1) life.signal(2, { terminal: true });
     back(life).pass(60_000);
     assert.deepEqual([life.spawns.length, life.exitCode], [1, 1]);
   });
 
   it('buries a child that ended meanwhile, with its own code', () => {
-    const life = new Life({ config: mainConfig(), peers: [] });
+    const life = new Life(main());
     back(life.pass(100).loseSupervisor().endChild(42).pass(1_000));
     assert.equal(life.exitCode, 42);
   });
 
   it('restarts a held sidecar’s child that died meanwhile once it has seen that mains live', () => {
-    const life = new Life({ config: sidecarConfig(), peers: [alive('work')] }).signal(15).pass(1_000);
+    const life = new Life(sidecar()).signal(15).pass(1_000);
     life.loseSupervisor().endChild(1).pass(3_000);
     assert.equal(life.spawns.length, 1);
     back(life, [alive('work')]).pass(1_000);
@@ -74,7 +70,7 @@ describe('a supervisor that comes back', () => {
   });
 
   it('sees a main’s end that happened meanwhile', () => {
-    const life = new Life({ config: sidecarConfig(), peers: [alive('work')] });
+    const life = new Life(sidecar());
     back(life.loseSupervisor().pass(7_000), [
       dead('work', 0, { DiedMonotonic: START + 3_000 }, { foundAtStart: true }),
     ]);
@@ -143,9 +139,6 @@ const http = (path: string): HttpAction => ({
 const TCP: ProbeAction = { kind: 'tcp', host: '127.0.0.1', port: 5432 };
 const GRPC: ProbeAction = { kind: 'grpc', host: '127.0.0.1', port: 50051, service: '' };
 
-function main(change: Partial<MemberConfig>, child: ChildScript = {}): Life {
-  return new Life({ config: mainConfig(change), peers: [], child });
-}
 /** The supervisor is away for so long. */
 const away = (life: Life, ms: number): Life => life.loseSupervisor().pass(ms).feed({ type: 'booted' }).see();
 const readiness = (action: ProbeAction, timeoutMs: number): Partial<MemberConfig> => ({
@@ -154,30 +147,36 @@ const readiness = (action: ProbeAction, timeoutMs: number): Partial<MemberConfig
 
 describe('a supervisor that comes back while an action runs', () => {
   it('does not begin a command twice, and hears its end', () => {
-    const life = main({ preStop: command('bye') }, { actions: { bye: [{ afterMs: 5_000, ok: true }] } }).signal(15);
+    const life = new Life(
+      main({ preStop: command('bye') }, { actions: { bye: [{ afterMs: 5_000, ok: true }] } }),
+    ).signal(15);
     away(life.pass(1_000), 500).pass(3_499);
     assert.deepEqual([life.runsOf('bye'), life.signals], [[0], []]);
     assert.deepEqual([life.pass(1).signals, life.runsOf('bye')], [[[5_000, 15]], [0]]);
   });
 
   it('hears of a command’s end that came while there was no supervisor', () => {
-    const life = main({ preStop: command('bye') }, { actions: { bye: [{ afterMs: 500, ok: true }] } }).signal(15);
+    const life = new Life(main({ preStop: command('bye') }, { actions: { bye: [{ afterMs: 500, ok: true }] } })).signal(
+      15,
+    );
     away(life.pass(100), 2_000);
     assert.deepEqual([life.runsOf('bye'), life.signals], [[0], [[2_100, 15]]]);
   });
 
   it('takes what a command’s probe said from when it ended, and ends one that is overdue', () => {
     const config = probes({ readiness: { timeoutMs: 700, failures: 1 } });
-    const ended = main(config, { actions: { readiness: [{ afterMs: 600, ok: true }] } });
+    const ended = new Life(main(config, { actions: { readiness: [{ afterMs: 600, ok: true }] } }));
     assert.notEqual(away(ended.pass(100), 800).tombstone.Healthy, undefined);
-    const overdue = main(config, { actions: { readiness: ['never'] } });
+    const overdue = new Life(main(config, { actions: { readiness: ['never'] } }));
     assert.deepEqual(away(overdue.pass(100), 2_000).endsOf('readiness'), [2_100]);
   });
 
   it('begins what it did over the network again, under the same id, in the time that is left', () => {
     for (const action of [http('/ready'), TCP, GRPC]) {
       const name = action.kind === 'http' ? '/ready' : `${action.kind}:${action.port}`;
-      const life = main(readiness(action, 9_000), { actions: { [name]: [{ afterMs: 5_000, ok: true }] } }).pass(1_000);
+      const life = new Life(
+        main(readiness(action, 9_000), { actions: { [name]: [{ afterMs: 5_000, ok: true }] } }),
+      ).pass(1_000);
       away(life, 1_500);
       const begun = life.done.flatMap(({ atMs, effect }) =>
         effect.type === 'startTask' ? [[atMs, effect.id, effect.timeoutMs]] : [],
@@ -193,9 +192,7 @@ describe('a supervisor that comes back while an action runs', () => {
 
   it('begins a hook over the network again, without a limit of time as before', () => {
     const child: ChildScript = { actions: { '/bye': [{ afterMs: 2_000, ok: true }] } };
-    const life = main({ preStop: http('/bye') }, child)
-      .signal(15)
-      .pass(1_000);
+    const life = new Life(main({ preStop: http('/bye') }, child)).signal(15).pass(1_000);
     away(life, 500);
     assert.deepEqual([life.runsOf('/bye'), life.passUntilGone().signals], [[0, 1_500], [[3_500, 15]]]);
     const limits = life.done.flatMap(({ effect }) => (effect.type === 'startTask' ? [effect.timeoutMs] : []));
@@ -204,24 +201,26 @@ describe('a supervisor that comes back while an action runs', () => {
 
   it('sleeps on: the time that it was away counts', () => {
     const sleep = { kind: 'sleep', ms: 5_000 } as const;
-    const life = away(main({ preStop: sleep }).signal(15).pass(1_000), 1_000);
+    const life = away(new Life(main({ preStop: sleep })).signal(15).pass(1_000), 1_000);
     assert.equal(life.passUntilGone().sent, '5000 TERM');
-    const over = away(main({ preStop: sleep }).signal(15).pass(1_000), 9_000);
+    const over = away(new Life(main({ preStop: sleep })).signal(15).pass(1_000), 9_000);
     assert.equal(over.sent, '10000 TERM');
-    const started = away(main({ postStart: sleep }).pass(1_000), 1_000);
+    const started = away(new Life(main({ postStart: sleep })).pass(1_000), 1_000);
     assert.deepEqual([started.phase, started.pass(3_000).phase], ['starting', 'running']);
   });
 
   it('keeps what probes have said so far: thresholds go on where they were', () => {
     const bad = { afterMs: 0, ok: false } as const;
-    const life = main({ ...probes({ liveness: {} }), restart: 'always' }, { actions: { liveness: [bad] } }).pass(1_500);
+    const life = new Life(
+      main({ ...probes({ liveness: {} }), restart: 'always' }, { actions: { liveness: [bad] } }),
+    ).pass(1_500);
     away(life, 200);
     assert.deepEqual([life.pass(299).signals, life.pass(1).signals], [[], [[2_000, 15]]]);
   });
 
   it('does not run a hook again that has ended, nor pre-stop that was skipped', () => {
     const hooks = { postStart: command('hi'), preStop: command('bye') };
-    const life = main({ ...hooks, gracePeriodMs: 9_000 }, { on: { 15: 'ignores' } }).pass(100);
+    const life = new Life(main({ ...hooks, gracePeriodMs: 9_000 }, { on: { 15: 'ignores' } })).pass(100);
     away(life, 100).signal(15).pass(100);
     away(life, 100).passUntilGone();
     assert.deepEqual([life.runsOf('hi'), life.runsOf('bye'), life.signals[0]], [[0], [200], [200, 15]]);
@@ -229,7 +228,7 @@ describe('a supervisor that comes back while an action runs', () => {
   });
 
   it('begins nothing again for a child that ended meanwhile', () => {
-    const life = main(readiness(TCP, 9_000), { actions: { 'tcp:5432': ['never'] } })
+    const life = new Life(main(readiness(TCP, 9_000), { actions: { 'tcp:5432': ['never'] } }))
       .pass(100)
       .loseSupervisor();
     life.endChild(3).pass(500).feed({ type: 'booted' }).see();
@@ -248,23 +247,21 @@ describe('a supervisor that comes back while an action runs', () => {
       on: { 15: 'ignores' },
     };
     const config = { ...probes({ liveness: { failures: 1, graceMs: 5_000 } }), preStop: command('bye') };
-    const life = away(main({ ...config, restart: 'always' }, child).pass(300), 300);
+    const life = away(new Life(main({ ...config, restart: 'always' }, child)).pass(300), 300);
     away(life.pass(1_000), 300).pass(3_500);
     assert.deepEqual([life.runsOf('bye'), life.spawns], [[0], [0, 5_100]]);
     assert.equal(life.sent, '1000 TERM, 5000 KILL');
   });
 
   it('goes on sweeping strays', () => {
-    const life = main({}, { stray: 'untilKilled' }).endChild(2).pass(100);
+    const life = new Life(main({}, { stray: 'untilKilled' })).endChild(2).pass(100);
     away(life, 400).passUntilGone();
     assert.equal(life.swept, '20 TERM, 30020 KILL');
     assert.equal(life.exitCode, 2);
   });
 
   it('keeps a request of sexton stop with whom it named', () => {
-    const life = main({ drain: fixed(5_000) })
-      .askToStop(20_000, ['self', 'log'])
-      .pass(1_000);
+    const life = new Life(main({ drain: fixed(5_000) })).askToStop(20_000, ['self', 'log']).pass(1_000);
     away(life, 500);
     assert.deepEqual([life.state.stop?.among, life.deadlineMs], [['self', 'log'], 20_000]);
     assert.equal(life.passUntilGone().sent, '5000 TERM');

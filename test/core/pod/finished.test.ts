@@ -4,7 +4,7 @@ import type { MemberConfig, RestartPolicy } from '../../../src/core/config.ts';
 import { mainsStateOf } from '../../../src/core/pod/finished.ts';
 import type { PeerView } from '../../../src/core/state/peer.ts';
 import { alive, dead, kubexit, lost, peersOf, START, sidecarConfig, stateAt, stopping, waiting } from '../helpers.ts';
-import { Life } from '../life.ts';
+import { Life, sidecar } from '../life.ts';
 
 /** The pod's policy, how the main ended, whether it has finished. */
 const TABLE: readonly (readonly [RestartPolicy, string, PeerView, boolean])[] = [
@@ -140,7 +140,7 @@ describe('a job with sidecars', () => {
 
   it('J02, J04, J07 a finished main ends the sidecar: at once, by one TERM, with 0', () => {
     for (const code of [0, 1]) {
-      const life = new Life({ config: sidecarConfig(), peers: [alive('work')] }).pass(7_000).see(dead('work', code));
+      const life = new Life(sidecar()).pass(7_000).see(dead('work', code));
       assert.deepEqual([life.signals, life.exitCode], [[[7_000, 15]], 0]);
       assert.deepEqual([life.tombstone.StopReason, life.tombstone.Deadline], ['mains finished', undefined]);
     }
@@ -177,11 +177,7 @@ describe('a job with sidecars', () => {
   it('J11 a main that is born again after the decision is an error in the log, once per rebirth', () => {
     const again = alive('work', { Incarnation: 'again-1' });
     for (const end of [dead('work', 0), lost('work', START - 2_000)]) {
-      const life = new Life({ config: sidecarConfig(), child: DEAF, peers: [alive('work')] })
-        .see(end)
-        .pass(1)
-        .see(again)
-        .see(again);
+      const life = new Life(sidecar({}, DEAF)).see(end).pass(1).see(again).see(again);
       const errors = life.logs.filter((line) => line.startsWith('error'));
       assert.equal(errors.length, 1);
       assert.match(errors[0] ?? '', /main work was started again .* check that --restart-policy/);
@@ -191,7 +187,7 @@ describe('a job with sidecars', () => {
   it('J11 a rebirth whose whole life was over before anything of it was seen is told as well', () => {
     const over = (Reason: 'completed' | 'never-started') => dead('work', 0, { Incarnation: 'again-1', Reason });
     const errorsAfter = (Reason: 'completed' | 'never-started') =>
-      new Life({ config: sidecarConfig(), child: DEAF, peers: [alive('work')] })
+      new Life(sidecar({}, DEAF))
         .see(dead('work', 0))
         .see(over(Reason))
         .logs.filter((line) => line.startsWith('error'));
@@ -216,7 +212,7 @@ describe('a job with sidecars', () => {
   });
 
   it('a main that vanished and is back within 2 s has not finished', () => {
-    const life = new Life({ config: sidecarConfig(), peers: [alive('work')] }).see(lost('work', START)).pass(1_999);
+    const life = new Life(sidecar()).see(lost('work', START)).pass(1_999);
     assert.deepEqual(life.see(alive('work')).pass(60_000).signals, []);
   });
 
@@ -248,7 +244,7 @@ describe('a job with sidecars', () => {
 
 describe('between the last main’s end and the sidecar’s own', () => {
   it('it lingers', () => {
-    const life = new Life({ config: sidecarConfig({ lingerMs: 2_000 }), peers: [alive('work')] }).see(dead('work', 0));
+    const life = new Life(sidecar({ lingerMs: 2_000 })).see(dead('work', 0));
     assert.deepEqual([life.signals, life.phase], [[], 'holding']);
     assert.equal(life.passUntilGone().exitedAtMs, 2_000);
   });

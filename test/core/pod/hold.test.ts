@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { alive, dead, fixed, lost, mainConfig, START, sidecarConfig, stopping, waiting } from '../helpers.ts';
-import { Life } from '../life.ts';
+import { Life, main } from '../life.ts';
 
 describe('a sidecar that is asked to stop while mains live', () => {
   it('serves on until every main is dead, then stops at once', () => {
@@ -148,11 +148,9 @@ describe('a main that is asked to stop', () => {
   });
 
   it('a drain gives way to a declared deadline, not to an assumed one', () => {
-    const short = new Life({ config: mainConfig({ drain: fixed(60_000), gracePeriodMs: 10_000 }), peers: [] }).signal(
-      15,
-    );
+    const short = new Life(main({ drain: fixed(60_000), gracePeriodMs: 10_000 })).signal(15);
     assert.equal(short.pass(60_000).sent, '8000 TERM');
-    const open = new Life({ config: mainConfig({ drain: fixed(60_000) }), peers: [] }).signal(15).pass(61_000);
+    const open = new Life(main({ drain: fixed(60_000) })).signal(15).pass(61_000);
     assert.equal(open.sent, '60000 TERM');
   });
 
@@ -169,7 +167,7 @@ describe('a main that is asked to stop', () => {
   });
 
   it('while its child is being started gets its signal once that is there', () => {
-    const queued = new Life({ config: mainConfig(), peers: [] });
+    const queued = new Life(main());
     queued.state = { ...queued.state, child: { is: 'spawning', id: 1 } };
     assert.deepEqual(queued.signal(15).signals, []);
     queued.feed({ type: 'spawned', id: 1, pid: 101 });

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MemberConfig, RestartRule } from '../../../src/core/config.ts';
 import { alive, dead, lost, mainConfig, START, sidecarConfig } from '../helpers.ts';
-import { Life } from '../life.ts';
+import { Life, sidecar } from '../life.ts';
 
 const ON_42: RestartRule = { action: 'restart', codes: [42], except: false };
 const ON_FAILURE: RestartRule = { action: 'restart', codes: [0], except: true };
@@ -19,9 +19,7 @@ describe('restart rules', () => {
   });
 
   it('R01 a sidecar stays for a main that a rule restarts, and ends after its last life', () => {
-    const life = new Life({ config: sidecarConfig(), peers: [alive('work')] })
-      .see(dead('work', 42, { Final: false }))
-      .pass(60_000);
+    const life = new Life(sidecar()).see(dead('work', 42, { Final: false })).pass(60_000);
     assert.deepEqual([life.phase, life.signals], ['running', []]);
     const again = { Incarnation: 'again-1' };
     life
@@ -46,7 +44,7 @@ describe('restart rules', () => {
 
   it('R04 what a main declares as its policy counts for its sidecars, not their own', () => {
     assert.equal(finalOf(1, { restartPolicy: 'OnFailure' }), false);
-    const life = new Life({ config: sidecarConfig({ restartPolicy: 'Never' }), peers: [alive('work')] });
+    const life = new Life(sidecar({ restartPolicy: 'Never' }));
     life.see(dead('work', 1, { RestartPolicy: 'OnFailure' })).pass(60_000);
     assert.deepEqual([life.phase, life.signals], ['running', []]);
   });
@@ -65,7 +63,7 @@ describe('restart rules', () => {
       [true, 'running'],
       [false, 'dead'],
     ] as const) {
-      const life = new Life({ config: sidecarConfig(), peers: [alive('work')] });
+      const life = new Life(sidecar());
       life.see(lost('work', START, { RestartPolicy: 'Never', RestartsIfKilled })).pass(10_000);
       assert.equal(life.phase, phase);
     }
@@ -73,8 +71,7 @@ describe('restart rules', () => {
 
   it('R01 `auto` leaves to the platform what a rule restarts, and restarts the rest in place', () => {
     const spawnsAfter = (code: number) =>
-      new Life({ config: sidecarConfig({ restartRules: [ON_42] }), peers: [alive('work')] }).endChild(code).pass(1_000)
-        .spawns.length;
+      new Life(sidecar({ restartRules: [ON_42] })).endChild(code).pass(1_000).spawns.length;
     assert.deepEqual([spawnsAfter(42), spawnsAfter(1)], [1, 2]);
   });
 });

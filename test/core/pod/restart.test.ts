@@ -10,7 +10,7 @@ import type { PeerView } from '../../../src/core/state/peer.ts';
 import type { RestartAsk } from '../../../src/core/state/state.ts';
 import { alive, dead, fixed, mainConfig, probes, START, sidecarConfig, stopping } from '../helpers.ts';
 import type { ChildScript } from '../host.ts';
-import { Life } from '../life.ts';
+import { Life, main } from '../life.ts';
 import { type MemberScript, Pod } from '../pod.ts';
 
 const after = (name: string) => [{ name, condition: 'started', optional: false }] as const;
@@ -161,7 +161,7 @@ describe('a restart in place', () => {
   });
 
   it('does not start again while a later one that was found at the start is doubted (seed 5004565 of the simulator)', () => {
-    const life = new Life({ config: mainConfig(GRACE), peers: [], child: traps(100) });
+    const life = new Life(main(GRACE, traps(100)));
     life.feed({ type: 'restartAsked', ask: ask(0) });
     const told = { Phase: 'waiting', StopReason: 'restart requested', RestartRequested: START + 10 } as const;
     life.see({ ...stopping('other', undefined, told), foundAtStart: true }).pass(5_000);
@@ -233,11 +233,9 @@ describe('restart-pod-on', () => {
         restartPodOn: { codes: [], liveness: true, max: 1 },
         ...probes({ liveness: { failures: 1 } }),
       };
-      const life = new Life({
-        config: mainConfig({ ...GRACE, ...change }),
-        peers: [],
-        child: { ...traps(200), actions: { liveness: [{ afterMs: 1_000, ok: false }] } },
-      });
+      const life = new Life(
+        main({ ...GRACE, ...change }, { ...traps(200), actions: { liveness: [{ afterMs: 1_000, ok: false }] } }),
+      );
       life.pass(30_000);
       assert.deepEqual([life.tombstone.PodRestarts, life.spawns.length], [1, 2]);
       assert.equal(life.tombstone.Phase, 'dead');
@@ -279,7 +277,7 @@ describe('by rule', () => {
   });
 
   it('where the platform does not follow, all start again in place, and say so', () => {
-    const life = new Life({ config: mainConfig(GRACE), peers: [], child: traps(100) });
+    const life = new Life(main(GRACE, traps(100)));
     life.feed({ type: 'restartAsked', ask: ask(0, { byRule: 88 }) }).pass(70_000);
     assert.deepEqual(life.spawns, [0, 60_000]);
     assert.ok(life.logs.some((line) => line.startsWith('error: the platform has not restarted all containers')));
