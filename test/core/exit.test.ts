@@ -110,13 +110,6 @@ describe('what a container exits with', () => {
     }
   });
 
-  it('a sidecar whose child crashes where the platform restarts it shows the code', () => {
-    const life = new Life({ config: sidecarConfig({ restartPolicy: 'OnFailure' }), peers: [alive('work')] }).endChild(
-      9,
-    );
-    assert.deepEqual([life.exitCode, life.tombstone.Reason], [9, 'error']);
-  });
-
   it('after the end nothing changes it any more', () => {
     const life = new Life({ config: mainConfig(), peers: [] }).endChild(3);
     life.signal(15).see(alive('work')).pass(60_000).signal(15);

@@ -55,19 +55,6 @@ describe('a child whose liveness probe fails', () => {
     }
   });
 
-  it('climbs all rungs of its ladder in their time', () => {
-    const ladder = [
-      { signal: 3, forMs: 500 },
-      { signal: 15, forMs: 700 },
-      { signal: 9, forMs: undefined },
-    ];
-    const child = { actions: { liveness: [BAD] }, on: { 3: 'ignores', 15: 'ignores' } } as const;
-    const life = new Life(
-      always({ ...probes({ liveness: { failures: 1 } }), ladder, restart: 'never' }, child),
-    ).passUntilGone();
-    assert.equal(life.sent, '0 QUIT, 500 TERM, 1200 KILL');
-  });
-
   it('N07 has an endless pre-stop ended 2 s before its budget, or at half of a short one', () => {
     for (const [graceMs, at] of [
       [10_000, 8_000],

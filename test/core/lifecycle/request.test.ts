@@ -3,8 +3,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { endOfWaiting } from '../../../src/core/pod/deadline.ts';
-import { alive, command, dead, fixed, mainConfig, START, sidecarConfig, stopping, waiting } from '../helpers.ts';
+import { alive, command, dead, fixed, mainConfig, sidecarConfig, waiting } from '../helpers.ts';
 import type { ChildScript } from '../host.ts';
 import { Life, main } from '../life.ts';
 import { Pod } from '../pod.ts';
@@ -153,24 +152,6 @@ describe('sexton stop of a pod', () => {
     all.pass(1_000).delete().pass(10_000);
     assert.deepEqual(all.ends, ['work 0', 's2 0', 's1 0']);
     for (const life of all.lives.values()) assert.equal(life.signals.length, 1);
-  });
-
-  it('A1 N32 with a shorter grace period that only one has heard of hurries those who wait, and shortens nobody’s own', () => {
-    const all = pod();
-    for (const life of all.lives.values()) life.askToStop();
-    all.of('work').askToStop(5_000);
-    all.pass(0);
-    const times = ['s1', 's2', 'work'].map((name) => all.of(name));
-    assert.deepEqual(
-      times.map((life) => life.deadlineMs),
-      [31_000, 31_000, 6_000],
-    );
-    for (const { config, state } of times) assert.equal(endOfWaiting(config, state)?.atMs, START + 6_000);
-  });
-
-  it('a deadline of one that stops alone is nothing to those who do not stop', () => {
-    const life = new Life({ config: sidecarConfig(grace), peers: [alive('work'), stopping('log', 1_003_000)] });
-    assert.deepEqual([life.pass(20_000).signals, life.deadlineMs], [[], undefined]);
   });
 });
 

@@ -35,63 +35,64 @@ describe('what counts as finished', () => {
       assert.equal(finished(sidecarConfig({ restartPolicy, mains: ['work'] }), peer), isFinished);
     });
 
-  it('the judgement of the member that died beats our own policy, both ways', () => {
-    assert.equal(finished(sidecarConfig({ restartPolicy: 'Never' }), dead('work', 1, { Final: false })), false);
-    assert.equal(finished(sidecarConfig({ restartPolicy: 'Always' }), dead('work', 0, { Final: true })), true);
-    assert.equal(finished(sidecarConfig({ restartPolicy: 'OnFailure' }), dead('work', 1, { Final: true })), true);
-  });
-
-  it('J17 a main that vanished is judged by the policy it had declared while it lived', () => {
-    const vanished = (RestartPolicy: RestartPolicy) => lost('work', START - 2_000, { RestartPolicy });
-    assert.equal(finished(sidecarConfig({ restartPolicy: 'Never' }), vanished('OnFailure')), false);
-    assert.equal(finished(sidecarConfig({ restartPolicy: 'OnFailure' }), vanished('Never')), true);
-  });
-
-  it('J01, J05 a main that runs, waits or is restarted in place has not finished', () => {
-    for (const peer of [alive('work'), waiting('work'), alive('work', { Phase: 'backoff' })])
-      assert.equal(finished(sidecarConfig(), peer), false);
-  });
-
-  it('J10 with `all`, one of two mains that still runs keeps the sidecars', () => {
-    assert.equal(finished(sidecarConfig({ mains: ['a', 'b'] }), dead('a', 0), alive('b')), false);
-    assert.equal(finished(sidecarConfig({ mains: ['a', 'b'] }), dead('a', 0), dead('b', 1)), true);
-  });
-
-  it('with `any`, one finished main is enough', () => {
-    const config = sidecarConfig({ mains: ['a', 'b'], when: 'any' });
-    assert.equal(finished(config, dead('a', 0), alive('b')), true);
-    assert.equal(finished(config, alive('a'), alive('b')), false);
-  });
-
-  it('with no roster every member that was seen with role main counts, sidecars do not', () => {
-    assert.equal(finished(sidecarConfig(), dead('a', 0), alive('proxy', { Role: 'sidecar' })), true);
-    assert.equal(finished(sidecarConfig(), dead('a', 0), alive('b')), false);
-  });
-
-  it('with no roster and no main seen yet nothing has finished', () => {
-    assert.equal(finished(sidecarConfig()), false);
-    assert.equal(finished(sidecarConfig(), dead('proxy', 0, { Role: 'sidecar' })), false);
-  });
-
-  it('a main of another session is no main of ours', () => {
-    const config = sidecarConfig({ session: 'ours' });
-    assert.equal(finished(config, dead('a', 0, { Session: 'theirs' })), false);
-    assert.equal(finished(config, dead('a', 0, { Session: 'ours' }), alive('b', { Session: 'theirs' })), true);
-  });
-
-  it('J18 a name in the roster that nobody carries has not finished', () => {
-    assert.equal(finished(sidecarConfig({ mains: ['work', 'wrok'] }), dead('work', 0)), false);
-  });
-
-  it('a roster may name what no object should: `constructor` is a member like any other', () => {
-    assert.equal(finished(sidecarConfig({ mains: ['constructor'] }), dead('work', 0)), false);
-    assert.equal(finished(sidecarConfig({ mains: ['constructor'] }), dead('constructor', 0)), true);
-  });
+  const vanished = (RestartPolicy: RestartPolicy) => lost('work', START - 2_000, { RestartPolicy });
+  const OURS = { session: 'ours' };
+  const TWO = { mains: ['a', 'b'] };
+  const CASES: readonly (readonly [title: string, Partial<MemberConfig>, readonly PeerView[], boolean])[] = [
+    ['a death that calls itself not final is not one under Never', {}, [dead('work', 1, { Final: false })], false],
+    [
+      'a death that calls itself final is one under Always',
+      { restartPolicy: 'Always' },
+      [dead('work', 0, { Final: true })],
+      true,
+    ],
+    [
+      'a failure that calls itself final is one under OnFailure',
+      { restartPolicy: 'OnFailure' },
+      [dead('work', 1, { Final: true })],
+      true,
+    ],
+    ['J17 a vanished main that declared OnFailure is not over', {}, [vanished('OnFailure')], false],
+    ['J17 a vanished main that declared Never is over', { restartPolicy: 'OnFailure' }, [vanished('Never')], true],
+    ['J01, J05 a running main has not finished', {}, [alive('work')], false],
+    ['J01, J05 a waiting main has not finished', {}, [waiting('work')], false],
+    ['J01, J05 a main between two lives has not finished', {}, [alive('work', { Phase: 'backoff' })], false],
+    ['J10 one of two mains that runs is enough to go on', TWO, [dead('a', 0), alive('b')], false],
+    ['two finished mains have finished', TWO, [dead('a', 0), dead('b', 1)], true],
+    ['with `any` one finished main is enough', { ...TWO, when: 'any' }, [dead('a', 0), alive('b')], true],
+    ['with `any` two running mains have not finished', { ...TWO, when: 'any' }, [alive('a'), alive('b')], false],
+    ['without a roster a sidecar is no main', {}, [dead('a', 0), alive('proxy', { Role: 'sidecar' })], true],
+    ['without a roster every main counts', {}, [dead('a', 0), alive('b')], false],
+    ['without a roster and a main nothing has finished', {}, [], false],
+    ['without a roster a dead sidecar finishes nothing', {}, [dead('proxy', 0, { Role: 'sidecar' })], false],
+    ['a dead main of another session finishes nothing', OURS, [dead('a', 0, { Session: 'theirs' })], false],
+    [
+      'a live main of another session keeps no one',
+      OURS,
+      [dead('a', 0, { Session: 'ours' }), alive('b', { Session: 'theirs' })],
+      true,
+    ],
+    [
+      'J18 a name in the roster without a member has not finished',
+      { mains: ['work', 'wrok'] },
+      [dead('work', 0)],
+      false,
+    ],
+    [
+      'a roster may name `constructor`, which then has to be seen',
+      { mains: ['constructor'] },
+      [dead('work', 0)],
+      false,
+    ],
+    ['a main called `constructor` finishes like any other', { mains: ['constructor'] }, [dead('constructor', 0)], true],
+  ];
+  for (const [title, change, peers, isFinished] of CASES)
+    it(title, () => assert.equal(finished(sidecarConfig(change), ...peers), isFinished));
 
   it('a judgement that time alone may change says when', () => {
     const peers = peersOf(lost('a', START + 1_000), dead('b', 0, { DiedMonotonic: START - 5 }, { foundAtStart: true }));
-    const verdict = mainsStateOf(sidecarConfig(), stateAt(START + 1_500, { peers }));
-    assert.deepEqual(verdict, { finished: false, untilMs: START + 3_000 });
+    const mains = mainsStateOf(sidecarConfig(), stateAt(START + 1_500, { peers }));
+    assert.deepEqual(mains, { finished: false, untilMs: START + 3_000 });
   });
 });
 

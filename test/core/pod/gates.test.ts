@@ -14,61 +14,56 @@ const gate = (name: string, condition: GateCondition = 'started', optional = fal
 const starting = (name: string) => alive(name, { Phase: 'starting', Started: undefined as never });
 
 describe('one start gate', () => {
-  it('`started` opens once the other has started, not while it starts, waits or is between two lives', () => {
-    assert.equal(gateState('started', alive('db')).is, 'open');
-    assert.equal(gateState('started', starting('db')).is, 'shut');
-    assert.equal(gateState('started', waiting('db')).is, 'shut');
-    assert.equal(gateState('started', alive('db', { Phase: 'backoff' })).is, 'shut');
+  const stale = dead('db', 0, { DiedMonotonic: START - 5 }, { foundAtStart: true });
+  const TABLE: readonly (readonly [title: string, GateCondition, readonly PeerView[], GateState['is']])[] = [
+    ['`started` opens once the other has started', 'started', [alive('db')], 'open'],
+    ['`started` stays shut while the other starts', 'started', [starting('db')], 'shut'],
+    ['`started` stays shut while the other waits', 'started', [waiting('db')], 'shut'],
+    [
+      '`started` stays shut while the other is between two lives',
+      'started',
+      [alive('db', { Phase: 'backoff' })],
+      'shut',
+    ],
+    ['`started` takes a living member of kubexit for started', 'started', [kubexit('db')], 'open'],
+    ['`completed` opens after exit 0', 'completed', [dead('db', 0)], 'open'],
+    ['`completed` opens after an exit 0 that is not final', 'completed', [dead('db', 0, { Final: false })], 'open'],
+    ['`completed` stays shut while the other runs', 'completed', [alive('db')], 'shut'],
+    [
+      '`completed` is barred by a member that never started',
+      'completed',
+      [dead('db', 0, { Reason: 'never-started' })],
+      'barred',
+    ],
+    ['`completed` stays shut without the other', 'completed', [], 'shut'],
+    ['N02 a final death bars `started`', 'started', [dead('db', 0, { Final: true })], 'barred'],
+    ['N02 a lost member bars `started`', 'started', [lost('db', START - 2_000)], 'barred'],
+    ['a failure that is not final leaves `completed` shut', 'completed', [dead('db', 3, { Final: false })], 'shut'],
+    ['a failure that is not final leaves `started` shut', 'started', [dead('db', 3, { Final: false })], 'shut'],
+  ];
+  for (const [title, condition, peers, is] of TABLE)
+    it(title, () => assert.equal(gateState(condition, ...peers).is, is));
+
+  it('N02 a barred gate names the cause', () => {
+    const why = 'db is dead (exit code 3), so db=completed cannot come true';
+    assert.deepEqual(gateState('completed', dead('db', 3, { Final: true })), { is: 'barred', why });
   });
 
-  it('`started` takes a living member of the format of kubexit for started', () => {
-    assert.equal(gateState('started', kubexit('db')).is, 'open');
-  });
-
-  it('`completed` opens after exit 0 of a member that has really run, and only then', () => {
-    assert.equal(gateState('completed', dead('db', 0)).is, 'open');
-    assert.equal(gateState('completed', dead('db', 0, { Final: false })).is, 'open');
-    assert.equal(gateState('completed', alive('db')).is, 'shut');
-    assert.equal(gateState('completed', dead('db', 0, { Reason: 'never-started' })).is, 'barred');
-  });
-
-  it('N02 a final death bars it for good, with the cause in words', () => {
-    const barred = gateState('completed', dead('db', 3, { Final: true }));
-    assert.ok(barred.is === 'barred');
-    assert.equal(barred.why, 'db is dead (exit code 3), so db=completed cannot come true');
-    assert.equal(gateState('started', dead('db', 0, { Final: true })).is, 'barred');
-    assert.equal(gateState('started', lost('db', START - 2_000)).is, 'barred');
-  });
-
-  it('a death that is not final leaves it shut: the other will be born again', () => {
-    assert.equal(gateState('completed', dead('db', 3, { Final: false })).is, 'shut');
-    assert.equal(gateState('started', dead('db', 3, { Final: false })).is, 'shut');
-  });
-
-  it('absent is fine for an optional one, and only absence is', () => {
+  it('an optional gate is open only if the other is absent', () => {
     const config = mainConfig({ startAfter: [gate('db', 'completed', true)] });
-    const state = (...peers: PeerView[]) => stateAt(START, { peers: peersOf(...peers) });
-    assert.equal(gatesOf(config, state()).is, 'open');
-    assert.equal(gatesOf(config, state(alive('db'))).is, 'shut');
-    assert.equal(gateState('completed').is, 'shut');
+    const is = (...peers: PeerView[]) => gatesOf(config, stateAt(START, { peers: peersOf(...peers) })).is;
+    assert.deepEqual([is(), is(alive('db'))], ['open', 'shut']);
   });
 
-  it('a stale death neither opens nor bars it before 10 s are over', () => {
-    const stale = dead('db', 0, { DiedMonotonic: START - 5 }, { foundAtStart: true });
+  it('a stale death neither opens nor bars a gate before 10 s', () => {
     const shut = gateState('completed', stale);
     assert.ok(shut.is === 'shut');
     assert.deepEqual([shut.untilMs, /found dead/.test(shut.waitsFor)], [START + 10_000, true]);
   });
 
-  it('a member that has just vanished is not called dead yet', () => {
-    const shut = gateState('started', lost('db', START));
-    assert.ok(shut.is === 'shut');
-    assert.deepEqual([shut.untilMs, shut.waitsFor], [START + 2_000, 'db=started (it has vanished)']);
-  });
-
-  it('a gate on a member called `constructor` waits for it', () => {
-    const config = mainConfig({ startAfter: [gate('constructor')] });
-    assert.equal(gatesOf(config, stateAt(START, { peers: {} })).is, 'shut');
+  it('a member that has just vanished does not count as dead yet', () => {
+    const shut = { is: 'shut', untilMs: START + 2_000, waitsFor: 'db=started (it has vanished)' };
+    assert.deepEqual(gateState('started', lost('db', START)), shut);
   });
 });
 

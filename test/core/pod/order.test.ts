@@ -8,96 +8,73 @@ import { alive, dead, lost, mainConfig, peersOf, START, sidecarConfig, stateAt, 
 
 const after = (name: string) => ({ name, condition: 'started' as const, optional: false });
 
-describe('who must be dead before whom', () => {
-  it('a member stops after all who name it in StartAfter', () => {
-    const config = mainConfig({ name: 'db' });
-    const peers = [alive('app', { StartAfter: ['db'] }), alive('other', { StartAfter: ['cache'] })];
-    assert.deepEqual(blockers(config, peers), ['app']);
-    assert.deepEqual(blockers(config, [dead('app', 1, { StartAfter: ['db'] })]), []);
-  });
+describe('the order of a stop', () => {
+  const DB = mainConfig({ name: 'db' });
+  const PROXY = sidecarConfig({ name: 'proxy' });
+  const StartAfter = ['proxy'];
+  const ANY = [dead('a', 0), alive('b', { StartAfter }), alive('log', { Role: 'sidecar', StartAfter })];
+  const other = alive('other', { StartAfter: ['cache'] });
+  const foreign = [alive('a', { Session: 'theirs', StartAfter }), alive('b', { Boot: 'x', StartAfter })];
+  const unstarted = [waiting('a'), dead('b', 143, { Reason: 'never-started' })];
+  const TABLE: readonly (readonly [title: string, MemberConfig, PeerView[], names: string[], reason?: string])[] = [
+    ['a member stops after all that name it in StartAfter', DB, [alive('app', { StartAfter: ['db'] }), other], ['app']],
+    ['a member does not wait for the dead', DB, [dead('app', 1, { StartAfter: ['db'] })], []],
+    [
+      'N18 a sidecar stops after all mains',
+      PROXY,
+      [alive('a'), alive('b'), alive('log', { Role: 'sidecar' })],
+      ['a', 'b'],
+    ],
+    ['a sidecar does not wait for dead mains', PROXY, [dead('a', 1, { Final: false }), dead('b', 0)], []],
+    ['a main waits for no other main or sidecar', mainConfig(), [alive('x'), alive('proxy', { Role: 'sidecar' })], []],
+    [
+      'a main waits for no sidecar that started after it',
+      DB,
+      [alive('proxy', { Role: 'sidecar', StartAfter: ['db'] })],
+      [],
+    ],
+    ['N22 a member that never started holds up no other', sidecarConfig({ mains: ['a', 'b', 'ghost'] }), unstarted, []],
+    [
+      'with `any` running mains do not keep a sidecar that has decided',
+      { ...PROXY, when: 'any' },
+      ANY,
+      ['log'],
+      MAINS_FINISHED,
+    ],
+    [
+      'with `any` running mains keep a sidecar that is asked',
+      { ...PROXY, when: 'any' },
+      ANY,
+      ['b', 'log'],
+      'signal TERM',
+    ],
+    ['members of other sessions and boots hold up no other', { ...PROXY, session: 'ours' }, foreign, []],
+  ];
+  for (const [title, config, peers, names, reason] of TABLE)
+    it(title, () => assert.deepEqual(blockers(config, peers, reason), names));
 
-  it('N18 a sidecar also stops after all mains, whether they name it or not', () => {
-    const config = sidecarConfig({ name: 'proxy' });
-    assert.deepEqual(blockers(config, [alive('a'), alive('b'), alive('log', { Role: 'sidecar' })]), ['a', 'b']);
-    assert.deepEqual(blockers(config, [dead('a', 1, { Final: false }), dead('b', 0)]), []);
-  });
-
-  it('a main does not wait for other mains or for sidecars', () => {
-    assert.deepEqual(blockers(mainConfig(), [alive('other'), alive('proxy', { Role: 'sidecar' })]), []);
-  });
-
-  it('a main does not wait for the sidecars that start after it: they end after the mains', () => {
-    const config = mainConfig({ name: 'db' });
-    assert.deepEqual(blockers(config, [alive('proxy', { Role: 'sidecar', StartAfter: ['db'] })]), []);
-  });
-
-  it('N22 who never started holds nobody up', () => {
-    const config = sidecarConfig({ mains: ['a', 'b', 'ghost'] });
-    assert.deepEqual(blockers(config, [waiting('a'), dead('b', 143, { Reason: 'never-started' })]), []);
-  });
-
-  it('who vanished holds the others up until it counts as lost, and no longer', () => {
-    const config = sidecarConfig();
+  it('a member that vanished holds up others until it counts as lost', () => {
     const state = (at: number) => stateAt(at, { peers: peersOf(lost('a', START)) });
+    const config = sidecarConfig();
     assert.deepEqual(blockersOf(config, state(START + 1_999)), { names: ['a'], untilMs: START + 2_000 });
     assert.deepEqual(blockersOf(config, state(START + 2_000)), { names: [], untilMs: undefined });
-  });
-
-  it('with `any`, the mains that go on do not keep a sidecar that has decided, but those who started after it do', () => {
-    const config = sidecarConfig({ name: 'proxy', when: 'any' });
-    const peers = [
-      dead('a', 0),
-      alive('b', { StartAfter: ['proxy'] }),
-      alive('log', { Role: 'sidecar', StartAfter: ['proxy'] }),
-    ];
-    assert.deepEqual(blockers(config, peers, MAINS_FINISHED), ['log']);
-    assert.deepEqual(blockers(config, peers, 'signal TERM'), ['b', 'log']);
-  });
-
-  it('other sessions and boots hold nobody up', () => {
-    const config = sidecarConfig({ name: 'proxy', session: 'ours' });
-    const StartAfter = ['proxy'];
-    assert.deepEqual(
-      blockers(config, [alive('a', { Session: 'theirs', StartAfter }), alive('b', { Boot: 'x', StartAfter })]),
-      [],
-    );
-  });
-
-  it('a member may be called `constructor`', () => {
-    assert.deepEqual(blockers(sidecarConfig({ mains: ['constructor'] }), []), []);
   });
 });
 
 describe('circles of start gates', () => {
-  it('there is none in a chain, nor in a circle of others', () => {
-    const config = mainConfig({ name: 'app', startAfter: [after('db')] });
-    const state = stateAt(START, {
-      peers: peersOf(alive('db', { StartAfter: ['x'] }), alive('x', { StartAfter: ['db'] })),
-    });
-    assert.equal(cycleThrough(config, state), undefined);
-  });
-
-  it('one that leads back to us is told name by name', () => {
-    const config = mainConfig({ name: 'app', startAfter: [after('db')] });
-    const state = stateAt(START, {
-      peers: peersOf(waiting('db', { StartAfter: ['net'] }), waiting('net', { StartAfter: ['app'] })),
-    });
-    assert.deepEqual(cycleThrough(config, state), ['app', 'db', 'net', 'app']);
-  });
-
-  it('what another session or another boot has left makes no circle', () => {
-    const config = mainConfig({ name: 'app', session: 'ours', startAfter: [after('db'), after('net')] });
-    const left = [
-      dead('db', 0, { Session: 'theirs', StartAfter: ['app'] }),
-      dead('net', 0, { Boot: 'x', StartAfter: ['app'] }),
-    ];
-    assert.equal(cycleThrough(config, stateAt(START, { peers: peersOf(...left) })), undefined);
-  });
-
-  it('a gate on a member called `constructor` is no circle', () => {
-    const config = mainConfig({ startAfter: [after('constructor')] });
-    assert.equal(cycleThrough(config, stateAt(START, { peers: {} })), undefined);
-  });
+  const APP = mainConfig({ name: 'app', startAfter: [after('db')] });
+  const theirs = dead('db', 0, { Session: 'theirs', StartAfter: ['app'] });
+  const chain = [alive('db', { StartAfter: ['x'] }), alive('x', { StartAfter: ['db'] })];
+  const circle = [waiting('db', { StartAfter: ['net'] }), waiting('net', { StartAfter: ['app'] })];
+  const TABLE: readonly (readonly [title: string, MemberConfig, PeerView[], names: string[] | undefined])[] = [
+    ['a chain, and a circle of others, are no circle of ours', APP, chain, undefined],
+    ['a circle back to us is named member by member', APP, circle, ['app', 'db', 'net', 'app']],
+    ['leftovers of another session make no circle', { ...APP, session: 'ours' }, [theirs], undefined],
+    ['leftovers of another boot make no circle', APP, [dead('db', 0, { Boot: 'x', StartAfter: ['app'] })], undefined],
+    ['a gate on `constructor` is no circle', mainConfig({ startAfter: [after('constructor')] }), [], undefined],
+  ];
+  for (const [title, config, peers, names] of TABLE)
+    it(title, () => assert.deepEqual(cycleThrough(config, stateAt(START, { peers: peersOf(...peers) })), names));
 });
 
 function blockers(config: MemberConfig, peers: readonly PeerView[], reason?: string): readonly string[] {

@@ -7,31 +7,62 @@ import { alive, dead, kubexit, lost, peersOf, START, sidecarConfig, stateAt, wai
 import { Life } from '../life.ts';
 
 describe('where another member stands', () => {
+  const OURS = sidecarConfig({ session: 'ours' });
+  const FOUND = { foundAtStart: true };
+  const refused = alive('work', {}, { liveness: 'none', refused: true });
+  const gateLost = waiting('work', {}, { liveness: 'lost', lostAt: START });
+  const before = { DiedMonotonic: START - 60_000 };
+  const stale = dead('work', 0, { DiedMonotonic: START - 1 }, FOUND);
+  const undated = { ...kubexit('work', 0), ...FOUND };
+  type Given = Parameters<typeof standing>[1];
+  const TABLE: readonly (readonly [title: string, PeerView, is: Standing['is'], Given?])[] = [
+    ['a member behind its start gate waits', waiting('work'), 'waiting'],
+    ['a live member of another session is absent', alive('work', { Session: 'theirs' }), 'absent', { config: OURS }],
+    ['a dead member of another session is absent', dead('work', 0, { Session: 'theirs' }), 'absent', { config: OURS }],
+    ['a member of our session is alive', alive('work', { Session: 'ours' }), 'alive', { config: OURS }],
+    ['a member without a session fits our session', alive('work'), 'alive', { config: OURS }],
+    ['a member of any session fits where we have none', alive('work', { Session: 'theirs' }), 'alive'],
+    ['a member of another boot is absent', dead('work', 0, { Boot: 'another' }), 'absent'],
+    ['a death in a format without boots counts', kubexit('work', 0), 'dead'],
+    ['a member of a format without liveness is never lost', kubexit('work'), 'alive', { at: START + 3_600_000 }],
+    ['a socket without a holder makes its member unsure', refused, 'unsure'],
+    ['a socket without a holder for 10 s makes its member lost', refused, 'dead', { at: START + 10_000 }],
+    ['a missing socket proves nothing', alive('work', {}, { liveness: 'none' }), 'alive', { at: START + 3_600_000 }],
+    ['a death in our lifetime counts at once', dead('work', 0), 'dead'],
+    ['a death at our start counts at once', dead('work', 0, { DiedMonotonic: START }, FOUND), 'dead'],
+    ['a death before our start counts after 10 s', stale, 'dead', { at: START + 10_000 }],
+    [
+      'a death before our start is unsure even if unseen at the first read (seed 70046064)',
+      { ...stale, foundAtStart: false },
+      'unsure',
+    ],
+    [
+      'an old death in our own session counts at once',
+      dead('work', 0, { ...before, Session: 'ours' }, FOUND),
+      'dead',
+      { config: OURS },
+    ],
+    [
+      'an old death whose socket is held counts at once',
+      dead('work', 0, before, { ...FOUND, liveness: 'held' }),
+      'dead',
+    ],
+    ['an old death without a session is unsure', dead('work', 0, before, FOUND), 'unsure', { config: OURS }],
+    ['a found death without a time is unsure before 10 s', undated, 'unsure', { at: START + 9_999 }],
+    ['a found death without a time counts after 10 s', undated, 'dead', { at: START + 10_000 }],
+  ];
+  for (const [title, peer, is, given] of TABLE) it(title, () => assert.equal(standing(peer, given).is, is));
+
   it('a member that was never seen is absent', () => {
     assert.deepEqual(standingOf(sidecarConfig(), stateAt(START), undefined), { is: 'absent' });
   });
 
-  it('a live one is alive in every phase but waiting', () => {
+  it('a live member is alive in every phase but waiting', () => {
     for (const Phase of ['starting', 'running', 'holding', 'draining', 'stopping', 'backoff'] as const)
       assert.equal(standing(alive('work', { Phase })).is, 'alive', Phase);
-    assert.equal(standing(waiting('work')).is, 'waiting');
   });
 
-  it('another session does not exist, alive or dead, but an undeclared session on either side fits', () => {
-    const config = sidecarConfig({ session: 'ours' });
-    assert.equal(standing(alive('work', { Session: 'theirs' }), { config }).is, 'absent');
-    assert.equal(standing(dead('work', 0, { Session: 'theirs' }), { config }).is, 'absent');
-    assert.equal(standing(alive('work', { Session: 'ours' }), { config }).is, 'alive');
-    assert.equal(standing(alive('work'), { config }).is, 'alive');
-    assert.equal(standing(alive('work', { Session: 'theirs' })).is, 'alive');
-  });
-
-  it('another boot does not exist, and a format that does not say its boot does', () => {
-    assert.equal(standing(dead('work', 0, { Boot: 'another' })).is, 'absent');
-    assert.equal(standing(kubexit('work', 0)).is, 'dead');
-  });
-
-  it('J17 a writer that vanished is lost 2 s after its handle closed, not before', () => {
+  it('J17 a writer that vanished is lost 2 s after its socket closed', () => {
     const peer = lost('work', START + 5_000);
     assert.deepEqual(standing(peer, { at: START + 6_999 }), { is: 'unsure', untilMs: START + 7_000, waiting: false });
     const death = { is: 'dead', final: true, succeeded: false, started: true, lost: true };
@@ -39,66 +70,25 @@ describe('where another member stands', () => {
   });
 
   it('a writer that vanished behind its gate counts as never started', () => {
-    const peer = waiting('work', {}, { liveness: 'lost', lostAt: START });
-    const verdict = standing(peer, { at: START + 2_000 });
-    assert.ok(verdict.is === 'dead' && !verdict.started && verdict.lost);
-    assert.deepEqual(standing(peer), { is: 'unsure', untilMs: START + 2_000, waiting: true });
+    const lostOne = standing(gateLost, { at: START + 2_000 });
+    assert.ok(lostOne.is === 'dead' && !lostOne.started && lostOne.lost);
+    assert.deepEqual(standing(gateLost), { is: 'unsure', untilMs: START + 2_000, waiting: true });
   });
 
-  it('a format that has no liveness is never lost', () => {
-    assert.equal(standing(kubexit('work'), { at: START + 3_600_000 }).is, 'alive');
-  });
-
-  it('a live tombstone whose socket nobody stands behind is lost after 10 s; without a socket nothing is known against it', () => {
-    const refused = alive('work', {}, { liveness: 'none', refused: true });
+  it('an unsure member says until when', () => {
     assert.deepEqual(standing(refused), { is: 'unsure', untilMs: START + 10_000, waiting: false });
-    assert.equal(standing(refused, { at: START + 10_000 }).is, 'dead');
-    assert.equal(standing(alive('work', {}, { liveness: 'none' }), { at: START + 3_600_000 }).is, 'alive');
-  });
-
-  it('a death in our lifetime counts at once', () => {
-    assert.equal(standing(dead('work', 0)).is, 'dead');
-    assert.equal(standing(dead('work', 0, { DiedMonotonic: START }, { foundAtStart: true })).is, 'dead');
-  });
-
-  it('a death from before our start that nothing ties to this pod counts only after 10 s', () => {
-    const stale = dead('work', 0, { DiedMonotonic: START - 1 }, { foundAtStart: true });
     const unsure = { is: 'unsure', untilMs: START + 10_000, waiting: true };
     assert.deepEqual(standing(stale, { at: START + 9_999 }), unsure);
-    assert.equal(standing(stale, { at: START + 10_000 }).is, 'dead');
   });
 
-  it('a death from before our start in our own session, or one that is backed by a live writer, counts at once', () => {
-    const config = sidecarConfig({ session: 'ours' });
-    const before = { DiedMonotonic: START - 60_000 };
-    assert.equal(
-      standing(dead('work', 0, { ...before, Session: 'ours' }, { foundAtStart: true }), { config }).is,
-      'dead',
-    );
-    assert.equal(standing(dead('work', 0, before, { foundAtStart: true, liveness: 'held' })).is, 'dead');
-    assert.equal(standing(dead('work', 0, before, { foundAtStart: true }), { config }).is, 'unsure');
-  });
-
-  it('a death from before our start counts only after 10 s also when the first look could not find it (seed 70046064 of the simulator)', () => {
-    assert.equal(standing(dead('work', 0, { DiedMonotonic: START - 1 })).is, 'unsure');
-    assert.equal(standing(dead('work', 0, { DiedMonotonic: START })).is, 'dead');
-  });
-
-  it('a death of which nobody knows when, found at the start, counts only after 10 s', () => {
-    const found = { ...kubexit('work', 0), foundAtStart: true };
-    assert.equal(standing(found, { at: START + 9_999 }).is, 'unsure');
-    assert.equal(standing(found, { at: START + 10_000 }).is, 'dead');
-  });
-
-  it('what other sessions left is cleared away unless somebody still holds it; another boot may be another node', () => {
-    const config = sidecarConfig({ session: 'ours' });
+  it('files of other sessions are removed unless their sockets are held; another boot may be another node', () => {
     const peers = peersOf(
       dead('left', 0, { Session: 'theirs' }),
       alive('held', { Session: 'theirs' }),
       alive('mine', { Session: 'ours' }),
       dead('boot', 0, { Boot: 'another' }),
     );
-    assert.deepEqual(leftoversOfOtherSessions(config, stateAt(START, { peers })), ['left']);
+    assert.deepEqual(leftoversOfOtherSessions(OURS, stateAt(START, { peers })), ['left']);
   });
 });
 
