@@ -7,9 +7,16 @@ import { describe, it } from 'node:test';
 import type { MemberConfig } from '../../../src/core/config.ts';
 import { formatEvidence } from '../../../src/core/format/evidence.ts';
 import { formatTombstone } from '../../../src/core/format/tombstone.ts';
-import { reduceAll } from '../../../src/core/lifecycle/lifecycle.ts';
+import { reduce, reduceAll } from '../../../src/core/lifecycle/lifecycle.ts';
 import { fillPlaces } from '../../../src/core/lifecycle/placeholders.ts';
-import { endOf, fill, type Line, preparedEnds, preparedStop } from '../../../src/core/lifecycle/prepared-ends.ts';
+import {
+  endOf,
+  fill,
+  type Line,
+  type PreparedEnd,
+  preparedEnds,
+  preparedStop,
+} from '../../../src/core/lifecycle/prepared-ends.ts';
 import { evidenceOf, tombstoneOf } from '../../../src/core/lifecycle/record.ts';
 import { endWithMains, isUnchanged } from '../../../src/core/lifecycle/reflexes.ts';
 import type { Event } from '../../../src/core/state/events.ts';
@@ -41,7 +48,27 @@ function lineOf(line: Line, time: string): string {
   return `${JSON.stringify({ ...line, time })}\n${time.slice(11)} ${line.message}\n`;
 }
 
-/** The codes that are covered; each of them is compared with what the rules make of it, at several moments. */
+/** Checks that what the host writes for a prepared end is what the rules make of these events. */
+function checkEnd(config: MemberConfig, before: State, end: PreparedEnd, events: readonly Event[], code: number): void {
+  let [state, log] = [before, ''];
+  const deeds: unknown[] = [];
+  for (const event of events) {
+    const reduction = reduce(config, state, event);
+    state = reduction.state;
+    for (const effect of reduction.effects)
+      if (effect.type === 'log') log += lineOf(effect, rfc3339Milliseconds(event.at.wall));
+      else deeds.push(effect);
+  }
+  const course = { moments: events.slice(0, -1).map(({ at }) => at), code };
+  const what = `${end.prelude} ${code}`;
+  assert.equal(fill(end.text, course), formatTombstone(tombstoneOf(config, state)), what);
+  assert.equal(fillPlaces(end.log, course), log, what);
+  assert.equal(fillPlaces(end.evidence, course), formatEvidence(evidenceOf(config, state)), what);
+  assert.deepEqual(deeds, [{ type: 'exit', code: end.code === 'same' ? code : end.code }], what);
+  assert.equal(state.child.is === 'gone' && state.child.final, end.final, what);
+}
+
+/** The codes that have a prepared end; each of these is checked at several moments. */
 function coveredIn(config: MemberConfig, state: State, wakeAtMs: number | undefined): readonly number[] {
   const { child } = state;
   const ends = preparedEnds(config, state, { ...NEVER, untilMs: wakeAtMs });
@@ -50,19 +77,8 @@ function coveredIn(config: MemberConfig, state: State, wakeAtMs: number | undefi
   return CODES.filter((code) => {
     const end = ends.find(({ from, to }) => from <= code && code <= to);
     if (end === undefined || child.is !== 'alive') return false;
-    for (const mono of [firstMs, Math.floor((firstMs + lastMs) / 2), lastMs]) {
-      const at = { ...instant(mono), mono };
-      const ended = { moments: [at], code };
-      const { state: after, effects } = reduceAll(config, state, endOf(child, { at, how: code }));
-      assert.equal(fill(end.text, ended), formatTombstone(tombstoneOf(config, after)));
-      assert.equal(after.child.is === 'gone' && after.child.final, end.final);
-      const exits = effects.flatMap((effect) => (effect.type === 'log' ? [] : [effect]));
-      assert.deepEqual(exits, [{ type: 'exit', code: end.code === 'same' ? code : end.code }]);
-      const time = rfc3339Milliseconds(at.wall);
-      const lines = effects.flatMap((effect) => (effect.type === 'log' ? [lineOf(effect, time)] : []));
-      assert.equal(fillPlaces(end.log, ended), lines.join(''));
-      assert.equal(fillPlaces(end.evidence, ended), formatEvidence(evidenceOf(config, after)));
-    }
+    for (const mono of [firstMs, Math.floor((firstMs + lastMs) / 2), lastMs])
+      checkEnd(config, state, end, endOf(child, { at: { ...instant(mono), mono }, how: code }), code);
     return true;
   });
 }
@@ -188,48 +204,28 @@ const CALL = {
   headers: [],
 } as const;
 
-/** What the host writes for each end of the prepared stop is what the rules would write; how many ends there are. */
-function compareStop(config: MemberConfig, peers: readonly PeerView[] = []): ReturnType<typeof preparedStop> {
+/** The prepared stop, with each of its ends checked for several lengths of the stop. */
+function checkedStop(config: MemberConfig, peers: readonly PeerView[] = []): ReturnType<typeof preparedStop> {
   const { state, wakeAtMs } = lifeOf(config, peers);
   const { child } = state;
   const endWith = endWithMains(config, state);
   const stop = preparedStop(config, state, { ...NEVER, untilMs: wakeAtMs }, endWith);
   if (stop === undefined || child.is !== 'alive') return undefined;
+  const heard: Readonly<Record<string, EventOf>> = {
+    f: { type: 'forwarded', signal: 15, as: config.ladder?.[0]?.signal ?? 15, senderPid: 0 },
+    s: { type: 'signal', signal: 15, senderPid: 0, fromTerminal: false },
+    t: { type: 'stopSent', id: child.id, signal: endWith?.signal ?? 0, isByMains: true },
+  };
   const sinceMs = Math.floor(state.now.mono) + 1;
   const spans = [0, 1, 49, 50, 99, 350, 999].filter((ms) => ms < stop.patienceMs);
   for (const end of stop.ends)
     for (const how of [end.from, end.to, Math.floor((end.from + end.to) / 2)])
       for (const ms of spans) {
-        const moments = [...end.prelude, ''].map((_, index) =>
-          instant(sinceMs + 10 * index + (index === end.prelude.length ? ms : 0)),
+        const before = [...end.prelude].map(
+          (it, index) => ({ ...heard[it], at: instant(sinceMs + 10 * index) }) as Event,
         );
-        let [after, log] = [state, ''];
-        const heard: readonly EventOf[] = [...end.prelude].map((letter) =>
-          letter === 'f'
-            ? { type: 'forwarded', signal: 15, as: config.ladder?.[0]?.signal ?? 15, senderPid: 0 }
-            : letter === 's'
-              ? { type: 'signal', signal: 15, senderPid: 0, fromTerminal: false }
-              : { type: 'stopSent', id: child.id, signal: endWith?.signal ?? 0, isByMains: true },
-        );
-        const events = [
-          ...heard.map((event, index) => ({ ...event, at: moments[index] }) as Event),
-          ...endOf(child, { at: moments.at(-1) ?? instant(0), how }),
-        ];
-        const deeds: unknown[] = [];
-        for (const event of events) {
-          const { state: next, effects } = reduceAll(config, after, [event]);
-          after = next;
-          for (const effect of effects)
-            if (effect.type === 'log') log += lineOf(effect, rfc3339Milliseconds(event.at.wall));
-            else deeds.push(effect);
-        }
-        const course = { moments, code: how > 255 ? 128 + how - 256 : how };
-        const what = `${end.prelude} ${how} after ${ms} ms`;
-        assert.equal(fill(end.text, course), formatTombstone(tombstoneOf(config, after)), what);
-        assert.equal(fillPlaces(end.log, course), log, what);
-        assert.equal(fillPlaces(end.evidence, course), formatEvidence(evidenceOf(config, after)), what);
-        assert.deepEqual(deeds, [{ type: 'exit', code: end.code === 'same' ? course.code : end.code }], what);
-        assert.equal(after.child.is === 'gone' && after.child.final, end.final, what);
+        const at = instant(sinceMs + 10 * before.length + ms);
+        checkEnd(config, state, end, [...before, ...endOf(child, { at, how })], how > 255 ? 128 + how - 256 : how);
       }
   return stop;
 }
@@ -245,7 +241,7 @@ describe('the prepared stop', () => {
   it('covers every end of a main without a drain, by a code or by the signal that it got', () => {
     for (const restartPolicy of ['Never', 'OnFailure', 'Always'] as const)
       for (const gracePeriodMs of [undefined, 30_000]) {
-        const stop = compareStop(mainConfig({ restartPolicy, ...(gracePeriodMs !== undefined && { gracePeriodMs }) }));
+        const stop = checkedStop(mainConfig({ restartPolicy, ...(gracePeriodMs !== undefined && { gracePeriodMs }) }));
         // By this policy a failure is not the end of the member.
         const codes = restartPolicy === 'OnFailure' ? ['f 0-0 same', 'f 1-255 same'] : ['f 0-255 same'];
         assert.deepEqual(rangesOf(stop), [...codes, 'f 271-271 143'], restartPolicy);
@@ -257,28 +253,28 @@ describe('the prepared stop', () => {
     const ends = (prelude: string): readonly string[] =>
       ['0-0 same', '1-255 0', '271-271 0'].map((range) => `${prelude} ${range}`);
     for (const restartPolicy of ['Never', 'OnFailure', 'Always'] as const) {
-      const stop = compareStop(sidecarConfig({ ...held, restartPolicy }), [work]);
+      const stop = checkedStop(sidecarConfig({ ...held, restartPolicy }), [work]);
       assert.deepEqual(rangesOf(stop), [...ends('st'), ...ends('t')], restartPolicy);
       assert.equal(stop?.patienceMs, 5_000);
     }
   });
 
   it('takes no more than half of the grace period, and ends before the next rung', () => {
-    assert.equal(compareStop(mainConfig({ gracePeriodMs: 1_000 }))?.patienceMs, 500);
+    assert.equal(checkedStop(mainConfig({ gracePeriodMs: 1_000 }))?.patienceMs, 500);
     const ladder = [
       { signal: 3, forMs: 400 },
       { signal: 15, forMs: undefined },
     ];
-    assert.equal(compareStop(mainConfig({ ladder }))?.patienceMs, 400);
-    assert.equal(compareStop(sidecarConfig({ ...held, gracePeriodMs: 6_000 }), [work])?.patienceMs, 3_000);
+    assert.equal(checkedStop(mainConfig({ ladder }))?.patienceMs, 400);
+    assert.equal(checkedStop(sidecarConfig({ ...held, gracePeriodMs: 6_000 }), [work])?.patienceMs, 3_000);
   });
 
   it('is left to the supervisor where something is decided on the way', () => {
-    assert.equal(compareStop(mainConfig({ drain: fixed(5_000) })), undefined);
-    assert.equal(compareStop(mainConfig({ preStop: command('pre-stop') })), undefined);
-    assert.equal(compareStop(mainConfig({ platformPreStopMs: 0 })), undefined, 'a lone stop is recognized');
-    assert.equal(compareStop(sidecarConfig({ ...held, hold: { kind: 'never' } }), [work])?.ends[0]?.prelude, 't');
-    assert.equal(compareStop(sidecarConfig({ mains: ['work', 'late'] }), [work]), undefined);
+    assert.equal(checkedStop(mainConfig({ drain: fixed(5_000) })), undefined);
+    assert.equal(checkedStop(mainConfig({ preStop: command('pre-stop') })), undefined);
+    assert.equal(checkedStop(mainConfig({ platformPreStopMs: 0 })), undefined, 'a lone stop is recognized');
+    assert.equal(checkedStop(sidecarConfig({ ...held, hold: { kind: 'never' } }), [work])?.ends[0]?.prelude, 't');
+    assert.equal(checkedStop(sidecarConfig({ mains: ['work', 'late'] }), [work]), undefined);
   });
 });
 

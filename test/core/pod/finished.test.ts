@@ -36,24 +36,17 @@ describe('what counts as finished', () => {
     });
 
   const vanished = (RestartPolicy: RestartPolicy) => lost('work', START - 2_000, { RestartPolicy });
+  const ALWAYS = { restartPolicy: 'Always' } as const;
+  const ON_FAILURE = { restartPolicy: 'OnFailure' } as const;
   const OURS = { session: 'ours' };
+  const theirs = alive('b', { Session: 'theirs' });
   const TWO = { mains: ['a', 'b'] };
   const CASES: readonly (readonly [title: string, Partial<MemberConfig>, readonly PeerView[], boolean])[] = [
     ['a death that calls itself not final is not one under Never', {}, [dead('work', 1, { Final: false })], false],
-    [
-      'a death that calls itself final is one under Always',
-      { restartPolicy: 'Always' },
-      [dead('work', 0, { Final: true })],
-      true,
-    ],
-    [
-      'a failure that calls itself final is one under OnFailure',
-      { restartPolicy: 'OnFailure' },
-      [dead('work', 1, { Final: true })],
-      true,
-    ],
+    ['a death that calls itself final is one under Always', ALWAYS, [dead('work', 0, { Final: true })], true],
+    ['a failure that calls itself final is one under OnFailure', ON_FAILURE, [dead('work', 1, { Final: true })], true],
     ['J17 a vanished main that declared OnFailure is not over', {}, [vanished('OnFailure')], false],
-    ['J17 a vanished main that declared Never is over', { restartPolicy: 'OnFailure' }, [vanished('Never')], true],
+    ['J17 a vanished main that declared Never is over', ON_FAILURE, [vanished('Never')], true],
     ['J01, J05 a running main has not finished', {}, [alive('work')], false],
     ['J01, J05 a waiting main has not finished', {}, [waiting('work')], false],
     ['J01, J05 a main between two lives has not finished', {}, [alive('work', { Phase: 'backoff' })], false],
@@ -66,24 +59,9 @@ describe('what counts as finished', () => {
     ['without a roster and a main nothing has finished', {}, [], false],
     ['without a roster a dead sidecar finishes nothing', {}, [dead('proxy', 0, { Role: 'sidecar' })], false],
     ['a dead main of another session finishes nothing', OURS, [dead('a', 0, { Session: 'theirs' })], false],
-    [
-      'a live main of another session keeps no one',
-      OURS,
-      [dead('a', 0, { Session: 'ours' }), alive('b', { Session: 'theirs' })],
-      true,
-    ],
-    [
-      'J18 a name in the roster without a member has not finished',
-      { mains: ['work', 'wrok'] },
-      [dead('work', 0)],
-      false,
-    ],
-    [
-      'a roster may name `constructor`, which then has to be seen',
-      { mains: ['constructor'] },
-      [dead('work', 0)],
-      false,
-    ],
+    ['a live main of another session keeps no sidecar', OURS, [dead('a', 0, { Session: 'ours' }), theirs], true],
+    ['J18 a name in the roster may be wrong', { mains: ['work', 'wrok'] }, [dead('work', 0)], false],
+    ['a roster may name `constructor`', { mains: ['constructor'] }, [dead('work', 0)], false],
     ['a main called `constructor` finishes like any other', { mains: ['constructor'] }, [dead('constructor', 0)], true],
   ];
   for (const [title, change, peers, isFinished] of CASES)

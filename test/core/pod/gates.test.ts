@@ -14,27 +14,19 @@ const gate = (name: string, condition: GateCondition = 'started', optional = fal
 const starting = (name: string) => alive(name, { Phase: 'starting', Started: undefined as never });
 
 describe('one start gate', () => {
+  const between = alive('db', { Phase: 'backoff' });
+  const unstarted = dead('db', 0, { Reason: 'never-started' });
   const stale = dead('db', 0, { DiedMonotonic: START - 5 }, { foundAtStart: true });
   const TABLE: readonly (readonly [title: string, GateCondition, readonly PeerView[], GateState['is']])[] = [
     ['`started` opens once the other has started', 'started', [alive('db')], 'open'],
     ['`started` stays shut while the other starts', 'started', [starting('db')], 'shut'],
     ['`started` stays shut while the other waits', 'started', [waiting('db')], 'shut'],
-    [
-      '`started` stays shut while the other is between two lives',
-      'started',
-      [alive('db', { Phase: 'backoff' })],
-      'shut',
-    ],
+    ['`started` stays shut while the other is between two lives', 'started', [between], 'shut'],
     ['`started` takes a living member of kubexit for started', 'started', [kubexit('db')], 'open'],
     ['`completed` opens after exit 0', 'completed', [dead('db', 0)], 'open'],
     ['`completed` opens after an exit 0 that is not final', 'completed', [dead('db', 0, { Final: false })], 'open'],
     ['`completed` stays shut while the other runs', 'completed', [alive('db')], 'shut'],
-    [
-      '`completed` is barred by a member that never started',
-      'completed',
-      [dead('db', 0, { Reason: 'never-started' })],
-      'barred',
-    ],
+    ['`completed` is barred by a member that never started', 'completed', [unstarted], 'barred'],
     ['`completed` stays shut without the other', 'completed', [], 'shut'],
     ['N02 a final death bars `started`', 'started', [dead('db', 0, { Final: true })], 'barred'],
     ['N02 a lost member bars `started`', 'started', [lost('db', START - 2_000)], 'barred'],

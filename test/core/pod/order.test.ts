@@ -13,41 +13,22 @@ describe('the order of a stop', () => {
   const PROXY = sidecarConfig({ name: 'proxy' });
   const StartAfter = ['proxy'];
   const ANY = [dead('a', 0), alive('b', { StartAfter }), alive('log', { Role: 'sidecar', StartAfter })];
+  const ANY_OF = { ...PROXY, when: 'any' } as const;
+  const log = alive('log', { Role: 'sidecar' });
+  const late = alive('proxy', { Role: 'sidecar', StartAfter: ['db'] });
   const other = alive('other', { StartAfter: ['cache'] });
   const foreign = [alive('a', { Session: 'theirs', StartAfter }), alive('b', { Boot: 'x', StartAfter })];
   const unstarted = [waiting('a'), dead('b', 143, { Reason: 'never-started' })];
   const TABLE: readonly (readonly [title: string, MemberConfig, PeerView[], names: string[], reason?: string])[] = [
     ['a member stops after all that name it in StartAfter', DB, [alive('app', { StartAfter: ['db'] }), other], ['app']],
     ['a member does not wait for the dead', DB, [dead('app', 1, { StartAfter: ['db'] })], []],
-    [
-      'N18 a sidecar stops after all mains',
-      PROXY,
-      [alive('a'), alive('b'), alive('log', { Role: 'sidecar' })],
-      ['a', 'b'],
-    ],
+    ['N18 a sidecar stops after all mains', PROXY, [alive('a'), alive('b'), log], ['a', 'b']],
     ['a sidecar does not wait for dead mains', PROXY, [dead('a', 1, { Final: false }), dead('b', 0)], []],
     ['a main waits for no other main or sidecar', mainConfig(), [alive('x'), alive('proxy', { Role: 'sidecar' })], []],
-    [
-      'a main waits for no sidecar that started after it',
-      DB,
-      [alive('proxy', { Role: 'sidecar', StartAfter: ['db'] })],
-      [],
-    ],
+    ['a main waits for no sidecar that started after it', DB, [late], []],
     ['N22 a member that never started holds up no other', sidecarConfig({ mains: ['a', 'b', 'ghost'] }), unstarted, []],
-    [
-      'with `any` running mains do not keep a sidecar that has decided',
-      { ...PROXY, when: 'any' },
-      ANY,
-      ['log'],
-      MAINS_FINISHED,
-    ],
-    [
-      'with `any` running mains keep a sidecar that is asked',
-      { ...PROXY, when: 'any' },
-      ANY,
-      ['b', 'log'],
-      'signal TERM',
-    ],
+    ['with `any` running mains do not keep a sidecar that has decided', ANY_OF, ANY, ['log'], MAINS_FINISHED],
+    ['with `any` running mains keep a sidecar that is asked', ANY_OF, ANY, ['b', 'log'], 'signal TERM'],
     ['members of other sessions and boots hold up no other', { ...PROXY, session: 'ours' }, foreign, []],
   ];
   for (const [title, config, peers, names, reason] of TABLE)

@@ -93,30 +93,27 @@ describe('a restart of all containers', () => {
     assert.equal(life.exitCode, 0);
   });
 
-  it('R05 a death of the same generation is believed at once, whatever rules say', () => {
-    const restartRules = [ALL_ON_88];
-    const life = new Life({
-      config: { ...config, restartRules },
-      generation: 'one',
-      peers: [dead('work', 0, before, found)],
-    });
-    assert.deepEqual([life.exitCode, life.spawns], [0, []]);
-  });
+  const { Generation: _, ...undated } = before;
+  const watcher = alive('watch', { Session: 'ours', RestartsAll: true });
 
-  it('R05 a tombstone that tells of no generation is of this one: its writer could not read it', () => {
-    const { Generation: _, ...death } = before;
-    const life = new Life({ config, generation: 'two', peers: [dead('work', 0, death, found)] });
-    assert.equal(life.exitCode, 0);
+  it('R05, R06 a death of this generation, or without one, counts at once where no rule restarts all', () => {
+    for (const [restartRules, generation, death] of [
+      [[ALL_ON_88], 'one', before],
+      [[], 'two', undated],
+      [[ON_42], undefined, undated],
+    ] as const) {
+      const peers = [dead('work', 0, death, found)];
+      const life = new Life({ config: { ...config, restartRules }, peers, ...(generation && { generation }) });
+      assert.deepEqual([life.exitCode, life.spawns], [0, []]);
+    }
   });
 
   it('R06 without a generation a death that was found is doubted for 10 s if a rule restarts all, its own or that of another', () => {
-    const { Generation: _, ...death } = before;
-    const watcher = alive('watch', { Session: 'ours', RestartsAll: true });
     for (const [restartRules, others] of [
       [[ALL_ON_88], []],
       [[], [watcher]],
     ] as const) {
-      const peers = [dead('work', 0, death, found), ...others];
+      const peers = [dead('work', 0, undated, found), ...others];
       const life = new Life({ config: { ...config, restartRules }, peers }).pass(9_999);
       assert.deepEqual([life.phase, life.signals], ['running', []]);
       life.see(alive('work', { Session: 'ours', Incarnation: 'again-1' }), ...others).pass(60_000);
@@ -125,18 +122,11 @@ describe('a restart of all containers', () => {
   });
 
   it('R06 that doubt ends after 10 s, and one that was seen alive before is not doubted', () => {
-    const { Generation: _, ...death } = before;
     const doubting = { ...config, restartRules: [ALL_ON_88] };
-    const late = new Life({ config: doubting, peers: [dead('work', 0, death, found)] }).pass(10_001);
+    const late = new Life({ config: doubting, peers: [dead('work', 0, undated, found)] }).pass(10_001);
     assert.equal(late.exitCode, 0);
     const seen = new Life({ config: doubting, peers: [alive('work', { Session: 'ours' })] });
-    assert.equal(seen.pass(100).see(dead('work', 0, { ...death, DiedMonotonic: START + 100 })).exitCode, 0);
-  });
-
-  it('R06 where no rule restarts all a death of this session is believed at once', () => {
-    const { Generation: _, ...death } = before;
-    const life = new Life({ config: { ...config, restartRules: [ON_42] }, peers: [dead('work', 0, death, found)] });
-    assert.deepEqual([life.exitCode, life.spawns], [0, []]);
+    assert.equal(seen.pass(100).see(dead('work', 0, { ...undated, DiedMonotonic: START + 100 })).exitCode, 0);
   });
 });
 
