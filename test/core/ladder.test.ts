@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MemberConfig } from '../../src/core/config.ts';
 import { forwardTable, ladderOf, translate } from '../../src/core/ladder.ts';
-import { reduce } from '../../src/core/lifecycle/lifecycle.ts';
-import { instant, mainConfig, START, sidecarConfig } from './helpers.ts';
+import { mainConfig, sidecarConfig } from './helpers.ts';
 import { Life, main } from './life.ts';
 
 const LADDER = [
@@ -70,29 +69,6 @@ describe('the ladder', () => {
     assert.equal(life.sent, '0 INT');
     assert.equal(life.fork().signal(2).sent, '0 INT');
     assert.equal(life.signal(2, { terminal: true }).sent, '0 INT, 0 KILL');
-  });
-
-  it('KILL is sent once though more interrupts come before the child is reaped', () => {
-    const life = new Life(main({}, DEAF));
-    const interrupt = {
-      type: 'signal',
-      at: instant(START),
-      signal: 2,
-      senderPid: 0,
-      fromTerminal: true,
-    } as const;
-    const effects = Array.from({ length: 6 }, () => {
-      const { state, effects } = reduce(life.config, life.state, interrupt);
-      life.state = state;
-      return effects;
-    }).flat();
-    const sent = effects.flatMap((effect) => (effect.type === 'kill' ? [effect.signal] : []));
-    assert.deepEqual(sent, [2, 9]);
-  });
-
-  it('K12 a Ctrl-C that reaches sexton reaches the child once', () => {
-    const life = new Life(main({}, DEAF)).signal(2, { terminal: true }).pass(60_000);
-    assert.equal(life.sent, '0 INT');
   });
 
   it('word of the group of an earlier child ends nobody', () => {

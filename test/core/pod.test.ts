@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
 import type { MemberConfig } from '../../src/core/config.ts';
 import { command, mainConfig, probes, sidecarConfig } from './helpers.ts';
 import type { ChildScript } from './life.ts';
 import { type MemberScript, Pod } from './pod.ts';
-import '../helpers/seeded.ts';
 
 const after = (...names: readonly string[]) =>
   names.map((name) => ({ name, condition: 'started', optional: false }) as const);
@@ -127,91 +125,3 @@ describe('a pod', () => {
     assert.equal(pod.of('proxy').exitedAtMs, 8_500);
   });
 });
-
-const size = fc.record({ mains: fc.integer({ min: 1, max: 3 }), sidecars: fc.integer({ min: 1, max: 4 }) });
-const choice = fc.infiniteStream(fc.nat(999));
-
-describe('random pods', () => {
-  it('end by themselves under Never: no deadlock, the mains first, the sidecars in reverse order, all with 0', () => {
-    fc.assert(
-      fc.property(size, choice, ({ mains, sidecars }, stream) => {
-        const pod = new Pod(random({ mains, sidecars }, stream, {})).pass(120_000);
-        const ends = pod.ends.map((end) => end.split(' ')[0] ?? '');
-        assert.equal(ends.length, mains + sidecars);
-        const lastMain = Math.max(...ends.map((name, index) => (name.startsWith('m') ? index : -1)));
-        assert.equal(lastMain, mains - 1);
-        for (const [name, life] of pod.lives) {
-          assert.equal(life.exitCode, 0, name);
-          for (const { name: before } of life.config.startAfter) {
-            assert.ok((life.spawns[0] ?? 0) >= (pod.of(before).spawns[0] ?? 0));
-            if (name.startsWith('s')) assert.ok(ends.indexOf(before) > ends.indexOf(name), `${before} before ${name}`);
-          }
-        }
-      }),
-      { numRuns: 200 },
-    );
-  });
-
-  it('are gone within the grace period when they are deleted at any moment, and nobody stops before its turn', () => {
-    fc.assert(
-      fc.property(size, choice, fc.integer({ min: 0, max: 30_000 }), (members, stream, at) => {
-        const pod = new Pod(random(members, stream, { gracePeriodMs: 20_000 })).pass(at).delete().pass(20_000);
-        assert.equal(pod.ends.length, members.mains + members.sidecars);
-        for (const [name, life] of pod.lives) {
-          const [first] = life.signals;
-          if (first === undefined || first[0] >= at + 18_000) continue;
-          for (const [other, { exitedAtMs = 0, config, spawns }] of pod.lives) {
-            const isServed = name.startsWith('s') && other.startsWith('m');
-            const mayWait = isServed || config.startAfter.some((gate) => gate.name === name);
-            if (mayWait && spawns.length > 0) assert.ok(exitedAtMs <= first[0], `${name} before ${other}`);
-          }
-        }
-      }),
-      { numRuns: 200 },
-    );
-  });
-
-  it('end under Never though a main is killed with its whole container, and sidecars crash on and on', () => {
-    fc.assert(
-      fc.property(size, choice, fc.integer({ min: 0, max: 30_000 }), (members, stream, at) => {
-        const crashing = random(members, stream, {}).map(({ config, child = {} }, index) => {
-          const isShaky = config.role === 'sidecar' && index % 2 === 0;
-          return { config, child: isShaky ? { ...child, endsAfterMs: 1_300, code: 1 } : child };
-        });
-        const pod = new Pod(crashing).pass(at).kill('m0').pass(200_000);
-        const others = pod.ends.filter((end) => !end.startsWith('m0'));
-        assert.equal(others.length, members.mains + members.sidecars - 1);
-        for (const end of others) if (end.startsWith('s')) assert.match(end, / (0|125)$/);
-      }),
-      { numRuns: 200 },
-    );
-  });
-});
-
-/** Mains m0.. and sidecars s0..; a sidecar starts after some with a lower number, a main after some sidecars. */
-function random(
-  { mains, sidecars }: { readonly mains: number; readonly sidecars: number },
-  stream: Stream<number>,
-  change: Partial<MemberConfig>,
-): readonly MemberScript[] {
-  const next = (below: number): number => Number(stream.next().value) % below;
-  const some = (count: number) =>
-    after(...Array.from({ length: count }, (_, index) => `s${index}`).filter(() => next(3) === 0));
-  const roster = Array.from({ length: mains }, (_, index) => `m${index}`);
-  return [
-    ...roster.map((name) =>
-      main(
-        name,
-        { ...change, startAfter: some(sidecars) },
-        { endsAfterMs: 500 + 40 * next(500), ...trapsFor(7 * next(200)) },
-      ),
-    ),
-    ...Array.from({ length: sidecars }, (_, index) =>
-      sidecar(`s${index}`, { ...change, mains: roster, startAfter: some(index) }, trapsFor(7 * next(200))),
-    ),
-  ];
-}
-
-interface Stream<T> {
-  next(): IteratorResult<T, unknown>;
-}

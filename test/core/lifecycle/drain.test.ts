@@ -133,18 +133,14 @@ describe('the adaptive drain', () => {
     assert.equal(life.state.traffic?.ended, 'deadline');
   });
 
-  it('is over with a second stop request', () => {
-    const life = asked().pass(300).signal(2);
-    assert.equal(life.state.phase, 'stopping');
-    assert.equal(life.state.traffic?.ended, 'asked again');
-    assert.equal(effects(life, 'unwatchTraffic'), 1);
-  });
-
-  it('is over with the command', () => {
-    const life = asked().pass(300).endChild(0).pass(100);
-    assert.equal(life.state.phase, 'dead');
-    assert.equal(life.state.traffic?.ended, 'command ended');
-    assert.equal(effects(life, 'unwatchTraffic'), 1);
+  it('a drain is over with a second stop request, and with the command', () => {
+    for (const [life, ended, phase] of [
+      [asked().pass(300).signal(2), 'asked again', 'stopping'],
+      [asked().pass(300).endChild(0).pass(100), 'command ended', 'dead'],
+    ] as const) {
+      assert.deepEqual([life.phase, life.state.traffic?.ended], [phase, ended]);
+      assert.equal(effects(life, 'unwatchTraffic'), 1);
+    }
   });
 
   it('comes before the pre-stop hook, which begins when it is quiet', () => {

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { phaseOf } from '../../../src/core/lifecycle/phase.ts';
 import type { Child, Climb, Stop } from '../../../src/core/state/state.ts';
 import { alive, dead, fixed, mainConfig, START, sidecarConfig } from '../helpers.ts';
-import { Life, main } from '../life.ts';
+import { Life } from '../life.ts';
 
 const exit = { code: 0, signal: undefined };
 const climb: Climb = { why: 'stop', rung: 0, sinceMs: START, killAtMs: undefined, killed: false };
@@ -57,12 +57,5 @@ describe('the phase', () => {
     const phases = life.tombstone.History?.filter(({ Event }) => Event === 'phase').map(({ Phase }) => Phase);
     const born = ['starting', 'running'];
     assert.deepEqual(phases, [...born, 'backoff', ...born, 'holding', 'draining', 'stopping', 'dead']);
-  });
-
-  it('of a member that never starts goes from waiting to dead', () => {
-    const gate = { name: 'db', condition: 'started', optional: false } as const;
-    const life = new Life(main({ startAfter: [gate] }));
-    assert.equal(life.phase, 'waiting');
-    assert.equal(life.signal(15).phase, 'dead');
   });
 });

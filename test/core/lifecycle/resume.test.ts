@@ -17,19 +17,16 @@ import '../../helpers/seeded.ts';
 const DEAF = { on: { 15: 'ignores' } } as const;
 
 describe('a supervisor that comes back', () => {
-  it('N33 keeps the deadline of a stop under way, and sends nothing again', () => {
-    const life = new Life(main({ gracePeriodMs: 10_000 }, DEAF)).signal(15);
-    back(life.pass(4_000).loseSupervisor().pass(1_000));
-    assert.equal(life.deadlineMs, 10_000);
-    life.passUntilGone();
-    assert.equal(life.sent, '0 TERM, 9500 KILL');
-  });
-
-  it('after the deadline has passed meanwhile, KILLs at once', () => {
-    const life = new Life(main({ gracePeriodMs: 10_000 }, DEAF)).signal(15);
-    back(life.pass(4_000).loseSupervisor().pass(20_000));
-    assert.deepEqual(life.signals.at(-1), [24_000, 9]);
-    assert.equal(life.exitCode, 137);
+  it('N33 the next supervisor keeps the deadline of a stop, and KILLs at once when it has passed', () => {
+    for (const [awayMs, sent] of [
+      [1_000, '0 TERM, 9500 KILL'],
+      [20_000, '0 TERM, 24000 KILL'],
+    ] as const) {
+      const life = new Life(main({ gracePeriodMs: 10_000 }, DEAF)).signal(15);
+      back(life.pass(4_000).loseSupervisor().pass(awayMs));
+      assert.equal(life.deadlineMs, 10_000);
+      assert.deepEqual([life.passUntilGone().sent, life.exitCode], [sent, 137]);
+    }
   });
 
   it('takes a stop request that came meanwhile from when it came', () => {

@@ -31,11 +31,6 @@ describe('a sidecar that is asked to stop while mains live', () => {
     assert.equal(assumed.sent, '28000 TERM');
   });
 
-  it('stops at a second stop request', () => {
-    const life = new Life({ config: sidecarConfig(), peers: [alive('a')] }).signal(15).pass(1_000).signal(15);
-    assert.deepEqual([life.signals, life.exitCode], [[[1_000, 15]], 0]);
-  });
-
   it('does not wait for who waits behind a gate, has vanished for 2 s, or was never seen', () => {
     const config = sidecarConfig({ mains: ['a', 'b', 'c'] });
     const life = new Life({ config, peers: [waiting('a'), lost('b', START)] }).signal(15).pass(5_000);
