@@ -13,17 +13,17 @@ const LADDER = [
 const DEAF = { on: { 15: 'ignores', 2: 'ignores', 3: 'ignores', 10: 'ignores' } } as const;
 
 describe('the ladder', () => {
-  it('without one the signal that asked is the only rung, translated', () => {
+  it('without a ladder the signal that asked is the only rung, translated', () => {
     assert.deepEqual(ladderOf(mainConfig(), 15), [{ signal: 15, forMs: undefined }]);
     assert.deepEqual(ladderOf(mainConfig({ signals: { 15: 3 } }), 15), [{ signal: 3, forMs: undefined }]);
     assert.deepEqual(ladderOf(mainConfig({ signals: { 15: 'drop' } }), 15), [{ signal: 15, forMs: undefined }]);
   });
 
-  it('a declared one replaces the signal that arrived', () => {
+  it('a declared ladder replaces the signal that arrived', () => {
     assert.deepEqual(ladderOf(mainConfig({ ladder: LADDER, signals: { 15: 3 } }), 2), LADDER);
   });
 
-  it('a stop signal that is dropped asks for nothing, but with a declared ladder it is only replaced', () => {
+  it('a dropped stop signal asks for nothing unless a ladder replaces it', () => {
     const dropped = new Life(main({ signals: { 15: 'drop' } })).signal(15).pass(60_000);
     assert.deepEqual([dropped.phase, dropped.signals], ['running', []]);
     const ladder = [{ signal: 3, forMs: undefined }];
@@ -31,7 +31,7 @@ describe('the ladder', () => {
     assert.equal(replaced.sent, '0 QUIT');
   });
 
-  it('each rung comes in its time, once', () => {
+  it('each rung comes once and in its time', () => {
     const life = new Life(main({ ladder: LADDER }, DEAF)).pass(1_000).signal(15);
     life.passUntilGone();
     assert.equal(life.sent, '1000 TERM, 21000 INT, 26000 KILL');
@@ -63,7 +63,7 @@ describe('the ladder', () => {
     assert.equal(alone.sent, '0 TERM');
   });
 
-  it('the third interrupt from a terminal is KILL; one that nobody typed is not', () => {
+  it('only the third interrupt from a terminal is KILL', () => {
     const life = new Life(main({}, DEAF));
     life.signal(2, { terminal: true }).signal(2, { terminal: true });
     assert.equal(life.sent, '0 INT');
@@ -71,14 +71,14 @@ describe('the ladder', () => {
     assert.equal(life.signal(2, { terminal: true }).sent, '0 INT, 0 KILL');
   });
 
-  it('word of the group of an earlier child ends nobody', () => {
+  it('the end of the group of an earlier child ends no one', () => {
     const life = new Life(main({}, { leaves: 15 })).endChild(0);
     life.feed({ type: 'groupGone', id: 7, strays: 0 });
     assert.equal(life.exitCode, undefined);
     assert.equal(life.passUntilGone().exitedAtMs, 15);
   });
 
-  it('a rest that was told already is not told again when the stop request comes', () => {
+  it('leftovers that were signalled are not signalled again by the stop', () => {
     const life = new Life(main({}, { ...DEAF, leaves: 'untilKilled' }));
     life.endChild(0).pass(1_000).signal(15).pass(1_000);
     assert.equal(life.sent, '20 TERM');
@@ -86,7 +86,7 @@ describe('the ladder', () => {
 });
 
 describe('the signals that are passed on', () => {
-  it('are all but stop requests, KILL, STOP, CHLD and those that are dropped; 32 and 33 are signals like others', () => {
+  it('all signals are forwarded but stop requests, KILL, STOP, CHLD and dropped ones', () => {
     const table = forwardTable(mainConfig({ signals: { 1: 'drop', 10: 12 } }));
     for (const never of [1, 2, 9, 15, 17, 19]) assert.equal(table[never], undefined, String(never));
     assert.equal(table[10], 12);
@@ -94,7 +94,7 @@ describe('the signals that are passed on', () => {
     assert.equal(Object.keys(table).length, 58);
   });
 
-  it('are stop requests, too, for a command that is alone, has no drain, no hook and no ladder', () => {
+  it('stop requests are forwarded to a lone command without drain, hook and ladder', () => {
     const table = (change: Partial<MemberConfig>) => forwardTable(mainConfig({ solo: true, ...change }));
     for (const change of [{}, { drain: { kind: 'fixed', ms: 0 } }] as const) assert.equal(table(change)[15], 15);
     assert.equal(table({ signals: { 15: 3, 2: 'drop' } })[15], 3);
@@ -113,7 +113,7 @@ describe('the signals that are passed on', () => {
     assert.equal(translate(mainConfig({ signals: { 15: 3, 3: 'drop' } }), 15), 3);
   });
 
-  it('one that is no stop request reaches the child once, translated, in every phase', () => {
+  it('a signal that is no stop request reaches the child once, translated, in every phase', () => {
     const config = mainConfig({ signals: { 1: 10, 12: 'drop' } });
     const life = new Life({ config, child: DEAF, peers: [] }).signal(1).signal(12).signal(37);
     assert.equal(life.sent, '0 USR1, 0 RTMIN+3');
@@ -127,7 +127,7 @@ describe('the signals that are passed on', () => {
     assert.equal(life.tombstone.StopReason, 'signal RTMIN+3');
   });
 
-  it('the host forwards by itself from the start of each child on', () => {
+  it('the host forwards from the start of each child on', () => {
     const life = new Life({ config: sidecarConfig(), peers: [] }).endChild(0).pass(1_000);
     const told = life.done.flatMap(({ effect }) => (effect.type === 'forward' ? [effect.id] : []));
     assert.deepEqual(told, [1, 2]);

@@ -18,7 +18,7 @@ const sidecar = (name: string, change: Partial<MemberConfig> = {}, child: ChildS
 const trapsFor = (afterMs: number, code = 0): ChildScript => ({ on: { 15: { afterMs, code } } });
 
 describe('a pod', () => {
-  it('N10 starts in the order of its gates and ends in the reverse', () => {
+  it('N10 a pod starts in the order of its gates and ends in the reverse', () => {
     const pod = new Pod([
       sidecar('s1', {}, trapsFor(300)),
       sidecar('s2', { startAfter: after('s1') }, trapsFor(300)),
@@ -28,7 +28,7 @@ describe('a pod', () => {
     assert.deepEqual([pod.of('s2').exitedAtMs, pod.of('s1').exitedAtMs], [5_300, 5_600]);
   });
 
-  it('N18 sidecars end in reverse order after all mains when the pod is deleted, 5 s each, all with 0', () => {
+  it('N18 sidecars of a deleted pod end in reverse order after all mains, with 0', () => {
     const grace = { gracePeriodMs: 60_000 };
     const pod = new Pod([
       sidecar('s1', grace, trapsFor(5_000)),
@@ -43,7 +43,7 @@ describe('a pod', () => {
     for (const life of pod.lives.values()) assert.equal(life.signals.length, 1);
   });
 
-  it('N25, N26 one deadline for all: who exceeds it 137, the others 0 in the tail', () => {
+  it('N25, N26 members that exceed the common deadline exit 137, the others 0', () => {
     const grace = { gracePeriodMs: 10_000 };
     const pod = new Pod([
       sidecar('good', grace, trapsFor(1_000)),
@@ -55,7 +55,7 @@ describe('a pod', () => {
     assert.equal(pod.of('good').exitedAtMs, 10_000);
   });
 
-  it('K18, N32 a shorter grace period of one who stops is everybody’s', () => {
+  it('K18, N32 a shorter grace period of one member counts for the whole pod', () => {
     const pod = new Pod([
       sidecar('proxy', { gracePeriodMs: 60_000 }, trapsFor(100)),
       main('work', { gracePeriodMs: 6_000 }, { on: { 15: 'ignores' } }),
@@ -65,7 +65,7 @@ describe('a pod', () => {
     assert.equal(pod.of('proxy').signals[0]?.[0], 5_000);
   });
 
-  it('case 6: two mains, one fails: the sidecars stay for the second', () => {
+  it('case 6: sidecars stay for the second main when the first one fails', () => {
     const pod = new Pod([
       sidecar('proxy', { mains: ['a', 'b'] }),
       main('a', {}, { endsAfterMs: 1_000, code: 1 }),
@@ -79,7 +79,7 @@ describe('a pod', () => {
     assert.deepEqual([pod.ends, pod.of('proxy').exitedAtMs], [['proxy 0'], 7_000]);
   });
 
-  it('N13 a gate that can never open starts neither who waits for it nor who waits for that one', () => {
+  it('N13 a gate that can never open starts no member behind it', () => {
     const pod = new Pod([
       main('init', {}, { errno: 'ENOENT' }),
       sidecar('proxy', { startAfter: after('init'), mains: ['work'] }),
@@ -89,7 +89,7 @@ describe('a pod', () => {
     assert.deepEqual([pod.of('proxy').spawns, pod.of('work').spawns], [[], []]);
   });
 
-  it('N20, N38 pre-stop hooks run in the order of the stops, and a hook is like a child that takes as long', () => {
+  it('N20, N38 pre-stop hooks run in stop order, and take time as a slow child does', () => {
     const grace = { gracePeriodMs: 30_000 };
     const hooked = { ...grace, preStop: command('bye') };
     const slow: ChildScript = { actions: { bye: [{ afterMs: 2_000, ok: true }] } };
@@ -105,7 +105,7 @@ describe('a pod', () => {
     assert.equal(pod.of('s1').exitedAtMs, 7_000);
   });
 
-  it('N09, N31 a sidecar whose liveness fails while the main runs its pre-stop hook is restarted, and the pod ends in time', () => {
+  it('N09, N31 a sidecar that fails in the main’s pre-stop restarts, and the pod ends in time', () => {
     const grace = { gracePeriodMs: 30_000 };
     const proxy = sidecar(
       'proxy',

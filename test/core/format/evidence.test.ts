@@ -16,7 +16,7 @@ function testimony(life: Life): Evidence {
 }
 
 describe('the evidence', () => {
-  it('of a stop has each of its phases and rungs, what was left of the grace period, and all of it in one sentence', () => {
+  it('the evidence of a stop has its phases and rungs, the grace left, and a summary', () => {
     const ladder = [
       { signal: 3, forMs: 2_000 },
       { signal: 15, forMs: undefined },
@@ -43,7 +43,7 @@ describe('the evidence', () => {
     );
   });
 
-  it('of a stop in which a life that had failed was killed, and the next one ended by itself, says that it was not forced', () => {
+  it('a KILL in an earlier life does not make a stop forced', () => {
     const { config, state } = new Life(main({}, { on: { 15: { afterMs: 250, code: 0 } } })).signal(15).passUntilGone();
     const earlier = [
       { name: 'ladder', signal: 9, sinceMs: 0 },
@@ -53,7 +53,7 @@ describe('the evidence', () => {
     assert.equal(evidenceOf(config, { ...state, chronicle: { ...state.chronicle, stages } }).ForcedBy, undefined);
   });
 
-  it('of a stop that only KILL has ended says whose it was, and that the time was over', () => {
+  it('the evidence of a stop that KILL ended names its sender and the time', () => {
     const late = testimony(new Life(main({ gracePeriodMs: 10_000 }, { on: { 15: 'ignores' } })).pass(1_000).signal(15));
     assert.deepEqual([late.ForcedBy, late.Signal, late.ExitCode, late.GraceLeftMs], ['sexton', 'SIGKILL', 137, 500]);
     assert.match(
@@ -64,7 +64,7 @@ describe('the evidence', () => {
     assert.equal(testimony(other.killChild({ oom: false })).ForcedBy, 'an unknown sender');
   });
 
-  it('of a command that ended by itself, was killed or ran out of memory does not speak of a stop', () => {
+  it('the evidence of a command that ended by itself mentions no stop', () => {
     const ended = testimony(new Life(main()).pass(1_000).endChild(3));
     assert.equal(ended.Summary, 'ended by itself, exit code 3');
     assert.equal(ended.StopReason, undefined);
@@ -75,7 +75,7 @@ describe('the evidence', () => {
     assert.deepEqual([starved.Summary, starved.OomKills], ['killed by the OOM killer, ended by SIGKILL', 1]);
   });
 
-  it('of a sidecar tells hold and linger apart, and both codes', () => {
+  it('the evidence of a sidecar tells hold from linger, and has both codes', () => {
     const config = sidecarConfig({ mains: ['web'], lingerMs: 700, gracePeriodMs: 60_000 });
     const child: ChildScript = { on: { 15: { afterMs: 100, code: 9 } } };
     const held = new Life({ config, child, peers: [alive('web')] }).pass(1_000).signal(15).pass(5_000);
@@ -91,7 +91,7 @@ describe('the evidence', () => {
     assert.match(after.Summary, /^stopped in 800 ms \(mains finished\): linger 700 ms, TERM 100 ms, exit code 9, /);
   });
 
-  it('of a sidecar that died and was restarted while it held has how it died, when, and how long it was away', () => {
+  it('the evidence of a sidecar that restarted while it held has that absence', () => {
     const config = sidecarConfig({ mains: ['web'], gracePeriodMs: 60_000 });
     const held = new Life({ config, peers: [alive('web')] }).pass(1_000).endChild(1).pass(30_000).signal(15);
     held.pass(5_000).killChild({ oom: false });
@@ -101,7 +101,7 @@ describe('the evidence', () => {
     assert.equal(evidence.Restarts, 2);
   });
 
-  it('of a sidecar whose mains finish while it waits after an OOM kill names the OOM killer', () => {
+  it('the evidence of a sidecar that ends after an OOM kill names the OOM killer', () => {
     const config = sidecarConfig({ mains: ['web'] });
     const killed = new Life({ config, peers: [alive('web')] }).pass(1_000).killChild({ oom: true });
     const evidence = testimony(killed.see(dead('web', 0, { Final: true })));
@@ -109,7 +109,7 @@ describe('the evidence', () => {
     assert.match(evidence.Summary, /^killed by the OOM killer, ended by SIGKILL, /);
   });
 
-  it('of a stop that came while no supervisor was there tells its start apart from that of the command', () => {
+  it('the start of a supervisor during a stop is a phase of its own', () => {
     const child: ChildScript = { on: { 15: { afterMs: 100, code: 0 } } };
     const life = new Life({ config: mainConfig({ drain: fixed(2_000) }), peers: [], child }).pass(60_000);
     life.loseSupervisor().signal(15).pass(300).feed({ type: 'booted' }).pass(18).see();
@@ -122,14 +122,14 @@ describe('the evidence', () => {
     assert.ok(!life.tombstone.History?.some(({ Phase }) => Phase === 'holding'));
   });
 
-  it('of a stop that the supervisor hears of at once begins with what it waits for', () => {
+  it('a stop that is heard at once begins with its first wait', () => {
     const child: ChildScript = { on: { 15: { afterMs: 100, code: 0 } } };
     const life = new Life(main({ drain: fixed(2_000) }, child)).pass(60_000);
     life.loseSupervisor().feed({ type: 'booted' }).pass(18).signal(15).pass(18).see();
     assert.deepEqual(testimony(life).Phases?.[0], { Phase: 'drain', Ms: 2_000 });
   });
 
-  it('of sexton stop with a grace period of its own has that one', () => {
+  it('the evidence of `sexton stop` has the grace period of that request', () => {
     const evidence = testimony(
       new Life(main({ gracePeriodMs: 20_000 }, { on: { 15: { afterMs: 2_000, code: 0 } } }))
         .pass(1_000)
@@ -138,7 +138,7 @@ describe('the evidence', () => {
     assert.deepEqual([evidence.GraceMs, evidence.GraceLeftMs], [10_000, 8_000]);
   });
 
-  it('of a stop that another signal hurried says when, and of one that it did not hurry says nothing', () => {
+  it('the evidence says when another signal hurried the stop, and only then', () => {
     const child: ChildScript = { on: { 15: { afterMs: 100, code: 0 } } };
     const drains = { drain: fixed(30_000), gracePeriodMs: 60_000 };
     const hurried = testimony(new Life(main(drains, child)).pass(1_000).signal(15).pass(15_000).signal(2));
@@ -148,7 +148,7 @@ describe('the evidence', () => {
     assert.equal(same.Hurried, undefined);
   });
 
-  it('C3: of a stop that is not over says how far it is and whom it waits for', () => {
+  it('C3: the evidence of an unfinished stop says how far it is and what it waits for', () => {
     const config = sidecarConfig({ mains: ['web'], gracePeriodMs: 60_000 });
     const child: ChildScript = { on: { 15: 'ignores' } };
     const held = new Life({ config, child, peers: [alive('web')] }).pass(1_000).signal(15).pass(5_000);
@@ -164,7 +164,7 @@ describe('the evidence', () => {
     assert.equal(WaitsFor, undefined);
   });
 
-  it('of a failed life is that of the last one, with the restarts before it', () => {
+  it('the evidence after a failed life is that of the last one, with its restarts', () => {
     const config = mainConfig({
       restart: 'always',
       ...probes({ liveness: { failures: 1 } }),
@@ -184,7 +184,7 @@ describe('the evidence', () => {
     assert.match(evidence.Summary, /, restarted 1 time$/);
   });
 
-  it('of a command that was never started says why', () => {
+  it('the evidence of a command that never started says why', () => {
     const gate = { name: 'db', condition: 'healthy', optional: false } as const;
     const timedOut = testimony(new Life(main({ startAfter: [gate], startTimeoutMs: 1_000 })));
     assert.equal(timedOut.ExitCode, EXIT.sexton);
@@ -197,7 +197,7 @@ describe('the evidence', () => {
     assert.equal(testimony(new Life(main({}, { errno: 'ENOENT' }))).Summary, 'never started: ENOENT, exit code 127');
   });
 
-  it('outlives the supervisor', () => {
+  it('the evidence outlives the supervisor', () => {
     const life = new Life(main({ drain: fixed(1_000) }, { on: { 15: { afterMs: 3_000, code: 0 } } }))
       .signal(15)
       .pass(2_000);
@@ -208,7 +208,7 @@ describe('the evidence', () => {
     ]);
   });
 
-  it('stands in the history of the tombstone and in the line of the log that tells of the death', () => {
+  it('the summary is in the history of the tombstone and in the last line of the log', () => {
     const life = new Life(main()).pass(1_000).endChild(0).passUntilGone();
     const entry = life.tombstone.History?.find(({ Event }) => Event === 'over');
     assert.equal(entry?.Summary, 'ended by itself, exit code 0');
@@ -221,7 +221,7 @@ describe('the evidence', () => {
 });
 
 describe('in any life', () => {
-  it('the evidence is JSON of at most 4096 bytes that begins with its summary, and its phases make up the stop', () => {
+  it('any evidence is JSON of at most 4096 bytes, and its phases make up the stop', () => {
     fc.assert(
       fc.property(member, script, peers, anything, (config, child, found, todo) => {
         let kills = 0;
@@ -248,7 +248,7 @@ describe('in any life', () => {
     );
   });
 
-  it('what is too long is cut, and stays whole JSON with its summary', () => {
+  it('evidence that is too long is cut, and stays JSON with its summary', () => {
     const text = fc.string({ unit: 'binary', maxLength: 5_000 });
     fc.assert(
       fc.property(text, text, fc.nat(200), (one, other, count) => {

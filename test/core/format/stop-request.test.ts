@@ -23,26 +23,26 @@ const REQUEST: StopRequest = {
 };
 
 describe('a stop request', () => {
-  it('is read as it was written, with and without what is optional', () => {
+  it('a request is read as it was written, with and without optional keys', () => {
     assert.deepEqual(parseRequest(formatRequest(REQUEST)), { ok: true, request: REQUEST });
     const { GraceMs: _, Among: __, ...bare } = REQUEST;
     assert.deepEqual(parseRequest(formatRequest(bare)), { ok: true, request: bare });
   });
 
-  it('with as many names as may be in it is small enough to be read', () => {
+  it('a request with the most names is small enough to be read', () => {
     const Among = Array.from({ length: MAX_AMONG }, () => 'a'.repeat(63));
     const text = formatRequest({ ...REQUEST, Among });
     assert.ok(Buffer.byteLength(text) <= MAX_REQUEST_BYTES, `${Buffer.byteLength(text)}`);
     assert.equal(parseRequest(text).ok, true);
   });
 
-  it('is meant for one life of a container in one boot', () => {
+  it('a request is meant for one life of a container in one boot', () => {
     assert.equal(isMeantFor(REQUEST, { boot: BOOT, host: HOST_ID }), true);
     assert.equal(isMeantFor(REQUEST, { boot: BOOT, host: 'another' }), false);
     assert.equal(isMeantFor(REQUEST, { boot: 'another', host: HOST_ID }), false);
   });
 
-  it('has a file name that belongs to just one member', () => {
+  it('a file name of a request belongs to just one member', () => {
     const file = requestFileOf('web', '0123456789ab');
     assert.equal(isRequestFor('web', file), true);
     for (const other of ['we', 'web-1', 'web.0123456789ab', '']) assert.equal(isRequestFor(other, file), false, other);
@@ -64,17 +64,17 @@ describe('a stop request', () => {
     'of a time that is no number': [{ RequestedMonotonic: null }, 'RequestedMonotonic is not understood'],
   };
   for (const [what, [change, why]] of Object.entries(WRONG)) {
-    it(`${what} is refused`, () =>
+    it(`a request ${what} is refused`, () =>
       assert.deepEqual(parseRequest(JSON.stringify({ ...REQUEST, ...change })), { ok: false, why }));
   }
 
-  it('that is no JSON object, half of one or huge is refused', () => {
+  it('a request that is no JSON object, half of one or huge is refused', () => {
     for (const text of ['', '[]', 'null', '"x"', formatRequest(REQUEST).slice(0, 40)])
       assert.equal(parseRequest(text).ok, false, text);
     assert.equal(parseRequest(`${formatRequest(REQUEST)}${' '.repeat(MAX_REQUEST_BYTES)}`).ok, false);
   });
 
-  it('cannot forge a line of a log', () => {
+  it('a request cannot forge a line of a log', () => {
     const parsed = parseRequest(JSON.stringify({ ...REQUEST, By: 'x\n\u001b[2Jy' }));
     assert.equal(parsed.ok && parsed.request.By, 'x??[2Jy');
   });

@@ -80,7 +80,7 @@ function refused(memberName: string, content: string): string {
 }
 
 describe('formatTombstone', () => {
-  it('writes exactly the reserve, ended by a newline, and parses back to the same', () => {
+  it('a tombstone fills exactly the reserve and parses back to the same', () => {
     fc.assert(
       fc.property(tombstone, (original) => {
         const written = formatTombstone(original);
@@ -94,7 +94,7 @@ describe('formatTombstone', () => {
     );
   });
 
-  it('writes YAML that a YAML reader takes for the same, with any text in it', () => {
+  it('a tombstone is YAML with the same content, with any text in it', () => {
     fc.assert(
       fc.property(tombstone, fc.string({ unit: 'binary' }), (original, reason) => {
         const written = formatTombstone({ ...original, StopReason: reason });
@@ -106,7 +106,7 @@ describe('formatTombstone', () => {
     );
   });
 
-  it('keeps to the reserve with everything at its largest, and loses no key but history', () => {
+  it('a tombstone with everything at its largest loses nothing but history', () => {
     const long = '"\\\u{1f600}\ud800\u0000'.repeat(2000);
     const texts = Object.entries(FULL).map(([key, value]) => [key, typeof value === 'string' ? long : value]);
     const written = formatTombstone({
@@ -127,7 +127,7 @@ describe('formatTombstone', () => {
     );
   });
 
-  it('drops the oldest middle entries when the history is too large for the reserve', () => {
+  it('a history that is too large loses its oldest middle entries', () => {
     const long = Array.from({ length: 64 }, (_, index) => ({
       At: TIME,
       Event: `event ${index}`,
@@ -139,12 +139,12 @@ describe('formatTombstone', () => {
     assert.deepEqual(History.slice(8), long.slice(64 - (History.length - 8)));
   });
 
-  it('leaves out numbers that JSON cannot carry', () => {
+  it('a tombstone leaves out numbers that JSON cannot carry', () => {
     const written = formatTombstone({ Version: 1, Name: 'a', Deadline: Number.POSITIVE_INFINITY });
     assert.deepEqual(parsed('a', written), { Version: 1, Name: 'a' });
   });
 
-  it('writes no control character and no bidirectional mark that could forge a line of a terminal', () => {
+  it('a tombstone has no control character or bidirectional mark', () => {
     const { StopReason } = parsed(
       'a',
       formatTombstone({ Version: 1, Name: 'a', StopReason: 'x\u001b[2J\u202e\n\u009by' }),
@@ -154,25 +154,25 @@ describe('formatTombstone', () => {
 });
 
 describe('trimHistory', () => {
-  it('keeps all up to the maximum', () => {
+  it('trimHistory keeps all entries up to the maximum', () => {
     assert.deepEqual(trimHistory(entries(MAX_HISTORY)), entries(MAX_HISTORY));
   });
 
-  it('keeps the first eight and the newest beyond it', () => {
+  it('trimHistory keeps the first eight and the newest beyond the maximum', () => {
     const trimmed = trimHistory(entries(100)).map(({ Event }) => Event);
     assert.equal(trimmed.length, MAX_HISTORY);
     assert.deepEqual(trimmed.slice(6, 10), ['event 6', 'event 7', 'event 44', 'event 45']);
     assert.equal(trimmed.at(-1), 'event 99');
   });
 
-  it('gives any number down to none', () => {
+  it('trimHistory gives any number of entries down to none', () => {
     for (let max = 0; max <= 20; max++) assert.equal(trimHistory(entries(30), max).length, max);
     assert.deepEqual(trimHistory(entries(30), 1), entries(30).slice(29));
   });
 });
 
 describe('parseTombstone', () => {
-  it('never throws, whatever the bytes', () => {
+  it('parseTombstone never throws, whatever the bytes', () => {
     fc.assert(fc.property(fc.uint8Array(), (bytes) => void parseTombstone('a', Buffer.from(bytes).toString())));
     fc.assert(fc.property(fc.json(), (json) => void parseTombstone('a', json)));
     fc.assert(
@@ -183,14 +183,14 @@ describe('parseTombstone', () => {
     );
   });
 
-  it('does not understand any part of a tombstone, only the whole', () => {
+  it('parseTombstone understands only a whole tombstone', () => {
     const written = formatTombstone(FULL);
     const whole = written.trimEnd().length;
     for (let length = 0; length < whole; length++) refused('a', written.slice(0, length));
     assert.deepEqual(parsed('a', written.slice(0, whole)), FULL);
   });
 
-  it('refuses a wrong type of each known key, and says which', () => {
+  it('parseTombstone refuses a wrong type of each known key, and names the key', () => {
     const wrong = [{}, [[]], 'x\u0000', -2, 1.5, 'no'];
     for (const key of Object.keys(FULL).filter((known) => known !== 'Version' && known !== 'Name')) {
       const refusals = wrong.filter((value) => !parseTombstone('a', JSON.stringify({ ...FULL, [key]: value })).ok);
@@ -224,14 +224,14 @@ describe('parseTombstone', () => {
     });
   }
 
-  it('K17 takes no file whose name is not a member name', () => {
+  it('K17 parseTombstone takes no file whose name is not a member name', () => {
     for (const odd of ['x, main', '../x', '.x', 'X', '', 'x-', 'a'.repeat(64), 'a\n', '__proto__', 'ä']) {
       assert.equal(isMemberName(odd), false, odd);
       refused(odd, JSON.stringify({ Version: 1, Name: odd }));
     }
   });
 
-  it('ignores unknown keys and pollutes no prototype', () => {
+  it('parseTombstone ignores unknown keys and pollutes no prototype', () => {
     const nasty = '{"Version":1,"Name":"a","__proto__":{"Died":"x"},"constructor":{"prototype":{"y":1}},"Unknown":[1],';
     const read = parsed('a', `${nasty}"History":[{"At":"${TIME}","Event":"e","__proto__":{"z":1},"constructor":"c"}]}`);
     assert.deepEqual(Object.keys(read), ['Version', 'Name', 'History']);
@@ -241,7 +241,7 @@ describe('parseTombstone', () => {
     assert.equal(read.Died, undefined);
   });
 
-  it('caps long texts and long histories', () => {
+  it('parseTombstone caps long texts and long histories', () => {
     const read = parsed(
       'a',
       JSON.stringify({ Version: 1, Name: 'a', StopReason: 'r'.repeat(9000), History: entries(300) }),
@@ -250,13 +250,13 @@ describe('parseTombstone', () => {
     assert.equal(read.History?.length, MAX_HISTORY);
   });
 
-  it('reads of a newer version what it knows', () => {
+  it('parseTombstone reads the keys that it knows from a newer version', () => {
     const newer = { ...FULL, Version: 2, Phase: 'dreaming', Role: 7, NewKey: {} };
     const { Phase: _, Role: __, ...known } = FULL;
     assert.deepEqual(parsed('a', JSON.stringify(newer)), { ...known, Version: 2 });
   });
 
-  it('takes null for a key that is not there', () => {
+  it('parseTombstone takes null for an absent key', () => {
     assert.deepEqual(parsed('a', '{"Version": 1, "Name": "a", "Died": null}'), { Version: 1, Name: 'a' });
   });
 });

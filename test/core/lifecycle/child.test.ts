@@ -33,7 +33,7 @@ function tell(effect: ReturnType<typeof reduce>['effects'][number]): string {
 }
 
 describe('a start that a stop request has overtaken', () => {
-  it('A5, K03 is none: no life, no failure, and the container exits as one that was never started', () => {
+  it('A5, K03 a start that a stop request prevented is no life, and the container exits 143', () => {
     const { state, done } = after({ type: 'booted' }, TERM, OVERTAKEN);
     assert.deepEqual(done, ['spawn 1', 'info: asked to stop', 'info: dead', 'exit 143']);
     assert.equal(state.births, 0);
@@ -44,12 +44,12 @@ describe('a start that a stop request has overtaken', () => {
     );
   });
 
-  it('A5 is ordered again, with the same id, when what came was none', () => {
+  it('A5 a prevented start is ordered again with the same id if no stop request came', () => {
     const { done } = after({ type: 'booted' }, OVERTAKEN, { type: 'spawned', id: 1, pid: 7 });
     assert.deepEqual(done.slice(0, 3), ['spawn 1', 'spawn 1', 'info: started']);
   });
 
-  it('A5 leaves a life between two others as it was: the exit code is that of the last', () => {
+  it('A5 a prevented start between two lives leaves the exit code of the last one', () => {
     const life = new Life(main({ restart: 'always' }));
     life.endChild(3);
     const { untilMs } = life.state.child.is === 'backoff' ? life.state.child : { untilMs: 0 };
@@ -66,14 +66,14 @@ describe('a start that a stop request has overtaken', () => {
 describe('the KILL of the host', () => {
   const config = mainConfig({ gracePeriodMs: 10_000 });
 
-  it('A3 is due when the declared grace period is over, and never where none is declared', () => {
+  it('A3 the KILL of the host is due after a declared grace period, and never without one', () => {
     assert.equal(hostKillAtMs(new Life({ config, peers: [] }).state), undefined);
     const deaf = { on: { 15: 'ignores' } } as const;
     assert.equal(hostKillAtMs(new Life({ config, child: deaf, peers: [] }).signal(15).state), START + 10_000);
     assert.equal(hostKillAtMs(new Life(main({}, deaf)).signal(15).state), undefined);
   });
 
-  it('A3 counts as our own: the death is one at the deadline, and no other KILL follows', () => {
+  it('A3 the KILL of the host counts as our own, and no other follows', () => {
     const life = new Life({ config, child: { on: { 15: 'ignores' } }, peers: [] }).signal(15).loseSupervisor();
     life.pass(10_000).feed({ type: 'overdue', id: 1 });
     life.feed({ type: 'exited', id: 1, pid: 101, code: undefined, signal: 9, core: false, oom: false });

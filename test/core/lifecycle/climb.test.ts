@@ -30,7 +30,7 @@ describe('leftovers of an ended command', () => {
     }
   });
 
-  it('leftovers get rung after rung and then KILL, and the container exits with the code of the child', () => {
+  it('leftovers get rung after rung and then KILL, and the code of the child stays', () => {
     for (const left of UNTIL_KILLED) {
       const life = new Life(main({ ladder: LADDER }, { ...DEAF, ...left })).endChild(4).passUntilGone();
       assert.deepEqual([all(life), life.exitCode, life.exitedAtMs], ['20 TERM, 420 INT, 720 KILL', 4, 720]);
@@ -39,7 +39,7 @@ describe('leftovers of an ended command', () => {
     }
   });
 
-  it('leftovers that survive KILL are given up after 2 s, in a stop in time to write the death', () => {
+  it('leftovers that survive KILL are given up after 2 s, in a stop before the deadline', () => {
     for (const left of UNKILLABLE) {
       const life = new Life(main({ gracePeriodMs: 5_000 }, { ...DEAF, ...left }));
       const alone = life.fork().endChild(0).passUntilGone();
@@ -52,13 +52,13 @@ describe('leftovers of an ended command', () => {
 });
 
 describe('strays', () => {
-  it('that leave when they are asked to get the first rung, and the container ends with the child’s code', () => {
+  it('strays that leave when asked get the first rung, and the child’s code stays', () => {
     const life = new Life(main({ ladder: LADDER }, { stray: 'untilAsked' })).pass(1_000).endChild(4).passUntilGone();
     assert.deepEqual([life.sweeps, life.signals], [[[1_020, 15]], []]);
     assert.deepEqual([life.exitCode, life.exitedAtMs, life.tombstone.Reason], [4, 1_020, 'error']);
   });
 
-  it('of a child that was stopped get the signal that its group got, once the group is empty', () => {
+  it('strays of a stopped child get its signal once the group is empty', () => {
     const child: ChildScript = { stray: 'untilKilled', on: { 15: { afterMs: 200, code: 0 } }, leaves: 50 };
     const life = new Life(main({ gracePeriodMs: 10_000 }, child)).pass(1_000).signal(15).passUntilGone();
     assert.equal(life.sent, '1000 TERM');
@@ -66,13 +66,13 @@ describe('strays', () => {
     assert.deepEqual([life.exitCode, life.exitedAtMs, life.tombstone.Reason], [0, 10_500, 'stopped']);
   });
 
-  it('of a child that was killed are killed', () => {
+  it('strays of a killed child are killed', () => {
     const child: ChildScript = { stray: 'untilKilled', on: { 15: 'ignores' } };
     const life = new Life(main({ gracePeriodMs: 10_000 }, child)).signal(15).passUntilGone();
     assert.deepEqual([life.sweeps, life.exitCode, life.exitedAtMs], [[[9_500, 9]], 137, 9_500]);
   });
 
-  it('that outlive KILL hold a restart of the pod up for 2 s, whatever is left until the deadline', () => {
+  it('strays that outlive KILL hold up a restart of the pod for 2 s', () => {
     const child: ChildScript = { stray: 'unkillable', on: { 15: 'ignores' } };
     const ask = { by: 'a test', graceMs: undefined, among: undefined, byRule: undefined };
     const life = new Life(main({ gracePeriodMs: 5_000 }, child));
@@ -80,13 +80,13 @@ describe('strays', () => {
     assert.deepEqual([life.sweeps, life.spawns], [[[4_750, 9]], [0, 6_750]]);
   });
 
-  it('do not keep the next life waiting for more than 2 s', () => {
+  it('strays do not keep the next life waiting for more than 2 s', () => {
     const life = new Life(main({ restart: 'always' }, { stray: 'untilKilled' })).endChild(1).pass(2_120);
     assert.equal(life.swept, '20 TERM, 2020 KILL');
     assert.deepEqual(life.spawns, [0, 2_120]);
   });
 
-  it('are heard of by their own event only, and only while they are waited for', () => {
+  it('the end of strays counts only while they are waited for', () => {
     const life = new Life(main({}, { leaves: 'untilKilled' })).endChild(0).pass(5);
     assert.equal(life.feed({ type: 'straysGone' }).exitCode, undefined);
     const late = new Life(main({}, { stray: 'untilKilled' })).endChild(0).pass(5);
@@ -94,7 +94,7 @@ describe('strays', () => {
     assert.equal(late.feed({ type: 'straysGone' }).exitCode, 0);
   });
 
-  it('get a second stop request’s next rung like everybody', () => {
+  it('strays get the next rung of a second stop request', () => {
     const child: ChildScript = { stray: 'untilKilled', on: { 15: { afterMs: 0, code: 0 } } };
     const ladder = [
       { signal: 15, forMs: 60_000 },
@@ -108,14 +108,14 @@ describe('strays', () => {
 describe('the kill of a child', () => {
   const by = (life: Life): unknown => life.tombstone.History?.find(({ Event }) => Event === 'exited')?.By;
 
-  it('J17 by the kernel for want of memory is told as such, with 137', () => {
+  it('J17 a KILL because memory ran out is reported as such, with 137', () => {
     const life = new Life(main()).pass(100).killChild({ oom: true });
     assert.deepEqual([by(life), life.tombstone.Reason, life.tombstone.Signal], ['OOM killer', 'oom', 'SIGKILL']);
     assert.equal(life.exitCode, 137);
     assert.ok(life.logs.some((line) => line.startsWith('error: exited')));
   });
 
-  it('by somebody else is told apart from ours', () => {
+  it('a KILL by an unknown sender is told apart from ours', () => {
     const life = new Life(main()).pass(100).killChild({ oom: false });
     assert.deepEqual([by(life), life.tombstone.Reason, life.exitCode], ['an unknown sender', 'killed', 137]);
     const ours = new Life(main({ gracePeriodMs: 1_000 }, { on: { 15: 'ignores' } })).signal(15).passUntilGone();
@@ -130,7 +130,7 @@ describe('the kill of a child', () => {
     assert.deepEqual([by(life), life.tombstone.Reason], ['sexton', 'killed']);
   });
 
-  it('for want of memory while it was stopping is still told', () => {
+  it('a KILL because memory ran out in a stop is reported as such', () => {
     const life = new Life(main({ gracePeriodMs: 9_000 }, { on: { 15: 'ignores' } }))
       .signal(15)
       .pass(100)
@@ -138,13 +138,13 @@ describe('the kill of a child', () => {
     assert.deepEqual([life.tombstone.Reason, life.exitCode], ['oom', 137]);
   });
 
-  it('for want of memory is followed by another life like every death', () => {
+  it('a KILL because memory ran out is followed by another life', () => {
     const config = sidecarConfig(probes({}));
     const life = new Life({ config, peers: [alive('work')] }).pass(100).killChild({ oom: true }).pass(100);
     assert.deepEqual([life.spawns, life.tombstone.LastReason, life.tombstone.LastExitCode], [[0, 200], 'oom', 137]);
   });
 
-  it('by init at the deadline, heard of late: nothing has survived it, and no other life begins before its group is gone', () => {
+  it('a KILL by init that is heard late starts no other life before its group is gone', () => {
     const life = new Life(main({ gracePeriodMs: 5_000 }, { on: { 15: 'ignores' } }));
     const ask = { requestedMs: life.nowMs, by: 'a test', graceMs: undefined, among: undefined, byRule: undefined };
     life.feed({ type: 'restartAsked', ask });
@@ -157,7 +157,7 @@ describe('the kill of a child', () => {
     assert.deepEqual(life.spawns, [0, 10_500]);
   });
 
-  it('with another signal says nothing of who did it', () => {
+  it('an end by another signal names no sender', () => {
     assert.equal(by(new Life(main()).signal(15)), undefined);
   });
 });

@@ -47,7 +47,7 @@ function drained({ state }: Life): object | undefined {
 const effects = (life: Life, type: string) => life.done.filter(({ effect }) => effect.type === type).length;
 
 describe('the adaptive drain', () => {
-  it('watches from the stop request on and ends when no connection has come for `quiet`', () => {
+  it('a drain watches from the request on and ends after `quiet` without a connection', () => {
     const life = asked();
     assert.equal(effects(life, 'watchTraffic'), 1);
     assert.ok(isDraining(seen(life.pass(1_900), 1_500)));
@@ -63,20 +63,20 @@ describe('the adaptive drain', () => {
     );
   });
 
-  it('is never shorter than `min`, however quiet it is', () => {
+  it('a drain is never shorter than `min`, however quiet it is', () => {
     const life = asked({}, { minMs: 4_000, quietMs: 500 });
     assert.ok(isDraining(seen(life.pass(3_999), 3_999)));
     seen(life.pass(1), 4_000);
     assert.equal(life.state.phase, 'stopping');
   });
 
-  it('waits for `quiet` also when no connection has come at all', () => {
+  it('a drain waits for `quiet` even if no connection has come at all', () => {
     const life = asked();
     assert.ok(isDraining(seen(life.pass(1_999), undefined)));
     assert.equal(seen(life.pass(1), undefined).state.phase, 'stopping');
   });
 
-  it('is never longer than `max`, however many come', () => {
+  it('a drain is never longer than `max`, however many connections come', () => {
     const life = asked();
     for (let at = 500; at < 15_000; at += 500) assert.ok(isDraining(seen(life.pass(500), 10, { connections: at })));
     life.pass(499);
@@ -86,7 +86,7 @@ describe('the adaptive drain', () => {
     assert.equal(life.state.traffic?.ended, 'max');
   });
 
-  it('warns at its longest time of connections that came as probes do, and only then', () => {
+  it('a drain that lasted `max` warns of connections that came as probes do', () => {
     const steady = { from: '10.244.1.1', port: 8080, everyMs: 1_020 };
     const told = { connections: 15, steady };
     const warnings = ({ done }: Life) =>
@@ -106,13 +106,13 @@ describe('the adaptive drain', () => {
     );
   });
 
-  it('goes on to `max` when nothing is told any more: silence is no quiet', () => {
+  it('a drain takes `max` when nothing is reported: silence is not quiet', () => {
     const life = seen(asked().pass(1_000), 500).pass(13_999);
     assert.ok(isDraining(life));
     assert.equal(life.pass(1).state.traffic?.ended, 'max');
   });
 
-  it('takes `max` where nothing can be seen, with one warning, also by the next supervisor', () => {
+  it('a drain takes `max` where nothing can be seen, with one warning', () => {
     const life = asked().pass(100);
     const unseen = { type: 'trafficUnavailable', why: 'no such file' } as const;
     life.feed(unseen).feed(unseen).loseSupervisor().pass(1_000).feed({ type: 'booted' }).see().feed(unseen);
@@ -126,7 +126,7 @@ describe('the adaptive drain', () => {
     );
   });
 
-  it('leaves the ladder its time before the deadline', () => {
+  it('a drain leaves the ladder its time before the deadline', () => {
     const life = seen(asked({ gracePeriodMs: 10_000 }).pass(7_999), 5);
     assert.ok(isDraining(life));
     assert.equal(seen(life.pass(1), 5).state.phase, 'stopping');
@@ -143,7 +143,7 @@ describe('the adaptive drain', () => {
     }
   });
 
-  it('comes before the pre-stop hook, which begins when it is quiet', () => {
+  it('a drain comes before the pre-stop hook', () => {
     const life = asked({ preStop: command('bye') });
     assert.equal(effects(life, 'startTask'), 0);
     seen(life.pass(2_500), 2_100);
@@ -151,14 +151,14 @@ describe('the adaptive drain', () => {
     assert.equal(life.state.traffic?.ended, 'quiet');
   });
 
-  it('comes after `sexton stop`, too', () => {
+  it('a drain follows `sexton stop`, too', () => {
     const config = mainConfig({ drain: ADAPTIVE_DRAIN, gracePeriodMs: 30_000 });
     const life = new Life({ config, peers: [], child: DEAF }).askToStop();
     assert.ok(isDraining(life));
     assert.equal(seen(life.pass(2_500), 2_100).state.phase, 'stopping');
   });
 
-  it('late word of the watch changes nothing', () => {
+  it('late reports of the watch change nothing', () => {
     const life = seen(asked().pass(2_500), 2_100);
     const before = asJson(life.state);
     seen(life, 1, { connections: 99 }).feed({ type: 'trafficUnavailable', why: 'late' });
@@ -167,14 +167,14 @@ describe('the adaptive drain', () => {
     assert.equal(seen(never, 1).state.traffic, undefined);
   });
 
-  it('is not what a sidecar does whose mains have finished: that one lingers', () => {
+  it('a sidecar whose mains have finished lingers and does not drain', () => {
     const config = sidecarConfig({ drain: ADAPTIVE_DRAIN, lingerMs: 700, mains: ['a'] });
     const life = new Life({ config, peers: [alive('a')], child: DEAF }).see(dead('a', 0));
     assert.equal(life.state.stop?.waitsFor, 'linger');
     assert.equal(effects(life, 'watchTraffic'), 0);
   });
 
-  it('of a sidecar runs beside its hold: what was quiet before needs no time after it', () => {
+  it('the drain of a sidecar runs beside its hold', () => {
     const config = sidecarConfig({ drain: ADAPTIVE_DRAIN, gracePeriodMs: 30_000, mains: ['a'] });
     const life = new Life({ config, peers: [alive('a')], child: DEAF }).pass(5_000).signal(15);
     assert.equal(life.state.stop?.waitsFor, 'turn');
@@ -184,7 +184,7 @@ describe('the adaptive drain', () => {
     assert.equal(life.see(dead('a', 0)).state.phase, 'stopping');
   });
 
-  it('of a sidecar goes on after a hold that was shorter', () => {
+  it('the drain of a sidecar goes on after a shorter hold', () => {
     const config = sidecarConfig({ drain: ADAPTIVE_DRAIN, gracePeriodMs: 30_000, mains: ['a'] });
     const life = new Life({ config, peers: [alive('a')], child: DEAF }).pass(5_000).signal(15).pass(1_500);
     seen(life, 100).see(dead('a', 0));
@@ -192,7 +192,7 @@ describe('the adaptive drain', () => {
     assert.equal(seen(life.pass(1_950), 2_050).state.phase, 'stopping');
   });
 
-  it('does not watch when it is asked to stop before there is a command', () => {
+  it('a member that is stopped before it has a command does not watch', () => {
     const life = new Life({
       config: mainConfig({ drain: ADAPTIVE_DRAIN }),
       queued: [{ type: 'signal', signal: 15, senderPid: 0, fromTerminal: false }],
@@ -203,7 +203,7 @@ describe('the adaptive drain', () => {
 });
 
 describe('a supervisor that comes back in a drain', () => {
-  it('watches anew from what was counted before, and ends it by what it sees itself', () => {
+  it('the next supervisor watches from the old counts, and ends the drain by its own view', () => {
     const life = seen(asked().pass(1_500), 1_000, { connections: 7 }).loseSupervisor();
     life.pass(600).feed({ type: 'booted' }).see();
     const last = life.done.findLast(({ effect }) => effect.type === 'watchTraffic')?.effect;
@@ -213,13 +213,13 @@ describe('a supervisor that comes back in a drain', () => {
     assert.equal(seen(life.pass(1_100), 2_000, { connections: 7 }).state.phase, 'stopping');
   });
 
-  it('after the drain watches no more', () => {
+  it('the next supervisor watches no more after the drain', () => {
     const life = seen(asked().pass(2_500), 2_100).loseSupervisor().feed({ type: 'booted' }).see();
     assert.equal(effects(life, 'watchTraffic'), 1);
     assert.equal(life.state.phase, 'stopping');
   });
 
-  it('may have a predecessor that knew no adaptive drain: its fixed delay goes on', () => {
+  it('the memo of a sexton without adaptive drains is read', () => {
     const life = asked();
     const { traffic: _none, ...older } = asJson(life.state);
     const state = revived(older as typeof life.state);
@@ -230,18 +230,18 @@ describe('a supervisor that comes back in a drain', () => {
 describe('inflight', () => {
   const lasting = () => asked({}, { inflight: true });
 
-  it('waits for connections that are open, after it has become quiet', () => {
+  it('inflight waits for open connections after it has become quiet', () => {
     const life = lasting();
     assert.ok(isDraining(seen(life.pass(2_500), 2_100, { open: 2 })));
     assert.ok(isDraining(seen(life.pass(100), 2_200, { open: 1 })));
     assert.equal(seen(life.pass(100), 2_300, { open: 0 }).state.phase, 'stopping');
   });
 
-  it('waits where it is not known whether any is open', () => {
+  it('inflight waits where it is unknown whether connections are open', () => {
     assert.ok(isDraining(seen(lasting().pass(2_500), 2_100)));
   });
 
-  it('waits no longer than `max`', () => {
+  it('inflight waits no longer than `max`', () => {
     const life = seen(lasting().pass(14_999), 14_000, { open: 1 });
     assert.ok(isDraining(life));
     assert.equal(life.pass(1).state.traffic?.ended, 'max');
@@ -249,7 +249,7 @@ describe('inflight', () => {
 });
 
 describe('in every life', () => {
-  it('a drain of which nothing is told is the fixed one of its longest time', () => {
+  it('a drain without any report is the fixed one of its longest time', () => {
     fc.assert(
       fc.property(anyConfig, child, schedule, (change, script, actions) => {
         const [fixedly, adaptively] = [fixed(ADAPTIVE_DRAIN.maxMs), ADAPTIVE_DRAIN].map((drain) => {
@@ -263,7 +263,7 @@ describe('in every life', () => {
     );
   });
 
-  it('whoever watches stops watching before the end, once', () => {
+  it('every watch ends once, before the end of the member', () => {
     fc.assert(
       fc.property(anyConfig, child, schedule, (change, script, actions) => {
         const life = new Life({

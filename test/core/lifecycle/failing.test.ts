@@ -16,7 +16,7 @@ function always(change: Partial<MemberConfig>, child: ChildScript): LifeOptions 
 }
 
 describe('a child whose liveness probe fails', () => {
-  it('N17 gets pre-stop, then the ladder, then another life after a backoff', () => {
+  it('N17 a failed liveness probe leads to pre-stop, ladder, and another life after a backoff', () => {
     const child = { actions: { liveness: [OK, BAD, BAD, BAD, OK], bye: [{ afterMs: 400, ok: true }] as const } };
     const life = new Life(always({ ...probes({ liveness: {} }), preStop: command('bye') }, child)).pass(2_999);
     assert.deepEqual([life.phase, life.signals], ['running', []]);
@@ -29,7 +29,7 @@ describe('a child whose liveness probe fails', () => {
     assert.deepEqual(life.runsOf('liveness'), [0, 1_000, 2_000, 3_000, 3_500, 4_500, 5_500, 6_500, 7_500]);
   });
 
-  it('says in its tombstone what it is stopped for, and nothing of it in the next life', () => {
+  it('the tombstone of a failed life says why, and that of the next one does not', () => {
     const child = { actions: { liveness: [BAD] }, on: { 15: { afterMs: 1_000, code: 0 } } };
     const life = new Life(always(probes({ liveness: { failures: 1 } }), child));
     const { StopReason, StopRequested, Phase, Deadline } = life.tombstone;
@@ -40,7 +40,7 @@ describe('a child whose liveness probe fails', () => {
     assert.deepEqual([life.pass(1_000).tombstone.StopReason, life.tombstone.StopRequested], [undefined, undefined]);
   });
 
-  it('and that ignores the ladder is killed at the end of the probe’s own grace period, else of the pod’s, else after 30 s', () => {
+  it('a failed life is KILLed after the probe’s grace period, else the pod’s, else 30 s', () => {
     for (const [graceMs, gracePeriodMs, killAt] of [
       [4_000, 9_000, 4_000],
       [undefined, 9_000, 9_000],
@@ -55,7 +55,7 @@ describe('a child whose liveness probe fails', () => {
     }
   });
 
-  it('N07 has an endless pre-stop ended 2 s before its budget, or at half of a short one', () => {
+  it('N07 a pre-stop hook of a failed life ends 2 s before its budget, or at half of it', () => {
     for (const [graceMs, at] of [
       [10_000, 8_000],
       [3_000, 1_500],
@@ -68,7 +68,7 @@ describe('a child whose liveness probe fails', () => {
     }
   });
 
-  it('is not failed a second time while it is being ended', () => {
+  it('a life that is being ended does not fail a second time', () => {
     const child = { actions: { liveness: [BAD] }, on: { 15: { afterMs: 9_000, code: 0 } } };
     const life = new Life(always(probes({ liveness: { failures: 1 }, readiness: {} }), child)).pass(8_000);
     assert.deepEqual([life.runsOf('liveness'), life.signals], [[0], [[0, 15]]]);
@@ -78,7 +78,7 @@ describe('a child whose liveness probe fails', () => {
 });
 
 describe('a child whose startup probe fails', () => {
-  it('N16, N07 gets pre-stop, ladder and another life, again and again with growing pauses', () => {
+  it('N16, N07 a failed startup probe leads to life after life with growing pauses', () => {
     const child = { actions: { startup: [BAD] } };
     const life = new Life(always({ ...probes({ startup: { failures: 2 } }), preStop: command('bye') }, child)).pass(
       5_000,
@@ -88,7 +88,7 @@ describe('a child whose startup probe fails', () => {
     assert.deepEqual([life.tombstone.Started, life.tombstone.LastReason], [undefined, 'stopped']);
   });
 
-  it('N29 and in its next life does not is up like any other', () => {
+  it('N29 a failed startup probe that succeeds in the next life counts as any other', () => {
     const child = { actions: { startup: [BAD, BAD, BAD, OK] } };
     const life = new Life(always(probes({ startup: {} }), child)).pass(2_500);
     assert.deepEqual([life.spawns, life.phase, life.tombstone.Started !== undefined], [[0, 2_100], 'running', true]);
@@ -96,7 +96,7 @@ describe('a child whose startup probe fails', () => {
 });
 
 describe('a child whose post-start hook fails', () => {
-  it('is ended, pre-stop and ladder, and has another life', () => {
+  it('a failed post-start hook leads to pre-stop, ladder and another life', () => {
     const child = { actions: { hi: [{ afterMs: 200, ok: false }, OK] } };
     const life = new Life(always({ postStart: command('hi'), preStop: command('bye') }, child)).pass(1_000);
     assert.equal(life.sent, '200 TERM');
@@ -105,7 +105,7 @@ describe('a child whose post-start hook fails', () => {
     assert.ok(life.logs.includes('error: the post-start hook failed'));
   });
 
-  it('without a restart in place ends the container with the code of the child', () => {
+  it('a failed post-start hook without a restart gives the container the child’s code', () => {
     const child = { actions: { hi: [BAD] }, on: { 15: { afterMs: 10, code: 3 } } };
     const life = new Life(always({ postStart: command('hi'), restart: 'never' }, child)).passUntilGone();
     assert.deepEqual([life.exitCode, life.tombstone.Reason, life.tombstone.StopReason], [3, 'stopped', 'post-start']);
@@ -121,7 +121,7 @@ describe('what follows a failed life', () => {
     return life.exitCode ?? 'again';
   };
 
-  it('is as --restart says, and it is no success whatever its code was', () => {
+  it('what follows a failed life is as --restart says, and it is no success', () => {
     assert.deepEqual([after('never', 0), after('never', 3)], [0, 3]);
     assert.deepEqual([after('always', 0), after('always', 3)], ['again', 'again']);
     assert.deepEqual([after('on-failure', 0), after('on-failure', 3)], ['again', 'again']);
@@ -130,7 +130,7 @@ describe('what follows a failed life', () => {
     assert.deepEqual([after('auto', 0, 'Always'), after('auto', 3, 'Always')], [0, 3]);
   });
 
-  it('begins with nothing known: thresholds, delays and hooks start over', () => {
+  it('the next life starts thresholds, delays and hooks over', () => {
     const child = { actions: { readiness: [OK], liveness: [BAD, BAD, BAD, BAD, OK], hi: [OK] } };
     const declared = probes({ readiness: { delayMs: 300 }, liveness: { failures: 3 } });
     const life = new Life(always({ ...declared, postStart: command('hi') }, child)).pass(1_500).endChild(1);
@@ -141,7 +141,7 @@ describe('what follows a failed life', () => {
     assert.deepEqual([life.pass(9_000).spawns, life.phase], [[0, 1_600], 'running']);
   });
 
-  it('is nothing when a stop request comes while it is being ended: one signal, no other life', () => {
+  it('a stop request while a life fails sends no second signal and starts no other life', () => {
     const child = { actions: { liveness: [BAD] }, on: { 15: { afterMs: 2_000, code: 0 } } };
     const life = new Life(always({ ...probes({ liveness: { failures: 1 } }), gracePeriodMs: 30_000 }, child));
     life.pass(500).signal(15).pass(10_000);
@@ -149,14 +149,14 @@ describe('what follows a failed life', () => {
     assert.equal(life.tombstone.StopReason, 'signal TERM');
   });
 
-  it('is nothing when a stop request comes while pre-stop runs for it: pre-stop is not begun again', () => {
+  it('a stop request in the pre-stop of a failed life does not begin it again', () => {
     const child = { actions: { liveness: [BAD], bye: [{ afterMs: 1_000, ok: true }] as const } };
     const config = { ...probes({ liveness: { failures: 1 } }), preStop: command('bye'), gracePeriodMs: 30_000 };
     const life = new Life(always(config, child)).pass(400).signal(15).pass(10_000);
     assert.deepEqual([life.runsOf('bye'), life.signals, life.exitedAtMs], [[0], [[1_000, 15]], 1_000]);
   });
 
-  it('is an end within the pod’s deadline when that is nearer than its own', () => {
+  it('a failed life ends within the nearer deadline of the pod', () => {
     const child = { actions: { liveness: [BAD] }, on: { 15: 'ignores' } } as const;
     const config = sidecarConfig({ ...probes({ liveness: { failures: 1 } }), gracePeriodMs: 10_000 });
     const life = new Life({ config, peers: [alive('work')], child }).pass(1_000).signal(15);

@@ -33,7 +33,7 @@ test('a stop waits 5 s for a supervisor, at most half of the grace period, or 10
   assert.equal(waitOf({ drain: fixed(60_000), gracePeriodMs: 90_000 }), 45_000);
 });
 
-test('the time of an acknowledged stop is the end of a fixed drain, and the least of an adaptive one', () => {
+test('an acknowledged stop lasts a fixed drain, or the least of an adaptive one', () => {
   const gracePeriodMs = 40_000;
   assert.deepEqual(fallbacksOf(mainConfig({ gracePeriodMs, drain: fixed(15_000) })), {
     before: { waitMs: 15_000, atMs: undefined },
@@ -48,7 +48,7 @@ test('the time of an acknowledged stop is the end of a fixed drain, and the leas
   );
 });
 
-test('a sidecar that holds gets its signal after three quarters of the grace period, or after 15 s', () => {
+test('a sidecar that holds gets its signal after 3/4 of the grace period, or after 15 s', () => {
   assert.deepEqual(fallbacksOf(sidecarConfig({ gracePeriodMs: 40_000 })), {
     before: { waitMs: 30_000, atMs: undefined },
     after: { waitMs: 30_000, atMs: 30_000 },
@@ -67,7 +67,7 @@ test('a command that has had its stop signal gets no other one', () => {
   assert.deepEqual([waitMs, atMs], [undefined, undefined]);
 });
 
-test('without a supervisor the host sends what the first rung would be, or the signal that arrived', () => {
+test('without a supervisor the host sends the first rung, or the signal that arrived', () => {
   const signalOf = (change: Partial<MemberConfig>): unknown => {
     const config = mainConfig(change);
     return fallbackOf(config, new Life({ config }).state).signal;
@@ -81,7 +81,7 @@ test('without a supervisor the host sends what the first rung would be, or the s
   assert.equal(signalOf({ ladder }), SIGTERM);
 });
 
-test('a stop request that comes in another stop has a wait of its own: its grace period may end first', () => {
+test('a stop request in another stop has a wait by its own grace period', () => {
   const config = sidecarConfig({ gracePeriodMs: 8_000 });
   const { state } = new Life({ config, peers: HELD }).askToStop(60_000);
   const { waitMs, atMs } = fallbackOf(config, state);

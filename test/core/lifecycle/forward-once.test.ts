@@ -11,7 +11,7 @@ function offered(life: Life): Readonly<Record<number, number>> | undefined {
 }
 
 describe('the prompt stop', () => {
-  it('is offered for a main that waits for nothing: each stop signal as the first rung', () => {
+  it('a main that waits for nothing lets init forward each stop signal as its first rung', () => {
     assert.deepEqual(offered(new Life(main())), { 15: 15, 2: 2 });
     const ladder = [{ signal: 3, forMs: undefined }];
     assert.deepEqual(offered(new Life(main({ ladder }))), { 15: 3, 2: 3 });
@@ -19,13 +19,13 @@ describe('the prompt stop', () => {
     assert.deepEqual(stopTable(mainConfig({ signals: { 15: 'drop', 2: 3 } })), { 2: 3 });
   });
 
-  it('is not offered to a sidecar, before a drain, or before the graveyard was read', () => {
+  it('a sidecar, a drain, and an unread graveyard let init forward nothing', () => {
     assert.equal(offered(new Life({ config: sidecarConfig(), peers: [alive('main')] })), undefined);
     assert.equal(offered(new Life(main({ drain: fixed(1) }))), undefined);
     assert.equal(offered(new Life({ config: mainConfig() })), undefined);
   });
 
-  it('is taken back while somebody who started after this main lives, and offered again when nobody does', () => {
+  it('a main keeps its stop to itself while a member that started after it lives', () => {
     const dependent = (over: object): ReturnType<typeof alive> => alive('second', { StartAfter: ['main'], ...over });
     const life = new Life(main({ name: 'main' }));
     life.see(dependent({}));
@@ -34,7 +34,7 @@ describe('the prompt stop', () => {
     assert.deepEqual(offered(life), { 15: 15, 2: 2 });
   });
 
-  it('puts the request, the first rung and the deadline where the usual way would have put them', () => {
+  it('a forwarded stop has the same request, rung and deadline as any other', () => {
     const prompt = new Life(main({ gracePeriodMs: 5_000 }, { on: { 15: 'ignores' } }));
     prompt.pass(100).signal(15);
     assert.equal(prompt.phase, 'stopping');
@@ -44,7 +44,7 @@ describe('the prompt stop', () => {
     assert.equal(prompt.tombstone.StopReason, 'signal TERM');
   });
 
-  it('K13 is given once: a second request is asked of us, and the child gets no signal twice', () => {
+  it('K13 a second request is not forwarded, and the child gets no signal twice', () => {
     const life = new Life(main({}, { on: { 15: 'ignores' } })).signal(15).pass(1_000).signal(15);
     assert.equal(life.sent, '0 TERM');
     assert.equal(life.state.stop?.requests, 2);

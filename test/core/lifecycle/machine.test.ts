@@ -101,11 +101,11 @@ describe('the tables of the state machine', () => {
   const moves = movesOf();
   const sorted = (states: Iterable<Child['is']> = []): readonly string[] => [...states].toSorted();
 
-  it('name for each event where it moves the child, no more and no less', () => {
+  it('the tables name for each event where it moves the child', () => {
     for (const [type, step] of Object.entries(EVENTS)) assert.deepEqual(sorted(moves.get(step)), sorted(step.to), type);
   });
 
-  it('name for each rule where it moves the child, no more and no less', () => {
+  it('the tables name for each rule where it moves the child', () => {
     for (const [index, step] of RULES.entries())
       assert.deepEqual(sorted(moves.get(step)), sorted(step.to), `rule ${index}`);
   });

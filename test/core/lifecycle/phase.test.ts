@@ -26,7 +26,7 @@ describe('the phase', () => {
   const phase = (child: Child, wish?: Stop, done?: Climb) =>
     phaseOf({ child, stop: wish, climb: done, failing: undefined, chronicle: up });
 
-  it('follows from what the child is', () => {
+  it('the phase follows from what the child is', () => {
     assert.equal(phase({ is: 'unstarted' }), 'waiting');
     assert.equal(phase({ is: 'spawning', id: 1 }), 'starting');
     assert.equal(phase(running), 'running');
@@ -35,7 +35,7 @@ describe('the phase', () => {
     assert.equal(phase(gone), 'dead');
   });
 
-  it('of a living child follows from what is wanted and done', () => {
+  it('the phase of a living child follows from what is wanted and done', () => {
     for (const child of [running, leftovers]) {
       assert.equal(phase(child, stop('turn')), 'holding');
       assert.equal(phase(child, stop('linger')), 'holding');
@@ -45,7 +45,7 @@ describe('the phase', () => {
     }
   });
 
-  it('goes through a life in order, and each change is in the history', () => {
+  it('the phase goes through a life in order, and each change is in the history', () => {
     const config = sidecarConfig({ drain: fixed(4_000) });
     const life = new Life({ config, peers: [alive('work')] })
       .pass(1_000)

@@ -22,24 +22,24 @@ const flips = (life: Life): readonly unknown[] =>
   (life.tombstone.History ?? []).flatMap(({ Event, Result }) => (Event === 'probe' ? [Result] : []));
 
 describe('a probe', () => {
-  it('runs at once and every period after, from start to start, however long each takes', () => {
+  it('a probe runs at once and every period after, from start to start', () => {
     const quick = probed('readiness', [OK]).pass(3_500);
     assert.deepEqual(quick.runsOf('readiness'), [0, 1_000, 2_000, 3_000]);
     const slow = probed('readiness', [{ afterMs: 700, ok: true }]).pass(3_500);
     assert.deepEqual(slow.runsOf('readiness'), [0, 1_000, 2_000, 3_000]);
   });
 
-  it('that takes longer than its period runs again at once, and never twice at a time', () => {
+  it('a probe that takes longer than its period runs again at once, one at a time', () => {
     const life = probed('readiness', [{ afterMs: 1_300, ok: true }], { timeoutMs: 5_000 }).pass(4_000);
     assert.deepEqual(life.runsOf('readiness'), [0, 1_300, 2_600, 3_900]);
   });
 
-  it('waits for its delay after the start of the child', () => {
+  it('a probe waits for its delay after the start of the child', () => {
     const life = probed('readiness', [OK], { delayMs: 2_500 }).pass(4_000);
     assert.deepEqual(life.runsOf('readiness'), [2_500, 3_500]);
   });
 
-  it('has the defaults of Kubernetes when it is declared so: every 10 s, down after 3 failures, up after 1 success', () => {
+  it('a probe has the defaults of Kubernetes', () => {
     const config = mainConfig({
       probes: { startup: undefined, liveness: undefined, readiness: probe(command('readiness')) },
     });
@@ -48,7 +48,7 @@ describe('a probe', () => {
     assert.deepEqual(seen, [true, true, true, false, true]);
   });
 
-  it('counts results in a row only: a success in between starts the failures over, and the other way round', () => {
+  it('a probe counts results in a row only', () => {
     const life = probed('readiness', [OK, BAD, BAD, OK, BAD, BAD, BAD, OK, BAD, OK, OK], { successes: 2 });
     const seen = Array.from({ length: 12 }, () => {
       const healthy = isHealthy(life);
@@ -61,12 +61,12 @@ describe('a probe', () => {
     assert.deepEqual([flips(up), isHealthy(up)], [['success'], true]);
   });
 
-  it('without a verdict leaves a child alive but not ready', () => {
+  it('a child without a verdict is alive but not ready', () => {
     const life = probed('readiness', ['never'], { timeoutMs: 60_000 }).pass(1);
     assert.deepEqual([life.phase, life.tombstone.Started !== undefined, isHealthy(life)], ['running', true, false]);
   });
 
-  it('that was ready keeps the time since when, and is ready anew after it was not', () => {
+  it('a ready child keeps the time since when, and has a new one after a failure', () => {
     const life = probed('readiness', [OK, OK, BAD, BAD, BAD, OK]);
     const since = life.tombstone.Healthy;
     assert.equal(life.pass(1_500).tombstone.Healthy, since);
@@ -75,7 +75,7 @@ describe('a probe', () => {
     assert.equal(life.tombstone.History?.filter(({ Event }) => Event === 'probe').length, 3);
   });
 
-  it('says once in the log what changed, and nothing of results that change nothing', () => {
+  it('the log has the changes of a probe, and no other results', () => {
     const life = probed('readiness', [OK, OK, BAD, BAD, BAD, BAD]).pass(6_500);
     const said = life.logs.filter((line) => line.includes('readiness') && !line.startsWith('debug'));
     assert.deepEqual(said, ['info: readiness probe: success', 'warn: readiness probe: failure']);
@@ -83,14 +83,14 @@ describe('a probe', () => {
 });
 
 describe('a probe that takes too long', () => {
-  it('is told to end when its time is over, which is a failure', () => {
+  it('a probe is told to end when its time is over, which is a failure', () => {
     const life = probed('readiness', [OK, 'never'], { failures: 1, timeoutMs: 400 }).pass(1_399);
     assert.deepEqual([life.endsOf('readiness'), isHealthy(life)], [[], true]);
     life.pass(1);
     assert.deepEqual([life.endsOf('readiness'), isHealthy(life)], [[1_400], false]);
   });
 
-  it('counts by when it ended, not by when its end was heard', () => {
+  it('a result counts by when it ended, not by when that was heard', () => {
     for (const [endedAt, healthy] of [
       [1_400, true],
       [1_401, false],
@@ -108,7 +108,7 @@ describe('a probe that takes too long', () => {
     }
   });
 
-  it('is given up 2 s after it was told to end and has not, and runs again', () => {
+  it('a probe that does not end is given up after 2 s, and runs again', () => {
     const life = probed('readiness', ['deaf', OK], { failures: 1, timeoutMs: 500 }).pass(2_499);
     assert.deepEqual([life.runsOf('readiness'), life.endsOf('readiness')], [[0], [500]]);
     life.pass(1);
@@ -116,7 +116,7 @@ describe('a probe that takes too long', () => {
     assert.ok(life.logs.includes('warn: the readiness action does not end: continuing without it'));
   });
 
-  it('and ends after it was given up changes nothing any more', () => {
+  it('a probe that ends after it was given up changes nothing', () => {
     const life = probed('readiness', ['deaf', 'never'], { timeoutMs: 500 }).pass(2_500);
     const before = life.state;
     life.feed({ type: 'taskEnded', id: 1, ok: true, detail: '', output: '' });
@@ -127,7 +127,7 @@ describe('a probe that takes too long', () => {
 describe('a startup probe', () => {
   const config = mainConfig(probes({ startup: { failures: 5 }, readiness: {}, liveness: {} }));
 
-  it('comes first and alone, and is over with its success', () => {
+  it('a startup probe comes first and alone, and is over with its success', () => {
     const life = new Life({ config, peers: [], child: { actions: { startup: [BAD, BAD, OK] } } }).pass(1_999);
     assert.deepEqual(life.runs, [
       [0, 'startup'],
@@ -139,14 +139,14 @@ describe('a startup probe', () => {
     assert.deepEqual(life.runsOf('liveness'), [2_000, 3_000]);
   });
 
-  it('N15 is what `Started` waits for; until then the member is starting', () => {
+  it('N15 a member is starting until its startup probe succeeds', () => {
     const life = new Life({ config, peers: [], child: { actions: { startup: [BAD, OK], readiness: [BAD] } } });
     assert.deepEqual([life.phase, life.tombstone.Started], ['starting', undefined]);
     life.pass(1_000);
     assert.deepEqual([life.phase, life.tombstone.Started !== undefined, isHealthy(life)], ['running', true, false]);
   });
 
-  it('makes a child without a readiness probe healthy', () => {
+  it('a startup probe makes a child without a readiness probe healthy', () => {
     const only = mainConfig(probes({ startup: {} }));
     const life = new Life({ config: only, peers: [], child: { actions: { startup: [BAD, OK] } } });
     assert.equal(isHealthy(life), false);
@@ -155,13 +155,13 @@ describe('a startup probe', () => {
 });
 
 describe('probes and the end of the child', () => {
-  it('are over with it, also those that run', () => {
+  it('probes are over with the child, also running ones', () => {
     const life = probed('liveness', ['never'], { timeoutMs: 60_000 }).pass(100).endChild(0).pass(5_000);
     assert.deepEqual([life.runsOf('liveness'), life.endsOf('liveness'), life.exitCode], [[0], [100], 0]);
     assert.deepEqual(life.state.tasks, []);
   });
 
-  it('none is begun for a child that cannot be started', () => {
+  it('no probe begins for a child that cannot be started', () => {
     const life = new Life(main(probes({ liveness: {} }), { errno: 'ENOENT' }));
     assert.deepEqual([life.pass(60_000).runs, life.exitCode], [[], 127]);
   });
@@ -171,7 +171,7 @@ const LIVE = probes({ readiness: {}, liveness: {} });
 const SLOW = { 15: { afterMs: 3_000, code: 0 } };
 
 describe('a main that is asked to stop', () => {
-  it('N08 is probed for readiness during drain, pre-stop and ladder, and for liveness no more', () => {
+  it('N08 a stopping main is probed for readiness, and no more for liveness', () => {
     const config = mainConfig({ ...LIVE, drain: fixed(2_000), preStop: command('bye'), gracePeriodMs: 60_000 });
     const child = { on: SLOW, actions: { bye: [{ afterMs: 2_500, ok: true }] } };
     const life = new Life({ config, peers: [], child }).pass(1_500).signal(15).passUntilGone();
@@ -182,13 +182,13 @@ describe('a main that is asked to stop', () => {
     assert.deepEqual([life.exitCode, life.exitedAtMs], [0, 9_000]);
   });
 
-  it('N08 that fails its readiness while it drains is not healthy and drains on', () => {
+  it('N08 a main that fails its readiness while it drains drains on', () => {
     const config = mainConfig({ ...probes({ readiness: { failures: 1 } }), drain: fixed(3_000) });
     const life = new Life({ config, peers: [], child: { actions: { readiness: [OK, BAD] } } }).signal(15).pass(1_500);
     assert.deepEqual([life.phase, life.tombstone.Healthy, life.signals], ['draining', undefined, []]);
   });
 
-  it('has its liveness and startup probes ended that run just then', () => {
+  it('a stop request ends running liveness and startup probes of a main', () => {
     for (const kind of ['liveness', 'startup'] as const) {
       const config = mainConfig({ ...probes({ [kind]: { timeoutMs: 60_000, failures: 1 } }), drain: fixed(5_000) });
       const life = new Life({ config, peers: [], child: { actions: { [kind]: ['never'] } } }).pass(300).signal(15);
@@ -197,13 +197,13 @@ describe('a main that is asked to stop', () => {
     }
   });
 
-  it('ends its liveness probe also while it waits for one that started after it', () => {
+  it('a main that waits for a later member has no liveness probe', () => {
     const config = mainConfig({ ...LIVE, gracePeriodMs: 60_000 });
     const life = new Life({ config, peers: [alive('report', { StartAfter: ['self'] })] }).pass(500).signal(15);
     assert.deepEqual([life.pass(5_000).phase, life.runsOf('liveness')], ['holding', [0]]);
   });
 
-  it('does not fail any more by what a probe says a moment later', () => {
+  it('a late probe does not fail a stopping main', () => {
     const config = mainConfig({ ...probes({ liveness: { failures: 1, timeoutMs: 60_000 } }), drain: fixed(5_000) });
     const life = new Life({ config, peers: [], child: { actions: { liveness: ['deaf'] } } }).signal(15);
     life.feed({ type: 'taskEnded', id: 1, ok: false, detail: 'exit code 1', output: '' }).pass(1_000);
@@ -214,7 +214,7 @@ describe('a main that is asked to stop', () => {
 describe('a sidecar that holds', () => {
   const config = sidecarConfig({ ...LIVE, gracePeriodMs: 60_000, preStop: command('bye') });
 
-  it('N09 is probed for liveness on until its own turn', () => {
+  it('N09 a holding sidecar is probed for liveness until its own turn', () => {
     const child = { actions: { bye: [{ afterMs: 2_000, ok: true }] } };
     const life = new Life({ config, peers: [alive('work')], child }).pass(500).signal(15).pass(3_000);
     assert.deepEqual([life.phase, life.runsOf('liveness')], ['holding', [0, 1_000, 2_000, 3_000]]);
@@ -224,7 +224,7 @@ describe('a sidecar that holds', () => {
     assert.deepEqual([life.exitCode, life.exitedAtMs], [0, 5_500]);
   });
 
-  it('N09 is restarted when its liveness fails while the mains drain, and holds on', () => {
+  it('N09 a holding sidecar whose liveness fails restarts and holds on', () => {
     const child = { actions: { liveness: [OK, OK, BAD, BAD, BAD, OK] } };
     const life = new Life({ config, peers: [alive('work')], child }).pass(500).signal(15).pass(5_000);
     assert.deepEqual([life.spawns, life.signals, life.phase], [[0, 4_100], [[4_000, 15]], 'holding']);
@@ -234,7 +234,7 @@ describe('a sidecar that holds', () => {
     assert.deepEqual([life.runsOf('bye'), life.exitCode], [[4_000, 5_500], 0]);
   });
 
-  it('N09 starts up again under its startup probe after a restart in the hold', () => {
+  it('N09 a holding sidecar starts up again under its startup probe', () => {
     const member = sidecarConfig({ ...probes({ startup: {} }), gracePeriodMs: 60_000 });
     const child = { actions: { startup: [OK, BAD, OK] } };
     const life = new Life({ config: member, peers: [alive('work')], child }).signal(15).pass(2_000).endChild(1);
@@ -242,7 +242,7 @@ describe('a sidecar that holds', () => {
     assert.equal(life.tombstone.Started !== undefined, true);
   });
 
-  it('whose turn comes while its failed life is being ended is ended once, and has no other life', () => {
+  it('a sidecar whose turn comes while it fails ends once, without another life', () => {
     const child = { actions: { liveness: [BAD] }, on: SLOW };
     const life = new Life({ config, peers: [alive('work')], child }).signal(15).pass(3_000);
     assert.deepEqual([life.phase, life.signals], ['stopping', [[2_000, 15]]]);
@@ -251,7 +251,7 @@ describe('a sidecar that holds', () => {
     assert.deepEqual([life.runsOf('bye'), life.exitedAtMs], [[2_000], 5_000]);
   });
 
-  it('does not fail any more after a second stop request', () => {
+  it('a sidecar does not fail any more after a second stop request', () => {
     const child = { actions: { liveness: ['deaf'] as const }, on: SLOW };
     const hasty = sidecarConfig({ ...probes({ liveness: { failures: 1, timeoutMs: 60_000 } }) });
     const life = new Life({ config: hasty, peers: [alive('work')], child }).signal(15).pass(1_000).signal(15);

@@ -19,7 +19,7 @@ const quit = [quitOf('istio'), quitOf('dapr')];
 const leavesAfter = (afterMs: number) => ({ istio: [{ afterMs, ok: true }] });
 
 describe('quit calls', () => {
-  it('are made, all at the same time, when a main has ended for good, also when it failed; its container exits after them', () => {
+  it('a main that has ended makes all quit calls at once, and exits after them', () => {
     for (const code of [0, 3]) {
       const child: ChildScript = { endsAfterMs: 100, code, actions: leavesAfter(700) };
       const life = new Life({ config: mainConfig({ quit }), child, peers: [] }).pass(500);
@@ -30,7 +30,7 @@ describe('quit calls', () => {
     }
   });
 
-  it('that do not even end are given up: one alone, and one that a stop between two lives has led to', () => {
+  it('quit calls that do not even end are given up', () => {
     const child: ChildScript = { actions: { istio: ['deaf'] } };
     const config = mainConfig({ quit: [quitOf('istio')], restart: 'always' });
     const alone = new Life({ config: { ...config, restart: 'never' }, child, peers: [] }).endChild(0).passUntilGone();
@@ -39,34 +39,34 @@ describe('quit calls', () => {
     assert.deepEqual([between.exitCode, between.exitedAtMs], [0, 12_000]);
   });
 
-  it('that are never answered keep the container for 10 s', () => {
+  it('quit calls without an answer keep the container for 10 s', () => {
     const child: ChildScript = { endsAfterMs: 100, actions: { istio: ['never'], dapr: ['deaf'] } };
     const life = new Life({ config: mainConfig({ quit }), child, peers: [] }).passUntilGone();
     assert.deepEqual([life.exitCode, life.exitedAtMs], [0, 12_100]);
     assert.ok(life.logs.some((line) => /cannot make istio leave/.test(line)));
   });
 
-  it('are broken off by a stop request', () => {
+  it('a stop request breaks quit calls off', () => {
     const child: ChildScript = { endsAfterMs: 100, actions: { istio: ['never'] } };
     const life = new Life({ config: mainConfig({ quit }), child, peers: [] }).pass(500).signal(SIGTERM);
     assert.deepEqual([life.exitCode, life.exitedAtMs, life.exits.length], [0, 500, 1]);
   });
 
-  it('A8 are not broken off by the same stop signal right behind the one that has ended the command', () => {
+  it('A8 the repeated stop signal does not break quit calls off', () => {
     const child: ChildScript = { actions: { istio: ['never'] } };
     const life = new Life({ config: mainConfig({ quit }), child, peers: [] }).signal(SIGTERM).pass(20).signal(SIGTERM);
     assert.deepEqual([life.phase, life.exitCode], ['dead', undefined]);
     assert.equal(life.pass(1_000).signal(SIGTERM).exitCode, 143);
   });
 
-  it('do not keep the container until the platform ends it: it exits with its own code before', () => {
+  it('quit calls end before the platform’s KILL, and the exit code stays', () => {
     const child: ChildScript = { on: { [SIGTERM]: { code: 3, afterMs: 100 } }, actions: { istio: ['never'] } };
     const life = new Life({ config: mainConfig({ quit, gracePeriodMs: 5_000 }), child, peers: [] }).signal(SIGTERM);
     life.passUntilGone();
     assert.deepEqual([life.exitCode, life.exitedAtMs, life.exits.length], [3, 4_750, 1]);
   });
 
-  it('are not made while another life follows, by a sidecar, or for a command that never started', () => {
+  it('quit calls are not made before another life, by a sidecar, or without a start', () => {
     const failing = { endsAfterMs: 100, code: 1 };
     const retried = new Life({ config: mainConfig({ quit, restartPolicy: 'OnFailure' }), child: failing, peers: [] });
     const sidecar = new Life({ config: sidecarConfig({ quit }), child: failing, peers: [] });
@@ -78,7 +78,7 @@ describe('quit calls', () => {
     for (const life of [retried, sidecar, stopped]) assert.deepEqual(life.pass(200).runs, []);
   });
 
-  it('are made when the start gate of a main does not open: its pod would not end either', () => {
+  it('quit calls are made when the start gate of a main does not open', () => {
     const config = mainConfig({ quit, startTimeoutMs: 5_000, startReady: [readyOf('linkerd')] });
     const child: ChildScript = { actions: { ...leavesAfter(700), linkerd: ['never'] } };
     const life = new Life({ config, child, peers: [] }).passUntilGone();
@@ -87,7 +87,7 @@ describe('quit calls', () => {
     assert.deepEqual(new Life({ config: again, child, peers: [] }).passUntilGone().runsOf('istio'), []);
   });
 
-  it('are made by the next supervisor when the first one dies', () => {
+  it('quit calls are made again by the next supervisor', () => {
     const child: ChildScript = { endsAfterMs: 100, actions: { istio: ['never', { afterMs: 50, ok: true }] } };
     const life = new Life({ config: mainConfig({ quit: [quitOf('istio')] }), child, peers: [] }).pass(500);
     life.loseSupervisor().feed({ type: 'booted' });

@@ -10,7 +10,7 @@ const gate = (name: string) => ({ name, condition: 'started', optional: false })
 const MAX_MEMO_BYTES = 65_536;
 
 describe('the tombstone of a life', () => {
-  it('says who it is from the first moment on', () => {
+  it('a tombstone says whose it is from the first moment on', () => {
     const config = sidecarConfig({
       name: 'proxy',
       session: 's1',
@@ -32,7 +32,7 @@ describe('the tombstone of a life', () => {
     });
   });
 
-  it('has Born and Started with the child, and a new incarnation with each child', () => {
+  it('a tombstone has Born and Started, and a new incarnation with each child', () => {
     const life = new Life(sidecar());
     const first = life.tombstone;
     assert.deepEqual([first.Incarnation, first.Restarts, first.Born], [`${HOST_ID}-1`, 0, first.Started]);
@@ -41,7 +41,7 @@ describe('the tombstone of a life', () => {
     assert.ok((second.Started ?? '') > (first.Started ?? 'z'));
   });
 
-  it('has its death in both clocks, once', () => {
+  it('a tombstone has its death in both clocks, once', () => {
     const life = new Life(main()).pass(1_234).endChild(0);
     const { Died, DiedMonotonic, ExitCode, Reason, Signal } = life.tombstone;
     assert.deepEqual([DiedMonotonic, ExitCode, Reason, Signal], [START + 1_234, 0, 'completed', undefined]);
@@ -50,13 +50,13 @@ describe('the tombstone of a life', () => {
     assert.equal(life.tombstone.Died, Died);
   });
 
-  it('has no Died while the child is between two lives or others of its group are left', () => {
+  it('a tombstone has no Died while another life follows or the group is not empty', () => {
     const life = new Life(main({}, { leaves: 5_000, on: { 15: 'ignores' } })).endChild(0);
     assert.deepEqual([life.tombstone.Died, life.tombstone.ExitCode], [undefined, undefined]);
     assert.equal(life.pass(5_000).tombstone.ExitCode, 0);
   });
 
-  it('names every signal that came and went', () => {
+  it('a tombstone names every signal received and sent', () => {
     const life = new Life(main({ signals: { 1: 12 } }, { on: { 12: 'ignores' } }));
     life.signal(1).feed({ type: 'forwarded', signal: 10, as: 12, senderPid: 7 }).signal(15);
     const history = life.tombstone.History?.map(({ At: _at, ...entry }) => entry) ?? [];
@@ -74,7 +74,7 @@ describe('the tombstone of a life', () => {
       );
   });
 
-  it('keeps at most 64 entries of history, the first and the newest, and survives its file', () => {
+  it('a tombstone keeps 64 entries of history, the first and the newest', () => {
     const life = new Life(main({}, { on: { 10: 'ignores' } }));
     for (let count = 0; count < 200; count += 1) life.signal(10).pass(1);
     const { History = [] } = life.tombstone;
@@ -87,7 +87,7 @@ describe('the tombstone of a life', () => {
 });
 
 describe('the memo', () => {
-  it('of another host or another format is nobody’s', () => {
+  it('a memo of another host or another format is ignored', () => {
     const { state } = new Life(main());
     const memo = writeMemo({ state, isHeld: true });
     assert.equal(readMemo(memo, HOST_ID)?.isHeld, true);
@@ -96,7 +96,7 @@ describe('the memo', () => {
     assert.equal(readMemo(memo.replace('"format":1', '"format":0'), HOST_ID), undefined);
   });
 
-  it('stays under 64 KiB though each of 64 long names is missing for a while and 64 gates change again and again', () => {
+  it('a memo stays under 64 KiB with 64 long names that come and go', () => {
     const names = Array.from({ length: 64 }, (_, index) => `${index}-`.padEnd(63, 'n'));
     const config = sidecarConfig({ mains: names, startAfter: names.map(gate), startTimeoutMs: 10_000_000 });
     const life = new Life({ config, peers: [] }).pass(20_000);

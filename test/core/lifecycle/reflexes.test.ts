@@ -94,26 +94,26 @@ function coveredBy(config: MemberConfig, peers: readonly PeerView[] = []): reado
 }
 
 describe('the last word', () => {
-  it('is what the rules would write, in every state of the table', () => {
+  it('a prepared end is what the rules would write, in every state of the table', () => {
     const covered = rows().filter(({ config, state }) => coveredIn(config, state, undefined).length > 0);
     assert.ok(covered.length > 0);
     assert.ok(covered.every(({ state }) => state.child.is === 'alive' && state.stop === undefined));
   });
 
-  it('covers every end by a code of a main that is not started again', () => {
+  it('prepared ends cover every exit code of a main that is not started again', () => {
     for (const restartPolicy of ['Never', 'OnFailure', 'Always'] as const)
       assert.deepEqual(coveredBy(mainConfig({ restartPolicy })), CODES);
     assert.deepEqual(coveredBy(mainConfig({ gracePeriodMs: 5_000, session: 'a "quoted" one', name: 'web' })), CODES);
     assert.deepEqual(coveredBy(sidecarConfig({ mains: ['work'], restartPolicy: 'Always' }), [alive('work')]), CODES);
   });
 
-  it('covers a success alone where failures are not all alike', () => {
+  it('only success has a prepared end where failures are not all alike', () => {
     const rule = { codes: [42], except: false, action: 'restart' } as const;
     assert.deepEqual(coveredBy(mainConfig({ restartRules: [rule] })), [0]);
     assert.deepEqual(coveredBy(mainConfig({ exitCode: { kind: 'map', codes: { 1: 0 } } })), [0]);
   });
 
-  it('covers no end that something follows', () => {
+  it('an end that something follows is not prepared', () => {
     assert.deepEqual(coveredBy(mainConfig({ restart: 'always' })), []);
     const quit = [{ kind: 'quit', name: 'istio', calls: [CALL], hint: undefined }] as const;
     assert.deepEqual(coveredBy(mainConfig({ quit })), []);
@@ -127,7 +127,7 @@ describe('the last word', () => {
     assert.deepEqual(coveredIn(config, probing.state, probing.wakeAtMs), []);
   });
 
-  it('is exact also where a history leaves no more room', () => {
+  it('a prepared end is exact also where a history leaves no more room', () => {
     const config = mainConfig({ session: 'x'.repeat(200), startAfter: [], name: 'x'.repeat(63) });
     const life = lifeOf(config);
     for (let times = 0; times < 100; times += 1) life.signal(10);
@@ -135,7 +135,7 @@ describe('the last word', () => {
     coveredIn(config, life.state, life.wakeAtMs);
   });
 
-  it('stays what was said, whatever was heard before word of the end', () => {
+  it('a prepared end stays as published, whatever was heard before its report', () => {
     const ask = { requestedMs: START + 5_000, by: 'a test', graceMs: 4_000, among: undefined, byRule: undefined };
     const heard: Readonly<Record<string, (life: Life) => unknown>> = {
       'a restart in place': (life) => life.feed({ type: 'restartAsked', ask }),
@@ -164,7 +164,7 @@ describe('the last word', () => {
         }
   });
 
-  it('says with which code init leaves only where nothing else is owed, and what is told does not differ or grow', () => {
+  it('a prepared end has an exit code only where init can do all of it', () => {
     const config = mainConfig();
     const { state } = lifeOf(config);
     const codes = (use: object): unknown[] =>
@@ -184,7 +184,7 @@ describe('the last word', () => {
     assert.deepEqual(codes({ lineOf: () => 'x'.repeat(2_000) }), [none, none]);
   });
 
-  it('holds as long as nothing but time has passed', () => {
+  it('a reflex holds as long as only time has passed', () => {
     const { state } = lifeOf(mainConfig());
     const known = { state, wakeAtMs: 7_000_000 };
     const later = { ...state, now: instant(state.now.mono + 1_000) };
@@ -238,7 +238,7 @@ describe('the prepared stop', () => {
     return (stop?.ends ?? []).map(({ prelude, from, to, code }) => `${prelude} ${from}-${to} ${code}`);
   }
 
-  it('covers every end of a main without a drain, by a code or by the signal that it got', () => {
+  it('a prepared stop covers every end of a main without a drain', () => {
     for (const restartPolicy of ['Never', 'OnFailure', 'Always'] as const)
       for (const gracePeriodMs of [undefined, 30_000]) {
         const stop = checkedStop(mainConfig({ restartPolicy, ...(gracePeriodMs !== undefined && { gracePeriodMs }) }));
@@ -249,7 +249,7 @@ describe('the prepared stop', () => {
       }
   });
 
-  it('covers the end of a sidecar that holds until its mains have ended, and of one whose mains finish', () => {
+  it('a prepared stop covers the end of a sidecar that holds, or whose mains finish', () => {
     const ends = (prelude: string): readonly string[] =>
       ['0-0 same', '1-255 0', '271-271 0'].map((range) => `${prelude} ${range}`);
     for (const restartPolicy of ['Never', 'OnFailure', 'Always'] as const) {
@@ -259,7 +259,7 @@ describe('the prepared stop', () => {
     }
   });
 
-  it('takes no more than half of the grace period, and ends before the next rung', () => {
+  it('a prepared stop lasts half of the grace period at most, and to the next rung', () => {
     assert.equal(checkedStop(mainConfig({ gracePeriodMs: 1_000 }))?.patienceMs, 500);
     const ladder = [
       { signal: 3, forMs: 400 },
@@ -269,7 +269,7 @@ describe('the prepared stop', () => {
     assert.equal(checkedStop(sidecarConfig({ ...held, gracePeriodMs: 6_000 }), [work])?.patienceMs, 3_000);
   });
 
-  it('is left to the supervisor where something is decided on the way', () => {
+  it('a stop with a decision on the way is not prepared', () => {
     assert.equal(checkedStop(mainConfig({ drain: fixed(5_000) })), undefined);
     assert.equal(checkedStop(mainConfig({ preStop: command('pre-stop') })), undefined);
     assert.equal(checkedStop(mainConfig({ platformPreStopMs: 0 })), undefined, 'a lone stop is recognized');
@@ -298,7 +298,7 @@ describe('the end with the mains', () => {
     return end;
   }
 
-  it('needs the word of all of them, or of any', () => {
+  it('a sidecar ends with all of its mains, or with any of them', () => {
     const mains = [
       { name: 'a', hostId: A },
       { name: 'b', hostId: B },
@@ -320,7 +320,7 @@ describe('the end with the mains', () => {
     });
   });
 
-  it('sends the first rung of the ladder', () => {
+  it('the end with the mains sends the first rung of the ladder', () => {
     const ladder = [
       { signal: 3, forMs: 1_000 },
       { signal: 15, forMs: undefined },
@@ -329,7 +329,7 @@ describe('the end with the mains', () => {
     assert.equal(endFor({ mains: ['a'], ladder: [{ signal: 9, forMs: undefined }] }, a), undefined);
   });
 
-  it('holds a stop request only where the end of these mains is all that is waited for', () => {
+  it('a reflex holds a stop request only if these mains are all that is waited for', () => {
     const holds = (change: Partial<MemberConfig>, ...peers: readonly PeerView[]): boolean | undefined => {
       const config = sidecarConfig({ mains: ['a'], restartPolicy: 'Always', ...change });
       return endWithMains(config, lifeOf(config, peers).state)?.holds;
@@ -342,7 +342,7 @@ describe('the end with the mains', () => {
     assert.equal(holds({ mains: ['a', 'b'] }, a), undefined, 'one was not seen yet');
   });
 
-  it('is left to the supervisor where something has to be waited for, or done first', () => {
+  it('an end with the mains that has to wait is left to the supervisor', () => {
     for (const change of [{ lingerMs: 1_000 }, { preStop: command('pre-stop') }])
       assert.equal(endFor({ mains: ['a'], ...change }, a), undefined, JSON.stringify(change));
     assert.equal(endFor({ mains: ['a', 'b'] }, a), undefined, 'one was not seen yet');
@@ -352,14 +352,14 @@ describe('the end with the mains', () => {
     assert.equal(endFor({ mains: ['a'] }, a, late), undefined, 'one that started after it still lives');
   });
 
-  it('is for a sidecar alone, and not beside a stop', () => {
+  it('the end with the mains is for a sidecar alone, and not beside a stop', () => {
     assert.equal(endWithMains(mainConfig(), lifeOf(mainConfig(), [a]).state), undefined);
     const config = sidecarConfig({ mains: ['a'] });
     const beside = endWithMains(config, lifeOf(config, [a]).signal(15).state);
     assert.deepEqual(beside, { needed: 0, signal: 15, holds: false, mains: [{ name: 'a', hostId: A }] });
   });
 
-  it('gives a child that a stop has reached in the same moment no second signal', () => {
+  it('a child that is stopped in the same moment gets no second signal', () => {
     const config = sidecarConfig({ mains: ['a'] });
     const life = lifeOf(config, [a]);
     const before = life.signal(15).state;

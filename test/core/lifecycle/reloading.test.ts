@@ -20,7 +20,7 @@ function main(reload: readonly Reload[], validate: readonly Run[] = [], change: 
 const changed = (life: Life, index = 0): Life => life.feed({ type: 'fileChanged', index });
 
 describe('a changed file', () => {
-  it('is told to the child by its signal, once for each change', () => {
+  it('a changed file is announced to the child by its signal, once for each change', () => {
     const life = changed(changed(main([plain('/a'), plain('/b', USR1)])).pass(50), 1).pass(5_000);
     assert.deepEqual(life.signals, [
       [1_000, HUP],
@@ -30,7 +30,7 @@ describe('a changed file', () => {
     assert.deepEqual(events, ['/a', '/b']);
   });
 
-  it('is told while the pod terminates too: in a hold, in a drain, during pre-stop', () => {
+  it('a changed file is announced in a hold, in a drain and during pre-stop, too', () => {
     const held = new Life({
       config: sidecarConfig({ reload: [plain('/a')] }),
       peers: [alive('work')],
@@ -47,14 +47,14 @@ describe('a changed file', () => {
     assert.deepEqual(changed(hooked).signals, [[1_500, HUP]]);
   });
 
-  it('is not told to a child that is not there: the next one reads it when it starts', () => {
+  it('a changed file is not announced to a child that does not run', () => {
     const between = main([plain('/a')], [], { restart: 'always' }).endChild(1);
     assert.deepEqual(changed(between).pass(5_000).signals, []);
     const over = main([plain('/a')]).endChild(0);
     assert.deepEqual(changed(over).signals, []);
   });
 
-  it('of a reload that nobody declared changes nothing', () => {
+  it('a change of an undeclared file changes nothing', () => {
     const life = main([plain('/a')]).feed({ type: 'ticked' });
     const before = life.state;
     assert.deepEqual(changed(life, 3).state, before);
@@ -62,27 +62,27 @@ describe('a changed file', () => {
 });
 
 describe('a validation', () => {
-  it('that approves comes before the signal', () => {
+  it('the signal follows a validation that succeeds', () => {
     const life = changed(main([validated('/a')], [{ afterMs: 300, ok: true }]));
     assert.deepEqual([life.runsOf('validate'), life.signals], [[1_000], []]);
     assert.deepEqual(life.pass(300).signals, [[1_300, HUP]]);
   });
 
-  it('that refuses keeps the signal back, and says so', () => {
+  it('a validation that fails holds the signal back, with a line in the log', () => {
     const life = changed(main([validated('/a')], [{ afterMs: 300, ok: false }])).pass(60_000);
     assert.deepEqual(life.signals, []);
     assert.ok(life.logs.some((line) => line.startsWith('error: not telling the command that /a has changed')));
     assert.equal(life.tombstone.History?.at(-1)?.Event, 'reload refused');
   });
 
-  it('is superseded by the next change: its verdict is not heard, one signal comes of both', () => {
+  it('the next change supersedes a validation, and one signal follows both', () => {
     const life = main([validated('/a')], [{ afterMs: 300, ok: true }]);
     changed(changed(life).pass(200)).pass(5_000);
     assert.deepEqual([life.runsOf('validate'), life.endsOf('validate')], [[1_000, 1_200], [1_200]]);
     assert.deepEqual(life.signals, [[1_500, HUP]]);
   });
 
-  it('of one file does not supersede that of another', () => {
+  it('a validation of one file does not supersede that of another', () => {
     const life = main([validated('/a'), validated('/b')], [{ afterMs: 300, ok: true }]);
     changed(changed(life).pass(200), 1).pass(5_000);
     assert.deepEqual(life.signals, [
@@ -91,13 +91,13 @@ describe('a validation', () => {
     ]);
   });
 
-  it('that takes longer than 30 s is ended, and refuses', () => {
+  it('a validation that takes longer than 30 s is ended, and fails', () => {
     const life = changed(main([validated('/a')], ['never'])).pass(29_999);
     assert.deepEqual(life.endsOf('validate'), []);
     assert.deepEqual([life.pass(1).endsOf('validate'), life.pass(60_000).signals], [[31_000], []]);
   });
 
-  it('is over with the child, and signals no next one', () => {
+  it('a validation is over with its child, and signals no next one', () => {
     const life = changed(main([validated('/a')], [{ afterMs: 300, ok: true }], { restart: 'always' }));
     life.pass(100).endChild(1).pass(5_000);
     assert.deepEqual([life.endsOf('validate'), life.signals, life.spawns], [[1_100], [], [0, 1_200]]);

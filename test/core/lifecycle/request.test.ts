@@ -13,7 +13,7 @@ const traps = (afterMs: number): ChildScript => ({ on: { 15: { afterMs, code: 0 
 const after = (name: string) => [{ name, condition: 'started', optional: false }] as const;
 
 describe('sexton stop', () => {
-  it('stops a main by its ladder, after drain and pre-stop, and says so in the tombstone', () => {
+  it('`sexton stop` stops a main by drain, pre-stop and ladder', () => {
     const config = mainConfig({ drain: fixed(500), preStop: command('bye'), gracePeriodMs: 30_000 });
     const life = new Life({ config, peers: [], child: traps(100) }).pass(1_000).askToStop();
     assert.deepEqual([life.phase, life.tombstone.StopReason, life.deadlineMs], ['draining', 'request', 31_000]);
@@ -22,7 +22,7 @@ describe('sexton stop', () => {
     assert.equal(life.tombstone.Reason, 'stopped');
   });
 
-  it('has a deadline that counts and is written, also where no grace period was declared', () => {
+  it('`sexton stop` has a deadline that counts, also without a declared grace period', () => {
     const life = new Life(main({}, DEAF)).askToStop();
     assert.deepEqual([life.deadlineMs, life.tombstone.Deadline !== undefined], [30_000, true]);
     assert.equal(life.passUntilGone().sent, '0 TERM, 29500 KILL');
@@ -39,18 +39,18 @@ describe('sexton stop', () => {
     assert.equal(life.passUntilGone().sent, '0 TERM, 8700 KILL');
   });
 
-  it('N32 with a grace period makes a deadline that was only assumed one that counts', () => {
+  it('N32 a grace period of `sexton stop` makes an assumed deadline count', () => {
     const life = new Life(main({}, DEAF)).signal(15).pass(1_000).askToStop(5_000);
     assert.deepEqual([life.deadlineMs, life.passUntilGone().exitCode], [6_000, 137]);
   });
 
-  it('again hurries nobody, and sends nothing twice', () => {
+  it('a second `sexton stop` hurries nothing, and sends nothing twice', () => {
     const config = sidecarConfig({ gracePeriodMs: 30_000 });
     const life = new Life({ config, peers: [alive('work')] }).askToStop().pass(1_000).askToStop().pass(1_000);
     assert.deepEqual([life.phase, life.signals, life.state.stop?.requests], ['holding', [], 0]);
   });
 
-  it('is followed by the platform’s first request as if by nothing: no second signal, nothing skipped, an earlier deadline', () => {
+  it('the platform’s first request after `sexton stop` only moves the deadline earlier', () => {
     const config = mainConfig({ gracePeriodMs: 10_000, drain: fixed(3_000) });
     const life = new Life({ config, peers: [], child: DEAF }).askToStop(60_000).pass(1_000).signal(15);
     assert.deepEqual([life.phase, life.signals, life.deadlineMs], ['draining', [], 11_000]);
@@ -58,7 +58,7 @@ describe('sexton stop', () => {
     assert.equal(life.sent, '3000 TERM, 10500 KILL');
   });
 
-  it('and the platform’s request while the child ends do not signal it twice; its second goes on to the next rung', () => {
+  it('only the platform’s second request after `sexton stop` goes to the next rung', () => {
     const ladder = [
       { signal: 15, forMs: 60_000 },
       { signal: 2, forMs: undefined },
@@ -68,7 +68,7 @@ describe('sexton stop', () => {
     assert.equal(life.pass(1_000).signal(15).sent, '0 TERM, 1100 INT');
   });
 
-  it('before the start, and between two lives of a main, ends the member', () => {
+  it('`sexton stop` before the start, and between two lives of a main, ends the member', () => {
     const gated = mainConfig({ startAfter: after('db') });
     const shut = new Life({ config: gated, peers: [] }).askToStop();
     assert.deepEqual([shut.spawns, shut.exitCode, shut.tombstone.Reason], [[], 143, 'never-started']);
@@ -78,13 +78,13 @@ describe('sexton stop', () => {
     assert.deepEqual([between.spawns, between.exitCode], [[0], 7]);
   });
 
-  it('after the end changes nothing', () => {
+  it('`sexton stop` after the end changes nothing', () => {
     const life = new Life(main()).endChild(0);
     const before = life.state;
     assert.deepEqual(life.askToStop(5_000).state, before);
   });
 
-  it('to a sidecar makes it hold like a stop of the platform, and not wait for who waits behind a gate', () => {
+  it('`sexton stop` makes a sidecar hold like a stop of the platform', () => {
     const config = sidecarConfig({ gracePeriodMs: 30_000 });
     const held = new Life({ config, peers: [alive('work')] }).askToStop().pass(20_000);
     assert.deepEqual([held.phase, held.signals], ['holding', []]);
@@ -92,7 +92,7 @@ describe('sexton stop', () => {
     assert.equal(free.sent, '3000 TERM');
   });
 
-  it('moves the deadline of a sidecar whose mains have finished', () => {
+  it('`sexton stop` moves the deadline of a sidecar whose mains have finished', () => {
     const config = sidecarConfig({ gracePeriodMs: 30_000 });
     const life = new Life({ config, peers: [alive('work')], child: DEAF }).see(dead('work', 0)).askToStop(4_000);
     assert.equal(life.passUntilGone().sent, '0 TERM, 3800 KILL');
@@ -100,7 +100,7 @@ describe('sexton stop', () => {
 });
 
 describe('sexton stop of some', () => {
-  it('waits for all after all once the platform stops the pod', () => {
+  it('a member of a partial stop waits for all once the platform stops the pod', () => {
     const config = sidecarConfig({ name: 'proxy', gracePeriodMs: 30_000 });
     const log = alive('log', { Role: 'sidecar', StartAfter: ['proxy'] });
     const life = new Life({ config, peers: [alive('work'), log] }).askToStop(undefined, ['proxy', 'log']).signal(15);
@@ -108,14 +108,14 @@ describe('sexton stop of some', () => {
     assert.equal(life.pass(3_000).see(dead('work', 0)).sent, '3000 TERM');
   });
 
-  it('does not wait for those it did not name', () => {
+  it('a partial stop does not wait for members that it does not name', () => {
     const config = sidecarConfig({ name: 'proxy', gracePeriodMs: 30_000 });
     const log = alive('log', { Role: 'sidecar', StartAfter: ['proxy'] });
     const life = new Life({ config, peers: [alive('work'), log] }).askToStop(undefined, ['proxy']);
     assert.deepEqual([life.signals, life.exitCode], [[[0, 15]], 0]);
   });
 
-  it('waits for those it named with it', () => {
+  it('a partial stop waits for the members that it names', () => {
     const config = sidecarConfig({ name: 'proxy', gracePeriodMs: 30_000 });
     const log = { Role: 'sidecar', StartAfter: ['proxy'] } as const;
     const life = new Life({ config, peers: [alive('work'), alive('log', log)] });
@@ -134,7 +134,7 @@ describe('sexton stop of a pod', () => {
       { config: mainConfig({ name: 'work', ...grace, startAfter: after('s2') }), child: traps(2_000) },
     ]).pass(1_000);
 
-  it('ends mains first and sidecars in reverse order, all within one deadline', () => {
+  it('`sexton stop` of a pod ends mains first and sidecars in reverse order', () => {
     const all = pod();
     for (const life of all.lives.values()) life.askToStop();
     all.pass(10_000);
@@ -142,7 +142,7 @@ describe('sexton stop of a pod', () => {
     for (const life of all.lives.values()) assert.deepEqual([life.signals.length, life.deadlineMs], [1, 31_000]);
   });
 
-  it('and the pod’s deletion in the middle of it give every child one signal', () => {
+  it('`sexton stop` and a deletion of the pod send every child one signal', () => {
     const all = pod();
     for (const life of all.lives.values()) life.askToStop();
     all.pass(1_000).delete().pass(10_000);
@@ -155,25 +155,25 @@ const GRACE = { gracePeriodMs: 30_000 };
 const draining = (): Life => new Life(main({ ...GRACE, drain: fixed(5_000) })).signal(15);
 
 describe('A8 a second stop signal', () => {
-  it('of the same number within a second is the same request: a drain and a hold go on', () => {
+  it('A8 the same stop signal within a second is the same request', () => {
     assert.equal(draining().pass(20).signal(15).pass(979).signal(15).pass(9_000).sent, '5000 TERM');
     const config = sidecarConfig({ ...GRACE, mains: ['work'] });
     const holding = new Life({ config, peers: [alive('work')] }).signal(15).pass(20).signal(15).pass(5_000);
     assert.deepEqual([holding.phase, holding.signals], ['holding', []]);
   });
 
-  it('of another number is another one at once', () => {
+  it('A8 another stop signal is another request at once', () => {
     assert.equal(draining().pass(20).signal(2).sent, '20 TERM');
   });
 
-  it('from outside is the same request however late where a grace period is declared', () => {
+  it('A8 the same signal from outside is the same request with a declared grace period', () => {
     assert.equal(draining().pass(3_000).signal(15).pass(9_000).sent, '5000 TERM');
     const config = sidecarConfig({ ...GRACE, mains: ['work'] });
     const holding = new Life({ config, peers: [alive('work')] }).signal(15).pass(12_000).signal(15).pass(5_000);
     assert.deepEqual([holding.phase, holding.signals], ['holding', []]);
   });
 
-  it('is another one a second later without a declared grace period, from inside, and by INT', () => {
+  it('A8 a second later, without grace, from inside, or by INT, it is another request', () => {
     const config = mainConfig({ drain: fixed(5_000) });
     assert.equal(new Life({ config, peers: [] }).signal(15).pass(1_000).signal(15).sent, '1000 TERM');
     assert.equal(draining().pass(1_000).signal(15, { pid: 7 }).sent, '1000 TERM');
@@ -181,13 +181,13 @@ describe('A8 a second stop signal', () => {
     assert.equal(byInt.pass(1_000).signal(2).sent, '1000 INT');
   });
 
-  it('from a terminal is meant each time', () => {
+  it('A8 each signal from a terminal is another request', () => {
     const life = new Life(main({ ...GRACE, drain: fixed(5_000) }, { on: { 2: 'ignores' } }));
     for (let nth = 0; nth < 3; nth += 1) life.signal(2, { terminal: true }).pass(20);
     assert.equal(life.sent, '20 INT, 40 KILL');
   });
 
-  it('does not go on to the next rung', () => {
+  it('A8 a repeated request does not go on to the next rung', () => {
     const ladder = [
       { signal: 15, forMs: 20_000 },
       { signal: 2, forMs: undefined },
@@ -197,7 +197,7 @@ describe('A8 a second stop signal', () => {
     assert.deepEqual(life.signal(15, { pid: 7 }).signals.at(-1), [2_000, 2]);
   });
 
-  it('behind the platform’s first one after sexton stop is the same request, too', () => {
+  it('A8 a repeated request after `sexton stop` is the same one, too', () => {
     const life = new Life(main({ ...GRACE, drain: fixed(5_000) })).askToStop();
     assert.equal(life.pass(100).signal(15).pass(20).signal(15).pass(9_000).sent, '5000 TERM');
   });

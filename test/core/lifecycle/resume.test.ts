@@ -17,7 +17,7 @@ import '../../helpers/seeded.ts';
 const DEAF = { on: { 15: 'ignores' } } as const;
 
 describe('a supervisor that comes back', () => {
-  it('N33 the next supervisor keeps the deadline of a stop, and KILLs at once when it has passed', () => {
+  it('N33 the next supervisor keeps the deadline of a stop, and KILLs when it has passed', () => {
     for (const [awayMs, sent] of [
       [1_000, '0 TERM, 9500 KILL'],
       [20_000, '0 TERM, 24000 KILL'],
@@ -29,7 +29,7 @@ describe('a supervisor that comes back', () => {
     }
   });
 
-  it('takes a stop request that came meanwhile from when it came', () => {
+  it('a stop request without a supervisor counts from when it came', () => {
     const life = new Life(main({ gracePeriodMs: 10_000, drain: fixed(3_000) }, DEAF));
     life.pass(1_000).loseSupervisor().signal(15);
     assert.deepEqual(life.pass(2_000).signals, []);
@@ -38,26 +38,26 @@ describe('a supervisor that comes back', () => {
     assert.equal(life.pass(2_000).sent, '4000 TERM');
   });
 
-  it('does not start a child again between two lives when a stop request came meanwhile', () => {
+  it('a stop request between two lives and supervisors prevents the next start', () => {
     const life = new Life(main({ restart: 'always' })).endChild(1);
     back(life.loseSupervisor().pass(500).signal(15));
     assert.deepEqual([life.spawns.length, life.exitCode], [1, 1]);
   });
 
-  it('starts nothing again though three interrupts were typed between two lives', () => {
+  it('three interrupts between two lives and supervisors start nothing again', () => {
     const life = new Life(main({ restart: 'always' })).endChild(1).loseSupervisor();
     for (let count = 0; count < 3; count += 1) life.signal(2, { terminal: true });
     back(life).pass(60_000);
     assert.deepEqual([life.spawns.length, life.exitCode], [1, 1]);
   });
 
-  it('buries a child that ended meanwhile, with its own code', () => {
+  it('a child that ended without a supervisor keeps its own code', () => {
     const life = new Life(main());
     back(life.pass(100).loseSupervisor().endChild(42).pass(1_000));
     assert.equal(life.exitCode, 42);
   });
 
-  it('restarts a held sidecar’s child that died meanwhile once it has seen that mains live', () => {
+  it('the next supervisor restarts a holding sidecar once it has seen living mains', () => {
     const life = new Life(sidecar()).signal(15).pass(1_000);
     life.loseSupervisor().endChild(1).pass(3_000);
     assert.equal(life.spawns.length, 1);
@@ -66,7 +66,7 @@ describe('a supervisor that comes back', () => {
     assert.equal(back(life.loseSupervisor(), [dead('work', 0)]).exitCode, 0);
   });
 
-  it('sees a main’s end that happened meanwhile', () => {
+  it('the next supervisor sees that a main has ended meanwhile', () => {
     const life = new Life(sidecar());
     back(life.loseSupervisor().pass(7_000), [
       dead('work', 0, { DiedMonotonic: START + 3_000 }, { foundAtStart: true }),
@@ -74,13 +74,13 @@ describe('a supervisor that comes back', () => {
     assert.deepEqual([life.signals, life.exitCode], [[[7_000, 15]], 0]);
   });
 
-  it('says a thing once in the whole life of the container', () => {
+  it('supervisors log a thing once in the whole life of the container', () => {
     const life = new Life({ config: sidecarConfig({ mains: ['wrok'] }), peers: [] }).pass(20_000);
     back(life.loseSupervisor().pass(1_000), []).pass(20_000);
     assert.equal(life.logs.filter((line) => line.includes('no main named wrok')).length, 1);
   });
 
-  it('does nothing that it may not do, whenever it was away and whatever happened meanwhile', () => {
+  it('the next supervisor keeps all laws, whatever happened meanwhile', () => {
     fc.assert(
       fc.property(
         config,
@@ -143,7 +143,7 @@ const readiness = (action: ProbeAction, timeoutMs: number): Partial<MemberConfig
 });
 
 describe('a supervisor that comes back while an action runs', () => {
-  it('does not begin a command twice, and hears its end', () => {
+  it('the next supervisor does not begin a command twice, and hears its end', () => {
     const life = new Life(
       main({ preStop: command('bye') }, { actions: { bye: [{ afterMs: 5_000, ok: true }] } }),
     ).signal(15);
@@ -152,7 +152,7 @@ describe('a supervisor that comes back while an action runs', () => {
     assert.deepEqual([life.pass(1).signals, life.runsOf('bye')], [[[5_000, 15]], [0]]);
   });
 
-  it('hears of a command’s end that came while there was no supervisor', () => {
+  it('the next supervisor hears that a command ended meanwhile', () => {
     const life = new Life(main({ preStop: command('bye') }, { actions: { bye: [{ afterMs: 500, ok: true }] } })).signal(
       15,
     );
@@ -160,7 +160,7 @@ describe('a supervisor that comes back while an action runs', () => {
     assert.deepEqual([life.runsOf('bye'), life.signals], [[0], [[2_100, 15]]]);
   });
 
-  it('takes what a command’s probe said from when it ended, and ends one that is overdue', () => {
+  it('the next supervisor dates a probe by its end, and ends an overdue one', () => {
     const config = probes({ readiness: { timeoutMs: 700, failures: 1 } });
     const ended = new Life(main(config, { actions: { readiness: [{ afterMs: 600, ok: true }] } }));
     assert.notEqual(away(ended.pass(100), 800).tombstone.Healthy, undefined);
@@ -168,7 +168,7 @@ describe('a supervisor that comes back while an action runs', () => {
     assert.deepEqual(away(overdue.pass(100), 2_000).endsOf('readiness'), [2_100]);
   });
 
-  it('begins what it did over the network again, under the same id, in the time that is left', () => {
+  it('the next supervisor repeats network actions in the time that is left', () => {
     for (const action of [http('/ready'), TCP, GRPC]) {
       const name = action.kind === 'http' ? '/ready' : `${action.kind}:${action.port}`;
       const life = new Life(
@@ -187,7 +187,7 @@ describe('a supervisor that comes back while an action runs', () => {
     }
   });
 
-  it('begins a hook over the network again, without a limit of time as before', () => {
+  it('the next supervisor repeats a network hook without a time limit', () => {
     const child: ChildScript = { actions: { '/bye': [{ afterMs: 2_000, ok: true }] } };
     const life = new Life(main({ preStop: http('/bye') }, child)).signal(15).pass(1_000);
     away(life, 500);
@@ -196,7 +196,7 @@ describe('a supervisor that comes back while an action runs', () => {
     assert.deepEqual(limits, [undefined, undefined]);
   });
 
-  it('sleeps on: the time that it was away counts', () => {
+  it('the time without a supervisor counts for sleeps', () => {
     const sleep = { kind: 'sleep', ms: 5_000 } as const;
     const life = away(new Life(main({ preStop: sleep })).signal(15).pass(1_000), 1_000);
     assert.equal(life.passUntilGone().sent, '5000 TERM');
@@ -206,7 +206,7 @@ describe('a supervisor that comes back while an action runs', () => {
     assert.deepEqual([started.phase, started.pass(3_000).phase], ['starting', 'running']);
   });
 
-  it('keeps what probes have said so far: thresholds go on where they were', () => {
+  it('the next supervisor keeps the results of probes', () => {
     const bad = { afterMs: 0, ok: false } as const;
     const life = new Life(
       main({ ...probes({ liveness: {} }), restart: 'always' }, { actions: { liveness: [bad] } }),
@@ -215,7 +215,7 @@ describe('a supervisor that comes back while an action runs', () => {
     assert.deepEqual([life.pass(299).signals, life.pass(1).signals], [[], [[2_000, 15]]]);
   });
 
-  it('does not run a hook again that has ended, nor pre-stop that was skipped', () => {
+  it('the next supervisor does not run a hook again', () => {
     const hooks = { postStart: command('hi'), preStop: command('bye') };
     const life = new Life(main({ ...hooks, gracePeriodMs: 9_000 }, { on: { 15: 'ignores' } })).pass(100);
     away(life, 100).signal(15).pass(100);
@@ -224,7 +224,7 @@ describe('a supervisor that comes back while an action runs', () => {
     assert.equal(life.signals.filter(([, signal]) => signal === 15).length, 1);
   });
 
-  it('begins nothing again for a child that ended meanwhile', () => {
+  it('the next supervisor begins nothing again for a child that has ended', () => {
     const life = new Life(main(readiness(TCP, 9_000), { actions: { 'tcp:5432': ['never'] } }))
       .pass(100)
       .loseSupervisor();
@@ -232,7 +232,7 @@ describe('a supervisor that comes back while an action runs', () => {
     assert.deepEqual([life.runs.length, life.exitCode], [1, 3]);
   });
 
-  it('goes on with a life that has failed: pre-stop once, its own grace period, another life', () => {
+  it('the next supervisor goes on with a failed life', () => {
     const child: ChildScript = {
       actions: {
         liveness: [
@@ -250,14 +250,14 @@ describe('a supervisor that comes back while an action runs', () => {
     assert.equal(life.sent, '1000 TERM, 5000 KILL');
   });
 
-  it('goes on sweeping strays', () => {
+  it('the next supervisor goes on sweeping strays', () => {
     const life = new Life(main({}, { stray: 'untilKilled' })).endChild(2).pass(100);
     away(life, 400).passUntilGone();
     assert.equal(life.swept, '20 TERM, 30020 KILL');
     assert.equal(life.exitCode, 2);
   });
 
-  it('keeps a request of sexton stop with whom it named', () => {
+  it('the next supervisor keeps the names of a partial stop', () => {
     const life = new Life(main({ drain: fixed(5_000) })).askToStop(20_000, ['self', 'log']).pass(1_000);
     away(life, 500);
     assert.deepEqual([life.state.stop?.among, life.deadlineMs], [['self', 'log'], 20_000]);
@@ -266,7 +266,7 @@ describe('a supervisor that comes back while an action runs', () => {
 });
 
 describe('the next commit', () => {
-  it('a supervisor that has heard of a stop request, and has not begun to act, owes its next commit soon', () => {
+  it('a supervisor that has only heard of a stop request owes a commit soon', () => {
     const steps: Step[] = [];
     const queued = [
       { type: 'spawned', id: 1, pid: 101 },
@@ -283,7 +283,7 @@ describe('the next commit', () => {
     );
   });
 
-  it('a supervisor that is about to leave owes the exit when it must have written the death', () => {
+  it('a supervisor that is about to exit owes that when the death must be written', () => {
     const config = mainConfig({ gracePeriodMs: 10_000 });
     const life = new Life({ config, child: { endsAfterMs: 2_000 }, peers: [] });
     life.pass(2_000);

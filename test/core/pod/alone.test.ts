@@ -17,19 +17,19 @@ describe('A2 whoever is not asked', () => {
     new Life({ config: mainConfig({ ...GRACE, platformPreStopMs }), peers: [alive('proxy', { Role: 'sidecar' })] });
   const asked = stopping('proxy', undefined, { Role: 'sidecar' });
 
-  it('says after 3 s that no stop of the pod had begun when another was', () => {
+  it('A2 a member that is not asked publishes after 3 s that the pod had not been stopped', () => {
     const life = unasked(0).pass(60_000).see(asked).pass(2_999);
     assert.equal(life.tombstone.PodStopNotBefore, undefined);
     assert.equal(life.pass(1).tombstone.PodStopNotBefore, START + 60_000);
   });
 
-  it('waits for its own hook of the platform first', () => {
+  it('A2 a member that is not asked waits for its own hook of the platform first', () => {
     const life = unasked(20_000).see(asked).pass(22_999);
     assert.equal(life.tombstone.PodStopNotBefore, undefined);
     assert.equal(life.pass(1).tombstone.PodStopNotBefore, START);
   });
 
-  it('says nothing where its hook is not declared, and nothing of a stop that is none of the platform’s', () => {
+  it('A2 a member without a declared hook, or after another kind of stop, publishes nothing', () => {
     assert.equal(unasked(undefined).see(asked).pass(90_000).tombstone.PodStopNotBefore, undefined);
     for (const StopReason of ['request', 'liveness', 'mains finished'])
       assert.equal(
@@ -42,7 +42,7 @@ describe('A2 whoever is not asked', () => {
     assert.equal(unasked(0).see(known).pass(9_000).tombstone.PodStopNotBefore, undefined);
   });
 
-  it('says nothing once it is asked, however late', () => {
+  it('A2 a member that is asked, however late, publishes nothing', () => {
     for (const afterMs of [0, 1_999, 2_000, 2_999])
       assert.equal(
         unasked(0).see(asked).pass(afterMs).signal(15).pass(20_000).tombstone.PodStopNotBefore,
@@ -51,7 +51,7 @@ describe('A2 whoever is not asked', () => {
       );
   });
 
-  it('looks twice, a second apart: a supervisor that stood still hears first what came meanwhile', () => {
+  it('A2 a member reads twice, a second apart, before it publishes', () => {
     const life = unasked(0).see(asked);
     life.nowMs += 10_000;
     assert.equal(life.feed({ type: 'ticked' }).tombstone.PodStopNotBefore, undefined);
@@ -59,7 +59,7 @@ describe('A2 whoever is not asked', () => {
     assert.equal(life.pass(1).tombstone.PodStopNotBefore, START + 8_000);
   });
 
-  it('says it again for the next one', () => {
+  it('A2 a member publishes again for the next one that is asked', () => {
     const life = unasked(0)
       .see(asked)
       .pass(10_000)
@@ -68,7 +68,7 @@ describe('A2 whoever is not asked', () => {
     assert.equal(life.pass(3_000).tombstone.PodStopNotBefore, START + 10_000);
   });
 
-  it('says it again when the same one is started again and asked again', () => {
+  it('A2 a member publishes again when the same one restarts and is asked again', () => {
     const again = stopping('proxy', undefined, { Role: 'sidecar', Incarnation: `${'c'.repeat(32)}-1` });
     const life = unasked(0).see(asked).pass(10_000).see(again).pass(3_000);
     assert.equal(life.tombstone.PodStopNotBefore, START + 10_000);
@@ -83,7 +83,7 @@ describe('A2 whoever is stopped alone', () => {
       peers: [alive(WORK)],
     }).signal(15);
 
-  it('does not serve on for those who live', () => {
+  it('A2 a sidecar that is stopped alone does not hold', () => {
     const life = sidecar().pass(3_000);
     assert.deepEqual([life.phase, life.signals], ['holding', []]);
     life.see(says(START));
@@ -93,7 +93,7 @@ describe('A2 whoever is stopped alone', () => {
     assert.equal(life.passUntilGone().exitedAtMs, 3_100);
   });
 
-  it('does not take an older word for that, nor that of another boot or session', () => {
+  it('A2 an older record, or one of another boot or session, is no proof', () => {
     const others = [
       says(START - 1),
       alive(WORK, { PodStopNotBefore: START + 1, Boot: 'another' }),
@@ -107,31 +107,31 @@ describe('A2 whoever is stopped alone', () => {
     }
   });
 
-  it('is killed by its own grace period, and waits for nobody who started after it', () => {
+  it('A2 a member that is stopped alone keeps its own grace period, and waits for no other', () => {
     const config = mainConfig(GRACE);
     const next = alive('next', { StartAfter: ['self'], PodStopNotBefore: START + 1 });
     const life = new Life({ config, child: { on: { 15: 'ignores' } }, peers: [next] }).signal(15);
     assert.equal(life.passUntilGone().sent, '0 TERM, 29500 KILL');
   });
 
-  it('drains all the same', () => {
+  it('A2 a member that is stopped alone drains', () => {
     const config = mainConfig({ ...GRACE, drain: { kind: 'fixed', ms: 5_000 } });
     const life = new Life({ config, peers: [says(START + 1)] }).signal(15).passUntilGone();
     assert.equal(life.sent, '5000 TERM');
   });
 
-  it('is not started again in place when it dies meanwhile', () => {
+  it('A2 a member that is stopped alone is not restarted in place', () => {
     const life = sidecar().pass(50).see(says(START));
     assert.equal(life.passUntilGone().spawns.length, 1);
   });
 
-  it('leaves with its true code where the platform starts it again, and with 0 where nobody does', () => {
+  it('A2 a member that is stopped alone hides its code only where it is not restarted', () => {
     const codeUnder = (restartPolicy: RestartPolicy): number | undefined =>
       sidecar({ restartPolicy }).see(says(START)).passUntilGone().exitCode;
     assert.deepEqual([codeUnder('OnFailure'), codeUnder('Always'), codeUnder('Never')], [143, 143, 0]);
   });
 
-  it('is no sign of the pod’s stop for a sidecar that holds for a time only', () => {
+  it('A2 a main that is stopped alone is no stop of the pod for a sidecar with --hold 2s', () => {
     const config = sidecarConfig({ ...GRACE, mains: [WORK], hold: { kind: 'for', ms: 2_000 } });
     const phaseWith = (StopScope: 'container' | undefined): string =>
       new Life({
@@ -144,7 +144,7 @@ describe('A2 whoever is stopped alone', () => {
     assert.deepEqual([phaseWith(undefined), phaseWith('container')], ['holding', 'stopping']);
   });
 
-  it('goes on knowing it in its next supervisor', () => {
+  it('A2 the next supervisor knows that the member is stopped alone', () => {
     const life = sidecar({ drain: { kind: 'fixed', ms: 9_000 } }).see(says(START));
     life.loseSupervisor().feed({ type: 'booted' }).see(alive(WORK));
     assert.equal(life.pass(9_000).sent, '9000 TERM');

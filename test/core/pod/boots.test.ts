@@ -11,7 +11,7 @@ const GATED = mainConfig({ startAfter: [{ name: 'db', condition: 'healthy', opti
 const HEALTHY = { ...OWN, Healthy: '2027-01-15T08:00:01.000000000Z' };
 
 describe('a member of the same kernel that is shown another boot id', () => {
-  it('A9 a sidecar ends with its main, which wrote its death while its handle was held', () => {
+  it('A9 a sidecar ends with a main of another boot id that died while its socket was held', () => {
     const life = new Life({ config: sidecarConfig({ mains: ['work'] }), peers: [alive('work', OWN)] });
     life
       .pass(1_000)
@@ -20,14 +20,14 @@ describe('a member of the same kernel that is shown another boot id', () => {
     assert.equal(life.state.stop?.reason, 'mains finished');
   });
 
-  it('A9 a start gate opens when what it waits for is written while the handle is held', () => {
+  it('A9 a start gate opens by a tombstone that was written while the socket is held', () => {
     const life = new Life({ config: GATED, peers: [alive('db', OWN)] });
     assert.equal(life.state.phase, 'waiting');
     life.see(alive('db', HEALTHY));
     assert.equal(life.state.phase, 'running');
   });
 
-  it('A9 what was written before its handle was held is believed after 10 s, as it may be of an earlier boot until then', () => {
+  it('A9 a tombstone from before the socket was held counts after 10 s', () => {
     const life = new Life({ config: GATED, peers: [alive('db', HEALTHY)] });
     life.pass(9_999);
     assert.equal(life.state.phase, 'waiting');
@@ -35,7 +35,7 @@ describe('a member of the same kernel that is shown another boot id', () => {
     assert.equal(life.state.phase, 'running');
   });
 
-  it('A9 the last word of an earlier boot is not believed because the next life holds its handle already', () => {
+  it('A9 a tombstone of an earlier boot does not count because the next life holds the socket', () => {
     const life = new Life({ config: GATED, peers: [alive('db', HEALTHY)] });
     life.pass(5).see(alive('db', { Incarnation: 'db-2', Phase: 'starting' }));
     life.pass(20_000).see(alive('gone', OWN, { liveness: 'none' }));
@@ -43,7 +43,7 @@ describe('a member of the same kernel that is shown another boot id', () => {
     assert.equal(life.state.phase, 'waiting');
   });
 
-  it('A9 its deadline ends our waiting, as its clock is the same', () => {
+  it('A9 the deadline of another boot id ends our waiting, as the clock is the same', () => {
     const life = new Life({
       config: mainConfig({ gracePeriodMs: 60_000, drain: fixed(30_000) }),
       peers: [alive('db', OWN)],
@@ -52,7 +52,7 @@ describe('a member of the same kernel that is shown another boot id', () => {
     assert.equal(endOfWaiting(life.config, life.state)?.atMs, life.nowMs + 9_000);
   });
 
-  it('A9 the next supervisor knows it, though the member has died meanwhile and no handle tells any more', () => {
+  it('A9 the next supervisor knows the boot id of a member that died meanwhile', () => {
     const life = new Life({ config: sidecarConfig({ mains: ['work'] }), peers: [alive('work', OWN)] });
     life.pass(1_000).see(alive('work', { ...OWN, Phase: 'draining' }));
     life
@@ -63,7 +63,7 @@ describe('a member of the same kernel that is shown another boot id', () => {
     assert.equal(life.state.stop?.reason, 'mains finished');
   });
 
-  it('A9 a gate that waits for a member of another boot, or of another session, says so', () => {
+  it('A9 a gate that waits for a member of another boot or session says so', () => {
     const other = new Life({ config: GATED, peers: [alive('db', HEALTHY, { liveness: 'none' })] });
     assert.match(said(other), /waiting for db=healthy \(the tombstone of db is of another boot of the kernel\)/);
     const ours = new Life({ config: { ...GATED, session: 'a' }, peers: [alive('db', { Session: 'b' })] });
@@ -80,7 +80,7 @@ describe('a member of the same kernel that is shown another boot id', () => {
     assert.doesNotMatch(said(life), /check --mains/);
   });
 
-  it('A9 so many boot ids are kept as there can be containers beside each other, and no more', () => {
+  it('A9 only 32 boot ids are kept', () => {
     const life = new Life({ config: mainConfig() });
     for (let i = 0; i < 100; i += 1) {
       const one = alive(`m${i}`, { Boot: `boot-${i}` });

@@ -27,12 +27,12 @@ describe('the arithmetic of a deadline', () => {
     assert.deepEqual(declared, { atMs: 5_100, sinceMs: 100, kills: true, shared: true });
   });
 
-  it('an undeclared one is assumed to be 30 s, kills nobody and is nobody else’s', () => {
+  it('an undeclared grace period is assumed to be 30 s, and kills and binds no one', () => {
     const assumed = platformDeadline(mainConfig(), 100);
     assert.deepEqual(assumed, { atMs: 30_100, sinceMs: 100, kills: false, shared: false });
   });
 
-  it('the last turn is 2 s before it, or half of a short budget', () => {
+  it('the last turn is 2 s before the deadline, or half of a short budget', () => {
     assert.equal(lastTurnMs(of(30_000)), 28_000);
     assert.equal(lastTurnMs(of(4_000)), 2_000);
     assert.equal(lastTurnMs(of(1_000)), 500);
@@ -45,7 +45,7 @@ describe('the arithmetic of a deadline', () => {
     assert.equal(killAtMs(of(0)), 0);
   });
 
-  it('N32 the earlier of two counts, and one that counts beats one that is assumed', () => {
+  it('N32 the earlier of two deadlines counts, and one that counts beats an assumed one', () => {
     assert.equal(earlier(of(5), of(9)).atMs, 5);
     assert.equal(earlier(of(9), of(5)).atMs, 5);
     assert.equal(earlier(undefined, of(5)).atMs, 5);
@@ -55,12 +55,12 @@ describe('the arithmetic of a deadline', () => {
 });
 
 describe('a deadline that others have written', () => {
-  it('the earliest of those who live and stop is adopted', () => {
+  it('the earliest deadline of living members that stop is adopted', () => {
     assert.equal(adopted(stopping('a', START + 9_000), stopping('b', START + 4_000), alive('c')), START + 4_000);
     assert.equal(adopted(stopping('a')), undefined);
   });
 
-  it('of those who died before, of other boots and sessions, of one container and of the past none is', () => {
+  it('a deadline of dead, foreign or lone members, or of the past, is not adopted', () => {
     const died = (DiedMonotonic: number): PeerView =>
       dead('a', 0, stopping('a', START + 9_000, { ...dead('a', 0).tombstone, DiedMonotonic }).tombstone);
     assert.equal(adopted({ ...stopping('a', START + 9_000), liveness: 'lost', lostAt: START }), undefined);
@@ -72,14 +72,14 @@ describe('a deadline that others have written', () => {
     assert.equal(adopted(stopping('a', START - 1)), undefined);
   });
 
-  it('it matters to nobody who is not stopping itself', () => {
+  it('a deadline of another does not matter to a member that does not stop', () => {
     const life = new Life({ config: sidecarConfig(), peers: [stopping('a', START + 4_000)] }).pass(60_000);
     assert.deepEqual([life.deadlineMs, life.signals, life.phase], [undefined, [], 'running']);
     const main = new Life({ config: mainConfig({ gracePeriodMs: 9_000 }), peers: [stopping('a', START + 4_000)] });
     assert.deepEqual([main.pass(60_000).signals, main.phase], [[], 'running']);
   });
 
-  it('A1 N32 a shorter one that another writes ends the waiting, and the command still has all of its own time', () => {
+  it('A1 N32 a shorter deadline of another ends the waiting, and no command', () => {
     const config = mainConfig({ gracePeriodMs: 10_000, drain: { kind: 'fixed', ms: 9_000 } });
     const life = new Life({ config, child: { on: { 15: 'ignores' } }, peers: [] }).signal(15);
     life.see(stopping('a', START + 20_000)).see(stopping('a', START + 5_000));
@@ -92,14 +92,14 @@ describe('a deadline that others have written', () => {
     assert.deepEqual([life.signals, life.exitedAtMs, life.exitCode], [signals, 9_500, 137]);
   });
 
-  it('A1 it never ends a command that has declared no grace period', () => {
+  it('A1 a deadline of another never ends a command without a declared grace period', () => {
     const config = mainConfig();
     const life = new Life({ config, child: { on: { 15: 'ignores' } }, peers: [] }).signal(15);
     life.see(stopping('a', START + 4_000)).pass(100_000);
     assert.deepEqual([life.signals, life.phase], [[[0, 15]], 'stopping']);
   });
 
-  it('A1 it ends a hold and a pre-stop hook', () => {
+  it('A1 a deadline of another ends a hold and a pre-stop hook', () => {
     const holding = new Life({ config: sidecarConfig({ gracePeriodMs: 30_000 }), peers: [alive('work')] }).signal(15);
     holding.see(alive('work'), stopping('a', START + 5_000)).pass(20_000);
     assert.equal(holding.sent, '3000 TERM');
@@ -109,7 +109,7 @@ describe('a deadline that others have written', () => {
     assert.deepEqual([hooked.signals, hooked.endsOf('/bin/flush')], [[[3_000, 15]], [3_000]]);
   });
 
-  it('A1 a stop that names members is nobody else’s: its deadline counts for them alone', () => {
+  it('A1 the deadline of a partial stop counts for its members alone', () => {
     const config = sidecarConfig({ gracePeriodMs: 30_000 });
     const named = new Life({ config, peers: [alive('work')] }).askToStop(4_000, ['self']);
     const [of, all] = [named.tombstone, new Life({ config, peers: [] }).askToStop(4_000).tombstone];
@@ -117,20 +117,20 @@ describe('a deadline that others have written', () => {
     assert.deepEqual([all.Deadline, all.StopScope], [START + 4_000, undefined]);
   });
 
-  it('N32 a second stop request never moves it', () => {
+  it('N32 a second stop request never moves the deadline', () => {
     const config = mainConfig({ gracePeriodMs: 10_000 });
     const life = new Life({ config, child: { on: { 15: 'ignores' } }, peers: [] }).signal(15).pass(3_000).signal(2);
     assert.equal(life.deadlineMs, 10_000);
   });
 
-  it('it is written by its own member only, and an assumed one never is', () => {
+  it('an assumed or adopted deadline is not written', () => {
     const config = mainConfig();
     const life = new Life({ config, child: { on: { 15: 'ignores' } }, peers: [] }).signal(15);
     assert.equal(life.tombstone.Deadline, undefined);
     assert.equal(life.see(stopping('a', START + 40_000)).tombstone.Deadline, undefined);
   });
 
-  it('a death of the member that wrote it does not move it later', () => {
+  it('the death of the member that wrote a deadline does not move it later', () => {
     const config = mainConfig({ gracePeriodMs: 10_000, drain: { kind: 'fixed', ms: 9_000 } });
     const life = new Life({ config, child: { on: { 15: 'ignores' } }, peers: [] }).signal(15);
     const { tombstone } = stopping('a', START + 5_000);
@@ -169,7 +169,7 @@ const signals = ({ done }: Life): readonly number[] =>
   done.flatMap(({ effect }) => (effect.type === 'kill' ? [effect.signal] : []));
 
 describe('C3: a declared grace floor', () => {
-  it('ends a drain 2 s before the KILL that may come, and the command keeps what is left of its grace period', () => {
+  it('C3: a grace floor ends a drain 2 s before the KILL, and the command keeps the rest', () => {
     const life = asked({ drain: fixed(30_000) }).pass(7_999);
     assert.deepEqual(signals(life), []);
     assert.deepEqual(signals(life.pass(1)), [15]);
@@ -177,25 +177,25 @@ describe('C3: a declared grace floor', () => {
     assert.deepEqual(signals(life.pass(1_000)), [15, 9]);
   });
 
-  it('ends an adaptive drain, which says so', () => {
+  it('C3: a grace floor ends an adaptive drain, which says so', () => {
     const life = asked({ drain: { ...ADAPTIVE_DRAIN, maxMs: 30_000 } }).pass(8_000);
     assert.deepEqual([signals(life), life.state.traffic?.ended], [[15], 'grace floor']);
   });
 
-  it('ends the hold of a sidecar 1 s before the KILL, after the drain of its main', () => {
+  it('C3: a grace floor ends the hold of a sidecar 1 s before the KILL', () => {
     const life = heldBy().pass(8_999);
     assert.deepEqual([signals(life), life.state.phase], [[], 'holding']);
     assert.deepEqual(signals(life.pass(1)), [15]);
   });
 
-  it('leaves a main half of a short one, and a sidecar a quarter', () => {
+  it('C3: a short grace floor leaves a main half of it, and a sidecar a quarter', () => {
     assert.deepEqual(signals(asked({ drain: fixed(5_000), graceFloorMs: 2_000 }).pass(999)), []);
     assert.deepEqual(signals(asked({ drain: fixed(5_000), graceFloorMs: 2_000 }).pass(1_000)), [15]);
     assert.deepEqual(signals(heldBy({ graceFloorMs: 2_000 }).pass(1_499)), []);
     assert.deepEqual(signals(heldBy({ graceFloorMs: 2_000 }).pass(1_500)), [15]);
   });
 
-  it('ends a pre-stop hook, and begins none when the drain has taken all of it', () => {
+  it('C3: a grace floor ends a pre-stop hook, and begins none after it', () => {
     const preStop = { kind: 'sleep', ms: 30_000 } as const;
     const begun = ({ state }: Life): number => state.chronicle.history.filter(({ Event }) => Event === 'hook').length;
     const hook = asked({ preStop });
@@ -205,7 +205,7 @@ describe('C3: a declared grace floor', () => {
     assert.deepEqual([signals(late), begun(late)], [[15], 0]);
   });
 
-  it('counts from the request of the platform, not from that of sexton stop before it', () => {
+  it('C3: a grace floor counts from the request of the platform', () => {
     const config = mainConfig({ gracePeriodMs: 60_000, graceFloorMs: 10_000, drain: fixed(50_000) });
     const life = new Life({ config, peers: [], child: DEAF }).pass(5_000);
     life.feed({ type: 'stopAsked', graceMs: undefined, among: undefined });
@@ -214,7 +214,7 @@ describe('C3: a declared grace floor', () => {
     assert.deepEqual(signals(life.pass(1)), [15]);
   });
 
-  it('is none where none is declared', () => {
+  it('C3: without a grace floor a drain takes its time', () => {
     assert.deepEqual(signals(asked({ drain: fixed(30_000), graceFloorMs: undefined }).pass(29_999)), []);
   });
 });

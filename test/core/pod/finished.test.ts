@@ -67,7 +67,7 @@ describe('what counts as finished', () => {
   for (const [title, change, peers, isFinished] of CASES)
     it(title, () => assert.equal(finished(sidecarConfig(change), ...peers), isFinished));
 
-  it('a judgement that time alone may change says when', () => {
+  it('an answer that time alone may change says when', () => {
     const peers = peersOf(lost('a', START + 1_000), dead('b', 0, { DiedMonotonic: START - 5 }, { foundAtStart: true }));
     const mains = mainsStateOf(sidecarConfig(), stateAt(START + 1_500, { peers }));
     assert.deepEqual(mains, { finished: false, untilMs: START + 3_000 });
@@ -84,7 +84,7 @@ describe('in a restart in place', () => {
   };
   const inMidst = stopping('other', START + 60_000, asked);
 
-  it('a sidecar whose mains finish meanwhile leaves, and waits for no other member', () => {
+  it('a sidecar whose mains finish in a restart leaves, and waits for no other', () => {
     const life = new Life({ config, peers: [alive('work'), alive('other')] }).pass(1_000);
     life.see(alive('work', { ...asked, Phase: 'waiting' }), inMidst).pass(1_000);
     assert.deepEqual([life.phase, life.spawns.length, life.exitCode], ['waiting', 1, undefined]);
@@ -92,7 +92,7 @@ describe('in a restart in place', () => {
     assert.deepEqual([life.exitCode, life.spawns.length, life.tombstone.StopReason], [0, 1, 'mains finished']);
   });
 
-  it('a sidecar that still stops when its mains finish gets its signal once, and is not started again', () => {
+  it('a sidecar that stops in a restart when its mains finish gets its signal once', () => {
     const child = { on: { 15: { afterMs: 3_000, code: 0 } } } as const;
     const life = new Life({ config, child, peers: [alive('work'), alive('other')] }).pass(1_000);
     life.see(alive('work', { ...asked, Phase: 'waiting' }), inMidst).pass(1_000);
@@ -117,7 +117,7 @@ describe('a job with sidecars', () => {
     }
   });
 
-  it('J02, J04, J07 a finished main ends the sidecar: at once, by one TERM, with 0', () => {
+  it('J02, J04, J07 a finished main ends the sidecar at once, by one TERM, with 0', () => {
     for (const code of [0, 1]) {
       const life = new Life(sidecar()).pass(7_000).see(dead('work', code));
       assert.deepEqual([life.signals, life.exitCode], [[[7_000, 15]], 0]);
@@ -153,7 +153,7 @@ describe('a job with sidecars', () => {
     assert.deepEqual([gated.exitCode, gated.spawns.length], [0, 0]);
   });
 
-  it('J11 a main that is born again after the decision is an error in the log, once per rebirth', () => {
+  it('J11 a main that restarts after the decision is one error in the log', () => {
     const again = alive('work', { Incarnation: 'again-1' });
     for (const end of [dead('work', 0), lost('work', START - 2_000)]) {
       const life = new Life(sidecar({}, DEAF)).see(end).pass(1).see(again).see(again);
@@ -163,7 +163,7 @@ describe('a job with sidecars', () => {
     }
   });
 
-  it('J11 a rebirth whose whole life was over before anything of it was seen is told as well', () => {
+  it('J11 a main that restarted and ended before it was seen is an error, too', () => {
     const over = (Reason: 'completed' | 'never-started') => dead('work', 0, { Incarnation: 'again-1', Reason });
     const errorsAfter = (Reason: 'completed' | 'never-started') =>
       new Life(sidecar({}, DEAF))
@@ -173,7 +173,7 @@ describe('a job with sidecars', () => {
     assert.deepEqual([errorsAfter('completed').length, errorsAfter('never-started').length], [1, 0]);
   });
 
-  it('J11 a rebirth before the decision, or of one who is no main of ours, is nothing to be said', () => {
+  it('J11 a restart before the decision, or of another main, is no error', () => {
     const config = sidecarConfig({ restartPolicy: 'OnFailure', mains: ['work'] });
     const life = new Life({ config, child: DEAF, peers: [alive('work'), alive('other')] });
     life.see(dead('work', 1), dead('other', 0)).see(alive('work', { Incarnation: 'again-1' }));
@@ -195,7 +195,7 @@ describe('a job with sidecars', () => {
     assert.deepEqual(life.see(alive('work')).pass(60_000).signals, []);
   });
 
-  it('J18 a name that nobody carries is named in the log after 10 s, each name once', () => {
+  it('J18 a name without a member is named once in the log after 10 s', () => {
     const config = sidecarConfig({ mains: ['work', 'wrok'] });
     const life = new Life({ config, peers: [alive('work')] }).pass(9_999);
     const named = () => life.logs.filter((line) => line.includes('no main named wrok has been seen'));
@@ -208,7 +208,7 @@ describe('a job with sidecars', () => {
     );
   });
 
-  it('J18 a name that only another session carries is missing too, and named as such', () => {
+  it('J18 a name that only another session has is named as such', () => {
     const config = sidecarConfig({ mains: ['work'], session: 'ours' });
     const life = new Life({ config, peers: [dead('work', 0, { Session: 'theirs' })] }).pass(20_000);
     assert.ok(life.logs.some((line) => line.includes('the tombstone of main work is of another session')));
@@ -222,13 +222,13 @@ describe('a job with sidecars', () => {
 });
 
 describe('between the last main’s end and the sidecar’s own', () => {
-  it('it lingers', () => {
+  it('a sidecar lingers after its mains', () => {
     const life = new Life(sidecar({ lingerMs: 2_000 })).see(dead('work', 0));
     assert.deepEqual([life.signals, life.phase], [[], 'holding']);
     assert.equal(life.passUntilGone().exitedAtMs, 2_000);
   });
 
-  it('it waits for those who started after it', () => {
+  it('a sidecar waits for members that started after it', () => {
     const log = (view: (name: string, tombstone: object) => PeerView) =>
       view('log', { Role: 'sidecar', StartAfter: ['self'] });
     const life = new Life({ config: sidecarConfig(), peers: [alive('work'), log(alive)] })
@@ -238,7 +238,7 @@ describe('between the last main’s end and the sidecar’s own', () => {
     assert.equal(life.see(log((name, tombstone) => dead(name, 0, tombstone))).exitedAtMs, 4_000);
   });
 
-  it('K13 the platform’s TERM then counts as the first: it moves the deadline, the child gets no signal twice', () => {
+  it('K13 the platform’s TERM after the mains moves the deadline, and is not sent on', () => {
     const config = sidecarConfig({ gracePeriodMs: 20_000 });
     const life = new Life({ config, child: DEAF, peers: [alive('work')] }).see(dead('work', 0)).pass(15_000).signal(15);
     assert.deepEqual([life.signals, life.deadlineMs], [[[0, 15]], 35_000]);
@@ -246,7 +246,7 @@ describe('between the last main’s end and the sidecar’s own', () => {
     assert.equal(life.sent, '0 TERM, 20000 KILL');
   });
 
-  it('K13 the platform’s first TERM goes to no further rung of a stop under way, its second does', () => {
+  it('K13 only the platform’s second TERM after the mains goes to the next rung', () => {
     const ladder = [
       { signal: 15, forMs: 20_000 },
       { signal: 2, forMs: undefined },
@@ -257,7 +257,7 @@ describe('between the last main’s end and the sidecar’s own', () => {
     assert.deepEqual(life.pass(1_000).signal(15).signals.at(-1), [2_000, 2]);
   });
 
-  it('the platform’s first TERM does not cut the linger short, its second does', () => {
+  it('only the platform’s second TERM cuts the linger short', () => {
     const config = sidecarConfig({ lingerMs: 9_000 });
     const life = new Life({ config, peers: [alive('work')] }).see(dead('work', 0)).pass(1_000).signal(15).pass(1_000);
     assert.deepEqual(life.signals, []);

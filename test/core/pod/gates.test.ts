@@ -62,16 +62,16 @@ describe('one start gate', () => {
 describe('starting behind gates', () => {
   const config = mainConfig({ startAfter: [gate('db')], startTimeoutMs: 30_000 });
 
-  it('N01 a main without gates starts before anybody was looked at', () => {
+  it('N01 a main without gates starts before the graveyard is read', () => {
     assert.deepEqual(new Life({ config: mainConfig(), peers: undefined }).spawns, [0]);
   });
 
-  it('a gated member and a sidecar look at the graveyard first', () => {
+  it('a gated member and a sidecar read the graveyard first', () => {
     assert.deepEqual(new Life({ config }).pass(60_000).spawns, []);
     assert.deepEqual(new Life({ config: sidecarConfig() }).pass(60_000).spawns, []);
   });
 
-  it('who is back at its handle opens no gate by what its life before has said', () => {
+  it('a tombstone from before the socket was free opens no gate', () => {
     const nobody = alive('db', {}, { liveness: 'none', refused: true, foundAtStart: true });
     const between = alive('db', {}, { liveness: 'none' });
     const born = alive('db', { Incarnation: 'another-0', Phase: 'starting', Started: undefined as never });
@@ -85,7 +85,7 @@ describe('starting behind gates', () => {
       }
   });
 
-  it('who is back and says nothing new is believed after 10 s', () => {
+  it('an unchanged tombstone counts 10 s after its socket is held again', () => {
     const back = () => new Life({ config, peers: [lost('db', START)] }).pass(100).see(alive('db'));
     assert.deepEqual(back().pass(60_000).spawns, [10_100]);
     const gone = back()
@@ -123,13 +123,13 @@ describe('starting behind gates', () => {
     assert.equal(new Life({ config: gated, peers: [alive('work')] }).passUntilGone().exitCode, 125);
   });
 
-  it('with the action `continue` it starts all the same, at the timeout or once a gate is barred', () => {
+  it('with `continue` a command starts at the timeout, or once a gate is barred', () => {
     const onward = { ...config, startTimeoutAction: 'continue' as const };
     assert.deepEqual(new Life({ config: onward, peers: [] }).pass(60_000).spawns, [30_000]);
     assert.deepEqual(new Life({ config: onward, peers: [dead('db', 1)] }).spawns, [0]);
   });
 
-  it('K03, N21 a stop request during a gate starts nothing: 128+n for a main, 0 for a sidecar', () => {
+  it('K03, N21 a stop request at a gate starts nothing: 128+n for a main, 0 for a sidecar', () => {
     const main = new Life({ config, peers: [] }).pass(1_000).signal(15);
     assert.deepEqual([main.spawns, main.exitCode, main.tombstone.Reason], [[], 143, 'never-started']);
     assert.deepEqual(main.see(alive('db')).pass(60_000).spawns, []);
@@ -139,14 +139,14 @@ describe('starting behind gates', () => {
     assert.equal(new Life({ config: gated, peers: [] }).signal(15).exitCode, 0);
   });
 
-  it('K03 in the place of tini, which knows no stop request, TERM ends the start all the same, and no other signal does', () => {
+  it('K03 under the name tini only TERM ends the start', () => {
     const config = mainConfig({ startAfter: [gate('db')], stopSignals: [] });
     const life = new Life({ config, peers: [] }).signal(1).signal(10);
     assert.deepEqual([life.phase, life.exitCode], ['waiting', undefined]);
     assert.deepEqual([life.signal(15).exitCode, life.spawns], [143, []]);
   });
 
-  it('a stop request that came before everything else starts nothing', () => {
+  it('a stop request before everything else starts nothing', () => {
     const queued = [{ type: 'signal', signal: 15, senderPid: 0, fromTerminal: false }] as const;
     const life = new Life({ config: mainConfig(), queued });
     assert.deepEqual([life.spawns, life.exitCode, life.exits.length], [[], 143, 1]);
@@ -158,7 +158,7 @@ describe('starting behind gates', () => {
     assert.ok(life.logs.some((line) => line.includes('self after db after self')));
   });
 
-  it('what it waits for is said once', () => {
+  it('a gate logs once what it waits for', () => {
     const life = new Life({ config, peers: [] }).see().pass(5_000).see().see(alive('other'));
     assert.equal(life.logs.filter((line) => line.includes('waiting for db=started')).length, 1);
   });

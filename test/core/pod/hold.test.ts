@@ -4,7 +4,7 @@ import { alive, dead, fixed, lost, mainConfig, START, sidecarConfig, stopping, w
 import { Life, main } from '../life.ts';
 
 describe('a sidecar that is asked to stop while mains live', () => {
-  it('serves on until every main is dead, then stops at once', () => {
+  it('a sidecar serves on until every main is dead, then stops at once', () => {
     const life = new Life({ config: sidecarConfig(), peers: [alive('a'), alive('b')] }).signal(15).pass(5_000);
     assert.deepEqual([life.phase, life.signals], ['holding', []]);
     life.see(dead('a', 0)).pass(5_000);
@@ -13,32 +13,32 @@ describe('a sidecar that is asked to stop while mains live', () => {
     assert.deepEqual([life.signals, life.exitCode], [[[10_000, 15]], 0]);
   });
 
-  it('says so once, so that the log is not silent for as long as that takes', () => {
+  it('a sidecar logs once that it holds', () => {
     const life = new Life({ config: sidecarConfig(), peers: [alive('a')] }).signal(15).pass(5_000).pass(5_000);
     assert.equal(life.logs.filter((it) => it.startsWith('info: holding')).length, 1);
   });
 
-  it('does not depend on the stop request of a main, which may come much later', () => {
+  it('a sidecar holds however late its main is asked to stop', () => {
     const life = new Life({ config: sidecarConfig({ gracePeriodMs: 60_000 }), peers: [alive('a')] }).signal(15);
     assert.deepEqual(life.pass(50_000).signals, []);
     assert.deepEqual(life.see(stopping('a')).pass(1_000).signals, []);
   });
 
-  it('stops 2 s before the deadline though mains live on, at 28 s when the grace period is not known', () => {
+  it('a sidecar stops 2 s before the deadline, at 28 s without a grace period', () => {
     const declared = new Life({ config: sidecarConfig({ gracePeriodMs: 20_000 }), peers: [alive('a')] });
     assert.equal(declared.signal(15).pass(20_000).sent, '18000 TERM');
     const assumed = new Life({ config: sidecarConfig(), peers: [alive('a')] }).signal(15).pass(60_000);
     assert.equal(assumed.sent, '28000 TERM');
   });
 
-  it('does not wait for who waits behind a gate, has vanished for 2 s, or was never seen', () => {
+  it('a sidecar does not hold for waiting, lost or unseen members', () => {
     const config = sidecarConfig({ mains: ['a', 'b', 'c'] });
     const life = new Life({ config, peers: [waiting('a'), lost('b', START)] }).signal(15).pass(5_000);
     assert.equal(life.sent, '2000 TERM');
   });
 
   describe('that sees nobody to serve', () => {
-    it('waits a moment for a main to show itself: 5 s in a young container, later 1 s, a tenth of the grace period at most', () => {
+    it('a sidecar without a main waits 5 s in a young container, later 1 s, at most a tenth', () => {
       for (const [gracePeriodMs, ageMs, momentMs] of [
         [undefined, 0, 3_000],
         [120_000, 0, 5_000],
@@ -57,18 +57,18 @@ describe('a sidecar that is asked to stop while mains live', () => {
       }
     });
 
-    it('waits 1 s in a young container, too, when a main has shown itself before', () => {
+    it('a sidecar waits 1 s in a young container, too, when a main has shown itself before', () => {
       const life = new Life({ config: sidecarConfig({ restartPolicy: 'OnFailure' }), peers: [alive('a')] });
       life.see(dead('a', 1)).pass(100).signal(15).pass(8_000);
       assert.equal(life.sent, '1100 TERM');
     });
 
-    it('holds when one does', () => {
+    it('a sidecar holds when a main shows itself', () => {
       const life = new Life({ config: sidecarConfig(), peers: [] }).signal(15).pass(900).see(alive('a')).pass(20_000);
       assert.deepEqual([life.signals, life.phase], [[], 'holding']);
     });
 
-    it('does not wait when all mains are dead for good, when nobody is shared with, or when it decided itself', () => {
+    it('a sidecar does not wait when its mains are over, alone, or by its own decision', () => {
       const atOnce = [[0, 15]];
       const over = new Life({ config: sidecarConfig({ lingerMs: 60_000 }), peers: [alive('a')] }).see(dead('a', 0));
       assert.deepEqual(over.signal(15).signal(2).signals, atOnce);
@@ -79,7 +79,7 @@ describe('a sidecar that is asked to stop while mains live', () => {
     });
   });
 
-  it('with a duration holds for no main whose life has merely failed: that is no stop of the pod', () => {
+  it('a sidecar with --hold 2s does not hold for a main whose life has failed', () => {
     const config = sidecarConfig({ hold: { kind: 'for', ms: 2_000 } });
     for (const [StopReason, signals] of [
       ['liveness', [[2_000, 15]]],
@@ -90,7 +90,7 @@ describe('a sidecar that is asked to stop while mains live', () => {
     }
   });
 
-  it('with `never` does not hold, but drains', () => {
+  it('a sidecar with --hold never drains, and does not hold', () => {
     const config = sidecarConfig({ hold: { kind: 'never' }, drain: fixed(500) });
     const life = new Life({ config, peers: [alive('a')] }).signal(15);
     assert.equal(life.phase, 'draining');
@@ -100,18 +100,18 @@ describe('a sidecar that is asked to stop while mains live', () => {
   describe('with a duration holds only if a main writes its own stop request within it', () => {
     const config = sidecarConfig({ hold: { kind: 'for', ms: 2_000 }, session: 'ours' });
 
-    it('none does', () => {
+    it('a sidecar with --hold 2s stops when no main is asked to stop', () => {
       const life = new Life({ config, peers: [alive('a')] }).signal(15).pass(5_000);
       assert.equal(life.sent, '2000 TERM');
     });
 
-    it('one does', () => {
+    it('a sidecar with --hold 2s holds when a main is asked to stop', () => {
       const life = new Life({ config, peers: [alive('a')] }).signal(15).pass(1_000).see(stopping('a')).pass(10_000);
       assert.deepEqual([life.signals, life.phase], [[], 'holding']);
       assert.equal(life.see(dead('a', 0)).sent, '11000 TERM');
     });
 
-    it('the stop request of a dead main, of another session’s or of a sidecar is none', () => {
+    it('a stop request of dead or foreign mains or of a sidecar does not count', () => {
       const asked = { StopRequested: '2027-01-15T08:30:00.000000000Z' };
       const others = [
         dead('b', 0, asked),
@@ -123,7 +123,7 @@ describe('a sidecar that is asked to stop while mains live', () => {
     });
   });
 
-  it('a stop request before the graveyard was looked at waits for that look', () => {
+  it('a stop request before the graveyard was read waits for that read', () => {
     const life = new Life({ config: sidecarConfig(), peers: [alive('a')] });
     life.state = { ...life.state, peers: undefined };
     assert.deepEqual(life.signal(15).pass(1_000).signals, []);
@@ -133,7 +133,7 @@ describe('a sidecar that is asked to stop while mains live', () => {
 });
 
 describe('a main that is asked to stop', () => {
-  it('writes the request, drains while it serves, then gets its signal', () => {
+  it('a main publishes the request, drains while it serves, then gets its signal', () => {
     const config = mainConfig({ drain: fixed(3_000), gracePeriodMs: 30_000 });
     const life = new Life({ config, peers: [alive('proxy', { Role: 'sidecar' })] }).pass(500).signal(15);
     const { StopRequested, StopReason, Deadline, Phase } = life.tombstone;
@@ -149,19 +149,19 @@ describe('a main that is asked to stop', () => {
     assert.equal(open.sent, '60000 TERM');
   });
 
-  it('waits for those who started after it', () => {
+  it('a main waits for members that started after it', () => {
     const config = mainConfig({ name: 'db' });
     const life = new Life({ config, peers: [alive('app', { StartAfter: ['db'] })] }).signal(15).pass(4_000);
     assert.deepEqual([life.signals, life.phase], [[], 'holding']);
     assert.equal(life.see(dead('app', 0, { StartAfter: ['db'] })).sent, '4000 TERM');
   });
 
-  it('ends nobody else and is ended by nobody else’s stop', () => {
+  it('the stop of one main neither ends nor is ended by others', () => {
     const life = new Life({ config: mainConfig(), peers: [stopping('b', START + 5_000), dead('c', 1)] }).pass(60_000);
     assert.deepEqual([life.phase, life.signals], ['running', []]);
   });
 
-  it('while its child is being started gets its signal once that is there', () => {
+  it('a main whose child is being started gets its signal after the start', () => {
     const queued = new Life(main());
     queued.state = { ...queued.state, child: { is: 'spawning', id: 1 } };
     assert.deepEqual(queued.signal(15).signals, []);

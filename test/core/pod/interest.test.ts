@@ -17,7 +17,7 @@ import { Life, type Step } from '../life.ts';
 import '../../helpers/seeded.ts';
 
 describe('mattersTo', () => {
-  it('holds for every life: without those that do not matter each step has the same effects', () => {
+  it('without members that do not matter each step has the same effects', () => {
     let leftOut = 0;
     const worlds = [config, child, fc.option(peers, { nil: undefined }), schedule] as const;
     fc.assert(
@@ -34,7 +34,7 @@ describe('mattersTo', () => {
     assert.ok(leftOut > 600, `only ${leftOut} steps had somebody to leave out`);
   });
 
-  it('is for a main who started after it, and for a sidecar its mains', () => {
+  it('members that started after it matter to a main, and mains to a sidecar', () => {
     const matters = (member: MemberConfig, { tombstone }: PeerView): boolean => mattersTo(member, 'own', tombstone);
     const [main, sidecar] = [alive('work', { Role: 'main' }), alive('other', { Role: 'sidecar' })];
     assert.equal(matters(mainConfig(), main), false);
@@ -75,22 +75,22 @@ function compare(member: MemberConfig, { before, event, after, effects, wakeAtMs
 describe('isQuiet', () => {
   const quiet = (member: MemberConfig, { tombstone }: PeerView): boolean => isQuiet(member, tombstone);
 
-  it('is who matters now and after no word that it may still say', () => {
+  it('a quiet member does not matter, whatever it may still write', () => {
     assert.equal(quiet(mainConfig(), alive('other', { Role: 'main' })), true);
     assert.equal(quiet(sidecarConfig({ mains: ['else'] }), alive('other', { Role: 'sidecar' })), true);
     assert.equal(quiet(sidecarConfig(), alive('other', { Role: 'main' })), false);
   });
 
-  it('is no sidecar for a main, which is warned when it leaves its mains', () => {
+  it('a sidecar is not quiet for a main, which is warned when it leaves', () => {
     assert.equal(quiet(mainConfig(), alive('other', { Role: 'sidecar' })), false);
   });
 
-  it('is nobody who may ask whether the pod stops, where that can be answered', () => {
+  it('a member that may need an answer about the stop is not quiet', () => {
     const member = mainConfig({ platformPreStopMs: 1_000 });
     assert.equal(quiet(member, alive('other', { Role: 'main' })), false);
   });
 
-  it('is none of the dead: the next word is that of another life', () => {
+  it('a dead member is not quiet: its next tombstone is that of another life', () => {
     assert.equal(quiet(mainConfig(), alive('other', { Role: 'main', Died: '2026-01-02T03:04:05Z' })), false);
   });
 });

@@ -18,7 +18,7 @@ describe('restart rules', () => {
     assert.equal(finalOf(0, { restartPolicy: 'OnFailure', restartRules: [{ ...ON_42, codes: [0] }] }), false);
   });
 
-  it('R01 a sidecar stays for a main that a rule restarts, and ends after its last life', () => {
+  it('R01 a sidecar stays for a main that a rule restarts, until its last life ends', () => {
     const life = new Life(sidecar()).see(dead('work', 42, { Final: false })).pass(60_000);
     assert.deepEqual([life.phase, life.signals], ['running', []]);
     const again = { Incarnation: 'again-1' };
@@ -42,7 +42,7 @@ describe('restart rules', () => {
     assert.deepEqual([finalOf(3, { restartRules: [neither] }), finalOf(4, { restartRules: [neither] })], [true, false]);
   });
 
-  it('R04 what a main declares as its policy counts for its sidecars, not their own', () => {
+  it('R04 the policy that a main declares counts for its sidecars', () => {
     assert.equal(finalOf(1, { restartPolicy: 'OnFailure' }), false);
     const life = new Life(sidecar({ restartPolicy: 'Never' }));
     life.see(dead('work', 1, { RestartPolicy: 'OnFailure' })).pass(60_000);
@@ -55,7 +55,7 @@ describe('restart rules', () => {
     assert.equal(finalOf(42, { restartRules: [ON_42], exitCode }), true);
   });
 
-  it('R01 a member that vanishes is killed with 137: whether a rule restarts that is in its tombstone', () => {
+  it('R01 a tombstone says whether a rule restarts after a KILL', () => {
     const declared = (restartRules: readonly RestartRule[]) =>
       new Life({ config: mainConfig({ restartRules }) }).tombstone.RestartsIfKilled;
     assert.deepEqual([declared([]), declared([ON_42]), declared([ON_FAILURE])], [undefined, undefined, true]);
@@ -69,7 +69,7 @@ describe('restart rules', () => {
     }
   });
 
-  it('R01 `auto` leaves to the platform what a rule restarts, and restarts the rest in place', () => {
+  it('R01 `auto` leaves an end to the platform that a rule restarts', () => {
     const spawnsAfter = (code: number) =>
       new Life(sidecar({ restartRules: [ON_42] })).endChild(code).pass(1_000).spawns.length;
     assert.deepEqual([spawnsAfter(42), spawnsAfter(1)], [1, 2]);
@@ -83,7 +83,7 @@ describe('a restart of all containers', () => {
   const config = sidecarConfig({ session: 'ours', mains: ['work'] });
   const reborn = { Session: 'ours', Generation: 'two', Incarnation: 'again-1' };
 
-  it('R05 no member believes a death of the generation before, however long nothing else is there', () => {
+  it('R05 a death of the generation before does not count', () => {
     const life = new Life({ config, generation: 'two', peers: [dead('work', 0, before, found)] }).pass(60_000);
     assert.deepEqual([life.phase, life.signals, life.tombstone.Generation], ['running', [], 'two']);
     life
@@ -96,7 +96,7 @@ describe('a restart of all containers', () => {
   const { Generation: _, ...undated } = before;
   const watcher = alive('watch', { Session: 'ours', RestartsAll: true });
 
-  it('R05, R06 a death of this generation, or without one, counts at once where no rule restarts all', () => {
+  it('R05, R06 a death of this generation counts at once where no rule restarts all', () => {
     for (const [restartRules, generation, death] of [
       [[ALL_ON_88], 'one', before],
       [[], 'two', undated],
@@ -108,7 +108,7 @@ describe('a restart of all containers', () => {
     }
   });
 
-  it('R06 without a generation a death that was found is doubted for 10 s if a rule restarts all, its own or that of another', () => {
+  it('R06 without a generation a found death is doubted for 10 s if a rule restarts all', () => {
     for (const [restartRules, others] of [
       [[ALL_ON_88], []],
       [[], [watcher]],
@@ -121,7 +121,7 @@ describe('a restart of all containers', () => {
     }
   });
 
-  it('R06 that doubt ends after 10 s, and one that was seen alive before is not doubted', () => {
+  it('R06 the doubt ends after 10 s, and spares members that were seen alive', () => {
     const doubting = { ...config, restartRules: [ALL_ON_88] };
     const late = new Life({ config: doubting, peers: [dead('work', 0, undated, found)] }).pass(10_001);
     assert.equal(late.exitCode, 0);
@@ -137,14 +137,14 @@ describe('a main that is started again when its sidecars have left', () => {
   const config = mainConfig({ session: 'ours' });
   const ours = { ...departed, Session: 'ours' };
 
-  it('J11 says so itself, once, and names them', () => {
+  it('J11 a main names once the sidecars that have left for good', () => {
     const peers = [dead('proxy', 0, ours, found), dead('logs', 0, ours, found)];
     const life = new Life({ config, peers }).pass(10_000).see(...peers);
     assert.equal(errorsOf(life).length, 1);
     assert.match(errorsOf(life)[0] ?? '', /sidecars have left for good .*: proxy, logs; check that --restart-policy/);
   });
 
-  it('J11 says nothing of one that left for mains that it is none of, that comes back, or that left for another reason', () => {
+  it('J11 a main does not name sidecars that left otherwise or come back', () => {
     for (const change of [
       { Mains: ['other'] },
       { Final: false },
@@ -157,7 +157,7 @@ describe('a main that is started again when its sidecars have left', () => {
     }
   });
 
-  it('J11 without a session it waits until the death is believed', () => {
+  it('J11 a main without a session waits until the death counts', () => {
     const life = new Life({ config: mainConfig(), peers: [dead('proxy', 0, departed, found)] });
     assert.deepEqual(errorsOf(life.pass(9_999)), []);
     assert.equal(errorsOf(life.pass(2)).length, 1);

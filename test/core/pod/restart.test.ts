@@ -40,14 +40,14 @@ function pair(main: Partial<MemberConfig> = {}, proxy: Partial<MemberConfig> = {
 describe('two requests that are under way', () => {
   const [first, last] = [ask(0, { graceMs: 4_000 }), ask(100)];
 
-  it('are one: the later counts, for all that either was asked of', () => {
+  it('two restarts are merged: the later one counts, for the members of both', () => {
     const { requestedMs, among } = merged(ask(0, { among: ['a'] }), ask(100, { among: ['b'] }));
     assert.deepEqual([requestedMs, [...(among ?? [])].sort()], [START + 100, ['a', 'b']]);
     assert.equal(merged(first, last).graceMs, undefined);
     assert.equal(merged(last, { ...first, requestedMs: START + 200 }).graceMs, 4_000);
   });
 
-  it('kill nobody earlier than the one that it was asked by allows (seed 817 of the simulator)', () => {
+  it('merged restarts cut no grace period short (seed 817)', () => {
     const some = { ...last, among: ['a', 'b'] };
     assert.equal(merged(first, some).graceMs, undefined);
     assert.equal(merged(first, { ...some, graceMs: 9_000 }).graceMs, 9_000);
@@ -56,7 +56,7 @@ describe('two requests that are under way', () => {
     assert.equal(merged({ ...first, among: ['b', 'c'] }, some).graceMs, undefined);
   });
 
-  it('are heard of also where no handles can be held, by who looked at the graveyard before (seed 2043064)', () => {
+  it('a restart is heard of without sockets after an earlier read (seed 2043064)', () => {
     const config = sidecarConfig({ mains: ['work'] });
     const found = { ...alive('work'), liveness: 'none', foundAtStart: true } as const;
     const asked = { StopRequested: 'now', StopReason: 'restart requested', RestartBy: 'work: exit code 7' };
@@ -72,7 +72,7 @@ describe('two requests that are under way', () => {
 });
 
 describe('a restart in place', () => {
-  it('stops all in order and starts all again in order, in the same containers', () => {
+  it('a restart stops all and starts all again in order, in the same containers', () => {
     const pod = new Pod(pair()).pass(1_000);
     pod.act('proxy', (life) => life.feed({ type: 'restartAsked', ask: ask(1_000) })).pass(10_000);
     const [proxy, work] = [pod.of('proxy'), pod.of('work')];
@@ -87,7 +87,7 @@ describe('a restart in place', () => {
     );
   });
 
-  it('drains first, by one deadline for all', () => {
+  it('a restart drains first, by one deadline for all', () => {
     const pod = new Pod(pair({ drain: fixed(2_000) })).pass(1_000);
     pod.act('work', (life) => life.feed({ type: 'restartAsked', ask: ask(1_000, { graceMs: 10_000 }) }));
     assert.deepEqual([pod.of('work').phase, pod.of('proxy').phase], ['draining', 'holding']);
@@ -95,7 +95,7 @@ describe('a restart in place', () => {
     assert.deepEqual(pod.pass(10_000).of('work').spawns, [0, 3_300]);
   });
 
-  it('is beaten by the stop of the platform: while a command ends, and between the two lives', () => {
+  it('the platform’s stop beats a restart, also between the two lives', () => {
     const early = new Pod(pair())
       .pass(1_000)
       .act('work', (life) => life.feed({ type: 'restartAsked', ask: ask(1_000) }));
@@ -107,13 +107,13 @@ describe('a restart in place', () => {
     assert.deepEqual([resting.tombstone.StopReason, resting.tombstone.Reason], ['signal TERM', 'stopped']);
   });
 
-  it('of some leaves the others alone', () => {
+  it('a restart of some members leaves the others alone', () => {
     const pod = new Pod(pair()).pass(1_000);
     pod.act('work', (life) => life.feed({ type: 'restartAsked', ask: ask(1_000, { among: ['work'] }) })).pass(5_000);
     assert.deepEqual([pod.of('proxy').spawns, pod.of('work').spawns], [[0], [0, 1_200]]);
   });
 
-  it('asked for twice at the same time is one', () => {
+  it('two restarts at the same time are one', () => {
     const pod = new Pod(pair()).pass(1_000);
     pod.act('work', (life) => life.feed({ type: 'restartAsked', ask: ask(999) }));
     pod.act('proxy', (life) => life.feed({ type: 'restartAsked', ask: ask(1_000) })).pass(10_000);
@@ -138,7 +138,7 @@ describe('a restart in place', () => {
         .see(...names.map((name) => resting(name)))
         .pass(200);
 
-    it('holds on beyond their deadline of that (seed 910754 of the simulator)', () => {
+    it('a restart right after another holds on beyond the old deadline (seed 910754)', () => {
       const life = twice('work', 'other');
       assert.equal(life.spawns.length, 2);
       life.see(alive('work'), resting('other', { Deadline: START + 1_000 }));
@@ -146,21 +146,21 @@ describe('a restart in place', () => {
       assert.deepEqual([life.phase, life.signals.length], ['holding', 1]);
     });
 
-    it('does not take a main that rests for that one for over', () => {
+    it('a restart right after another waits for mains that tell of the old one', () => {
       const life = twice('work').feed({ type: 'restartAsked', ask: ask(200) });
       assert.deepEqual([life.phase, life.signals.length], ['holding', 1]);
       assert.equal(life.see(resting('work', { RestartRequested: START + 200 })).signals.length, 2);
     });
   });
 
-  it('is joined by who finds it at its first, late look, also without sockets (seed 5020891 of the simulator)', () => {
+  it('a member that reads of a restart late, without sockets, joins it (seed 5020891)', () => {
     const life = new Life({ config: mainConfig(GRACE), child: traps(100) }).pass(500);
     const told = { RestartRequested: START + 200, PodRestarts: 1 };
     life.see(alive('work', told, { liveness: 'none', foundAtStart: true })).pass(3_000);
     assert.equal(life.tombstone.PodRestarts, 1);
   });
 
-  it('does not start again while a later one that was found at the start is doubted (seed 5004565 of the simulator)', () => {
+  it('a member does not start again while a later restart is doubted (seed 5004565)', () => {
     const life = new Life(main(GRACE, traps(100)));
     life.feed({ type: 'restartAsked', ask: ask(0) });
     const told = { Phase: 'waiting', StopReason: 'restart requested', RestartRequested: START + 10 } as const;
@@ -168,18 +168,18 @@ describe('a restart in place', () => {
     assert.deepEqual([life.spawns, life.tombstone.PodRestarts], [[0, 1_000], 1]);
   });
 
-  it('waits no longer than its deadline, and 6 s, for one that has not heard of it', () => {
+  it('a restart waits for its deadline, and 6 s, for a member that has not heard of it', () => {
     const life = new Life({ config: mainConfig(GRACE), peers: [alive('deaf')], child: traps(100) });
     life.feed({ type: 'restartAsked', ask: ask(0, { graceMs: 5_000 }) }).pass(20_000);
     assert.deepEqual(life.spawns, [0, 6_000]);
   });
 
-  it('does not wait for one that has died', () => {
+  it('a restart does not wait for dead members', () => {
     const life = new Life({ config: mainConfig(GRACE), peers: [dead('over', 0)], child: traps(100) });
     assert.deepEqual(life.feed({ type: 'restartAsked', ask: ask(0) }).pass(1_000).spawns, [0, 100]);
   });
 
-  it('that is dated in the future is none, and keeps no member from the next one', () => {
+  it('a restart dated in the future is ignored, and prevents no later one', () => {
     const pod = new Pod(pair()).pass(1_000);
     pod.act('work', (life) => life.feed({ type: 'restartAsked', ask: ask(3_600_000) })).pass(10_000);
     const work = pod.of('work');
@@ -189,7 +189,7 @@ describe('a restart in place', () => {
     assert.deepEqual([work.spawns.length, pod.of('proxy').spawns.length], [2, 2]);
   });
 
-  it('goes on with another supervisor', () => {
+  it('a restart goes on with another supervisor', () => {
     const pod = new Pod(pair()).pass(1_000).act('work', (life) => life.feed({ type: 'restartAsked', ask: ask(1_000) }));
     for (const name of ['work', 'proxy']) pod.act(name, (life) => life.loseSupervisor().feed({ type: 'booted' }));
     assert.deepEqual(pod.pass(10_000).of('work').spawns.length, 2);
@@ -197,7 +197,7 @@ describe('a restart in place', () => {
 });
 
 describe('restart-pod-on', () => {
-  it('exit: restarts all, with a growing pause for one that ends so again and again', () => {
+  it('an exit code restarts all, with growing pauses', () => {
     const restartPodOn = { codes: [70], liveness: false, max: undefined };
     const pod = new Pod(pair({ restartPodOn })).pass(1_000).act('work', (life) => life.endChild(70));
     assert.deepEqual([pod.pass(1_000).of('proxy').spawns.length, pod.of('work').spawns], [2, [0, 1_100]]);
@@ -213,7 +213,7 @@ describe('restart-pod-on', () => {
       Array.from({ length: times }).reduce<Pod>(crash, new Pod(pair({ restartPodOn: ON_70, ...change })).pass(1_000));
     const ON_70 = { codes: [70], liveness: false, max: undefined };
 
-    it('after six restarts where a Job could run: then the command has failed, and so has the pod', () => {
+    it('restarts by exit code end after six where a Job could run', () => {
       for (const restartPolicy of ['Never', 'OnFailure'] as const) {
         const sixth = crashed(6, { restartPolicy });
         assert.deepEqual([sixth.of('work').tombstone.PodRestarts, sixth.ends], [6, []]);
@@ -222,13 +222,13 @@ describe('restart-pod-on', () => {
       }
     });
 
-    it('where it is declared, and none under Always', () => {
+    it('restarts by exit code end where declared, and never under Always', () => {
       const declared = crashed(2, { restartPolicy: 'Always', restartPodOn: { ...ON_70, max: 2 } });
       assert.deepEqual([declared.ends, crash(declared).ends], [[], ['work 70']]);
       assert.deepEqual(crashed(9, { restartPolicy: 'Always' }).ends, []);
     });
 
-    it('for a liveness probe, too, whose failure then ends this life alone', () => {
+    it('restarts by liveness end, too, and the failure then ends this life alone', () => {
       const change = {
         restartPodOn: { codes: [], liveness: true, max: 1 },
         ...probes({ liveness: { failures: 1 } }),
@@ -242,7 +242,7 @@ describe('restart-pod-on', () => {
     });
   });
 
-  it('liveness: restarts all, in order', () => {
+  it('a failed liveness probe restarts all, in order', () => {
     const change = {
       restartPodOn: { codes: [], liveness: true, max: undefined },
       ...probes({ liveness: { failures: 1 } }),
@@ -269,14 +269,14 @@ describe('restart-pod-on', () => {
 });
 
 describe('by rule', () => {
-  it('the member that has it exits with its code when all have ended', () => {
+  it('the member with the restart rule exits with its code when all have ended', () => {
     const pod = new Pod(pair({ restartRules: [ON_88] })).pass(1_000);
     pod.act('work', (life) => life.feed({ type: 'restartAsked', ask: ask(1_000, { byRule: 88 }) })).pass(5_000);
     assert.deepEqual([pod.ends, pod.of('proxy').phase, pod.of('proxy').spawns], [['work 88'], 'waiting', [0]]);
     assert.equal(pod.of('work').tombstone.Final, false);
   });
 
-  it('where the platform does not follow, all start again in place, and say so', () => {
+  it('all start again in place, with an error, where the platform does not follow', () => {
     const life = new Life(main(GRACE, traps(100)));
     life.feed({ type: 'restartAsked', ask: ask(0, { byRule: 88 }) }).pass(70_000);
     assert.deepEqual(life.spawns, [0, 60_000]);
@@ -292,12 +292,12 @@ const rests = (name: string) => {
 };
 
 describe('who is started while a restart in place is under way', () => {
-  it('takes part', () => {
+  it('a member that starts during a restart takes part', () => {
     const life = new Life({ config, peers: [alive('work', {}, { foundAtStart: true }), rests('other')] }).pass(2_000);
     assert.equal(life.state.stop?.reason, 'restart requested');
   });
 
-  it('does not when another has started again: all had ended then, and its own life is later', () => {
+  it('a member that starts after others have started again does not take part', () => {
     const again = alive('work', { ...told, PodRestarts: 1 }, { foundAtStart: true });
     const life = new Life({ config, peers: [again, rests('other')] }).pass(60_000);
     assert.deepEqual([life.state.stop, life.spawns, life.signals], [undefined, [0], []]);

@@ -69,7 +69,7 @@ describe('where another member stands', () => {
     assert.deepEqual(standing(stale, { at: START + 9_999 }), unsure);
   });
 
-  it('files of other sessions are removed unless their sockets are held; another boot may be another node', () => {
+  it('files of other sessions are removed unless their sockets are held', () => {
     const peers = peersOf(
       dead('left', 0, { Session: 'theirs' }),
       alive('held', { Session: 'theirs' }),
@@ -93,17 +93,17 @@ function crashing(change: Partial<MemberConfig> = {}): Life {
 }
 
 describe('a sidecar that cannot tell yet whether its mains have finished', () => {
-  it('stays until it can when its command ends early, or it would be started again for ever', () => {
+  it('an unsure sidecar stays until it is sure when its command ends early', () => {
     const life = crashing().passUntilGone();
     assert.deepEqual([life.exitCode, life.exitedAtMs], [0, 10_000]);
     assert.ok(life.spawns.length > 1);
   });
 
-  it('leaves as declared when it was told not to restart', () => {
+  it('an unsure sidecar leaves at once where it may not restart', () => {
     assert.deepEqual(crashing({ restart: 'never' }).passUntilGone().exitedAtMs, 500);
   });
 
-  it('leaves with the code of its command where no death is final', () => {
+  it('an unsure sidecar leaves with its own code where no death is final', () => {
     const life = crashing({ restartPolicy: 'Always' }).passUntilGone();
     assert.deepEqual([life.exitCode, life.exitedAtMs], [1, 500]);
   });
@@ -123,32 +123,32 @@ describe('what came due while a supervisor stood still is not decided before it 
     return life.see(found, other);
   }
 
-  it('a death of an earlier life (seed 3563490 of the simulator)', () => {
+  it('after a pause a death of an earlier life is read again first (seed 3563490)', () => {
     assert.equal(afterPause(stale).phase, 'running');
     assert.deepEqual(afterPause(stale).see(reborn, other).pass(60_000).signals, []);
     assert.equal(afterPause(stale).pass(60_000).sent, '14101 TERM');
   });
 
-  it('what the first look has found, when that was told late', () => {
+  it('after a pause a late first read is repeated first', () => {
     const life = new Life({ config });
     life.nowMs += 14_000;
     assert.deepEqual(life.see(stale, other).see(reborn, other).pass(60_000).spawns, [14_000]);
     assert.equal(life.phase, 'running');
   });
 
-  it('a handle that nobody held (seed 3045209 of the simulator)', () => {
+  it('after a pause a socket without a holder is read again first (seed 3045209)', () => {
     assert.deepEqual(afterPause(refused).see(alive('work'), other).pass(60_000).signals, []);
     assert.equal(afterPause(refused).pass(60_000).sent, '14101 TERM');
   });
 
-  it('a loss, whatever is heard first', () => {
+  it('after a pause a lost member is read again first', () => {
     const life = new Life({ config, peers: [alive('work')] }).pass(100).see(lost('work', START + 100));
     life.nowMs += 14_000;
     assert.equal(life.signal(10).sent, '14100 USR1');
     assert.equal(life.see(reborn).pass(60_000).sent, '14100 USR1');
   });
 
-  it('the old word of who is back at its handle opens no start gate', () => {
+  it('after a pause an old tombstone opens no start gate', () => {
     const gated = sidecarConfig({ startAfter: [{ name: 'work', condition: 'started', optional: false }] });
     const life = new Life({ config: gated, peers: [lost('work', START)] }).pass(100).see(alive('work')).pass(100);
     life.nowMs += 14_000;
