@@ -1,6 +1,6 @@
 /**
- * Random members with probes, hooks, reloads and quit calls, children with strays, and what `sexton stop`, a changed
- * file or the loss of the supervisor do to them.
+ * Random members with probes, hooks, reloads and quit calls, and children with strays. The actions add `sexton stop`,
+ * changed files and lost supervisors.
  */
 import fc from 'fast-check';
 import type { ExecAction, HookAction, HttpAction, MemberConfig, Probe, ProbeAction } from '../../src/core/config.ts';

@@ -167,12 +167,7 @@ const stray: fc.Arbitrary<EventOf> = fc.oneof(
   fc.record({ type: fc.constant('spawned' as const), id, pid: fc.nat() }),
   fc.record({ type: fc.constant('spawnFailed' as const), id, errno: fc.constantFrom('ENOENT', 'ECANCELED') }),
   fc.record({ type: fc.constant('overdue' as const), id }),
-  fc.record({
-    type: fc.constant('stopSent' as const),
-    id,
-    signal: fc.constantFrom(3, 15),
-    isByMains: fc.boolean(),
-  }),
+  fc.record({ type: fc.constant('stopSent' as const), id, signal: fc.constantFrom(3, 15), isByMains: fc.boolean() }),
   fc.record({
     type: fc.constant('forwarded' as const),
     signal: fc.integer({ min: 1, max: 64 }),

@@ -1,6 +1,6 @@
 /**
- * One member's life on a fake clock: feeds events to the core, lets a scripted host do its effects, and ticks exactly
- * when the core asked to be woken.
+ * One life of a member on a fake clock. It feeds events to the core, has a scripted host carry out its effects, and
+ * ticks when the core asked for it.
  */
 import assert from 'node:assert/strict';
 import type { MemberConfig } from '../../src/core/config.ts';
@@ -126,7 +126,7 @@ export class Life {
     return this.#endChild({ code, signal: undefined });
   }
 
-  /** Somebody else sends KILL to the child, or the kernel does for want of memory. */
+  /** An unknown sender, or the kernel for want of memory, KILLs the child. */
   killChild({ oom }: { readonly oom: boolean }): this {
     return this.#endChild({ code: undefined, signal: SIGKILL }, oom);
   }

@@ -110,9 +110,7 @@ describe('a pod', () => {
     const proxy = sidecar(
       'proxy',
       { ...grace, ...probes({ liveness: { failures: 1 } }) },
-      {
-        actions: { liveness: [true, true, true, false, true].map((ok) => ({ afterMs: 0, ok })) },
-      },
+      { actions: { liveness: [true, true, true, false, true].map((ok) => ({ afterMs: 0, ok })) } },
     );
     const work = main(
       'work',

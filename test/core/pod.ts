@@ -75,7 +75,7 @@ export class Pod {
     return [...this.lives].filter(([name]) => !this.#killed.has(name));
   }
 
-  /** Until nobody has anything new to see. */
+  /** Shows each member the others until none has anything new to see. */
   #settle(): this {
     for (let isNews = true; isNews; ) {
       isNews = false;

@@ -20,7 +20,7 @@ import '../helpers/seeded.ts';
 const RUNS = { numRuns: 1_000 };
 
 describe('in every life', () => {
-  it('no event in any state throws, the state stays data, and the memo and the history stay small', () => {
+  it('no event in any state throws, and state, memo and history stay data and small', () => {
     check(chaos, ({ before, event, after, effects }) => {
       assert.deepEqual(revived(after), asJson({ ...after, peers: undefined, isAwake: false }));
       assert.ok(Buffer.byteLength(writeMemo({ state: after, isHeld: true })) < 65_536);
@@ -31,7 +31,7 @@ describe('in every life', () => {
     });
   });
 
-  it('each step is sound: one end, KILL in time, starts and actions in their place, a firm deadline', () => {
+  it('each step is sound: one end, KILL in time, starts and actions in their place', () => {
     check(anything, (step, life) => isSoundStep(life, step));
   });
 
@@ -98,7 +98,7 @@ describe('in every life', () => {
 });
 
 describe('every sidecar', () => {
-  it('is gone within linger, grace and a second once all mains are dead for good', () => {
+  it('a sidecar is gone within linger, grace and a second once all mains are dead for good', () => {
     fc.assert(
       fc.property(config, child, schedule, (change, host, actions) => {
         const own = sidecarConfig({ ...change, role: 'sidecar', mains: ['a', 'b'], startAfter: [] });
@@ -116,7 +116,7 @@ describe('every sidecar', () => {
     );
   });
 
-  it('under `Never` outlives its mains unless it is asked to stop, cannot start or may not restart', () => {
+  it('a sidecar under `Never` outlives its mains unless it is stopped or may not start', () => {
     fc.assert(
       fc.property(config, child, schedule, (change, { errno: _errno, ...host }, actions) => {
         const own = { role: 'sidecar', mains: ['a'], startAfter: [], restartPolicy: 'Never', restart: 'auto' } as const;

@@ -165,10 +165,7 @@ describe('the evidence', () => {
   });
 
   it('the evidence after a failed life is that of the last one, with its restarts', () => {
-    const config = mainConfig({
-      restart: 'always',
-      ...probes({ liveness: { failures: 1 } }),
-    });
+    const config = mainConfig({ restart: 'always', ...probes({ liveness: { failures: 1 } }) });
     const child: ChildScript = {
       actions: {
         liveness: [

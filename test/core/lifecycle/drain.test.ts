@@ -151,13 +151,6 @@ describe('the adaptive drain', () => {
     assert.equal(life.state.traffic?.ended, 'quiet');
   });
 
-  it('a drain follows `sexton stop`, too', () => {
-    const config = mainConfig({ drain: ADAPTIVE_DRAIN, gracePeriodMs: 30_000 });
-    const life = new Life({ config, peers: [], child: DEAF }).askToStop();
-    assert.ok(isDraining(life));
-    assert.equal(seen(life.pass(2_500), 2_100).state.phase, 'stopping');
-  });
-
   it('late reports of the watch change nothing', () => {
     const life = seen(asked().pass(2_500), 2_100);
     const before = asJson(life.state);

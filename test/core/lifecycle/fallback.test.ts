@@ -41,10 +41,7 @@ test('an acknowledged stop lasts a fixed drain, or the least of an adaptive one'
   });
   assert.deepEqual(
     fallbacksOf(mainConfig({ gracePeriodMs, drain: { ...ADAPTIVE_DRAIN, minMs: 1_000, maxMs: 30_000 } })),
-    {
-      before: { waitMs: 5_000, atMs: undefined },
-      after: { waitMs: 5_000, atMs: 1_000 },
-    },
+    { before: { waitMs: 5_000, atMs: undefined }, after: { waitMs: 5_000, atMs: 1_000 } },
   );
 });
 

@@ -10,7 +10,7 @@ function offered(life: Life): Readonly<Record<number, number>> | undefined {
   return effects.at(-1)?.table;
 }
 
-describe('the prompt stop', () => {
+describe('a stop that waits for nothing', () => {
   it('a main that waits for nothing lets init forward each stop signal as its first rung', () => {
     assert.deepEqual(offered(new Life(main())), { 15: 15, 2: 2 });
     const ladder = [{ signal: 3, forMs: undefined }];

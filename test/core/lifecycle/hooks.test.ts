@@ -32,12 +32,6 @@ describe('post-start', () => {
     }
   });
 
-  it('that sleeps is over by time alone', () => {
-    const life = new Life(main({ postStart: { kind: 'sleep', ms: 400 } })).pass(399);
-    assert.deepEqual([life.phase, life.runs], ['starting', []]);
-    assert.equal(life.pass(1).phase, 'running');
-  });
-
   it('N36 post-start goes on after the stop request and ends with the child', () => {
     const child: ChildScript = { actions: { hi: ['never'] }, on: { 15: 'ignores' } };
     const life = new Life(main({ ...HI, gracePeriodMs: 10_000 }, child)).pass(1_000).signal(15).pass(9_499);
@@ -87,11 +81,6 @@ describe('pre-stop', () => {
     assert.deepEqual([asked.runsOf('bye'), asked.signals, asked.exitCode], [[8_000], [[8_000, 15]], 0]);
     const done = new Life({ config, peers: [alive('work')] }).see(dead('work', 0)).passUntilGone();
     assert.deepEqual([done.runsOf('bye'), done.signals, done.exitCode], [[700], [[700, 15]], 0]);
-  });
-
-  it('that sleeps is over by time alone', () => {
-    const life = new Life(main({ preStop: { kind: 'sleep', ms: 5_000 } })).signal(15).passUntilGone();
-    assert.deepEqual([life.signals, life.runs], [[[5_000, 15]], []]);
   });
 
   it('N06, N19, N27 an endless pre-stop hook ends 2 s before the deadline, or at half of it', () => {

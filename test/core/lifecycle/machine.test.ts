@@ -1,7 +1,7 @@
 /**
- * The two tables of `src/core/lifecycle/lifecycle.ts` are compared with what `reduce` does: every state of
- * `table/rows.ts`, and those that follow from it, gets every event of `table/columns.ts`, and each move of the child is
- * noted with the row of the tables that made it.
+ * The two tables of `src/core/lifecycle/lifecycle.ts` against `reduce`. Every state of `table/rows.ts`, and every one
+ * that follows, gets every event of `table/columns.ts`. Each move of the child is noted with the row of the tables that
+ * made it.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

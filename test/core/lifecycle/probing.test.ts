@@ -1,6 +1,4 @@
-/**
- * Probes of a child that nobody stops: when they run, and what their results make of it.
- */
+/** When probes run, and what their results mean for the child. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Probe, ProbeKind } from '../../../src/core/config.ts';

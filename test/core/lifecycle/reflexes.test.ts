@@ -1,6 +1,6 @@
 /**
- * Reflexes against the rules themselves: what the host would do by itself is what follows from the same events, byte
- * for byte, in every state of the published table and in those of random lives.
+ * Reflexes against the rules: what the host does on its own equals, byte for byte, what follows from the same events.
+ * The states are those of the published table and of random lives.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -93,7 +93,7 @@ function coveredBy(config: MemberConfig, peers: readonly PeerView[] = []): reado
   return coveredIn(config, state, wakeAtMs);
 }
 
-describe('the last word', () => {
+describe('a prepared end', () => {
   it('a prepared end is what the rules would write, in every state of the table', () => {
     const covered = rows().filter(({ config, state }) => coveredIn(config, state, undefined).length > 0);
     assert.ok(covered.length > 0);

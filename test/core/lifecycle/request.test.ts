@@ -1,6 +1,4 @@
-/**
- * `sexton stop`: a stop that somebody in the pod asks for, and what the platform's own does to it.
- */
+/** Stop requests: `sexton stop`, the platform’s own during it, and repeated signals. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { alive, command, dead, fixed, mainConfig, sidecarConfig, waiting } from '../helpers.ts';
@@ -154,7 +152,7 @@ describe('sexton stop of a pod', () => {
 const GRACE = { gracePeriodMs: 30_000 };
 const draining = (): Life => new Life(main({ ...GRACE, drain: fixed(5_000) })).signal(15);
 
-describe('A8 a second stop signal', () => {
+describe('a second stop signal', () => {
   it('A8 the same stop signal within a second is the same request', () => {
     assert.equal(draining().pass(20).signal(15).pass(979).signal(15).pass(9_000).sent, '5000 TERM');
     const config = sidecarConfig({ ...GRACE, mains: ['work'] });

@@ -12,7 +12,7 @@ const WORK = 'work';
 const GRACE = { gracePeriodMs: 30_000 };
 const says = (PodStopNotBefore: number): ReturnType<typeof alive> => alive(WORK, { PodStopNotBefore });
 
-describe('A2 whoever is not asked', () => {
+describe('a member that is not asked to stop', () => {
   const unasked = (platformPreStopMs: number | undefined): Life =>
     new Life({ config: mainConfig({ ...GRACE, platformPreStopMs }), peers: [alive('proxy', { Role: 'sidecar' })] });
   const asked = stopping('proxy', undefined, { Role: 'sidecar' });
@@ -75,7 +75,7 @@ describe('A2 whoever is not asked', () => {
   });
 });
 
-describe('A2 whoever is stopped alone', () => {
+describe('a member that is stopped alone', () => {
   const sidecar = (change: Parameters<typeof sidecarConfig>[0] = {}): Life =>
     new Life({
       config: sidecarConfig({ ...GRACE, mains: [WORK], ...change }),

@@ -190,11 +190,6 @@ describe('a job with sidecars', () => {
     assert.deepEqual([life.spawns, life.exitCode, life.tombstone.Reason], [[], 0, 'never-started']);
   });
 
-  it('a main that vanished and is back within 2 s has not finished', () => {
-    const life = new Life(sidecar()).see(lost('work', START)).pass(1_999);
-    assert.deepEqual(life.see(alive('work')).pass(60_000).signals, []);
-  });
-
   it('J18 a name without a member is named once in the log after 10 s', () => {
     const config = sidecarConfig({ mains: ['work', 'wrok'] });
     const life = new Life({ config, peers: [alive('work')] }).pass(9_999);

@@ -37,7 +37,7 @@ describe('a sidecar that is asked to stop while mains live', () => {
     assert.equal(life.sent, '2000 TERM');
   });
 
-  describe('that sees nobody to serve', () => {
+  describe('that sees no main to serve', () => {
     it('a sidecar without a main waits 5 s in a young container, later 1 s, at most a tenth', () => {
       for (const [gracePeriodMs, ageMs, momentMs] of [
         [undefined, 0, 3_000],

@@ -1,6 +1,4 @@
-/**
- * Who does not matter changes nothing: what a member does is the same whether it knows of them or not.
- */
+/** Members that do not matter change nothing: a member does the same whether it knows them or not. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';

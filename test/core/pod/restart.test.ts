@@ -229,10 +229,7 @@ describe('restart-pod-on', () => {
     });
 
     it('restarts by liveness end, too, and the failure then ends this life alone', () => {
-      const change = {
-        restartPodOn: { codes: [], liveness: true, max: 1 },
-        ...probes({ liveness: { failures: 1 } }),
-      };
+      const change = { restartPodOn: { codes: [], liveness: true, max: 1 }, ...probes({ liveness: { failures: 1 } }) };
       const life = new Life(
         main({ ...GRACE, ...change }, { ...traps(200), actions: { liveness: [{ afterMs: 1_000, ok: false }] } }),
       );
@@ -291,7 +288,7 @@ const rests = (name: string) => {
   return alive(name, { ...told, ...asked }, { foundAtStart: true });
 };
 
-describe('who is started while a restart in place is under way', () => {
+describe('a member that starts during a restart in place', () => {
   it('a member that starts during a restart takes part', () => {
     const life = new Life({ config, peers: [alive('work', {}, { foundAtStart: true }), rests('other')] }).pass(2_000);
     assert.equal(life.state.stop?.reason, 'restart requested');

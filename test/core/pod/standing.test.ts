@@ -109,7 +109,7 @@ describe('a sidecar that cannot tell yet whether its mains have finished', () =>
   });
 });
 
-describe('what came due while a supervisor stood still is not decided before it has looked again', () => {
+describe('after a pause of the supervisor', () => {
   const config = sidecarConfig({ mains: ['work'] });
   const other = alive('logs', { Role: 'sidecar' });
   const stale = dead('work', 0, { DiedMonotonic: START - 60_000, Final: true }, { foundAtStart: true });

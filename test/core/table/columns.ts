@@ -131,7 +131,7 @@ function signal(number: number): EventOf {
   return { type: 'signal', signal: number, senderPid: 0, fromTerminal: false };
 }
 
-/** Of a child only that can come which it still has before it; word of an earlier one is late and changes nothing. */
+/** The events that can still come of this child; those of an earlier one are late and change nothing. */
 function ofChild(
   { state: { child, births } }: Row,
   kinds: readonly string[],
