@@ -1,6 +1,4 @@
-/**
- * Exit codes: the one table, and what a container exits with when its member's life is over.
- */
+/** Exit codes: the one table, and what a container exits with when its member's life is over. */
 import type { MemberConfig } from './config.ts';
 import { SIGINT } from './signals.ts';
 

@@ -1,6 +1,4 @@
-/**
- * The stop ladder and the translation of signals.
- */
+/** The stop ladder and the translation of signals. */
 import type { MemberConfig, Rung } from './config.ts';
 import { MAX, SIGCHLD, SIGKILL, SIGSTOP } from './signals.ts';
 

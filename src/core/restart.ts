@@ -1,6 +1,4 @@
-/**
- * Restarts: whether the platform starts an ended member again, and whether and when sexton restarts it in place.
- */
+/** Restarts: whether the platform starts an ended member again, and whether and when sexton restarts it in place. */
 import type { MemberConfig, RestartPolicy, RestartRule } from './config.ts';
 import { containerStatus, EXIT } from './exit.ts';
 import { SIGKILL } from './signals.ts';

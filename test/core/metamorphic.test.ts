@@ -1,6 +1,4 @@
-/**
- * Pairs of lives that must come to the same end. fast-check prints the seed of a run that fails.
- */
+/** Pairs of lives that must come to the same end. fast-check prints the seed of a run that fails. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';

@@ -1,6 +1,4 @@
-/**
- * Several lives over one graveyard on one fake clock: what one writes the others see in the same millisecond.
- */
+/** Several lives over one graveyard on one fake clock: what one writes the others see in the same millisecond. */
 import type { MemberConfig } from '../../src/core/config.ts';
 import type { PeerView } from '../../src/core/state/peer.ts';
 import { START } from './helpers.ts';

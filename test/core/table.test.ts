@@ -1,6 +1,4 @@
-/**
- * The table and the picture of `docs/internals/states.md` are what the core does.
- */
+/** The table and the picture of `docs/internals/states.md` are what the core does. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,4 @@
-/**
- * The child: what the host reports about its start and its end.
- */
+/** The child: what the host reports about its start and its end. */
 import { type ChildExit, isInterrupt, OVERTAKEN, statusOf, statusOfErrno } from '../exit.ts';
 import { forwardTable } from '../ladder.ts';
 import { SIGKILL, signalName } from '../signals.ts';

@@ -1,7 +1,4 @@
-/**
- * The climb: the stop ladder under way, rung after rung. `pod/deadline.ts` lists all that ends in KILL.
- */
-
+/** The climb: the stop ladder under way, rung after rung. `pod/deadline.ts` lists all that ends in KILL. */
 import { ladderOf } from '../ladder.ts';
 import { killAtMs, ownKillAtMs } from '../pod/deadline.ts';
 import { isRestarting } from '../pod/restart.ts';

@@ -1,7 +1,4 @@
-/**
- * The counters of /metrics, over the whole life of a container and all its supervisors. They decide nothing.
- */
-
+/** The counters of /metrics, over the whole life of a container and all its supervisors. They decide nothing. */
 import type { Chronicle, Counter } from '../state/chronicle.ts';
 import type { Event } from '../state/events.ts';
 import type { State } from '../state/state.ts';

@@ -1,7 +1,4 @@
-/**
- * The end of a life: another one follows in this container, or the member is over.
- */
-
+/** The end of a life: another one follows in this container, or the member is over. */
 import { type ChildExit, containerStatus, isInterrupt, statusOf } from '../exit.ts';
 import type { Evidence } from '../format/evidence.ts';
 import type { DeathReason } from '../format/tombstone.ts';
@@ -15,7 +12,7 @@ import { type Draft, note, say, update } from '../state/draft.ts';
 import { type Child, isHurried, MAINS_FINISHED } from '../state/state.ts';
 import { rfc3339 } from '../time.ts';
 import { leaveContainer } from './quitting.ts';
-import { evidenceOf } from './record.ts';
+import { evidenceOf, withoutUndefined } from './record.ts';
 import { askRestartByExit, endForRestart, RESET_PER_LIFE } from './restart-end.ts';
 import { dropTasks } from './tasks.ts';
 
@@ -144,15 +141,13 @@ function logEvidence(draft: Draft): void {
     summary: Summary,
     evidence,
   };
-  const known = Object.entries(details).filter(([, value]) => value !== undefined);
-  say(draft, 'info', 'dead', Object.fromEntries(known));
+  say(draft, 'info', 'dead', withoutUndefined(details));
 }
 
 /** The part of the evidence that the tombstone has nowhere else. */
 function scalarsOf({ ContainerExitCode, ForcedBy, StopMs, GraceMs, GraceLeftMs, Connections }: Evidence) {
-  const details = { ContainerExitCode, ForcedBy, StopMs, GraceMs, GraceLeftMs, ...Connections };
-  const known = Object.entries(details).flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const]));
-  return Object.fromEntries(known);
+  const scalars = { ContainerExitCode, ForcedBy, StopMs, GraceMs, GraceLeftMs, ...Connections };
+  return withoutUndefined<Record<string, string | number>>(scalars);
 }
 
 /** A stop came between two lives. */

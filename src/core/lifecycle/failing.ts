@@ -2,7 +2,6 @@
  * A failed life: a startup or liveness probe, or post-start, demands the end of this child. It ends as in a stop, by
  * pre-stop and ladder. The member then goes on with another life in place, or exits and is restarted by the platform.
  */
-
 import { graceOf, lastTurnMs } from '../pod/deadline.ts';
 import { type Draft, note, say, update } from '../state/draft.ts';
 import type { FailingWhy, State } from '../state/state.ts';

@@ -3,7 +3,6 @@
  * for. Its host forwards the first stop request at once, as a plain init does. Its stop then needs no supervisor, which
  * may be slow, starting or hanging.
  */
-
 import { stopTable } from '../ladder.ts';
 import { blockersOf } from '../pod/order.ts';
 import { type Draft, update } from '../state/draft.ts';

@@ -1,7 +1,4 @@
-/**
- * The phase in the tombstone. It is not stored: it follows from the actual state, the desired state and the climb.
- */
-
+/** The phase in the tombstone. It is not stored: it follows from the actual state, the desired state and the climb. */
 import type { Phase } from '../format/tombstone.ts';
 import type { State } from '../state/state.ts';
 

@@ -79,16 +79,8 @@ const UNKNOWN: Vital = { verdict: 'unknown', run: 0, lastOk: undefined, nextAtMs
 
 function checkWanted(draft: Draft, kind: ProbeKind): boolean {
   const isStartedUp = isUp(draft, 'startup');
-  switch (kind) {
-    case 'startup':
-      return !isStartedUp && checkServing(draft);
-    case 'readiness':
-      return isStartedUp;
-    case 'liveness':
-      return isStartedUp && checkServing(draft);
-    default:
-      return kind satisfies never;
-  }
+  if (kind === 'readiness') return isStartedUp;
+  return isStartedUp === (kind === 'liveness') && checkServing(draft);
 }
 
 function probeDueAtMs(state: State, kind: ProbeKind, { delayMs }: Probe): number {

@@ -1,6 +1,4 @@
-/**
- * Records a stop: for good, or for a restart in place, which is a stop that ends in another start.
- */
+/** Records a stop: for good, or for a restart in place, which is a stop that ends in another start. */
 import { earlier, requestDeadline } from '../pod/deadline.ts';
 import { isNews, isRestarting, merged } from '../pod/restart.ts';
 import { SIGTERM } from '../signals.ts';

@@ -2,7 +2,6 @@
  * The tombstone and the evidence as projections of the state: nothing is kept for them alone, so they can be written
  * again at any time.
  */
-
 import type { MemberConfig } from '../config.ts';
 import { absencesIn, hurryIn } from '../format/course.ts';
 import {
@@ -23,7 +22,7 @@ import type { State } from '../state/state.ts';
 
 export function tombstoneOf(config: MemberConfig, state: State): Tombstone {
   const { chronicle, child, stop, failing, deadline, podStopBound, restart } = state;
-  return withoutUndefined({
+  return withoutUndefined<Tombstone>({
     Version: VERSION,
     Name: config.name,
     Role: config.role,
@@ -79,10 +78,8 @@ function isOfContainer({ stop, deadline }: State): boolean {
 
 type Optional<T> = { [Key in keyof T]: T[Key] | undefined };
 
-function withoutUndefined(fields: Optional<Tombstone>): Tombstone {
-  const known: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(fields)) if (value !== undefined) known[key] = value;
-  return known as unknown as Tombstone;
+export function withoutUndefined<T extends object>(fields: Optional<T>): T {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 }
 
 /** The evidence about a member that is dead or being stopped; unknown facts are absent. */
@@ -93,7 +90,7 @@ export function evidenceOf(config: MemberConfig, state: State): Evidence {
   const began = stop?.atMs ?? failing?.sinceMs;
   const phases = phasesOf(chronicle);
   const absences = absencesIn(chronicle.history, chronicle.stopRequested);
-  const facts = {
+  const evidence = withoutUndefined<Omit<Evidence, 'Summary'>>({
     Version: 1,
     Name: config.name,
     Role: config.role,
@@ -117,9 +114,7 @@ export function evidenceOf(config: MemberConfig, state: State): Evidence {
     Born: bornOf(chronicle),
     StopRequested: chronicle.stopRequested ?? failing?.since,
     Died: chronicle.died,
-  };
-  const known = Object.entries(facts).filter(([, value]) => value !== undefined);
-  const evidence = Object.fromEntries(known) as unknown as Omit<Evidence, 'Summary'>;
+  });
   return { Summary: cleanText(summaryOf(evidence, chronicle), MAX_EVIDENCE_TEXT), ...evidence };
 }
 

@@ -81,20 +81,11 @@ export function endWithMains(config: MemberConfig, state: State): EndWith | unde
   const holds = isWhole && isIdle(state) && holdsUntilGone(config, state, names, rung.signal);
   const watched = isWhole ? { needed: 0, signal: rung.signal, holds, mains } : undefined;
   if (!isIdle(state)) return watched;
+  const isEnough = (gone: readonly string[]): boolean => signalWithout(config, state, gone) !== undefined;
+  const alone = signalWithout(config, state, [first]);
+  if (alone !== undefined && names.every((name) => isEnough([name]))) return { needed: 1, signal: alone, holds, mains };
   const signal = isWhole ? signalWithout(config, state, names) : undefined;
-  const isOneEnough = names.every((name) => signalWithout(config, state, [name]) !== undefined);
-  if (isOneEnough) {
-    const alone = signalWithout(config, state, [first]);
-    return alone === undefined ? watched : { needed: 1, signal: alone, holds, mains };
-  }
-  const isAnyEnough = names.some(
-    (name) =>
-      signalWithout(
-        config,
-        state,
-        names.filter((one) => one !== name),
-      ) !== undefined,
-  );
+  const isAnyEnough = names.some((name) => isEnough(names.filter((one) => one !== name)));
   return signal === undefined || isAnyEnough ? watched : { needed: names.length, signal, holds, mains };
 }
 

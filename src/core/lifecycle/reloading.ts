@@ -2,7 +2,6 @@
  * Reload: a changed file is announced to the child by one signal for each change, after its validation if one is
  * declared. A child that does not run reads the new content when it starts.
  */
-
 import { type Draft, note, say } from '../state/draft.ts';
 import type { Event } from '../state/events.ts';
 import type { Task } from '../state/state.ts';

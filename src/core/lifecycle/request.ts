@@ -1,7 +1,4 @@
-/**
- * Incoming signals and requests: a signal is dropped, forwarded, or a request to stop.
- */
-
+/** Incoming signals and requests: a signal is dropped, forwarded, or a request to stop. */
 import { EXIT } from '../exit.ts';
 import { isStopRequest, translate } from '../ladder.ts';
 import { earlier, platformDeadline, requestDeadline } from '../pod/deadline.ts';

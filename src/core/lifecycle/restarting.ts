@@ -1,6 +1,4 @@
-/**
- * A restart in place: requested, joined, and ended by another start.
- */
+/** A restart in place: requested, joined, and ended by another start. */
 import { type ChildExit, EXIT, statusOf } from '../exit.ts';
 import { isAhead, restartsOfOthers, unendedIn } from '../pod/restart.ts';
 import { restartsAllOn } from '../restart.ts';

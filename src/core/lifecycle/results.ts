@@ -1,6 +1,4 @@
-/**
- * The ends of tasks, reported by an event or by the clock.
- */
+/** The ends of tasks, reported by an event or by the clock. */
 import type { Draft } from '../state/draft.ts';
 import { say } from '../state/draft.ts';
 import type { Event } from '../state/events.ts';

@@ -1,6 +1,4 @@
-/**
- * The rules that start the child and decide on its stop. `lifecycle.ts` has all rules in their order.
- */
+/** The rules that start the child and decide on its stop. `lifecycle.ts` has all rules in their order. */
 import { EXIT } from '../exit.ts';
 import { type Budget, endOfWaiting, floorTurnMs, lastMomentMs, lastTurnMs } from '../pod/deadline.ts';
 import { mainsStateOf } from '../pod/finished.ts';

@@ -6,7 +6,6 @@
  * still to come. A boot id is therefore ours if its tombstone was written while we saw the socket held, or has stood
  * unchanged for 10 s meanwhile.
  */
-
 import { hostOf } from '../format/tombstone.ts';
 import { type Draft, update, wakeAt } from '../state/draft.ts';
 import type { PeerView } from '../state/peer.ts';

@@ -1,6 +1,4 @@
-/**
- * Start gates: what this member waits for before its child starts.
- */
+/** Start gates: what this member waits for before its child starts. */
 import type { MemberConfig, ReadyAction, StartGate } from '../config.ts';
 import type { Tombstone } from '../format/tombstone.ts';
 import type { Peer } from '../state/peer.ts';

@@ -35,20 +35,11 @@ export function checkHold(draft: Draft, stop: Stop): boolean {
 /** Applies `--hold`; a duration holds on only if a main is asked to stop within it. */
 function checkHoldPolicy(draft: Draft, stop: Stop): boolean {
   const { hold } = draft.config;
-  switch (hold.kind) {
-    case 'always':
-      return true;
-    case 'never':
-      return false;
-    case 'for': {
-      if (isAnyMainStopping(draft.config, draft.state)) return true;
-      const endMs = stop.atMs + hold.ms;
-      wakeAt(draft, endMs);
-      return !isDue(draft, endMs);
-    }
-    default:
-      return hold satisfies never;
-  }
+  if (hold.kind !== 'for') return hold.kind === 'always';
+  if (isAnyMainStopping(draft.config, draft.state)) return true;
+  const endMs = stop.atMs + hold.ms;
+  wakeAt(draft, endMs);
+  return !isDue(draft, endMs);
 }
 
 function isAnyMainStopping(config: MemberConfig, state: State): boolean {

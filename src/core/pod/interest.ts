@@ -2,7 +2,6 @@
  * Which peers can affect this member. In a large pod most cannot: a main depends only on members that started after it,
  * a sidecar also on its mains. The others need not be read at once nor be connected to.
  */
-
 import type { MemberConfig } from '../config.ts';
 import type { Tombstone } from '../format/tombstone.ts';
 import { restartsAll } from '../restart.ts';

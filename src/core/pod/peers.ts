@@ -1,6 +1,4 @@
-/**
- * Folds a read of the graveyard into what was known about the others.
- */
+/** Folds a read of the graveyard into what was known about the others. */
 import { hostOf } from '../format/tombstone.ts';
 import { type Draft, note, say, update } from '../state/draft.ts';
 import type { Event } from '../state/events.ts';

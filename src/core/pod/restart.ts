@@ -144,10 +144,7 @@ export function unendedIn(
     return untilMs === undefined || isPast(state, untilMs) ? [] : [{ name: Name, untilMs: nextLookMs(state, untilMs) }];
   });
   const moments = waited.map(({ untilMs }) => untilMs);
-  return {
-    names: waited.map(({ name }) => name),
-    untilMs: moments.length === 0 ? undefined : Math.min(...moments),
-  };
+  return { names: waited.map(({ name }) => name), untilMs: moments.length === 0 ? undefined : Math.min(...moments) };
 }
 
 /** Longer than the 5 s between two reads where no file events come. */

@@ -73,18 +73,11 @@ export function peerNamed(state: State, name: string): Peer | undefined {
 
 /** When a member without a `Died` counts as lost; undefined: it lives as far as is known. */
 function vanishing(peer: Peer): number | undefined {
-  if (peer.tombstone.Version === 0) return undefined; // kubexit's format has no liveness to lose
-  switch (peer.liveness) {
-    case 'held':
-      return undefined;
-    case 'lost':
-      return (peer.lostAt ?? peer.sinceMs) + LOST_AFTER_MS;
-    case 'none':
-      // Only a socket without a process is evidence: without a socket, the volume may just not support them.
-      return peer.refused === true ? peer.sinceMs + STALE_AFTER_MS : undefined;
-    default:
-      return peer.liveness satisfies never;
-  }
+  // The format of kubexit has no liveness to lose.
+  if (peer.tombstone.Version === 0 || peer.liveness === 'held') return undefined;
+  if (peer.liveness === 'lost') return (peer.lostAt ?? peer.sinceMs) + LOST_AFTER_MS;
+  // Only a socket without a process is evidence: without a socket, the volume may just not support them.
+  return peer.refused === true ? peer.sinceMs + STALE_AFTER_MS : undefined;
 }
 
 function deathOf(config: MemberConfig, { tombstone }: Peer): Standing {

@@ -1,6 +1,4 @@
-/**
- * What this member knows about another one: its last readable tombstone, and whether its writer is alive.
- */
+/** What this member knows about another one: its last readable tombstone, and whether its writer is alive. */
 import type { Tombstone } from '../format/tombstone.ts';
 
 /**

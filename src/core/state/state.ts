@@ -3,7 +3,6 @@
  * supervisor. Desired and actual state are separate: `child` is what is, `stop` is what is wanted, `climb` is what is
  * being done about it.
  */
-
 import type { ProbeKind } from '../config.ts';
 import type { ChildExit } from '../exit.ts';
 import type { DeathReason, Phase } from '../format/tombstone.ts';

@@ -1,6 +1,4 @@
-/**
- * Lives that have failed: what ends them, how, and what comes after.
- */
+/** Lives that have failed: what ends them, how, and what comes after. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MemberConfig, RestartMode } from '../../../src/core/config.ts';

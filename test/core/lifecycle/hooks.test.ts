@@ -1,6 +1,4 @@
-/**
- * Post-start and pre-stop hooks.
- */
+/** Post-start and pre-stop hooks. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { alive, command, dead, fixed, mainConfig, probes, sidecarConfig } from '../helpers.ts';

@@ -1,6 +1,4 @@
-/**
- * Start gates on processes that are no members, `istio=ready`: when they are asked, and what their answers open.
- */
+/** Start gates on processes that are no members, `istio=ready`: when they are asked, and what their answers open. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ReadyAction } from '../../../src/core/config.ts';

@@ -1,6 +1,4 @@
-/**
- * Reload: a signal for a changed file.
- */
+/** Reload: a signal for a changed file. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MemberConfig, Reload } from '../../../src/core/config.ts';

@@ -1,6 +1,4 @@
-/**
- * Actions that are overdue when a machine that stood still goes on, or when their child ends.
- */
+/** Actions that are overdue when a machine that stood still goes on, or when their child ends. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { mainConfig, probes } from '../helpers.ts';

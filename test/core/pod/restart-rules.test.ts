@@ -1,6 +1,4 @@
-/**
- * R: restart rules of a container, which start it again whatever the policy, and what its sidecars make of them.
- */
+/** R: restart rules of a container, which start it again whatever the policy, and what its sidecars make of them. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MemberConfig, RestartRule } from '../../../src/core/config.ts';

@@ -1,6 +1,4 @@
-/**
- * A restart of the pod in place: all stop in order, all start again behind their gates.
- */
+/** A restart of the pod in place: all stop in order, all start again behind their gates. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MemberConfig, RestartRule } from '../../../src/core/config.ts';

@@ -1,7 +1,4 @@
-/**
- * The columns of the table: everything that can happen.
- */
-
+/** The columns of the table: everything that can happen. */
 import { lastTurnMs } from '../../../src/core/pod/deadline.ts';
 import type { Event } from '../../../src/core/state/events.ts';
 import type { RestartAsk } from '../../../src/core/state/state.ts';
