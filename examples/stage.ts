@@ -8,7 +8,7 @@ import { createServer } from 'node:net';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { formatTable } from '../src/cli/text/table.ts';
+import { formatTable } from '../src/text/table.ts';
 
 export const SEXTON = join(import.meta.dirname, '..', 'dist', 'sexton', 'sexton');
 export const NODE = process.execPath;

@@ -32,7 +32,7 @@ const CONTAINERS = /^test\/(pods\/real|docker)\//;
 /** What needs a Kubernetes cluster. */
 const CLUSTER = /^test\/cluster\//;
 /** What needs neither the built program nor a process; and of that what tries many thousands of lives. */
-const QUICK = /^test\/(core|docs)\/|^test\/cli\/(subcommand|wrong-input|file|environment|config)\.test/;
+const QUICK = /^test\/(core|docs)\/|^test\/config\/(?!.*blackbox)|^test\/cli\/subcommand/;
 const THOROUGH = /^test\/core\/(metamorphic|properties)\.test/;
 const ON_EITHER_ENGINE = /^test\/(pods|pid1)\/[^/]+$/;
 const MARKER = 'TEST_RUN_MARK';
@@ -87,7 +87,6 @@ if (values.cluster) {
     process.exit(1);
   });
   await runFiles(all.filter((file) => CLUSTER.test(file)));
-  process.stdout.write(session.figures());
 } else if (values.containers) {
   images = await buildImages((await buildFixtures()).member);
   process.env.TEST_IMAGE = images.busybox;

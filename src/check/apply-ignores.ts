@@ -1,30 +1,17 @@
 /**
  * Takes what is ignored out of the findings, and finds the ignores that ignore nothing.
  */
-import type { Edit, Finding, Severity } from './finding.ts';
-import { annotationIgnores, commentIgnores, type Ignore } from './ignores.ts';
+import type { Finding } from './finding.ts';
+import { annotationIgnores, commentIgnores, type Ignore, type Unused } from './ignores.ts';
 import type { Located } from './input/located.ts';
 import type { Objects } from './input/objects.ts';
 import type { Source } from './input/source.ts';
 import type { Inputs } from './input/texts.ts';
-import type { Rule } from './rules/rule.ts';
 import { RULE_IDS } from './rules/table.ts';
 
 export interface Ignored {
   readonly finding: Finding;
   readonly reason: string | undefined;
-}
-
-/** An ignore, and those of its rules that ignore nothing. */
-export interface Unused {
-  readonly ignore: Ignore;
-  readonly rules: readonly string[];
-}
-
-export interface Applied {
-  readonly findings: readonly Finding[];
-  readonly ignored: readonly Ignored[];
-  readonly unused: readonly Unused[];
 }
 
 export function ignoresOf({ roots, stages }: Inputs, { workloads, budgets }: Objects): readonly Ignore[] {
@@ -39,11 +26,7 @@ export function ignoresOf({ roots, stages }: Inputs, { workloads, budgets }: Obj
 }
 
 /** `unasked`: rules of which it is not known whether they would find something. */
-export function withoutIgnored(
-  all: readonly Finding[],
-  ignores: readonly Ignore[],
-  unasked: ReadonlySet<string>,
-): Applied {
+export function withoutIgnored(all: readonly Finding[], ignores: readonly Ignore[], unasked: ReadonlySet<string>) {
   const findings: Finding[] = [];
   const ignored: Ignored[] = [];
   const used = new Map<Ignore, Set<string>>();
@@ -53,9 +36,10 @@ export function withoutIgnored(
     if (by.length === 0) findings.push(finding);
     else ignored.push({ finding, reason: by.map(({ reason }) => reason).find((reason) => reason !== undefined) });
   }
-  const unused = ignores.flatMap((ignore) => {
+  const unused = ignores.flatMap((ignore): readonly Unused[] => {
     const rules = ignore.rules.filter((id) => used.get(ignore)?.has(id) !== true && !unasked.has(id));
-    return rules.length === 0 ? [] : [{ ignore, rules }];
+    const unknown = rules.filter((id) => !RULE_IDS.includes(id));
+    return rules.length === 0 ? [] : [{ ignore, rules, unknown }];
   });
   return { findings, ignored, unused };
 }
@@ -66,25 +50,4 @@ function covers({ rules, place: { source }, covers: range, isOfObject }: Ignore,
   if (!rules.includes(rule)) return false;
   if (isOfObject && subjectAt.source === source && subjectAt.start === range.start) return true;
   return place.source === source && place.start >= range.start && place.start < Math.max(range.end, range.start + 1);
-}
-
-export function unusedFinding(rule: Rule, { ignore, rules }: Unused, severity: Severity): Finding {
-  const { removable, place } = ignore;
-  const unknown = rules.filter((id) => !RULE_IDS.includes(id));
-  const edits: readonly Edit[] =
-    removable !== undefined && rules.length === ignore.rules.length
-      ? [{ source: place.source, ...removable, text: '' }]
-      : [];
-  const what = unknown.length > 0 ? `there is no rule ${unknown.join(', ')}` : `${rules.join(', ')} finds nothing here`;
-  return {
-    rule: rule.id,
-    severity,
-    message: `this ignore ignores nothing: ${what}`,
-    place,
-    subject: place.source.path,
-    subjectAt: { source: place.source, start: 0, end: 0 },
-    container: undefined,
-    atMs: undefined,
-    edits,
-  };
 }

@@ -2,13 +2,13 @@
  * Checks texts: reads them, joins what belongs together, runs the rules, and takes out what is ignored. No files and no
  * network.
  */
-import { type Ignored, ignoresOf, unusedFinding, withoutIgnored } from './apply-ignores.ts';
+import { type Ignored, ignoresOf, withoutIgnored } from './apply-ignores.ts';
 import type { Finding, Severity } from './finding.ts';
 import type { Range } from './input/located.ts';
 import { budgetsOf, nearest, type Other, objectsOf, type Workload } from './input/objects.ts';
 import type { Place, Source } from './input/source.ts';
 import { type Input, readInputs, type Unreadable } from './input/texts.ts';
-import type { Found, Rule } from './rules/rule.ts';
+import type { CaseOf, Kind, Rule } from './rules/rule.ts';
 import { RULES } from './rules/table.ts';
 import type { Scenario } from './scenarios.ts';
 import type { Images } from './stop/images.ts';
@@ -45,41 +45,40 @@ export interface Result {
 
 export async function check(inputs: readonly Input[], options: Options = {}): Promise<Result> {
   const read = readInputs(inputs);
-  const objects = objectsOf(read.roots);
-  const images = options.images ?? new Map();
+  const objects = objectsOf(read.roots, read.definitions);
+  const { images = new Map(), minor, scenarios = [] } = options;
   const rules = RULES.filter(({ id }) => isWanted(id, options));
   const workloads: CheckedWorkload[] = [];
   const all: Finding[] = [];
   for (const workload of objects.workloads) {
+    const { kind, name, object, pod } = workload;
     const view = await podViewOf(workload, objects, images);
     workloads.push({ workload, view });
-    const { minor, scenarios = [] } = options;
-    const about = { workload, view, objects, images, minor, scenarios };
-    const subject = `${workload.kind}/${workload.name}`;
-    for (const rule of rules)
-      if (rule.on === 'workload') add(rule, subject, placeOf(workload.pod.source, workload.object), rule.find(about));
+    const about = { workload, pod, view, objects, images, minor, scenarios };
+    all.push(...findingsOn('workload', about, `${kind}/${name}`, placeOf(pod.source, object)));
   }
   const guarded = new Map<Other, Workload[]>();
   for (const workload of objects.workloads)
     for (const budget of budgetsOf(workload, objects)) guarded.set(budget, [...(guarded.get(budget) ?? []), workload]);
   for (const budget of objects.budgets) {
-    const near = nearest(budget.source, guarded.get(budget) ?? [], ({ pod }) => pod.source);
+    const { source, object, name } = budget;
+    const near = nearest(source, guarded.get(budget) ?? [], ({ pod }) => pod.source);
     const about = { budget, workloads: near, objects };
-    for (const rule of rules)
-      if (rule.on === 'budget')
-        add(rule, `PodDisruptionBudget/${budget.name}`, placeOf(budget.source, budget.object), rule.find(about));
+    all.push(...findingsOn('budget', about, `PodDisruptionBudget/${name}`, placeOf(source, object)));
   }
-  for (const service of read.services)
-    for (const rule of rules)
-      if (rule.on === 'compose')
-        add(rule, `service ${service.name}`, placeOf(service.source, service.node), rule.find(service, images));
-  for (const stage of read.stages)
-    for (const rule of rules)
-      if (rule.on === 'dockerfile') add(rule, stage.source.path, placeOf(stage.source), rule.find(stage, images));
+  for (const service of read.services) {
+    const { name, source, node } = service;
+    all.push(...findingsOn('compose', { service, images }, `service ${name}`, placeOf(source, node)));
+  }
+  for (const stage of read.stages) {
+    const about = { stage, started: stage.entrypoint ?? stage.cmd, images };
+    all.push(...findingsOn('dockerfile', about, stage.source.path, placeOf(stage.source)));
+  }
   const { findings, ignored, unused } = withoutIgnored(all, ignoresOf(read, objects), unasked(options));
-  const unusedFindings = rules
-    .filter(({ on }) => on === 'ignores')
-    .flatMap((rule) => unused.map((one) => unusedFinding(rule, one, severityOf(rule))));
+  const unusedFindings = unused.flatMap((one) => {
+    const { source } = one.ignore.place;
+    return findingsOn('ignores', one, source.path, placeOf(source));
+  });
   return {
     findings: [...findings, ...unusedFindings].toSorted(byPlace),
     ignored,
@@ -87,43 +86,34 @@ export async function check(inputs: readonly Input[], options: Options = {}): Pr
     objectless: read.objectless,
     workloads,
     others: read.services.length + read.stages.length,
-    passedOver: withCount(objects.passedOver, 'CustomResourceDefinition', read.definitions),
+    passedOver: objects.passedOver,
     sources: read.sources,
   };
 
-  function severityOf(rule: Rule, found?: Severity): Severity {
-    return options.severities?.get(rule.id) ?? found ?? rule.severity;
+  function findingsOn<On extends Kind>(
+    on: On,
+    about: CaseOf<On>,
+    subject: string,
+    subjectAt: Place,
+  ): readonly Finding[] {
+    return rules
+      .filter((rule): rule is Rule<On> => rule.on === on)
+      .flatMap((rule) =>
+        rule.run(about).map((found) => {
+          const severity = options.severities?.get(rule.id) ?? found.severity;
+          return { ...found, rule: rule.id, severity, subject, subjectAt };
+        }),
+      );
   }
-
-  function add(rule: Rule, subject: string, subjectAt: Place, found: readonly Found[]): void {
-    for (const one of found)
-      all.push({
-        rule: rule.id,
-        severity: severityOf(rule, one.severity),
-        message: one.message,
-        place: one.place,
-        subject,
-        subjectAt,
-        container: one.container,
-        atMs: one.atMs,
-        edits: one.edits ?? [],
-      });
-  }
-}
-
-function withCount(counts: ReadonlyMap<string, number>, kind: string, more: number): ReadonlyMap<string, number> {
-  return more === 0 ? counts : new Map([...counts, [kind, (counts.get(kind) ?? 0) + more]]);
 }
 
 /** Rules that are left out, or find nothing without a flag that is not given. */
 function unasked(options: Options): ReadonlySet<string> {
-  const missing = [
-    ...(options.minor === undefined ? ['--kubernetes-version'] : []),
-    ...(options.scenarios === undefined || options.scenarios.length === 0 ? ['--scenario'] : []),
-  ];
-  const isUnasked = ({ id, flags = [] }: Rule): boolean =>
-    !isWanted(id, options) || flags.some((flag) => missing.includes(flag));
-  return new Set(RULES.filter(isUnasked).map(({ id }) => id));
+  const { minor, scenarios = [] } = options;
+  const isMissing = (flag: string): boolean =>
+    flag === '--scenario' ? scenarios.length === 0 : flag === '--kubernetes-version' && minor === undefined;
+  const left = RULES.filter(({ id, flags = [] }) => !isWanted(id, options) || flags.some(isMissing));
+  return new Set(left.map(({ id }) => id));
 }
 
 /** `SX3` names all that begin so. */

@@ -27,12 +27,13 @@ export function insertKey(source: Source, map: LocatedMap, key: string, value: s
   // A key behind an anchor or a question mark has no indentation to copy.
   if (!/^[\s-]*$/.test(before)) return [];
   const indent = before.replaceAll('-', ' ');
-  const newline = source.text.includes('\r\n') ? '\r\n' : '\n';
   const isOneLine = first.value.kind === 'scalar' && positionAt(source, first.value.end).line === line;
   if (!isOneLine)
-    return [{ source, start: first.key.start, end: first.key.start, text: `${key}: ${value}${newline}${indent}` }];
+    return [
+      { source, start: first.key.start, end: first.key.start, text: `${key}: ${value}${lineEnd(source)}${indent}` },
+    ];
   const end = (source.lines[line - 1] ?? 0) + lineText(source, line).length;
-  return [{ source, start: end, end, text: `${newline}${indent}${key}: ${value}` }];
+  return [{ source, start: end, end, text: `${lineEnd(source)}${indent}${key}: ${value}` }];
 }
 
 /** Values of fixes are plain words, numbers and flow collections of them. */
@@ -54,8 +55,11 @@ export function insertItem(source: Source, list: LocatedList, index: number, wor
   const { line, column } = positionAt(source, item.start);
   const before = lineText(source, line).slice(0, column - 1);
   if (!/^\s*-\s+$/.test(before)) return [];
-  const newline = source.text.includes('\r\n') ? '\r\n' : '\n';
-  return [{ source, start: item.start, end: item.start, text: `${text}${newline}${before}` }];
+  return [{ source, start: item.start, end: item.start, text: `${text}${lineEnd(source)}${before}` }];
+}
+
+function lineEnd({ text }: Source): string {
+  return text.includes('\r\n') ? '\r\n' : '\n';
 }
 
 export function applied(text: string, edits: readonly Edit[]): string {

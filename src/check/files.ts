@@ -9,31 +9,22 @@ import { type Input, isDockerfileName, type Unreadable } from './input/texts.ts'
 
 /** More is no manifest. */
 export const MAX_INPUT_BYTES = 64 * 1024 * 1024;
-/** Directories in which nobody keeps manifests of their own. */
+/** Directories that hold no manifests of a project's own. */
 const PASSED_OVER: ReadonlySet<string> = new Set(['node_modules', '.git', '.terraform', '.cache']);
 
-export interface Collected {
-  readonly inputs: readonly Input[];
-  readonly unreadable: readonly Unreadable[];
-  readonly named: readonly Named[];
-}
-
-/** A path as it was named, and the paths of all texts that are under it, also of those that cannot be read. */
-interface Named {
-  readonly path: string;
-  readonly texts: ReadonlySet<string>;
-}
+/** `named`: each path as it was named, and the paths of all texts that are under it, also of those that cannot be read. */
+export type Collected = ReturnType<typeof collect>;
 
 /**
  * A file that is named is read whatever its name; of a directory YAML, Dockerfiles, Containerfiles, and JSON that says of
  * which kind it is. Links are followed, and each file is read once.
  */
-export function collect(paths: readonly string[], readStdin: () => Buffer): Collected {
+export function collect(paths: readonly string[], readStdin: () => Buffer) {
   const inputs: Input[] = [];
   const unreadable: Unreadable[] = [];
   /** By the path without links: the path by which the file is an input; undefined: it is none. */
   const taken = new Map<string, string | undefined>();
-  const named = paths.map((given): Named => {
+  const named = paths.map((given) => {
     const path = given === '-' ? given : plain(given);
     const texts = new Set<string>();
     if (given === '-') add(path, path, readStdin, texts);

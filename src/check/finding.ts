@@ -11,19 +11,23 @@ export interface Edit extends Place {
   readonly text: string;
 }
 
-export interface Finding {
-  readonly rule: string;
+/** What a rule has found. */
+export interface Found {
   readonly severity: Severity;
   readonly message: string;
   readonly place: Place;
-  /** `Deployment/web`, or the name of what is no workload. */
-  readonly subject: string;
-  /** Where the object is: there may be two of one name. */
-  readonly subjectAt: Place;
   readonly container: string | undefined;
   /** Milliseconds after the stop request: where it hurts. */
   readonly atMs: number | undefined;
   readonly edits: readonly Edit[];
+}
+
+export interface Finding extends Found {
+  readonly rule: string;
+  /** `Deployment/web`, or the name of what is no workload. */
+  readonly subject: string;
+  /** Where the object is: there may be two of one name. */
+  readonly subjectAt: Place;
 }
 
 export function isAtLeast(severity: Severity, least: Severity): boolean {

@@ -32,9 +32,8 @@ const CONTEXT = 3;
 
 /** In the unified format, as patch(1) and git apply read it. */
 export function diffOf({ source, edits }: Fixed): string {
-  const sorted = edits.toSorted((a, b) => a.start - b.start);
   const hunks: { first: number; last: number; edits: Edit[] }[] = [];
-  for (const edit of sorted) {
+  for (const edit of edits.toSorted((a, b) => a.start - b.start)) {
     const first = positionAt(source, edit.start).line;
     const last = Math.max(first, positionAt(source, Math.max(edit.start, edit.end - 1)).line);
     const before = hunks.at(-1);
@@ -43,31 +42,23 @@ export function diffOf({ source, edits }: Fixed): string {
       before.edits.push(edit);
     } else hunks.push({ first, last, edits: [edit] });
   }
+  const lineCount = source.text.endsWith('\n') ? source.lines.length - 1 : source.lines.length;
+  const linesFrom = (one: number, other: number): readonly string[] =>
+    Array.from({ length: Math.max(0, other - one + 1) }, (_, index) => ` ${rawLine(source, one + index)}`);
   let shift = 0;
-  const parts = hunks.map((hunk) => {
+  const parts = hunks.flatMap((hunk) => {
     const from = source.lines[hunk.first - 1] ?? 0;
-    const to = source.lines[hunk.last] ?? source.text.length;
-    const old = source.text.slice(from, to);
-    const fresh = applied(
-      old,
-      hunk.edits.map((edit) => ({ ...edit, start: edit.start - from, end: edit.end - from })),
-    );
+    const old = source.text.slice(from, source.lines[hunk.last] ?? source.text.length);
+    const moved = hunk.edits.map((edit) => ({ ...edit, start: edit.start - from, end: edit.end - from }));
     const start = Math.max(1, hunk.first - CONTEXT);
-    const lineCount = source.text.endsWith('\n') ? source.lines.length - 1 : source.lines.length;
-    const end = Math.min(lineCount, hunk.last + CONTEXT);
-    const context = (one: number, other: number): string[] =>
-      Array.from({ length: Math.max(0, other - one + 1) }, (_, index) => ` ${rawLine(source, one + index)}`);
-    const before = context(start, hunk.first - 1);
-    const after = context(hunk.last + 1, end);
-    const removed = linesOf(old);
-    const added = linesOf(fresh);
-    const oldCount = before.length + removed.length + after.length;
-    const newCount = before.length + added.length + after.length;
-    const head = `@@ -${start},${oldCount} +${start + shift},${newCount} @@`;
-    shift += newCount - oldCount;
-    return [head, ...before, ...removed.map((line) => `-${line}`), ...added.map((line) => `+${line}`), ...after].join(
-      '\n',
-    );
+    const before = linesFrom(start, hunk.first - 1);
+    const after = linesFrom(hunk.last + 1, Math.min(lineCount, hunk.last + CONTEXT));
+    const removed = linesOf(old).map((line) => `-${line}`);
+    const added = linesOf(applied(old, moved)).map((line) => `+${line}`);
+    const same = before.length + after.length;
+    const head = `@@ -${start},${same + removed.length} +${start + shift},${same + added.length} @@`;
+    shift += added.length - removed.length;
+    return [head, ...before, ...removed, ...added, ...after];
   });
   return `--- ${nameOf(`a/${source.path}`)}\n+++ ${nameOf(`b/${source.path}`)}\n${parts.join('\n')}\n`;
 }

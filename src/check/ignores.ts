@@ -23,6 +23,13 @@ export interface Ignore {
   readonly removable: Range | undefined;
 }
 
+/** An ignore, those of its rules that ignore nothing, and those of them that do not exist. */
+export interface Unused {
+  readonly ignore: Ignore;
+  readonly rules: readonly string[];
+  readonly unknown: readonly string[];
+}
+
 const COMMENT = /#\s*sexton-ignore\s+(SX\d+(?:\s*,\s*SX\d+)*)\s*(?::\s*(.*))?$/;
 const ANNOTATION = 'check.sexton.dev/ignore';
 
@@ -37,23 +44,19 @@ export function commentIgnores(source: Source, roots: readonly Located[]): reado
     if (match === null) continue;
     const [, ids = '', reason] = match;
     const lineStart = source.lines[line - 1] ?? 0;
-    const start = lineStart + match.index;
     const end = lineStart + whole.length;
-    const isAlone = whole.slice(0, match.index).trim() === '';
+    const before = whole.slice(0, match.index).trimEnd();
+    const isAlone = before === '';
     begins ??= beginningsOf(source, roots);
-    const covers = isAlone ? blockBelow(source, line, begins) : { start: lineStart, end };
-    const next = source.lines[line] ?? text.length;
-    const removable = isAlone
-      ? { start: lineStart, end: next }
-      : { start: lineStart + whole.slice(0, match.index).trimEnd().length, end };
-    const rules = ids.split(',').map((id) => id.trim());
     ignores.push({
-      rules,
+      rules: ids.split(',').map((id) => id.trim()),
       reason: reason?.trim() || undefined,
-      place: { source, start, end },
-      covers,
+      place: { source, start: lineStart + match.index, end },
+      covers: isAlone ? blockBelow(source, line, begins) : { start: lineStart, end },
       isOfObject: false,
-      removable,
+      removable: isAlone
+        ? { start: lineStart, end: source.lines[line] ?? text.length }
+        : { start: lineStart + before.length, end },
     });
   }
   return ignores;
@@ -63,29 +66,17 @@ export function commentIgnores(source: Source, roots: readonly Located[]): reado
 function beginningsOf(source: Source, roots: readonly Located[]): ReadonlyMap<number, Range> {
   const begins = new Map<number, Range>();
   const seen = new Set<Located>();
-  const note = (start: number, end: number): void => {
+  const visit = (node: Located, start: number, end: number): void => {
     const { line } = positionAt(source, start);
     const before = begins.get(line);
     if (before === undefined || before.end < end) begins.set(line, { start: before?.start ?? start, end });
-  };
-  const walk = (node: Located): void => {
     if (seen.has(node)) return;
     seen.add(node);
-    if (node.kind === 'list')
-      for (const item of node.items) {
-        note(item.start, item.end);
-        walk(item);
-      }
+    if (node.kind === 'list') for (const item of node.items) visit(item, item.start, item.end);
     if (node.kind !== 'map') return;
-    for (const { key, value } of node.entries.values()) {
-      note(key.start, Math.max(key.end, value.end));
-      walk(value);
-    }
+    for (const { key, value } of node.entries.values()) visit(value, key.start, Math.max(key.end, value.end));
   };
-  for (const root of roots) {
-    note(root.start, root.end);
-    walk(root);
-  }
+  for (const root of roots) visit(root, root.start, root.end);
   return begins;
 }
 
@@ -100,7 +91,7 @@ function blockBelow(source: Source, line: number, begins: ReadonlyMap<number, Ra
   return { start: source.text.length, end: source.text.length };
 }
 
-/** Of a workload with its pod, a budget, or any other object: the whole of it is covered. */
+/** An annotation covers the whole of its object: a workload with its pod, a budget, or any other. */
 export function annotationIgnores(source: Source, object: Located): readonly Ignore[] {
   const metadata = [
     at(object, 'metadata'),

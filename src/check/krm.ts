@@ -4,11 +4,8 @@
  */
 import type { Result } from './check.ts';
 import { applied, insertKey } from './edits.ts';
-import type { Severity } from './finding.ts';
 import { itemsAt, type Located, parseLocated, textAt, textsAt } from './input/located.ts';
 import { makeSource, trimmed } from './input/source.ts';
-
-const KRM_LEVELS: Readonly<Record<Severity, string>> = { error: 'error', warning: 'warning', info: 'info' };
 
 export function isResourceList(text: string): boolean {
   return (
@@ -24,7 +21,7 @@ export function krmOf(text: string, result: Result): string {
     result.findings.map(({ rule, severity, message, place }) => {
       const item = itemsAt(root, 'items').find((one) => place.start >= one.start && place.start < one.end);
       const where = item === undefined ? {} : whereOf(item, place.start);
-      return { message: `${rule}: ${message}`, severity: KRM_LEVELS[severity], tags: { rule }, ...where };
+      return { message: `${rule}: ${message}`, severity, tags: { rule }, ...where };
     }),
   );
   const before = root.entries.get('results');

@@ -5,11 +5,9 @@
  * A pod is of the workload that has a container for each of its members, by the name that sexton has there or by the
  * container's own. Of several such workloads it is the one that is named as the pod's controller.
  */
-
-import { bad, good, type Parse } from '../cli/notation/parse.ts';
+import { bad, good, type Parse } from '../config/notation/parse.ts';
 import { cleanText } from '../core/format/tombstone.ts';
 import type { MemberPrediction, Prediction } from '../report/bars.ts';
-
 import type { PodStop } from '../report/stop.ts';
 import type { CheckedWorkload, Result } from './check.ts';
 import { barsOf, marksOf } from './formats/timeline.ts';

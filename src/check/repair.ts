@@ -9,23 +9,19 @@ import { type Fixed, fixed } from './fix.ts';
 import type { Source } from './input/source.ts';
 import type { Input } from './input/texts.ts';
 
-export interface Repaired {
-  /** Of each text that changes: all edits, as if they were made at once. */
-  readonly changes: readonly Fixed[];
-  /** Of the repaired texts. */
-  readonly result: Result;
-}
-
 /** Many more than fixes that need each other. */
 const MOST_PASSES = 10;
 
-/** `first` is what the check of the inputs has found, `checkAgain` the same check; `isWanted`: what is repaired of it. */
+/**
+ * `first` is what the check of the inputs has found, `checkAgain` the same check; `isWanted`: what is repaired of it.
+ * Returns for each text that changes all edits as if they were made at once, and the result of the repaired texts.
+ */
 export async function repaired(
   inputs: readonly Input[],
   first: Result,
   checkAgain: (inputs: readonly Input[]) => Promise<Result>,
   isWanted: (finding: Finding) => boolean = () => true,
-): Promise<Repaired> {
+) {
   const drafts = new Map<number, Draft>();
   let result = first;
   for (let pass = 0; pass < MOST_PASSES; pass += 1) {
@@ -35,7 +31,9 @@ export async function repaired(
       const index = result.sources.indexOf(source);
       drafts.set(index, edited(drafts.get(index) ?? draftOf(source.text), edits));
     }
-    result = await checkAgain(inputs.map((input, index) => ({ ...input, ...textOf(drafts.get(index)) })));
+    result = await checkAgain(
+      inputs.map((input, index) => ({ ...input, text: drafts.get(index)?.text ?? input.text })),
+    );
   }
   const changes = first.sources.flatMap((source, index): Fixed[] => {
     const draft = drafts.get(index);
@@ -48,10 +46,6 @@ interface Draft {
   readonly text: string;
   /** Where each of its characters stood before all edits; -1: nowhere. */
   readonly origins: readonly number[];
-}
-
-function textOf(draft: Draft | undefined): { readonly text?: string } {
-  return draft === undefined ? {} : { text: draft.text };
 }
 
 function draftOf(text: string): Draft {

@@ -2,7 +2,7 @@
  * Ways in which a pod is stopped that leave less time than it declares: `--scenario
  * delete,node-shutdown=30/15,spot=25`.
  */
-import { bad, good, type Parse, show } from '../cli/notation/parse.ts';
+import { bad, good, type Parse, show } from '../config/notation/parse.ts';
 
 export interface Scenario {
   /** As the user wrote it. */

@@ -4,11 +4,11 @@
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { CHECK_FORMATS, TIMELINES } from '../cli/commands/commands.ts';
-import { parseYaml } from '../cli/config/file/yaml.ts';
-import { nearest } from '../cli/notation/nearest.ts';
-import { show } from '../cli/notation/parse.ts';
+import { parseYaml } from '../config/file/yaml.ts';
+import { nearest } from '../config/notation/nearest.ts';
+import { show } from '../config/notation/parse.ts';
 import { SEVERITIES, type Severity } from './finding.ts';
+import { CHECK_FORMATS, TIMELINES } from './formats/names.ts';
 import { RULE_IDS } from './rules/table.ts';
 import { parseScenarios, type Scenario } from './scenarios.ts';
 import { familiarName, type ImageFacts, type Images, SHELLS } from './stop/images.ts';
@@ -24,37 +24,20 @@ export interface Output {
   readonly file: string | undefined;
 }
 
-/** As the user wrote them: flags, or keys of the file. */
-export interface Given {
-  readonly output?: readonly string[] | undefined;
-  readonly 'fail-on'?: string | undefined;
-  readonly only?: readonly string[] | undefined;
-  readonly skip?: readonly string[] | undefined;
-  readonly severity?: readonly string[] | undefined;
-  readonly 'kubernetes-version'?: string | undefined;
-  readonly scenario?: string | undefined;
-  readonly images?: string | undefined;
-  readonly baseline?: string | undefined;
-  readonly timeline?: string | undefined;
-}
+const TEXT_KEYS = ['fail-on', 'kubernetes-version', 'scenario', 'images', 'baseline', 'timeline'] as const;
+const LIST_KEYS = ['output', 'only', 'skip', 'severity'] as const;
 
-export interface Settings {
-  readonly outputs: readonly Output[];
-  readonly failOn: Severity | 'never';
-  readonly only: readonly string[] | undefined;
-  readonly skip: readonly string[];
-  readonly severities: ReadonlyMap<string, Severity>;
-  readonly minor: number | undefined;
-  readonly scenarios: readonly Scenario[];
-  readonly images: Images;
-  readonly baseline: ReadonlySet<string>;
-  readonly timeline: Timeline;
-}
+/** As the user wrote them: flags, or keys of the file. */
+export type Given = {
+  readonly [key in (typeof TEXT_KEYS)[number]]?: string | undefined;
+} & { readonly [key in (typeof LIST_KEYS)[number]]?: readonly string[] | undefined };
 
 /** Thrown with what is wrong, and the remedy. */
 export class SettingError extends Error {}
 
-export function settingsOf(given: Given): Settings {
+export type Settings = ReturnType<typeof settingsOf>;
+
+export function settingsOf(given: Given) {
   const timeline = wordOf('--timeline', given.timeline ?? 'text', TIMELINES);
   return {
     outputs: outputsOf(given.output, timeline),
@@ -62,12 +45,16 @@ export function settingsOf(given: Given): Settings {
     only: given.only?.flatMap((text) => rulesOf('--only', text)),
     skip: (given.skip ?? []).flatMap((text) => rulesOf('--skip', text)),
     severities: new Map((given.severity ?? []).flatMap((text) => text.split(',').map(severityOf))),
-    minor: given['kubernetes-version'] === undefined ? undefined : minorOf(given['kubernetes-version']),
-    scenarios: given.scenario === undefined ? [] : scenariosOf(given.scenario),
-    images: given.images === undefined ? new Map() : imagesOf(given.images),
-    baseline: given.baseline === undefined ? new Set() : baselineOf(given.baseline),
+    minor: ifGiven(given['kubernetes-version'], minorOf),
+    scenarios: ifGiven(given.scenario, scenariosOf) ?? [],
+    images: ifGiven(given.images, imagesOf) ?? new Map<string, ImageFacts>(),
+    baseline: ifGiven(given.baseline, baselineOf) ?? new Set<string>(),
     timeline,
   };
+}
+
+function ifGiven<T>(text: string | undefined, read: (text: string) => T): T | undefined {
+  return text === undefined ? undefined : read(text);
 }
 
 function outputsOf(given: readonly string[] | undefined, timeline: Timeline): readonly Output[] {
@@ -213,9 +200,6 @@ function textOf(path: string): string | undefined {
     throw new SettingError(`${path}: ${whyNot(error)}`);
   }
 }
-
-const TEXT_KEYS = ['fail-on', 'kubernetes-version', 'scenario', 'images', 'baseline', 'timeline'] as const;
-const LIST_KEYS = ['output', 'only', 'skip', 'severity'] as const;
 
 function parsed(path: string, text: string): Given {
   if (text.trim() === '') return {};

@@ -2,36 +2,18 @@
  * `--fix` replaces files: the text is written beside the file, and renamed over it when it is whole on the disk. So a
  * full disk or a KILL leaves the old text, never a part of the new one.
  */
-import {
-  closeSync,
-  fchmodSync,
-  fchownSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, chownSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 
 /** Throws where the file cannot be replaced, or holds another text than `before`. A link stays one. */
 export function replaceText(path: string, before: string, after: string): void {
   const real = realpathSync(path);
   const temporary = `${real}.${process.pid}.tmp`;
   const { mode, uid, gid } = statSync(real);
-  const file = openSync(temporary, 'wx', mode);
   try {
-    try {
-      writeFileSync(file, after);
-      keepOwner(file, uid, gid);
-      // chown(2) clears set-user-ID bits, and open(2) applies the umask.
-      fchmodSync(file, mode);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
+    writeFileSync(temporary, after, { flag: 'wx', mode, flush: true });
+    keepOwner(temporary, uid, gid);
+    // chown(2) clears set-user-ID bits, and open(2) applies the umask.
+    chmodSync(temporary, mode);
     if (!readFileSync(real).equals(Buffer.from(before))) throw new Error('it has changed meanwhile; run it again');
     renameSync(temporary, real);
   } catch (error) {
@@ -40,11 +22,11 @@ export function replaceText(path: string, before: string, after: string): void {
   }
 }
 
-/** Only root may give a file away: that of another user becomes one's own, as with sed -i. */
-function keepOwner(file: number, uid: number, gid: number): void {
+/** Only root may give a file away: a file of another user becomes one's own, as with sed -i. */
+function keepOwner(path: string, uid: number, gid: number): void {
   try {
-    fchownSync(file, uid, gid);
+    chownSync(path, uid, gid);
   } catch {
-    // What was written is right all the same.
+    // The text is right all the same.
   }
 }

@@ -1,10 +1,13 @@
 /**
  * What a configuration depends on in this machine: files, directories, and whether stderr is a terminal.
  */
-import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { closeSync, constants, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { isatty } from 'node:tty';
+import type { Env } from '../config/env.ts';
+import type { Files } from '../config/resolve.ts';
 import { whyWithoutInit } from '../runtime/host/without-init.ts';
-import type { Files } from './resolve.ts';
 
 export const machine: Files = {
   readText: readRegularFile,
@@ -19,8 +22,21 @@ export const machine: Files = {
   get isTerminal() {
     return isatty(2);
   },
-  hasInit: whyWithoutInit() === undefined,
 };
+
+/** For a bundle, which is in `app` of the delivered directory. A run from source has no sexton-init. */
+const INIT = join(import.meta.dirname, '../sexton');
+
+/** What needs a supervisor from the start for this command line, as sexton-init says; undefined: nothing does. */
+export function whyNode(words: readonly string[], env: Env): string | undefined {
+  if (whyWithoutInit() !== undefined || !existsSync(INIT)) return NO_INIT;
+  const { stderr, error } = spawnSync(INIT, words, { argv0: 'sexton-plain', env, encoding: 'utf8' });
+  if (error !== undefined) return `sexton-init cannot be asked: ${error.message}`;
+  const text = stderr.trimEnd().replaceAll('\n', ' ');
+  return /^[\x20-\x7e]*$/.test(text) ? text || undefined : JSON.stringify(text);
+}
+
+export const NO_INIT = 'there is no sexton-init here';
 
 const MAX_BYTES = 1024 * 1024;
 

@@ -1,13 +1,12 @@
 /**
  * The configuration of one member, as the lifecycle sees it: validated, complete, frozen.
- * Made once at the border (`src/cli/resolve.ts`); nothing below reads argv or the environment.
+ * Made once at the border (`src/config/resolve.ts`); nothing below reads argv or the environment.
  * All durations are integral milliseconds.
  */
 
-export type Role = 'main' | 'sidecar';
+import type { RestartPolicy, Role } from './format/tombstone-type.ts';
 
-/** The pod's policy, or the container's own where it has one. A container cannot see either, so it is declared. */
-export type RestartPolicy = 'Never' | 'OnFailure' | 'Always';
+export type { RestartPolicy, Role };
 
 /** A container that exits with one of these codes is restarted, whatever the policy. */
 export interface RestartRule {

@@ -14,17 +14,15 @@
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { makeBundles, type Release } from './bundles.ts';
+import { makeBundles, placeBundles, type Release, readRelease } from './bundles.ts';
 import { makeCache } from './cache.ts';
-import { layInventory } from './inventory.ts';
+import { layInventory, printWeights } from './inventory.ts';
 import { withLock } from './lock.ts';
 import { placeBy, placeContent, readIfThere } from './place.ts';
 import { type Arch, findNode, type Icu, layNode, type PortableNode } from './portable-node.ts';
-import { readRelease } from './release.ts';
-import { printWeights } from './weights.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const DIST = join(ROOT, 'dist');
@@ -47,14 +45,13 @@ async function main(): Promise<void> {
     },
   });
   const { arch, node, icu, commit, list } = values;
-  if (arch !== 'x64' && arch !== 'arm64') {
+  if (arch !== 'x64' && arch !== 'arm64')
     throw new Error(`cannot build for ${arch}: sexton is delivered for Linux on x64 and arm64`);
-  }
   if (icu !== 'english' && icu !== 'full') throw new Error(`cannot use --icu ${icu}: it is english or full`);
-  await withLock(join(DIST, '.lock'), () => lay({ arch, prefix: node, icu, commit, list }));
+  await withLock(join(DIST, '.building'), () => lay({ arch, prefix: node, icu, commit, list }));
 }
 
-interface Wishes {
+interface Options {
   readonly arch: Arch;
   /** Of an installed Node; none: the package of the lock file. */
   readonly prefix: string | undefined;
@@ -65,7 +62,7 @@ interface Wishes {
   readonly list: boolean;
 }
 
-async function lay({ arch, prefix, icu, commit, list }: Wishes): Promise<void> {
+async function lay({ arch, prefix, icu, commit, list }: Options): Promise<void> {
   const startedAt = performance.now();
   const isNative = process.platform === 'linux' && arch === process.arch;
   const directory = join(DIST, isNative ? 'sexton' : `sexton-${arch}`);
@@ -81,8 +78,6 @@ async function lay({ arch, prefix, icu, commit, list }: Wishes): Promise<void> {
 }
 
 async function layInit(target: string, arch: Arch): Promise<void> {
-  if (!existsSync(join(ROOT, 'src/init/build.ts')))
-    throw new Error('cannot build init: src/init/build.ts is not there');
   const { buildInit } = await import('../init/build.ts');
   placeBy(target, 0o755, (temporary) => buildInit(temporary, { arch }));
 }
@@ -103,15 +98,10 @@ async function layApp(
   const app = join(directory, 'app');
   const bundles = await makeBundles(ROOT, release);
   // V8 takes a cache only under the version that made it, so Node's version is part of what the mark stands for.
-  const digest = createHash('sha256')
-    .update(bundles.run)
-    .update(node?.version ?? '')
-    .digest('hex');
-  const mark = `//${digest.slice(0, 30)}`;
+  const hash = createHash('sha256').update(`${bundles.run}${node?.version ?? ''}`);
+  const mark = `//${hash.digest('hex').slice(0, 30)}`;
   const run = `${mark}\n${bundles.run}`;
-  placeContent(join(directory, 'licenses', 'packages.txt'), bundles.licenses);
-  placeContent(join(app, 'main.cjs'), bundles.launcher);
-  placeContent(join(app, 'tools.cjs'), bundles.tools);
+  placeBundles(app, join(directory, 'licenses'), bundles);
   placeContent(join(app, 'run.cjs'), run);
   const cache = join(app, 'run.cache');
   if (!node || !isNative || readIfThere(cache)?.toString('latin1', 0, mark.length) === mark) return;

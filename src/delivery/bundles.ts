@@ -1,18 +1,22 @@
 /**
- * Two bundles and a launcher, all CommonJS, because V8 can cache only classic scripts.
+ * Three bundles and a launcher, all CommonJS, because V8 can cache only classic scripts.
  *
  * `run.cjs` holds all that `sexton run` needs. `tools.cjs` holds what only another subcommand or a configuration file
  * in YAML needs, so that `run` does not pay for it; a dynamic import of one of those modules becomes a lookup in that
- * file. Every other dynamic import stays lazy inside its bundle: esbuild initialises the module when it is first
+ * file. `pino.cjs` is pino alone, which `run` loads once it has acted: its part of the cache would delay every wake. Every
+ * other dynamic import stays lazy inside its bundle: esbuild initialises the module when it is first
  * imported.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
+import { type BuildOptions, build, type Metafile, type OutputFile, type Plugin } from 'esbuild';
+import { placeContent } from './place.ts';
 
 export interface Bundles {
   readonly run: string;
   readonly tools: string;
+  readonly pino: string;
   readonly launcher: string;
   /** Licence texts of the packages in the bundles, one section each. */
   readonly licenses: string;
@@ -23,25 +27,36 @@ export interface Release {
   readonly commit: string;
 }
 
+/** `commit`: where no repository can tell it, as in the build of an image. */
+export function readRelease(root: string, commit: string = readCommit(root)): Release {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+  return { version, commit };
+}
+
+/** A source archive has no repository; the version alone must do then. */
+function readCommit(root: string): string {
+  const { status, stdout } = spawnSync('git', ['rev-parse', '--short=12', 'HEAD'], { cwd: root, encoding: 'utf8' });
+  return status === 0 ? stdout.trim() : 'unknown';
+}
+
 /**
- * What `sexton run` enters by, what it loads to make its configuration, and more for a file; every other dynamic import
- * from `src/cli` is a tool.
+ * What `sexton run` enters by and what it loads to resolve its configuration; every other dynamic import from `src/cli`
+ * is a tool.
  */
-const RUN_MODULES: ReadonlySet<string> = new Set([
-  'src/cli/commands/run.ts',
-  'src/cli/commands/configure.ts',
-  'src/cli/config/file/file.ts',
-]);
+const RUN_MODULES: ReadonlySet<string> = new Set(['src/cli/commands/run.ts', 'src/cli/commands/configure.ts']);
 /**
- * Beside those: what a member needs only where there is no init, which the delivered directory always has, on a network
- * volume, or when it is asked for a trace.
+ * Other tools: what a member needs only for a file in YAML, on a network volume, or without init, which the delivered
+ * directory always has.
  */
-const OTHER_TOOLS: ReadonlySet<string> = new Set([
-  'yaml',
-  'chokidar',
-  'src/runtime/host/execa.ts',
-  'src/runtime/otlp.ts',
-]);
+const OTHER_TOOLS: ReadonlySet<string> = new Set(['src/config/file/yaml.ts', 'chokidar', 'src/runtime/host/execa.ts']);
+
+/** Lays all but `run.cjs`, which a build may mark. */
+export function placeBundles(app: string, licenses: string, bundles: Bundles): void {
+  placeContent(join(licenses, 'packages.txt'), bundles.licenses);
+  placeContent(join(app, 'main.cjs'), bundles.launcher);
+  placeContent(join(app, 'tools.cjs'), bundles.tools);
+  placeContent(join(app, 'pino.cjs'), bundles.pino);
+}
 
 export async function makeBundles(root: string, release: Release): Promise<Bundles> {
   const entry = join(root, 'src/cli/main.ts');
@@ -63,23 +78,32 @@ export async function makeBundles(root: string, release: Release): Promise<Bundl
     define: {
       __SEXTON_VERSION__: JSON.stringify(release.version),
       __SEXTON_COMMIT__: JSON.stringify(release.commit),
+      __SEXTON_EXAMPLES__: JSON.stringify(examplesIn(join(root, 'src/check/rules'))),
       'import.meta.dirname': '__dirname',
       'import.meta.filename': '__filename',
     },
   };
   const lazy = new Set<string>();
-  const run = await build({ ...common, entryPoints: [entry], plugins: [toolsApart(root, lazy)] });
+  const run = await build({ ...common, entryPoints: [entry], plugins: [toolsApart(root, lazy), pinoApart] });
   const tools = await build({
     ...common,
     stdin: { contents: toolsEntry(lazy), resolveDir: root, sourcefile: 'tools.ts', loader: 'ts' },
   });
+  const pino = await build({ ...common, entryPoints: ['pino'], plugins: [withoutWorkers] });
   const launcher = await build({ ...common, entryPoints: [join(root, 'src/delivery/launcher/launcher.ts')] });
   return {
     run: asciiTextOf(run.outputFiles),
     tools: asciiTextOf(tools.outputFiles),
+    pino: asciiTextOf(pino.outputFiles),
     launcher: asciiTextOf(launcher.outputFiles),
-    licenses: licensesOf(root, [run.metafile, tools.metafile]),
+    licenses: licensesOf(root, [run.metafile, tools.metafile, pino.metafile]),
   };
+}
+
+/** The inputs beside the rules of `sexton check`, by their paths. */
+function examplesIn(directory: string): Readonly<Record<string, string>> {
+  const paths = globSync('SX*/{bad,good}.*', { cwd: directory }).sort();
+  return Object.fromEntries(paths.map((path) => [path, readFileSync(join(directory, path), 'utf8')]));
 }
 
 /** Turns dynamic imports of tools into lookups in `tools.cjs`, and notes which they are. */
@@ -104,6 +128,23 @@ function toolsApart(root: string, lazy: Set<string>): Plugin {
   };
 }
 
+/** Turns the import of pino into that of `pino.cjs`. */
+const pinoApart: Plugin = {
+  name: 'pino-apart',
+  setup({ onResolve }) {
+    onResolve({ filter: /^pino$/ }, () => ({ path: './pino.cjs', external: true }));
+  },
+};
+
+/** pino requires thread-stream for transports in workers, which would need files of their own beside the bundle. */
+const withoutWorkers: Plugin = {
+  name: 'without-workers',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^thread-stream$/ }, ({ path }) => ({ path, namespace: 'worker' }));
+    onLoad({ filter: /.*/, namespace: 'worker' }, () => ({ contents: 'module.exports = undefined' }));
+  },
+};
+
 function toolsEntry(lazy: ReadonlySet<string>): string {
   const entries = [...lazy].sort().map((module) => {
     const specifier = module.startsWith('src/') ? `./${module}` : module;
@@ -122,22 +163,23 @@ function licensesOf(root: string, metafiles: readonly Metafile[]): string {
 }
 
 function licenseOf(root: string, directory: string): string {
-  const { name, version, license } = JSON.parse(readFileSync(join(root, directory, 'package.json'), 'utf8')) as Record<
-    string,
-    string
-  >;
+  const manifest = readFileSync(join(root, directory, 'package.json'), 'utf8');
+  const { name, version, license } = JSON.parse(manifest) as Record<string, string>;
   const names = ['LICENSE', 'license', 'LICENSE.md', 'LICENSE.txt'];
   const path = names.map((file) => join(root, directory, file)).find((file) => existsSync(file));
   const text = path ? readFileSync(path, 'utf8').trim() : `License: ${license}`;
   return `${name} ${version}\n\n${text}\n`;
 }
 
-/**
- * In ASCII, since the launcher reads it as latin1: esbuild escapes what is in strings, but not what is in regular
- * expressions.
- */
-function asciiTextOf(files: readonly { readonly text: string }[]): string {
-  const [file] = files;
+/** In ASCII, as the launcher reads it as latin1: esbuild escapes what is in strings, but not in regular expressions. */
+function asciiTextOf(files: readonly OutputFile[]): string {
+  return textOf(files).replaceAll(
+    /[\u0080-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+export function textOf([file]: readonly OutputFile[] = []): string {
   if (!file) throw new Error('internal error: esbuild wrote nothing');
-  return file.text.replaceAll(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return file.text;
 }

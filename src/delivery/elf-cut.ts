@@ -4,10 +4,7 @@
  */
 import { type Extent, findLoad, PT_LOAD, PT_NOTE, type Segment, segmentsOf } from './elf.ts';
 
-/**
- * The largest page of Linux on x64 and arm64. A segment begins at the same place within a page in the file and in
- * memory.
- */
+/** The largest page of Linux on x64 and arm64. In the file and in memory a segment begins at the same place of a page. */
 const PAGE_BYTES = 0x10000;
 const PF_W = 2;
 const ENTRY_BYTES = 56;
@@ -36,13 +33,9 @@ export function shortenConstant(elf: Buffer, constant: Extent, shorten: (data: B
   const entries = splitSegments(segments, hole);
   if (tableOffset + entries.length * ENTRY_BYTES > offset) throw new Error('the segment table is behind the data');
 
-  const rest = Buffer.alloc(hole.start - offset - shorter.length);
-  const result = Buffer.concat([
-    elf.subarray(0, offset),
-    shorter,
-    rest,
-    elf.subarray(hole.start + hole.bytes, loadedEnd(elf)),
-  ]);
+  const gap = Buffer.alloc(hole.start - offset - shorter.length);
+  const behind = elf.subarray(hole.start + hole.bytes, loadedEnd(elf));
+  const result = Buffer.concat([elf.subarray(0, offset), shorter, gap, behind]);
   for (const [index, entry] of entries.entries()) writeSegment(result, tableOffset + index * ENTRY_BYTES, entry);
   return withoutSections(result);
 }

@@ -1,9 +1,9 @@
 /**
  * Reads the little of ELF that a portable Node needs: segments, an exported symbol, and which loader and which shared
- * libraries a file names. It reads the file itself and does not ask `ldd`: ldd runs the loader of this machine, so it
- * knows nothing of another architecture.
+ * libraries a file names. It does not ask `ldd`, which runs the loader of this machine and knows nothing
+ * of another architecture.
  */
-import { closeSync, openSync, readSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 
 export interface ElfNeeds {
   /** PT_INTERP, an absolute path; `undefined` in a library or a static program. */
@@ -11,9 +11,6 @@ export interface ElfNeeds {
   /** DT_NEEDED, names without a directory, in the file's order. */
   readonly needed: readonly string[];
 }
-
-/** A stretch of the file, read from there. */
-type ReadAt = (position: number, length: number) => Buffer;
 
 export const PT_LOAD = 1;
 const PT_DYNAMIC = 2;
@@ -24,16 +21,10 @@ const DT_NEEDED = 1;
 const DT_STRTAB = 5;
 const SHT_DYNSYM = 11;
 
+type Fields<Name extends string> = Readonly<Record<Name, number>>;
+
 /** An entry of the program header table. */
-export interface Segment {
-  readonly type: number;
-  readonly flags: number;
-  readonly offset: number;
-  readonly address: number;
-  readonly size: number;
-  readonly memorySize: number;
-  readonly align: number;
-}
+export type Segment = Fields<'type' | 'flags' | 'offset' | 'address' | 'size' | 'memorySize' | 'align'>;
 
 export interface SegmentTable {
   readonly offset: number;
@@ -41,33 +32,36 @@ export interface SegmentTable {
 }
 
 /** A stretch of memory. */
-export interface Extent {
-  readonly address: number;
-  readonly size: number;
-}
+export type Extent = Fields<'address' | 'size'>;
 
-export function readNeeds(path: string): ElfNeeds {
-  const fd = openSync(path, 'r');
-  const readAt: ReadAt = (position, length) => {
-    const buffer = Buffer.alloc(length);
-    readSync(fd, buffer, 0, length, position);
-    return buffer;
+export function readNeeds(path: string, elf: Buffer = readFileSync(path)): ElfNeeds {
+  const { segments } = segmentsOf(elf, path);
+  const interp = segments.find(({ type }) => type === PT_INTERP);
+  const dynamic = segments.find(({ type }) => type === PT_DYNAMIC);
+  return {
+    interpreter: interp && elf.toString('latin1', interp.offset, interp.offset + interp.size - 1),
+    needed: dynamic ? readNeeded(elf, dynamic, segments) : [],
   };
-  try {
-    const { segments } = readSegments(readAt, path);
-    const interp = segments.find(({ type }) => type === PT_INTERP);
-    const dynamic = segments.find(({ type }) => type === PT_DYNAMIC);
-    return {
-      interpreter: interp && readAt(interp.offset, interp.size - 1).toString('latin1'),
-      needed: dynamic ? readNeeded(readAt, dynamic, segments) : [],
-    };
-  } finally {
-    closeSync(fd);
-  }
 }
 
-export function segmentsOf(elf: Buffer): SegmentTable {
-  return readSegments((position, length) => elf.subarray(position, position + length), 'the program');
+export function segmentsOf(elf: Buffer, path = 'the program'): SegmentTable {
+  checkElf(elf, path);
+  const offset = Number(elf.readBigUInt64LE(32));
+  const entrySize = elf.readUInt16LE(54);
+  const segments = Array.from({ length: elf.readUInt16LE(56) }, (_, index) => {
+    const at = offset + index * entrySize;
+    const word = (field: number): number => Number(elf.readBigUInt64LE(at + field));
+    return {
+      type: elf.readUInt32LE(at),
+      flags: elf.readUInt32LE(at + 4),
+      offset: word(8),
+      address: word(16),
+      size: word(32),
+      memorySize: word(40),
+      align: word(48),
+    };
+  });
+  return { offset, segments };
 }
 
 /** The segment that is loaded there. */
@@ -92,14 +86,7 @@ export function findExported(elf: Buffer, name: RegExp): Extent {
   return symbol;
 }
 
-interface Section {
-  readonly type: number;
-  readonly offset: number;
-  readonly size: number;
-  readonly link: number;
-}
-
-function sectionsOf(elf: Buffer): Section[] {
+function sectionsOf(elf: Buffer): Fields<'type' | 'offset' | 'size' | 'link'>[] {
   checkElf(elf, 'the program');
   const tableOffset = Number(elf.readBigUInt64LE(40));
   const entrySize = elf.readUInt16LE(58);
@@ -114,42 +101,18 @@ function sectionsOf(elf: Buffer): Section[] {
   });
 }
 
-function readSegments(readAt: ReadAt, path: string): SegmentTable {
-  const header = readAt(0, 64);
-  checkElf(header, path);
-  const offset = Number(header.readBigUInt64LE(32));
-  const entrySize = header.readUInt16LE(54);
-  const count = header.readUInt16LE(56);
-  const table = readAt(offset, entrySize * count);
-  const segments = Array.from({ length: count }, (_, index) => {
-    const at = index * entrySize;
-    return {
-      type: table.readUInt32LE(at),
-      flags: table.readUInt32LE(at + 4),
-      offset: Number(table.readBigUInt64LE(at + 8)),
-      address: Number(table.readBigUInt64LE(at + 16)),
-      size: Number(table.readBigUInt64LE(at + 32)),
-      memorySize: Number(table.readBigUInt64LE(at + 40)),
-      align: Number(table.readBigUInt64LE(at + 48)),
-    };
-  });
-  return { offset, segments };
-}
-
 /** Both architectures that sexton is delivered for are 64-bit little-endian. */
 function checkElf(header: Buffer, path: string): void {
-  if (header.toString('latin1', 0, 6) !== '\x7fELF\x02\x01') {
+  if (header.toString('latin1', 0, 6) !== '\x7fELF\x02\x01')
     throw new Error(`cannot read ${path}: it is not a 64-bit little-endian ELF file`);
-  }
 }
 
-function readNeeded(readAt: ReadAt, dynamic: Segment, segments: readonly Segment[]): string[] {
-  const table = readAt(dynamic.offset, dynamic.size);
+function readNeeded(elf: Buffer, { offset, size }: Segment, segments: readonly Segment[]): string[] {
   const nameOffsets: number[] = [];
   let stringsAddress = 0;
-  for (let at = 0; at + 16 <= table.length; at += 16) {
-    const tag = Number(table.readBigInt64LE(at));
-    const value = Number(table.readBigUInt64LE(at + 8));
+  for (let at = offset; at + 16 <= offset + size; at += 16) {
+    const tag = Number(elf.readBigInt64LE(at));
+    const value = Number(elf.readBigUInt64LE(at + 8));
     if (tag === DT_NULL) break;
     if (tag === DT_NEEDED) nameOffsets.push(value);
     if (tag === DT_STRTAB) stringsAddress = value;
@@ -157,9 +120,6 @@ function readNeeded(readAt: ReadAt, dynamic: Segment, segments: readonly Segment
   // DT_STRTAB is an address in memory; the segment that is loaded there says where in the file it lies.
   const home = findLoad(segments, { address: stringsAddress, size: 1 });
   if (!home) return [];
-  const stringsOffset = stringsAddress - home.address + home.offset;
-  return nameOffsets.map((offset) => {
-    const text = readAt(stringsOffset + offset, 256).toString('latin1');
-    return text.slice(0, text.indexOf('\0'));
-  });
+  const strings = stringsAddress - home.address + home.offset;
+  return nameOffsets.map((name) => elf.toString('latin1', strings + name, elf.indexOf(0, strings + name)));
 }

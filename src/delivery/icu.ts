@@ -54,9 +54,8 @@ function shortName({ name }: Item): string {
 }
 
 function parseData(data: Buffer): { header: Buffer; items: Item[] } {
-  if (!isIcuData(data) || data.toString('latin1', 12, 17) !== 'CmnD\x01') {
+  if (!isIcuData(data) || data.toString('latin1', 12, 17) !== 'CmnD\x01')
     throw new Error('the data of ICU are in no known format');
-  }
   const header = data.subarray(0, data.readUInt16LE(0));
   const body = data.subarray(header.length);
   const count = body.readUInt32LE(0);
@@ -71,9 +70,7 @@ function parseData(data: Buffer): { header: Buffer; items: Item[] } {
   return { header, items };
 }
 
-/**
- * The whole and each item begin with the length of their header, two bytes that say ICU, and, later, the byte order.
- */
+/** The whole and each item begin with the length of their header, two bytes that say ICU, and the byte order later. */
 function isIcuData(data: Buffer): boolean {
   return data.length > 20 && data.readUInt16BE(2) === 0xda27 && data[8] === 0;
 }

@@ -5,10 +5,7 @@
  * length that leads nowhere.
  */
 
-/**
- * Where an image's own files would be found, and what that begins with afterwards; slashes fill it up to the old
- * length.
- */
+/** Where an image's own files would be found, and what that begins with afterwards; slashes fill up the old length. */
 const ELSEWHERE: readonly (readonly [RegExp, string])[] = [
   // Not a directory: no file can be put there. The end stays, as another string may begin inside.
   [/(?<=\0)\/etc\/ld\.so(?=\.preload\0)/g, '/dev/null/'],
@@ -22,11 +19,9 @@ const ELSEWHERE: readonly (readonly [RegExp, string])[] = [
 export function withoutImagePaths(loader: Buffer, path: string): Buffer {
   const text = ELSEWHERE.reduce((before, [found, lead]) => {
     const after = before.replace(found, (old) => lead.padEnd(old.length, '/'));
-    if (after === before)
-      throw new Error(
-        `cannot use the loader ${path}: it has no ${found.source}, so what an image has there is not kept out`,
-      );
-    return after;
+    if (after !== before) return after;
+    const why = `it has no ${found.source}, so what an image has there is not kept out`;
+    throw new Error(`cannot use the loader ${path}: ${why}`);
   }, loader.toString('latin1'));
   return Buffer.from(text, 'latin1');
 }

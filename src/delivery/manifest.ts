@@ -32,10 +32,7 @@ export function manifestOf(root: string, env: Readonly<Record<string, string | u
     engines: { node: '>=22.22' },
     os: ['!win32'],
     bin: { sexton: 'bin/sexton.cjs' },
-    exports: {
-      '.': { types: './lib/index.d.ts', default: './lib/index.js' },
-      './package.json': './package.json',
-    },
+    exports: { '.': { types: './lib/index.d.ts', default: './lib/index.js' }, './package.json': './package.json' },
     files: ['bin', 'lib', 'licenses', 'CHANGELOG.md'],
     // Yarn keeps packages as archives otherwise, and nothing can be executed in one.
     preferUnplugged: true,

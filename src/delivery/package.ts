@@ -18,10 +18,10 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 import { buildInit } from '../init/build.ts';
-import { makeBundles, type Release } from './bundles.ts';
+import { makeBundles, placeBundles, type Release, readRelease, textOf } from './bundles.ts';
+import { weigh } from './inventory.ts';
 import { type Manifest, manifestOf } from './manifest.ts';
 import { placeBy, placeContent, readIfThere } from './place.ts';
-import { readRelease } from './release.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const ARCHES = ['x64', 'arm64'] as const;
@@ -62,9 +62,8 @@ async function lay(directory: string, arches: readonly Arch[]): Promise<void> {
   }
   await layPrograms(directory, manifest, readRelease(ROOT));
   placeContent(join(directory, 'lib', 'index.d.ts'), declarations());
-  for (const name of ['README.md', 'LICENSE', 'CHANGELOG.md']) {
+  for (const name of ['README.md', 'LICENSE', 'CHANGELOG.md'])
     placeContent(join(directory, name), readFileSync(join(ROOT, name)));
-  }
   for (const [name, path] of licenses) {
     const text = readIfThere(path);
     if (text) placeContent(join(directory, 'licenses', name), text);
@@ -75,14 +74,11 @@ async function lay(directory: string, arches: readonly Arch[]): Promise<void> {
 async function layPrograms(directory: string, manifest: Manifest, release: Release): Promise<void> {
   const bundles = await makeBundles(ROOT, release);
   const app = join(directory, 'lib', 'app');
-  placeContent(join(app, 'main.cjs'), bundles.launcher);
+  placeBundles(app, join(directory, 'licenses'), bundles);
   placeContent(join(app, 'run.cjs'), bundles.run);
-  placeContent(join(app, 'tools.cjs'), bundles.tools);
-  placeContent(join(directory, 'licenses', 'packages.txt'), bundles.licenses);
   const bin = await bundle('bin.ts', {
     format: 'cjs',
-    // The first Node with all of the language of 2015: whatever is older than sexton needs must still read it, to be
-    // told.
+    // The first Node with all of the language of 2015: one that is too old for sexton must read it, to be told.
     target: 'node6.5',
     banner: { js: '#!/usr/bin/env node' },
     define: { 'import.meta.dirname': '__dirname', __SEXTON_ENGINE__: JSON.stringify(manifest.engines.node) },
@@ -100,25 +96,22 @@ async function bundle(name: string, options: Parameters<typeof build>[0]): Promi
     logLevel: 'silent',
     ...options,
   });
-  const [file] = outputFiles ?? [];
-  if (!file) throw new Error('internal error: esbuild wrote nothing');
-  return file.text;
+  return textOf(outputFiles);
 }
 
-/** The declarations of `index.ts`, which has to stand alone: the package has no others. */
+/** The declarations of `index.ts` and of the types that it exports, in one file: the package has no others. */
 function declarations(): string {
   const out = mkdtempSync(join(tmpdir(), 'sexton-types-'));
+  const read = (file: string): string => readFileSync(join(out, file), 'utf8');
   try {
     const tsc = join(ROOT, 'node_modules', '.bin', 'tsc');
-    execFileSync(process.execPath, [tsc, '--project', join(ROOT, 'src/delivery/npm'), '--outDir', out], {
-      stdio: ['ignore', 'inherit', 'inherit'],
-    });
-    const text = readFileSync(join(out, 'delivery/npm/index.d.ts'), 'utf8');
-    if (/\bfrom\b|\bimport\b.*['"]\.|reference/.test(text.replace(/\/\*\*[\s\S]*?\*\//g, '')))
-      throw new Error(
-        'cannot deliver the declarations: src/delivery/npm/index.ts names types of other files in its exports',
-      );
-    return text;
+    const args = [tsc, '--project', join(ROOT, 'src/delivery/npm'), '--outDir', out];
+    execFileSync(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] });
+    const index = read('delivery/npm/index.d.ts').replace(/^.* from '.*\/tombstone-type\.ts';\n/gm, '');
+    const text = index + read('core/format/tombstone-type.d.ts');
+    const isWhole = !/\bfrom\b|\bimport\b.*['"]\.|reference/.test(text.replace(/\/\*\*[\s\S]*?\*\//g, ''));
+    if (isWhole) return text;
+    throw new Error('cannot deliver the declarations: the exports of npm/index.ts name types of other files');
   } finally {
     rmSync(out, { recursive: true, force: true });
   }
@@ -138,8 +131,8 @@ function pack(directory: string): Packed {
 }
 
 function printPacked({ filename, size, unpackedSize, files }: Packed, directory: string): void {
-  const kib = (bytes: number): string => `${(bytes / 1024).toFixed(0).padStart(9)} KiB`;
-  const lines = files.map((file) => `${kib(file.size)}  ${file.path}`);
-  const total = `${kib(size)}  packed, ${(unpackedSize / 1024).toFixed(0)} KiB unpacked, ${files.length} files`;
-  process.stdout.write(`${lines.join('\n')}\n${total}: ${join(directory, '..', filename)}\n`);
+  const lines = files.map((file) => weigh(file.size, file.path));
+  const unpacked = `packed, ${(unpackedSize / 1024).toFixed(0)} KiB unpacked, ${files.length} files`;
+  const total = weigh(size, `${unpacked}: ${join(directory, '..', filename)}`);
+  process.stdout.write(`${lines.join('\n')}\n${total}\n`);
 }

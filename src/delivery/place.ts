@@ -5,15 +5,13 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Returns whether the file had to be written. */
-export function placeContent(path: string, content: Uint8Array | string, mode = 0o644): boolean {
+export function placeContent(path: string, content: Uint8Array | string, mode = 0o644): void {
   const wanted = Buffer.from(content);
-  if (readIfThere(path)?.equals(wanted)) return false;
-  return placeBy(path, mode, (temporary) => writeFileSync(temporary, wanted));
+  if (!readIfThere(path)?.equals(wanted)) placeBy(path, mode, (temporary) => writeFileSync(temporary, wanted));
 }
 
 /** `make` writes the file under the temporary name that it is given. */
-export function placeBy(path: string, mode: number, make: (temporary: string) => void): true {
+export function placeBy(path: string, mode: number, make: (temporary: string) => void): void {
   mkdirSync(dirname(path), { recursive: true });
   const temporary = `${path}.${process.pid}.tmp`;
   try {
@@ -23,7 +21,6 @@ export function placeBy(path: string, mode: number, make: (temporary: string) =>
   } finally {
     rmSync(temporary, { force: true });
   }
-  return true;
 }
 
 /** The content of a small file, or `undefined` when there is none. */

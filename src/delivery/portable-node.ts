@@ -56,8 +56,7 @@ export function layNode(
   if (!installed) return undefined;
   const { prefix, version } = installed;
   const source = join(prefix, 'bin', 'node');
-  const stamp = JSON.stringify({ version, source, icu, recipe: recipe() });
-  layProgram(join(directory, 'bin', 'node'), source, icu, { path: join(stamps, `node-${arch}.json`), content: stamp });
+  layProgram(join(directory, 'bin', 'node'), source, icu, join(stamps, `node-${arch}.json`), version);
   const loader = layLibraries(directory, arch, source);
   placeContent(join(directory, 'licenses', 'node.txt'), readFileSync(join(prefix, 'LICENSE')));
   layLibraryLicenses(directory);
@@ -66,18 +65,14 @@ export function layNode(
   return { version, command: [join(lib, loader), '--library-path', lib, join(directory, 'bin', 'node')] };
 }
 
-interface Stamp {
-  readonly path: string;
-  /** What the program was made of. */
-  readonly content: string;
-}
-
-function layProgram(target: string, source: string, icu: Icu, stamp: Stamp): void {
-  if (existsSync(target) && readIfThere(stamp.path)?.toString() === stamp.content) return;
+/** The stamp says what the program was made of. */
+function layProgram(target: string, source: string, icu: Icu, stamp: string, version: string): void {
+  const content = JSON.stringify({ version, source, icu, recipe: recipe() });
+  if (existsSync(target) && readIfThere(stamp)?.toString() === content) return;
   const { node, problem } = makeSmaller(readFileSync(source), icu);
   if (problem) process.stderr.write(`build: bin/node is left as it is, with all data of ICU: ${problem}\n`);
   placeContent(target, node, 0o755);
-  placeContent(stamp.path, stamp.content);
+  placeContent(stamp, content);
 }
 
 /** A Node that is not as expected is left as it is: it works, and is only larger. */
@@ -105,14 +100,13 @@ function layLibraries(directory: string, arch: Arch, program: string): string {
   const wanted = new Set([loader, ...needed]);
   for (const name of wanted) {
     const path = findLibrary(name, arch);
-    for (const next of readNeeds(path).needed) wanted.add(next);
     const content = readFileSync(path);
-    if (name === loader) placeContent(join(directory, 'lib', name), withoutImagePaths(content, path), 0o755);
-    else placeContent(join(directory, 'lib', name), content);
+    for (const next of readNeeds(path, content).needed) wanted.add(next);
+    const isLoader = name === loader;
+    const laid = isLoader ? withoutImagePaths(content, path) : content;
+    placeContent(join(directory, 'lib', name), laid, isLoader ? 0o755 : 0o644);
   }
-  for (const name of readdirSync(join(directory, 'lib'))) {
-    if (!wanted.has(name)) rmSync(join(directory, 'lib', name));
-  }
+  for (const name of readdirSync(join(directory, 'lib'))) if (!wanted.has(name)) rmSync(join(directory, 'lib', name));
   return loader;
 }
 

@@ -1,13 +1,7 @@
-/*
- * Two small programs that stand in the same file as sexton-init and run under names of their own, so that an image needs
- * no further file. A draining supervisor starts them (src/runtime/traffic).
- */
+/* By the name `sexton-sockets`, sexton-init is another program: an image needs no further file. */
 #ifndef SEXTON_INFORMANTS_H
 #define SEXTON_INFORMANTS_H
 
-/* By the name `sexton-sockets`: sockets.c. */
-_Noreturn void tell_sockets(int argc, char *const argv[]);
-/* By the name `sexton-departures`: departures.c. */
-_Noreturn void tell_departures(void);
+_Noreturn void tell_sockets(void);
 
 #endif

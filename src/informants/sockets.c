@@ -1,168 +1,244 @@
 /*
- * A second program in the same file, by the name `sexton-sockets PORT...`: tells which established TCP connections of
- * this network namespace on these local ports have received anything lately. The supervisor starts one during a
- * drain, when it wants to know whether requests still come over connections that are kept, which no counter of
- * connections shows. It needs no privilege: sock_diag(7) answers any process.
+ * The program `sexton-sockets`: lists the TCP connections that this network namespace has accepted. It needs no
+ * privilege, as sock_diag(7) answers any process.
  *
- * Asked by a line with a number of milliseconds, W, it answers with one line for each connection that received
- * something within the last W: the remote address in hexadecimal (8 digits, or 32), the remote port, the local port,
- * and how many milliseconds ago; at most MAX_ANSWERS. Then comes `. N`, N being all established connections on these
- * ports, or `! E` with an errno. It ends with its input.
+ * A question is a line with a number of milliseconds, W. The answer is one line for each connection:
+ *
+ *   +COOKIE REMOTE-ADDRESS PORT REMOTE-PORT STATE AGE  an open one that began or received data within the last W; AGE
+ *                                                      is the time since, in milliseconds; W 0 asks for none
+ *   -COOKIE REMOTE-ADDRESS PORT REMOTE-PORT            one that has closed since the question before
+ *
+ * COOKIE is the kernel's hexadecimal number of the socket, STATE the one of include/net/tcp_states.h. The last line is
+ * `.`, or `!` when the kernel has dropped reports of closed connections. `! ERRNO` means that the kernel refuses to
+ * answer; the program then ends, as it does with its input.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
-#include <stddef.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "diagnostics.h"
 #include "informants.h"
 
+/* From <linux/netlink.h>, <linux/inet_diag.h> and <linux/tcp.h>, which not every C library comes with. */
 enum {
-  MAX_ANSWERS = 256,
-  MAX_PORTS = 64,
-  MAX_LINE_BYTES = 64,
+  NETLINK_SOCK_DIAG_ = 4,
+  SOCK_DIAG_BY_FAMILY_ = 20,
+  NLM_F_REQUEST_DUMP = 0x301,
+  NLMSG_ERROR_ = 2,
+  NLMSG_DONE_ = 3,
+  INET_DIAG_INFO_ = 2,
+  /* tcpi_last_data_recv: milliseconds since the connection began or received data. */
+  LAST_DATA_RECV_OFFSET = 52,
+  /* SKNLGRP_INET_TCP_DESTROY and SKNLGRP_INET6_TCP_DESTROY, since Linux 4.4; group N is bit N - 1. */
+  TCP_DESTROY_GROUPS = 1 << 0 | 1 << 2,
+  TCP_LISTEN_ = 10,
+  /* ESTABLISHED, FIN_WAIT1, FIN_WAIT2, CLOSE_WAIT, LAST_ACK, LISTEN and CLOSING. */
+  STATES = 1 << 1 | 1 << 4 | 1 << 5 | 1 << 8 | 1 << 9 | 1 << TCP_LISTEN_ | 1 << 11,
 };
 
-struct look {
-  uint16_t ports[MAX_PORTS]; /* big-endian */
-  size_t port_count;
-  uint32_t window_ms;
-  uint32_t established, answered;
+struct address {
+  uint16_t family, padding;
+  uint32_t port, groups;
+};
+
+struct header {
+  uint32_t length;
+  uint16_t type, flags;
+  uint32_t sequence, sender;
+};
+
+struct socket_id {
+  uint16_t local_port, remote_port; /* big-endian, as are the addresses */
+  uint32_t local[4], remote[4];
+  uint32_t interface, cookie[2];
+};
+
+struct question {
+  struct header header;
+  uint8_t family, protocol, extensions, padding;
+  uint32_t states;
+  struct socket_id id;
+};
+
+struct answer {
+  uint8_t family, state, timer, retransmits;
+  struct socket_id id;
+  uint32_t expires, receive_queue, send_queue, uid, inode;
+};
+
+struct attribute {
+  uint16_t length, type;
+};
+
+_Static_assert(sizeof(struct question) == 72 && sizeof(struct answer) == 72, "as the kernel has them");
+
+/* MAX_CLOSED are listed in one answer: a flood would never end it. */
+enum { MAX_LINE_BYTES = 128, MAX_CLOSED = 1024 };
+
+static struct {
   size_t used;
-  char text[(MAX_ANSWERS + 1) * MAX_LINE_BYTES];
-};
+  char bytes[16384];
+} text;
 
-static size_t aligned(size_t length) { return (length + 3) & ~(size_t)3; }
+static void flush(void) {
+  const char *at = text.bytes;
+  for (ssize_t written; text.used > 0; at += written, text.used -= (size_t)written)
+    if ((written = write(STDOUT_FILENO, at, text.used)) == -1) _exit(0);
+}
 
-static bool is_wanted(const struct look *look, uint16_t port) {
-  for (size_t i = 0; i < look->port_count; i++)
-    if (look->ports[i] == port) return true;
+static void add(char byte) { text.bytes[text.used++] = byte; }
+
+static void add_number(char before, uint64_t number, unsigned base) {
+  char digits[20];
+  size_t count = 0;
+  add(before);
+  do digits[count++] = "0123456789abcdef"[number % base];
+  while ((number /= base) > 0);
+  while (count > 0) add(digits[--count]);
+}
+
+/* An IPv4 address that is mapped into IPv6 is written as IPv4. */
+static void add_address(const struct answer *answer) {
+  static const unsigned char mapped[12] = {[10] = 0xff, 0xff};
+  const unsigned char *bytes = (const unsigned char *)answer->id.remote;
+  bool is_mapped = answer->family == AF_INET6 && memcmp(bytes, mapped, sizeof mapped) == 0;
+  bool is_v4 = answer->family == AF_INET || is_mapped;
+  if (is_mapped) bytes += sizeof mapped;
+  for (int i = 0; i < 4 && is_v4; i++) add_number(i == 0 ? ' ' : '.', bytes[i], 10);
+  for (int i = 0; i < 16 && !is_v4; i += 2) add_number(i == 0 ? ' ' : ':', (unsigned)bytes[i] << 8 | bytes[i + 1], 16);
+}
+
+static void add_connection(char sign, const struct answer *answer) {
+  if (sizeof text.bytes - text.used < MAX_LINE_BYTES) flush();
+  add_number(sign, (uint64_t)answer->id.cookie[1] << 32 | answer->id.cookie[0], 16);
+  add_address(answer);
+  add_number(' ', ntohs(answer->id.local_port), 10);
+  add_number(' ', ntohs(answer->id.remote_port), 10);
+}
+
+/* The ports that were listened on at any time: an accepted connection has one of them on this side. */
+static bool listened[UINT16_MAX + 1];
+
+static bool was_accepted(const struct answer *answer) {
+  return answer->id.remote_port != 0 && listened[ntohs(answer->id.local_port)];
+}
+
+/* Finds the age among the attributes. TIME_WAIT, which the kernel also lists as FIN_WAIT2, has none. */
+static bool find_age(const unsigned char *attributes, size_t length, uint32_t *age_ms) {
+  struct attribute attribute;
+  for (size_t at = 0; at + sizeof attribute <= length; at += (attribute.length + 3u) & ~3u) {
+    memcpy(&attribute, attributes + at, sizeof attribute);
+    if (attribute.length < sizeof attribute || attribute.length > length - at) return false;
+    if (attribute.type != INET_DIAG_INFO_) continue;
+    if (attribute.length < sizeof attribute + LAST_DATA_RECV_OFFSET + sizeof *age_ms) return false;
+    memcpy(age_ms, attributes + at + sizeof attribute + LAST_DATA_RECV_OFFSET, sizeof *age_ms);
+    return true;
+  }
   return false;
 }
 
-static void add_number(struct look *look, uint32_t number, char before) {
-  char digits[10];
-  size_t count = 0;
-  do digits[count++] = (char)('0' + number % 10);
-  while ((number /= 10) > 0);
-  look->text[look->used++] = before;
-  while (count > 0) look->text[look->used++] = digits[--count];
-}
-
-static void tell(struct look *look, const struct answer *answer, uint32_t age_ms) {
-  const unsigned char *bytes = (const unsigned char *)answer->id.remote;
-  for (int i = 0; i < (answer->family == AF_INET ? 4 : 16); i++) {
-    look->text[look->used++] = "0123456789abcdef"[bytes[i] >> 4];
-    look->text[look->used++] = "0123456789abcdef"[bytes[i] & 15];
-  }
-  add_number(look, ntohs(answer->id.remote_port), ' ');
-  add_number(look, ntohs(answer->id.local_port), ' ');
-  add_number(look, age_ms, ' ');
-  look->text[look->used++] = '\n';
-}
-
-static bool write_all(const char *text, size_t length) {
-  for (ssize_t written; length > 0; text += written, length -= (size_t)written)
-    if ((written = write(STDOUT_FILENO, text, length)) == -1) return false;
-  return true;
-}
-
-/* The decimal number in the next line of the input; -1 at its end. */
-static int64_t read_number(void) {
-  int64_t number = 0;
-  for (char next; read(STDIN_FILENO, &next, 1) == 1;) {
-    if (next == '\n') return number;
-    if (next >= '0' && next <= '9' && number < UINT32_MAX / 10) number = number * 10 + next - '0';
-  }
-  return -1;
-}
-
-static uint16_t port_in(const char *word) {
-  unsigned port = 0;
-  for (; *word >= '0' && *word <= '9' && port < 6554; word++) port = port * 10 + (unsigned)(*word - '0');
-  return htons((uint16_t)port);
-}
-
-static void take(struct look *look, const unsigned char *message, size_t length) {
+static void take_open(const unsigned char *message, size_t length, uint32_t window_ms) {
   struct answer answer;
+  uint32_t age_ms;
   if (length < sizeof answer) return;
   memcpy(&answer, message, sizeof answer);
-  if (!is_wanted(look, answer.id.local_port)) return;
-  look->established++;
-  for (size_t at = sizeof answer; at + sizeof(struct attribute) <= length;) {
-    struct attribute attribute;
-    memcpy(&attribute, message + at, sizeof attribute);
-    if (attribute.length < sizeof attribute || attribute.length > length - at) return;
-    if (attribute.type == INET_DIAG_INFO_ && attribute.length >= sizeof attribute + LAST_DATA_RECV_OFFSET + 4) {
-      uint32_t age_ms;
-      memcpy(&age_ms, message + at + sizeof attribute + LAST_DATA_RECV_OFFSET, sizeof age_ms);
-      if (age_ms <= look->window_ms && look->answered < MAX_ANSWERS) {
-        look->answered++;
-        tell(look, &answer, age_ms);
-      }
-    }
-    at += aligned(attribute.length);
-  }
+  if (answer.state == TCP_LISTEN_) listened[ntohs(answer.id.local_port)] = true;
+  bool has_age = find_age(message + sizeof answer, length - sizeof answer, &age_ms);
+  if (!has_age || age_ms > window_ms || !was_accepted(&answer)) return;
+  add_connection('+', &answer);
+  add_number(' ', answer.state, 10);
+  add_number(' ', age_ms, 10);
+  add('\n');
 }
 
 /* Returns 0 at the end of the dump, -1 when more follows, or an errno. */
-static int take_all(struct look *look, const unsigned char *messages, size_t length) {
-  for (size_t at = 0; at + sizeof(struct header) <= length;) {
-    struct header header;
+static int take_messages(const unsigned char *messages, size_t length, uint32_t window_ms) {
+  struct header header;
+  for (size_t at = 0; at + sizeof header <= length; at += (header.length + 3u) & ~3u) {
     memcpy(&header, messages + at, sizeof header);
     if (header.length < sizeof header || header.length > length - at) return EBADMSG;
     const unsigned char *message = messages + at + sizeof header;
     if (header.type == NLMSG_DONE_) return 0;
-    if (header.type == NLMSG_ERROR_) {
-      int code = 0;
-      if (header.length >= sizeof header + sizeof code) memcpy(&code, message, sizeof code);
-      return code < 0 ? -code : EPROTO;
-    }
-    if (header.type == SOCK_DIAG_BY_FAMILY_) take(look, message, header.length - sizeof header);
-    at += aligned(header.length);
+    int code = 0;
+    if (header.length >= sizeof header + sizeof code) memcpy(&code, message, sizeof code);
+    if (header.type == NLMSG_ERROR_) return code < 0 ? -code : EPROTO;
+    if (header.type == SOCK_DIAG_BY_FAMILY_) take_open(message, header.length - sizeof header, window_ms);
   }
   return -1;
 }
 
-static int look_at(int netlink, struct look *look, uint8_t family) {
+/* Returns 0 or an errno. The kernel lists listening sockets first. */
+static int list_open(int netlink, uint8_t family, uint32_t window_ms) {
   static unsigned char buffer[32768];
   struct question question = {
       .header = {.length = sizeof question, .type = SOCK_DIAG_BY_FAMILY_, .flags = NLM_F_REQUEST_DUMP},
       .family = family,
       .protocol = IPPROTO_TCP,
       .extensions = 1 << (INET_DIAG_INFO_ - 1),
-      .states = 1u << TCP_ESTABLISHED_,
+      .states = STATES,
   };
   if (send(netlink, &question, sizeof question, 0) == -1) return errno;
   for (;;) {
     ssize_t length = recv(netlink, buffer, sizeof buffer, 0);
     if (length == -1 && errno == EINTR) continue;
     if (length <= 0) return length == 0 ? EPROTO : errno;
-    int end = take_all(look, buffer, (size_t)length);
+    int end = take_messages(buffer, (size_t)length, window_ms);
     if (end != -1) return end;
   }
 }
 
-_Noreturn void tell_sockets(int argc, char *const argv[]) {
-  static struct look look;
-  int netlink = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG_);
-  int code = netlink == -1 ? errno : 0;
-  for (int i = 1; i < argc && look.port_count < MAX_PORTS; i++) look.ports[look.port_count++] = port_in(argv[i]);
-  for (int64_t window; (window = read_number()) >= 0;) {
-    look.window_ms = (uint32_t)window;
-    look.established = look.answered = 0;
-    look.used = 0;
-    if (netlink != -1) code = look_at(netlink, &look, AF_INET);
-    if (code == 0) code = look_at(netlink, &look, AF_INET6);
-    if (code == ENOENT) code = 0; /* a kernel without IPv6 */
-    look.text[look.used++] = code == 0 ? '.' : '!';
-    add_number(&look, code == 0 ? look.established : (uint32_t)code, ' ');
-    look.text[look.used++] = '\n';
-    if (!write_all(look.text, look.used)) break;
+/* Each report is a message of its own. Returns false when the kernel has dropped some, or more are there. */
+static bool list_closed(int netlink) {
+  static unsigned char buffer[8192];
+  struct header header;
+  struct answer closed;
+  bool is_whole = true;
+  for (int count = 0; count < MAX_CLOSED; count++) {
+    ssize_t length = recv(netlink, buffer, sizeof buffer, MSG_DONTWAIT);
+    if (length == -1 && errno == ENOBUFS) is_whole = false;
+    else if (length == 0 || (length == -1 && errno != EINTR)) return is_whole;
+    if (length < (ssize_t)(sizeof header + sizeof closed)) continue;
+    memcpy(&header, buffer, sizeof header);
+    memcpy(&closed, buffer + sizeof header, sizeof closed);
+    if (header.type != SOCK_DIAG_BY_FAMILY_ || !was_accepted(&closed)) continue;
+    add_connection('-', &closed);
+    add('\n');
   }
+  return false;
+}
+
+/* Returns the descriptor, or a negated errno. */
+static int open_netlink(uint32_t groups) {
+  struct address address = {.family = AF_NETLINK, .groups = groups};
+  int netlink = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG_);
+  if (netlink == -1) return -errno;
+  return bind(netlink, (struct sockaddr *)&address, sizeof address) == 0 ? netlink : -errno;
+}
+
+/* Returns the decimal number in the next line of the input, at most UINT32_MAX, or -1 at the end of the input. */
+static int64_t read_number(void) {
+  int64_t number = 0;
+  for (char next; read(STDIN_FILENO, &next, 1) == 1;) {
+    if (next == '\n') return number;
+    if (next >= '0' && next <= '9') number = number * 10 + next - '0';
+    if (number > UINT32_MAX) number = UINT32_MAX;
+  }
+  return -1;
+}
+
+_Noreturn void tell_sockets(void) {
+  int dump = open_netlink(0), group = open_netlink(TCP_DESTROY_GROUPS);
+  int code = dump < 0 ? -dump : group < 0 ? -group : 0;
+  for (int64_t window; (window = read_number()) >= 0 && code == 0;) {
+    if (window > 0) code = list_open(dump, AF_INET, (uint32_t)window);
+    int code_v6 = window > 0 && code == 0 ? list_open(dump, AF_INET6, (uint32_t)window) : code;
+    if (code_v6 != ENOENT) code = code_v6; /* a kernel without IPv6 answers so */
+    if (code == 0) add(list_closed(group) ? '.' : '!'), add('\n'), flush();
+  }
+  if (code != 0) add('!'), add_number(' ', (uint64_t)code, 10), add('\n'), flush();
   _exit(0);
 }

@@ -45,7 +45,7 @@ export function sources(program: 'init' | 'fuzz'): string[] {
 const FILES = {
   init: (
     'init entry reap supervisor deferred sleep directory watchdog ignore commit connection alone signals grace reflex prepared-end strays children ' +
-    'terminal helpers program processes queue liveness system oom start dropin node exec refuse frame encode ../informants/sockets ../informants/departures'
+    'terminal helpers program processes queue liveness system oom start dropin node exec refuse frame encode ../informants/sockets'
   )
     .split(' ')
     .map(withC),

@@ -51,7 +51,7 @@ static void do_without(struct init *init) {
   struct children *children = &init->children;
   init->alone = true;
   if (init->queue.events[0].kind == EV_SPAWN_FAILED) {
-    say("sexton: cannot start ", init->in.argv[read_plain_form(&init->in).command],
+    say("sexton: cannot start ", init->in.argv[init->in.form.command],
         children->last_status == 127 ? ": not found; check the spelling and the PATH\n"
                                      : ": it cannot be executed; check its mode and its format\n");
     if (init->in.drop_in.as == AS_DUMB_INIT) children->last_status = 2;

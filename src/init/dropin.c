@@ -2,7 +2,7 @@
  * The command lines of the programs for which init stands in when it is started under their name: tini, dumb-init and
  * kubexit. What is read here is only what must not wait for the supervisor: whether and where there is a command, and
  * as what each signal is passed on to it. The supervisor reads the same line again by the same rules,
- * `src/cli/dropin/dropin.ts`.
+ * `src/config/dropin/dropin.ts`.
  */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -23,12 +23,6 @@ static enum called_as name_called(const char *name) {
   return strcmp(name, "kubexit") == 0 ? AS_KUBEXIT : AS_SEXTON;
 }
 
-static const char *value_of(char *const *env, const char *variable) {
-  for (; *env; env++)
-    if (starts_with(*env, variable)) return *env + strlen(variable);
-  return NULL;
-}
-
 /* How far the words are read, and the value of the option that was read last. */
 struct options {
   char *const *argv;
@@ -44,10 +38,7 @@ static int with_value(struct options *o, int letter, bool takes, const char *joi
   return o->value ? letter : WRONG;
 }
 
-/*
- * A long option of dumb-init's as the letter of its short twin. As for getopt_long(3) the beginning of its name will
- * do.
- */
+/* A long option of dumb-init, or the beginning of its name, as the letter of its short twin: getopt_long(3). */
 static int next_long(struct options *o, const char *text) {
   static const char *const names[] = {"help", "verbose", "version", "single-child", "rewrite"};
   const char *end = strchrnul(text, '=');
@@ -101,12 +92,11 @@ static bool is_exit_code(const char *text) {
 }
 
 static bool is_signal_name(const char *text) {
-  static const char names[] =
-      " SIGHUP SIGINT SIGQUIT SIGILL SIGTRAP SIGABRT SIGBUS SIGFPE SIGKILL SIGUSR1 SIGSEGV SIGUSR2 SIGPIPE SIGALRM"
+  return is_among(
+      text,
+      "SIGHUP SIGINT SIGQUIT SIGILL SIGTRAP SIGABRT SIGBUS SIGFPE SIGKILL SIGUSR1 SIGSEGV SIGUSR2 SIGPIPE SIGALRM"
       " SIGTERM SIGCHLD SIGCONT SIGSTOP SIGTSTP SIGTTIN SIGTTOU SIGURG SIGXCPU SIGXFSZ SIGVTALRM SIGPROF SIGWINCH"
-      " SIGSYS ";
-  const char *found = find_text(names, text);
-  return starts_with(text, "SIG") && !strchr(text, ' ') && found && found[strlen(text)] == ' ';
+      " SIGSYS");
 }
 
 /* Takes `15:3`; what follows is not looked at, as dumb-init does. */
@@ -162,10 +152,7 @@ static bool read_dumb_init(struct drop_in *line, struct options *o, char *const 
     } else if (letter == 'v') line->unattended = false;
     else return false;
   }
-  /*
-   * In a session of its own no shell would continue what these have stopped, and it may not ignore them: they go on
-   * as STOP.
-   */
+  /* In a session of its own no shell continues what these stop, and it may not ignore them: they go on as STOP. */
   for (int i = 0; i < 3 && !line->first_only; i++)
     if (!rewritten[from_terminal[i]]) line->forward[from_terminal[i]] = SIGSTOP;
   return true;

@@ -8,7 +8,7 @@
  * For so long a supervisor may come back before a stop goes on without it: since the last sound one was heard, and since
  * the last one of any kind.
  */
-enum { PATIENCE_MS = 5000, GAP_MS = 500 };
+enum { PATIENCE_MS = 5000, GAP_MS = 500, BEHIND_MS = 1000 };
 
 bool is_stop(const struct fallback *fallback, int number) { return fallback->stops >> (number - 1) & 1; }
 
@@ -40,7 +40,11 @@ int64_t request_ends_at(const struct init *init) {
   return stop ? after(stop->at, fallback->grace_ms) : NEVER;
 }
 
-static int64_t stop_ends_at(const struct init *init) { return earlier(init->grace.kill_at, request_ends_at(init)); }
+static int64_t stop_ends_at(const struct init *init) {
+  const struct grace *grace = &init->grace;
+  int64_t ends_at = grace->stopped == init->children.last_id ? grace->ends_at : NEVER;
+  return earlier(ends_at, earlier(grace->kill_at, request_ends_at(init)));
+}
 
 /* Close to the KILL, half of what is left is for the command. */
 static int64_t patience_ends_at(const struct init *init, int64_t since, int64_t most_ms) {
@@ -75,6 +79,8 @@ int64_t shorten_grace(int64_t grace_ms) {
 
 void send_stop(struct init *init, const struct child *child, int number, bool by_mains) {
   init->grace.stopped = child->id;
+  /* No request has begun a grace period. A supervisor that comes KILLs a little earlier. */
+  init->grace.ends_at = by_mains ? after(now_ms() + BEHIND_MS, init->forwarding.fallback.grace_ms) : NEVER;
   signal_child(&init->children, child, number);
   /* The exact time: never before that of a tombstone whose end it follows, which is the beginning of its millisecond. */
   struct event event = {.kind = EV_STOP_SENT, .id = child->id, .value = number, .wall = wall_ns(), .flag = by_mains};

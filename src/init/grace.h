@@ -28,6 +28,7 @@ struct fallback {
 struct grace {
   int64_t kill_at;  /* of an acknowledged stop; a request that is not acknowledged may make it earlier */
   int64_t leave_at; /* when the platform ends the container of an acknowledged stop; NEVER: it does not */
+  int64_t ends_at;  /* of the stop of `stopped` where its mains are the reason; NEVER: there is no such end */
   uint64_t stopped; /* the last child that init has stopped by itself */
   uint64_t overdue; /* the last child that init has KILLed because its grace period was over */
 };

@@ -201,9 +201,9 @@ static void leave_directory(struct inherited *in) {
 
 static void start_at_once(struct init *init) {
   const struct drop_in *drop_in = &init->in.drop_in;
-  struct plain_form form = read_plain_form(&init->in);
+  struct plain_form form = init->in.form = read_plain_form(&init->in);
   bool starts = form.command != 0 && (drop_in->plain || !stop_is_pending());
-  if (starts && form.unattended) defer_supervisor(init);
+  if (starts && form.why[0][0] == 0) defer_supervisor(init);
   if (!init->supervisor.is_deferred) require_node(init);
   if (!starts) return;
   if (drop_in->plain && init->node.anywhere) leave_directory(&init->in);
@@ -232,7 +232,7 @@ static void set_up(struct init *init) {
   struct storage *storage = &init->storage;
   init->supervisor.watch = (struct watch){.due = NEVER, .looked_at = NEVER, .abandon_at = NEVER};
   init->children.check_at = init->helpers.check_at = init->strays.sweep_at = NEVER;
-  init->grace.kill_at = init->grace.leave_at = init->liveness.accept_at = NEVER;
+  init->grace.kill_at = init->grace.leave_at = init->grace.ends_at = init->liveness.accept_at = NEVER;
   init->connection.fd = init->liveness.listener = init->children.last_status = -1;
   init->directory.fd = init->directory.inotify = init->sleep.shown = -1;
   init->supervisor.oom_kills = -1;
@@ -254,8 +254,9 @@ static void set_up(struct init *init) {
 }
 
 int main(int argc, char **argv, char **env) {
-  if (argc > 0 && strcmp(argv[0], "sexton-sockets") == 0) tell_sockets(argc, argv);
-  if (argc > 0 && strcmp(argv[0], "sexton-departures") == 0) tell_departures();
+  if (argc > 0 && strcmp(argv[0], "sexton-sockets") == 0) tell_sockets();
+  if (argc > 0 && strcmp(argv[0], "sexton-plain") == 0)
+    tell_why_supervised(&(struct inherited){.argc = argc, .argv = argv, .env = env});
   static struct init instance; /* all zero, so that it takes no room in the file */
   struct init *init = &instance;
 #ifndef SEXTON_ENTRY

@@ -11,25 +11,27 @@
 
 #include "system.h"
 
-static bool has_value(char *const *env, const char *variable) {
+const char *value_of(char *const *env, const char *variable) {
   for (; *env; env++)
-    if (starts_with(*env, variable) && (*env)[strlen(variable)] != 0) return true;
+    if (starts_with(*env, variable)) return *env + strlen(variable);
+  return NULL;
+}
+
+bool is_among(const char *text, const char *words) {
+  for (; *(words += strspn(words, " ")); words += strcspn(words, " "))
+    if (starts_with(words, text) && strcspn(words, " ") == strlen(text)) return true;
   return false;
 }
 
-bool asks_for_information(const char *word) {
-  static const char *const words[] = {"--help", "-h", "--version", "-V"};
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (strcmp(word, words[i]) == 0) return true;
-  return false;
-}
+bool asks_for_information(const char *word) { return is_among(word, "--help -h --version -V"); }
 
 bool wants_foreground(const struct inherited *in) {
   int first = 1;
   if (in->drop_in.as != AS_SEXTON) return in->drop_in.command == 0;
   if (in->argc > 1 && strcmp(in->argv[1], "run") == 0) first = 2;
   /* Nothing but `run`: help, unless a configuration file may name the command. */
-  if (first >= in->argc) return !has_value(in->env, "SEXTON_CONFIG=");
+  const char *config = value_of(in->env, "SEXTON_CONFIG=");
+  if (first >= in->argc) return !config || *config == 0;
   const char *word = in->argv[first];
   return (first == 1 && word[0] != '-') || asks_for_information(word);
 }
@@ -37,28 +39,19 @@ bool wants_foreground(const struct inherited *in) {
 static bool all_of(const char *text, const char *set) { return text[strspn(text, set)] == 0; }
 
 static bool is_name(const char *text) {
-  static const char inner[] = "-abcdefghijklmnopqrstuvwxyz0123456789";
   size_t length = strlen(text);
-  return length > 0 && length <= 63 && all_of(text, inner) && text[0] != '-' && text[length - 1] != '-';
-}
-
-static bool is_main(const char *text) { return strcmp(text, "main") == 0; }
-
-static bool is_policy(const char *text) {
-  return strcmp(text, "Never") == 0 || strcmp(text, "OnFailure") == 0 || strcmp(text, "Always") == 0;
+  return length > 0 && length <= 63 && all_of(text, "-abcdefghijklmnopqrstuvwxyz0123456789") && text[0] != '-' && text[length - 1] != '-';
 }
 
 static bool is_duration(const char *text) {
   size_t digits = strspn(text, "0123456789");
-  const char *unit = text + digits;
-  if (strcmp(unit, "m") == 0) return digits >= 1 && digits <= 4; /* the longest duration is 2^31 - 1 ms */
-  return digits >= 1 && digits <= 6 && (strcmp(unit, "ms") == 0 || strcmp(unit, "s") == 0);
+  if (strcmp(text + digits, "m") == 0) return digits >= 1 && digits <= 4; /* the longest duration is 2^31 - 1 ms */
+  return digits >= 1 && digits <= 6 && is_among(text + digits, "ms s");
 }
 
 /* A duration of more than 0. */
 static bool is_grace(const char *text) {
-  char first = text[strspn(text, "0")];
-  return is_duration(text) && first >= '1' && first <= '9';
+  return is_duration(text) && strchr("123456789", text[strspn(text, "0")]);
 }
 
 /* Short enough for a liveness socket of the longest name in it: 107 bytes less "/.", 63 of name and ".sock". */
@@ -73,37 +66,37 @@ static bool is_session(const char *text) {
   return length > 0 && length <= 64 && all_of(text, set) && text[0] != '-';
 }
 
-bool logs_little(const char *level) { return strcmp(level, "warn") == 0 || strcmp(level, "error") == 0; }
+bool logs_little(const char *level) { return is_among(level, "warn error"); }
 
-static bool is_level(const char *text) {
-  return strcmp(text, "debug") == 0 || strcmp(text, "info") == 0 || logs_little(text);
-}
-
-static bool is_format(const char *text) { return strcmp(text, "json") == 0 || strcmp(text, "text") == 0; }
-
-static bool is_quiet_time(const char *text) { return strcmp(text, "never") == 0 || is_grace(text); }
+static bool is_quiet_time(const char *text) { return is_among(text, "never") || is_grace(text); }
 
 enum { GRACE_FLAG = 3, DRAIN_FLAG, GRAVEYARD_FLAG, SESSION_FLAG, LEVEL_FLAG, FORMAT_FLAG, SLEEP_FLAG, SIMPLE_FLAGS };
 
 static const struct {
   const char *flag;
-  bool (*accepts)(const char *);
+  bool (*is_simple)(const char *);
+  const char *values; /* in place of is_simple */
 } simple_flags[SIMPLE_FLAGS] = {
-    {"--name", is_name},
-    {"--role", is_main},
-    {"--restart-policy", is_policy},
-    [GRACE_FLAG] = {"--grace-period", is_grace},
-    [DRAIN_FLAG] = {"--drain", is_duration},
-    [GRAVEYARD_FLAG] = {"--graveyard", is_directory_name},
-    [SESSION_FLAG] = {"--session", is_session},
-    [LEVEL_FLAG] = {"--log-level", is_level},
-    [FORMAT_FLAG] = {"--log-format", is_format},
-    [SLEEP_FLAG] = {"--sleep-after", is_quiet_time},
+    {"--name", is_name, NULL},
+    {"--role", NULL, "main"},
+    {"--restart-policy", NULL, "Never OnFailure Always"},
+    [GRACE_FLAG] = {"--grace-period", is_grace, NULL},
+    [DRAIN_FLAG] = {"--drain", is_duration, NULL},
+    [GRAVEYARD_FLAG] = {"--graveyard", is_directory_name, NULL},
+    [SESSION_FLAG] = {"--session", is_session, NULL},
+    [LEVEL_FLAG] = {"--log-level", NULL, "debug info warn error"},
+    [FORMAT_FLAG] = {"--log-format", NULL, "json text"},
+    [SLEEP_FLAG] = {"--sleep-after", is_quiet_time, NULL},
 };
 
-/* The value of each simple flag, as it was given; NULL: it was not. */
+static bool accepts(size_t flag, const char *value) {
+  const char *values = simple_flags[flag].values;
+  return values ? is_among(value, values) : simple_flags[flag].is_simple(value);
+}
+
+/* The value of each simple flag, and the flag or variable that gives it; NULL: nothing does. */
 struct given {
-  const char *values[SIMPLE_FLAGS];
+  const char *values[SIMPLE_FLAGS], *words[SIMPLE_FLAGS];
 };
 
 /*
@@ -116,8 +109,9 @@ static bool take_simple_flag(const struct inherited *in, int *at, struct given *
     size_t length = strlen(simple_flags[i].flag);
     if (strncmp(word, simple_flags[i].flag, length) != 0 || (word[length] != 0 && word[length] != '=')) continue;
     const char *value = word[length] == '=' ? word + length + 1 : *at + 1 < in->argc ? in->argv[*at + 1] : "";
-    if (given->values[i] || !simple_flags[i].accepts(value)) return false;
+    if ((given->words[i] && given->words[i][0] == '-') || !accepts(i, value)) return false;
     given->values[i] = value;
+    given->words[i] = word;
     *at += word[length] == '=' ? 1 : 2;
     return true;
   }
@@ -126,8 +120,7 @@ static bool take_simple_flag(const struct inherited *in, int *at, struct given *
 
 /* Whether `entry` is the variable of that flag, `SEXTON_LOG_LEVEL=` of `--log-level`; its value then, else NULL. */
 static const char *value_of_twin(const char *entry, const char *flag) {
-  static const char prefix[] = "SEXTON_";
-  const char *at = entry + strlen(prefix);
+  const char *at = entry + strlen("SEXTON_");
   for (flag += 2; *flag; flag++, at++)
     if (*at != (*flag == '-' ? '_' : *flag - 'a' + 'A')) return NULL;
   return *at == '=' ? at + 1 : NULL;
@@ -135,31 +128,32 @@ static const char *value_of_twin(const char *entry, const char *flag) {
 
 /* Takes a variable SEXTON_* that is the twin of a simple flag, with a value as plain; false when it is another. */
 static bool take_simple_variable(const char *entry, struct given *given) {
-  static const char pod_uid[] = "SEXTON_POD_UID=";
-  if (starts_with(entry, pod_uid)) return is_session(entry + strlen(pod_uid));
+  if (starts_with(entry, "SEXTON_POD_UID=")) return is_session(strchr(entry, '=') + 1);
   for (size_t i = 0; i < SIMPLE_FLAGS; i++) {
     const char *value = value_of_twin(entry, simple_flags[i].flag);
     if (!value) continue;
     given->values[i] = value;
-    return simple_flags[i].accepts(value);
+    given->words[i] = entry;
+    return accepts(i, value);
   }
   return false;
 }
 
-static bool environment_decides(char *const *env, struct given *given) {
+/* The first variable that is not simple; NULL: there is none. */
+static const char *take_environment(char *const *env, struct given *given, bool with_kubexit) {
+  static const char sidecar[] = "KRUISE_TERMINATE_SIDECAR_WHEN_JOB_EXIT=";
   for (; *env; env++) {
-    if (starts_with(*env, "KUBEXIT_") || starts_with(*env, "KRUISE_TERMINATE_SIDECAR_WHEN_JOB_EXIT=")) return true;
-    if (starts_with(*env, "SEXTON_") && !take_simple_variable(*env, given)) return true;
+    if (with_kubexit && (starts_with(*env, "KUBEXIT_") || starts_with(*env, sidecar))) return *env;
+    if (starts_with(*env, "SEXTON_") && !take_simple_variable(*env, given)) return *env;
   }
-  return false;
+  return NULL;
 }
 
 bool is_configured(char *const *env) {
-  struct given given = {{NULL}};
-  for (; *env; env++)
-    if (starts_with(*env, "SEXTON_") && !take_simple_variable(*env, &given)) return true;
-  for (size_t i = 0; i < SIMPLE_FLAGS; i++)
-    if (given.values[i] && i < LEVEL_FLAG) return true;
+  struct given given = {{NULL}, {NULL}};
+  if (take_environment(env, &given, false)) return true;
+  for (size_t i = 0; i < LEVEL_FLAG; i++)
+    if (given.values[i]) return true;
   return false;
 }
 
@@ -170,33 +164,44 @@ static int64_t duration_ms(const char *text) {
   return strcmp(text, "ms") == 0 ? number : strcmp(text, "s") == 0 ? number * 1000 : number * 60000;
 }
 
+/* `word` needs a supervisor; a flag stands with its value, which is the next word where it is not joined by `=`. */
+static struct plain_form needs_supervisor(const char *word, const char *value) {
+  return (struct plain_form){.grace_ms = NEVER, .why = {word, strchr(word, '=') || !value ? "" : value}};
+}
+
 struct plain_form read_plain_form(const struct inherited *in) {
-  static const struct plain_form waits = {.grace_ms = NEVER};
-  struct given given = {{NULL}}, variables = {{NULL}};
-  if (in->drop_in.as != AS_SEXTON)
-    return (struct plain_form){.command = in->drop_in.plain ? in->drop_in.command : 0,
-                               .unattended = in->drop_in.unattended,
-                               .grace_ms = NEVER};
+  struct given given = {{NULL}, {NULL}};
+  struct plain_form form = {.grace_ms = NEVER, .why = {in->drop_in.unattended ? "" : "another program's options", ""}};
+  if (in->drop_in.plain) form.command = in->drop_in.command;
+  if (in->drop_in.as != AS_SEXTON) return form;
   int at = in->argc > 1 && strcmp(in->argv[1], "run") == 0 ? 2 : 1;
-  if (environment_decides(in->env, &variables)) return waits;
+  const char *variable = take_environment(in->env, &given, true);
+  if (variable) return needs_supervisor(variable, NULL);
   while (at < in->argc && in->argv[at][0] == '-') {
     if (strcmp(in->argv[at], "--") == 0) {
       at++;
       break;
     }
-    if (!take_simple_flag(in, &at, &given)) return waits;
+    if (!take_simple_flag(in, &at, &given)) return needs_supervisor(in->argv[at], in->argv[at + 1]);
   }
-  if (at >= in->argc || in->argv[at][0] == 0) return waits;
-  for (size_t i = 0; i < SIMPLE_FLAGS; i++)
-    if (!given.values[i]) given.values[i] = variables.values[i];
-  const char *grace = given.values[GRACE_FLAG], *drain = given.values[DRAIN_FLAG];
-  if (grace && drain) return waits;
-  const char *level = given.values[LEVEL_FLAG];
+  if (at >= in->argc || in->argv[at][0] == 0) return needs_supervisor("no command", NULL);
+  const char *grace = given.values[GRACE_FLAG], *drain = given.values[DRAIN_FLAG], *level = given.values[LEVEL_FLAG];
+  if (grace && drain) return needs_supervisor(given.words[DRAIN_FLAG], drain);
+  bool drains = drain && duration_ms(drain) > 0;
+  int flag = drains ? DRAIN_FLAG : given.values[GRAVEYARD_FLAG] ? GRAVEYARD_FLAG : LEVEL_FLAG;
   /* Where this directory is there it is the graveyard. */
   bool is_solo = !given.values[GRAVEYARD_FLAG] && access("/graveyard", F_OK) == -1;
-  bool forwards_first_stop = is_solo && (!drain || duration_ms(drain) == 0);
-  return (struct plain_form){.command = at,
-                             .forwards_first_stop = forwards_first_stop,
-                             .unattended = forwards_first_stop && (!level || logs_little(level)),
-                             .grace_ms = grace ? duration_ms(grace) : NEVER};
+  bool asks = flag != LEVEL_FLAG || (level && !logs_little(level));
+  form = asks ? needs_supervisor(given.words[flag], given.values[flag])
+              : needs_supervisor(is_solo ? "" : "the graveyard /graveyard", NULL);
+  form.command = at;
+  form.forwards_first_stop = is_solo && !drains;
+  if (grace) form.grace_ms = duration_ms(grace);
+  return form;
+}
+
+void tell_why_supervised(const struct inherited *in) {
+  struct plain_form form = read_plain_form(in);
+  for (int i = 0; i < 2; i++) say(form.why[i], "\n", "");
+  _exit(0);
 }

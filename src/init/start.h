@@ -1,7 +1,6 @@
 /*
- * What init decides before anything runs, by looking at its own command line, environment and directory: under which
- * name it was started, whether a subcommand is run in the foreground, whether the application can be started at once,
- * and how Node is to be started.
+ * What init decides before anything runs, from its own command line, environment and directory: its name, whether a
+ * subcommand runs in the foreground, whether the application can start at once, and how Node starts.
  */
 #ifndef SEXTON_START_H
 #define SEXTON_START_H
@@ -28,6 +27,14 @@ struct drop_in {
   uint8_t forward[MAX_SIGNAL + 1]; /* as what each signal is passed on; 0: not at all */
 };
 
+/* What the form of the command line and of the variables decides, before a supervisor looks at them. */
+struct plain_form {
+  int command;              /* index of the application's first word when it may be started at once; else 0 */
+  bool forwards_first_stop; /* at once: there is neither a drain nor a graveyard, so a stop waits for nothing */
+  int64_t grace_ms;         /* the declared grace period; NEVER: none */
+  const char *why[2];       /* what needs a supervisor, and the value of that flag; else two empty texts */
+};
+
 /* What init was started with. The application gets exactly this environment. */
 struct inherited {
   int argc;
@@ -35,16 +42,7 @@ struct inherited {
   bool ignores_chld; /* and so does the application */
   int directory;     /* the working directory of the application; 0: that of init */
   struct drop_in drop_in;
-};
-
-/*
- * What is decided by the form of the command line and of the variables alone, before a supervisor has looked at them.
- */
-struct plain_form {
-  int command;              /* index of the application's first word when it may be started at once; else 0 */
-  bool forwards_first_stop; /* at once: there is neither a drain nor a graveyard, so a stop waits for nothing */
-  bool unattended;          /* and nothing else is asked for that only a supervisor does */
-  int64_t grace_ms;         /* the declared grace period; NEVER: none */
+  struct plain_form form;
 };
 
 /* How Node is started. Lives in one mapping of its own for as long as init does. */
@@ -57,14 +55,20 @@ struct node_command {
 /* dropin.c */
 struct drop_in read_drop_in(const struct inherited *in);
 
+/* The value of `variable`, which ends with `=`; NULL: it is not set. */
+const char *value_of(char *const *env, const char *variable);
 /* `sexton status`, `sexton --help` and the like: Node replaces init, as there is nothing to supervise. */
 bool wants_foreground(const struct inherited *in);
 bool asks_for_information(const char *word);
+/* Whether `text` is one of `words`, which are separated by spaces. */
+bool is_among(const char *text, const char *words);
 /* Whether a variable SEXTON_* is set other than those that only say how to log and which pod this is. */
 bool is_configured(char *const *env);
 /* Whether only warnings and errors are to be logged. */
 bool logs_little(const char *level);
 struct plain_form read_plain_form(const struct inherited *in);
+/* By the name `sexton-plain`: prints what needs a supervisor for this command line, as `sexton explain` asks. */
+_Noreturn void tell_why_supervised(const struct inherited *in);
 /* Finds Node and the bundle, or fills `lacks`. */
 void find_node(struct node_command *node, const struct inherited *in, bool supervised);
 /*

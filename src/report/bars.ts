@@ -1,10 +1,11 @@
 /**
- * The parts of a chart's row, and what a check predicts in them of a pod's stop.
+ * The parts of a chart: its time axis and what stands in a row. A check predicts a pod's stop in them.
  */
+import { seconds } from '../core/format/evidence.ts';
 
 /**
  * What a member did in a stretch of time. `wake`: it was asked to stop, and its supervisor had to start. `stop`: a stop
- * signal was sent; `kill`: KILL was; `rest`: the same for left-over processes.
+ * signal was sent; `kill`: KILL was; `rest`: the same for leftover processes.
  */
 export type Activity = 'run' | 'wait' | 'wake' | 'hold' | 'drain' | 'linger' | 'pre-stop' | 'stop' | 'kill' | 'rest';
 
@@ -37,8 +38,40 @@ export interface Prediction {
 export interface MemberPrediction {
   readonly minMs: number;
   readonly maxMs: number;
-  /** By whomever. */
+  /** By whatever sender. */
   readonly kill: 'never' | 'maybe' | 'always';
   readonly bars: readonly Bar[];
   readonly marks: readonly Mark[];
+}
+
+export interface Axis {
+  readonly fromMs: number;
+  /** The first stop request: 0 of the scale. */
+  readonly zeroMs: number;
+  readonly untilMs: number;
+}
+
+/** How much of the time after the request is shown before it: enough to see which members were running. */
+const LEAD = 1 / 12;
+
+/** From a little before the first stop request on. */
+export function axisBetween(zeroMs: number, endMs: number): Axis {
+  const untilMs = Math.max(zeroMs + 1, endMs);
+  return { fromMs: zeroMs - (untilMs - zeroMs) * LEAD, zeroMs, untilMs };
+}
+
+/** 0 is the beginning of the axis, 1 its end; what is outside of it lies at its edge. */
+export function shareOf({ fromMs, untilMs }: Axis, atMs: number): number {
+  return (Math.min(Math.max(atMs, fromMs), untilMs) - fromMs) / (untilMs - fromMs);
+}
+
+/** At most `max` + 1 round times, beginning with 0. */
+export function ticksOf({ zeroMs, untilMs }: Axis, max: number): readonly { atMs: number; text: string }[] {
+  const leastMs = (untilMs - zeroMs) / max;
+  const power = 10 ** Math.floor(Math.log10(Math.max(1, leastMs)));
+  const stepMs = [1, 2, 5].map((factor) => factor * power).find((step) => step >= leastMs) ?? 10 * power;
+  return Array.from({ length: Math.floor((untilMs - zeroMs) / stepMs) + 1 }, (_, index) => ({
+    atMs: zeroMs + index * stepMs,
+    text: index === 0 ? '0' : seconds(index * stepMs),
+  }));
 }

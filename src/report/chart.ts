@@ -4,11 +4,11 @@
  *
  * All text is printable: it went through `cleanText`.
  */
-import { type Axis, axisBetween, shareOf } from './axis.ts';
-import type { Bar, Mark, Paint } from './bars.ts';
+import { seconds } from '../core/format/evidence.ts';
+import { type Axis, axisBetween, type Bar, type Mark, type Paint, shareOf } from './bars.ts';
 import { type ComparedMember, comparisonOf, rangeText } from './prediction.ts';
-import { type MemberStop, type PodStop, type Span, stopMsOf } from './stop.ts';
-import { endText, hasFailed, nameOf, seconds } from './words.ts';
+import { lengthOf, type MemberStop, type PodStop, type Span, stopMsOf } from './stop.ts';
+import { endText, hasFailed, nameOf } from './words.ts';
 
 export interface Chart {
   readonly axis: Axis;
@@ -41,57 +41,45 @@ export interface Note {
 
 export function chartOf(pod: PodStop): Chart {
   const { beganMs, endedMs, deadlineMs } = pod;
-  const comparison = comparisonOf(pod);
-  const signalledMs = comparison?.signalledMs ?? beganMs;
-  const expected = comparison?.members.map(({ predicted }) => signalledMs + predicted.maxMs) ?? [];
+  const { signalledMs = beganMs, members = [] } = comparisonOf(pod) ?? {};
+  const expected = members.map(({ predicted }) => signalledMs + predicted.maxMs);
   const near = [...(deadlineMs === undefined ? [] : [deadlineMs]), ...expected].filter(
     (atMs) => atMs - beganMs <= 2 * stopMsOf(pod),
   );
   const axis = axisBetween(beganMs, Math.max(endedMs, ...near));
-  return {
-    axis,
-    rows: pod.members.flatMap((member) => {
-      const compared = comparison?.members.find((one) => one.member === member);
-      const row = rowOf(member, compared, axis);
-      return compared === undefined ? [row] : [row, predictedRow(compared, signalledMs, axis)];
-    }),
-    deadline:
-      deadlineMs === undefined ? undefined : { atMs: deadlineMs, text: `deadline at ${seconds(deadlineMs - beganMs)}` },
-    notes: [],
-  };
+  const rows = pod.members.flatMap((member) => {
+    const compared = members.find((one) => one.member === member);
+    const row = rowOf(member, compared, axis);
+    return compared === undefined ? [row] : [row, predictedRow(compared, signalledMs, axis)];
+  });
+  const text = deadlineMs === undefined ? '' : `deadline at ${seconds(deadlineMs - beganMs)}`;
+  return { axis, rows, deadline: deadlineMs === undefined ? undefined : { atMs: deadlineMs, text }, notes: [] };
 }
 
 function rowOf(member: MemberStop, compared: ComparedMember | undefined, axis: Axis): Row {
+  const isForced = member.forcedBy !== undefined || member.reason === 'lost';
+  const kinds = [...(member.role === 'sidecar' ? ['sidecar'] : []), ...(member.isOfKubelet ? ['by the kubelet'] : [])];
   return {
     name: member.name,
-    kind: [member.role === 'sidecar' ? 'sidecar' : '', member.isOfKubelet ? 'by the kubelet' : '']
-      .filter((part) => part !== '')
-      .join(', '),
+    kind: kinds.join(', '),
     bars: member.spans.filter(({ untilMs }) => untilMs >= axis.fromMs).flatMap(barOf),
     marks: [...signalsOf(member, axis), ...endsOf(member, axis)],
     end: endText(member),
-    isBad:
-      member.forcedBy !== undefined ||
-      member.reason === 'lost' ||
-      hasFailed(member) ||
-      (compared?.differences.length ?? 0) > 0,
+    isBad: isForced || hasFailed(member) || (compared?.differences.length ?? 0) > 0,
     isPrediction: false,
   };
 }
 
 function predictedRow({ predicted }: ComparedMember, signalledMs: number, axis: Axis): Row {
-  const shifted = <One extends { readonly atMs: number }>(one: One): One => ({ ...one, atMs: one.atMs + signalledMs });
-  const bars = predicted.bars.map((bar) => ({
-    ...bar,
-    fromMs: bar.fromMs + signalledMs,
-    untilMs: bar.untilMs + signalledMs,
-  }));
+  const at = (ms: number): number => ms + signalledMs;
+  const bars = predicted.bars.map((bar) => ({ ...bar, fromMs: at(bar.fromMs), untilMs: at(bar.untilMs) }));
+  const marks = predicted.marks.map((mark) => ({ ...mark, atMs: at(mark.atMs) }));
   const kill = { never: '', maybe: ', perhaps KILL', always: ', KILL' }[predicted.kill];
   return {
     name: 'predicted',
     kind: '',
     bars: bars.filter(({ fromMs, untilMs }) => untilMs >= axis.fromMs && fromMs < axis.untilMs),
-    marks: predicted.marks.map(shifted).filter((mark) => isOnAxis(axis, mark)),
+    marks: marks.filter((mark) => isOnAxis(axis, mark)),
     end: `${rangeText(predicted)}${kill}`,
     isBad: false,
     isPrediction: true,
@@ -106,7 +94,7 @@ function barOf(span: Span): readonly Bar[] {
 
 /** `drain 4.2 s`. */
 export function labelOf(span: Span): string {
-  return `${nameOf(span)} ${seconds(span.untilMs - span.fromMs)}`;
+  return `${nameOf(span)} ${seconds(lengthOf(span))}`;
 }
 
 /** The signals that are on the axis, one for each moment. */

@@ -3,12 +3,10 @@
  * Everything is input from elsewhere: what is not of its type is taken for absent.
  */
 
-import type { Connections } from '../core/format/evidence.ts';
-import type { DeathReason } from '../core/format/tombstone.ts';
-import { cleanText } from '../core/format/tombstone.ts';
+import { type Connections, msOf } from '../core/format/evidence.ts';
+import { cleanText, type DeathReason } from '../core/format/tombstone.ts';
 import type { Activity } from './bars.ts';
 import type { Absence, Mark, MemberStop, Span } from './stop.ts';
-import { msOf } from './time.ts';
 import { forcerText } from './words.ts';
 
 /** Where the evidence was found. */
@@ -16,41 +14,35 @@ export interface Origin {
   readonly pod: string;
   readonly workload: string;
   /** What the platform says of the end, for evidence that was written before it: a KILL leaves no time for more. */
-  readonly end?: {
-    readonly diedMs: number | undefined;
-    readonly exitCode: number | undefined;
-    readonly forcedBy: string | undefined;
-  };
+  readonly end?: Pick<MemberStop, 'diedMs' | 'exitCode' | 'forcedBy'>;
 }
 
 /** undefined: it is none. */
 export function stopOfEvidence(value: unknown, { pod, workload, end }: Origin): MemberStop | undefined {
   if (!isRecord(value)) return undefined;
-  const name = textOf(value, 'Name');
-  const written = timeOf(value, 'Died');
-  // Nothing was written after the stop had begun: it was ended from outside.
+  const [name, session, stopReason] = ['Name', 'Session', 'StopReason'].map((key) => textOf(value, key));
+  const [bornMs, requestedMs, writtenMs] = ['Born', 'StopRequested', 'Died'].map((key) => timeOf(value, key));
   const unfinished = textOf(value, 'Unfinished');
-  const isCut = written === undefined && unfinished !== undefined;
+  // Nothing was written after the stop had begun: it was ended from outside.
+  const isCut = writtenMs === undefined && unfinished !== undefined;
   const isRefusal = textOf(value, 'Reason') === 'never-started';
-  const endedMs = written ?? (isCut || isRefusal ? end?.diedMs : undefined);
+  const endedMs = writtenMs ?? (isCut || isRefusal ? end?.diedMs : undefined);
   if (name === undefined || textOf(value, 'Summary') === undefined || endedMs === undefined) return undefined;
-  const requestedMs = timeOf(value, 'StopRequested');
   const times = phaseTimesOf(value.Phases);
   const listed = isCut ? withUnfinished(times, unfinished) : times;
   // The kubelet cuts its times to seconds.
-  const diedMs = isCut ? Math.max(endedMs, (requestedMs ?? 0) + lengthOf(listed)) : endedMs;
+  const diedMs = isCut ? Math.max(endedMs, (requestedMs ?? 0) + sumOf(listed)) : endedMs;
   const graceLeftMs = numberOf(value, 'GraceLeftMs');
-  const bornMs = timeOf(value, 'Born');
-  const session = textOf(value, 'Session');
-  const stopReason = textOf(value, 'StopReason');
-  const spans = [...runOf(bornMs, requestedMs ?? diedMs), ...phasesOf(listed, requestedMs, diedMs, isCut)];
-  const of = pod === '' && session !== undefined ? session : pod;
+  const phases = spansOf(listed, requestedMs, diedMs, isCut);
+  const run: Span = { activity: 'run', fromMs: bornMs ?? Number.NaN, untilMs: requestedMs ?? diedMs };
+  const spans = run.fromMs <= run.untilMs ? [run, ...phases] : phases;
+  const role = textOf(value, 'Role');
   return {
-    pod: of,
-    // Of logs that do not name their pods, all are taken for replicas of one workload.
+    pod: pod === '' ? (session ?? '') : pod,
+    // All pods of logs that do not name their pods are taken for replicas of one workload.
     workload: workload === '' ? pod : workload,
     name,
-    role: roleOf(textOf(value, 'Role')),
+    role: role === 'main' || role === 'sidecar' ? role : undefined,
     spans,
     marks: marksOf(spans, requestedMs, stopReason),
     requestedMs,
@@ -63,15 +55,11 @@ export function stopOfEvidence(value: unknown, { pod, workload, end }: Origin): 
     signal: textOf(value, 'Signal'),
     forcedBy: textOf(value, 'ForcedBy') ?? (isCut ? (end?.forcedBy ?? 'an unknown sender') : undefined),
     restarts: numberOf(value, 'Restarts') ?? 0,
-    ...oomKillsOf(numberOf(value, 'OomKills')),
+    oomKills: numberOf(value, 'OomKills'),
     connections: connectionsOf(value.Connections),
     startAfter: [],
-    ...courseOf(Array.isArray(value.Absences) ? value.Absences.slice(0, MAX_PHASES) : [], value.Hurried, requestedMs),
+    ...courseOf(listIn(value.Absences).slice(0, MAX_PHASES), value.Hurried, requestedMs),
   };
-}
-
-function oomKillsOf(oomKills: number | undefined): Pick<MemberStop, 'oomKills'> {
-  return oomKills === undefined ? {} : { oomKills };
 }
 
 /** What `core/format/course.ts` makes of a history. */
@@ -81,25 +69,20 @@ export function courseOf(
   requestedMs: number | undefined,
 ): Pick<MemberStop, 'absences' | 'hurried'> {
   if (requestedMs === undefined) return {};
-  const told = absences.flatMap((absence): Absence[] => {
-    if (!isRecord(absence)) return [];
-    const [afterMs, ms] = [numberOf(absence, 'AfterMs'), numberOf(absence, 'Ms')];
-    if (afterMs === undefined || ms === undefined || afterMs < 0 || ms < 0) return [];
-    const [signal, by, code] = [textOf(absence, 'Signal'), textOf(absence, 'By'), numberOf(absence, 'ExitCode')];
-    const how =
-      signal === undefined ? `exit ${code ?? 'unknown'}` : by === undefined ? signal : `killed by ${forcerText(by)}`;
-    return [{ fromMs: requestedMs + afterMs, untilMs: requestedMs + afterMs + ms, how }];
+  const told = absences.filter(isRecord).flatMap((absence): Absence[] => {
+    const [afterMs = -1, ms = -1, code] = ['AfterMs', 'Ms', 'ExitCode'].map((key) => numberOf(absence, key));
+    if (afterMs < 0 || ms < 0) return [];
+    const [signal, by] = [textOf(absence, 'Signal'), textOf(absence, 'By')];
+    const how = by === undefined ? signal : signal && `killed by ${forcerText(by)}`;
+    const fromMs = requestedMs + afterMs;
+    return [{ fromMs, untilMs: fromMs + ms, how: how ?? `exit ${code ?? 'unknown'}` }];
   });
-  const signal = isRecord(hurried) ? textOf(hurried, 'Signal')?.replace(/^SIG/, '') : undefined;
-  const afterMs = isRecord(hurried) ? numberOf(hurried, 'AfterMs') : undefined;
+  const signal = textOf(recordOf(hurried), 'Signal')?.replace(/^SIG/, '');
+  const afterMs = numberOf(recordOf(hurried), 'AfterMs');
   return {
-    ...(told.length > 0 && { absences: told }),
-    ...(signal !== undefined && afterMs !== undefined && { hurried: { atMs: requestedMs + afterMs, signal } }),
+    absences: told.length > 0 ? told : undefined,
+    hurried: signal === undefined || afterMs === undefined ? undefined : { atMs: requestedMs + afterMs, signal },
   };
-}
-
-function runOf(bornMs: number | undefined, untilMs: number): readonly Span[] {
-  return bornMs === undefined || bornMs > untilMs ? [] : [{ activity: 'run', fromMs: bornMs, untilMs }];
 }
 
 interface PhaseTime extends Pick<Span, 'activity' | 'signal'> {
@@ -107,14 +90,15 @@ interface PhaseTime extends Pick<Span, 'activity' | 'signal'> {
 }
 
 function phaseTimesOf(phases: unknown): readonly PhaseTime[] {
-  return (Array.isArray(phases) ? phases.slice(-MAX_PHASES) : []).flatMap((phase) => {
-    if (!isRecord(phase)) return [];
-    const ms = numberOf(phase, 'Ms');
-    const name = textOf(phase, 'Phase');
-    const signal = textOf(phase, 'Signal')?.replace(/^SIG/, '');
-    if (ms === undefined || ms < 0 || name === undefined) return [];
-    return [{ activity: activityOf(name, signal), ...(signal !== undefined && { signal }), ms }];
-  });
+  return listIn(phases)
+    .slice(-MAX_PHASES)
+    .filter(isRecord)
+    .flatMap((phase) => {
+      const [ms = -1, name] = [numberOf(phase, 'Ms'), textOf(phase, 'Phase')];
+      const signal = textOf(phase, 'Signal')?.replace(/^SIG/, '');
+      if (ms < 0 || name === undefined) return [];
+      return [{ activity: activityOf(name, signal), ...(signal !== undefined && { signal }), ms }];
+    });
 }
 
 /** The phase that it was in is listed with its signal only, since it had no time yet. */
@@ -123,15 +107,15 @@ function withUnfinished(times: readonly PhaseTime[], unfinished: string): readon
   return isListed ? times : [...times, { activity: activityOf(unfinished, undefined), ms: 0 }];
 }
 
-function lengthOf(times: readonly PhaseTime[]): number {
+function sumOf(times: readonly PhaseTime[]): number {
   return times.reduce((sum, { ms }) => sum + ms, 0);
 }
 
 /**
- * One after the other, backwards from the death: the first ones may be of a life that had failed before the request. Of
- * a stop that was cut the last one has the time that the others leave.
+ * One phase after the other, backwards from the death: the first ones may be of a life that had failed before the
+ * request. The last phase of a stop that was cut has the time that the others leave.
  */
-function phasesOf(
+function spansOf(
   times: readonly PhaseTime[],
   requestedMs: number | undefined,
   diedMs: number,
@@ -139,7 +123,7 @@ function phasesOf(
 ): readonly Span[] {
   if (requestedMs === undefined || requestedMs > diedMs) return [];
   const spans: Span[] = [];
-  const cutMs = isCut ? diedMs - requestedMs - lengthOf(times) : 0;
+  const cutMs = isCut ? diedMs - requestedMs - sumOf(times) : 0;
   let untilMs = diedMs;
   for (const { ms, ...phase } of times.toReversed()) {
     // A signal at the very end takes no time, and is to be seen all the same.
@@ -148,28 +132,16 @@ function phasesOf(
     spans.unshift({ ...phase, fromMs, untilMs });
     untilMs = fromMs;
   }
-  const [first, ...others] = spans;
-  return first === undefined
-    ? [{ activity: 'stop', fromMs: requestedMs, untilMs: diedMs }]
-    : [{ ...first, fromMs: requestedMs }, ...others];
+  const [first = { activity: 'stop', untilMs: diedMs }, ...others] = spans;
+  return [{ ...first, fromMs: requestedMs }, ...others];
 }
 
 /** The signal that asked for the stop, and those that began a phase. */
-function marksOf(
-  spans: readonly Span[],
-  requestedMs: number | undefined,
-  stopReason: string | undefined,
-): readonly Mark[] {
-  const [, asked] = /^signal ([A-Z0-9+-]+)$/.exec(stopReason ?? '') ?? [];
-  const received = asked === undefined || requestedMs === undefined ? [] : [markAt(requestedMs, `received ${asked}`)];
-  return [
-    ...received,
-    ...spans.flatMap(({ signal, fromMs }) => (signal === undefined ? [] : [markAt(fromMs, `sent ${signal}`)])),
-  ];
-}
-
-function markAt(atMs: number, text: string): Mark {
-  return { atMs, text, isSignal: true };
+function marksOf(spans: readonly Span[], requestedMs: number | undefined, stopReason = ''): readonly Mark[] {
+  const markAt = (atMs: number, text: string): Mark => ({ atMs, text, isSignal: true });
+  const [, asked] = /^signal ([A-Z0-9+-]+)$/.exec(stopReason) ?? [];
+  const sent = spans.flatMap(({ signal, fromMs }) => (signal === undefined ? [] : [markAt(fromMs, `sent ${signal}`)]));
+  return asked === undefined || requestedMs === undefined ? sent : [markAt(requestedMs, `received ${asked}`), ...sent];
 }
 
 const MAX_PHASES = 64;
@@ -183,22 +155,15 @@ function activityOf(phase: string, signal: string | undefined): Activity {
 const ACTIVITIES = ['wake', 'hold', 'drain', 'linger', 'pre-stop', 'rest'] as const;
 
 export function connectionsOf(value: unknown): Connections | undefined {
-  if (!isRecord(value)) return undefined;
-  const [fresh, ignored, open] = [numberOf(value, 'New'), numberOf(value, 'Ignored'), numberOf(value, 'Open')];
-  const ended = textOf(value, 'Ended');
-  if (fresh === undefined || ignored === undefined || ended === undefined) return undefined;
-  const LastNewMs = numberOf(value, 'LastNewMs');
-  return {
-    New: fresh,
-    Ignored: ignored,
-    ...(LastNewMs !== undefined && { LastNewMs }),
-    ...(open !== undefined && { Open: open }),
-    Ended: ended,
-  };
+  const seen = recordOf(value);
+  const [New, Ignored, LastNewMs, Open] = ['New', 'Ignored', 'LastNewMs', 'Open'].map((key) => numberOf(seen, key));
+  const Ended = textOf(seen, 'Ended');
+  if (New === undefined || Ignored === undefined || Ended === undefined) return undefined;
+  return { New, Ignored, ...(LastNewMs !== undefined && { LastNewMs }), ...(Open !== undefined && { Open }), Ended };
 }
 
-function roleOf(text: string | undefined): MemberStop['role'] {
-  return text === 'main' || text === 'sidecar' ? text : undefined;
+function listIn(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
 }
 
 function timeOf(value: Record<string, unknown>, key: string): number | undefined {
@@ -223,4 +188,8 @@ const MAX_NUMBER = 2_678_400_000;
 
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function recordOf(value: unknown): Record<string, unknown> {
+  return isRecord(value) ? value : {};
 }

@@ -1,10 +1,11 @@
 /**
  * Many pods' stops as figures by workload.
  */
+import { seconds } from '../core/format/evidence.ts';
 import type { Activity } from './bars.ts';
 import { isAsPredicted } from './prediction.ts';
-import { forcedOf, lateOf, type PodStop, stopMsOf } from './stop.ts';
-import { activityName, seconds } from './words.ts';
+import { forcedOf, lateOf, lengthOf, type PodStop, phasesOf, stopMsOf } from './stop.ts';
+import { activityName } from './words.ts';
 
 export interface Quantiles {
   readonly p50: number;
@@ -15,9 +16,9 @@ export interface Quantiles {
 export interface Workload {
   readonly workload: string;
   readonly pods: number;
-  /** Pods of which a member was ended by KILL. */
+  /** Pods with a member that was ended by KILL. */
   readonly forced: number;
-  /** Pods of which a member was there after the deadline. */
+  /** Pods with a member that was there after the deadline. */
   readonly late: number;
   /** Milliseconds from the first stop request to the end of the pod. */
   readonly stop: Quantiles;
@@ -27,7 +28,7 @@ export interface Workload {
   readonly leastLeftMs: number | undefined;
 }
 
-/** Those that were forced, late or not as predicted before the others, and of these the longest stop first. */
+/** Those that were forced, late or not as predicted before the others; among equals the longest stop first. */
 export function worstFirst(pods: readonly PodStop[]): readonly PodStop[] {
   return pods.toSorted((a, b) => failuresOf(b) - failuresOf(a) || stopMsOf(b) - stopMsOf(a));
 }
@@ -36,50 +37,44 @@ function failuresOf(pod: PodStop): number {
   return forcedOf(pod).length + lateOf(pod).length + (isAsPredicted(pod) ? 0 : 1);
 }
 
+export function isBad(pod: PodStop): boolean {
+  return forcedOf(pod).length + lateOf(pod).length > 0;
+}
+
 /** By the number of pods, the most first. */
 export function fleetOf(pods: readonly PodStop[]): readonly Workload[] {
-  const groups = Map.groupBy(pods, ({ workload }) => workload);
-  return [...groups]
-    .map(([workload, of]) => workloadOf(workload, of))
-    .sort((a, b) => b.pods - a.pods || (a.workload < b.workload ? -1 : 1));
+  const workloads = [...Map.groupBy(pods, ({ workload }) => workload)].map(([name, of]) => workloadOf(name, of));
+  return workloads.sort((a, b) => b.pods - a.pods || (a.workload < b.workload ? -1 : 1));
 }
 
 function workloadOf(workload: string, pods: readonly PodStop[]): Workload {
-  const spent = new Map<Activity, number[]>();
-  const left: number[] = [];
-  for (const { members, endedMs } of pods)
-    for (const { spans, deadlineMs, diedMs } of members) {
-      if (deadlineMs !== undefined) left.push(deadlineMs - (diedMs ?? endedMs));
-      for (const [activity, parts] of Map.groupBy(spans, (span) => span.activity)) {
-        if (activity === 'run' || activity === 'wait') continue;
-        const times = spent.get(activity) ?? [];
-        spent.set(activity, times);
-        times.push(parts.reduce((sum, { fromMs, untilMs }) => sum + untilMs - fromMs, 0));
-      }
-    }
+  const members = pods.flatMap((pod) => pod.members.map((member) => ({ member, endedMs: pod.endedMs })));
+  const left = members.flatMap(({ member: { deadlineMs, diedMs }, endedMs }) =>
+    deadlineMs === undefined ? [] : [deadlineMs - (diedMs ?? endedMs)],
+  );
+  // A phase in several parts counts once.
+  const spent = members.flatMap(({ member }) =>
+    [...Map.groupBy(phasesOf(member), ({ activity }) => activity)].map(([activity, parts]) => ({
+      activity,
+      ms: parts.reduce((sum, part) => sum + lengthOf(part), 0),
+    })),
+  );
+  const activities = [...Map.groupBy(spent, ({ activity }) => activity)];
   return {
     workload,
     pods: pods.length,
     forced: pods.filter((pod) => forcedOf(pod).length > 0).length,
     late: pods.filter((pod) => lateOf(pod).length > 0).length,
     stop: quantilesOf(pods.map(stopMsOf)),
-    activities: Object.fromEntries([...spent].map(([activity, times]) => [activity, quantilesOf(times)])),
+    activities: Object.fromEntries(
+      activities.map(([activity, all]) => [activity, quantilesOf(all.map(({ ms }) => ms))]),
+    ),
     leastLeftMs: left.length === 0 ? undefined : Math.round(left.reduce((least, ms) => Math.min(least, ms))),
   };
 }
 
-/** Of `workloadRows`. */
-export const FLEET_COLUMNS = [
-  'workload',
-  'pods',
-  'forced',
-  'late',
-  'least left',
-  'phase',
-  'p50',
-  'p95',
-  'max',
-] as const;
+/** The heads of the columns of `workloadRows`. */
+export const FLEET_COLUMNS = 'workload,pods,forced,late,least left,phase,p50,p95,max'.split(',');
 
 /** A row for the whole stop, then one for each phase. */
 export function workloadRows({ workload, pods, forced, late, leastLeftMs, stop, activities }: Workload): string[][] {
@@ -94,16 +89,7 @@ export function workloadRows({ workload, pods, forced, late, leastLeftMs, stop, 
 }
 
 /** In the order in which a stop has them. */
-const ACTIVITIES = [
-  'wake',
-  'hold',
-  'drain',
-  'pre-stop',
-  'linger',
-  'stop',
-  'kill',
-  'rest',
-] as const satisfies Activity[];
+const ACTIVITIES: readonly Activity[] = ['wake', 'hold', 'drain', 'pre-stop', 'linger', 'stop', 'kill', 'rest'];
 
 /** Nearest rank: a figure that really occurred, in whole milliseconds. */
 function quantilesOf(values: readonly number[]): Quantiles {

@@ -2,13 +2,14 @@
  * Stops as one HTML page: of one pod its picture, its critical chain and a table; of many their figures first, then the
  * pictures of the worst.
  */
+import { seconds } from '../core/format/evidence.ts';
 import { chartOf, labelOf } from './chart.ts';
-import { FLEET_COLUMNS, fleetOf, workloadRows, worstFirst } from './fleet.ts';
+import { FLEET_COLUMNS, fleetOf, isBad, workloadRows, worstFirst } from './fleet.ts';
 import { chartHtml, pageHtml, prose, sectionsHtml, tableHtml } from './page.ts';
 import { comparisonLines, isAsPredicted } from './prediction.ts';
-import { forcedOf, lateOf, type MemberStop, type PodStop } from './stop.ts';
+import { type MemberStop, type PodStop, phasesOf } from './stop.ts';
 import { titleOf } from './svg.ts';
-import { chainLines, endText, podName, seconds, sentenceOf } from './words.ts';
+import { chainLines, endText, podName, sentenceOf } from './words.ts';
 
 /** Workloads beyond are counted only. */
 const MAX_WORKLOADS = 100;
@@ -16,45 +17,37 @@ const MAX_WORKLOADS = 100;
 export function htmlPage(pods: readonly PodStop[]): string {
   const [only] = pods;
   if (pods.length === 1 && only !== undefined) return pageHtml(titleOf(only), [podHtml(only)]);
-  const sections = sectionsHtml(
-    worstFirst(pods),
-    podName,
-    podHtml,
-    (count) => `${count} more pods are in the table above only.`,
-  );
+  const more = (count: number) => `${count} more pods are in the table above only.`;
+  const sections = sectionsHtml(worstFirst(pods), podName, podHtml, more);
   return pageHtml(`How ${pods.length} pods stopped`, [workloads(pods), ...sections]);
 }
 
 function podHtml(pod: PodStop): string {
-  const isBad = forcedOf(pod).length + lateOf(pod).length > 0;
-  return `<p${isBad ? ' class="bad"' : ''}>${prose(sentenceOf(pod))}</p>
-${comparison(pod)}${chartHtml(chartOf(pod))}
+  const [compared, ...differences] = comparisonLines(pod);
+  const rows = pod.members.map((member) => memberCells(member, pod));
+  return `${paragraph(sentenceOf(pod), isBad(pod))}
+${compared === undefined ? '' : paragraph(compared, !isAsPredicted(pod))}${list('ul', differences)}${chartHtml(chartOf(pod))}
 <h3>Critical chain, from the last end backwards</h3>
-<ol>${chainLines(pod)
-    .map((line) => `<li>${prose(line)}</li>`)
-    .join('')}</ol>
+${list('ol', chainLines(pod))}
 <h3>Members</h3>
-${tableHtml(
-  ['member', 'stop reason', 'phases', 'took', 'end'],
-  pod.members.map((member) => memberCells(member, pod)),
-)}`;
+${tableHtml(['member', 'stop reason', 'phases', 'took', 'end'], rows)}`;
 }
 
-function comparison(pod: PodStop): string {
-  const [head, ...lines] = comparisonLines(pod);
-  if (head === undefined) return '';
-  const list = lines.length === 0 ? '' : `<ul>${lines.map((line) => `<li>${prose(line)}</li>`).join('')}</ul>\n`;
-  return `<p${isAsPredicted(pod) ? '' : ' class="bad"'}>${prose(head)}</p>\n${list}`;
+function paragraph(text: string, isAlarming: boolean): string {
+  return `<p${isAlarming ? ' class="bad"' : ''}>${prose(text)}</p>`;
+}
+
+function list(tag: 'ol' | 'ul', lines: readonly string[]): string {
+  return lines.length === 0 ? '' : `<${tag}>${lines.map((line) => `<li>${prose(line)}</li>`).join('')}</${tag}>`;
 }
 
 function memberCells(member: MemberStop, { endedMs }: PodStop): readonly string[] {
-  const stop = member.spans.filter(({ activity }) => activity !== 'run' && activity !== 'wait');
-  const tookMs = (member.diedMs ?? endedMs) - (member.requestedMs ?? member.diedMs ?? endedMs);
+  const { name, role, stopReason, diedMs = endedMs, requestedMs = diedMs } = member;
   return [
-    `${member.name}${member.role === 'sidecar' ? ' (sidecar)' : ''}`,
-    member.stopReason ?? 'not asked',
-    stop.map(labelOf).join(', ') || '-',
-    seconds(tookMs),
+    `${name}${role === 'sidecar' ? ' (sidecar)' : ''}`,
+    stopReason ?? 'not asked',
+    phasesOf(member).map(labelOf).join(', ') || '-',
+    seconds(diedMs - requestedMs),
     endText(member),
   ];
 }

@@ -1,20 +1,18 @@
 /**
  * Tells what a text is and reads how members stopped from it: a tombstone, pods as `kubectl get -o json|yaml` prints
  * them (their termination messages), or a log whose last line of a member carries the evidence, alone or wrapped as
- * Docker, CRI, Loki and journald do. What is none of these is passed over and counted.
+ * Docker, CRI, Loki and journald do. Everything else is passed over.
  */
 import { parseTombstone } from '../core/format/tombstone-parse.ts';
 import { isRecord, type Origin, stopOfEvidence } from './evidence.ts';
-import { jsonOf, membersOfPod, plain, whyNoStop } from './kubelet.ts';
+import { jsonOf, membersOfPod, plain, whyNoStop, within } from './kubelet.ts';
 import type { MemberStop } from './stop.ts';
 import { stopOfTombstone } from './tombstones.ts';
 
 export interface Read {
   readonly members: readonly MemberStop[];
-  /** Lines, pods or files that had nothing of sexton's. */
-  readonly passedOver: number;
   /** What was found in place of a member's stop. */
-  readonly why?: string;
+  readonly why?: string | undefined;
 }
 
 /** YAML is parsed by a package that only this and configuration files need. */
@@ -26,97 +24,77 @@ export function readText(text: string, nowMs: number, yaml: YamlParser): Read {
   if (isRecord(whole)) {
     // A termination log. A tombstone has no summary.
     const member = stopOfEvidence(whole, NO_ORIGIN);
-    if (member !== undefined) return { members: [member], passedOver: 0 };
+    if (member !== undefined) return { members: [member] };
     if (whole.Version !== undefined && typeof whole.Name === 'string') return readTombstone(whole.Name, text, nowMs);
     const object = kubernetesIn(whole);
     if (object !== undefined) return readObjects(object);
   }
-  if (isManifest(text)) return readManifest(text, yaml);
+  if (MANIFEST.test(text.slice(0, 4096))) {
+    const object = kubernetesIn(yaml(text));
+    return object === undefined ? { members: [], why: 'its YAML is broken' } : readObjects(object);
+  }
   const read = readLines(text);
   return read.members.length > 0 ? read : { why: whyNothing(text, whole), ...read };
 }
+
+const MANIFEST = /^(apiVersion|kind|items):/m;
 
 /** Why a text in which no line has sexton's evidence has nothing to draw. */
 function whyNothing(text: string, whole: unknown): string {
   const begin = text.trimStart();
   if (begin === '') return 'it is empty';
   if (whole !== undefined) return 'its JSON is no pod, no tombstone and no evidence';
-  const first = begin.split('\n', 1)[0] ?? '';
-  return /^[{[]/.test(begin) && jsonOf(first) === undefined
+  return /^[{[]/.test(begin) && jsonOf(begin.split('\n', 1)[0]) === undefined
     ? 'its JSON is broken or cut off'
     : 'no line of it has the evidence that sexton writes at the end';
 }
 
 function readTombstone(name: string, text: string, nowMs: number): Read {
   const parsed = parseTombstone(name, text);
-  const members = parsed.ok ? [stopOfTombstone(parsed.tombstone, '', { ms: nowMs })] : [];
-  return { members, passedOver: 1 - members.length };
-}
-
-function isManifest(text: string): boolean {
-  return /^(apiVersion|kind|items):/m.test(text.slice(0, 4096));
-}
-
-function readManifest(text: string, yaml: YamlParser): Read {
-  const value = yaml(text);
-  const object = isRecord(value) ? kubernetesIn(value) : undefined;
-  return object === undefined ? { members: [], passedOver: 1, why: 'its YAML is broken' } : readObjects(object);
+  return { members: parsed.ok ? [stopOfTombstone(parsed.tombstone, '', { ms: nowMs })] : [] };
 }
 
 /** The object, or that of an event of `kubectl get --watch --output-watch-events`. */
-function kubernetesIn(value: Record<string, unknown>): Record<string, unknown> | undefined {
+function kubernetesIn(value: unknown): Record<string, unknown> | undefined {
+  if (!isRecord(value)) return undefined;
   const object = isRecord(value.object) ? value.object : value;
   return typeof object.kind === 'string' && typeof object.apiVersion === 'string' ? object : undefined;
 }
 
 function readObjects(value: Record<string, unknown>): Read {
   const objects = Array.isArray(value.items) ? value.items : [value];
+  if (objects.length === 0) return { members: [], why: 'a list of no pods' };
   const members = objects.map(membersOfPod);
   const empty = objects.find((_, index) => members[index]?.length === 0);
-  return {
-    members: members.flat(),
-    passedOver: members.filter((of) => of.length === 0).length,
-    ...(empty !== undefined && { why: whyNoStop(empty) }),
-    ...(objects.length === 0 && { why: 'a list of no pods' }),
-  };
+  return { members: members.flat(), ...(empty !== undefined && { why: whyNoStop(empty) }) };
 }
 
 /** The output of `kubectl get --watch`: pods, each in one line or, indented, between two braces. */
 function readLines(text: string): Read {
   const members: MemberStop[] = [];
-  let passedOver = 0;
   let why: string | undefined;
   let document: string[] | undefined;
   for (const line of text.split('\n')) {
-    if (line.trim() === '') continue;
     if (line === '{') document = [];
     document?.push(line);
-    if (document !== undefined && line !== '}') continue;
+    if (line.trim() === '' || (document !== undefined && line !== '}')) continue;
     const read = readLine(document?.join('\n') ?? line);
     document = undefined;
     members.push(...read.members);
-    passedOver += read.passedOver;
     why = read.why ?? why;
   }
-  return { members, passedOver, ...(why !== undefined && { why }) };
+  return { members, ...(why !== undefined && { why }) };
 }
 
 function readLine(line: string): Read {
-  const value = IS_OBJECT.test(line) ? jsonOf(line) : undefined;
-  const object = isRecord(value) ? kubernetesIn(value) : undefined;
+  const object = IS_OBJECT.test(line) ? kubernetesIn(jsonOf(line)) : undefined;
   if (object !== undefined) return readObjects(object);
-  const member = memberOfLine(line);
-  return member === undefined ? { members: [], passedOver: 1 } : { members: [member], passedOver: 0 };
+  // In a fleet's log nearly all lines are of something else, so a quick look comes first.
+  const member = line.includes('Summary') && line.includes('Died') ? unwrap(line, NO_ORIGIN, 0) : undefined;
+  return { members: member === undefined ? [] : [member] };
 }
 
 const IS_OBJECT = /^\{.*"kind": ?"(Pod|PodList|List)"/s;
-
-/** The quick look first: of a fleet's log nearly all lines are of something else. */
-function memberOfLine(line: string): MemberStop | undefined {
-  if (!line.includes('Summary') || !line.includes('Died')) return undefined;
-  return unwrap(line, NO_ORIGIN, 0);
-}
-
 const NO_ORIGIN: Origin = { pod: '', workload: '' };
 /** A wrapped line inside a wrapped line, as a collector makes of what Docker wrote. */
 const MAX_WRAPS = 4;
@@ -132,8 +110,7 @@ function unwrap(text: string, origin: Origin, depth: number): MemberStop | undef
   const here = originOfLine(text.slice(0, start), value, origin);
   const member = stopOfEvidence(value.evidence, here) ?? stopOfEvidence(value, here);
   if (member !== undefined) return member;
-  for (const key of LINE_KEYS) {
-    const inner = Object.hasOwn(value, key) ? value[key] : undefined;
+  for (const inner of LINE_KEYS.map((key) => (Object.hasOwn(value, key) ? value[key] : undefined))) {
     const found = typeof inner === 'string' ? unwrap(inner, here, depth + 1) : undefined;
     if (found !== undefined) return found;
   }
@@ -146,8 +123,7 @@ function originOfLine(prefix: string, value: Record<string, unknown>, origin: Or
   const kubernetes = isRecord(value.kubernetes) ? value.kubernetes : isRecord(value.labels) ? value.labels : {};
   const pod = plain(prefixed) || plain(kubernetes.pod_name) || plain(kubernetes.pod);
   const namespace = plain(kubernetes.namespace_name) || plain(kubernetes.namespace);
-  const within = (of: string) => (namespace === '' ? of : `${namespace}/${of}`);
-  return pod === '' ? origin : { pod: within(pod), workload: within(workloadOfName(pod)) };
+  return pod === '' ? origin : { pod: within(namespace, pod), workload: within(namespace, workloadOfName(pod)) };
 }
 
 /**

@@ -3,31 +3,28 @@
  * sexton's evidence. For a container without one the kubelet's record stands: when it ran, to the second, its exit code
  * and the kubelet's reason. What is not of its type is taken for absent.
  */
+import { msOf } from '../core/format/evidence.ts';
 import { cleanText } from '../core/format/tombstone.ts';
-import { isRecord, type Origin, stopOfEvidence } from './evidence.ts';
-import type { Absence, MemberStop, PlatformRecord, Span } from './stop.ts';
-import { msOf } from './time.ts';
+import { isRecord, type Origin, recordOf, stopOfEvidence } from './evidence.ts';
+import { type Absence, endMsOf, type MemberStop, type PlatformRecord, type Span } from './stop.ts';
 import { endText } from './words.ts';
 
 /** Empty: no container of it has ended, or it is no pod. */
 export function membersOfPod(pod: unknown): readonly MemberStop[] {
   if (!isPod(pod) || !isRecord(pod.metadata) || !isRecord(pod.status)) return [];
-  const platform = platformOf(pod, pod.metadata, pod.status);
+  const platform = platformOf(pod.spec, pod.metadata, pod.status);
   const origin = originOf(pod.metadata);
-  const members = containersOf(pod.spec, pod.status).flatMap(
-    (container) => memberOf(container, origin, platform) ?? [],
-  );
-  const hasStop = members.some(
-    (member) => member.diedMs !== undefined || member.again !== undefined || member.reason === 'lost',
-  );
+  const members = containersOf(pod.spec, pod.status).flatMap((one) => memberOf(one, origin, platform) ?? []);
+  const hasStop = members.some((member) => endMsOf(member) !== undefined || member.reason === 'lost');
   return hasStop || platform.why !== undefined ? members : [];
 }
 
 /** Why this pod, or other object, has no stop to draw. */
 export function whyNoStop(object: unknown): string {
-  const { kind, metadata }: Record<string, unknown> = isRecord(object) ? object : {};
-  const name = isRecord(metadata) ? namedIn(metadata, plain(metadata.name)) : '';
-  const what = `${typeof kind === 'string' ? cleanText(kind, MAX_REASON) : 'object'}${name === '' ? '' : ` ${name}`}`;
+  const { kind, metadata } = recordOf(object);
+  const { namespace, name } = recordOf(metadata);
+  const named = within(plain(namespace), plain(name));
+  const what = `${typeof kind === 'string' ? cleanText(kind, MAX_REASON) : 'object'}${named === '' ? '' : ` ${named}`}`;
   return isPod(object) ? `none of the containers of ${what} has ended` : `${what} is no pod`;
 }
 
@@ -36,126 +33,96 @@ function isPod(value: unknown): value is Record<string, unknown> {
   return isRecord(value) && (value.kind === undefined || value.kind === 'Pod');
 }
 
-interface Container {
+interface Container extends Readonly<Record<'state' | 'lastState', unknown>> {
   readonly name: string;
   readonly isSidecar: boolean;
-  readonly state: unknown;
-  readonly lastState: unknown;
 }
 
 /** An init container that is no sidecar has ended before the pod's stop, and counts only by what sexton says of it. */
 function containersOf(spec: unknown, status: Record<string, unknown>): readonly Container[] {
-  const declared = isRecord(spec) ? recordsIn(spec.initContainers) : [];
+  const declared = recordsIn(recordOf(spec).initContainers);
   const sidecars = new Set(declared.filter(({ restartPolicy }) => restartPolicy === 'Always').map(({ name }) => name));
   const init = recordsIn(status.initContainerStatuses).filter(
-    ({ name, state }) => sidecars.has(name) || endOf(state)?.message !== undefined,
+    ({ name, state }) => sidecars.has(name) || typeof endOf(state)?.message === 'string',
   );
-  return [...init, ...recordsIn(status.containerStatuses)].map(({ name, state, lastState }) => ({
-    name: plain(name),
-    isSidecar: sidecars.has(name),
-    state,
-    lastState,
-  }));
+  return [...init, ...recordsIn(status.containerStatuses)].map(({ name, state, lastState }) => {
+    return { name: plain(name), isSidecar: sidecars.has(name), state, lastState };
+  });
 }
 
 /** How a life of a container ended. */
-interface End {
-  readonly message: string | undefined;
-  readonly startedMs: number | undefined;
-  readonly diedMs: number | undefined;
-  readonly exitCode: number | undefined;
+interface End extends Readonly<Record<'startedMs' | 'diedMs' | 'exitCode', number | undefined>> {
+  readonly message: unknown;
   readonly reason: string;
 }
 
 function endOf(state: unknown): End | undefined {
-  if (!isRecord(state) || !isRecord(state.terminated)) return undefined;
-  const { message, startedAt, finishedAt, exitCode, reason } = state.terminated;
-  // Read from YAML every scalar is a text.
-  const code = typeof exitCode === 'string' && /^\d{1,3}$/.test(exitCode) ? Number(exitCode) : exitCode;
+  const { terminated } = recordOf(state);
+  if (!isRecord(terminated)) return undefined;
+  const { message, startedAt, finishedAt, exitCode, reason } = terminated;
   return {
-    message: typeof message === 'string' ? message : undefined,
+    message,
     startedMs: timeOf(startedAt),
     diedMs: timeOf(finishedAt),
-    exitCode: typeof code === 'number' ? code : undefined,
+    exitCode: countOf(exitCode),
     reason: typeof reason === 'string' ? cleanText(reason, MAX_REASON) : '',
   };
 }
 
 /** undefined: it has not started yet. */
 function memberOf(container: Container, origin: Origin, platform: PlatformRecord): MemberStop | undefined {
-  const [now, before] = [endOf(container.state), endOf(container.lastState)];
-  const runsSinceMs =
-    isRecord(container.state) && isRecord(container.state.running)
-      ? timeOf(container.state.running.startedAt)
-      : undefined;
-  const ends = [now, before].flatMap((end) => (end === undefined ? [] : [lifeOf(end, container, origin, platform)]));
-  const [last, earlier] = ends;
+  const { state, lastState } = container;
+  const runsSinceMs = timeOf(recordOf(recordOf(state).running).startedAt);
+  const [now, before] = [endOf(state), endOf(lastState)];
+  // Without a time of the request, only the current life is known to have ended by what ended the pod.
+  const earlierPlatform = { ...platform, isDisrupted: platform.isDisrupted && platform.askedMs !== undefined };
+  const lives = [
+    ...(now === undefined ? [] : [lifeOf(now, container, origin, platform)]),
+    ...(before === undefined ? [] : [lifeOf(before, container, origin, earlierPlatform)]),
+  ];
+  const [last, earlier] = lives.map((life) => ({ ...life, platform }));
   if (last === undefined)
     return runsSinceMs === undefined ? undefined : aliveSince(runsSinceMs, container, origin, platform);
-  if (now === undefined && runsSinceMs !== undefined) return { ...againFrom(last, runsSinceMs), platform };
+  if (now === undefined && runsSinceMs !== undefined) return againFrom(last, runsSinceMs);
   const absence = earlier && absenceBetween(earlier, last);
-  if (earlier === undefined || absence === undefined) return { ...last, platform };
+  if (earlier === undefined || absence === undefined) return last;
   const { fromMs, untilMs } = absence;
-  return {
-    ...last,
-    platform,
-    spans: [...earlier.spans, { activity: 'wait', fromMs, untilMs }, ...last.spans],
-    absences: [absence, ...(last.absences ?? [])],
-  };
+  const spans: readonly Span[] = [...earlier.spans, { activity: 'wait', fromMs, untilMs }, ...last.spans];
+  return { ...last, spans, absences: [absence, ...(last.absences ?? [])] };
 }
 
 /** Draws the last life as a stop that ends in another start. */
 function againFrom(last: MemberStop, againMs: number): MemberStop {
   const { diedMs = againMs, ...member } = last;
-  return { ...member, diedMs: undefined, again: { endedMs: diedMs, againMs: Math.max(diedMs, againMs) } };
+  return { ...member, again: { endedMs: diedMs, againMs: Math.max(diedMs, againMs) } };
 }
 
 /** undefined: their times contradict each other. */
 function absenceBetween(earlier: MemberStop, { spans: [first] }: MemberStop): Absence | undefined {
   const { diedMs } = earlier;
-  return diedMs === undefined || first === undefined || first.fromMs < diedMs
-    ? undefined
-    : { fromMs: diedMs, untilMs: first.fromMs, how: endText(earlier) };
+  if (diedMs === undefined || first === undefined || first.fromMs < diedMs) return undefined;
+  return { fromMs: diedMs, untilMs: first.fromMs, how: endText(earlier) };
 }
 
-/** By sexton's evidence, or by the kubelet's word alone. */
+/** By sexton's evidence, or by the kubelet's record alone. */
 function lifeOf(end: End, container: Container, origin: Origin, platform: PlatformRecord): MemberStop {
-  const { diedMs, exitCode } = end;
+  const { startedMs, diedMs, exitCode, reason } = end;
   const forcedBy = forcerOf(end, platform);
   const told = stopOfEvidence(jsonOf(end.message), { ...origin, end: { diedMs, exitCode, forcedBy } });
-  return told ?? kubeletLife(end, forcedBy, container, origin, platform);
-}
-
-function kubeletLife(
-  end: End,
-  forcedBy: string | undefined,
-  container: Container,
-  origin: Origin,
-  platform: PlatformRecord,
-): MemberStop {
-  const { startedMs, exitCode, reason } = end;
+  if (told !== undefined) return told;
   const { askedMs, why } = platform;
-  if (end.diedMs === undefined) return { ...blank(container, origin, platform), reason: 'lost' };
-  const { diedMs } = end;
-  // The kubelet cuts its times to whole seconds.
-  const wasAsked = why !== undefined && (askedMs === undefined || diedMs + 1_000 > askedMs);
+  if (diedMs === undefined) return { ...blank(container, origin, platform), reason: 'lost' };
+  const wasAsked = why !== undefined && (askedMs === undefined || diedMs + CUT_MS > askedMs);
   const requestedMs = wasAsked && askedMs !== undefined ? Math.min(askedMs, diedMs) : undefined;
-  const spans: Span[] = [
-    ...(startedMs === undefined || startedMs > (requestedMs ?? diedMs)
-      ? []
-      : [{ activity: 'run' as const, fromMs: startedMs, untilMs: requestedMs ?? diedMs }]),
+  const untilMs = requestedMs ?? diedMs;
+  const hasRun = startedMs !== undefined && startedMs <= untilMs;
+  const spans: readonly Span[] = [
+    ...(hasRun ? [{ activity: 'run' as const, fromMs: startedMs, untilMs }] : []),
     ...(requestedMs === undefined ? [] : [{ activity: 'stop' as const, fromMs: requestedMs, untilMs: diedMs }]),
   ];
-  return {
-    ...blank(container, origin, platform),
-    spans,
-    requestedMs,
-    stopReason: wasAsked ? why : undefined,
-    diedMs,
-    reason: reason === LOST ? 'lost' : undefined,
-    exitCode: reason === LOST ? undefined : exitCode,
-    forcedBy,
-  };
+  const stop = { spans, requestedMs, stopReason: wasAsked ? why : undefined, diedMs, forcedBy };
+  const outcome = reason === LOST ? { reason: 'lost' as const } : { exitCode };
+  return { ...blank(container, origin, platform), ...stop, ...outcome };
 }
 
 /** Its last span goes on. */
@@ -170,68 +137,44 @@ function aliveSince(fromMs: number, container: Container, origin: Origin, platfo
 }
 
 function blank({ name, isSidecar }: Container, { pod, workload }: Origin, platform: PlatformRecord): MemberStop {
-  return {
-    pod,
-    workload,
-    name,
-    role: isSidecar ? 'sidecar' : undefined,
-    spans: [],
-    marks: [],
-    requestedMs: undefined,
-    stopReason: undefined,
-    diedMs: undefined,
-    deadlineMs: undefined,
-    graceMs: undefined,
-    reason: undefined,
-    exitCode: undefined,
-    signal: undefined,
-    forcedBy: undefined,
-    restarts: 0,
-    connections: undefined,
-    startAfter: [],
-    platform,
-    isOfKubelet: true,
-  };
+  const known = { pod, workload, name, role: isSidecar ? ('sidecar' as const) : undefined, platform };
+  return { ...known, spans: [], marks: [], restarts: 0, startAfter: [], isOfKubelet: true };
 }
 
+/** The kubelet cuts its times to whole seconds. */
+const CUT_MS = 1_000;
 /** What the kubelet writes of a container that it finds no more. */
 const LOST = 'ContainerStatusUnknown';
 /** 128 and the number of SIGKILL. */
 const KILLED = 137;
 
-function forcerOf(
-  { reason, exitCode, diedMs = 0 }: End,
-  { why, askedMs, graceMs }: PlatformRecord,
-): string | undefined {
+/** Undefined: it was no KILL. An earlier one than the kubelet's was due has an unknown sender. */
+function forcerOf({ reason, exitCode, diedMs = 0 }: End, platform: PlatformRecord): string | undefined {
   if (reason === 'OOMKilled') return 'OOM killer';
   if (exitCode !== KILLED || reason === LOST) return undefined;
-  const isOver =
-    why !== undefined && askedMs !== undefined && graceMs !== undefined && diedMs + 1_000 > askedMs + graceMs;
-  return isOver ? 'the kubelet' : 'an unknown sender';
+  const { askedMs, graceMs, isDisrupted } = platform;
+  const isDeletion = askedMs !== undefined && graceMs !== undefined;
+  const dueMs = isDeletion ? askedMs + graceMs : isDisrupted ? (askedMs ?? 0) : Number.POSITIVE_INFINITY;
+  return diedMs + CUT_MS > dueMs ? 'the kubelet' : 'an unknown sender';
 }
 
-function platformOf(
-  { spec }: Record<string, unknown>,
-  { deletionTimestamp, deletionGracePeriodSeconds }: Record<string, unknown>,
-  { reason, message, conditions }: Record<string, unknown>,
-): PlatformRecord {
-  const disruption = recordsIn(conditions).find(({ type, status }) => type === 'DisruptionTarget' && isTrue(status));
-  const graceMs = secondsOf(deletionGracePeriodSeconds);
-  const declaredMs = isRecord(spec) ? secondsOf(spec.terminationGracePeriodSeconds) : undefined;
+function platformOf(spec: unknown, metadata: Record<string, unknown>, status: Record<string, unknown>): PlatformRecord {
+  const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
+  const disruption = recordsIn(status.conditions).find((one) => one.type === 'DisruptionTarget' && isTrue(one.status));
+  const givenMs = secondsOf(deletionGracePeriodSeconds);
+  const declaredMs = secondsOf(recordOf(spec).terminationGracePeriodSeconds);
   // The kubelet deletes a pod whose containers have ended once more, without grace: a finalizer shows that.
-  const dueMs = graceMs === 0 ? undefined : timeOf(deletionTimestamp);
+  const dueMs = givenMs === 0 ? undefined : timeOf(deletionTimestamp);
+  const graceMs = dueMs === undefined ? undefined : givenMs;
   const askedMs = dueMs === undefined ? timeOf(disruption?.lastTransitionTime) : dueMs - (graceMs ?? 0);
   const instead = declaredMs === undefined || declaredMs === graceMs ? '' : ` instead of ${declaredMs / 1_000} s`;
-  const causes = [
-    causeOf(reason, message) ?? causeOf(disruption?.reason, undefined),
-    dueMs === undefined ? undefined : `deleted with a grace period of ${(graceMs ?? 0) / 1_000} s${instead}`,
-    dueMs === undefined && deletionTimestamp !== undefined ? 'deleted' : undefined,
-  ].filter((cause) => cause !== undefined);
-  return {
-    ...(causes.length > 0 && { why: causes.join(', ') }),
-    ...(askedMs !== undefined && { askedMs }),
-    ...(dueMs !== undefined && graceMs !== undefined && { graceMs }),
-  };
+  const grace = dueMs === undefined ? '' : ` with a grace period of ${(graceMs ?? 0) / 1_000} s${instead}`;
+  const cause = causeOf(status) ?? causeOf({ reason: disruption?.reason });
+  const why = [
+    ...(cause === undefined ? [] : [cause]),
+    ...(deletionTimestamp === undefined ? [] : [`deleted${grace}`]),
+  ].join(', ');
+  return { ...(why !== '' && { why }), askedMs, graceMs, isDisrupted: cause !== undefined };
 }
 
 /** Reasons of the condition `DisruptionTarget` and of a pod's status, in words. */
@@ -247,30 +190,26 @@ const CAUSES: Readonly<Record<string, string>> = {
   Preempting: 'preempted by a critical pod',
 };
 
-function causeOf(reason: unknown, message: unknown): string | undefined {
+function causeOf({ reason, message }: Record<string, unknown>): string | undefined {
   if (typeof reason !== 'string' || reason === '') return undefined;
   const cause = Object.hasOwn(CAUSES, reason) ? CAUSES[reason] : cleanText(reason, MAX_REASON);
-  return reason === 'Evicted' && typeof message === 'string' && message !== ''
-    ? `${cause} (${cleanText(message.trim(), MAX_MESSAGE)})`
-    : cause;
+  const isExplained = reason === 'Evicted' && typeof message === 'string' && message !== '';
+  return isExplained ? `${cause} (${cleanText(message.trim(), MAX_MESSAGE)})` : cause;
 }
 
 const MAX_MESSAGE = 80;
 const MAX_REASON = 64;
 
-function originOf(metadata: Record<string, unknown>): Origin {
-  const owners = recordsIn(metadata.ownerReferences);
-  const owner = owners.find(({ controller }) => controller !== false);
-  const hash = isRecord(metadata.labels) ? plain(metadata.labels['pod-template-hash']) : '';
-  const by = plain(owner?.name);
+function originOf({ ownerReferences, labels, name, namespace }: Record<string, unknown>): Origin {
+  const owner = recordsIn(ownerReferences).find(({ controller }) => controller !== false);
+  const hash = plain(recordOf(labels)['pod-template-hash']);
+  const [pod, by] = [plain(name), plain(owner?.name)];
   // A ReplicaSet is one revision of a Deployment: its name is the Deployment's with the hash of the template.
   const workload = hash !== '' && by.endsWith(`-${hash}`) ? by.slice(0, -hash.length - 1) : by;
-  const name = plain(metadata.name);
-  return { pod: namedIn(metadata, name), workload: namedIn(metadata, workload === '' ? name : workload) };
+  return { pod: within(plain(namespace), pod), workload: within(plain(namespace), workload || pod) };
 }
 
-function namedIn(metadata: Record<string, unknown>, name: string): string {
-  const namespace = plain(metadata.namespace);
+export function within(namespace: string, name: string): string {
   return namespace === '' ? name : `${namespace}/${name}`;
 }
 
@@ -287,20 +226,27 @@ function timeOf(value: unknown): number | undefined {
   return typeof value === 'string' ? msOf(value) : undefined;
 }
 
-function secondsOf(value: unknown): number | undefined {
-  const seconds = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
-  return typeof seconds === 'number' && seconds >= 0 && seconds < MAX_SECONDS ? seconds * 1_000 : undefined;
+/** In YAML every scalar is a text. */
+function countOf(value: unknown): number | undefined {
+  const count = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
+  return typeof count === 'number' && count >= 0 && count < MAX_COUNT ? count : undefined;
 }
 
-const MAX_SECONDS = 2_678_400;
+/** 31 days in seconds. */
+const MAX_COUNT = 2_678_400;
+
+function secondsOf(value: unknown): number | undefined {
+  const count = countOf(value);
+  return count === undefined ? undefined : count * 1_000;
+}
 
 function isTrue(value: unknown): boolean {
-  return value === 'True' || value === true || value === 'true';
+  return /^true$/i.test(String(value));
 }
 
-export function jsonOf(text: string | undefined): unknown {
+export function jsonOf(text: unknown): unknown {
   try {
-    return text === undefined ? undefined : JSON.parse(text);
+    return typeof text === 'string' ? JSON.parse(text) : undefined;
   } catch {
     return undefined;
   }

@@ -5,7 +5,7 @@
  * 64 bits are strings.
  */
 import { createHash } from 'node:crypto';
-import { type MemberStop, type Span, stopOfMember } from './stop.ts';
+import { type MemberStop, phasesOf, type Span } from './stop.ts';
 import { nameOf } from './words.ts';
 
 export interface TraceOptions {
@@ -14,7 +14,7 @@ export interface TraceOptions {
   /** Tells the lives of this member apart. */
   readonly life: string;
   /** Exactly one member sends the root span; undefined: another one does. */
-  readonly root: { readonly fromMs: number; readonly untilMs: number } | undefined;
+  readonly root: Times | undefined;
   readonly summary: string;
   readonly service: string;
   readonly version: string;
@@ -25,61 +25,46 @@ const INTERNAL = 1;
 const FAILED = 2;
 
 export function traceOf(member: MemberStop, options: TraceOptions): object {
-  const { pod, life, root, service, version } = options;
-  const traceId = digest(32, 'trace', pod);
+  const { pod, life, root, service, version, summary } = options;
   const rootId = digest(16, 'stop', pod);
   const idOf = (...parts: readonly string[]): string => digest(16, 'span', pod, member.name, life, ...parts);
-  const { fromMs, untilMs, phases } = stopOfMember(member);
-  const common = { traceId, kind: INTERNAL };
+  const untilMs = member.diedMs ?? member.spans.at(-1)?.untilMs ?? 0;
+  const fromMs = Math.min(member.requestedMs ?? untilMs, untilMs);
+  const traceId = digest(32, 'trace', pod);
+  const span = (spanId: string, name: string, times: Times, more: object): object => {
+    return { traceId, spanId, kind: INTERNAL, name, ...timesOf(times), ...more };
+  };
+  const own = {
+    parentSpanId: rootId,
+    attributes: memberAttributes(member),
+    events: eventsOf(member, fromMs),
+    status: statusOf(member, summary),
+  };
+  const phases = phasesOf(member).map((phase, index) => {
+    const about = attributes({ 'sexton.phase': phase.activity, 'sexton.signal': phase.signal });
+    return span(idOf(String(index)), nameOf(phase), phase, { parentSpanId: idOf(), attributes: about });
+  });
   const spans = [
-    ...(root === undefined
-      ? []
-      : [
-          {
-            ...common,
-            spanId: rootId,
-            name: 'stop',
-            ...timesOf(root),
-            attributes: attributes({ 'sexton.session': pod }),
-          },
-        ]),
-    {
-      ...common,
-      spanId: idOf(),
-      parentSpanId: rootId,
-      name: member.name,
-      ...timesOf({ fromMs, untilMs }),
-      attributes: memberAttributes(member),
-      events: eventsOf(member, fromMs),
-      status: statusOf(member, options.summary),
-    },
-    ...phases.map((phase, index) => ({
-      ...common,
-      spanId: idOf(String(index)),
-      parentSpanId: idOf(),
-      name: nameOf(phase),
-      ...timesOf(phase),
-      attributes: attributes({ 'sexton.phase': phase.activity, 'sexton.signal': phase.signal }),
-    })),
+    ...(root ? [span(rootId, 'stop', root, { attributes: attributes({ 'sexton.session': pod }) })] : []),
+    span(idOf(), member.name, { fromMs, untilMs }, own),
+    ...phases,
   ];
-  const scope = { name: 'sexton', version };
   const resource = { attributes: attributes({ 'service.name': service, 'service.instance.id': pod }) };
-  return { resourceSpans: [{ resource, scopeSpans: [{ scope, spans }] }] };
+  return { resourceSpans: [{ resource, scopeSpans: [{ scope: { name: 'sexton', version }, spans }] }] };
 }
 
 function memberAttributes(member: MemberStop): readonly object[] {
-  const { role, stopReason, reason, exitCode, signal, forcedBy, graceMs, restarts, connections } = member;
+  const { deadlineMs, diedMs, connections } = member;
   return attributes({
-    'sexton.role': role,
-    'sexton.stop_reason': stopReason,
-    'sexton.reason': reason,
-    'sexton.exit_code': exitCode,
-    'sexton.exit_signal': signal,
-    'sexton.forced_by': forcedBy,
-    'sexton.grace_ms': graceMs,
-    'sexton.grace_left_ms':
-      member.deadlineMs === undefined || member.diedMs === undefined ? undefined : member.deadlineMs - member.diedMs,
-    'sexton.restarts': restarts,
+    'sexton.role': member.role,
+    'sexton.stop_reason': member.stopReason,
+    'sexton.reason': member.reason,
+    'sexton.exit_code': member.exitCode,
+    'sexton.exit_signal': member.signal,
+    'sexton.forced_by': member.forcedBy,
+    'sexton.grace_ms': member.graceMs,
+    'sexton.grace_left_ms': deadlineMs === undefined || diedMs === undefined ? undefined : deadlineMs - diedMs,
+    'sexton.restarts': member.restarts,
     'sexton.drain.connections': connections?.New,
     'sexton.drain.ended': connections?.Ended,
   });
@@ -96,7 +81,9 @@ function statusOf({ forcedBy, deadlineMs, diedMs }: MemberStop, summary: string)
   return forcedBy !== undefined || isLate ? { code: FAILED, message: summary } : {};
 }
 
-function timesOf({ fromMs, untilMs }: Pick<Span, 'fromMs' | 'untilMs'>): object {
+type Times = Pick<Span, 'fromMs' | 'untilMs'>;
+
+function timesOf({ fromMs, untilMs }: Times): object {
   return { startTimeUnixNano: nanoseconds(fromMs), endTimeUnixNano: nanoseconds(Math.max(fromMs, untilMs)) };
 }
 
@@ -108,9 +95,8 @@ function nanoseconds(ms: number): string {
 function attributes(values: Readonly<Record<string, string | number | undefined>>): readonly object[] {
   return Object.entries(values).flatMap(([key, value]) => {
     if (value === undefined) return [];
-    return [
-      { key, value: typeof value === 'string' ? { stringValue: value } : { intValue: String(Math.round(value)) } },
-    ];
+    const isText = typeof value === 'string';
+    return [{ key, value: isText ? { stringValue: value } : { intValue: String(Math.round(value)) } }];
   });
 }
 

@@ -3,11 +3,11 @@
  * which by a KILL that was not predicted.
  *
  * A prediction is of a deletion, so it is compared only where the platform has sent a stop signal, and from the first
- * one on: what a hook of the platform did before it, no member knows.
+ * one on: no member knows what a hook of the platform did before it.
  */
+import { seconds } from '../core/format/evidence.ts';
 import type { MemberPrediction } from './bars.ts';
 import type { MemberStop, PodStop } from './stop.ts';
-import { seconds } from './words.ts';
 
 export interface Comparison {
   readonly of: string;
@@ -23,39 +23,30 @@ export interface ComparedMember {
   readonly differences: readonly string[];
 }
 
-/** What starting processes, and a kubelet that reckons in whole seconds, add to a time or take from it. */
+/** Starting processes, and a kubelet that reckons in whole seconds, change a time by as much. */
 const TOLERANCE_MS = 500;
 
 /** undefined: nothing was predicted. */
-export function comparisonOf(pod: PodStop): Comparison | undefined {
-  const { prediction } = pod;
+export function comparisonOf({ prediction, members, earlier, endedMs }: PodStop): Comparison | undefined {
   if (prediction === undefined) return undefined;
-  const asked = pod.members.filter(
-    (member) => !pod.earlier.has(member) && member.stopReason?.startsWith('signal ') === true,
-  );
+  const asked = members.filter((member) => !earlier.has(member) && member.stopReason?.startsWith('signal '));
   const times = asked.flatMap(({ requestedMs }) => requestedMs ?? []);
-  const signalledMs = times.length === 0 ? undefined : Math.min(...times);
-  const members = pod.members.flatMap((member): readonly ComparedMember[] => {
+  const { of } = prediction;
+  if (times.length === 0) return { of, signalledMs: undefined, members: [] };
+  const signalledMs = Math.min(...times);
+  const compared = members.flatMap((member): readonly ComparedMember[] => {
     const predicted = prediction.members.get(member.name);
     // What had ended before the signal did not end by it.
-    if (member.reason === 'lost' || predicted === undefined || signalledMs === undefined) return [];
-    if ((member.diedMs ?? signalledMs) < signalledMs) return [];
-    return [
-      {
-        member,
-        predicted,
-        differences: differencesOf(member, predicted, (member.diedMs ?? pod.endedMs) - signalledMs),
-      },
-    ];
+    const isComparable = member.reason !== 'lost' && (member.diedMs ?? signalledMs) >= signalledMs;
+    if (predicted === undefined || !isComparable) return [];
+    const tookMs = (member.diedMs ?? endedMs) - signalledMs;
+    return [{ member, predicted, differences: differencesOf(member, predicted, tookMs) }];
   });
-  return { of: prediction.of, signalledMs, members };
+  return { of, signalledMs, members: compared };
 }
 
-function differencesOf(
-  { diedMs, forcedBy, isOfKubelet }: MemberStop,
-  predicted: MemberPrediction,
-  tookMs: number,
-): readonly string[] {
+function differencesOf(member: MemberStop, predicted: MemberPrediction, tookMs: number): readonly string[] {
+  const { diedMs, forcedBy, isOfKubelet } = member;
   const { minMs, maxMs, kill } = predicted;
   const isEarly = diedMs !== undefined && tookMs < minMs - TOLERANCE_MS;
   const isLate = tookMs > maxMs + TOLERANCE_MS;
@@ -71,8 +62,7 @@ function differencesOf(
 /** `5.0 s to 15 s`, `up to 30 s`. */
 export function rangeText({ minMs, maxMs }: Pick<MemberPrediction, 'minMs' | 'maxMs'>): string {
   if (minMs === maxMs) return seconds(minMs);
-  if (minMs === 0) return `up to ${seconds(maxMs)}`;
-  return `${seconds(minMs)} to ${seconds(maxMs)}`;
+  return `${minMs === 0 ? 'up' : seconds(minMs)} to ${seconds(maxMs)}`;
 }
 
 /** One line a member that stopped otherwise, or one for all. */

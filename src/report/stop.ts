@@ -1,6 +1,6 @@
 /**
- * How the members of a pod stopped: what every format of a report is drawn from. Sources (`tombstones.ts`,
- * `evidence.ts`) make it, renderers read it; neither knows the other.
+ * How the members of a pod stopped: the model between the sources (`tombstones.ts`, `evidence.ts`, `kubelet.ts`) and
+ * the formats. Neither side knows the other.
  *
  * Times are milliseconds since 1970, UTC, with fractions. All text is printable: it went through `cleanText`.
  */
@@ -13,7 +13,7 @@ import type { Activity, Prediction } from './bars.ts';
 
 export interface Span {
   readonly activity: Activity;
-  /** Of `stop`, `kill` and `rest`: the signal that was sent at its beginning, `TERM`. */
+  /** The signal that was sent at the beginning of a `stop`, `kill` or `rest`, `TERM`. */
   readonly signal?: string;
   readonly fromMs: number;
   readonly untilMs: number;
@@ -27,61 +27,55 @@ export interface Mark {
   readonly isSignal: boolean;
 }
 
+/** What is absent is not known, unless its comment says otherwise. */
 export interface MemberStop {
   /** Tells pods apart: namespace and name, or the session; empty where nothing tells. */
   readonly pod: string;
   /** What the pod is a replica of, by its controller's name; else the pod. */
   readonly workload: string;
   readonly name: string;
-  readonly role: Role | undefined;
+  readonly role?: Role | undefined;
   /** In order, without gaps or overlaps, from the first known moment to the end. */
   readonly spans: readonly Span[];
   readonly marks: readonly Mark[];
-  readonly requestedMs: number | undefined;
+  readonly requestedMs?: number | undefined;
   /** `signal TERM`, `mains finished`. */
-  readonly stopReason: string | undefined;
-  /** undefined: it lives. */
-  readonly diedMs: number | undefined;
+  readonly stopReason?: string | undefined;
+  /** Absent: it lives, or was lost. */
+  readonly diedMs?: number | undefined;
   /** When the platform's KILL was due. */
-  readonly deadlineMs: number | undefined;
+  readonly deadlineMs?: number | undefined;
   /** The declared grace period. */
-  readonly graceMs: number | undefined;
-  readonly reason: DeathReason | undefined;
+  readonly graceMs?: number | undefined;
+  readonly reason?: DeathReason | undefined;
   /** The command's. */
-  readonly exitCode: number | undefined;
+  readonly exitCode?: number | undefined;
   /** That ended the command, `SIGTERM`. */
-  readonly signal: string | undefined;
+  readonly signal?: string | undefined;
   /** What ended it by KILL. */
-  readonly forcedBy: string | undefined;
+  readonly forcedBy?: string | undefined;
   readonly restarts: number;
-  /** The OOM kills of its lives in this container; absent: the source does not tell. */
-  readonly oomKills?: number;
-  /** Of the pod, with this member; absent: there was none, or the source does not tell. */
-  readonly inPlace?: InPlace;
+  /** The OOM kills of its lives in this container. */
+  readonly oomKills?: number | undefined;
+  /** Restarts in place of the pod with this member: how many, and who asked for the last one. */
+  readonly inPlace?: { readonly times: number; readonly by: string } | undefined;
   /** It runs again: the end of its command, and its next start. */
-  readonly again?: { readonly endedMs: number; readonly againMs: number };
+  readonly again?: { readonly endedMs: number; readonly againMs: number } | undefined;
   /** Between two lives that belong to the report; in order. */
-  readonly absences?: readonly Absence[];
-  /** Its stop is of its container, and not of the pod. */
-  readonly isAlone?: true;
+  readonly absences?: readonly Absence[] | undefined;
+  /** Its container was stopped alone, and not with the pod. */
+  readonly isAlone?: boolean;
   /** Another stop signal ended what it waited for. */
-  readonly hurried?: { readonly atMs: number; readonly signal: string };
+  readonly hurried?: { readonly atMs: number; readonly signal: string } | undefined;
   /** Absent: the source is no pod. */
   readonly platform?: PlatformRecord;
   /** Only the kubelet tells of it: its times are cut to seconds, and its signals are not known. */
   readonly isOfKubelet?: true;
-  readonly connections: Connections | undefined;
+  readonly connections?: Connections | undefined;
   /** Members that it needs; they serve on until it has ended. */
   readonly startAfter: readonly string[];
   /** At its end: by how much the wall clock was ahead of the monotonic clock of this boot. */
-  readonly clock?: { readonly boot: string; readonly aheadMs: number };
-}
-
-/** Restarts in place: the containers stay, the commands of the members stop in order and start again. */
-export interface InPlace {
-  readonly times: number;
-  /** Who asked for the last one. */
-  readonly by: string;
+  readonly clock?: { readonly boot: string; readonly aheadMs: number } | undefined;
 }
 
 /** From the end of a command to its next start. */
@@ -96,9 +90,11 @@ export interface Absence {
 export interface PlatformRecord {
   /** In words; absent: the platform did not stop it. */
   readonly why?: string;
-  readonly askedMs?: number;
+  readonly askedMs?: number | undefined;
   /** The grace period of the deletion. */
-  readonly graceMs?: number;
+  readonly graceMs?: number | undefined;
+  /** The platform ended the pod for a reason of its own, such as an eviction. */
+  readonly isDisrupted: boolean;
 }
 
 export interface PodStop {
@@ -106,13 +102,13 @@ export interface PodStop {
   readonly workload: string;
   /** Mains first, then in the order of their ends. */
   readonly members: readonly MemberStop[];
-  /** Those of the members that were asked to stop, or ended, before the stop of the pod. */
+  /** The members that were asked to stop, or ended, before the stop of the pod. */
   readonly earlier: ReadonlySet<MemberStop>;
   /** The first stop request or, where no member was asked, the first end. */
   readonly beganMs: number;
   /** The last end, or start of a member that was restarted; of a stop that goes on, the moment of the report. */
   readonly endedMs: number;
-  /** The stop is: all have ended, or were restarted in place. */
+  /** All members have ended, or were restarted in place. */
   readonly isOver: boolean;
   readonly deadlineMs: number | undefined;
   readonly platform?: PlatformRecord;
@@ -121,8 +117,8 @@ export interface PodStop {
 }
 
 /**
- * Pods in the order of their stops. Of two reports of one member the one that knows a later end counts; but where
- * nothing tells pods apart, another birth is another pod.
+ * Pods in the order of their stops. When two reports tell of one member, the one that knows a later end counts; but
+ * where nothing tells pods apart, another birth is another pod.
  */
 export function podsOf(members: readonly MemberStop[], nowMs: number): readonly PodStop[] {
   const pods = new Map<string, Map<string, MemberStop>>();
@@ -149,25 +145,23 @@ function knownUntil({ diedMs, again, platform }: MemberStop, nowMs: number): num
   return diedMs ?? (platform === undefined ? nowMs : (again?.againMs ?? 0));
 }
 
-function indexOfBirth(births: Births, { name, spans }: MemberStop): number {
+/** The number that each birth of a member got, by the member's name and the time of the birth. */
+type Births = Map<string, Map<number | undefined, number>>;
+
+function indexOfBirth(births: Births, { name, spans: [first] }: MemberStop): number {
   const known = births.get(name) ?? new Map<number | undefined, number>();
-  births.set(name, known);
-  const bornMs = spans[0]?.fromMs;
-  const index = known.get(bornMs) ?? known.size;
-  known.set(bornMs, index);
+  const index = known.get(first?.fromMs) ?? known.size;
+  births.set(name, known.set(first?.fromMs, index));
   return index;
 }
-
-/** By the member's name and the time of its birth: the how many-th birth of that name it was. */
-type Births = Map<string, Map<number | undefined, number>>;
 
 function podOf(members: readonly MemberStop[], nowMs: number): PodStop {
   const [first] = members;
   if (first === undefined) throw new Error('internal error: a pod without members');
   const ends = members.flatMap(({ diedMs, again }) => diedMs ?? again?.againMs ?? []);
   const platform = members.findLast((member) => member.platform?.why !== undefined)?.platform;
-  const those = membersOfLastStop(members, platform);
-  const deadlines = those.flatMap(({ deadlineMs }) => deadlineMs ?? []);
+  const last = membersOfLastStop(members, platform);
+  const deadlines = last.flatMap(({ deadlineMs }) => deadlineMs ?? []);
   const lost = members.filter(({ reason, diedMs }) => reason === 'lost' && diedMs === undefined);
   const isOver = ends.length + lost.length === members.length || (ends.length > 0 && goesOn(members, platform));
   // The last sign of life is all that is known of a member that was lost.
@@ -178,8 +172,8 @@ function podOf(members: readonly MemberStop[], nowMs: number): PodStop {
     pod: first.pod,
     workload: first.workload,
     members: [...drawn.values()].sort((a, b) => rankOf(a) - rankOf(b) || (endMsOf(a) ?? nowMs) - (endMsOf(b) ?? nowMs)),
-    earlier: new Set([...drawn].flatMap(([member, as]) => (those.includes(member) ? [] : [as]))),
-    beganMs: Math.min(endedMs, ...those.flatMap((member) => startMsOf(member) ?? [])),
+    earlier: new Set([...drawn].flatMap(([member, as]) => (last.includes(member) ? [] : [as]))),
+    beganMs: Math.min(endedMs, ...last.flatMap((member) => startMsOf(member) ?? [])),
     endedMs,
     isOver,
     deadlineMs: deadlines.length === 0 ? undefined : Math.min(...deadlines),
@@ -188,34 +182,29 @@ function podOf(members: readonly MemberStop[], nowMs: number): PodStop {
 }
 
 /**
- * One container may have stopped before the pod did: what then came later than its grace period allows, or was asked of
- * the pod and not of it, is another stop.
+ * One container may have stopped before the pod did. A stop that began later than the grace period of the one before
+ * allows, or that was asked of the pod and not of the container, is another stop.
  */
 function membersOfLastStop(
   members: readonly MemberStop[],
   platform: PlatformRecord | undefined,
 ): readonly MemberStop[] {
-  const isAlone = (member: MemberStop, startMs: number): boolean =>
-    member.isAlone ?? (platform?.askedMs !== undefined && startMs < platform.askedMs - SAME_STOP_MS);
-  const started = members
-    .flatMap((member) => {
-      const startMs = startMsOf(member);
-      return startMs === undefined ? [] : [{ member, startMs, alone: isAlone(member, startMs) }];
-    })
-    .sort((a, b) => a.startMs - b.startMs);
+  const podAskedMs = platform?.askedMs ?? Number.NEGATIVE_INFINITY;
+  const started = members.flatMap((member) => {
+    const startMs = startMsOf(member);
+    if (startMs === undefined) return [];
+    return [{ member, startMs, isAlone: member.isAlone ?? startMs < podAskedMs - SAME_STOP_MS }];
+  });
   let stop: typeof started = [];
   let untilMs = Number.POSITIVE_INFINITY;
-  for (const one of started) {
-    const { member, startMs, alone } = one;
+  for (const one of started.sort((a, b) => a.startMs - b.startMs)) {
+    const { member, startMs, isAlone } = one;
     const follows = member.stopReason === MAINS_FINISHED || startMs <= untilMs;
-    if (!follows || (!alone && stop.length > 0 && stop.every((other) => other.alone))) stop = [];
+    if (!follows || (!isAlone && stop.length > 0 && stop.every((other) => other.isAlone))) stop = [];
     if (stop.length === 0) untilMs = startMs;
     stop.push(one);
-    untilMs = Math.max(
-      untilMs,
-      startMs + (member.graceMs ?? ASSUMED_GRACE_MS),
-      (endMsOf(member) ?? Number.POSITIVE_INFINITY) + SAME_STOP_MS,
-    );
+    const endMs = endMsOf(member) ?? Number.POSITIVE_INFINITY;
+    untilMs = Math.max(untilMs, startMs + (member.graceMs ?? ASSUMED_GRACE_MS), endMs + SAME_STOP_MS);
   }
   const earlier = started.filter((one) => !stop.includes(one)).map(({ member }) => member);
   return members.filter((member) => !earlier.includes(member));
@@ -230,18 +219,17 @@ function startMsOf(member: MemberStop): number | undefined {
 
 /** Containers were restarted alone, while the others ran on. */
 function goesOn(members: readonly MemberStop[], platform: PlatformRecord | undefined): boolean {
-  return (
-    platform === undefined &&
-    members.every(({ diedMs, again, isOfKubelet }) => diedMs === undefined && (again !== undefined || isOfKubelet))
-  );
+  const runsOn = ({ diedMs, again, isOfKubelet }: MemberStop): boolean =>
+    diedMs === undefined && (again !== undefined || isOfKubelet === true);
+  return platform === undefined && members.every(runsOn);
 }
 
-/** Of its command, for good or in the restart that is told of. */
+/** When its command ended, for good or in the restart that is told of. */
 export function endMsOf({ diedMs, again }: MemberStop): number | undefined {
   return diedMs ?? again?.endedMs;
 }
 
-/** One that runs again does so until the last of the others does, and what the kubelet saw last goes on. */
+/** One that runs again does so until the last of the others ends, and what the kubelet saw last goes on. */
 function untilEnd(whole: MemberStop, untilMs: number): MemberStop {
   const member = { ...whole, spans: (whole.absences ?? []).reduce(withoutAbsence, whole.spans) };
   const { again, spans, isOfKubelet, diedMs } = member;
@@ -256,12 +244,8 @@ function withoutAbsence(spans: readonly Span[], { fromMs, untilMs }: Absence): r
   return spans.flatMap((span) => {
     const [from, until] = [Math.max(fromMs, span.fromMs), Math.min(untilMs, span.untilMs)];
     if (from >= until) return [span];
-    const parts: readonly Span[] = [
-      { ...span, untilMs: from },
-      { activity: 'wait', fromMs: from, untilMs: until },
-      { ...span, fromMs: until },
-    ];
-    return parts.filter((part) => part.untilMs > part.fromMs);
+    const absent: Span = { activity: 'wait', fromMs: from, untilMs: until };
+    return [{ ...span, untilMs: from }, absent, { ...span, fromMs: until }].filter((part) => lengthOf(part) > 0);
   });
 }
 
@@ -275,10 +259,9 @@ export function forcedOf(pod: PodStop): readonly MemberStop[] {
 }
 
 /** The members that were still there when the platform's KILL was due. */
-export function lateOf(pod: PodStop): readonly MemberStop[] {
-  return pod.members.filter(
-    ({ deadlineMs, diedMs, reason }) =>
-      deadlineMs !== undefined && reason !== 'lost' && (diedMs ?? pod.endedMs) > deadlineMs,
+export function lateOf({ members, endedMs }: PodStop): readonly MemberStop[] {
+  return members.filter(
+    ({ deadlineMs = Number.POSITIVE_INFINITY, diedMs = endedMs, reason }) => reason !== 'lost' && diedMs > deadlineMs,
   );
 }
 
@@ -292,24 +275,24 @@ export function isUnenforced(pod: PodStop): boolean {
 const UNENFORCED_MS = 3_000;
 
 /** From the stop request to the end of the last member. */
-export function stopMsOf(pod: PodStop): number {
-  return pod.endedMs - pod.beganMs;
+export function stopMsOf({ beganMs, endedMs }: PodStop): number {
+  return endedMs - beganMs;
 }
 
-/** The grace period as declared, or of the deletion: the shortest. */
+/** The shortest grace period that was declared, or that the deletion gave. */
 export function graceMsOf(pod: PodStop): number | undefined {
   const members = pod.members.filter((member) => !pod.earlier.has(member));
-  const graces = [...members, isUnenforced(pod) ? {} : (pod.platform ?? {})].flatMap(({ graceMs }) => graceMs ?? []);
+  const graces = [...members, ...(pod.platform && !isUnenforced(pod) ? [pod.platform] : [])].flatMap(
+    ({ graceMs }) => graceMs ?? [],
+  );
   return graces.length === 0 ? undefined : Math.min(...graces);
 }
 
-/** Of a member's own: from its stop request, or its end where it was not asked, and what it did in it. */
-export function stopOfMember({ spans, requestedMs, diedMs }: MemberStop): {
-  readonly fromMs: number;
-  readonly untilMs: number;
-  readonly phases: readonly Span[];
-} {
-  const untilMs = diedMs ?? spans.at(-1)?.untilMs ?? 0;
-  const fromMs = Math.min(requestedMs ?? untilMs, untilMs);
-  return { fromMs, untilMs, phases: spans.filter(({ activity }) => activity !== 'run' && activity !== 'wait') };
+/** What a member did in its stop. */
+export function phasesOf({ spans }: MemberStop): readonly Span[] {
+  return spans.filter(({ activity }) => activity !== 'run' && activity !== 'wait');
+}
+
+export function lengthOf({ fromMs, untilMs }: Pick<Span, 'fromMs' | 'untilMs'>): number {
+  return untilMs - fromMs;
 }

@@ -4,18 +4,15 @@
  */
 
 import { absencesIn, hurryIn } from '../core/format/course.ts';
+import { msOf } from '../core/format/evidence.ts';
 import { cleanText, type HistoryEntry, type Tombstone } from '../core/format/tombstone.ts';
 import { BRIEF_WAKE_MS } from '../core/lifecycle/stages.ts';
 import { RESTART } from '../core/state/state.ts';
 import type { Activity } from './bars.ts';
 import { connectionsOf, courseOf, withinBounds } from './evidence.ts';
-import type { InPlace, Mark, MemberStop, Span } from './stop.ts';
-import { msOf } from './time.ts';
+import type { Mark, MemberStop, Span } from './stop.ts';
 
-/**
- * The moment of the report. With the monotonic clock, and the boot that it counts from, it is known when a stop that
- * goes on has to be over.
- */
+/** The moment of the report. The monotonic clock of a boot tells when a stop that goes on has to be over. */
 export interface Now {
   readonly ms: number;
   readonly mono?: number;
@@ -23,29 +20,24 @@ export interface Now {
 }
 
 /**
- * `pod`: what to call the pod where the tombstone names no session. `now` ends what goes on. Of one that lives, and was
- * restarted in place, the last restart is the stop.
+ * `pod`: what to call the pod where the tombstone names no session. `now` ends what goes on. The last restart in place
+ * is the stop of a member that lives.
  */
 export function stopOfTombstone(tombstone: Tombstone, pod: string, now: Now): MemberStop {
-  const { Session, Name, Role, Died, Restarts = 0 } = tombstone;
-  const inPlace = inPlaceOf(tombstone);
-  const again = inPlace && againOf(tombstone);
-  const { ExitCode = again && tombstone.LastExitCode, Signal, Reason, StopReason = again && RESTART } = tombstone;
+  const { Session = pod, Name, Role, Died, Reason, Restarts = 0, StopRequested, PodRestarts = 0 } = tombstone;
+  const again = PodRestarts === 0 ? undefined : againOf(tombstone);
+  const { ExitCode = again && tombstone.LastExitCode, Signal, StopReason = again && RESTART } = tombstone;
   const History = again === undefined ? (tombstone.History ?? []) : lastRestart(tombstone.History ?? []);
-  const requestedMs = again === undefined ? msOf(tombstone.StopRequested) : firstMs(History);
+  const requestedMs = again === undefined ? msOf(StopRequested) : firstMs(History);
   const diedMs = msOf(Died);
-  const of = Session ?? pod;
+  const untilMs = diedMs ?? again?.againMs ?? (Reason === 'lost' ? lastSign(tombstone) : now.ms);
   const over = History.findLast(({ Event }) => Event === 'over');
   return {
-    pod: of,
-    workload: of,
+    pod: Session,
+    workload: Session,
     name: Name,
     role: Role,
-    spans: spansOf(
-      { ...tombstone, History },
-      requestedMs,
-      diedMs ?? again?.againMs ?? (Reason === 'lost' ? lastSign(tombstone) : now.ms),
-    ),
+    spans: spansOf({ ...tombstone, History }, requestedMs, untilMs),
     marks: History.flatMap(markOf),
     requestedMs,
     stopReason: StopReason,
@@ -58,27 +50,22 @@ export function stopOfTombstone(tombstone: Tombstone, pod: string, now: Now): Me
     forcedBy: forcerOf(History, over),
     restarts: Restarts,
     ...(tombstone.StopScope === 'container' && { isAlone: true }),
-    ...(inPlace && { inPlace }),
-    ...(again && { again }),
+    inPlace: PodRestarts === 0 ? undefined : { times: PodRestarts, by: cleanText(tombstone.RestartBy ?? '?') },
+    again,
     connections: connectionsOf(over),
     startAfter: tombstone.StartAfter ?? [],
     ...(again === undefined &&
-      courseOf(absencesIn(History, tombstone.StopRequested), hurryIn(History, tombstone.StopRequested), requestedMs)),
-    ...clockOf(tombstone, diedMs),
+      courseOf(absencesIn(History, StopRequested), hurryIn(History, StopRequested), requestedMs)),
+    clock: clockOf(tombstone, diedMs),
   };
-}
-
-function inPlaceOf({ PodRestarts = 0, RestartBy = '?' }: Tombstone): InPlace | undefined {
-  return PodRestarts === 0 ? undefined : { times: PodRestarts, by: cleanText(RestartBy) };
 }
 
 /** undefined: something else has happened since. */
 function againOf({ Died, StopRequested, History = [] }: Tombstone): MemberStop['again'] {
-  if (Died !== undefined || StopRequested !== undefined) return undefined;
   const restart = lastRestart(History);
-  const endedMs = msOf(restart.find(({ Event }) => Event === 'ended for a restart')?.At);
-  const againMs = msOf(restart.findLast(({ Event }) => Event === 'started')?.At);
-  return endedMs === undefined || againMs === undefined || againMs < endedMs ? undefined : { endedMs, againMs };
+  const endedMs = msOf(restart.find(({ Event }) => Event === 'ended for a restart')?.At) ?? Number.NaN;
+  const againMs = msOf(restart.findLast(({ Event }) => Event === 'started')?.At) ?? Number.NaN;
+  return Died === undefined && StopRequested === undefined && againMs >= endedMs ? { endedMs, againMs } : undefined;
 }
 
 /**
@@ -96,11 +83,10 @@ function lastRestart(history: readonly HistoryEntry[]): readonly HistoryEntry[] 
   });
 }
 
-function clockOf({ Boot, DiedMonotonic }: Tombstone, diedMs: number | undefined): Pick<MemberStop, 'clock'> {
-  if (Boot === undefined || DiedMonotonic === undefined || diedMs === undefined) return {};
+function clockOf({ Boot, DiedMonotonic }: Tombstone, diedMs: number | undefined): MemberStop['clock'] {
+  if (Boot === undefined || DiedMonotonic === undefined || diedMs === undefined) return undefined;
   // No machine has run for longer than since 1970.
-  if (DiedMonotonic > diedMs) return {};
-  return { clock: { boot: Boot, aheadMs: diedMs - DiedMonotonic } };
+  return DiedMonotonic > diedMs ? undefined : { boot: Boot, aheadMs: diedMs - DiedMonotonic };
 }
 
 interface Start extends Pick<Span, 'activity' | 'signal'> {
@@ -131,18 +117,17 @@ function ranAt(history: readonly HistoryEntry[], atMs: number): boolean {
 }
 
 function stepsOf(history: readonly HistoryEntry[], requestedMs: number): readonly Start[] {
-  const steps: Start[] = [];
+  const isStop = (entry: HistoryEntry | undefined): boolean => entry?.Event === 'phase' && entry.Phase === 'stopping';
   let isStopping = false;
-  for (const [index, entry] of history.entries()) {
+  const steps = history.flatMap((entry, index): Start[] => {
     const atMs = msOf(entry.At);
-    if (atMs === undefined || atMs < requestedMs) continue;
-    // The rung's signal is noted in front of the phase that it begins; where init has sent it by itself, with its own
-    // time, and the phase when the supervisor hears of it.
-    const next = history[index + 1];
-    isStopping ||= isPhase(entry, 'stopping') || (next !== undefined && isPhase(next, 'stopping'));
+    if (atMs === undefined || atMs < requestedMs) return [];
+    // The rung's signal is noted in front of the phase that it begins. When init has sent it by itself, it has its own
+    // time, and the phase the time at which the supervisor hears of it.
+    isStopping ||= isStop(entry) || isStop(history[index + 1]);
     const step = stepOf(entry, isStopping);
-    if (step !== undefined) steps.push({ ...step, atMs });
-  }
+    return step === undefined ? [] : [{ ...step, atMs }];
+  });
   // The phase begins with the signal and adds nothing to it.
   return steps.filter(({ activity, signal, atMs }) => {
     const isBare = activity === 'stop' && signal === undefined;
@@ -150,63 +135,44 @@ function stepsOf(history: readonly HistoryEntry[], requestedMs: number): readonl
   });
 }
 
-function isPhase({ Event, Phase }: HistoryEntry, phase: string): boolean {
-  return Event === 'phase' && Phase === phase;
-}
-
 function stepOf(entry: HistoryEntry, isStopping: boolean): Pick<Span, 'activity' | 'signal'> | undefined {
   const { Event, Phase, Hook, Signal } = entry;
-  if (Event === 'phase') return Phase === undefined ? undefined : PHASES[String(Phase)];
+  const activity = Event === 'phase' ? PHASES[String(Phase)] : undefined;
+  if (activity !== undefined) return { activity };
   if (Event === 'hook' && Hook === 'pre-stop') return { activity: 'pre-stop' };
   if (Event !== 'signal sent' || !isStopping) return undefined;
-  return Signal === 'SIGKILL' ? { activity: 'kill', signal: 'KILL' } : { activity: 'stop', signal: shortName(Signal) };
+  return { activity: Signal === 'SIGKILL' ? 'kill' : 'stop', signal: shortName(Signal) };
 }
 
-const PHASES: Readonly<Record<string, { readonly activity: Activity }>> = {
-  holding: { activity: 'hold' },
-  draining: { activity: 'drain' },
-  stopping: { activity: 'stop' },
-  waiting: { activity: 'wait' },
-  starting: { activity: 'wait' },
+const PHASES: Readonly<Record<string, Activity>> = {
+  holding: 'hold',
+  draining: 'drain',
+  stopping: 'stop',
+  waiting: 'wait',
+  starting: 'wait',
 };
 
 function between(starts: readonly Start[], endMs: number): readonly Span[] {
   const sorted = starts.toSorted((a, b) => a.atMs - b.atMs);
-  return sorted.flatMap(({ atMs, activity, signal }, index) => {
+  return sorted.flatMap(({ atMs, ...step }, index) => {
     const untilMs = Math.min(endMs, sorted[index + 1]?.atMs ?? endMs);
     // A signal at the very end takes no time, and is to be seen all the same.
     const isEnd = sorted.slice(index + 1).every((next) => next.activity === 'wait');
-    return untilMs <= atMs && !isEnd
-      ? []
-      : [{ activity, ...(signal !== undefined && { signal }), fromMs: Math.min(atMs, untilMs), untilMs }];
+    return untilMs <= atMs && !isEnd ? [] : [{ ...step, fromMs: Math.min(atMs, untilMs), untilMs }];
   });
 }
 
 function markOf(entry: HistoryEntry): Mark[] {
-  const atMs = msOf(entry.At);
-  const text = textOf(entry);
-  return atMs === undefined || text === undefined
-    ? []
-    : [{ atMs, text: cleanText(text), isSignal: entry.Event.startsWith('signal ') }];
+  const [atMs, text] = [msOf(entry.At), textOf(entry)];
+  const isSignal = entry.Event.startsWith('signal ');
+  return atMs === undefined || text === undefined ? [] : [{ atMs, text: cleanText(text), isSignal }];
 }
 
 function textOf({ Event, Signal, ExitCode, Hook, Result }: HistoryEntry): string | undefined {
-  switch (Event) {
-    case 'signal received':
-      return `received ${shortName(Signal)}`;
-    case 'signal sent':
-      return `sent ${shortName(Signal)}`;
-    case 'exited':
-      return ExitCode === undefined ? `ended by ${shortName(Signal)}` : `exited ${ExitCode}`;
-    case 'started':
-    case 'restart':
-    case 'restart requested':
-      return Event;
-    case 'hook ended':
-      return `${Hook}: ${Result}`;
-    default:
-      return undefined;
-  }
+  if (Event === 'signal received' || Event === 'signal sent') return `${Event.slice(7)} ${shortName(Signal)}`;
+  if (Event === 'exited') return ExitCode === undefined ? `ended by ${shortName(Signal)}` : `exited ${ExitCode}`;
+  if (Event === 'hook ended') return `${Hook}: ${Result}`;
+  return Event === 'started' || Event === 'restart' || Event === 'restart requested' ? Event : undefined;
 }
 
 function shortName(signal: unknown): string {
@@ -214,11 +180,8 @@ function shortName(signal: unknown): string {
 }
 
 /** `Deadline` is monotonic: it can be put on the axis by the death, which is on both clocks, or by this moment. */
-function deadlineOf(
-  { Deadline, DiedMonotonic, Boot }: Tombstone,
-  diedMs: number | undefined,
-  now: Now,
-): number | undefined {
+function deadlineOf(tombstone: Tombstone, diedMs: number | undefined, now: Now): number | undefined {
+  const { Deadline, DiedMonotonic, Boot } = tombstone;
   const mono = diedMs === undefined ? (now.boot === Boot ? now.mono : undefined) : DiedMonotonic;
   const leftMs = Deadline === undefined || mono === undefined ? undefined : withinBounds(Deadline - mono);
   return leftMs === undefined ? undefined : (diedMs ?? now.ms) + leftMs;

@@ -1,29 +1,24 @@
 /**
  * What a report says in words: one sentence for a pod's stop, and the critical chain.
  */
-import type { Forcer } from '../core/format/evidence.ts';
+import { type Forcer, seconds } from '../core/format/evidence.ts';
+import { MAINS_FINISHED } from '../core/state/state.ts';
 import type { Activity } from './bars.ts';
 import {
   endMsOf,
   forcedOf,
   graceMsOf,
-  type InPlace,
   isUnenforced,
   lateOf,
+  lengthOf,
   type MemberStop,
   type PodStop,
+  phasesOf,
   type Span,
   stopMsOf,
 } from './stop.ts';
 
-/** `40 ms`, `4.2 s`, `23 s`, `130 s`. */
-export function seconds(ms: number): string {
-  if (ms < 0) return `-${seconds(-ms)}`;
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
-  return `${ms < 10_000 ? (ms / 1_000).toFixed(1) : Math.round(ms / 1_000)} s`;
-}
-
-const NAMES: Readonly<Record<Exclude<Activity, 'stop' | 'kill'>, string>> = {
+const NAMES: Readonly<Record<Activity, string>> = {
   run: 'running',
   wait: 'waiting for its start',
   wake: 'supervisor start',
@@ -31,16 +26,17 @@ const NAMES: Readonly<Record<Exclude<Activity, 'stop' | 'kill'>, string>> = {
   drain: 'drain',
   linger: 'linger',
   'pre-stop': 'pre-stop',
+  stop: 'stopping',
+  kill: 'KILL',
   rest: 'leftover processes',
 };
 
 /** `drain`, `TERM`. */
 export function nameOf({ activity, signal }: Pick<Span, 'activity' | 'signal'>): string {
-  if (activity === 'stop') return signal ?? 'stopping';
-  return activity === 'kill' ? 'KILL' : NAMES[activity];
+  return (activity === 'stop' ? signal : undefined) ?? NAMES[activity];
 }
 
-/** Of many stops: the signal differs from one to the next. */
+/** Names an activity of many stops, whose signals differ. */
 export function activityName(activity: Activity): string {
   if (activity === 'stop') return 'after a signal';
   return activity === 'kill' ? 'after KILL' : NAMES[activity];
@@ -53,45 +49,45 @@ export function podName({ pod, members: [first] }: PodStop): string {
 
 /** `graceful, 11.2 s of 30 s; the drain of web took 9.0 s, 312 connections, the last one after 6.9 s`. */
 export function sentenceOf(pod: PodStop): string {
-  const budgetMs = graceMsOf(pod) ?? (pod.deadlineMs === undefined ? undefined : pod.deadlineMs - pod.beganMs);
+  const { members, deadlineMs, beganMs, platform: { why } = {} } = pod;
+  const budgetMs = graceMsOf(pod) ?? (deadlineMs === undefined ? undefined : deadlineMs - beganMs);
   const took = `${seconds(stopMsOf(pod))}${budgetMs === undefined ? '' : ` of ${seconds(budgetMs)}`}`;
   if (!pod.isOver) return `not over yet, ${took}`;
-  const longest = longestOf(pod);
   const movedMs = clockMovedMs(pod);
-  const clock = movedMs < LEAST_MOVED_MS ? [] : [`the wall clock moved by ${seconds(movedMs)} meanwhile`];
-  const isRestart = pod.members.some(({ inPlace, again }) => inPlace !== undefined && again !== undefined);
+  const isRestart = members.some(({ inPlace, again }) => inPlace !== undefined && again !== undefined);
   // Without a stop request there is no duration.
-  const isMoment = stopMsOf(pod) === 0 && pod.members.every(({ requestedMs }) => requestedMs === undefined);
-  const verdict = `${isRestart ? 'restart in place: ' : restartedAlone(pod)}${verdictOf(pod)}${isMoment ? '' : `, ${took}`}`;
-  const { why: cause } = pod.platform ?? {};
-  const why = cause === undefined || !isUnenforced(pod) ? cause : `${cause}, which was not enforced`;
-  return [verdict, why, ...turnsOf(pod), longest, ...clock, ...restartsOf(pod)]
-    .filter((part) => part !== undefined)
-    .join('; ');
+  const isMoment = stopMsOf(pod) === 0 && members.every(({ requestedMs }) => requestedMs === undefined);
+  const restart = isRestart ? 'restart in place: ' : restartedAlone(pod);
+  const parts = [
+    `${restart}${verdictOf(pod)}${isMoment ? '' : `, ${took}`}`,
+    why === undefined || !isUnenforced(pod) ? why : `${why}, which was not enforced`,
+    incidentsOf(pod),
+    longestOf(pod),
+    movedMs < LEAST_MOVED_MS ? undefined : `the wall clock moved by ${seconds(movedMs)} meanwhile`,
+    restartsOf(pod),
+  ];
+  return parts.filter((part) => part !== undefined).join('; ');
 }
 
 /** Ends of a command that another start followed, and stop signals that came again. */
-function turnsOf({ members, earlier, beganMs }: PodStop): readonly string[] {
+function incidentsOf({ members, earlier, beganMs }: PodStop): string | undefined {
   const before = [...earlier].map((member) => `${member.name}: ${earlierText(member, beganMs)} before`);
-  const turns = members.flatMap(({ name, absences = [], hurried, oomKills = 0, forcedBy }) => [
-    ...oomText(name, forcedBy === OOM_KILLER ? oomKills - 1 : oomKills),
-    ...absences.map(({ fromMs, untilMs, how }) =>
-      fromMs < beganMs
-        ? `${name}: ${how} ${seconds(beganMs - fromMs)} before, restarted`
-        : `${name}: ${how} after ${seconds(fromMs - beganMs)}, restarted, away for ${seconds(untilMs - fromMs)}`,
-    ),
-    ...(hurried === undefined
-      ? []
-      : [`${name}: hurried by another ${hurried.signal} after ${seconds(hurried.atMs - beganMs)}`]),
-  ]);
-  const all = [...before, ...turns];
-  return all.length === 0 ? [] : [listOf(all)];
-}
-
-/** The OOM kills of the lives before the last one. */
-function oomText(name: string, kills: number): readonly string[] {
-  if (kills <= 0) return [];
-  return [`${name}: killed by the OOM killer ${kills === 1 ? 'once' : `${kills} times`} before, restarted`];
+  const incidents = members.flatMap(({ name, absences = [], hurried, oomKills = 0, forcedBy }) => {
+    // The last life's end is told elsewhere.
+    const kills = forcedBy === OOM_KILLER ? oomKills - 1 : oomKills;
+    const texts = [
+      ...(kills > 0 ? [`killed by the OOM killer ${kills === 1 ? 'once' : `${kills} times`} before, restarted`] : []),
+      ...absences.map(({ fromMs, untilMs, how }) =>
+        fromMs < beganMs
+          ? `${how} ${seconds(beganMs - fromMs)} before, restarted`
+          : `${how} after ${seconds(fromMs - beganMs)}, restarted, away for ${seconds(untilMs - fromMs)}`,
+      ),
+      ...(hurried ? [`hurried by another ${hurried.signal} after ${seconds(hurried.atMs - beganMs)}`] : []),
+    ];
+    return texts.map((text) => `${name}: ${text}`);
+  });
+  const all = [...before, ...incidents];
+  return all.length === 0 ? undefined : listOf(all);
 }
 
 function earlierText(member: MemberStop, beganMs: number): string {
@@ -107,25 +103,22 @@ function restartedAlone({ members }: PodStop): string {
 }
 
 /** `restarted in place 2 times, the last one asked for by web, uid 0, pid 71`. */
-function restartsOf({ members }: PodStop): readonly string[] {
-  const all = members.flatMap(({ inPlace }) => inPlace ?? []);
-  const most = all.reduce<InPlace | undefined>((a, b) => (a === undefined || b.times > a.times ? b : a), undefined);
-  if (most === undefined) return [];
-  return [
-    `restarted in place ${most.times === 1 ? 'once,' : `${most.times} times, the last one`} asked for by ${most.by}`,
-  ];
+function restartsOf({ members }: PodStop): string | undefined {
+  const [most] = members.flatMap(({ inPlace }) => inPlace ?? []).sort((a, b) => b.times - a.times);
+  if (most === undefined) return undefined;
+  return `restarted in place ${most.times === 1 ? 'once,' : `${most.times} times, the last one`} asked for by ${most.by}`;
 }
 
 /** Times are drawn by the wall clock, so a clock that was set between two ends shifts one against the other. */
 function clockMovedMs({ members }: PodStop): number {
-  const clocks = members.flatMap(({ clock }) => (clock === undefined ? [] : [clock]));
+  const clocks = members.flatMap(({ clock }) => clock ?? []);
   const moves = clocks.flatMap(({ boot, aheadMs }) =>
-    clocks.filter((other) => other.boot === boot).map((other) => Math.abs(aheadMs - other.aheadMs)),
+    clocks.map((other) => (other.boot === boot ? other.aheadMs - aheadMs : 0)),
   );
   return Math.max(0, ...moves);
 }
 
-/** More than rounding and the slow correction by NTP make of it. */
+/** Rounding and the slow correction by NTP move a clock by less. */
 const LEAST_MOVED_MS = 100;
 
 function verdictOf(pod: PodStop): string {
@@ -140,16 +133,14 @@ function verdictOf(pod: PodStop): string {
   ];
   const parts = kinds.flatMap(([kind, names]) => (names.length === 0 ? [] : [`${kind}: ${listOf(names)}`]));
   if (parts.length > 0) return parts.join('; ');
-  // What the command made of its stop signal only sexton sees.
-  return members.some(({ isOfKubelet, diedMs, again }) => isOfKubelet && (diedMs ?? again) !== undefined)
-    ? 'no KILL'
-    : 'graceful';
+  // Only sexton sees what the command did after its stop signal.
+  return members.some((member) => member.isOfKubelet && endMsOf(member) !== undefined) ? 'no KILL' : 'graceful';
 }
 
 /** It ended without having been asked to, and not by KILL. */
-export function hasFailed({ stopReason, forcedBy, exitCode = 0, diedMs, again }: MemberStop): boolean {
-  const hasEnded = diedMs !== undefined || again !== undefined;
-  return hasEnded && stopReason === undefined && forcedBy === undefined && exitCode !== 0;
+export function hasFailed(member: MemberStop): boolean {
+  const { stopReason, forcedBy, exitCode = 0 } = member;
+  return endMsOf(member) !== undefined && stopReason === undefined && forcedBy === undefined && exitCode !== 0;
 }
 
 function listOf(texts: readonly string[]): string {
@@ -161,10 +152,10 @@ const MAX_LISTED = 5;
 
 /** The phase that took most, of what is not waiting for another member. */
 function longestOf({ members, earlier }: PodStop): string | undefined {
-  const those = members.filter((member) => !earlier.has(member));
-  const all = those.flatMap((member) => member.spans.map((span) => ({ member, span })));
-  const own = all.filter(({ span }) => span.activity !== 'run' && span.activity !== 'hold' && span.activity !== 'wait');
-  const [longest] = own.sort((a, b) => lengthOf(b.span) - lengthOf(a.span));
+  const own = members.filter((member) => !earlier.has(member));
+  const spans = own.flatMap((member) => phasesOf(member).map((span) => ({ member, span })));
+  const active = spans.filter(({ span }) => span.activity !== 'hold');
+  const [longest] = active.sort((a, b) => lengthOf(b.span) - lengthOf(a.span));
   if (longest === undefined || lengthOf(longest.span) < LEAST_TOLD_MS) return undefined;
   const { member, span } = longest;
   const took = seconds(lengthOf(span));
@@ -173,6 +164,8 @@ function longestOf({ members, earlier }: PodStop): string | undefined {
   return `the ${nameOf(span)} of ${member.name} took ${took}${span.activity === 'drain' ? seenBy(member) : ''}`;
 }
 
+const LEAST_TOLD_MS = 50;
+
 function seenBy({ connections }: MemberStop): string {
   if (connections === undefined) return '';
   const { New, LastNewMs } = connections;
@@ -180,68 +173,49 @@ function seenBy({ connections }: MemberStop): string {
   return `, ${New} new ${New === 1 ? 'connection' : 'connections'}${last}`;
 }
 
-const LEAST_TOLD_MS = 50;
-
-function lengthOf({ fromMs, untilMs }: Span): number {
-  return untilMs - fromMs;
-}
-
-/**
- * Of a pod that has not ended: what each member does now, for which others it waits, and what comes at the deadline.
- */
-export function presentLines(pod: PodStop): readonly string[] {
-  const alive = pod.members.filter(({ diedMs, reason }) => diedMs === undefined && reason !== 'lost');
+/** While a stop goes on: what each member does, for which others it waits, and what comes at the deadline. */
+export function presentLines({ members, deadlineMs, endedMs }: PodStop): readonly string[] {
+  const alive = members.filter(({ diedMs, reason }) => diedMs === undefined && reason !== 'lost');
   const lines = alive.map((member) => {
     const span = member.spans.at(-1);
     const names = span?.activity === 'hold' ? neededBy(member, alive).map(({ name }) => name) : [];
     const waits = names.length === 0 ? '' : `, waits for the end of ${listOf(names)}`;
     return `${member.name}: ${span === undefined ? 'starting' : `${nameOf(span)} for ${seconds(lengthOf(span))}`}${waits}`;
   });
-  const { deadlineMs, endedMs } = pod;
   if (deadlineMs === undefined || alive.length === 0) return lines;
-  const names = listOf(alive.map(({ name }) => name));
   const leftMs = deadlineMs - endedMs;
-  const end =
-    leftMs < 0
-      ? `the deadline was ${seconds(-leftMs)} ago`
-      : `in ${seconds(leftMs)} the deadline ends ${names} by KILL`;
-  return [...lines, end];
+  if (leftMs < 0) return [...lines, `the deadline was ${seconds(-leftMs)} ago`];
+  return [...lines, `in ${seconds(leftMs)} the deadline ends ${listOf(alive.map(({ name }) => name))} by KILL`];
 }
 
-/** Mains, for a sidecar, and those that start after it. */
+/** The members that a holding one waits for: mains, for a sidecar, and those that start after it. */
 function neededBy({ name, role }: MemberStop, alive: readonly MemberStop[]): readonly MemberStop[] {
-  return alive.filter(
-    (other) =>
-      other.name !== name && (other.startAfter.includes(name) || (role === 'sidecar' && other.role !== 'sidecar')),
-  );
+  const others = alive.filter((other) => other.name !== name);
+  return others.filter((other) => other.startAfter.includes(name) || (role === 'sidecar' && other.role !== 'sidecar'));
 }
 
 /** One link of the critical chain: a member, and what it did while the pod's end waited for it. */
 export interface Link {
   readonly member: MemberStop;
-  /** Of its stop, up to where the link after it takes over; the newest first. */
+  /** Its stop up to where the link after it takes over, the newest first. */
   readonly spans: readonly Span[];
   /** Why it could not go on before: the member of the next link. */
   readonly waitedFor: string | undefined;
 }
 
-/**
- * A member that was waited for ended so shortly before, at most: a closed socket is noticed at once, a lost one after 2
- * s.
- */
+/** A closed socket is noticed at once and a lost one after 2 s: a member that was waited for ended at most so long before. */
 const NOTICED_MS = 3_000;
 
 /** Backwards from the pod's end: who was last, what it waited for, whose phase that was. */
 export function chainOf(pod: PodStop): readonly Link[] {
   const links: Link[] = [];
-  const rest = new Set(pod.members);
-  let member = lastOf([...rest], Number.POSITIVE_INFINITY);
+  const others = new Set(pod.members);
+  let member = lastOf(others);
   while (member !== undefined) {
-    rest.delete(member);
+    others.delete(member);
     const { spans, fromMs } = ownPartOf(member);
-    const isWaiting =
-      member.stopReason === 'mains finished' || member.spans.some(({ activity }) => activity === 'hold');
-    const before = isWaiting ? lastOf([...rest], fromMs) : undefined;
+    const isWaiting = member.stopReason === MAINS_FINISHED || member.spans.some(({ activity }) => activity === 'hold');
+    const before = isWaiting ? lastOf(others, fromMs) : undefined;
     links.push({ member, spans, waitedFor: before?.name });
     member = before;
   }
@@ -251,24 +225,21 @@ export function chainOf(pod: PodStop): readonly Link[] {
 /** What it did itself, after its last wait for another member. */
 function ownPartOf(member: MemberStop): { readonly spans: readonly Span[]; readonly fromMs: number } {
   const endMs = member.again?.endedMs ?? Number.POSITIVE_INFINITY;
-  const isAgain = ({ activity, fromMs }: Span): boolean =>
-    fromMs >= endMs && (activity === 'wait' || activity === 'run');
-  const own = member.spans.filter((span) => !isAgain(span));
-  const held = own.findLastIndex(({ activity }) => activity === 'hold' || activity === 'run' || activity === 'wait');
-  const spans = own.slice(held + 1).toReversed();
-  return { spans, fromMs: own[held]?.untilMs ?? member.requestedMs ?? Number.NEGATIVE_INFINITY };
+  const isIdle = ({ activity }: Span): boolean => activity === 'wait' || activity === 'run';
+  const own = member.spans.filter((span) => span.fromMs < endMs || !isIdle(span));
+  const held = own.findLastIndex((span) => span.activity === 'hold' || isIdle(span));
+  const fromMs = own[held]?.untilMs ?? member.requestedMs ?? Number.NEGATIVE_INFINITY;
+  return { spans: own.slice(held + 1).toReversed(), fromMs };
 }
 
-/** The member that ended last before that moment, and not long before it. */
-function lastOf(members: readonly MemberStop[], byMs: number): MemberStop | undefined {
-  const ended = members.flatMap((member) => {
+/** The member that ended last; with a moment, at or shortly before it. */
+function lastOf(members: Iterable<MemberStop>, byMs?: number): MemberStop | undefined {
+  const ended = [...members].flatMap((member) => {
     const endedMs = endMsOf(member);
-    return endedMs === undefined ? [] : [{ member, endedMs }];
+    const isNear = byMs === undefined || (Number(endedMs) <= byMs && byMs - Number(endedMs) <= NOTICED_MS);
+    return endedMs !== undefined && isNear ? [{ member, endedMs }] : [];
   });
-  const candidates = ended.filter(
-    ({ endedMs }) => endedMs <= byMs && (byMs === Number.POSITIVE_INFINITY || byMs - endedMs <= NOTICED_MS),
-  );
-  return candidates.sort((a, b) => b.endedMs - a.endedMs)[0]?.member;
+  return ended.sort((a, b) => b.endedMs - a.endedMs)[0]?.member;
 }
 
 /** `proxy: TERM 3 ms, after main had ended`; the last to end first. */
@@ -299,16 +270,28 @@ export function forcerText(forcedBy = ''): string {
   return forcedBy === OOM_KILLER ? `the ${forcedBy}` : forcedBy;
 }
 
+/** `exit 0`, `SIGKILL`; `exit 0, runs again`. */
+function endOf({ exitCode, signal, diedMs, reason, again }: MemberStop): string {
+  const code = exitCode === undefined ? undefined : `exit ${exitCode}`;
+  if (diedMs === undefined && again !== undefined) return `${code ?? 'ended'}, runs again`;
+  if (reason === 'never-started' || reason === 'lost') return reason.replace('-', ' ');
+  if (diedMs === undefined) return 'alive';
+  return signal ?? code ?? reason ?? 'ended';
+}
+
 export function shorten(text: string, max: number, ellipsis = '…'): string {
   return text.length <= max ? text : `${text.slice(0, max - ellipsis.length)}${ellipsis}`;
 }
 
-/** `exit 0`, `SIGKILL`; `exit 0, runs again`. */
-export function endOf({ exitCode, signal, diedMs, reason, again }: MemberStop): string {
-  if (diedMs === undefined && again !== undefined)
-    return `${exitCode === undefined ? 'ended' : `exit ${exitCode}`}, runs again`;
-  if (reason === 'never-started' || reason === 'lost') return reason.replace('-', ' ');
-  if (diedMs === undefined) return 'alive';
-  if (signal !== undefined) return signal;
-  return exitCode === undefined ? (reason ?? 'ended') : `exit ${exitCode}`;
+/** Continued lines are indented. */
+export function wrap(text: string, width: number): readonly string[] {
+  const lines: string[] = [];
+  let current = '';
+  for (const word of text.split(/(?<=\S) /)) {
+    if (current !== '' && current.length + 1 + word.length > width) {
+      lines.push(current);
+      current = `    ${word}`;
+    } else current = current === '' ? word : `${current} ${word}`;
+  }
+  return [...lines, current];
 }

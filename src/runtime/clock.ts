@@ -1,6 +1,6 @@
 /**
- * The clocks. Decisions are made by CLOCK_MONOTONIC; the wall clock is only written down. Its nanoseconds come from the
- * monotonic one, so that the times of one supervisor are in order; a wall clock that was set is followed.
+ * The clocks. Decisions use CLOCK_MONOTONIC; the wall clock is only for the record. Its nanoseconds come from the
+ * monotonic clock, so that the times of one supervisor are in order; it follows when the wall clock is set.
  */
 import type { Instant } from '../core/time.ts';
 

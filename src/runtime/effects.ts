@@ -1,9 +1,11 @@
 /**
  * Carries out the effects of the core; nothing else does. A new kind of effect that has no case here does not compile.
  */
+
+import type { Program } from '../config/run-config.ts';
 import type { Effect } from '../core/state/events.ts';
 import { MAX_OUTPUT_BYTES } from './host/frames.ts';
-import type { HostCommand, Program } from './host/host.ts';
+import type { HostCommand } from './host/host.ts';
 import type { Log } from './log.ts';
 import type { NetworkTasks } from './network-tasks.ts';
 import type { TrafficWatcher } from './traffic.ts';

@@ -1,12 +1,11 @@
 /**
- * Collects garbage while the supervisor has little to do. What start-up left behind is given back once, and later what
- * probes leave behind: V8 collects when it needs room, and for so small a heap it would rather take more from the
- * container.
+ * Collects garbage while the supervisor has little to do: once the garbage of start-up, and later that of probes. V8
+ * collects when it needs room, and for so small a heap it would rather take more memory from the container.
  */
 
-/** When start-up's garbage is worth a full collection: nothing happens any more. */
-const REST_AFTER_MS = 1_000;
-const LOOK_EVERY_MS = 10_000;
+/** By then the supervisor has started. */
+const FIRST_AFTER_MS = 1_000;
+const CHECK_EVERY_MS = 10_000;
 /** A full collection takes some milliseconds. */
 const WORTH_BYTES = 4 * 1024 * 1024;
 
@@ -21,8 +20,8 @@ export function collectGarbageWhenIdle(): void {
       if (used() - least < WORTH_BYTES) return;
       collect();
       least = used();
-    }, LOOK_EVERY_MS).unref();
-  }, REST_AFTER_MS).unref();
+    }, CHECK_EVERY_MS).unref();
+  }, FIRST_AFTER_MS).unref();
 }
 
 function collector(): () => void {

@@ -2,17 +2,12 @@
  * HTTP: what platforms, scrapers and people may ask a member over the network or a unix socket. It is off by default,
  * and all but these lines is loaded when it is opened.
  */
+
+import type { HttpOptions } from '../config/run-config.ts';
 import type { MemberConfig } from '../core/config.ts';
-import type { OnDrain } from '../core/lifecycle/readiness.ts';
 import type { State } from '../core/state/state.ts';
-import type { HttpAddress } from './http/address.ts';
 import type { Listener } from './http/listener.ts';
 import type { Log } from './log.ts';
-
-export interface HttpOptions {
-  readonly address: HttpAddress;
-  readonly onDrain: OnDrain;
-}
 
 /** The ports of this container's network that are ours and not the application's: connections to them need no drain. */
 export function ownPorts(http: HttpOptions | undefined): readonly number[] {

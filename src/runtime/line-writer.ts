@@ -1,14 +1,14 @@
 /**
- * Writes lines to a descriptor that others write to as well, on a thread of libuv's pool.
+ * Writes lines to a descriptor that other processes write to as well, on a thread of libuv's pool.
  *
  * Each line is a write(2) of its own: up to 4,096 bytes of a pipe stay together (pipe(7)), so the application's output
- * does not come into the middle of a line. What a stalled reader does not take is kept up to a bound; lines beyond it
- * are lost, and so are those that the descriptor refuses.
+ * never comes into the middle of a line. The writer keeps what a stalled reader does not take, up to a bound. It drops
+ * lines beyond that bound, and lines that the descriptor refuses.
  */
-import { write } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, write, writeSync } from 'node:fs';
 
 const MAX_PENDING_BYTES = 256 * 1024;
-/** Where somebody has made the pipe non-blocking and it is full. */
+/** The pipe is full, and another process has made it non-blocking. */
 const AGAIN_AFTER_MS = 100;
 
 export class LineWriter {
@@ -30,6 +30,22 @@ export class LineWriter {
     if (this.#pendingBytes + bytes.length > MAX_PENDING_BYTES) return;
     this.#pendingBytes += bytes.length;
     if (this.#lines.push(bytes) === 1) this.#push(bytes);
+  }
+
+  /** Writes one line before it returns: for a process that is about to end. A full pipe costs the line. */
+  writeNow(line: string): void {
+    try {
+      if (!fstatSync(this.#fd).isFIFO()) return void writeSync(this.#fd, line);
+      // An open file description of its own can be non-blocking while the application's stays as it is.
+      const own = openSync(`/proc/self/fd/${this.#fd}`, constants.O_WRONLY | constants.O_NONBLOCK);
+      try {
+        writeSync(own, line);
+      } finally {
+        closeSync(own);
+      }
+    } catch {
+      // Without a reader, or with one that has stalled, the line is lost and the process ends all the same.
+    }
   }
 
   /** Resolves when all is written, or after `mostMs`. */

@@ -1,10 +1,11 @@
 /**
- * The log: lines on descriptor 2, JSON or text. Written here and not by a library, as each wake of the supervisor would
- * load it before it can decide anything.
+ * The log: lines on descriptor 2, JSON or text. pino lays them out. It is loaded once the supervisor has acted on what
+ * it was started for; until then lines wait in a list.
  *
- * Never through process.stderr: touching that stream makes an inherited pipe non-blocking for the application too.
- * Writing is asynchronous and bounded, so that a reader who has stalled costs lines and not signals.
+ * Nothing here touches process.stderr: that would make an inherited pipe non-blocking for the application too. Writing
+ * is asynchronous and bounded, so a reader that has stalled costs lines and never holds up a signal.
  */
+import type { pino as Pino } from 'pino';
 import type { LogLevel } from '../core/state/events.ts';
 import { LineWriter } from './line-writer.ts';
 
@@ -14,9 +15,23 @@ export interface LogOptions {
   readonly member: string;
 }
 
+interface Line {
+  readonly level: LogLevel;
+  readonly message: string;
+  readonly details: object;
+  readonly time: string;
+}
+
+/** Lines wait no longer than this for a supervisor that is kept from acting, as by a graveyard that hangs. */
+const MOST_WAITING_MS = 1_000;
+
 export class Log {
   readonly #options: LogOptions;
   readonly #writer = new LineWriter(2);
+  #waiting: Line[] = [];
+  #isOpen = false;
+  #loading: Promise<void> | undefined;
+  #write: ((line: Line) => void) | undefined;
 
   constructor(options: LogOptions) {
     this.#options = options;
@@ -29,26 +44,91 @@ export class Log {
   }
 
   say(level: LogLevel, message: string, details: object = {}): void {
-    const line = this.lineOf(level, message, details, new Date().toISOString());
-    if (line !== '') this.#writer.write(line);
+    if (!this.shows(level)) return;
+    const line = { level, message, details, time: new Date().toISOString() };
+    if (this.#write !== undefined) return this.#write(line);
+    if (this.#waiting.push(line) === 1) this.#beginWaiting();
+    if (this.#isOpen) this.#load();
   }
 
   /** The line as it is written if it is said at this time; '': it is not shown. */
   lineOf(level: LogLevel, message: string, details: object, time: string): string {
     if (!this.shows(level)) return '';
-    const { member, format } = this.#options;
-    const line = `${JSON.stringify({ level, member, ...details, time, message })}\n`;
-    return harmless(format === 'json' ? line : textLine(line));
+    const { member } = this.#options;
+    return this.#formatted(`${JSON.stringify({ level, member, ...details, time, message })}\n`);
   }
 
-  /** Lines are on their way. */
+  /** The supervisor has acted: from now on the first line that is shown loads pino. */
+  open(): void {
+    this.#isOpen = true;
+    if (this.#waiting.length > 0) this.#load();
+  }
+
+  /** Lines wait, or are on their way. */
   get isWriting(): boolean {
-    return this.#writer.isWriting;
+    return this.#waiting.length > 0 || this.#writer.isWriting;
   }
 
-  /** Resolves when all is written, or after `mostMs`. */
+  /** Resolves when all is written, or after `mostMs`. An end or a sleep does not wait for pino. */
   flush(mostMs: number): Promise<void> {
+    for (const line of this.#takeWaiting()) this.#writePlain(line);
     return this.#writer.drained(mostMs);
+  }
+
+  #beginWaiting(): void {
+    process.once('exit', this.#onExit);
+    setTimeout(() => this.open(), MOST_WAITING_MS).unref();
+  }
+
+  #load(): void {
+    this.#loading ??= this.#loadPino();
+  }
+
+  /** Without pino, as when the directory of sexton was removed, lines are the same. */
+  async #loadPino(): Promise<void> {
+    const write = await import('pino').then(
+      ({ pino }) => this.#writeBy(pino),
+      () => (line: Line) => this.#writePlain(line),
+    );
+    this.#write = write;
+    for (const line of this.#takeWaiting()) write(line);
+  }
+
+  #writeBy(pino: typeof Pino): (line: Line) => void {
+    const { level: least, member } = this.#options;
+    const options = {
+      level: least,
+      base: { member },
+      timestamp: false,
+      messageKey: 'message',
+      formatters: { level: (label: string) => ({ level: label }) },
+    };
+    const logger = pino(options, { write: (line: string) => this.#writer.write(this.#formatted(line)) });
+    return ({ level, message, details, time }) => logger[level]({ ...details, time }, message);
+  }
+
+  /** The process ends before pino was loaded, perhaps by an exception. */
+  readonly #onExit = (): void => {
+    for (const line of this.#takeWaiting()) this.#writer.writeNow(this.#plainLine(line));
+  };
+
+  #takeWaiting(): readonly Line[] {
+    const lines = this.#waiting;
+    this.#waiting = [];
+    process.removeListener('exit', this.#onExit);
+    return lines;
+  }
+
+  #writePlain(line: Line): void {
+    this.#writer.write(this.#plainLine(line));
+  }
+
+  #plainLine({ level, message, details, time }: Line): string {
+    return this.lineOf(level, message, details, time);
+  }
+
+  #formatted(line: string): string {
+    return harmless(this.#options.format === 'json' ? line : textLine(line));
   }
 }
 
@@ -68,16 +148,16 @@ function textLine(line: string): string {
   return `${String(time).slice(11)} ${String(level).padEnd(5)} ${member}: ${said}${pairs.join('')}\n`;
 }
 
-/**
- * What a hook wrote may have line ends in it, or look like further pairs; a line of the log is one line, and says who
- * said what.
- */
+/** A hook's output may contain line ends or look like further pairs, but a line of the log stays one line. */
 const NEEDS_QUOTES = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 const AMBIGUOUS = /["=\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
-/** JSON leaves as they are what a terminal still acts on, and what some readers take for the end of a line. */
+/**
+ * JSON leaves characters as they are that a terminal still acts on, or that some readers take for the end of a line.
+ * pino also leaves halves of a surrogate pair.
+ */
 function harmless(line: string): string {
-  return line.replaceAll(/[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+  return line.replaceAll(/[\x7f-\x9f\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (character) =>
     character
       .split('')
       .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)

@@ -3,10 +3,10 @@
  * it, they are read again.
  */
 
+import type { KeptConfig } from '../config/run-config.ts';
 import { trimHistory } from '../core/format/tombstone.ts';
 import { initialState, type State } from '../core/state/state.ts';
 import { MAX_MEMO_BYTES } from './host/frames.ts';
-import type { KeptConfig } from './run-config.ts';
 
 export interface Memo {
   readonly state: State;

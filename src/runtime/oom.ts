@@ -1,24 +1,25 @@
 /**
- * How often the kernel's OOM killer was at work in this process's memory cgroup: the container's.
+ * Counts the kills of the kernel's OOM killer in the container's memory cgroup, which this process is in.
  *
- * Version 2 counts in `memory.events`, for the cgroup and all below it; version 1, since Linux 4.13, in
- * `memory.oom_control`, for the cgroup alone. Both count where the victim was, no matter whose limit was reached: the
- * container's, the pod's or the node's. The count says that a process of the container was killed, not which; that it
- * was the child follows from its SIGKILL. Where the whole group is killed (`memory.oom.group`, which the kubelet sets
- * on version 2 unless `singleProcessOOMKill` is on) this process dies with the child, and no supervisor is left that
- * could ask.
+ * cgroup v2 counts in `memory.events`, for the cgroup and all below it; v1, since Linux 4.13, in `memory.oom_control`,
+ * for the cgroup alone. Both count where the victim was, whichever limit was reached: the container's, the pod's or the
+ * node's.
+ *
+ * The count says that a process of the container was killed, not which one. The child's SIGKILL tells that it was the
+ * child. With `memory.oom.group`, which the kubelet sets on v2 unless `singleProcessOOMKill` is on, the supervisor is
+ * killed as well.
  */
 import { readFileSync } from 'node:fs';
 
-/** undefined: it cannot be told here. Two small reads the first time, one from then on. */
+/** undefined: this container has no such counter. The first call reads two small files, later calls one. */
 export function readOomKills(): number | undefined {
   counter ??= findCounter();
   return counter === undefined ? undefined : countIn(readText(counter) ?? '');
 }
 
 /**
- * The kills that a supervisor which has died knew of, and its own, if there is a new one: it offers itself to the OOM
- * killer, which then takes it first.
+ * The kills that a dead supervisor knew of, plus one if there is a new kill: that was its own, as supervisors offer
+ * themselves to the OOM killer first.
  */
 export function withOwnKill(known: number | undefined): number | undefined {
   const now = known === undefined ? undefined : readOomKills();
@@ -27,16 +28,15 @@ export function withOwnKill(known: number | undefined): number | undefined {
 
 let counter: string | undefined;
 
-/** Of both files the line is `oom_kill NUMBER`. */
+/** Both files have a line `oom_kill NUMBER`. */
 export function countIn(text: string): number | undefined {
   const count = /^oom_kill ([0-9]+)$/m.exec(text)?.[1];
   return count === undefined ? undefined : Number(count);
 }
 
 /**
- * Where the count may be, likeliest first. `cgroups` is /proc/self/cgroup, see cgroups(7). A container mostly sees its
- * own cgroup as the root of its mount, whatever path that file says, unless it shares the cgroup namespace of the
- * machine.
+ * The paths at which the counter may be, likeliest first. `cgroups` is the text of /proc/self/cgroup, cgroups(7). A
+ * container mostly sees its own cgroup as the root of its mount, unless it shares the machine's cgroup namespace.
  */
 export function candidatesIn(cgroups: string): readonly string[] {
   const entries = cgroups.split('\n').map((line) => /^[0-9]+:([^:]*):(\/.*)$/.exec(line) ?? []);

@@ -1,10 +1,12 @@
 /**
- * Optional services, each only where it is configured: watching files, answering HTTP. Each is loaded when
- * it is begun, and none is waited for.
+ * Optional services: watching files and answering HTTP, each only where it is configured. Each is loaded when it
+ * starts, and the supervisor waits for none of them.
  */
+
+import type { HttpOptions } from '../config/run-config.ts';
 import type { MemberConfig } from '../core/config.ts';
 import type { State } from '../core/state/state.ts';
-import { type HttpOptions, openHttp } from './http.ts';
+import { openHttp } from './http.ts';
 import type { Log } from './log.ts';
 import type { Digests } from './memo.ts';
 
@@ -12,12 +14,12 @@ export interface OptionalServicesOptions {
   readonly member: MemberConfig;
   readonly http: HttpOptions | undefined;
   readonly log: Log;
-  /** What is known in this moment. */
+  /** The state as of this moment. */
   readonly stateNow: () => State | undefined;
 }
 
 export interface FileWatch {
-  /** The contents that were seen before. */
+  /** The digests of the contents that earlier supervisors saw. */
   readonly known: Digests;
   readonly onContent: (index: number, digest: string, isChange: boolean) => void;
 }
@@ -37,7 +39,7 @@ export class OptionalServices {
     try {
       this.#keep(await openHttp(http, member, stateNow, log));
     } catch (error) {
-      // The command runs by now, and is worth more than this.
+      // The command already runs, and must not end for want of HTTP.
       log.say('error', 'cannot answer HTTP', { error: String(error) });
     }
   }
@@ -54,12 +56,12 @@ export class OptionalServices {
 
   close(): void {
     this.#isClosed = true;
-    for (const side of this.#open) side.close();
+    for (const service of this.#open) service.close();
   }
 
-  /** It may be over by the time that one was loaded. */
-  #keep(side: { close(): void }): void {
-    this.#open.add(side);
-    if (this.#isClosed) side.close();
+  /** Closes a service at once that was still being loaded when all were closed. */
+  #keep(service: { close(): void }): void {
+    this.#open.add(service);
+    if (this.#isClosed) service.close();
   }
 }

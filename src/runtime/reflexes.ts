@@ -1,9 +1,10 @@
 /**
  * Reflexes: what is left behind at the host for the next thing that may happen (`core/lifecycle/reflexes.ts`), so that
- * it need not wait for this process. What was left is taken back in the very commit in which the state that it was made
- * from is another one; a little later, once the tombstone of the new state is written, there is the next.
+ * it need not wait for this process. The commit that changes the state takes back what was left for the old one. The next
+ * follows once the tombstone of the new state is written.
  */
 import { dirname, join } from 'node:path';
+import type { TerminationLog } from '../config/run-config.ts';
 import type { MemberConfig } from '../core/config.ts';
 import { handleOf, MAX_SOCKET_PATH_BYTES } from '../core/format/tombstone.ts';
 import { fill, type PreparedEnd, preparedEnds, preparedStop, type Use } from '../core/lifecycle/prepared-ends.ts';
@@ -11,11 +12,10 @@ import { type EndWith, endWithMains, isIdle, isUnchanged, type Known } from '../
 import { SIGTERM } from '../core/signals.ts';
 import type { State } from '../core/state/state.ts';
 import type { Instant } from '../core/time.ts';
-import { isLocalFile } from './graveyard/unchanged.ts';
 import { MAX_PREPARED_BYTES } from './host/frames.ts';
 import type { HostCommand } from './host/host.ts';
+import { isLocalFile } from './local-volume.ts';
 import type { Log } from './log.ts';
-import type { TerminationLog } from './termination-log.ts';
 
 export interface ReflexesOptions {
   readonly member: MemberConfig;
@@ -147,5 +147,5 @@ const NO_MAINS: HostCommand = {
   signal: SIGTERM,
   mains: [],
 };
-/** Of the frame, for all that is no text: two paths, and a few numbers an end. */
+/** Room in the frame for all but the texts: two paths, and a few numbers for each end. */
 const MAX_PATHS_BYTES = 8_500;

@@ -1,14 +1,14 @@
 /**
- * Watching the files whose change is told to the application.
+ * Watches the files whose change is reported to the application.
  *
- * What counts is the content: one call for each change of it, however it came about: written in place in several
- * writes, replaced by a rename, a link that leads elsewhere, a Kubernetes volume whose `..data` was swapped. A
- * directory is all the files in it. The first content that is seen, also by a predecessor, is what later ones are
- * compared with, so a path that appears late is no change; nor is one that vanishes, or comes back as it was.
+ * What counts is the content: each change of it gives one call, whether a file was written in place, replaced by a
+ * rename or reached by another link, as in a Kubernetes volume whose `..data` was swapped. A directory is all the files
+ * in it. The first content, of a predecessor too, is what later ones are compared with, so a path that appears late is
+ * no change; nor is one that vanishes, or comes back as it was.
  *
- * Events only say when to look. A look compares stats; when they are different and have been the same for a while, the
- * content is read. Every few seconds it is looked without an event, as events are missing on some volumes and when
- * inotify's limits are reached. One path after the other: a volume that hangs takes no more than one thread.
+ * Events only say when to look. A look compares stats, and reads the content once new stats have stayed the same for a
+ * while. Looks also come every few seconds, as some volumes give no events and inotify has limits. They take one path
+ * after the other, so that a volume that hangs takes no more than one thread.
  */
 import type { Reload } from '../core/config.ts';
 import { digest } from './reload/digest.ts';
@@ -22,16 +22,16 @@ export interface ReloadWatchOptions {
   /** `reloads[index]` has a content that was not seen before; `isChange`: in place of another. */
   readonly onContent: (index: number, digest: string, isChange: boolean) => void;
   readonly onTrouble: (message: string) => void;
-  /** How often it is looked without an event. */
+  /** How often it looks without an event. */
   readonly pollMs?: number;
 }
 
 const POLL_MS = 10_000;
 /** Events come in flocks. */
 const HINT_MS = 20;
-/** So long the stats must stay the same. */
+/** The stats must stay the same for so long. */
 const SETTLE_MS = 100;
-/** What never settles is read all the same. */
+/** A file that never settles is read all the same. */
 const MAX_SETTLING_MS = 10_000;
 /**
  * Stats have the resolution of a clock tick, and of seconds on some volumes: within it two contents may have the same.
@@ -45,7 +45,7 @@ const WATCH_REMEDIES: Readonly<Record<string, string>> = {
   ENOSPC: ', raise fs.inotify.max_user_watches',
 };
 
-type WatchTrouble = 'watching' | 'looking' | 'too much';
+type Trouble = 'watching' | 'looking' | 'too much';
 
 interface WatchedPath {
   readonly index: number;
@@ -63,8 +63,8 @@ interface WatchedPath {
   wasFresh: boolean;
   isDue: boolean;
   timer: NodeJS.Timeout | undefined;
-  /** The kinds of trouble that were said. */
-  readonly said: Set<WatchTrouble>;
+  /** The kinds of trouble that were reported. */
+  readonly reported: Set<Trouble>;
 }
 
 export class ReloadWatch {
@@ -80,8 +80,8 @@ export class ReloadWatch {
   }
 
   start(): void {
-    this.#poll = setInterval(() => this.#lookAtAll(), this.#options.pollMs ?? POLL_MS).unref();
-    this.#lookAtAll();
+    this.#poll = setInterval(() => void this.#lookAt(this.#watched), this.#options.pollMs ?? POLL_MS).unref();
+    void this.#lookAt(this.#watched);
   }
 
   close(): void {
@@ -94,18 +94,15 @@ export class ReloadWatch {
   }
 
   #watchedOf(path: string, index: number): WatchedPath {
-    const onTrouble = (dir: string, error: NodeJS.ErrnoException): void => {
-      const remedy = WATCH_REMEDIES[error.code ?? ''] ?? '';
-      this.#complain(
-        index,
-        'watching',
-        `cannot watch ${dir}: ${error.message}; changes of ${path} are seen late${remedy}`,
-      );
+    const onHint = (): void => this.#lookSoon(watched, HINT_MS);
+    const onTrouble = (dir: string, { code = '', message }: NodeJS.ErrnoException): void => {
+      const remedy = WATCH_REMEDIES[code] ?? '';
+      this.#report(watched, 'watching', `cannot watch ${dir}: ${message}; changes of ${path} are seen late${remedy}`);
     };
-    return {
+    const watched: WatchedPath = {
       index,
       path,
-      places: new Places({ onHint: () => this.#lookSoon(index, HINT_MS), onTrouble }),
+      places: new Places({ onHint, onTrouble }),
       digest: this.#options.known?.[index],
       signature: undefined,
       isFirstLook: true,
@@ -114,26 +111,22 @@ export class ReloadWatch {
       wasFresh: false,
       isDue: false,
       timer: undefined,
-      said: new Set(),
+      reported: new Set(),
     };
+    return watched;
   }
 
-  #lookAtAll(): void {
-    for (const it of this.#watched) it.isDue = true;
-    void this.#work();
-  }
-
-  #lookSoon(index: number, delayMs: number): void {
-    const it = this.#watched[index];
-    if (it === undefined || it.timer !== undefined || this.#isClosed) return;
+  #lookSoon(it: WatchedPath, delayMs: number): void {
+    if (it.timer !== undefined || this.#isClosed) return;
     it.timer = setTimeout(() => {
       it.timer = undefined;
-      it.isDue = true;
-      void this.#work();
+      void this.#lookAt([it]);
     }, delayMs).unref();
   }
 
-  async #work(): Promise<void> {
+  /** Looks at one path after the other. */
+  async #lookAt(paths: readonly WatchedPath[]): Promise<void> {
+    for (const it of paths) it.isDue = true;
     if (this.#isWorking) return;
     this.#isWorking = true;
     for (let it = this.#nextDue(); it !== undefined; it = this.#nextDue()) {
@@ -141,11 +134,7 @@ export class ReloadWatch {
       try {
         await this.#look(it);
       } catch (error) {
-        this.#complain(
-          it.index,
-          'looking',
-          `cannot look at ${it.path}: ${(error as Error).message}; it is tried again`,
-        );
+        this.#report(it, 'looking', `cannot look at ${it.path}: ${(error as Error).message}; it is tried again`);
       }
     }
     this.#isWorking = false;
@@ -156,16 +145,13 @@ export class ReloadWatch {
   }
 
   async #look(it: WatchedPath): Promise<void> {
+    const { path } = it;
     const seen = await this.#survey(it);
     const isAtStart = it.isFirstLook;
     it.isFirstLook = false;
     if (isAtStart && seen.signature === undefined)
-      this.#complain(
-        it.index,
-        'looking',
-        `${it.path} is not there yet: its first content will be no change; check --reload`,
-      );
-    if (seen.isCut) this.#complain(it.index, 'too much', `${it.path} has too many files: not all of them are watched`);
+      this.#report(it, 'looking', `${path} is not there yet: its first content will be no change; check --reload`);
+    if (seen.isCut) this.#report(it, 'too much', `${path} has too many files: not all of them are watched`);
     const hasChanged = seen.signature !== it.signature;
     it.signature = seen.signature;
     if (seen.signature === undefined) it.unsettledSinceMs = undefined;
@@ -177,7 +163,7 @@ export class ReloadWatch {
     // At the start the application may be reading what is there just now.
     const isPatient = !isAtStart && now - (it.unsettledSinceMs ?? now) < MAX_SETTLING_MS;
     const restMs = it.changedAtMs + SETTLE_MS - now;
-    if (isPatient && restMs > 0) return this.#lookSoon(it.index, restMs);
+    if (isPatient && restMs > 0) return this.#lookSoon(it, restMs);
     await this.#read(it, seen, isPatient);
   }
 
@@ -185,35 +171,28 @@ export class ReloadWatch {
     const content = await digest(seen.files);
     const after = await survey(it.path);
     if (this.#isClosed) return;
-    // Else it was written to while it was read.
+    // Otherwise the file was written to while it was read.
     const isStable = content !== undefined && after.signature === seen.signature;
-    if (!isStable) this.#lookSoon(it.index, SETTLE_MS);
+    if (!isStable) this.#lookSoon(it, SETTLE_MS);
     if (content === undefined || (!isStable && isPatient)) return;
     it.unsettledSinceMs = undefined;
-    it.wasFresh = isFresh(seen);
+    it.wasFresh = seen.files.some(({ stats }) => Date.now() - Number(stats.ctimeMs) < FRESH_MS);
     const before = it.digest;
     it.digest = content;
     if (before !== content) this.#options.onContent(it.index, content, before !== undefined);
   }
 
-  /** With all its directories watched, so that what changes from now on is told. */
-  async #survey(it: WatchedPath): Promise<Survey> {
-    let seen = await survey(it.path);
-    for (let turn = 0; turn < MAX_REPEATED_LOOKS && !this.#isClosed && it.places.watch(seen.places); turn++) {
-      seen = await survey(it.path);
-    }
+  /** Watches all directories of the path as well, so that each later change gives an event. */
+  async #survey({ path, places }: WatchedPath): Promise<Survey> {
+    let seen = await survey(path);
+    for (let turn = 0; turn < MAX_REPEATED_LOOKS && !this.#isClosed && places.watch(seen.places); turn++)
+      seen = await survey(path);
     return seen;
   }
 
-  #complain(index: number, trouble: WatchTrouble, message: string): void {
-    const said = this.#watched[index]?.said;
-    if (said === undefined || said.has(trouble) || this.#isClosed) return;
-    said.add(trouble);
+  #report({ reported }: WatchedPath, trouble: Trouble, message: string): void {
+    if (reported.has(trouble) || this.#isClosed) return;
+    reported.add(trouble);
     this.#options.onTrouble(message);
   }
-}
-
-function isFresh({ files }: Survey): boolean {
-  const latest = files.reduce((most, { stats }) => (stats.ctimeMs > most ? stats.ctimeMs : most), 0n);
-  return Date.now() - Number(latest) < FRESH_MS;
 }

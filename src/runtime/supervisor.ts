@@ -10,6 +10,8 @@
  * The order is fixed: first the host is told (the application must not wait), then the tombstone is written, then it is
  * logged. Only the exit waits for the tombstone, and not for ever.
  */
+
+import type { HttpOptions, KeptConfig, Program, TerminationLog } from '../config/run-config.ts';
 import type { MemberConfig } from '../core/config.ts';
 import { OVERTAKEN } from '../core/exit.ts';
 import { type Fallback, fallbackOf } from '../core/lifecycle/fallback.ts';
@@ -29,9 +31,8 @@ import type { Clock } from './clock.ts';
 import { type Means, planOf } from './effects.ts';
 import { collectGarbageWhenIdle } from './garbage.ts';
 import type { Ask } from './graveyard/inbox.ts';
-import type { Host, HostCommand, HostEvent, Program } from './host/host.ts';
+import type { Host, HostCommand, HostEvent } from './host/host.ts';
 import { errnoText, eventOf, programOf } from './host-events.ts';
-import type { HttpOptions } from './http.ts';
 import type { Log } from './log.ts';
 import type { Membership, MembershipEvents } from './membership.ts';
 import { type Digests, RESTED, readMemo, writeMemo } from './memo.ts';
@@ -40,9 +41,9 @@ import { readOomKills, withOwnKill } from './oom.ts';
 import { OptionalServices } from './optional-services.ts';
 import type { ActionEnd } from './probes/probe.ts';
 import { Reflexes } from './reflexes.ts';
-import type { KeptConfig } from './run-config.ts';
-import { Sleeper, withWake } from './sleep.ts';
-import { type TerminationLog, TerminationLogWriter } from './termination-log.ts';
+import { Sleeper } from './sleep/sleeper.ts';
+import { withWake } from './sleep/why-awake.ts';
+import { TerminationLogWriter } from './termination-log.ts';
 import { LATE_MS, MAX_TIMER_MS, MOST, mustRescanFirst, withTimeout } from './timeouts.ts';
 import { TrafficWatcher } from './traffic.ts';
 
@@ -202,6 +203,7 @@ export class Supervisor {
       onContent: (...content) => this.#onFileContent(...content),
     });
     if (looked === undefined && this.#membership !== undefined) await this.#watch(this.#membership, events);
+    if (!this.#leaving) log.open();
     collectGarbageWhenIdle();
     if (!this.#leaving) this.#sleeper?.open();
   }

@@ -1,20 +1,15 @@
 /**
- * The termination log: a file in which a container may leave a word when it ends. Kubernetes mounts one at
- * /dev/termination-log and shows what is in it with the container's last state. The evidence is left there.
+ * The termination log: a file in which a container may leave a message when it ends. Kubernetes mounts one at
+ * /dev/termination-log and shows its content with the container's last state. sexton writes the evidence there.
  */
 import type { FileHandle } from 'node:fs/promises';
+import type { TerminationLog } from '../config/run-config.ts';
 import type { MemberConfig } from '../core/config.ts';
 import { formatEvidence, MAX_EVIDENCE_BYTES, refusalOf } from '../core/format/evidence.ts';
 import { evidenceOf } from '../core/lifecycle/record.ts';
 import type { State } from '../core/state/state.ts';
 import type { Log } from './log.ts';
 import { withTimeout } from './timeouts.ts';
-
-export interface TerminationLog {
-  readonly path: string;
-  /** It was named: then it is made where it is not there, and what keeps it from being written is worth a line. */
-  readonly isNamed: boolean;
-}
 
 export interface TerminationLogOptions {
   readonly member: MemberConfig;
@@ -23,12 +18,12 @@ export interface TerminationLogOptions {
 }
 
 /**
- * Writes the evidence from the stop request on, whenever the stop has come further, and once more at the end: a
- * platform that kills earlier than it has declared leaves no time to write.
+ * Writes the evidence from the stop request on, at each step of the stop, and once more at the end: a platform that
+ * kills earlier than it declared leaves no time to write.
  */
 export class TerminationLogWriter {
   readonly #options: TerminationLogOptions;
-  /** How far the stop was when it was written last. */
+  /** How far the stop was at the last write. */
   #told = '';
   #latest: State | undefined;
   #writing: Promise<void> | undefined;
@@ -48,7 +43,7 @@ export class TerminationLogWriter {
     this.#writing ??= this.#writeLatest();
   }
 
-  /** At the end of a life. It takes a bounded time: a file system that hangs does not hold up the exit. */
+  /** Writes at the end of a life, in a bounded time: a file system that hangs does not hold up the exit. */
   async end(state: State | undefined): Promise<void> {
     const { member, terminationLog, log } = this.#options;
     if (terminationLog === undefined || state === undefined) return;
@@ -61,7 +56,7 @@ export class TerminationLogWriter {
     if (trouble !== undefined) log.say('warn', trouble);
   }
 
-  /** What could not be written now is told at the end, if it still cannot. */
+  /** Logs no failure: the write at the end does, if it fails as well. */
   async #writeLatest(): Promise<void> {
     const { member, terminationLog } = this.#options;
     for (let state = this.#latest; state !== undefined && terminationLog !== undefined; state = this.#latest) {
@@ -73,8 +68,8 @@ export class TerminationLogWriter {
 }
 
 /**
- * Why nothing is started. Bounded in time; what keeps it from being written is not told: the reason itself stands on
- * stderr.
+ * Writes why the container starts nothing, in a bounded time. A failure to write is not logged, as the reason itself is
+ * on stderr.
  */
 export async function leaveRefusal(
   to: TerminationLog,
@@ -86,18 +81,18 @@ export async function leaveRefusal(
 
 const MAX_WRITING_MS = 1_000;
 
-/** What went wrong, in words; undefined: nothing that is worth a line. */
+/** Resolves to what went wrong, in words; undefined: nothing that is worth a line of the log. */
 async function write({ path, isNamed }: TerminationLog, text: string): Promise<string | undefined> {
   const { constants, promises } = process.getBuiltinModule('node:fs');
   let file: FileHandle | undefined;
   try {
-    // Without blocking, should it be a pipe without a reader.
+    // Opening a pipe without a reader would block.
     const flags = constants.O_RDWR | constants.O_NONBLOCK | (isNamed ? constants.O_CREAT : constants.O_NOFOLLOW);
     file = await promises.open(path, flags, 0o644);
     if (!(await file.stat()).isFile()) return isNamed ? `cannot write ${path}: it is no regular file` : undefined;
     const kept = keptOf(await readStart(file), text);
     if (kept === undefined) return undefined;
-    // Written first and cut then: a KILL between the two leaves more than nothing.
+    // The text is written before the rest is cut off: a KILL in between leaves more than nothing.
     await file.write(kept, 0, kept.length, 0);
     await file.truncate(kept.length);
     return undefined;
@@ -115,8 +110,8 @@ async function readStart(file: FileHandle): Promise<Buffer> {
 }
 
 /**
- * The application has a word of its own to leave there: it stays, also behind ours, which goes then. undefined: nothing
- * is to be changed.
+ * What the file is to contain: the application's own message if there is one, alone or behind ours, or else our text.
+ * undefined: the file stays as it is.
  */
 function keptOf(there: Buffer, text: string): Buffer | undefined {
   if (there.length > 0 && there.indexOf(OURS) !== 0) return undefined;
@@ -125,8 +120,8 @@ function keptOf(there: Buffer, text: string): Buffer | undefined {
   return there.length < MAX_READ ? there.subarray(end) : undefined;
 }
 
-/** Ours and as much of another's as Kubernetes would keep. */
+/** Our evidence, and as much of the application's message as Kubernetes would keep. */
 const MAX_READ = 2 * MAX_EVIDENCE_BYTES;
 
-/** How the evidence begins. */
+/** The first bytes of any evidence. */
 const OURS = '{"Summary":"';

@@ -1,5 +1,5 @@
 /**
- * Waiting with a bound.
+ * Limits on waiting, and when the supervisor must read the graveyard before it decides.
  */
 
 import type { MemberConfig } from '../core/config.ts';
@@ -9,32 +9,35 @@ import type { State } from '../core/state/state.ts';
 
 /**
  * Waits for the work, but no longer than this; true: the time was over first. After a pause of the whole process the
- * work gets a moment more: it has stood still as well.
+ * work, which was paused as well, gets a moment more. Rejects with the work.
  */
 export async function withTimeout(work: Promise<unknown>, mostMs: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<boolean>((resolve) => {
     const dueMs = performance.now() + mostMs;
-    const end = (): void => resolve(true);
+    // An immediate comes after the events that have arrived by now.
+    const end = (): void => void setImmediate(resolve, true);
     timer = setTimeout(() => {
       if (performance.now() - dueMs < LATE_MS) end();
       else timer = setTimeout(end, MOMENT_MS);
     }, mostMs);
   });
-  const late = await Promise.race([work.then(() => false), timeout]);
-  clearTimeout(timer);
-  return late;
+  try {
+    return await Promise.race([work.then(() => false), timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
-/** setTimeout's own limit is 2^31 - 1; a day is enough. */
+/** The limit of setTimeout is 2^31 - 1; a day is enough. */
 export const MAX_TIMER_MS = 86_400_000;
 /** Later than any load explains: the process or the machine stood still. */
 export const LATE_MS = 1_000;
 const MOMENT_MS = 1_000;
 
 /**
- * A sidecar, and a start gate, decide by what the others do: not when nothing was heard for longer than a rescan takes
- * to come round, or one is doubted. Nor does anybody join a restart that is doubted.
+ * A sidecar and a start gate decide by what other members do. They read the graveyard first when nothing was heard for
+ * longer than a rescan interval, or when a member's end is unsure. No member joins a restart before it reads again.
  */
 export function mustRescanFirst(member: MemberConfig, state: State, nowMs: number): boolean {
   if (state.stop !== undefined) return false;
@@ -49,7 +52,7 @@ export const MOST = {
   /** A file system that hangs must not keep a sidecar from starting. */
   claimingMs: 5_000,
   lookingMs: 1_000,
-  /** A part of what own KILL is ahead of the platform's. */
+  /** A part of the time by which our own KILL precedes the platform's. */
   glancingMs: 200,
   flushingMs: 200,
   tracingMs: 300,

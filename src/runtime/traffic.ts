@@ -1,13 +1,11 @@
-/**
- * The watch of a drain, as the effects of the core want it. What it takes is loaded when a drain begins: most members
- * never have one.
- */
+/** Carries out the effects of a drain. The watch is loaded when a drain begins: most members never have one. */
+import type { HttpOptions } from '../config/run-config.ts';
 import type { MemberConfig } from '../core/config.ts';
 import { sidecarPorts } from '../core/lifecycle/drain.ts';
 import type { Effect, Event } from '../core/state/events.ts';
 import type { Clock } from './clock.ts';
 import type { Host } from './host/host.ts';
-import { type HttpOptions, ownPorts } from './http.ts';
+import { ownPorts } from './http.ts';
 import type { TrafficWatch } from './traffic/watch.ts';
 
 interface Surroundings {
@@ -18,55 +16,45 @@ interface Surroundings {
 }
 
 export class TrafficWatcher {
-  readonly #clock: Clock;
-  readonly #init: string | undefined;
-  readonly #ownPorts: readonly number[];
+  readonly #surroundings: Surroundings;
   readonly #onEvent: (event: Event) => void;
   #watch: TrafficWatch | undefined;
   #isWanted = false;
 
-  constructor({ clock, host, member, http }: Surroundings, onEvent: (event: Event) => void) {
-    this.#clock = clock;
-    this.#init = host.init;
-    this.#ownPorts = [...ownPorts(http), ...sidecarPorts(member)];
+  constructor(surroundings: Surroundings, onEvent: (event: Event) => void) {
+    this.#surroundings = surroundings;
     this.#onEvent = onEvent;
   }
 
-  watch(effect: Effect & { type: 'watchTraffic' }): void {
-    void this.#begin(effect);
+  /** Never rejects: a drain that cannot be watched takes its longest time. */
+  async watch({ drain, connections, ignored }: Effect & { type: 'watchTraffic' }): Promise<void> {
+    const { clock, host, member, http } = this.#surroundings;
+    const onUnseen = (why: string): void => this.#onEvent({ type: 'trafficUnavailable', at: clock.now(), why });
+    this.#isWanted = true;
+    try {
+      const { TrafficWatch } = await import('./traffic/watch.ts');
+      // The drain may be over by now.
+      if (!this.#isWanted || this.#watch !== undefined) return;
+      this.#watch = new TrafficWatch({
+        drain,
+        ownPorts: [...ownPorts(http), ...sidecarPorts(member)],
+        connections,
+        ignored,
+        init: host.init,
+        now: () => clock.now().mono,
+        onSeen: (seen) => this.#onEvent({ type: 'trafficSeen', at: clock.now(), ...seen }),
+        onUnseen,
+      });
+      await this.#watch.start();
+    } catch (error) {
+      this.close();
+      onUnseen(String(error));
+    }
   }
 
   close(): void {
     this.#isWanted = false;
     this.#watch?.close();
     this.#watch = undefined;
-  }
-
-  /** Never rejects: what cannot be watched has its longest drain, and no command is ended for it. */
-  async #begin(effect: Effect & { type: 'watchTraffic' }): Promise<void> {
-    this.#isWanted = true;
-    try {
-      await this.#open(effect);
-    } catch (error) {
-      this.close();
-      this.#onEvent({ type: 'trafficUnavailable', at: this.#clock.now(), why: String(error) });
-    }
-  }
-
-  async #open({ drain, connections, ignored }: Effect & { type: 'watchTraffic' }): Promise<void> {
-    const { TrafficWatch } = await import('./traffic/watch.ts');
-    // It may be over by now.
-    if (!this.#isWanted || this.#watch !== undefined) return;
-    this.#watch = new TrafficWatch({
-      drain,
-      ownPorts: this.#ownPorts,
-      connections,
-      ignored,
-      init: this.#init,
-      now: () => this.#clock.now().mono,
-      onSeen: (seen) => this.#onEvent({ type: 'trafficSeen', at: this.#clock.now(), ...seen }),
-      onUnseen: (why) => this.#onEvent({ type: 'trafficUnavailable', at: this.#clock.now(), why }),
-    });
-    await this.#watch.start();
   }
 }

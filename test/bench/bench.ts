@@ -1,10 +1,8 @@
 /**
- * `npm run bench -- [case...] [--rounds N] [--pods N] [--minutes N] [--json FILE]`: sexton against other inits and bare Node, all in
+ * `npm run bench -- [case...] [--rounds N] [--pods N] [--minutes N]`: sexton against other inits and bare Node, all in
  * the same run, round by round; pods and minutes are those of `fleet`. A measurement and never a test: a missed aim is printed, and only what could not be run makes it exit 1.
  */
-import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { check } from './cases/check.ts';
 import { drain } from './cases/drain.ts';
 import { exit } from './cases/exit.ts';
 import { fleet } from './cases/fleet.ts';
@@ -12,17 +10,15 @@ import { growth } from './cases/growth.ts';
 import { limited } from './cases/limited.ts';
 import { mainsEnd } from './cases/mains-end.ts';
 import { memory } from './cases/memory.ts';
-import { orphans } from './cases/orphans.ts';
 import { peerDeath } from './cases/peer-death.ts';
 import { probes } from './cases/probes.ts';
-import { report } from './cases/report.ts';
 import { signal, stop } from './cases/signal.ts';
 import { start } from './cases/start.ts';
 import { wake } from './cases/wake.ts';
 import { workingSet } from './cases/working-set.ts';
-import type { Case, Fleet, Measurement } from './measurement.ts';
+import type { Case, Fleet } from './measurement.ts';
 import { buildPrograms } from './programs.ts';
-import { jsonOf, machineLine, tableOf } from './report.ts';
+import { machineLine, tableOf } from './report.ts';
 import { findSubjects } from './subjects.ts';
 
 const CASES: readonly Case[] = [
@@ -32,39 +28,32 @@ const CASES: readonly Case[] = [
   exit,
   memory,
   workingSet,
-  orphans,
   probes,
   drain,
   peerDeath,
   mainsEnd,
   wake,
   growth,
-  report,
-  check,
   fleet,
   limited,
 ];
 
-async function bench({ wanted, rounds, fleet: fleetSize, json: jsonFile }: Given): Promise<boolean> {
-  const machine = machineLine();
+async function bench({ wanted, rounds, fleet: fleetSize }: Given): Promise<boolean> {
   const subjects = findSubjects();
   const programs = buildPrograms();
-  const done: Measurement[] = [];
   let ok = true;
-  print(machine);
+  print(machineLine());
   for (const name of subjects.missing) print(`left out, not there: ${name}`);
   for (const it of wanted) {
     try {
       const measurements = await it.run({ programs, subjects, rounds: rounds ?? it.rounds, fleet: fleetSize });
       for (const measurement of measurements) print(`\n${tableOf(measurement)}`);
-      done.push(...measurements);
     } catch (error) {
       ok = false;
       print(`\n${it.name}: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
   print(`\nall in ${(performance.now() / 1000).toFixed(0)} s`);
-  if (jsonFile !== undefined) writeFileSync(jsonFile, jsonOf(machine, done));
   return ok;
 }
 
@@ -72,7 +61,6 @@ interface Given {
   readonly wanted: readonly Case[];
   readonly rounds: number | undefined;
   readonly fleet: Fleet;
-  readonly json: string | undefined;
 }
 
 /** undefined, with a word on stderr: the command line makes no sense. */
@@ -84,7 +72,6 @@ function readArguments(): Given | undefined {
         rounds: { type: 'string' },
         pods: { type: 'string', default: '100' },
         minutes: { type: 'string', default: '1' },
-        json: { type: 'string' },
       },
     });
     const unknown = positionals.filter((name) => !CASES.some((it) => it.name === name));
@@ -93,17 +80,16 @@ function readArguments(): Given | undefined {
       positionals.length === 0
         ? CASES.filter(({ isLong }) => !isLong)
         : CASES.filter((it) => positionals.includes(it.name));
-    const { rounds, pods, minutes, json } = values;
+    const { rounds, pods, minutes } = values;
     return {
       wanted,
       rounds: rounds === undefined ? undefined : countFrom('rounds', rounds),
       fleet: { pods: countFrom('pods', pods), minutes: countFrom('minutes', minutes) },
-      json,
     };
   } catch (error) {
     process.stderr.write(`bench: ${error instanceof Error ? error.message : String(error)}\n`);
     process.stderr.write(
-      `usage: npm run bench -- [${CASES.map(({ name }) => name).join('|')}...] [--rounds N] [--pods N] [--minutes N] [--json FILE]\n`,
+      `usage: npm run bench -- [${CASES.map(({ name }) => name).join('|')}...] [--rounds N] [--pods N] [--minutes N]\n`,
     );
     return undefined;
   }

@@ -3,8 +3,11 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { within } from '../helpers/wait.ts';
-import type { Subject } from './subjects.ts';
+import { Graveyards } from './graveyards.ts';
+import { Samples, type Setup } from './measurement.ts';
+import { rotated, type Subject } from './subjects.ts';
 
 export interface Container {
   readonly subject: Subject;
@@ -82,6 +85,54 @@ export async function withContainers<T>(
     return await use(containers);
   } finally {
     await Promise.all(containers.map((container) => container.end()));
+  }
+}
+
+/** Idle after its start: the supervisor gives memory back after 1 s, and reading it in again belongs to the figure. */
+export const IDLE_MS = 2_000;
+const AT_ONCE = 5;
+
+/** One sample per container: `measure` is asked for each after `idleMs`, some containers at a time. */
+export async function sampleEach(
+  { programs, rounds }: Setup,
+  all: () => readonly Subject[],
+  idleMs: number,
+  measure: (container: Container) => Promise<number>,
+): Promise<Samples> {
+  const samples = new Samples(all());
+  for (let done = 0; done < rounds; done += AT_ONCE) {
+    const batch = Array.from({ length: Math.min(AT_ONCE, rounds - done) }, (_, at) => rotated(all(), done + at)).flat();
+    await withContainers(
+      programs.launch,
+      batch,
+      () => [programs.first],
+      async (containers) => {
+        for (const container of containers) await container.settled();
+        await sleep(idleMs);
+        for (const container of containers) samples.add(container.subject.name, await measure(container));
+      },
+    );
+  }
+  return samples;
+}
+
+/** The same for members of pods, awake and asleep, each with a graveyard of its own; beside the other subjects. */
+export async function sampleMembers(
+  setup: Setup,
+  others: readonly Subject[],
+  measure: (container: Container) => Promise<number>,
+): Promise<Samples> {
+  const graveyards = new Graveyards();
+  const sextons = setup.subjects.inits.filter(({ hasSupervisor }) => hasSupervisor);
+  const all = (): Subject[] => [
+    ...others.filter(({ hasSupervisor }) => !hasSupervisor),
+    ...sextons.map((it) => graveyards.member(it, 'graveyard, awake', ['--sleep-after', 'never'])),
+    ...sextons.map((it) => graveyards.member(it, 'graveyard, asleep', ['--sleep-after', '500ms'])),
+  ];
+  try {
+    return await sampleEach(setup, all, IDLE_MS, measure);
+  } finally {
+    graveyards.remove();
   }
 }
 

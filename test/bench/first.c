@@ -26,7 +26,7 @@ int main(int argc, char **argv) {
   struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
   sigaction(SIGUSR1, &action, NULL);
   sigaction(SIGTERM, &action, NULL);
-  /* Only now: whoever reads this may send a signal at once. */
+  /* Reported only now, as the reader may send a signal at once. */
   report('f', first, 0);
   char order = 0;
   while (read(ORDERS, &order, 1) < 0 && errno == EINTR) {

@@ -7,7 +7,6 @@
  *   first NS PID            the application's first instruction after that execve; PID is that of PID 1 as seen from here
  * and then to each line on stdin:
  *   signal NUMBER COUNT     signal NS...    from kill(2) to the handler, one signal after the other
- *   go                      orphans NS ZOMBIES
  *   exit                    exit NS STATUS  from the application's end to that of PID 1
  *   killed                  the same, of an application that is ended by KILL
  *   whole                   whole NS STATUS from the execve to the end of PID 1
@@ -140,12 +139,6 @@ static int obey(const char *line) {
   int64_t ended_at;
   if (sscanf(line, "signal %d %d", &number, &count) == 2) {
     measure_signals(number, count);
-    return 1;
-  }
-  if (strcmp(line, "go\n") == 0) {
-    give_order('x');
-    struct record reaped = next_record('o');
-    printf("orphans %lld %lld\n", (long long)reaped.at, (long long)reaped.more);
     return 1;
   }
   if (strcmp(line, "exit\n") == 0 || strcmp(line, "killed\n") == 0) {

@@ -84,7 +84,7 @@ export function startMember({ argv, env }: Words, procs?: string): Member {
   };
 }
 
-/** A graveyard for as long as it is used; whoever was started in it is ended. */
+/** Lends a graveyard to `use`, and ends the members that were started in it. */
 export async function inGraveyard<T>(
   use: (graveyard: string, start: (words: Words, procs?: string) => Member) => Promise<T>,
 ): Promise<T> {

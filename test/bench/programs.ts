@@ -11,13 +11,12 @@ import { findProgram } from './subjects.ts';
 export interface Programs {
   readonly launch: string;
   readonly first: string;
-  readonly orphans: string;
   readonly load: string;
 }
 
 export function buildPrograms(): Programs {
   mkdirSync(BUILT, { recursive: true });
-  return { launch: build('launch'), first: build('first'), orphans: build('orphans'), load: build('load') };
+  return { launch: build('launch'), first: build('first'), load: build('load') };
 }
 
 function build(name: string): string {

@@ -11,7 +11,7 @@
 
 enum { REPORTS = 3, ORDERS = 4 };
 
-/* kind: 'f' the first instruction, 's' a signal's handler, 'x' just before the exit, 'o' all orphans are reaped. */
+/* kind: 'f' the first instruction, 's' a signal's handler, 'x' just before the exit. */
 struct record {
   int64_t kind, at, more;
 };

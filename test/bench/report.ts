@@ -1,6 +1,4 @@
-/**
- * The tables that a person reads, and the file that a program reads.
- */
+/** The tables that a person reads. */
 import { readFileSync } from 'node:fs';
 import { cpus, release } from 'node:os';
 import type { Aim, Figure, Measurement } from './measurement.ts';
@@ -33,21 +31,6 @@ export function machineLine(): string {
   const all = cpus();
   const model = all[0]?.model.trim() ?? 'unknown';
   return `${all.length} CPUs (${model}), ${process.platform} ${release()} ${process.arch}, load ${load()}, Node ${process.version}`;
-}
-
-/** Everything, each sample too. */
-export function jsonOf(machine: string, measurements: readonly Measurement[]): string {
-  const tables = measurements.map((measurement) => ({
-    ...measurement,
-    figures: measurement.figures.map((figure) => ({
-      ...figure,
-      ...spreadOf(figure.samples),
-      ratios: Object.fromEntries(
-        measurement.references.map((name) => [name, ratioOf(figure.samples, samplesOf(measurement.figures, name))]),
-      ),
-    })),
-  }));
-  return `${JSON.stringify({ machine, at: new Date().toISOString(), tables }, undefined, 2)}\n`;
 }
 
 function verdict({ subject, reference, atMost }: Aim, { figures, unit }: Measurement): string[] {

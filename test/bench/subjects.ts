@@ -1,5 +1,5 @@
 /**
- * Who is measured: sexton, the inits it is compared with as far as they are installed, no init at all, and bare Node.
+ * The subjects of the bench: sexton, the other inits that are installed, no init at all, and bare Node.
  */
 import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -46,7 +46,7 @@ export function findSubjects(): Subjects {
   return { inits, bare, node: { name: BARE_NODE, before: sameNode(), hasSupervisor: false }, missing };
 }
 
-/** Begins with another one each round, so that nobody always follows the same neighbour. */
+/** Begins with another subject each round, so that none always follows the same neighbour. */
 export function rotated<T>(subjects: readonly T[], round: number): T[] {
   const first = round % Math.max(1, subjects.length);
   return [...subjects.slice(first), ...subjects.slice(0, first)];

@@ -11,27 +11,10 @@ import { makeSmaller } from '../../src/delivery/portable-node.ts';
 import { FIXTURE_SOURCES } from '../helpers/paths.ts';
 import { temporaryDirectory } from '../helpers/temporary.ts';
 
-const KEPT = [
-  ...[
-    'coll/ucadata.icu',
-    'curr/en_GB.res',
-    'curr/root.res',
-    'en.res',
-    'nfkc.nrm',
-    'pool.res',
-    'res_index.res',
-    'root.res',
-  ],
-  ...['uts46.nrm', 'zoneinfo64.res'],
-];
-const LEFT_OUT = [
-  'ar.res',
-  'brkitr/thaidict.dict',
-  'curr/zh_Hant.res',
-  'euc-jp-2007.cnv',
-  'rfc3491.spp',
-  'translit/root.res',
-];
+const KEPT = `coll/ucadata.icu curr/en_GB.res curr/root.res en.res nfkc.nrm pool.res res_index.res root.res uts46.nrm
+  zoneinfo64.res`.split(/\s+/);
+const LEFT_OUT = `ar.res brkitr/thaidict.dict curr/zh_Hant.res euc-jp-2007.cnv rfc3491.spp
+  translit/root.res`.split(/\s+/);
 const LARGE_BYTES = 70_000;
 
 const DIR = temporaryDirectory();
@@ -92,7 +75,7 @@ function checkPruned(program: Buffer, launcher: readonly string[] = []): void {
   assert.deepEqual(run(program, launcher), linesOf([...KEPT, ...LEFT_OUT]));
   const pruned = pruneIcu(program);
   assert.deepEqual(run(pruned, launcher), linesOf(KEPT));
-  // Of each end of what is left out, a part of a page of 64 KiB stays.
+  // A part of a page of 64 KiB stays at each end of what is left out.
   const saved = withoutUnloaded(program).length - pruned.length;
   assert.ok(saved > LEFT_OUT.length * LARGE_BYTES - 0x20000, `${saved} bytes are saved`);
   for (const { type, offset, address, size } of segmentsOf(pruned).segments) {
@@ -136,14 +119,18 @@ function changed(change: (copy: Buffer) => void): Buffer {
   return copy;
 }
 
-/**
- * Where the entry of the segment table begins; that of the segment with the data is the last of those that are not
- * writable.
- */
+/** Where the table's entry of the last read-only segment of that type begins: of PT_LOAD the one with the data. */
 function entryOf(wanted: number): number {
   const { offset, segments } = segmentsOf(PROGRAM);
   const index = segments.findLastIndex(({ type, flags }) => type === wanted && (flags & 2) === 0);
   return offset + index * 56;
+}
+
+function withoutNotes(): Buffer {
+  const { offset, segments } = segmentsOf(PROGRAM);
+  return changed((it) => {
+    for (const [index, { type }] of segments.entries()) if (type === PT_NOTE) it.writeUInt32LE(0, offset + index * 56);
+  });
 }
 
 const DATA_OFFSET = PROGRAM.indexOf('CmnD') - 12;
@@ -156,20 +143,12 @@ const UNEXPECTED: readonly (readonly [string, () => Buffer, RegExp])[] = [
   ['has data in another format', () => changed((it) => it.write('CmnE', DATA_OFFSET + 12)), /no known format/],
   ['has data of a later format', () => changed((it) => it.writeUInt8(2, DATA_OFFSET + 16)), /no known format/],
   ['has data in another byte order', () => changed((it) => it.writeUInt8(1, DATA_OFFSET + 8)), /no known format/],
-  [
-    'counts more items than there are',
-    () => changed((it) => it.writeUInt32LE(5000, DATA_OFFSET + 32)),
-    /no data of ICU/,
-  ],
+  ['counts too many items', () => changed((it) => it.writeUInt32LE(5000, DATA_OFFSET + 32)), /no data of ICU/],
   ['lacks an item', () => compile('cc', [], icuData([...KEPT.slice(0, -1), ...LEFT_OUT].sort())), /no zoneinfo64\.res/],
   ['has English only', () => compile('cc', [], icuData(KEPT)), /no whole page/],
   ['has little to leave out', () => compile('cc', [], icuData([...KEPT, ...LEFT_OUT].sort(), 10)), /no whole page/],
   ['has writable data', () => changed((it) => it.writeUInt32LE(6, entryOf(PT_LOAD) + 4)), /no read-only segment/],
-  [
-    'has data that are not loaded',
-    () => changed((it) => it.writeUInt32LE(0, entryOf(PT_LOAD))),
-    /no read-only segment/,
-  ],
+  ['has data that are not loaded', () => changed((it) => it.writeUInt32LE(0, entryOf(PT_LOAD))), /no read-only/],
   [
     'has more in memory than in the file',
     () => changed((it) => it.writeBigUInt64LE(2n ** 30n, entryOf(PT_LOAD) + 40)),
@@ -180,16 +159,7 @@ const UNEXPECTED: readonly (readonly [string, () => Buffer, RegExp])[] = [
     () => changed((it) => it.writeBigUInt64LE(BigInt(DATA_OFFSET + 300_000), entryOf(PT_NOTE) + 8)),
     /another segment overlaps/,
   ],
-  [
-    'has no note',
-    () =>
-      changed((it) => {
-        const { offset, segments } = segmentsOf(it);
-        for (const [index, { type }] of segments.entries())
-          if (type === PT_NOTE) it.writeUInt32LE(0, offset + index * 56);
-      }),
-    /no note whose place/,
-  ],
+  ['has no note', withoutNotes, /no note whose place/],
 ];
 
 for (const [name, make, problem] of UNEXPECTED)

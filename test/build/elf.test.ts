@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readNeeds } from '../../src/delivery/elf.ts';
 import { NODE, SEXTON } from '../helpers/paths.ts';
+import { temporaryDirectory } from '../helpers/temporary.ts';
 
 test('the libraries and the loader that Node names are those that readelf finds', () => {
   const dynamic = execFileSync('readelf', ['--dynamic', '--wide', NODE], { encoding: 'utf8' });
@@ -21,10 +20,8 @@ test('a static program needs nothing', () => {
   assert.deepEqual(readNeeds(SEXTON), { interpreter: undefined, needed: [] });
 });
 
-test('a file that is no ELF file is refused by name', async (t) => {
-  const dir = await mkdtemp(join(tmpdir(), 'sx-elf-'));
-  t.after(() => rm(dir, { recursive: true }));
-  const path = join(dir, 'script');
+test('a file that is no ELF file is refused by name', () => {
+  const path = join(temporaryDirectory(), 'script');
   writeFileSync(path, '#!/bin/sh\n');
   assert.throws(() => readNeeds(path), { message: `cannot read ${path}: it is not a 64-bit little-endian ELF file` });
 });

@@ -8,10 +8,10 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { parse } from 'yaml';
-import { ruleNamed } from '../../src/check/rules/table.ts';
 import { COMMANDS } from '../../src/cli/commands/commands.ts';
 import { ROOT } from '../helpers/paths.ts';
 import { temporaryDirectory } from '../helpers/temporary.ts';
+import { examples } from './rules.ts';
 
 interface Step {
   readonly shell: string;
@@ -28,9 +28,9 @@ interface Action {
 
 const ACTION: Action = parse(readFileSync(join(ROOT, 'action.yml'), 'utf8'));
 const { steps } = ACTION.runs;
-const BAD = ruleNamed('SX101').bad;
-const GOOD = ruleNamed('SX101').good;
-const WARNS = ruleNamed('SX109').bad;
+const BAD = examples('SX101').bad;
+const GOOD = examples('SX101').good;
+const WARNS = examples('SX109').bad;
 /** Flags of `sexton check` that are no inputs: what the action writes by itself, and what is for people. */
 const LEFT_OUT = ['output', 'timeline', 'allow-empty', 'fix', 'diff', 'list-rules', 'explain', 'schema'];
 
@@ -69,7 +69,7 @@ function runAction(files: Readonly<Record<string, string>>, inputs: Readonly<Rec
 }
 
 describe('the GitHub Action', () => {
-  it('has an input for each flag of sexton check, and no expression in a script', () => {
+  it('the action has an input for each flag, and no expression in a script', () => {
     const flags = COMMANDS.check.flags.map(({ name }): string => name).filter((name) => !LEFT_OUT.includes(name));
     assert.deepEqual(Object.keys(ACTION.inputs).sort(), [...flags, 'paths', 'sarif'].sort());
     for (const [name, { description }] of Object.entries(ACTION.inputs)) assert.ok(description.length > 10, name);
@@ -83,7 +83,7 @@ describe('the GitHub Action', () => {
     assert.deepEqual(used.filter((name) => name !== undefined).sort(), Object.keys(ACTION.inputs).sort());
   });
 
-  it('checks the workspace, annotates what it finds, and fails by errors', () => {
+  it('the action annotates findings and fails by errors', () => {
     const { code, out, err } = runAction({ 'a.yaml': BAD, 'b.yaml': GOOD });
     assert.equal(code, 1, err);
     assert.match(out, /^::error file=a\.yaml,line=14,[^:]*title=sexton SX101::web: a preStop of 35 s/);
@@ -93,7 +93,7 @@ describe('the GitHub Action', () => {
     assert.deepEqual(readdirSync(workspace), ['b.yaml']);
   });
 
-  it('passes each input on as its flag', () => {
+  it('the action passes each input on as its flag', () => {
     const files = { 'a.yaml': BAD, 'b.yaml': WARNS };
     assert.equal(runAction(files, { paths: 'b.yaml', 'fail-on': 'warning' }).code, 1);
     assert.equal(runAction(files, { paths: 'b.yaml', severity: 'SX109=error' }).code, 1);
@@ -106,26 +106,26 @@ describe('the GitHub Action', () => {
     }
   });
 
-  it('takes several paths, one a line, also with blanks', () => {
+  it('the action accepts several paths, one a line, also with blanks', () => {
     const files = { 'a.yaml': GOOD, 'b c.yaml': BAD, 'd.yaml': BAD };
     const { out } = runAction(files, { paths: '\na.yaml\nb c.yaml\n\n' });
     assert.match(out, /^::error file=b c\.yaml,[^\n]*\n$/);
   });
 
-  it('writes SARIF beside the annotations', () => {
+  it('the action writes SARIF beside the annotations', () => {
     const { out, workspace } = runAction({ 'a.yaml': BAD }, { sarif: 'out of it.sarif' });
     assert.match(out, /^::error /);
     const { runs } = JSON.parse(readFileSync(join(workspace, 'out of it.sarif'), 'utf8'));
     assert.equal(runs[0].results[0].ruleId, 'SX101');
   });
 
-  it('exits with 2 where a file cannot be read', () => {
+  it('the action exits with 2 where a file cannot be read', () => {
     const { code, out } = runAction({ 'a.yaml': 'a: [\n' });
     assert.equal(code, 2);
     assert.match(out, /^::error file=a\.yaml,line=\d+::not YAML/);
   });
 
-  it('runs nothing of what an input says, and takes no flag from it', () => {
+  it('the action runs nothing that an input says and takes no flag from it', () => {
     const files = { 'a.yaml': BAD };
     const every = (text: string) => Object.fromEntries(Object.keys(ACTION.inputs).map((name) => [name, text]));
     const nasty = '$(touch a) `touch b` "; touch c; " \'; touch d; \' ; touch e; && touch f * %0A::error::g';

@@ -5,15 +5,16 @@ import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { CHECK_SCHEMA } from '../../src/check/formats/json-schema.ts';
-import { INSTALLED_MIB } from '../../src/check/rules/delivery.ts';
-import { deployment, SERVICE } from '../../src/check/rules/examples.ts';
+import { INSTALLED_MIB } from '../../src/check/rules/SX806/rule.ts';
 import { RULES, ruleNamed } from '../../src/check/rules/table.ts';
 import { SEXTON } from '../helpers/paths.ts';
 import { temporaryDirectory } from '../helpers/temporary.ts';
+import { BAD_YAML, examples } from './rules.ts';
+import { deployment, SERVICE } from './workloads.ts';
 
-const BAD = ruleNamed('SX101').bad;
-const GOOD = ruleNamed('SX101').good;
-const WARNS = ruleNamed('SX109').bad;
+const BAD = examples('SX101').bad;
+const GOOD = examples('SX101').good;
+const WARNS = examples('SX109').bad;
 
 interface Outcome {
   readonly code: number | null;
@@ -42,7 +43,7 @@ function runIn(
 }
 
 describe('sexton check', () => {
-  it('exits with 0 where nothing is wrong, with 1 where something is, and says where', () => {
+  it('sexton check exits with 1 where it finds an error, and names the place', () => {
     const dir = temporaryDirectory();
     assert.equal(runIn(dir, { 'good.yaml': GOOD }, ['good.yaml']).code, 0);
     const { code, out } = runIn(dir, { 'bad.yaml': BAD }, ['bad.yaml']);
@@ -52,20 +53,20 @@ describe('sexton check', () => {
     assert.match(out, /^1 error, 0 warnings, 0 info, in 1 workload$/m);
   });
 
-  it('fails from --fail-on on', () => {
+  it('--fail-on sets the severity from which sexton check fails', () => {
     const dir = temporaryDirectory();
     assert.equal(runIn(dir, { 'a.yaml': WARNS }, ['a.yaml']).code, 0);
     assert.equal(runIn(dir, {}, ['--fail-on', 'warning', 'a.yaml']).code, 1);
     assert.equal(runIn(dir, { 'b.yaml': BAD }, ['--fail-on', 'never', 'b.yaml']).code, 0);
   });
 
-  it('exits with 2 where an input cannot be read, and checks the others all the same', () => {
+  it('an unreadable input makes sexton check exit with 2 and check the others', () => {
     const dir = temporaryDirectory();
     const files = {
       'm/broken.yaml': 'a: [1\n',
       'm/helm.yaml': 'a: {{ .Values.a }}\n  {{- end }}\n---\nb: {{ .Values.b }}\n  {{- end }}\n',
       'm/go.yaml': 'a: {{.A}}\n  {{end}}\n',
-      // Of a directory it is no manifest.
+      // In a directory that is no manifest.
       'm/tsconfig.json': '{\n  // strict\n  "strict": true\n}\n',
       'm/pod.json': '{"kind": "Pod",\n',
       'm/bad.yaml': BAD,
@@ -81,7 +82,7 @@ describe('sexton check', () => {
     assert.match(out, /missing\.yaml not read: no such file or directory/);
   });
 
-  it('exits with 2 where a named input has nothing to check, unless --allow-empty is given', () => {
+  it('a named input with nothing to check exits with 2, unless --allow-empty is given', () => {
     const dir = temporaryDirectory();
     const files = { 'README.md': '# Title\n\nText\n', 'values.yaml': 'replicas: 2\n', 'd/deep/notes.txt': 'no\n' };
     const told = (name: string) => new RegExp(`^${name} not read: nothing to check in it; .*--allow-empty`, 'm');
@@ -98,7 +99,7 @@ describe('sexton check', () => {
     assert.equal(out.match(/missing\.yaml not read/g)?.length, 1);
   });
 
-  it('takes a text as checked that has objects of other kinds only, or a list of none', () => {
+  it('a text with objects of other kinds only counts as checked', () => {
     const dir = temporaryDirectory();
     const crd = 'apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: a}\n';
     assert.equal(runIn(dir, { 'crd.yaml': crd, 'service.yaml': SERVICE }, ['crd.yaml']).code, 0);
@@ -108,7 +109,7 @@ describe('sexton check', () => {
     assert.equal(runIn(dir, { 'values.yaml': 'a: 1\n' }, ['.']).code, 0);
   });
 
-  it('follows links of a directory, and checks each file once', () => {
+  it('sexton check follows links of a directory and checks each file once', () => {
     const dir = temporaryDirectory();
     runIn(dir, { 'elsewhere/bad.yaml': BAD, 'real/warns.yaml': WARNS }, ['elsewhere']);
     // As the kubelet lays out a ConfigMap, and a link that leads back.
@@ -131,7 +132,7 @@ describe('sexton check', () => {
     assert.equal(out.match(/not read/g)?.length, 2, out);
   });
 
-  it('exits with 125 and names the flag, the value and the remedy', () => {
+  it('a wrong flag exits with 125 and names the flag, the value and the remedy', () => {
     const dir = temporaryDirectory();
     const wrong: readonly (readonly [readonly string[], RegExp])[] = [
       [[], /nothing to check; name a file/],
@@ -161,14 +162,14 @@ describe('sexton check', () => {
     }
   });
 
-  it('names a file without the ./ that CI systems do not take', () => {
+  it('a path loses its leading ./, which CI systems do not accept', () => {
     const dir = temporaryDirectory();
-    const { out } = runIn(dir, { 'bad.yaml': BAD }, ['-o', 'gitlab', './bad.yaml']);
-    assert.equal(JSON.parse(out)[0].location.path, 'bad.yaml');
+    const { out } = runIn(dir, { 'bad.yaml': BAD }, ['-o', 'json', './bad.yaml']);
+    assert.equal(JSON.parse(out).findings[0].path, 'bad.yaml');
     assert.match(runIn(dir, { '-': BAD }, ['./-']).out, /^\.\/-:\d+:\d+ error SX101/m);
   });
 
-  it('draws one workload as a picture and all as a page, in the place of the findings', () => {
+  it('--timeline svg draws one workload, and --timeline html draws them all', () => {
     const dir = temporaryDirectory();
     const svg = runIn(dir, { 'bad.yaml': BAD }, ['--timeline', 'svg', '-o', 'json=found.json', 'bad.yaml']);
     assert.equal(svg.code, 1);
@@ -195,7 +196,7 @@ describe('sexton check', () => {
     );
   });
 
-  it('reads standard input, JSON, lists, and several documents', () => {
+  it('sexton check reads standard input, JSON, lists and several documents', () => {
     const dir = temporaryDirectory();
     const list = `apiVersion: v1\nkind: List\nitems:\n${BAD.replaceAll(/^/gm, '  ').replace('  apiVersion', '- apiVersion')}`;
     assert.match(runIn(dir, {}, ['-'], `${GOOD}---\n${BAD}`).out, /-:30:22 error SX101/);
@@ -209,7 +210,7 @@ describe('sexton check', () => {
     assert.match(runIn(dir, {}, ['-'], JSON.stringify(json, null, '\t')).out, /-:\d+:\d+ error SX101/);
   });
 
-  it('ignores by annotations and comments, with their reasons, and reports those that ignore nothing', () => {
+  it('annotations and comments ignore findings with a reason, and unused ones are reported', () => {
     const dir = temporaryDirectory();
     const annotated = BAD.replace(
       'metadata: {name: web}',
@@ -237,7 +238,7 @@ describe('sexton check', () => {
     assert.match(out, /info SX901 this ignore ignores nothing: SX101 finds nothing here/);
   });
 
-  it('takes .sexton-check.yaml of a directory above, and flags beat it', () => {
+  it('flags override the .sexton-check.yaml of a directory above', () => {
     const dir = temporaryDirectory();
     writeFileSync(join(dir, '.sexton-check.yaml'), 'fail-on: warning\nskip: [SX101]\nseverity: {SX109: error}\n');
     mkdirSync(join(dir, 'deep/er'), { recursive: true });
@@ -249,7 +250,7 @@ describe('sexton check', () => {
     assert.match(runIn(deep, {}, ['a.yaml']).err, /fail_on: no such key; did you mean fail-on\?/);
   });
 
-  it('leaves out what a baseline has, also when its lines have moved', () => {
+  it('a baseline hides its findings even when their lines have moved', () => {
     const dir = temporaryDirectory();
     runIn(dir, { 'a.yaml': BAD }, ['-o', 'json=base.json', 'a.yaml']);
     writeFileSync(join(dir, 'a.yaml'), `# moved\n\n${BAD}`);
@@ -261,7 +262,7 @@ describe('sexton check', () => {
     assert.equal(runIn(dir, {}, args).code, 1);
   });
 
-  it('writes the repaired files with --fix, and prints the same as a patch with --diff', () => {
+  it('--fix writes the repaired files, and --diff prints the same as a patch', () => {
     const dir = temporaryDirectory();
     const { out, code } = runIn(dir, { 'a.yaml': BAD }, ['--diff', 'a.yaml']);
     assert.equal(code, 1);
@@ -277,9 +278,9 @@ describe('sexton check', () => {
     }
   });
 
-  it('repairs what is worse than info, and that where it is asked for', () => {
+  it('--fix repairs a finding of severity info only where that is asked for', () => {
     const dir = temporaryDirectory();
-    const { bad } = ruleNamed('SX301');
+    const { bad } = examples('SX301');
     const text = `${bad}---\n${BAD}`;
     const fixedBy = (...args: readonly string[]): string => {
       runIn(dir, { 'a.yaml': text }, ['--fix', ...args, 'a.yaml']);
@@ -300,7 +301,7 @@ describe('sexton check', () => {
     assert.doesNotMatch(runIn(dir, {}, ['--diff', 'a.yaml']).out, sleep);
   });
 
-  it('ends with the number of findings of each rule, the most first, where there are many', () => {
+  it('a long report ends with the number of findings of each rule', () => {
     const dir = temporaryDirectory();
     const file = (index: number, text: string) => [`${index}.yaml`, text.replaceAll('web', `web${index}`)] as const;
     const files = Object.fromEntries([
@@ -314,7 +315,7 @@ describe('sexton check', () => {
     assert.doesNotMatch(runIn(dir, {}, ['--timeline', 'none', '1.yaml', '9.yaml']).out, /^ +1 SX/m);
   });
 
-  it('repairs what a fix makes necessary in the same run, so the next one changes nothing', () => {
+  it('--fix repairs what another fix makes necessary in the same run', () => {
     const dir = temporaryDirectory();
     const gunicorn = '- name: web\n  image: a/b:1\n  command: [gunicorn, --graceful-timeout, "30", app]';
     const text = deployment(gunicorn) + SERVICE;
@@ -325,7 +326,7 @@ describe('sexton check', () => {
     assert.equal(runIn(dir, {}, ['--diff', '--fail-on', 'info', '.']).out, '');
   });
 
-  it('reads nothing that is not UTF-8, and so leaves its bytes as they are', () => {
+  it('sexton check refuses a file that is not UTF-8 and leaves its bytes alone', () => {
     const dir = temporaryDirectory();
     const files = {
       'latin.yaml': Buffer.from(`# caf\u00e9\n${BAD}`, 'latin1'),
@@ -341,11 +342,9 @@ describe('sexton check', () => {
     assert.equal(runIn(dir, {}, ['-'], files['latin.yaml']).code, 2);
   });
 
-  it('prints JSON as its schema says', () => {
+  it('the output of -o json matches its schema', () => {
     const dir = temporaryDirectory();
-    const all = RULES.filter(({ language }) => language === 'yaml')
-      .map(({ bad }) => bad)
-      .join('---\n');
+    const all = BAD_YAML.join('---\n');
     const { out } = runIn(dir, { 'a.yaml': all, 'b.yaml': 'a: [\n' }, ['-o', 'json', '.']);
     const value: { readonly findings: readonly { readonly fingerprint: string }[] } = JSON.parse(out);
     const isRight: ValidateFunction = new Ajv2020().compile(CHECK_SCHEMA);
@@ -355,7 +354,7 @@ describe('sexton check', () => {
     assert.equal(new Set(value.findings.map(({ fingerprint }) => fingerprint)).size, value.findings.length);
   });
 
-  it('explains every rule, and lists them all', () => {
+  it('--explain explains a rule, and --list-rules lists all of them', () => {
     const dir = temporaryDirectory();
     const list = runIn(dir, {}, ['--list-rules']);
     for (const { id } of RULES) assert.match(list.out, new RegExp(`^${id} `, 'm'));
@@ -365,7 +364,7 @@ describe('sexton check', () => {
     assert.match(out, /check\.sexton\.dev\/ignore-SX101/);
   });
 
-  it('takes what --images says of an image, and refuses what it cannot mean', () => {
+  it('sexton check uses the facts of --images and refuses invalid ones', () => {
     const dir = temporaryDirectory();
     const text = deployment('- {name: web, image: "example.com/web:1"}');
     const facts = { entrypoint: ['sh', '-c', 'prepare && server'], shell: 'dash' };
@@ -381,31 +380,18 @@ describe('sexton check', () => {
     );
   });
 
-  it('knows how large sexton is where it is installed', () => {
+  it('the size that SX806 assumes is that of the built directory', () => {
     const whole = dirname(SEXTON);
     const files = readdirSync(whole, { recursive: true, encoding: 'utf8' }).map((name) => statSync(join(whole, name)));
     const mib = files.reduce((sum, file) => sum + (file.isFile() ? file.size : 0), 0) / 2 ** 20;
     assert.ok(mib <= INSTALLED_MIB && mib > INSTALLED_MIB * 0.9, `${mib} MiB`);
   });
 
-  it('joins a budget with the pods of its own file first', () => {
+  it('a budget guards the pods of its own file first', () => {
     const dir = temporaryDirectory();
-    const { bad, good } = ruleNamed('SX501');
+    const { bad, good } = examples('SX501');
     const one = good.replace('replicas: 2', 'replicas: 1').replace('minAvailable: 1', 'maxUnavailable: 1');
     assert.equal(runIn(dir, { 'variants/two.yaml': good, 'variants/one.yaml': one }, ['variants']).code, 0);
     assert.equal(runIn(dir, { 'bad/a.yaml': bad }, ['bad']).code, 1);
-  });
-
-  it('takes what a person declares for what cannot be seen', () => {
-    const dir = temporaryDirectory();
-    const text = (seconds: number) =>
-      deployment('- {name: web, image: "example.com/web:1"}').replace(
-        'metadata: {name: web}',
-        `metadata: {name: web, annotations: {check.sexton.dev/stop-seconds.web: "${seconds}"}}`,
-      );
-    const killed = (seconds: number): string =>
-      JSON.parse(runIn(dir, {}, ['-o', 'json', '-'], text(seconds)).out).workloads[0].containers[0].killed;
-    assert.equal(killed(5), 'never');
-    assert.equal(killed(60), 'always');
   });
 });

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { check } from '../../src/check/check.ts';
 import { positionAt } from '../../src/check/input/source.ts';
-import { ruleNamed } from '../../src/check/rules/table.ts';
+import { examples } from './rules.ts';
 
-const BAD = ruleNamed('SX101').bad;
+const BAD = examples('SX101').bad;
 const DEFINITION = `apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: webs.example.com}
@@ -23,7 +23,7 @@ describe('CustomResourceDefinitions', () => {
     ['with CRLF, behind a comment', `# all\n---\n${DEFINITION}---\n${BAD}`.replaceAll('\n', '\r\n'), 11],
     ['two of them', `${DEFINITION}--- # next\n${DEFINITION}---\n${BAD}`, 18],
   ] as const)
-    it(`are counted and not read: ${where}`, async () => {
+    it(`CustomResourceDefinitions are counted and not read: ${where}`, async () => {
       const { findings, passedOver, unreadable } = await check([{ path: 'a.yaml', text }]);
       assert.deepEqual(unreadable, []);
       assert.equal(passedOver.get('CustomResourceDefinition'), where === 'two of them' ? 2 : 1);
@@ -33,7 +33,7 @@ describe('CustomResourceDefinitions', () => {
       assert.equal(positionAt(found.place.source, found.place.start).line, 14 + line);
     });
 
-  it('are not read even where they are no YAML', async () => {
+  it('CustomResourceDefinitions are not read even where they are no YAML', async () => {
     const { unreadable } = await check([{ path: 'a.yaml', text: `${DEFINITION}a: [1\n---\nb: [1\n` }]);
     assert.deepEqual(
       unreadable.map(({ line }) => line),
@@ -41,7 +41,7 @@ describe('CustomResourceDefinitions', () => {
     );
   });
 
-  it('are told from what only looks like one', async () => {
+  it('an object that only looks like a CustomResourceDefinition is read', async () => {
     const map = `apiVersion: v1\nkind: ConfigMap\ndata:\n  a: |\n    kind: CustomResourceDefinition\n`;
     const two = `apiVersion: v1\nkind: CustomResourceDefinition\nkind: ConfigMap\n`;
     const { passedOver } = await check([{ path: 'a.yaml', text: `${map}---\n${two}---\n${BAD}` }]);

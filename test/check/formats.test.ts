@@ -4,15 +4,13 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { check } from '../../src/check/check.ts';
 import { applied } from '../../src/check/edits.ts';
 import { junitOf } from '../../src/check/formats/junit.ts';
-import { githubOf, gitlabOf, markdownOf } from '../../src/check/formats/machine.ts';
+import { githubOf } from '../../src/check/formats/machine.ts';
 import { checkPage, workloadSvg } from '../../src/check/formats/pictures.ts';
 import { sarifOf } from '../../src/check/formats/sarif.ts';
 import { textOf } from '../../src/check/formats/text.ts';
 import { timelineChart } from '../../src/check/formats/timeline.ts';
-import { parseLocated, textAt } from '../../src/check/input/located.ts';
-import { isResourceList, krmOf } from '../../src/check/krm.ts';
-import { ruleNamed } from '../../src/check/rules/table.ts';
 import { chartLines } from '../../src/report/chart-text.ts';
+import { examples } from './rules.ts';
 import { everyFinding, SARIF_SHAPE } from './sarif.ts';
 import { type Element, parseXml } from './xml.ts';
 
@@ -20,7 +18,7 @@ const result = await everyFinding();
 const ajv = new Ajv2020({ allErrors: true });
 
 describe('the formats of a check', () => {
-  it('are SARIF with rules, places, fingerprints and fixes that do what --fix does', () => {
+  it('SARIF has rules, places, fingerprints, and fixes that do what --fix does', () => {
     const sarif = JSON.parse(sarifOf(result, '1.2.3'));
     assert.deepEqual(faultsOf(SARIF_SHAPE, sarif), []);
     assert.notDeepEqual(faultsOf(SARIF_SHAPE, { ...sarif, runs: [{}] }), []);
@@ -52,8 +50,8 @@ describe('the formats of a check', () => {
     }
   });
 
-  it('are SARIF that counts characters as readers of a text do, without its byte order mark', async () => {
-    const text = ruleNamed('SX101').bad;
+  it('SARIF counts characters without the byte order mark', async () => {
+    const text = examples('SX101').bad;
     const [marked, plain] = await Promise.all(
       [`\ufeff${text}`, text].map(async (one) => sarifOf(await check([{ path: 'a.yaml', text: one }]), '1.0.0')),
     );
@@ -61,7 +59,7 @@ describe('the formats of a check', () => {
     assert.equal(marked, plain);
   });
 
-  it('are lines for GitHub, which its runner reads as they were meant', () => {
+  it("GitHub's runner reads the workflow commands as they were meant", () => {
     const commands = githubOf(result).trimEnd().split('\n').map(commandOf);
     assert.equal(commands.length, result.findings.length + result.unreadable.length);
     for (const [index, finding] of result.findings.entries()) {
@@ -79,18 +77,7 @@ describe('the formats of a check', () => {
     assert.deepEqual([last?.name, last?.properties.file], ['error', 'broken.yaml']);
   });
 
-  it('are the fields that GitLab needs', () => {
-    const keys = { description: TEXT, check_name: TEXT, fingerprint: TEXT };
-    const location = required({ path: TEXT, lines: required({ begin: { type: 'integer', minimum: 1 } }) });
-    const severity = { enum: ['info', 'minor', 'major', 'critical', 'blocker'] };
-    const shape = { type: 'array', items: required({ ...keys, severity, location }) };
-    const issues: readonly { readonly fingerprint: string }[] = JSON.parse(gitlabOf(result));
-    assert.deepEqual(faultsOf(shape, issues), []);
-    assert.equal(issues.length, result.findings.length);
-    assert.equal(new Set(issues.map(({ fingerprint }) => fingerprint)).size, issues.length);
-  });
-
-  it('are JUnit as the schema of Surefire has it, with a suite an input, whose counts are right', () => {
+  it("JUnit follows Surefire's schema and has a suite with correct counts for each input", () => {
     const root = parseXml(junitOf(result));
     assert.equal(root.name, 'testsuites');
     const inputs = new Set([...result.sources, ...result.unreadable].map(({ path }) => path));
@@ -120,39 +107,13 @@ describe('the formats of a check', () => {
     assert.equal(root.attributes.errors, String(result.unreadable.length));
   });
 
-  it('are JUnit also of an input that is not there', () => {
+  it('JUnit reports an input that is missing', () => {
     const missing = { ...result, unreadable: [{ path: 'missing.yaml', line: undefined, why: 'no such\tfile\u0000' }] };
     const suite = parseXml(junitOf(missing)).children.find(({ attributes }) => attributes.name === 'missing.yaml');
     assert.equal(suite?.children[0]?.children[0]?.attributes.message, 'no such\tfile?');
   });
 
-  it('are a table in Markdown, in which no text breaks a row', () => {
-    const rows = markdownOf(result)
-      .split('\n')
-      .filter((line) => line.startsWith('|'));
-    assert.equal(rows.length, result.findings.length + 2);
-    for (const row of rows) assert.equal(row.replaceAll('\\|', '').match(/\|/g)?.length, 6, row);
-  });
-
-  it('are a KRM list that keeps its items byte for byte, and has results', async () => {
-    const item = ruleNamed('SX101').bad.trimEnd().replaceAll('\n', '\n  ');
-    const text = `apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n# first\n- ${item}\n`;
-    assert.ok(isResourceList(text));
-    assert.ok(!isResourceList(item));
-    const checked = await check([{ path: '-', text }]);
-    const out = krmOf(text, checked);
-    assert.ok(out.includes(`items:\n# first\n- ${item}\n`));
-    const [root] = parseLocated(out).roots;
-    assert.equal(textAt(root, 'results', 0, 'severity'), 'error');
-    assert.equal(textAt(root, 'results', 0, 'resourceRef', 'name'), 'web');
-    assert.match(textAt(root, 'results', 0, 'message') ?? '', /^SX101: /);
-    // Its own output again.
-    assert.equal(krmOf(out, await check([{ path: '-', text: out }])), out);
-    const json = JSON.stringify({ kind: 'ResourceList', apiVersion: 'config.kubernetes.io/v1', items: [] });
-    assert.deepEqual(JSON.parse(krmOf(json, await check([{ path: '-', text: json }]))).results, []);
-  });
-
-  it('are pictures in which nothing of a manifest is markup', async () => {
+  it('pictures and pages contain no markup from a manifest', async () => {
     const name = '</text><script>alert(1)</script>\u001b]0;x\u0007\u202e"><img onerror=x>';
     const pod = {
       name,
@@ -170,8 +131,8 @@ describe('the formats of a check', () => {
     }
   });
 
-  it('are text that tells each finding once, also of workloads of one name in two files', async () => {
-    const { bad } = ruleNamed('SX101');
+  it('the text shows each finding once, even when two files name the same workload', async () => {
+    const { bad } = examples('SX101');
     const both = await check([
       { path: 'a/web.yaml', text: bad },
       { path: 'b/web.yaml', text: bad },
@@ -183,8 +144,8 @@ describe('the formats of a check', () => {
     ]);
   });
 
-  it('tell of an unused ignore beside the workloads, not with the first one of its file', async () => {
-    const found = await check([{ path: 'web.yaml', text: `${ruleNamed('SX101').bad}# sexton-ignore SX206: no npm\n` }]);
+  it('text and page list an unused ignore beside the workloads', async () => {
+    const found = await check([{ path: 'web.yaml', text: `${examples('SX101').bad}# sexton-ignore SX206: no npm\n` }]);
     assert.match(checkPage(found), /Other findings.*SX901/s);
     assert.match(
       textOf(found, { width: 80, colours: false, ascii: true }, false),
@@ -192,7 +153,7 @@ describe('the formats of a check', () => {
     );
   });
 
-  it('draw a timeline no wider than they may, in ASCII where that is asked', () => {
+  it('the timeline keeps to its width, and to ASCII where that is asked for', () => {
     for (const { view } of result.workloads) {
       const style = { width: 80, colours: false, ascii: true };
       for (const line of chartLines(timelineChart(view.timeline, result.findings), style)) {
@@ -206,12 +167,6 @@ describe('the formats of a check', () => {
 function faultsOf(schema: object, value: unknown): unknown {
   const isRight = ajv.compile(schema);
   return isRight(value) ? [] : isRight.errors;
-}
-
-const TEXT = { type: 'string', minLength: 1 };
-
-function required(properties: Readonly<Record<string, object>>): object {
-  return { type: 'object', properties, required: Object.keys(properties) };
 }
 
 function needs({ name, attributes }: Element, expected: string, keys: readonly string[]): void {

@@ -7,12 +7,12 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { deployment } from '../../src/check/rules/examples.ts';
-import { ruleNamed } from '../../src/check/rules/table.ts';
 import { SEXTON } from '../helpers/paths.ts';
 import { temporaryDirectory } from '../helpers/temporary.ts';
+import { examples } from './rules.ts';
+import { deployment } from './workloads.ts';
 
-const BAD = ruleNamed('SX101').bad;
+const BAD = examples('SX101').bad;
 /** Root may read everything. */
 const SOMEBODY = process.getuid?.() === 0 ? { uid: 54_321, gid: 54_321 } : {};
 /** For a run that would take hours. */
@@ -31,7 +31,7 @@ function directoryWith(files: Readonly<Record<string, string>>): string {
 }
 
 describe('sexton check of what others have written', () => {
-  it('reads names that the objects of JavaScript have as any other name', () => {
+  it('sexton check reads names such as __proto__ like any other name', () => {
     for (const name of ['constructor', '__proto__', 'toString']) {
       const container = `- name: ${name}\n  image: ${name}\n  command: [sh, -c, "${name} & wait"]\n  env: [{name: ${name}, value: a}]`;
       const { status, stderr } = check(directoryWith({ 'a.yaml': deployment(container) }), 'a.yaml');
@@ -39,7 +39,7 @@ describe('sexton check of what others have written', () => {
     }
   });
 
-  it('reads a long run of blanks or slashes once', () => {
+  it('a long run of blanks or slashes does not slow sexton check down', () => {
     const many = 1_000_000;
     const blanks = ' '.repeat(many);
     const hook = (script: string) =>
@@ -57,7 +57,7 @@ describe('sexton check of what others have written', () => {
     }
   });
 
-  it('says that it may not read a directory, and checks the others', () => {
+  it('sexton check reports a directory that it may not read and checks the others', () => {
     const dir = directoryWith({ 'bad.yaml': BAD });
     mkdirSync(join(dir, 'closed'), { mode: 0 });
     const { status, stdout, stderr } = check(dir, '.');
@@ -66,7 +66,7 @@ describe('sexton check of what others have written', () => {
     assert.match(stdout, /^bad\.yaml:14:22 error SX101/m);
   });
 
-  it('says that its working directory is gone, and that a baseline holds what is none', () => {
+  it('sexton check survives a missing working directory and an odd baseline', () => {
     const dir = directoryWith({ 'bad.yaml': BAD, 'base.json': '{"findings": [null, 1, {"fingerprint": 2}]}' });
     assert.equal(check(dir, '--baseline', 'base.json', 'bad.yaml').status, 1);
     mkdirSync(join(dir, 'gone'));
@@ -79,11 +79,11 @@ describe('sexton check of what others have written', () => {
     assert.throws(() => rmdirSync(join(dir, 'gone')), /ENOENT/);
   });
 
-  it('prints no name of a file that a terminal or a CI takes as a command', () => {
+  it('no output contains a file name that a terminal or a CI would execute', () => {
     const names = ['::error::no\x1b[2J.yaml', 'a\x1b]0;title\x07.yaml', '##[error]no.yaml', '##vso[task]\u009b.yaml'];
     const dir = directoryWith(Object.fromEntries(names.map((name) => [name, BAD])));
     writeFileSync(join(dir, '::warning::b.yaml'), 'a: [\n');
-    for (const format of ['text', 'github', 'markdown']) {
+    for (const format of ['text', 'github']) {
       const { stdout, status } = check(dir, '-o', format, '.');
       assert.equal(status, 2);
       assert.doesNotMatch(stdout, /[^\P{Cc}\n]/u, format);

@@ -25,7 +25,7 @@ async function unused(options: Options): Promise<readonly string[]> {
 }
 
 describe('an ignore that ignores nothing', () => {
-  it('is told where its rule was asked and found nothing', async () => {
+  it('an unused ignore is reported where its rule ran and found nothing', async () => {
     const all = { minor: 36, scenarios: [{ name: 'spot=25', capMs: 25_000 }] };
     assert.deepEqual(await unused(all), ['there is no rule SX999 1', 'SX201 finds nothing here 1']);
     assert.deepEqual(await unused({ ...all, minor: 37 }), [
@@ -35,12 +35,12 @@ describe('an ignore that ignores nothing', () => {
     ]);
   });
 
-  it('is left alone where its rule was left out', async () => {
+  it('an ignore is left alone where its rule was skipped', async () => {
     assert.deepEqual(await unused({ only: ['SX9'] }), ['there is no rule SX999 0']);
     assert.deepEqual(await unused({ skip: ['SX1', 'SX20'] }), ['there is no rule SX999 0']);
   });
 
-  it('is left alone where its rule was not told what it needs', async () => {
+  it('an ignore is left alone where its rule lacks a flag that it needs', async () => {
     assert.deepEqual(await unused({}), ['there is no rule SX999 0', 'SX201 finds nothing here 1']);
   });
 });

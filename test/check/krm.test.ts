@@ -7,8 +7,8 @@ import { spawnSync } from 'node:child_process';
 import { describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
-import { ruleNamed } from '../../src/check/rules/table.ts';
 import { SEXTON } from '../helpers/paths.ts';
+import { examples } from './rules.ts';
 
 const TEXT = { type: 'string' } as const;
 const REFERENCE = {
@@ -77,13 +77,13 @@ function item(text: string): string {
   return `- ${lines.replaceAll('\n', '\n  ')}\n`;
 }
 
-const BAD = item(ruleNamed('SX101').bad);
-const GOOD = item(ruleNamed('SX101').good);
-const WARNS = item(ruleNamed('SX109').bad);
+const BAD = item(examples('SX101').bad);
+const GOOD = item(examples('SX101').good);
+const WARNS = item(examples('SX109').bad);
 const HEAD = 'apiVersion: config.kubernetes.io/v1\nkind: ResourceList\n';
 
 describe('sexton check as a KRM function', () => {
-  it('gives the list back with results that name the object, the field and the file', () => {
+  it('the KRM list comes back with results that name object, field and file', () => {
     const { code, err, results } = runFunction(`${HEAD}items:\n${GOOD}${BAD}`);
     assert.equal(code, 1);
     assert.equal(err, '');
@@ -100,7 +100,7 @@ describe('sexton check as a KRM function', () => {
     });
   });
 
-  it('succeeds where there is no error, with warnings among the results', () => {
+  it('the KRM function succeeds with warnings among its results', () => {
     assert.deepEqual(runFunction(`${HEAD}items:\n${GOOD}`).results, []);
     const { code, results } = runFunction(`${HEAD}items:\n${WARNS}`);
     assert.equal(code, 0);
@@ -117,7 +117,7 @@ describe('sexton check as a KRM function', () => {
     });
   });
 
-  it('keeps items, comments and functionConfig byte for byte', () => {
+  it('the KRM function keeps items, comments and functionConfig byte for byte', () => {
     const config =
       'functionConfig: # how it is called\n  apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: check}\n';
     const items = `items: # all of them\n# the first\n${GOOD}# the second\n${BAD}`;
@@ -134,7 +134,7 @@ describe('sexton check as a KRM function', () => {
     empty: 'results: []\n',
     nothing: 'results:\n',
   }))
-    it(`puts its results in the place of those that were there, ${style}`, () => {
+    it(`the KRM function replaces earlier results, ${style}`, () => {
       const before = runFunction(`${HEAD}${old}items:\n${BAD}`);
       const behind = runFunction(`${HEAD}items:\n${BAD}${old}`);
       for (const { results, out } of [before, behind]) {
@@ -145,7 +145,7 @@ describe('sexton check as a KRM function', () => {
       }
     });
 
-  it('takes JSON, and earlier versions of the list', () => {
+  it('the KRM function accepts JSON and earlier versions of the list', () => {
     const list = { apiVersion: 'config.kubernetes.io/v1beta1', kind: 'ResourceList', items: parse(BAD) };
     for (const indent of [undefined, 2]) {
       const { out, results, items } = runFunction(JSON.stringify(list, null, indent));
@@ -155,8 +155,8 @@ describe('sexton check as a KRM function', () => {
     }
   });
 
-  it('joins the items of the list', () => {
-    const { results } = runFunction(`${HEAD}items:\n${ruleNamed('SX301').bad.split('---\n').map(item).join('')}`);
+  it('the KRM function joins the items of the list', () => {
+    const { results } = runFunction(`${HEAD}items:\n${examples('SX301').bad.split('---\n').map(item).join('')}`);
     assert.deepEqual(
       results.map(({ tags }) => tags),
       [{ rule: 'SX301' }],

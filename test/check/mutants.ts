@@ -34,9 +34,9 @@ const EQUIVALENT: readonly { readonly from: string; readonly to: string; readonl
   },
 ];
 
-/** Beside the rules: their types, their table and what their examples are made of. */
-const NO_RULES = /\/(examples|rule|table)\.ts$/;
-const all = globSync(join(ROOT, 'src/check/rules/*.ts'))
+/** Beside the rules: their types, their table and their examples. */
+const NO_RULES = /\/rules\/(examples|folders|rule|table)\.ts$/;
+const all = globSync(join(ROOT, 'src/check/rules/**/*.ts'))
   .filter((file) => !NO_RULES.test(file))
   .sort();
 const named = process.argv.slice(2).map((file) => resolve(file));

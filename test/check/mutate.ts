@@ -11,17 +11,14 @@ import {
   isBinaryExpression,
   isCallExpression,
   isConditionalExpression,
-  isIdentifier,
   isIfStatement,
   isNumericLiteral,
-  isObjectLiteralExpression,
   isParenthesizedExpression,
   isPrefixUnaryExpression,
   isPropertyAccessExpression,
   isPropertyAssignment,
   isRegularExpressionLiteral,
   isReturnStatement,
-  isStringLiteral,
   isVariableDeclaration,
 } from 'typescript/unstable/ast/is';
 import { API } from 'typescript/unstable/sync';
@@ -88,7 +85,16 @@ export class Mutants {
         this.#last += 1;
         const [start, end] = [node.getStart(source), node.getEnd()];
         const line = text.slice(0, start).split('\n').length;
-        mutants.push({ id: this.#last, file, line, rule: ruleAt(node), from: flat(textOf(node)), to, start, end });
+        mutants.push({
+          id: this.#last,
+          file,
+          line,
+          rule: /\/(SX\d+)\//.exec(file)?.[1],
+          from: flat(textOf(node)),
+          to,
+          start,
+          end,
+        });
         return this.#last;
       };
       return { file, text: emitted(source), mutants };
@@ -212,22 +218,7 @@ const MOVED: Readonly<Partial<Record<SyntaxKind, string>>> = {
 };
 
 /** Properties of what is only told or shown. */
-const TOLD = /^(message|why|remedy|title|bad|good)$/;
-
-function ruleAt(node: Node): string | undefined {
-  for (let at: Node | undefined = node; at !== undefined; at = at.parent) {
-    if (!isObjectLiteralExpression(at)) continue;
-    for (const property of at.properties)
-      if (
-        isPropertyAssignment(property) &&
-        isIdentifier(property.name) &&
-        property.name.text === 'id' &&
-        isStringLiteral(property.initializer)
-      )
-        return property.initializer.text;
-  }
-  return undefined;
-}
+const TOLD = /^(what|say|why|remedy|title)$/;
 
 function flat(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim();

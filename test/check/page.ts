@@ -1,35 +1,29 @@
 /**
- * The pages that are made from the table of rules: the list on docs/check.md, and docs/rules.md. `node
- * test/check/page.ts` writes them.
+ * docs/rules.md, which `node test/check/page.ts` writes from the table of rules.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ruleMarkdown } from '../../src/check/formats/explain.ts';
 import { RULES } from '../../src/check/rules/table.ts';
 import { ROOT } from '../helpers/paths.ts';
 
-export const PAGE = join(ROOT, 'docs/check.md');
 export const RULES_PAGE = join(ROOT, 'docs/rules.md');
 const MAX_COLUMNS = 118;
 
-export function withRules(page: string): string {
+export function rulesPage(): string {
   const rows = RULES.map(
     ({ id, severity, isFixable, title }) =>
-      `| [${id}](rules.md#${id.toLowerCase()}) | ${severity} | ${isFixable ? 'yes' : ''} | ${title} |`,
+      `| [${id}](#${id.toLowerCase()}) | ${severity} | ${isFixable ? 'yes' : ''} | ${title} |`,
   );
-  const table = ['| rule | severity | `--fix` | |', '|---|---|---|---|', ...rows].join('\n');
-  return page.replace(
-    /(<!-- rules: .* -->\n).*(<!-- end of rules -->)/s,
-    (_, begin, end) => `${begin}${table}\n${end}`,
-  );
-}
-
-export function rulesPage(): string {
   const intro = `<!-- made from the table in src/check/rules by node test/check/page.ts -->
 # Rules of sexton check
 
 What each rule of [\`sexton check\`](check.md) finds, the rule of the platform behind it, an input with the finding and
 the same without. \`sexton check --explain SX101\` prints the same in a terminal.
+
+| rule | severity | \`--fix\` | |
+|---|---|---|---|
+${rows.join('\n')}
 `;
   return [intro, ...RULES.map((rule) => `## ${rule.id}\n\n${wrapped(ruleMarkdown(rule))}`)].join('\n');
 }
@@ -56,7 +50,4 @@ function wrap(line: string): string {
     .join('');
 }
 
-if (process.argv[1] === import.meta.filename) {
-  writeFileSync(PAGE, withRules(readFileSync(PAGE, 'utf8')));
-  writeFileSync(RULES_PAGE, rulesPage());
-}
+if (process.argv[1] === import.meta.filename) writeFileSync(RULES_PAGE, rulesPage());

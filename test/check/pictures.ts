@@ -3,8 +3,8 @@
  */
 import { check } from '../../src/check/check.ts';
 import { checkPage, workloadSvg } from '../../src/check/formats/pictures.ts';
-import { deployment } from '../../src/check/rules/examples.ts';
-import { RULES } from '../../src/check/rules/table.ts';
+import { BAD_YAML } from './rules.ts';
+import { deployment } from './workloads.ts';
 
 const BUSY = deployment(
   `- name: web
@@ -20,9 +20,7 @@ const BUSY = deployment(
   'initContainers: [{name: envoy, image: "example.com/envoy:1", restartPolicy: Always}]\n',
 );
 const QUIET = deployment('- {name: web, image: "nginx:1.29"}');
-const ALL = RULES.filter(({ language }) => language === 'yaml')
-  .map(({ bad }) => bad)
-  .join('---\n');
+const ALL = BAD_YAML.join('---\n');
 
 async function resultOf(text: string) {
   return check([{ path: 'shop/web.yaml', text }]);

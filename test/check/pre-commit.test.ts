@@ -9,9 +9,9 @@ import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { parse } from 'yaml';
 import { collect } from '../../src/check/files.ts';
-import { ruleNamed } from '../../src/check/rules/table.ts';
 import { ROOT, SEXTON } from '../helpers/paths.ts';
 import { temporaryDirectory } from '../helpers/temporary.ts';
+import { examples } from './rules.ts';
 
 interface Hook {
   readonly id: string;
@@ -33,7 +33,7 @@ const NAMES = [
 ];
 
 describe('the hook of pre-commit', () => {
-  it('says what pre-commit needs, and has one process see all files', () => {
+  it('the hook declares what pre-commit needs and lets one process see all files', () => {
     assert.deepEqual(
       HOOKS.map(({ id }) => id),
       ['sexton-check'],
@@ -43,7 +43,7 @@ describe('the hook of pre-commit', () => {
     assert.notEqual(HOOK.name, '');
   });
 
-  it('is run for the files that sexton check takes from a directory, and no others', () => {
+  it('the hook runs for the files that sexton check reads from a directory', () => {
     const dir = temporaryDirectory();
     for (const name of NAMES) {
       mkdirSync(join(dir, dirname(name)), { recursive: true });
@@ -56,10 +56,10 @@ describe('the hook of pre-commit', () => {
     assert.deepEqual(matched.toSorted(), [...read, 'Dockerfile'].sort());
   });
 
-  it('fails a commit by errors, and lets it pass without', () => {
+  it('the hook fails a commit only where there are errors', () => {
     const dir = temporaryDirectory();
-    writeFileSync(join(dir, 'bad.yaml'), ruleNamed('SX101').bad);
-    writeFileSync(join(dir, 'good.yaml'), ruleNamed('SX101').good);
+    writeFileSync(join(dir, 'bad.yaml'), examples('SX101').bad);
+    writeFileSync(join(dir, 'good.yaml'), examples('SX101').good);
     writeFileSync(join(dir, 'package.json'), '{"name": "web"}\n');
     const run = (...names: readonly string[]) => {
       const [program = '', ...args] = HOOK.entry.split(' ');

@@ -10,7 +10,7 @@ import { collect } from '../../src/check/files.ts';
 import { positionAt } from '../../src/check/input/source.ts';
 import type { Input } from '../../src/check/input/texts.ts';
 import { ROOT } from '../helpers/paths.ts';
-import { PAGE, RULES_PAGE, rulesPage, withRules } from './page.ts';
+import { RULES_PAGE, rulesPage } from './page.ts';
 
 /**
  * Every manifest, Compose file and Dockerfile of the examples, and the blocks of the pages that are whole manifests.
@@ -49,7 +49,7 @@ function asObject(block: string): string {
 }
 
 describe('the repository under its own check', () => {
-  it('has no finding that is not ignored with a reason', async () => {
+  it('the repository has no finding that is not ignored with a reason', async () => {
     const { findings, ignored, workloads, others, unreadable } = await check(inputs());
     const told = findings.map(({ place, rule, message }) => {
       const { line } = positionAt(place.source, place.start);
@@ -64,12 +64,7 @@ describe('the repository under its own check', () => {
     assert.ok(workloads.length >= 12 && others >= 4, `${workloads.length} and ${others}`);
   });
 
-  it('lists every rule on its page', () => {
-    const page = readFileSync(PAGE, 'utf8');
-    assert.equal(page, withRules(page), 'node test/check/page.ts writes it');
-  });
-
-  it('has a section for every rule, as the table says it', () => {
+  it('the page of the rules has an up-to-date section for every rule', () => {
     assert.equal(readFileSync(RULES_PAGE, 'utf8'), rulesPage(), 'node test/check/page.ts writes it');
   });
 });

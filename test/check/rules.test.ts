@@ -1,13 +1,20 @@
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { check } from '../../src/check/check.ts';
-import { RULES, ruleNamed } from '../../src/check/rules/table.ts';
+import { RULE_IDS, RULES } from '../../src/check/rules/table.ts';
+import { ROOT } from '../helpers/paths.ts';
 import { EXPECTATIONS } from './expectations.ts';
+import { examples } from './rules.ts';
 
 describe('the rules', () => {
-  it('have ids of their own, and say all that a page needs', () => {
-    const ids = RULES.map(({ id }) => id);
-    assert.deepEqual(ids, [...new Set(ids)].sort());
+  it('the table of rules holds every folder, in order', () => {
+    const folders = readdirSync(join(ROOT, 'src/check/rules')).filter((name) => name.startsWith('SX'));
+    assert.deepEqual(RULE_IDS, folders.sort());
+  });
+
+  it('every rule has a title, a reason and a remedy', () => {
     for (const { id, title, why, remedy } of RULES) {
       assert.match(title, /^[^.]+[^.]$/, id);
       assert.match(why, /\.$/, id);
@@ -17,9 +24,8 @@ describe('the rules', () => {
 
   for (const { title, hold } of EXPECTATIONS) it(title, hold);
 
-  it('give each finding the severity that is asked for', async () => {
-    const { bad } = ruleNamed('SX206');
-    const input = [{ path: 'a.yaml', text: bad }];
+  it('a rule reports with the severity that the user asks for', async () => {
+    const input = [{ path: 'a.yaml', text: examples('SX206').bad }];
     const { findings } = await check(input, { only: ['SX206'], severities: new Map([['SX206', 'error']]) });
     assert.deepEqual(
       findings.map(({ severity }) => severity),

@@ -1,15 +1,18 @@
 /**
- * Runs the examples of a rule as an input of its kind.
+ * Runs a text as an input of a rule's kind, and tells what the rule finds in it.
  */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { check, type Options, type Result } from '../../src/check/check.ts';
 import type { Finding } from '../../src/check/finding.ts';
+import { type Examples, examplesOf } from '../../src/check/rules/examples.ts';
 import type { Rule } from '../../src/check/rules/rule.ts';
+import { RULES, ruleNamed } from '../../src/check/rules/table.ts';
 import { parseScenarios } from '../../src/check/scenarios.ts';
 import type { ImageFacts } from '../../src/check/stop/images.ts';
+import { ROOT } from '../helpers/paths.ts';
 
 const SCRIPTS: Readonly<Record<string, string>> = {
-  'without-exec.sh': '#!/bin/sh\n# exec comes later\nserver "$@"\n',
-  'with-exec.sh': '#!/bin/sh\nprepare\nexec server "$@"\n',
   'number-sign.sh': '#!/bin/sh\n[ $# = 0 ] || exec server "$@"\n',
   'commented.sh': '#!/bin/sh\nif true; then\n  # exec comes later\n  server\nfi\n',
   'script.py': '#!/usr/bin/python3\nserve()\n',
@@ -22,14 +25,26 @@ export interface Around {
   readonly flags?: readonly string[];
 }
 
-export function checkExample(rule: Rule, text: string, { images = {}, flags }: Around = {}): Promise<Result> {
-  const path = rule.language === 'dockerfile' ? 'Dockerfile' : 'manifest.yaml';
+/** The inputs beside a rule. */
+export function examples(id: string): Examples {
+  return examplesOf(ruleNamed(id));
+}
+
+/** The bad examples of all rules but those of Dockerfiles. */
+export const BAD_YAML = RULES.filter(({ on }) => on !== 'dockerfile').map((rule) => examplesOf(rule).bad);
+
+export function checkAs(rule: Rule, text: string, { images = {}, flags }: Around = {}): Promise<Result> {
+  const path = rule.on === 'dockerfile' ? 'Dockerfile' : 'manifest.yaml';
   const options = { ...optionsOf(flags ?? rule.flags ?? []), images: new Map(Object.entries(images)) };
-  return check([{ path, text, readBeside: (name) => SCRIPTS[name] }], options);
+  const readBeside = (name: string): string =>
+    SCRIPTS[name] ?? readFileSync(join(ROOT, 'src/check/rules', rule.id, name), 'utf8');
+  return check([{ path, text, readBeside }], options);
 }
 
 export async function findingsOf(rule: Rule, text: string, around?: Around): Promise<readonly Finding[]> {
-  return (await checkExample(rule, text, around)).findings.filter((finding) => finding.rule === rule.id);
+  const { findings, unreadable } = await checkAs(rule, text, around);
+  if (unreadable.length > 0) throw new Error(`${unreadable[0]?.why} in\n${text}`);
+  return findings.filter((finding) => finding.rule === rule.id);
 }
 
 function optionsOf(flags: readonly string[]): Options {

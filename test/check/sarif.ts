@@ -7,7 +7,9 @@ import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { check, type Result } from '../../src/check/check.ts';
 import { sarifOf } from '../../src/check/formats/sarif.ts';
+import { examplesOf } from '../../src/check/rules/examples.ts';
 import { RULES } from '../../src/check/rules/table.ts';
+import { BAD_YAML } from './rules.ts';
 
 const text = { type: 'string' } as const;
 const index = { type: 'integer', minimum: -1 } as const;
@@ -85,15 +87,14 @@ function list(items: object) {
   return { type: 'array', items } as const;
 }
 
-/** Of every rule its example, under names that a URI, a line and a row may not have as they are. */
+/** The findings of every bad example, under names that a URI or a line may not have as they are. */
 export async function everyFinding(): Promise<Result> {
-  const yaml = RULES.filter(({ language }) => language === 'yaml').map(({ bad }) => bad);
-  const dockerfiles = RULES.filter(({ language }) => language === 'dockerfile');
+  const dockerfiles = RULES.filter(({ on }) => on === 'dockerfile');
   return check([
-    { path: 'dir/a,b:c d%\n<"&é😀.yaml', text: yaml.join('---\n') },
-    { path: '/absolute/of.yaml', text: yaml[0] ?? '' },
+    { path: 'dir/a,b:c d%\n<"&é😀.yaml', text: BAD_YAML.join('---\n') },
+    { path: '/absolute/of.yaml', text: BAD_YAML[0] ?? '' },
     { path: 'broken.yaml', text: 'a: [\n' },
-    ...dockerfiles.map(({ id, bad }) => ({ path: `${id}/Dockerfile`, text: bad })),
+    ...dockerfiles.map((one) => ({ path: `${one.id}/Dockerfile`, text: examplesOf(one).bad })),
   ]);
 }
 

@@ -8,9 +8,10 @@ import { parseAllDocuments, visit } from 'yaml';
 import type { Edit, Finding } from '../../src/check/finding.ts';
 import { fixed } from '../../src/check/fix.ts';
 import { lineText, positionAt } from '../../src/check/input/source.ts';
+import { examplesOf } from '../../src/check/rules/examples.ts';
 import type { Rule } from '../../src/check/rules/rule.ts';
-import { RULES, ruleNamed } from '../../src/check/rules/table.ts';
-import { checkExample } from './rules.ts';
+import { RULES } from '../../src/check/rules/table.ts';
+import { checkAs } from './rules.ts';
 
 type Style = (text: string) => string;
 
@@ -20,7 +21,7 @@ const COMMENTED: Style = (text) =>
 const CRLF: Style = (text) => text.replaceAll('\n', '\r\n');
 const BOM: Style = (text) => `\ufeff${text}`;
 
-/** Of any language. */
+/** Styles that YAML and Dockerfiles share. */
 const PLAIN_STYLES: Readonly<Record<string, Style>> = {
   'with CRLF': CRLF,
   'with a byte order mark': BOM,
@@ -78,26 +79,27 @@ function json(text: string): string | undefined {
 
 function stylesOf(rule: Rule): readonly (readonly [string, string])[] {
   // That rule is about comments: they are lost where the text is written anew.
-  const isPlain = rule.language === 'dockerfile' || rule.on === 'ignores';
+  const isPlain = rule.on === 'dockerfile' || rule.on === 'ignores';
   const styles = Object.entries({ ...PLAIN_STYLES, ...(isPlain ? {} : YAML_STYLES) });
-  const asJson = isPlain ? undefined : json(rule.bad);
+  const { bad } = examplesOf(rule);
+  const asJson = isPlain ? undefined : json(bad);
   return [
-    ['as it is', rule.bad],
-    ...styles.map(([name, style]) => [name, style(rule.bad)] as const),
+    ['as it is', bad],
+    ...styles.map(([name, style]) => [name, style(bad)] as const),
     ...(asJson === undefined ? [] : [['as JSON', asJson] as const]),
   ];
 }
 
 async function findingsIn(rule: Rule, text: string): Promise<readonly Finding[]> {
-  const { findings, unreadable } = await checkExample(rule, text);
+  const { findings, unreadable } = await checkAs(rule, text);
   assert.deepEqual(unreadable, [], text);
   return findings;
 }
 
 describe('each rule in each style', () => {
   for (const rule of RULES)
-    it(`${rule.id} finds the same${rule.isFixable ? ', and is repaired in the style that is there' : ''}`, async () => {
-      const before = rulesOf(await findingsIn(rule, rule.bad));
+    it(`${rule.id} finds the same in every style${rule.isFixable ? ', and its fix keeps it' : ''}`, async () => {
+      const before = rulesOf(await findingsIn(rule, examplesOf(rule).bad));
       for (const [style, text] of stylesOf(rule)) {
         const findings = await findingsIn(rule, text);
         assert.deepEqual(rulesOf(findings), before, style);
@@ -105,16 +107,17 @@ describe('each rule in each style', () => {
       }
     });
 
-  it('is ignored by a comment above or behind, and by an annotation, and nothing else is', async () => {
+  it('a comment above or behind, or an annotation, ignores one finding and no other', async () => {
     for (const rule of RULES.filter(({ on }) => on !== 'ignores')) {
-      const findings = await findingsIn(rule, rule.bad);
+      const findings = await findingsIn(rule, examplesOf(rule).bad);
       for (const finding of findings) {
         for (const text of commentsFor(finding, rule)) await isIgnored(rule, text, finding, findings);
         const object = 'metadata: {name: web';
         if (rule.on !== 'workload' && rule.on !== 'budget') continue;
         const reason = `check.sexton.dev/ignore-${finding.rule}: known`;
-        const annotated = rule.bad.replaceAll(object, `${object}, annotations: {${reason}}`);
-        assert.notEqual(annotated, rule.bad, rule.id);
+        const { bad } = examplesOf(rule);
+        const annotated = bad.replaceAll(object, `${object}, annotations: {${reason}}`);
+        assert.notEqual(annotated, bad, rule.id);
         const left = await findingsIn(rule, annotated);
         assert.ok(!left.some((one) => one.rule === finding.rule), annotated);
       }
@@ -168,7 +171,7 @@ function byStart(edits: readonly Edit[]): readonly Edit[] {
 }
 
 /** The example with a comment for this finding above its line, and behind it. */
-function commentsFor({ rule: id, place: { source, start } }: Finding, { language }: Rule): readonly string[] {
+function commentsFor({ rule: id, place: { source, start } }: Finding, { on }: Rule): readonly string[] {
   const { line } = positionAt(source, start);
   const from = source.lines[line - 1] ?? 0;
   const whole = lineText(source, line);
@@ -177,11 +180,11 @@ function commentsFor({ rule: id, place: { source, start } }: Finding, { language
   const above = `${source.text.slice(0, from)}${indent}# sexton-ignore ${id}: known\n${source.text.slice(from)}`;
   const behind = `${source.text.slice(0, end)} # sexton-ignore ${id}: known${source.text.slice(end)}`;
   // A shell reads what is behind an instruction of a Dockerfile.
-  return language === 'dockerfile' ? [above] : [above, behind];
+  return on === 'dockerfile' ? [above] : [above, behind];
 }
 
 async function isIgnored(rule: Rule, text: string, finding: Finding, before: readonly Finding[]): Promise<void> {
-  const { findings, ignored, unreadable } = await checkExample(rule, text);
+  const { findings, ignored, unreadable } = await checkAs(rule, text);
   assert.deepEqual(unreadable, [], text);
   const gone = ignored.map((one) => one.finding);
   assert.ok(
@@ -194,5 +197,5 @@ async function isIgnored(rule: Rule, text: string, finding: Finding, before: rea
 }
 
 function messagesOf(findings: readonly Finding[]): readonly string[] {
-  return findings.map(({ rule, message }) => `${ruleNamed(rule).id} ${message}`).sort();
+  return findings.map(({ rule, message }) => `${rule} ${message}`).sort();
 }

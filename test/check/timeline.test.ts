@@ -30,7 +30,7 @@ function stopOf(timeline: Timeline, name = 'web') {
 }
 
 describe('the timeline of a stop, by the rules of the kubelet', () => {
-  it('sends TERM after the preStop hook, and KILL at the end of the grace period', () => {
+  it('TERM comes after the preStop hook, and KILL at the end of the grace period', () => {
     const stop = stopOf(timelineOf({ graceMs: 30_000, containers: [main({ hook: exactly(5_000) })] }));
     assert.deepEqual(stop.term, exactly(5_000));
     assert.deepEqual(stop.end, exactly(6_000));
@@ -38,7 +38,7 @@ describe('the timeline of a stop, by the rules of the kubelet', () => {
     assert.equal(stop.killed, 'never');
   });
 
-  it('leaves 2 s after a hook that has used the grace period up', () => {
+  it('a hook that uses up the grace period leaves 2 s', () => {
     const plan = main({ hook: exactly(35_000), response: exactly(3_000) });
     const stop = stopOf(timelineOf({ graceMs: 30_000, containers: [plan] }));
     assert.deepEqual(stop.term, exactly(30_000));
@@ -46,7 +46,7 @@ describe('the timeline of a stop, by the rules of the kubelet', () => {
     assert.equal(stop.killed, 'always');
   });
 
-  it('stops native sidecars in reverse order, each with what is left, at least 2 s', () => {
+  it('native sidecars stop in reverse order, each with what is left, at least 2 s', () => {
     const containers = [native('first'), native('second', { response: UNKNOWN }), main({ response: exactly(4_000) })];
     const timeline = timelineOf({ graceMs: 10_000, containers });
     assert.deepEqual(stopOf(timeline, 'second').term, exactly(4_000));
@@ -55,14 +55,14 @@ describe('the timeline of a stop, by the rules of the kubelet', () => {
     assert.deepEqual(stopOf(timeline, 'first').killAt, { minMs: 10_000, maxMs: 12_999 });
   });
 
-  it('starts the hook of a native sidecar with all others', () => {
+  it('the hook of a native sidecar starts with all others', () => {
     const containers = [native('proxy', { hook: exactly(2_000) }), main({ response: exactly(8_000) })];
     const stop = stopOf(timelineOf({ graceMs: 10_000, containers }), 'proxy');
     assert.deepEqual(stop.hookEnd, exactly(2_000));
     assert.deepEqual(stop.term, exactly(8_000));
   });
 
-  it('lets a member wait for its mains, no longer than its own deadline allows', () => {
+  it('a member waits for its mains until its own deadline', () => {
     const mains = main({ name: 'main', response: exactly(20_000) });
     const proxy = main({ name: 'proxy', waitsFor: ['main'] });
     const waits = timelineOf({ graceMs: 30_000, containers: [mains, proxy] });
@@ -71,7 +71,7 @@ describe('the timeline of a stop, by the rules of the kubelet', () => {
     assert.deepEqual(stopOf(hurries, 'proxy').end, exactly(11_000));
   });
 
-  it('gives a native sidecar what parts of seconds its hook and its turn have lost', () => {
+  it('a native sidecar gets back the parts of seconds that the kubelet does not count', () => {
     const containers = [
       native('proxy', { hook: exactly(3_778), response: UNKNOWN }),
       main({ response: exactly(8_000) }),
@@ -80,7 +80,7 @@ describe('the timeline of a stop, by the rules of the kubelet', () => {
     assert.deepEqual([stop.term, stop.killAt], [exactly(8_000), { minMs: 10_000, maxMs: 11_000 }]);
   });
 
-  it('lets the deadline of another member end its drain, from when that one is asked', () => {
+  it('the deadline of another member ends a drain once that member is asked to stop', () => {
     const drains = main({ drain: exactly(5_000), deadlines: [{ of: 'proxy', graceMs: 4_000 }] });
     const short = timelineOf({ graceMs: 9_000, containers: [drains, main({ name: 'proxy' })] });
     assert.deepEqual(stopOf(short).told, { minMs: 2_000, maxMs: 5_000 });
@@ -96,12 +96,12 @@ describe('the timeline of a stop, by the rules of the kubelet', () => {
     assert.deepEqual(stopOf(late).told.minMs, 6_000);
   });
 
-  it('ends when two wait for each other', () => {
+  it('two members that wait for each other both end', () => {
     const containers = [main({ name: 'a', waitsFor: ['b'] }), main({ name: 'b', waitsFor: ['a'] })];
     assert.equal(timelineOf({ graceMs: 5_000, containers }).end.maxMs, 2_000);
   });
 
-  it('says whether a member may kill its own program: where that may outlast its time', () => {
+  it('a member may kill its own program where that may outlast its time', () => {
     const told = (plan: Partial<ContainerPlan>) =>
       stopOf(timelineOf({ graceMs: 30_000, containers: [main(plan)] })).mayKillItself;
     assert.equal(told({ response: UNKNOWN }), false);
@@ -111,7 +111,7 @@ describe('the timeline of a stop, by the rules of the kubelet', () => {
     assert.equal(told({ response: exactly(5_000), mayKillLast: true }), true);
   });
 
-  it('contains what a kubelet does, in 300 random pods', () => {
+  it('the prediction contains what a kubelet does in 300 random pods', () => {
     const sum = { killed: 0, certain: 0 };
     for (let seed = 1; seed <= 300; seed += 1) {
       const { killed, certain } = compare(drawPod(seed));

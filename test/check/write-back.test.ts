@@ -3,15 +3,15 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, lstatSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { ruleNamed } from '../../src/check/rules/table.ts';
 import { replaceText } from '../../src/check/write-back.ts';
 import { SEXTON } from '../helpers/paths.ts';
 import { temporaryDirectory } from '../helpers/temporary.ts';
+import { examples } from './rules.ts';
 
-const BAD = ruleNamed('SX101').bad;
+const BAD = examples('SX101').bad;
 
 describe('the files of --fix', () => {
-  it('keep their text where the repaired one cannot be written whole, and the message names the file', () => {
+  it('a file keeps its text where --fix cannot write all of the repaired one', () => {
     const dir = temporaryDirectory();
     const text = `${BAD}${'# a line of a long comment\n'.repeat(400)}`;
     writeFileSync(join(dir, 'a.yaml'), text);
@@ -26,7 +26,7 @@ describe('the files of --fix', () => {
     assert.deepEqual(readdirSync(dir), ['a.yaml']);
   });
 
-  it('are left alone where they have changed since they were read', () => {
+  it('--fix leaves a file alone that has changed since it was read', () => {
     const dir = temporaryDirectory();
     const file = join(dir, 'a.yaml');
     writeFileSync(file, 'theirs');
@@ -35,7 +35,7 @@ describe('the files of --fix', () => {
     assert.deepEqual(readdirSync(dir), ['a.yaml']);
   });
 
-  it('keep their mode, and stay behind the links that lead to them', () => {
+  it('--fix keeps the mode of a file and the links that lead to it', () => {
     const dir = temporaryDirectory();
     writeFileSync(join(dir, 'a.yaml'), BAD);
     chmodSync(join(dir, 'a.yaml'), 0o640);

@@ -22,7 +22,7 @@ describe('the words after a subcommand', () => {
     assert.deepEqual(readLeadingFlags('explain', ['--output=text']), { flags: { output: 'text' }, rest: [] });
   });
 
-  it('name the output by -o or --output, with a blank, an equals sign or nothing before the value', () => {
+  it('accept -o and --output with a blank, an equals sign or nothing before the value', () => {
     for (const name of ['status', 'explain', 'report'] as const)
       for (const words of [['-o', 'json'], ['-o=json'], ['-ojson'], ['--output=json'], ['--output', 'json']])
         assert.deepEqual(readArguments(name, words, 0), { flags: { output: 'json' }, words: [] });

@@ -14,7 +14,7 @@ function sexton(args: readonly string[], env: Readonly<Record<string, string>> =
 const generationIn = (dir: string): string => readFileSync(join(dir, '.generation'), 'utf8');
 
 describe('sexton begin', () => {
-  it('R05 writes a new generation into the graveyard that a flag or SEXTON_GRAVEYARD names, and says nothing', () => {
+  it('R05 silently writes a new generation into the graveyard of a flag or SEXTON_GRAVEYARD', () => {
     const dir = temporaryDirectory();
     const quiet = { stdout: '', stderr: '', status: 0 };
     assert.deepEqual(sexton(['begin', '--graveyard', dir]), quiet);
@@ -23,7 +23,7 @@ describe('sexton begin', () => {
     assert.notEqual(generationIn(dir), first);
   });
 
-  it('R05 is done by sexton install as well, when it is told the graveyard', () => {
+  it('R05 is done by sexton install --graveyard as well', () => {
     const [dir, target] = [temporaryDirectory(), temporaryDirectory()];
     const { stderr, status } = sexton(['install', '--graveyard', dir, target]);
     assert.deepEqual([stderr, status], ['', 0]);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { describe, it } from 'node:test';
 import { COMMAND_NAMES, COMMANDS } from '../../src/cli/commands/commands.ts';
-import { FLAGS, KEYS } from '../../src/cli/config/flags.ts';
+import { FLAGS, KEYS } from '../../src/config/flags.ts';
 import { NODE, ROOT } from '../helpers/paths.ts';
 
 function scriptFor(shell: string): string {

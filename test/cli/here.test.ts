@@ -42,7 +42,7 @@ describe('the graveyard that is meant inside a container', () => {
     assert.equal((await findHere('status', undefined, {}, SH)).dir, '/graveyard');
   });
 
-  it('is taken from the command line of a PID 1 of another uid, whose variables cannot be read', async () => {
+  it('comes from the command line of PID 1 where its variables cannot be read', async () => {
     const { dir } = await findHere('status', undefined, {}, { ...pid1(['--graveyard', '/a']), env: undefined });
     assert.equal(dir, '/a');
     const env = { SEXTON_GRAVEYARD: '/b' };

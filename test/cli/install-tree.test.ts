@@ -70,7 +70,7 @@ test('an installation has the files, modes and contents of its source, and a lin
   assert.deepEqual(listed(target).sort(), INSTALLED);
 });
 
-test('a second installation writes nothing; one that was damaged is replaced', async () => {
+test('a second installation writes nothing; a damaged one is replaced', async () => {
   const source = makeSource();
   const target = temporaryDirectory();
   await install(source, target);
@@ -114,7 +114,7 @@ test('another version takes the name over, the old one stays until its removal i
   assert.equal(run(target), 'two\n');
 });
 
-test('one that is killed in the middle has no program by its name; the next one leaves nothing behind', async (t) => {
+test('a killed installation leaves no program, and the next one removes its leftovers', async (t) => {
   const source = makeSource();
   const target = temporaryDirectory();
   // A pipe that nobody writes to: there the copying stops.

@@ -27,7 +27,7 @@ function install(args: readonly string[], options: { uid?: number; program?: str
   return { stdout, stderr, status };
 }
 
-test('D10 a directory that its user may not look into is told as that', { skip: needsRoot }, () => {
+test('D10 a directory that its user may not enter is reported as such', { skip: needsRoot }, () => {
   const dir = join(temporaryDirectory(), 'sexton');
   cpSync(dirname(SEXTON), dir, { recursive: true });
   for (const name of ['bin', 'lib', 'app']) chmodSync(join(dir, name), 0o700);
@@ -42,7 +42,7 @@ test('D10 a directory that its user may not look into is told as that', { skip: 
   assert.deepEqual([stderr, status], [`sexton: cannot run ${dir}/bin/node: ${why}\n`, 125]);
 });
 
-test('D11 the version names the commit it was built from, which is not the digest of what is installed', () => {
+test('D11 the version names the commit of the build, which is not the digest of an installation', () => {
   const { stdout } = spawnSync(SEXTON, ['version'], { env: {}, encoding: 'utf8' });
   assert.match(stdout, /^sexton \S+ \(commit ([0-9a-f]{12}|unknown)\)\n$/);
 });

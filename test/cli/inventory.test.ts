@@ -5,7 +5,7 @@ import { formatInventory, parseInventory } from '../../src/cli/commands/install/
 
 const SHA = 'ab'.repeat(32);
 
-test('an inventory is sorted by path, whatever order the files come in, and is read as it was written', () => {
+test('an inventory is sorted by path, and is read as it was written', () => {
   const files = ['sexton', 'lib/libc.so.6', 'lib/ld-linux-x86-64.so.2', 'app/run.cjs'].map((path, index) => ({
     path,
     mode: index === 0 ? 0o755 : 0o644,
@@ -25,7 +25,7 @@ test('an inventory is sorted by path, whatever order the files come in, and is r
   );
 });
 
-test('an inventory that is cut off, garbled, or leads out of the directory is refused', () => {
+test('an inventory that is cut off, garbled or leads out of its directory is refused', () => {
   const line = `0644 1 ${SHA} app/x`;
   for (const text of ['', line, `${line}\n0644 1 ${SHA}`, `${line}\n\n`, `0644 1 ${SHA.slice(1)} app/x\n`])
     assert.throws(() => parseInventory(text), JSON.stringify(text));

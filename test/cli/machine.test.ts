@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { machine } from '../../src/cli/machine.ts';
-import { resolveRun } from '../../src/cli/resolve.ts';
+import { resolveRun } from '../../src/config/resolve.ts';
 import { tempGraveyard } from '../helpers/scratch.ts';
 
 async function problemsWith(path: string): Promise<readonly string[]> {
@@ -13,7 +13,7 @@ async function problemsWith(path: string): Promise<readonly string[]> {
 }
 
 describe('the file of --config (D6)', () => {
-  it('is refused when it is a pipe, which nobody may ever write to', async (t) => {
+  it('is refused when it is a pipe, which may never have a writer', async (t) => {
     const { path } = await tempGraveyard(t);
     execFileSync('mkfifo', [path('pipe')]);
     assert.deepEqual(await problemsWith(path('pipe')), [
@@ -46,7 +46,7 @@ describe('the file of --config (D6)', () => {
     ]);
   });
 
-  it('may be one of /proc, whose size is said to be 0', () => {
+  it('may be in /proc, where every size is 0', () => {
     assert.match(machine.readText('/proc/self/status'), /^Name:/);
   });
 });

@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { COMMAND_NAMES, COMMANDS } from '../../src/cli/commands/commands.ts';
-import { FLAGS, KEYS, variableOf } from '../../src/cli/config/flags.ts';
-import { SIDECARS } from '../../src/cli/notation/sidecars.ts';
+import { FLAGS, KEYS, variableOf } from '../../src/config/flags.ts';
+import { SIDECARS } from '../../src/config/notation/sidecars.ts';
 import { formatTombstone } from '../../src/core/format/tombstone.ts';
 import { type Outcome, run } from '../helpers/outcome.ts';
-import { NODE, ROOT } from '../helpers/paths.ts';
+import { NODE, ROOT, SEXTON } from '../helpers/paths.ts';
 import { tempGraveyard } from '../helpers/scratch.ts';
 
 function sexton(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Outcome> {
@@ -120,15 +120,18 @@ describe('sexton explain', { concurrency: 2 }, () => {
   });
 
   it('says in one line whether there is a Node process, and why', async () => {
-    const env = { SEXTON_NAME: 'web' };
-    const plain = await sexton(['explain', '--grace-period', '9s', '--', 'nginx'], env);
-    assert.match(plain.stdout, /^log-level +warn +default: a plain command$/m);
-    assert.match(plain.stdout, /^node: no Node process until the command cannot start, /m);
-    const asked = await sexton(['explain', '--log-level', 'info', '--', 'nginx'], env);
-    assert.match(asked.stdout, /^node: there is a Node process from the start: --log-level info$/m);
-    const drains = await sexton(['explain', '-o', 'json', '--', 'nginx'], { ...env, SEXTON_DRAIN: '5s' });
-    const { node, logLevel } = JSON.parse(drains.stdout) as Record<string, unknown>;
-    assert.deepEqual([node, logLevel], ['there is a Node process from the start: SEXTON_DRAIN=5s', 'info']);
+    const explain = async (words: readonly string[], env: Readonly<Record<string, string>> = {}) => {
+      const { stdout } = await run([SEXTON, 'explain', '-o', 'json', ...words, '--', 'nginx'], env);
+      const { node, logLevel } = JSON.parse(stdout) as { readonly node: string; readonly logLevel: string };
+      return [node.replace(/(?<=command) cannot start.*/, ''), logLevel];
+    };
+    const never = 'no Node process until the command';
+    assert.deepEqual(await explain(['--sleep-after', '10s', '--grace-period', '9s']), [never, 'warn']);
+    const always = 'there is a Node process from the start: ';
+    assert.deepEqual(await explain(['--log-level', 'info']), [`${always}--log-level info`, 'info']);
+    assert.deepEqual(await explain([], { SEXTON_DRAIN: '5s' }), [`${always}SEXTON_DRAIN=5s`, 'info']);
+    const { stdout } = await sexton(['explain', '--', 'nginx']);
+    assert.match(stdout, /^node: there is a Node process from the start: there is no sexton-init here$/m);
   });
 
   it('cuts nothing where it prints to a pipe (D9)', async () => {
@@ -189,7 +192,7 @@ describe('sexton status', { concurrency: 2 }, () => {
     });
   });
 
-  it('--check tells by its exit code whether a member is healthy (E5)', async (t) => {
+  it('--check reports by its exit code whether a member is healthy (E5)', async (t) => {
     const { graveyard } = await tempGraveyard(t);
     const born = new Date().toISOString();
     const put = (stone: object) =>

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { COMMAND_NAMES, COMMANDS } from '../../src/cli/commands/commands.ts';
 import { EXIT_CODES } from '../../src/cli/commands/help/help.ts';
 import { manualPage } from '../../src/cli/commands/help/man.ts';
-import { defaultTextOf, FLAGS, KEYS, variableOf } from '../../src/cli/config/flags.ts';
+import { defaultTextOf, FLAGS, KEYS, variableOf } from '../../src/config/flags.ts';
 
 const hasMan = spawnSync('man', ['--version']).status === 0;
 

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, it, type TestContext } from 'node:test';
 import { quit } from '../../src/cli/commands/quit.ts';
-import { SIDECARS } from '../../src/cli/notation/sidecars.ts';
+import { SIDECARS } from '../../src/config/notation/sidecars.ts';
 import { NODE, ROOT } from '../helpers/paths.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { type Asked, answer, SidecarLike } from '../runtime/probes/sidecar-like.ts';
@@ -59,7 +59,7 @@ describe('sexton quit', () => {
     assert.equal(errors, `sexton: cannot make linkerd:${linkerd.port} leave: /shutdown: status 404; ${remedy}\n`);
   });
 
-  it('waits no longer than it is told, and holds up nobody who listens to a signal', async (t) => {
+  it('waits no longer than --timeout, and a signal ends it at once', async (t) => {
     const mute = await new SidecarLike(() => {}).listen(t);
     const { code, errors } = await sexton(t, `envoy:${mute.port}`, '--timeout=1ms');
     assert.deepEqual([code, errors], [1, `sexton: cannot make envoy:${mute.port} leave: timed out after 1ms\n`]);

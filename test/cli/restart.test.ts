@@ -50,7 +50,7 @@ describe('sexton restart', () => {
     await pod.end();
   });
 
-  scenario('tells in status and report who asked for it, and how often', async (stage) => {
+  scenario('shows the origin and the number of restarts in status and report', async (stage) => {
     const { graveyard } = stage.scratch;
     const pod = await startPair(stage);
     const by = /uid \d+, pid \d+/.source;
@@ -87,7 +87,7 @@ describe('sexton restart', () => {
     assert.match(after, new RegExp(`^pod.*: graceful, .*; ${said} `));
   });
 
-  scenario('refuses what it cannot do, and asks nobody then', async (stage) => {
+  scenario('refuses a request that it cannot make, and asks no member', async (stage) => {
     const { main } = cast(stage);
     const pod = runPod(stage.scratch, { restartPolicy: 'Never', graceMs: 30_000, containers: [main('work', {})] });
     await waitForRunning(stage.scratch.graveyard, ['work']);

@@ -5,9 +5,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { stringify } from 'yaml';
 import { configSchema } from '../../src/cli/commands/schema.ts';
-import { FLAGS, fileKeyOf, KEYS } from '../../src/cli/config/flags.ts';
-import { resolveRun } from '../../src/cli/resolve.ts';
-import { filesOf } from './files.ts';
+import { FLAGS, fileKeyOf, KEYS } from '../../src/config/flags.ts';
+import { resolveRun } from '../../src/config/resolve.ts';
+import { filesOf } from '../config/files.ts';
 import '../helpers/seeded.ts';
 import { SCHEMA_FILES } from './schema-files.ts';
 

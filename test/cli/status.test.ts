@@ -15,7 +15,7 @@ function line(tombstone: Partial<Tombstone>, width = 80): string {
 }
 
 describe('a line of the status', () => {
-  it('of a member that stops tells why and how much time is left', () => {
+  it('of a stopping member shows the reason and the time left', () => {
     const stopping: Partial<Tombstone> = {
       Role: 'sidecar',
       Phase: 'holding',
@@ -39,7 +39,7 @@ describe('a line of the status', () => {
     assert.equal(line({ Boot: 'boot-1', Deadline: 112_500, Died: '2026-01-02T03:04:00Z' }).split(' ').at(-1), '-');
   });
 
-  it('of a dead member tells the code, the signal and the reason', () => {
+  it('of a dead member shows the code, the signal and the reason', () => {
     const dead: Partial<Tombstone> = {
       Role: 'main',
       Phase: 'dead',
@@ -54,7 +54,7 @@ describe('a line of the status', () => {
     assert.equal(line(well), 'web main dead - 1d3h 0 0 5s ago - -');
   });
 
-  it('of a member that runs again tells how its last life ended, and how far this one has come', () => {
+  it('of a restarted member shows its last end and its phase now', () => {
     const again: Partial<Tombstone> = {
       Role: 'sidecar',
       Phase: 'running',
@@ -70,7 +70,7 @@ describe('a line of the status', () => {
     assert.equal(ready, 'web sidecar running healthy 5s 2 137 oom 3m ago - -');
   });
 
-  it('of a member that was killed with its whole container says that it is lost, not how it was before', () => {
+  it('of a member that was killed with its container says that it is lost', () => {
     const lost: Partial<Tombstone> = { Phase: 'running', Healthy: '2026-01-02T03:04:02Z', Reason: 'lost' };
     assert.equal(line(lost), 'web - running - - 0 lost - -');
   });
@@ -97,13 +97,13 @@ describe('a line of the status', () => {
 });
 
 describe('the status', () => {
-  it('shows whose supervisor sleeps', () => {
+  it('shows which supervisors sleep', () => {
     const members = ['a', 'b'].map((Name) => ({ Version: 1, Name, Phase: 'running' as const }));
     const [, a = '', b = ''] = statusTable({ ...found(...members), asleep: new Set(['b']) }, NOW, 80, '/g').split('\n');
     assert.deepEqual([/running, asleep/.test(a), /running, asleep/.test(b)], [false, true]);
   });
 
-  it('says below the members who asked for a restart in place, and how often there was one', () => {
+  it('names the origin and the number of restarts in place below the members', () => {
     const restarted = { Version: 1, RestartRequested: 40_000, RestartBy: 'web, uid 0, pid 7', Boot: 'boot-1' };
     const below = (...members: readonly Partial<Tombstone>[]) =>
       statusTable(

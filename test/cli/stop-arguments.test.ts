@@ -4,9 +4,17 @@ import { readStopArguments } from '../../src/cli/commands/stop/arguments.ts';
 
 describe('the words of sexton stop', () => {
   it('are flags and names in any order', () => {
-    const plain = { names: [], graceMs: undefined, waits: true, graveyard: undefined };
-    assert.deepEqual(readStopArguments([]), plain);
-    assert.deepEqual(readStopArguments(['web', '--grace', '5s', 'proxy', '--no-wait', '--graveyard=/g']), {
+    const plain = {
+      action: 'stop',
+      names: [],
+      graceMs: undefined,
+      byRule: undefined,
+      waits: true,
+      graveyard: undefined,
+    };
+    assert.deepEqual(readStopArguments('stop', []), plain);
+    assert.deepEqual(readStopArguments('stop', ['web', '--grace', '5s', 'proxy', '--no-wait', '--graveyard=/g']), {
+      ...plain,
       names: ['web', 'proxy'],
       graceMs: 5_000,
       waits: false,
@@ -29,13 +37,15 @@ describe('the words of sexton stop', () => {
   ];
   it('are at most 256 names, as many as a request can carry', () => {
     const names = Array.from({ length: 257 }, (_, index) => `web-${index}`);
-    assert.equal(readStopArguments(names.slice(1)).names.length, 256);
+    assert.equal(readStopArguments('stop', names.slice(1)).names.length, 256);
     const message = 'cannot run sexton stop: 257 names: at most 256; give no name to stop all';
-    assert.throws(() => readStopArguments(names), { message });
+    assert.throws(() => readStopArguments('stop', names), { message });
   });
 
   for (const [words, problem] of WRONG) {
     it(`\`${words}\` are refused`, () =>
-      assert.throws(() => readStopArguments(words.split(' ')), { message: `cannot run sexton stop: ${problem}` }));
+      assert.throws(() => readStopArguments('stop', words.split(' ')), {
+        message: `cannot run sexton stop: ${problem}`,
+      }));
   }
 });

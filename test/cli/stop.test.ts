@@ -41,7 +41,7 @@ function assertLines(stdout: string, ...patterns: readonly RegExp[]): void {
 }
 
 describe('sexton stop', { concurrency: 3 }, () => {
-  scenario('stops a whole pod in order, within one deadline, and tells of each death', async (stage) => {
+  scenario('stops a whole pod in order, within one deadline, and reports each death', async (stage) => {
     const { main, sidecar } = cast(stage);
     const { scratch } = stage;
     const pod = runPod(scratch, {
@@ -220,7 +220,7 @@ describe('sexton stop', { concurrency: 3 }, () => {
     },
   );
 
-  scenario('ends with 1 and names who still lives when the grace is over', async (stage) => {
+  scenario('exits with 1 and names the members that outlive the grace period', async (stage) => {
     const { main } = cast(stage);
     const { scratch } = stage;
     const pod = runPod(scratch, {
@@ -243,7 +243,7 @@ describe('sexton stop', { concurrency: 3 }, () => {
     assert.equal(readTombstone(scratch.graveyard, 'deaf')?.StopReason, 'request');
   });
 
-  scenario('tells of a member that is killed while it is waited for', async (stage) => {
+  scenario('reports a member that is killed during the wait', async (stage) => {
     const { main } = cast(stage);
     const { scratch } = stage;
     const pod = runPod(scratch, {
@@ -262,7 +262,7 @@ describe('sexton stop', { concurrency: 3 }, () => {
     assert.match((await stop(stage)).stderr, /no member is alive in the graveyard/);
   });
 
-  scenario('refuses what cannot be asked, and asks nobody then', async (stage) => {
+  scenario('refuses a request that it cannot make, and asks no member', async (stage) => {
     const { main } = cast(stage);
     const { scratch } = stage;
     const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 300_000, containers: [main('work')] });

@@ -53,7 +53,7 @@ describe('sexton explain, of a graveyard', () => {
     assert.deepEqual(await notes(flags, 'mount -t tmpfs tmpfs /proc/sys'), []);
   });
 
-  it('says it of a file system whose changes another kernel may make', async () => {
+  it('notes a file system that another kernel may change', async () => {
     assert.deepEqual(await notes(['--graveyard', '/proc/sys']), [
       'the supervisor does not sleep, and takes an inotify instance: the graveyard is on a file system that another kernel may change, such as NFS, 9p or FUSE',
     ]);

@@ -1,6 +1,5 @@
 /**
- * A KILL that comes earlier than the pod declares, on a real kubelet: who still hears of the stop, and what is known of
- * it afterwards.
+ * A KILL earlier than the pod declares, on a real kubelet: which members still get TERM, and what is recorded.
  */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
@@ -31,7 +30,7 @@ async function evict({ name }: ClusterPod, graceSeconds: number): Promise<void> 
 }
 
 describe('a KILL before the time that was declared', { concurrency: 4 }, () => {
-  clusterTest('C3: what drains and what holds is killed without a TERM, and has left word of it', async (t) => {
+  clusterTest('C3: an early KILL without a grace floor leaves a record of the drain and the hold', async (t) => {
     const pod = await startPod(t, 'early', drainingPod());
     await pod.untilStarted('proxy', 'main');
     await pod.delete(3);
@@ -46,23 +45,18 @@ describe('a KILL before the time that was declared', { concurrency: 4 }, () => {
     assert.equal(pod.tombstone('proxy')?.StopReason, 'signal TERM');
   });
 
-  clusterTest('C3: with a grace floor both get their TERM before it, the main first', async (t) => {
-    const pod = await startPod(t, 'floor', drainingPod('8s'));
-    await pod.untilStarted('proxy', 'main');
-    await pod.delete(8);
-    await pod.untilGone();
-    assert.deepEqual([pod.timeline.signals('main'), pod.timeline.signals('proxy')], [[15], [15]]);
-    assert.deepEqual([pod.end('main').exitCode, pod.end('proxy').exitCode], [0, 0]);
-    pod.timeline.exitsBeforeSignalTo('main', 'proxy');
-    assert.equal((pod.message('main').Connections as { Ended: string }).Ended, 'grace floor');
-  });
-
-  clusterTest('C3: so it is with an eviction that leaves less time', async (t) => {
-    const pod = await startPod(t, 'evicted', drainingPod('8s'));
-    await pod.untilStarted('proxy', 'main');
-    await evict(pod, 8);
-    await pod.untilGone();
-    assert.deepEqual([pod.timeline.signals('main'), pod.timeline.signals('proxy')], [[15], [15]]);
-    assert.equal(pod.message('main').Reason, 'stopped');
-  });
+  for (const [what, stop] of [
+    ['a deletion', (pod: ClusterPod) => pod.delete(8)],
+    ['an eviction', (pod: ClusterPod) => evict(pod, 8)],
+  ] as const)
+    clusterTest(`C3: both members get TERM at the grace floor before the KILL of ${what}`, async (t) => {
+      const pod = await startPod(t, 'floor', drainingPod('8s'));
+      await pod.untilStarted('proxy', 'main');
+      await stop(pod);
+      await pod.untilGone();
+      assert.deepEqual([pod.timeline.signals('main'), pod.timeline.signals('proxy')], [[15], [15]]);
+      assert.deepEqual([pod.end('main').exitCode, pod.end('proxy').exitCode], [0, 0]);
+      pod.timeline.exitsBeforeSignalTo('main', 'proxy');
+      assert.equal((pod.message('main').Connections as { Ended: string }).Ended, 'grace floor');
+    });
 });

@@ -14,7 +14,6 @@ import {
   untilRolledOut,
   withExampleImages,
 } from './helpers/examples.ts';
-import { recordFigure } from './helpers/figures.ts';
 import { podOwnedBy } from './helpers/job.ts';
 import { isReady, type PodObject, type PodSpec } from './helpers/objects.ts';
 import { type ClusterPod, followPod, startPod } from './helpers/pod.ts';
@@ -23,38 +22,32 @@ import { namespace, podsPath, untilPods } from './helpers/watch.ts';
 withExampleImages();
 
 describe('on a cluster', { concurrency: 4 }, () => {
-  clusterTest(
-    'J04 examples/job-with-sidecar: the Job completes, and its shipper has shipped the last line',
-    async (t) => {
-      await apply(t, 'job-with-sidecar/job.yaml');
-      const pod = await podOf(t, 'batch', 'jobs', 'job-with-sidecar');
-      assert.equal(await pod.untilEnded(), 'Succeeded');
-      // On stdout; on stderr is what the shell and sexton say.
-      const shipped = pod
-        .log('shipper')
-        .split('\n')
-        .filter((line) => /^(step|the last|shipped) /.test(line));
-      assert.deepEqual(shipped, ['step one', 'step two', 'step three', 'the last line', 'shipped all']);
-      assert.equal(pod.message('shipper').StopReason, 'mains finished');
-    },
-  );
+  clusterTest('J04 examples/job-with-sidecar completes after its shipper has shipped the last line', async (t) => {
+    await apply(t, 'job-with-sidecar/job.yaml');
+    const pod = await podOf(t, 'batch', 'jobs', 'job-with-sidecar');
+    assert.equal(await pod.untilEnded(), 'Succeeded');
+    // On stdout; on stderr is what the shell and sexton say.
+    const shipped = pod
+      .log('shipper')
+      .split('\n')
+      .filter((line) => /^(step|the last|shipped) /.test(line));
+    assert.deepEqual(shipped, ['step one', 'step two', 'step three', 'the last line', 'shipped all']);
+    assert.equal(pod.message('shipper').StopReason, 'mains finished');
+  });
 
-  clusterTest(
-    'J06 K06 examples/cronjob: the first try fails, the kubelet starts the second one, and the proxy stays for it',
-    async (t) => {
-      await apply(t, 'cronjob/cronjob.yaml');
-      await kubectl('create', 'job', 'report-now', '--from=cronjob/report', '--namespace', namespace());
-      t.after(() =>
-        kubectl('delete', 'job/report-now', '--ignore-not-found', '--wait=false', '--namespace', namespace()),
-      );
-      const pod = await podOf(t, 'batch', 'jobs', 'report-now');
-      assert.equal(await pod.untilEnded(), 'Succeeded');
-      assert.match(pod.log('work'), /^not there yet$.*^the report is written$/ms);
-      assert.deepEqual([pod.status('work').restartCount, pod.status('proxy').restartCount], [1, 0]);
-    },
-  );
+  clusterTest('J06 K06 examples/cronjob fails once, and its proxy stays for the second try', async (t) => {
+    await apply(t, 'cronjob/cronjob.yaml');
+    await kubectl('create', 'job', 'report-now', '--from=cronjob/report', '--namespace', namespace());
+    t.after(() =>
+      kubectl('delete', 'job/report-now', '--ignore-not-found', '--wait=false', '--namespace', namespace()),
+    );
+    const pod = await podOf(t, 'batch', 'jobs', 'report-now');
+    assert.equal(await pod.untilEnded(), 'Succeeded');
+    assert.match(pod.log('work'), /^not there yet$.*^the report is written$/ms);
+    assert.deepEqual([pod.status('work').restartCount, pod.status('proxy').restartCount], [1, 0]);
+  });
 
-  clusterTest('examples/istio-job: the work waits for a proxy that was injected, and asks it to leave', async (t) => {
+  clusterTest('examples/istio-job waits for the injected proxy and asks it to leave', async (t) => {
     // What Istio's injector does to it.
     const { spec } = manifestOf('istio-job/job.yaml', 'Job') as { spec: { template: { spec: PodSpec } } };
     const proxy = { name: 'istio-proxy', image: 'example.com/mesh:1', command: ['/mesh'] };
@@ -64,16 +57,13 @@ describe('on a cluster', { concurrency: 4 }, () => {
     assert.deepEqual([pod.end('work').exitCode, pod.end('istio-proxy').exitCode], [0, 0]);
   });
 
-  clusterTest(
-    'examples/server-demo: a rolling restart under load, with clients that follow the EndpointSlices: no request fails',
-    async (t) => {
-      await apply(t, 'server-demo/deployment.yaml');
-      await assertRollsWithoutFailure(t, 'server-demo', 2);
-    },
-  );
+  clusterTest('examples/server-demo loses no request in a rolling restart under load', async (t) => {
+    await apply(t, 'server-demo/deployment.yaml');
+    await assertRollsWithoutFailure(t, 'server-demo', 2);
+  });
 
   clusterTest(
-    'examples/web-server: nginx, whose image declares SIGQUIT, is restarted under load: no request fails',
+    'examples/web-server, an nginx stopped by SIGQUIT, loses no request in a restart',
     async (t) => {
       await apply(t, 'web-server/deployment.yaml');
       await assertRollsWithoutFailure(t, 'web', 2);
@@ -81,33 +71,30 @@ describe('on a cluster', { concurrency: 4 }, () => {
     async () => (existsSync(NGINX) ? undefined : `there is no ${NGINX} to make its image of`),
   );
 
-  clusterTest(
-    'examples/pdb-demo: one eviction is granted and drains, the next is refused until the successor is ready',
-    async (t) => {
-      await apply(t, 'pdb-demo/deployment.yaml', 'pdb-demo/pdb.yaml');
-      await untilRolledOut('pdb-demo');
-      const [first = '', second = ''] = await namesOf('app=pdb-demo');
-      const pod = await followPod(t, first);
-      await untilBudgetAllows('pdb-demo');
-      assert.equal(await evict(first), true);
-      assert.equal(await evict(second), false, 'while there are only two that are ready');
-      await pod.untilGone();
-      const { StopReason, Phases } = pod.message('web') as {
-        StopReason: string;
-        Phases: { Phase: string; Ms: number }[];
-      };
-      assert.equal(StopReason, 'signal TERM');
-      assert.ok(
-        Phases.some((it) => it.Phase === 'drain' && it.Ms >= 19_000),
-        JSON.stringify(Phases),
-      );
-      assert.equal(pod.end('web').exitCode, 0);
-      await untilBudgetAllows('pdb-demo');
-      assert.equal(await evict(second), true);
-    },
-  );
+  clusterTest('examples/pdb-demo drains one eviction and refuses the next until a successor is ready', async (t) => {
+    await apply(t, 'pdb-demo/deployment.yaml', 'pdb-demo/pdb.yaml');
+    await untilRolledOut('pdb-demo');
+    const [first = '', second = ''] = await namesOf('app=pdb-demo');
+    const pod = await followPod(t, first);
+    await untilBudgetAllows('pdb-demo');
+    assert.equal(await evict(first), true);
+    assert.equal(await evict(second), false, 'while there are only two that are ready');
+    await pod.untilGone();
+    const { StopReason, Phases } = pod.message('web') as {
+      StopReason: string;
+      Phases: { Phase: string; Ms: number }[];
+    };
+    assert.equal(StopReason, 'signal TERM');
+    assert.ok(
+      Phases.some((it) => it.Phase === 'drain' && it.Ms >= 19_000),
+      JSON.stringify(Phases),
+    );
+    assert.equal(pod.end('web').exitCode, 0);
+    await untilBudgetAllows('pdb-demo');
+    assert.equal(await evict(second), true);
+  });
 
-  clusterTest('examples/controller-demo: the hook is asked before TERM, and the controller ends by it', async (t) => {
+  clusterTest('examples/controller-demo runs its hook before TERM, and the controller ends by TERM', async (t) => {
     await apply(t, 'controller-demo/deployment.yaml');
     await untilRolledOut('controller-demo');
     const [name = ''] = await namesOf('app=controller-demo');
@@ -123,23 +110,16 @@ describe('on a cluster', { concurrency: 4 }, () => {
     );
   });
 
-  clusterTest(
-    'examples/sidecar-restarts-while-main-drains: one request in the gap fails; with a native sidecar all that follow do',
-    async (t) => {
-      const { spec } = manifestOf('sidecar-restarts-while-main-drains/pod.yaml', 'Pod') as { spec: PodSpec };
-      const [ours, native] = await Promise.all([
-        drainWithout(t, 'ours', spec),
-        drainWithout(t, 'native', asNative(spec)),
-      ]);
-      recordFigure('requests that failed when the proxy died in the drain', {
-        sexton: `${ours.failed} of ${ours.asked}`,
-        native: `${native.failed} of ${native.asked}`,
-      });
-      // How long it is away depends on the machine: it is a Node that starts.
-      assert.ok(ours.lastOk && ours.failed < native.failed, `${ours.failed} of ${ours.asked} failed`);
-      assert.ok(!native.lastOk && native.failed * 4 > native.asked, `${native.failed} of ${native.asked} failed`);
-    },
-  );
+  clusterTest('examples/sidecar-restarts-while-main-drains fails fewer requests than a native sidecar', async (t) => {
+    const { spec } = manifestOf('sidecar-restarts-while-main-drains/pod.yaml', 'Pod') as { spec: PodSpec };
+    const [ours, native] = await Promise.all([
+      drainWithout(t, 'ours', spec),
+      drainWithout(t, 'native', asNative(spec)),
+    ]);
+    // How long it is away depends on the machine: it is a Node that starts.
+    assert.ok(ours.lastOk && ours.failed < native.failed, `${ours.failed} of ${ours.asked} failed`);
+    assert.ok(!native.lastOk && native.failed * 4 > native.asked, `${native.failed} of ${native.asked} failed`);
+  });
 });
 
 async function podOf(t: TestContext, group: string, kind: string, name: string): Promise<ClusterPod> {
@@ -157,12 +137,11 @@ async function assertRollsWithoutFailure(t: TestContext, name: string, replicas:
   for (const pod of old)
     await untilPods(`${pod} is gone`, (it) => (it.type === 'DELETED' && it.pod.metadata.name === pod) || undefined);
   const { asked, failed } = await clients.stop();
-  recordFigure(`requests that failed in a rolling restart of ${name}`, { sexton: `${failed.length} of ${asked}` });
   assert.deepEqual(failed, []);
   assert.ok(asked > 100, `${asked} requests`);
 }
 
-/** Of those that are ready and not on their way out. */
+/** The names of pods that are ready and not being deleted. */
 async function namesOf(label: string): Promise<string[]> {
   const { items } = await ask<{ items: PodObject[] }>(
     'GET',

@@ -1,6 +1,5 @@
 /**
- * A restart in place on a real kubelet: the pod of examples/restart-in-place behind clients that follow EndpointSlices,
- * beside Kubernetes' own RestartAllContainers (KEP-5532) on the same pod without sexton.
+ * A restart in place on a real kubelet: the pod of examples/restart-in-place behind clients that follow EndpointSlices.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -12,7 +11,6 @@ import { ask } from './helpers/api.ts';
 import { clusterTest } from './helpers/case.ts';
 import { type Answers, startClients } from './helpers/clients.ts';
 import { manifestOf } from './helpers/examples.ts';
-import { recordFigure } from './helpers/figures.ts';
 import { imageNames } from './helpers/images.ts';
 import { MOUNTS, podOf, SIDECAR } from './helpers/members.ts';
 import { type ContainerSpec, isReady, type PodSpec } from './helpers/objects.ts';
@@ -22,11 +20,10 @@ import { namespace } from './helpers/watch.ts';
 /** So slow that some requests are under way at any moment. */
 const SERVER = "require('http').createServer((_, to) => setTimeout(() => to.end('cached'), 500)).listen(8080)";
 const WEB = ['/bin/node', '-e', SERVER];
-const IDLE = "trap 'exit 0' TERM; while :; do sleep 3600 & wait $!; done";
 
 describe('on a cluster, a restart in place', { concurrency: 3 }, () => {
-  clusterTest('of one of two replicas takes its readiness first, and no request fails', async (t) => {
-    const { first, answers, awayMs } = await rehearse(t, 2, exampleSpec(), byCommand);
+  clusterTest('a restart in place of one of two replicas fails no request', async (t) => {
+    const { first, answers } = await rehearse(t, 2, exampleSpec());
     const tombstone = await tombstoneOf(first, 'web');
     const unreadyMs = first.changes.find(
       ({ pod }, index) => index > 0 && wasReady(first, index) && !isReady(pod),
@@ -39,32 +36,17 @@ describe('on a cluster, a restart in place', { concurrency: 3 }, () => {
     assert.deepEqual([first.status('web').restartCount, first.status('cache').restartCount], [0, 0]);
     assert.deepEqual([tombstone.PodRestarts, tombstone.Restarts], [1, 1]);
     assert.match(first.log('cache'), /^filling the cache$[\s\S]*^the cache is warm$/m);
-    record('one of two replicas', { answers, awayMs });
     assert.deepEqual([answers.failed, answers.unserved], [[], 0]);
     assert.ok(answers.asked > 100, `${answers.asked} requests`);
   });
 
-  clusterTest(
-    'of the only replica fails no request that is sent, and leaves the clients without an address',
-    async (t) => {
-      const { answers, awayMs } = await rehearse(t, 1, exampleSpec(), byCommand);
-      record('the only replica', { answers, awayMs });
-      assert.deepEqual(answers.failed, []);
-      assert.ok(answers.unserved > 0, 'nobody was there for a while');
-    },
-  );
-
-  clusterTest('by RestartAllContainers ends all at once: what is lost is told', async (t) => {
-    const { first, answers, awayMs } = await rehearse(t, 2, bareSpec(), byRule);
-    assert.equal(first.status('web').restartCount, 1);
-    assert.equal(first.end('web').exitCode, 137);
-    recordFigure('the same by RestartAllContainers, without sexton', {
-      sexton: '-',
-      native: told({ answers, awayMs }),
-    });
+  clusterTest('a restart in place of the only replica leaves clients without an address', async (t) => {
+    const { answers } = await rehearse(t, 1, exampleSpec());
+    assert.deepEqual(answers.failed, []);
+    assert.ok(answers.unserved > 0, 'nobody was there for a while');
   });
 
-  clusterTest('by rule runs the init containers again when all commands have ended in order', async (t) => {
+  clusterTest('a restart in place by rule runs the init containers again after all commands', async (t) => {
     const begin: ContainerSpec = {
       name: 'begin',
       image: imageNames().whole,
@@ -100,17 +82,10 @@ describe('on a cluster, a restart in place', { concurrency: 3 }, () => {
 interface Rehearsal {
   readonly first: ClusterPod;
   readonly answers: Answers;
-  /** From the request until it was ready again. */
-  readonly awayMs: number;
 }
 
 /** Restarts the first of so many pods of a Service under load. */
-async function rehearse(
-  t: TestContext,
-  replicas: number,
-  spec: PodSpec,
-  restart: (pod: ClusterPod) => Promise<unknown>,
-): Promise<Rehearsal> {
+async function rehearse(t: TestContext, replicas: number, spec: PodSpec): Promise<Rehearsal> {
   const name = `in-place-${randomBytes(3).toString('hex')}`;
   const path = `/api/v1/namespaces/${namespace()}/services`;
   const ports = [{ name: 'http', port: 80, targetPort: 8080 }];
@@ -122,13 +97,11 @@ async function rehearse(
   const clients = await startClients(t, name);
   await clients.untilReady(replicas);
   await calm();
-  const askedMs = Date.now();
   const gone = clients.untilReady(replicas - 1);
-  await Promise.all([restart(first), gone]);
+  await Promise.all([first.exec('web', '/sexton/sexton', 'restart'), gone]);
   await clients.untilReady(replicas);
-  const awayMs = Date.now() - askedMs;
   await calm();
-  return { first, answers: await clients.stop(), awayMs };
+  return { first, answers: await clients.stop() };
 }
 
 /** The load before and after is part of what is compared. */
@@ -146,41 +119,6 @@ function exampleSpec(): PodSpec {
   return { ...spec.template.spec, containers: containers.map((it) => (it.name === 'web' ? { ...it, args: WEB } : it)) };
 }
 
-/** The same server beside the same sidecar; the third container ends by the rule when it is told to. */
-function bareSpec(): PodSpec {
-  const more = {
-    image: imageNames().whole,
-    imagePullPolicy: 'Never',
-    volumeMounts: [{ name: 'cache', mountPath: '/cache' }],
-  };
-  const readinessProbe = { httpGet: { path: '/', port: 8080 }, periodSeconds: 1, failureThreshold: 1 };
-  const rule = { action: 'RestartAllContainers', exitCodes: { operator: 'In', values: [88] } };
-  return {
-    terminationGracePeriodSeconds: 30,
-    containers: [
-      { name: 'web', ...more, command: WEB, readinessProbe },
-      { name: 'cache', ...more, command: ['sh', '-c', IDLE] },
-      {
-        name: 'watch',
-        ...more,
-        command: ['sh', '-c', 'until test -e /cache/go; do sleep 0.1; done; rm /cache/go; exit 88'],
-        restartPolicy: 'Never',
-        restartPolicyRules: [rule],
-      },
-    ],
-    volumes: [{ name: 'cache', emptyDir: {} }],
-  };
-}
-
-function byCommand(pod: ClusterPod): Promise<unknown> {
-  return pod.exec('web', '/sexton/sexton', 'restart');
-}
-
-async function byRule(pod: ClusterPod): Promise<void> {
-  await pod.exec('watch', 'touch', '/cache/go');
-  await pod.untilRestarted('web');
-}
-
 async function tombstoneOf(pod: ClusterPod, name: string): Promise<Tombstone> {
   const { members } = JSON.parse(await pod.exec('web', '/sexton/sexton', 'status', '-o', 'json')) as {
     members: readonly Tombstone[];
@@ -192,13 +130,4 @@ async function tombstoneOf(pod: ClusterPod, name: string): Promise<Tombstone> {
 
 function wasReady({ changes }: ClusterPod, before: number): boolean {
   return changes.slice(0, before).some(({ pod }) => isReady(pod));
-}
-
-function record(what: string, rehearsal: Pick<Rehearsal, 'answers' | 'awayMs'>): void {
-  recordFigure(`requests that failed when ${what} was restarted in place`, { sexton: told(rehearsal) });
-}
-
-function told({ answers: { asked, failed, unserved }, awayMs }: Pick<Rehearsal, 'answers' | 'awayMs'>): string {
-  const without = unserved === 0 ? '' : `, ${unserved} found nobody to ask`;
-  return `${failed.length} of ${asked}${without}; away for ${(awayMs / 1_000).toFixed(1)} s`;
 }

@@ -4,12 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import { ask } from './helpers/api.ts';
 import { clusterTest } from './helpers/case.ts';
 import { imageNames } from './helpers/images.ts';
 import { type MemberSpec, MOUNTS, podOf, SIDECAR } from './helpers/members.ts';
 import { startPod } from './helpers/pod.ts';
-import { namespace } from './helpers/watch.ts';
 
 /** Ends with that code at first, later with 0. */
 const restarted = (name: string, runs: string, code: number, action: string, flag: string): MemberSpec => ({
@@ -33,65 +31,19 @@ const begin = () => ({
   ],
 });
 
-describe('on a cluster, the stop signal of a Pod', () => {
-  clusterTest('KEP-4960 lifecycle.stopSignal in the configuration file makes that signal a stop request', async (t) => {
-    const config = JSON.stringify({ lifecycle: { stopSignal: 'SIGUSR1' }, stop: 'TERM' });
-    const name = 'stop-signal';
-    await ask('POST', `/api/v1/namespaces/${namespace()}/configmaps`, { metadata: { name }, data: { config } });
-    const main: MemberSpec = {
-      name: 'main',
-      flags: ['--config', '/conf/config'],
-      does: { trap: 'USR1' },
-      more: {
-        lifecycle: { stopSignal: 'SIGUSR1' },
-        volumeMounts: [...MOUNTS, { name: 'conf', mountPath: '/conf' }],
-      },
-    };
-    const more = { os: { name: 'linux' }, volumes: [{ name: 'conf', configMap: { name } }] };
-    const pod = await startPod(t, name, podOf({ members: [main], more }));
-    if (pod.now.spec.containers[0]?.lifecycle === undefined)
-      return t.skip('not on this cluster: the gate ContainerStopSignals is off');
-    await pod.untilStarted('main');
-    await pod.delete();
-    await pod.untilGone();
-    assert.deepEqual(pod.timeline.signals('main'), [15]);
-    assert.equal(pod.tombstone('main')?.StopReason, 'signal USR1');
-  });
-});
-
 describe('on a cluster, restart rules', { concurrency: 3 }, () => {
-  clusterTest('R01 a main that a rule restarts keeps its sidecar, which ends after its second life', async (t) => {
-    const pod = await startPod(
-      t,
-      'rule',
-      podOf({ members: [proxy, restarted('main', '1000,3000', 42, 'Restart', '42=restart')] }),
-    );
-    assert.equal(await pod.untilEnded(), 'Succeeded');
-    assert.deepEqual([pod.status('main').restartCount, pod.status('proxy').restartCount], [1, 0]);
-    assert.deepEqual([pod.end('main').exitCode, pod.end('proxy').exitCode], [0, 0]);
-    assert.deepEqual(pod.timeline.signals('proxy'), [15]);
-    pod.timeline.exitsBeforeSignalTo('main', 'proxy');
-  });
-
   for (const [id, how, more] of [
     ['R05', 'sexton begin in an init container', begin],
     ['R06', 'nothing but the rule itself', () => ({})],
   ] as const)
-    clusterTest(
-      `${id} all containers are restarted when a main was over, with ${how}: its sidecar serves the new one`,
-      async (t) => {
-        const main: MemberSpec = { name: 'main', does: { runs: '500,13000', counter: '/log/count-main' } };
-        const watch = restarted('watch', '6000,100', 88, 'RestartAllContainers', '88=restart-all');
-        const pod = await startPod(
-          t,
-          `all-${id.toLowerCase()}`,
-          podOf({ members: [proxy, main, watch], more: more() }),
-        );
-        assert.equal(await pod.untilEnded(), 'Succeeded');
-        assert.deepEqual([pod.status('main').restartCount, pod.status('proxy').restartCount], [1, 1]);
-        assert.deepEqual([pod.end('main').exitCode, pod.end('proxy').exitCode], [0, 0]);
-        assert.equal(pod.message('proxy').Reason, 'stopped');
-        assert.ok((pod.end('proxy').finishedAt ?? '') >= (pod.end('main').finishedAt ?? 'none'));
-      },
-    );
+    clusterTest(`${id} a sidecar serves the new main after a restart of all, with ${how}`, async (t) => {
+      const main: MemberSpec = { name: 'main', does: { runs: '500,13000', counter: '/log/count-main' } };
+      const watch = restarted('watch', '6000,100', 88, 'RestartAllContainers', '88=restart-all');
+      const pod = await startPod(t, `all-${id.toLowerCase()}`, podOf({ members: [proxy, main, watch], more: more() }));
+      assert.equal(await pod.untilEnded(), 'Succeeded');
+      assert.deepEqual([pod.status('main').restartCount, pod.status('proxy').restartCount], [1, 1]);
+      assert.deepEqual([pod.end('main').exitCode, pod.end('proxy').exitCode], [0, 0]);
+      assert.equal(pod.message('proxy').Reason, 'stopped');
+      assert.ok((pod.end('proxy').finishedAt ?? '') >= (pod.end('main').finishedAt ?? 'none'));
+    });
 });

@@ -45,7 +45,7 @@ describe('on a cluster', { concurrency: 5 }, () => {
     ['shareProcessNamespace: sexton is not PID 1', { members: pair(), more: { shareProcessNamespace: true } }],
     ['hostUsers: false', { members: pair(), more: { hostUsers: false } }],
   ] as const satisfies readonly (readonly [string, MembersSpec])[]) {
-    clusterTest(`J04 ${what}: the sidecar serves until the main has ended, and both codes are right`, async (t) => {
+    clusterTest(`J04 ${what}: the sidecar ends after the main, and both codes are right`, async (t) => {
       const pod = await startPod(t, 'security', podOf(spec));
       assert.equal(await pod.untilEnded(), 'Failed');
       assert.deepEqual([pod.end('main').exitCode, pod.end('proxy').exitCode], [4, 0]);
@@ -57,21 +57,6 @@ describe('on a cluster', { concurrency: 5 }, () => {
       assert.deepEqual([pod.message('main').ExitCode, pod.message('proxy').StopReason], [4, 'mains finished']);
     });
   }
-
-  clusterTest('N18 shareProcessNamespace: a deletion reaches each member once, and the sidecar holds', async (t) => {
-    const spec = { restartPolicy: 'Always', more: { shareProcessNamespace: true } } as const;
-    const members = [
-      { name: 'proxy', flags: SIDECAR },
-      { name: 'main', does: { term: 1_500 } },
-    ];
-    const pod = await startPod(t, 'shared', podOf({ ...spec, members }));
-    await pod.untilStarted('proxy', 'main');
-    await pod.delete();
-    await pod.untilGone();
-    const log = pod.timeline;
-    assert.deepEqual([log.signals('main'), log.signals('proxy')], [[15], [15]]);
-    log.exitsBeforeSignalTo('main', 'proxy');
-  });
 });
 
 describe('on a cluster sexton comes into the pod', { concurrency: 4 }, () => {

@@ -14,229 +14,191 @@ const failingFrom = (path: string) => ({
 });
 
 describe('on a cluster', { concurrency: 6 }, () => {
-  clusterTest(
-    "K17 the kubelet's preStop runs before TERM, and the drain after it, within one grace period",
-    async (t) => {
-      const preStop = {
-        exec: { command: ['sh', '-c', 'sleep 3; echo "$(cut -d" " -f1 /proc/uptime) hooked" > /log/hook'] },
-      };
-      const pod = await startPod(
-        t,
-        'pre-stop',
-        podOf({
-          restartPolicy: 'Always',
-          graceSeconds: 30,
-          members: [
-            { name: 'proxy', flags: SIDECAR },
-            { name: 'main', flags: ['--drain', '2s'], more: { lifecycle: { preStop } } },
-          ],
-        }),
-      );
-      await pod.untilStarted('proxy', 'main');
-      const askedMs = Date.now();
-      await pod.delete();
-      await pod.untilGone();
-      const log = pod.timeline;
-      assert.deepEqual([log.signals('main'), log.signals('proxy')], [[15], [15]]);
-      log.exitsBeforeSignalTo('main', 'proxy');
-      const { StopRequested = '', Reason } = pod.tombstone('main') ?? {};
-      assert.ok(Date.parse(StopRequested) - askedMs > 2_500, 'the TERM to the main came after the hook');
-      // Asked with the deletion, it held until the main had ended.
-      const held = Date.parse(StopRequested) - Date.parse(pod.tombstone('proxy')?.StopRequested ?? '');
-      assert.ok(held > 2_000, `the proxy was asked ${held} ms before the main`);
-      assert.deepEqual([Reason, pod.end('main').exitCode, pod.end('proxy').exitCode], ['stopped', 0, 0]);
-    },
-  );
+  clusterTest("K17 the kubelet's preStop, TERM and the drain share one grace period", async (t) => {
+    const preStop = {
+      exec: { command: ['sh', '-c', 'sleep 3; echo "$(cut -d" " -f1 /proc/uptime) hooked" > /log/hook'] },
+    };
+    const pod = await startPod(
+      t,
+      'pre-stop',
+      podOf({
+        restartPolicy: 'Always',
+        graceSeconds: 30,
+        members: [
+          { name: 'proxy', flags: SIDECAR },
+          { name: 'main', flags: ['--drain', '2s'], more: { lifecycle: { preStop } } },
+        ],
+      }),
+    );
+    await pod.untilStarted('proxy', 'main');
+    const askedMs = Date.now();
+    await pod.delete();
+    await pod.untilGone();
+    const log = pod.timeline;
+    assert.deepEqual([log.signals('main'), log.signals('proxy')], [[15], [15]]);
+    log.exitsBeforeSignalTo('main', 'proxy');
+    const { StopRequested = '', Reason } = pod.tombstone('main') ?? {};
+    assert.ok(Date.parse(StopRequested) - askedMs > 2_500, 'the TERM to the main came after the hook');
+    // Asked with the deletion, it held until the main had ended.
+    const held = Date.parse(StopRequested) - Date.parse(pod.tombstone('proxy')?.StopRequested ?? '');
+    assert.ok(held > 2_000, `the proxy was asked ${held} ms before the main`);
+    assert.deepEqual([Reason, pod.end('main').exitCode, pod.end('proxy').exitCode], ['stopped', 0, 0]);
+  });
 
-  clusterTest(
-    'N30 a deletion with --grace-period=1: a main without a drain gets its TERM from init and ends by it',
-    async (t) => {
-      const container = {
-        name: 'main',
-        image: imageNames().whole,
-        imagePullPolicy: 'Never',
-        command: ['/sexton/sexton', '--', '/member', 'name=main', 'log=/dev/stdout', 'term=10'],
-      };
-      const pod = await startPod(t, 'one-second', { restartPolicy: 'Always', containers: [container] });
-      await pod.untilStarted('main');
-      await pod.delete(1);
-      await pod.untilGone();
-      assert.deepEqual([pod.timeline.signals('main'), pod.end('main').exitCode], [[15], 0]);
-    },
-  );
+  clusterTest('N30 a main without a drain gets its TERM from init in a deletion with 1 s of grace', async (t) => {
+    const container = {
+      name: 'main',
+      image: imageNames().whole,
+      imagePullPolicy: 'Never',
+      command: ['/sexton/sexton', '--', '/member', 'name=main', 'log=/dev/stdout', 'term=10'],
+    };
+    const pod = await startPod(t, 'one-second', { restartPolicy: 'Always', containers: [container] });
+    await pod.untilStarted('main');
+    await pod.delete(1);
+    await pod.untilGone();
+    assert.deepEqual([pod.timeline.signals('main'), pod.end('main').exitCode], [[15], 0]);
+  });
 
-  clusterTest(
-    "N31 a second deletion with less time is not delivered: the pod keeps the first one's grace period",
-    async (t) => {
-      const pod = await startPod(
-        t,
-        'deleted-twice',
-        podOf({ restartPolicy: 'Always', graceSeconds: 60, members: [{ name: 'main', does: { term: 8_000 } }] }),
-      );
-      await pod.untilStarted('main');
-      await pod.delete();
-      await pod.untilEvent('main', 'Signal');
-      await pod.delete(1);
-      await pod.untilGone();
-      assert.deepEqual([pod.timeline.signals('main'), pod.end('main').exitCode], [[15], 0]);
-    },
-  );
+  clusterTest('K17 a preStop that uses up the grace period leaves TERM and 2 s before KILL', async (t) => {
+    const lifecycle = { preStop: { exec: { command: ['sleep', '60'] } } };
+    const more = { lifecycle };
+    // The observer has no more time than they have, and may miss their last lines.
+    const told = { log: '/dev/stdout' };
+    const members = [
+      { name: 'good', does: told, more },
+      { name: 'deaf', does: { ...told, ignore: 'TERM' }, more },
+    ];
+    // Nothing is declared: what sexton would do by its own deadline is not the question.
+    const spec = { restartPolicy: 'Always', graceSeconds: 4, declareGrace: false } as const;
+    const pod = await startPod(t, 'pre-stop-long', podOf({ ...spec, members }));
+    await pod.untilStarted('good', 'deaf');
+    await pod.delete();
+    await pod.untilGone();
+    const log = pod.timeline;
+    assert.deepEqual([log.signals('good'), log.signals('deaf')], [[15], [15]]);
+    assert.deepEqual([pod.end('good').exitCode, pod.end('deaf').exitCode], [0, 137]);
+  });
 
-  clusterTest(
-    'K17 a preStop of the kubelet that uses the grace period up: TERM comes all the same, and 2 s until KILL',
-    async (t) => {
-      const lifecycle = { preStop: { exec: { command: ['sleep', '60'] } } };
-      const more = { lifecycle };
-      // The observer has no more time than they have, and may not get to their last words.
-      const told = { log: '/dev/stdout' };
-      const members = [
-        { name: 'good', does: told, more },
-        { name: 'deaf', does: { ...told, ignore: 'TERM' }, more },
-      ];
-      // Nothing is declared: what sexton would do by its own deadline is not the question.
-      const spec = { restartPolicy: 'Always', graceSeconds: 4, declareGrace: false } as const;
-      const pod = await startPod(t, 'pre-stop-long', podOf({ ...spec, members }));
-      await pod.untilStarted('good', 'deaf');
-      await pod.delete();
-      await pod.untilGone();
-      const log = pod.timeline;
-      assert.deepEqual([log.signals('good'), log.signals('deaf')], [[15], [15]]);
-      assert.deepEqual([pod.end('good').exitCode, pod.end('deaf').exitCode], [0, 137]);
-    },
-  );
+  clusterTest('K08 a main whose kubelet probe fails gets TERM and restarts, and its sidecar serves on', async (t) => {
+    const pod = await startPod(
+      t,
+      'liveness-main',
+      podOf({
+        restartPolicy: 'Always',
+        members: [
+          { name: 'proxy', flags: SIDECAR },
+          {
+            name: 'main',
+            does: { counter: '/log/lives' },
+            // The flag is of this life: the next one is healthy.
+            more: { livenessProbe: { ...failingFrom('/tmp/broken'), terminationGracePeriodSeconds: 20 } },
+          },
+        ],
+      }),
+    );
+    await pod.untilStarted('proxy', 'main');
+    await pod.exec('main', 'touch', '/tmp/broken');
+    await pod.untilEvent('main', 'Started', 2);
+    const log = pod.timeline;
+    assert.deepEqual([log.signals('main'), log.signals('proxy')], [[15], []]);
+    await pod.untilRestarted('main');
+    assert.equal(pod.end('main').exitCode, 0);
+    assert.equal(pod.message('main').StopReason, 'signal TERM');
+    log.notRestarted('proxy');
+    await pod.delete();
+    await pod.untilGone();
+    assert.deepEqual(pod.timeline.signals('proxy'), [15]);
+  });
 
-  clusterTest(
-    "K08 the kubelet's liveness probe of a main fails: it is asked by TERM, started again, and its sidecar serves on",
-    async (t) => {
-      const pod = await startPod(
-        t,
-        'liveness-main',
-        podOf({
-          restartPolicy: 'Always',
-          members: [
-            { name: 'proxy', flags: SIDECAR },
-            {
-              name: 'main',
-              does: { counter: '/log/lives' },
-              // The flag is of this life: the next one is healthy.
-              more: { livenessProbe: { ...failingFrom('/tmp/broken'), terminationGracePeriodSeconds: 20 } },
-            },
-          ],
-        }),
-      );
-      await pod.untilStarted('proxy', 'main');
-      await pod.exec('main', 'touch', '/tmp/broken');
-      await pod.untilEvent('main', 'Started', 2);
-      const log = pod.timeline;
-      assert.deepEqual([log.signals('main'), log.signals('proxy')], [[15], []]);
-      await pod.untilRestarted('main');
-      assert.equal(pod.end('main').exitCode, 0);
-      assert.equal(pod.message('main').StopReason, 'signal TERM');
-      log.notRestarted('proxy');
-      await pod.delete();
-      await pod.untilGone();
-      assert.deepEqual(pod.timeline.signals('proxy'), [15]);
-    },
-  );
+  clusterTest('K08 a sidecar whose kubelet probe fails holds, restarts, and its main runs on', async (t) => {
+    const pod = await startPod(
+      t,
+      'liveness-sidecar',
+      podOf({
+        restartPolicy: 'Always',
+        graceSeconds: 8,
+        members: [
+          {
+            name: 'proxy',
+            flags: SIDECAR,
+            does: { counter: '/log/lives' },
+            more: { livenessProbe: failingFrom('/tmp/broken') },
+          },
+          { name: 'main' },
+        ],
+      }),
+    );
+    await pod.untilStarted('proxy', 'main');
+    await pod.exec('proxy', 'touch', '/tmp/broken');
+    await pod.untilEvent('proxy', 'Started', 2);
+    const log = pod.timeline;
+    assert.deepEqual([log.signals('proxy'), log.signals('main')], [[15], []]);
+    await pod.untilRestarted('proxy');
+    await pod.delete();
+    await pod.untilGone();
+    assert.deepEqual([pod.timeline.signals('main'), pod.end('main').exitCode], [[15], 0]);
+  });
 
-  clusterTest(
-    "K08 the kubelet's liveness probe of a sidecar fails: it holds within its grace period, is started again, and its main runs on",
-    async (t) => {
-      const pod = await startPod(
-        t,
-        'liveness-sidecar',
-        podOf({
-          restartPolicy: 'Always',
-          graceSeconds: 8,
-          members: [
-            {
-              name: 'proxy',
-              flags: SIDECAR,
-              does: { counter: '/log/lives' },
-              more: { livenessProbe: failingFrom('/tmp/broken') },
-            },
-            { name: 'main' },
-          ],
-        }),
-      );
-      await pod.untilStarted('proxy', 'main');
-      await pod.exec('proxy', 'touch', '/tmp/broken');
-      await pod.untilEvent('proxy', 'Started', 2);
-      const log = pod.timeline;
-      assert.deepEqual([log.signals('proxy'), log.signals('main')], [[15], []]);
-      await pod.untilRestarted('proxy');
-      await pod.delete();
-      await pod.untilGone();
-      assert.deepEqual([pod.timeline.signals('main'), pod.end('main').exitCode], [[15], 0]);
-    },
-  );
+  clusterTest('A2 a sidecar that is stopped alone does not hold if its main declares no preStop', async (t) => {
+    const pod = await startPod(
+      t,
+      'liveness-alone',
+      podOf({
+        restartPolicy: 'Always',
+        graceSeconds: 60,
+        members: [
+          {
+            name: 'proxy',
+            flags: SIDECAR,
+            does: { counter: '/log/lives' },
+            more: { livenessProbe: failingFrom('/tmp/broken') },
+          },
+          { name: 'main', flags: ['--platform-pre-stop', 'none'] },
+        ],
+      }),
+    );
+    await pod.untilStarted('proxy', 'main');
+    await pod.exec('proxy', 'touch', '/tmp/broken');
+    await pod.untilEvent('proxy', 'Started', 2);
+    const log = pod.timeline;
+    assert.deepEqual([log.signals('proxy'), log.signals('main')], [[15], []]);
+    const stopped = pod.message('proxy');
+    assert.ok(Number(stopped.StopMs) < 30_000, `it took ${stopped.StopMs} ms`);
+    assert.match(pod.log('proxy'), /only this container is being stopped, not the pod: main was not asked/);
+    assert.ok(pod.tombstone('main')?.PodStopNotBefore !== undefined);
+    await pod.untilRestarted('proxy');
+    await pod.delete();
+    await pod.untilGone();
+    // In the pod's own stop the sidecar holds.
+    const ends = pod.timeline;
+    assert.deepEqual(ends.signals('proxy'), [15, 15]);
+    assert.ok(ends.at('main', 'Exiting').index < ends.last('proxy', 'Signal').index);
+  });
 
-  clusterTest(
-    "A2 the kubelet's liveness probe of a sidecar fails while its main declares that it has no preStop: it does not hold, and serves on in its next life",
-    async (t) => {
-      const pod = await startPod(
-        t,
-        'liveness-alone',
-        podOf({
-          restartPolicy: 'Always',
-          graceSeconds: 60,
-          members: [
-            {
-              name: 'proxy',
-              flags: SIDECAR,
-              does: { counter: '/log/lives' },
-              more: { livenessProbe: failingFrom('/tmp/broken') },
-            },
-            { name: 'main', flags: ['--platform-pre-stop', 'none'] },
-          ],
-        }),
-      );
-      await pod.untilStarted('proxy', 'main');
-      await pod.exec('proxy', 'touch', '/tmp/broken');
-      await pod.untilEvent('proxy', 'Started', 2);
-      const log = pod.timeline;
-      assert.deepEqual([log.signals('proxy'), log.signals('main')], [[15], []]);
-      const stopped = pod.message('proxy');
-      assert.ok(Number(stopped.StopMs) < 30_000, `it took ${stopped.StopMs} ms`);
-      assert.match(pod.log('proxy'), /only this container is being stopped, not the pod: main was not asked/);
-      assert.ok(pod.tombstone('main')?.PodStopNotBefore !== undefined);
-      await pod.untilRestarted('proxy');
-      await pod.delete();
-      await pod.untilGone();
-      // In the pod's stop it holds as ever.
-      const ends = pod.timeline;
-      assert.deepEqual(ends.signals('proxy'), [15, 15]);
-      assert.ok(ends.at('main', 'Exiting').index < ends.last('proxy', 'Signal').index);
-    },
-  );
-
-  clusterTest(
-    "A1 a member that hangs is stopped by the kubelet's liveness probe, and the pod is deleted 13 s later: the other one gets its whole grace period",
-    async (t) => {
-      const pod = await startPod(
-        t,
-        'liveness-deletion',
-        podOf({
-          restartPolicy: 'Always',
-          graceSeconds: 20,
-          members: [
-            { name: 'a', does: { ignore: 'TERM' }, more: { livenessProbe: failingFrom('/tmp/broken') } },
-            { name: 'b', does: { term: 10_000 } },
-          ],
-        }),
-      );
-      await pod.untilStarted('a', 'b');
-      await pod.exec('a', 'touch', '/tmp/broken');
-      await pod.untilEvent('a', 'Signal');
-      await passed(13_000);
-      await pod.delete();
-      await pod.untilGone();
-      const log = pod.timeline;
-      assert.deepEqual(log.signals('b'), [15]);
-      assert.equal(log.of('b', 'Exiting').length, 1, 'b ended by itself');
-      assert.equal(pod.end('b').exitCode, 0);
-    },
-  );
+  clusterTest('A1 a deletion 13 s after a probe stopped one member leaves the other all its grace', async (t) => {
+    const pod = await startPod(
+      t,
+      'liveness-deletion',
+      podOf({
+        restartPolicy: 'Always',
+        graceSeconds: 20,
+        members: [
+          { name: 'a', does: { ignore: 'TERM' }, more: { livenessProbe: failingFrom('/tmp/broken') } },
+          { name: 'b', does: { term: 10_000 } },
+        ],
+      }),
+    );
+    await pod.untilStarted('a', 'b');
+    await pod.exec('a', 'touch', '/tmp/broken');
+    await pod.untilEvent('a', 'Signal');
+    await passed(13_000);
+    await pod.delete();
+    await pod.untilGone();
+    const log = pod.timeline;
+    assert.deepEqual(log.signals('b'), [15]);
+    assert.equal(log.of('b', 'Exiting').length, 1, 'b ended by itself');
+    assert.equal(pod.end('b').exitCode, 0);
+  });
 });
 
 /** The moment of the second stop is what the test is about. */

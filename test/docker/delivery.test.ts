@@ -38,27 +38,20 @@ after(async () => {
 
 for (const target of TARGETS) {
   for (const way of waysInto(target)) {
-    scenario(
-      `in an image of kind ${target} by ${WAYS[way]}: TERM is translated, the code is kept, as root and locked down`,
-      async (stage) => {
-        // Members of several users append to it.
-        writeFileSync(stage.scratch.log, '');
-        chmodSync(stage.scratch.log, 0o666);
-        const delivered = deliver(way, target, images, join(volumes, 'whole'));
-        await assertServes(stage, delivered, 'root', []);
-        await assertServes(stage, delivered, 'locked', LOCKED);
-      },
-    );
+    scenario(`sexton works in an image of kind ${target} by ${WAYS[way]}, as root and locked down`, async (stage) => {
+      // Members of several users append to it.
+      writeFileSync(stage.scratch.log, '');
+      chmodSync(stage.scratch.log, 0o666);
+      const delivered = deliver(way, target, images, join(volumes, 'whole'));
+      await assertServes(stage, delivered, 'root', []);
+      await assertServes(stage, delivered, 'locked', LOCKED);
+    });
   }
 }
 
-/** `name`: of the member, so that one test can have several. */
-async function assertServes(
-  stage: Stage,
-  { image, options, program }: Delivered,
-  name: string,
-  more: readonly string[],
-) {
+/** TERM is translated, and the exit code kept. `name`: the member's, so that one test can have several. */
+async function assertServes(stage: Stage, delivered: Delivered, name: string, more: readonly string[]) {
+  const { image, options, program } = delivered;
   const { log, graveyard } = stage.scratch;
   const flags = ['run', '--name', name, '--graveyard', graveyard, '--signals', 'TERM:USR1', '--'];
   const command = [...flags, ...application(stage, name, { stop: 'USR1', exit: 5 })];
@@ -74,7 +67,7 @@ async function assertServes(
   assert.deepEqual([Reason, ExitCode], ['stopped', 5]);
 }
 
-test('Pod Security restricted, three users, one emptyDir, images without sexton: the sidecar ends with its work', async () => {
+test('a sidecar ends with its work under Pod Security restricted, with three users', async () => {
   const variables = { SEXTON: images.sexton, PROXY: images.targets.musl, WORK: images.targets.bare };
   await withPod('../../docker/restricted.yaml', variables, async (pod) => {
     assert.deepEqual([await pod.exitOf('work'), await pod.exitOf('proxy')], [3, 0]);
@@ -86,7 +79,7 @@ test('Pod Security restricted, three users, one emptyDir, images without sexton:
   });
 });
 
-test('a volume that is too small for it is refused with the space that it needs, and left empty', async () => {
+test('install refuses a volume that is too small, and says how much space it needs', async () => {
   const tmpfs = '--mount=type=tmpfs,tmpfs-size=32m,tmpfs-mode=1777,destination=/small';
   const args = ['run', '--rm', '--network=none', tmpfs, images.sexton, 'install', '/small'];
   await assert.rejects(podman(...args), (error: Error & { code?: number }) => {
@@ -96,12 +89,12 @@ test('a volume that is too small for it is refused with the space that it needs,
   });
 });
 
-test('a second init container finds it installed and writes nothing', async () => {
+test('a second init container finds sexton installed and writes nothing', async () => {
   const said = await installTo(join(volumes, 'whole'), images.sexton, '--user=23456:23456');
   assert.match(said, /^sexton \S+ \(digest [0-9a-f]{12}\) was in \/target already: /);
 });
 
-test('the image holds /sexton as its inventory lists it and nothing else, and runs as nobody in particular', async (t) => {
+test('the image holds only /sexton as its inventory lists it, and runs as an unprivileged user', async (t) => {
   const dir = await exportImage(images.sexton);
   t.after(() => rmSync(dir, { recursive: true, force: true }));
   assert.deepEqual(execFileSync('ls', ['-A', dir], { encoding: 'utf8' }).split('\n').filter(Boolean), ['sexton']);
@@ -121,7 +114,7 @@ test('the image holds /sexton as its inventory lists it and nothing else, and ru
   assert.equal(said, `sexton ${version} (commit 0123456789ab)`);
 });
 
-test('a second build, by packages that were not fetched for it, gives the same image', async () => {
+test('a second build with packages from elsewhere gives the same image', async () => {
   const again = `${images.sexton}-again`;
   const made = await buildSexton(again, images.node, '--no-cache', `--build-context=packages=${ROOT}`);
   try {

@@ -78,9 +78,7 @@ export async function removeImages(images: readonly string[]): Promise<void> {
   for (const image of images.toReversed()) await podman('rmi', '--force', image).catch(() => '');
 }
 
-/**
- * Resolves to the images of the steps that it went through; those have no names. It takes minutes on a slow machine.
- */
+/** Resolves to the images of its steps, which have no names. It takes minutes on a slow machine. */
 async function build(...args: readonly string[]): Promise<string[]> {
   const all = ['build', '--pull=never', '--force-rm', '--layers=true', ...args];
   const { stdout } = await run('podman', all, { maxBuffer: 16 << 20, timeout: 1_200_000 });

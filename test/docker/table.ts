@@ -6,7 +6,7 @@
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { formatTable } from '../../src/cli/text/table.ts';
+import { formatTable } from '../../src/text/table.ts';
 import { podman } from '../helpers/podman.ts';
 import { buildDeliveryImages, TARGETS } from './images.ts';
 import { type Delivered, deliver, installTo, WAYS, waysInto } from './ways.ts';

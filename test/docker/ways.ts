@@ -44,33 +44,18 @@ export function deliver(way: Way, target: Target, images: DeliveryImages, volume
   }
 }
 
-/**
- * As an emptyDir is mounted into an init container that may do nothing: root's, and writable for everyone. Resolves to
- * what it printed.
- */
+/** As an emptyDir is mounted into a locked-down init container: writable for all. Resolves to what it printed. */
 export async function installTo(volume: string, image: string, ...options: readonly string[]): Promise<string> {
   await mkdir(volume, { recursive: true });
   await chmod(volume, 0o777);
   const mount = `--volume=${volume}:/target`;
-  return await podman(
-    'run',
-    '--rm',
-    '--network=none',
-    ...LOCKED_ANY_USER,
-    mount,
-    ...options,
-    image,
-    'install',
-    '/target',
-  );
+  const all = ['--rm', '--network=none', ...LOCKED_ANY_USER, mount, ...options];
+  return await podman('run', ...all, image, 'install', '/target');
 }
 
-const LOCKED_ANY_USER = [
-  ...['--read-only', '--read-only-tmpfs=false', '--cap-drop=all', '--security-opt=no-new-privileges'],
-];
+const LOCKED_ANY_USER = '--read-only --read-only-tmpfs=false --cap-drop=all --security-opt=no-new-privileges'.split(
+  ' ',
+);
 
-/**
- * All that the Pod Security level "restricted" asks for, and a root that cannot be written. The runtime's seccomp
- * profile is on anyway.
- */
+/** What the Pod Security level "restricted" asks for, and a read-only root. The seccomp profile is on anyway. */
 export const LOCKED = [...LOCKED_ANY_USER, '--user=12345:12345'];

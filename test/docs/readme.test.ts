@@ -1,21 +1,18 @@
 /**
- * The command lines of README's Dockerfile, Job and Deployment: sexton takes them without a warning, and what they
- * declare of their pod is what its manifest says. And what README says of the first steps.
+ * The command lines of README's Dockerfile, Job and Deployment are taken without a warning, and agree with their pods.
  */
 import assert from 'node:assert/strict';
-import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { parse } from 'yaml';
 import { check } from '../../src/check/check.ts';
-import { resolveRun } from '../../src/cli/resolve.ts';
-import { filesOf } from '../cli/files.ts';
+import { resolveRun } from '../../src/config/resolve.ts';
+import { filesOf } from '../config/files.ts';
 import type { PodSpec } from '../helpers/manifest.ts';
-import { ROOT } from '../helpers/paths.ts';
+import { PAGES, textOf } from './pages.ts';
 
 const SIGQUIT = 3;
 
-const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
+const README = textOf('README.md');
 
 describe('README', () => {
   it('has a Dockerfile whose entrypoint sexton takes, with QUIT for nginx', async () => {
@@ -27,17 +24,14 @@ describe('README', () => {
     );
   });
 
-  it('has a Job and a Deployment whose command lines sexton takes, and that agree with their pods', async () => {
-    const pods = [...README.matchAll(/```yaml\n(.*?)```/gs)].map(
-      ([, text = '']) => (parse(text) as { spec: PodSpec }).spec,
-    );
+  it('has a Job and a Deployment whose command lines agree with their pods', async () => {
+    const blocks = [...README.matchAll(/```yaml\n(.*?)```/gs)].map(([, text = '']) => parse(text));
+    const pods = blocks.map(({ spec }: { spec: PodSpec }) => spec);
     assert.equal(pods.length, 2);
     for (const { containers, restartPolicy, terminationGracePeriodSeconds: seconds } of pods)
       for (const { name, command = [], args = [], volumeMounts = [] } of containers) {
-        const { member } = await resolve(
-          [...command, ...args],
-          volumeMounts.map(({ mountPath }) => mountPath),
-        );
+        const directories = volumeMounts.map(({ mountPath }) => mountPath);
+        const { member } = await resolve([...command, ...args], directories);
         if (restartPolicy !== undefined) assert.equal(member.restartPolicy, restartPolicy, name);
         assert.equal(member.gracePeriodMs, seconds === undefined ? undefined : seconds * 1000, name);
       }
@@ -51,11 +45,8 @@ describe('README', () => {
     );
   });
 
-  it('shows, like all pages, no installation from a registry while nothing is published', () => {
-    const pages = globSync(['*.md', 'docs/**/*.md'], { cwd: ROOT });
-    const published = pages.filter((page) =>
-      /npm install (?:--global )?sexton$/m.test(readFileSync(join(ROOT, page), 'utf8')),
-    );
+  it('shows, like all pages, no installation from a registry', () => {
+    const published = PAGES.filter((page) => /npm install (?:--global )?sexton$/m.test(textOf(page)));
     assert.deepEqual(published, []);
   });
 });
@@ -70,11 +61,8 @@ spec:
 
 async function resolve([program, ...words]: readonly string[], directories: readonly string[] = []) {
   assert.equal(program, '/sexton/sexton');
-  const resolution = await resolveRun(
-    words[0] === 'run' ? words.slice(1) : words,
-    { SEXTON_POD_UID: 'x' },
-    filesOf({}, directories),
-  );
+  const line = words[0] === 'run' ? words.slice(1) : words;
+  const resolution = await resolveRun(line, { SEXTON_POD_UID: 'x' }, filesOf({}, directories));
   assert.ok(resolution.ok, resolution.ok ? '' : resolution.problems.join('\n'));
   assert.deepEqual(resolution.warnings, []);
   return resolution.run;

@@ -1,17 +1,16 @@
 /**
- * docs/reference.md has what the tables in the code have, and nothing else.
+ * docs/reference.md and docs/sidecars.md have what the tables in the code have, and nothing else.
  */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { describe, it } from 'node:test';
+import { describe, it, test } from 'node:test';
 import { COMMAND_NAMES } from '../../src/cli/commands/commands.ts';
 import { EXIT_CODES, TOPIC_NAMES } from '../../src/cli/commands/help/help.ts';
-import { defaultTextOf, FLAGS, KEYS } from '../../src/cli/config/flags.ts';
+import { defaultTextOf, FLAGS, KEYS } from '../../src/config/flags.ts';
+import { SIDECARS } from '../../src/config/notation/sidecars.ts';
 import { PHASES, TOMBSTONE_KEYS } from '../../src/core/format/tombstone.ts';
-import { ROOT } from '../helpers/paths.ts';
+import { textOf } from './pages.ts';
 
-const PAGE = readFileSync(join(ROOT, 'docs', 'reference.md'), 'utf8');
+const PAGE = textOf('docs/reference.md');
 
 describe('docs/reference.md', () => {
   it('has every subcommand and every help topic', () => {
@@ -49,6 +48,18 @@ describe('docs/reference.md', () => {
       PHASES,
     );
   });
+});
+
+test('docs/sidecars.md has every known sidecar with the ports and paths that sexton calls', () => {
+  const rows = textOf('docs/sidecars.md').matchAll(/^\| `([a-z-]+)`(?: \(v2\))? \| (.*?) \| (.*?) \|/gm);
+  const known = Object.entries(SIDECARS).map(([name, { quit, ready }]) => {
+    const paths = quit.paths.map((path) => `\`:${quit.port}${path}\``).join(', ');
+    return [name, paths, `\`:${ready.port}${ready.path}\``];
+  });
+  assert.deepEqual(
+    [...rows].map(([, ...cells]) => cells),
+    known,
+  );
 });
 
 /** The cells of the table below a heading, without its head. */

@@ -1,20 +1,20 @@
 /**
- * A person on call searches for the line that stands in the log, so each line that the page shows is one that sexton
- * prints.
+ * A person on call searches for the line that stands in the log, so the page shows lines that sexton prints.
  */
 import assert from 'node:assert/strict';
-import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { globSync } from 'node:fs';
 import { test } from 'node:test';
 import { ROOT } from '../helpers/paths.ts';
+import { textOf } from './pages.ts';
 
-const PAGE = readFileSync(join(ROOT, 'docs', 'troubleshooting.md'), 'utf8');
-/** What is open and has fewer letters than these fits nearly any line. */
+const PAGE = textOf('docs/troubleshooting.md');
+/** A template with fewer letters fits nearly any line. */
 const FEWEST_LETTERS = 5;
 const DETAILS = / (reason|signal|exitCode|phase|detail)=.*$/;
 
+const templates = globSync('src/**/*.{ts,c}', { cwd: ROOT }).map(textOf).flatMap(templatesOf);
+
 test('every line of the log on the page is one that the program prints', () => {
-  const templates = sources().flatMap(templatesOf);
   const lines = shownLines();
   assert.ok(lines.length >= 20, `${lines.length} lines were found`);
   const unknown = lines.filter((line) => !templates.some((template) => template.test(line)));
@@ -22,7 +22,6 @@ test('every line of the log on the page is one that the program prints', () => {
 });
 
 test('a line that the program does not print is seen', () => {
-  const templates = sources().flatMap(templatesOf);
   for (const line of ['the mains are finished', 'no main named work was seen; check --mains'])
     assert.ok(!templates.some((template) => template.test(line)), line);
 });
@@ -30,18 +29,8 @@ test('a line that the program does not print is seen', () => {
 /** Messages without level, member and details. */
 function shownLines(): string[] {
   const blocks = [...PAGE.matchAll(/^ *```log\n(.*?)^ *```$/gms)].map(([, block = '']) => block);
-  const lines = blocks.flatMap((block) => block.split('\n').filter((line) => line.trim() !== ''));
-  return lines.map((line) =>
-    line
-      .trim()
-      .replace(/^(info|warn|error) +\S+: /, '')
-      .replace(DETAILS, ''),
-  );
-}
-
-function sources(): string[] {
-  const files = globSync('src/**/*.{ts,c}', { cwd: ROOT });
-  return files.map((file) => readFileSync(join(ROOT, file), 'utf8'));
+  const lines = blocks.flatMap((block) => block.split('\n').map((line) => line.trim())).filter((line) => line !== '');
+  return lines.map((line) => line.replace(/^(info|warn|error) +\S+: /, '').replace(DETAILS, ''));
 }
 
 /** Every text of the source, with what is filled in left open. What follows `cannot` may be made of two of them. */
@@ -51,13 +40,9 @@ function templatesOf(source: string): RegExp[] {
   const texts = [...joined.matchAll(/'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\\n]|\\.)*)`/g)];
   return texts
     .map(([, a, b, c]) => (a ?? b ?? c ?? '').split(/\$\{(?:[^{}]|\{[^}]*\})*\}/))
-    .filter((parts) => parts.length === 1 || lettersOf(parts) >= FEWEST_LETTERS)
+    .filter((parts) => parts.length === 1 || parts.join('').replace(/[^a-z]/gi, '').length >= FEWEST_LETTERS)
     .filter((parts) => parts[0] !== 'cannot ')
     .map((parts) => new RegExp(`^(cannot )?${parts.map(quoted).join('.+')}(: .*)?$`));
-}
-
-function lettersOf(parts: readonly string[]): number {
-  return parts.join('').replace(/[^a-z]/gi, '').length;
 }
 
 function quoted(text: string): string {

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { describe } from 'node:test';
-import { readDropIn } from '../../src/cli/dropin/dropin.ts';
+import { readDropIn } from '../../src/config/dropin/dropin.ts';
 import { chance, SEED } from '../helpers/rounds.ts';
 import { launch, ours, type ProgramName, sideBySide } from './peers.ts';
 
@@ -37,17 +37,9 @@ const LINES: Readonly<Record<ProgramName, Readonly<Record<number, readonly (read
       ['-v', '--version'],
       ['-s', '--single', ...COMMAND],
       ['-e'],
-      ['-e', '256', ...COMMAND],
-      ['-e', '-1', ...COMMAND],
-      ['-e', 'x', ...COMMAND],
-      ['-e', '3x', ...COMMAND],
-      ['-e', '0x3', ...COMMAND],
+      ...['256', '-1', 'x', '3x', '0x3'].map((code) => ['-e', code, ...COMMAND]),
       ['-p'],
-      ['-p', 'TERM', ...COMMAND],
-      ['-p', '15', ...COMMAND],
-      ['-p', 'sigterm', ...COMMAND],
-      ['-p', 'SIGRTMIN', ...COMMAND],
-      ['-p', 'SIGIO', ...COMMAND],
+      ...['TERM', '15', 'sigterm', 'SIGRTMIN', 'SIGIO'].map((signal) => ['-p', signal, ...COMMAND]),
     ],
     126: [['/tmp'], ['/etc/passwd']],
     127: [['/does/not/exist'], ['-'], [''], ['--', '--version']],
@@ -156,44 +148,11 @@ describe('command lines of other programs', { concurrency: 2 }, () => {
 });
 
 function randomWords(name: ProgramName, random: () => number): string[] {
-  const pools: Readonly<Record<ProgramName, readonly string[]>> = {
-    tini: [
-      '-s',
-      '-g',
-      '-v',
-      '-w',
-      '-sg',
-      '-e',
-      '3',
-      '-e3',
-      '-e999',
-      '-p',
-      'SIGTERM',
-      '-pSIGHUP',
-      '-x',
-      '-ve',
-      '--',
-      '-h',
-      '--s',
-    ],
-    'dumb-init': [
-      '-c',
-      '-v',
-      '-r',
-      '15:3',
-      '-r1:2',
-      '--rewrite',
-      '--rewrite=2:0',
-      '--sing',
-      '--ver',
-      '-x',
-      '--',
-      '-cr',
-      '1:99',
-      '-h',
-    ],
+  const pools: Readonly<Record<ProgramName, string>> = {
+    tini: '-s -g -v -w -sg -e 3 -e3 -e999 -p SIGTERM -pSIGHUP -x -ve -- -h --s',
+    'dumb-init': '-c -v -r 15:3 -r1:2 --rewrite --rewrite=2:0 --sing --ver -x -- -cr 1:99 -h',
   };
-  const pool = pools[name];
+  const pool = pools[name].split(' ');
   const count = Math.floor(random() * 5);
   return Array.from({ length: count }, () => pool[Math.floor(random() * pool.length)] ?? '');
 }

@@ -8,7 +8,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, constants, symlinkSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { test } from 'node:test';
-import type { DropIn } from '../../src/cli/dropin/line.ts';
+import type { DropIn } from '../../src/config/dropin/line.ts';
 import { type Container, type ContainerOptions, startContainer } from '../helpers/container.ts';
 import { SEXTON } from '../helpers/paths.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';

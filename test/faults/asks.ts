@@ -1,6 +1,6 @@
 /**
- * Who was asked to stop and when, who was killed from outside, and when the mains have finished: by what was really
- * done, not by what any tombstone says.
+ * Tells which members were asked to stop and when, which were killed from outside, and when the mains finished. It
+ * goes by what was really done, not by what any tombstone says.
  */
 import { MAX_FAILED_STARTS, supervisorKills } from './ending.ts';
 import { containersOf, livesOf } from './lives.ts';

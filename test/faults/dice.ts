@@ -1,5 +1,5 @@
 /**
- * Chance in the words of a plan. Whoever rolls twice in another order gets another plan.
+ * Chance in the words of a plan. Another order of rolls gives another plan.
  */
 export interface Dice {
   isTrue(probability: number): boolean;

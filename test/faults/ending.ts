@@ -1,6 +1,6 @@
 /**
  * Whether a pod must come to its end by itself. A sidecar learns of its mains' end by their tombstones, and where there
- * is none by their liveness handles; when a fault takes both away at the wrong moment nobody can know, and the pod
+ * is none by their liveness handles; when a fault takes both away at the wrong moment no member can know, and the pod
  * waits for its deletion.
  */
 import type { ContainerState } from '../pods/kubelet-container.ts';
@@ -21,9 +21,9 @@ export function demandsAnEnd(seen: Seen): boolean {
 }
 
 /**
- * It is born again and again and can never start: its sidecar is over for good. That one has believed the last word of
+ * It is born again and again and can never start: its sidecar is over for good. That one has believed the end of
  * a main that was killed behind it, or goes with the first of several mains, or has ended by itself with 0; whether it
- * might is judged by itself.
+ * might is checked separately.
  */
 export function isLockedOut(
   { policy, members }: Pick<Plan, 'policy' | 'members'>,
@@ -37,7 +37,7 @@ export function isLockedOut(
 
 const NEVER_STARTED = 125;
 
-/** A fault may have come between this member's end and those who had to know of it. */
+/** Whether a fault may have hidden this member's end from the others. */
 export function mayBeUnknown(seen: Seen, name: string): boolean {
   const endedMs = lastMomentOf(seen, name);
   const isGone = (it: Happening): boolean => it.untilMs >= endedMs && (it.kind !== 'tear' || it.member === name);
@@ -46,7 +46,7 @@ export function mayBeUnknown(seen: Seen, name: string): boolean {
   if (supervisorKills(seen, name) >= MAX_FAILED_STARTS) return true;
   const kills = hitsOf(seen, ['kill-init'], name);
   if (kills.length === 0) return false;
-  // Its death is told by its handle alone, which must have been there, and seen.
+  // Only its handle tells of its death, and the others must have seen that handle.
   const damages = hitsOf(seen, [...DESTRUCTIVE, ...UNWRITABLE, ...ONLY_IN_PLACE]);
   return damages.length > 0 || kills.some((it) => !it.written.includes(name));
 }

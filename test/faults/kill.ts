@@ -26,7 +26,7 @@ const SIGKILL = 9;
 /** The application's clock has microseconds, timers of Node have milliseconds. */
 const ROUNDING_MS = 5;
 
-/** KILL may also come between its last word and its end. */
+/** The exit codes of a life; a KILL may also come between its last event and its end. */
 export function statusesOf(record: RoundRecord, member: MemberPlan, life: ApplicationLife): number[] {
   return [...life.statuses, ...(isKillDue(record, member, life) ? [128 + SIGKILL] : [])];
 }

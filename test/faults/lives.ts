@@ -45,7 +45,7 @@ export function livesOf(record: RoundRecord, { name }: MemberPlan): ApplicationL
       lastMs: own.at(-1)?.atMs ?? start.atMs,
       signals: own.filter((it) => it.event === 'Signal'),
       said,
-      // A strike may come between its last word and its end.
+      // A strike may come between its last event and its end.
       statuses: [...(said === undefined ? [137] : [said]), ...(kills.length > 0 ? [137, 139] : [])],
       isStruck: kills.length > 0,
       container,

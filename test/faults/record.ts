@@ -1,6 +1,6 @@
 /**
- * What happened in a round, by the clock of the applications' log (CLOCK_MONOTONIC in milliseconds): it is what the
- * judge judges.
+ * What happened in a round, by the clock of the applications' log (CLOCK_MONOTONIC in milliseconds). The search for
+ * violations reads nothing else.
  */
 import type { LogEvent } from '../helpers/timeline.ts';
 import type { Plan } from './plan.ts';
@@ -12,9 +12,9 @@ export interface Happening {
   /** Taken before it began, and after it was over. */
   readonly fromMs: number;
   readonly untilMs: number;
-  /** It found somebody alive, or something to damage. */
+  /** Whether it found a living process, or something to damage. */
   readonly isHit: boolean;
-  /** Of the kubelet's stops: what it grants; else how often it hit. */
+  /** The grace period that the kubelet grants in a stop; otherwise how often the strike hit. */
   readonly value?: number;
   /** The members whose tombstones and handles were there when it began. */
   readonly written: readonly string[];

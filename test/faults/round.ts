@@ -15,12 +15,12 @@ import type { PodContainer } from '../pods/kubelet-container.ts';
 import { keep } from './artefacts.ts';
 import { isPodStop } from './asks.ts';
 import { demandsAnEnd, isLockedOut } from './ending.ts';
-import { judge } from './judge.ts';
 import { type MemberPlan, mainsOf } from './members.ts';
 import { isDeleted, type Plan, planOf } from './plan.ts';
 import { type ContainerLife, type Happening, nowMs, type RoundRecord } from './record.ts';
 import { type Scene, strike, writtenNow } from './strike.ts';
 import type { StrikeKind } from './strikes.ts';
+import { violationsOf } from './violations.ts';
 import { mountVolume } from './volume.ts';
 
 export interface RoundResult {
@@ -76,7 +76,7 @@ export async function playRound(
     const endedByItself = await play(scene, happenings);
     const { events } = readTimeline(scratch.log);
     record = { plan, happenings, lives, events, graveyard: volume.read(), writtenMs, endedByItself };
-    violations.push(...judge(record, isStrict));
+    violations.push(...violationsOf(record, isStrict));
   } catch (error) {
     violations.push(error instanceof Error ? error.message : String(error));
   }
@@ -125,7 +125,7 @@ async function play(scene: Scene, happenings: readonly Happening[]): Promise<boo
   const early = all.filter((_, index) => plan.strikes[index]?.from === 'start' && !isStop(plan, index));
   void Promise.allSettled(early).then(() => writeFileSync(scratch.path('open'), ''));
   const done = Promise.all(all);
-  // Whoever waits for something else first is told later.
+  // A failure is reported later, after what is waited for first.
   done.catch(() => {});
   if (isDeleted(plan)) {
     await within('the pod ends after its deletion', Promise.all([done, pod.ended]), 2 * HUNG_MS);
@@ -134,7 +134,7 @@ async function play(scene: Scene, happenings: readonly Happening[]): Promise<boo
   // What waits for a stop signal may wait for ever: whether one comes is what is asked here.
   const sure = all.filter((_, index) => plan.strikes[index]?.from !== 'signal');
   const endedByItself = await endOf(scene, Promise.all(sure), happenings);
-  // Those under way are told when they are over.
+  // Strikes that are under way are recorded when they end.
   await within('all strikes are over', done, HUNG_MS);
   return endedByItself;
 }

@@ -13,7 +13,7 @@ const ROUNDS = Number(process.env.TEST_ROUNDS ?? 40);
 const FIRST_SEED = Number(process.env.TEST_SEED ?? 1);
 const MINUTES = 60_000;
 
-test(`nothing hangs, is lost or disturbed in ${ROUNDS} pods whose processes and volume are struck at random moments`, {
+test(`no pod of ${ROUNDS} hangs or loses anything under random faults`, {
   timeout: 25 * MINUTES,
 }, async (t) => {
   const tally = new Tally();

@@ -11,7 +11,7 @@ import type { RoundResult } from './round.ts';
 /** Whether all faults can be had: mounts, cgroups and other uids need root. */
 export const IS_ROOT = process.getuid?.() === 0 && whyNoCgroup('memory') === undefined;
 
-/** Plays the rounds of these seeds. Who is told of the results may be told in any order. */
+/** Plays the rounds of these seeds; results come in any order. */
 export async function playRounds(
   seeds: Iterable<number>,
   { jobs, isStrict }: { readonly jobs: number; readonly isStrict: boolean },

@@ -2,13 +2,13 @@
  * One strike on a pod that runs. It says whether it hit something: a process that lived, a file that was there.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { makeCgroup } from '../helpers/cgroup.ts';
 import { type Container, isSupervisor } from '../helpers/container.ts';
 import { argumentsOf, childrenOf, hasEnded, send } from '../helpers/process.ts';
 import type { Scratch } from '../helpers/scratch.ts';
 import { waitFor } from '../helpers/wait.ts';
 import type { RunningPod } from '../pods/kubelet.ts';
 import { flood } from './flood.ts';
-import { starve } from './memory.ts';
 import type { Plan } from './plan.ts';
 import { type Happening, nowMs } from './record.ts';
 import type { Strike, StrikeKind } from './strikes.ts';
@@ -21,9 +21,9 @@ export interface Scene {
   readonly scratch: Scratch;
   /** When each member's tombstone and handle were first seen. */
   readonly writtenMs: Map<string, number>;
-  /** Of two strikes on the volume the second waits for the first. */
+  /** Makes the second of two strikes on the volume wait for the first. */
   readonly inTurn: <T>(step: () => Promise<T>) => Promise<T>;
-  /** As it begins: who judges must know of a stop also when it never comes back. */
+  /** Records a strike as it begins: a stop counts also when its call never returns. */
   readonly tell: (happening: Happening) => void;
 }
 
@@ -49,7 +49,7 @@ export async function strike(scene: Scene, it: Strike): Promise<void> {
   await (ON_VOLUME.has(it.kind) ? scene.inTurn(act) : act());
 }
 
-/** Those whose tombstone and handle are there: who vanishes from now on is missed. */
+/** The members whose tombstone and handle exist: the others notice if one of them vanishes from now on. */
 export function writtenNow({ plan, volume }: Pick<Scene, 'plan' | 'volume'>): string[] {
   return plan.members.map(({ name }) => name).filter((name) => volume.has(name) && volume.has(`.${name}.sock`));
 }
@@ -133,7 +133,7 @@ async function faultOf(scene: Scene, it: Strike): Promise<boolean | number> {
     case 'read-only': {
       const isHit = await volume.setReadOnly(true);
       await sleep(it.forMs);
-      // Nobody can write meanwhile, so this cannot fail.
+      // No process can write meanwhile, so this cannot fail.
       await volume.setReadOnly(false);
       return isHit;
     }
@@ -159,6 +159,16 @@ async function faultOf(scene: Scene, it: Strike): Promise<boolean | number> {
     default:
       throw new Error(`internal error: no fault ${it.kind}`);
   }
+}
+
+let groups = 0;
+
+/** Puts it into a cgroup of its own, where a page more than `bytes` is its end. False: it has ended before. */
+function starve(scratch: Scratch, pid: number, bytes: number): boolean {
+  groups += 1;
+  const group = makeCgroup(scratch, 'memory', `-${groups}`);
+  group.limit(bytes);
+  return group.enter(pid);
 }
 
 function lifeOf(pod: RunningPod, name: string): Container | undefined {

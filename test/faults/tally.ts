@@ -7,7 +7,7 @@ import { FAULTS, type StrikeKind } from './strikes.ts';
 export class Tally {
   passed = 0;
   failed = 0;
-  /** Pods whose end nobody could demand, and which an operator had to delete. */
+  /** Pods that a fault kept from ending by themselves, so that an operator deleted them. */
   helped = 0;
   members = 0;
   readonly #hits = new Map<StrikeKind, number>();

@@ -33,7 +33,7 @@ export interface Volume {
   /** Undone by `free`. False: it was full already. */
   fill(): boolean;
   free(): void;
-  /** False: somebody was writing all the time. */
+  /** False: members were writing all the time. */
   setReadOnly(isReadOnly: boolean): Promise<boolean>;
   setWritable(isWritable: boolean): void;
   /** The directory itself, with all that is in it. */

@@ -1,6 +1,6 @@
 /**
- * A process that plays rounds, one at a time: it is told a seed and tells the result. Started in a mount namespace of
- * its own, so that what a round mounts is seen by nobody else, and is gone at the latest when this process is.
+ * A process that plays rounds, one at a time: it receives a seed and sends the result. Started in a mount namespace of
+ * its own, so that no other process sees what a round mounts, and it is gone at the latest when this process is.
  */
 import { buildFixtures } from '../helpers/fixture.ts';
 import { childrenOf, send } from '../helpers/process.ts';

@@ -14,10 +14,12 @@ import { waitFor } from './wait.ts';
 export type Controller = 'memory' | 'pids' | 'cpu' | 'cpuacct';
 
 export interface Cgroup {
-  /** Its directory, for whoever goes in by himself. */
+  /** Its directory, for processes that enter by themselves. */
   readonly dir: string;
   /** `max` (of `pids`): without a limit. */
   limit(value: number | 'max'): void;
+  /** One process; false: it has ended. */
+  enter(pid: number): boolean;
   /** PID 1 and all that live below it now. */
   take(pid1: number): void;
   /** How many processes and threads are in it; of `pids`. */
@@ -55,11 +57,12 @@ export function canMakeCgroup(controller: Controller): boolean {
 export function makeCgroup(scratch: Scratch, controller: Controller, name = ''): Cgroup {
   const dir = join(placeOf(controller), `${scratch.dir}${name}`.replaceAll('/', '-').slice(1));
   mkdirSync(dir);
-  const enter = (pid: number): void => {
+  const enter = (pid: number): boolean => {
     try {
       writeFileSync(join(dir, 'cgroup.procs'), String(pid));
+      return true;
     } catch {
-      // It has ended meanwhile.
+      return false;
     }
   };
   scratch.clearAlso(async () => {
@@ -73,6 +76,7 @@ export function makeCgroup(scratch: Scratch, controller: Controller, name = ''):
   return {
     dir,
     limit: (value) => writeFileSync(join(dir, fileOf(controller)), String(value)),
+    enter,
     take: (pid1) => {
       enter(pid1);
       for (const pid of below(pid1)) enter(pid);

@@ -1,7 +1,7 @@
 /**
  * Builds the tiny programs of `test/fixtures/`, static where musl is there, and keeps them while their source is older.
  *
- * Test files run side by side, so each builds under a name of its own and renames: nobody starts half a program.
+ * Test files run side by side, so each builds under a name of its own and renames: no test starts half a program.
  */
 import { execFile } from 'node:child_process';
 import { mkdir, rename, stat } from 'node:fs/promises';

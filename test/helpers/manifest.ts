@@ -38,7 +38,7 @@ export interface PodSpec {
   readonly [key: string]: unknown;
 }
 
-/** Of the whole repository, but for those that show what the rules of the check find. */
+/** All manifests of the repository but the bad examples of the check's rules. */
 export function allManifests(): Manifest[] {
   const patterns = ['examples/**/*.{yaml,yml,md}', 'docs/**/*.{yaml,yml,md}', '*.md'];
   const files = globSync(patterns, { cwd: ROOT, exclude: ['docs/rules.md'] });
@@ -46,7 +46,7 @@ export function allManifests(): Manifest[] {
 }
 
 /**
- * Of one file, named from the repository's root. What has no apiVersion or no kind is none of Kubernetes' and left out.
+ * The manifests of one file, named from the repository's root. Documents without apiVersion or kind are left out.
  */
 export function readManifests(file: string): Manifest[] {
   const text = readFileSync(join(ROOT, file), 'utf8');
@@ -66,7 +66,7 @@ export function parseManifests(text: string, from: string): Manifest[] {
   });
 }
 
-/** Of a Pod, or of what makes pods. A copy, which may be changed. */
+/** The pod spec of a Pod or of an object that makes pods: a copy, which may be changed. */
 export function podSpecOf({ kind, content }: Manifest): PodSpec | undefined {
   const path = PATHS[kind];
   if (path === undefined) return undefined;

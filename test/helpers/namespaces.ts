@@ -26,13 +26,12 @@ export function launchInNamespaces(order: Order): Launched {
       // By way of unshare: when its PID 1 is killed it reports 1 (signal(2) refuses KILL), when it is killed itself we
       // see that.
       if (outer !== undefined) send(outer, 'SIGKILL');
-      // Of a PID 1 that has changed its uid since, the kernel has forgotten that it shall die with its parent,
-      // prctl(2).
+      // A PID 1 that has changed its uid no longer dies with its parent: prctl(2).
       if (found !== undefined) send(found, 'SIGKILL');
       if (found !== undefined) await waitFor('the namespace is gone', () => hasEnded(found));
       return found !== undefined;
     },
-    // Who looks for what is left finds these processes by themselves.
+    // The search for leftovers finds these processes on its own.
     clear: () => Promise.resolve(undefined),
   };
 }

@@ -21,8 +21,6 @@ const run = promisify(execFile);
 const CALL_LIMIT_MS = 90_000;
 /** The containers of one run of the tests carry its mark under this key. */
 const LABEL = 'sexton-test';
-/** What podman puts into every environment, whatever is asked for. */
-export const PODMANS_OWN = ['HOME', 'HOSTNAME'];
 
 /** Resolves to its stdout without the last line feed; rejects with what it said when it failed. */
 export async function podman(...args: string[]): Promise<string> {
@@ -62,7 +60,7 @@ export function launchInPodman(order: Order): Launched {
     process: child,
     findPid1: find,
     kill: async () => {
-      // Podman itself must not be killed: it would leave a container behind that nobody runs.
+      // Podman itself must not be killed: it would leave a container behind without a monitor.
       const found = await waitFor('the container runs or has ended', () => isOver || find(undefined));
       if (typeof found !== 'number' || !send(found, 'SIGKILL')) return false;
       await waitFor('PID 1 is gone', () => hasEnded(found));

@@ -55,9 +55,9 @@ export function processesNaming(text: string): Leftover[] {
   return found;
 }
 
-/** Sends a signal and says whether there was somebody to take it. Numbers reach the real-time signals as well. */
+/** Sends a signal and says whether the process existed. Numbers reach the real-time signals as well. */
 export function send(pid: number, signal: number | NodeJS.Signals): boolean {
-  // 0, -1 and 1 mean somebody else altogether.
+  // 0, -1 and 1 name other processes altogether.
   if (!Number.isInteger(pid) || pid <= 1) return false;
   try {
     process.kill(pid, signal);

@@ -19,7 +19,7 @@ export interface Scratch {
   path(name: string): string;
   /** What a failing test shall tell besides its error. */
   describe(part: () => string): void;
-  /** Done before it is looked at what is left: whoever starts processes again must stop doing so. */
+  /** Runs before the search for leftovers, to stop whatever starts processes again. */
   beforeClear(step: () => void): void;
   /** Ends what is no process of this machine's own, and says what had to be ended. */
   clearAlso(step: () => Promise<string | undefined>): void;

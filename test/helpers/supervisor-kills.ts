@@ -2,9 +2,12 @@
  * TEST_SUPERVISOR_KILLS=SEED: the supervisor of every container is killed at some random moments while its test runs.
  * No test may notice, so the tests stay as they are. TEST_SUPERVISOR_KILLS_TALLY=FILE grows by a byte with each kill.
  * Tests that kill supervisors themselves may kill too many.
+ *
+ * `killSupervisors` is for the tests that do so.
  */
 import { appendFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Container } from './container.ts';
 import { childrenOf, send } from './process.ts';
 import { chance } from './rounds.ts';
 
@@ -36,4 +39,21 @@ export function killSupervisorAtRandom(
       if (tally !== undefined) appendFileSync(tally, '.');
     }
   })();
+}
+
+/** Kills the supervisors of a container, half of them in their start, until it ends. Resolves to how many it hit. */
+export async function killSupervisors(container: Container, chances: () => number, times: number): Promise<number> {
+  let hits = 0;
+  let isOver = false;
+  const over = container.ended.then(() => {
+    isOver = true;
+  });
+  for (let n = 0; n < times && !isOver; n += 1) {
+    const delayMs = chances() < 0.5 ? chances() * 150 : chances() * 600;
+    const pid = await Promise.race([container.supervisor().catch(() => undefined), over]);
+    if (typeof pid !== 'number') break;
+    await sleep(delayMs);
+    if (send(pid, 'SIGKILL')) hits += 1;
+  }
+  return hits;
 }

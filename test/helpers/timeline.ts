@@ -1,5 +1,5 @@
 /**
- * Reads the log that the members of a pod share, and asserts who did what before whom.
+ * Reads the log that the members of a pod share, and asserts the order of what they did.
  *
  * A line is `<CLOCK_MONOTONIC ms> <name> <event> [detail]`; the file's order is the order in which things happened.
  */

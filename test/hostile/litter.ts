@@ -1,6 +1,6 @@
 /**
- * A graveyard full of what should not be there. Nothing of it bears the name of a member of the pod, `work` and
- * `proxy`, but what lies in wait for their temporary files and stop requests.
+ * Fills a graveyard with foreign files. None has the name of a member of the pod, `work` or `proxy`, but some look like
+ * their temporary files and stop requests.
  */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, closeSync, ftruncateSync, mkdirSync, openSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -12,17 +12,14 @@ export const MEMBERS = ['work', 'proxy'] as const;
 const HUGE_BYTES = 1 << 30;
 const FORGED = '{"level":"error","member":"work","message":"forged"}';
 
-/** Empty files, half of them under names that a member could have. */
+/** Adds empty files, half of them under names that a member could have. */
 export function addForeign(dir: string, count: number): void {
   for (let index = 0; index < count; index++) {
     closeSync(openSync(join(dir, index % 2 === 0 ? `foreign-${index}` : `Foreign_${index}`), 'w'));
   }
 }
 
-/**
- * Everything but plain files: what blocks, leads elsewhere, or never ends. Devices only where the right to make them is
- * there.
- */
+/** Adds everything but plain files: files that block, lead elsewhere or never end. Devices need root. */
 export function addOddities(dir: string): void {
   const at = (name: string): string => join(dir, name);
   for (const [name, target] of [
@@ -48,10 +45,7 @@ export function addOddities(dir: string): void {
   writeFileSync(at('.plain.sock'), 'a regular file');
 }
 
-/**
- * Names with every byte but the two that no name can have, of every length, and such as forge lines of a log or act on
- * a terminal.
- */
+/** Adds names with every possible byte, of many lengths, and such as forge lines of a log or act on a terminal. */
 export function addNames(dir: string): void {
   const raw = (name: Buffer): void => writeFileSync(Buffer.concat([Buffer.from(`${dir}/`), name]), '');
   for (let byte = 1; byte < 256; byte++) if (byte !== 0x2f) raw(Buffer.from([0x78, byte, 0x79]));
@@ -63,7 +57,7 @@ export function addNames(dir: string): void {
   raw(Buffer.from(`x\x1b[2J\x1b]0;owned\x07\u009b31m\u202e\u2028`));
 }
 
-/** Tombstones of nobody: whole, half, damaged, and some that say they are somebody else's. */
+/** Adds tombstones without a member: damaged ones, huge ones, and one that has another member's name in it. */
 export function addTombstones(dir: string, chance: Chance, count: number): void {
   for (let index = 0; index < count; index++) writeFileSync(join(dir, `damaged-${index}`), mutated(chance));
   writeFileSync(join(dir, 'forger'), formatTombstone({ Version: 1, Name: 'work', Died: '2026-01-02T03:04:05Z' }));
@@ -71,7 +65,7 @@ export function addTombstones(dir: string, chance: Chance, count: number): void 
   writeFileSync(join(dir, 'zeros-only'), Buffer.alloc(4096));
 }
 
-/** What looks like our own temporary files, and stop requests that are none. */
+/** Adds files that look like temporary files of the members, and stop requests that mean nothing. */
 export function addTraps(dir: string, count: number): void {
   for (const member of MEMBERS) {
     const at = (mark: string, end: string): string => join(dir, `.${member}.${mark.padStart(12, '0')}.${end}`);

@@ -1,6 +1,5 @@
 /**
- * A main and its sidecar in a graveyard, each a container of its own under a user that may not read everything, and
- * what is measured and judged of them.
+ * A main and its sidecar in a graveyard, each a container of its own under a user that may not read everything.
  */
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -13,7 +12,7 @@ import type { Scratch } from '../helpers/scratch.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
 import { readTombstone, waitForRunning } from '../helpers/tombstone.ts';
 import { FAR_MS } from '../helpers/wait.ts';
-import { type Footprint, footprintOf, ticksOf } from './footprint.ts';
+import { type Footprint, footprintOf, ticksOf } from '../scale/footprint.ts';
 
 export const USER = 12_345;
 
@@ -27,40 +26,31 @@ export interface Pair {
   readonly graveyard: string;
   readonly work: Container;
   readonly proxy: Container;
-  /** Its supervisors have nothing to do. */
+  /** Resolves when its supervisors have nothing to do. */
   settled(): Promise<void>;
   footprint(name: 'work' | 'proxy'): Promise<Footprint>;
-  /** Another sidecar that names the main; resolves when it runs. */
+  ticks(name: 'work' | 'proxy'): Promise<number>;
+  /** Starts another sidecar that names the main; resolves when it runs. */
   join(name: string): Promise<Container>;
-  /** The main ends of itself; all that follows is judged. */
+  /** Has the main end by itself, and checks how the pair ends. */
   end(): Promise<void>;
 }
 
-/** `dir`: a graveyard, with whatever is in it. The log of the pair stands beside it. */
+/** The log of the pair stands beside its graveyard. */
 export async function startPair(stage: Stage, name: string, options: PairOptions): Promise<Pair> {
   const graveyard = graveyardOf(stage, name);
   const log = `${graveyard}.log`;
   const gate = `${graveyard}.gate`;
   writeFileSync(log, '');
   chmodSync(log, 0o666);
+  const common = ['--graveyard', graveyard, '--restart-policy', 'Never', '--log-format', 'json'];
   const scratch: Scratch = { ...stage.scratch, graveyard, log };
   const start = (it: string, flags: readonly string[], run: object): Container =>
     startContainer(scratch, {
       name: it,
       user: USER,
-      // What the supervisor takes is measured, so it has to be there.
-      flags: [
-        ...AWAKE,
-        '--name',
-        it,
-        '--graveyard',
-        graveyard,
-        '--restart-policy',
-        'Never',
-        '--log-format',
-        'json',
-        ...flags,
-      ],
+      // The supervisor is measured, so it must not sleep.
+      flags: [...AWAKE, '--name', it, ...common, ...flags],
       command: member({ ...stage, scratch }, it, { ...run }),
     });
   const session = options.session === undefined ? [] : ['--session', options.session];
@@ -82,6 +72,7 @@ export async function startPair(stage: Stage, name: string, options: PairOptions
       return late;
     },
     footprint: async (it) => footprintOf(await containers[it].supervisor()),
+    ticks: async (it) => ticksOf(await containers[it].supervisor()),
     end: async () => {
       writeFileSync(gate, '');
       for (const it of [work, proxy]) assert.equal((await it.exit()).status, 0);
@@ -95,7 +86,7 @@ export async function startPair(stage: Stage, name: string, options: PairOptions
   };
 }
 
-/** Made at once, so that it can be littered before anybody starts. */
+/** Creates the graveyard at once, so that a test can litter it before the members start. */
 export function graveyardOf({ scratch }: Pick<Stage, 'scratch'>, name: string): string {
   const dir = join(scratch.dir, name);
   mkdirSync(dir, { recursive: true });
@@ -103,21 +94,21 @@ export function graveyardOf({ scratch }: Pick<Stage, 'scratch'>, name: string): 
   return dir;
 }
 
-/** Lines are JSON of the member itself, few of them warnings, and nothing in them acts on a terminal. */
+/** Checks that each line is JSON of the member itself, that few are warnings, and that none acts on a terminal. */
 export function checkLog(container: Container): void {
   const lines = Buffer.from(container.stderr(), 'latin1').toString().split('\n').slice(0, -1);
   const levels = lines.map((line) => {
-    assert.doesNotMatch(line, /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u, 'a line with what a terminal acts on');
+    assert.doesNotMatch(line, /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u, 'a line that acts on a terminal');
     const { level, message } = JSON.parse(line) as { level: string; message: string };
     assert.notEqual(message, 'forged');
     return level;
   });
   const warnings = levels.filter((level) => level !== 'info').length;
-  // 32 of what is ignored and a last word, 8 of stop requests, one of each other kind.
+  // 32 about ignored files and one that says so, 8 about stop requests, one of each other kind.
   assert.ok(warnings <= 44, `${warnings} warnings`);
 }
 
-/** It has not used the CPU for a while. Rescans come every five seconds, so a pause of one is found between them. */
+/** Resolves when the process has not used the CPU for a while. Rescans come every 5 s, so there is time in between. */
 async function settled(pid: number): Promise<void> {
   const until = performance.now() + FAR_MS;
   for (let quiet = 0, before = -1; quiet < 5; ) {

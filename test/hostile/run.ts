@@ -1,7 +1,7 @@
 /**
- * `node test/hostile/run.ts [--seconds N] [--seed S]`: the long form, 600 s without arguments. A third of the time goes to damaged
- * tombstones, a third to the frame decoder of init where clang is there, the rest, and one round at least, to pairs of real
- * members in graveyards of 100,000 files. Exits 1 when anything failed; the seeds stand in the titles.
+ * `node test/hostile/run.ts [--seconds N] [--seed S]`: the long form, 600 s by default. A third of the time goes to
+ * damaged tombstones, and a third to init's frame decoder (with clang). The rest goes to pairs of real members in
+ * graveyards of 100,000 files. Exits 1 when a test failed; the titles name the seeds.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -26,7 +26,7 @@ const thirdMs = (seconds * 1000) / 3;
 /** A pair in 100,000 files needs about that long. */
 const ROUND_MS = 60_000;
 
-it(`tombstones that were damaged, from seed ${seed} on, are valid tombstones or none`, (t) => {
+it(`damaged tombstones, from seed ${seed} on, are valid tombstones or none`, (t) => {
   const until = performance.now() + thirdMs;
   let [next, taken] = [seed, 0];
   while (performance.now() < until) {
@@ -42,7 +42,9 @@ it(`tombstones that were damaged, from seed ${seed} on, are valid tombstones or 
 });
 
 const noClang = spawnSync('clang', ['--version']).status === 0 ? false : 'clang is not installed';
-it('frames of any bytes neither crash the decoder of init nor make it read beyond them', { skip: noClang }, (t) => {
+it('frames of any bytes neither crash the decoder of init nor make it read beyond their end', {
+  skip: noClang,
+}, (t) => {
   const args = ['test/init/fuzz.ts', String(Math.max(1, Math.round(thirdMs / 1000)))];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: join(ROOT), encoding: 'utf8' });
   assert.equal(status, 0, stderr);

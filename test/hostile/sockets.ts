@@ -1,5 +1,5 @@
 /**
- * Sockets in the places of peers' liveness handles that talk nonsense or never, and floods of connections to our own.
+ * Sockets of peers that send nonsense or nothing, and floods of connections to our own.
  */
 import { renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
@@ -13,13 +13,13 @@ export interface Rogue {
   readonly name: string;
   /** Connections that were made to it. */
   connections(): number;
-  /** Bytes that it could get rid of. */
+  /** Bytes that it could send. */
   sent(): number;
 }
 
 const MANNERS: Readonly<Record<string, (socket: Socket, sent: (bytes: number) => void) => void>> = {
   mute: () => {},
-  // As much as is taken, without end.
+  // It sends as much as the member reads, without end.
   talker: (socket, sent) => {
     const talk = (): void => {
       while (!socket.destroyed && socket.write(NONSENSE, () => sent(NONSENSE.length)));
@@ -35,15 +35,12 @@ const MANNERS: Readonly<Record<string, (socket: Socket, sent: (bytes: number) =>
   },
 };
 
-/**
- * One peer of each kind, which all say that they live and are sidecars of `work`, so that it wants to know of them.
- * They go with the test.
- */
+/** Adds one peer of each kind until the end of the test. All wait for `work`, so that they matter to it. */
 export async function addRogues(t: TestContext, dir: string): Promise<readonly Rogue[]> {
   const rogues = await Promise.all(Object.keys(MANNERS).map((name) => addRogue(t, dir, name)));
   const gone = createServer();
   await listening(gone, join(dir, '.going.sock'));
-  // Node removes the file that it made; under another name it stays, and nobody is behind it.
+  // Node removes the socket file that it made; under another name the file stays, without a process.
   renameSync(join(dir, '.going.sock'), join(dir, '.gone.sock'));
   await new Promise((resolve) => gone.close(resolve));
   symlinkSync('.mute.sock', join(dir, '.linked.sock'));
@@ -74,7 +71,7 @@ async function addRogue(t: TestContext, dir: string, name: string): Promise<Rogu
   return { name, connections: () => connections, sent: () => bytes };
 }
 
-/** Tries so many connections to a socket, each of which sends nonsense and stays. How many of them were made. */
+/** Opens so many connections to a socket, each of which sends nonsense and stays. Resolves with the successes. */
 export async function pester(t: TestContext, path: string, count: number): Promise<number> {
   let open = 0;
   const tried = Array.from({ length: count }, () => {

@@ -1,6 +1,5 @@
 /**
- * Tombstones that another container made to hurt: whatever the bytes, the reader takes a valid tombstone or none, and
- * soon.
+ * Tombstones that another container made to do harm: the reader takes a valid tombstone or none, and soon.
  */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -16,7 +15,7 @@ import { temporaryDirectory } from '../helpers/temporary.ts';
 import { checkParsed, mutated, REAL, worst } from './tombstones.ts';
 
 describe('a hostile tombstone', () => {
-  it('that was a real one once is a valid tombstone or none', () => {
+  it('that is a damaged real one is a valid tombstone or none', () => {
     const taken = { yes: 0, no: 0 };
     fc.assert(
       fc.property(fc.nat(), (seed) => {
@@ -25,7 +24,7 @@ describe('a hostile tombstone', () => {
       }),
       { numRuns: 3000 },
     );
-    // Else nothing would be tested but the refusal.
+    // Otherwise this tests only the refusal, or none.
     assert.ok(taken.yes > 100 && taken.no > 100, JSON.stringify(taken));
   });
 
@@ -55,7 +54,7 @@ describe('a hostile tombstone', () => {
     });
   }
 
-  it('takes at most 200 times what JSON.parse takes for a tombstone of 64 KiB, whatever it is made of', () => {
+  it('takes at most 200 times as long as JSON.parse for a tombstone of 64 KiB', () => {
     const plain = JSON.stringify({ ...REAL, pad: Array(5000).fill('some words') }).slice(0, MAX_BYTES - 100);
     const padded = `${plain.slice(0, plain.lastIndexOf(','))}]}`;
     const unit = leastMs(() => void JSON.parse(padded), Number.POSITIVE_INFINITY);
@@ -65,7 +64,7 @@ describe('a hostile tombstone', () => {
     }
   });
 
-  it('of exactly 64 KiB is read, of one byte more is not', async () => {
+  it('is read with exactly 64 KiB, and not with one byte more', async () => {
     const dir = temporaryDirectory();
     const text = JSON.stringify({ Version: 1, Name: 'a' });
     for (const [size, kind] of [
@@ -78,10 +77,7 @@ describe('a hostile tombstone', () => {
   });
 });
 
-/**
- * Of many tries the one that nothing else came into; on a busy machine that takes more of them, until one is below
- * `enoughMs`.
- */
+/** The shortest of several tries. A busy machine gets more of them, until one is below `enoughMs`. */
 function leastMs(work: () => void, enoughMs: number): number {
   let least = Number.POSITIVE_INFINITY;
   for (let tries = 0; tries < 7 || (least >= enoughMs && tries < 200); tries++) {

@@ -1,6 +1,5 @@
 /**
- * Hostile tombstones: real ones, damaged by chance, and those that were made to hurt. The same numbers give the same
- * bytes.
+ * Hostile tombstones: real ones with random damage, and crafted ones. The same seed gives the same bytes.
  */
 import assert from 'node:assert/strict';
 import {
@@ -49,7 +48,7 @@ const SEEDS: readonly string[] = [
   JSON.stringify({ Born: AT, Died: AT, ExitCode: 1 }),
 ];
 
-/** Made to hurt; each at most a little over what is read at all. */
+/** Crafted texts, each at most a little larger than a file that is read. */
 export function worst(): Readonly<Record<string, string>> {
   const most = MAX_BYTES - 64;
   const nested = (open: string, close: string): string => open.repeat(most / 2) + close.repeat(most / 2);
@@ -109,7 +108,7 @@ const MUTATIONS: readonly ((bytes: Buffer, chance: Chance) => Buffer)[] = [
   (bytes, chance) =>
     inserted(bytes, Buffer.alloc(below(chance, 4000), pick(chance, [' ', '\t', '[', '"', '\0'])), chance),
   (bytes, chance) => {
-    // To one byte less, exactly, and one byte more than is read.
+    // One byte less than the limit, the limit, and one byte more.
     const size = MAX_BYTES - 1 + below(chance, 3);
     return Buffer.concat([bytes, Buffer.alloc(Math.max(0, size - bytes.length), pick(chance, [' ', '\n', 'x']))]);
   },
@@ -117,55 +116,25 @@ const MUTATIONS: readonly ((bytes: Buffer, chance: Chance) => Buffer)[] = [
   (bytes) => Buffer.from(bytes.toString('latin1'), 'utf16le'),
 ];
 
-const NUMBERS = ['1e999', '-0', '-1', '0.5', '9007199254740993', '1e308', '00', '9'.repeat(400), '2', 'NaN', '0x1'];
-const VALUES = [
-  'null',
-  '[]',
-  '{}',
-  '[[]]',
-  'true',
-  '""',
-  '"__proto__"',
-  '"constructor"',
-  '"\\ud800"',
-  '"\\u0000"',
-  '"\\u001b[2J"',
-  '"\\u202e"',
-  '1e400',
-  '"2026-99-99T99:99:99Z"',
-];
+const NUMBERS = '1e999 -0 -1 0.5 9007199254740993 1e308 00 2 NaN 0x1'.split(' ').concat('9'.repeat(400));
+const VALUES =
+  'null [] {} [[]] true "" "__proto__" "constructor" "\\ud800" "\\u0000" "\\u001b[2J" "\\u202e" 1e400 "2026-99-99T99:99:99Z"'.split(
+    ' ',
+  );
 const SPLINTERS = [
-  '"__proto__":{"Died":"x"},',
-  '"constructor":{"prototype":{"polluted":1}},',
-  '"Version":2,',
-  '"Version":9007199254740991,',
-  '"Name":"b",',
-  '\0',
-  '\x1b[2J',
-  '\xff\xfe',
-  '\xed\xa0\x80',
-  '\x9b31m',
-  'Died: &a x\n',
-  'Died: *a\n',
-  '<<: *a\n',
-  '!!binary ',
-  '---\n',
-  '...\n',
-  '? ',
-  '- ',
-  '\r\n',
-  '"History":[{"At":"x"}],',
-  '//',
+  ...['"__proto__":{"Died":"x"},', '"constructor":{"prototype":{"polluted":1}},', '"History":[{"At":"x"}],'],
+  ...['"Version":2,', '"Version":9007199254740991,', '"Name":"b",', '//', '---\n', '...\n', '? ', '- ', '\r\n'],
+  ...['\0', '\x1b[2J', '\xff\xfe', '\xed\xa0\x80', '\x9b31m', 'Died: &a x\n', 'Died: *a\n', '<<: *a\n', '!!binary '],
 ];
 
-/** A seed with some damage. */
+/** A real tombstone with some damage. */
 export function mutated(chance: Chance): Buffer {
   let bytes: Buffer = Buffer.from(pick(chance, SEEDS));
   for (let count = 1 + below(chance, 4); count > 0; count--) bytes = pick(chance, MUTATIONS)(bytes, chance);
   return bytes;
 }
 
-/** What a reader may take from any text: nothing, or a tombstone in which all is as the format says. Says which. */
+/** Checks that the reader takes nothing, or a tombstone that keeps to the format. Returns whether it took one. */
 export function checkParsed(text: string): boolean {
   const parsed = parseTombstone('a', text);
   assert.equal(({} as { Died?: unknown; polluted?: unknown }).Died, undefined);
@@ -178,7 +147,7 @@ export function checkParsed(text: string): boolean {
   assert.equal(Object.getPrototypeOf(tombstone), Object.prototype);
   assert.equal(tombstone.Name, 'a');
   for (const [key, value] of Object.entries(tombstone)) checkValue(key, value);
-  // What was understood can be written, and means the same again.
+  // A tombstone that was understood can be written, and then means the same.
   const written = formatTombstone(tombstone);
   assert.equal(Buffer.byteLength(written), 8192);
   const { History, ...rest } = tombstone;
@@ -186,7 +155,7 @@ export function checkParsed(text: string): boolean {
   if (tombstone.Version > 0) {
     assert.ok(again.ok, written);
     const { History: _, ...same } = again.tombstone;
-    // As text: minus zero is zero there.
+    // Compared as text, where minus zero is zero.
     assert.equal(JSON.stringify(same), JSON.stringify(rest));
   }
   return true;

@@ -12,7 +12,7 @@ export interface Build {
   readonly path: string;
 }
 
-const SOURCE = join(ROOT, 'src/init');
+const SOURCES = ['src/init', 'src/informants'].map((name) => join(ROOT, name));
 export const CACHE = join(ROOT, 'dist/.cache/init');
 
 /** As it is delivered. */
@@ -38,8 +38,9 @@ export function built(name: string, options: BuildInitOptions): string {
 
 function sourceDigest(): string {
   const hash = createHash('sha256');
-  for (const name of readdirSync(SOURCE).sort()) {
-    if (/\.(c|h|ts)$/.test(name)) hash.update(readFileSync(join(SOURCE, name)));
-  }
+  const files = SOURCES.flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+  );
+  for (const file of files.sort()) if (/\.(c|h|ts)$/.test(file)) hash.update(readFileSync(file));
   return hash.digest('hex').slice(0, 16);
 }

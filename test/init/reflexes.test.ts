@@ -358,14 +358,28 @@ eachBuild(
     const next = await late.scene.init.supervisor();
     await next.expect('hello');
     await next.expect('stop-sent');
-  next.commit('kill', 1, SIGKILL);
-  await next.expect('exited');
+    next.commit('kill', 1, SIGKILL);
+    await next.expect('exited');
     const other = await asleep(t, build, PATIENCE_MS);
     other.scene.init.write('exit 3\n');
     const supervisor = await other.scene.init.supervisor();
     await supervisor.expect('hello');
     await supervisor.expect('exited');
     assert.equal(readFileSync(other.scene.path, 'utf8'), 'old');
+  },
+);
+
+eachBuild(
+  'F08 a sidecar that ignores the end of its mains is KILLed when its declared grace period is over',
+  async (t, build) => {
+    const scene = await lay(t, build, TELLER);
+    const main = await speaker(scene, 'main');
+    // With a grace period of 500 ms.
+    await apply(scene, 'fallback', 0, SIGTERM, 60_000, 500, 0, 'end-with', 1, 1, 0, 0, SIGUSR1, 2, main.id, main.path);
+    main.say(`dead ${main.id} 1\n`);
+    await scene.supervisor.expect('stop-sent');
+    assert.deepEqual(await scene.supervisor.expect('overdue'), ['1']);
+    await scene.supervisor.expect('exited');
   },
 );
 

@@ -37,7 +37,7 @@ eachBuild(
     await first.kill();
 
     const second = await init.supervisor();
-    assert.deepEqual(await second.expect('hello'), [...hello.slice(0, 4), '1', memo, '', '']);
+    assert.deepEqual(await second.expect('hello'), [...hello.slice(0, 4), '1', memo, ...hello.slice(6)]);
     assert.deepEqual(await second.next(), signal);
     assert.deepEqual(await second.next(), later);
     const cleared = encodeFrame(['commit', 'ack', later[1] ?? '', 'memo', '']);
@@ -49,7 +49,7 @@ eachBuild(
     await second.kill();
 
     const third = await init.supervisor();
-    assert.deepEqual((await third.expect('hello')).slice(4), ['1', '', '', '']);
+    assert.deepEqual((await third.expect('hello')).slice(4), ['1', '', '', '', 'SEXTON_LOG_LEVEL=info']);
     assert.deepEqual(await third.next(), exited);
     await third.expect('group-gone');
     third.commit('exit', 6);
@@ -93,7 +93,7 @@ eachBuild('P12 a commit that arrived whole is applied although the supervisor di
   await waitFor('the supervisor is dead', () => hasEnded(supervisor.about.pid));
   send(init.pid, 'SIGCONT');
   const next = await init.supervisor();
-  assert.deepEqual((await next.expect('hello')).slice(4), ['1', 'last words', '', '']);
+  assert.deepEqual((await next.expect('hello')).slice(4), ['1', 'last words', '', '', 'SEXTON_LOG_LEVEL=info']);
   const [name, seq] = await next.next();
   assert.deepEqual([name, seq], ['signal', '2']);
 });

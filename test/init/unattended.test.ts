@@ -189,7 +189,7 @@ eachBuild('sexton: what is KILLed at the end of its grace period has a superviso
   assert.equal(existsSync(bench.path('node-started')), false);
   send(init.pid, 'SIGTERM');
   const supervisor = await init.supervisor();
-  assert.deepEqual((await supervisor.expect('hello')).slice(3), ['0', '0', '', '', '']);
+  assert.deepEqual((await supervisor.expect('hello')).slice(3), ['0', '0', '', '', '', '']);
   await supervisor.expect('spawned');
   const [name, , asked, ...signals] = await supervisor.next();
   assert.deepEqual([name, ...signals.slice(0, 2)], ['forwarded', '15', '15']);

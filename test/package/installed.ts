@@ -29,11 +29,8 @@ export function packed(): Package {
     writeFileSync(join(directory, 'said'), execFileSync(process.execPath, pack));
   });
   const [tarball = ''] = readdirSync(place).filter((name) => name.endsWith('.tgz'));
-  return {
-    directory: join(place, 'npm'),
-    tarball: join(place, tarball),
-    said: readFileSync(join(place, 'said'), 'utf8'),
-  };
+  const said = readFileSync(join(place, 'said'), 'utf8');
+  return { directory: join(place, 'npm'), tarball: join(place, tarball), said };
 }
 
 /** Installs it in a folder that is empty but for what the test has put there. */
@@ -60,9 +57,7 @@ export function nodeDirectory(major: string): string {
   const name = `node-linux-${process.arch}`;
   const locked = join(ROOT, 'node_modules', name);
   if (versionIn(locked).startsWith(`${major}.`)) return join(locked, 'bin');
-  const place = made(join(CACHE, `node-${process.arch}-${major}`), (directory) => {
-    fetched(directory, `${name}@${major}`);
-  });
+  const place = made(join(CACHE, `node-${process.arch}-${major}`), (to) => fetched(to, `${name}@${major}`));
   return join(place, 'node_modules', name, 'bin');
 }
 

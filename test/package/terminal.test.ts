@@ -23,7 +23,7 @@ const SESSION = `
 
 describe('the package at a terminal', () => {
   for (const major of MAJORS) {
-    test(`P05 P14 on Node ${major} a Ctrl-C arrives once, the code is the server's, nothing stays behind`, async (t) => {
+    test(`P05 P14 on Node ${major} a Ctrl-C arrives once and nothing stays behind`, async (t) => {
       const { folder, type } = atTerminal(t, major, await tempGraveyard(t));
       const events = (): string => readFileSync(join(folder, 'events'), 'latin1');
       await waitFor('the server listens', () => existsSync(join(folder, 'events')) && /^listening/m.test(events()));
@@ -32,10 +32,7 @@ describe('the package at a terminal', () => {
       assert.equal(programOf(init), join(folder, `node_modules/sexton/lib/sexton-linux-${process.arch}`));
       const [, orphan] = /^orphan (\d+)$/m.exec(events()) ?? [];
       await waitFor('the orphan is reaped', () => stateOf(Number(orphan)) === undefined);
-      assert.deepEqual(
-        childrenOf(init).filter((pid) => stateOf(pid) === 'Z'),
-        [],
-      );
+      assert.ok(childrenOf(init).every((pid) => stateOf(pid) !== 'Z'));
       type(CTRL_C);
       await waitForFile(join(folder, 'after'));
       type('still here\n');

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { NODE } from '../helpers/paths.ts';
 import { tempGraveyard } from '../helpers/scratch.ts';
 import { MAJORS, nodeDirectory, packed, TOO_OLD } from './installed.ts';
@@ -14,10 +14,7 @@ import { MAJORS, nodeDirectory, packed, TOO_OLD } from './installed.ts';
 const INIT = `lib/sexton-linux-${process.arch}`;
 const COMMAND = ['run', '--log-format', 'json', '--', 'sh', '-c', 'echo "ran $(env | grep -c ^SEXTON_)"; exit 5'];
 
-/**
- * Ran as it should, and one warning says that there is no init, why, and what is missing; that the command failed is an
- * error.
- */
+/** It ran, the failure of the command is an error, and one warning says why there is no init and what is missing. */
 function assertWithoutInit(ran: ReturnType<typeof spawnSync>, why: RegExp): void {
   assert.deepEqual([ran.status, String(ran.stdout)], [5, 'ran 0\n'], String(ran.stderr));
   const lines = String(ran.stderr).trim().split('\n');
@@ -31,10 +28,14 @@ function assertWithoutInit(ran: ReturnType<typeof spawnSync>, why: RegExp): void
   assert.match(message, why);
 }
 
-test('where the package has no init for the machine, Node itself is the supervisor and says what is missing', async (t) => {
-  const scratch = await tempGraveyard(t);
-  const copy = scratch.path('sexton');
+async function copyOfPackage(t: TestContext): Promise<string> {
+  const copy = (await tempGraveyard(t)).path('sexton');
   cpSync(packed().directory, copy, { recursive: true });
+  return copy;
+}
+
+test('Node is the supervisor where the package has no init for the machine, and says what is missing', async (t) => {
+  const copy = await copyOfPackage(t);
   rmSync(join(copy, INIT));
   for (const major of MAJORS) {
     const ran = spawnSync(join(nodeDirectory(major), 'node'), [join(copy, 'bin/sexton.cjs'), ...COMMAND]);
@@ -42,15 +43,13 @@ test('where the package has no init for the machine, Node itself is the supervis
   }
 });
 
-test('where its init may not be executed, too', async (t) => {
-  const scratch = await tempGraveyard(t);
-  const copy = scratch.path('sexton');
-  cpSync(packed().directory, copy, { recursive: true });
+test('Node is the supervisor where init may not be executed', async (t) => {
+  const copy = await copyOfPackage(t);
   chmodSync(join(copy, INIT), 0o644);
   assertWithoutInit(spawnSync(NODE, [join(copy, 'bin/sexton.cjs'), ...COMMAND]), /may not be executed \(noexec/);
 });
 
-test('on a file system that is mounted noexec, too', async (t) => {
+test('Node is the supervisor on a file system that is mounted noexec', async (t) => {
   const scratch = await tempGraveyard(t);
   const rootless = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'];
   const mounted = 'mount -t tmpfs -o noexec none "$1" && cp -r "$2" "$1/sexton" && shift 2 && exec "$@"';
@@ -60,14 +59,10 @@ test('on a file system that is mounted noexec, too', async (t) => {
 });
 
 for (const [what, change, why] of [
-  [
-    'on another platform',
-    'Object.defineProperty(process, "platform", { value: "darwin" })',
-    /the package has none for darwin/,
-  ],
+  ['on another platform', 'Object.defineProperty(process, "platform", { value: "darwin" })', /has none for darwin/],
   ['under a Node that cannot become another program', 'process.execve = undefined', /has no process\.execve/],
 ] as const) {
-  test(`${what}, too`, async (t) => {
+  test(`Node is the supervisor ${what}`, async (t) => {
     const scratch = await tempGraveyard(t);
     writeFileSync(scratch.path('change.cjs'), change);
     const sexton = ['--require', scratch.path('change.cjs'), join(packed().directory, 'bin/sexton.cjs'), ...COMMAND];
@@ -75,7 +70,7 @@ for (const [what, change, why] of [
   });
 }
 
-test('a Node that is too old is told in one line with what is needed, and nothing is started', () => {
+test('a Node that is too old says in one line which one is needed, and starts nothing', () => {
   const old = join(nodeDirectory(TOO_OLD), 'node');
   const ran = spawnSync(old, [join(packed().directory, 'bin/sexton.cjs'), ...COMMAND], { encoding: 'utf8' });
   assert.deepEqual([ran.status, ran.stdout], [125, '']);

@@ -1,5 +1,5 @@
 /** The expressions of a workflow, `${{ .. }}`: whether what they name is there. */
-import type { Job, Step, Workflow } from './workflow-lint.ts';
+import { type Job, needsOf, type Step, type Workflow } from './workflow-lint.ts';
 
 export interface Context {
   readonly workflow: Workflow;
@@ -13,18 +13,7 @@ const OUTPUTS: Readonly<Record<string, readonly string[]>> = {
   'docker/build-push-action': ['imageid', 'digest', 'metadata'],
   'actions/upload-artifact': ['artifact-id', 'artifact-url', 'artifact-digest'],
 };
-const GITHUB = [
-  'actor',
-  'event_name',
-  'ref',
-  'ref_name',
-  'repository',
-  'run_id',
-  'server_url',
-  'sha',
-  'token',
-  'workflow',
-];
+const GITHUB = 'actor event_name ref ref_name repository run_id server_url sha token workflow'.split(' ');
 
 /** `parts`: whatever can hold expressions, of any shape. */
 export function expressionProblems(context: Context, parts: readonly unknown[]): string[] {
@@ -34,7 +23,7 @@ export function expressionProblems(context: Context, parts: readonly unknown[]):
   return [
     ...(unclosed > 0 ? ['an expression is not closed'] : []),
     ...expressions.flatMap((expression) => {
-      // Of the language only names are used here; whatever else comes has to be taught first.
+      // The workflows use only names of the language; anything else has to be taught first.
       if (!/^[a-z]+(\.[\w-]+)+$/.test(expression)) return [`$\{{ ${expression} }} is not a plain name`];
       const why = whyNot(context, expression.split('.'));
       return why === undefined ? [] : [`$\{{ ${expression} }}: ${why}`];
@@ -42,10 +31,8 @@ export function expressionProblems(context: Context, parts: readonly unknown[]):
   ];
 }
 
-function whyNot(
-  { workflow, job, earlier }: Context,
-  [root, first = '', kind, output = '']: string[],
-): string | undefined {
+function whyNot({ workflow, job, earlier }: Context, name: readonly string[]): string | undefined {
+  const [root, first = '', kind, output = ''] = name;
   switch (root) {
     case 'steps': {
       const step = earlier.find(({ id }) => id === first);
@@ -53,8 +40,7 @@ function whyNot(
       return kind === 'outputs' && gives(step, output) ? undefined : `that step gives no ${output}`;
     }
     case 'needs': {
-      const needed = (typeof job.needs === 'string' ? [job.needs] : (job.needs ?? [])).includes(first);
-      if (!needed) return `the job does not need ${first}`;
+      if (!needsOf(job).includes(first)) return `the job does not need ${first}`;
       const there = kind === 'outputs' && workflow.jobs?.[first]?.outputs?.[output] !== undefined;
       return there ? undefined : `that job gives no ${output}`;
     }

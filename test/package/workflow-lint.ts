@@ -8,29 +8,23 @@ import { spawnSync } from 'node:child_process';
 import { parse } from 'yaml';
 import { type Context, expressionProblems } from './workflow-expressions.ts';
 
-export interface Step {
-  readonly id?: string;
-  readonly uses?: string;
-  readonly run?: string;
-  readonly env?: Readonly<Record<string, unknown>>;
-  readonly with?: Readonly<Record<string, unknown>>;
+type Values = Readonly<Record<string, unknown>>;
+
+export interface Step extends Readonly<Partial<Record<'id' | 'uses' | 'run', string>>> {
+  readonly env?: Values;
+  readonly with?: Values;
 }
 
-export interface Job {
+export interface Job extends Readonly<Partial<Record<'permissions' | 'runs-on' | 'timeout-minutes', unknown>>> {
   readonly needs?: string | readonly string[];
-  readonly permissions?: unknown;
-  readonly 'runs-on'?: unknown;
-  readonly 'timeout-minutes'?: unknown;
-  readonly strategy?: { readonly matrix?: Readonly<Record<string, unknown>> };
-  readonly env?: Readonly<Record<string, unknown>>;
-  readonly outputs?: Readonly<Record<string, unknown>>;
+  readonly strategy?: { readonly matrix?: Values };
+  readonly env?: Values;
+  readonly outputs?: Values;
   readonly steps?: readonly Step[];
 }
 
-export interface Workflow {
-  readonly on?: unknown;
-  readonly permissions?: unknown;
-  readonly env?: Readonly<Record<string, unknown>>;
+export interface Workflow extends Readonly<Partial<Record<'on' | 'permissions', unknown>>> {
+  readonly env?: Values;
   readonly jobs?: Readonly<Record<string, Job>>;
 }
 
@@ -120,6 +114,6 @@ function scriptProblems(script: string, known: ReadonlySet<string>): string[] {
   return [
     ...(status === 0 ? [] : [`its script is no bash: ${stderr.trim()}`]),
     ...(script.includes('${{') ? ['an expression stands in its script; pass it in env'] : []),
-    ...unknown.map((name) => `its script uses ${name}, which nobody sets`),
+    ...unknown.map((name) => `its script uses ${name}, which is not set`),
   ];
 }

@@ -12,7 +12,7 @@ const read = (name: string): string => readFileSync(join(DIRECTORY, name), 'utf8
 const RELEASE = read('release.yml');
 
 for (const name of readdirSync(DIRECTORY)) {
-  test(`nothing is wrong in ${name} that can be seen`, () => {
+  test(`the workflow ${name} has no problem that can be seen without running it`, () => {
     assert.deepEqual(workflowProblems(read(name)), []);
   });
 }
@@ -25,14 +25,9 @@ for (const [what, from, to, problem] of [
   ['a commit without its version', ' # v7.3.0', '', /no version behind/],
   ['no rights at the top', 'permissions: {}', '', /permissions are not set at the top/],
   ['rights for all jobs', 'permissions: {}', 'permissions: { contents: write }', /contents may be written by all/],
-  [
-    'a job without rights',
-    '    permissions:\n      contents: read\n    strategy',
-    '    strategy',
-    /test: it has no perm/,
-  ],
+  ['a job without rights', / {4}permissions:\n {6}contents: read\n(?= {4}strategy)/, '', /test: it has no perm/],
   ['a script that is no bash', 'npm ci', 'if npm ci; then', /no bash/],
-  ['a variable that nobody sets', '$PRERELEASE" = true', '$PRERELEASED" = true', /uses PRERELEASED, which nobody sets/],
+  ['a variable that is not set', '$PRERELEASE" = true', '$PRERELEASED" = true', /uses PRERELEASED, which is not set/],
   ['an output that no step gives', 'outputs.commit', 'outputs.comit', /gives no comit/],
   ['a step that comes later', '- id: name', '- id: other', /no earlier step has the id name/],
   ['an expression in a script', 'npm ci', `echo $\{{ github.ref }}`, /stands in its script/],
@@ -43,11 +38,7 @@ for (const [what, from, to, problem] of [
   test(`the check sees ${what}`, () => {
     const changed = RELEASE.replace(from, to);
     assert.notEqual(changed, RELEASE);
-    const problems = workflowProblems(changed);
-    assert.ok(
-      problems.some((it) => problem.test(it)),
-      problems.join('\n'),
-    );
+    assert.match(workflowProblems(changed).join('\n'), problem);
   });
 }
 

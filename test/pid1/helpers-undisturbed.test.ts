@@ -1,17 +1,18 @@
 /**
  * P12 with probes and hooks: the supervisor is killed at any moment while they run. The hook is run once and its end is
- * heard, the stop keeps its deadline, probes go on, and nobody restarts anything.
+ * heard, the stop keeps its deadline, probes go on, and nothing is restarted.
  *
  * TEST_ROUNDS lives (12 by default, 4 in podman), TEST_SEED for the same ones again.
  */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Container, startContainer } from '../helpers/container.ts';
+import { startContainer } from '../helpers/container.ts';
 import { type MemberOptions, member } from '../helpers/member.ts';
-import { argumentsOf, childrenOf, send } from '../helpers/process.ts';
+import { argumentsOf, childrenOf } from '../helpers/process.ts';
 import { chance, inRounds, roundsOr, SEED } from '../helpers/rounds.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
+import { killSupervisors } from '../helpers/supervisor-kills.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
 import { readTombstone, waitForTombstone } from '../helpers/tombstone.ts';
 import { waitFor } from '../helpers/wait.ts';
@@ -22,7 +23,7 @@ const KILLS = 3;
 
 describe('a supervisor that is killed while probes and hooks run', () => {
   scenario(
-    'P12 N33 the pre-stop hook runs once and is heard, the deadline stays, probes go on, nothing is restarted',
+    'P12 N33 kills of the supervisor leave hooks, probes and the deadline as they were',
     async (stage) => {
       const rounds = roundsOr(12, 4);
       await inRounds(rounds, 3, (index) => live(stage, `a${index}`, chance(SEED + index)));
@@ -34,7 +35,7 @@ describe('a supervisor that is killed while probes and hooks run', () => {
 
 async function live(stage: Stage, name: string, random: () => number): Promise<void> {
   const { log } = stage.scratch;
-  // Of its own: members of one graveyard share the earliest deadline.
+  // Each life has its own graveyard, as members of one graveyard share the earliest deadline.
   const graveyard = stage.scratch.path(`graveyard-${name}`);
   const command = (part: string, options: MemberOptions) => member(stage, `${name}.${part}`, options).join(' ');
   const probe = `exec:${command('probe', { run: 1 })},period=300ms,timeout=30s`;
@@ -61,7 +62,7 @@ async function live(stage: Stage, name: string, random: () => number): Promise<v
     command: member(stage, name, { term: 100, exit: 7 }),
   });
 
-  await killSupervisors(container, random);
+  await killSupervisors(container, random, KILLS);
   await waitForTombstone(graveyard, name, 'is healthy', (it) => it.Healthy !== undefined);
   const before = readTimeline(log).of(`${name}.probe`, 'Starting').length;
   await waitForEvent(log, `${name}.probe`, 'Starting', before + 2);
@@ -72,7 +73,7 @@ async function live(stage: Stage, name: string, random: () => number): Promise<v
 
   await sleep(random() * 300);
   await container.signal('SIGTERM');
-  const killing = killSupervisors(container, random);
+  const killing = killSupervisors(container, random, KILLS);
   const { Deadline } = await waitForTombstone(graveyard, name, 'has a deadline', (it) => it.Deadline !== undefined);
   await killing;
   assert.equal((await container.exit()).status, 7, name);
@@ -99,20 +100,4 @@ async function live(stage: Stage, name: string, random: () => number): Promise<v
     ],
     name,
   );
-}
-
-/** Kills the supervisor a few times, half of them in its start, unless the container ends. */
-async function killSupervisors(container: Container, random: () => number): Promise<void> {
-  let isOver = false;
-  void container.ended.then(() => {
-    isOver = true;
-  });
-  for (let n = 0; n < KILLS && !isOver; n += 1) {
-    const delayMs = random() < 0.5 ? random() * 150 : random() * 600;
-    const found = container.supervisor().catch(() => undefined);
-    const pid = await Promise.race([found, container.ended.then(() => undefined)]);
-    if (pid === undefined) return;
-    await sleep(delayMs);
-    send(pid, 'SIGKILL');
-  }
 }

@@ -1,5 +1,5 @@
 /**
- * A plain command: no Node beside it. What is to be told all the same is told by a supervisor that starts for it, as if
+ * A plain command runs without Node. A supervisor starts only for what has to be recorded all the same, as if
  * it had been there.
  */
 import assert from 'node:assert/strict';
@@ -151,29 +151,6 @@ describe('the termination log of a plain command', { concurrency: atOnce(2) }, (
     );
     assert.deepEqual([Phases[0]?.Ms, ForcedBy, GraceMs], [StopMs, undefined, 600_000]);
     assert.deepEqual(readTimeline(stage.scratch.log).signals('app'), [SIGTERM]);
-  });
-
-  evidence('has a stop that was cut short from outside', async (stage, log) => {
-    const container = start(stage, log, { command: member(stage, 'app', { ignore: 'TERM' }) });
-    await waitForEvent(stage.scratch.log, 'app', 'Started');
-    await container.signal('SIGTERM');
-    await waitFor('it is written', () => readFileSync(log, 'utf8').endsWith('}\n'));
-    await container.signal('SIGKILL');
-    await container.exit();
-    const { Summary, StopReason, Unfinished } = readEvidence(log);
-    assert.match(Summary, /^asked to stop \(signal TERM\): .*the command had not ended; if nothing later is written/);
-    assert.deepEqual([StopReason, Unfinished], ['signal TERM', 'ladder']);
-  });
-
-  evidence("has sexton's KILL at the end of the grace period", async (stage, log) => {
-    const flags = ['--grace-period', '2s'];
-    const container = start(stage, log, { flags, command: member(stage, 'app', { ignore: 'TERM' }) });
-    await waitForEvent(stage.scratch.log, 'app', 'Started');
-    await container.signal('SIGTERM');
-    assert.equal((await container.exit()).status, 137);
-    const { ForcedBy, Signal, StopReason, GraceLeftMs = -1 } = readEvidence(log);
-    assert.deepEqual([ForcedBy, Signal, StopReason], ['sexton', 'SIGKILL', 'signal TERM']);
-    assert.ok(GraceLeftMs >= 0, `${GraceLeftMs}`);
   });
 
   describe('says who killed the command', { skip: whyNoCgroup('memory') ?? false }, () => {

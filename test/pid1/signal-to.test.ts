@@ -37,7 +37,7 @@ describe('a parent that passes signals on', { concurrency: atOnce(2) }, () => {
     ['first', 0],
   ] as const) {
     scenario(
-      `A7 with --signal-to ${to} its worker gets TERM ${to === 'first' ? 'once and ends its work' : 'twice'}`,
+      `A7 --signal-to ${to} brings TERM to its worker ${to === 'first' ? 'once' : 'twice'}`,
       async (stage) => {
         const container = startParent(stage, ['--signal-to', to]);
         await waitFor('the worker is up', () => container.stdout().includes('up'));

@@ -14,7 +14,7 @@ const LOOPS = 'for loop in 1 2 3 4 5 6 7 8; do (while :; do :; done) & done; exe
 
 describe('with 50m of CPU and eight busy loops', { skip: missing ?? false }, () => {
   scenario(
-    'A4 the first TERM of a command alone reaches it before its supervisor has said a word',
+    'A4 the first TERM reaches a command before its supervisor has started',
     async (stage) => {
       const { scratch } = stage;
       const cgroup = makeCgroup(scratch, 'cpu');

@@ -17,7 +17,7 @@ const [SIGKILL, SIGUSR1, SIGUSR2, SIGSTOP] = [9, 10, 12, 19];
 const SIGNALS = Array.from({ length: 64 }, (_, index) => index + 1).filter((it) => it !== SIGKILL && it !== SIGSTOP);
 
 describe('the supervisor', { concurrency: atOnce(2) }, () => {
-  scenario('B1 no signal ends the supervisor or makes it open a port, and its member is served on', async (stage) => {
+  scenario('B1 no signal ends the supervisor or makes it open a port', async (stage) => {
     const container = startApp(stage);
     await waitForEvent(stage.scratch.log, 'app', 'Started');
     const supervisor = await container.supervisor();
@@ -34,25 +34,22 @@ describe('the supervisor', { concurrency: atOnce(2) }, () => {
     assert.deepEqual(readTimeline(stage.scratch.log).signals('app'), [SIGUSR2, SIGUSR1, 15]);
   });
 
-  scenario(
-    'B1 the command and its hooks get the signals as they were, not as the supervisor has them',
-    async (stage) => {
-      const { scratch } = stage;
-      const ask = `grep -E '^(SigBlk|SigIgn|NoNewPrivs|Seccomp):' /proc/self/status`;
-      const tell = (who: string): string =>
-        `${ask} >${scratch.path(`${who}.new`)}; mv ${scratch.path(`${who}.new`)} ${scratch.path(who)}`;
-      const inside = ['sh', '-c', `trap '' HUP; ${tell('before')}; exec "$@"`, 'sh'];
-      const flags = ['--post-start', `exec:sh -c '${tell('hook').replaceAll("'", '"')}'`];
-      const command = ['sh', '-c', `${tell('command')}; exec "$@"`, 'sh', ...member(stage, 'app')];
-      const container = startContainer(scratch, { flags, inside, command });
-      for (const who of ['before', 'command', 'hook']) await waitForFile(scratch.path(who));
-      const before = readFileSync(scratch.path('before'), 'utf8');
-      assert.match(before, /SigIgn:\s+0000000000000001/);
-      for (const who of ['command', 'hook']) assert.equal(readFileSync(scratch.path(who), 'utf8'), before, who);
-      await container.signal('SIGTERM');
-      await container.exit();
-    },
-  );
+  scenario('B1 the command and its hooks inherit the container’s signal mask and handlers', async (stage) => {
+    const { scratch } = stage;
+    const ask = `grep -E '^(SigBlk|SigIgn|NoNewPrivs|Seccomp):' /proc/self/status`;
+    const tell = (who: string): string =>
+      `${ask} >${scratch.path(`${who}.new`)}; mv ${scratch.path(`${who}.new`)} ${scratch.path(who)}`;
+    const inside = ['sh', '-c', `trap '' HUP; ${tell('before')}; exec "$@"`, 'sh'];
+    const flags = ['--post-start', `exec:sh -c '${tell('hook').replaceAll("'", '"')}'`];
+    const command = ['sh', '-c', `${tell('command')}; exec "$@"`, 'sh', ...member(stage, 'app')];
+    const container = startContainer(scratch, { flags, inside, command });
+    for (const who of ['before', 'command', 'hook']) await waitForFile(scratch.path(who));
+    const before = readFileSync(scratch.path('before'), 'utf8');
+    assert.match(before, /SigIgn:\s+0000000000000001/);
+    for (const who of ['command', 'hook']) assert.equal(readFileSync(scratch.path(who), 'utf8'), before, who);
+    await container.signal('SIGTERM');
+    await container.exit();
+  });
 
   scenario('B4 the supervisor may dump no core, while its command keeps its limit', async (stage) => {
     const { scratch } = stage;

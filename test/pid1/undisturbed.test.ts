@@ -10,9 +10,9 @@ import { describe } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AWAKE, type Container, startContainer } from '../helpers/container.ts';
 import { type MemberOptions, member } from '../helpers/member.ts';
-import { send } from '../helpers/process.ts';
 import { chance, inRounds, roundsOr, SEED } from '../helpers/rounds.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
+import { killSupervisors } from '../helpers/supervisor-kills.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
 import { readTombstone } from '../helpers/tombstone.ts';
 
@@ -23,7 +23,8 @@ interface Life {
   readonly stage: Stage;
   readonly name: string;
   readonly random: () => number;
-  killed(): void;
+  /** Kills the supervisors of one container so often; tells the test of it. */
+  kill(container: Container, random: () => number, times?: number): Promise<void>;
 }
 
 describe('a supervisor that is killed', () => {
@@ -32,11 +33,14 @@ describe('a supervisor that is killed', () => {
     async (stage) => {
       const kills = roundsOr(60, 12);
       let count = 0;
+      const kill: Life['kill'] = async (container, random, times = KILLS_PER_LIFE) => {
+        count += await killSupervisors(container, random, times);
+      };
       const cases = [endsByItself, isStopped, servesMain];
       // Not every attempt finds a supervisor: a life may be over before.
       const round = async (index: number): Promise<void> => {
         const play = cases[index % cases.length] ?? endsByItself;
-        await play({ stage, name: `a${index}`, random: chance(SEED + index), killed: () => count++ });
+        await play({ stage, name: `a${index}`, random: chance(SEED + index), kill });
       };
       await inRounds(kills, 4, round, () => count >= kills);
       assert.ok(count >= kills, `too few kills found a supervisor: ${count} of ${kills}`);
@@ -47,19 +51,19 @@ describe('a supervisor that is killed', () => {
 });
 
 /** It runs its time and fails with a code of its own. */
-async function endsByItself({ stage, name, random, killed }: Life): Promise<void> {
+async function endsByItself({ stage, name, random, kill }: Life): Promise<void> {
   const container = start(stage, name, [], { run: 2_000, exit: 7 });
-  await killSupervisors(container, random, killed);
+  await kill(container, random);
   assert.equal((await container.exit()).status, 7, name);
   checkLife(stage, name, { signals: [], exitCode: 7, reason: 'error' });
 }
 
 /** It is asked to stop at a random moment. */
-async function isStopped({ stage, name, random, killed }: Life): Promise<void> {
+async function isStopped({ stage, name, random, kill }: Life): Promise<void> {
   const { log } = stage.scratch;
   const container = start(stage, name, [], { term: 700, exit: 7 });
   await waitForEvent(log, name, 'Started');
-  const killing = killSupervisors(container, random, killed);
+  const killing = kill(container, random);
   await sleep(random() * 1_000);
   await container.signal('SIGTERM');
   await killing;
@@ -68,14 +72,14 @@ async function isStopped({ stage, name, random, killed }: Life): Promise<void> {
 }
 
 /** A sidecar whose main ends; the supervisors of both are killed. */
-async function servesMain({ stage, name, random, killed }: Life): Promise<void> {
+async function servesMain({ stage, name, random, kill }: Life): Promise<void> {
   const roster = ['--role', 'sidecar', '--mains', `${name}-main`];
   // Its time counts from when the sidecar is there: else that would not be started any more.
   const begun = stage.scratch.path(`${name}-begun`);
   const main = start(stage, `${name}-main`, [], { run: 1_500, exit: 5, after: begun });
   const sidecar = start(stage, name, roster, { term: 300, ready: begun });
   const chances = [random, chance(random() * 1e9)] as const;
-  await Promise.all([killSupervisors(main, chances[0], killed, 2), killSupervisors(sidecar, chances[1], killed, 3)]);
+  await Promise.all([kill(main, chances[0], 2), kill(sidecar, chances[1], 3)]);
   assert.deepEqual([(await main.exit()).status, (await sidecar.exit()).status], [5, 0], name);
   checkLife(stage, `${name}-main`, { signals: [], exitCode: 5, reason: 'error' });
   checkLife(stage, name, { signals: [15], exitCode: 0, reason: 'stopped' });
@@ -98,30 +102,6 @@ function start(stage: Stage, name: string, flags: readonly string[], options: Me
     flags: [...declared, ...AWAKE, '--grace-period', '20s', ...flags],
     command: member(stage, name, options),
   });
-}
-
-/** Kills the supervisor again and again, each time at a random moment of its life, until the container ends. */
-async function killSupervisors(
-  container: Container,
-  random: () => number,
-  killed: () => void,
-  times = KILLS_PER_LIFE,
-): Promise<void> {
-  let isOver = false;
-  void container.ended.then(() => {
-    isOver = true;
-  });
-  for (let n = 0; n < times && !isOver; n += 1) {
-    // Half of the kills fall into its start.
-    const delayMs = random() < 0.5 ? random() * 150 : random() * 600;
-    const pid = await Promise.race([
-      container.supervisor().catch(() => undefined),
-      container.ended.then(() => undefined),
-    ]);
-    if (pid === undefined) return;
-    await sleep(delayMs);
-    if (send(pid, 'SIGKILL')) killed();
-  }
 }
 
 function checkLife(

@@ -14,7 +14,7 @@ import { after, cast } from './members.ts';
 
 describe('a boot id of its own for each container', () => {
   scenario(
-    'A9 a main waits for its sidecar, and the sidecar ends with the main, as under one boot id',
+    'A9 members with different boot ids start and stop as under one',
     async (stage) => {
       const { main, sidecar } = cast(stage);
       const { scratch } = stage;

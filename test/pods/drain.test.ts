@@ -53,7 +53,7 @@ async function serve(
     flags: ['--name=server', `--graveyard=${scratch.graveyard}`, `--drain=${drain}`, ...flags],
     inside: prefix,
     command: [process.execPath, AGENT, `${PORT}`],
-    // Its orders come from nobody, and they must not end.
+    // It gets no orders, and the pipe that they would come by must not end.
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   const pid = await container.pid1();
@@ -121,7 +121,7 @@ describe('an adaptive drain', { skip: NO_NAMESPACES, concurrency: 2 }, () => {
   );
 
   scenario(
-    'says whose connections kept it awake where all came from one address at a steady pace',
+    'names the one address whose connections kept it awake at a steady pace',
     async (stage) => {
       const { client, container, stop, drained } = await serve(stage, 'min=0,quiet=3s,max=9s');
       await client.do({ do: 'keep on', ...toPod, from: KUBELET, everyMs: 1_000, how: 'request' });
@@ -164,7 +164,7 @@ describe('an adaptive drain', { skip: NO_NAMESPACES, concurrency: 2 }, () => {
     ['by an address of the pod, where neighbours count', 'neighbours', POD],
   ] as const)
     scenario(
-      `C1: loses no request of a client in the same network that comes ${title}`,
+      `C1: loses no request of a client in the same network ${title}`,
       async (stage) => {
         const probe = `--readiness=http://:${PORT}/,period=1s,timeout=1m`;
         const { neighbour, stop, drained } = await serve(stage, `min=0,quiet=1s,max=5m,${drain}`, { flags: [probe] });
@@ -179,7 +179,7 @@ describe('an adaptive drain', { skip: NO_NAMESPACES, concurrency: 2 }, () => {
     );
 
   scenario(
-    'C1: says so when it has counted nobody, but ignored some that came to the same port',
+    'C1: warns when it has counted no connection, but ignored some to the same port',
     async (stage) => {
       const { container, neighbour, stop, drained } = await serve(stage, 'min=0,quiet=1s,max=5m');
       await neighbour.do({ do: 'keep on', host: '127.0.0.1', port: PORT, everyMs: 50, how: 'request and leave' });
@@ -192,7 +192,7 @@ describe('an adaptive drain', { skip: NO_NAMESPACES, concurrency: 2 }, () => {
   );
 
   scenario(
-    'waits for requests in flight when it is told to',
+    'waits for requests in flight with inflight',
     async (stage) => {
       const { client, stop, drained } = await serve(stage, 'min=0,quiet=300ms,max=5m,inflight');
       await client.do({ do: 'connect', ...toPod, how: 'hold', times: 2 });
@@ -204,6 +204,27 @@ describe('an adaptive drain', { skip: NO_NAMESPACES, concurrency: 2 }, () => {
       const { Why, Open, At } = await drained();
       assert.deepEqual([Why, Open], ['quiet', 0]);
       assert.ok(Date.parse(At) >= before - 5, `${At} is before ${before}`);
+    },
+    options,
+  );
+
+  scenario(
+    'goes on for requests over kept connections, also when min is over after quiet',
+    async (stage) => {
+      const { container, client, stop, drained } = await serve(stage, 'min=3s,quiet=1s,max=5m');
+      await client.do({ do: 'connect', ...toPod, how: 'hold', times: 1 });
+      let [lastMs, longestPauseMs, isOver] = [Date.now(), 0, false];
+      void container.ended.then(() => (isOver = true));
+      const stopped = stop();
+      for (const endMs = lastMs + 6_000; lastMs < endMs && !isOver; await sleep(50)) {
+        await Promise.race([client.do({ do: 'use' }).catch(() => {}), container.ended]);
+        longestPauseMs = Math.max(longestPauseMs, Date.now() - lastMs);
+        lastMs = Date.now();
+      }
+      // A machine that stands still for so long sends no requests.
+      assert.ok(!isOver || longestPauseMs > 900, `it is over, with requests every ${longestPauseMs} ms at most`);
+      await stopped;
+      assert.equal((await drained()).Why, 'quiet');
     },
     options,
   );
@@ -238,7 +259,7 @@ describe('an adaptive drain', { skip: NO_NAMESPACES, concurrency: 2 }, () => {
   );
 
   scenario(
-    'K17 goes on with the next supervisor, which sees for itself',
+    'K17 goes on with the next supervisor',
     async (stage) => {
       const { container, client, stop, drained } = await serve(stage, 'min=0,quiet=2s,max=5m', { flags: AWAKE });
       await client.do({ do: 'keep on', ...toPod, everyMs: 50, how: 'touch' });
@@ -274,7 +295,7 @@ describe('an adaptive drain', { skip: NO_NAMESPACES, concurrency: 2 }, () => {
   );
 
   scenario(
-    'takes its longest time where connections cannot be counted, with one warning',
+    'takes its longest time, with one warning, where connections cannot be counted',
     async (stage) => {
       const prefix = [...OWN_NETWORK, 'sh', '-c', 'mount -t tmpfs none /proc && exec "$@"', 'sh'];
       const container = startContainer(stage.scratch, {

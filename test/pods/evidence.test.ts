@@ -26,7 +26,7 @@ function waitForStart({ scratch }: Stage, lives = 1): Promise<unknown> {
 }
 
 describe('the termination log', { concurrency: atOnce(2) }, () => {
-  scenario('has the stop of a member under any uid, and log and tombstone have it, too', async (stage) => {
+  scenario('the termination log, the log and the tombstone have the stop of a member of any uid', async (stage) => {
     const { scratch } = stage;
     const log = scratch.path('termination');
     const container = start(stage, {
@@ -65,60 +65,51 @@ describe('the termination log', { concurrency: atOnce(2) }, () => {
     );
   });
 
-  scenario(
-    'has whose KILL it was, and how often the command was restarted before, once for all of its lives',
-    async (stage) => {
-      const { scratch } = stage;
-      const log = scratch.path('termination');
-      const container = start(stage, {
-        flags: ['--termination-log', log, '--restart', 'on-failure', '--stop', 'USR1:1ms,KILL'],
-        command: member(stage, 'web', { counter: scratch.path('lives'), runs: '1,0', exits: '3,0', trap: 'USR1' }),
-      });
-      await waitForTombstone(
-        scratch.graveyard,
-        'web',
-        'lives again',
-        (it) => it.Restarts === 1 && it.Phase === 'running',
-      );
-      await waitForStart(stage, 2);
-      assert.ok(!existsSync(log));
-      await container.signal('SIGTERM');
-      assert.equal((await container.exit()).status, 137);
-      const { ForcedBy, Restarts, Signal, Summary } = readEvidence(log);
-      assert.deepEqual([ForcedBy, Restarts, Signal], ['sexton', 1, 'SIGKILL']);
-      assert.match(Summary, /ended by SIGKILL, killed by sexton.*, restarted 1 time$/);
-    },
-  );
+  scenario('the termination log names the sender of a KILL and counts the restarts before it', async (stage) => {
+    const { scratch } = stage;
+    const log = scratch.path('termination');
+    const container = start(stage, {
+      flags: ['--termination-log', log, '--restart', 'on-failure', '--stop', 'USR1:1ms,KILL'],
+      command: member(stage, 'web', { counter: scratch.path('lives'), runs: '1,0', exits: '3,0', trap: 'USR1' }),
+    });
+    await waitForTombstone(
+      scratch.graveyard,
+      'web',
+      'lives again',
+      (it) => it.Restarts === 1 && it.Phase === 'running',
+    );
+    await waitForStart(stage, 2);
+    assert.ok(!existsSync(log));
+    await container.signal('SIGTERM');
+    assert.equal((await container.exit()).status, 137);
+    const { ForcedBy, Restarts, Signal, Summary } = readEvidence(log);
+    assert.deepEqual([ForcedBy, Restarts, Signal], ['sexton', 1, 'SIGKILL']);
+    assert.match(Summary, /ended by SIGKILL, killed by sexton.*, restarted 1 time$/);
+  });
+
+  scenario('C3: the termination log tells of a container that was killed early, in its drain', async (stage) => {
+    const { scratch } = stage;
+    const log = scratch.path('termination');
+    const container = start(stage, {
+      flags: ['--termination-log', log, '--drain', '9m', '--grace-period', '10m'],
+      command: member(stage, 'web', {}),
+    });
+    await waitForStart(stage);
+    await container.signal('SIGTERM');
+    await waitFor('it is written', () => existsSync(log) && readFileSync(log, 'utf8').includes('"Unfinished":"drain"'));
+    await container.signal('SIGKILL');
+    await container.exit();
+    const { Summary, StopReason, StopRequested = '', GraceMs, Reason } = readEvidence(log);
+    assert.match(
+      Summary,
+      /^asked to stop \(signal TERM\): .*draining, the command was not told to stop; if nothing later/,
+    );
+    assert.deepEqual([StopReason, GraceMs, Reason], ['signal TERM', 600_000, undefined]);
+    assert.ok(Date.parse(StopRequested) > 0);
+  });
 
   scenario(
-    'C3: tells of a container that was killed while it drained, before the time that was declared',
-    async (stage) => {
-      const { scratch } = stage;
-      const log = scratch.path('termination');
-      const container = start(stage, {
-        flags: ['--termination-log', log, '--drain', '9m', '--grace-period', '10m'],
-        command: member(stage, 'web', {}),
-      });
-      await waitForStart(stage);
-      await container.signal('SIGTERM');
-      await waitFor(
-        'it is written',
-        () => existsSync(log) && readFileSync(log, 'utf8').includes('"Unfinished":"drain"'),
-      );
-      await container.signal('SIGKILL');
-      await container.exit();
-      const { Summary, StopReason, StopRequested = '', GraceMs, Reason } = readEvidence(log);
-      assert.match(
-        Summary,
-        /^asked to stop \(signal TERM\): .*draining, the command was not told to stop; if nothing later/,
-      );
-      assert.deepEqual([StopReason, GraceMs, Reason], ['signal TERM', 600_000, undefined]);
-      assert.ok(Date.parse(StopRequested) > 0);
-    },
-  );
-
-  scenario(
-    'C3: keeps what the application leaves behind it at its end, and only that',
+    'C3: the termination log keeps only what the application itself leaves in it',
     async (stage) => {
       const log = stage.scratch.path('termination');
       const script = `trap 'echo out of paper >> ${log}; exit 3' TERM; while :; do read line < ${stage.scratch.path('none')}; done`;
@@ -136,7 +127,7 @@ describe('the termination log', { concurrency: atOnce(2) }, () => {
     { notInPodman: 'its image has no bash' },
   );
 
-  scenario('is written by a supervisor that came back during the stop', async (stage) => {
+  scenario('the termination log is written by a supervisor that came back during the stop', async (stage) => {
     const { scratch } = stage;
     const [log, done] = [scratch.path('termination'), scratch.path('done')];
     const container = start(stage, {
@@ -159,7 +150,7 @@ describe('the termination log', { concurrency: atOnce(2) }, () => {
   });
 
   scenario(
-    'at its usual place is used where it is there, and what the application has left in it stays',
+    'the termination log at its usual place is used and keeps the application’s text',
     async (stage) => {
       const { scratch } = stage;
       const [ours, theirs] = [scratch.path('ours'), scratch.path('theirs')];
@@ -177,22 +168,19 @@ describe('the termination log', { concurrency: atOnce(2) }, () => {
     { notInPodman: NO_MOUNTS },
   );
 
-  scenario(
-    'is never made where it was not asked for, and a path that cannot be written is told, no more',
-    async (stage) => {
-      const { scratch } = stage;
-      const quiet = start(stage, { command: ['sh', '-c', 'test ! -e /dev/termination-log'] });
-      assert.equal((await quiet.exit()).status, 0);
-      assert.ok(!existsSync('/dev/termination-log'));
-      assert.doesNotMatch(quiet.stderr(), /termination/);
-      const path = scratch.path('none/termination');
-      const told = start(stage, { flags: ['--termination-log', path], command: ['sh', '-c', 'exit 5'] });
-      assert.equal((await told.exit()).status, 5);
-      assert.match(told.stderr(), /"message":"cannot write \S+: ENOENT; the evidence is in the log"/);
-    },
-  );
+  scenario('the termination log is made only on request, and an unwritable one is told', async (stage) => {
+    const { scratch } = stage;
+    const quiet = start(stage, { command: ['sh', '-c', 'test ! -e /dev/termination-log'] });
+    assert.equal((await quiet.exit()).status, 0);
+    assert.ok(!existsSync('/dev/termination-log'));
+    assert.doesNotMatch(quiet.stderr(), /termination/);
+    const path = scratch.path('none/termination');
+    const told = start(stage, { flags: ['--termination-log', path], command: ['sh', '-c', 'exit 5'] });
+    assert.equal((await told.exit()).status, 5);
+    assert.match(told.stderr(), /"message":"cannot write \S+: ENOENT; the evidence is in the log"/);
+  });
 
-  scenario('that is a pipe which nobody reads holds up nothing', async (stage) => {
+  scenario('a termination log that is a pipe without a reader holds up nothing', async (stage) => {
     const { scratch } = stage;
     const path = scratch.path('pipe');
     const container = start(stage, {

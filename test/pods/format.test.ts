@@ -3,16 +3,13 @@
  * deaths.
  */
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { atOnce, byEngine } from '../helpers/engine.ts';
 import { member } from '../helpers/member.ts';
 import { FIXTURE_SOURCES, NODE, PORTABLE_NODE, ROOT } from '../helpers/paths.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
-import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
-import { readTombstone } from '../helpers/tombstone.ts';
+import { readTimeline } from '../helpers/timeline.ts';
 import { type PodContainer, runPod } from './kubelet.ts';
 import { AMPLE_MS, cast } from './members.ts';
 
@@ -63,39 +60,5 @@ describe('kubexit’s format', { concurrency: atOnce(4) }, () => {
     assert.equal(await pod.end(), 'Succeeded');
     assert.deepEqual([pod.state('work').exits, pod.state('proxy').exits], [[1, 0], [0]]);
     readTimeline(scratch.log).exitsBeforeSignalTo('work', 'proxy');
-  });
-
-  scenario('a tombstone that is empty or half done is never acted upon', async (stage) => {
-    const { sidecar, running } = cast(stage);
-    const { scratch } = stage;
-    const work = join(scratch.graveyard, 'work');
-    const born =
-      '{"Version":1,"Name":"work","Role":"main","Session":"pod","Phase":"running","Born":"2026-01-01T00:00:00.000000000Z"';
-    const halves = [
-      '',
-      '{',
-      born,
-      `${born},"Died":"2026-01`,
-      'Born: "2026-01-01T00:00:00Z"\nDied: "2026',
-      'Died',
-      '\0\0\0',
-      '[]',
-      'null',
-      '"Died"',
-    ];
-    writeFileSync(work, 'Born: "2026-01-01T00:00:00Z"\n');
-    const proxy = sidecar('proxy', { trap: 'all' }, ['--mains', 'work']);
-    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, session: 'pod', containers: [proxy] });
-    await running('proxy');
-    for (const half of halves) {
-      writeFileSync(work, half);
-      // Long enough for each of them to be read, watched or not; a reader that acts has acted by then.
-      await sleep(150);
-    }
-    assert.deepEqual(readTimeline(scratch.log).signals('proxy'), []);
-    writeFileSync(work, 'Born: "2026-01-01T00:00:00Z"\nDied: "2026-01-01T00:00:01Z"\nExitCode: 1\n');
-    await waitForEvent(scratch.log, 'proxy', 'Signal');
-    assert.equal(await pod.end(), 'Succeeded');
-    assert.equal(readTombstone(scratch.graveyard, 'proxy')?.StopReason, 'mains finished');
   });
 });

@@ -12,10 +12,10 @@ import { readTombstone, waitForTombstone } from '../helpers/tombstone.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { runPod } from './kubelet.ts';
 import { AMPLE_MS, after, cast } from './members.ts';
-import { limited } from './memory.ts';
 
 /**
- * Of a pod whose hooks do not end: they are ended at half of it, and what ignores TERM is killed a little before it.
+ * The grace period of a pod whose hooks never end: sexton ends them at half of it, and kills what ignores TERM before its
+ * end.
  */
 const SHORT_MS = 6_000;
 
@@ -123,31 +123,28 @@ describe('hooks', { concurrency: atOnce(4) }, () => {
     ['N27', 'main'],
     ['N28', 'sidecar'],
   ] as const) {
-    scenario(
-      `${id} when the pre-stop hook of a ${whose} exceeds the grace period all still get their TERM`,
-      async (stage) => {
-        const { main, sidecar, hook, running } = cast(stage);
-        const { scratch } = stage;
-        const endless = ['--pre-stop', hook('hook', { ignore: 'TERM' })];
-        const containers = [
-          main('work', {}, whose === 'main' ? endless : []),
-          sidecar('proxy', {}, whose === 'sidecar' ? endless : []),
-        ];
-        const pod = runPod(scratch, { restartPolicy: 'Always', graceMs: SHORT_MS, containers });
-        await running('work', 'proxy');
-        assert.equal(await pod.delete(AMPLE_MS), 'Succeeded');
-        const log = readTimeline(scratch.log);
-        log.at('hook', 'Started');
-        assert.deepEqual(log.of('hook', 'Exiting'), []);
-        for (const name of ['work', 'proxy']) {
-          assert.deepEqual([log.signals(name), log.of(name, 'Exiting').length], [[15], 1], name);
-          assert.equal(pod.state(name).killed, false, name);
-        }
-      },
-    );
+    scenario(`${id} every member gets TERM when the pre-stop hook of a ${whose} never ends`, async (stage) => {
+      const { main, sidecar, hook, running } = cast(stage);
+      const { scratch } = stage;
+      const endless = ['--pre-stop', hook('hook', { ignore: 'TERM' })];
+      const containers = [
+        main('work', {}, whose === 'main' ? endless : []),
+        sidecar('proxy', {}, whose === 'sidecar' ? endless : []),
+      ];
+      const pod = runPod(scratch, { restartPolicy: 'Always', graceMs: SHORT_MS, containers });
+      await running('work', 'proxy');
+      assert.equal(await pod.delete(AMPLE_MS), 'Succeeded');
+      const log = readTimeline(scratch.log);
+      log.at('hook', 'Started');
+      assert.deepEqual(log.of('hook', 'Exiting'), []);
+      for (const name of ['work', 'proxy']) {
+        assert.deepEqual([log.signals(name), log.of(name, 'Exiting').length], [[15], 1], name);
+        assert.equal(pod.state(name).killed, false, name);
+      }
+    });
   }
 
-  scenario('N34 pre-stop is not run for a child that never started', async (stage) => {
+  scenario('N21 N34 a member stopped in its start gate ends at once without child or hooks', async (stage) => {
     const { main, sidecar, hook } = cast(stage);
     const { scratch } = stage;
     const flags = (name: string) => ['--pre-stop', hook(`${name}.hook`, { run: 1 }), ...after('absent=started')];
@@ -157,6 +154,10 @@ describe('hooks', { concurrency: atOnce(4) }, () => {
       await waitForTombstone(scratch.graveyard, name, 'waits', (it) => it.Phase === 'waiting');
     await pod.delete(AMPLE_MS - 10_000);
     for (const name of ['work', 'proxy', 'work.hook', 'proxy.hook']) readTimeline(scratch.log).neverStarted(name);
+    for (const name of ['work', 'proxy']) {
+      assert.equal(pod.state(name).killed, false, name);
+      assert.equal(readTombstone(scratch.graveyard, name)?.Reason, 'never-started', name);
+    }
     assert.deepEqual([pod.exitOf('work'), pod.exitOf('proxy')], [143, 0]);
   });
 
@@ -183,18 +184,6 @@ describe('hooks', { concurrency: atOnce(4) }, () => {
     assert.ok(log.last('work.post', 'Looping').index > log.at('work', 'Signal').index, 'it went on');
     assert.deepEqual([log.signals('work'), pod.exitOf('work'), pod.state('work').killed], [[15], 137, false]);
     assert.equal(readTombstone(scratch.graveyard, 'work')?.Started, undefined);
-  });
-
-  scenario('N37 pre-stop is not run after an OOM kill', async (stage) => {
-    const { main, hook } = cast(stage);
-    const { scratch } = stage;
-    const { command } = main('work', { run: 1, hog: 512 });
-    const flags = ['--pre-stop', hook('work.hook', { run: 1 })];
-    const containers = [{ ...main('work', {}, flags), ...limited(stage, command) }];
-    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
-    assert.equal(await pod.end(), 'Failed');
-    assert.equal(pod.exitOf('work'), 137);
-    readTimeline(scratch.log).neverStarted('work.hook');
   });
 
   for (const [what, options, flags] of [

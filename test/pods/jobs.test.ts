@@ -18,9 +18,9 @@ const ONCE = ['--restart', 'never'];
 
 describe('jobs with sidecars', { concurrency: atOnce(4) }, () => {
   for (const [id, restartPolicy, exit, phase] of [
-    ['J01 J04', 'Never', 0, 'Succeeded'],
+    ['J01 J04 N11', 'Never', 0, 'Succeeded'],
     ['J02', 'Never', 1, 'Failed'],
-    ['J05', 'OnFailure', 0, 'Succeeded'],
+    ['J05 N11', 'OnFailure', 0, 'Succeeded'],
   ] as const) {
     const then = `and is stopped when it has ended with ${exit}`;
     scenario(`${id} under ${restartPolicy} a sidecar is left alone while its main runs ${then}`, async (stage) => {
@@ -32,73 +32,53 @@ describe('jobs with sidecars', { concurrency: atOnce(4) }, () => {
       log.exitsBeforeSignalTo('work', 'proxy');
       assert.deepEqual(log.signals('proxy'), [15]);
       log.notRestarted('proxy');
-      assert.equal(pod.exitOf('proxy'), 0);
+      assert.deepEqual([pod.exitOf('proxy'), pod.state('proxy').restarts], [0, 0]);
+      const { Reason, ExitCode, StopReason } = readTombstone(stage.scratch.graveyard, 'proxy') ?? {};
+      assert.deepEqual([Reason, ExitCode, StopReason], ['stopped', 0, 'mains finished']);
     });
   }
 
-  scenario('J03 under Never nothing happens when the main and the sidecar have failed', async (stage) => {
-    const { main, sidecar, served, open } = cast(stage);
-    const { scratch } = stage;
-    const containers = [main('work', { run: 1, exit: 1, ...served }), sidecar('proxy', { run: 50, exit: 2 }, ONCE)];
-    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
-    await waitForDeath(scratch.graveyard, 'proxy');
-    open();
-    assert.equal(await pod.end(), 'Failed');
-    assert.deepEqual([pod.state('work').exits, pod.state('proxy').exits], [[1], [2]]);
-    assert.deepEqual(readTimeline(scratch.log).signals('proxy'), []);
-    assert.equal(readTombstone(scratch.graveyard, 'proxy')?.Reason, 'error');
-  });
-
-  scenario('J06 under OnFailure nothing happens when the main failed and the sidecar is done', async (stage) => {
-    const { main, sidecar, served, open } = cast(stage);
-    const { scratch } = stage;
-    const failing = { run: 1, exits: '1,0', counter: scratch.path('count'), ...served };
-    const containers = [main('work', failing), sidecar('proxy', { run: 50 }, ONCE)];
-    const pod = runPod(scratch, { restartPolicy: 'OnFailure', graceMs: AMPLE_MS, containers });
-    await waitForDeath(scratch.graveyard, 'proxy');
-    open();
-    assert.equal(await pod.end(), 'Succeeded');
-    assert.deepEqual([pod.state('work').exits, pod.state('proxy').exits], [[1, 0], [0]]);
-    const log = readTimeline(scratch.log);
-    assert.deepEqual([log.signals('work'), log.signals('proxy')], [[], []]);
-    log.notRestarted('proxy');
-  });
-
-  scenario('J07 under OnFailure nothing happens when both ended well', async (stage) => {
-    const { main, sidecar, served, open } = cast(stage);
-    const { scratch } = stage;
-    const containers = [main('work', { run: 1, ...served }), sidecar('proxy', { run: 50 }, ONCE)];
-    const pod = runPod(scratch, { restartPolicy: 'OnFailure', graceMs: AMPLE_MS, containers });
-    await waitForDeath(scratch.graveyard, 'proxy');
-    open();
-    assert.equal(await pod.end(), 'Succeeded');
-    assert.deepEqual(readTimeline(scratch.log).signals('proxy'), []);
-    assert.equal(readTombstone(scratch.graveyard, 'proxy')?.Reason, 'completed');
-  });
-
-  scenario(
-    'J08 when two mains ended well the sidecar that runs and the one that never started both end',
-    async (stage) => {
-      const { main, sidecar, served, serves } = cast(stage);
+  for (const [id, restartPolicy, exits, own, reason] of [
+    ['J03', 'Never', [1], 2, 'error'],
+    ['J06', 'OnFailure', [1, 0], 0, 'completed'],
+    ['J07', 'OnFailure', [0], 0, 'completed'],
+  ] as const)
+    scenario(`${id} under ${restartPolicy} a sidecar that ended before its main gets no signal`, async (stage) => {
+      const { main, sidecar, served, open } = cast(stage);
       const { scratch } = stage;
-      // By name: a main that is still to be seen would not be waited for.
-      const roster = ['--mains', 'w1,w2'];
-      const containers = [
-        main('w1', { run: 300, ...served }),
-        main('w2', { run: 500, ...served }),
-        sidecar('s1', serves, roster),
-        sidecar('s2', {}, [...roster, ...after('absent=started')]),
-      ];
-      const pod = runPod(scratch, { restartPolicy: 'OnFailure', graceMs: AMPLE_MS, containers });
-      assert.equal(await pod.end(), 'Succeeded');
+      const work = main('work', { run: 1, exits: exits.join(), counter: scratch.path('count'), ...served });
+      const containers = [work, sidecar('proxy', { run: 50, exit: own }, ONCE)];
+      const pod = runPod(scratch, { restartPolicy, graceMs: AMPLE_MS, containers });
+      await waitForDeath(scratch.graveyard, 'proxy');
+      open();
+      assert.equal(await pod.end(), id === 'J03' ? 'Failed' : 'Succeeded');
+      assert.deepEqual([pod.state('work').exits, pod.state('proxy').exits], [exits, [own]]);
       const log = readTimeline(scratch.log);
-      log.exitsBeforeSignalTo('w1', 's1');
-      log.exitsBeforeSignalTo('w2', 's1');
-      log.neverStarted('s2');
-      assert.deepEqual([pod.state('s1').exits, pod.state('s2').exits], [[0], [0]]);
-      assert.equal(readTombstone(scratch.graveyard, 's2')?.Reason, 'never-started');
-    },
-  );
+      assert.deepEqual([log.signals('work'), log.signals('proxy')], [[], []]);
+      log.notRestarted('proxy');
+      assert.equal(readTombstone(scratch.graveyard, 'proxy')?.Reason, reason);
+    });
+
+  scenario('J08 the end of two mains ends a running sidecar and one that never started', async (stage) => {
+    const { main, sidecar, served, serves } = cast(stage);
+    const { scratch } = stage;
+    // By name: a main that is still to be seen would not be waited for.
+    const roster = ['--mains', 'w1,w2'];
+    const containers = [
+      main('w1', { run: 300, ...served }),
+      main('w2', { run: 500, ...served }),
+      sidecar('s1', serves, roster),
+      sidecar('s2', {}, [...roster, ...after('absent=started')]),
+    ];
+    const pod = runPod(scratch, { restartPolicy: 'OnFailure', graceMs: AMPLE_MS, containers });
+    assert.equal(await pod.end(), 'Succeeded');
+    const log = readTimeline(scratch.log);
+    log.exitsBeforeSignalTo('w1', 's1');
+    log.exitsBeforeSignalTo('w2', 's1');
+    log.neverStarted('s2');
+    assert.deepEqual([pod.state('s1').exits, pod.state('s2').exits], [[0], [0]]);
+    assert.equal(readTombstone(scratch.graveyard, 's2')?.Reason, 'never-started');
+  });
 
   scenario('J09 when one sidecar is done already the other is stopped', async (stage) => {
     const { main, sidecar, served, open, running } = cast(stage);
@@ -121,7 +101,7 @@ describe('jobs with sidecars', { concurrency: atOnce(4) }, () => {
     const containers = [
       main('w1', { run: 1, exit: 1, ...served }),
       main('w2', { run: 1, after: enough }),
-      // It does not know the mains by name, and who has passed these gates has seen them both.
+      // The sidecar does not know the mains by name, but has seen both once these gates are open.
       sidecar('proxy', { loop: 50 }, after('w1=started', 'w2=started')),
     ];
     const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
@@ -185,7 +165,7 @@ describe('jobs with sidecars', { concurrency: atOnce(4) }, () => {
     assert.equal(readTombstone(stage.scratch.graveyard, 'proxy')?.Role, 'sidecar');
   });
 
-  scenario('J13 a sidecar whose exit code must not matter fails no pod, stopped or ended by itself', async (stage) => {
+  scenario('J13 N23 the exit code of a sidecar fails no pod, stopped or ended by itself', async (stage) => {
     const { main, sidecar, served, open, running } = cast(stage);
     const { scratch } = stage;
     const containers = [
@@ -201,12 +181,14 @@ describe('jobs with sidecars', { concurrency: atOnce(4) }, () => {
     for (const name of ['stopped', 'alone']) assert.equal(readTombstone(scratch.graveyard, name)?.ExitCode, 7, name);
   });
 
-  scenario('J14 a sidecar that ignores TERM is killed at its deadline and the pod succeeds', async (stage) => {
+  scenario('J14 N26 a deaf sidecar is killed at its deadline, the others end, the pod succeeds', async (stage) => {
     const { main, sidecar, served, serves } = cast(stage);
     const { scratch } = stage;
-    const containers = [main('work', { run: 200, ...served }), sidecar('proxy', { ignore: 'TERM', ...serves })];
+    const deaf = sidecar('proxy', { ignore: 'TERM', ...serves });
+    const containers = [main('work', { run: 200, ...served }), sidecar('s1'), deaf, sidecar('s3')];
     const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 1_500, containers });
     assert.equal(await pod.end(), 'Succeeded');
+    for (const name of ['s1', 's3']) assert.deepEqual(readTimeline(scratch.log).signals(name), [15]);
     const tombstone = readTombstone(scratch.graveyard, 'proxy');
     assert.deepEqual([tombstone?.Reason, tombstone?.ExitCode, tombstone?.Signal], ['killed', 137, 'SIGKILL']);
     assert.deepEqual(readTimeline(scratch.log).signals('proxy'), [15]);

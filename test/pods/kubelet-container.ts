@@ -1,9 +1,7 @@
 /**
  * One container in the hands of the stand-in kubelet: its lives, its state, and how a life is ended.
  *
- * A stop is the kubelet's: its preStop hook, then TERM to PID 1, then KILL to the whole namespace when the grace
- * period, which counts from the hook's start, is over. A container whose hook took too long still gets TERM and a short
- * while before KILL.
+ * A stop is the kubelet's: TERM to PID 1, then KILL to the whole namespace when the grace period is over.
  */
 import type { Container, Exit } from '../helpers/container.ts';
 import { send } from '../helpers/process.ts';
@@ -17,11 +15,6 @@ export interface PodContainer {
   readonly init?: boolean;
   /** What its restart rules say of exit codes. */
   readonly rules?: Readonly<Record<number, 'restart' | 'restart-all'>>;
-  /**
-   * What the kubelet itself runs before it sends TERM. What becomes of it changes nothing; `over` says that its time is
-   * up.
-   */
-  readonly preStop?: (over: AbortSignal) => Promise<unknown>;
   /** Awaited before life `life` (2 and so on) in place of a back-off, which may be of any length. */
   readonly backoff?: (life: number) => Promise<unknown>;
   /** The command is PID 1 itself, without sexton. */
@@ -48,9 +41,6 @@ export interface ContainerState {
   /** The end of its grace period, or the node, ended its last life. */
   readonly killed: boolean;
 }
-
-/** What a container gets between TERM and KILL when its hook has used up the grace period; the kubelet's own figure. */
-const LEAST_MS = 2_000;
 
 export class KubeletContainer {
   readonly spec: PodContainer;
@@ -128,17 +118,12 @@ export class KubeletContainer {
   async stop(over: AbortSignal): Promise<void> {
     const running = this.#running;
     if (running === undefined) return;
-    const { preStop } = this.spec;
-    if (preStop !== undefined) await Promise.race([preStop(over).catch(() => {}), aborted(over), running.ended]);
-    const withTimeout = over.aborted;
     // The runtime starts a container before it can be signalled; a namespace whose PID 1 is not yet sexton is not
     // started.
     const pid =
       running.findNow() ?? (await Promise.race([running.pid1().catch(() => {}), aborted(over), running.ended]));
     if (typeof pid === 'number' && this.#running === running) send(pid, 'SIGTERM');
-    const leastUntil = preStop === undefined ? undefined : AbortSignal.timeout(LEAST_MS);
     await Promise.race([running.ended, aborted(over)]);
-    if (withTimeout && leastUntil !== undefined) await Promise.race([running.ended, aborted(leastUntil)]);
     await this.kill(running);
   }
 

@@ -14,7 +14,7 @@ import { runPod } from './kubelet.ts';
 import { AMPLE_MS, bare } from './members.ts';
 
 describe('the stand-in kubelet', { concurrency: atOnce(4) }, () => {
-  scenario('runs predecessors one by one and then all others, and tells the phase of the pod', async (stage) => {
+  scenario('the stand-in kubelet runs predecessors one by one and then all others', async (stage) => {
     const { scratch } = stage;
     const [first, all] = [scratch.path('first'), scratch.path('all')];
     const pod = runPod(scratch, {
@@ -50,7 +50,7 @@ describe('the stand-in kubelet', { concurrency: atOnce(4) }, () => {
     log.runTogether('a', 'b');
   });
 
-  scenario('fails a pod whose predecessor fails under Never, and starts nothing else', async (stage) => {
+  scenario('the stand-in kubelet fails a pod whose predecessor fails under Never', async (stage) => {
     const containers = [bare(stage, 'one', { run: 20, exit: 3 }, { init: true }), bare(stage, 'main', { run: 20 })];
     const pod = runPod(stage.scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
     assert.equal(await pod.end(), 'Failed');
@@ -58,62 +58,7 @@ describe('the stand-in kubelet', { concurrency: atOnce(4) }, () => {
     readTimeline(stage.scratch.log).neverStarted('main');
   });
 
-  scenario('starts a container again after a failure under OnFailure, not after a success', async (stage) => {
-    const options = { run: 30, exits: '1,2,0', counter: stage.scratch.path('count') };
-    const containers = [bare(stage, 'main', options)];
-    const pod = runPod(stage.scratch, { restartPolicy: 'OnFailure', graceMs: AMPLE_MS, containers });
-    assert.equal(await pod.end(), 'Succeeded');
-    const expected = { is: 'terminated', running: false, exits: [1, 2, 0], restarts: 2, killed: false };
-    assert.deepEqual(pod.state('main'), { name: 'main', ...expected });
-  });
-
-  scenario('starts a container again after every end under Always, until the pod is deleted', async (stage) => {
-    const { scratch } = stage;
-    const containers = [bare(stage, 'main', { runs: '20,20,0', counter: scratch.path('count') })];
-    const pod = runPod(scratch, { restartPolicy: 'Always', graceMs: AMPLE_MS, containers });
-    await waitForEvent(scratch.log, 'main', 'Started', 3);
-    assert.equal(pod.phase(), 'Running');
-    assert.equal(await pod.delete(), 'Succeeded');
-    assert.deepEqual(pod.state('main').exits, [0, 0, 0]);
-  });
-
-  scenario('lets a container wait between two lives, for as long as it pleases', async (stage) => {
-    const { scratch } = stage;
-    const backoff = async (life: number) => {
-      if (life > 2) return new Promise(() => {});
-      await waitForEvent(scratch.log, 'other', 'Started');
-    };
-    const containers = [
-      bare(stage, 'main', { run: 1, exit: 1 }, { backoff }),
-      bare(stage, 'other', { after: scratch.path('never') }, { init: false }),
-    ];
-    const pod = runPod(scratch, { restartPolicy: 'Always', graceMs: AMPLE_MS, containers });
-    await waitForEvent(scratch.log, 'main', 'Exiting', 2);
-    await pod.current('main').exit();
-    assert.equal(pod.state('main').is, 'waiting');
-    assert.ok(
-      readTimeline(scratch.log).at('other', 'Started').index < readTimeline(scratch.log).last('main', 'Starting').index,
-    );
-    await pod.delete();
-    assert.deepEqual(pod.state('main').exits, [1, 1], 'a deletion ends the waiting');
-  });
-
-  scenario('lets everything vanish at once in a crash', async (stage) => {
-    const { scratch } = stage;
-    const containers = [bare(stage, 'a', {}), bare(stage, 'b', {})];
-    const pod = runPod(scratch, { restartPolicy: 'Always', graceMs: AMPLE_MS, containers });
-    for (const name of ['a', 'b']) await waitForEvent(scratch.log, name, 'Started');
-    await pod.crash();
-    const log = readTimeline(scratch.log);
-    assert.deepEqual(
-      [log.of('a', 'Exiting'), log.of('b', 'Exiting'), log.signals('a'), log.signals('b')],
-      [[], [], [], []],
-    );
-    assert.deepEqual([pod.exitOf('a'), pod.exitOf('b')], [137, 137]);
-    assert.deepEqual([pod.state('a').is, pod.state('b').is], ['terminated', 'terminated']);
-  });
-
-  scenario('fails a test that leaves a container, and ends the container', async (stage) => {
+  scenario('the stand-in kubelet fails a test that leaves a container, and ends the container', async (stage) => {
     const hooks: (() => unknown)[] = [];
     const scratch = await tempGraveyard({ after: (hook) => hooks.push(hook as () => unknown) }, 100);
     const containers = [bare({ ...stage, scratch }, 'left', {})];
@@ -122,5 +67,53 @@ describe('the stand-in kubelet', { concurrency: atOnce(4) }, () => {
     await assert.rejects(Promise.all(hooks.map((hook) => hook())), /left behind: .*left/);
     assert.deepEqual([pod.exitOf('left'), pod.state('left').killed], [137, true]);
     assert.deepEqual(processesNaming(scratch.dir), []);
+  });
+
+  scenario('the stand-in kubelet kills the whole namespace at the end of the grace period', async (stage) => {
+    const { scratch } = stage;
+    const containers = [bare(stage, 'main', { ignore: 'TERM', grandchild: 600_000 })];
+    const pod = runPod(scratch, { restartPolicy: 'Always', graceMs: 2_000, containers });
+    for (const name of ['main', 'main.grandchild']) await waitForEvent(scratch.log, name, 'Starting');
+    assert.equal(await pod.delete(), 'Failed');
+    assert.equal(pod.exitOf('main'), 137);
+    assert.ok(pod.state('main').killed);
+    assert.deepEqual(readTimeline(scratch.log).signals('main'), [15]);
+    assert.deepEqual(readTimeline(scratch.log).of('main.grandchild', 'Exiting'), []);
+    assert.deepEqual(
+      processesNaming(`name=main`).filter((it) => it.commandLine.includes(scratch.log)),
+      [],
+    );
+  });
+
+  scenario('the stand-in kubelet takes no notice of a second deletion, with less time or with more', async (stage) => {
+    const { scratch } = stage;
+    const pod = runPod(scratch, {
+      restartPolicy: 'Always',
+      graceMs: 300_000,
+      containers: [bare(stage, 'main', { term: 500 })],
+    });
+    await waitForEvent(scratch.log, 'main', 'Started');
+    const deletions = [pod.delete()];
+    await waitForEvent(scratch.log, 'main', 'Signal');
+    deletions.push(pod.delete(1), pod.delete(600_000));
+    assert.deepEqual(await Promise.all(deletions), ['Succeeded', 'Succeeded', 'Succeeded']);
+    assert.equal(pod.state('main').killed, false);
+    assert.deepEqual(readTimeline(scratch.log).signals('main'), [15]);
+  });
+
+  scenario('the stand-in kubelet replaces one container unless the policy is Never', async (stage) => {
+    const { scratch } = stage;
+    for (const restartPolicy of ['OnFailure', 'Never'] as const) {
+      const [main, other] = [`main-${restartPolicy}`, `other-${restartPolicy}`] as const;
+      const containers = [bare(stage, main), bare(stage, other)];
+      const pod = runPod(scratch, { restartPolicy, graceMs: AMPLE_MS, containers });
+      for (const name of [main, other]) await waitForEvent(scratch.log, name, 'Started');
+      await pod.replace(main);
+      assert.deepEqual(pod.state(main).exits, [0]);
+      if (restartPolicy === 'Never') assert.equal(pod.state(main).is, 'terminated');
+      else await waitForEvent(scratch.log, main, 'Started', 2);
+      assert.deepEqual(readTimeline(scratch.log).signals(other), [], 'nobody else is stopped');
+      await pod.delete();
+    }
   });
 });

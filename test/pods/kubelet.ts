@@ -52,8 +52,6 @@ export interface RunningPod {
   /** The life that runs, or the last one. */
   current(name: string): Container;
   delete(graceMs?: number): Promise<Phase>;
-  /** A deletion by the node itself, with a grace period of its own; the pod has failed, whatever its containers say. */
-  evict(graceMs: number): Promise<Phase>;
   /**
    * What a failed liveness probe does: stops this container alone, and it is started again unless the policy is
    * `Never`.
@@ -112,9 +110,8 @@ export function runPod(scratch: Scratch, pod: Pod): RunningPod {
     for (let next = extra.shift(); next !== undefined; next = extra.shift()) await next;
     return all.every((it) => it.exits.at(-1) === 0) ? 'Succeeded' : 'Failed';
   };
-  let isEvicted = false;
   const ended = work().then((found) => {
-    phase = isEvicted ? 'Failed' : found;
+    phase = found;
     return phase;
   });
   scratch.clearAlso(() => clear(all, scratch.settleMs));
@@ -125,15 +122,6 @@ export function runPod(scratch: Scratch, pod: Pod): RunningPod {
     return found;
   };
   const over = new AbortController();
-  const terminate = (graceMs: number): Promise<Phase> => {
-    if (!deletion.signal.aborted) {
-      deletion.abort();
-      const timer = setTimeout(() => over.abort(), graceMs);
-      void ended.then(() => clearTimeout(timer));
-      void Promise.all(all.map((kept) => kept.stop(over.signal)));
-    }
-    return within('the pod ends after its deletion', ended, graceMs + FAR_MS);
-  };
   return {
     ended,
     end: () => within('the pod ends', ended),
@@ -141,10 +129,14 @@ export function runPod(scratch: Scratch, pod: Pod): RunningPod {
     state: (name) => get(name).state,
     exitOf: (name) => get(name).lastStatus,
     current: (name) => get(name).last,
-    delete: (graceMs = pod.graceMs) => terminate(graceMs),
-    evict: (graceMs) => {
-      isEvicted = true;
-      return terminate(graceMs);
+    delete: (graceMs = pod.graceMs) => {
+      if (!deletion.signal.aborted) {
+        deletion.abort();
+        const timer = setTimeout(() => over.abort(), graceMs);
+        void ended.then(() => clearTimeout(timer));
+        void Promise.all(all.map((kept) => kept.stop(over.signal)));
+      }
+      return within('the pod ends after its deletion', ended, graceMs + FAR_MS);
     },
     replace: (name, graceMs = pod.graceMs) => {
       replaced.add(get(name));
@@ -159,15 +151,6 @@ export function runPod(scratch: Scratch, pod: Pod): RunningPod {
       await ended;
     },
   };
-}
-
-/** Waits until each of these is a process that sexton runs as. */
-export function waitForContainers(pod: RunningPod, names: readonly string[]): Promise<unknown> {
-  return waitFor(`${names.join(', ')} run`, async () => {
-    if (!names.every((name) => pod.state(name).running)) return false;
-    await Promise.all(names.map((name) => pod.current(name).pid1()));
-    return true;
-  });
 }
 
 /** Makes all tombstones those of another boot, as a disk keeps them through a reboot. */

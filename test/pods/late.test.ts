@@ -1,16 +1,17 @@
 /**
- * J: sidecars that come too late, mains that the kernel ends, and rosters that name nobody.
+ * J: sidecars that come too late, mains that the kernel ends, and rosters with wrong names.
  */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { describe } from 'node:test';
-import { atOnce } from '../helpers/engine.ts';
-import { scenario } from '../helpers/scenario.ts';
+import { makeCgroup } from '../helpers/cgroup.ts';
+import { atOnce, ENGINE } from '../helpers/engine.ts';
+import { type Stage, scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
 import { readTombstone } from '../helpers/tombstone.ts';
 import { waitFor } from '../helpers/wait.ts';
-import { runPod } from './kubelet.ts';
+import { type PodContainer, runPod } from './kubelet.ts';
 import { AMPLE_MS, cast } from './members.ts';
-import { limited } from './memory.ts';
 
 describe('jobs that end in other ways', { concurrency: atOnce(4) }, () => {
   scenario('J16 a sidecar that is started after the end exits 0 without starting its child', async (stage) => {
@@ -58,3 +59,14 @@ describe('jobs that end in other ways', { concurrency: atOnce(4) }, () => {
     assert.equal(pod.exitOf('proxy'), 0);
   });
 });
+
+/** Gives a command so little memory that the kernel's OOM killer ends it. */
+function limited(stage: Stage, command: readonly string[]): Pick<PodContainer, 'command' | 'memoryMb'> {
+  return ENGINE === 'podman' ? { command, memoryMb: 160 } : { command: inOwnGroup(stage, command) };
+}
+
+function inOwnGroup({ scratch }: Stage, command: readonly string[]): string[] {
+  const group = makeCgroup(scratch, 'memory');
+  group.limit(64 << 20);
+  return ['sh', '-c', 'echo $$ > "$0" && exec "$@"', join(group.dir, 'cgroup.procs'), ...command];
+}

@@ -1,5 +1,5 @@
 /**
- * N: who ends before whom, in pods of real processes. Under test is what the kubelet does for native sidecars, done
+ * N: the stop order in pods of real processes. Under test is what the kubelet does for native sidecars, done
  * from inside the containers.
  */
 import assert from 'node:assert/strict';
@@ -30,7 +30,7 @@ describe('stop order', { concurrency: atOnce(4) }, () => {
         ],
       });
       await running('s1', 's2', 's3', 'work');
-      // Before the members' own last turn: who is done by then has waited for nothing but its turn.
+      // This is before the members' own last turn: those that end by then have waited for their turn only.
       if (deleted) await pod.delete(AMPLE_MS - 10_000);
       else open();
       assert.equal(await pod.end(), 'Succeeded');
@@ -54,26 +54,6 @@ describe('stop order', { concurrency: atOnce(4) }, () => {
       }
     });
   }
-
-  scenario('N21 a member stopped in its start gate is gone at once and its child never ran', async (stage) => {
-    const { main, sidecar } = cast(stage);
-    const { scratch } = stage;
-    const pod = runPod(scratch, {
-      restartPolicy: 'Always',
-      graceMs: AMPLE_MS,
-      containers: [main('work', {}, after('absent=started')), sidecar('proxy', {}, after('absent=started'))],
-    });
-    for (const name of ['work', 'proxy'])
-      await waitForTombstone(scratch.graveyard, name, 'waits', (it) => it.Phase === 'waiting');
-    // Before the members' own last turn: only who does not wait for it gets away without a KILL.
-    await pod.delete(AMPLE_MS - 10_000);
-    for (const name of ['work', 'proxy']) {
-      assert.equal(pod.state(name).killed, false, name);
-      assert.equal(readTombstone(scratch.graveyard, name)?.Reason, 'never-started', name);
-      readTimeline(scratch.log).neverStarted(name);
-    }
-    assert.deepEqual([pod.exitOf('work'), pod.exitOf('proxy')], [143, 0]);
-  });
 
   scenario('N22 a member that never started holds up nobody who must outlive it', async (stage) => {
     const { main, sidecar, running } = cast(stage);
@@ -99,37 +79,34 @@ describe('stop order', { concurrency: atOnce(4) }, () => {
     }
   });
 
-  scenario(
-    'N30 after a reboot the graveyard of the last boot neither opens a gate nor stops a sidecar',
-    async (stage) => {
-      const { main, sidecar } = cast(stage);
-      const { scratch } = stage;
-      const session = 'one-and-the-same-pod';
-      const start = (boot: number) => {
-        const up = scratch.path(`up-${boot}`);
-        const containers = [
-          // By name: until the work is seen the migration alone would be the roster.
-          sidecar('proxy', { ready: up }, ['--mains', 'work', ...after('migrate=completed')]),
-          main('work', { delay: 200, run: 1, after: up }, after('proxy=started')),
-          main('migrate', { delay: 300, run: 100 }),
-        ];
-        return runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, session, containers });
-      };
-      assert.equal(await start(1).end(), 'Succeeded');
+  scenario('N30 the graveyard of the last boot neither opens a gate nor stops a sidecar', async (stage) => {
+    const { main, sidecar } = cast(stage);
+    const { scratch } = stage;
+    const session = 'one-and-the-same-pod';
+    const start = (boot: number) => {
+      const up = scratch.path(`up-${boot}`);
+      const containers = [
+        // By name: until the work is seen the migration alone would be the roster.
+        sidecar('proxy', { ready: up }, ['--mains', 'work', ...after('migrate=completed')]),
+        main('work', { delay: 200, run: 1, after: up }, after('proxy=started')),
+        main('migrate', { delay: 300, run: 100 }),
+      ];
+      return runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, session, containers });
+    };
+    assert.equal(await start(1).end(), 'Succeeded');
 
-      // What a disk keeps through a power cut: deaths of the last boot, and one that was never written.
-      ageGraveyard(scratch.graveyard);
-      const file = join(scratch.graveyard, 'proxy');
-      const { Died, DiedMonotonic, ExitCode, Signal, Reason, Final, ...old } = JSON.parse(readFileSync(file, 'utf8'));
-      assert.ok(Died && DiedMonotonic && Reason && Final && ExitCode === 0 && Signal === undefined);
-      writeFileSync(file, JSON.stringify({ ...old, Phase: 'running' }));
-      writeFileSync(scratch.log, '');
-      assert.equal(await start(2).end(), 'Succeeded');
-      const log = readTimeline(scratch.log);
-      log.endsBeforeStartOf('migrate', 'proxy');
-      assertStartedBefore(scratch.graveyard, 'proxy', 'work');
-      log.exitsBeforeSignalTo('work', 'proxy');
-      for (const name of ['proxy', 'work', 'migrate']) log.notRestarted(name);
-    },
-  );
+    // What a disk keeps through a power cut: deaths of the last boot, and one that was never written.
+    ageGraveyard(scratch.graveyard);
+    const file = join(scratch.graveyard, 'proxy');
+    const { Died, DiedMonotonic, ExitCode, Signal, Reason, Final, ...old } = JSON.parse(readFileSync(file, 'utf8'));
+    assert.ok(Died && DiedMonotonic && Reason && Final && ExitCode === 0 && Signal === undefined);
+    writeFileSync(file, JSON.stringify({ ...old, Phase: 'running' }));
+    writeFileSync(scratch.log, '');
+    assert.equal(await start(2).end(), 'Succeeded');
+    const log = readTimeline(scratch.log);
+    log.endsBeforeStartOf('migrate', 'proxy');
+    assertStartedBefore(scratch.graveyard, 'proxy', 'work');
+    log.exitsBeforeSignalTo('work', 'proxy');
+    for (const name of ['proxy', 'work', 'migrate']) log.notRestarted(name);
+  });
 });

@@ -1,5 +1,5 @@
 /**
- * N: who starts before whom, in pods of real processes. Under test is what the kubelet does for init containers and
+ * N: the start order in pods of real processes. Under test is what the kubelet does for init containers and
  * native sidecars, done from inside the containers.
  */
 import assert from 'node:assert/strict';
@@ -12,26 +12,6 @@ import { runPod } from './kubelet.ts';
 import { AMPLE_MS, after, cast } from './members.ts';
 
 describe('start order', { concurrency: atOnce(4) }, () => {
-  scenario('N01 start gates run predecessors one by one before the mains', async (stage) => {
-    const { main } = cast(stage);
-    const pod = runPod(stage.scratch, {
-      restartPolicy: 'Never',
-      graceMs: AMPLE_MS,
-      containers: [
-        main('work', { run: 50 }, after('p3=completed')),
-        main('p3', { run: 100 }, after('p2=completed')),
-        main('p2', { run: 100 }, after('p1=completed')),
-        main('p1', { run: 100 }),
-      ],
-    });
-    assert.equal(await pod.end(), 'Succeeded');
-    const log = readTimeline(stage.scratch.log);
-    log.endsBeforeStartOf('p1', 'p2');
-    log.endsBeforeStartOf('p2', 'p3');
-    log.endsBeforeStartOf('p3', 'work');
-    for (const name of ['p1', 'p2', 'p3', 'work']) log.notRestarted(name);
-  });
-
   scenario('N02 a main whose predecessor failed is not started', async (stage) => {
     const { main } = cast(stage);
     const { scratch } = stage;
@@ -67,93 +47,84 @@ describe('start order', { concurrency: atOnce(4) }, () => {
     assert.equal(pod.state('work').killed, false);
   });
 
-  scenario(
-    'N10 under Never three predecessors and two sidecars start in order and run together, and the pod succeeds',
-    async (stage) => {
-      const { main, sidecar, served, open, running } = cast(stage);
-      const roster = ['--mains', 'work'];
-      const pod = runPod(stage.scratch, {
-        restartPolicy: 'Never',
-        graceMs: AMPLE_MS,
-        containers: [
-          main('p1', { run: 50 }),
-          sidecar('s1', {}, [...roster, ...after('p1=completed')]),
-          main('p2', { run: 50 }, after('s1=started')),
-          sidecar('s2', {}, [...roster, ...after('p2=completed')]),
-          main('p3', { run: 50 }, after('s2=started')),
-          main('work', { run: 1, ...served }, after('p3=completed')),
-        ],
-      });
-      await running('s1', 's2', 'work');
-      open();
-      assert.equal(await pod.end(), 'Succeeded');
-      const log = readTimeline(stage.scratch.log);
-      log.endsBeforeStartOf('p1', 's1');
-      assertStartedBefore(stage.scratch.graveyard, 's1', 'p2');
-      log.endsBeforeStartOf('p2', 's2');
-      assertStartedBefore(stage.scratch.graveyard, 's2', 'p3');
-      log.endsBeforeStartOf('p3', 'work');
-      for (const name of ['s1', 's2']) {
-        log.runTogether(name, 'work');
-        log.exitsBeforeSignalTo('work', name);
-        log.notRestarted(name);
-      }
-    },
-  );
+  scenario('N01 N10 three predecessors and two sidecars start in order, and the pod succeeds', async (stage) => {
+    const { main, sidecar, served, open, running } = cast(stage);
+    const roster = ['--mains', 'work'];
+    const pod = runPod(stage.scratch, {
+      restartPolicy: 'Never',
+      graceMs: AMPLE_MS,
+      containers: [
+        main('p1', { run: 50 }),
+        sidecar('s1', {}, [...roster, ...after('p1=completed')]),
+        main('p2', { run: 50 }, after('s1=started')),
+        sidecar('s2', {}, [...roster, ...after('p2=completed')]),
+        main('p3', { run: 50 }, after('s2=started')),
+        main('work', { run: 1, ...served }, after('p3=completed')),
+      ],
+    });
+    await running('s1', 's2', 'work');
+    open();
+    assert.equal(await pod.end(), 'Succeeded');
+    const log = readTimeline(stage.scratch.log);
+    log.endsBeforeStartOf('p1', 's1');
+    assertStartedBefore(stage.scratch.graveyard, 's1', 'p2');
+    log.endsBeforeStartOf('p2', 's2');
+    assertStartedBefore(stage.scratch.graveyard, 's2', 'p3');
+    log.endsBeforeStartOf('p3', 'work');
+    for (const name of ['s1', 's2']) {
+      log.runTogether(name, 'work');
+      log.exitsBeforeSignalTo('work', name);
+      log.notRestarted(name);
+    }
+  });
 
-  scenario(
-    'N13 while the predecessor of a sidecar fails neither the sidecar nor its main is started',
-    async (stage) => {
-      const { main, sidecar } = cast(stage);
-      const { scratch } = stage;
-      const pod = runPod(scratch, {
-        restartPolicy: 'OnFailure',
-        graceMs: AMPLE_MS,
-        containers: [
-          main('migrate', { run: 20, exit: 1 }),
-          sidecar('proxy', {}, ['--mains', 'work', ...after('migrate=completed')]),
-          main('work', {}, after('proxy=started')),
-        ],
-      });
-      await waitForEvent(scratch.log, 'migrate', 'Starting', 4);
-      for (const name of ['proxy', 'work'])
-        await waitForTombstone(scratch.graveyard, name, 'waits', (it) => it.Phase === 'waiting');
-      await pod.delete(AMPLE_MS - 10_000);
-      for (const name of ['proxy', 'work']) {
-        readTimeline(scratch.log).neverStarted(name);
-        assert.equal(pod.state(name).killed, false, name);
-      }
-      assert.equal(pod.exitOf('proxy'), 0);
-      // 125: that its gate can never open any more it may hear before its own signal.
-      assert.ok([143, 125].includes(pod.exitOf('work')), String(pod.exitOf('work')));
-    },
-  );
+  scenario('N13 a sidecar and its main do not start while their predecessor fails', async (stage) => {
+    const { main, sidecar } = cast(stage);
+    const { scratch } = stage;
+    const pod = runPod(scratch, {
+      restartPolicy: 'OnFailure',
+      graceMs: AMPLE_MS,
+      containers: [
+        main('migrate', { run: 20, exit: 1 }),
+        sidecar('proxy', {}, ['--mains', 'work', ...after('migrate=completed')]),
+        main('work', {}, after('proxy=started')),
+      ],
+    });
+    await waitForEvent(scratch.log, 'migrate', 'Starting', 4);
+    for (const name of ['proxy', 'work'])
+      await waitForTombstone(scratch.graveyard, name, 'waits', (it) => it.Phase === 'waiting');
+    await pod.delete(AMPLE_MS - 10_000);
+    for (const name of ['proxy', 'work']) {
+      readTimeline(scratch.log).neverStarted(name);
+      assert.equal(pod.state(name).killed, false, name);
+    }
+    assert.equal(pod.exitOf('proxy'), 0);
+    // 125: that its gate can never open any more it may hear before its own signal.
+    assert.ok([143, 125].includes(pod.exitOf('work')), String(pod.exitOf('work')));
+  });
 
-  scenario(
-    'N14 a predecessor that is started after a sidecar and fails is served by it to its success',
-    async (stage) => {
-      const { main, sidecar, served, open, running } = cast(stage);
-      const { scratch } = stage;
-      const failing = { run: 20, exits: '1,1,0', counter: scratch.path('count') };
-      const pod = runPod(scratch, {
-        restartPolicy: 'OnFailure',
-        graceMs: AMPLE_MS,
-        containers: [
-          main('work', { run: 1, ...served }, after('migrate=completed')),
-          main('migrate', failing, after('proxy=started')),
-          sidecar('proxy', {}, ['--mains', 'work']),
-        ],
-      });
-      await running('proxy', 'work');
-      open();
-      assert.equal(await pod.end(), 'Succeeded');
-      const log = readTimeline(scratch.log);
-      assertStartedBefore(scratch.graveyard, 'proxy', 'migrate');
-      assert.deepEqual(pod.state('migrate').exits, [1, 1, 0]);
-      log.endsBeforeStartOf('migrate', 'work');
-      log.runTogether('proxy', 'migrate');
-      log.exitsBeforeSignalTo('work', 'proxy');
-      log.notRestarted('proxy');
-    },
-  );
+  scenario('N14 a sidecar serves a predecessor that starts behind it until it succeeds', async (stage) => {
+    const { main, sidecar, served, open, running } = cast(stage);
+    const { scratch } = stage;
+    const failing = { run: 20, exits: '1,1,0', counter: scratch.path('count') };
+    const pod = runPod(scratch, {
+      restartPolicy: 'OnFailure',
+      graceMs: AMPLE_MS,
+      containers: [
+        main('work', { run: 1, ...served }, after('migrate=completed')),
+        main('migrate', failing, after('proxy=started')),
+        sidecar('proxy', {}, ['--mains', 'work']),
+      ],
+    });
+    await running('proxy', 'work');
+    open();
+    assert.equal(await pod.end(), 'Succeeded');
+    const log = readTimeline(scratch.log);
+    assertStartedBefore(scratch.graveyard, 'proxy', 'migrate');
+    assert.deepEqual(pod.state('migrate').exits, [1, 1, 0]);
+    log.endsBeforeStartOf('migrate', 'work');
+    log.runTogether('proxy', 'migrate');
+    log.exitsBeforeSignalTo('work', 'proxy');
+    log.notRestarted('proxy');
+  });
 });

@@ -49,43 +49,40 @@ describe('moments of ignorance', { concurrency: atOnce(4) }, () => {
     });
   }
 
-  scenario(
-    'without a session a death that was there before is believed only after 10 s without a rebirth',
-    async (stage) => {
-      const { main, sidecar, running } = cast(stage);
-      const { scratch } = stage;
-      const pod = { restartPolicy: 'Never', graceMs: AMPLE_MS, session: false } as const;
-      await runPod(scratch, { ...pod, containers: [main('work', { run: 300, name: 'old' })] }).end();
-      const dead = readTombstone(scratch.graveyard, 'work');
-      assert.ok(dead?.Died);
-      const stale = join(scratch.graveyard, 'gone');
-      writeFileSync(stale, JSON.stringify({ ...dead, Name: 'gone' }));
-      // Two sidecars find a death each; one of the dead is born again after some seconds, the other one never.
-      const sidecars = [sidecar('s1', {}, [...AWAKE, '--mains', 'work']), sidecar('s2', {}, ['--mains', 'gone'])];
-      const beforeMs = monotonicMs();
-      const serving = runPod(scratch, { ...pod, containers: sidecars });
-      await running('s1');
-      // It stands still meanwhile, so that the rebirth may take as long as it does.
-      const supervisor = await serving.current('s1').supervisor();
-      send(supervisor, 'SIGSTOP');
-      const reborn = runPod(scratch, { ...pod, containers: [main('work', { after: scratch.path('enough'), run: 1 })] });
-      await waitForRebirth(scratch.graveyard, dead);
-      // Near the end of the ten seconds it may still believe what it knew; who comes to it a second later looks again
-      // first.
-      if (monotonicMs() > beforeMs + 5_000)
-        await sleep(Math.max(0, readTimeline(scratch.log).at('s1', 'Starting').atMs + 11_500 - monotonicMs()));
-      send(supervisor, 'SIGCONT');
-      const stopped = await waitForEvent(scratch.log, 's2', 'Signal');
-      assert.ok(stopped.atMs - beforeMs >= 10_000, 'it was not believed at once');
-      // Found at the same time as the other; were it believed as well, it would be believed by now.
-      await sleep(1_000);
-      assert.deepEqual(readTimeline(scratch.log).signals('s1'), []);
-      writeFileSync(scratch.path('enough'), '');
-      assert.equal(await reborn.end(), 'Succeeded');
-      assert.equal(await serving.end(), 'Succeeded');
-      readTimeline(scratch.log).exitsBeforeSignalTo('work', 's1');
-    },
-  );
+  scenario('an old death without a session is believed only after 10 s without a rebirth', async (stage) => {
+    const { main, sidecar, running } = cast(stage);
+    const { scratch } = stage;
+    const pod = { restartPolicy: 'Never', graceMs: AMPLE_MS, session: false } as const;
+    await runPod(scratch, { ...pod, containers: [main('work', { run: 300, name: 'old' })] }).end();
+    const dead = readTombstone(scratch.graveyard, 'work');
+    assert.ok(dead?.Died);
+    const stale = join(scratch.graveyard, 'gone');
+    writeFileSync(stale, JSON.stringify({ ...dead, Name: 'gone' }));
+    // Two sidecars find a death each; one of the dead is born again after some seconds, the other one never.
+    const sidecars = [sidecar('s1', {}, [...AWAKE, '--mains', 'work']), sidecar('s2', {}, ['--mains', 'gone'])];
+    const beforeMs = monotonicMs();
+    const serving = runPod(scratch, { ...pod, containers: sidecars });
+    await running('s1');
+    // It stands still meanwhile, so that the rebirth may take as long as it does.
+    const supervisor = await serving.current('s1').supervisor();
+    send(supervisor, 'SIGSTOP');
+    const reborn = runPod(scratch, { ...pod, containers: [main('work', { after: scratch.path('enough'), run: 1 })] });
+    await waitForRebirth(scratch.graveyard, dead);
+    // Near the end of the ten seconds it may still believe what it knew; a second later it looks again
+    // first.
+    if (monotonicMs() > beforeMs + 5_000)
+      await sleep(Math.max(0, readTimeline(scratch.log).at('s1', 'Starting').atMs + 11_500 - monotonicMs()));
+    send(supervisor, 'SIGCONT');
+    const stopped = await waitForEvent(scratch.log, 's2', 'Signal');
+    assert.ok(stopped.atMs - beforeMs >= 10_000, 'it was not believed at once');
+    // Found at the same time as the other; were it believed as well, it would be believed by now.
+    await sleep(1_000);
+    assert.deepEqual(readTimeline(scratch.log).signals('s1'), []);
+    writeFileSync(scratch.path('enough'), '');
+    assert.equal(await reborn.end(), 'Succeeded');
+    assert.equal(await serving.end(), 'Succeeded');
+    readTimeline(scratch.log).exitsBeforeSignalTo('work', 's1');
+  });
 
   scenario('a supervisor that stood still over its timers reads the graveyard again before it acts', async (stage) => {
     const { main, sidecar, served, open, running } = cast(stage);

@@ -12,29 +12,23 @@ import { type Stage, scenario } from '../helpers/scenario.ts';
 const END = { Version: 1, Reason: 'never-started', ExitCode: 125, ContainerExitCode: 125, Restarts: 0, OomKills: 0 };
 
 describe('a refused start', { concurrency: 2 }, () => {
-  scenario('a configuration error leaves its message in the termination log that is named by a flag', async (stage) => {
-    const log = logOf(stage);
-    const flags = ['--drain', '5x', '--name', 'web', '--grace-period', 'soon', '--termination-log', log];
-    const container = startContainer(stage.scratch, { flags, command: ['true'] });
-    assert.equal((await container.exit()).status, 125);
-    const { Summary, Problems, ...rest } = JSON.parse(readFileSync(log, 'utf8'));
-    assert.match(Summary, /^never started: --drain 5x: .* \(and 1 more\), exit code 125$/);
-    assert.deepEqual(
-      Problems.map((problem: string) => problem.split(':')[0]),
-      ['--drain 5x', '--grace-period soon'],
-    );
-    assert.deepEqual(rest, { Name: 'web', ...END });
-  });
-
-  scenario('a configuration error leaves its message in the one that is named by the environment', async (stage) => {
-    const log = logOf(stage);
-    const env = { SEXTON_TERMINATION_LOG: log };
-    const container = startContainer(stage.scratch, { flags: ['--dran', '5s'], env, command: ['true'] });
-    assert.equal((await container.exit()).status, 125);
-    const { Summary, Problems } = JSON.parse(readFileSync(log, 'utf8'));
-    assert.match(Summary, /^never started: .*--dran.*, exit code 125$/);
-    assert.equal(Problems.length, 1);
-  });
+  for (const isFlag of [true, false])
+    scenario(`a wrong flag is told in the log that ${isFlag ? 'a flag' : 'the environment'} names`, async (stage) => {
+      const log = logOf(stage);
+      const flags = ['--drain', '5x', '--name', 'web', '--grace-period', 'soon'];
+      const named = isFlag
+        ? { flags: [...flags, '--termination-log', log] }
+        : { flags, env: { SEXTON_TERMINATION_LOG: log } };
+      const container = startContainer(stage.scratch, { ...named, command: ['true'] });
+      assert.equal((await container.exit()).status, 125);
+      const { Summary, Problems, ...rest } = JSON.parse(readFileSync(log, 'utf8'));
+      assert.match(Summary, /^never started: --drain 5x: .* \(and 1 more\), exit code 125$/);
+      assert.deepEqual(
+        Problems.map((problem: string) => problem.split(':')[0]),
+        ['--drain 5x', '--grace-period soon'],
+      );
+      assert.deepEqual(rest, { Name: 'web', ...END });
+    });
 
   scenario('however many problems there are, what is left is whole JSON of at most 4096 bytes', async (stage) => {
     const log = logOf(stage);
@@ -69,7 +63,7 @@ describe('a refused start', { concurrency: 2 }, () => {
   });
 
   scenario(
-    'an init that was copied alone says there what is missing',
+    'an init that was copied alone says what is missing',
     async (stage) => {
       const log = logOf(stage);
       writeFileSync(log, '');

@@ -47,39 +47,36 @@ describe('restart rules', { concurrency: atOnce(4) }, () => {
     ['R05', true, 'sexton begin in an init container'],
     ['R06', false, 'nothing but the rule itself'],
   ] as const)
-    scenario(
-      `${id} after a restart of all, with ${how}, the sidecar serves a main that was over to its end`,
-      async (stage) => {
-        const { main, sidecar } = cast(stage);
-        const { scratch } = stage;
-        const { graveyard } = scratch;
-        const [counter, other] = [scratch.path('count'), scratch.path('other')];
-        const begin = { name: 'begin', bare: true, init: true, command: [SEXTON, 'begin', '--graveyard', graveyard] };
-        const pod = runPod(scratch, {
-          restartPolicy: 'Never',
-          graceMs: AMPLE_MS,
-          containers: [
-            ...(begins ? [begin] : []),
-            sidecar('proxy', {}, ['--mains', 'work']),
-            main('work', { runs: '1,2000', counter }),
-            main('watch', { runs: '2000,1', exits: '88,0', counter: other }, ['--restart-rules', '88=restart-all'], {
-              rules: { 88: 'restart-all' },
-            }),
-          ],
-        });
-        assert.equal(await pod.end(), 'Succeeded');
-        assert.deepEqual(
-          [pod.state('work').exits, pod.state('watch').exits],
-          [
-            [0, 0],
-            [88, 0],
-          ],
-        );
-        assert.equal(pod.state('proxy').exits.length, 2);
-        const proxy = readTombstone(graveyard, 'proxy');
-        assert.deepEqual([proxy?.Reason, proxy?.Generation !== undefined], ['stopped', begins]);
-        const log = readTimeline(scratch.log);
-        assert.ok(log.last('work', 'Exiting').index < log.last('proxy', 'Signal').index);
-      },
-    );
+    scenario(`${id} a sidecar serves a main again after a restart of all, with ${how}`, async (stage) => {
+      const { main, sidecar } = cast(stage);
+      const { scratch } = stage;
+      const { graveyard } = scratch;
+      const [counter, other] = [scratch.path('count'), scratch.path('other')];
+      const begin = { name: 'begin', bare: true, init: true, command: [SEXTON, 'begin', '--graveyard', graveyard] };
+      const pod = runPod(scratch, {
+        restartPolicy: 'Never',
+        graceMs: AMPLE_MS,
+        containers: [
+          ...(begins ? [begin] : []),
+          sidecar('proxy', {}, ['--mains', 'work']),
+          main('work', { runs: '1,2000', counter }),
+          main('watch', { runs: '2000,1', exits: '88,0', counter: other }, ['--restart-rules', '88=restart-all'], {
+            rules: { 88: 'restart-all' },
+          }),
+        ],
+      });
+      assert.equal(await pod.end(), 'Succeeded');
+      assert.deepEqual(
+        [pod.state('work').exits, pod.state('watch').exits],
+        [
+          [0, 0],
+          [88, 0],
+        ],
+      );
+      assert.equal(pod.state('proxy').exits.length, 2);
+      const proxy = readTombstone(graveyard, 'proxy');
+      assert.deepEqual([proxy?.Reason, proxy?.Generation !== undefined], ['stopped', begins]);
+      const log = readTimeline(scratch.log);
+      assert.ok(log.last('work', 'Exiting').index < log.last('proxy', 'Signal').index);
+    });
 });

@@ -4,9 +4,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { describe } from 'node:test';
-import { AWAKE } from '../helpers/container.ts';
 import { atOnce } from '../helpers/engine.ts';
-import { send } from '../helpers/process.ts';
 import { scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
 import { readTombstone, waitForTombstone } from '../helpers/tombstone.ts';
@@ -15,100 +13,53 @@ import { runPod } from './kubelet.ts';
 import { AMPLE_MS, after, cast } from './members.ts';
 
 describe('sidecars', { concurrency: atOnce(4) }, () => {
-  for (const restartPolicy of ['Never', 'OnFailure'] as const) {
-    scenario(
-      `N11 under ${restartPolicy} a sidecar that would run for ever lets the pod complete and is not started again`,
-      async (stage) => {
-        const { main, sidecar, served, serves } = cast(stage);
-        const containers = [sidecar('proxy', serves), main('work', { run: 200, ...served })];
-        const pod = runPod(stage.scratch, { restartPolicy, graceMs: AMPLE_MS, containers });
-        assert.equal(await pod.end(), 'Succeeded');
-        const log = readTimeline(stage.scratch.log);
-        log.exitsBeforeSignalTo('work', 'proxy');
-        log.notRestarted('proxy');
-        assert.deepEqual([pod.exitOf('proxy'), pod.state('proxy').restarts], [0, 0]);
-        const tombstone = readTombstone(stage.scratch.graveyard, 'proxy');
-        assert.deepEqual(
-          [tombstone?.Reason, tombstone?.ExitCode, tombstone?.StopReason],
-          ['stopped', 0, 'mains finished'],
-        );
-      },
-    );
-  }
-
   for (const restartPolicy of ['Never', 'OnFailure', 'Always'] as const) {
     for (const exit of [0, 1]) {
-      scenario(
-        `N12 under ${restartPolicy} a sidecar that exits ${exit} again and again is started again before and after the main`,
-        async (stage) => {
-          const { main, sidecar, served, open } = cast(stage);
-          const { scratch } = stage;
-          const isEndless = restartPolicy === 'Always';
-          const begin = scratch.path('begin');
-          const work = main('work', isEndless ? {} : { run: 1, ...served });
-          const waiting = ['sh', '-c', `until [ -e ${begin} ]; do sleep 0.05; done; exec "$@"`, 'sh', ...work.command];
-          const pod = runPod(scratch, {
-            restartPolicy,
-            graceMs: AMPLE_MS,
-            containers: [sidecar('proxy', { run: 50, exit }, ['--mains', 'work']), { ...work, command: waiting }],
-          });
-          // Twice is again and again: the second time shows that once was no exception.
-          await waitForEvent(scratch.log, 'proxy', 'Starting', 3);
-          readTimeline(scratch.log).neverStarted('work');
-          writeFileSync(begin, '');
-          await waitForEvent(scratch.log, 'work', 'Started');
-          const before = readTimeline(scratch.log).of('proxy', 'Starting').length;
-          await waitForEvent(scratch.log, 'proxy', 'Starting', before + 1);
-          open();
-          if (isEndless) await pod.delete();
-          // A sidecar that is between two lives when an endless pod is deleted leaves the code of its last one.
-          else assert.equal(await pod.end(), 'Succeeded');
-          readTimeline(scratch.log).notRestarted('work');
-          assert.equal(pod.exitOf('work'), 0);
-          assert.deepEqual([pod.state('work').killed, pod.state('proxy').killed], [false, false]);
-        },
-      );
+      scenario(`N12 under ${restartPolicy} a sidecar that exits ${exit} is restarted each time`, async (stage) => {
+        const { main, sidecar, served, open } = cast(stage);
+        const { scratch } = stage;
+        const isEndless = restartPolicy === 'Always';
+        const begin = scratch.path('begin');
+        const work = main('work', isEndless ? {} : { run: 1, ...served });
+        const waiting = ['sh', '-c', `until [ -e ${begin} ]; do sleep 0.05; done; exec "$@"`, 'sh', ...work.command];
+        const pod = runPod(scratch, {
+          restartPolicy,
+          graceMs: AMPLE_MS,
+          containers: [sidecar('proxy', { run: 50, exit }, ['--mains', 'work']), { ...work, command: waiting }],
+        });
+        // Twice is again and again: the second time shows that once was no exception.
+        await waitForEvent(scratch.log, 'proxy', 'Starting', 3);
+        readTimeline(scratch.log).neverStarted('work');
+        writeFileSync(begin, '');
+        await waitForEvent(scratch.log, 'work', 'Started');
+        const before = readTimeline(scratch.log).of('proxy', 'Starting').length;
+        await waitForEvent(scratch.log, 'proxy', 'Starting', before + 1);
+        open();
+        if (isEndless) await pod.delete();
+        // A sidecar that is between two lives when an endless pod is deleted leaves the code of its last one.
+        else assert.equal(await pod.end(), 'Succeeded');
+        readTimeline(scratch.log).notRestarted('work');
+        assert.equal(pod.exitOf('work'), 0);
+        assert.deepEqual([pod.state('work').killed, pod.state('proxy').killed], [false, false]);
+      });
     }
   }
 
-  scenario('N23 a sidecar that exits non-zero when it is stopped does not fail the pod', async (stage) => {
-    const { main, sidecar, served, serves } = cast(stage);
-    const containers = [sidecar('proxy', { termexit: 1, ...serves }), main('work', { run: 200, ...served })];
-    const pod = runPod(stage.scratch, { restartPolicy: 'OnFailure', graceMs: AMPLE_MS, containers });
-    assert.equal(await pod.end(), 'Succeeded');
-    assert.deepEqual(pod.state('proxy').exits, [0]);
-    assert.equal(readTombstone(stage.scratch.graveyard, 'proxy')?.ExitCode, 1, 'the tombstone keeps the truth');
-  });
-
-  scenario(
-    'N25 when the main exceeds the grace period it exits 137 and a sidecar still ends by itself in the tail',
-    async (stage) => {
-      const { main, sidecar, running } = cast(stage);
-      const { scratch } = stage;
-      const containers = [sidecar('proxy', { term: 300 }), main('work', { ignore: 'TERM' })];
-      const pod = runPod(scratch, { restartPolicy: 'Always', graceMs: 6_000, containers });
-      await running('proxy', 'work');
-      // The platform's own KILL would come too late: what ends the main is ours.
-      assert.equal(await pod.delete(AMPLE_MS), 'Failed');
-      assert.deepEqual([pod.exitOf('work'), pod.exitOf('proxy')], [137, 0]);
-      const log = readTimeline(scratch.log);
-      assert.deepEqual([log.signals('work'), log.signals('proxy')], [[15], [15]]);
-      assert.equal(log.of('proxy', 'Exiting').length, 1);
-      const tombstone = readTombstone(scratch.graveyard, 'work');
-      assert.deepEqual([tombstone?.Reason, tombstone?.ExitCode, tombstone?.Signal], ['killed', 137, 'SIGKILL']);
-      assert.equal(pod.state('work').killed, false);
-    },
-  );
-
-  scenario('N26 of three sidecars the one that exceeds the grace period exits 137, the others 0', async (stage) => {
+  scenario('N25 a main that exceeds the grace period exits 137, and its sidecar still ends itself', async (stage) => {
     const { main, sidecar, running } = cast(stage);
     const { scratch } = stage;
-    const containers = [sidecar('s1'), sidecar('s2', { ignore: 'TERM' }), sidecar('s3'), main('work')];
+    const containers = [sidecar('proxy', { term: 300 }), main('work', { ignore: 'TERM' })];
     const pod = runPod(scratch, { restartPolicy: 'Always', graceMs: 6_000, containers });
-    await running('s1', 's2', 's3', 'work');
-    await pod.delete(AMPLE_MS);
-    assert.deepEqual(['s1', 's2', 's3', 'work'].map(pod.exitOf), [0, 137, 0, 0]);
-    assert.equal(readTombstone(scratch.graveyard, 's2')?.Reason, 'killed');
+    await running('proxy', 'work');
+    // The platform's own KILL would come too late: what ends the main is ours.
+    assert.equal(await pod.delete(AMPLE_MS), 'Failed');
+    assert.deepEqual([pod.exitOf('work'), pod.exitOf('proxy')], [137, 0]);
+    const log = readTimeline(scratch.log);
+    assert.deepEqual([log.signals('work'), log.signals('proxy')], [[15], [15]]);
+    assert.equal(log.of('proxy', 'Exiting').length, 1);
+    const tombstone = readTombstone(scratch.graveyard, 'work');
+    assert.deepEqual([tombstone?.Reason, tombstone?.ExitCode, tombstone?.Signal], ['killed', 137, 'SIGKILL']);
+    assert.equal(pod.state('work').killed, false);
   });
 
   scenario('N31 a sidecar that dies while its main drains is restarted and serves the last requests', async (stage) => {
@@ -144,90 +95,52 @@ describe('sidecars', { concurrency: atOnce(4) }, () => {
     assert.equal(readTombstone(scratch.graveyard, 'proxy')?.Restarts, 1);
   });
 
-  scenario(
-    'A1 N32 a deadline that another member writes ends waiting, and leaves a command all of its own time',
-    async (stage) => {
-      const { main, sidecar, running } = cast(stage);
-      const { scratch } = stage;
-      const grace = (ms: number) => ['--grace-period', `${ms}ms`];
-      const pod = runPod(scratch, {
-        restartPolicy: 'Never',
-        graceMs: 400_000,
-        declareGrace: false,
-        containers: [
-          main('shorter', { ignore: 'TERM' }, grace(2_000)),
-          main('longer', { term: 6_000 }, grace(200_000)),
-          main('open', { term: 6_000 }),
-          sidecar('proxy', {}, ['--mains', 'shorter,longer,open', ...grace(200_000)]),
-        ],
-      });
-      const names = ['proxy', 'longer', 'open', 'shorter'];
-      await running(...names);
-      await Promise.all(names.map((name) => pod.current(name).signal('SIGTERM')));
-      assert.equal(await pod.end(), 'Failed');
-      assert.deepEqual(
-        names.map((name) => pod.exitOf(name)),
-        [0, 0, 0, 137],
-      );
-      const log = readTimeline(scratch.log);
-      for (const name of ['longer', 'open'])
-        assert.ok(log.at('proxy', 'Signal').index < log.last(name, 'Exiting').index, 'it held no longer');
-    },
-  );
-
-  scenario(
-    'A2 one that is stopped alone holds for nobody where a main says that it was not asked, and comes back',
-    async (stage) => {
-      const { main, sidecar, running } = cast(stage);
-      const { scratch } = stage;
-      const containers = [sidecar('proxy', {}, ['--mains', 'work']), main('work', {}, ['--platform-pre-stop', 'none'])];
-      const pod = runPod(scratch, { restartPolicy: 'Always', graceMs: AMPLE_MS, containers });
-      await running('proxy', 'work');
-      const first = readTombstone(scratch.graveyard, 'proxy')?.Incarnation;
-      await pod.replace('proxy', AMPLE_MS);
-      await waitFor('it serves again', () => readTimeline(scratch.log).of('proxy', 'Started').length === 2);
-      assert.deepEqual([pod.state('proxy').killed, readTimeline(scratch.log).signals('work')], [false, []]);
-      await waitForTombstone(
-        scratch.graveyard,
-        'proxy',
-        'is back',
-        (it) => it.Incarnation !== first && it.Started !== undefined,
-      );
-      await pod.delete(AMPLE_MS);
-      const log = readTimeline(scratch.log);
-      assert.ok(log.last('work', 'Exiting').index < log.last('proxy', 'Signal').index, 'in the pod’s stop it holds');
-    },
-  );
-
-  scenario('N33 a supervisor that dies in the middle of a stop keeps the deadline', async (stage) => {
+  scenario('A1 K18 N32 another member’s deadline ends a hold but shortens no command’s own time', async (stage) => {
     const { main, sidecar, running } = cast(stage);
     const { scratch } = stage;
-    const containers = [sidecar('proxy', {}, AWAKE), main('work', { ignore: 'TERM' }, AWAKE)];
-    const pod = runPod(scratch, { restartPolicy: 'Always', graceMs: 10_000, containers });
-    await running('proxy', 'work');
-    const deletion = pod.delete(AMPLE_MS);
-    const held = await waitForTombstone(scratch.graveyard, 'proxy', 'holds', (it) => it.Phase === 'holding');
-    const written = await waitForTombstone(
-      scratch.graveyard,
-      'work',
-      'has a deadline',
-      (it) => it.Deadline !== undefined,
+    const grace = (ms: number) => ['--grace-period', `${ms}ms`];
+    const pod = runPod(scratch, {
+      restartPolicy: 'Never',
+      graceMs: 400_000,
+      declareGrace: false,
+      containers: [
+        main('shorter', { ignore: 'TERM' }, grace(2_000)),
+        main('longer', { term: 6_000 }, grace(200_000)),
+        main('open', { term: 6_000 }),
+        sidecar('proxy', {}, ['--mains', 'shorter,longer,open', ...grace(200_000)]),
+      ],
+    });
+    const names = ['proxy', 'longer', 'open', 'shorter'];
+    await running(...names);
+    await Promise.all(names.map((name) => pod.current(name).signal('SIGTERM')));
+    assert.equal(await pod.end(), 'Failed');
+    assert.deepEqual(
+      names.map((name) => pod.exitOf(name)),
+      [0, 0, 0, 137],
     );
-    for (const name of ['work', 'proxy']) {
-      const supervisor = await pod.current(name).supervisor();
-      send(supervisor, 'SIGKILL');
-      await pod.current(name).supervisor(supervisor);
-    }
-    await deletion;
-    const dead = readTombstone(scratch.graveyard, 'work');
-    assert.equal(dead?.Deadline, written.Deadline);
-    assert.equal(dead?.StopRequested, written.StopRequested);
-    assert.equal(readTombstone(scratch.graveyard, 'proxy')?.StopRequested, held.StopRequested);
-    assert.equal(dead?.Reason, 'killed');
-    assert.deepEqual([pod.exitOf('work'), pod.exitOf('proxy')], [137, 0]);
-    assert.deepEqual([pod.state('work').killed, pod.state('proxy').killed], [false, false]);
     const log = readTimeline(scratch.log);
-    assert.deepEqual([log.signals('work'), log.signals('proxy')], [[15], [15]], 'no signal came twice');
-    for (const name of ['work', 'proxy']) log.notRestarted(name);
+    for (const name of ['longer', 'open'])
+      assert.ok(log.at('proxy', 'Signal').index < log.last(name, 'Exiting').index, 'it held no longer');
+  });
+
+  scenario('A2 a sidecar stopped alone does not hold if its main says that it was not asked', async (stage) => {
+    const { main, sidecar, running } = cast(stage);
+    const { scratch } = stage;
+    const containers = [sidecar('proxy', {}, ['--mains', 'work']), main('work', {}, ['--platform-pre-stop', 'none'])];
+    const pod = runPod(scratch, { restartPolicy: 'Always', graceMs: AMPLE_MS, containers });
+    await running('proxy', 'work');
+    const first = readTombstone(scratch.graveyard, 'proxy')?.Incarnation;
+    await pod.replace('proxy', AMPLE_MS);
+    await waitFor('it serves again', () => readTimeline(scratch.log).of('proxy', 'Started').length === 2);
+    assert.deepEqual([pod.state('proxy').killed, readTimeline(scratch.log).signals('work')], [false, []]);
+    await waitForTombstone(
+      scratch.graveyard,
+      'proxy',
+      'is back',
+      (it) => it.Incarnation !== first && it.Started !== undefined,
+    );
+    await pod.delete(AMPLE_MS);
+    const log = readTimeline(scratch.log);
+    assert.ok(log.last('work', 'Exiting').index < log.last('proxy', 'Signal').index, 'in the pod’s stop it holds');
   });
 });

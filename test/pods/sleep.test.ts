@@ -10,11 +10,11 @@ import type { MemberOptions } from '../helpers/member.ts';
 import { run } from '../helpers/outcome.ts';
 import { SEXTON } from '../helpers/paths.ts';
 import { childrenOf } from '../helpers/process.ts';
-import { scenario } from '../helpers/scenario.ts';
+import { type Stage, scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
 import { readTombstone, waitForTombstone } from '../helpers/tombstone.ts';
 import { waitFor } from '../helpers/wait.ts';
-import { type PodContainer, type RunningPod, runPod } from './kubelet.ts';
+import { type Pod, type PodContainer, type RunningPod, runPod } from './kubelet.ts';
 import { AMPLE_MS, cast } from './members.ts';
 
 const SLEEPS = ['--sleep-after', '300ms', '--log-level', 'debug'];
@@ -49,21 +49,35 @@ function neverWoken(pod: RunningPod, name: string): void {
   if (!IS_KILLED) assert.equal(count(pod, name, /awake again/g), 0, `a supervisor was started for ${name}`);
 }
 
+/** A pod of `proxy` and `work`, once both are asleep. */
+async function sleepingPod(
+  stage: Stage,
+  {
+    policy = 'Never',
+    options = {},
+    flags = [],
+  }: { policy?: Pod['restartPolicy']; options?: MemberOptions; flags?: string[] } = {},
+): Promise<RunningPod> {
+  const { main, sidecar, running } = cast(stage);
+  const containers = [sidecar('proxy', {}, SLEEPS), main('work', options, [...flags, ...SLEEPS])];
+  const pod = runPod(stage.scratch, { restartPolicy: policy, graceMs: AMPLE_MS, containers });
+  await running('proxy', 'work');
+  await asleep(pod, 'proxy');
+  await asleep(pod, 'work');
+  return pod;
+}
+
 describe('pods that sleep', { concurrency: atOnce(3) }, () => {
   scenario('P15 a sidecar that sleeps ends with its main, which slept too', async (stage) => {
-    const { main, sidecar, served, open, running } = cast(stage);
-    const containers = [sidecar('proxy', {}, SLEEPS), main('work', { run: 1, ...served }, SLEEPS)];
-    const pod = runPod(stage.scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
-    await running('proxy', 'work');
-    await asleep(pod, 'proxy');
-    await asleep(pod, 'work');
+    const { served, open } = cast(stage);
+    const pod = await sleepingPod(stage, { options: { run: 1, ...served } });
     open();
     assert.equal(await pod.end(), 'Succeeded');
     readTimeline(stage.scratch.log).exitsBeforeSignalTo('work', 'proxy');
     for (const name of ['proxy', 'work']) neverWoken(pod, name);
   });
 
-  scenario('P15 a main ends in its sleep: nobody is started for it, and all is told as by one awake', async (stage) => {
+  scenario('P15 a sleeping main ends without a supervisor and leaves the same record', async (stage) => {
     const { main, served, open, running } = cast(stage);
     const { scratch } = stage;
     const told = (name: string): readonly string[] => ['--termination-log', scratch.path(`evidence-${name}`)];
@@ -146,12 +160,7 @@ describe('pods that sleep', { concurrency: atOnce(3) }, () => {
   });
 
   scenario('P15 a sidecar that sleeps learns of a main whose whole container was killed', async (stage) => {
-    const { main, sidecar, running } = cast(stage);
-    const containers = [sidecar('proxy', {}, SLEEPS), main('work', {}, SLEEPS)];
-    const pod = runPod(stage.scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
-    await running('proxy', 'work');
-    await asleep(pod, 'proxy');
-    await asleep(pod, 'work');
+    const pod = await sleepingPod(stage);
     await pod.current('work').kill();
     assert.equal(await pod.end(), 'Failed');
     assert.equal(pod.exitOf('proxy'), 0);
@@ -161,16 +170,7 @@ describe('pods that sleep', { concurrency: atOnce(3) }, () => {
   });
 
   scenario('P15 a main that sleeps drains, and its sidecar holds until it has ended', async (stage) => {
-    const { main, sidecar, running } = cast(stage);
-    const work = main('work', {}, ['--drain', '6s', ...SLEEPS]);
-    const pod = runPod(stage.scratch, {
-      restartPolicy: 'Always',
-      graceMs: AMPLE_MS,
-      containers: [sidecar('proxy', {}, SLEEPS), work],
-    });
-    await running('proxy', 'work');
-    await asleep(pod, 'proxy');
-    await asleep(pod, 'work');
+    const pod = await sleepingPod(stage, { policy: 'Always', flags: ['--drain', '6s'] });
     await pod.delete();
     readTimeline(stage.scratch.log).exitsBeforeSignalTo('work', 'proxy');
     saysHow(pod, 'work', /draining/);
@@ -178,13 +178,8 @@ describe('pods that sleep', { concurrency: atOnce(3) }, () => {
   });
 
   scenario('P15 a pod that sleeps is restarted in place, and sleeps again', async (stage) => {
-    const { main, sidecar, running } = cast(stage);
     const { graveyard } = stage.scratch;
-    const containers = [sidecar('proxy', {}, SLEEPS), main('work', {}, [...SLEEPS, '--start-after', 'proxy=started'])];
-    const pod = runPod(stage.scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
-    await running('proxy', 'work');
-    await asleep(pod, 'proxy');
-    await asleep(pod, 'work');
+    const pod = await sleepingPod(stage, { flags: ['--start-after', 'proxy=started'] });
     const { stderr, code } = await run([SEXTON, 'restart', '--graveyard', graveyard]);
     assert.deepEqual([stderr, code], ['', 0]);
     for (const name of ['proxy', 'work']) assert.equal(readTombstone(graveyard, name)?.PodRestarts, 1);
@@ -199,17 +194,8 @@ describe('pods that sleep', { concurrency: atOnce(3) }, () => {
     );
   });
 
-  scenario('P15 a request of sexton stop wakes, and one who wakes for nothing wakes nobody else', async (stage) => {
-    const { main, sidecar, running } = cast(stage);
-    const work = main('work', {}, SLEEPS);
-    const pod = runPod(stage.scratch, {
-      restartPolicy: 'Never',
-      graceMs: AMPLE_MS,
-      containers: [sidecar('proxy', {}, SLEEPS), work],
-    });
-    await running('proxy', 'work');
-    await asleep(pod, 'proxy');
-    await asleep(pod, 'work');
+  scenario('P15 sexton stop wakes a member, and a needless wake wakes no other member', async (stage) => {
+    const pod = await sleepingPod(stage);
     const wakes = count(pod, 'proxy', /awake again/g);
     writeFileSync(`${stage.scratch.graveyard}/.work.nothing`, '');
     await asleep(pod, 'work', count(pod, 'work', /asleep until/g) + 1);
@@ -223,7 +209,7 @@ describe('pods that sleep', { concurrency: atOnce(3) }, () => {
     readTimeline(stage.scratch.log).exitsBeforeSignalTo('work', 'proxy');
   });
 
-  scenario('P15 sexton status shows who sleeps, and wakes nobody', async (stage) => {
+  scenario('P15 sexton status shows sleeping members without waking them', async (stage) => {
     const { main, sidecar, running } = cast(stage);
     const { graveyard } = stage.scratch;
     const containers = [sidecar('proxy', {}, SLEEPS), main('work', {}, AWAKE)];
@@ -259,7 +245,7 @@ describe('pods that sleep', { concurrency: atOnce(3) }, () => {
     wokenOnly(pod, 'second');
   });
 
-  scenario('P15 one with a readiness probe stays awake, and so does one that was told to', async (stage) => {
+  scenario('P15 members with a readiness probe or --sleep-after never stay awake', async (stage) => {
     const { main, sidecar, probe, running } = cast(stage);
     const { scratch } = stage;
     const file = scratch.path('ready');

@@ -7,14 +7,18 @@ import { existsSync } from 'node:fs';
 import type { TestContext } from 'node:test';
 import { type Container, startContainer } from '../helpers/container.ts';
 import { send } from '../helpers/process.ts';
-import { scenario } from '../helpers/scenario.ts';
+import { type Stage, scenario } from '../helpers/scenario.ts';
 import type { Scratch } from '../helpers/scratch.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { answer, SidecarLike } from '../runtime/probes/sidecar-like.ts';
 
 const READY = 'GET /healthz/ready';
 const QUIT = 'POST /quitquitquit';
-const options = { notInPodman: 'the sidecar is this process, which a container does not see on its loopback address' };
+const NOT_IN_PODMAN = 'the sidecar is this process, which a container does not see on its loopback address';
+
+function besideIstio(title: string, body: (stage: Stage) => Promise<void>): void {
+  scenario(title, body, { notInPodman: NOT_IN_PODMAN });
+}
 
 class Istio {
   readonly sidecar: SidecarLike;
@@ -42,7 +46,7 @@ class Istio {
     return ['--quit', `istio:${this.sidecar.port}`, '--restart-policy', 'Never'];
   }
 
-  /** So many questions were answered by now. */
+  /** Resolves when the sidecar was asked at least this often whether it is ready. */
   asked(times: number): Promise<unknown> {
     return waitFor(`${times} questions`, () => this.sidecar.asked.filter((line) => line === READY).length >= times);
   }
@@ -54,23 +58,19 @@ function start(scratch: Scratch, flags: readonly string[], then: string): Contai
 }
 const isStarted = (scratch: Scratch): boolean => existsSync(scratch.path('started'));
 
-scenario(
-  'the command of a main waits for a sidecar without sexton, and asks it to leave when it has ended',
-  async ({ t, scratch }) => {
-    const istio = await Istio.start(t);
-    const main = start(scratch, [...istio.gate, ...istio.quit], 'exit 3');
-    await istio.asked(3);
-    assert.equal(isStarted(scratch), false);
-    istio.isReady = true;
-    assert.equal((await main.exit()).status, 3);
-    assert.equal(isStarted(scratch), true);
-    assert.equal(istio.sidecar.asked.filter((line) => line === QUIT).length, 1);
-  },
-  options,
-);
+besideIstio('a main waits for a sidecar without sexton and asks it to leave at the end', async ({ t, scratch }) => {
+  const istio = await Istio.start(t);
+  const main = start(scratch, [...istio.gate, ...istio.quit], 'exit 3');
+  await istio.asked(3);
+  assert.equal(isStarted(scratch), false);
+  istio.isReady = true;
+  assert.equal((await main.exit()).status, 3);
+  assert.equal(isStarted(scratch), true);
+  assert.equal(istio.sidecar.asked.filter((line) => line === QUIT).length, 1);
+});
 
-scenario(
-  'K03, N21 a stop request while a sidecar is waited for starts nothing, and asks nobody to leave',
+besideIstio(
+  'K03 N21 a stop request while a main waits for the sidecar starts and asks nothing',
   async ({ t, scratch }) => {
     const istio = await Istio.start(t);
     const main = start(scratch, [...istio.gate, ...istio.quit], 'exit 0');
@@ -80,30 +80,25 @@ scenario(
     assert.equal(isStarted(scratch), false);
     assert.ok(!istio.sidecar.asked.includes(QUIT));
   },
-  options,
 );
 
-scenario(
-  'a supervisor that is killed while a sidecar is waited for is followed by one that waits on',
-  async ({ t, scratch }) => {
-    const istio = await Istio.start(t);
-    const main = start(scratch, [...istio.gate, '--start-timeout', '1h'], 'exit 0');
-    await istio.asked(2);
-    const first = await main.supervisor();
-    send(first, 'SIGKILL');
-    await main.supervisor(first);
-    const times = istio.sidecar.asked.length;
-    await istio.asked(times + 2);
-    assert.equal(isStarted(scratch), false);
-    istio.isReady = true;
-    assert.equal((await main.exit()).status, 0);
-    assert.equal(isStarted(scratch), true);
-  },
-  options,
-);
+besideIstio('a restarted supervisor goes on waiting for the sidecar', async ({ t, scratch }) => {
+  const istio = await Istio.start(t);
+  const main = start(scratch, [...istio.gate, '--start-timeout', '1h'], 'exit 0');
+  await istio.asked(2);
+  const first = await main.supervisor();
+  send(first, 'SIGKILL');
+  await main.supervisor(first);
+  const times = istio.sidecar.asked.length;
+  await istio.asked(times + 2);
+  assert.equal(isStarted(scratch), false);
+  istio.isReady = true;
+  assert.equal((await main.exit()).status, 0);
+  assert.equal(isStarted(scratch), true);
+});
 
-scenario(
-  'K16 a sidecar that is never ready ends the start with 125, and is asked to leave',
+besideIstio(
+  'K16 a sidecar that is never ready ends the start with 125 and is asked to leave',
   async ({ t, scratch }) => {
     const istio = await Istio.start(t);
     const main = start(scratch, [...istio.gate, '--start-timeout', '300ms', ...istio.quit], 'exit 0');
@@ -112,11 +107,10 @@ scenario(
     assert.ok(istio.sidecar.asked.includes(QUIT));
     assert.match(main.stderr(), /cannot start: timed out waiting for istio:\d+=ready \(http:/);
   },
-  options,
 );
 
-scenario(
-  'a main that is stopped asks too, once it has ended; one that will be born again does not',
+besideIstio(
+  'a stopped main asks the sidecar to leave, and one that will be restarted does not',
   async ({ t, scratch }) => {
     const istio = await Istio.start(t);
     const failing = start(scratch, [...istio.quit.slice(0, 2), '--restart-policy', 'OnFailure'], 'exit 3');
@@ -128,5 +122,4 @@ scenario(
     assert.equal((await main.exit()).status, 5);
     assert.deepEqual(istio.sidecar.asked, [QUIT]);
   },
-  options,
 );

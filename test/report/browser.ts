@@ -10,7 +10,7 @@ import type { Readable, Writable } from 'node:stream';
 
 const CHROMIUM = '/usr/bin/chromium';
 
-/** Why no page can be rendered here; false where one can. */
+/** Says why no page can be rendered here; false where one can. */
 export const withoutBrowser: string | false = existsSync(CHROMIUM) ? false : `${CHROMIUM} is not installed`;
 
 export interface View {
@@ -33,10 +33,14 @@ const PATIENCE_MS = 60_000;
 
 export async function openBrowser(): Promise<Browser> {
   const profile = mkdtempSync(join(tmpdir(), 'sexton-browser-'));
-  const child = spawn(CHROMIUM, [...FLAGS, `--user-data-dir=${profile}`, '--remote-debugging-pipe', 'about:blank'], {
-    stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
-    detached: true,
-  });
+  const child = spawn(
+    CHROMIUM,
+    [...FLAGS.split(/\s+/), `--user-data-dir=${profile}`, '--remote-debugging-pipe', 'about:blank'],
+    {
+      stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
+      detached: true,
+    },
+  );
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const protocol = new Protocol(child.stdio[3] as Writable, child.stdio[4] as Readable);
   void ended.then(() => protocol.fail('the browser has ended'));
@@ -78,19 +82,8 @@ export async function openBrowser(): Promise<Browser> {
   };
 }
 
-const FLAGS = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  '--disable-dev-shm-usage',
-  '--hide-scrollbars',
-  '--font-render-hinting=none',
-];
+const FLAGS = `--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
+  --disable-component-update --disable-sync --disable-dev-shm-usage --hide-scrollbars --font-render-hinting=none`;
 
 type Result = Readonly<Record<string, unknown>>;
 

@@ -44,11 +44,7 @@ describe('sexton report', () => {
     const { status, stdout } = sexton(['report', '-o', 'json', graveyard(), file, '-'], `${LINE}\n`);
     assert.equal(status, 0);
     const pods = JSON.parse(stdout).pods.map(({ pod, members }: { pod: string; members: [] }) => [pod, members.length]);
-    assert.deepEqual(pods.sort(), [
-      ['b', 1],
-      ['shop/web-0', 1],
-      ['web-0', 2],
-    ]);
+    assert.equal(pods.sort().join(' '), 'b,1 shop/web-0,1 web-0,2');
   });
 
   it('prints JSON that its own schema allows', () => {
@@ -70,8 +66,6 @@ describe('sexton report', () => {
     html: /^<!doctype html>/,
     svg: /^<svg xmlns=/,
     json: /^\{\n {2}"version": 1/,
-    mermaid: /^gantt\n/,
-    markdown: /^\*\*web-0\*\*: forced/,
     perfetto: /^\{"displayTimeUnit":"ms","traceEvents":\[/,
   }))
     it(`draws ${format}, also into a pipe`, () => {
@@ -105,7 +99,7 @@ describe('sexton report', () => {
       [['--watch', '-'], /--watch/],
       [['--against', '-', '-'], /--against -: name the file of the manifest/],
       [['--against', '/nowhere.yaml', '-'], /--against '?\/nowhere\.yaml'?: .*no such file or directory/],
-      [['--against', 'a.yaml', '-o', 'mermaid', '-'], /--against: mermaid cannot show it; take text, html, svg/],
+      [['--against', 'a.yaml', '-o', 'perfetto', '-'], /--against: perfetto cannot show it; take text, html, svg/],
       [['-o', 'svg', '-', graveyard()], /--output svg: draws one pod, and there are 2/],
     ];
     for (const [args, message] of calls) {
@@ -120,7 +114,7 @@ describe('sexton report', () => {
 });
 
 describe('sexton report of a graveyard', () => {
-  it('says of a member whose init was killed that it is lost, as sexton status does', async () => {
+  it('reports a member whose init was killed as lost, as sexton status does', async () => {
     const dir = temporaryDirectory();
     const flags = ['--name', 'main', '--graveyard', dir, '--restart-policy', 'Never'];
     const child = spawn(SEXTON, ['run', ...flags, '--', 'sleep', '600'], { stdio: 'ignore' });
@@ -138,7 +132,7 @@ describe('sexton report of a graveyard', () => {
 });
 
 describe('sexton report --against', () => {
-  it('sets what a manifest lets expect beside how a real member stopped', async (t) => {
+  it('shows the prediction of a manifest beside the stop of a real member', async (t) => {
     const dir = temporaryDirectory();
     const flags = ['--name', 'main', '--graveyard', dir, '--restart-policy', 'Never', '--stop', 'TERM:20s,KILL'];
     const script = "trap 'exit 0' TERM; while :; do sleep 0.05; done";
@@ -167,7 +161,7 @@ describe('sexton report --against', () => {
     assert.match(report.pods[0].prediction.differences.join(), /^main: ended after .*s, predicted was 15 s to 30 s$/);
     const isRight = reportSchema();
     assert.ok(isRight(report), JSON.stringify(isRight.errors));
-    for (const format of ['svg', 'html', 'markdown'])
+    for (const format of ['svg', 'html'])
       assert.match(
         sexton(['report', '-o', format, '--against', manifest('15s'), dir]).stdout,
         /not as predicted from Pod\/a/,
@@ -176,7 +170,7 @@ describe('sexton report --against', () => {
 });
 
 describe('sexton report --watch', () => {
-  it('shows what each member does, who waits for whom and what comes at the deadline, until all have ended', async (t) => {
+  it('shows what each member does and waits for, and the deadline, until all have ended', async (t) => {
     const dir = temporaryDirectory();
     const run = (name: string, flags: readonly string[], script: string) => {
       const common = ['--graveyard', dir, '--session', 'watched', '--restart-policy', 'Never', '--grace-period', '60s'];

@@ -6,7 +6,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { check } from '../../src/check/check.ts';
 import { predictionFor } from '../../src/check/prediction.ts';
-import { deployment } from '../../src/check/rules/examples.ts';
 import type { Evidence } from '../../src/core/format/evidence.ts';
 import { stopOfEvidence } from '../../src/report/evidence.ts';
 import { htmlPage } from '../../src/report/html.ts';
@@ -14,21 +13,26 @@ import { readText } from '../../src/report/input.ts';
 import { type PodStop, podsOf } from '../../src/report/stop.ts';
 import { podSvg } from '../../src/report/svg.ts';
 import { CHECK_DOCUMENTS } from '../check/pictures.ts';
+import { deployment } from '../check/workloads.ts';
 import { ROOT } from '../helpers/paths.ts';
 import { at, BEGAN_MS, EVIDENCE } from './pods.ts';
-
-type Phases = readonly (readonly [phase: string, ms: number, signal?: string])[];
 
 interface Told {
   readonly born?: number;
   readonly asked?: number | undefined;
-  readonly phases: Phases;
+  /** `drain 9000, SIGQUIT 4000, rest 1100 SIGTERM`: a phase, or the signal of a rung, and its milliseconds. */
+  readonly phases: string;
   readonly more?: Partial<Evidence>;
 }
 
 /** A member's evidence in a few numbers: milliseconds since the pod's stop began. */
 function evidence(Name: string, { born = -60_000, asked = 0, phases, more = {} }: Told): object {
-  const length = phases.reduce((sum, [, ms]) => sum + ms, 0);
+  const Phases = phases.split(', ').map((phase) => {
+    const [what = '', ms, signal] = phase.split(' ');
+    const isRung = what.startsWith('SIG');
+    return { Phase: isRung ? 'ladder' : what, Ms: Number(ms), Signal: isRung ? what : signal };
+  });
+  const length = Phases.reduce((sum, { Ms }) => sum + Ms, 0);
   return {
     Summary: 'x',
     Version: 1,
@@ -39,7 +43,7 @@ function evidence(Name: string, { born = -60_000, asked = 0, phases, more = {} }
     StopReason: 'signal TERM',
     GraceMs: 30_000,
     GraceLeftMs: 30_000 - asked - length,
-    Phases: phases.map(([Phase, Ms, Signal]) => ({ Phase, Ms, ...(Signal !== undefined && { Signal }) })),
+    Phases,
     Restarts: 0,
     OomKills: 0,
     Born: at(born),
@@ -51,15 +55,7 @@ function evidence(Name: string, { born = -60_000, asked = 0, phases, more = {} }
 
 const BUSY: readonly object[] = [
   evidence('web', {
-    phases: [
-      ['drain', 9_000],
-      ['pre-stop', 1_500],
-      ['linger', 700],
-      ['ladder', 4_000, 'SIGQUIT'],
-      ['ladder', 5_000, 'SIGTERM'],
-      ['ladder', 900, 'SIGKILL'],
-      ['rest', 1_100, 'SIGTERM'],
-    ],
+    phases: 'drain 9000, pre-stop 1500, linger 700, SIGQUIT 4000, SIGTERM 5000, SIGKILL 900, rest 1100 SIGTERM',
     more: {
       ForcedBy: 'sexton',
       Signal: 'SIGKILL',
@@ -69,30 +65,21 @@ const BUSY: readonly object[] = [
   }),
   evidence('web-admin-with-a-name-as-long-as-a-name-may-ever-be-in-kubernetes', {
     asked: 3,
-    phases: [['ladder', 40, 'SIGINT']],
+    phases: 'SIGINT 40',
   }),
   evidence('proxy', {
     asked: 5,
-    phases: [
-      ['hold', 22_200],
-      ['ladder', 3, 'SIGTERM'],
-    ],
+    phases: 'hold 22200, SIGTERM 3',
   }),
   evidence('log-shipper', {
     asked: 8,
     born: 4_000 - 8_000,
-    phases: [
-      ['hold', 22_300],
-      ['ladder', 8_192, 'SIGTERM'],
-    ],
+    phases: 'hold 22300, SIGTERM 8192',
     more: { ForcedBy: 'an unknown sender', ExitCode: 143, GraceLeftMs: -500 },
   }),
   evidence('metrics', {
     asked: 20,
-    phases: [
-      ['start', 12],
-      ['ladder', 600, 'SIGTERM'],
-    ],
+    phases: 'start 12, SIGTERM 600',
     more: { ExitCode: 3 },
   }),
 ];
@@ -121,11 +108,7 @@ function fleet(): readonly PodStop[] {
     const drain = 1_000 + ((index * 7_919) % 9_000);
     const forced = index % 20 === 7;
     const main = evidence('web', {
-      phases: [
-        ['drain', drain],
-        ['ladder', forced ? 20_000 : 400 + index * 10, 'SIGTERM'],
-        ...FORCED.slice(forced ? 0 : 1),
-      ],
+      phases: `drain ${drain}, ${forced ? 'SIGTERM 20000, SIGKILL 20' : `SIGTERM ${400 + index * 10}`}`,
       more: {
         ...(forced && { ForcedBy: 'sexton', Signal: 'SIGKILL', ExitCode: 137 }),
         Connections: { New: index * 5, Ignored: 0, LastNewMs: drain / 2, Ended: 'quiet' },
@@ -133,23 +116,18 @@ function fleet(): readonly PodStop[] {
     });
     const proxy = evidence('proxy', {
       asked: 4,
-      phases: [
-        ['hold', drain + 1_000],
-        ['ladder', 5, 'SIGTERM'],
-      ],
+      phases: `hold ${drain + 1_000}, SIGTERM 5`,
     });
     return podOfEvidence([main, proxy], `${workload}-6d4cf56db6-${index.toString(36).padStart(5, 'x')}`, workload);
   });
 }
-
-const FORCED: Phases = [['ladder', 20, 'SIGKILL']];
 
 export const DEMO: PodStop = demo();
 export const BUSY_POD: PodStop = podOfEvidence(BUSY, 'shop/web-6d4cf56db6-abcde', 'shop/web');
 export const PLAIN_POD: PodStop = podOfEvidence([EVIDENCE], 'shop/web-0');
 export const FLEET: readonly PodStop[] = fleet();
 
-/** What the manifest of the busy pod lets expect: some of it came otherwise. */
+/** Adds the prediction of a manifest, which some members did not follow. */
 async function againstManifest(pod: PodStop): Promise<PodStop> {
   const containers = pod.members.map(({ name }) => {
     const flags = name === 'web' ? '--drain, 12s, --stop, "TERM:5s,KILL"' : '--grace-period, 30s';

@@ -2,52 +2,38 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fleetOf } from '../../src/report/fleet.ts';
 import { readText } from '../../src/report/input.ts';
-import { podsOf } from '../../src/report/stop.ts';
+import { type PodStop, podsOf } from '../../src/report/stop.ts';
 import { at, BEGAN_MS, EVIDENCE } from './pods.ts';
 
 const line = (evidence: object) => JSON.stringify({ message: 'dead', evidence });
 const podsIn = (lines: readonly string[]) =>
   podsOf(readText(lines.join('\n'), BEGAN_MS, () => undefined).members, BEGAN_MS);
 
+const workloadsOf = (pods: readonly PodStop[]) =>
+  fleetOf(pods).map(({ workload, pods: count }) => `${workload} ${count}`);
+
 describe('the pods of a log', () => {
-  it('are told apart by their names, and are replicas of what their names were made from', () => {
+  it('are told apart by their names, which also tell their workloads', () => {
     const names = ['web-6d4cf56db6-x2x4k', 'web-7f89c5d4-bbbbb', 'db-0', 'db-11', 'agent-zz24k', 'api'];
     const pods = podsIn(names.map((name) => `[pod/${name}/main] ${line(EVIDENCE)}`));
-    assert.deepEqual(
-      fleetOf(pods).map(({ workload, pods: count }) => [workload, count]),
-      [
-        ['db', 2],
-        ['web', 2],
-        ['agent', 1],
-        ['api', 1],
-      ],
-    );
+    assert.deepEqual(workloadsOf(pods), ['db 2', 'web 2', 'agent 1', 'api 1']);
   });
 
-  it('are told apart by their sessions where no name is there, and are taken for one workload', () => {
+  it('are told apart by their sessions where they have no names, as one workload', () => {
     const pods = podsIn(['a', 'b', 'a'].map((Session) => line({ ...EVIDENCE, Session })));
-    assert.deepEqual(
-      fleetOf(pods).map(({ workload, pods: count }) => [workload, count]),
-      [['', 2]],
-    );
+    assert.deepEqual(workloadsOf(pods), [' 2']);
   });
 
-  it('are told apart by the births of their members where nothing else is there', () => {
+  it('are told apart by the births of their members where they have nothing else', () => {
     const proxy = { ...EVIDENCE, Name: 'proxy' };
     const other = { ...EVIDENCE, Born: at(-9_000) };
     const pods = podsIn([EVIDENCE, proxy, other, EVIDENCE].map(line));
-    assert.deepEqual(pods.map(({ members }) => members.map(({ name }) => name).sort()).sort(), [
-      ['main'],
-      ['main', 'proxy'],
-    ]);
+    const members = pods.map((pod) => pod.members.map(({ name }) => name).sort());
+    assert.deepEqual(members.sort(), [['main'], ['main', 'proxy']]);
   });
 
   it('count a phase in several parts once, in whole milliseconds', () => {
-    const Phases = [
-      { Phase: 'hold', Ms: 1_000 },
-      { Phase: 'drain', Ms: 500 },
-      { Phase: 'hold', Ms: 1_500 },
-    ];
+    const Phases = [1_000, 500, 1_500].map((Ms) => ({ Phase: Ms === 500 ? 'drain' : 'hold', Ms }));
     const [all] = fleetOf(podsIn([line({ ...EVIDENCE, Phases, Died: at(3_000).replace('000000Z', '600400Z') })]));
     assert.deepEqual(all?.activities.hold, { p50: 2_501, p95: 2_501, max: 2_501 });
     assert.equal(all?.stop.max, 3_001);
@@ -57,10 +43,7 @@ describe('the pods of a log', () => {
     const pods = podsIn(
       Array.from({ length: 100 }, (_, index) => {
         const drainMs = (index + 1) * 10;
-        const Phases = [
-          { Phase: 'drain', Ms: drainMs },
-          { Phase: 'ladder', Signal: 'SIGTERM', Ms: 500 },
-        ];
+        const Phases = [{ Phase: 'drain', Ms: drainMs }].concat({ Phase: 'pre-stop', Ms: 500 });
         return line({ ...EVIDENCE, Session: `s${index}`, Phases, Died: at(drainMs + 500), GraceLeftMs: 5_000 - index });
       }),
     );

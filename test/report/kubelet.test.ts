@@ -68,7 +68,7 @@ function bars({ members }: PodStop, of: string): readonly string[] {
 }
 
 describe('a container that left no message', () => {
-  it('is drawn from what the kubelet recorded, and the pod of a main that the OOM killer ended is not graceful', () => {
+  it("is drawn from the kubelet's record, and an OOM kill makes the stop a forced one", () => {
     const stop = stopOf(pod({ main: ended(-5, 0, 137, OOM), proxy: ended(-5, 4, 0, PROXY) }));
     assert.match(sentenceOf(stop), /^forced: main by the OOM killer, 4\.0 s of 30 s/);
     assert.deepEqual(bars(stop, 'main'), ['run -5000..0']);
@@ -86,10 +86,10 @@ describe('a container that left no message', () => {
       sentence: 'lost: web',
     },
   }))
-    it(`and ${how} says so in the first sentence`, () =>
+    it(`has a first sentence that says that it ${how}`, () =>
       assert.equal(sentenceOf(stopOf(pod({ web: state }))), sentence));
 
-  it('and was deleted has the picture of its stop, from the request on', () => {
+  it('has the picture of its stop from the request on when its pod was deleted', () => {
     const stop = stopOf(pod({ web: ended(-5, 2, 0), log: ended(-5, 31, 137) }, { metadata: deleted(30) }));
     assert.deepEqual(bars(stop, 'web'), ['run -5000..0', 'stop 0..2000']);
     assert.equal(
@@ -98,19 +98,19 @@ describe('a container that left no message', () => {
     );
   });
 
-  it('and of which the kubelet knows no time is lost at an unknown moment', () => {
+  it('is lost at an unknown moment when the kubelet knows no time of it', () => {
     const lost = { terminated: { startedAt: null, finishedAt: null, exitCode: 137, reason: 'ContainerStatusUnknown' } };
     const stop = stopOf(pod({ main: lost, proxy: ended(-5, 4, 0, PROXY) }, { status: { reason: 'Evicted' } }));
     assert.match(sentenceOf(stop), /^lost: main, 4\.0 s of 30 s; evicted by the kubelet; the/);
   });
 
-  it('and runs on in a pod of which another has ended is not over', () => {
+  it('is not over while it runs on after the end of another', () => {
     const stop = stopOf(pod({ main: ended(-5, 0, 0), proxy: { running: { startedAt: second(-5) } } }));
     assert.match(sentenceOf(stop), /^not over yet, 60 s/);
     assert.deepEqual(bars(stop, 'proxy'), ['run -5000..60000']);
   });
 
-  it('is not drawn twice where a later version of its pod was read, too', () => {
+  it('is drawn once when a later version of its pod was read, too', () => {
     const first = pod({ main: ended(-5, 0, 0), proxy: { running: { startedAt: second(-5) } } });
     const stop = stopOf(first, pod({ main: ended(-5, 0, 0), proxy: ended(-5, 3, 0) }));
     assert.equal(sentenceOf(stop), 'no KILL, 3.0 s');
@@ -120,7 +120,7 @@ describe('a container that left no message', () => {
 describe('a container that the kubelet started again', () => {
   const again = (state: object, lastState: object) => ({ state, lastState });
 
-  it('is drawn with the end of its life before, beside those that ran on', () => {
+  it('is drawn with the end of its earlier life, beside those that ran on', () => {
     const main = again({ running: { startedAt: second(1) } }, ended(-5, 0, 137));
     const stop = stopOf(pod({ main, proxy: { running: { startedAt: second(-5) } } }));
     assert.equal(sentenceOf(stop), 'restart of main: forced: main by an unknown sender, 1.0 s');
@@ -132,7 +132,7 @@ describe('a container that the kubelet started again', () => {
     assert.match(podText(stop, PLAIN), /^main .*exit 137, runs again, KILL by an un~$/m);
   });
 
-  it('and that was deleted later has both lives, and says how the first one ended', () => {
+  it('has both lives when it was deleted later, and says how the first one ended', () => {
     const main = again(ended(-10, 2, 0, message({ ...EVIDENCE, Born: second(-10) })), ended(-60, -20, 137, OOM));
     const stop = stopOf(pod({ main }, { metadata: deleted(30) }));
     assert.deepEqual(bars(stop, 'main').slice(0, 3), ['run -60000..-20000', 'wait -20000..-10000', 'run -10000..0']);
@@ -143,14 +143,14 @@ describe('a container that the kubelet started again', () => {
   });
 });
 
-describe('who stopped the pod', () => {
+describe("the cause of a pod's stop", () => {
   const stopped = (around: Around) => sentenceOf(stopOf(pod({ web: ended(-5, 2, 0) }, around)));
 
   it('is a deletion with another grace period than the pod has declared', () => {
     assert.match(stopped({ metadata: deleted(5) }), /^no KILL, 2\.0 s of 5\.0 s; deleted with .* 5 s instead of 30 s;/);
   });
 
-  it('is a deletion of which the kubelet has left no grace period, once all have ended, and an earlier version has it', () => {
+  it('is a deletion whose grace period only an earlier version of the pod has', () => {
     const web = { web: ended(-5, 2, 137) };
     const last = pod(web, { metadata: { deletionTimestamp: second(9), deletionGracePeriodSeconds: 0 } });
     assert.equal(sentenceOf(stopOf(last)), 'forced: web by an unknown sender; deleted');
@@ -173,12 +173,12 @@ describe('who stopped the pod', () => {
     EvictionByEvictionAPI: 'evicted by a request',
     DeletionByTaintManager: 'evicted by a taint of its node',
   }))
-    it(`is told from the condition of ${reason}`, () => {
+    it(`is read from the condition ${reason}`, () => {
       const conditions = [{ type: 'DisruptionTarget', status: 'True', reason, lastTransitionTime: second(0) }];
       assert.match(stopped({ status: { conditions } }), new RegExp(`^no KILL, 2\\.0 s; ${why};`));
     });
 
-  it('is a deletion after which a container that was asked before is told of alone', () => {
+  it('is a deletion that leaves an earlier stop of one container apart', () => {
     const early = message({ ...EVIDENCE, Name: 'early', Phases: [], StopRequested: second(-3), Died: second(-1) });
     const both = { web: ended(-5, 2, 0), early: ended(-5, -1, 0, early) };
     assert.match(
@@ -187,12 +187,47 @@ describe('who stopped the pod', () => {
     );
   });
 
-  it('is the kubelet that evicted it, or that its deadline was exceeded', () => {
+  it('is an eviction by the kubelet, or an exceeded deadline', () => {
     assert.match(
       stopped({ status: { reason: 'Evicted', message: 'The node was low on resource: memory. ' } }),
       /^no KILL; evicted by the kubelet \(The node was low on resource: memory\.\)$/,
     );
     assert.match(stopped({ status: { reason: 'DeadlineExceeded' } }), /; its active deadline was exceeded$/);
+  });
+});
+
+describe('a KILL in a pod that its platform ended', () => {
+  const killed = { web: ended(-5, 2, 137) };
+  const cut = { ...EVIDENCE, Died: undefined, ExitCode: undefined, Unfinished: 'drain' };
+  const disruption = (reason: string, atS: number) => ({
+    conditions: [{ type: 'DisruptionTarget', status: 'True', reason, lastTransitionTime: second(atS) }],
+  });
+  const CASES: Readonly<Record<string, readonly [object, Around, string]>> = {
+    'an eviction': [killed, { status: { reason: 'Evicted' } }, 'the kubelet'],
+    'an exceeded deadline': [killed, { status: { reason: 'DeadlineExceeded' } }, 'the kubelet'],
+    'a termination by the kubelet': [killed, { status: disruption('TerminationByKubelet', 0) }, 'the kubelet'],
+    'a preemption': [killed, { status: disruption('PreemptionByScheduler', 0) }, 'the kubelet'],
+    'an eviction that cut off the message': [
+      { main: ended(-5, 2, 137, message(cut)) },
+      { status: { reason: 'Evicted' } },
+      'the kubelet',
+    ],
+    'an eviction after the KILL': [killed, { status: disruption('TerminationByKubelet', 9) }, 'an unknown sender'],
+    'a mere deletion': [killed, { metadata: deleted(30) }, 'an unknown sender'],
+  };
+  for (const [what, [states, around, sender]] of Object.entries(CASES))
+    it(`is attributed to ${sender} after ${what}`, () =>
+      assert.match(
+        sentenceOf(stopOf(pod(states as Record<string, object>, around))),
+        new RegExp(`^forced: \\w+ by ${sender}[,;]`),
+      ));
+
+  it('is not attributed to the kubelet in an earlier life of the container', () => {
+    const main = { state: ended(-5, 2, 0), lastState: ended(-60, -20, 137) };
+    assert.match(
+      sentenceOf(stopOf(pod({ main }, { status: { reason: 'Evicted' } }))),
+      /main: exit 137, KILL by an unknown sender .* before, restarted/,
+    );
   });
 });
 
@@ -210,7 +245,7 @@ describe('a source of pods', () => {
     }),
   };
   for (const [how, text] of Object.entries(SOURCES))
-    it(`has them ${how}`, () =>
+    it(`may have the pods ${how}`, () =>
       assert.deepEqual(
         readText(text, NOW_MS, () => undefined).members.map(({ pod: name }) => name),
         ['shop/web-0', 'web-1'],
@@ -230,7 +265,7 @@ describe('a source of pods', () => {
     'is a list of no pods': ['{"apiVersion":"v1","kind":"List","items":[]}', /^a list of no pods$/],
   };
   for (const [how, [text, why]] of Object.entries(WHYS))
-    it(`that ${how} is refused with this reason`, () => {
+    it(`is refused with a reason when it ${how}`, () => {
       const read = readText(text, NOW_MS, () => undefined);
       assert.equal(read.members.length, 0);
       assert.match(read.why ?? '', why);

@@ -1,6 +1,6 @@
 /**
- * What a report says of simulated pods against what the simulator knows: who ended, when, why, by which code or signal,
- * forced or not, and who was last. `node test/report/oracle.ts [PODS] [FIRST SEED]` tries so many.
+ * Compares the reports of simulated pods with what the simulator knows: which member ended when, why, by which code or
+ * signal, forced or not, and which was the last. `node test/report/oracle.ts [PODS] [FIRST SEED]` tries so many.
  */
 import assert from 'node:assert/strict';
 import { formatEvidence } from '../../src/core/format/evidence.ts';
@@ -21,18 +21,16 @@ import { World } from '../sim/world.ts';
 /** 0 of the simulator's clock. */
 const EPOCH_MS = 1_800_000_000_000;
 
-export interface Judged {
+export interface Compared {
   readonly members: number;
   readonly forced: number;
   readonly stopped: number;
   readonly pods: number;
-  /**
-   * Containers of which no supervisor was there at the end, or whose command never ran: there is nothing to be told.
-   */
+  /** Containers without a supervisor at the end, or whose command never ran: they leave nothing to report. */
   readonly silent: number;
 }
 
-export function judgePod(seed: number): Judged {
+export function comparePod(seed: number): Compared {
   const scenario = draw(seed);
   // What a command leaves behind outside of its group gets its signals in a sweep, which only the log of the run has.
   const swept = new Set<string>();
@@ -43,10 +41,10 @@ export function judgePod(seed: number): Judged {
   // A clock that is turned, or another boot, moves what was written before.
   const isTurned = scenario.faults.some((fault) => fault.do === 'turn clock' || fault.do === 'reboot');
   const told = world.containers.flatMap((container) => tell(container) ?? []);
-  for (const one of told) judgeMember(one, { isTurned, swept }, `seed ${seed}, ${one.container.member.name}`);
+  for (const one of told) compareMember(one, { isTurned, swept }, `seed ${seed}, ${one.container.member.name}`);
   const last = new Map(told.map((one) => [one.container.member.name, one]));
   const isWhole = !isTurned && world.containers.length === told.length && told.length === world.members.length;
-  if (isWhole) judgeWhole([...last.values()], `seed ${seed}`);
+  if (isWhole) compareWhole([...last.values()], `seed ${seed}`);
   return {
     members: told.length,
     forced: told.filter(({ tombstone }) => tombstone.forcedBy !== undefined).length,
@@ -76,10 +74,8 @@ function tell(container: Container): Told | undefined {
   if (state.births !== command.id) return undefined;
   const parsed = parseTombstone(member.name, formatTombstone(tombstoneOf(member.config, state)));
   assert.ok(parsed.ok);
-  const evidence = stopOfEvidence(JSON.parse(formatEvidence(evidenceOf(member.config, state))), {
-    pod: '',
-    workload: '',
-  });
+  const written = JSON.parse(formatEvidence(evidenceOf(member.config, state)));
+  const evidence = stopOfEvidence(written, { pod: '', workload: '' });
   assert.ok(evidence !== undefined);
   const { exit, diedAtMs } = command;
   return {
@@ -96,7 +92,11 @@ interface Known {
   readonly swept: ReadonlySet<string>;
 }
 
-function judgeMember({ container, command, tombstone, evidence }: Told, { isTurned, swept }: Known, who: string): void {
+function compareMember(
+  { container, command, tombstone, evidence }: Told,
+  { isTurned, swept }: Known,
+  who: string,
+): void {
   const { exit } = command;
   const wasKilled = exit.signal === SIGKILL;
   for (const [how, stop] of [
@@ -125,16 +125,14 @@ function judgeMember({ container, command, tombstone, evidence }: Told, { isTurn
       const isKnown = container.asked.some(({ atMs }) => Math.abs(wallMs(atMs) - (stop.requestedMs ?? 0)) <= 1);
       assert.ok(isKnown, `${at}: asked at ${stop.requestedMs - wallMs(0)}`);
     }
-    judgeSpans(stop, at);
+    checkSpans(stop, at);
   }
-  assert.equal(evidence.diedMs, tombstone.diedMs, who);
-  assert.equal(evidence.requestedMs, tombstone.requestedMs, who);
-  assert.equal(evidence.stopReason, tombstone.stopReason, who);
-  assert.equal(evidence.forcedBy, tombstone.forcedBy, who);
+  for (const fact of ['diedMs', 'requestedMs', 'stopReason', 'forcedBy'] as const)
+    assert.equal(evidence[fact], tombstone[fact], `${who}: ${fact}`);
 }
 
 /** Bars of one member never overlap, and those of its stop add up to it. */
-function judgeSpans({ spans, requestedMs, diedMs }: MemberStop, at: string): void {
+export function checkSpans({ spans, requestedMs, diedMs }: MemberStop, at: string): void {
   for (const [index, span] of spans.entries()) {
     assert.ok(span.untilMs >= span.fromMs, at);
     const next = spans[index + 1];
@@ -144,27 +142,18 @@ function judgeSpans({ spans, requestedMs, diedMs }: MemberStop, at: string): voi
   // One that was asked before it was born waits, runs and is stopped in its stop.
   const stop = spans.filter(({ fromMs }) => fromMs >= requestedMs);
   const sum = stop.reduce((total, span) => total + span.untilMs - span.fromMs, 0);
-  assert.ok(
-    Math.abs(sum - (diedMs - requestedMs)) <= 5,
-    `${at}: phases of ${sum} ms in a stop of ${diedMs - requestedMs}`,
-  );
+  const stopMs = diedMs - requestedMs;
+  assert.ok(Math.abs(sum - stopMs) <= 5, `${at}: phases of ${sum} ms in a stop of ${stopMs}`);
 }
 
 /** Clocks that go apart change who seems to be last, so each member is put on the simulator's. */
-function judgeWhole(told: readonly Told[], seed: string): void {
+function compareWhole(told: readonly Told[], seed: string): void {
   const members = told.map(({ tombstone, container }) => shifted(tombstone, -container.member.wallOffMs));
   const [pod] = podsOf(members, EPOCH_MS);
   assert.ok(pod !== undefined, seed);
-  const forced = told
-    .filter(({ tombstone }) => tombstone.forcedBy !== undefined)
-    .map(({ container }) => container.member.name);
-  assert.deepEqual(
-    forcedOf(pod)
-      .map(({ name }) => name)
-      .sort(),
-    forced.sort(),
-    seed,
-  );
+  const forced = told.filter(({ tombstone }) => tombstone.forcedBy !== undefined);
+  const names = forced.map(({ container }) => container.member.name);
+  assert.deepEqual(new Set(forcedOf(pod).map(({ name }) => name)), new Set(names), seed);
   const lastMs = Math.max(...members.map(({ diedMs }) => diedMs ?? 0));
   assert.equal(pod.endedMs, lastMs, seed);
   assert.equal(chainOf(pod)[0]?.member.diedMs, lastMs, seed);
@@ -182,16 +171,16 @@ function shifted(member: MemberStop, byMs: number): MemberStop {
   };
 }
 
-export function judgePods(count: number, first: number): Judged {
+export function comparePods(count: number, first: number): Compared {
   const total = { members: 0, forced: 0, stopped: 0, pods: 0, silent: 0 };
   for (let seed = first; seed < first + count; seed += 1) {
-    const judged = judgePod(seed);
-    for (const key of ['members', 'forced', 'stopped', 'pods', 'silent'] as const) total[key] += judged[key];
+    const compared = comparePod(seed);
+    for (const key of ['members', 'forced', 'stopped', 'pods', 'silent'] as const) total[key] += compared[key];
   }
   return total;
 }
 
 if (import.meta.main) {
   const [pods = '10000', first = '1'] = process.argv.slice(2);
-  console.log(JSON.stringify(judgePods(Number(pods), Number(first))));
+  console.log(JSON.stringify(comparePods(Number(pods), Number(first))));
 }

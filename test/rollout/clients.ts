@@ -1,8 +1,8 @@
 /**
- * Everybody who connects to the servers, each as a process in the network namespace where it belongs:
+ * The clients of the servers, each a process in the network namespace where it belongs:
  * `clients.ts load URL fresh|keep-alive`, `clients.ts probe URL ADDRESS`, `clients.ts scrape URL ADDRESS`, `clients.ts neighbour URL`.
  *
- * The load tells of every request, one JSON object a line; the others only ask. All end by TERM.
+ * The load reports every request, one JSON object a line; the others only ask. All end by TERM.
  */
 import { Agent, get } from 'node:http';
 

@@ -16,7 +16,7 @@ import { makeNetwork, type Network, NODE_ADDRESS, POD } from './network.ts';
 import { haproxyIn, nginxIn, PORT, takeOut } from './servers.ts';
 
 export const COMPANIES = ['alone', 'keep-alive', 'probe', 'scrape', 'neighbour'] as const;
-/** Who else is there besides clients that connect anew for each request. */
+/** What there is besides clients that connect anew for each request. */
 export type Company = (typeof COMPANIES)[number];
 
 export interface Plan {
@@ -87,7 +87,7 @@ const FLAGS = ['--stop', 'QUIT', '--grace-period', '1h', '--log-format', 'json']
 const ENOUGH = 40;
 /** So that probes and scrapes are under way. */
 const BEFORE_MS = 1_500;
-/** Of the last requests the answers come. */
+/** The last requests still get their answers. */
 const AFTER_MS = 500;
 
 async function stop(server: Container): Promise<void> {

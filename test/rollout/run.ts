@@ -5,7 +5,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { formatTable } from '../../src/cli/text/table.ts';
+import { formatTable } from '../../src/text/table.ts';
 import { tempGraveyard } from '../helpers/scratch.ts';
 import { chartOf } from './chart.ts';
 import { COMPANIES, type Company, experiment, type Outcome, type Plan } from './experiment.ts';

@@ -1,4 +1,4 @@
-/** The processes of this machine, as /proc tells of them. Linux only: elsewhere there are none to see. */
+/** The processes of this machine, from /proc. Only Linux has it: elsewhere there are none to see. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 /** All but PID 1. */

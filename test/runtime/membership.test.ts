@@ -2,7 +2,7 @@
  * Two members of one name, and requests to stop, as a member sees them.
  */
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, unlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, it, type TestContext, test } from 'node:test';
@@ -24,6 +24,7 @@ const BOOT = 'boot-1';
 
 class Heard extends Log {
   readonly errors = new Told<string>();
+  readonly warnings = new Told<string>();
 
   constructor() {
     super({ level: 'silent', format: 'json', member: 'web' });
@@ -31,11 +32,12 @@ class Heard extends Log {
 
   override say(level: string, message: string): void {
     if (level === 'error') this.errors.add(message);
+    if (level === 'warn') this.warnings.add(message);
   }
 }
 
 const present: Member[] = [];
-// Also whoever is held to be there still: a socket that is bound after its test would be held for ever.
+// A member that a failed test leaves behind would bind its socket after the test, and hold it for ever.
 afterEach(() => Promise.all(present.splice(0).map((member) => member.leave())));
 
 interface Member {
@@ -43,52 +45,36 @@ interface Member {
   readonly errors: Told<string>;
   readonly asks: Told<Ask>;
   claim(): Promise<void>;
-  /** The host of this member binds its liveness socket anew, as init does. */
-  bind(path: string): Promise<void>;
   publish(more?: Partial<Tombstone>): void;
   leave(): Promise<void>;
 }
 
-/** `onListen`: what is done when the membership asks for its socket; by default it is bound at once. */
-function memberOf(t: TestContext, dir: string, host: string, onListen?: (bind: () => void) => void): Member {
+/** `onListen` decides when the host binds the socket that the membership asks for; by default at once. */
+function memberOf(t: TestContext, dir: string, host: string, onListen = (bind: () => void): void => bind()): Member {
   const log = new Heard();
   const asks = new Told<Ask>();
-  const membership = new Membership({
-    dir,
-    member: mainConfig({ name: 'web' }),
-    clock: new SystemClock(),
-    log,
-    tendMs: 50,
-  });
+  const member = mainConfig({ name: 'web' });
+  const membership = new Membership({ dir, member, clock: new SystemClock(), log, tendMs: 50 });
   let server: Server | undefined;
   let hasLeft = false;
   const bind = async (path: string): Promise<void> => {
-    // What a look that was under way still asks for: a host that is gone holds nothing.
+    // A host that is gone holds nothing.
     if (hasLeft) return;
     server?.close();
-    try {
-      unlinkSync(path);
-    } catch {
-      // There was none.
-    }
+    rmSync(path, { force: true });
     server = await listen(t, path, () => {});
     if (hasLeft) server.close();
   };
-  const events = {
-    listen: (path: string) =>
-      // Without a directory there is no socket, which ends no host.
-      (onListen ?? ((now) => now()))(() => void bind(path).catch(() => {})),
-    peersSeen: () => {},
-    stopAsked: asks.add,
-  };
+  // Without a directory there is no socket, which ends no host.
+  const hold = (path: string): void => onListen(() => void bind(path).catch(() => {}));
+  const events = { listen: hold, peersSeen: () => {}, stopAsked: asks.add };
   const publish = (more: Partial<Tombstone> = {}): void =>
     membership.publish({ Version: 1, Name: 'web', Boot: BOOT, Incarnation: `${host}-1`, Phase: 'running', ...more });
   publish();
-  const member: Member = {
+  const made: Member = {
     membership,
     errors: log.errors,
     asks,
-    bind,
     publish,
     claim: async () => {
       await membership.claim(events, false);
@@ -100,12 +86,16 @@ function memberOf(t: TestContext, dir: string, host: string, onListen?: (bind: (
       server?.close();
     },
   };
-  present.push(member);
-  return member;
+  present.push(made);
+  return made;
+}
+
+function isBy(host: string): (tombstone: Tombstone) => boolean {
+  return ({ Incarnation }) => Incarnation === `${host}-1`;
 }
 
 describe('two members of one name', () => {
-  it('that claim it in the same moment: the one with the greater id says so and writes nothing any more', async (t) => {
+  it('that claim it in the same moment: the one with the greater id says so and writes no more', async (t) => {
     const dir = temporaryDirectory();
     // Neither binds its socket before the other has found the name free.
     const waiting: (() => void)[] = [];
@@ -122,18 +112,14 @@ describe('two members of one name', () => {
       /^another live member is called web in .*: give each its own --name; no tombstone is written until then$/,
     );
     first.publish({ Restarts: 7 });
-    await waitForTombstone(
-      dir,
-      'web',
-      'is that of the first',
-      (it) => it.Incarnation === 'host-a-1' && it.Restarts === 7,
-    );
+    const isFirst = (it: Tombstone): boolean => isBy('host-a')(it) && it.Restarts === 7;
+    await waitForTombstone(dir, 'web', 'is that of the first', isFirst);
     second.publish({ Restarts: 8 });
     await second.membership.settle();
     assert.equal(readTombstone(dir, 'web')?.Restarts, 7);
   });
 
-  it('one of which overwrites the other’s tombstone later: the one with the lesser id has it back and says so', async (t) => {
+  it('that overwrite each other later: the one with the lesser id takes the name back', async (t) => {
     const dir = temporaryDirectory();
     const first = memberOf(t, dir, 'host-a');
     await first.claim();
@@ -143,12 +129,12 @@ describe('two members of one name', () => {
     await rival.claim();
     await first.errors.until((message) => message.endsWith('this one keeps the name'));
     await rival.errors.until((message) => message.endsWith('no tombstone is written until then'));
-    await waitForTombstone(dir, 'web', 'is that of the first', (it) => it.Incarnation === 'host-a-1');
+    await waitForTombstone(dir, 'web', 'is that of the first', isBy('host-a'));
     await first.leave();
-    await waitForTombstone(dir, 'web', 'is that of the second', (it) => it.Incarnation === 'host-b-1');
+    await waitForTombstone(dir, 'web', 'is that of the second', isBy('host-b'));
   });
 
-  it('one of which is dead: its last word is written over and nothing is said', async (t) => {
+  it('where one is dead: the living one overwrites the last tombstone and logs nothing', async (t) => {
     const dir = temporaryDirectory();
     const member = memberOf(t, dir, 'host-b');
     await member.claim();
@@ -157,12 +143,12 @@ describe('two members of one name', () => {
     unlinkSync(join(dir, '.web.sock'));
     await late.membership.claim({ listen: () => {}, peersSeen: () => {}, stopAsked: () => {} }, true);
     await late.membership.settle();
-    await waitForTombstone(dir, 'web', 'is that of the living', (it) => it.Incarnation === 'host-b-1');
+    await waitForTombstone(dir, 'web', 'is that of the living', isBy('host-b'));
     assert.deepEqual(member.errors.items, []);
   });
 });
 
-test('a handle that a supervisor before this one could not have made, as an old one was in its way, is made now', async (t) => {
+test('a woken supervisor asks for the socket that an abandoned one kept its predecessor from', async (t) => {
   const dir = temporaryDirectory();
   const path = join(dir, '.web.sock');
   const old = new Helper(
@@ -172,37 +158,42 @@ test('a handle that a supervisor before this one could not have made, as an old 
   await old.line();
   await old.kill();
   const member = memberOf(t, dir, 'host-a');
-  const asked = Promise.withResolvers<string>();
-  await member.membership.claim({ listen: asked.resolve, peersSeen: () => {}, stopAsked: () => {} }, true);
-  assert.equal(await within('it is asked for', asked.promise), path);
+  const order = Promise.withResolvers<string>();
+  await member.membership.claim({ listen: order.resolve, peersSeen: () => {}, stopAsked: () => {} }, true);
+  assert.equal(await within('it is asked for', order.promise), path);
   assert.equal(existsSync(path), false);
 });
 
-test('what another session has left is cleared away, but not what one of ours has written over it by now', async () => {
+test('what another session left is removed, unless a member of ours has overwritten it by now', async () => {
   const dir = temporaryDirectory();
-  const tombstoneOf = (Name: string, Session?: string): string =>
-    formatTombstone({ Version: 1, Name, ...(Session !== undefined && { Session }) });
-  writeFileSync(join(dir, 'left'), tombstoneOf('left', 'theirs'));
-  writeFileSync(join(dir, 'newborn'), tombstoneOf('newborn', 'ours'));
-  writeFileSync(join(dir, 'plain'), tombstoneOf('plain'));
-  const member = mainConfig({ name: 'web', session: 'ours' });
-  const membership = new Membership({ dir, member, clock: new SystemClock(), log: new Heard() });
-  await membership.clear(['left', 'newborn', 'plain', 'gone']);
-  assert.deepEqual(readdirSync(dir).sort(), ['newborn', 'plain']);
+  const graveyard = join(dir, 'graveyard');
+  mkdirSync(graveyard);
+  const files = { left: 'theirs', newborn: 'ours', plain: undefined, '../outside': 'theirs' };
+  const write = (Name: string, Session?: string): void =>
+    writeFileSync(join(graveyard, Name), formatTombstone({ Version: 1, Name, ...(Session && { Session }) }));
+  for (const [name, session] of Object.entries(files)) write(name, session);
+  writeFileSync(join(graveyard, '.left.sock'), '');
+  const about = { member: mainConfig({ name: 'web', session: 'ours' }), clock: new SystemClock(), log: new Heard() };
+  await new Membership({ dir: graveyard, ...about }).clear([...Object.keys(files), 'gone', '.', '']);
+  assert.deepEqual(readdirSync(graveyard).sort(), ['newborn', 'plain']);
+  assert.ok(existsSync(join(dir, 'outside')));
+  // B5: nothing is removed where a link in place of the graveyard leads to.
+  write('left', 'theirs');
+  symlinkSync(graveyard, join(dir, 'link'));
+  await new Membership({ dir: join(dir, 'link'), ...about }).clear(['left']);
+  assert.match(about.log.warnings.items.join(), /^cannot remove .*left of another session: .* is a symbolic link/);
+  assert.ok(existsSync(join(graveyard, 'left')));
 });
 
-describe('a request to stop', () => {
-  it('reaches the member that published its life, and no other', async (t) => {
-    const dir = temporaryDirectory();
-    const member = memberOf(t, dir, 'host-a');
-    await member.claim();
-    const now = asked({ mono: 5, wall: '1800000000000000000' });
-    await leaveRequest(dir, 'web', { ...now, Boot: BOOT, Incarnation: 'host-b', By: 'a test', GraceMs: 1 });
-    await leaveRequest(dir, 'web', { ...now, Boot: BOOT, Incarnation: 'host-a', By: 'a test', GraceMs: 2 });
-    const ask = await member.asks.until(() => true);
-    assert.deepEqual(ask, { graceMs: 2, among: undefined, atMs: 5, by: 'a test' });
-    await member.membership.rescan();
-    assert.equal(member.asks.items.length, 1);
-    assert.deepEqual(readdirSync(dir).sort(), ['.web.sock', 'web']);
-  });
+test('a request to stop reaches the member that published its life, and no other', async (t) => {
+  const dir = temporaryDirectory();
+  const member = memberOf(t, dir, 'host-a');
+  await member.claim();
+  const now = asked({ mono: 5, wall: '1800000000000000000' });
+  await leaveRequest(dir, 'web', { ...now, Boot: BOOT, Incarnation: 'host-b', By: 'a test', GraceMs: 1 });
+  await leaveRequest(dir, 'web', { ...now, Boot: BOOT, Incarnation: 'host-a', By: 'a test', GraceMs: 2 });
+  assert.deepEqual(await member.asks.until(() => true), { graceMs: 2, among: undefined, atMs: 5, by: 'a test' });
+  await member.membership.rescan();
+  assert.equal(member.asks.items.length, 1);
+  assert.deepEqual(readdirSync(dir).sort(), ['.web.sock', 'web']);
 });

@@ -4,7 +4,14 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { resolveRun } from '../../src/cli/resolve.ts';
+import { resolveRun } from '../../src/config/resolve.ts';
+import {
+  type KeptConfig,
+  keptConfig,
+  MAX_KEPT_BYTES,
+  type RunConfig,
+  restoredConfig,
+} from '../../src/config/run-config.ts';
 import type { MemberConfig } from '../../src/core/config.ts';
 import { MAX_AMONG } from '../../src/core/format/stop-request.ts';
 import { reduce } from '../../src/core/lifecycle/lifecycle.ts';
@@ -12,14 +19,7 @@ import type { Event } from '../../src/core/state/events.ts';
 import { initialState, type State } from '../../src/core/state/state.ts';
 import { encodeCommit } from '../../src/runtime/host/frames.ts';
 import { readMemo, writeMemo } from '../../src/runtime/memo.ts';
-import {
-  type KeptConfig,
-  keptConfig,
-  MAX_KEPT_BYTES,
-  type RunConfig,
-  restoredConfig,
-} from '../../src/runtime/run-config.ts';
-import { filesOf } from '../cli/files.ts';
+import { filesOf } from '../config/files.ts';
 import { BOOT, HOST_ID, instant, mainConfig } from '../core/helpers.ts';
 
 function live(config: MemberConfig, events: readonly Event[]): State {

@@ -41,7 +41,7 @@ test('each process of this cgroup that the kernel kills for want of memory count
   // After the helper, so that it is removed after that has ended.
   const group = makeCgroup(await tempGraveyard(t), 'memory');
   group.limit(128 * 1024 * 1024);
-  // Nobody eats before he is in the group with the limit.
+  // The helper must be in the group with the limit before its child takes memory.
   assert.equal(await within('the first line', helper.line()), 'here');
   writeFileSync(join(group.dir, 'cgroup.procs'), String(helper.process.pid));
   helper.send('count');

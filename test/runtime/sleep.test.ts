@@ -4,21 +4,22 @@ import { describe, it, type TestContext } from 'node:test';
 import { RESTART, type State } from '../../src/core/state/state.ts';
 import type { HostCommand } from '../../src/runtime/host/host.ts';
 import { Log } from '../../src/runtime/log.ts';
-import type { Vigil } from '../../src/runtime/membership.ts';
+import type { SleepWatch } from '../../src/runtime/membership.ts';
 import { RESTED } from '../../src/runtime/memo.ts';
-import { isAtRest, isRestless, Sleeper, withWake } from '../../src/runtime/sleep.ts';
+import { Sleeper } from '../../src/runtime/sleep/sleeper.ts';
+import { whyAwakeByState, whyAwakeByTime, withWake } from '../../src/runtime/sleep/why-awake.ts';
 import { alive, mainConfig, START, sidecarConfig } from '../core/helpers.ts';
 import { Life } from '../core/life.ts';
 
 const MINUTE_MS = 60_000;
 
-describe('isAtRest', () => {
+describe('the state of a member', () => {
   const life = new Life({ config: mainConfig({ gracePeriodMs: 10_000 }), child: {}, peers: [alive('proxy')] });
   const running = life.state;
 
-  it('is a command that runs, and nothing else under way', () => {
+  it('lets its supervisor sleep while the command runs and nothing else is under way', () => {
     assert.equal(running.child.is, 'alive');
-    assert.equal(isAtRest(mainConfig(), running), true);
+    assert.equal(whyAwakeByState(mainConfig(), running), undefined);
   });
 
   const not: Readonly<Record<string, Partial<State>>> = {
@@ -38,27 +39,28 @@ describe('isAtRest', () => {
     'when its life is over': { child: { is: 'gone', status: 0, code: 0, reason: 'completed', final: true } },
   };
   for (const [when, change] of Object.entries(not))
-    it(`is not ${when}`, () => assert.equal(isAtRest(mainConfig(), { ...running, ...change }), false));
+    it(`keeps its supervisor awake ${when}`, () =>
+      assert.notEqual(whyAwakeByState(mainConfig(), { ...running, ...change }), undefined));
 
-  it('is not during a stop', () => {
+  it('keeps its supervisor awake during a stop', () => {
     const stopped = new Life({ config: mainConfig(), child: { on: { 15: { afterMs: 5_000, code: 0 } } }, peers: [] });
     stopped.signal(15);
-    assert.equal(isAtRest(mainConfig(), stopped.state), false);
+    assert.notEqual(whyAwakeByState(mainConfig(), stopped.state), undefined);
   });
 
-  it('is not while it is unsure whether a peer lives', () => {
+  it('keeps its supervisor awake while it is unclear whether a peer lives', () => {
     const { now } = running;
     const lost = { ...alive('work'), liveness: 'lost' as const, lostAt: now.mono, sinceMs: now.mono };
-    assert.equal(isAtRest(sidecarConfig(), { ...running, peers: { work: lost } }), false);
+    assert.notEqual(whyAwakeByState(sidecarConfig(), { ...running, peers: { work: lost } }), undefined);
   });
 
-  it('is not while it is doubted whether a restart that was found at the start is under way', () => {
+  it('keeps its supervisor awake while a restart found at start-up may still be running', () => {
     const config = sidecarConfig({ mains: ['work'] });
     const restarting = { StopRequested: 'now', StopReason: RESTART, RestartRequested: START, RestartBy: 'work: exit' };
     const work = { ...alive('work', { Phase: 'waiting', ...restarting }), foundAtStart: true };
     const doubting = new Life({ config, peers: [work] });
     assert.equal(doubting.state.stop, undefined);
-    assert.equal(isAtRest(config, doubting.state), false);
+    assert.notEqual(whyAwakeByState(config, doubting.state), undefined);
     assert.ok(doubting.pass(1_500).logs.includes('info: asked to restart in place'));
   });
 });
@@ -79,8 +81,8 @@ describe('Sleeper', () => {
       state: () => state,
       rest: () => RESTED,
       membership: () => ({
-        vigil: () => Promise.resolve({ own: '/graveyard/work', quiet: [], sockets: [], held: {} }),
-        entrust: () => new Promise<void>((resolve) => looks.push(resolve)),
+        sleepWatch: () => Promise.resolve({ own: '/graveyard/work', quiet: [], sockets: [], held: {} }),
+        handOver: () => new Promise<void>((resolve) => looks.push(resolve)),
       }),
       prepareStop: () => [],
       commit: (sent) => commands.push(...sent.map(({ type }) => type)),
@@ -98,25 +100,25 @@ describe('Sleeper', () => {
   });
 });
 
-describe('isRestless', () => {
+describe('a supervisor that is woken often', () => {
   const wakesEvery = (ms: number, times: number): readonly number[] => {
     let wakes: readonly number[] = [];
     for (let wake = 1; wake <= times; wake++) wakes = withWake(wakes, wake * ms);
     return wakes;
   };
 
-  it('is whoever was woken more than three times a minute for five minutes, for half an hour', () => {
+  it('stays awake for half an hour after more than three wakes a minute for five minutes', () => {
     const wakes = wakesEvery(18_000, 16);
     const last = wakes.at(-1) ?? 0;
-    assert.equal(isRestless(wakes, last), true);
-    assert.equal(isRestless(wakes, last + 29 * MINUTE_MS), true);
-    assert.equal(isRestless(wakes, last + 30 * MINUTE_MS), false);
+    assert.notEqual(whyAwakeByTime(undefined, wakes, last, 5_000), undefined);
+    assert.notEqual(whyAwakeByTime(undefined, wakes, last + 29 * MINUTE_MS, 5_000), undefined);
+    assert.equal(whyAwakeByTime(undefined, wakes, last + 30 * MINUTE_MS, 5_000), undefined);
   });
 
-  it('is not who was woken less often, or not so many times yet', () => {
-    assert.equal(isRestless(wakesEvery(21_000, 40), 40 * 21_000), false);
-    assert.equal(isRestless(wakesEvery(1_000, 15), 15_000), false);
-    assert.equal(isRestless([], 0), false);
+  it('sleeps again after fewer wakes', () => {
+    assert.equal(whyAwakeByTime(undefined, wakesEvery(21_000, 40), 40 * 21_000, 5_000), undefined);
+    assert.equal(whyAwakeByTime(undefined, wakesEvery(1_000, 15), 15_000, 5_000), undefined);
+    assert.equal(whyAwakeByTime(undefined, [], 0, 5_000), undefined);
   });
 
   it('remembers no more wakes than it takes', () => {
@@ -135,9 +137,9 @@ describe('a supervisor that may sleep', () => {
       isLooking = true;
     }, 5_000);
     t.after(() => clearInterval(looks));
-    const vigil = async (): Promise<Vigil | undefined> =>
-      isLooking ? undefined : { own: '/graveyard/work', quiet: [], sockets: [], held: {} };
-    const membership = { vigil, entrust: async () => {} };
+    const sleepWatch = async (): Promise<SleepWatch | string> =>
+      isLooking ? 'the graveyard is being read' : { own: '/graveyard/work', quiet: [], sockets: [], held: {} };
+    const membership = { sleepWatch, handOver: async () => {} };
     const sleeper = new Sleeper({
       member: mainConfig({ solo: false }),
       afterMs: 5_000,

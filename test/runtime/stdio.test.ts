@@ -38,24 +38,38 @@ for (const flags of FLAGS) {
   });
 }
 
-test('P06 a supervisor that breaks down ends although nobody is there any more to read its last line', async (t) => {
-  const script = `
-    import { once } from 'node:events';
-    import { Log } from ${JSON.stringify(join(ROOT, 'src/runtime/log.ts'))};
-    const log = new Log({ level: 'info', format: 'json', member: 'main' });
-    process.stdout.write('open');
-    await once(process.stdin.resume(), 'end');
-    for (const words of ['one is on its way', 'one waits for it']) log.say('info', words);
-    process.exit(7);`;
-  const child = spawn(NODE, ['--input-type=module', '--eval', script]);
+const OPEN_LOG = `
+  import { once } from 'node:events';
+  import { Log } from ${JSON.stringify(join(ROOT, 'src/runtime/log.ts'))};
+  const log = new Log({ level: 'info', format: 'json', member: 'main' });`;
+const READER_GOES = `
+  process.stdout.write('open');
+  await once(process.stdin.resume(), 'end');`;
+/** The log writes the first without pino on a thread, and the second as the process exits. */
+const END = "log.say('info', 'one'); void log.flush(1_000); log.say('info', 'two'); process.exit(7);";
+const END_WITH_PINO = `log.open(); log.say('info', 'one'); while (log.isWriting) await new Promise((done) => setTimeout(done, 5)); ${END}`;
+
+for (const end of [END, END_WITH_PINO])
+  test(`P06 a failing supervisor ends without a reader of stderr, ${end === END ? 'without' : 'with'} pino`, async (t) => {
+    const child = spawn(NODE, ['--input-type=module', '--eval', OPEN_LOG + READER_GOES + end]);
+    t.after(() => child.kill('SIGKILL'));
+    child.stdin.on('error', () => {});
+    await once(child.stdout, 'data');
+    child.stderr.destroy();
+    await once(child.stderr, 'close');
+    child.stdout.resume();
+    child.stdin.end();
+    assert.deepEqual(await within('it ends', once(child, 'exit'), 20_000), [7, null]);
+  });
+
+test('P06 a supervisor that fails before pino is loaded ends although the pipe is full', async (t) => {
+  const pipe = openPipe(t, await tempGraveyard(t));
+  fill(pipe);
+  const script = `${OPEN_LOG} log.say('info', 'one'); process.exit(7);`;
+  const child = spawn(NODE, ['--input-type=module', '--eval', script], { stdio: ['ignore', 'ignore', pipe] });
   t.after(() => child.kill('SIGKILL'));
-  child.stdin.on('error', () => {});
-  await once(child.stdout, 'data');
-  child.stderr.destroy();
-  await once(child.stderr, 'close');
-  child.stdout.resume();
-  child.stdin.end();
   assert.deepEqual(await within('it ends', once(child, 'exit'), 20_000), [7, null]);
+  assert.equal(isBlocking(pipe), true);
 });
 
 for (const flags of [['--nosuch'], ['--config', '/nowhere']]) {

@@ -1,6 +1,6 @@
 /**
- * A pod with two members that live long, a main and a sidecar with probes and restarts in place, and others beside them
- * that come and go as containers do: by themselves, by a stop, by a KILL of the whole container.
+ * A pod with two long-lived members, a main and a sidecar with probes and restarts in place. Others beside them come
+ * and go as containers do: by themselves, by a stop, by a KILL of the whole container.
  */
 import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -15,16 +15,16 @@ import { FAR_MS, waitFor, within } from '../helpers/wait.ts';
 import { type BigPod, withBigPod } from './pod.ts';
 
 export interface Churn {
-  /** The four whose footprint is of interest. */
+  /** The processes of the two long-lived members. */
   readonly pids: Readonly<Record<'main: init' | 'main: supervisor' | 'sidecar: init' | 'sidecar: supervisor', number>>;
-  /** One container comes, runs and goes. `kind` rises with each. */
+  /** One container comes, runs and goes. `kind` counts them. */
   life(kind: number): Promise<void>;
-  /** How often the sidecar was started again so far. */
+  /** Restarts of the sidecar so far. */
   restarts(): number;
   probed(): number;
 }
 
-/** Hands the pod over once its long-lived members run and have settled; then ends the main, and so all. */
+/** Hands the pod over once its long-lived members run, and then ends the main, and so all. */
 export async function withChurn<T>(use: (churn: Churn) => Promise<T>): Promise<T> {
   const { member } = await buildFixtures();
   let probed = 0;
@@ -43,7 +43,7 @@ export async function withChurn<T>(use: (churn: Churn) => Promise<T>): Promise<T
       const probes = ['--restart-policy', 'Never', '--liveness', probe, '--readiness', http];
       await pod.start([
         { name: 'main', flags: probes, application: ['stop=TERM,USR1', 'exit=0'] },
-        // Its child ends after a second, again and again: the backoff is at its ten seconds soon.
+        // Its child ends after a second each time, so the backoff soon reaches its maximum of ten seconds.
         {
           name: 'side',
           flags: [...probes, '--role', 'sidecar', '--mains', 'main'],
@@ -68,13 +68,13 @@ export async function withChurn<T>(use: (churn: Churn) => Promise<T>): Promise<T
   }
 }
 
-/** Names are few, as those of a pod's containers are. */
+/** Few names, as a pod has few containers. */
 const NAMES = 6;
 const SHORT = ['--restart-policy', 'OnFailure'];
 
 async function life(pod: BigPod, kind: number): Promise<void> {
   const name = `short-${kind % NAMES}`;
-  // A sidecar is neither over when its child exits 0 nor, while it holds, when it is asked to stop.
+  // A sidecar does not end when its child exits 0, nor when it is asked to stop while it holds.
   const isSidecar = kind % 3 !== 0 && kind % 2 === 1;
   const role = isSidecar ? ['--role', 'sidecar', '--mains', 'main', '--hold', 'never'] : [];
   const isBrief = kind % 3 === 0;
@@ -103,7 +103,7 @@ async function pidsOf(pod: BigPod): Promise<Churn['pids']> {
   };
 }
 
-/** Whoever lives long was never ended, neither its application (of the main) nor its supervisor. */
+/** Checks that the long-lived members kept their supervisors, and the main its application. */
 function assertLives(pod: BigPod): void {
   const starts = pod.timeline().of('main', 'Starting').length;
   if (starts !== 1) throw new Error(`the main was started ${starts} times`);

@@ -1,6 +1,6 @@
 /**
- * The death of a main by KILL of its whole container, and what a sidecar in another container and under another uid
- * makes of it. Two ways to make those containers; times are milliseconds since the kill(2).
+ * The KILL of a main's whole container, and the reaction of a sidecar in another container and under another uid. The
+ * containers are made in two ways. Times are milliseconds since the kill(2).
  */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -15,9 +15,9 @@ import { waitFor } from '../helpers/wait.ts';
 import { withBigPod } from './pod.ts';
 
 export interface Death {
-  /** The sidecar's log says that the main's handle is held no more. */
+  /** Until the sidecar logs the loss of the main's handle. */
   readonly knownMs: number;
-  /** Its application has its stop signal. */
+  /** Until the sidecar's application has its stop signal. */
   readonly stoppedMs: number;
 }
 
@@ -61,7 +61,7 @@ export async function deathInPodman(image: string): Promise<Death> {
     return await kill(pid1, log, () => readFileSync(join(dir, 'proxy.err'), 'utf8'));
   } finally {
     const all = names.map((name) => `${mark}-${name}`);
-    // podman refuses one that is just about to end by itself.
+    // podman refuses to remove a container that is about to end by itself.
     const isRemoved = (): Promise<boolean> =>
       podman('rm', '--force', '--ignore', '--time=0', ...all).then(
         () => true,
@@ -86,7 +86,7 @@ async function kill(pid1: number, log: string, said: () => string): Promise<Deat
   return { knownMs: Math.max(0, knownAt - wallMs), stoppedMs: readTimeline(log).at('proxy', 'Signal').atMs - atMs };
 }
 
-/** What a line of the log says, in wall clock milliseconds. */
+/** The time of the loss in the log, in wall clock milliseconds. */
 function lossIn(text: string): number | undefined {
   const line = text.split('\n').find((it) => it.includes('the handle of a member: lost'));
   const [, time] = /"time":"([^"]+)"/.exec(line ?? '') ?? [];
@@ -97,7 +97,7 @@ function hasSettled(text: string): boolean {
   return text.includes('the handle of a member: held');
 }
 
-/** podman stays beside it and hands its stderr on. */
+/** podman stays beside the container and passes its stderr on. */
 async function startAttached(words: readonly string[], errors: string): Promise<void> {
   writeFileSync(errors, '');
   const child = spawn('sh', ['-c', `exec podman run "$@" 2>${errors}`, 'sh', ...words], { stdio: 'ignore' });

@@ -1,11 +1,11 @@
 /**
- * What a process has: resident memory, its own share of it, and descriptors. proc_pid_smaps(5).
+ * What a process uses, as /proc tells it: memory, descriptors and CPU time. proc_pid_smaps(5), proc_pid_stat(5).
  */
 import { readdirSync, readFileSync } from 'node:fs';
 
 export interface Footprint {
   readonly rssKb: number;
-  /** Proportional: what is shared with others counts by the number of those. */
+  /** Proportional: memory that n processes share counts one nth. */
   readonly pssKb: number;
   readonly privateKb: number;
   readonly descriptors: number;
@@ -21,4 +21,12 @@ export function footprintOf(pid: number): Footprint {
     privateKb: field('Private_Clean') + field('Private_Dirty'),
     descriptors: readdirSync(`/proc/${pid}/fd`).length,
   };
+}
+
+/** User and system time since the start of the process, in clock ticks (100 a second). */
+export function ticksOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  // The first of these is field 3; utime and stime are fields 14 and 15.
+  return Number(fields[11]) + Number(fields[12]);
 }

@@ -1,6 +1,6 @@
 /**
- * CPU time, memory and processes of a group: a cgroup of its own, version 1 or 2, whatever this machine has. CPU time of
- * what has ended by now is counted, too, which /proc forgets.
+ * CPU time, memory and processes of a cgroup, version 1 or 2. Unlike /proc it includes the CPU time of processes that
+ * have ended.
  */
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -8,27 +8,27 @@ import { send } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
 
 export interface Group {
-  /** Whoever writes its own PID here, or `0`, is in the group, with all that it starts from then on. */
+  /** A process that writes its PID, or `0`, to this file joins the group with all its later children. */
   readonly procs: string;
-  /** Of a group for CPU. */
+  /** In a group for CPU. */
   cpuSeconds(): number;
-  /** Of a group for memory: what the kubelet calls working set, and `kubectl top` shows. */
+  /** In a group for memory: the kubelet's working set, which `kubectl top` shows. */
   workingSetKb(): number;
   pids(): number[];
-  /** Ends all that is in it and removes it. Resolves to how many had to be ended. */
+  /** Ends the processes and removes the group. Resolves with how many had to be ended. */
   remove(): Promise<number>;
 }
 
-/** `limitMilli`: thousandths of a CPU that it may use; undefined: all there is. */
+/** `limitMilli`: thousandths of a CPU that the group may use; undefined: no limit. */
 export function makeGroup(name: string, limitMilli?: number): Group {
   const group = makeGroupOf(limitMilli === undefined ? 'cpuacct' : 'cpu', name);
-  // Microseconds of each 100,000.
+  // Microseconds out of each 100,000.
   if (limitMilli !== undefined)
     writeFileSync(join(dirname(group.procs), isV1() ? 'cpu.cfs_quota_us' : 'cpu.max'), String(limitMilli * 100));
   return group;
 }
 
-/** Version 1 has a tree for each controller. */
+/** cgroup version 1 has a tree for each controller. */
 export function makeGroupOf(controller: 'cpuacct' | 'cpu' | 'memory', name: string): Group {
   const dir = join(isV1() ? join(ROOT, controller) : ROOT, name);
   mkdirSync(dir);
@@ -61,7 +61,7 @@ function version2(dir: string): number {
   return Number(usec ?? Number.NaN) / 1e6;
 }
 
-/** All that is charged, without the page cache that the kernel takes first: in the kubelet's own arithmetic. */
+/** The memory that is charged, without the page cache that the kernel reclaims first, as the kubelet counts it. */
 function workingSetOf(dir: string): number {
   const used = Number(readFileSync(join(dir, isV1() ? 'memory.usage_in_bytes' : 'memory.current'), 'latin1'));
   const name = isV1() ? 'total_inactive_file' : 'inactive_file';

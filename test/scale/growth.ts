@@ -1,5 +1,5 @@
 /**
- * One pod of so many members, from its start to its end: what it costs each of them.
+ * The cost for each member of one pod, from its start to its end.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { send } from '../helpers/process.ts';
@@ -7,14 +7,14 @@ import { waitForTombstone } from '../helpers/tombstone.ts';
 import { type BigPod, seatsOf, withBigPod } from './pod.ts';
 
 export interface Growth {
-  /** CPU of all processes of the container, milliseconds for each member. */
+  /** CPU milliseconds of all processes of the container, for each member. */
   readonly start: number;
-  /** Nothing happens, for a minute. */
+  /** A minute in which nothing happens. */
   readonly idle: number;
-  /** One sidecar is started again in place, and all see it. */
+  /** One restart in place of a sidecar, which all see. */
   readonly event: number;
   readonly end: number;
-  /** All of it, with so much idleness. */
+  /** From the start to the end, with `IDLE_MS` of idleness. */
   readonly life: number;
   /** Milliseconds from the last main's exit to the last sidecar's TERM. */
   readonly lastStopMs: number;
@@ -22,7 +22,7 @@ export interface Growth {
 
 const IDLE_MS = 30_000;
 const EVENTS = 5;
-/** Rescans are every 5 s: what the start has left to them is its own. */
+/** The rescan that comes every 5 s still belongs to the start. */
 const SETTLE_MS = 6_000;
 const END_LIMIT_MS = 300_000;
 

@@ -1,7 +1,6 @@
 /**
- * Pods of very many members for measurements: each a PID namespace with sexton as its PID 1 and the fixture
- * application, all of one pod in one cgroup. Less is told of each than by `helpers/container.ts`, so that what is
- * measured is the pod and not the bench.
+ * Pods of very many members for measurements. Each member is a PID namespace with sexton as PID 1 and the fixture
+ * application, and all are in one cgroup. This observes less than `helpers/container.ts`, to measure only the pod.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,13 +18,13 @@ import { type Group, makeGroup } from './group.ts';
 export interface Seat {
   readonly name: string;
   readonly flags: readonly string[];
-  /** Of the fixture application, beside its name and the log. */
+  /** Arguments of the fixture application, beside its name and the log. */
   readonly application: readonly string[];
-  /** The uid of the container; default: that of the bench. */
+  /** The uid of the container; default: our own. */
   readonly uid?: number;
-  /** Run before its namespaces are made, and must exec what follows. */
+  /** A command that runs before the namespaces are made, and must exec its arguments. */
   readonly outside?: readonly string[];
-  /** It may be over at any time: its PID 1 is not looked for, and is 0. */
+  /** The member may end at any time, so its `pid1` is 0. */
   readonly isBrief?: boolean;
 }
 
@@ -33,28 +32,28 @@ export interface Seated {
   readonly name: string;
   readonly process: ChildProcess;
   readonly ended: Promise<void>;
-  /** On this machine. */
+  /** As seen from outside the namespace. */
   readonly pid1: number;
 }
 
 export interface BigPod {
   readonly graveyard: string;
-  /** Of all applications. */
+  /** The events of all applications. */
   readonly log: string;
   readonly group: Group;
   readonly members: readonly Seated[];
   timeline(): Timeline;
   member(name: string): Seated;
-  /** What it wrote to stderr so far. */
+  /** The member's stderr so far. */
   said(name: string): string;
   start(seats: readonly Seat[]): Promise<void>;
-  /** Waits until the tombstones of all say that they run. */
+  /** Waits until the tombstones of all members say `running`. */
   running(): Promise<void>;
-  /** Waits until all have ended. */
+  /** Waits until all members have ended. */
   ended(limitMs: number): Promise<void>;
 }
 
-/** Makes the pod's directory and group, hands it over, and in any case ends all and removes both. */
+/** Makes the pod's directory and group, hands the pod over, and finally ends all members and removes both. */
 export async function withBigPod<T>(use: (pod: BigPod) => Promise<T>, graveyardAt?: string): Promise<T> {
   const { member: fixture } = await buildFixtures();
   const dir = mkdtempSync(join(tmpdir(), 'sx-'));
@@ -111,7 +110,7 @@ export async function withBigPod<T>(use: (pod: BigPod) => Promise<T>, graveyardA
   }
 }
 
-/** `when`: sidecars may be told apart from mains by their name. */
+/** Mains are called `main-N`, sidecars `side-N`. */
 export function seatsOf(mains: number, sidecars: number, isOwnUid = true): Seat[] {
   const names = Array.from({ length: mains }, (_, at) => `main-${at}`);
   const uidOf = (at: number): { uid?: number } => (isOwnUid ? { uid: FIRST_UID + (at % UIDS) } : {});
@@ -147,7 +146,7 @@ function pid1Of({ pid, exitCode }: ChildProcess): number | undefined {
   return child !== undefined && programOf(child).endsWith('/sexton') ? child : undefined;
 }
 
-/** 128 inotify instances for each uid are the kernel's default. */
+/** The kernel gives each uid 128 inotify instances by default. */
 const UIDS = 16;
 const FIRST_UID = 30_000;
 const START_LIMIT_MS = 300_000;

@@ -1,6 +1,6 @@
 /**
- * The straight line through samples, by least squares, and how sure its slope is. What is sampled swings (a heap fills
- * and is collected), and neighbours in time are alike: so means of parts of the time are taken in place of the samples.
+ * The straight line through samples, by least squares, and the error of its slope. Samples swing (a heap fills and is
+ * collected) and resemble their neighbours. So the line goes through the means of parts of the time.
  */
 
 export interface Sample {
@@ -19,7 +19,7 @@ export interface Slope {
 
 const HOUR_MS = 3_600_000;
 
-/** NaN for what cannot be told of fewer than three parts. */
+/** With fewer than three parts the error is NaN. */
 export function slopeOf(samples: readonly Sample[], parts = 24): Slope {
   const points = meansOf(samples, parts);
   const n = points.length;
@@ -36,7 +36,7 @@ export function slopeOf(samples: readonly Sample[], parts = 24): Slope {
   };
 }
 
-/** No growth that can be told from none, or one that nobody would notice in a day. */
+/** The growth is within the error of none, or too small to matter in a day. */
 export function isFlat({ perHour, error }: Slope, mostPerHour: number): boolean {
   return perHour <= 2 * error || perHour <= mostPerHour;
 }

@@ -1,6 +1,5 @@
 /**
- * Graveyards on a disk that is slow, or hangs: the application does not notice, and nobody waits for it longer than it
- * may.
+ * Graveyards on a disk that is slow or hangs: the application does not notice, and every wait is bounded.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -15,7 +14,7 @@ import { whyNoSlowVolume, withSlowVolume } from './slow.ts';
 const skip = whyNoSlowVolume() ?? whyNoCgroup('cpuacct') ?? false;
 const LIMIT_MS = 300_000;
 
-test('on a graveyard where each operation takes 50 ms a stop passes and the death is written', {
+test('a stop passes and the death is written where each file operation takes 50 ms', {
   skip,
   timeout: LIMIT_MS,
 }, async () => {
@@ -34,13 +33,13 @@ test('on a graveyard where each operation takes 50 ms a stop passes and the deat
   });
 });
 
-test('while the graveyard hangs signals pass, and the container ends by itself and says what was not written', {
+test('signals pass while the graveyard hangs, and the container ends and logs the failed write', {
   skip,
   timeout: LIMIT_MS,
 }, async () => {
   await withSlowVolume(async (volume) => {
     await withBigPod(async (pod) => {
-      // So long that the command ends in it on any machine; a second before its end the supervisor gives up.
+      // The command ends within 10 s on any machine; the supervisor gives up a second before that.
       await begin(pod, '10s');
       await volume.hang();
       send(pod.member('work').pid1, 'SIGUSR2');
@@ -50,7 +49,7 @@ test('while the graveyard hangs signals pass, and the container ends by itself a
       assert.deepEqual(pod.timeline().signals('work'), [12, 15]);
       assert.equal(codeOf(pod, 'work'), 3);
       assert.match(pod.said('work'), /the graveyard does not answer: exiting without writing the last tombstone/);
-      // Its handle is none of the disk's: who has gone is seen all the same.
+      // The socket does not depend on the disk, so the sidecar still sees the loss.
       await waitForEvent(pod.log, 'proxy', 'Signal');
       await volume.go();
       await pod.ended(FAR_MS);

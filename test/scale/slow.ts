@@ -1,5 +1,5 @@
 /**
- * A graveyard on a file system that answers late: `fixtures/slowfs.c`, by FUSE. Built when it is first asked for.
+ * A graveyard on a file system that answers late: `fixtures/slowfs.c`, by FUSE. The first use builds it.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { accessSync, constants, mkdirSync, mkdtempSync, renameSync, rmdirSync, statSync } from 'node:fs';
@@ -12,14 +12,14 @@ import { waitFor, within } from '../helpers/wait.ts';
 
 export interface SlowVolume {
   readonly dir: string;
-  /** How long each operation takes from now on. */
+  /** Sets how long each operation takes from now on. */
   delay(ms: number): Promise<void>;
-  /** From now on nothing is answered, until `go`. */
+  /** Answers no operation until `go`. */
   hang(): Promise<void>;
   go(): Promise<void>;
 }
 
-/** Why there can be none here; undefined: there can. */
+/** Why this machine cannot have one; undefined: it can. */
 export function whyNoSlowVolume(): string | undefined {
   if (process.getuid?.() !== 0) return 'needs root';
   try {
@@ -52,7 +52,7 @@ export async function withSlowVolume<T>(use: (volume: SlowVolume) => Promise<T>)
     });
   } finally {
     await end(child);
-    // Lazily unmounted: it is free once nobody has a file of it open.
+    // The lazy unmount is over once no process has a file of it open.
     await waitFor('the volume is unmounted', () => isRemoved(dir));
   }
 }
@@ -61,7 +61,7 @@ async function end(child: ChildProcess): Promise<void> {
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
   if (child.exitCode !== null || child.signalCode !== null) return;
   child.stdin?.end('delay 0\n');
-  // With its descriptor the kernel ends all that still waits for an answer.
+  // When its descriptor closes, the kernel fails the operations that still wait.
   await within('slowfs ends', ended).catch(() => child.pid !== undefined && send(child.pid, 'SIGKILL'));
 }
 

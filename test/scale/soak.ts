@@ -1,6 +1,6 @@
 /**
- * `node test/scale/soak.ts [--minutes N] [--json FILE]`: a pod in which containers come and go for so long, and whether the memory
- * and the descriptors of its long-lived members grow. Exits 1 when one of them does.
+ * `node test/scale/soak.ts [--minutes N] [--json FILE]`: containers come and go in a pod for so long. Exits 1 when the
+ * memory or the descriptors of a long-lived member grow.
  */
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -24,7 +24,7 @@ async function soak(forMs: number, jsonFile: string | undefined): Promise<boolea
       }
     };
     const sampling = async (): Promise<void> => {
-      // A heap that is new grows until it has found its size.
+      // A new heap grows until it has found its size.
       await sleep(forMs * WARM_UP);
       while (!isOver()) {
         note(book, churn.pids);
@@ -62,10 +62,7 @@ function line(what: string, slope: Slope): string {
   return `  ${what.padEnd(34)} ${numbers}: ${verdict}`;
 }
 
-/**
- * About the error of 20 minutes: a slope below it is not told from none. One descriptor for each container would be
- * 4,500.
- */
+/** About the error of 20 minutes. One leaked descriptor for each container would be 4,500 an hour. */
 function mostPerHour(what: string): number {
   if (what.endsWith('descriptors')) return 3;
   return what.includes('init') ? 64 : 4096;

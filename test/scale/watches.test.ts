@@ -1,6 +1,6 @@
 /**
- * A user without inotify instances: the kernel gives 128 to each on a node, where containers of root share them with the
- * kubelet and its containerd. A member takes none, so it sees and sleeps as ever.
+ * A user without inotify instances. The kernel gives 128 to each uid of a node, and containers of root share them with
+ * the kubelet and containerd. A member needs none.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -18,7 +18,7 @@ const skip = whyNoCgroup('cpuacct') ?? false;
 const SLEEPS = ['--log-level', 'debug', '--sleep-after', '300ms'];
 const STAYS = ['--log-level', 'debug', '--sleep-after', 'never'];
 
-test('members of a user without inotify instances sleep, wake, see each other awake and end in order', {
+test('members without inotify instances sleep, wake, see each other and end in order', {
   skip,
   timeout: 300_000,
 }, async (t) => {

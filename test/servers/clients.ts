@@ -39,7 +39,7 @@ export function openFlight(stage: Stage, exchange: Exchange): Promise<{ readonly
       },
       (isComplete) => {
         end.resolve({ body, isComplete });
-        // Too late for whoever has seen the first half.
+        // Without effect once the first half has come.
         reject(new Error(`the response ended before its first half: ${body}`));
       },
     );
@@ -83,11 +83,11 @@ export async function isAnswering(stage: Stage, exchange: Exchange): Promise<boo
   return (await quick(stage, exchange)).isComplete;
 }
 
-/** Nobody listens any more. */
+/** Whether the port refuses connections. */
 export function isRefused({ host }: Stage): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(PORT, host);
-    // With a full backlog nobody answers for two minutes.
+    // A full backlog answers only after two minutes.
     socket.setTimeout(1_000, () => {
       socket.destroy();
       resolve(false);

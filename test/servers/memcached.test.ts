@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { type Container, startContainer } from '../helpers/container.ts';
 import { waitFor } from '../helpers/wait.ts';
-import { endOf, outputOf, skipOf } from './judge.ts';
+import { endOf, outputOf, skipOf } from './graceful-stop.ts';
 import { PORT, prepareStage, type Stage } from './stage.ts';
 import { talkTo } from './talk.ts';
 

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { type Container, startContainer } from '../helpers/container.ts';
 import { waitFor, within } from '../helpers/wait.ts';
-import { endOf, outputOf, skipOf } from './judge.ts';
+import { endOf, outputOf, skipOf } from './graceful-stop.ts';
 import { PORT, prepareStage, type Stage } from './stage.ts';
 
 const server = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { getByFastCgi } from './fastcgi.ts';
-import { type HttpServer, judge, judgeCut, LOG } from './judge.ts';
+import { type HttpServer, LOG, testCut, testGracefulStop } from './graceful-stop.ts';
 import { PORT, type Stage } from './stage.ts';
 
 const PHP = '/usr/sbin/php-fpm8.2';
@@ -24,8 +24,8 @@ const server: HttpServer = {
   },
 };
 
-judge(server);
-judgeCut({
+testGracefulStop(server);
+testCut({
   ...server,
   title: 'php-fpm without process_control_timeout',
   wrong: 'QUIT',

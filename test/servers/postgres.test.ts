@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { type Container, startContainer } from '../helpers/container.ts';
 import { waitFor, within } from '../helpers/wait.ts';
-import { endOf, outputOf, skipOf } from './judge.ts';
+import { endOf, outputOf, skipOf } from './graceful-stop.ts';
 import { openSession, type Session } from './psql.ts';
 import { prepareStage, type Stage } from './stage.ts';
 
@@ -20,7 +20,7 @@ const server = { program: `${BIN}/postgres`, packages: 'postgresql', preset: 'po
 const isRoot = process.getuid?.() === 0;
 const skip = isRoot ? skipOf(server) : 'needs root';
 
-test('postgres completes an active query by --stop auto, and takes new sessions until the drain is over', {
+test('postgres completes a query by --stop auto and takes new sessions in the drain', {
   skip,
 }, async (t) => {
   const stage = await prepareStage(t);
@@ -59,7 +59,7 @@ test('postgres does not wait for an idle session for ever by --stop auto', { ski
   assert.equal(stateOf(stage), 'shut down');
 });
 
-test('postgres waits for an idle session as long as nothing but TERM reaches its first process (the control)', {
+test('postgres waits for an idle session while only TERM reaches it (the control)', {
   skip,
 }, async (t) => {
   const stage = await prepareStage(t);

@@ -1,5 +1,5 @@
 /**
- * redis: TERM saves what it holds. Judged by the writes that it has acknowledged up to its end.
+ * redis: TERM saves all writes that it has acknowledged up to its end.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { type Container, startContainer } from '../helpers/container.ts';
 import { waitFor } from '../helpers/wait.ts';
-import { endOf, outputOf, skipOf } from './judge.ts';
+import { endOf, outputOf, skipOf } from './graceful-stop.ts';
 import { PORT, prepareStage, type Stage } from './stage.ts';
 import { type Talk, talkTo } from './talk.ts';
 

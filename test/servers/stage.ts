@@ -19,7 +19,7 @@ const BACKEND_PORT = 18_081;
 export interface Stage {
   readonly scratch: Scratch;
   readonly dir: string;
-  /** Of the loopback network, where all of 127.0.0.0/8 is: no two tests share a port on it. */
+  /** An address of 127.0.0.0/8 for this test alone, so that no two tests share a port. */
   readonly host: string;
   readonly backendPort: number;
   /** The file that applications wait for. */

@@ -17,7 +17,7 @@ import type { PeerView } from '../../src/core/state/peer.ts';
 import { initialState, type RestartAsk, type State } from '../../src/core/state/state.ts';
 import { type Instant, instantAt } from '../../src/core/time.ts';
 import { RESTED, type Rest, readMemo, writeMemo } from '../../src/runtime/memo.ts';
-import { isAtRest, isRestless, withWake } from '../../src/runtime/sleep.ts';
+import { whyAwakeByState, whyAwakeByTime, withWake } from '../../src/runtime/sleep/why-awake.ts';
 import { LATE_MS, MOST, mustRescanFirst } from '../../src/runtime/timeouts.ts';
 import type { EventOf } from '../core/host.ts';
 import { type Actor, actor, type Entry, freeze } from './agenda.ts';
@@ -344,7 +344,7 @@ export class Brain {
   }
 
   /**
-   * As `src/runtime/sleep.ts` does it: what to watch, another look, and only then the wish to be let go. It tries again
+   * As `src/runtime/sleep/sleeper.ts` does it: what to watch, another look, and only then the wish to be let go. It tries again
    * later and later, as most of what it waits for is an event, with which it begins anew.
    */
   #nap(afterLastMs: number, afterMs: number): void {
@@ -372,9 +372,8 @@ export class Brain {
   #mayNap(afterMs: number): boolean {
     const { agenda, scenario } = this.#world;
     const { config } = this.#container.member;
-    const isDue = this.#wakesAtMs !== undefined && this.#wakesAtMs < agenda.monoMs + 2 * afterMs;
-    if (isDue || this.#isLeaving || !isAtRest(config, this.state)) return false;
-    if (isRestless(this.#rest.wakes, agenda.monoMs)) return false;
+    const byTime = whyAwakeByTime(this.#wakesAtMs, this.#rest.wakes, agenda.monoMs, afterMs);
+    if (this.#isLeaving || (whyAwakeByState(config, this.state) ?? byTime) !== undefined) return false;
     if (config.solo) return true;
     // Of a volume whose changes this kernel does not tell it is known: `isLocal`.
     const isTold = scenario.volume.events === 'prompt' || scenario.volume.events === 'slow';

@@ -8,7 +8,7 @@ import { type ChildExit, OVERTAKEN } from '../../src/core/exit.ts';
 import { fallbackOf } from '../../src/core/lifecycle/fallback.ts';
 import { SIGKILL } from '../../src/core/signals.ts';
 import type { Effect } from '../../src/core/state/events.ts';
-import type { Vigil as Orders } from '../../src/runtime/graveyard/vigil.ts';
+import type { WatchList as Orders } from '../../src/runtime/graveyard/watch-list.ts';
 import { type Memo, writeMemo } from '../../src/runtime/memo.ts';
 import { type EventOf, ScriptedHost } from '../core/host.ts';
 import { type Actor, actor, type Entry } from './agenda.ts';
@@ -35,6 +35,8 @@ const UNTOLD: Stopping['state'] = { stop: undefined, climb: undefined, deadline:
 const NEVER = Number.POSITIVE_INFINITY;
 /** For which a prepared stop is not left. */
 const CHANGES: ReadonlySet<string> = new Set(['a file', 'a new handle', 'a handle', 'the directory']);
+/** So much later than a supervisor would init KILL a command that its mains have ended. */
+const BEHIND_MS = 1_000;
 const HANGS_AFTER_MS = 10_000;
 /** What it may take until a handle is there, once the supervisor has asked for it. */
 export const BINDING_MS = 3;
@@ -98,6 +100,7 @@ export class Container {
   #acting: Entry | undefined;
   /** The last command that init has stopped by itself. */
   #stopped = 0;
+  #mainsEndMs: number | undefined;
   /** The last command that init has KILLed because the time was over. */
   #overdue = 0;
   /** When the next commit is to come, CLOCK_MONOTONIC. */
@@ -306,6 +309,9 @@ export class Container {
     const { command } = this;
     if (signal === undefined || command === undefined) return;
     this.#stopped = command.id;
+    const { gracePeriodMs } = this.member.config;
+    const isLimited = isByMains && gracePeriodMs !== undefined;
+    this.#mainsEndMs = isLimited ? this.world.agenda.monoMs + BEHIND_MS + gracePeriodMs : undefined;
     this.#strike(signal);
     this.push({ type: 'stopSent', id: command.id, signal, isByMains });
     this.#pump();
@@ -426,8 +432,14 @@ export class Container {
     return fallbackOf(config, state).waitMs === undefined;
   }
 
+  /** When the grace period of a stop is over whose reason is that the mains have ended, CLOCK_MONOTONIC. */
+  get mainsEndAtMs(): number | undefined {
+    return this.#stopped === this.command?.id ? this.#mainsEndMs : undefined;
+  }
+
   get #stopping(): Stopping {
-    return { config: this.member.config, state: this.memo?.state ?? UNTOLD, queue: this.queue };
+    const { mainsEndAtMs: mainsEndMs } = this;
+    return { config: this.member.config, state: this.memo?.state ?? UNTOLD, queue: this.queue, mainsEndMs };
   }
 
   get #lost(): Lost {
@@ -444,7 +456,8 @@ export class Container {
     if (command === undefined || !this.isRunning) return;
     const stopping = this.#stopping;
     const { state } = stopping;
-    if (state.stop === undefined && state.deadline === undefined && oldestStop(stopping) === undefined) return;
+    const isIdle = state.stop === undefined && state.deadline === undefined && oldestStop(stopping) === undefined;
+    if (isIdle && stopping.mainsEndMs === undefined) return;
     const lost = this.#lost;
     const isStoppable = command.exit === undefined && this.#stopped !== command.id;
     const times = [

@@ -22,6 +22,8 @@ export interface Stopping {
   /** As the last commit has left it. */
   readonly state: Pick<State, 'stop' | 'climb' | 'deadline'>;
   readonly queue: readonly Queued[];
+  /** The end of a stop whose reason is that the mains have ended; undefined: there is none. */
+  readonly mainsEndMs?: number | undefined;
 }
 
 /** `goneAtMs`: since when no supervisor acts. `lostAtMs`: since when none has been heard that is sound. */
@@ -49,7 +51,7 @@ export function stopOf(stopping: Lost): { readonly atMs: number; readonly signal
 
 /** When the grace period of the stop is over. */
 export function endsAtMs(stopping: Stopping): number {
-  return Math.min(hostKillAtMs(stopping.state) ?? NEVER, requestEndsAtMs(stopping));
+  return Math.min(hostKillAtMs(stopping.state) ?? NEVER, requestEndsAtMs(stopping), stopping.mainsEndMs ?? NEVER);
 }
 
 function requestEndsAtMs(stopping: Stopping): number {

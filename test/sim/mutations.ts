@@ -263,6 +263,24 @@ export const MUTATIONS: readonly Mutation[] = [
     to: 'to: range.to, final: true, text',
   },
   {
+    breaks: 'init holds a stop request only where nothing but the mains is waited for',
+    file: 'lifecycle/reflexes.ts',
+    from: "if (asked.state.stop?.waitsFor !== 'turn' || asked",
+    to: 'if (asked',
+  },
+  {
+    breaks: 'a prepared stop gives way to a supervisor before anything is due',
+    file: 'lifecycle/prepared-ends.ts',
+    from: 'graceMs / 2, ...dueMs)',
+    to: 'graceMs)',
+  },
+  {
+    breaks: 'init passes a held stop request on when all mains have ended',
+    file: '../../test/sim/reflexes.ts',
+    from: 'if (!endWith.mains.every(',
+    to: 'if (!endWith.mains.some(',
+  },
+  {
     breaks: 'an end that init has told stays what was told',
     file: 'lifecycle/child.ts',
     from: 'if (isWritten) endAsWritten(draft, child);\n  else ',
@@ -276,13 +294,13 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     breaks: 'who sleeps hears of every tombstone that matters',
-    file: '../runtime/graveyard/vigil.ts',
-    from: 'if (isQuiet && !isNear) quiet.push(Name);',
+    file: '../runtime/graveyard/watch-list.ts',
+    from: 'if (isQuiet && !isRelevant) quiet.push(Name);',
     to: 'quiet.push(Name);',
   },
   {
     breaks: 'who sleeps hears of the end of every handle that it holds',
-    file: '../runtime/graveyard/vigil.ts',
+    file: '../runtime/graveyard/watch-list.ts',
     from: "if (contact === 'held') held[Name] = hostOf(Incarnation);",
     to: '',
   },

@@ -6,7 +6,7 @@
 import { hostOf, isMemberName, type Tombstone } from '../../src/core/format/tombstone.ts';
 import type { Business } from '../../src/core/pod/interest.ts';
 import type { PeerView } from '../../src/core/state/peer.ts';
-import { type Vigil as Orders, vigilOf } from '../../src/runtime/graveyard/vigil.ts';
+import { type WatchList as Orders, watchListOf } from '../../src/runtime/graveyard/watch-list.ts';
 import type { Actor } from './agenda.ts';
 import { Contacts, type ContactWorld } from './contacts.ts';
 import type { Count } from './coverage.ts';
@@ -96,10 +96,10 @@ export class Reader implements Watcher {
     const { near } = this.#options;
     const isBusy = this.#isTelling || this.#contacts.isRetrying || this.#isRereading;
     if (!this.#hasStarted || near.business !== 'own' || isBusy || !this.#isHealthy) return undefined;
-    return vigilOf(
+    return watchListOf(
       [...this.#views].map(([name, { tombstone, content }]) => ({
         tombstone,
-        isNear: near.has(tombstone),
+        isRelevant: near.has(tombstone),
         isQuiet: content !== undefined && near.isQuiet(tombstone),
         contact: this.#contacts.of(name).kind,
       })),

@@ -82,7 +82,8 @@ function knowableSinceMs(world: World, member: Member): number | undefined {
 function isBlind({ count }: World, { container }: Member): boolean {
   if (container?.lostAtMs === undefined) return false;
   const isTold = container.command?.signals.some(({ signal }) => signal !== SIGKILL) === true;
-  if (container.asked.length === 0 && container.isCommandAlive && isTold) {
+  const isLimited = container.member.config.gracePeriodMs !== undefined;
+  if (container.asked.length === 0 && container.isCommandAlive && isTold && !isLimited) {
     count('excused: a command that ignores its stop signal, and no supervisor that could KILL it');
     return true;
   }

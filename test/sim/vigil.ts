@@ -3,7 +3,7 @@
  * handles that are made, the directory, and the connections to those who were held. As `src/init/sleep.c`.
  */
 import { isMemberName } from '../../src/core/format/tombstone.ts';
-import type { Vigil as Orders } from '../../src/runtime/graveyard/vigil.ts';
+import type { WatchList as Orders } from '../../src/runtime/graveyard/watch-list.ts';
 import type { Holder, Volume, Watcher } from './volume.ts';
 
 export class Vigil implements Watcher {

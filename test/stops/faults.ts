@@ -1,18 +1,17 @@
 /**
  * What may stand against another supervisor when a pod is to stop. Each fault is real, strikes the whole pod and stays.
  */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Cgroup, type Controller, whyNoCgroup } from '../helpers/cgroup.ts';
-import type { Fixtures } from '../helpers/fixture.ts';
+import { buildFixtures, type Fixtures } from '../helpers/fixture.ts';
 import { run } from '../helpers/outcome.ts';
 import { hasEnded, send } from '../helpers/process.ts';
 import type { Scratch } from '../helpers/scratch.ts';
 import { waitFor, within } from '../helpers/wait.ts';
 import type { Copy } from './copy.ts';
-import { whyNoHolder } from './holder.ts';
 
 /** A pod at the moment of the strike. */
 export interface Struck {
@@ -46,6 +45,15 @@ export interface Fault {
 /** More than Node, whose pages of files count for the OOM killer as well. */
 const FILL_MB = 88;
 const AS_BYTES = 100_000_000;
+
+/** Why no program can be kept from being executed here; undefined: one can, by `test/fixtures/holder.c`. */
+async function whyNoHolder(): Promise<string | undefined> {
+  if (process.getuid?.() !== 0) return 'needs root';
+  const { holder } = await buildFixtures();
+  // Without a stdin it ends at once.
+  const { status } = spawnSync(holder, [process.execPath], { stdio: 'ignore' });
+  return status === 0 ? undefined : 'needs permission events of fanotify';
+}
 
 export const FAULTS: readonly Fault[] = [
   ...[0, 1, 2, 3, 4, 5, 6].map((room) => roomForTasks(room)),

@@ -1,6 +1,6 @@
 /**
  * `node test/stops/run.ts [--rounds 20] [--jobs 6] [--limit 60] [--only PATTERN]`: stops pods so often while each fault of
- * `faults.ts` keeps their supervisors from being started, in each of the ways of `ways.ts`, and prints the figures. `--limit`:
+ * `faults.ts` keeps their supervisors from being started, in each of the ways of `pod.ts`, and prints the figures. `--limit`:
  * how many seconds a container may take to end before it counts as one that does not.
  *
  * The last line is `N passed, N failed`; a line before it names each fault that could not be had.
@@ -10,9 +10,8 @@ import { buildFixtures } from '../helpers/fixture.ts';
 import { inRounds } from '../helpers/rounds.ts';
 import { tempGraveyard } from '../helpers/scratch.ts';
 import { FAULTS, type Fault } from './faults.ts';
-import { type End, LIMIT_MS, stopUnder, type Way } from './pod.ts';
+import { type End, LIMIT_MS, nameOf, stopUnder, WAYS, type Way } from './pod.ts';
 import { Table } from './table.ts';
-import { nameOf, WAYS } from './ways.ts';
 
 const { values } = parseArgs({
   options: {

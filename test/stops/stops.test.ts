@@ -7,8 +7,7 @@ import { describe } from 'node:test';
 import { roundsOr } from '../helpers/rounds.ts';
 import { scenario } from '../helpers/scenario.ts';
 import { FAULTS } from './faults.ts';
-import { LIMIT_MS, stopUnder } from './pod.ts';
-import { nameOf, WAYS } from './ways.ts';
+import { LIMIT_MS, nameOf, stopUnder, WAYS } from './pod.ts';
 
 const ROUNDS = roundsOr(1, 0);
 

@@ -2,7 +2,8 @@
  * The table of rules as text: `--list-rules`, `--explain`, and a section a rule in Markdown, which is on docs/rules.md
  * and in SARIF.
  */
-import { formatTable } from '../../cli/text/table.ts';
+import { formatTable } from '../../text/table.ts';
+import { examplesOf } from '../rules/examples.ts';
 import type { Rule } from '../rules/rule.ts';
 import { RULES } from '../rules/table.ts';
 
@@ -12,23 +13,23 @@ export function rulesText(width: number): string {
 }
 
 export function ruleText(rule: Rule): string {
-  const { id, severity, title, why, remedy, bad, good, isFixable } = rule;
+  const { id, severity, title, why, remedy, isFixable } = rule;
+  const { bad, good } = examplesOf(rule);
   const parts = [
     `${id} (${severity}${isFixable ? ', --fix' : ''}): ${title}.`,
     `${why}\n${remedy}`,
     `Found in ${nameOf(rule)}${flagsOf(rule)}:\n\n${indented(bad)}`,
     `Not found in:\n\n${indented(good)}`,
-    ignoringOf(rule)
-      .map(({ how, text }) => `${how}: ${text}`)
-      .join('\n'),
+    ignoringOf(rule),
   ];
   return `${parts.join('\n\n')}\n`;
 }
 
 /** Without a heading. Each paragraph is one line. */
 export function ruleMarkdown(rule: Rule): string {
-  const { severity, title, why, remedy, bad, good, language, isFixable } = rule;
-  const fence = (text: string): string => `\`\`\`${language}\n${text.trimEnd()}\n\`\`\``;
+  const { severity, title, why, remedy, on, isFixable } = rule;
+  const { bad, good } = examplesOf(rule);
+  const fence = (text: string): string => `\`\`\`${on === 'dockerfile' ? on : 'yaml'}\n${text.trimEnd()}\n\`\`\``;
   const parts = [
     `**${title}.** Severity: ${severity}.${isFixable ? ' `--fix` repairs it.' : ''}`,
     why,
@@ -37,15 +38,13 @@ export function ruleMarkdown(rule: Rule): string {
     fence(bad),
     'Not found in:',
     fence(good),
-    ignoringOf(rule)
-      .map(({ how, text }) => `${how}: \`${text}\``)
-      .join('\n'),
+    ignoringOf(rule, '`'),
   ];
   return `${parts.join('\n\n')}\n`;
 }
 
-function nameOf({ language, on }: Rule): string {
-  if (language === 'dockerfile') return 'a Dockerfile';
+function nameOf({ on }: Rule): string {
+  if (on === 'dockerfile') return 'a Dockerfile';
   return on === 'compose' ? 'a Compose file' : 'a manifest';
 }
 
@@ -53,27 +52,23 @@ function flagsOf({ flags = [] }: Rule, quote = ''): string {
   return flags.length === 0 ? '' : `, with ${quote}${flags.join(' ')}${quote}`;
 }
 
-interface Ignoring {
-  readonly how: string;
-  readonly text: string;
-}
-
 /** A Compose file and a Dockerfile have no annotations, and an instruction of a Dockerfile cannot end in a comment. */
-function ignoringOf({ id, on }: Rule): readonly Ignoring[] {
+function ignoringOf({ id, on }: Rule, quote = ''): string {
+  const line = (how: string, text: string): string => `${how}: ${quote}${text}${quote}`;
   const comment = `# sexton-ignore ${id}: the reason`;
   switch (on) {
     case 'ignores':
-      return [{ how: 'To leave it out', text: `--skip ${id}` }];
+      return line('To leave it out', `--skip ${id}`);
     case 'dockerfile':
-      return [{ how: 'To ignore it, a comment above the line', text: comment }];
+      return line('To ignore it, a comment above the line', comment);
     case 'compose':
-      return [{ how: 'To ignore it, a comment above the line or behind it', text: comment }];
+      return line('To ignore it, a comment above the line or behind it', comment);
     case 'workload':
     case 'budget':
       return [
-        { how: 'To ignore it, an annotation', text: `check.sexton.dev/ignore-${id}: "the reason"` },
-        { how: 'or a comment above the line or behind it', text: comment },
-      ];
+        line('To ignore it, an annotation', `check.sexton.dev/ignore-${id}: "the reason"`),
+        line('or a comment above the line or behind it', comment),
+      ].join('\n');
     default:
       return on satisfies never;
   }

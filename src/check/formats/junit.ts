@@ -8,58 +8,37 @@ import { positionAt } from '../input/source.ts';
 export function junitOf(result: Result): string {
   const paths = new Set([...result.sources, ...result.unreadable].map(({ path }) => path));
   const suites = [...paths].map((path) => suiteOf(path, result));
-  const sum = (of: (suite: Suite) => number): number => suites.reduce((total, suite) => total + of(suite), 0);
-  const counts = countsText({
-    tests: sum(({ tests }) => tests),
-    failures: sum(({ failures }) => failures),
-    errors: sum(({ errors }) => errors),
-  });
-  const texts = suites.map(({ path, cases, ...of }) => {
-    const head = `<testsuite name="${xml(path)}" ${countsText(of)} skipped="0" time="0">`;
-    return `  ${head}\n${cases.map((one) => `    ${one}\n`).join('')}  </testsuite>\n`;
-  });
-  const root = `<testsuites name="sexton check" ${counts} time="0">`;
-  return `<?xml version="1.0" encoding="UTF-8"?>\n${root}\n${texts.join('')}</testsuites>\n`;
+  const failures = suites.reduce((sum, suite) => sum + suite.failures, 0);
+  const errors = suites.reduce((sum, suite) => sum + suite.errors, 0);
+  const tests = suites.reduce((sum, suite) => sum + suite.tests, 0);
+  const root = `<testsuites name="sexton check" tests="${tests}" failures="${failures}" errors="${errors}" time="0">`;
+  const texts = suites.map(({ text }) => text).join('');
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${root}\n${texts}</testsuites>\n`;
 }
 
-interface Counts {
-  readonly tests: number;
-  readonly failures: number;
-  readonly errors: number;
-}
-
-interface Suite extends Counts {
-  readonly path: string;
-  readonly cases: readonly string[];
-}
-
-function suiteOf(path: string, { findings, unreadable }: Result): Suite {
+function suiteOf(path: string, { findings, unreadable }: Result) {
   const own = findings.filter(({ place, severity }) => place.source.path === path && severity !== 'info');
   const broken = unreadable.filter((one) => one.path === path);
   const failures = own.map(({ rule, subject, severity, message, place }) => {
     const { line } = positionAt(place.source, place.start);
     const text = xml(`${path}:${line}: ${message}`);
-    return caseOf(
-      path,
-      `${rule} ${subject}`,
-      `<failure type="${severity}" message="${xml(message)}">${text}</failure>`,
-    );
+    const failure = `<failure type="${severity}" message="${xml(message)}">${text}</failure>`;
+    return caseOf(path, `${rule} ${subject}`, failure);
   });
   const errors = broken.map(({ line, why }) => {
     const text = xml(`${path}${line === undefined ? '' : `:${line}`}: ${why}`);
     return caseOf(path, 'read', `<error type="unreadable" message="${xml(why)}">${text}</error>`);
   });
-  const cases = [...failures, ...errors];
-  const all = cases.length > 0 ? cases : [caseOf(path, 'sexton check', '')];
-  return { path, cases: all, tests: all.length, failures: own.length, errors: broken.length };
+  const all = [...failures, ...errors];
+  const cases = all.length > 0 ? all : [caseOf(path, 'sexton check', '')];
+  const counts = `tests="${cases.length}" failures="${own.length}" errors="${broken.length}"`;
+  const head = `<testsuite name="${xml(path)}" ${counts} skipped="0" time="0">`;
+  const text = `  ${head}\n${cases.map((one) => `    ${one}\n`).join('')}  </testsuite>\n`;
+  return { text, tests: cases.length, failures: own.length, errors: broken.length };
 }
 
 function caseOf(path: string, name: string, body: string): string {
   return `<testcase classname="${xml(path)}" name="${xml(name)}" time="0">${body}</testcase>`;
-}
-
-function countsText({ tests, failures, errors }: Counts): string {
-  return `tests="${tests}" failures="${failures}" errors="${errors}"`;
 }
 
 /** XML 1.0 has no other control characters, and keeps tabs and line ends of an attribute only as references. */

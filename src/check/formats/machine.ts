@@ -1,12 +1,11 @@
 /**
- * Findings for programs: JSON with its schema, GitHub's workflow commands, GitLab's code quality, Markdown.
+ * Findings for programs: JSON with its schema, and GitHub's workflow commands.
  */
 import type { Result } from '../check.ts';
 import type { Finding, Severity } from '../finding.ts';
 import { fingerprintsOf } from '../fingerprint.ts';
 import { positionAt, trimmed } from '../input/source.ts';
 import type { Interval } from '../stop/interval.ts';
-import { clean, summaryOf } from './text.ts';
 
 /** Raised with every change that a reader of version 1 would not understand. */
 export const CHECK_VERSION = 1;
@@ -86,35 +85,4 @@ function data(text: string): string {
 
 function property(text: string): string {
   return data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
-}
-
-const GITLAB_LEVELS: Readonly<Record<Severity, string>> = { error: 'major', warning: 'minor', info: 'info' };
-
-/** docs.gitlab.com/ci/testing/code_quality: the fields that GitLab needs. */
-export function gitlabOf({ findings }: Result): string {
-  const prints = fingerprintsOf(findings);
-  const issues = findings.map((finding) => ({
-    description: finding.message,
-    check_name: finding.rule,
-    fingerprint: prints.get(finding),
-    severity: GITLAB_LEVELS[finding.severity],
-    location: {
-      path: finding.place.source.path,
-      lines: { begin: positionAt(finding.place.source, finding.place.start).line },
-    },
-  }));
-  return `${JSON.stringify(issues, null, 2)}\n`;
-}
-
-export function markdownOf(result: Result): string {
-  const rows = result.findings.map(({ rule, severity, message, place, subject }) => {
-    const { line } = positionAt(place.source, place.start);
-    return `| ${severity} | ${rule} | ${cell(subject)} | ${cell(message)} | \`${cell(place.source.path)}:${line}\` |`;
-  });
-  const table = ['| severity | rule | object | finding | place |', '|---|---|---|---|---|', ...rows].join('\n');
-  return `${result.findings.length === 0 ? '' : `${table}\n\n`}${summaryOf(result)}`;
-}
-
-function cell(text: string): string {
-  return clean(text.replaceAll(/\s+/g, ' ')).replaceAll('|', '\\|').replaceAll('<', '&lt;');
 }

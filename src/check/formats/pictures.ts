@@ -9,7 +9,7 @@ import { type Finding, SEVERITIES } from '../finding.ts';
 import { positionAt } from '../input/source.ts';
 import { ruleNamed } from '../rules/table.ts';
 import { intervalText } from '../stop/interval.ts';
-import { findingsOf, summaryOf } from './text.ts';
+import { findingsOf, otherFindings, summaryOf } from './text.ts';
 import { endText, timelineChart, timelineSentence } from './timeline.ts';
 
 export function workloadSvg(one: CheckedWorkload, result: Result): string {
@@ -22,8 +22,7 @@ export function workloadSvg(one: CheckedWorkload, result: Result): string {
 export function checkPage(result: Result): string {
   const { workloads } = result;
   const own = new Map(workloads.map((one) => [one, findingsOf(one.workload, result)]));
-  const told = new Set([...own.values()].flat());
-  const rest = result.findings.filter((finding) => !told.has(finding));
+  const rest = otherFindings(result);
   const worst = workloads.toSorted((a, b) => worstOf(own.get(b) ?? []) - worstOf(own.get(a) ?? []));
   const [only] = workloads;
   const title =

@@ -5,7 +5,7 @@ import type { Result } from '../check.ts';
 import type { Finding, Severity } from '../finding.ts';
 import { fingerprintsOf } from '../fingerprint.ts';
 import { type Place, type Position, positionAt, type Source } from '../input/source.ts';
-import { RULES } from '../rules/table.ts';
+import { RULES, ruleNamed } from '../rules/table.ts';
 import { ruleMarkdown } from './explain.ts';
 
 const SARIF_LEVELS: Readonly<Record<Severity, string>> = { error: 'error', warning: 'warning', info: 'note' };
@@ -33,14 +33,7 @@ export function sarifOf(result: Result, version: string): string {
             toolExecutionNotifications: result.unreadable.map(({ path, line, why }) => ({
               level: 'error',
               message: { text: why },
-              locations: [
-                {
-                  physicalLocation: {
-                    artifactLocation: { uri: uriOf(path) },
-                    ...(line !== undefined && { region: { startLine: line } }),
-                  },
-                },
-              ],
+              locations: [{ physicalLocation: physical(path, line === undefined ? {} : { startLine: line }) }],
             })),
           },
         ],
@@ -51,10 +44,7 @@ export function sarifOf(result: Result, version: string): string {
           message: { text: finding.message },
           locations: [
             {
-              physicalLocation: {
-                artifactLocation: { uri: uriOf(finding.place.source.path) },
-                region: regionOf(finding.place),
-              },
+              physicalLocation: physical(finding.place.source.path, regionOf(finding.place)),
               logicalLocations: [{ fullyQualifiedName: finding.subject, kind: 'resource' }],
             },
           ],
@@ -67,10 +57,14 @@ export function sarifOf(result: Result, version: string): string {
   return `${JSON.stringify(sarif, null, 2)}\n`;
 }
 
+function physical(path: string, region: object) {
+  return { artifactLocation: { uri: uriOf(path) }, ...(Object.keys(region).length > 0 && { region }) };
+}
+
 function fixOf({ edits, rule }: Finding) {
   const [first] = edits;
   return {
-    description: { text: RULES.find(({ id }) => id === rule)?.remedy ?? rule },
+    description: { text: ruleNamed(rule).remedy },
     artifactChanges: [
       {
         artifactLocation: { uri: uriOf(first?.source.path ?? '') },

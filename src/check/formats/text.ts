@@ -13,19 +13,17 @@ const COLOURS: Readonly<Record<Severity, string>> = { error: '31', warning: '33'
 
 export function textOf(result: Result, style: TextStyle, withTimeline: boolean): string {
   const parts: string[] = [];
-  const told = new Set<Finding>();
   for (const { workload, view } of result.workloads) {
     const subject = `${workload.kind}/${workload.name}`;
     const own = findingsOf(workload, result);
     if (own.length === 0) continue;
-    for (const finding of own) told.add(finding);
     const grace = `terminationGracePeriodSeconds ${workload.pod.graceSeconds}${workload.pod.graceAt === undefined ? ' (default)' : ''}`;
     const hasMoments = own.some(({ atMs }) => atMs !== undefined);
     const drawn =
       withTimeline && hasMoments ? [`\n${chartLines(timelineChart(view.timeline, own), style).join('\n')}\n`] : [];
     parts.push([`${clean(subject)}  ${grace}\n`, ...drawn, ...own.map((one) => line(one, style))].join(''));
   }
-  const rest = result.findings.filter((finding) => !told.has(finding));
+  const rest = otherFindings(result);
   if (rest.length > 0) parts.push(rest.map((one) => line(one, style)).join(''));
   if (result.unreadable.length > 0)
     parts.push(
@@ -56,6 +54,12 @@ export function findingsOf({ kind, name, object, pod }: Workload, { findings }: 
     ({ subject, subjectAt: { source, start } }) =>
       subject === `${kind}/${name}` && source === pod.source && start === object.start,
   );
+}
+
+/** The findings that are about no workload. */
+export function otherFindings(result: Result): readonly Finding[] {
+  const told = new Set(result.workloads.flatMap(({ workload }) => findingsOf(workload, result)));
+  return result.findings.filter((finding) => !told.has(finding));
 }
 
 function line({ rule, severity, message, place, edits }: Finding, { colours }: TextStyle): string {

@@ -2,12 +2,10 @@
  * The predicted stop of a pod as a chart, which text, picture and page draw as they draw reports. Milliseconds since
  * the stop request; what is uncertain is drawn as long as it may last.
  */
-
+import { seconds } from '../../core/format/evidence.ts';
 import { cleanText } from '../../core/format/tombstone.ts';
-import { axisBetween } from '../../report/axis.ts';
-import type { Bar, Mark, Paint } from '../../report/bars.ts';
+import { axisBetween, type Bar, type Mark, type Paint } from '../../report/bars.ts';
 import type { Chart, Note, Row } from '../../report/chart.ts';
-import { seconds } from '../../report/words.ts';
 import type { Finding } from '../finding.ts';
 import { intervalText, secondsText } from '../stop/interval.ts';
 import type { ContainerStop, Timeline } from '../stop/timeline.ts';

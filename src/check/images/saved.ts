@@ -1,20 +1,18 @@
 /**
  * Images that are saved: OCI layouts (github.com/opencontainers/image-spec, image-layout.md) and the archives of `docker save`.
  */
-import { type Blobs, ImageError, jsonOf } from './blobs.ts';
+import { type Blobs, ImageError } from './blobs.ts';
 
 export interface SavedImage {
   readonly names: readonly string[];
   /** The configuration as `docker image inspect` has it under `Config`. */
   readonly config: Record<string, unknown>;
-  /** Paths of its layers, the lowest first. */
-  readonly layers: readonly string[];
 }
 
 const MANIFEST_JSON = 'manifest.json';
 const INDEX_JSON = 'index.json';
 
-export async function savedImages(blobs: Blobs): Promise<readonly SavedImage[]> {
+export function savedImages(blobs: Blobs): readonly SavedImage[] {
   if (blobs.has(INDEX_JSON)) return imagesOfLayout(blobs);
   if (blobs.has(MANIFEST_JSON)) return imagesOfDocker(blobs);
   throw new ImageError(
@@ -22,51 +20,39 @@ export async function savedImages(blobs: Blobs): Promise<readonly SavedImage[]> 
   );
 }
 
-async function imagesOfDocker(blobs: Blobs): Promise<readonly SavedImage[]> {
-  const manifests = await jsonOf(blobs, MANIFEST_JSON);
+function imagesOfDocker(blobs: Blobs): readonly SavedImage[] {
+  const manifests = blobs.json(MANIFEST_JSON);
   if (!Array.isArray(manifests)) throw new ImageError(`${MANIFEST_JSON} is not that of an archive of docker save`);
-  return Promise.all(
-    manifests.map(async (manifest) => {
-      const { Config: path, RepoTags, Layers } = recordOf(manifest);
-      const { config } = recordOf(await jsonOf(blobs, String(path)));
-      const names = textsOf(RepoTags) ?? [];
-      const layers = textsOf(Layers);
-      if (layers === undefined)
-        throw new ImageError(`${MANIFEST_JSON} does not list the layers of ${names[0] ?? path}; save the image again`);
-      return { names, config: recordOf(config), layers };
-    }),
-  );
+  return manifests.map((manifest) => {
+    const { Config: path, RepoTags } = recordOf(manifest);
+    const { config } = recordOf(blobs.json(String(path)));
+    return { names: textsOf(RepoTags) ?? [], config: recordOf(config) };
+  });
 }
 
-/** An index may hold others: one for each image, of one for each platform. */
+/** An index may hold others: one for each image, and in it one for each platform. */
 const MAX_DEPTH = 4;
 
-async function imagesOfLayout(blobs: Blobs): Promise<readonly SavedImage[]> {
-  const { manifests } = recordOf(await jsonOf(blobs, INDEX_JSON));
-  const images = await Promise.all(listOf(manifests).map((one) => imageOf(blobs, recordOf(one), 0)));
-  return images.filter((image) => image !== undefined);
+function imagesOfLayout(blobs: Blobs): readonly SavedImage[] {
+  const { manifests } = recordOf(blobs.json(INDEX_JSON));
+  return (Array.isArray(manifests) ? manifests : []).flatMap((one) => imageOf(blobs, recordOf(one), 0) ?? []);
 }
 
-async function imageOf(
-  blobs: Blobs,
-  descriptor: Record<string, unknown>,
-  depth: number,
-): Promise<SavedImage | undefined> {
+function imageOf(blobs: Blobs, descriptor: Record<string, unknown>, depth: number): SavedImage | undefined {
   if (depth > MAX_DEPTH) throw new ImageError('its indexes are nested too deeply');
   const names = namesOf(recordOf(descriptor.annotations));
-  const content = recordOf(await jsonOf(blobs, blobPath(descriptor.digest)));
+  const content = recordOf(blobs.json(blobPath(descriptor.digest)));
   if (Array.isArray(content.manifests)) {
     const chosen = platformOf(content.manifests.map(recordOf));
-    const image = chosen && (await imageOf(blobs, chosen, depth + 1));
+    const image = chosen && imageOf(blobs, chosen, depth + 1);
     return image && { ...image, names: names.length > 0 ? names : image.names };
   }
-  const { mediaType = IMAGE_CONFIGS[0] } = recordOf(content.config);
+  const { mediaType = IMAGE_CONFIGS[0], digest } = recordOf(content.config);
   // An attestation, a chart, or another artifact.
   if (!IMAGE_CONFIGS.includes(String(mediaType)) || !Array.isArray(content.layers) || isOther(descriptor))
     return undefined;
-  const { config } = recordOf(await jsonOf(blobs, blobPath(recordOf(content.config).digest)));
-  const layers = content.layers.map((layer) => blobPath(recordOf(layer).digest));
-  return { names, config: recordOf(config), layers };
+  const { config } = recordOf(blobs.json(blobPath(digest)));
+  return { names, config: recordOf(config) };
 }
 
 const IMAGE_CONFIGS = ['application/vnd.oci.image.config.v1+json', 'application/vnd.docker.container.image.v1+json'];
@@ -87,7 +73,7 @@ function isOther({ platform, artifactType }: Record<string, unknown>): boolean {
   return recordOf(platform).os === 'unknown' || typeof artifactType === 'string';
 }
 
-/** Of the whole name, which docker and containerd write, or of the tag alone, which names no image. */
+/** docker and containerd write the whole name; others write the tag alone, which names no image. */
 function namesOf(annotations: Record<string, unknown>): readonly string[] {
   const whole = annotations['io.containerd.image.name'] ?? annotations['org.opencontainers.image.ref.name'];
   return typeof whole === 'string' && /[/:]/.test(whole) ? [whole] : [];
@@ -101,10 +87,6 @@ function blobPath(digest: unknown): string {
 
 export function recordOf(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 /** undefined: it is no list of texts. */

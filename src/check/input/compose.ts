@@ -1,9 +1,9 @@
 /**
  * Services of a Compose file.
  */
-import { parseGoDuration } from '../../cli/notation/duration.ts';
-import { parseWords } from '../../cli/notation/words.ts';
-import { at, entriesAt, type Located, type LocatedMap, textAt, wordsAt } from './located.ts';
+import { parseGoDuration } from '../../config/notation/duration.ts';
+import { parseWords } from '../../config/notation/words.ts';
+import { at, entriesAt, itemsAt, type Located, type LocatedMap, textAt, wordsAt } from './located.ts';
 import type { Source } from './source.ts';
 
 export interface ComposeService {
@@ -63,22 +63,16 @@ function commandOf(node: LocatedMap, key: string): readonly string[] | undefined
 }
 
 function environmentOf(node: LocatedMap): ReadonlyMap<string, string | undefined> {
-  const list = wordsAt(node, 'environment');
+  const listed = wordsAt(node, 'environment')?.map((word) => /^([^=]*)(?:=(.*))?$/s.exec(word) ?? []);
   const pairs =
-    list === undefined
-      ? [...entriesAt(node, 'environment')].map(([name, { value }]) => [name, textAt(value) ?? ''] as const)
-      : list.map(
-          (word) => [word.replace(/=.*/s, ''), word.includes('=') ? word.replace(/^[^=]*=/s, '') : undefined] as const,
-        );
+    listed?.map(([, name = '', value]) => [name, value] as const) ??
+    [...entriesAt(node, 'environment')].map(([name, { value }]) => [name, textAt(value) ?? ''] as const);
   // What Compose fills in is not known here.
   return new Map(pairs.map(([name, value]) => [name, value?.includes('${') === true ? undefined : value]));
 }
 
 function mountsOf(node: LocatedMap): readonly string[] {
-  const volumes = at(node, 'volumes');
-  if (volumes?.kind !== 'list') return [];
-  return volumes.items.flatMap((item) => {
-    const target = item.kind === 'map' ? textAt(item, 'target') : textAt(item)?.split(':')[1];
-    return target === undefined ? [] : [target];
-  });
+  return itemsAt(node, 'volumes').flatMap(
+    (item) => (item.kind === 'map' ? textAt(item, 'target') : textAt(item)?.split(':')[1]) ?? [],
+  );
 }

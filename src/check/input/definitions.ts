@@ -3,17 +3,12 @@
  * of a check of projects that bring some. So they are blanked before the text is read as YAML.
  */
 
-export interface WithoutDefinitions {
-  /** As long as the text, so that offsets stay. */
-  readonly text: string;
-  readonly definitions: number;
-}
-
 /** `---` at the beginning of a line ends a document wherever it stands. */
 const DOCUMENT = /^---(?=\s|$)/m;
 const IS_DEFINITION = /^kind:[ \t]*CustomResourceDefinition[ \t]*\r?$/m;
 
-export function withoutDefinitions(text: string): WithoutDefinitions {
+/** The text stays as long as it is, so that offsets stay. */
+export function withoutDefinitions(text: string) {
   if (!IS_DEFINITION.test(text)) return { text, definitions: 0 };
   let definitions = 0;
   const parts = text.split(DOCUMENT).map((document) => {

@@ -7,9 +7,9 @@ import type { Source } from './source.ts';
 
 export interface Started extends Range {
   readonly form: 'exec' | 'shell';
-  /** Of the exec form. */
+  /** The words of the exec form. */
   readonly argv: readonly string[];
-  /** Of the shell form. */
+  /** The text of the shell form. */
   readonly script: string;
   /** What stands behind the keyword. */
   readonly arguments: Range;
@@ -17,12 +17,11 @@ export interface Started extends Range {
 
 export interface Stage {
   readonly source: Source;
-  readonly isDockerfile: true;
   /** The image that it is made from, through the stages before; undefined: it has variables. */
   readonly base: string | undefined;
   readonly entrypoint: Started | undefined;
   readonly cmd: Started | undefined;
-  /** Of SHELL: the program that runs the shell form. */
+  /** The program that runs the shell form, by SHELL. */
   readonly shell: string;
   readonly stopSignal: (Range & { readonly text: string }) | undefined;
   /** Local files that are copied to where they can be started: target to source. */
@@ -32,58 +31,50 @@ export interface Stage {
 }
 
 export function stageOf(source: Source, readBeside: Stage['readBeside']): Stage | undefined {
-  const dockerfile = DockerfileParser.parse(source.text);
-  const stages: { name: string | undefined; base: string; instructions: Instruction[] }[] = [];
-  for (const instruction of dockerfile.getInstructions()) {
+  const chain = lastStageOf(source.text);
+  if (chain === undefined) return undefined;
+  const { base, instructions } = chain;
+  const copied = new Map<string, string>();
+  for (const one of instructions) if (/^(COPY|ADD)$/.test(one.getKeyword())) noteCopies(one, copied);
+  return {
+    source,
+    base: base.includes('$') ? undefined : base,
+    // An ENTRYPOINT takes away the CMD of the image below, and not one of its own stage, which mostly follows it.
+    entrypoint: lastOf('ENTRYPOINT', (one) => startedOf(source, one)),
+    cmd: lastOf('CMD', (one) => startedOf(source, one)),
+    shell:
+      lastOf('SHELL', (one) => wordsOfJson(one.getArgumentsContent() ?? '')?.[0]) ??
+      (/windows|nanoserver/.test(base) ? 'cmd' : '/bin/sh'),
+    stopSignal: lastOf('STOPSIGNAL', (one) => {
+      const [argument] = one.getArguments();
+      return argument && { ...offsets(source, argument.getRange()), text: argument.getValue() };
+    }),
+    copied,
+    readBeside,
+  };
+
+  function lastOf<T>(keyword: string, read: (instruction: Instruction) => T | undefined): T | undefined {
+    return instructions
+      .filter((one) => one.getKeyword() === keyword)
+      .map(read)
+      .findLast((one) => one !== undefined);
+  }
+}
+
+/** The last stage with the instructions of those that it is made from, and the image below them. */
+function lastStageOf(text: string) {
+  const stages: { readonly name: string | undefined; readonly base: string; instructions: Instruction[] }[] = [];
+  for (const instruction of DockerfileParser.parse(text).getInstructions()) {
     const words = instruction.getArguments().map((argument) => argument.getValue());
     if (instruction.getKeyword() === 'FROM') {
       const [image = ''] = words.filter((word) => !word.startsWith('--'));
       const as = words.findIndex((word) => /^as$/i.test(word));
-      stages.push({ name: as < 0 ? undefined : words[as + 1], base: image, instructions: [] });
+      const below = stages.find(({ name }) => name !== undefined && name.toLowerCase() === image.toLowerCase());
+      const { base, instructions } = below ?? { base: image, instructions: [] };
+      stages.push({ name: as < 0 ? undefined : words[as + 1], base, instructions: [...instructions] });
     } else stages.at(-1)?.instructions.push(instruction);
   }
-  const last = stages.at(-1);
-  if (last === undefined) return undefined;
-  const chain = [last];
-  for (let stage = last; ; ) {
-    const earlier = stages.slice(0, stages.indexOf(stage));
-    const before = earlier.find(({ name }) => name?.toLowerCase() === stage.base.toLowerCase());
-    if (before === undefined) break;
-    chain.unshift(before);
-    stage = before;
-  }
-  const base = chain[0]?.base ?? '';
-  const found: { entrypoint?: Started; cmd?: Started; shell?: string | undefined; stopSignal?: Stage['stopSignal'] } =
-    {};
-  const copied = new Map<string, string>();
-  for (const instruction of chain.flatMap(({ instructions }) => instructions)) {
-    const keyword = instruction.getKeyword();
-    const started = keyword === 'ENTRYPOINT' || keyword === 'CMD' ? startedOf(source, instruction) : undefined;
-    if (keyword === 'CMD' && started !== undefined) found.cmd = started;
-    if (keyword === 'ENTRYPOINT' && started !== undefined) {
-      // An ENTRYPOINT takes away the CMD of the image that it is made from, not one of its own stage; that one follows
-      // mostly.
-      found.entrypoint = started;
-    }
-    if (keyword === 'SHELL') found.shell = wordsOfJson(instruction.getArgumentsContent() ?? '')?.[0];
-    if (keyword === 'STOPSIGNAL') {
-      const [argument] = instruction.getArguments();
-      if (argument !== undefined)
-        found.stopSignal = { ...offsets(source, argument.getRange()), text: argument.getValue() };
-    }
-    if (keyword === 'COPY' || keyword === 'ADD') noteCopies(instruction, copied);
-  }
-  return {
-    source,
-    isDockerfile: true,
-    base: base.includes('$') ? undefined : base,
-    entrypoint: found.entrypoint,
-    cmd: found.cmd,
-    shell: found.shell ?? (/windows|nanoserver/.test(base) ? 'cmd' : '/bin/sh'),
-    stopSignal: found.stopSignal,
-    copied,
-    readBeside,
-  };
+  return stages.at(-1);
 }
 
 function startedOf(source: Source, instruction: Instruction): Started | undefined {
@@ -120,11 +111,6 @@ function noteCopies(instruction: Instruction, copied: Map<string, string>): void
   }
 }
 
-interface LspRange {
-  readonly start: { readonly line: number; readonly character: number };
-  readonly end: { readonly line: number; readonly character: number };
-}
-
-function offsets({ lines }: Source, { start, end }: LspRange): Range {
+function offsets({ lines }: Source, { start, end }: ReturnType<Instruction['getRange']>): Range {
   return { start: (lines[start.line] ?? 0) + start.character, end: (lines[end.line] ?? 0) + end.character };
 }

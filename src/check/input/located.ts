@@ -125,8 +125,11 @@ function nothingAt(offset: number): LocatedScalar {
   return { kind: 'scalar', start: offset, end: offset, value: null, text: '' };
 }
 
-/** What is found by keys and indexes; undefined: not there. */
-export function at(from: Located | undefined, ...path: readonly (string | number)[]): Located | undefined {
+/** Keys and indexes. */
+type Path = readonly (string | number)[];
+
+/** What a path leads to; undefined: it is not there. */
+export function at(from: Located | undefined, ...path: Path): Located | undefined {
   let found = from;
   for (const step of path) {
     if (found?.kind === 'map' && typeof step === 'string') found = found.entries.get(step)?.value;
@@ -137,39 +140,36 @@ export function at(from: Located | undefined, ...path: readonly (string | number
 }
 
 /** A number that is written as a text is a text too. */
-export function textAt(from: Located | undefined, ...path: readonly (string | number)[]): string | undefined {
+export function textAt(from: Located | undefined, ...path: Path): string | undefined {
   const found = at(from, ...path);
   return found?.kind === 'scalar' && found.value !== null ? found.text : undefined;
 }
 
-export function wholeAt(from: Located | undefined, ...path: readonly (string | number)[]): number | undefined {
+export function wholeAt(from: Located | undefined, ...path: Path): number | undefined {
   const found = at(from, ...path);
   return found?.kind === 'scalar' && typeof found.value === 'number' && Number.isInteger(found.value)
     ? found.value
     : undefined;
 }
 
-export function isTrueAt(from: Located | undefined, ...path: readonly (string | number)[]): boolean {
+export function isTrueAt(from: Located | undefined, ...path: Path): boolean {
   const found = at(from, ...path);
   return found?.kind === 'scalar' && found.value === true;
 }
 
-export function itemsAt(from: Located | undefined, ...path: readonly (string | number)[]): readonly Located[] {
+export function itemsAt(from: Located | undefined, ...path: Path): readonly Located[] {
   const found = at(from, ...path);
   return found?.kind === 'list' ? found.items : [];
 }
 
-export function entriesAt(
-  from: Located | undefined,
-  ...path: readonly (string | number)[]
-): ReadonlyMap<string, Entry> {
+export function entriesAt(from: Located | undefined, ...path: Path): ReadonlyMap<string, Entry> {
   const found = at(from, ...path);
   return found?.kind === 'map' ? found.entries : NO_ENTRIES;
 }
 const NO_ENTRIES: ReadonlyMap<string, Entry> = new Map();
 
 /** Texts of a map, as of labels. */
-export function textsAt(from: Located | undefined, ...path: readonly (string | number)[]): ReadonlyMap<string, string> {
+export function textsAt(from: Located | undefined, ...path: Path): ReadonlyMap<string, string> {
   return new Map(
     [...entriesAt(from, ...path)].flatMap(([name, { value }]) =>
       value.kind === 'scalar' ? [[name, value.text] as const] : [],
@@ -178,10 +178,7 @@ export function textsAt(from: Located | undefined, ...path: readonly (string | n
 }
 
 /** All its items, if they are scalars; undefined: it is not there. */
-export function wordsAt(
-  from: Located | undefined,
-  ...path: readonly (string | number)[]
-): readonly string[] | undefined {
+export function wordsAt(from: Located | undefined, ...path: Path): readonly string[] | undefined {
   const found = at(from, ...path);
   if (found?.kind !== 'list') return undefined;
   return found.items.map((item) => (item.kind === 'scalar' ? item.text : ''));

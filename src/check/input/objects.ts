@@ -2,7 +2,7 @@
  * The objects of all inputs: workloads with their pods, and what is joined to them by selector and name.
  */
 import { at, itemsAt, type Located, type LocatedMap, textAt, textsAt, wholeAt } from './located.ts';
-import { type Pod, podOf, textsOf } from './pod.ts';
+import { type Pod, podOf } from './pod.ts';
 import type { Source } from './source.ts';
 
 export interface Workload {
@@ -27,22 +27,6 @@ export interface Other {
 /** By one label that they all select. */
 type ByLabel = ReadonlyMap<string, readonly Other[]>;
 
-export interface Objects {
-  readonly workloads: readonly Workload[];
-  readonly services: readonly Other[];
-  readonly budgets: readonly Other[];
-  readonly scalers: readonly Other[];
-  /** Ingresses and HTTPRoutes. */
-  readonly ingresses: readonly Other[];
-  readonly backendConfigs: readonly Other[];
-  readonly backendPolicies: readonly Other[];
-  readonly configMaps: readonly Other[];
-  readonly servicesByLabel: ByLabel;
-  readonly budgetsByLabel: ByLabel;
-  /** How many of each kind were passed over. */
-  readonly passedOver: ReadonlyMap<string, number>;
-}
-
 const TEMPLATE = ['spec', 'template'] as const;
 const TEMPLATES = {
   Pod: [],
@@ -54,8 +38,9 @@ const TEMPLATES = {
   Job: TEMPLATE,
   CronJob: ['spec', 'jobTemplate', ...TEMPLATE],
 } as const;
-export type WorkloadKind = keyof typeof TEMPLATES;
+type WorkloadKind = keyof typeof TEMPLATES;
 
+/** Kinds that are joined to workloads, and where `Objects` keeps them. */
 const OTHERS = {
   Service: 'services',
   PodDisruptionBudget: 'budgets',
@@ -66,48 +51,49 @@ const OTHERS = {
   GCPBackendPolicy: 'backendPolicies',
   ConfigMap: 'configMaps',
 } as const;
+type OtherKind = keyof typeof OTHERS;
+
+export interface Objects extends Readonly<Record<(typeof OTHERS)[OtherKind], readonly Other[]>> {
+  readonly workloads: readonly Workload[];
+  readonly servicesByLabel: ByLabel;
+  readonly budgetsByLabel: ByLabel;
+  /** How many of each kind were passed over. */
+  readonly passedOver: ReadonlyMap<string, number>;
+}
 
 export interface Root {
   readonly source: Source;
   readonly root: Located;
 }
 
-export function objectsOf(roots: readonly Root[]): Objects {
-  const objects = {
-    workloads: [] as Workload[],
-    services: [] as Other[],
-    budgets: [] as Other[],
-    scalers: [] as Other[],
-    ingresses: [] as Other[],
-    backendConfigs: [] as Other[],
-    backendPolicies: [] as Other[],
-    configMaps: [] as Other[],
-    passedOver: new Map<string, number>(),
+/** `definitions`: CustomResourceDefinitions that are not among the roots. */
+export function objectsOf(roots: readonly Root[], definitions: number): Objects {
+  const workloads: Workload[] = [];
+  const passedOver = new Map(definitions > 0 ? [['CustomResourceDefinition', definitions]] : []);
+  const others: Record<(typeof OTHERS)[OtherKind], Other[]> = {
+    services: [],
+    budgets: [],
+    scalers: [],
+    ingresses: [],
+    backendConfigs: [],
+    backendPolicies: [],
+    configMaps: [],
   };
   for (const { source, root } of roots) add(source, root);
-  const { services, budgets } = objects;
-  return { ...objects, servicesByLabel: byLabel(services), budgetsByLabel: byLabel(budgets) };
+  const { services, budgets } = others;
+  return { ...others, workloads, passedOver, servicesByLabel: byLabel(services), budgetsByLabel: byLabel(budgets) };
 
   function add(source: Source, object: Located): void {
     const kind = textAt(object, 'kind');
     if (!isObject(object) || kind === undefined) return;
     const name = textAt(object, 'metadata', 'name') ?? textAt(object, 'metadata', 'generateName') ?? 'unnamed';
-    if (isWorkloadKind(kind)) {
-      const workload = workloadOf(kind, name, object, source);
-      if (workload !== undefined) objects.workloads.push(workload);
-    } else if (Object.hasOwn(OTHERS, kind)) {
-      const namespace = textAt(object, 'metadata', 'namespace');
-      objects[OTHERS[kind as keyof typeof OTHERS]].push({
-        kind,
-        name,
-        namespace,
-        source,
-        object,
-        selector: selectorOf(object),
-      });
-    } else if (/List$/.test(kind) && at(object, 'items')?.kind === 'list') {
+    const namespace = textAt(object, 'metadata', 'namespace');
+    if (isWorkloadKind(kind)) workloads.push(...workloadOf(kind, name, object, source));
+    else if (isOtherKind(kind))
+      others[OTHERS[kind]].push({ kind, name, namespace, source, object, selector: selectorOf(object) });
+    else if (/List$/.test(kind) && at(object, 'items')?.kind === 'list')
       for (const item of itemsAt(object, 'items')) add(source, item);
-    } else objects.passedOver.set(kind, (objects.passedOver.get(kind) ?? 0) + 1);
+    else passedOver.set(kind, (passedOver.get(kind) ?? 0) + 1);
   }
 }
 
@@ -120,14 +106,20 @@ function isWorkloadKind(kind: string): kind is WorkloadKind {
   return Object.hasOwn(TEMPLATES, kind);
 }
 
-function workloadOf(kind: WorkloadKind, name: string, object: LocatedMap, source: Source): Workload | undefined {
+function isOtherKind(kind: string): kind is OtherKind {
+  return Object.hasOwn(OTHERS, kind);
+}
+
+/** None where it has no pod. */
+function workloadOf(kind: WorkloadKind, name: string, object: LocatedMap, source: Source): readonly Workload[] {
   const template = at(object, ...TEMPLATES[kind]);
   const spec = at(template, 'spec');
-  if (template === undefined || spec?.kind !== 'map') return undefined;
-  const annotations = new Map([...textsOf(object, 'annotations'), ...textsOf(template, 'annotations')]);
+  if (template === undefined || spec?.kind !== 'map') return [];
+  const [own, its] = [object, template].map((one) => textsAt(one, 'metadata', 'annotations'));
   const namespace = textAt(object, 'metadata', 'namespace');
-  const pod = podOf(spec, { source, namespace, labels: textsOf(template, 'labels'), annotations });
-  return { kind, name, object, pod, replicas: wholeAt(object, 'spec', 'replicas') };
+  const annotations = new Map([...(own ?? []), ...(its ?? [])]);
+  const pod = podOf(spec, { source, namespace, labels: textsAt(template, 'metadata', 'labels'), annotations });
+  return [{ kind, name, object, pod, replicas: wholeAt(object, 'spec', 'replicas') }];
 }
 
 /**
@@ -172,7 +164,7 @@ function byLabel(others: readonly Other[]): ByLabel {
   return found;
 }
 
-/** Of a Service its own labels, of a budget those of matchLabels where it has no expressions. */
+/** The selector of a Service, or the matchLabels of a budget that has no expressions. */
 function selectorOf(object: LocatedMap): ReadonlyMap<string, string> {
   if (textAt(object, 'kind') === 'Service') return textsAt(object, 'spec', 'selector');
   const hasOther = itemsAt(object, 'spec', 'selector', 'matchExpressions').length > 0;

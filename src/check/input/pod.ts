@@ -9,7 +9,6 @@ import {
   type Located,
   type LocatedMap,
   textAt,
-  textsAt,
   wholeAt,
   wordsAt,
 } from './located.ts';
@@ -22,7 +21,7 @@ export interface Pod {
   readonly spec: LocatedMap;
   readonly namespace: string | undefined;
   readonly labels: ReadonlyMap<string, string>;
-  /** Of the pod and of its workload. */
+  /** Those of the pod and of its workload. */
   readonly annotations: ReadonlyMap<string, string>;
   readonly graceSeconds: number;
   /** Where it is written; undefined: it is the default. */
@@ -79,16 +78,11 @@ export interface RuleOfRestart {
 }
 
 /** What Kubernetes gives a pod that declares none. */
-export const DEFAULT_GRACE_SECONDS = 30;
+const DEFAULT_GRACE_SECONDS = 30;
 
-export interface Around {
-  readonly source: Source;
-  readonly namespace: string | undefined;
-  readonly labels: ReadonlyMap<string, string>;
-  readonly annotations: ReadonlyMap<string, string>;
-}
+type Around = Pick<Pod, 'source' | 'namespace' | 'labels' | 'annotations'>;
 
-export function podOf(spec: LocatedMap, { source, namespace, labels, annotations }: Around): Pod {
+export function podOf(spec: LocatedMap, around: Around): Pod {
   const graceAt = at(spec, 'terminationGracePeriodSeconds');
   // Templates put numbers in quotes; what is meant is clear.
   const graceText = textAt(graceAt) ?? '';
@@ -96,21 +90,17 @@ export function podOf(spec: LocatedMap, { source, namespace, labels, annotations
   const inits = containersOf(spec, 'initContainers');
   const natives = inits.filter(({ policy }) => policy === 'Always').map((one) => ({ ...one, isNative: true }));
   return {
-    source,
+    ...around,
     spec,
-    namespace,
-    labels,
-    annotations,
     graceSeconds: grace ?? DEFAULT_GRACE_SECONDS,
     graceAt: grace === undefined ? undefined : graceAt,
     policy: policyAt(spec) ?? 'Always',
     containers: [...natives, ...containersOf(spec, 'containers')],
     inits: inits.filter(({ policy }) => policy !== 'Always'),
     volumes: new Map(
-      itemsAt(spec, 'volumes').flatMap((volume) => {
-        const name = textAt(volume, 'name');
-        return volume.kind === 'map' && name !== undefined ? [[name, volume] as const] : [];
-      }),
+      itemsAt(spec, 'volumes').flatMap((volume) =>
+        volume.kind === 'map' ? [[textAt(volume, 'name') ?? '', volume] as const] : [],
+      ),
     ),
     isOnHostNetwork: isTrueAt(spec, 'hostNetwork'),
     sharesProcesses: isTrueAt(spec, 'shareProcessNamespace') || isTrueAt(spec, 'hostPID'),
@@ -190,9 +180,4 @@ function hookOf(node: Located | undefined): Hook | undefined {
 /** The command line of PID 1 as far as the manifest has it; undefined: the image's entrypoint begins it. */
 export function argvOf({ command, args }: Container): readonly string[] | undefined {
   return command === undefined || command.length === 0 ? undefined : [...command, ...(args ?? [])];
-}
-
-/** As Kubernetes hands them to a pod: labels and annotations. */
-export function textsOf(object: Located, key: 'labels' | 'annotations'): ReadonlyMap<string, string> {
-  return textsAt(object, 'metadata', key);
 }

@@ -22,25 +22,17 @@ export interface Unreadable {
   readonly why: string;
 }
 
-export interface Inputs {
-  readonly sources: readonly Source[];
-  readonly roots: readonly Root[];
-  readonly services: readonly ComposeService[];
-  readonly stages: readonly Stage[];
-  readonly unreadable: readonly Unreadable[];
-  /** Paths of texts without an object of Kubernetes, a Compose file or a Dockerfile. */
-  readonly objectless: ReadonlySet<string>;
-  /** CustomResourceDefinitions that were passed over. */
-  readonly definitions: number;
-}
+export type Inputs = ReturnType<typeof readInputs>;
 
-export function readInputs(inputs: readonly Input[]): Inputs {
+export function readInputs(inputs: readonly Input[]) {
   const sources: Source[] = [];
   const roots: Root[] = [];
   const services: ComposeService[] = [];
   const stages: Stage[] = [];
   const unreadable: Unreadable[] = [];
+  /** Paths of texts without an object of Kubernetes, a Compose file or a Dockerfile. */
   const objectless = new Set<string>();
+  /** CustomResourceDefinitions that were passed over. */
   let definitions = 0;
   for (const { path, text, readBeside } of inputs) {
     const source = makeSource(path, text);
@@ -76,7 +68,7 @@ function explained(text: string, why: string): string {
   return 'a template, not YAML; render it first (helm template) and check the output';
 }
 
-/** Of Go, as Helm has it. */
+/** Helm's templates are Go's. */
 function isTemplate(text: string): boolean {
   return /\{\{-?\s*[.$A-Za-z]/.test(text);
 }

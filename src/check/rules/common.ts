@@ -1,32 +1,25 @@
 /**
  * What several rules ask.
  */
-import { insertKey, replaceValue } from '../edits.ts';
+import { insertItem, insertKey, replaceValue } from '../edits.ts';
 import type { Edit, Severity } from '../finding.ts';
-import { at, type Entry, entriesAt, type Located, type Range, textAt } from '../input/located.ts';
+import { at, type Entry, entriesAt, type Located, textAt } from '../input/located.ts';
 import { ingressesOf, type Other, servicesOf, type Workload } from '../input/objects.ts';
 import type { Container, Mount, Pod } from '../input/pod.ts';
-import { type Place, type Source, trimmed } from '../input/source.ts';
+import type { Source } from '../input/source.ts';
 import type { Shell } from '../stop/images.ts';
-import { type Interval, intervalText } from '../stop/interval.ts';
+import { type Interval, plus, ZERO } from '../stop/interval.ts';
+import { type ContainerView, drainOf, wordAt } from '../stop/plan.ts';
 import { type Fate, lastProgramOf, type ShellCommand } from '../stop/shell.ts';
 import type { WorkloadCase } from './rule.ts';
 
-export function placeOf({ source }: Pick<Pod, 'source'>, range: Range): Place {
-  return { source, ...trimmed(source, range) };
-}
-
-export function nameOf({ name, isNative }: Container): string {
-  return isNative ? `native sidecar ${name}` : name;
-}
-
-export function hookText(hook: Interval): string {
-  return `a preStop of ${intervalText(hook)}`;
-}
-
-/** How bad it is that a shell stays PID 1, or may: of dash it is certain. */
+/** How bad it is that a shell stays PID 1, or may: dash does so for certain. */
 export function shellSeverity(script: ShellCommand, { stays }: Fate, shell: Shell | undefined): Severity {
   return !stays ? 'info' : shell === 'dash' || script.shell === 'dash' ? 'error' : 'warning';
+}
+
+export function shellText({ stays }: Fate): string {
+  return stays ? 'stays PID 1 and ignores TERM' : 'may stay PID 1 and ignore TERM, which depends on the shell';
 }
 
 /** `exec` in front of the last command, where the script stands on one line and its last command is plain. */
@@ -37,7 +30,7 @@ export function execBefore(source: Source, node: Located | undefined, script: st
     .slice(node.start, node.end)
     .trimEnd()
     .replace(/(?<![\\"'])[\\"']+$/, '');
-  // Escapes and folds of YAML: then the text of the source is not that of the script.
+  // After escapes and folds of YAML the text of the source is not that of the script.
   if (!body.endsWith(tail)) return [];
   const start = node.start + body.length - tail.length;
   return [{ source, start, end: start, text: 'exec ' }];
@@ -52,6 +45,16 @@ export function behindService({ workload, objects }: WorkloadCase): boolean {
   const services = servicesOf(workload, objects);
   const isBalancer = ({ object }: Other): boolean => textAt(object, 'spec', 'clusterIP') !== 'None';
   return services.some(isBalancer) || ingressesOf(services, objects).length > 0;
+}
+
+/** The time from the stop request to the stop signal of the program, apart from what it waits for. */
+export function hookAndDrain({ hook = ZERO, sexton }: ContainerView): Interval {
+  return sexton?.run === undefined ? hook : plus(hook, drainOf(sexton.run.member));
+}
+
+/** Where the hook stands, else the command. */
+export function hookOrCommand({ node, preStop }: Container): Located | undefined {
+  return preStop?.node ?? at(node, 'command');
 }
 
 export function raiseGrace(pod: Pod, seconds: number): readonly Edit[] {
@@ -70,11 +73,6 @@ export function annotationsOf({ object }: Workload): readonly (readonly [name: s
   return [object, template].flatMap((from) => [...entriesAt(from, 'metadata', 'annotations')]);
 }
 
-export function annotationPlace(workload: Workload, name: string): Place {
-  const [, entry] = annotationsOf(workload).findLast(([one]) => one === name) ?? [];
-  return placeOf(workload.pod, entry?.value ?? workload.pod.spec);
-}
-
 /** The mount that a path is on: the deepest above it. */
 export function mountAbove({ mounts }: Container, path: string): Mount | undefined {
   const above = mounts.filter((one) => path === one.path || path.startsWith(one.path === '/' ? '/' : `${one.path}/`));
@@ -87,4 +85,29 @@ export function bytesOf(text: string | undefined): number | undefined {
   if (count === undefined) return undefined;
   const power = ['', 'K', 'M', 'G', 'T'].indexOf(unit.replace('i', '').toUpperCase());
   return Number(count) * (unit.endsWith('i') ? 1024 : 1000) ** power;
+}
+
+/** The word of the command line that gives a flag of sexton its value, else the beginning of the command line. */
+export function flagAt(container: Container, flag: string): Located | undefined {
+  const words = [...(container.command ?? []), ...(container.args ?? [])];
+  const index = words.findIndex((word) => word === flag || word.startsWith(`${flag}=`));
+  return wordAt(container, Math.max(0, words[index] === flag ? index + 1 : index));
+}
+
+/** A flag of sexton right behind `run`, or its value where the command line has it. */
+export function withFlag(pod: Pod, container: Container, flag: string, value: string): readonly Edit[] {
+  const words = [...(container.command ?? []), ...(container.args ?? [])];
+  const end = words.indexOf('--');
+  const own = words.slice(0, end === -1 ? words.length : end);
+  const given = own.findIndex((word) => word === flag || word.startsWith(`${flag}=`));
+  if (given !== -1) {
+    const isJoined = words[given]?.includes('=') === true;
+    const node = wordAt(container, isJoined ? given : given + 1);
+    if (node === undefined) return [];
+    const text = isJoined ? `${flag}=${value}` : value;
+    return [replaceValue(pod.source, node, /^[-A-Za-z0-9_./=+]+$/.test(text) ? text : JSON.stringify(text))];
+  }
+  const list = at(container.node, 'command');
+  const index = words[1] === 'run' ? 2 : 1;
+  return list?.kind === 'list' ? insertItem(pod.source, list, index, `${flag}=${value}`) : [];
 }

@@ -1,45 +1,24 @@
 /**
- * Manifests of the examples: what a rule is not about is the same in all.
+ * The inputs that stand beside a rule: one that it reports, and the same without the finding.
  */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Rule } from './rule.ts';
 
-export function deployment(containers: string, spec = ''): string {
-  return workload('apps/v1', 'Deployment', '  replicas: 2\n  selector: {matchLabels: {app: web}}\n', containers, spec);
+/** The build defines them by their paths; a run from source reads the files. */
+declare const __SEXTON_EXAMPLES__: Readonly<Record<string, string>> | undefined;
+
+export interface Examples {
+  readonly bad: string;
+  readonly good: string;
 }
 
-export function job(containers: string, spec = ''): string {
-  return workload('batch/v1', 'Job', '', containers, `restartPolicy: Never\n${spec}`);
+export function examplesOf({ id, on }: Pick<Rule, 'id' | 'on'>): Examples {
+  const kind = on === 'dockerfile' ? 'Dockerfile' : 'yaml';
+  return { bad: textOf(`${id}/bad.${kind}`), good: textOf(`${id}/good.${kind}`) };
 }
 
-function workload(apiVersion: string, kind: string, own: string, containers: string, spec: string): string {
-  return `apiVersion: ${apiVersion}
-kind: ${kind}
-metadata: {name: web}
-spec:
-${own}  template:
-    metadata: {labels: {app: web}}
-    spec:
-${indented(spec, 6)}      containers:
-${indented(containers, 8)}`;
-}
-
-export const SERVICE = `---
-apiVersion: v1
-kind: Service
-metadata: {name: web}
-spec:
-  selector: {app: web}
-  ports: [{port: 80}]
-`;
-
-/** The beginning of a container's command line under sexton. */
-export function sexton(flags: string): string {
-  return `command: [/sexton/sexton, run, ${flags}, --, /bin/server]`;
-}
-
-function indented(text: string, by: number): string {
-  return text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => `${' '.repeat(by)}${line}\n`)
-    .join('');
+function textOf(path: string): string {
+  if (typeof __SEXTON_EXAMPLES__ === 'object') return __SEXTON_EXAMPLES__[path] ?? '';
+  return readFileSync(join(import.meta.dirname, path), 'utf8');
 }

@@ -1,29 +1,24 @@
 /**
- * What a rule is. All rules are rows of tables; the documentation, `--explain` and the tests are made from the same
- * rows.
+ * What a rule is. Each is a folder: `rule.ts` beside an input that it reports and one that it does not. `find` yields
+ * the places, `say` makes the message, and `fix` the edits.
  */
-import type { Edit, Severity } from '../finding.ts';
+import type { Edit, Found, Severity } from '../finding.ts';
+import type { Unused } from '../ignores.ts';
 import type { ComposeService } from '../input/compose.ts';
-import type { Stage } from '../input/dockerfile.ts';
+import type { Stage, Started } from '../input/dockerfile.ts';
+import type { Range } from '../input/located.ts';
 import type { Objects, Other, Workload } from '../input/objects.ts';
-import type { Place } from '../input/source.ts';
+import type { Container, Pod } from '../input/pod.ts';
+import { type Source, trimmed } from '../input/source.ts';
 import type { Scenario } from '../scenarios.ts';
 import type { Images } from '../stop/images.ts';
-import type { PodView } from '../stop/plan.ts';
-
-export interface Found {
-  readonly place: Place;
-  readonly message: string;
-  /** In place of the rule's own. */
-  readonly severity?: Severity;
-  readonly container?: string;
-  readonly atMs?: number;
-  readonly edits?: readonly Edit[];
-}
+import type { ContainerView, PodView } from '../stop/plan.ts';
+import type { ContainerStop } from '../stop/timeline.ts';
 
 /** What is known of a workload. */
 export interface WorkloadCase {
   readonly workload: Workload;
+  readonly pod: Pod;
   readonly view: PodView;
   readonly objects: Objects;
   readonly images: Images;
@@ -32,14 +27,29 @@ export interface WorkloadCase {
   readonly scenarios: readonly Scenario[];
 }
 
-export interface BudgetCase {
-  readonly budget: Other;
-  readonly workloads: readonly Workload[];
-  readonly objects: Objects;
+export interface ContainerCase extends WorkloadCase, ContainerView {
+  readonly graceMs: number;
+  readonly stop: ContainerStop;
 }
 
+/** The last stage of a Dockerfile. */
+export interface StageCase {
+  readonly stage: Stage;
+  readonly started: Started | undefined;
+  readonly images: Images;
+}
+
+interface Cases {
+  readonly workload: WorkloadCase;
+  readonly budget: { readonly budget: Other; readonly workloads: readonly Workload[]; readonly objects: Objects };
+  readonly compose: { readonly service: ComposeService; readonly images: Images };
+  readonly dockerfile: StageCase;
+  readonly ignores: Unused;
+}
+export type Kind = keyof Cases;
+export type CaseOf<On extends Kind> = Cases[On];
+
 interface About {
-  readonly id: string;
   readonly severity: Severity;
   /** A sentence without its full stop. */
   readonly title: string;
@@ -47,23 +57,97 @@ interface About {
   readonly why: string;
   /** What to do. */
   readonly remedy: string;
-  /** An input with the finding, and the same without. */
-  readonly bad: string;
-  readonly good: string;
-  /** What the inputs of the examples are. */
-  readonly language: 'yaml' | 'dockerfile';
   /** Flags that the examples need. */
   readonly flags?: readonly string[];
-  /** It has edits for `--fix`, at least in some cases. */
-  readonly isFixable?: true;
 }
 
-export type Rule = About &
-  (
-    | { readonly on: 'workload'; readonly find: (about: WorkloadCase) => readonly Found[] }
-    | { readonly on: 'budget'; readonly find: (about: BudgetCase) => readonly Found[] }
-    | { readonly on: 'compose'; readonly find: (about: ComposeService, images: Images) => readonly Found[] }
-    | { readonly on: 'dockerfile'; readonly find: (about: Stage, images: Images) => readonly Found[] }
-    /** Found by the machinery itself. */
-    | { readonly on: 'ignores' }
-  );
+/** A place that a rule has found, with what `say` and `fix` need. */
+interface Hit {
+  /** Default: all of the subject. */
+  readonly at?: Range | undefined;
+  /** Default: the text of the subject. */
+  readonly source?: Source;
+  /** Default: the severity of the rule. */
+  readonly severity?: Severity;
+  readonly container?: Container;
+  /** Milliseconds after the stop request: where it hurts. */
+  readonly atMs?: number;
+}
+
+interface Parts<Case, H extends Hit> extends About {
+  find(about: Case): Iterable<H>;
+  say(hit: H, about: Case): string;
+  fix?(hit: H, about: Case): readonly Edit[];
+}
+
+/** A rule without its id, which is the name of its folder. */
+export interface Draft<On extends Kind = Kind> extends About {
+  readonly on: On;
+  /** It has edits for `--fix`, at least in some cases. */
+  readonly isFixable: boolean;
+  run(about: Cases[On]): readonly Found[];
+}
+
+export interface Rule<On extends Kind = Kind> extends Draft<On> {
+  readonly id: string;
+}
+
+/** The rule looks at each container by itself; messages begin with the name of the container. */
+export function ofContainer<H extends Hit>(parts: Parts<ContainerCase, H>): Draft<'workload'> {
+  return draft('workload', parts, (about) => {
+    const { pod, view } = about;
+    return view.containers.flatMap((one, index) => {
+      const stop = view.timeline.containers[index];
+      if (stop === undefined) return [];
+      const whole = { ...about, ...one, stop, graceMs: pod.graceSeconds * 1_000 };
+      return foundBy(parts, whole, { container: one.container, source: pod.source, at: one.container.node });
+    });
+  });
+}
+
+export const ofWorkload = ruleOn('workload', ({ pod: { source, spec } }) => ({ source, at: spec }));
+export const ofBudget = ruleOn('budget', ({ budget: { source, object } }) => ({ source, at: object }));
+/** Messages begin with the name of the service, and its first key stands for all of it. */
+export const ofService = ruleOn('compose', ({ service: { source, name, node } }) => {
+  const [first] = node.entries.values();
+  return { source, at: first?.key ?? node, prefix: `${name}: ` };
+});
+export const ofStage = ruleOn('dockerfile', ({ stage: { source } }) => ({ source, at: { start: 0, end: 0 } }));
+export const ofIgnores = ruleOn('ignores', ({ ignore: { place } }) => ({ source: place.source, at: place }));
+
+function ruleOn<On extends Kind>(on: On, subjectOf: (about: Cases[On]) => Subject) {
+  return <H extends Hit>(parts: Parts<Cases[On], H>): Draft<On> =>
+    draft(on, parts, (about) => foundBy(parts, about, subjectOf(about)));
+}
+
+function draft<On extends Kind>(on: On, parts: About & { readonly fix?: unknown }, run: Draft<On>['run']): Draft<On> {
+  const { severity, title, why, remedy, flags = [], fix } = parts;
+  return { severity, title, why, remedy, flags, on, isFixable: fix !== undefined, run };
+}
+
+interface Subject {
+  readonly source: Source;
+  readonly at: Range;
+  readonly container?: Container;
+  readonly prefix?: string;
+}
+
+function foundBy<Case, H extends Hit>(parts: Parts<Case, H>, about: Case, subject: Subject): readonly Found[] {
+  return Array.from(parts.find(about), (hit) => {
+    const { source = subject.source, severity = parts.severity, container = subject.container, atMs } = hit;
+    const { at = container?.node ?? subject.at } = hit;
+    const prefix = container === undefined ? (subject.prefix ?? '') : `${titleOf(container)}: `;
+    return {
+      place: { source, ...trimmed(source, at) },
+      message: `${prefix}${parts.say(hit, about)}`,
+      severity,
+      container: container?.name,
+      atMs,
+      edits: parts.fix?.(hit, about) ?? [],
+    };
+  });
+}
+
+function titleOf({ name, isNative }: Container): string {
+  return isNative ? `native sidecar ${name}` : name;
+}

@@ -1,13 +1,13 @@
 /**
  * What a person declares by annotations, as no manifest shows it: how long a program, a hook or a balancer takes.
  */
-import { parseDuration } from '../../cli/notation/duration.ts';
-import { good, type Parse } from '../../cli/notation/parse.ts';
+import { parseDuration } from '../../config/notation/duration.ts';
+import { good, type Parse } from '../../config/notation/parse.ts';
 import type { Pod } from '../input/pod.ts';
 
 export const PREFIX = 'check.sexton.dev/';
 
-/** Of each container, or of all of them. */
+/** These are declared for one container, or for all of them. */
 export const OF_CONTAINERS = ['stop-seconds', 'prestop-seconds'] as const;
 export const DECLARATIONS = [...OF_CONTAINERS, 'lb-seconds'] as const;
 export type Declaration = (typeof DECLARATIONS)[number];

@@ -35,7 +35,8 @@ export function familiarName(image: string): string {
 }
 
 /** A digest counts before a tag beside it. */
-export function factsOfImage(image: string, images: Images): ImageFacts | undefined {
+export function factsOfImage(image: string | undefined, images: Images): ImageFacts | undefined {
+  if (image === undefined) return undefined;
   return images.get(familiarName(image)) ?? images.get(familiarName(image.replace(/@.*/s, '')));
 }
 

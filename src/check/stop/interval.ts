@@ -17,21 +17,8 @@ export function between(minMs: number, maxMs: number): Interval {
   return { minMs, maxMs };
 }
 
-export function isExact({ minMs, maxMs }: Interval): boolean {
-  return minMs === maxMs;
-}
-
 export function plus(a: Interval, b: Interval): Interval {
   return { minMs: a.minMs + b.minMs, maxMs: a.maxMs + b.maxMs };
-}
-
-/** The later of two, as far as it is known. */
-export function later(a: Interval, b: Interval): Interval {
-  return { minMs: Math.max(a.minMs, b.minMs), maxMs: Math.max(a.maxMs, b.maxMs) };
-}
-
-export function earlier(a: Interval, b: Interval): Interval {
-  return { minMs: Math.min(a.minMs, b.minMs), maxMs: Math.min(a.maxMs, b.maxMs) };
 }
 
 /** `5 s`, `0 to 30 s`, `at least 5 s`. */

@@ -2,19 +2,18 @@
  * What each container of a pod does when it is stopped, as far as its manifest tells: the input of the timeline. The
  * plan of a container under sexton is read by sexton's own parser, other programs by the stop presets.
  */
-
 import { basename } from 'node:path';
-import { startedBy } from '../../cli/notation/program.ts';
-import { presetNamed, presetOf } from '../../cli/notation/stop-presets.ts';
-import { type Files, type Resolution, resolveRun } from '../../cli/resolve.ts';
-import { subcommandOf } from '../../cli/subcommand.ts';
+import { startedBy } from '../../config/notation/program.ts';
+import { presetNamed, presetOf } from '../../config/notation/stop-presets.ts';
+import { type Files, type Resolution, resolveRun } from '../../config/resolve.ts';
+import type { RunConfig } from '../../config/run-config.ts';
+import { isRun } from '../../config/subcommand.ts';
 import type { MemberConfig } from '../../core/config.ts';
 import { isStopRequest, ladderOf } from '../../core/ladder.ts';
 import { killAtMs, lastTurnMs } from '../../core/pod/deadline.ts';
 import { SIGKILL, SIGTERM, signalNumber } from '../../core/signals.ts';
-import type { RunConfig } from '../../runtime/run-config.ts';
 import type { ComposeService } from '../input/compose.ts';
-import { at, entriesAt, itemsAt, textAt } from '../input/located.ts';
+import { at, itemsAt, textAt } from '../input/located.ts';
 import { configText, type Objects, type Workload } from '../input/objects.ts';
 import { argvOf, type Container, type Hook, type Pod } from '../input/pod.ts';
 import { declaredMs } from './declared.ts';
@@ -66,7 +65,7 @@ type Facts = Omit<ContainerView, 'plan'>;
 
 async function factsOf(container: Container, pod: Pod, objects: Objects, images: Images): Promise<Facts> {
   const argv = argvOf(container) ?? argvOfImage(container.image, container.args, images);
-  const own = container.image === undefined ? undefined : factsOfImage(container.image, images)?.env;
+  const own = factsOfImage(container.image, images)?.env;
   const env = new Map([...Object.entries(own ?? {}), ...container.env]);
   const sexton = argv === undefined ? undefined : await sextonOf(argv, { ...container, env }, pod, objects);
   const inner = sexton === undefined ? argv : sexton.run?.program.argv;
@@ -105,28 +104,39 @@ async function sextonOf(
   pod: Pod,
   objects: Objects,
 ): Promise<Sexton | undefined> {
-  const [program = '', ...rest] = argv;
-  if (basename(program) !== 'sexton' || subcommandOf(rest).name !== 'run') return undefined;
+  const rest = flagsOfRun(argv);
+  if (rest === undefined) return undefined;
   const files = filesOf(container, pod, objects);
-  const env: Record<string, string> = {};
-  for (const [name, value] of container.env) env[name] = value ?? 'from-the-cluster';
+  const env = Object.fromEntries([...container.env].map(([name, value = 'from-the-cluster']) => [name, value]));
+  const resolution: Resolution = await resolveRun(rest, env, files);
+  if (resolution.ok) return { run: resolution.run, problems: [] };
   const hasUnknown = [...container.env].some(
     ([name, value]) => value === undefined && /^SEXTON_(?!POD_UID$)/.test(name),
   );
-  const resolution: Resolution = await resolveRun(rest, env, files);
-  if (resolution.ok) return { run: resolution.run, problems: [] };
   const isUnseen = files.missed.length > 0 || hasUnknown || rest.some((word) => word.includes('$('));
   return { run: undefined, problems: isUnseen ? [] : resolution.problems };
 }
+
+/** The command line behind `sexton`, where it runs a command; undefined: it is something else. */
+function flagsOfRun([program = '', ...rest]: readonly string[]): readonly string[] | undefined {
+  return basename(program) === 'sexton' && isRun(rest) ? rest : undefined;
+}
+
+const NO_FILES: Files = {
+  isTerminal: false,
+  isMissing: () => false,
+  isDirectory: () => false,
+  readText: () => {
+    throw new Error('not among the inputs');
+  },
+};
 
 /** The container's files as far as the inputs have them: mounts, and ConfigMaps mounted as files. */
 function filesOf({ mounts }: Container, pod: Pod, objects: Objects): Files & { readonly missed: readonly string[] } {
   const missed: string[] = [];
   return {
+    ...NO_FILES,
     missed,
-    isTerminal: false,
-    hasInit: true,
-    isMissing: () => false,
     isDirectory: (path) => mounts.some((mount) => mount.path === path),
     readText: (path) => {
       for (const mount of mounts) {
@@ -139,7 +149,7 @@ function filesOf({ mounts }: Container, pod: Pod, objects: Objects): Files & { r
         if (text !== undefined) return text;
       }
       missed.push(path);
-      throw new Error('not among the inputs');
+      return NO_FILES.readText(path);
     },
   };
 }
@@ -148,8 +158,7 @@ function filesOf({ mounts }: Container, pod: Pod, objects: Objects): Files & { r
 function hookTimeOf({ preStop, name }: Container, pod: Pod): Interval | undefined {
   if (preStop === undefined) return undefined;
   const declared = declaredMs(pod, 'prestop-seconds', name);
-  if (declared !== undefined) return exactly(declared);
-  return timeOfAction(preStop);
+  return declared === undefined ? timeOfAction(preStop) : exactly(declared);
 }
 
 export function timeOfAction({ action }: Hook): Interval {
@@ -279,28 +288,16 @@ export function wordAt({ node }: Container, index: number) {
   return index < words ? at(node, 'command', index) : at(node, 'args', index - words);
 }
 
-export function hasKey(container: Container, key: string): boolean {
-  return entriesAt(container.node).has(key);
-}
-
 /** The longest that the stop of a Compose service is known to take; undefined: nothing bounds it. */
 export function longestStopOf(argv: readonly string[], { env, mounts }: Pick<ComposeService, 'env' | 'mounts'>) {
-  const [program = '', ...rest] = argv;
-  if (basename(program) !== 'sexton' || subcommandOf(rest).name !== 'run') {
+  const rest = flagsOfRun(argv);
+  if (rest === undefined) {
     const started = startedBy(argv);
     const setting = settingOf(started.program, started.args, env);
-    return setting && { ms: setting.ms, by: setting.by, isGrace: false };
+    return setting && { ...setting, isGrace: false };
   }
   const known = Object.fromEntries([...env].flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
-  const resolution = resolveRun(rest, known, {
-    isTerminal: false,
-    hasInit: true,
-    isMissing: () => false,
-    isDirectory: (path) => mounts.includes(path),
-    readText: () => {
-      throw new Error('not among the inputs');
-    },
-  });
+  const resolution = resolveRun(rest, known, { ...NO_FILES, isDirectory: (path) => mounts.includes(path) });
   if (resolution instanceof Promise || !resolution.ok) return undefined;
   const { gracePeriodMs } = resolution.run.member;
   if (gracePeriodMs !== undefined) return { ms: gracePeriodMs, by: 'the stop, by --grace-period,', isGrace: true };

@@ -3,7 +3,7 @@
  * without a trap it ignores TERM (pid_namespaces(7)), so a command behind it never hears of the stop. Measured with
  * dash 0.5.12, bash 5.2 and busybox 1.35.
  */
-import { type Unit, unitsOf } from '../../cli/notation/words.ts';
+import { unitsOf } from '../../config/notation/words.ts';
 import type { Shell } from './images.ts';
 
 export interface ShellCommand {
@@ -42,11 +42,10 @@ export function fateOf({ script, shell: name }: ShellCommand, shell: Shell | und
   const text = script.trim();
   // What handles signals itself, or what cannot be read here.
   if (text === '' || /(^|[\s;&|({])trap\s/.test(text)) return BECOMES;
-  const units = unitsOf(text.replaceAll(/\\\r?\n/g, ' '));
-  if (!units.ok) return BECOMES;
-  const commands = commandsOf(units.value);
-  const last = commands.at(-1);
-  if (last === undefined || last.isBackground || /^(exec|wait|exit)\b/.test(last.text)) return BECOMES;
+  const commands = listOf(text.replaceAll(/\\\r?\n/g, ' '));
+  const last = commands?.at(-1);
+  if (commands === undefined || last === undefined || last.isBackground || /^(exec|wait|exit)\b/.test(last.text))
+    return BECOMES;
   // Which of them comes last in the end cannot be read here.
   if (/\w\s*\(\)\s*\{/.test(text)) return BECOMES;
   if (commands.some(({ text: command }) => /^exec\s+[^<>&\d]/.test(command))) return BECOMES;
@@ -91,63 +90,53 @@ interface Command {
   readonly isAlternative: boolean;
 }
 
-/** The commands of a list; comments are left out. */
-function commandsOf(units: readonly Unit[]): readonly Command[] {
+/** The commands of a list, without comments; undefined: a quote does not end. */
+function listOf(script: string): readonly Command[] | undefined {
+  const parsed = unitsOf(script.trim());
+  if (!parsed.ok) return undefined;
+  const units = parsed.value;
   const commands: Command[] = [];
-  let text = '';
-  let isPiped = false;
-  let isAlternative = false;
-  let isRedirected = false;
+  let next = { text: '', isPiped: false, isAlternative: false, isRedirected: false };
   let isComment = false;
-  const end = (isBackground: boolean): void => {
-    if (text.trim() !== '') commands.push({ text: text.trim(), isBackground, isPiped, isRedirected, isAlternative });
-    text = '';
-    isRedirected = false;
+  /** `sign`: what stands between this command and the next one. */
+  const end = (sign: string): void => {
+    const text = next.text.trim();
+    if (text !== '') commands.push({ ...next, text, isBackground: sign === '&' });
+    next = { text: '', isPiped: sign === '|', isAlternative: sign === '||', isRedirected: false };
   };
   for (let at = 0; at < units.length; at += 1) {
     const { char, isQuoted } = units[at] ?? { char: '', isQuoted: false };
-    const next = units[at + 1];
-    const isDouble = next?.char === char && next.isQuoted === false;
+    const after = units[at + 1];
+    const isDouble = after?.char === char && !after.isQuoted;
     if (!isQuoted && char === '\n') isComment = false;
     if (isComment) continue;
-    if (!isQuoted && char === '#' && /(^|\s)$/.test(text)) isComment = true;
-    else if (!isQuoted && (char === ';' || char === '\n')) {
-      end(false);
-      isPiped = false;
-      isAlternative = false;
-    } else if (!isQuoted && char === '&' && !/[<>]$/.test(text) && next?.char !== '>') {
-      end(!isDouble);
-      isPiped = false;
-      isAlternative = false;
-      if (isDouble) at += 1;
-    } else if (!isQuoted && char === '|') {
-      end(false);
-      isPiped = !isDouble;
-      isAlternative = isDouble;
+    if (!isQuoted && char === '#' && /(^|\s)$/.test(next.text)) isComment = true;
+    else if (!isQuoted && /^[;\n]$/.test(char)) end(';');
+    else if (!isQuoted && (char === '|' || (char === '&' && !/[<>]$/.test(next.text) && after?.char !== '>'))) {
+      end(isDouble ? char + char : char);
       if (isDouble) at += 1;
     } else {
-      if (!isQuoted && (char === '>' || char === '<')) isRedirected = true;
-      text += char;
+      if (!isQuoted && /^[<>]$/.test(char)) next.isRedirected = true;
+      next.text += char;
     }
   }
-  end(false);
+  end(';');
   return commands;
 }
 
 /** The words of the first command, unless another one stands in for it where it fails; undefined: there is none. */
 export function firstCommandOf(script: string): readonly string[] | undefined {
-  const units = unitsOf(script.trim());
-  const [first, second] = units.ok ? commandsOf(units.value) : [];
+  const [first, second] = listOf(script) ?? [];
   if (first === undefined || second?.isAlternative === true) return undefined;
   return first.text.replace(/^exec\s+/, '').split(/\s+/);
 }
 
 /** How long a script certainly takes: what its `sleep`s add up to. */
 export function sleepOf(script: string): { readonly minMs: number; readonly isAll: boolean } {
-  const units = unitsOf(script.trim());
-  if (!units.ok) return { minMs: 0, isAll: false };
+  const commands = listOf(script);
+  if (commands === undefined) return { minMs: 0, isAll: false };
   let minMs = 0;
-  for (const command of commandsOf(units.value)) {
+  for (const command of commands) {
     const ms = sleepMs(command.text.split(/\s+/));
     if (ms === undefined || command.isBackground || command.isPiped || command.isAlternative)
       return { minMs, isAll: /^(exit( 0)?|true|:)$/.test(command.text) };

@@ -1,11 +1,11 @@
 /**
  * What containers of a Dockerfile or a Compose service start, where the image that they are made from has a part of it.
  */
-import { startedBy } from '../../cli/notation/program.ts';
+import { startedBy } from '../../config/notation/program.ts';
 import type { ComposeService } from '../input/compose.ts';
 import type { Stage } from '../input/dockerfile.ts';
-import { at } from '../input/located.ts';
-import { argvOfImage, factsOfImage, type ImageFacts, type Images } from './images.ts';
+import { at, isTrueAt } from '../input/located.ts';
+import { argvOfImage, factsOfImage, type Images } from './images.ts';
 import { programOfImage } from './plan.ts';
 
 /** What the Dockerfile itself has of it, in the exec form; empty: the shell form, or nothing. */
@@ -17,14 +17,14 @@ export function ownArgvOfStage({ entrypoint, cmd }: Stage): readonly string[] {
 export function argvOfStage(stage: Stage, images: Images): readonly string[] {
   const { entrypoint, cmd, base } = stage;
   if (entrypoint !== undefined) return ownArgvOfStage(stage);
-  const facts = factsOf(base, images);
+  const facts = factsOfImage(base, images);
   return [...(facts?.entrypoint ?? []), ...(cmd === undefined ? (facts?.cmd ?? []) : cmd.argv)];
 }
 
 /** What a container of it runs; empty: that is not known. */
 export function programOfStage(stage: Stage, images: Images): string {
   const { entrypoint, cmd, base } = stage;
-  const isOfImage = entrypoint === undefined && cmd?.form !== 'shell' && factsOf(base, images) === undefined;
+  const isOfImage = entrypoint === undefined && cmd?.form !== 'shell' && factsOfImage(base, images) === undefined;
   return (isOfImage ? programOfImage(base, cmd?.argv) : undefined) ?? startedBy(argvOfStage(stage, images)).program;
 }
 
@@ -40,8 +40,14 @@ export function programOfService(service: ComposeService, images: Images): strin
 export function argvOfService(service: ComposeService, images: Images): readonly string[] | undefined {
   const { argv, command, image, node } = service;
   // What is built here may be called like an official image.
-  const known = at(node, 'build') === undefined || factsOf(image, images) !== undefined;
+  const known = at(node, 'build') === undefined || factsOfImage(image, images) !== undefined;
   return argv ?? (known ? argvOfImage(image, command, images) : undefined);
+}
+
+/** The command line of PID 1; empty: not known, or it is the init of Docker, or a process outside of the container. */
+export function firstProcessOfService(service: ComposeService, images: Images): readonly string[] {
+  const isElsewhere = isTrueAt(service.node, 'init') || at(service.node, 'pid') !== undefined;
+  return (isElsewhere ? undefined : argvOfService(service, images)) ?? [];
 }
 
 /** npm, yarn or pnpm, where it is PID 1. */
@@ -52,7 +58,7 @@ export function packageManagerOf(argv: readonly string[]): string | undefined {
 
 /** The image has an entrypoint that stays in front of CMD, or of which nothing is known; CMD is then not PID 1. */
 export function isBehindEntrypoint({ entrypoint, base }: Stage, images: Images): boolean {
-  const inherited = entrypoint === undefined ? (factsOf(base, images)?.entrypoint ?? []) : [];
+  const inherited = entrypoint === undefined ? (factsOfImage(base, images)?.entrypoint ?? []) : [];
   if (inherited.length === 0) return false;
   const { program, behind } = startedBy([...inherited, MARK]);
   return program !== MARK || behind.some((name) => INITS.test(name));
@@ -60,7 +66,3 @@ export function isBehindEntrypoint({ entrypoint, base }: Stage, images: Images):
 
 const MARK = 'cmd';
 const INITS = /^(tini|tini-static|docker-init|catatonit|dumb-init)$/;
-
-function factsOf(image: string | undefined, images: Images): ImageFacts | undefined {
-  return image === undefined ? undefined : factsOfImage(image, images);
-}

@@ -9,7 +9,7 @@
  *    were started after it have ended.
  */
 import { lastTurnMs } from '../../core/pod/deadline.ts';
-import { between, type Interval, ZERO } from './interval.ts';
+import { between, type Interval, plus, ZERO } from './interval.ts';
 
 export interface ContainerPlan {
   readonly name: string;
@@ -63,7 +63,7 @@ export interface ContainerStop {
 export interface Timeline {
   readonly graceMs: number;
   readonly containers: readonly ContainerStop[];
-  /** Of the last container. */
+  /** The end of the last container. */
   readonly end: Interval;
 }
 
@@ -94,7 +94,7 @@ export function timelineOf({ graceMs, containers }: PodPlan): Timeline {
     // It gives whole seconds of the grace period, so what a hook takes of a second comes on top.
     const partMs = lostMs(plan, hook, term);
     const killAt = between(Math.max(graceMs, term.minMs + LEAST_MS), Math.max(graceMs, term.maxMs + LEAST_MS) + partMs);
-    const waited = latest([term, ...endsOf(plan.waitsFor).map((end) => shifted(end, plan.linger))]);
+    const waited = latest([term, ...endsOf(plan.waitsFor).map((end) => plus(end, plan.linger))]);
     const ready = {
       minMs: Math.min(
         Math.max(waited.minMs, term.minMs + plan.drain.minMs),
@@ -140,7 +140,7 @@ export function timelineOf({ graceMs, containers }: PodPlan): Timeline {
     return Math.max(termMs, Math.min(...turns, Number.POSITIVE_INFINITY));
   }
 
-  /** Of two that wait for each other neither waits. */
+  /** Two containers that wait for each other do not wait. */
   function endsOf(names: readonly string[]): readonly Interval[] {
     return names
       .filter((name) => !underWay.has(name))
@@ -152,10 +152,6 @@ export function timelineOf({ graceMs, containers }: PodPlan): Timeline {
 /** What takes the grace period and more takes no more than that: the kubelet waits no longer for a hook. */
 function capped({ minMs, maxMs }: Interval, mostMs: number): Interval {
   return { minMs: Math.min(minMs, mostMs), maxMs: Math.min(maxMs, mostMs) };
-}
-
-function shifted(at: Interval, by: Interval): Interval {
-  return { minMs: at.minMs + by.minMs, maxMs: at.maxMs + by.maxMs };
 }
 
 function latest(intervals: readonly Interval[]): Interval {

@@ -6,8 +6,8 @@ import { collect } from '../../check/files.ts';
 import { predictionFor } from '../../check/prediction.ts';
 import { fileSettings, SettingError, settingsOf } from '../../check/settings.ts';
 import type { Images } from '../../check/stop/images.ts';
+import { show } from '../../config/notation/parse.ts';
 import type { PodStop } from '../../report/stop.ts';
-import { show } from '../notation/parse.ts';
 import { badArguments } from './arguments.ts';
 
 export async function withPredictions(pods: readonly PodStop[], path: string): Promise<readonly PodStop[]> {

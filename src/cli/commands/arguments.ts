@@ -4,9 +4,9 @@
  * word is a flag.
  */
 import { parseArgs } from 'node:util';
-import { nearest } from '../notation/nearest.ts';
-import { choice, show } from '../notation/parse.ts';
-import { SextonError } from '../text/errors.ts';
+import { nearest } from '../../config/notation/nearest.ts';
+import { choice, show } from '../../config/notation/parse.ts';
+import { SextonError } from '../../text/errors.ts';
 import { COMMANDS, type CommandFlag, type CommandName } from './commands.ts';
 
 type FlagOf<Name extends CommandName> = (typeof COMMANDS)[Name]['flags'][number];

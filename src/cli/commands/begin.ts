@@ -3,11 +3,11 @@
  * earlier runs of the pod left.
  */
 import { join } from 'node:path';
+import type { Env } from '../../config/env.ts';
+import { flagLabel, variableLabel } from '../../config/given.ts';
+import { parseGraveyard } from '../../config/notation/values.ts';
 import { beginGeneration } from '../../runtime/graveyard/generation.ts';
-import type { Env } from '../config/env.ts';
-import { flagLabel, variableLabel } from '../config/given.ts';
-import { parseGraveyard } from '../notation/values.ts';
-import { SextonError } from '../text/errors.ts';
+import { SextonError } from '../../text/errors.ts';
 import { badArguments, readArguments } from './arguments.ts';
 
 export async function begin(args: readonly string[], env: Env): Promise<void> {

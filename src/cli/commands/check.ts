@@ -10,7 +10,7 @@ import { diffOf } from '../../check/fix.ts';
 import { rulesText, ruleText } from '../../check/formats/explain.ts';
 import { CHECK_SCHEMA } from '../../check/formats/json-schema.ts';
 import { junitOf } from '../../check/formats/junit.ts';
-import { githubOf, gitlabOf, jsonOf, markdownOf } from '../../check/formats/machine.ts';
+import { githubOf, jsonOf } from '../../check/formats/machine.ts';
 import { checkPage, workloadSvg } from '../../check/formats/pictures.ts';
 import { sarifOf } from '../../check/formats/sarif.ts';
 import { textOf } from '../../check/formats/text.ts';
@@ -20,12 +20,12 @@ import { repaired } from '../../check/repair.ts';
 import { RULE_IDS, ruleNamed } from '../../check/rules/table.ts';
 import { type Format, fileSettings, SettingError, type Settings, settingsOf } from '../../check/settings.ts';
 import { replaceText } from '../../check/write-back.ts';
-import type { Env } from '../config/env.ts';
-import { nearest } from '../notation/nearest.ts';
-import { show } from '../notation/parse.ts';
-import type { SextonError } from '../text/errors.ts';
-import { outputWidth, print } from '../text/print.ts';
-import { versionNumber } from '../text/version.ts';
+import type { Env } from '../../config/env.ts';
+import { nearest } from '../../config/notation/nearest.ts';
+import { show } from '../../config/notation/parse.ts';
+import type { SextonError } from '../../text/errors.ts';
+import { outputWidth, print } from '../../text/print.ts';
+import { versionNumber } from '../../text/version.ts';
 import { badArguments, readArguments } from './arguments.ts';
 import { textStyle } from './text-style.ts';
 
@@ -139,10 +139,6 @@ function formatted(format: Format, result: Result, { timeline }: Settings, env: 
       return junitOf(result);
     case 'github':
       return githubOf(result);
-    case 'gitlab':
-      return gitlabOf(result);
-    case 'markdown':
-      return markdownOf(result);
     case 'krm':
       if (list === undefined) throw refuse('--output krm: there is no ResourceList on standard input');
       return krmOf(list, result);

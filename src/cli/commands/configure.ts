@@ -2,16 +2,17 @@
  * The first supervisor of a container makes the configuration, or refuses to start. Later ones have it from the memo and
  * never load this.
  */
+
+import type { DropIn } from '../../config/dropin/line.ts';
+import { type Resolution, resolveRun } from '../../config/resolve.ts';
+import type { RunConfig } from '../../config/run-config.ts';
 import { EXIT } from '../../core/exit.ts';
 import type { Host } from '../../runtime/host/host.ts';
-import type { RunConfig } from '../../runtime/run-config.ts';
 import type { Remarks } from '../../runtime/supervisor.ts';
 import { leaveRefusal } from '../../runtime/termination-log.ts';
 import { withTimeout } from '../../runtime/timeouts.ts';
-import type { DropIn } from '../dropin/line.ts';
-import { machine } from '../machine.ts';
-import { type Resolution, resolveRun } from '../resolve.ts';
-import { complainInTime, SextonError } from '../text/errors.ts';
+import { complainInTime, SextonError } from '../../text/errors.ts';
+import { machine, NO_INIT } from '../machine.ts';
 
 export interface Configured {
   readonly config: RunConfig;
@@ -24,12 +25,15 @@ interface Circumstances {
   readonly as: DropIn | undefined;
   /** Init saw no `/graveyard`. One that has come since then is none for a command that init has started by itself. */
   readonly isSolo: boolean;
+  /** As init says. */
+  readonly whyNode: string | undefined;
   /** Something runs already, so nothing may be refused any more: init tries again, and goes on alone. */
   readonly isResumed: boolean;
 }
 
 /** undefined: it was refused. */
-export async function configure({ host, argv, as, isSolo, isResumed }: Circumstances): Promise<Configured | undefined> {
+export async function configure(circumstances: Circumstances): Promise<Configured | undefined> {
+  const { host, argv, as, isSolo, whyNode, isResumed } = circumstances;
   const { isDirectory, isMissing } = machine;
   const isHidden = (path: string): boolean => isSolo && path === '/graveyard';
   const resolution = await resolveRun(
@@ -37,7 +41,7 @@ export async function configure({ host, argv, as, isSolo, isResumed }: Circumsta
     process.env,
     {
       ...machine,
-      hasInit: host.init !== undefined,
+      whyNode: host.init === undefined ? NO_INIT : whyNode,
       isDirectory: (path) => !isHidden(path) && isDirectory(path),
       isMissing: (path) => isHidden(path) || isMissing(path),
     },

@@ -3,28 +3,31 @@
  * each value came from. Nothing is started.
  */
 
-import type { Env } from '../config/env.ts';
-import { machine } from '../machine.ts';
-import { resolveRun } from '../resolve.ts';
-import { SextonError } from '../text/errors.ts';
-import { asWarning, outputWidth, print, withBoldHeader } from '../text/print.ts';
-import { formatTable } from '../text/table.ts';
+import type { Env } from '../../config/env.ts';
+import { resolveRun } from '../../config/resolve.ts';
+import { whyAwakeByFlags } from '../../runtime/sleep/why-awake.ts';
+import { SextonError } from '../../text/errors.ts';
+import { asWarning, outputWidth, print, withBoldHeader } from '../../text/print.ts';
+import { formatTable } from '../../text/table.ts';
+import { machine, whyNode } from '../machine.ts';
 import { readLeadingFlags } from './arguments.ts';
 import { watchingNote } from './watching.ts';
 
 export async function explain(args: readonly string[], env: Env): Promise<void> {
   const { flags, rest: commandLine } = readLeadingFlags('explain', args);
+  const why = whyNode(commandLine, env);
   // A command line copied from a manifest may begin with `run`, which is accepted.
-  const resolution = await resolveRun(commandLine, env, machine);
+  const resolution = await resolveRun(commandLine, env, { ...machine, whyNode: why });
   if (!resolution.ok) throw new SextonError('badConfiguration', { problems: resolution.problems });
-  const { run, sources, warnings, awakeFor, whyNode } = resolution;
+  const { run, sources, warnings, awakeFor } = resolution;
+  const needed = whyAwakeByFlags(awakeFor);
   const watching = await watchingNote(run.graveyard);
   const notes = [
     ...resolution.notes,
-    ...(awakeFor.length === 0 ? [] : [staysAwake(awakeFor)]),
+    ...(needed === undefined ? [] : [`the supervisor does not sleep: ${needed}`]),
     ...(watching === undefined ? [] : [watching]),
   ];
-  const node = whyNode === undefined ? NO_NODE : `there is a Node process from the start: ${whyNode}`;
+  const node = why === undefined ? NO_NODE : `there is a Node process from the start: ${why}`;
   if (flags.output === 'json') {
     const { program, ...rest } = run;
     await print(
@@ -41,10 +44,6 @@ export async function explain(args: readonly string[], env: Env): Promise<void> 
     ...warnings.map((warning) => `${asWarning('warning:')} ${warning}\n`),
   ];
   await print(`${table}${lines.join('')}`);
-}
-
-function staysAwake(awakeFor: readonly string[]): string {
-  return `the supervisor does not sleep: it is needed for ${awakeFor.join(', ')}`;
 }
 
 const NO_NODE =

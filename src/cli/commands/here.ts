@@ -1,29 +1,28 @@
 /**
- * Finds the graveyard that a subcommand means which is called inside a container, and the member of that container.
+ * Finds the graveyard that a subcommand inside a container means, and the member of that container.
  *
- * `kubectl exec POD -- sexton status` has no flags: those are in the command line of PID 1. So the
- * configuration of PID 1 is resolved again where PID 1 is sexton and may be read (same uid). A variable that the caller
- * has set for this one call counts more than that, a flag most.
+ * `kubectl exec POD -- sexton status` has no flags, but PID 1 has. So this resolves the configuration of PID 1 again if
+ * PID 1 is a sexton that this uid may read. A variable that the caller sets beats it, and a flag beats both.
  */
 
 import { readFileSync, readlinkSync } from 'node:fs';
 import { basename } from 'node:path';
+import { dropInOf } from '../../config/dropin/dropin.ts';
+import type { Env } from '../../config/env.ts';
+import { flagLabel, variableLabel } from '../../config/given.ts';
+import { parseGraveyard } from '../../config/notation/values.ts';
+import { resolveRun } from '../../config/resolve.ts';
+import type { RunConfig } from '../../config/run-config.ts';
 import { type Members, readMembers } from '../../runtime/graveyard/members.ts';
-import type { RunConfig } from '../../runtime/run-config.ts';
-import type { Env } from '../config/env.ts';
-import { flagLabel, variableLabel } from '../config/given.ts';
-import { dropInOf } from '../dropin/dropin.ts';
+import { SextonError } from '../../text/errors.ts';
 import { machine } from '../machine.ts';
-import { parseGraveyard } from '../notation/values.ts';
-import { resolveRun } from '../resolve.ts';
-import { SextonError } from '../text/errors.ts';
 import { badArguments } from './arguments.ts';
 
 export interface Here {
   readonly dir: string;
-  /** Where it was named, for messages. */
+  /** Names what gave the directory, for messages. */
   readonly source: string;
-  /** The name of this container's own member, if that can be told. */
+  /** The name of this container's own member, if it is known. */
   readonly member: string | undefined;
 }
 
@@ -86,17 +85,17 @@ export async function readHere({ dir, source }: Here): Promise<Members> {
 
 interface First {
   readonly run: RunConfig;
-  /** Of its graveyard. */
+  /** Names what gave the graveyard, for messages. */
   readonly source: string;
   readonly member: string;
 }
 
 async function firstMember(pid1: Process | undefined, env: Env): Promise<First | undefined> {
   if (pid1 === undefined || !isSexton(pid1)) return undefined;
-  // Where its variables cannot be read ours are used: both are most likely the container's.
+  // If its variables cannot be read, ours are used: both most likely come from the container.
   const { SEXTON_NODE: _, ...rest } = pid1.env ?? env;
   const resolution = await resolveRun(pid1.argv.slice(1), rest, machine, dropInOf(pid1.argv[0]));
-  // It was valid when PID 1 started; a file may have changed since.
+  // The configuration was valid when PID 1 started; a file may have changed since.
   if (!resolution.ok) return undefined;
   const { run, sources } = resolution;
   const { source = 'default' } = sources.find(({ key }) => key === 'graveyard') ?? {};

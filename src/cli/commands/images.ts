@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ImageError } from '../../check/images/blobs.ts';
 import { imagesOf, type LockedImage, lockText } from '../../check/images/lock.ts';
+import { nearest } from '../../config/notation/nearest.ts';
+import { show } from '../../config/notation/parse.ts';
 import { cleanText } from '../../core/format/tombstone.ts';
-import { nearest } from '../notation/nearest.ts';
-import { show } from '../notation/parse.ts';
-import { type SextonError, warn } from '../text/errors.ts';
-import { print } from '../text/print.ts';
+import { type SextonError, warn, whyNoFile } from '../../text/errors.ts';
+import { print } from '../../text/print.ts';
 import { badArguments, readArguments } from './arguments.ts';
 
 const UNREADABLE = 2;
@@ -67,10 +67,8 @@ async function readStdin(name: string | undefined): Promise<readonly LockedImage
 function whyNot(error: unknown): string {
   // It may hold a name out of the image.
   if (error instanceof ImageError) return cleanText(error.message);
-  const { code, message } = error as NodeJS.ErrnoException;
-  if (code === undefined) throw error;
-  if (code === 'ENOENT') return 'no such file or directory';
-  return code === 'EACCES' ? 'permission denied' : message;
+  if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+  return whyNoFile(error);
 }
 
 function write(file: string, text: string): void {

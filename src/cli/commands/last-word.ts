@@ -1,9 +1,10 @@
 /**
  * Writes the termination log when a subcommand fails that is the first process of its container.
  */
+
+import type { Env } from '../../config/env.ts';
+import { DEFAULT_TERMINATION_LOG, parseTerminationLog } from '../../config/notation/observe.ts';
 import { leaveRefusal } from '../../runtime/termination-log.ts';
-import type { Env } from '../config/env.ts';
-import { DEFAULT_TERMINATION_LOG, parseTerminationLog } from '../notation/observe.ts';
 
 export async function leaveLastWord(error: unknown, env: Env): Promise<void> {
   const named = parseTerminationLog(env.SEXTON_TERMINATION_LOG ?? '');

@@ -2,14 +2,15 @@
  * `sexton quit [--timeout 10s] PRESET|URL...`: asks sidecars that cannot be wrapped to leave, all at the same time, and
  * waits until they have. For the end of a command that `--quit` does not know of.
  */
+
+import { flagLabel } from '../../config/given.ts';
+import { formatDuration, parseSomeTime } from '../../config/notation/duration.ts';
+import { parseQuits } from '../../config/notation/quit.ts';
 import type { QuitAction } from '../../core/config.ts';
 import { QUIT_MS } from '../../core/lifecycle/tasks.ts';
 import { type ActionEnd, startAction } from '../../runtime/probes/probe.ts';
-import { flagLabel } from '../config/given.ts';
-import { formatDuration, parseSomeTime } from '../notation/duration.ts';
-import { parseQuits } from '../notation/quit.ts';
-import { type SextonError, warn } from '../text/errors.ts';
-import { print } from '../text/print.ts';
+import { type SextonError, warn } from '../../text/errors.ts';
+import { print } from '../../text/print.ts';
 import { badArguments, readArguments } from './arguments.ts';
 
 export async function quit(args: readonly string[]): Promise<void> {

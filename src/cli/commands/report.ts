@@ -4,20 +4,20 @@
  */
 import { createReadStream, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Env } from '../../config/env.ts';
+import { parseYaml } from '../../config/file/yaml.ts';
+import { choice, show } from '../../config/notation/parse.ts';
 import type { TextStyle } from '../../report/chart-text.ts';
 import { htmlPage } from '../../report/html.ts';
 import { type Read, readText } from '../../report/input.ts';
-import { podMarkdown, podMermaid, podsJson, podsPerfetto } from '../../report/plain.ts';
+import { podsJson, podsPerfetto } from '../../report/plain.ts';
 import { forcedOf, lateOf, type MemberStop, type PodStop, podsOf } from '../../report/stop.ts';
 import { podSvg } from '../../report/svg.ts';
 import { fleetText, podText } from '../../report/text.ts';
 import { stopOfTombstone } from '../../report/tombstones.ts';
 import { readBootId } from '../../runtime/boot-id.ts';
-import type { Env } from '../config/env.ts';
-import { parseYaml } from '../config/file/yaml.ts';
-import { choice, show } from '../notation/parse.ts';
-import { SextonError } from '../text/errors.ts';
-import { outputWidth, print } from '../text/print.ts';
+import { SextonError, whyNoFile } from '../../text/errors.ts';
+import { outputWidth, print } from '../../text/print.ts';
 import { badArguments, readArguments } from './arguments.ts';
 import type { REPORT_FORMATS } from './commands.ts';
 import { findHere, type Here, readHere } from './here.ts';
@@ -31,18 +31,18 @@ type Failure = (typeof FAILURES)[number];
 export const MAX_SOURCE_BYTES = 256 * 1024 * 1024;
 
 export async function report(args: readonly string[], env: Env): Promise<void> {
-  const wish = argumentsOf(args);
-  const { format, failOn } = wish;
-  const pods = wish.watch ? await watch(wish, env) : await podsCompared(wish, env);
-  if (!wish.watch) await print(formatted(pods, format, env));
+  const given = argumentsOf(args);
+  const { format, failOn } = given;
+  const pods = given.watch ? await watch(given, env) : await podsCompared(given, env);
+  if (!given.watch) await print(formatted(pods, format, env));
   if (failOn.some((failure) => pods.some((pod) => hasFailed(pod, failure)))) process.exitCode = 1;
 }
 
 /** Every second, until all have ended or no one reads on. */
-async function watch(wish: Arguments, env: Env): Promise<readonly PodStop[]> {
+async function watch(given: Arguments, env: Env): Promise<readonly PodStop[]> {
   const clear = process.stdout.isTTY ? CLEAR : '';
   for (;;) {
-    const pods = await podsNow(wish, env);
+    const pods = await podsNow(given, env);
     const text = pods.length === 0 ? 'no tombstone yet\n' : textOfPods(pods, textStyle(env, PIPE_COLUMNS));
     if (!(await print(`${clear}${text}`))) return pods;
     if (
@@ -59,10 +59,10 @@ const WATCH_MS = 1_000;
 const CLEAR = '\x1b[H\x1b[J';
 
 /** With what --against lets expect of them. The check is loaded only for that. */
-async function podsCompared(wish: Arguments, env: Env): Promise<readonly PodStop[]> {
-  const pods = await podsNow(wish, env);
-  if (wish.against === undefined) return pods;
-  return (await import('./against.ts')).withPredictions(pods, wish.against);
+async function podsCompared(given: Arguments, env: Env): Promise<readonly PodStop[]> {
+  const pods = await podsNow(given, env);
+  if (given.against === undefined) return pods;
+  return (await import('./against.ts')).withPredictions(pods, given.against);
 }
 
 async function podsNow({ graveyard, sources, watch }: Arguments, env: Env): Promise<readonly PodStop[]> {
@@ -97,8 +97,8 @@ function argumentsOf(args: readonly string[]): Arguments {
   if (watch && words.some((source) => source === '-' || !isDirectory(source)))
     throw refuse('--watch: only a graveyard changes while it is read; name one, or none');
   if (watch && output !== 'text') throw refuse('--watch: it shows text; leave --output out');
-  if (against !== undefined && (watch || output === 'perfetto' || output === 'mermaid'))
-    throw refuse(`--against: ${watch ? '--watch' : output} cannot show it; take text, html, svg, markdown or json`);
+  if (against !== undefined && (watch || output === 'perfetto'))
+    throw refuse(`--against: ${watch ? '--watch' : output} cannot show it; take text, html, svg or json`);
   if (against === '-') throw refuse('--against -: name the file of the manifest');
   return {
     format: output,
@@ -145,7 +145,7 @@ function isDirectory(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch (error) {
-    throw refuse(`${show(path)}: ${whyNot(error)}`);
+    throw refuse(`${show(path)}: ${whyNoFile(error)}`);
   }
 }
 
@@ -163,15 +163,9 @@ async function textOf(source: string): Promise<string> {
       chunks.push(chunk as Buffer);
     }
   } catch (error) {
-    throw error instanceof SextonError ? error : refuse(`${show(source)}: ${whyNot(error)}`);
+    throw error instanceof SextonError ? error : refuse(`${show(source)}: ${whyNoFile(error)}`);
   }
   return Buffer.concat(chunks).toString('utf8');
-}
-
-function whyNot(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException;
-  if (code === 'ENOENT') return 'no such file or directory';
-  return code === 'EACCES' ? 'permission denied' : message;
 }
 
 function formatted(pods: readonly PodStop[], format: Format, env: Env): string {
@@ -184,10 +178,6 @@ function formatted(pods: readonly PodStop[], format: Format, env: Env): string {
       return podSvg(onlyOf(pods, format));
     case 'json':
       return podsJson(pods);
-    case 'mermaid':
-      return podMermaid(onlyOf(pods, format));
-    case 'markdown':
-      return pods.map(podMarkdown).join('\n');
     case 'perfetto':
       return podsPerfetto(pods);
     default:

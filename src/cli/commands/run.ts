@@ -1,7 +1,10 @@
 /**
- * `sexton run` starts a supervisor with what the one before has left, or with what the command line says. What the
- * application does not need is loaded after it has started.
+ * `sexton run` starts a supervisor with the configuration of the memo or, the first time, of the command line. It loads
+ * what the application does not need only after the application has started.
  */
+
+import type { DropIn } from '../../config/dropin/line.ts';
+import { keptConfig, type RunConfig, restoredConfig } from '../../config/run-config.ts';
 import type { State } from '../../core/state/state.ts';
 import { readBootId } from '../../runtime/boot-id.ts';
 import { SystemClock } from '../../runtime/clock.ts';
@@ -10,10 +13,8 @@ import { InitHost } from '../../runtime/host/init.ts';
 import { whyWithoutInit } from '../../runtime/host/without-init.ts';
 import { Log } from '../../runtime/log.ts';
 import { readMemo } from '../../runtime/memo.ts';
-import { keptConfig, type RunConfig, restoredConfig } from '../../runtime/run-config.ts';
 import { type Before, type Remarks, Supervisor } from '../../runtime/supervisor.ts';
-import type { DropIn } from '../dropin/line.ts';
-import { versionNumber } from '../text/version.ts';
+import { versionNumber } from '../../text/version.ts';
 
 /** `argv` is what follows the program's name; `as`: that name, where it is another program's. */
 export async function run(argv: readonly string[], as?: DropIn): Promise<void> {
@@ -22,11 +23,18 @@ export async function run(argv: readonly string[], as?: DropIn): Promise<void> {
   const config = hello && leftConfig(hello, argv);
   if (config !== undefined) return supervise(host, config, undefined);
   const { configure } = await import('./configure.ts');
-  const configured = await configure({ host, argv, as, isSolo, isResumed: hello?.memo !== undefined });
+  const configured = await configure({
+    host,
+    argv,
+    as,
+    isSolo,
+    whyNode: hello?.whyNode,
+    isResumed: hello?.memo !== undefined,
+  });
   if (configured !== undefined) await supervise(host, configured.config, configured.remarks);
 }
 
-/** As the first supervisor of this container has made it. */
+/** The configuration that the first supervisor of this container resolved. */
 function leftConfig({ memo, hostId }: Hello, argv: readonly string[]): RunConfig | undefined {
   const kept = memo === undefined ? undefined : readMemo(memo, hostId)?.config;
   return kept?.version === versionNumber() ? restoredConfig(kept, argv) : undefined;
@@ -48,7 +56,7 @@ async function supervise(host: Host, config: RunConfig, remarks: Remarks | undef
     otlp === undefined
       ? undefined
       : async (state: State, maxMs: number) => {
-          const { sendTrace: send } = await import('../../runtime/otlp.ts');
+          const { sendTrace: send } = await import('./send-trace.ts');
           const { url, service } = otlp;
           return send(url, { member, state, service, version }, maxMs);
         };

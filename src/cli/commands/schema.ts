@@ -5,17 +5,17 @@
  *     # yaml-language-server: $schema=sexton.schema.json
  */
 
+import { CONTAINER } from '../../config/file/container.ts';
+import { FORMS, type Form } from '../../config/file/forms.ts';
+import { PLATFORM_KEYS } from '../../config/file/keys.ts';
+import { RELOAD } from '../../config/file/reload.ts';
+import { MOST, type Schema } from '../../config/file/shape.ts';
+import { takesList } from '../../config/file/text.ts';
+import type { Key } from '../../config/flag.ts';
+import { defaultTextOf, FLAGS, fileKeyOf, KEYS } from '../../config/flags.ts';
+import { show } from '../../config/notation/parse.ts';
 import { reportSchema } from '../../report/schema.ts';
-import { CONTAINER } from '../config/file/container.ts';
-import { FORMS, type Form } from '../config/file/forms.ts';
-import { PLATFORM_KEYS } from '../config/file/platform.ts';
-import { RELOAD } from '../config/file/reload.ts';
-import { MOST, type Schema } from '../config/file/shape.ts';
-import { takesList } from '../config/file/text.ts';
-import type { Key } from '../config/flag.ts';
-import { defaultTextOf, FLAGS, fileKeyOf, KEYS } from '../config/flags.ts';
-import { show } from '../notation/parse.ts';
-import { print } from '../text/print.ts';
+import { print } from '../../text/print.ts';
 import { badArguments, readArguments } from './arguments.ts';
 
 export async function schema(args: readonly string[]): Promise<void> {

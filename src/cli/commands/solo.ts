@@ -8,11 +8,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { addressText, type HttpAddress } from '../../config/notation/address.ts';
+import { formatDuration } from '../../config/notation/duration.ts';
+import type { RunConfig } from '../../config/run-config.ts';
 import type { Tombstone } from '../../core/format/tombstone.ts';
 import { parseTombstone } from '../../core/format/tombstone-parse.ts';
-import { addressText, type HttpAddress } from '../../runtime/http/address.ts';
-import type { RunConfig } from '../../runtime/run-config.ts';
-import { formatDuration } from '../notation/duration.ts';
 
 /** A process of `/proc/PID/stat`, proc_pid_stat(5). */
 interface Stat {

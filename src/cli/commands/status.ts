@@ -4,16 +4,16 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Env } from '../../config/env.ts';
+import { show } from '../../config/notation/parse.ts';
+import type { RunConfig } from '../../config/run-config.ts';
 import type { Tombstone } from '../../core/format/tombstone.ts';
 import { RESTART } from '../../core/state/state.ts';
 import { readBootId } from '../../runtime/boot-id.ts';
 import type { Members } from '../../runtime/graveyard/members.ts';
-import type { RunConfig } from '../../runtime/run-config.ts';
-import type { Env } from '../config/env.ts';
-import { show } from '../notation/parse.ts';
-import { warn } from '../text/errors.ts';
-import { outputWidth, print, withBoldHeader } from '../text/print.ts';
-import { formatTable } from '../text/table.ts';
+import { warn } from '../../text/errors.ts';
+import { outputWidth, print, withBoldHeader } from '../../text/print.ts';
+import { formatTable } from '../../text/table.ts';
 import { badArguments, type FlagValues, readArguments } from './arguments.ts';
 import { findHereOrSolo, type Here, readHere } from './here.ts';
 import { askMember, findCommand, hasProbes, NOT_RUNNING, SOLO_HEADER, soloRow } from './solo.ts';

@@ -1,9 +1,10 @@
 /**
  * How `sexton report` and `sexton check` draw text.
  */
+
+import type { Env } from '../../config/env.ts';
 import type { TextStyle } from '../../report/chart-text.ts';
-import type { Env } from '../config/env.ts';
-import { outputWidth } from '../text/print.ts';
+import { outputWidth } from '../../text/print.ts';
 
 /**
  * As wide as the terminal; a bar needs an end, so a pipe or a file gets `pipeColumns`. no-color.org: any value that is

@@ -1,8 +1,8 @@
 /**
  * `sexton version`.
  */
-import { print } from '../text/print.ts';
-import { commitText, versionNumber } from '../text/version.ts';
+import { print } from '../../text/print.ts';
+import { commitText, versionNumber } from '../../text/version.ts';
 import { readArguments } from './arguments.ts';
 
 export async function version(args: readonly string[]): Promise<void> {

@@ -3,14 +3,15 @@
  * src/runtime/graveyard/file-events.ts do what is said here.
  */
 import { existsSync, readFileSync } from 'node:fs';
-import { isLocalFile } from '../../runtime/graveyard/unchanged.ts';
-import { machine } from '../machine.ts';
+import { whyWithoutInit } from '../../runtime/host/without-init.ts';
+import { isLocalFile } from '../../runtime/local-volume.ts';
+import { ANOTHER_KERNEL } from '../../runtime/sleep/why-awake.ts';
 
 /** undefined: there is no graveyard or no init, or it cannot be seen. */
 export async function watchingNote(graveyard: string | undefined): Promise<string | undefined> {
-  if (graveyard === undefined || !machine.hasInit) return undefined;
+  if (graveyard === undefined || whyWithoutInit() !== undefined) return undefined;
   if (!(await isLocalFile(graveyard)))
-    return 'the supervisor does not sleep, and takes an inotify instance: the graveyard is on a file system that another kernel may change, such as NFS, 9p or FUSE';
+    return `the supervisor does not sleep, and takes an inotify instance: ${ANOTHER_KERNEL}`;
   const lack = lackOfDnotify();
   if (lack === undefined) return undefined;
   if (lack === 'none') return 'init watches the graveyard by dnotify, without an inotify instance';

@@ -1,17 +1,17 @@
 /**
- * What a history tells of the course of a stop beside its phases: ends of the command that another start followed, and
- * a second stop signal that ended what the member still waited for.
+ * What a history says about the course of a stop beside its phases. Absences last from an end of the command to its next
+ * start. A second stop signal may have cut a wait short.
  */
 import type { HistoryEntry } from './tombstone.ts';
 
-/** From one end of the command to its next start. */
+/** The time from one end of the command to its next start. */
 export interface AbsenceRecord {
   /** Milliseconds since the stop request. */
   readonly AfterMs: number;
   readonly Ms: number;
   readonly ExitCode?: number;
   readonly Signal?: string;
-  /** What sent the KILL that ended it. */
+  /** The sender of the KILL that ended the command. */
   readonly By?: string;
 }
 
@@ -21,7 +21,7 @@ export interface HurryRecord {
   readonly AfterMs: number;
 }
 
-/** The last ones, oldest first. `requested`: when the stop was asked for, as the history writes it. */
+/** The last absences, oldest first. `requested`: when the stop was asked for, as the history writes it. */
 export function absencesIn(history: readonly HistoryEntry[], requested: string | undefined): readonly AbsenceRecord[] {
   if (requested === undefined) return [];
   const absences = history.flatMap((exit, index): AbsenceRecord[] => {
@@ -45,7 +45,7 @@ export function absencesIn(history: readonly HistoryEntry[], requested: string |
 /** A termination message has 4096 bytes. */
 const MAX_ABSENCES = 4;
 
-/** undefined: none came, or it changed nothing. */
+/** undefined: no second stop signal came, or it changed nothing. */
 export function hurryIn(history: readonly HistoryEntry[], requested: string | undefined): HurryRecord | undefined {
   if (requested === undefined) return undefined;
   const isRequest = ({ Event, Signal, At }: HistoryEntry): boolean =>
@@ -61,7 +61,7 @@ export function hurryIn(history: readonly HistoryEntry[], requested: string | un
 /** The signals that platforms and people stop by. */
 const STOP_SIGNALS: ReadonlySet<string> = new Set(['SIGTERM', 'SIGINT', 'SIGQUIT']);
 
-/** What a signal changes is written down right behind it. */
+/** The changes that a signal causes stand right behind it. */
 function changes(history: readonly HistoryEntry[], at: number): boolean {
   const received = history[at];
   return history

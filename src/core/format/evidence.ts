@@ -12,14 +12,14 @@ import { cleanText, type DeathReason, type HistoryEntry } from './tombstone.ts';
 export interface Evidence {
   /** One sentence, for a reader who sees no more. */
   readonly Summary: string;
-  /** Of this object: a key may be added under the same one. */
+  /** The version of this object: a key may be added under the same one. */
   readonly Version: 1;
   /** Absent: the configuration does not tell. */
   readonly Name?: string;
   readonly Role?: Role;
-  /** Which pod it was of. */
+  /** The pod that it belonged to. */
   readonly Session?: string;
-  /** What is wrong with the configuration, of which nothing was started. */
+  /** What is wrong with a configuration from which nothing was started. */
   readonly Problems?: readonly string[];
   readonly Reason?: DeathReason;
   /** The child's own, 128+n for signals. */
@@ -31,7 +31,7 @@ export interface Evidence {
   readonly StopReason?: string;
   /** The stop was not over when this was written, and was here. */
   readonly Unfinished?: StageName;
-  /** Of a hold: the members that are still needed. */
+  /** The members that it still holds for. */
   readonly WaitsFor?: readonly string[];
   /** What ended it by KILL; absent: nothing did. */
   readonly ForcedBy?: Forcer;
@@ -47,7 +47,7 @@ export interface Evidence {
   /** The times in the stop in which no command ran. */
   readonly Absences?: readonly AbsenceRecord[];
   readonly Connections?: Connections;
-  /** Of the child, in this container. */
+  /** Restarts of the child in this container. */
   readonly Restarts: number;
   readonly OomKills: number;
   readonly Born?: string;
@@ -59,7 +59,7 @@ export type Forcer = 'sexton' | 'OOM killer' | 'an unknown sender';
 
 export interface PhaseTime {
   readonly Phase: StageName;
-  /** Of a rung: what was sent at its beginning. */
+  /** The signal that was sent at the beginning of a rung. */
   readonly Signal?: string;
   readonly Ms: number;
 }
@@ -88,7 +88,7 @@ export const MAX_EVIDENCE_TEXT = 256;
  */
 export type StageName = 'wake' | 'start' | 'hold' | 'drain' | 'linger' | 'pre-stop' | 'ladder' | 'rest';
 
-/** Of a start that was refused: nothing is known but why. */
+/** The evidence of a refused start: nothing is known but the reason. */
 export function refusalOf(name: string | undefined, problems: readonly string[]): Evidence {
   const [first = 'unknown'] = problems;
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
@@ -130,16 +130,14 @@ export function formatEvidence(evidence: Evidence): string {
   return `${JSON.stringify({ Summary: cleanText(evidence.Summary, MAX_EVIDENCE_TEXT) })}\n`;
 }
 
-/** What the summary is told from beside the evidence. */
-interface Told {
-  readonly history: readonly HistoryEntry[];
-}
-
 /**
  * The evidence in one sentence: `stopped in 4.2 s (signal TERM): drain 2.1 s (312 connections), QUIT 2.1 s, exit code
  * 0, not forced, 23 s of grace left`.
  */
-export function summaryOf(evidence: Omit<Evidence, 'Summary'>, { history }: Told): string {
+export function summaryOf(
+  evidence: Omit<Evidence, 'Summary'>,
+  { history }: { readonly history: readonly HistoryEntry[] },
+): string {
   const { Reason, StopReason, Unfinished } = evidence;
   if (Unfinished !== undefined) return unfinishedText(evidence, Unfinished);
   const end = exitText(evidence);
@@ -160,20 +158,18 @@ function stopSummary(evidence: Omit<Evidence, 'Summary'>, why: string, stopMs: n
     ...phases,
     ...(Hurried === undefined
       ? []
-      : [`hurried by another ${Hurried.Signal.slice(3)} after ${secondsText(Hurried.AfterMs)}`]),
+      : [`hurried by another ${Hurried.Signal.slice(3)} after ${seconds(Hurried.AfterMs)}`]),
     exitText(evidence),
     forcedText(ForcedBy),
     ...(GraceLeftMs === undefined ? [] : [graceText(GraceLeftMs)]),
     ...restartsOf(evidence),
   ];
-  return `stopped in ${secondsText(stopMs)} (${why}): ${parts.join(', ')}`;
+  return `stopped in ${seconds(stopMs)} (${why}): ${parts.join(', ')}`;
 }
 
-/** What is read of one that was killed in its stop: nothing was written after this. */
-function unfinishedText(
-  { Phases = [], StopReason, WaitsFor = [] }: Omit<Evidence, 'Summary'>,
-  stage: StageName,
-): string {
+/** The summary of a member that was killed in its stop: it could write nothing after this. */
+function unfinishedText(evidence: Omit<Evidence, 'Summary'>, stage: StageName): string {
+  const { Phases = [], StopReason, WaitsFor = [] } = evidence;
   const past = Phases.filter(({ Ms, Signal }) => Ms > 0 || Signal !== undefined).slice(-MAX_PHASES);
   const names = WaitsFor.length === 0 ? '' : ` for ${WaitsFor.join(', ')}`;
   const isTold = stage === 'ladder' || stage === 'rest';
@@ -195,14 +191,11 @@ const MAX_PHASES = 6;
 
 function phaseText({ Phase, Signal, Ms }: PhaseTime, { Connections }: Pick<Evidence, 'Connections'>): string {
   const seen = Phase === 'drain' && Connections !== undefined ? ` (${Connections.New} connections)` : '';
-  return `${Signal?.replace(/^SIG/, '') ?? Phase} ${secondsText(Ms)}${seen}`;
+  return `${Signal?.replace(/^SIG/, '') ?? Phase} ${seconds(Ms)}${seen}`;
 }
 
-function exitText({
-  ExitCode,
-  Signal,
-  ContainerExitCode,
-}: Pick<Evidence, 'ExitCode' | 'Signal' | 'ContainerExitCode'>): string {
+function exitText(evidence: Omit<Evidence, 'Summary'>): string {
+  const { ExitCode, Signal, ContainerExitCode } = evidence;
   const own = Signal === undefined ? `exit code ${ExitCode ?? 'unknown'}` : `ended by ${Signal}`;
   return ContainerExitCode === undefined || ContainerExitCode === ExitCode
     ? own
@@ -214,7 +207,7 @@ function forcedText(by: Forcer | undefined): string {
 }
 
 function graceText(leftMs: number): string {
-  return leftMs >= 0 ? `${secondsText(leftMs)} of grace left` : `${secondsText(-leftMs)} over its grace`;
+  return leftMs >= 0 ? `${seconds(leftMs)} of grace left` : `${seconds(-leftMs)} over its grace`;
 }
 
 function restartsOf({ Restarts }: Pick<Evidence, 'Restarts'>): readonly string[] {
@@ -222,14 +215,22 @@ function restartsOf({ Restarts }: Pick<Evidence, 'Restarts'>): readonly string[]
 }
 
 /** A start gate, or a command that cannot be started; else it was asked to stop before. */
-function whyNever({ StopReason }: Pick<Evidence, 'StopReason'>, history: Told['history']): string {
+function whyNever({ StopReason }: Pick<Evidence, 'StopReason'>, history: readonly HistoryEntry[]): string {
   const refusal = history.findLast(({ Event }) => Event === 'refused' || Event === 'start failed');
   if (refusal !== undefined) return String(refusal.Why ?? refusal.Error).replace(/^cannot start: /, '');
   return StopReason === undefined ? 'there was nothing to do any more' : `stopped before (${StopReason})`;
 }
 
 /** `40 ms`, `4.2 s`, `23 s`, `130 s`; of whole milliseconds as `src/init/prepared-end.c` writes it. */
-export function secondsText(ms: number): string {
+export function seconds(ms: number): string {
+  if (ms < 0) return `-${seconds(-ms)}`;
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   return `${ms < 10_000 ? (Math.round(ms / 100) / 10).toFixed(1) : Math.round(ms / 1_000)} s`;
+}
+
+/** RFC 3339 with nanoseconds in milliseconds since 1970; Date.parse alone drops what is below a millisecond. */
+export function msOf(text = ''): number | undefined {
+  const ms = Date.parse(text.replace(/(\.\d{3})\d+/, '$1'));
+  const [, below = ''] = /\.\d{3}(\d+)/.exec(text) ?? [];
+  return Number.isNaN(ms) ? undefined : ms + Number(`0.${below}`);
 }

@@ -1,10 +1,9 @@
 /**
  * A stop request: what `sexton stop` leaves in the graveyard for one member, as `.NAME.<12 hex digits>.stop`.
  *
- * Each has a file of its own, so that two who ask at once, perhaps under different uids in a sticky directory, do not
- * replace each other's. It memberNames the life of the container that it is meant for, so it never outlives that: a
- * container that starts later finds it stale. It comes from another container, so it is understood as a whole or not at
- * all.
+ * Each request has a file of its own, so that two senders, perhaps under different uids in a sticky directory, do not
+ * replace each other's. It names the life of the container that it is meant for: for a later life it is stale. It comes
+ * from another container, so it is understood as a whole or not at all.
  */
 import { rfc3339 } from '../time.ts';
 import { cleanText, isMemberName } from './tombstone.ts';
@@ -12,17 +11,17 @@ import { own, TIME, token } from './tombstone-parse.ts';
 
 export interface StopRequest {
   readonly Version: number;
-  /** The kernel's boot id, by which the times below count. */
+  /** The kernel's boot id, from which the times below count. */
   readonly Boot: string;
   /** The first half of the target's `Incarnation`: one life of its container. */
   readonly Incarnation: string;
-  /** From the request to KILL; undefined: as the member itself has it. */
+  /** From the request to KILL; undefined: the member's own grace period. */
   readonly GraceMs?: number;
   /** The names of the members that were asked together; undefined: all members. */
   readonly Among?: readonly string[];
-  /** Only in a restart: who has a rule that restarts all containers on this code is to exit with it. */
+  /** Only in a restart: a member with a rule that restarts all containers on this code exits with it. */
   readonly ByRule?: number;
-  /** Who asked, for the record. */
+  /** The sender, for the record. */
   readonly By: string;
   /** RFC 3339. */
   readonly At: string;
@@ -35,16 +34,16 @@ export type ParsedRequest =
   | { readonly ok: false; readonly why: string };
 
 const REQUEST_VERSION = 1;
-/** Of a request to restart in place: a sexton that cannot does not take it for a stop. */
+/** A request to restart in place. An older sexton, which cannot, does not take it for a stop. */
 export const RESTART_VERSION = 2;
 /** A larger file is not read. */
 export const MAX_REQUEST_BYTES = 65_536;
-/** Most memberNames in `Among`: they are part of the target's memo, which is bounded. */
+/** Most names in `Among`: they are part of the target's memo, which is bounded. */
 export const MAX_AMONG = 256;
 /** The longest grace, as long as a timer can be. */
 const MAX_GRACE_MS = 2 ** 31 - 1;
 
-/** `mark`: 12 hex digits of chance. A dotfile, so it is never taken for a tombstone. */
+/** `mark`: 12 random hex digits. A dotfile, so it is never taken for a tombstone. */
 export function requestFileOf(name: string, mark: string): string {
   return `.${name}.${mark}.stop`;
 }
@@ -67,7 +66,7 @@ export function parseRequest(text: string): ParsedRequest {
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return notUnderstood('not an object');
   const record = value as Readonly<Record<string, unknown>>;
-  // A newer version may mean something else by the same words, and to stop cannot be taken back.
+  // A newer version may give the same keys another meaning, and a stop cannot be undone.
   if (readVersion(own(record, 'Version')) === undefined) return notUnderstood('of a version that is not known here');
   const request: Record<string, unknown> = {};
   for (const [key, reader] of Object.entries(REQUEST_READERS)) {
@@ -80,12 +79,12 @@ export function parseRequest(text: string): ParsedRequest {
   return { ok: true, request: request as unknown as StopRequest };
 }
 
-/** Of this boot and this life of the container. */
+/** The request names this boot and this life of the container. */
 export function isMeantFor(request: StopRequest, self: { readonly boot: string; readonly host: string }): boolean {
   return request.Boot === self.boot && request.Incarnation === self.host;
 }
 
-/** When and by whom, in the words of the file. */
+/** The keys of a request for a stop that is asked for now. */
 export function asked(now: {
   readonly mono: number;
   readonly wall: string;

@@ -1,10 +1,10 @@
 /**
  * Reads a tombstone that another container wrote: sexton of this or a newer version, or kubexit.
  *
- * Everything here is input from another container. A text that is not understood as a whole is not a tombstone (it may
- * be half written, so the caller reads it again); nothing is guessed from a part. Unknown keys are ignored. Of a newer
- * version what is understood is taken, the rest left out. kubexit's file (YAML lines or JSON with Born, Died and
- * ExitCode, no Version) becomes Version 0.
+ * A text that is not understood as a whole is not a tombstone: it may be half written, so the caller reads it again.
+ * Unknown keys are ignored. In a newer version, keys that are not understood are left out.
+ *
+ * kubexit's file (YAML lines or JSON with Born, Died and ExitCode, no Version) becomes Version 0.
  */
 import type { RestartPolicy, Role } from '../config.ts';
 import type { DeathReason, HistoryEntry, Parsed, Phase, Tombstone } from './tombstone.ts';
@@ -19,11 +19,11 @@ import {
   VERSION,
 } from './tombstone.ts';
 
-/** Entries beyond are not even looked at. */
+/** A longer history is not understood. */
 const MAX_READ_HISTORY = 1024;
 export const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 const DETAIL_KEY = /^[A-Za-z][A-Za-z0-9]{0,62}$/;
-/** Of kubexit's file, which has three. */
+/** Far more than kubexit's file has. */
 const MAX_LINES = 1024;
 const YAML_KEY = /^([A-Za-z][A-Za-z0-9_]*):(?=[ \t]|$)/;
 
@@ -52,7 +52,7 @@ const DEATH_REASONS = ['completed', 'error', 'stopped', 'killed', 'oom', 'never-
 
 type ReadKey = Exclude<keyof Tombstone, 'Version' | 'Name'>;
 
-/** One reader a key; `undefined` means that the value is not understood. */
+/** One reader for each key; it returns `undefined` for a value that it does not understand. */
 const READERS: { readonly [Key in ReadKey]: (value: unknown) => Tombstone[Key] | undefined } = {
   Role: oneOf<Role>(['main', 'sidecar']),
   Session: text,
@@ -124,7 +124,7 @@ function parseKubexitLines(name: string, text: string): Parsed {
   const lines = text.split(/\r?\n/, MAX_LINES + 1);
   if (lines.length > MAX_LINES) return notOk(`more than ${MAX_LINES} lines`);
   for (const line of lines) {
-    // An indented line belongs to a value of a key that we do not know.
+    // An indented line belongs to the value of an unknown key.
     if (line.trim() === '' || line === '---' || /^[ \t#-]/.test(line)) continue;
     const [, key] = YAML_KEY.exec(line) ?? [];
     if (key === undefined || pairs.has(key)) return notOk('neither JSON nor lines of `Key: value`');
@@ -187,7 +187,7 @@ function flag(value: unknown): boolean | undefined {
 
 function time(value: unknown): string | undefined {
   if (typeof value !== 'string' || !TIME.test(value)) return undefined;
-  // Date knows milliseconds only, and refuses 31 February just by rolling over; a month of 13 it does refuse.
+  // Date knows milliseconds only. It rejects a month of 13, and turns 31 February into March.
   return Number.isNaN(Date.parse(value.replace(/(\.\d{3})\d+/, '$1'))) ? undefined : value;
 }
 
@@ -203,7 +203,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Never what is inherited: a key of JSON may be called `constructor`. */
+/** Never an inherited property: a key of JSON may be called `constructor`. */
 export function own(record: Readonly<Record<string, unknown>>, key: string): unknown {
   return Object.hasOwn(record, key) ? record[key] : undefined;
 }

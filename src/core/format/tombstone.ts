@@ -1,96 +1,24 @@
 /**
- * A tombstone: one member's record in the graveyard, in the words of the public format.
+ * Writes a tombstone, one member's record in the graveyard, in the public format. `tombstone-parse.ts` reads it.
  *
- * The file is JSON with PascalCase keys, padded with blanks to `RESERVE_BYTES`, so that a later state of it
- * can be written in place when the volume is full. Every text in it is printable and bounded: tombstones are shown on
- * terminals and in logs of other containers. `tombstone-parse.ts` reads what this file writes.
+ * The file is JSON with PascalCase keys, padded with blanks to `RESERVE_BYTES`, so that a later state can overwrite it
+ * when the volume is full. Every text in it is printable and bounded, because terminals and logs of other containers
+ * show tombstones.
  */
-import type { RestartPolicy, Role, StartGate } from '../config.ts';
+import type { HistoryEntry, Phase, Tombstone } from './tombstone-type.ts';
 
-export const PHASES = ['waiting', 'starting', 'running', 'holding', 'draining', 'stopping', 'backoff', 'dead'] as const;
-export type Phase = (typeof PHASES)[number];
+export type { DeathReason, HistoryEntry, Parsed, Phase, Tombstone } from './tombstone-type.ts';
 
-export type DeathReason = 'completed' | 'error' | 'stopped' | 'killed' | 'oom' | 'never-started' | 'lost';
-
-/** What happened, when. `At` is RFC 3339 with nanoseconds; the other keys depend on the event. */
-export interface HistoryEntry {
-  readonly At: string;
-  readonly Event: string;
-  readonly [detail: string]: string | number | boolean;
-}
-
-export interface Tombstone {
-  /** 1 for sexton's own; 0 for a file in kubexit's format (only Born, Died, ExitCode). */
-  readonly Version: number;
-  readonly Name: string;
-  readonly Role?: Role;
-  readonly Session?: string;
-  /** Of the file that `sexton begin` writes whenever the init containers run; absent where it is not used. */
-  readonly Generation?: string;
-  /** /proc/sys/kernel/random/boot_id of the writer. */
-  readonly Boot?: string;
-  /** Random per start of the writer's init, then `-` and how many children it has started: `5f0c…-2`. */
-  readonly Incarnation?: string;
-  readonly Phase?: Phase;
-  readonly RestartPolicy?: RestartPolicy;
-  /** A restart rule starts its container again after exit code 137, so that vanishing is not its end. */
-  readonly RestartsIfKilled?: boolean;
-  /** One of its restart rules restarts all containers of the pod. */
-  readonly RestartsAll?: boolean;
-  /** Some ends of its command restart all members in place. */
-  readonly RestartsPod?: boolean;
-  /** Of a sidecar that names them: those that must all have ended before it leaves; none where one is enough. */
-  readonly Mains?: readonly string[];
-  readonly StartAfter?: readonly StartGate['name'][];
-  readonly Restarts?: number;
-  /** When its command was first started in this container. */
-  readonly Born?: string;
-  /**
-   * Since when this life of the command counts as started: startup probe and post-start are done. Absent between two
-   * lives.
-   */
-  readonly Started?: string;
-  /** Since when this life is started and ready; absent while it is not. */
-  readonly Healthy?: string;
-  /** How the life before this one ended, of a command that was restarted in place. */
-  readonly LastDied?: string;
-  readonly LastExitCode?: number;
-  readonly LastReason?: DeathReason;
-  readonly StopRequested?: string;
-  readonly StopReason?: string;
-  /** The stop, or its deadline, is of this container alone: others neither wait nor hurry for it. */
-  readonly StopScope?: 'container';
-  /**
-   * The restart in place that it takes part in, or took part in last: when that was asked for, CLOCK_MONOTONIC
-   * milliseconds of `Boot`, and by whom.
-   */
-  readonly RestartRequested?: number;
-  readonly RestartBy?: string;
-  /** Who takes part; absent: all members. */
-  readonly RestartAmong?: readonly string[];
-  /** The grace period that it was asked with, milliseconds. */
-  readonly RestartGraceMs?: number;
-  /** Who has a rule that restarts all containers on this code is to exit with it. */
-  readonly RestartByRule?: number;
-  /** How often it has started again for a restart in place. */
-  readonly PodRestarts?: number;
-  /** CLOCK_MONOTONIC milliseconds of `Boot`: its own. Only a declared one is written. */
-  readonly Deadline?: number;
-  /**
-   * No stop of the pod began before this, CLOCK_MONOTONIC milliseconds of `Boot`: said to one that was asked to stop.
-   */
-  readonly PodStopNotBefore?: number;
-  readonly Died?: string;
-  /** CLOCK_MONOTONIC milliseconds of `Boot`: tells a death that happened in our lifetime from a stale one. */
-  readonly DiedMonotonic?: number;
-  readonly ExitCode?: number;
-  /** The name of the signal that ended the child, `SIGTERM`. */
-  readonly Signal?: string;
-  readonly Reason?: DeathReason;
-  /** The writer's own judgement: no other life of this member will follow. */
-  readonly Final?: boolean;
-  readonly History?: readonly HistoryEntry[];
-}
+export const PHASES = Object.keys({
+  waiting: 0,
+  starting: 0,
+  running: 0,
+  holding: 0,
+  draining: 0,
+  stopping: 0,
+  backoff: 0,
+  dead: 0,
+} satisfies Record<Phase, 0>) as readonly Phase[];
 
 /** The version of the format that this sexton writes. */
 export const VERSION = 1;
@@ -101,10 +29,6 @@ export const MAX_BYTES = 65_536;
 /** Most entries of `History`; beyond, the oldest middle ones go first. */
 export const MAX_HISTORY = 64;
 
-export type Parsed =
-  | { readonly ok: true; readonly tombstone: Tombstone }
-  | { readonly ok: false; readonly why: string };
-
 /** Most names in `StartAfter`. */
 export const MAX_START_AFTER = 64;
 /** Most names in `Mains`; with more it is left out. */
@@ -114,18 +38,18 @@ export const MAX_MAINS = 16;
  */
 export const MAX_TEXT = 256;
 
-/** Longest name of a member: it is a DNS label, RFC 1123. */
+/** Longest name of a member, which is a DNS label: RFC 1123. */
 export const MAX_NAME = 63;
-/** Most details of an entry of the history. */
+/** Most details of one entry of the history. */
 export const MAX_DETAILS = 16;
-/** How many entries at the beginning of a history outlive the trimming: they tell how the member came up. */
+/** Entries at the beginning of a history that are never trimmed: they show how the member started. */
 const FIRST_KEPT = 8;
 const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
-// Control characters, line separators and direction marks: what could forge a line of a log or of a terminal, and
-// what YAML 1.1 does not allow unescaped.
+// Control characters, line separators and direction marks could forge a line of a log or a terminal. YAML 1.1 does not
+// allow the others unescaped.
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\uFEFF\uFFFE\uFFFF]/gu;
 
-/** One byte each, as they are: most texts have no others. */
+/** Characters that JSON writes as they are, in one byte each: most texts have no others. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 
 /** The text of the file: JSON, one key a line, exactly `RESERVE_BYTES` bytes of UTF-8 with the final newline. */
@@ -155,7 +79,7 @@ export function isMemberName(name: string): boolean {
 /** Printable, well-formed, and at most `maxBytes` bytes inside the quotes of JSON. */
 export function cleanText(text: string, maxBytes: number = MAX_TEXT): string {
   if (text.length <= maxBytes && PLAIN.test(text)) return text;
-  // Cut first: what comes may be 64 KiB, and a character takes at least one byte.
+  // Cut first: the text may have 64 KiB, and a character takes at least one byte.
   const printable = text.slice(0, maxBytes).toWellFormed().replace(UNPRINTABLE, '?');
   if (jsonBytes(printable) <= maxBytes) return printable;
   let bytes = 0;
@@ -168,7 +92,7 @@ export function cleanText(text: string, maxBytes: number = MAX_TEXT): string {
   return kept;
 }
 
-/** The order of the file: who it is, how it is, what happened. `History` comes last, it takes what is left. */
+/** The order of the keys in the file. `History` comes last and takes the space that is left. */
 const KEYS = [
   'Version',
   'Name',
@@ -249,7 +173,7 @@ function jsonBytes(text: string): number {
   return Buffer.byteLength(JSON.stringify(text)) - 2;
 }
 
-/** Lists are few and short, but for the history, which is the same one as long as nothing is added. */
+/** Compares histories by identity: a history stays the same object as long as nothing is added. */
 export function saysTheSame(a: Tombstone, b: Tombstone): boolean {
   const [pairs, others] = [Object.entries(a), Object.entries(b)];
   return (
@@ -262,14 +186,14 @@ export function saysTheSame(a: Tombstone, b: Tombstone): boolean {
   );
 }
 
-/** The first half: one start of a host, that is one life of a container and one holder of its liveness handle. */
+/** The first half of an incarnation: one life of a container, and one holder of its liveness socket. */
 export function hostOf(incarnation: string | undefined): string {
   const text = incarnation ?? '';
   const end = text.lastIndexOf('-');
   return end === -1 ? text : text.slice(0, end);
 }
 
-/** Its file name in the graveyard; a dotfile, so it is never taken for a tombstone. */
+/** The file name of a member's liveness socket; a dotfile, so it is never taken for a tombstone. */
 export function handleOf(name: string): string {
   return `.${name}.sock`;
 }

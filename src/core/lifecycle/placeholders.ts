@@ -10,9 +10,9 @@
  * | 4 I | the same with milliseconds |
  * | 5 I | that without its date |
  * | 3 | the exit code of the command |
- * | 2 F A B n 2 | n + A - B in milliseconds of CLOCK_MONOTONIC, where `-` is 0. F is `n`: a whole number, `s`: as `secondsText` |
+ * | 2 F A B n 2 | n + A - B in milliseconds of CLOCK_MONOTONIC, where `-` is 0. F is `n`: a whole number, `s`: as `seconds` |
  */
-import { secondsText } from '../format/evidence.ts';
+import { seconds } from '../format/evidence.ts';
 import { type Instant, rfc3339, rfc3339Milliseconds } from '../time.ts';
 
 /** One way to an end. */
@@ -43,7 +43,7 @@ export function fillPlaces(text: string, { moments, code }: Course): string {
     if (kind === TIME) return rfc3339(at(form).wall);
     if (kind !== NUMBER) return rfc3339Milliseconds(at(form).wall).slice(kind === HOUR ? HOUR_AT : 0);
     const ms = Number(place.slice(4, -1)) + mono(plus) - mono(minus);
-    return form === 's' ? secondsText(ms) : String(ms);
+    return form === 's' ? seconds(ms) : String(ms);
   });
 }
 
@@ -70,7 +70,7 @@ function placesIn({ moments, code, graceMs }: Course): ReadonlyMap<string, strin
   };
   const putNumber = (ms: number, operands: string): void => {
     put(String(ms), `${NUMBER}n${operands}${NUMBER}`);
-    put(secondsText(ms), `${NUMBER}s${operands}${NUMBER}`);
+    put(seconds(ms), `${NUMBER}s${operands}${NUMBER}`);
   };
   for (const [index, { mono, wall }] of moments.entries()) {
     const moment = rfc3339Milliseconds(wall);

@@ -68,9 +68,7 @@ function readRaw(name: 'cmdline' | 'environ'): Buffer | undefined {
   }
 }
 
-/**
- * Writes to the descriptor: process.stderr would make an inherited pipe non-blocking for every process that shares it.
- */
+/** Writes to the descriptor: process.stderr would make an inherited pipe non-blocking for all that share it. */
 function refuse(why: string): void {
   process.exitCode = EXIT.sexton;
   try {

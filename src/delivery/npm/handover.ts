@@ -39,21 +39,11 @@ export function handover(started: Started, readRaw: (name: 'cmdline' | 'environ'
 }
 
 function splitAtNul(raw: Buffer | undefined): Buffer[] {
-  const strings: Buffer[] = [];
-  if (raw === undefined) return strings;
-  for (let at = 0; at < raw.length; ) {
-    const end = raw.indexOf(0, at);
-    if (end === -1) break;
-    strings.push(raw.subarray(at, end));
-    at = end + 1;
-  }
-  return strings;
+  const strings = raw?.toString('latin1').split('\0').slice(0, -1) ?? [];
+  return strings.map((string) => Buffer.from(string, 'latin1'));
 }
 
-/**
- * Not when a process title has been written over the command line. The script's path alone differs: Node makes it
- * absolute.
- */
+/** Not when a process title is written over the command line. Node makes the script's path, the first, absolute. */
 function isSame(raw: readonly Buffer[], argv: readonly string[]): boolean {
   return raw.length === argv.length && raw.every((bytes, index) => index === 0 || bytes.toString() === argv[index]);
 }

@@ -1,33 +1,34 @@
 /**
- * The graveyard's directory for whoever writes to it. Where it is a subdirectory of a shared volume, another container
- * can put a link in its place; a file that is then written by the path would be one of our own image's. So the
- * directory is opened as what it is, never by way of a link, and what is written goes through that descriptor, wherever
- * the path leads by then.
+ * The graveyard's directory for writing. In a subdirectory of a shared volume, another container can put a link in its
+ * place, which makes the path lead into our own image. So we open the directory itself, never a link, and write through
+ * that descriptor, wherever the path leads by then.
  */
 import { constants } from 'node:fs';
-import { lstat, mkdir, open } from 'node:fs/promises';
+import { lstat, mkdir, open, rename, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
 
-/**
- * `work` gets a path that means this directory for as long as it runs. Rejects when there is none, or a link in its
- * place.
- */
+/** `work` gets a path that means this directory while it runs. Rejects where there is none, or a link in its place. */
 export async function inDirectory<T>(dir: string, work: (here: string) => Promise<T>): Promise<T> {
   const directory = await open(dir, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW).catch(
     async (error: NodeJS.ErrnoException) => {
-      // open(2) says ENOTDIR of a link, or ELOOP.
+      // open(2) fails with ENOTDIR for a link, or with ELOOP.
       throw (await isLink(dir)) ? Object.assign(new Error(`${dir} is a symbolic link`), { code: 'ELOOP' }) : error;
     },
   );
   try {
     const here = `/proc/self/fd/${directory.fd}`;
-    // Without /proc, or where a process may not look into its own, it was at least no link a moment ago.
-    return await work((await isDirectory(`${here}/.`)) ? here : dir);
+    // Without /proc, or where a process may not read its own, the path was no link a moment ago at least.
+    const isReadable = await lstat(`${here}/.`).then(
+      (stat) => stat.isDirectory(),
+      () => false,
+    );
+    return await work(isReadable ? here : dir);
   } finally {
     await directory.close();
   }
 }
 
-/** One level, for all users. False: it was there. */
+/** Creates one level, for all users. False: it was there. */
 export async function makeDirectory(dir: string): Promise<boolean> {
   try {
     await mkdir(dir);
@@ -35,7 +36,7 @@ export async function makeDirectory(dir: string): Promise<boolean> {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
   }
-  // Members run under different uids, so mkdir(2)'s umask must not count; sticky, so that none removes another's files.
+  // Members run under different uids, so the umask must not count; sticky, so that none removes another's files.
   await inDirectory(dir, async (here) => {
     const directory = await open(`${here}/.`, constants.O_RDONLY | constants.O_DIRECTORY);
     await directory.chmod(0o1777).finally(() => directory.close());
@@ -50,9 +51,37 @@ export function isLink(path: string): Promise<boolean> {
   );
 }
 
-function isDirectory(path: string): Promise<boolean> {
-  return lstat(path).then(
-    (stat) => stat.isDirectory(),
-    () => false,
-  );
+/** Creates or replaces a file that every user may read: whole or not at all. */
+export async function replaceFile(here: string, file: string, text: string): Promise<void> {
+  const temporary = join(here, `.${file}.${randomName()}.tmp`);
+  try {
+    await writeNew(temporary, text);
+    await rename(temporary, join(here, file));
+  } catch (error) {
+    await unlink(temporary).catch(() => {});
+    throw error;
+  }
+}
+
+/** 12 hex digits, so that two writers at once do not meet. To load crypto for them would take a tenth of a wake. */
+export function randomName(): string {
+  return Math.floor(Math.random() * 2 ** 48)
+    .toString(16)
+    .padStart(12, '0');
+}
+
+export function isTemporaryOf(name: string, file: string): boolean {
+  return file.startsWith(`.${name}.`) && /^[0-9a-f]{12}\.tmp$/.test(file.slice(name.length + 2));
+}
+
+async function writeNew(path: string, text: string): Promise<void> {
+  const file = await open(path, 'wx', 0o644);
+  try {
+    // open(2) applies the umask. A needless chmod would be one more event for those who watch.
+    const { mode } = await file.stat();
+    if ((mode & 0o777) !== 0o644) await file.chmod(0o644);
+    await file.writeFile(text);
+  } finally {
+    await file.close();
+  }
 }

@@ -1,13 +1,12 @@
 /**
- * File events of the graveyard. They are hints only: a name that may have changed, or that anything may have. When they
- * cannot be had it is said once, and the rescans of the watch do the work alone.
+ * File events of the graveyard. They are hints only: this name may have changed, or anything may have. Where there are
+ * none, that is logged once, and the rescans do the work alone.
  *
- * They come from the host, which needs none of the 128 inotify instances that the kernel gives to a uid on the whole
- * node. Where there is no sexton-init, and on volumes that may hang, as a network's, they come from chokidar: there only
- * a thread of ours waits.
+ * The host watches the directory, because it needs none of the 128 inotify instances that the kernel gives to a uid on
+ * the whole node. Without sexton-init, and on volumes that may hang, chokidar watches: there only a thread of ours waits.
  *
- * Of chokidar only the directory itself is watched: its events tell names as well. To chokidar all files in it are ignored, or it
- * would hold one of the few watches of a uid for each of them, and look at each of them after each change.
+ * chokidar watches the directory alone, whose events name the files as well. It ignores the files, or it would take one
+ * of the few watches of a uid for each and stat each after each change.
  */
 import { realpath, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -15,33 +14,31 @@ import type { FSWatcher } from 'chokidar';
 import { isRequestFor } from '../../core/format/stop-request.ts';
 import { isMemberName } from '../../core/format/tombstone.ts';
 import type { DirectoryNews, WatchCommand } from '../host/host.ts';
-import { isLocal } from './unchanged.ts';
+import { isLocal } from '../local-volume.ts';
 
 export interface FileEventsOptions {
   readonly dir: string;
   readonly ownName: string;
-  /** A member's name, or the file of a stop request to us. */
+  /** A member's name, or the file of a stop request for us. */
   readonly onName: (name: string) => void;
   readonly onAnything: () => void;
   readonly onTrouble: (message: string, error: Error | undefined) => void;
   /** Has the host watch; undefined: it cannot. */
-  readonly order?: ((command: WatchCommand) => void) | undefined;
+  readonly order: ((command: WatchCommand) => void) | undefined;
 }
 
 export class FileEvents {
   readonly #options: FileEventsOptions;
   #watcher: FSWatcher | undefined;
-  /** Rises with each opening and with the closing: what began under an older number is of no interest. */
-  #generation = 0;
-  /** The directory that the watcher was begun for; undefined: none was. */
-  #place: Place | undefined;
-  #hasComplained = false;
+  /** Grows with each opening and with the closing, so that what an older opening began has no effect. */
+  #opening = 0;
+  /** The directory that is watched; undefined: none. */
+  #watched: string | undefined;
   #hasFailed = false;
-  /** The host watches, or is about to. */
-  #isOrdered = false;
-  /** Of the last order to the host. */
-  #number = 0;
-  /** Who waits for the host's answer to it. */
+  #hasComplained = false;
+  #isByHost = false;
+  /** The last command to the host. A later opening repeats its lists, because we may sleep by then. */
+  #order: Pick<WatchCommand, 'number' | 'quiet' | 'sockets'> = { number: 0, quiet: [], sockets: [] };
   #onAnswer: (() => void) | undefined;
 
   constructor(options: FileEventsOptions) {
@@ -52,87 +49,79 @@ export class FileEvents {
     return !this.#hasFailed;
   }
 
-  /** Begins to watch, anew if it did before; `onAnything` is called when nothing is missed any more. Never rejects. */
+  /** Begins to watch, anew if it did before. `onAnything` follows once nothing is missed any more. Never rejects. */
   async open(): Promise<void> {
-    const generation = ++this.#generation;
+    const { dir, onAnything, order } = this.#options;
+    const opening = ++this.#opening;
     this.#hasFailed = false;
     try {
       await this.#shut();
-      this.#place = await placeOf(this.#options.dir);
-      this.#isOrdered = this.#options.order !== undefined && (await isLocal(this.#options.dir));
-      if (generation !== this.#generation) return;
-      if (this.#isOrdered) return this.#order([], []);
+      this.#watched = await identityOf(dir);
+      this.#isByHost = order !== undefined && (await isLocal(dir));
+      if (opening !== this.#opening) return;
+      if (this.#isByHost) return this.#orderWatch(this.#order.quiet, this.#order.sockets);
       // A link to the graveyard is fine, links inside are not followed.
-      const dir = await realpath(this.#options.dir).catch(() => resolve(this.#options.dir));
-      // Loaded only here: a solo run never pays for it. Its variables are those of the application, not ours.
+      const realDir = await realpath(dir).catch(() => resolve(dir));
+      // These variables are those of the application, not ours.
       for (const key of Object.keys(process.env)) if (key.startsWith('CHOKIDAR_')) delete process.env[key];
+      // Loaded only here, so that a run without a graveyard never pays for it.
       const { watch } = await import('chokidar');
-      if (generation !== this.#generation) return;
+      if (opening !== this.#opening) return;
       // `atomic` would hold back a removal for 100 ms; a `depth` would make it blind to a directory that comes back.
-      const watcher = watch(dir, {
-        atomic: false,
-        ignoreInitial: true,
-        followSymlinks: false,
-        ignored: (path) => path !== dir,
-      });
+      const ignored = (path: string): boolean => path !== realDir;
+      const watcher = watch(realDir, { atomic: false, ignoreInitial: true, followSymlinks: false, ignored });
       this.#watcher = watcher;
-      // Of the directory itself.
-      watcher.on('all', () => this.#options.onAnything());
-      watcher.on('raw', (_event, name, details) => this.#onRaw(dir, name, details));
-      watcher.on('ready', () => this.#options.onAnything());
-      watcher.on('error', (error) => this.#fail(generation, error as Error));
+      // These two concern the directory itself.
+      watcher.on('all', onAnything);
+      watcher.on('ready', onAnything);
+      watcher.on('raw', (_event, name: unknown, details: unknown) => {
+        const { watchedPath } = details as { readonly watchedPath?: unknown };
+        if (watchedPath === realDir && typeof name === 'string') this.#onName(name);
+      });
+      watcher.on('error', (error) => this.#fail(opening, error as Error));
     } catch (error) {
-      this.#fail(generation, error as Error);
+      this.#fail(opening, error as Error);
     }
   }
 
-  /**
-   * Begins anew if the directory is not the one that is watched: chokidar mostly notices when one goes and another
-   * comes, but one in thirty that came within a millisecond it missed for good.
-   */
+  /** Opens anew if another directory has taken the place of the one that is watched: chokidar may miss that. */
   async check(): Promise<void> {
-    const generation = this.#generation;
-    const watched = this.#place;
+    const [opening, watched] = [this.#opening, this.#watched];
     if (watched === undefined) return;
-    const place = await placeOf(this.#options.dir);
-    if (generation === this.#generation && !isSamePlace(watched, place)) await this.open();
+    const isSame = (await identityOf(this.#options.dir)) === watched;
+    if (opening === this.#opening && !isSame) await this.open();
   }
 
-  /** Has the host watch for us while we are not there. Resolves once it does, or cannot. */
-  entrust(quiet: readonly string[], sockets: readonly string[]): Promise<void> {
-    this.#order(quiet, sockets);
-    return new Promise((resolve) => {
-      this.#onAnswer = resolve;
+  /** Has the host watch for us while we sleep. Resolves once it does, or cannot. */
+  handOver(quiet: readonly string[], sockets: readonly string[]): Promise<void> {
+    this.#orderWatch(quiet, sockets);
+    return new Promise((answered) => {
+      this.#onAnswer = answered;
     });
   }
 
   /** From the host. */
   hear(news: DirectoryNews): void {
     const { onAnything } = this.#options;
-    if (!this.#isOrdered) return;
+    if (!this.#isByHost) return;
     if (news.type === 'changed') {
       if (news.names.length === 0) onAnything();
       for (const name of news.names) this.#onName(name);
       return;
     }
-    if (news.number !== this.#number) return;
+    if (news.number !== this.#order.number) return;
+    const { errno } = news;
+    if (errno !== undefined) this.#fail(this.#opening, Object.assign(new Error(errno), { code: errno }));
     const onAnswer = this.#onAnswer ?? onAnything;
     this.#onAnswer = undefined;
-    if (news.errno === undefined) return onAnswer();
-    const error = new Error(news.errno);
-    this.#fail(this.#generation, Object.assign(error, { code: news.errno }));
+    onAnswer();
   }
 
   async close(): Promise<void> {
-    this.#isOrdered = false;
-    this.#generation++;
-    this.#place = undefined;
+    this.#isByHost = false;
+    this.#opening++;
+    this.#watched = undefined;
     await this.#shut().catch(() => {});
-  }
-
-  #onRaw(dir: string, name: unknown, details: unknown): void {
-    const { watchedPath } = details as { readonly watchedPath?: unknown };
-    if (watchedPath === dir && typeof name === 'string') this.#onName(name);
   }
 
   #onName(name: string): void {
@@ -140,22 +129,20 @@ export class FileEvents {
     if (name !== ownName && (isMemberName(name) || isRequestFor(ownName, name))) onName(name);
   }
 
-  #order(quiet: readonly string[], sockets: readonly string[]): void {
+  #orderWatch(quiet: readonly string[], sockets: readonly string[]): void {
     const { dir, ownName, order } = this.#options;
-    order?.({ type: 'watch', number: ++this.#number, dir, ownName, quiet, sockets });
+    this.#order = { number: this.#order.number + 1, quiet, sockets };
+    order?.({ type: 'watch', dir, ownName, ...this.#order });
   }
 
-  #fail(generation: number, error: Error): void {
-    if (generation !== this.#generation) return;
+  #fail(opening: number, error: NodeJS.ErrnoException): void {
+    if (opening !== this.#opening) return;
     this.#hasFailed = true;
     if (this.#hasComplained) return;
     this.#hasComplained = true;
     const { dir, onTrouble } = this.#options;
-    const code = (error as NodeJS.ErrnoException).code ?? '';
-    onTrouble(
-      `cannot watch the graveyard ${dir}: ${error.message}; changes are seen late${REMEDIES[code] ?? ''}`,
-      error,
-    );
+    const remedy = REMEDIES[error.code ?? ''] ?? '';
+    onTrouble(`cannot watch the graveyard ${dir}: ${error.message}; changes are seen late${remedy}`, error);
   }
 
   async #shut(): Promise<void> {
@@ -174,22 +161,9 @@ const REMEDIES: Readonly<Record<string, string>> = {
   ENOSPC: ', raise fs.inotify.max_user_watches',
 };
 
-interface Place {
-  readonly id: string;
-  readonly born: bigint | undefined;
-}
-
-async function placeOf(dir: string): Promise<Place> {
-  try {
-    const { dev, ino, birthtimeNs, ctimeNs } = await stat(dir, { bigint: true });
-    // Inode numbers are used again soon. Where there is no time of birth, libuv gives the change time or 0 for it.
-    const born = birthtimeNs === ctimeNs || birthtimeNs === 0n ? undefined : birthtimeNs;
-    return { id: `${dev}:${ino}`, born };
-  } catch {
-    return { id: 'none', born: undefined };
-  }
-}
-
-function isSamePlace(a: Place, b: Place): boolean {
-  return a.id === b.id && (a.born === undefined || b.born === undefined || a.born === b.born);
+function identityOf(dir: string): Promise<string> {
+  return stat(dir).then(
+    ({ dev, ino }) => `${dev}:${ino}`,
+    () => 'none',
+  );
 }

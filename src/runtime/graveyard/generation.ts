@@ -1,19 +1,17 @@
 /**
- * The generation of a pod: a random id in the graveyard, a new one whenever the pod's init containers run. A restart of
- * all containers by a rule of Kubernetes leaves the pod's uid, the boot and the volume as they were; only this tells
- * what was written before it.
+ * The generation of a pod: a random id in the graveyard, a new one whenever the pod's init containers run. When a rule of
+ * Kubernetes restarts all containers, the pod's uid, the boot and the volume stay. Only the generation tells what was
+ * written before such a restart.
  */
-import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { inDirectory } from './directory.ts';
+import { inDirectory, replaceFile } from './directory.ts';
 import { readPlainFile } from './read.ts';
-import { randomName, writeNew } from './store.ts';
 
 const FILE = '.generation';
 const MAX_BYTES = 64;
 const FORM = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\n$/;
 
-/** Never rejects. `why`: something is there, and cannot be understood. */
+/** Never rejects. `why`: there is a file, and it cannot be understood. */
 export async function readGeneration(dir: string): Promise<{ readonly generation?: string; readonly why?: string }> {
   const path = join(dir, FILE);
   const read = await readPlainFile(path, MAX_BYTES);
@@ -23,18 +21,9 @@ export async function readGeneration(dir: string): Promise<{ readonly generation
   return FORM.test(text) ? { generation: text.trim() } : { why: `${path}: not what sexton begin writes` };
 }
 
-/** Whole or not at all. Rejects with the error of the file system. */
+/** Rejects with the error of the file system. */
 export function beginGeneration(dir: string): Promise<void> {
   // Only sexton begin needs it, and a supervisor that wakes reads this file.
   const { randomUUID } = process.getBuiltinModule('node:crypto');
-  return inDirectory(dir, async (here) => {
-    const partial = join(here, `${FILE}.${randomName()}.tmp`);
-    try {
-      await writeNew(partial, `${randomUUID()}\n`);
-      await rename(partial, join(here, FILE));
-    } catch (error) {
-      await rm(partial, { force: true }).catch(() => {});
-      throw error;
-    }
-  });
+  return inDirectory(dir, (here) => replaceFile(here, FILE, `${randomUUID()}\n`));
 }

@@ -1,22 +1,21 @@
 /**
- * The other members of the pod: what they wrote and whether they live, as one list of views, told whenever it changes.
+ * The other members of the pod: what they wrote and whether they live, reported as one list whenever it changes.
  *
- * A loss belongs to one life of a peer. When its tombstone tells of another start of its init, what was lost is
- * forgotten; the connection to the new holder is made anew.
+ * A loss belongs to one life of a peer. A tombstone of another start of its init clears the loss, and the connection to
+ * the new holder of the socket is opened anew.
  */
-
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tombstone } from '../../core/format/tombstone.ts';
 import { hostOf } from '../../core/format/tombstone.ts';
 import type { Business } from '../../core/pod/interest.ts';
 import type { PeerView } from '../../core/state/peer.ts';
 import type { DirectoryNews, WatchCommand } from '../host/host.ts';
 import { withTimeout } from '../timeouts.ts';
+import { FileEvents } from './file-events.ts';
 import { Inbox, type InboxOptions } from './inbox.ts';
 import { type Contact, Liveness } from './liveness.ts';
-import type { Unreadable } from './read.ts';
-import type { Snapshot, View } from './views.ts';
-import { isFollowed, type Vigil, vigilOf } from './vigil.ts';
-import { Watch } from './watch.ts';
+import { type Member, Scan } from './scan.ts';
+import { isFollowed, type WatchList, watchListOf } from './watch-list.ts';
 
 export interface GraveyardOptions {
   readonly dir: string;
@@ -25,24 +24,21 @@ export interface GraveyardOptions {
   readonly named?: readonly string[];
   /** Monotonic milliseconds. */
   readonly now: () => number;
-  /**
-   * Whether what this peer says next, or its silence, matters to us. Others are seen late and not told of. Default: all
-   * do.
-   */
+  /** Whether anything that this peer writes next, or its silence, matters to us. Default: always. */
   readonly matters?: (tombstone: Tombstone, business: Business) => boolean;
+  /** Whether nothing that this peer may still write in this life matters. Default: never. */
+  readonly isQuiet?: (tombstone: Tombstone) => boolean;
   /** All peers that matter, or did once, by name: once at the start, then after each change. */
   readonly onPeers: (peers: readonly PeerView[]) => void;
-  /** For the log: what is known of a member's handle is another thing now. */
+  /** For the log: the state of a member's socket has changed. */
   readonly onContact?: (name: string, contact: Contact) => void;
-  /** For the log; each trouble is told once. `error` is undefined for what was merely ignored. */
+  /** For the log, once for each trouble. `error` is undefined for what is merely ignored. */
   readonly onTrouble: (message: string, error: Error | undefined) => void;
-  /** For a member: stop requests to it. An onlooker gets none. */
+  /** Stop requests for this member; undefined: an onlooker, who gets none. */
   readonly inbox?: Pick<InboxOptions, 'self' | 'onAsked'>;
   /** Default 5,000. */
   readonly rescanMs?: number;
-  /** Whether nothing that this peer may still say in this life matters. Default: of none. */
-  readonly isQuiet?: (tombstone: Tombstone) => boolean;
-  /** By name, whose handle a supervisor before this one has held: the host of that life. */
+  /** The host of each life, by member, whose socket the previous supervisor held. */
   readonly heldBefore?: Readonly<Record<string, string>>;
   /** Has the host watch the directory; undefined: it cannot, and we do. */
   readonly order?: ((command: WatchCommand) => void) | undefined;
@@ -51,91 +47,100 @@ export interface GraveyardOptions {
 const RESCAN_MS = 5_000;
 /** A start does not wait longer than this for sockets. */
 const FIRST_CONTACT_MS = 200;
+/** The kernel's clock, from which files have their times, ticks at least this often. */
+const MAX_TICK_MS = 20;
 const MAX_WARNINGS = 32;
-const MAX_TOLD_LATE_MS = 50;
 
 export class Graveyard {
   readonly #options: GraveyardOptions;
-  readonly #watch: Watch;
+  readonly #scan: Scan;
+  readonly #events: FileEvents;
   readonly #liveness: Liveness;
   readonly #inbox: Inbox | undefined;
   readonly #warned = new Set<string>();
-  #snapshot: Snapshot = { members: [], ignored: [] };
-  /** Those of them that matter. */
-  #members: readonly View[] = [];
-  /** By name, the state in which the first scan found it. */
+  #members: readonly Member[] = [];
+  /** Names of members that matter, or did once: these are told and connected to, so that they stay current. */
+  readonly #relevant = new Set<string>();
+  /** The state in which the first scan found each member, by name. */
   #atStart: ReadonlyMap<string, string> | undefined;
   #firstContacts: Promise<void> = Promise.resolve();
   #told: readonly PeerView[] | undefined;
   #hasStarted = false;
+  #isStopped = false;
+  #timer: NodeJS.Timeout | undefined;
   #business: Business = 'own';
-  /** The names of members that have mattered once: they stay watched, so that what is known of them stays current. */
-  readonly #near = new Set<string>();
   #isTelling = false;
-  #telling: NodeJS.Timeout | undefined;
 
   constructor(options: GraveyardOptions) {
     this.#options = options;
-    const { dir, ownName, now, onTrouble, rescanMs = RESCAN_MS } = options;
+    const { dir, ownName, now, onTrouble, order } = options;
     const inbox = options.inbox && new Inbox({ dir, onTrouble, ...options.inbox });
     this.#inbox = inbox;
     this.#liveness = new Liveness({
       dir,
       now,
-      onChange: (...change) => this.#hear(...change),
+      onChange: (name, contact) => {
+        options.onContact?.(name, contact);
+        this.#tellSoon();
+      },
       wasHeld: (name) => this.#wasHeld(name),
     });
-    this.#watch = new Watch({
+    this.#scan = new Scan({
       dir,
       ownName,
       named: new Set(options.named),
-      rescanMs,
-      onSnapshot: (snapshot) => this.#see(snapshot),
-      onRescan: () => void this.#liveness.retry(),
-      onRequests: async (files) => inbox?.look(files),
-      isDone: (file) => inbox === undefined || inbox.isDone(file),
+      onScan: () => this.#events.check(),
+      onMembers: (members) => this.#see(members),
+      onRequest: async (file) => inbox?.take(file),
+      onIgnored: (name, why) => this.#warn(name, why),
       onTrouble,
-      isOver: (tombstone) => this.#isOver(tombstone),
-      isHeld: (name) => this.#liveness.of(name).kind === 'held',
-      isFar: (tombstone) => this.#isFar(tombstone),
-      order: options.order,
+    });
+    this.#events = new FileEvents({
+      dir,
+      ownName,
+      onName: (name) => this.#scan.read(name),
+      onAnything: () => this.#scan.read(),
+      onTrouble,
+      order,
     });
   }
 
-  /**
-   * Resolves after the first scan and a first try to connect to every member that is not dead; `onPeers` was called by
-   * then.
-   */
+  /** Resolves after the first scan and a first attempt to connect to each member that may live. Calls `onPeers`. */
   async start(): Promise<void> {
-    await this.#watch.start();
+    await this.#scan.rescan();
+    if (this.#isStopped) return;
+    // The events begin with a scan of their own.
+    void this.#events.open();
+    this.#timer = setInterval(() => void this.#onTimer(), this.#options.rescanMs ?? RESCAN_MS).unref();
     await withTimeout(this.#firstContacts, FIRST_CONTACT_MS);
-    this.#hasStarted = true;
+    this.#hasStarted = !this.#isStopped;
     this.#tell();
   }
 
-  /** Looks again at everything; resolves when it was looked at and told. */
+  /** Reads everything again; resolves when that is told. */
   async rescan(): Promise<void> {
-    await this.#watch.rescan();
+    await this.#scan.rescan();
     await this.#liveness.retry();
     this.#tell();
   }
 
   /** From the host. */
   hear(news: DirectoryNews): void {
-    this.#watch.hear(news);
+    this.#events.hear(news);
   }
 
-  /** Has the host watch while we are not there, and then looks again at everything. */
-  async entrust(quiet: readonly string[], sockets: readonly string[]): Promise<void> {
-    await this.#watch.entrust(quiet, sockets);
-    await this.#liveness.retry();
-    this.#tell();
+  /** Has the host watch while we sleep, and then reads everything again. */
+  async handOver(quiet: readonly string[], sockets: readonly string[]): Promise<void> {
+    await this.#events.handOver(quiet, sockets);
+    // Two changes within one tick of the clock may look the same to the host.
+    await sleep(MAX_TICK_MS);
+    await this.rescan();
   }
 
   /**
-   * In a stop changes of all members are seen at once, because any of them may write a deadline that is ours, too; in
-   * a restart all are told of. They are told in a later turn: the caller is still handling an event, and must finish it
-   * first. Only a restart has an end that we live to see; then there is nothing to tell.
+   * In a stop other members matter by the deadlines that they write; in a restart all members matter. Only a restart
+   * has an end that we live to see, and nothing is to be told then. The caller is handling an event and must finish it
+   * first, so the members are told in a later turn.
    */
   attend(business: Business): void {
     if (this.#business === business || (business === 'own' && this.#business === 'stop')) return;
@@ -143,21 +148,23 @@ export class Graveyard {
     if (business === 'own') return;
     setImmediate(() => {
       if (!this.#hasStarted) return;
-      this.#see(this.#snapshot);
+      this.#see(this.#members);
       void this.rescan();
     });
   }
 
-  /** undefined: something is on its way, or there is a peer of whose end nobody would tell. */
-  vigil(): Vigil | undefined {
-    const { isQuiet = () => false } = this.#options;
-    const isBusy = this.#isTelling || this.#telling !== undefined || this.#liveness.isTrying;
-    if (!this.#hasStarted || this.#business !== 'own' || isBusy || !this.#watch.isCalm) return undefined;
-    return vigilOf(
-      this.#snapshot.members.map(({ tombstone, vanished }) => ({
+  /** undefined: something is under way, or nothing would report the end of a peer that matters. */
+  watchList(): WatchList | undefined {
+    const { isQuiet = () => false, inbox } = this.#options;
+    const isBusy = this.#isTelling || this.#liveness.isTrying || !this.#scan.isIdle || !this.#events.isHealthy;
+    if (!this.#hasStarted || this.#business !== 'own' || isBusy) return undefined;
+    const boot = inbox?.self()?.boot;
+    return watchListOf(
+      this.#members.map(({ tombstone, vanished }) => ({
         tombstone,
-        isNear: this.#near.has(tombstone.Name),
-        isQuiet: !vanished && this.#isFar(tombstone) && isQuiet(tombstone),
+        isRelevant: this.#relevant.has(tombstone.Name),
+        // The next tombstone of a member of another boot is that of a new life, which may differ in everything.
+        isQuiet: !vanished && boot !== undefined && tombstone.Boot === boot && isQuiet(tombstone),
         contact: this.#liveness.of(tombstone.Name).kind,
       })),
     );
@@ -169,47 +176,50 @@ export class Graveyard {
   }
 
   async stop(): Promise<void> {
+    this.#isStopped = true;
     this.#hasStarted = false;
-    clearTimeout(this.#telling);
+    clearInterval(this.#timer);
     this.#liveness.stop();
-    await this.#watch.stop();
+    this.#scan.stop();
+    await this.#events.close();
   }
 
-  #see(snapshot: Snapshot): void {
+  /** What only the timer finds shows that the watcher may be deaf, so a new one is opened. */
+  async #onTimer(): Promise<void> {
+    void this.#liveness.retry();
+    const before = this.#scan.changes;
+    await this.#scan.rescan();
+    const mayBeDeaf = this.#scan.changes !== before || !this.#events.isHealthy;
+    if (mayBeDeaf && !this.#isStopped) void this.#events.open();
+  }
+
+  #see(members: readonly Member[]): void {
     const before = new Map(this.#members.map(({ tombstone }) => [tombstone.Name, tombstone]));
-    this.#snapshot = snapshot;
-    this.#members = snapshot.members.filter(({ tombstone }) => this.#matters(tombstone));
-    this.#atStart ??= new Map(snapshot.members.map(({ tombstone }) => [tombstone.Name, stateOf(tombstone)]));
-    for (const unreadable of snapshot.ignored) this.#warn(unreadable);
-    const living = this.#members.map(({ tombstone }) => tombstone).filter(isFollowed);
+    this.#members = members;
+    this.#atStart ??= new Map(members.map(({ tombstone }) => [tombstone.Name, stateOf(tombstone)]));
+    const { matters = () => true } = this.#options;
+    for (const { tombstone } of members) if (matters(tombstone, this.#business)) this.#relevant.add(tombstone.Name);
+    const living = this.#peers().flatMap(({ tombstone }) => (isFollowed(tombstone) ? [tombstone] : []));
     const contacts = [this.#firstContacts, this.#liveness.follow(living.map(({ Name }) => Name))];
     for (const tombstone of living) contacts.push(this.#renew(before.get(tombstone.Name), tombstone));
     if (!this.#hasStarted) this.#firstContacts = Promise.all(contacts).then(() => {});
     this.#tell();
   }
 
-  /** A changed tombstone is a good moment to try again: its writer was alive just now. */
+  /** A changed tombstone is a good moment to connect again: its writer was alive just now. */
   async #renew(before: Tombstone | undefined, tombstone: Tombstone): Promise<void> {
     if (before === undefined || before === tombstone) return;
     const isLost = this.#liveness.of(tombstone.Name).kind === 'lost';
-    if (isLost && hostOf(before.Incarnation) !== hostOf(tombstone.Incarnation))
-      await this.#liveness.restart(tombstone.Name);
+    const isAnotherLife = hostOf(before.Incarnation) !== hostOf(tombstone.Incarnation);
+    if (isLost && isAnotherLife) await this.#liveness.restart(tombstone.Name);
     else await this.#liveness.retry(tombstone.Name);
   }
 
-  #matters(tombstone: Tombstone): boolean {
-    const { matters = () => true } = this.#options;
-    if (matters(tombstone, this.#business)) this.#near.add(tombstone.Name);
-    return this.#near.has(tombstone.Name);
+  #peers(): readonly Member[] {
+    return this.#members.filter(({ tombstone }) => this.#relevant.has(tombstone.Name));
   }
 
-  /** The next tombstone of a member that is dead or of another boot is that of a new life, which may differ in all. */
-  #isFar({ Name, Boot, Died }: Tombstone): boolean {
-    const isOfThisBoot = Boot !== undefined && Boot === this.#options.inbox?.self()?.boot;
-    return this.#hasStarted && this.#business === 'own' && !this.#near.has(Name) && isOfThisBoot && Died === undefined;
-  }
-
-  #warn({ name, why }: Unreadable): void {
+  #warn(name: string, why: string): void {
     const message = `ignored ${JSON.stringify(name)} in the graveyard ${this.#options.dir}: ${why}`;
     if (this.#warned.has(message) || this.#warned.size > MAX_WARNINGS) return;
     this.#warned.add(message);
@@ -218,28 +228,11 @@ export class Graveyard {
   }
 
   #wasHeld(name: string): boolean {
-    const { heldBefore = {} } = this.#options;
-    const seen = this.#snapshot.members.find(({ tombstone }) => tombstone.Name === name);
-    return Object.hasOwn(heldBefore, name) && heldBefore[name] === hostOf(seen?.tombstone.Incarnation);
+    const seen = this.#members.find(({ tombstone }) => tombstone.Name === name);
+    return this.#options.heldBefore?.[name] === hostOf(seen?.tombstone.Incarnation);
   }
 
-  #isOver({ Name, Boot, Died }: Tombstone): boolean {
-    const self = this.#options.inbox?.self();
-    const isOfAnotherBoot = self !== undefined && Boot !== undefined && Boot !== self.boot;
-    return Died !== undefined || isOfAnotherBoot || this.#liveness.of(Name).kind === 'lost';
-  }
-
-  /**
-   * A loss is told at once; what else is new of handles is told a little later, together for a pod that starts
-   * together.
-   */
-  #hear(name: string, contact: Contact): void {
-    this.#options.onContact?.(name, contact);
-    if (contact.kind === 'lost') this.#tellSoon();
-    else this.#telling ??= setTimeout(() => this.#tell(), MAX_TOLD_LATE_MS).unref();
-  }
-
-  /** Of many that change in the same moment once. */
+  /** Once for all changes of the same moment. */
   #tellSoon(): void {
     if (this.#isTelling) return;
     this.#isTelling = true;
@@ -250,33 +243,24 @@ export class Graveyard {
   }
 
   #tell(): void {
-    clearTimeout(this.#telling);
-    this.#telling = undefined;
     if (!this.#hasStarted) return;
-    const views = this.#members.map((member) => this.#view(member));
+    const views = this.#peers().map((member) => this.#view(member));
     const told = this.#told;
     if (told?.length === views.length && views.every((view, index) => isSame(view, told[index]))) return;
     this.#told = views;
     this.#options.onPeers(views);
   }
 
-  #view({ tombstone, vanished }: View): PeerView {
+  #view({ tombstone, vanished }: Member): PeerView {
     const contact = this.#liveness.of(tombstone.Name);
-    const foundAtStart = this.#atStart?.get(tombstone.Name) === stateOf(tombstone);
-    const view = { tombstone, foundAtStart, vanished };
-    switch (contact.kind) {
-      case 'held':
-        return { ...view, liveness: 'held' };
-      case 'lost':
-        return { ...view, liveness: 'lost', lostAt: contact.at };
-      case 'refused':
-        return { ...view, liveness: 'none', refused: true };
-      case 'none':
-      case 'denied':
-        return { ...view, liveness: 'none' };
-      default:
-        return contact satisfies never;
-    }
+    return {
+      tombstone,
+      foundAtStart: this.#atStart?.get(tombstone.Name) === stateOf(tombstone),
+      vanished,
+      liveness: contact.kind === 'held' || contact.kind === 'lost' ? contact.kind : 'none',
+      ...(contact.kind === 'lost' && { lostAt: contact.at }),
+      ...(contact.kind === 'refused' && { refused: true }),
+    };
   }
 }
 
@@ -284,13 +268,8 @@ function stateOf({ Incarnation, Born, Died }: Tombstone): string {
   return JSON.stringify([Incarnation ?? Born, Died]);
 }
 
+const COMPARED = ['tombstone', 'liveness', 'lostAt', 'refused', 'foundAtStart', 'vanished'] as const;
+
 function isSame(a: PeerView, b: PeerView | undefined): boolean {
-  return (
-    a.tombstone === b?.tombstone &&
-    a.liveness === b.liveness &&
-    a.lostAt === b.lostAt &&
-    a.refused === b.refused &&
-    a.foundAtStart === b.foundAtStart &&
-    a.vanished === b.vanished
-  );
+  return COMPARED.every((key) => a[key] === b?.[key]);
 }

@@ -1,10 +1,9 @@
 /**
- * The stop requests that others leave for this member in the graveyard (`stop-request.ts`). Each is handed up once and
- * removed after that, so that a supervisor that dies in between has its successor hear of it again; to be asked twice
- * changes nothing.
+ * The stop requests that others leave for this member in the graveyard (`stop-request.ts`). Each is reported once and
+ * then removed. If the supervisor dies in between, the next one reports it again, which changes nothing.
  *
- * One that cannot be removed (another uid's, in a sticky directory) is remembered by its name, which is random. What is
- * not understood is left where it is and said once. What was meant for an earlier life of this container is removed.
+ * A request that cannot be removed (another uid's, in a sticky directory) is remembered by its name, which is random. A
+ * file that is not understood stays and is logged once. A request for an earlier life of this container is removed.
  */
 import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -21,15 +20,15 @@ import { MAX_ENTRIES, readPlainFile } from './read.ts';
 export interface Ask {
   readonly graceMs: number | undefined;
   readonly among: readonly string[] | undefined;
-  /** When it was asked, CLOCK_MONOTONIC milliseconds: the grace runs from then on. */
+  /** When it was asked, CLOCK_MONOTONIC milliseconds: the grace period begins then. */
   readonly atMs: number;
-  /** Who asked, for the record. */
+  /** The sender, for the record. */
   readonly by: string;
   /** It is to start again. */
   readonly restart?: { readonly byRule: number | undefined };
 }
 
-/** Who we are: a request is meant for one life of a container. */
+/** This life of this container: a request is meant for one life. */
 export interface Self {
   readonly boot: string;
   readonly host: string;
@@ -37,18 +36,20 @@ export interface Self {
 
 export interface InboxOptions {
   readonly dir: string;
-  /** undefined: not known yet, nothing is taken. */
+  /** undefined: not known yet, so no request is taken. */
   readonly self: () => Self | undefined;
   readonly onAsked: (ask: Ask) => void;
   readonly onTrouble: (message: string, error: Error | undefined) => void;
 }
 
-/** Beyond, the oldest are forgotten and looked at again. */
+/** Beyond these the oldest name is forgotten, and its file read again. */
 const MAX_REMEMBERED = MAX_ENTRIES;
+/** Any container that can write to the graveyard could fill the log otherwise. */
+const MAX_COMPLAINTS = 8;
 
 export class Inbox {
   readonly #options: InboxOptions;
-  /** Done with, but still there. */
+  /** Files that are done with, but still there. */
   readonly #done = new Set<string>();
   #removing: Promise<void> = Promise.resolve();
   #complaints = 0;
@@ -57,67 +58,34 @@ export class Inbox {
     this.#options = options;
   }
 
-  /** Names are random, so none comes again for another request. */
-  isDone(file: string): boolean {
-    return this.#done.has(file);
-  }
-
   /** Resolves when the requests that were understood are removed. */
   settle(): Promise<void> {
     return this.#removing;
   }
 
-  /** Never rejects. */
-  async look(files: readonly string[]): Promise<void> {
-    for (const file of files) if (!this.#done.has(file)) await this.#take(file);
-  }
-
-  async #take(file: string): Promise<void> {
-    const self = this.#options.self();
-    if (self === undefined) return;
-    const reading = await readPlainFile(join(this.#options.dir, file), MAX_REQUEST_BYTES);
-    switch (reading.kind) {
-      case 'missing':
-        return;
-      case 'ignored':
-        return this.#ignore(file, reading.why);
-      case 'failed':
-        // It may be readable the next time.
-        return this.#complain(file, reading.why);
-      case 'bytes': {
-        const parsed = parseRequest(reading.bytes.toString());
-        if (!parsed.ok) return this.#ignore(file, parsed.why);
-        if (isMeantFor(parsed.request, self)) this.#options.onAsked(askOf(parsed.request));
-        return this.#remove(file);
-      }
-      default:
-        reading satisfies never;
-    }
-  }
-
-  /** One after the other, and nobody waits for it: what was asked for goes first. */
-  #remove(file: string): void {
-    // Before the removal, which another look may come into.
-    this.#remember(file);
+  /** To be called each time the file is seen. Never rejects. */
+  async take(file: string): Promise<void> {
+    const { dir, self, onAsked } = this.#options;
+    const me = self();
+    if (me === undefined || this.#done.has(file)) return;
+    const reading = await readPlainFile(join(dir, file), MAX_REQUEST_BYTES);
+    if (reading.kind === 'missing') return;
+    // A file that could not be read may be readable the next time.
+    if (reading.kind === 'failed') return this.#complain(file, reading.why);
+    this.#done.add(file);
+    const [oldest] = this.#done;
+    if (this.#done.size > MAX_REMEMBERED && oldest !== undefined) this.#done.delete(oldest);
+    if (reading.kind === 'ignored') return this.#complain(file, reading.why);
+    const parsed = parseRequest(reading.bytes.toString());
+    if (!parsed.ok) return this.#complain(file, parsed.why);
+    if (isMeantFor(parsed.request, me)) onAsked(askOf(parsed.request));
+    // Removed one after the other, and without waiting: the stop comes first.
     this.#removing = this.#removing
-      .then(() => inDirectory(this.#options.dir, (here) => unlink(join(here, file))))
+      .then(() => inDirectory(dir, (here) => unlink(join(here, file))))
       .then(
         () => void this.#done.delete(file),
         () => {},
       );
-  }
-
-  #ignore(file: string, why: string): void {
-    this.#remember(file);
-    this.#complain(file, why);
-  }
-
-  #remember(file: string): void {
-    this.#done.add(file);
-    for (const oldest of this.#done) {
-      if (this.#done.size <= MAX_REMEMBERED) break;
-      this.#done.delete(oldest);
-    }
   }
 
   #complain(file: string, why: string): void {
@@ -125,9 +93,6 @@ export class Inbox {
     this.#options.onTrouble(`ignored the stop request ${JSON.stringify(file)} in the graveyard: ${why}`, undefined);
   }
 }
-
-/** Any container that can write to the graveyard could fill the log otherwise. */
-const MAX_COMPLAINTS = 8;
 
 function askOf({ Version, GraceMs, Among, ByRule, RequestedMonotonic, By }: StopRequest): Ask {
   const ask = { graceMs: GraceMs, among: Among, atMs: RequestedMonotonic, by: By };

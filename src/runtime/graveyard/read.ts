@@ -1,10 +1,8 @@
 /**
- * Reading the graveyard: a directory that other containers write to, so nothing in it is trusted. Only plain files
- * under a member's name are opened; links are not followed, a FIFO or a device cannot hold up the reader, sizes and
- * numbers are bounded.
+ * Reads the graveyard, a directory that other containers write to, so nothing in it is trusted. Only plain files under
+ * a member's name are opened; links are not followed, a FIFO or a device cannot block the reader, sizes are bounded.
  */
 import { constants, type Stats } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
 import { lstat, open, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isMemberName, MAX_BYTES, type Tombstone } from '../../core/format/tombstone.ts';
@@ -15,11 +13,11 @@ export interface Unreadable {
   readonly why: string;
 }
 
-/** `unparsable` may be half written and is worth another look, `ignored` is not. */
 export type Reading =
   | { readonly kind: 'tombstone'; readonly tombstone: Tombstone; readonly mark: string }
-  /** Its content has the mark that is known. */
+  /** The content has the known mark. */
   | { readonly kind: 'same' }
+  /** It may be half written, so it is worth another reading. */
   | { readonly kind: 'unparsable'; readonly why: string }
   | { readonly kind: 'ignored'; readonly why: string }
   | { readonly kind: 'missing' };
@@ -33,44 +31,43 @@ export type PlainReading =
 export interface Listing {
   /** Sorted names of members, whatever is behind them. */
   readonly names: readonly string[];
-  /** Files that begin with a dot and are wanted all the same. */
+  /** Wanted files that begin with a dot. */
   readonly hidden: readonly string[];
   readonly ignored: readonly Unreadable[];
 }
 
 /** Far more than a pod has. */
 export const MAX_MEMBERS = 128;
-/** Of the directory: for each member its tombstone, its socket, a temporary file and a stop request. */
+/** Files in the directory: a tombstone, a socket, a temporary file and a stop request for each member. */
 export const MAX_ENTRIES = 4 * MAX_MEMBERS;
-
-/** Of a tombstone, in characters. */
+/** Characters of a text that is its own mark. */
 const LONG = 8_192;
 const TOO_MANY =
   `there are more than ${MAX_MEMBERS} members or ${MAX_ENTRIES} files, and the rest is ignored but for members that flags name; ` +
   'remove what is not of this pod';
 
-/** All that can be read, once. A graveyard that is not there is empty; one that cannot be read rejects. */
+/** Everything that can be read, once. A missing graveyard is empty; rejects where it cannot be read. */
 export async function readGraveyard(
   dir: string,
 ): Promise<{ readonly members: readonly Tombstone[]; readonly unreadable: readonly Unreadable[] }> {
   const { names, ignored } = await listMembers(dir);
   const members: Tombstone[] = [];
-  const unreadable: Unreadable[] = [...ignored];
+  const unreadable = [...ignored];
   for (const name of names) {
     const reading = await readMember(dir, name);
     if (reading.kind === 'tombstone') members.push(reading.tombstone);
-    else if (reading.kind !== 'missing' && reading.kind !== 'same') unreadable.push({ name, why: reading.why });
+    else if ('why' in reading) unreadable.push({ name, why: reading.why });
   }
   return { members, unreadable };
 }
 
-/** Dotfiles (sockets, temporary files, others' stop requests) are passed over in silence. */
+/** Files that begin with a dot (sockets, temporary files, others' stop requests) are not reported as ignored. */
 export async function listMembers(dir: string, isWanted: (file: string) => boolean = () => false): Promise<Listing> {
   const names: string[] = [];
   const hidden: string[] = [];
   const ignored: Unreadable[] = [];
   let entries = 0;
-  // Of what is simply too much one is named.
+  // One name stands for all that are too many.
   let tooMany: string | undefined;
   for await (const { name } of await openDirectory(dir)) {
     if (entries++ === MAX_ENTRIES) {
@@ -87,26 +84,24 @@ export async function listMembers(dir: string, isWanted: (file: string) => boole
   return { names: names.sort(), hidden, ignored };
 }
 
-/** `known`: the mark of what was read last. Never rejects. One thread of the pool at a time is all that a file system that hangs can hold. */
+/** `known`: the mark of the last reading. Never rejects. */
 export async function readMember(dir: string, name: string, known?: string): Promise<Reading> {
   const read = await readPlainFile(join(dir, name), MAX_BYTES);
   if (read.kind === 'failed') return { kind: 'unparsable', why: read.why };
   if (read.kind !== 'bytes') return read;
   const text = read.bytes.toString();
-  // Without what it is padded with.
   const mark = markOf(text.trimEnd());
   if (mark === known) return { kind: 'same' };
   const parsed = parseTombstone(name, text);
-  if (!parsed.ok) return { kind: 'unparsable', why: parsed.why };
-  return { kind: 'tombstone', tombstone: parsed.tombstone, mark };
+  return parsed.ok ? { kind: 'tombstone', tombstone: parsed.tombstone, mark } : { kind: 'unparsable', why: parsed.why };
 }
 
-/** Tells one content from another. A text of the usual length is its own: to load crypto takes a tenth of a wake. */
+/** Tells one content from another. Only a long text is hashed, because loading crypto takes a tenth of a wake. */
 function markOf(text: string): string {
   return text.length <= LONG ? text : process.getBuiltinModule('node:crypto').hash('sha256', text);
 }
 
-/** Any file of the graveyard, trusted with nothing. Never rejects. */
+/** Any file of the graveyard. Never rejects. On a file system that hangs it holds one thread of the pool. */
 export async function readPlainFile(path: string, maxBytes: number): Promise<PlainReading> {
   try {
     // Before open(2), which acts on a device.
@@ -114,34 +109,20 @@ export async function readPlainFile(path: string, maxBytes: number): Promise<Pla
     if (odd !== undefined) return { kind: 'ignored', why: odd };
     const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
-      return await readOpened(file, maxBytes);
+      // Again, for the file that was really opened.
+      const stat = await file.stat();
+      const why = oddity(stat, maxBytes);
+      if (why !== undefined) return { kind: 'ignored', why };
+      const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(stat.size + 1), 0, stat.size + 1, 0);
+      if (bytesRead > stat.size) return { kind: 'failed', why: 'it grows while it is read' };
+      return { kind: 'bytes', bytes: buffer.subarray(0, bytesRead) };
     } finally {
       await file.close();
     }
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'missing' };
-    return { kind: 'failed', why: message };
+    return code === 'ENOENT' || code === 'ENOTDIR' ? { kind: 'missing' } : { kind: 'failed', why: message };
   }
-}
-
-async function readOpened(file: FileHandle, maxBytes: number): Promise<PlainReading> {
-  // Again, of what was really opened.
-  const stat = await file.stat();
-  const odd = oddity(stat, maxBytes);
-  if (odd !== undefined) return { kind: 'ignored', why: odd };
-  // Mostly enough; a file that grows meanwhile is read to its end or found too large.
-  let buffer = Buffer.allocUnsafe(stat.size + 1);
-  let length = 0;
-  while (length <= maxBytes) {
-    if (length === buffer.length) buffer = Buffer.concat([buffer], maxBytes + 1);
-    const { bytesRead } = await file.read(buffer, length, buffer.length - length, length);
-    length += bytesRead;
-    // Less than there was room for, and as much as there is: the end.
-    if (bytesRead === 0 || length === stat.size) break;
-  }
-  if (length > maxBytes) return { kind: 'ignored', why: tooLarge(maxBytes) };
-  return { kind: 'bytes', bytes: buffer.subarray(0, length) };
 }
 
 async function openDirectory(dir: string): Promise<AsyncIterable<{ readonly name: string }>> {
@@ -156,9 +137,5 @@ async function openDirectory(dir: string): Promise<AsyncIterable<{ readonly name
 function oddity(stat: Stats, maxBytes: number): string | undefined {
   if (stat.isSymbolicLink()) return 'a symbolic link';
   if (!stat.isFile()) return 'not a plain file';
-  return stat.size > maxBytes ? tooLarge(maxBytes) : undefined;
-}
-
-function tooLarge(maxBytes: number): string {
-  return `larger than ${maxBytes} bytes`;
+  return stat.size > maxBytes ? `larger than ${maxBytes} bytes` : undefined;
 }

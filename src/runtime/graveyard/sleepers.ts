@@ -1,19 +1,15 @@
 /**
- * Whose supervisor sleeps. Its init then holds a read lock on the member's tombstone, which the kernel lists, in every
- * container, and lets go of when that init ends. Nothing is written for it, so that nobody is woken.
+ * Which supervisors sleep. The init of each holds a read lock on the member's tombstone meanwhile. The kernel lists the
+ * lock in every container, and drops it when that init ends. No file is written, which would wake the others.
  */
 import { lstat, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Those of these members. Where the kernel does not list locks (gVisor) nobody seems to sleep. */
+/** The sleepers among these members. Where the kernel does not list locks (gVisor) none seems to sleep. */
 export async function readSleepers(dir: string, names: readonly string[]): Promise<ReadonlySet<string>> {
   const locked = lockedIn(await readFile('/proc/locks', 'latin1').catch(() => ''));
-  const looks = names.map(async (name) => {
-    const { dev, ino } = await lstat(join(dir, name), { bigint: true });
-    return locked.has(keyOf(dev, ino)) ? [name] : [];
-  });
-  const found = await Promise.all(looks.map((look) => look.catch(() => [])));
-  return new Set(found.flat());
+  const keys = await Promise.all(names.map((name) => keyOf(join(dir, name))));
+  return new Set(names.filter((_, index) => locked.has(keys[index] ?? '')));
 }
 
 /** `1: OFDLCK ADVISORY  READ -1 fe:00:15343672 0 EOF`: proc_locks(5). */
@@ -25,8 +21,11 @@ function lockedIn(locks: string): ReadonlySet<string> {
   );
 }
 
-/** As makedev(3) packs the two. */
-function keyOf(dev: bigint, ino: bigint): string {
+/** undefined: there is no such file. The device number is split as makedev(3) packs it. */
+async function keyOf(path: string): Promise<string | undefined> {
+  const stat = await lstat(path, { bigint: true }).catch(() => undefined);
+  if (stat === undefined) return undefined;
+  const { dev, ino } = stat;
   const major = ((dev >> 8n) & 0xfffn) | ((dev >> 32n) & ~0xfffn);
   const minor = (dev & 0xffn) | ((dev >> 12n) & ~0xffn);
   return [hex(major), hex(minor), ino].join(':');

@@ -1,20 +1,20 @@
 /**
  * The own tombstone on the shared volume.
  *
- * A write goes to a temporary file that is then renamed over the tombstone, so no reader sees half of it, and another
- * uid's file of that name is no obstacle. Where no new file can be had (volume full, quota, directory not ours to
- * write) the text goes in place over the old one: both have the same padded size, so it needs no space. One write runs
- * at a time; of those asked for meanwhile only the last is done. Nothing here throws: a broken graveyard must not stop
- * a healthy application, so failures are facts for the log, and `tend` tries again. All calls are asynchronous: a file
- * system that hangs holds up its promises and nothing else.
+ * A write goes to a temporary file that then replaces the tombstone. So no reader sees half of it, and another uid's
+ * file of that name is no obstacle. On a full volume, or in a directory that is not ours to write, the text overwrites
+ * the old one. Both have the same padded size, so that needs no space.
+ *
+ * One write runs at a time; of those asked for meanwhile only the last is done. Nothing here throws: a broken graveyard
+ * must not stop a healthy application, so failures are facts for the log, and `tend` tries again. All calls are
+ * asynchronous: a file system that hangs holds up its promises and nothing else.
  */
 import { constants } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
-import { lstat, open, opendir, rename, unlink } from 'node:fs/promises';
+import { lstat, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { handleOf, isMemberName, MAX_BYTES } from '../../core/format/tombstone.ts';
-import { inDirectory, makeDirectory } from './directory.ts';
-import { MAX_ENTRIES, readPlainFile } from './read.ts';
+import { MAX_BYTES } from '../../core/format/tombstone.ts';
+import { inDirectory, isTemporaryOf, makeDirectory, replaceFile } from './directory.ts';
+import { listMembers, readPlainFile } from './read.ts';
 
 /** What could not be done, and the remedy. */
 export interface Trouble {
@@ -35,7 +35,7 @@ export class Store {
   #next: Promise<Trouble | undefined> | undefined;
   #isClosed = false;
 
-  /** `onMade`: the directory is made where there is none, and that is told; undefined: it is not made. */
+  /** `onMade` is told that a missing directory was created; undefined: it is not created. */
   constructor(dir: string, name: string, onMade?: (dir: string) => void) {
     this.path = join(dir, name);
     this.#dir = dir;
@@ -43,12 +43,13 @@ export class Store {
     this.#onMade = onMade;
   }
 
-  /** Creates the directory if there is none and it may be made, and removes what an earlier life left half done. */
+  /** Creates the directory if it may, and removes temporary files of an earlier life. */
   async prepare(): Promise<Trouble | undefined> {
     try {
       await this.#make();
       await inDirectory(this.#dir, async (here) => {
-        for (const file of await this.#stale(here)) await unlink(join(here, file)).catch(() => {});
+        const { hidden } = await listMembers(here, (file) => isTemporaryOf(this.#name, file));
+        for (const file of hidden) await unlink(join(here, file)).catch(() => {});
       });
       return undefined;
     } catch (error) {
@@ -56,10 +57,7 @@ export class Store {
     }
   }
 
-  /**
-   * Makes this text the tombstone. Resolves once it, or a later one, is written, with `undefined`; else with what stood
-   * against it. Never rejects.
-   */
+  /** Makes this text the tombstone. Resolves once it, or a later one, is written or has failed. Never rejects. */
   async write(text: string): Promise<Trouble | undefined> {
     if (this.#isClosed) return undefined;
     this.#wanted = text;
@@ -67,18 +65,18 @@ export class Store {
     return this.#schedule();
   }
 
-  /** Whether the tombstone says this already, as a supervisor before us has left it: then it need not be written. */
+  /** Whether the previous supervisor left just this text, so that it need not be written. */
   async adopt(text: string): Promise<boolean> {
-    const there = await readPlainFile(this.path, MAX_BYTES);
+    const found = await readPlainFile(this.path, MAX_BYTES);
     // Another text was asked for meanwhile.
     if (this.#wanted !== undefined) return true;
-    if (there.kind !== 'bytes' || there.bytes.toString() !== text) return false;
+    if (found.kind !== 'bytes' || found.bytes.toString() !== text) return false;
     this.#wanted = text;
     this.#written = text;
     return true;
   }
 
-  /** What was asked for last is there, and nothing is on its way. */
+  /** The file has the last text, and no write is running. */
   get isWritten(): boolean {
     return this.#running === undefined && this.#wanted !== undefined && this.#written === this.#wanted;
   }
@@ -90,48 +88,17 @@ export class Store {
     this.#written = text;
   }
 
-  /** Writes the last text again if that failed or if the file is gone since. To be called now and then. */
+  /** Writes the last text again if that failed, or if the file is gone. To be called now and then. */
   async tend(): Promise<Trouble | undefined | 'idle'> {
     if (this.#isClosed || this.#wanted === undefined || this.#running !== undefined) return 'idle';
     if (this.#written === this.#wanted && (await exists(this.path))) return 'idle';
     return this.#schedule();
   }
 
-  /** Not more than can be looked at before a start: what is left is another start's. */
-  async #stale(here: string): Promise<readonly string[]> {
-    const stale: string[] = [];
-    let entries = 0;
-    for await (const { name } of await opendir(here, { bufferSize: 256 })) {
-      if (isTemporaryOf(this.#name, name)) stale.push(name);
-      if (++entries === MAX_ENTRIES) break;
-    }
-    return stale;
-  }
-
-  /**
-   * What was asked for by now is written, and nothing else is begun: the process may end, and would leave half of it
-   * behind.
-   */
+  /** Finishes the writes that were asked for and begins no other, so that a process that ends leaves no half of one. */
   async close(): Promise<void> {
     this.#isClosed = true;
     while (this.#running !== undefined) await (this.#next ?? this.#running);
-  }
-
-  /**
-   * Removes tombstone and socket of members of another session; `isLeft` is asked of each just before. Names that are
-   * not member names are left alone.
-   */
-  async clear(names: readonly string[], isLeft: (name: string) => Promise<boolean>): Promise<Trouble | undefined> {
-    let failed: Trouble | undefined;
-    for (const name of names.filter(isMemberName)) {
-      if (!(await isLeft(name))) continue;
-      for (const file of [name, handleOf(name)]) {
-        await inDirectory(this.#dir, (here) => unlink(join(here, file))).catch((error: NodeJS.ErrnoException) => {
-          if (error.code !== 'ENOENT') failed ??= trouble(`remove ${join(this.#dir, file)} of another session`, error);
-        });
-      }
-    }
-    return failed;
   }
 
   /** A running write may have begun with an older text, so calls that come meanwhile share the one after it. */
@@ -150,8 +117,7 @@ export class Store {
   }
 
   async #writeWanted(): Promise<Trouble | undefined> {
-    const text = this.#wanted;
-    if (text === undefined) return undefined;
+    const text = this.#wanted ?? '';
     const write = (): Promise<void> => inDirectory(this.#dir, (here) => writeTombstone(here, this.#name, text));
     try {
       await write().catch(async (error: NodeJS.ErrnoException) => {
@@ -172,79 +138,36 @@ export class Store {
   }
 }
 
-async function writeTombstone(here: string, name: string, text: string): Promise<void> {
-  try {
-    await replace(here, name, text);
-  } catch (replacing) {
-    // The first error tells more: that the file cannot be opened either is only its consequence.
-    await overwrite(join(here, name), Buffer.from(text), (replacing as NodeJS.ErrnoException).code).catch(() => {
-      throw replacing;
-    });
-  }
-}
-
-/** 12 hex digits, so that two who write at once do not meet; to load crypto for them takes a tenth of a wake. */
-export function randomName(): string {
-  return Math.floor(Math.random() * 2 ** 48)
-    .toString(16)
-    .padStart(12, '0');
-}
-
-async function replace(here: string, name: string, text: string): Promise<void> {
-  const temporary = join(here, `.${name}.${randomName()}.tmp`);
-  try {
-    await writeNew(temporary, text);
-    await rename(temporary, join(here, name));
-  } catch (error) {
-    await unlink(temporary).catch(() => {});
-    throw error;
-  }
-}
-
-/** A file that all may read, and that was not there before. */
-export async function writeNew(path: string, text: string): Promise<void> {
-  const file = await open(path, 'wx', 0o644);
-  try {
-    // open(2) applies the umask; peers of other uids must be able to read. Where they can already, watchers are not
-    // to be told of a change.
-    const { mode } = await file.stat();
-    if ((mode & 0o777) !== 0o644) await file.chmod(0o644);
-    await file.writeFile(text);
-  } finally {
-    await file.close();
-  }
-}
-
-/** Errors of making a new file that say nothing against writing into the one that is there. */
+/** Errors of creating a file that say nothing against overwriting an existing one. */
 const ONLY_NEW_FILES: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT', 'EACCES', 'EPERM', 'EROFS']);
 
-async function overwrite(path: string, bytes: Buffer, code: string | undefined): Promise<void> {
-  if (!ONLY_NEW_FILES.has(code)) throw new Error('internal error: not to be written in place');
+async function writeTombstone(here: string, name: string, text: string): Promise<void> {
+  await replaceFile(here, name, text).catch(async (error: NodeJS.ErrnoException) => {
+    const isFull = error.code === 'ENOSPC' || error.code === 'EDQUOT';
+    // The first error tells more: that the file cannot be opened either is only its consequence.
+    const isWritten = ONLY_NEW_FILES.has(error.code) && (await overwrite(join(here, name), text, isFull));
+    if (!isWritten) throw error;
+  });
+}
+
+/** False: it was not possible, and the file is as it was. */
+async function overwrite(path: string, text: string, isFull: boolean): Promise<boolean> {
   // Neither follow a link nor wait for the reader of a FIFO in its place.
   const flags = constants.O_WRONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-  const file = await open(path, flags);
+  const file = await open(path, flags).catch(() => undefined);
+  if (file === undefined) return false;
   try {
-    const { size } = await ownedSize(file);
-    // Growing on a full volume would tear it: the old state is better than half of a new one.
-    const isFull = code === 'ENOSPC' || code === 'EDQUOT';
-    if (isFull && size < bytes.length) throw new Error('the old tombstone is smaller than the new one');
-    await writeAll(file, bytes);
-    if (size > bytes.length) await file.truncate(bytes.length);
+    const stat = await file.stat();
+    const bytes = Buffer.byteLength(text);
+    // A file that has to grow on a full volume would be torn: the old state is better than half of a new one.
+    if (!stat.isFile() || stat.nlink !== 1 || (isFull && stat.size < bytes)) return false;
+    await file.writeFile(text);
+    if (stat.size > bytes) await file.truncate(bytes);
+    return true;
+  } catch {
+    return false;
   } finally {
     await file.close();
-  }
-}
-
-async function ownedSize(file: FileHandle): Promise<{ readonly size: number }> {
-  const stat = await file.stat();
-  if (!stat.isFile() || stat.nlink !== 1) throw new Error('not a plain file');
-  return stat;
-}
-
-async function writeAll(file: FileHandle, bytes: Buffer): Promise<void> {
-  for (let offset = 0; offset < bytes.length; ) {
-    const { bytesWritten } = await file.write(bytes, offset, bytes.length - offset, offset);
-    offset += bytesWritten;
   }
 }
 
@@ -253,10 +176,6 @@ async function exists(path: string): Promise<boolean> {
     (stat) => stat.isFile(),
     (error: NodeJS.ErrnoException) => error.code !== 'ENOENT' && error.code !== 'ENOTDIR',
   );
-}
-
-function isTemporaryOf(name: string, file: string): boolean {
-  return file.startsWith(`.${name}.`) && /^[0-9a-f]{12}\.tmp$/.test(file.slice(name.length + 2));
 }
 
 const REMEDIES: Readonly<Record<string, string>> = {
@@ -274,8 +193,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
 export function trouble(what: string, thrown: unknown): Trouble {
   const error = thrown as NodeJS.ErrnoException;
   const remedy = REMEDIES[error.code ?? ''] ?? 'peers see the last state that was written until this ends';
-  // Without the call and its paths: the name of a temporary file is another one each time, and what is the same is said
-  // once.
+  // Without the call and its paths, where each temporary file has another name, so that the log says it only once.
   const reason = error.message.replace(/, [a-z]+ '.*$/s, '');
   return { message: `cannot ${what}: ${reason}; ${remedy}`, error };
 }

@@ -6,12 +6,13 @@
  * The child gets a session of its own, so a Ctrl-C at the terminal reaches this process only and is forwarded once.
  */
 import { execa } from 'execa';
+import type { Program } from '../../config/run-config.ts';
 import { OVERTAKEN } from '../../core/exit.ts';
 import { SIGINT, SIGKILL, SIGTERM, signalNumber } from '../../core/signals.ts';
 import { encodeCommit, ProtocolError } from './frames.ts';
 import { HeldSocket } from './held-socket.ts';
 import { Helpers } from './helpers.ts';
-import type { Commit, Hello, Host, HostCommand, HostEvent, Program } from './host.ts';
+import type { Commit, Hello, Host, HostCommand, HostEvent } from './host.ts';
 import { takeSignals } from './own-signals.ts';
 import { groupIsGone, signalGroup, signalProcess } from './process-group.ts';
 import { errnoOf, PLAIN } from './spawning.ts';

@@ -90,7 +90,7 @@ export function decodeHello(fields: readonly string[]): Hello {
         `${PROTOCOL_VERSION}; install both from the same release`,
     );
   }
-  count(fields, 9);
+  count(fields, 10);
   if (!/^[0-9a-f]{32}$/.test(hostId)) throw new ProtocolError(`cannot read hello: host id ${quote(hostId)}`);
   const startedAt = number(fields, 3, 0, Number.MAX_SAFE_INTEGER);
   const isPid1 = flag(fields, 4);
@@ -98,7 +98,8 @@ export function decodeHello(fields: readonly string[]): Hello {
   if (memo === undefined && fields[6] !== '') throw new ProtocolError('cannot read hello: its memo is declared absent');
   const wokenBy = fields[7] === '' ? undefined : fields[7];
   const oomKills = fields[8] === '' ? undefined : number(fields, 8, 0, Number.MAX_SAFE_INTEGER);
-  return { hostId, startedAt, memo, isPid1, wokenBy, oomKills };
+  const whyNode = fields[9] === '' ? undefined : fields[9];
+  return { hostId, startedAt, memo, isPid1, wokenBy, oomKills, whyNode };
 }
 
 /** undefined: the frame is that of an event. */

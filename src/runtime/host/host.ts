@@ -7,11 +7,11 @@
  * commit is a transaction: acknowledgement, memo and commands are applied together or not at all, so a supervisor that
  * dies between two commits resumes at exactly the state that its host and its child are in.
  */
+import type { Program, TerminationLog } from '../../config/run-config.ts';
 import type { Fallback } from '../../core/lifecycle/fallback.ts';
 import type { PreparedEnd } from '../../core/lifecycle/prepared-ends.ts';
 import type { NamedMain } from '../../core/lifecycle/reflexes.ts';
 import type { ChildCommand, HostReport } from '../../core/state/events.ts';
-import type { TerminationLog } from '../termination-log.ts';
 
 /**
  * A helper of `exec` has ended, and with it all of its process group. Exactly one of `code`, `signal` and `errno` (it
@@ -47,17 +47,6 @@ export type HostEvent = (Exclude<HostReport, { type: 'stopSent' }> | StopSent | 
   readonly seq: number;
   readonly at: number;
 };
-
-/**
- * What to start: the host's own command line from `fromIndex` on, byte for byte (`process.argv` cannot carry what is
- * not UTF-8), or an argument vector of our own. `argv` is always given, for hosts that have no command line of their
- * own and for messages.
- */
-export interface Program {
-  /** Index into init's argv, where argv[0] is init itself; 0: use `argv`. */
-  readonly fromIndex: number;
-  readonly argv: readonly [string, ...string[]];
-}
 
 /**
  * Watch this directory, and tell which files of members change in it. And while we are not there: a change of any of
@@ -192,6 +181,8 @@ export interface Hello {
   readonly wokenBy?: string | undefined;
   /** OOM kills in this container before the command was started; undefined: the host has not counted them. */
   readonly oomKills?: number | undefined;
+  /** What needs a supervisor from the start: a flag, a variable or a directory; undefined: this is a plain command. */
+  readonly whyNode?: string | undefined;
 }
 
 export interface Host {

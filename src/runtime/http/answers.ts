@@ -1,7 +1,4 @@
-/**
- * What is answered at each path. Nothing here changes anything, and no answer has anything in it from outside but what
- * other members have written under their names.
- */
+/** The answer at each path. Nothing here changes anything, and nothing comes from outside but what members write. */
 import type { MemberConfig } from '../../core/config.ts';
 import {
   livenessOf,
@@ -24,7 +21,7 @@ export interface Answer {
 export interface View {
   readonly member: MemberConfig;
   readonly onDrain: OnDrain;
-  /** As it is in this moment; undefined: nothing is known yet. */
+  /** undefined: nothing is known yet. */
   readonly state: State | undefined;
 }
 
@@ -34,11 +31,11 @@ export function answerTo(path: string, { member, onDrain, state }: View): Answer
   if (state === undefined) return plain(503, 'starting');
   switch (path as (typeof PATHS)[number]) {
     case '/livez':
-      return verdict(livenessOf(state));
+      return answerOf(livenessOf(state));
     case '/startupz':
-      return verdict(startednessOf(state));
+      return answerOf(startednessOf(state));
     case '/readyz':
-      return verdict(readinessOf(state, onDrain));
+      return answerOf(readinessOf(state, onDrain));
     case '/metrics':
       return { status: 200, type: 'text/plain; version=0.0.4; charset=utf-8', body: metricsOf(member, onDrain, state) };
     case '/status':
@@ -61,7 +58,7 @@ function statusOf(member: MemberConfig, onDrain: OnDrain, state: State): object 
   };
 }
 
-function verdict({ ok, why }: Verdict): Answer {
+function answerOf({ ok, why }: Verdict): Answer {
   return plain(ok ? 200 : 503, why);
 }
 

@@ -1,18 +1,17 @@
 /**
- * The HTTP server on its socket, TCP or unix. What keeps it from listening is said once and tried again, since by then
- * the application runs, and a member without its HTTP is better than none.
+ * The HTTP server on its socket, TCP or unix. It reports once what keeps it from listening and tries again, since by
+ * then the application runs, and a member without its HTTP is better than none.
  *
- * A connection has one request and one answer and is never kept alive. Node's own limits hold a client that sends
- * slowly or too much. At most 64 connections are open, and the next one takes the place of the oldest, which has had
- * more time than any probe needs:
+ * A connection has one request and one answer and is never kept alive. Node's own limits stop a client that sends
+ * slowly or too much. The 65th connection takes the place of the oldest, which has had more time than any probe needs:
  * `maxConnections` would refuse the probe.
  */
 import { lstatSync, unlinkSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { addressText, type HttpAddress } from '../../config/notation/address.ts';
 import type { Log } from '../log.ts';
-import { addressText, type HttpAddress } from './address.ts';
 import type { Answer } from './answers.ts';
 
 export interface ListenerOptions {
@@ -49,8 +48,11 @@ export class Listener {
     this.#server.timeout = MAX_MS;
     this.#server.on('connection', (socket) => this.#onConnection(socket));
     this.#server.on('connect', (_request, socket) => refuse(socket, 405, ['Allow: GET, HEAD']));
-    this.#server.on('clientError', (error: NodeJS.ErrnoException, socket) => onClientError(error, socket));
-    this.#server.on('listening', () => this.#onListening());
+    this.#server.on('clientError', onClientError);
+    this.#server.on('listening', () => {
+      options.log.say('info', 'answering HTTP', { at: addressText(options.address) });
+      this.#said = undefined;
+    });
     this.#server.on('error', (error: NodeJS.ErrnoException) => void this.#onError(error));
     // A supervisor lives as long as its host, not as long as this.
     this.#server.unref();
@@ -66,17 +68,13 @@ export class Listener {
   }
 
   #listen(): void {
-    // Trouble in taking a connection is told of as well, and it goes on listening.
+    // A server that fails to accept a connection reports an error as well, and goes on listening.
     if (this.#isClosed || this.#server.listening) return;
-    const { address } = this.#options;
+    const { kind, ...where } = this.#options.address;
     try {
-      this.#server.listen(
-        address.kind === 'tcp'
-          ? { port: address.port, ...(address.host !== undefined && { host: address.host }) }
-          : { path: address.path, readableAll: true, writableAll: true },
-      );
+      this.#server.listen(kind === 'tcp' ? where : { ...where, readableAll: true, writableAll: true });
     } catch (error) {
-      // Thrown, not told of: on some file systems the mode of a socket cannot be changed.
+      // Thrown, not emitted: on some file systems the mode of a socket cannot be changed.
       void this.#onError(error as NodeJS.ErrnoException);
     }
   }
@@ -110,18 +108,14 @@ export class Listener {
     });
   }
 
-  #onListening(): void {
-    this.#options.log.say('info', 'answering HTTP', { at: addressText(this.#options.address) });
-    this.#said = undefined;
-  }
-
   async #onError(error: NodeJS.ErrnoException): Promise<void> {
     const { address, log } = this.#options;
     const code = error.code ?? error.message;
     if (code === 'EADDRINUSE' && address.kind === 'unix' && (await removeStale(address.path))) return this.#listen();
     if (this.#isClosed) return;
+    const why = REASONS[code] ?? code;
     if (this.#said !== code)
-      log.say('error', `cannot answer HTTP at ${addressText(address)}: ${reasonOf(code)}; it is tried again`);
+      log.say('error', `cannot answer HTTP at ${addressText(address)}: ${why}; it is tried again`);
     this.#said = code;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#listen(), RETRY_MS).unref();
@@ -147,10 +141,6 @@ function refuse(socket: Duplex, status: 400 | 405 | 408 | 431, headers: readonly
   socket.end(`${lines.join('\r\n')}\r\n\r\n`, () => socket.destroy());
 }
 
-function reasonOf(code: string): string {
-  return REASONS[code] ?? code;
-}
-
 const REASONS: Readonly<Record<string, string>> = {
   EADDRINUSE: 'address already in use; give another address with --http',
   EACCES: 'permission denied; take a port from 1024 on, or a directory that may be written to',
@@ -160,20 +150,16 @@ const REASONS: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only; name a directory that may be written to',
 };
 
-/** What a supervisor left that was killed. Whether it was such. */
+/** Removes the socket of a supervisor that was killed. False: it is none. */
 async function removeStale(path: string): Promise<boolean> {
   const code = await new Promise<string | undefined>((resolve) => {
-    const socket = connect({ path });
-    socket.on('connect', () => resolve(undefined));
+    const socket = connect({ path }, () => socket.destroy());
     socket.on('error', (error: NodeJS.ErrnoException) => resolve(error.code));
     socket.on('close', () => resolve(undefined));
-    socket.on('connect', () => socket.destroy());
   });
-  // A link that leads nowhere is not there for connect(2), and is there for bind(2): to try that again at once would be
-  // for ever.
-  if (code !== 'ECONNREFUSED') return false;
   try {
-    if (!lstatSync(path).isSocket()) return false;
+    // A dangling link is absent for connect(2) and present for bind(2): an attempt at once would never end.
+    if (code !== 'ECONNREFUSED' || !lstatSync(path).isSocket()) return false;
     unlinkSync(path);
     return true;
   } catch {

@@ -4,11 +4,10 @@
  */
 import type { ClientHttp2Session, IncomingHttpHeaders } from 'node:http2';
 import type { GrpcAction } from '../../core/config.ts';
-import type { Attempt, Tell } from './attempt.ts';
 import { detailOf, printable } from './detail.ts';
 import { decodeResponse, encodeRequest } from './health.ts';
 import { authorityOf, USER_AGENT } from './request.ts';
-import { connectTcp } from './tcp.ts';
+import { type Attempt, connectTcp, NO_ANSWER, type Tell, type Verdict } from './tcp.ts';
 
 export function attemptGrpc(action: GrpcAction, tell: Tell): Attempt {
   const session = open(action);
@@ -19,7 +18,6 @@ export function attemptGrpc(action: GrpcAction, tell: Tell): Attempt {
 }
 
 const PATH = '/grpc.health.v1.Health/Check';
-const NO_ANSWER = 'connection closed without an answer';
 const MAX_ANSWER_BYTES = 4_096;
 
 /** Node's own connection: the session writes its preface as soon as it stands. */
@@ -42,7 +40,7 @@ function check(session: ClientHttp2Session, service: string, tell: Tell): void {
   });
   const chunks: Buffer[] = [];
   let bytes = 0;
-  // Where nothing but a status is said it comes with the headers.
+  // An answer without a message has its status in the headers.
   let last: IncomingHttpHeaders | undefined;
   stream.on('response', (headers) => {
     last = headers;
@@ -61,13 +59,13 @@ function check(session: ClientHttp2Session, service: string, tell: Tell): void {
   stream.on('error', (error) => tell(false, detailOf(error)));
   stream.on('end', () => {
     if (last === undefined) return tell(false, NO_ANSWER);
-    const { ok, detail } = judge(last, Buffer.concat(chunks));
+    const { ok, detail } = verdictOf(last, Buffer.concat(chunks));
     tell(ok, detail);
   });
   stream.end(encodeRequest(service));
 }
 
-function judge(last: IncomingHttpHeaders, answer: Buffer): { readonly ok: boolean; readonly detail: string } {
+function verdictOf(last: IncomingHttpHeaders, answer: Buffer): Verdict {
   const code = String(last['grpc-status'] ?? '');
   if (!/^[0-9]{1,4}$/.test(code)) return { ok: false, detail: 'malformed answer: no grpc-status' };
   if (code !== '0') return { ok: false, detail: `grpc status ${code} (${CODES[Number(code)] ?? 'not a known one'})` };
@@ -77,22 +75,8 @@ function judge(last: IncomingHttpHeaders, answer: Buffer): { readonly ok: boolea
 }
 
 /** https://grpc.io/docs/guides/status-codes */
-const CODES: readonly string[] = [
-  'OK',
-  'CANCELLED',
-  'UNKNOWN',
-  'INVALID_ARGUMENT',
-  'DEADLINE_EXCEEDED',
-  'NOT_FOUND',
-  'ALREADY_EXISTS',
-  'PERMISSION_DENIED',
-  'RESOURCE_EXHAUSTED',
-  'FAILED_PRECONDITION',
-  'ABORTED',
-  'OUT_OF_RANGE',
-  'UNIMPLEMENTED',
-  'INTERNAL',
-  'UNAVAILABLE',
-  'DATA_LOSS',
-  'UNAUTHENTICATED',
-];
+const CODES: readonly string[] = (
+  'OK CANCELLED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND ALREADY_EXISTS PERMISSION_DENIED ' +
+  'RESOURCE_EXHAUSTED FAILED_PRECONDITION ABORTED OUT_OF_RANGE UNIMPLEMENTED INTERNAL UNAVAILABLE DATA_LOSS ' +
+  'UNAUTHENTICATED'
+).split(' ');

@@ -18,30 +18,23 @@ export type BodyEnd =
   | { readonly kind: 'chunked' }
   | { readonly kind: 'close' };
 
-export type HeadReading =
-  | { readonly kind: 'incomplete' }
-  | { readonly kind: 'malformed' }
-  | { readonly kind: 'head'; readonly head: Head };
-
 /** `text` is read as latin1, so that a character is a byte. */
-export function readHead(text: string): HeadReading {
+export function readHead(text: string): Head | 'incomplete' | 'malformed' {
   // A server of another protocol shows by its first bytes; it may send no more for a long time.
-  if (!PREFIX.startsWith(text.slice(0, PREFIX.length))) return MALFORMED;
+  if (!PREFIX.startsWith(text.slice(0, PREFIX.length))) return 'malformed';
   const end = /\r?\n\r?\n/.exec(text);
-  if (end === null) return INCOMPLETE;
+  if (end === null) return 'incomplete';
   const [statusLine = '', ...lines] = text.slice(0, end.index).split(/\r?\n/);
   const status = /^HTTP\/1\.[01] ([1-9][0-9]{2})(?: |$)/.exec(statusLine)?.[1];
-  if (status === undefined) return MALFORMED;
+  if (status === undefined) return 'malformed';
   const headers = readHeaders(lines);
   const body = headers === undefined ? undefined : bodyOf(Number(status), headers);
-  if (headers === undefined || body === undefined) return MALFORMED;
+  if (headers === undefined || body === undefined) return 'malformed';
   const headBytes = end.index + end[0].length;
-  return { kind: 'head', head: { status: Number(status), location: headers.get('location'), headBytes, body } };
+  return { status: Number(status), location: headers.get('location'), headBytes, body };
 }
 
 const PREFIX = 'HTTP/1.';
-const INCOMPLETE: HeadReading = { kind: 'incomplete' };
-const MALFORMED: HeadReading = { kind: 'malformed' };
 
 /**
  * Only those that are of interest; of several the first. A line that begins with a blank goes on with the one before.
@@ -68,15 +61,12 @@ function readHeaders(lines: readonly string[]): ReadonlyMap<string, string> | un
  */
 function withoutBlanks(text: string): string {
   let [start, end] = [0, text.length];
-  while (start < end && isBlank(text[start])) start += 1;
-  while (end > start && isBlank(text[end - 1])) end -= 1;
+  while (start < end && BLANKS.includes(text.charAt(start))) start += 1;
+  while (end > start && BLANKS.includes(text.charAt(end - 1))) end -= 1;
   return text.slice(start, end);
 }
 
-function isBlank(character: string | undefined): boolean {
-  return character === ' ' || character === '\t';
-}
-
+const BLANKS = ' \t';
 const OF_INTEREST: ReadonlySet<string> = new Set(['location', 'content-length', 'transfer-encoding']);
 
 function bodyOf(status: number, headers: ReadonlyMap<string, string>): BodyEnd | undefined {

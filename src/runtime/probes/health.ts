@@ -42,7 +42,7 @@ interface Read {
   readonly next: number;
 }
 
-/** Of all but numbers only where it ends. */
+/** The value of a number; all other fields are only skipped. */
 function readField(bytes: Buffer, at: number, wireType: number): Read | undefined {
   if (wireType === 0) return readVarint(bytes, at);
   const length = wireType === 2 ? readVarint(bytes, at) : FIXED[wireType] && { value: FIXED[wireType], next: at };

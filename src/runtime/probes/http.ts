@@ -10,12 +10,10 @@
 import type { Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import type { HttpAction } from '../../core/config.ts';
-import type { Attempt, Tell } from './attempt.ts';
 import { detailOf } from './detail.ts';
 import { type BodyEnd, type Head, readHead } from './head.ts';
-import { noteMade } from './made.ts';
 import { redirectOf, requestText, type Target, targetOf } from './request.ts';
-import { bareHost, connectTcp } from './tcp.ts';
+import { type Attempt, bareHost, connectTcp, NO_ANSWER, noteOwn, type Tell, type Verdict } from './tcp.ts';
 
 export function attemptHttp(action: HttpAction, tell: Tell): Attempt {
   return new HttpAttempt(targetOf(action), tell);
@@ -28,11 +26,6 @@ const MAX_BODY_BYTES = 10_240;
 /** A body that does not end is not waited for. */
 const MAX_BODY_MS = 1_000;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-
-interface Verdict {
-  readonly ok: boolean;
-  readonly detail: string;
-}
 
 class HttpAttempt implements Attempt {
   readonly #tell: Tell;
@@ -71,7 +64,7 @@ class HttpAttempt implements Attempt {
     socket.write(requestText(this.#target));
     socket.on('data', (chunk) => isCurrent() && this.#take(chunk));
     socket.on('error', (error) => isCurrent() && this.#finish(detailOf(error)));
-    socket.on('close', () => isCurrent() && this.#finish('connection closed without an answer'));
+    socket.on('close', () => isCurrent() && this.#finish(NO_ANSWER));
   }
 
   /** Once the status is known it is what counts, however the connection ends. */
@@ -85,21 +78,19 @@ class HttpAttempt implements Attempt {
     this.#text += chunk.toString('latin1');
     // Interim answers come before the one that counts; 101 is none of them.
     for (;;) {
-      const reading = readHead(this.#text);
-      if (reading.kind === 'malformed') return this.#finish('malformed answer: not HTTP/1');
-      if (reading.kind === 'incomplete') {
-        if (this.#text.length > MAX_HEAD_BYTES) this.#finish('malformed answer: its head is too long');
-        return;
-      }
-      const { head } = reading;
+      const head = readHead(this.#text);
+      if (head === 'malformed') return this.#finish('malformed answer: not HTTP/1');
+      const isTooLong = head === 'incomplete' && this.#text.length > MAX_HEAD_BYTES;
+      if (isTooLong) return this.#finish('malformed answer: its head is too long');
+      if (head === 'incomplete') return;
       const rest = this.#text.slice(head.headBytes);
-      if (head.status >= 200 || head.status === 101) return this.#judge(head, rest);
+      if (head.status >= 200 || head.status === 101) return this.#takeHead(head, rest);
       this.#text = rest;
       if (rest === '') return;
     }
   }
 
-  #judge({ status, location, body }: Head, rest: string): void {
+  #takeHead({ status, location, body }: Head, rest: string): void {
     if (REDIRECTS.has(status) && location !== undefined && location !== '') return this.#follow(status, location);
     this.#verdict = { ok: status >= 200 && status < 400, detail: `status ${status}` };
     this.#bodyEnd = body;
@@ -120,12 +111,12 @@ class HttpAttempt implements Attempt {
 
   #follow(status: number, location: string): void {
     const redirect = redirectOf(this.#target, status, location);
-    if (redirect.kind === 'elsewhere') return this.#tell(true, `status ${status}, redirects to another host`);
-    if (redirect.kind === 'unusable') return this.#tell(false, `status ${status} with an unusable location`);
+    if (redirect === 'elsewhere') return this.#tell(true, `status ${status}, redirects to another host`);
+    if (redirect === 'unusable') return this.#tell(false, `status ${status} with an unusable location`);
     this.#redirects += 1;
     if (this.#redirects >= MAX_REDIRECTS) return this.#tell(false, `stopped after ${MAX_REDIRECTS} redirects`);
     this.#socket?.destroy();
-    this.#target = redirect.target;
+    this.#target = redirect;
     this.#ask();
   }
 }
@@ -137,16 +128,16 @@ function connect({ scheme, host, port }: Target): Socket {
   // No root certificates: nothing is checked against them, and reading them takes longer than all else.
   context ??= tls.createSecureContext({ ca: [] });
   const bare = bareHost(host);
-  const socket = tls.connect({
-    host: bare,
-    port,
-    secureContext: context,
-    rejectUnauthorized: false,
-    ALPNProtocols: ['http/1.1'],
-    ...(isIP(bare) === 0 && { servername: bare }),
-  });
-  noteMade(socket);
-  return socket;
+  return noteOwn(
+    tls.connect({
+      host: bare,
+      port,
+      secureContext: context,
+      rejectUnauthorized: false,
+      ALPNProtocols: ['http/1.1'],
+      ...(isIP(bare) === 0 && { servername: bare }),
+    }),
+  );
 }
 
 let context: SecureContext | undefined;

@@ -6,19 +6,14 @@
  */
 import type { GrpcAction, HttpAction, QuitAction, ReadyAction, TcpAction } from '../../core/config.ts';
 import { timedOutAfter } from '../../core/time.ts';
-import type { Attempt, Tell } from './attempt.ts';
 import { attemptGrpc } from './grpc.ts';
 import { attemptHttp } from './http.ts';
-import { attemptQuit } from './quit.ts';
-import { attemptReady } from './ready.ts';
-import { attemptTcp } from './tcp.ts';
+import { attemptReady, QuitAttempt } from './sidecar.ts';
+import { type Attempt, attemptTcp, type Tell, type Verdict } from './tcp.ts';
 
 export type NetworkAction = HttpAction | TcpAction | GrpcAction | QuitAction | ReadyAction;
 
-export interface ActionEnd {
-  readonly ok: boolean;
-  /** A few printable words: `status 503`, `connection refused`, `timed out after 1s`. */
-  readonly detail: string;
+export interface ActionEnd extends Verdict {
   /** Always empty here: what a server answers may be a secret and does not belong in a log. */
   readonly output: string;
 }
@@ -55,12 +50,9 @@ export function startAction(action: NetworkAction, { timeoutMs, onEnd }: ActionO
     onEnd({ ok, detail, output: '' });
   };
   const giveUp = (turnsLeft: number): void => {
-    if (turnsLeft > 0) {
-      turn = setImmediate(giveUp, turnsLeft - 1);
-      return;
-    }
     const { ok, detail } = attempt?.sofar ?? { ok: false, detail: timedOutAfter(timeoutMs ?? 0) };
-    tell(ok, detail);
+    if (turnsLeft === 0) tell(ok, detail);
+    else turn = setImmediate(giveUp, turnsLeft - 1);
   };
   const expire = (): void => {
     clearTimeout(timer);
@@ -92,7 +84,7 @@ function begin(action: NetworkAction, tell: Tell): Attempt {
     case 'grpc':
       return attemptGrpc(action, tell);
     case 'quit':
-      return attemptQuit(action, tell);
+      return new QuitAttempt(action, tell);
     case 'ready':
       return attemptReady(action, tell);
     default:

@@ -5,13 +5,9 @@ import type { HttpAction } from '../../core/config.ts';
 import { bareHost } from './tcp.ts';
 
 export interface Target extends Omit<HttpAction, 'kind'> {
-  /** Of the Host header; undefined: as the address says. */
+  /** The value of the Host header; undefined: the address. */
   readonly hostHeader: string | undefined;
 }
-
-export type Redirect =
-  /** It leads to another host: what is asked about here is not there. */
-  { readonly kind: 'elsewhere' } | { readonly kind: 'unusable' } | { readonly kind: 'to'; readonly target: Target };
 
 export function targetOf(action: HttpAction): Target {
   const isHost = ([name]: readonly [string, string]): boolean => name.toLowerCase() === 'host';
@@ -42,22 +38,22 @@ export function requestText(target: Target): string {
 
 /**
  * As in the kubelet, whose rules are those of Go's client and of its own RedirectChecker (pkg/probe/http): the same
- * host is the same name or address, whatever the port and the scheme; 307 and 308 keep the method; a Host header of the
- * user's is kept when the location is relative.
+ * host is the same name or address, whatever the port and the scheme, and `elsewhere` is another host; 307 and 308 keep
+ * the method; a Host header of the user's is kept when the location is relative.
  */
-export function redirectOf(target: Target, status: number, location: string): Redirect {
+export function redirectOf(target: Target, status: number, location: string): Target | 'elsewhere' | 'unusable' {
   try {
     const from = new URL(`${target.scheme}://${authorityOf(target)}${encodePath(target.path)}`);
     const to = new URL(Buffer.from(location, 'latin1').toString('utf8'), from);
-    if (to.hostname !== from.hostname) return { kind: 'elsewhere' };
+    if (to.hostname !== from.hostname) return 'elsewhere';
     const scheme = to.protocol.slice(0, -1);
-    if (scheme !== 'http' && scheme !== 'https') return { kind: 'unusable' };
+    if (scheme !== 'http' && scheme !== 'https') return 'unusable';
     const port = to.port === '' ? DEFAULT_PORTS[scheme] : Number(to.port);
     const method = status === 307 || status === 308 ? target.method : 'GET';
     const hostHeader = /^[a-z][a-z0-9+.-]*:/i.test(location) ? undefined : target.hostHeader;
-    return { kind: 'to', target: { ...target, scheme, port, method, hostHeader, path: `${to.pathname}${to.search}` } };
+    return { ...target, scheme, port, method, hostHeader, path: `${to.pathname}${to.search}` };
   } catch {
-    return { kind: 'unusable' };
+    return 'unusable';
   }
 }
 

@@ -1,6 +1,4 @@
-/**
- * The content of a survey's files as one short text: the same text, the same content.
- */
+/** The content of a survey's files as one short text: the same text, the same content. */
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { SeenFile } from './survey.ts';
@@ -19,18 +17,14 @@ export async function digest(files: readonly SeenFile[]): Promise<string | undef
 
 const MAX_BYTES = 1_048_576n;
 
-/** Of one that is larger, or that only the application may read, size, time and inode. */
+/** A file that is larger, or that only the application may read, is known by its size, time and inode. */
 async function contentOf({ path, stats }: SeenFile, hashOf: (bytes: Buffer) => string): Promise<string | undefined> {
   const marks = `${stats.size}:${stats.mtimeNs}:${stats.ino}`;
   if (stats.size > MAX_BYTES) return marks;
   try {
     // Should a pipe have taken its place, this does not wait for its writer.
     const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    try {
-      return hashOf(await handle.readFile());
-    } finally {
-      await handle.close();
-    }
+    return hashOf(await handle.readFile().finally(() => handle.close()));
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : marks;
   }

@@ -1,7 +1,6 @@
 /**
- * The directories that are watched for one path. An event is only a hint to look. inotify is used through Node's own
- * watcher, which has one instance for all of a process; it follows the directory and not its name, so a directory that
- * another has taken the place of is watched anew.
+ * Watches the directories of one path. An event is only a hint to look. Node's own watcher has one inotify instance for
+ * all of a process; it follows the directory and not its name, so a directory in the place of another is watched anew.
  */
 import { type FSWatcher, watch } from 'node:fs';
 import { basename } from 'node:path';
@@ -14,7 +13,7 @@ interface Watched {
 
 export interface PlacesOptions {
   readonly onHint: () => void;
-  /** Told each time a directory cannot be watched. */
+  /** Called each time a directory cannot be watched. */
   readonly onTrouble: (dir: string, error: Error) => void;
 }
 
@@ -26,20 +25,19 @@ export class Places {
     this.#options = options;
   }
 
-  /** Whether one is watched from now on that was not before: what happened there meanwhile was not seen. */
+  /** True when a directory is watched from now on that was not before: nothing saw what happened there meanwhile. */
   watch(places: ReadonlyMap<string, Place>): boolean {
-    let isNew = false;
     for (const [dir, { watcher, place }] of this.#watched) {
       if (places.get(dir)?.id === place.id) continue;
       watcher.close();
       this.#watched.delete(dir);
     }
-    for (const [dir, place] of places) {
+    const opened = [...places].filter(([dir, place]) => {
       const known = this.#watched.get(dir);
       if (known !== undefined) known.place = place;
-      else if (this.#open(dir, place)) isNew = true;
-    }
-    return isNew;
+      return known === undefined && this.#open(dir, place);
+    });
+    return opened.length > 0;
   }
 
   close(): void {
@@ -48,8 +46,12 @@ export class Places {
 
   #open(dir: string, place: Place): boolean {
     try {
-      const watcher = watch(dir, { persistent: false }, (_, name) => this.#hear(dir, name));
-      watcher.on('error', (error) => this.#drop(dir, watcher, error as Error));
+      const watcher = watch(dir, { persistent: false }, (_, name) => this.#onEvent(dir, name));
+      watcher.on('error', (error) => {
+        watcher.close();
+        if (this.#watched.get(dir)?.watcher === watcher) this.#watched.delete(dir);
+        this.#options.onTrouble(dir, error as Error);
+      });
       this.#watched.set(dir, { place, watcher });
       return true;
     } catch (error) {
@@ -58,16 +60,10 @@ export class Places {
     }
   }
 
-  #hear(dir: string, name: string | null): void {
+  #onEvent(dir: string, name: string | null): void {
     const names = this.#watched.get(dir)?.place.names;
-    if (names === undefined) return;
-    // What happens to the directory itself is told with its own name.
-    if (names === 'all' || name === null || names.has(name) || name === basename(dir)) this.#options.onHint();
-  }
-
-  #drop(dir: string, watcher: FSWatcher, error: Error): void {
-    watcher.close();
-    if (this.#watched.get(dir)?.watcher === watcher) this.#watched.delete(dir);
-    this.#options.onTrouble(dir, error);
+    // An event of the directory itself has its own name.
+    const counts = names === 'all' || name === null || names?.has(name) || name === basename(dir);
+    if (names !== undefined && counts) this.#options.onHint();
   }
 }

@@ -1,10 +1,9 @@
 /**
- * What a watched path is made of: by which links it is reached, which files count, and in which directories a change
- * would show.
+ * Finds out by which links a watched path is reached, which files count, and in which directories a change would show.
  *
  * Kubernetes' volumes are the reason for all the links: `app.conf` leads to `..data/app.conf` and `..data` to a
  * directory with the time in its name; an update makes a new directory and renames a new link over `..data`. Names that
- * begin with `..` are only looked at where a link leads there.
+ * begin with `..` only count where a link leads there.
  *
  * All of it is asynchronous: a volume that hangs must not keep the supervisor from its signals.
  */
@@ -29,7 +28,7 @@ export interface Place {
 export interface Survey {
   /** Without those in excess of the limit. */
   readonly files: readonly SeenFile[];
-  /** Of all names and stats: mostly the content is the same as long as this is. undefined: nothing is there. */
+  /** All names and stats: mostly the content is the same as long as this is. undefined: nothing is there. */
   readonly signature: string | undefined;
   readonly places: ReadonlyMap<string, Place>;
   /** There were more files or directories than are looked at. */
@@ -38,14 +37,14 @@ export interface Survey {
 
 /** Rejects when it cannot be told what is there: no permission, a broken disk. */
 export async function survey(path: string): Promise<Survey> {
-  const names = new Map<string, Set<string> | 'all'>();
+  const names: Names = new Map();
   const real = await trace(path, names);
   const seen: SeenFile[] = [];
   const signature: string[] = [];
   const isCut = real !== undefined && !(await collect('', MAX_DEPTH, { root: real, seen, signature, names }));
   const places = new Map<string, Place>();
   for (const [dir, of] of names) {
-    const stats = await statOf(dir);
+    const stats = await orAbsent(stat(dir, { bigint: true }));
     if (stats !== undefined) places.set(dir, { id: `${stats.dev}:${stats.ino}`, names: of });
   }
   return { files: seen, signature: signature.length === 0 ? undefined : signature.join('\n'), places, isCut };
@@ -93,11 +92,11 @@ interface Collection {
   readonly names: Names;
 }
 
-/** Whether all was looked at. Of a directory all that is in it and below; what is neither is only noted. */
+/** Resolves with false when a limit cut it. A directory counts with all below; a pipe or a device is only noted. */
 async function collect(name: string, depth: number, into: Collection): Promise<boolean> {
   const { root, seen, signature, names } = into;
   const path = join(root, name);
-  const stats = await statOf(path);
+  const stats = await orAbsent(stat(path, { bigint: true }));
   if (stats === undefined) return true;
   if (!stats.isDirectory()) {
     if (signature.length >= MAX_FILES) return false;
@@ -112,10 +111,8 @@ async function collect(name: string, depth: number, into: Collection): Promise<b
   signature.push(`${path}/`);
   const entries = (await orAbsent(readdir(path))) ?? [];
   let isWhole = true;
-  for (const entry of entries.sort()) {
-    if (entry.startsWith('..')) continue;
-    if (!(await collect(join(name, entry), depth - 1, into))) isWhole = false;
-  }
+  for (const entry of entries.sort())
+    if (!entry.startsWith('..') && !(await collect(join(name, entry), depth - 1, into))) isWhole = false;
   return isWhole;
 }
 
@@ -127,10 +124,6 @@ function note(names: Names, dir: string, name: string): void {
 
 function partsOf(path: string): string[] {
   return path.split('/').filter((part) => part !== '');
-}
-
-async function statOf(path: string): Promise<BigIntStats | undefined> {
-  return orAbsent(stat(path, { bigint: true }));
 }
 
 async function orAbsent<T>(work: Promise<T>): Promise<T | undefined> {

@@ -1,62 +1,62 @@
 /**
- * A program in the file of sexton-init that knows from the kernel what Node cannot ask it. Asked by a line, it answers
- * with lines, of which the last one is `.` or `. N` when that was all, `!` when it was not, and `! E`, an errno, when
- * it cannot tell and ends.
+ * Asks the kernel for the connections that this network namespace has accepted. Node has no netlink: `sexton-sockets`,
+ * a program in the file of sexton-init, does it (`src/informants/sockets.c` has the notation).
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 
+export interface Connection {
+  /** The kernel's number of the socket. */
+  readonly cookie: string;
+  readonly localPort: number;
+  readonly remotePort: number;
+  readonly address: string;
+  /** As in include/net/tcp_states.h; 0: it has closed. */
+  readonly state: number;
+  /** Milliseconds since an open one began or received data. */
+  readonly ageMs: number;
+}
+
 export interface Answer {
-  /** With its last line. */
-  readonly text: Buffer;
+  /** The open ones first, then those that have closed since the last question. */
+  readonly connections: readonly Connection[];
+  /** False: more have closed than these. */
   readonly isWhole: boolean;
 }
 
 export class Informant {
   readonly #process: ChildProcessByStdio<Writable, Readable, null> | undefined;
-  #chunks: readonly Buffer[] = [];
-  #tail = '';
+  #text = '';
   #onAnswer: ((answer: Answer | undefined) => void) | undefined;
   #isOver: boolean;
 
-  /** `init`: a path of sexton-init, which knows by `name` that it is to be this; undefined: there is none. */
-  constructor(init: string | undefined, name: string, args: readonly string[] = []) {
+  /** `init`: a path of sexton-init; undefined: there is none. */
+  constructor(init: string | undefined) {
     this.#isOver = init === undefined;
     if (init === undefined) return;
-    const program = spawn(init, args, { argv0: name, env: {}, stdio: ['pipe', 'pipe', 'ignore'] });
+    const program = spawn(init, { argv0: 'sexton-sockets', env: {}, stdio: ['pipe', 'pipe', 'ignore'] });
     this.#process = program;
     for (const part of [program, program.stdin, program.stdout]) part.on('error', () => this.#end());
     program.once('close', () => this.#end());
-    program.stdout.on('data', (chunk: Buffer) => this.#take(chunk));
+    program.stdout.setEncoding('latin1').on('data', (chunk: string) => this.#take(chunk));
   }
 
-  get works(): boolean {
-    return !this.#isOver;
-  }
-
-  /** undefined: it cannot tell, now or any more. One question at a time. */
-  async ask(question: string): Promise<Answer | undefined> {
+  /**
+   * Lists the open connections that began or received data in the last `windowMs` (0: none, EVER: all), and the closed
+   * ones. One question at a time; undefined: the kernel does not answer, now or later.
+   */
+  async ask(windowMs: number): Promise<Answer | undefined> {
     if (this.#isOver) return undefined;
-    let withTimeout = false;
-    const timer = setTimeout(() => {
-      withTimeout = true;
-      // After a pause of this process an answer may be there that was not read yet.
-      setImmediate(() => setImmediate(() => withTimeout && this.close()));
-    }, MAX_MS);
+    let timer: NodeJS.Timeout | undefined;
     const answer = await new Promise<Answer | undefined>((resolve) => {
       this.#onAnswer = resolve;
-      this.#chunks = [];
-      this.#tail = '';
-      this.tell(question);
+      // After a pause of this process an answer may be there that was not read yet.
+      timer = setTimeout(() => setImmediate(() => this.#onAnswer === resolve && this.close()), MAX_MS);
+      this.#process?.stdin.write(`${Math.ceil(windowMs)}\n`);
     });
     clearTimeout(timer);
-    withTimeout = false;
+    this.#onAnswer = undefined;
     return answer;
-  }
-
-  /** What has no answer. */
-  tell(line: string): void {
-    if (!this.#isOver) this.#process?.stdin.write(`${line}\n`);
   }
 
   close(): void {
@@ -64,30 +64,31 @@ export class Informant {
     this.#process?.kill('SIGKILL');
   }
 
-  #take(chunk: Buffer): void {
-    this.#chunks = [...this.#chunks, chunk];
-    // The last line may come in two pieces.
-    const end = chunk.toString('latin1', Math.max(0, chunk.length - TAIL_BYTES));
-    this.#tail = `${this.#tail}${end}`.slice(-TAIL_BYTES);
-    const [, word, number] = LAST_LINE.exec(this.#tail) ?? [];
-    if (word === undefined) return;
-    if (word === '!' && number !== undefined) return this.#end();
-    this.#answer({ text: Buffer.concat(this.#chunks), isWhole: word === '.' });
+  #take(chunk: string): void {
+    this.#text += chunk;
+    const [last, word] = LAST_LINE.exec(this.#text.slice(-TAIL_CHARS)) ?? [];
+    if (last === undefined) return;
+    const lines = this.#text.slice(0, -last.length).split('\n');
+    this.#text = '';
+    if (word?.includes(' ')) return this.#end();
+    this.#onAnswer?.({ connections: lines.filter(Boolean).map(parse), isWhole: word === '.' });
   }
 
   #end(): void {
     this.#isOver = true;
-    this.#answer(undefined);
-  }
-
-  #answer(answer: Answer | undefined): void {
-    this.#onAnswer?.(answer);
-    this.#onAnswer = undefined;
+    this.#onAnswer?.(undefined);
   }
 }
 
-/** It has little to do; one that was stopped (SIGSTOP) must not hold up the drain. */
+export const EVER = 2 ** 32 - 1;
+/** The program has little to do; one that was stopped (SIGSTOP) must not hold up the drain. */
 const MAX_MS = 5_000;
 /** More than the last line has. */
-const TAIL_BYTES = 16;
-const LAST_LINE = /(?:^|\n)([.!])(?: ([0-9A-F]+))?\n$/;
+const TAIL_CHARS = 16;
+const LAST_LINE = /(?<=^|\n)([.!](?: [0-9]+)?)\n$/;
+
+function parse(line: string): Connection {
+  const [cookie = '', address = '', ...numbers] = line.slice(1).split(' ');
+  const [localPort = 0, remotePort = 0, state = 0, ageMs = 0] = numbers.map(Number);
+  return { cookie, address, localPort, remotePort, state, ageMs };
+}

@@ -1,9 +1,9 @@
 /**
- * Whether new connections come as the probes of a kubelet do: all from one address to one port, each about as long after
- * the one before. The health check of a balancer and a single patient client look the same, so people have to judge.
+ * Finds out whether new connections come as the probes of a kubelet do: all from one address to one port, each about as
+ * long after the one before. A balancer's health check and a single patient client look the same.
  */
 import type { SteadyPace } from '../../core/state/state.ts';
-import type { Client } from './table.ts';
+import type { Connection } from './informant.ts';
 
 export class Pace {
   #first: { readonly from: string; readonly port: number; readonly atMs: number } | undefined;
@@ -13,12 +13,9 @@ export class Pace {
   #leastMs = Number.POSITIVE_INFINITY;
   #mostMs = 0;
 
-  take({ isV4, remote, localPort: port }: Client, atMs: number): void {
-    // What is no pace stays none, and a flood need not be read.
-    if (this.#isOther) return;
-    const from = addressText(isV4, remote);
+  take({ address: from, localPort: port }: Pick<Connection, 'address' | 'localPort'>, atMs: number): void {
     this.#first ??= { from, port, atMs };
-    this.#isOther = from !== this.#first.from || port !== this.#first.port;
+    this.#isOther ||= from !== this.#first.from || port !== this.#first.port;
     this.#count += 1;
     if (this.#count > 1) {
       const pauseMs = atMs - this.#lastMs;
@@ -28,7 +25,7 @@ export class Pace {
     this.#lastMs = atMs;
   }
 
-  /** undefined: they come otherwise, or it is not known of all `connections`. */
+  /** undefined: they come otherwise, or some of all `connections` are not known. */
   steady(connections: number): SteadyPace | undefined {
     if (this.#first === undefined || this.#isOther || this.#count < LEAST || this.#count !== connections)
       return undefined;
@@ -36,22 +33,6 @@ export class Pace {
     const everyMs = Math.round((this.#lastMs - atMs) / (this.#count - 1));
     return this.#mostMs - this.#leastMs <= everyMs / 2 ? { from, port, everyMs } : undefined;
   }
-
-  /** What was there before does not tell. */
-  restart(): void {
-    this.#first = undefined;
-    this.#isOther = false;
-    this.#count = 0;
-    this.#leastMs = Number.POSITIVE_INFINITY;
-    this.#mostMs = 0;
-  }
 }
 
-/** Fewer are no pace. */
 const LEAST = 5;
-
-function addressText(isV4: boolean, words: Uint32Array): string {
-  const [last = 0] = words.slice(3);
-  if (isV4) return [24, 16, 8, 0].map((bits) => (last >>> bits) & 0xff).join('.');
-  return [...words].flatMap((word) => [word >>> 16, word & 0xffff].map((half) => half.toString(16))).join(':');
-}

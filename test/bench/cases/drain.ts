@@ -1,15 +1,14 @@
 /**
- * What a drain costs: CPU time of init, the supervisor and its helper in each second of a drain of 15 s, under a flood
- * of connections and with 20,000 that are open, with a probe each second. Pod and clients are network namespaces with a
- * wire between them; the load is made by
- * `load.c` on the same machine, so how much it reaches is told beside the figures.
+ * The cost of a drain: CPU time of init, the supervisor and its helper in each second of a drain of 15 s, under a flood
+ * of connections and with 20,000 open ones, with a probe each second. Pod and clients are network namespaces with a
+ * wire between them. `load.c` makes the load on the same machine, so its rate stands beside the figures.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isSupervisor } from '../../helpers/container.ts';
+import { AWAKE, isSupervisor } from '../../helpers/container.ts';
 import { SEXTON } from '../../helpers/paths.ts';
 import { childrenOf, programOf } from '../../helpers/process.ts';
 import { waitFor, within } from '../../helpers/wait.ts';
@@ -75,7 +74,13 @@ async function play(scene: Scene, load: string): Promise<{ readonly ns: number; 
     return child;
   };
   try {
-    const flags = ['--log-format=json', `--drain=${scene.drain}`, '--grace-period=60s', '--stop=TERM:1s,KILL'];
+    const flags = [
+      '--log-format=json',
+      `--drain=${scene.drain}`,
+      '--grace-period=60s',
+      '--stop=TERM:1s,KILL',
+      ...AWAKE,
+    ];
     const pod = start([...POD_SPACE, SEXTON, ...flags, '--', load, 'serve', `${PORT}`], 'pipe');
     let log = '';
     pod.stderr?.on('data', (chunk) => {
@@ -129,8 +134,8 @@ function cpuOf(init: number, supervisor: number): number {
   return [init, supervisor, ...childrenOf(supervisor)].map(ranOf).reduce((sum, ns) => sum + ns, 0);
 }
 
-/** Of all threads: the first field of schedstat. */
-function ranOf(pid: number): number {
+/** Nanoseconds that all threads of a process have run: the first field of schedstat. */
+export function ranOf(pid: number): number {
   const threads = readdirSync(`/proc/${pid}/task`);
   return threads
     .map((thread) => Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ')[0]))

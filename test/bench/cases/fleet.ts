@@ -65,7 +65,7 @@ function wakesOf(pods: readonly BigPod[]): number {
   return said.reduce((sum, text) => sum + text.split('"awake again"').length - 1, 0);
 }
 
-/** Of init, and of the supervisor if there is one; the application is not in it. */
+/** The memory of init and of the supervisor, if there is one, without the application's. */
 async function memoryOf(pods: readonly BigPod[]): Promise<Memory> {
   const members = pods.flatMap((pod) => pod.members);
   const areAsleep = (): boolean => members.every(({ pid1 }) => supervisorsOf(pid1).length === 0);

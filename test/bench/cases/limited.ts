@@ -47,7 +47,7 @@ function table(what: string, samples: Samples, references: readonly string[]): M
   };
 }
 
-/** So many containers' groups, each with the limit. */
+/** Makes `count` cgroups with the limit, one for each container. */
 async function within(count: number, use: (procs: readonly string[]) => Promise<number>): Promise<number> {
   const groups: Group[] = [];
   try {

@@ -12,6 +12,7 @@ import { childrenOf } from '../../helpers/process.ts';
 import { type Container, withContainers } from '../container.ts';
 import { type Case, Samples } from '../measurement.ts';
 import { SEXTON_NAME, type Subject } from '../subjects.ts';
+import { ranOf } from './drain.ts';
 import { IDLE } from './start.ts';
 
 export const probes: Case = {
@@ -35,7 +36,7 @@ export const probes: Case = {
           const [idle = 0] = spent;
           for (const [index, container] of containers.entries()) {
             const { name } = container.subject;
-            // Of the container without probes, what it spends in a second.
+            // The first container has no probes: its figure is what it spends in a second.
             cpu.add(name, ((spent[index] ?? 0) - (index === 0 ? 0 : idle)) / SECONDS);
             memory.add(name, privateOf(container));
             if (thingsOf(container) > (things[index] ?? 0) + SLACK)
@@ -91,14 +92,6 @@ function supervisorOf({ pid1 }: Container): number {
 /** Nanoseconds. What was reaped is counted in whole ticks: proc_pid_stat(5). */
 function cpuOf(container: Container): number {
   return ranOf(container.pid1) + ranOf(supervisorOf(container)) + reapedOf(container.pid1);
-}
-
-/** Of all threads: the first field of schedstat. */
-function ranOf(pid: number): number {
-  const threads = readdirSync(`/proc/${pid}/task`);
-  return threads
-    .map((thread) => Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ')[0]))
-    .reduce((sum, ns) => sum + ns, 0);
 }
 
 function reapedOf(pid: number): number {

@@ -48,7 +48,7 @@ function solo(first: string, flags: readonly string[]): () => Words {
   return () => ({ argv: [SEXTON, 'run', ...flags, '--', first], env: {} });
 }
 
-/** Of the second of two containers. */
+/** The working set of the second of two containers. */
 async function measure(wordsIn: (graveyard: string) => Words, isAsleep = false): Promise<number> {
   const group = makeGroupOf('memory', `sexton-bench-${process.pid}`);
   try {

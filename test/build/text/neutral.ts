@@ -1,5 +1,5 @@
 /**
- * Prints what Node makes of text where no language is asked for, as a list of names and results. What sexton itself
+ * Prints how Node handles text where no language is asked for, as a list of names and results. What sexton itself
  * does with text is of this kind: `\p{}`, URLs, JSON, numbers, case, dates in ISO form.
  */
 import { Buffer, transcode } from 'node:buffer';
@@ -8,50 +8,19 @@ import { inspect, TextDecoder } from 'node:util';
 import { print, type Result, row } from './result.ts';
 
 const CHARACTERS = Array.from({ length: 0x3000 }, (_, code) => String.fromCodePoint(code)).join('');
-const TEXTS = [
-  '\ufb01\u2460\u00c5',
-  'e\u0301\u1e9b\u0323',
-  '\uac00\u1100\u1161',
-  '\u212b\u2126\u00bd',
-  'I\u0130\u0131\u00df\u03a3',
-];
-const PROPERTIES = [
-  'Cc',
-  'Cf',
-  'Zl',
-  'Zp',
-  'Bidi_Control',
-  'L',
-  'Lu',
-  'Nd',
-  'P',
-  'S',
-  'Emoji',
-  'ID_Start',
-  'White_Space',
-].concat([
-  'Alphabetic',
-  'Script=Greek',
-  'Script=Han',
-  'Script_Extensions=Deva',
-  'Default_Ignorable_Code_Point',
-  'Cased',
-  'Math',
-]);
-const HOSTS = [
-  'b\u00fccher.example',
-  'fa\u00df.de',
-  '\u65e5\u672c\u8a9e.jp',
+const TEXTS =
+  '\ufb01\u2460\u00c5 e\u0301\u1e9b\u0323 \uac00\u1100\u1161 \u212b\u2126\u00bd I\u0130\u0131\u00df\u03a3'.split(' ');
+const PROPERTIES = `Cc Cf Zl Zp Bidi_Control L Lu Nd P S Emoji ID_Start White_Space Alphabetic Script=Greek Script=Han
+  Script_Extensions=Deva Default_Ignorable_Code_Point Cased Math`.split(/\s+/);
+const HOSTS = ['b\u00fccher.example', 'fa\u00df.de', '\u65e5\u672c\u8a9e.jp'].concat([
   'xn--mnchen-3ya.de',
   '\uff21\uff22.example',
   'a\u200db.example',
-];
-const URLS = [
-  'http://EXAMPLE.com:80/a b?\u00fc#\u00e9',
-  'https://\u00e9.example/%7e/../x',
+]);
+const URLS = ['http://EXAMPLE.com:80/a b?\u00fc#\u00e9', 'https://\u00e9.example/%7e/../x'].concat([
   'http://[::1]:8080/',
   'file:///\u00fc',
-];
+]);
 const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be'];
 
 export function neutralResults(): Result[] {

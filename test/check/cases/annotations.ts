@@ -1,5 +1,5 @@
-import { deployment } from '../../../src/check/rules/examples.ts';
-import { asCronJob, type Case, WEB } from './case.ts';
+import { asCronJob, deployment, hooked, WEB } from '../workloads.ts';
+import type { Cases } from './case.ts';
 
 const PREFIX = 'check.sexton.dev/';
 const annotated = (annotations: string, text = deployment(WEB)): string =>
@@ -7,59 +7,58 @@ const annotated = (annotations: string, text = deployment(WEB)): string =>
 const onPod = (annotations: string): string =>
   deployment(WEB).replace('labels: {app: web}}', `labels: {app: web}, annotations: {${annotations}}}`);
 
-export const ANNOTATION_CASES: readonly Case[] = [
-  {
-    rule: 'SX902',
-    what: 'a wrong value at the pod of a workload',
-    text: onPod(`${PREFIX}lb-seconds: soon`),
-    says: [/^warning @- \[check\.sexton\.dev\/lb-seconds\] check\.sexton\.dev\/lb-seconds soon: must be a duration/],
-    fixed: false,
+export const ANNOTATION_CASES: Cases = {
+  SX901: {
+    'one rule of an ignore, which still ignores another one': [
+      `# sexton-ignore SX101, SX104: known\n${hooked('{sleep: {seconds: 35}}')}`,
+      /: SX104 finds nothing here$/,
+      false,
+    ],
   },
-  {
-    rule: 'SX902',
-    what: 'a wrong value at the pod of a CronJob',
-    text: asCronJob(onPod(`${PREFIX}prestop-seconds: soon`)),
-    says: [/prestop-seconds soon: must be a duration/],
-  },
-  {
-    rule: 'SX902',
-    what: 'a wrong value that is an alias',
-    text: annotated(`example.com/a: &soon soon, ${PREFIX}stop-seconds: *soon`),
-    says: [/\[check\.sexton\.dev\/stop-seconds\] .*stop-seconds soon: must be/],
-  },
-  {
-    rule: 'SX902',
-    what: 'a wrong value for one container',
-    text: annotated(`${PREFIX}stop-seconds.web: soon`),
-    says: [/stop-seconds\.web soon: must be/],
-  },
-  {
-    rule: 'SX902',
-    what: 'a container that the pod does not have',
-    text: annotated(`${PREFIX}prestop-seconds.wbe: 5`),
-    says: [/prestop-seconds\.wbe: this pod has no container wbe; it has web$/],
-  },
-  {
-    rule: 'SX902',
-    what: 'a container of the init containers',
-    text: annotated(
+  SX902: {
+    'a wrong value at the pod of a workload': [
+      onPod(`${PREFIX}lb-seconds: soon`),
+      /^warning @- \[check\.sexton\.dev\/lb-seconds\] check\.sexton\.dev\/lb-seconds soon: must be a duration/,
+      false,
+    ],
+    'a wrong value at the pod of a CronJob': [
+      asCronJob(onPod(`${PREFIX}prestop-seconds: soon`)),
+      /prestop-seconds soon: must be a duration/,
+    ],
+    'a wrong value that is an alias': [
+      annotated(`example.com/a: &soon soon, ${PREFIX}stop-seconds: *soon`),
+      /\[check\.sexton\.dev\/stop-seconds\] .*stop-seconds soon: must be/,
+    ],
+    'a wrong value for one container': [
+      annotated(`${PREFIX}stop-seconds.web: soon`),
+      /stop-seconds\.web soon: must be/,
+    ],
+    'a container that the pod does not have': [
+      annotated(`${PREFIX}prestop-seconds.wbe: 5`),
+      /prestop-seconds\.wbe: this pod has no container wbe; it has web$/,
+    ],
+    'a container of the init containers': annotated(
       `${PREFIX}stop-seconds.proxy: 5, ${PREFIX}stop-seconds.prepare: 5`,
       deployment(
         WEB,
         'initContainers: [{name: prepare, image: "example.com/p:1"}, {name: proxy, image: "example.com/p:1", restartPolicy: Always}]\n',
       ),
     ),
-    says: [],
-  },
-  {
-    rule: 'SX902',
-    what: 'names that are none',
-    text: annotated(
-      ['stop-second', 'ignored', 'xignore', 'xignore-SX101', 'ignore-sx101', 'ignore-SX101x', 'drain', 'lb-seconds.web']
-        .map((name) => `${PREFIX}${name}: 5`)
-        .join(', '),
-    ),
-    says: [
+    'names that are none': [
+      annotated(
+        [
+          'stop-second',
+          'ignored',
+          'xignore',
+          'xignore-SX101',
+          'ignore-sx101',
+          'ignore-SX101x',
+          'drain',
+          'lb-seconds.web',
+        ]
+          .map((name) => `${PREFIX}${name}: 5`)
+          .join(', '),
+      ),
       /stop-second: no such annotation; did you mean stop-seconds\?$/,
       /ignored: no such annotation; did you mean ignore\?$/,
       /xignore: no such annotation; did you mean ignore\?$/,
@@ -69,11 +68,7 @@ export const ANNOTATION_CASES: readonly Case[] = [
       /drain: no such annotation; write one of/,
       /lb-seconds\.web: no such annotation; did you mean lb-seconds\?$/,
     ],
-  },
-  {
-    rule: 'SX902',
-    what: 'what can be read, and annotations of others',
-    text: annotated(
+    'what can be read, and annotations of others': annotated(
       [
         `${PREFIX}stop-seconds: 5`,
         `${PREFIX}prestop-seconds.web: "1m30s"`,
@@ -84,6 +79,5 @@ export const ANNOTATION_CASES: readonly Case[] = [
         'stop-seconds: soon',
       ].join(', '),
     ),
-    says: [],
   },
-];
+};

@@ -1,188 +1,110 @@
-import type { Case } from './case.ts';
+import type { Cases } from './case.ts';
 
 const compose = (more: string, image = 'example.com/web:1'): string =>
   `services:\n  web:\n    image: ${image}\n${more}`;
 
-export const COMPOSE_CASES: readonly Case[] = [
-  {
-    rule: 'SX651',
-    what: 'a timeout that just fits',
-    text: compose('    entrypoint: [gunicorn, --graceful-timeout, "10", app]\n'),
-    says: [],
-  },
-  {
-    rule: 'SX651',
-    what: 'a drain, and leaves the program 10 s behind it',
-    text: compose('    entrypoint: [/sexton/sexton, run, --drain, 15s, --, /bin/server]\n'),
-    says: [/^warning @10000 \[image\] .*15 s/],
-    fixed: 'stop_grace_period: 25s',
-  },
-  {
-    rule: 'SX651',
-    what: 'a declared grace period, and writes just that',
-    text: compose(
-      '    entrypoint: [/sexton/sexton, run, --grace-period, 20s, --, /bin/server]\n    stop_grace_period: 15s\n',
-    ),
-    says: [/^warning @15000 \[15s\] .*20 s/],
-    fixed: 'stop_grace_period: 20s',
-  },
-  {
-    rule: 'SX652',
-    what: 'a signal of the service itself',
-    text: compose('    entrypoint: [nginx]\n    stop_signal: SIGTERM\n', 'nginx:1.29'),
-    says: [/^warning @- \[SIGTERM\] .*, and stop_signal is SIGTERM/],
-    fixed: 'stop_signal: SIGQUIT\n',
-  },
-  {
-    rule: 'SX652',
-    what: 'the signal of an image that is not official',
-    text: compose('    entrypoint: [nginx]\n'),
-    images: { 'example.com/web:1': { stopSignal: 'SIGTERM' } },
-    says: [/^warning @- \[image\] .*, and the image says SIGTERM \(fix\)$/],
-    fixed: 'stop_signal: SIGQUIT\n',
-  },
-  {
-    rule: 'SX652',
-    what: 'an official image that nothing else is started in',
-    text: compose('    stop_signal: SIGTERM\n', 'nginx:1.29'),
-    says: [/^warning @- \[SIGTERM\] .*nginx ends gracefully on SIGQUIT/],
-    fixed: 'stop_signal: SIGQUIT\n',
-  },
-  {
-    rule: 'SX652',
-    what: 'an official image in which something else is started',
-    text: compose('    stop_signal: SIGTERM\n    command: [node, server.js]\n', 'nginx:1.29'),
-    says: [],
-  },
-  {
-    rule: 'SX652',
-    what: 'an official image with another entrypoint',
-    text: compose('    stop_signal: SIGTERM\n    entrypoint: /start.sh\n', 'nginx:1.29'),
-    says: [],
-  },
-  {
-    rule: 'SX652',
-    what: 'a service that says no signal, made from the image of that server',
-    text: compose('    entrypoint: [nginx]\n', 'nginx:1.29'),
-    says: [],
-  },
-  {
-    rule: 'SX652',
-    what: 'postgres, of which both signals are meant',
-    text: compose('    entrypoint: [postgres]\n    stop_signal: SIGINT\n', 'postgres:17'),
-    says: [],
-  },
-  {
-    rule: 'SX653',
-    what: 'a list in dash as one text, and writes before its last command',
-    text: compose('    command: sh -c "prepare && server --port 80"\n', 'debian:12'),
-    says: [
-      /^error @10000 \[sh -c "prepare && server --port 80"\] web: sh -c stays PID 1 and ignores TERM: .* KILL after 10 s \(fix\)$/,
+export const COMPOSE_CASES: Cases = {
+  SX651: {
+    'a timeout that just fits': compose('    entrypoint: [gunicorn, --graceful-timeout, "10", app]\n'),
+    'a drain, and leaves the program 10 s behind it': [
+      compose('    entrypoint: [/sexton/sexton, run, --drain, 15s, --, /bin/server]\n'),
+      /^warning @10000 \[image\] .*15 s/,
+      'stop_grace_period: 25s',
     ],
-    fixed: 'sh -c "prepare && exec server --port 80"',
+    'a declared grace period, and writes just that': [
+      compose(
+        '    entrypoint: [/sexton/sexton, run, --grace-period, 20s, --, /bin/server]\n    stop_grace_period: 15s\n',
+      ),
+      /^warning @15000 \[15s\] .*20 s/,
+      'stop_grace_period: 20s',
+    ],
   },
-  {
-    rule: 'SX653',
-    what: 'a script in the list of an entrypoint, by the time that the service has',
-    text: compose('    entrypoint: [sh, -c, a; b]\n    stop_grace_period: 1m\n', 'debian:12'),
-    says: [/^error @60000 \[a; b\] .*KILL after 60 s/],
-    fixed: '[sh, -c, a; exec b]',
+  SX652: {
+    'a signal of the service itself': [
+      compose('    entrypoint: [nginx]\n    stop_signal: SIGTERM\n', 'nginx:1.29'),
+      /^warning @- \[SIGTERM\] .*, and stop_signal is SIGTERM/,
+      'stop_signal: SIGQUIT\n',
+    ],
+    'the signal of an image that is not official': {
+      text: compose('    entrypoint: [nginx]\n'),
+      says: [/^warning @- \[image\] .*, and the image says SIGTERM \(fix\)$/],
+      images: { 'example.com/web:1': { stopSignal: 'SIGTERM' } },
+      fixed: 'stop_signal: SIGQUIT\n',
+    },
+    'an official image that nothing else is started in': [
+      compose('    stop_signal: SIGTERM\n', 'nginx:1.29'),
+      /^warning @- \[SIGTERM\] .*nginx ends gracefully on SIGQUIT/,
+      'stop_signal: SIGQUIT\n',
+    ],
+    'an official image in which something else is started': compose(
+      '    stop_signal: SIGTERM\n    command: [node, server.js]\n',
+      'nginx:1.29',
+    ),
+    'an official image with another entrypoint': compose(
+      '    stop_signal: SIGTERM\n    entrypoint: /start.sh\n',
+      'nginx:1.29',
+    ),
+    'a service that says no signal, made from the image of that server': compose(
+      '    entrypoint: [nginx]\n',
+      'nginx:1.29',
+    ),
+    'postgres, of which both signals are meant': compose(
+      '    entrypoint: [postgres]\n    stop_signal: SIGINT\n',
+      'postgres:17',
+    ),
   },
-  {
-    rule: 'SX653',
-    what: 'a script in the list of a command behind an entrypoint',
-    text: compose('    entrypoint: [sh]\n    command: [-c, a; b]\n', 'debian:12'),
-    says: [/^error @10000 \[a; b\]/],
-    fixed: 'command: [-c, a; exec b]',
+  SX653: {
+    'a list in dash as one text, and writes before its last command': [
+      compose('    command: sh -c "prepare && server --port 80"\n', 'debian:12'),
+      /^error @10000 \[sh -c "prepare && server --port 80"\] web: sh -c stays PID 1 and ignores TERM: .* KILL after 10 s \(fix\)$/,
+      'sh -c "prepare && exec server --port 80"',
+    ],
+    'a script in the list of an entrypoint, by the time that the service has': [
+      compose('    entrypoint: [sh, -c, a; b]\n    stop_grace_period: 1m\n', 'debian:12'),
+      /^error @60000 \[a; b\] .*KILL after 60 s/,
+      '[sh, -c, a; exec b]',
+    ],
+    'a script in the list of a command behind an entrypoint': [
+      compose('    entrypoint: [sh]\n    command: [-c, a; b]\n', 'debian:12'),
+      /^error @10000 \[a; b\]/,
+      'command: [-c, a; exec b]',
+    ],
+    'a script that is all of a command': [
+      compose('    entrypoint: [sh, -c]\n    command: [a; b]\n', 'debian:12'),
+      /^error @10000 \[a; b\]/,
+      'command: [a; exec b]',
+    ],
+    'a script of the image itself': {
+      text: compose('', 'example.com/web:1'),
+      says: [/^error @10000 \[image\]/],
+      images: { 'example.com/web:1': { entrypoint: ['sh', '-c', 'a; b'], shell: 'dash' } },
+      fixed: false,
+    },
+    'a loop in busybox': [
+      compose('    command: sh -c "while true; do work; done"\n', 'busybox:1.36'),
+      /^warning .*stays PID 1/,
+      false,
+    ],
+    'a shell that is not known': [compose('    entrypoint: [sh, -c, a; b]\n'), /^info .*may stay PID 1/],
+    'a dollar that Compose takes for its own': [
+      compose('    entrypoint: [sh, -c, a; b $$HOME]\n', 'debian:12'),
+      /^error /,
+      false,
+    ],
+    'a shell in busybox': compose('    command: sh -c "a; b"\n', 'alpine:3.20'),
+    'a command behind an entrypoint that is not known': compose('    command: sh -c "a; b"\n'),
+    'the command of an image that is built here': compose('    build: .\n    command: sh -c "a; b"\n', 'debian:12'),
+    'a shell behind the init of Docker': compose('    command: sh -c "a; b"\n    init: true\n', 'debian:12'),
+    'a shell that shares the processes of the host': compose('    command: sh -c "a; b"\n    pid: host\n', 'debian:12'),
   },
-  {
-    rule: 'SX653',
-    what: 'a script that is all of a command',
-    text: compose('    entrypoint: [sh, -c]\n    command: [a; b]\n', 'debian:12'),
-    says: [/^error @10000 \[a; b\]/],
-    fixed: 'command: [a; exec b]',
+  SX654: {
+    'npm as one text': [
+      compose('    command: npm start\n', 'node:22'),
+      /^info @- \[command\] web: npm is PID 1 and starts the program by a shell$/,
+    ],
+    'pnpm in an entrypoint': [compose('    entrypoint: [pnpm, start]\n'), /^info @- \[entrypoint\] web: pnpm is PID 1/],
+    'npm behind the init of Docker': compose('    command: npm start\n    init: true\n', 'node:22'),
+    'npm behind an init of its own': compose('    entrypoint: [tini, --, npm, start]\n'),
+    'npm under sexton': compose('    entrypoint: [/sexton/sexton, --, npm, start]\n'),
   },
-  {
-    rule: 'SX653',
-    what: 'a script of the image itself',
-    text: compose('', 'example.com/web:1'),
-    images: { 'example.com/web:1': { entrypoint: ['sh', '-c', 'a; b'], shell: 'dash' } },
-    says: [/^error @10000 \[image\]/],
-    fixed: false,
-  },
-  {
-    rule: 'SX653',
-    what: 'a loop in busybox',
-    text: compose('    command: sh -c "while true; do work; done"\n', 'busybox:1.36'),
-    says: [/^warning .*stays PID 1/],
-    fixed: false,
-  },
-  {
-    rule: 'SX653',
-    what: 'a shell that is not known',
-    text: compose('    entrypoint: [sh, -c, a; b]\n'),
-    says: [/^info .*may stay PID 1/],
-  },
-  {
-    rule: 'SX653',
-    what: 'a dollar that Compose takes for its own',
-    text: compose('    entrypoint: [sh, -c, a; b $$HOME]\n', 'debian:12'),
-    says: [/^error /],
-    fixed: false,
-  },
-  { rule: 'SX653', what: 'a shell in busybox', text: compose('    command: sh -c "a; b"\n', 'alpine:3.20'), says: [] },
-  {
-    rule: 'SX653',
-    what: 'a command behind an entrypoint that is not known',
-    text: compose('    command: sh -c "a; b"\n'),
-    says: [],
-  },
-  {
-    rule: 'SX653',
-    what: 'the command of an image that is built here',
-    text: compose('    build: .\n    command: sh -c "a; b"\n', 'debian:12'),
-    says: [],
-  },
-  {
-    rule: 'SX653',
-    what: 'a shell behind the init of Docker',
-    text: compose('    command: sh -c "a; b"\n    init: true\n', 'debian:12'),
-    says: [],
-  },
-  {
-    rule: 'SX653',
-    what: 'a shell that shares the processes of the host',
-    text: compose('    command: sh -c "a; b"\n    pid: host\n', 'debian:12'),
-    says: [],
-  },
-  {
-    rule: 'SX654',
-    what: 'npm as one text',
-    text: compose('    command: npm start\n', 'node:22'),
-    says: [/^info @- \[command\] web: npm is PID 1 and starts the program by a shell$/],
-  },
-  {
-    rule: 'SX654',
-    what: 'pnpm in an entrypoint',
-    text: compose('    entrypoint: [pnpm, start]\n'),
-    says: [/^info @- \[entrypoint\] web: pnpm is PID 1/],
-  },
-  {
-    rule: 'SX654',
-    what: 'npm behind the init of Docker',
-    text: compose('    command: npm start\n    init: true\n', 'node:22'),
-    says: [],
-  },
-  {
-    rule: 'SX654',
-    what: 'npm behind an init of its own',
-    text: compose('    entrypoint: [tini, --, npm, start]\n'),
-    says: [],
-  },
-  {
-    rule: 'SX654',
-    what: 'npm under sexton',
-    text: compose('    entrypoint: [/sexton/sexton, --, npm, start]\n'),
-    says: [],
-  },
-];
+};

@@ -1,5 +1,5 @@
-import { deployment, job } from '../../../src/check/rules/examples.ts';
-import { type Case, under, WEB } from './case.ts';
+import { deployment, job, under, WEB } from '../workloads.ts';
+import { type Cases, FOUND } from './case.ts';
 
 const UID = '  env:\n    - {name: SEXTON_POD_UID, valueFrom: {fieldRef: {fieldPath: metadata.uid}}}\n';
 const mount = (volume = 'graveyard', more = ''): string =>
@@ -29,212 +29,152 @@ const partOfImage = deployment(
   'volumes: [{name: data, emptyDir: {}}, {name: sexton, image: {reference: "example.com/sexton:1"}}]\n',
 );
 
-export const SEXTON_CASES: readonly Case[] = [
-  {
-    rule: 'SX801',
-    what: 'a pod that is killed at once',
-    text: under('--grace-period, 30s', 'terminationGracePeriodSeconds: 0\n'),
-    says: [],
+export const SEXTON_CASES: Cases = {
+  SX801: {
+    'a flag whose value is quoted': [under('--grace-period, "60s"'), /^error /, '--grace-period, "30s"'],
+    'a flag whose value is plain': [under('--grace-period, 60s'), /^error /, '--grace-period, 30s,'],
+    'a flag with an equals sign': [under('--grace-period=60s'), /^error /, 'run, --grace-period=30s, --'],
+    'a flag with an equals sign that is quoted': [
+      under('"--grace-period=60s"'),
+      /^error /,
+      'run, "--grace-period=30s", --',
+    ],
+    'a pod that is killed at once': under('--grace-period, 30s', 'terminationGracePeriodSeconds: 0\n'),
+    'a period that is too long': [under('--grace-period, 40s'), /^error @30000 \[40s\] .*the pod has 30 s \(fix\)$/],
+    'a period that is too short': [under('--grace-period, 20s'), /^warning @20000 \[20s\] .*the pod has 30 s \(fix\)$/],
+    'a hook that takes its part': [
+      under('--grace-period, 30s', '', hook(5)),
+      /^error @30000 .*of which the preStop hook takes 5s \(fix\)$/,
+    ],
+    'a hook of an unknown time, behind which every time may be right': under(
+      '--grace-period, 10s',
+      '',
+      '  lifecycle: {preStop: {httpGet: {port: 80}}}\n',
+    ),
+    'a period given with an equals sign': [
+      under('--name=web, --grace-period=40s'),
+      /^error @30000 \[--grace-period=40s\] /,
+    ],
+    'a period from the environment': [
+      under('--drain, 1s', '', '  env: [{name: SEXTON_GRACE_PERIOD, value: 40s}]\n'),
+      /^error @30000 \[\/sexton\/sexton\] /,
+    ],
   },
-  {
-    rule: 'SX801',
-    what: 'a period that is too long',
-    text: under('--grace-period, 40s'),
-    says: [/^error @30000 \[40s\] .*the pod has 30 s \(fix\)$/],
-  },
-  {
-    rule: 'SX801',
-    what: 'a period that is too short',
-    text: under('--grace-period, 20s'),
-    says: [/^warning @20000 \[20s\] .*the pod has 30 s \(fix\)$/],
-  },
-  {
-    rule: 'SX801',
-    what: 'a hook that takes its part',
-    text: under('--grace-period, 30s', '', hook(5)),
-    says: [/^error @30000 .*of which the preStop hook takes 5s \(fix\)$/],
-  },
-  {
-    rule: 'SX801',
-    what: 'a hook of an unknown time, behind which every time may be right',
-    text: under('--grace-period, 10s', '', '  lifecycle: {preStop: {httpGet: {port: 80}}}\n'),
-    says: [],
-  },
-  {
-    rule: 'SX801',
-    what: 'a period given with an equals sign',
-    text: under('--name=web, --grace-period=40s'),
-    says: [/^error @30000 \[--grace-period=40s\] /],
-  },
-  {
-    rule: 'SX801',
-    what: 'a period from the environment',
-    text: under('--drain, 1s', '', '  env: [{name: SEXTON_GRACE_PERIOD, value: 40s}]\n'),
-    says: [/^error @30000 \[\/sexton\/sexton\] /],
-  },
-  {
-    rule: 'SX802',
-    what: 'an environment that comes from somewhere else',
-    text: pair(
+  SX802: {
+    'an environment that comes from somewhere else': pair(
       member('work', ''),
       sidecar('--mains, work, ', `  envFrom: [{configMapRef: {name: session}}]\n${mount()}`),
     ),
-    says: [],
+    'a container that has an environment, which it does not touch': [
+      pair(member('work', ''), sidecar('--mains, work, ', `  env: [{name: A, value: b}]\n${mount()}`)),
+      /^warning /,
+      false,
+    ],
+    'JSON, which it keeps': [
+      JSON.stringify({
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name: 'web' },
+        spec: {
+          containers: [
+            {
+              name: 'web',
+              image: 'a/b:1',
+              command: ['/sexton/sexton', 'run', '--', '/bin/server'],
+              volumeMounts: [{ name: 'graveyard', mountPath: '/graveyard' }],
+            },
+          ],
+          volumes: [{ name: 'graveyard', emptyDir: {} }],
+        },
+      }),
+      /^warning /,
+      '{"env": [{"name": "SEXTON_POD_UID", "valueFrom": {"fieldRef": {',
+    ],
   },
-  {
-    rule: 'SX802',
-    what: 'a container that has an environment, which it does not touch',
-    text: pair(member('work', ''), sidecar('--mains, work, ', `  env: [{name: A, value: b}]\n${mount()}`)),
-    says: [/^warning /],
-    fixed: false,
-  },
-  {
-    rule: 'SX802',
-    what: 'JSON, which it keeps',
-    text: JSON.stringify({
-      apiVersion: 'v1',
-      kind: 'Pod',
-      metadata: { name: 'web' },
-      spec: {
-        containers: [
-          {
-            name: 'web',
-            image: 'a/b:1',
-            command: ['/sexton/sexton', 'run', '--', '/bin/server'],
-            volumeMounts: [{ name: 'graveyard', mountPath: '/graveyard' }],
-          },
-        ],
-        volumes: [{ name: 'graveyard', emptyDir: {} }],
-      },
-    }),
-    says: [/^warning /],
-    fixed: '{"env": [{"name": "SEXTON_POD_UID", "valueFrom": {"fieldRef": {',
-  },
-  {
-    rule: 'SX803',
-    what: 'a container that is no member',
-    text: pair(member('work', ''), sidecar('--mains, work, ', '')),
-    says: [],
-  },
-  {
-    rule: 'SX803',
-    what: 'a wrong name, where another container may have it',
-    text: pair(`${member('work', '')}- {name: other, image: "example.com/other:1"}\n`, sidecar('--mains, wrok, ')),
-    says: [/^warning @- \[wrok\] /],
-  },
-  {
-    rule: 'SX803',
-    what: 'a wrong name, where a configuration cannot be seen',
-    text: pair(
-      `${member('work', '')}- {name: other, image: "a/b:1", command: [/sexton/sexton, run, --config, /etc/s.json, --, a]}\n`,
-      sidecar('--mains, wrok, '),
+  SX803: {
+    'a container without a graveyard beside two of its name': [
+      pair(
+        member('work', '') + member('work', ''),
+        '- {name: solo, image: "a/b:1", command: [/sexton/sexton, run, --name, work, --, /bin/work]}\n',
+      ),
+      FOUND,
+      FOUND,
+    ],
+    'a container that is no member': pair(member('work', ''), sidecar('--mains, work, ', '')),
+    'a wrong name, where another container may have it': [
+      pair(`${member('work', '')}- {name: other, image: "example.com/other:1"}\n`, sidecar('--mains, wrok, ')),
+      /^warning @- \[wrok\] /,
+    ],
+    'a wrong name, where a configuration cannot be seen': [
+      pair(
+        `${member('work', '')}- {name: other, image: "a/b:1", command: [/sexton/sexton, run, --config, /etc/s.json, --, a]}\n`,
+        sidecar('--mains, wrok, '),
+      ),
+      /^warning @- \[wrok\] /,
+    ],
+    'a wrong name, where all others are seen': [
+      pair(`${member('work', '')}- {name: other, image: "a/b:1", command: [a]}\n`, sidecar('--mains, wrok, ')),
+      /^error @- \[wrok\] /,
+    ],
+    'the name of a container that is no member': [
+      pair(member('work', '', ''), sidecar()),
+      /^error @- \[work\] proxy: --mains names work/,
+    ],
+    'a start gate on a name that no member has': [
+      pair(member('work', '--start-after, prxy=healthy, '), sidecar()),
+      /^error @- \[prxy=healthy\] .*--start-after names prxy/,
+    ],
+    'a start gate on a member': pair(member('work', '--start-after, proxy=healthy, '), sidecar()),
+    'an optional start gate on a name that no member has': pair(
+      member('work', '--start-after, "prxy=healthy?", '),
+      sidecar(),
     ),
-    says: [/^warning @- \[wrok\] /],
+    'two members of one name': [
+      pair(member('work', ''), member('proxy', '').replace('--name, proxy', '--name, work')),
+      /^error @- \[work\] work: the name work is given to two/,
+      /^error @- \[work\] proxy: the name work/,
+    ],
   },
-  {
-    rule: 'SX803',
-    what: 'a wrong name, where all others are seen',
-    text: pair(`${member('work', '')}- {name: other, image: "a/b:1", command: [a]}\n`, sidecar('--mains, wrok, ')),
-    says: [/^error @- \[wrok\] /],
-  },
-  {
-    rule: 'SX803',
-    what: 'the name of a container that is no member',
-    text: pair(member('work', '', ''), sidecar()),
-    says: [/^error @- \[work\] proxy: --mains names work/],
-  },
-  {
-    rule: 'SX803',
-    what: 'a start gate on nobody',
-    text: pair(member('work', '--start-after, prxy=healthy, '), sidecar()),
-    says: [/^error @- \[prxy=healthy\] .*--start-after names prxy/],
-  },
-  {
-    rule: 'SX803',
-    what: 'a start gate on a member',
-    text: pair(member('work', '--start-after, proxy=healthy, '), sidecar()),
-    says: [],
-  },
-  {
-    rule: 'SX803',
-    what: 'a start gate that may be on nobody',
-    text: pair(member('work', '--start-after, "prxy=healthy?", '), sidecar()),
-    says: [],
-  },
-  {
-    rule: 'SX803',
-    what: 'two members of one name',
-    text: pair(member('work', ''), member('proxy', '').replace('--name, proxy', '--name, work')),
-    says: [/^error @- \[work\] work: the name work is given to two/, /^error @- \[work\] proxy: the name work/],
-  },
-  {
-    rule: 'SX805',
-    what: 'a member without a graveyard',
-    text: pair(member('work', ''), sidecar('--mains, work, ', '')),
-    says: [],
-  },
-  {
-    rule: 'SX805',
-    what: 'a mount that cannot be written',
-    text: pair(member('work', ''), sidecar('--mains, work, ', UID + mount('graveyard', ', readOnly: true'))),
-    says: [/^error @- .* proxy: the graveyard \/graveyard is mounted read-only/],
-  },
-  {
-    rule: 'SX805',
-    what: 'a volume that outlives the pod',
-    text: pair(member('work', ''), sidecar(), 'volumes: [{hostPath: {path: /var}, name: graveyard}]\n'),
-    says: [/work: .*is a hostPath, which outlives/, /proxy: .*is a hostPath/],
-  },
-  {
-    rule: 'SX805',
-    what: 'a volume whose name comes first',
-    text: pair(member('work', ''), sidecar(), 'volumes: [{name: graveyard, hostPath: {path: /var}}]\n'),
-    says: [/work: .*is a hostPath, which outlives/, /proxy: .*is a hostPath/],
-  },
-  {
-    rule: 'SX805',
-    what: 'a volume that is not told',
-    text: pair(member('work', ''), sidecar(), 'volumes: []\n'),
-    says: [],
-  },
-  {
-    rule: 'SX805',
-    what: 'two volumes',
-    text: pair(
-      member('work', ''),
-      sidecar('--mains, work, ', UID + mount('other')),
-      'volumes: [{name: graveyard, emptyDir: {}}, {name: other, emptyDir: {}}]\n',
-    ),
-    says: [/work: .*is not one volume for all members \(graveyard, other\)/, /proxy: /],
-  },
-  {
-    rule: 'SX805',
-    what: 'a graveyard below a mount',
-    text: pair(
+  SX805: {
+    'a member without a graveyard': pair(member('work', ''), sidecar('--mains, work, ', '')),
+    'a mount that cannot be written': [
+      pair(member('work', ''), sidecar('--mains, work, ', UID + mount('graveyard', ', readOnly: true'))),
+      /^error @- .* proxy: the graveyard \/graveyard is mounted read-only/,
+    ],
+    'a volume that outlives the pod': [
+      pair(member('work', ''), sidecar(), 'volumes: [{hostPath: {path: /var}, name: graveyard}]\n'),
+      /work: .*is a hostPath, which outlives/,
+      /proxy: .*is a hostPath/,
+    ],
+    'a volume whose name comes first': [
+      pair(member('work', ''), sidecar(), 'volumes: [{name: graveyard, hostPath: {path: /var}}]\n'),
+      /work: .*is a hostPath, which outlives/,
+      /proxy: .*is a hostPath/,
+    ],
+    'a volume that is not told': pair(member('work', ''), sidecar(), 'volumes: []\n'),
+    'two volumes': [
+      pair(
+        member('work', ''),
+        sidecar('--mains, work, ', UID + mount('other')),
+        'volumes: [{name: graveyard, emptyDir: {}}, {name: other, emptyDir: {}}]\n',
+      ),
+      /work: .*is not one volume for all members \(graveyard, other\)/,
+      /proxy: /,
+    ],
+    'a graveyard below a mount': pair(
       member('work', '--graveyard, /graveyard/a, ').replaceAll('mountPath: /graveyard', 'mountPath: /graveyard'),
       sidecar('--mains, work, --graveyard, /graveyard/a, '),
     ),
-    says: [],
-  },
-  {
-    rule: 'SX805',
-    what: 'a graveyard below a mount of all',
-    text: pair(
+    'a graveyard below a mount of all': pair(
       member('work', '--graveyard, /graveyard, ', UID + mount().replace('/graveyard', '/')),
       sidecar('--mains, work, --graveyard, /graveyard, ', UID + mount().replace('/graveyard', '/')),
     ),
-    says: [],
-  },
-  {
-    rule: 'SX805',
-    what: 'a graveyard beside a mount of a like name',
-    text: pair(member('work', '--graveyard, /graveyard2, '), sidecar('--mains, work, --graveyard, /graveyard2, ')),
-    says: [/work: .*is on no volume/, /proxy: /],
-  },
-  {
-    rule: 'SX805',
-    what: 'a graveyard beside other mounts',
-    text: pair(
+    'a graveyard beside a mount of a like name': [
+      pair(member('work', '--graveyard, /graveyard2, '), sidecar('--mains, work, --graveyard, /graveyard2, ')),
+      /work: .*is on no volume/,
+      /proxy: /,
+    ],
+    'a graveyard beside other mounts': pair(
       member(
         'work',
         '',
@@ -243,108 +183,70 @@ export const SEXTON_CASES: readonly Case[] = [
       sidecar(),
       'volumes: [{name: graveyard, emptyDir: {}}, {name: other, emptyDir: {}}]\n',
     ),
-    says: [],
+    'a container without a graveyard': under('--drain, 5s'),
   },
-  { rule: 'SX805', what: 'a container without a graveyard', text: under('--drain, 5s'), says: [] },
-  { rule: 'SX806', what: 'another program', text: install('command: [/bin/cp, install, /target]', '64Mi'), says: [] },
-  {
-    rule: 'SX806',
-    what: 'another command of sexton',
-    text: install('command: [/sexton/sexton, status, /target]', '64Mi'),
-    says: [],
-  },
-  {
-    rule: 'SX806',
-    what: 'its own image',
-    text: install('args: [install, /target]', '64Mi', '/target', 'example.com/sexton:1'),
-    says: [/^error .*whose sizeLimit is 64Mi/],
-  },
-  { rule: 'SX806', what: 'another image', text: install('args: [install, /target]', '64Mi'), says: [] },
-  {
-    rule: 'SX806',
-    what: 'another command of its own image',
-    text: install('args: [status, /target]', '64Mi', '/target', 'example.com/sexton:1'),
-    says: [],
-  },
-  {
-    rule: 'SX806',
-    what: 'another program in its own image',
-    text: install('command: [echo], args: [install, /target]', '64Mi', '/target', 'example.com/sexton:1').replace(
-      'command: [echo], ',
-      'command: [install], ',
-    ),
-    says: [],
-  },
-  { rule: 'SX806', what: 'a volume elsewhere', text: install(INSTALL, '64Mi', '/data'), says: [] },
-  {
-    rule: 'SX806',
-    what: 'a volume of a like name',
-    text: install('command: [/sexton/sexton, install, /target2]', '64Mi'),
-    says: [],
-  },
-  {
-    rule: 'SX806',
-    what: 'a directory of the volume',
-    text: install('command: [/sexton/sexton, install, /target/bin]', '64Mi'),
-    says: [/^error /],
-  },
-  { rule: 'SX806', what: 'a volume of just its size', text: install(INSTALL, '85Mi'), says: [] },
-  { rule: 'SX806', what: 'a volume of almost its size', text: install(INSTALL, '84Mi'), says: [/^error /] },
-  { rule: 'SX806', what: 'a size in powers of ten', text: install(INSTALL, '89M'), says: [/^error /] },
-  { rule: 'SX806', what: 'a size in powers of ten that is enough', text: install(INSTALL, '90M'), says: [] },
-  { rule: 'SX806', what: 'a size that is no number', text: install(INSTALL, 'x1Mi'), says: [] },
-  { rule: 'SX806', what: 'a size of a unit that is not known', text: install(INSTALL, '1MiB'), says: [] },
-  {
-    rule: 'SX806',
-    what: 'image volumes in Kubernetes 1.30',
-    text: imageVolume,
-    flags: ['--kubernetes-version', '1.30'],
-    says: [/^error .*this is 1.30/],
-  },
-  {
-    rule: 'SX806',
-    what: 'a part of an image volume in Kubernetes 1.32',
-    text: partOfImage,
-    flags: ['--kubernetes-version', '1.32'],
-    says: [
-      /^warning .*feature gate/,
-      /^error .*subPath of the image volume sexton needs Kubernetes 1.33, this is 1.32$/,
+  SX806: {
+    'another program': install('command: [/bin/cp, install, /target]', '64Mi'),
+    'another command of sexton': install('command: [/sexton/sexton, status, /target]', '64Mi'),
+    'its own image': [
+      install('args: [install, /target]', '64Mi', '/target', 'example.com/sexton:1'),
+      /^error .*whose sizeLimit is 64Mi/,
     ],
+    'another image': install('args: [install, /target]', '64Mi'),
+    'another command of its own image': install('args: [status, /target]', '64Mi', '/target', 'example.com/sexton:1'),
+    'another program in its own image': install(
+      'command: [echo], args: [install, /target]',
+      '64Mi',
+      '/target',
+      'example.com/sexton:1',
+    ).replace('command: [echo], ', 'command: [install], '),
+    'a volume elsewhere': install(INSTALL, '64Mi', '/data'),
+    'a volume of a like name': install('command: [/sexton/sexton, install, /target2]', '64Mi'),
+    'a directory of the volume': [install('command: [/sexton/sexton, install, /target/bin]', '64Mi'), /^error /],
+    'a volume of just its size': install(INSTALL, '85Mi'),
+    'a volume of almost its size': [install(INSTALL, '84Mi'), /^error /],
+    'a size in powers of ten': [install(INSTALL, '89M'), /^error /],
+    'a size in powers of ten that is enough': install(INSTALL, '90M'),
+    'a size that is no number': install(INSTALL, 'x1Mi'),
+    'a size of a unit that is not known': install(INSTALL, '1MiB'),
+    'image volumes in Kubernetes 1.30': {
+      text: imageVolume,
+      says: [/^error .*this is 1.30/],
+      flags: ['--kubernetes-version', '1.30'],
+    },
+    'a part of an image volume in Kubernetes 1.32': {
+      text: partOfImage,
+      says: [
+        /^warning .*feature gate/,
+        /^error .*subPath of the image volume sexton needs Kubernetes 1.33, this is 1.32$/,
+      ],
+      flags: ['--kubernetes-version', '1.32'],
+    },
+    'a part of an image volume in Kubernetes 1.33': {
+      text: partOfImage,
+      says: [/^warning .*feature gate/],
+      flags: ['--kubernetes-version', '1.33'],
+    },
+    'image volumes in Kubernetes 1.31': {
+      text: imageVolume,
+      says: [/^warning .*feature gate ImageVolume on Kubernetes 1.31$/],
+      flags: ['--kubernetes-version', '1.31'],
+    },
   },
-  {
-    rule: 'SX806',
-    what: 'a part of an image volume in Kubernetes 1.33',
-    text: partOfImage,
-    flags: ['--kubernetes-version', '1.33'],
-    says: [/^warning .*feature gate/],
+  SX807: {
+    'a network of its own': under('--drain, "min=1s,quiet=2s,max=15s"'),
   },
-  {
-    rule: 'SX806',
-    what: 'image volumes in Kubernetes 1.31',
-    text: imageVolume,
-    flags: ['--kubernetes-version', '1.31'],
-    says: [/^warning .*feature gate ImageVolume on Kubernetes 1.31$/],
-  },
-  { rule: 'SX807', what: 'a network of its own', text: under('--drain, "min=1s,quiet=2s,max=15s"'), says: [] },
-  {
-    rule: 'SX406',
-    what: 'rules of all containers that sexton was told',
-    text: pair(
+  SX406: {
+    'rules of all containers that sexton was told': pair(
       member('work', '--restart-rules, 42=restart-all, ', UID + mount() + RULE('RestartAllContainers')),
       sidecar(),
     ),
-    says: [],
+    'other rules than sexton was told': [
+      pair(member('work', '--restart-rules, 42=restart-all, ', UID + mount() + RULE('Restart')), sidecar()),
+      /^error .*\(1 and 1 rules\)/,
+    ],
+    'a container without other members': deployment(
+      `${WEB}  command: [/sexton/sexton, run, --drain, 1s, --, a]\n${RULE('Restart')}`,
+    ),
   },
-  {
-    rule: 'SX406',
-    what: 'other rules than sexton was told',
-    text: pair(member('work', '--restart-rules, 42=restart-all, ', UID + mount() + RULE('Restart')), sidecar()),
-    says: [/^error .*\(1 and 1 rules\)/],
-  },
-  {
-    rule: 'SX406',
-    what: 'a container without other members',
-    text: deployment(`${WEB}  command: [/sexton/sexton, run, --drain, 1s, --, a]\n${RULE('Restart')}`),
-    says: [],
-  },
-];
+};

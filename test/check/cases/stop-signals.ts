@@ -1,5 +1,5 @@
-import { deployment } from '../../../src/check/rules/examples.ts';
-import { type Case, hooked, started, WEB } from './case.ts';
+import { deployment, hooked, started, WEB } from '../workloads.ts';
+import type { Cases } from './case.ts';
 
 const nginx = (flags: string, more = ''): string =>
   deployment(
@@ -8,152 +8,91 @@ const nginx = (flags: string, more = ''): string =>
 const stopSignal = (signal: string, spec = 'os: {name: linux}\n'): string =>
   deployment(`${WEB}  lifecycle: {stopSignal: ${signal}}`, spec);
 
-export const STOP_SIGNAL_CASES: readonly Case[] = [
-  {
-    rule: 'SX202',
-    what: 'sexton that does not say its configuration',
-    text: deployment(
+export const STOP_SIGNAL_CASES: Cases = {
+  SX202: {
+    'sexton that does not say its configuration': deployment(
       '- name: web\n  image: alpine:3.20\n  command: [/sexton/sexton, run, --config, /etc/sexton.json, --, nginx]',
     ),
-    says: [],
-  },
-  {
-    rule: 'SX202',
-    what: 'a program with a warning of another kind',
-    text: started('[squid]', 'alpine:3.20', 'terminationGracePeriodSeconds: 20\n'),
-    says: [],
-  },
-  {
-    rule: 'SX202',
-    what: 'uwsgi that was told to end',
-    text: started('[uwsgi, --hook-master-start, "unix_signal:15 gracefully_kill_them_all"]', 'alpine:3.20'),
-    says: [],
-  },
-  {
-    rule: 'SX202',
-    what: 'when it is told, behind its hook',
-    text: deployment(
-      `- {name: other, image: "example.com/o:1"}\n- {name: web, image: "alpine:3.20", command: [nginx], lifecycle: {preStop: {sleep: {seconds: 7}}}}`,
+    'a program with a warning of another kind': started(
+      '[squid]',
+      'alpine:3.20',
+      'terminationGracePeriodSeconds: 20\n',
     ),
-    says: [/^warning @7000 /],
+    'uwsgi that was told to end': started(
+      '[uwsgi, --hook-master-start, "unix_signal:15 gracefully_kill_them_all"]',
+      'alpine:3.20',
+    ),
+    'when it is told, behind its hook': [
+      deployment(
+        `- {name: other, image: "example.com/o:1"}\n- {name: web, image: "alpine:3.20", command: [nginx], lifecycle: {preStop: {sleep: {seconds: 7}}}}`,
+      ),
+      /^warning @7000 /,
+    ],
   },
-  { rule: 'SX203', what: 'TERM on Windows', text: stopSignal('SIGTERM', 'os: {name: windows}\n'), says: [] },
-  {
-    rule: 'SX203',
-    what: 'another system',
-    text: stopSignal('SIGTERM', 'os: {name: plan9}\n'),
-    says: [/^error .*on plan9/],
-    fixed: false,
+  SX203: {
+    'TERM on Windows': stopSignal('SIGTERM', 'os: {name: windows}\n'),
+    'another system': { text: stopSignal('SIGTERM', 'os: {name: plan9}\n'), says: [/^error .*on plan9/], fixed: false },
+    'a signal that begins like TERM': [stopSignal('SIGTERMINATE', 'os: {name: windows}\n'), /^error /],
+    'a signal that ends like TERM': [stopSignal('XSIGTERM', 'os: {name: windows}\n'), /^error /],
+    'a signal of a pod that names no system': [
+      stopSignal('SIGQUIT', ''),
+      /^error .*stopSignal SIGQUIT without spec\.os\.name is refused/,
+      'os: {name: linux}\n',
+    ],
+    'a signal without SIG': [
+      stopSignal('QUIT'),
+      /^error .*stopSignal QUIT is refused by the API server, which wants SIGQUIT/,
+      'stopSignal: SIGQUIT}',
+    ],
+    'the number of a signal': [
+      stopSignal('3'),
+      /^error .*stopSignal 3 is refused by the API server, which wants SIGQUIT/,
+      'stopSignal: SIGQUIT}',
+    ],
+    'a real-time signal': stopSignal('SIGRTMIN+3'),
+    'what is no signal': [stopSignal('SIGNONE'), /^error .*stopSignal SIGNONE is no signal/, false],
+    'a lifecycle without a signal': hooked('{sleep: {seconds: 5}}'),
+    'a signal that is empty': deployment(`${WEB}  lifecycle: {stopSignal: {a: b}}`),
   },
-  {
-    rule: 'SX203',
-    what: 'a signal that begins like TERM',
-    text: stopSignal('SIGTERMINATE', 'os: {name: windows}\n'),
-    says: [/^error /],
+  SX204: {
+    'Kubernetes 1.36': {
+      text: stopSignal('SIGQUIT'),
+      says: [/^warning .*1.36/],
+      flags: ['--kubernetes-version', '1.36'],
+    },
+    'Kubernetes 1.37': { text: stopSignal('SIGQUIT'), flags: ['--kubernetes-version', '1.37'] },
+    'Kubernetes 1.38': { text: stopSignal('SIGQUIT'), flags: ['--kubernetes-version', '1.38'] },
   },
-  {
-    rule: 'SX203',
-    what: 'a signal that ends like TERM',
-    text: stopSignal('XSIGTERM', 'os: {name: windows}\n'),
-    says: [/^error /],
+  SX205: {
+    'a container without flags, and gives one': [
+      nginx('run, '),
+      /^error @0 /,
+      '[/sexton/sexton, run, "--stop-signals=TERM,INT,QUIT", --drain, 5s, --,',
+    ],
+    'sexton that runs without saying so': [
+      nginx(''),
+      /^error /,
+      '[/sexton/sexton, "--stop-signals=TERM,INT,QUIT", --drain, 5s, --,',
+    ],
+    'a flag with its value behind it': [
+      nginx('run, --stop-signals, INT, '),
+      /^error /,
+      '--stop-signals, "INT,QUIT", --drain',
+    ],
+    'a flag with its value behind an equals sign': [
+      nginx('run, --stop-signals=INT, '),
+      /^error /,
+      'run, "--stop-signals=INT,QUIT", --drain',
+    ],
+    'a flag behind others': [
+      nginx('run, --linger, 1s, "--stop-signals", "INT", '),
+      /^error /,
+      '"--stop-signals", "INT,QUIT", --drain',
+    ],
+    'a flag of that name of the program, which is none of sexton': [
+      nginx('run, ').replace('-g, daemon off;', '--stop-signals=INT'),
+      /^error /,
+      '"--stop-signals=TERM,INT,QUIT", --drain, 5s, --, nginx, --stop-signals=INT',
+    ],
   },
-  {
-    rule: 'SX203',
-    what: 'a signal of a pod that names no system',
-    text: stopSignal('SIGQUIT', ''),
-    says: [/^error .*stopSignal SIGQUIT without spec\.os\.name is refused/],
-    fixed: 'os: {name: linux}\n',
-  },
-  {
-    rule: 'SX203',
-    what: 'a signal without SIG',
-    text: stopSignal('QUIT'),
-    says: [/^error .*stopSignal QUIT is refused by the API server, which wants SIGQUIT/],
-    fixed: 'stopSignal: SIGQUIT}',
-  },
-  {
-    rule: 'SX203',
-    what: 'the number of a signal',
-    text: stopSignal('3'),
-    says: [/^error .*stopSignal 3 is refused by the API server, which wants SIGQUIT/],
-    fixed: 'stopSignal: SIGQUIT}',
-  },
-  { rule: 'SX203', what: 'a real-time signal', text: stopSignal('SIGRTMIN+3'), says: [] },
-  {
-    rule: 'SX203',
-    what: 'what is no signal',
-    text: stopSignal('SIGNONE'),
-    says: [/^error .*stopSignal SIGNONE is no signal/],
-    fixed: false,
-  },
-  { rule: 'SX203', what: 'a lifecycle without a signal', text: hooked('{sleep: {seconds: 5}}'), says: [] },
-  {
-    rule: 'SX203',
-    what: 'a signal that is empty',
-    text: deployment(`${WEB}  lifecycle: {stopSignal: {a: b}}`),
-    says: [],
-  },
-  {
-    rule: 'SX204',
-    what: 'Kubernetes 1.36',
-    text: stopSignal('SIGQUIT'),
-    flags: ['--kubernetes-version', '1.36'],
-    says: [/^warning .*1.36/],
-  },
-  {
-    rule: 'SX204',
-    what: 'Kubernetes 1.37',
-    text: stopSignal('SIGQUIT'),
-    flags: ['--kubernetes-version', '1.37'],
-    says: [],
-  },
-  {
-    rule: 'SX204',
-    what: 'Kubernetes 1.38',
-    text: stopSignal('SIGQUIT'),
-    flags: ['--kubernetes-version', '1.38'],
-    says: [],
-  },
-  {
-    rule: 'SX205',
-    what: 'a container without flags, and gives one',
-    text: nginx('run, '),
-    says: [/^error @0 /],
-    fixed: '[/sexton/sexton, run, "--stop-signals=TERM,INT,QUIT", --drain, 5s, --,',
-  },
-  {
-    rule: 'SX205',
-    what: 'sexton that runs without saying so',
-    text: nginx(''),
-    says: [/^error /],
-    fixed: '[/sexton/sexton, "--stop-signals=TERM,INT,QUIT", --drain, 5s, --,',
-  },
-  {
-    rule: 'SX205',
-    what: 'a flag with its value behind it',
-    text: nginx('run, --stop-signals, INT, '),
-    says: [/^error /],
-    fixed: '--stop-signals, "INT,QUIT", --drain',
-  },
-  {
-    rule: 'SX205',
-    what: 'a flag with its value behind an equals sign',
-    text: nginx('run, --stop-signals=INT, '),
-    says: [/^error /],
-    fixed: 'run, "--stop-signals=INT,QUIT", --drain',
-  },
-  {
-    rule: 'SX205',
-    what: 'a flag behind others',
-    text: nginx('run, --linger, 1s, "--stop-signals", "INT", '),
-    says: [/^error /],
-    fixed: '"--stop-signals", "INT,QUIT", --drain',
-  },
-  {
-    rule: 'SX205',
-    what: 'a flag of that name of the program, which is none of sexton',
-    text: nginx('run, ').replace('-g, daemon off;', '--stop-signals=INT'),
-    says: [/^error /],
-    fixed: '"--stop-signals=TERM,INT,QUIT", --drain, 5s, --, nginx, --stop-signals=INT',
-  },
-];
+};

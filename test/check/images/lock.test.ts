@@ -5,12 +5,11 @@ import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { deployment } from '../../../src/check/rules/examples.ts';
 import { SEXTON } from '../../helpers/paths.ts';
 import { temporaryDirectory } from '../../helpers/temporary.ts';
-import { archiveOf, directoryOf, dockerFiles, type ImageOf, ociFiles, tarOf } from './layouts.ts';
+import { deployment } from '../workloads.ts';
+import { archiveOf, directoryOf, dockerFiles, type ImageOf, ociFiles } from './layouts.ts';
 
-const DASH = tarOf({ 'usr/bin/dash': 'ELF', 'usr/bin/sh': '-> dash', bin: '-> usr/bin' });
 const CONFIG = {
   Entrypoint: ['/entry', '--flag'],
   Cmd: ['serve'],
@@ -18,9 +17,9 @@ const CONFIG = {
   User: '1000:1000',
   Env: ['SEXTON_DRAIN=5s', 'PATH=/usr/bin', 'TOKEN=secret', 'SEXTON_CONFIG='],
 };
-const WEB: ImageOf = { name: 'example.com/web:1', config: CONFIG, layers: [DASH] };
-const API: ImageOf = { name: 'docker.io/library/api:2', layers: [tarOf({ api: 'ELF' })] };
-/** Of `WEB`. */
+const WEB: ImageOf = { name: 'example.com/web:1', config: CONFIG };
+const API: ImageOf = { name: 'docker.io/library/api:2' };
+/** What is known of `WEB`. */
 const FACTS = {
   entrypoint: ['/entry', '--flag'],
   cmd: ['serve'],
@@ -28,7 +27,6 @@ const FACTS = {
   user: '1000:1000',
   env: { SEXTON_CONFIG: '', SEXTON_DRAIN: '5s' },
 };
-const FILES = { shell: 'dash', programs: ['dash', 'sh'] };
 
 /** As docker image inspect prints it. */
 function inspect(names: readonly string[], config: object, digests: readonly string[] = []): string {
@@ -62,14 +60,14 @@ describe('sexton images lock', () => {
     'an archive of one': archiveOf(ociFiles([WEB, API])),
     'an archive of docker save': archiveOf(dockerFiles([WEB, API])),
   }))
-    it(`reads ${what}: what the images start, their shells, and of their variables only those of sexton`, () => {
+    it(`images lock reads ${what}, and only the variables of sexton`, () => {
       assert.deepEqual(locked([path]), {
-        'api:2': { shell: 'none', programs: [] },
-        'example.com/web:1': { ...FACTS, ...FILES },
+        'api:2': {},
+        'example.com/web:1': FACTS,
       });
     });
 
-  it('reads what docker and podman inspect print, which tells no shell', () => {
+  it('images lock reads what docker inspect and podman inspect print', () => {
     const docker = inspect(['web:1', 'example.com/web:1'], CONFIG, ['web@sha256:abc']);
     const expected = { 'example.com/web:1': FACTS, 'web:1': FACTS, 'web@sha256:abc': FACTS };
     assert.deepEqual(locked(['-'], docker), expected);
@@ -77,11 +75,16 @@ describe('sexton images lock', () => {
       'docker.io/library/web@sha256:abc',
     ]);
     assert.deepEqual(locked(['-'], podman), expected);
-    const labels = { 'org.opencontainers.image.base.name': 'docker.io/library/alpine:3.20' };
-    assert.deepEqual(locked(['-'], inspect(['web:1'], { Labels: labels })), { 'web:1': { shell: 'busybox' } });
   });
 
-  it('writes the same bytes whatever the order, also to a file', () => {
+  it('images lock takes the shell from the base image that a label names', () => {
+    const labels = { 'org.opencontainers.image.base.name': 'docker.io/library/alpine:3.20' };
+    const image = { name: 'web:1', config: { Labels: labels } };
+    assert.deepEqual(locked(['-'], inspect(['web:1'], image.config)), { 'web:1': { shell: 'busybox' } });
+    assert.deepEqual(locked([directoryOf(ociFiles([image]))]), { 'web:1': { shell: 'busybox' } });
+  });
+
+  it('images lock writes the same bytes whatever the order of its inputs', () => {
     const paths = [API, WEB].map((image) => archiveOf(ociFiles([image])));
     const { out } = lock(paths);
     assert.equal(lock(paths.toReversed()).out, out);
@@ -91,30 +94,29 @@ describe('sexton images lock', () => {
     assert.equal(readFileSync(target, 'utf8'), out);
   });
 
-  it('puts together what two inputs say of one image', () => {
-    const path = archiveOf(ociFiles([{ ...WEB, config: {} }]));
-    assert.deepEqual(locked([path, '-'], inspect(['example.com/web:1'], CONFIG)), {
-      'example.com/web:1': { ...FACTS, ...FILES },
-    });
+  it('images lock merges what two inputs say about one image', () => {
+    const { Cmd, ...config } = CONFIG;
+    const path = archiveOf(ociFiles([{ ...WEB, config: { Cmd } }]));
+    assert.deepEqual(locked([path, '-'], inspect(['example.com/web:1'], config)), { 'example.com/web:1': FACTS });
   });
 
-  it('takes of several platforms the same one everywhere, and no attestation', () => {
+  it('images lock chooses linux/amd64 among several platforms, and no attestation', () => {
     const other = (os: string, architecture: string): ImageOf => ({
       ...WEB,
       config: { Cmd: [architecture] },
       platform: { os, architecture },
     });
     const files = ociFiles([other('linux', 'arm64'), other('linux', 'amd64'), other('unknown', 'unknown')]);
-    assert.deepEqual(locked([directoryOf(files)]), { 'example.com/web:1': { cmd: ['amd64'], ...FILES } });
+    assert.deepEqual(locked([directoryOf(files)]), { 'example.com/web:1': { cmd: ['amd64'] } });
     const arm = ociFiles([other('windows', 'amd64'), other('linux', 'arm64')]);
-    assert.deepEqual(locked([directoryOf(arm)]), { 'example.com/web:1': { cmd: ['arm64'], ...FILES } });
+    assert.deepEqual(locked([directoryOf(arm)]), { 'example.com/web:1': { cmd: ['arm64'] } });
   });
 
-  it('gives an image that has no name the one that is written in front of it', () => {
+  it('NAME= names an image that has no name of its own', () => {
     // As skopeo writes it: the tag alone.
-    for (const image of [{ ...API, name: '2' }, { layers: API.layers }]) {
+    for (const image of [{ ...API, name: '2' }, {}]) {
       const path = directoryOf(ociFiles([image]));
-      const expected = { 'example.com/api:2': { shell: 'none', programs: [] } };
+      const expected = { 'example.com/api:2': {} };
       assert.deepEqual(locked([`example.com/api:2=${path}`]), expected);
       const { code, err } = lock([path]);
       assert.equal(code, 2);
@@ -122,7 +124,7 @@ describe('sexton images lock', () => {
     }
   });
 
-  it('passes over what is no image: charts and other artifacts', () => {
+  it('images lock passes over charts and other artifacts', () => {
     const files = ociFiles([API]);
     const index = JSON.parse(String(files['index.json']));
     const put = (value: unknown): { readonly digest: string } => {
@@ -138,21 +140,20 @@ describe('sexton images lock', () => {
     assert.deepEqual(Object.keys(locked([directoryOf(files)])), ['api:2']);
   });
 
-  it('writes a file that sexton check reads', () => {
+  it('sexton check reads the file that images lock writes', () => {
     const path = file('a.yaml', deployment('- {name: web, image: "example.com/web:1"}'));
-    const image = { ...WEB, config: { Cmd: ['sh', '-c', 'prepare && server'] } };
+    const image = { ...WEB, config: { Cmd: ['bash', '-c', 'prepare && { server; }'] } };
     const images = file('images.json', '');
     assert.equal(lock(['-o', images, directoryOf(ociFiles([image]))]).code, 0);
     const { stdout } = spawnSync(SEXTON, ['check', '--images', images, path], { encoding: 'utf8' });
-    assert.match(stdout, /error SX201 web: sh -c stays PID 1/);
+    assert.match(stdout, /SX201 web: bash -c stays PID 1/);
   });
 
-  it('says which input it cannot read and why, reads the others, and exits with 2', () => {
+  it('images lock says why it cannot read an input, reads the others, and exits with 2', () => {
     const broken = dockerFiles([WEB]);
     const layout = ociFiles([WEB]);
     const [blob = ''] = Object.keys(layout).filter((path) => path.startsWith('blobs/'));
     const { [blob]: _, ...holed } = layout;
-    const gzipped = dockerFiles([{ ...WEB, layers: [gzipSync(DASH).subarray(0, 60)] }]);
     const outside = directoryOf({ a: Buffer.from('{"config": {"User": "stolen"}}') });
     const linked = directoryOf(holed);
     symlinkSync(file('blob', layout[blob] ?? ''), join(linked, blob));
@@ -165,15 +166,10 @@ describe('sexton images lock', () => {
       [file('c.json', '[]'), /it holds no image; name what/],
       [file('d.json', '[{"Id": "x"}]'), /it has no Config; name what/],
       [file('e.json', inspect([], {})), /it does not say what the image is called; write NAME=/],
-      [file('f.tar.gz', gzipSync(DASH)), /it is compressed as a whole; unpack it with gunzip/],
+      [file('f.tar.gz', gzipSync('image')), /it is compressed as a whole; unpack it with gunzip/],
       [temporaryDirectory(), /it has neither index\.json nor manifest\.json/],
       [`web:1=${directoryOf(ociFiles([WEB, API]))}`, /it holds 2 images, which cannot all be web:1; leave web:1= out/],
       [`=${directoryOf(layout)}`, /there is no name in front of the =/],
-      [
-        archiveOf({ ...broken, '0-0/layer.tar': Buffer.from('no tar') }),
-        /the layer 0-0\/layer\.tar: it is no tar archive/,
-      ],
-      [archiveOf(gzipped), /the layer 0-0\/layer\.tar cannot be decompressed \(Z_BUF_ERROR\)/],
       [directoryOf(holed), /blobs\/sha256\/[0-9a-f]{64} is missing; save the whole image/],
       [
         directoryOf({ 'index.json': Buffer.from('{"manifests":[{"digest":"sha256:../../../etc/passwd"}]}') }),
@@ -192,10 +188,6 @@ describe('sexton images lock', () => {
       ],
       [directoryOf({ 'index.json': Buffer.from('{"manifests":') }), /index\.json is not JSON/],
       [directoryOf({ 'index.json': Buffer.from('{"manifests":[]}') }), /it holds no image; name what/],
-      [
-        directoryOf({ ...broken, 'manifest.json': Buffer.from('[{"Config": "0.json", "RepoTags": ["a:1"]}]') }),
-        /manifest\.json does not list the layers of a:1; save the image again/,
-      ],
     ];
     wrong.push([linked, /blobs\/sha256\/[0-9a-f]{64} leads out of the directory; copy it with its links followed/]);
     const good = archiveOf(ociFiles([API]));
@@ -208,13 +200,13 @@ describe('sexton images lock', () => {
     }
   });
 
-  it('leaves the file alone where it could read nothing', () => {
+  it('images lock leaves its file alone where it can read nothing', () => {
     const target = file('images.json', 'old');
     assert.equal(lock(['-o', target, '/none']).code, 2);
     assert.equal(readFileSync(target, 'utf8'), 'old');
   });
 
-  it('exits with 125 where the command line is wrong, or the file cannot be written', () => {
+  it('a wrong command line or an unwritable file makes images lock exit with 125', () => {
     const good = archiveOf(ociFiles([API]));
     const wrong: readonly (readonly [readonly string[], RegExp])[] = [
       [['lock'], /nothing to read; name a file, a directory, or - for standard input/],
@@ -232,7 +224,7 @@ describe('sexton images lock', () => {
     }
   });
 
-  it('leaves nothing behind of an archive on standard input', () => {
+  it('images lock leaves nothing behind of an archive on standard input', () => {
     const tmp = temporaryDirectory();
     const { status, stdout } = spawnSync(SEXTON, ['images', 'lock', '-'], {
       input: readFileSync(archiveOf(ociFiles([API]))),

@@ -105,10 +105,3 @@ export async function kubectl(...args: readonly string[]): Promise<string> {
   const { stdout } = await run('kubectl', args, { timeout: CALL_LIMIT_MS, maxBuffer: 64 << 20 });
   return stdout;
 }
-
-/** `kubectl ARGS -f -`, given `manifest` on stdin. */
-export async function kubectlWith(manifest: string, ...args: readonly string[]): Promise<string> {
-  const call = run('kubectl', [...args, '-f', '-'], { timeout: CALL_LIMIT_MS, maxBuffer: 64 << 20 });
-  call.child.stdin?.end(manifest);
-  return (await call).stdout;
-}

@@ -9,7 +9,6 @@ export class LogFollower {
   readonly #path: string;
   readonly #onLine: () => void;
   readonly #texts = new Map<string, string>();
-  readonly #heard: { readonly container: string; readonly line: string; readonly atMs: number }[] = [];
   readonly #streams = new Map<string, Promise<void>>();
   readonly #over = new AbortController();
 
@@ -28,11 +27,6 @@ export class LogFollower {
     return this.#texts.get(container) ?? '';
   }
 
-  /** When the first such line was heard, by this machine's clock. */
-  heardAt(container: string, what: RegExp): number | undefined {
-    return this.#heard.find((it) => it.container === container && what.test(it.line))?.atMs;
-  }
-
   /** The streams of all lives so far have come to their ends. */
   async ended(): Promise<void> {
     await within('the logs of the pod end', Promise.all(this.#streams.values()), END_LIMIT_MS);
@@ -44,7 +38,6 @@ export class LogFollower {
 
   async #follow(container: string): Promise<void> {
     const onLine = (line: string): void => {
-      this.#heard.push({ container, line, atMs: Date.now() });
       this.#texts.set(container, `${this.of(container)}${line}\n`);
       this.#onLine();
     };

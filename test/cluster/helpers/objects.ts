@@ -53,7 +53,7 @@ export interface PodObject extends ApiObject {
   };
 }
 
-/** Of every kind of container. */
+/** The statuses of init containers and of containers. */
 export function containerStatuses({ status }: PodObject): readonly ContainerStatus[] {
   return [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
 }

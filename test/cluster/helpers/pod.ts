@@ -28,7 +28,7 @@ export class ClusterPod {
     this.#logs = new LogFollower(`${podsPath()}/${name}`, () => this.#wake());
   }
 
-  /** Follows a pod that somebody makes or has made. */
+  /** Follows a pod of this name, which may not exist yet. */
   async follow(): Promise<this> {
     this.#stop = await watchPods((change) => {
       if (change.pod.metadata.name !== this.name) return;
@@ -65,7 +65,7 @@ export class ClusterPod {
     return this.findStatus(container)?.state.waiting?.reason;
   }
 
-  /** Of the last life of a container that has ended, or that runs again. */
+  /** The end of a container's last life, also when it runs again. */
   end(container: string): Terminated {
     const { state, lastState } = this.status(container);
     const found = state.terminated ?? lastState.terminated;
@@ -81,20 +81,6 @@ export class ClusterPod {
   /** What a container wrote, in all its lives. */
   log(container: string): string {
     return this.#logs.of(container);
-  }
-
-  /** When a line was heard that the container wrote, by this machine's clock. */
-  heardAt(container: string, what: RegExp): number {
-    const found = this.#logs.heardAt(container, what);
-    if (found === undefined) throw new Error(`${container} of ${this.name} has not said ${what}`);
-    return found;
-  }
-
-  /** When it was heard of that phase, by this machine's clock. */
-  phaseAt(phase: PodObject['status']['phase']): number {
-    const found = this.changes.find((it) => it.pod.status.phase === phase);
-    if (found === undefined) throw new Error(`${this.name} was never ${phase}`);
-    return found.atMs;
   }
 
   /** What the members did: as they told the observer, or on stdout. The containers of a pod share one clock. */
@@ -194,7 +180,7 @@ export class ClusterPod {
     await ask('DELETE', `${podsPath()}/${this.name}${query}`);
   }
 
-  /** The kubelet has ended it and the API server has forgotten it. Its last status is the kubelet's last word. */
+  /** The kubelet has ended it and the API server has forgotten it. Its last status is the kubelet's last report. */
   async untilGone(): Promise<void> {
     await this.until('it is gone', () => this.isGone);
     await this.#logs.ended();

@@ -10,15 +10,12 @@ import { join } from 'node:path';
 import { waitFor, waitForFile } from '../../helpers/wait.ts';
 import { ApiError, type ApiObject, ask } from './api.ts';
 import type { Image } from './archive.ts';
-import { formatFigures } from './figures.ts';
 import { loadImages } from './images.ts';
 import { findLoader, type Loader } from './loader.ts';
 
 const GONE_LIMIT_MS = 120_000;
 
 export interface Session {
-  /** What the tests measured, as a table. */
-  figures(): string;
   /** Removes all that was made, and says what is left of it. */
   end(): Promise<string[]>;
 }
@@ -33,8 +30,6 @@ export async function beginSession(mark: string): Promise<Session> {
   process.env.TEST_CLUSTER_RUN = mark;
   const namespace = `sexton-test-${mark}`;
   process.env.TEST_CLUSTER_NAMESPACE = namespace;
-  const figures = join(dir, 'figures');
-  process.env.TEST_CLUSTER_FIGURES = figures;
   await waitForFile(socket);
   const loader = await findLoader();
   let images: Image[] = [];
@@ -50,7 +45,7 @@ export async function beginSession(mark: string): Promise<Session> {
     await waitFor('the namespace has its service account', () =>
       exists(`/api/v1/namespaces/${namespace}/serviceaccounts/default`),
     );
-    return { end, figures: () => formatFigures(figures) };
+    return { end };
   } catch (error) {
     await end();
     throw error;

@@ -17,7 +17,7 @@ for (const [file, main, sidecar, exit] of [
   ['kubexit-sql-proxy.yaml', 'psql', 'cloudsql-proxy', 0],
   ['kubexit-sql-proxy.yaml', 'psql', 'cloudsql-proxy', 3],
 ] as const) {
-  test(`C02 ${file} completes with its ${main} exiting ${exit}: ${sidecar} is there before it and ends after it`, async () => {
+  test(`C02 ${file} completes with ${main} exiting ${exit} inside the life of ${sidecar}`, async () => {
     await withPod(file, { IMAGE: images().busybox, EXIT: exit }, async (pod) => {
       assert.deepEqual([await pod.exitOf(main), await pod.exitOf(sidecar)], [exit, 0]);
       const log = readTimeline(pod.log);
@@ -28,7 +28,7 @@ for (const [file, main, sidecar, exit] of [
   });
 }
 
-test('C03 C04 a copy of the program alone, named as the entrypoint of an image, finds the rest in /sexton', async () => {
+test('C03 C04 a copy of the program under another init’s name finds the rest in /sexton', async () => {
   for (const name of ['tini', 'dumb-init']) {
     const copy = `--volume=${SEXTON}:/init/${name}:ro`;
     const words = [`--entrypoint=/init/${name}`, images().bare, '--', '/member', 'run=1', 'exit=7'];

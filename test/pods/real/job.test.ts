@@ -21,7 +21,7 @@ for (const [shown, pick] of [
   ['an image with no Node, libc or shell', (): string => images().bare],
 ] as const) {
   for (const exit of [0, 3]) {
-    test(`J04 J02 N11 the main exits ${exit} in ${shown}: the sidecar gets TERM and exits 0, the main's code stays`, async () => {
+    test(`J04 J02 N11 a sidecar exits 0 after its main exited ${exit} in ${shown}`, async () => {
       await withPod('job.yaml', { IMAGE: pick(), EXIT: exit }, async (pod) => {
         assert.deepEqual([await pod.exitOf('work'), await pod.exitOf('proxy')], [exit, 0]);
         const log = readTimeline(pod.log);

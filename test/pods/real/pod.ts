@@ -12,7 +12,7 @@ import { readTombstone } from '../../helpers/tombstone.ts';
 
 export interface Pod {
   readonly name: string;
-  /** Of the machine's view of the volume. */
+  /** Paths as the machine sees the volumes. */
   readonly log: string;
   readonly graveyard: string;
   /** podman's name of a member's container. */

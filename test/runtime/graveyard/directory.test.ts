@@ -1,4 +1,4 @@
-/** A graveyard that is a subdirectory of a shared volume: another container can put a link in its place. */
+/** A graveyard in a subdirectory of a shared volume, where another container can put a link in its place. */
 import assert from 'node:assert/strict';
 import {
   existsSync,
@@ -19,17 +19,18 @@ import { Store } from '../../../src/runtime/graveyard/store.ts';
 import { temporaryDirectory } from '../../helpers/temporary.ts';
 
 const FILE = '.a.0123456789ab.stop';
+const REQUEST = {
+  Version: 1,
+  Boot: 'b',
+  Incarnation: 'h',
+  By: 'x',
+  At: '2026-01-02T03:04:05Z',
+  RequestedMonotonic: 1,
+} as const;
 
-interface Swapped {
-  readonly dir: string;
-  /** The directory that the link leads to: the victim's own. */
-  readonly own: string;
-  swap(): void;
-}
-
-function shared(): Swapped {
-  const volume = temporaryDirectory();
-  const own = temporaryDirectory();
+/** `own`: the victim's own directory, to which the link leads after `swap`. */
+function shared(): { readonly dir: string; readonly own: string; swap(): void } {
+  const [volume, own] = [temporaryDirectory(), temporaryDirectory()];
   const dir = join(volume, 'graveyard');
   mkdirSync(dir);
   return {
@@ -42,8 +43,12 @@ function shared(): Swapped {
   };
 }
 
-describe('a graveyard in whose place a link is put', () => {
-  it('B5 what the link leads to is not written to, and a directory that is there again is', async () => {
+function stone(Phase: 'running' | 'stopping'): string {
+  return formatTombstone({ Version: 1, Name: 'a', Phase });
+}
+
+describe('a link in place of the graveyard', () => {
+  it('B5 stops all writes until the directory is back', async () => {
     const { dir, own, swap } = shared();
     writeFileSync(join(own, 'a'), 'the own file of the victim');
     const store = new Store(dir, 'a', () => {});
@@ -56,6 +61,8 @@ describe('a graveyard in whose place a link is put', () => {
       `cannot write the tombstone ${dir}/a: ${dir} is a symbolic link; name the directory itself: a link is not followed`,
     );
     assert.notEqual(await store.tend(), 'idle');
+    const left = await leaveRequest(dir, 'a', REQUEST);
+    assert.match(left.ok ? '' : left.trouble.message, /^cannot ask a to stop: .* is a symbolic link/);
     assert.deepEqual(readdirSync(own), ['a']);
     assert.equal(readFileSync(join(own, 'a'), 'utf8'), 'the own file of the victim');
     rmSync(dir);
@@ -64,63 +71,35 @@ describe('a graveyard in whose place a link is put', () => {
     assert.equal(readFileSync(join(dir, 'a'), 'utf8'), stone('stopping'));
   });
 
-  it('B5 nothing is removed where the link leads to, at a start, for another session, or as a request', async () => {
+  it('B5 keeps a start and a taken request from removing files where it leads', async () => {
     const { dir, own, swap } = shared();
-    for (const file of ['.a.0123456789ab.tmp', 'b', FILE]) writeFileSync(join(own, file), '{}');
+    const files = [FILE, '.a.0123456789ab.tmp'];
+    for (const file of files) writeFileSync(join(own, file), JSON.stringify(REQUEST));
     swap();
-    const store = new Store(dir, 'a', () => {});
-    assert.match((await store.prepare())?.message ?? '', /is a symbolic link/);
-    assert.match((await store.clear(['b'], async () => true))?.message ?? '', /is a symbolic link/);
-    const request = {
-      Version: 1,
-      Boot: 'b',
-      Incarnation: 'h',
-      By: 'x',
-      At: '2026-01-02T03:04:05Z',
-      RequestedMonotonic: 1,
-    };
-    writeFileSync(join(own, FILE), JSON.stringify(request));
+    assert.match((await new Store(dir, 'a', () => {}).prepare())?.message ?? '', /is a symbolic link/);
     const asked: unknown[] = [];
-    const inbox = new Inbox({
-      dir,
-      self: () => ({ boot: 'b', host: 'h' }),
-      onAsked: (ask) => asked.push(ask),
-      onTrouble: () => {},
-    });
-    await inbox.look([FILE]);
+    const onAsked = (ask: unknown): void => void asked.push(ask);
+    const inbox = new Inbox({ dir, self: () => ({ boot: 'b', host: 'h' }), onAsked, onTrouble: () => {} });
+    await inbox.take(FILE);
+    await inbox.settle();
     assert.equal(asked.length, 1);
-    assert.deepEqual(readdirSync(own).sort(), ['.a.0123456789ab.tmp', FILE, 'b'].sort());
-  });
-
-  it('B5 no request is left where the link leads to', async () => {
-    const { dir, own, swap } = shared();
-    swap();
-    const left = await leaveRequest(dir, 'a', {
-      Version: 1,
-      Boot: 'b',
-      Incarnation: 'h',
-      By: 'x',
-      At: '2026-01-02T03:04:05Z',
-      RequestedMonotonic: 1,
-    });
-    assert.match(left.ok ? '' : left.trouble.message, /^cannot ask a to stop: .* is a symbolic link/);
-    assert.deepEqual(readdirSync(own), []);
+    assert.deepEqual(readdirSync(own).sort(), files);
   });
 });
 
-describe('a graveyard that is not there', () => {
-  it('B6 is made when it was named: one level, for all users, sticky, and told', async () => {
+describe('a missing graveyard', () => {
+  it('B6 is created and reported where the configuration names it, but not its parents', async () => {
     const dir = join(temporaryDirectory(), 'graveyard');
     const made: string[] = [];
-    assert.equal(await new Store(dir, 'a', (path) => made.push(path)).prepare(), undefined);
+    const prepare = (path: string) => new Store(path, 'a', (it) => made.push(it)).prepare();
+    assert.equal(await prepare(dir), undefined);
     assert.deepEqual([existsSync(dir), made], [true, [dir]]);
-    const deep = join(temporaryDirectory(), 'no', 'graveyard');
-    const trouble = await new Store(deep, 'a', (path) => made.push(path)).prepare();
+    const trouble = await prepare(join(temporaryDirectory(), 'no', 'graveyard'));
     assert.match(trouble?.message ?? '', /ENOENT: no such file or directory; mount the shared volume there$/);
     assert.equal(made.length, 1);
   });
 
-  it('B6 is not made when nobody named it, and is taken when it appears', async () => {
+  it('B6 is not created where the configuration does not name it, and is used when it appears', async () => {
     const dir = join(temporaryDirectory(), 'graveyard');
     const store = new Store(dir, 'a', undefined);
     assert.match((await store.prepare())?.message ?? '', /ENOENT/);
@@ -131,7 +110,3 @@ describe('a graveyard that is not there', () => {
     assert.ok(existsSync(join(dir, 'a')));
   });
 });
-
-function stone(Phase: 'running' | 'stopping'): string {
-  return formatTombstone({ Version: 1, Name: 'a', Phase });
-}

@@ -1,4 +1,4 @@
-/** R05: the file by which members tell what was written before the pod's init containers have run again. */
+/** R05: the file that tells what was written before the last run of the pod's init containers. */
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { beginGeneration, readGeneration } from '../../../src/runtime/graveyard/
 import { temporaryDirectory } from '../../helpers/temporary.ts';
 
 describe('the generation of a pod', () => {
-  it('R05 is another one each time it is begun, and nothing else is left in the graveyard', async () => {
+  it('R05 changes with each beginning, which leaves no other file behind', async () => {
     const dir = temporaryDirectory();
     assert.deepEqual(await readGeneration(dir), {});
     await beginGeneration(dir);
@@ -20,26 +20,20 @@ describe('the generation of a pod', () => {
     assert.deepEqual(readdirSync(dir), ['.generation']);
   });
 
-  it('cannot be begun where a directory has its name, and leaves nothing behind then', async () => {
+  it('cannot begin where a directory has its name, and leaves no other file behind', async () => {
     const dir = temporaryDirectory();
     mkdirSync(join(dir, '.generation'));
     await assert.rejects(beginGeneration(dir), { code: 'EISDIR' });
     assert.deepEqual(readdirSync(dir), ['.generation']);
   });
 
-  it('is none when the file is not what sexton writes, and that is said', async () => {
+  it('is missing, with a reason, when the file is not what sexton writes', async () => {
     const dir = temporaryDirectory();
     await beginGeneration(dir);
     const path = join(dir, '.generation');
     const right = readFileSync(path, 'latin1');
-    for (const text of [
-      '',
-      right.slice(0, 20),
-      `${right}more`,
-      right.toUpperCase().replace(/[0-9]/g, 'A'),
-      '\0'.repeat(36),
-      'x'.repeat(100_000),
-    ]) {
+    const capitals = right.toUpperCase().replace(/[0-9]/g, 'A');
+    for (const text of ['', right.slice(0, 20), `${right}more`, capitals, '\0'.repeat(36), 'x'.repeat(100_000)]) {
       writeFileSync(path, text);
       const { generation, why } = await readGeneration(dir);
       assert.equal(generation, undefined, JSON.stringify(text.slice(0, 40)));

@@ -1,53 +1,61 @@
-/** A graveyard whose directory the host watches. A process that has once used inotify keeps its instance: so alone. */
+/** A graveyard whose directory the host watches. A process that used inotify once keeps its instance, so this is alone. */
 import assert from 'node:assert/strict';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import type { PeerView } from '../../../src/core/state/peer.ts';
-import { Graveyard } from '../../../src/runtime/graveyard/graveyard.ts';
 import type { WatchCommand } from '../../../src/runtime/host/host.ts';
 import { temporaryDirectory } from '../../helpers/temporary.ts';
-import { graveyardOf, Told, view, writeTombstone } from './neighbours.ts';
+import { graveyardOf, Told, writeTombstone } from './neighbours.ts';
 
 describe('Graveyard', () => {
-  it('has the host watch where it can, reads what that tells of, and nothing by inotify', async (t) => {
+  it('has the host watch where it can, reads the files that it names, and uses no inotify', async (t) => {
     const dir = temporaryDirectory();
     const orders = new Told<WatchCommand>();
-    const { graveyard, peers, troubles } = graveyardOf(t, dir, undefined, orders.add);
+    const { graveyard, peers, troubles } = graveyardOf(t, dir, { order: orders.add });
     await graveyard.start();
     const first = await orders.until(() => true);
     assert.deepEqual(first, { type: 'watch', number: 1, dir, ownName: 'me', quiet: [], sockets: [] });
     writeTombstone(dir, 'a');
     graveyard.hear({ type: 'watching', number: 1, errno: undefined });
-    await peers.until((list) => view(list, 'a') !== undefined);
+    await peers.seen('a');
     writeTombstone(dir, 'a', { Restarts: 1 });
     graveyard.hear({ type: 'changed', names: ['.a.sock', 'me', 'a'] });
-    await peers.until((list) => view(list, 'a')?.tombstone.Restarts === 1);
+    await peers.seen('a', (it) => it.tombstone.Restarts === 1);
     writeTombstone(dir, 'b');
     graveyard.hear({ type: 'changed', names: [] });
-    await peers.until((list) => view(list, 'b') !== undefined);
+    await peers.seen('b');
     assert.deepEqual(inotifyInstances(), []);
     graveyard.hear({ type: 'watching', number: 1, errno: 'EMFILE' });
     assert.match(troubles.items[0] ?? '', /^cannot watch the graveyard .*: EMFILE; .*, raise fs.inotify.max_user_inst/);
-    assert.equal(graveyard.vigil(), undefined);
+    assert.equal(graveyard.watchList(), undefined);
   });
 
-  it('is entrusted to the host once that has answered, and what changed until then was read', async (t) => {
+  it('hands the watch over once the host has answered, and has read all earlier changes', async (t) => {
     const dir = temporaryDirectory();
-    const peers = new Told<readonly PeerView[]>();
     const orders = new Told<WatchCommand>();
-    const about = { dir, ownName: 'me', now: () => performance.now(), onTrouble: () => {}, rescanMs: 1e9 };
-    const graveyard = new Graveyard({ ...about, onPeers: peers.add, order: orders.add });
-    t.after(() => graveyard.stop());
+    const { graveyard, peers } = graveyardOf(t, dir, { order: orders.add });
     await graveyard.start();
     await orders.until(() => true);
     graveyard.hear({ type: 'watching', number: 1, errno: undefined });
-    const entrusted = graveyard.entrust(['quiet'], ['/g/.a.sock']);
+    const handedOver = graveyard.handOver(['quiet'], ['/g/.a.sock']);
     const { number, quiet, sockets } = await orders.until((order) => order.number === 2);
     assert.deepEqual({ number, quiet, sockets }, { number: 2, quiet: ['quiet'], sockets: ['/g/.a.sock'] });
     writeTombstone(dir, 'late');
     graveyard.hear({ type: 'watching', number: 2, errno: undefined });
-    await entrusted;
-    assert.ok(view(peers.items.at(-1), 'late') !== undefined);
+    await handedOver;
+    assert.equal(peers.latest('late').vanished, false);
+  });
+
+  it('repeats the lists of the hand-over in a watch that it orders later', async (t) => {
+    const dir = temporaryDirectory();
+    const orders = new Told<WatchCommand>();
+    const { graveyard } = graveyardOf(t, dir, { order: orders.add, rescanMs: 20 });
+    await graveyard.start();
+    await orders.until(() => true);
+    void graveyard.handOver(['quiet'], ['/g/.a.sock']);
+    // Only the rescan finds it, so the watcher may be deaf.
+    writeTombstone(dir, 'unannounced');
+    const { quiet, sockets } = await orders.until((order) => order.number === 3);
+    assert.deepEqual([quiet, sockets], [['quiet'], ['/g/.a.sock']]);
   });
 });
 

@@ -4,15 +4,13 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync,
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { asked, formatRequest, requestFileOf, type StopRequest } from '../../../src/core/format/stop-request.ts';
-import { Graveyard } from '../../../src/runtime/graveyard/graveyard.ts';
 import type { Ask } from '../../../src/runtime/graveyard/inbox.ts';
 import { leaveRequest } from '../../../src/runtime/graveyard/leave-request.ts';
 import { Store } from '../../../src/runtime/graveyard/store.ts';
 import { temporaryDirectory } from '../../helpers/temporary.ts';
-import { Told, writeTombstone } from './neighbours.ts';
+import { graveyardOf, Told, type Watched, writeTombstone } from './neighbours.ts';
 import { Helper, needsMount, needsRoot, readOnlyView } from './volume.ts';
 
-const FOREIGN_UID = 54_321;
 const SELF = { boot: 'boot-1', host: 'host-1' };
 
 function request(change: Partial<StopRequest> = {}): StopRequest {
@@ -24,41 +22,25 @@ function requestsIn(dir: string): string[] {
   return readdirSync(dir).filter((file) => file.endsWith('.stop'));
 }
 
-interface Listening {
-  readonly graveyard: Graveyard;
-  readonly asks: Told<Ask>;
-  readonly troubles: Told<string>;
-}
-
-/** The graveyard as the member `me` sees it. Without `rescanMs` it does not rescan by itself within a test. */
-function listening(t: TestContext, dir: string, { rescanMs = 1e9, self = SELF } = {}): Listening {
+/** The graveyard as the member `me` sees it. */
+async function started(t: TestContext, dir: string): Promise<Watched & { readonly asks: Told<Ask> }> {
   const asks = new Told<Ask>();
-  const troubles = new Told<string>();
-  const graveyard = new Graveyard({
-    dir,
-    ownName: 'me',
-    now: () => performance.now(),
-    onPeers: () => {},
-    onTrouble: troubles.add,
-    inbox: { self: () => self, onAsked: asks.add },
-    rescanMs,
-  });
-  t.after(() => graveyard.stop());
-  return { graveyard, asks, troubles };
+  const watched = graveyardOf(t, dir, { inbox: { self: () => SELF, onAsked: asks.add } });
+  await watched.graveyard.start();
+  return { ...watched, asks };
 }
 
 describe('a request in the graveyard', () => {
-  it('that was left before the member looked is told by the time it has started, and removed', async (t) => {
+  it('from before the start is reported by the end of the start, and removed', async (t) => {
     const dir = temporaryDirectory();
     await leaveRequest(dir, 'me', request({ GraceMs: 5_000, Among: ['me', 'you'] }));
-    const { graveyard, asks } = listening(t, dir);
-    await graveyard.start();
+    const { graveyard, asks } = await started(t, dir);
     await graveyard.settle();
     assert.deepEqual(asks.items, [{ graceMs: 5_000, among: ['me', 'you'], atMs: 1_000, by: 'a test' }]);
     assert.deepEqual(readdirSync(dir), []);
   });
 
-  it('is left whatever the member clears away while its supervisor starts', async () => {
+  it('survives the removal of temporary files by a member that starts', async () => {
     const dir = temporaryDirectory();
     const store = new Store(dir, 'me');
     for (let times = 0; times < 200; times += 1) {
@@ -72,72 +54,40 @@ describe('a request in the graveyard', () => {
     assert.equal(requestsIn(dir).length, 200);
   });
 
-  it('is told by file events alone, once, however often it is looked for', async (t) => {
+  it('N32 is reported by file events alone, and once, for each of 20 senders', async (t) => {
     const dir = temporaryDirectory();
-    const { graveyard, asks } = listening(t, dir);
-    await graveyard.start();
-    await leaveRequest(dir, 'me', request());
-    await asks.until(() => true);
-    for (let count = 0; count < 3; count++) await graveyard.rescan();
-    await graveyard.settle();
-    assert.equal(asks.items.length, 1);
-    assert.deepEqual(readdirSync(dir), []);
-  });
-
-  it('in a directory that appears later than the member is told', async (t) => {
-    const dir = temporaryDirectory();
-    const { graveyard, asks } = listening(t, join(dir, 'late'));
-    await graveyard.start();
-    mkdirSync(join(dir, 'late'));
-    await leaveRequest(join(dir, 'late'), 'me', request());
-    await graveyard.rescan();
-    assert.equal(asks.items.length, 1);
-  });
-
-  it('N32 of each of many who ask at once is told', async (t) => {
-    const dir = temporaryDirectory();
-    const { graveyard, asks } = listening(t, dir);
-    await graveyard.start();
+    const { graveyard, asks } = await started(t, dir);
     const graces = Array.from({ length: 20 }, (_, index) => 1_000 * (index + 1));
     await Promise.all(graces.map((GraceMs) => leaveRequest(dir, 'me', request({ GraceMs }))));
-    await graveyard.rescan();
+    for (const grace of graces) await asks.until(({ graceMs }) => graceMs === grace);
+    for (let count = 0; count < 3; count++) await graveyard.rescan();
+    await graveyard.settle();
     assert.deepEqual(
       asks.items.map(({ graceMs = 0 }) => graceMs).sort((a, b) => a - b),
       graces,
     );
-    await graveyard.settle();
     assert.deepEqual(readdirSync(dir), []);
   });
 
-  it('for another life of the container or of another boot is removed and not told', async (t) => {
+  it('for another life of the container or of another boot is removed and not reported', async (t) => {
     const dir = temporaryDirectory();
     await leaveRequest(dir, 'me', request({ Incarnation: 'host-0' }));
     await leaveRequest(dir, 'me', request({ Boot: 'boot-0' }));
-    const { graveyard, asks, troubles } = listening(t, dir);
-    await graveyard.start();
+    const { graveyard, asks, troubles } = await started(t, dir);
     await graveyard.settle();
     assert.deepEqual([asks.items, troubles.items, readdirSync(dir)], [[], [], []]);
   });
 
-  it('for another member is left alone, also when one name begins the other', async (t) => {
+  it('for another member is left alone, and is no trouble', async (t) => {
     const dir = temporaryDirectory();
+    writeTombstone(dir, 'you');
     for (const name of ['you', 'me-2', 'm']) await leaveRequest(dir, name, request());
-    const { graveyard, asks } = listening(t, dir);
-    await graveyard.start();
-    assert.deepEqual(asks.items, []);
+    const { asks, troubles } = await started(t, dir);
+    assert.deepEqual([asks.items, troubles.items], [[], []]);
     assert.equal(requestsIn(dir).length, 3);
   });
 
-  it('is no tombstone and no trouble to anybody else', async (t) => {
-    const dir = temporaryDirectory();
-    writeTombstone(dir, 'a');
-    await leaveRequest(dir, 'a', request());
-    const { graveyard, troubles } = listening(t, dir);
-    await graveyard.start();
-    assert.deepEqual(troubles.items, []);
-  });
-
-  it('can be read by every uid whatever the umask, and is whole from its first moment', async () => {
+  it('is readable for every uid whatever the umask', async () => {
     const dir = temporaryDirectory();
     const before = process.umask(0o077);
     try {
@@ -150,7 +100,7 @@ describe('a request in the graveyard', () => {
     assert.equal(readFileSync(join(dir, file), 'utf8'), formatRequest(request()));
   });
 
-  it('K17 that is a link, a FIFO, a directory, huge or half written is ignored and said once', async (t) => {
+  it('K17 that is a link, a FIFO, a directory, huge or half written is ignored and reported once', async (t) => {
     const dir = temporaryDirectory();
     const outside = join(temporaryDirectory(), 'outside');
     writeFileSync(outside, formatRequest(request()));
@@ -160,23 +110,18 @@ describe('a request in the graveyard', () => {
     mkdirSync(odd(3));
     writeFileSync(odd(4), ' '.repeat(200_000));
     writeFileSync(odd(5), formatRequest(request()).slice(0, 30));
-    const { graveyard, asks, troubles } = listening(t, dir);
-    await graveyard.start();
+    const { graveyard, asks, troubles } = await started(t, dir);
     await graveyard.rescan();
     assert.deepEqual(asks.items, []);
-    const whys = troubles.items.map((message) => message.replace(/.*: /, '')).sort();
-    assert.deepEqual(whys, [
-      'a symbolic link',
-      'larger than 65536 bytes',
-      'not JSON',
-      'not a plain file',
-      'not a plain file',
-    ]);
+    const whys = ['a symbolic link', 'larger than 65536 bytes', 'not JSON', 'not a plain file', 'not a plain file'];
+    assert.deepEqual(troubles.items.map((message) => message.replace(/.*: /, '')).sort(), whys);
     await leaveRequest(dir, 'me', request());
     await asks.until(() => true);
   });
 
-  it('of another uid in a sticky directory is told once although it stays', { skip: needsRoot }, async (t) => {
+  it('that another uid left in a sticky directory is reported once although it stays', {
+    skip: needsRoot,
+  }, async (t) => {
     const dir = temporaryDirectory();
     chmodSync(dir, 0o1777);
     await leaveRequest(dir, 'me', request({ GraceMs: 1 }));
@@ -195,7 +140,7 @@ describe('a request in the graveyard', () => {
        await graveyard.rescan();
        console.log(JSON.stringify(asks));
        await graveyard.stop();`,
-      { uid: FOREIGN_UID, cwd: new URL('../../../', import.meta.url).pathname },
+      { uid: 54_321, cwd: new URL('../../../', import.meta.url).pathname },
     );
     assert.deepEqual(JSON.parse(await helper.line()), [1, 2]);
     assert.equal(requestsIn(dir).length, 1);
@@ -203,12 +148,9 @@ describe('a request in the graveyard', () => {
 
   it('that cannot be left says why, with the remedy, and leaves nothing', { skip: needsMount }, async (t) => {
     const dir = temporaryDirectory();
-    const view = readOnlyView(t, dir);
-    const left = await leaveRequest(view, 'me', request());
-    assert.match(
-      left.ok ? '' : left.trouble.message,
-      /^cannot ask me to stop: EROFS.*; mount the volume without readOnly$/,
-    );
+    const left = await leaveRequest(readOnlyView(t, dir), 'me', request());
+    const message = left.ok ? '' : left.trouble.message;
+    assert.match(message, /^cannot ask me to stop: EROFS.*; mount the volume without readOnly$/);
     assert.deepEqual(readdirSync(dir), []);
   });
 });

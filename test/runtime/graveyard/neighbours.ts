@@ -1,4 +1,4 @@
-/** Other members for the tests: their tombstones, written as they would, and what a graveyard tells of them. */
+/** Other members for the tests: their tombstones, written as they would write them, and what a graveyard reports. */
 import assert from 'node:assert/strict';
 import { renameSync, writeFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { formatTombstone, type Tombstone } from '../../../src/core/format/tombstone.ts';
 import type { PeerView } from '../../../src/core/state/peer.ts';
-import { Graveyard } from '../../../src/runtime/graveyard/graveyard.ts';
-import type { WatchCommand } from '../../../src/runtime/host/host.ts';
+import { Graveyard, type GraveyardOptions } from '../../../src/runtime/graveyard/graveyard.ts';
 
 export const TIME = '2026-01-02T03:04:05.678901234Z';
 
@@ -38,7 +37,7 @@ export class Told<Item> {
 
   readonly add = (item: Item): void => {
     this.items.push(item);
-    for (const look of this.#waiting.splice(0)) look();
+    for (const wake of this.#waiting.splice(0)) wake();
   };
 
   /** The first item of this kind, told already or still to come. */
@@ -51,32 +50,40 @@ export class Told<Item> {
   }
 }
 
+/** The lists of peers that a graveyard has told. */
+export class Peers extends Told<readonly PeerView[]> {
+  /** The first view of this member for which the condition holds, told already or still to come. */
+  async seen(name: string, isIt: (view: PeerView) => boolean = () => true): Promise<PeerView> {
+    const isSeen = (found: PeerView | undefined): found is PeerView => found !== undefined && isIt(found);
+    const found = view(await this.until((list) => isSeen(view(list, name))), name);
+    assert.ok(found);
+    return found;
+  }
+
+  latest(name: string): PeerView {
+    const found = view(this.items.at(-1), name);
+    assert.ok(found, `${name} is not among the peers`);
+    return found;
+  }
+}
+
 export interface Watched {
   readonly graveyard: Graveyard;
-  readonly peers: Told<readonly PeerView[]>;
+  readonly peers: Peers;
   readonly troubles: Told<string>;
 }
 
-/**
- * A graveyard that is stopped with the test. Without `rescanMs` it does not rescan by itself within a test. `order`: the
- * host watches.
- */
-export function graveyardOf(
-  t: TestContext,
-  dir: string,
-  rescanMs = 1e9,
-  order?: (command: WatchCommand) => void,
-): Watched {
-  const peers = new Told<readonly PeerView[]>();
-  const troubles = new Told<string>();
+/** A graveyard that is stopped with the test. Without `rescanMs` it does not rescan by itself within a test. */
+export function graveyardOf(t: TestContext, dir: string, more: Partial<GraveyardOptions> = {}): Watched {
+  const [peers, troubles] = [new Peers(), new Told<string>()];
+  const told = { onPeers: peers.add, onTrouble: troubles.add };
   const graveyard = new Graveyard({
     dir,
     ownName: 'me',
     now: () => performance.now(),
-    onPeers: peers.add,
-    onTrouble: troubles.add,
-    order,
-    rescanMs,
+    rescanMs: 1e9,
+    ...told,
+    ...more,
   });
   t.after(() => graveyard.stop());
   return { graveyard, peers, troubles };
@@ -84,10 +91,4 @@ export function graveyardOf(
 
 export function view(peers: readonly PeerView[] | undefined, name: string): PeerView | undefined {
   return peers?.find(({ tombstone }) => tombstone.Name === name);
-}
-
-export function latest(peers: Told<readonly PeerView[]>, name: string): PeerView {
-  const found = view(peers.items.at(-1), name);
-  assert.ok(found, `${name} is not among the peers`);
-  return found;
 }

@@ -80,6 +80,10 @@ export const hello: fc.Arbitrary<Hello> = record({
     { nil: undefined },
   ),
   oomKills: fc.option(fc.maxSafeNat(), { nil: undefined }),
+  whyNode: fc.option(
+    word.filter((it) => it !== ''),
+    { nil: undefined },
+  ),
 });
 
 const argv = fc

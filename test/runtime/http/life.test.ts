@@ -57,7 +57,7 @@ function touch(path: string): void {
 }
 
 describe('HTTP', { concurrency: 2 }, () => {
-  scenario('follows a life from the startup probe to the end, and a drain keeps it ready', async (stage) => {
+  scenario('follows a life from the startup probe to the end, and stays ready in a drain', async (stage) => {
     const { scratch } = stage;
     const [up, ready, done] = [scratch.path('up'), scratch.path('ready'), scratch.path('done')];
     const web = new Answering(stage, {
@@ -96,7 +96,7 @@ describe('HTTP', { concurrency: 2 }, () => {
     assert.ok(!existsSync(web.address.path));
   });
 
-  scenario('in a restart in place a member that drains is not ready, whatever is declared', async (stage) => {
+  scenario('says that a member that drains for a restart in place is not ready', async (stage) => {
     const { graveyard } = stage.scratch;
     const flags = [...LONG, '--graveyard', graveyard, '--drain', '9m'];
     const web = new Answering(stage, { flags, command: member(stage, 'web') });
@@ -109,7 +109,7 @@ describe('HTTP', { concurrency: 2 }, () => {
     await web.container.exit();
   });
 
-  scenario('with --readyz-on-drain fail a member that drains is not ready, but alive', async (stage) => {
+  scenario('says with --readyz-on-drain fail that a draining member is alive and not ready', async (stage) => {
     const web = new Answering(stage, {
       flags: [...LONG, '--drain', '9m', '--readyz-on-drain', 'fail'],
       command: member(stage, 'web'),
@@ -122,27 +122,24 @@ describe('HTTP', { concurrency: 2 }, () => {
     await web.container.exit();
   });
 
-  scenario(
-    'a command that fails again and again is not ready between its lives, but its member is alive',
-    async (stage) => {
-      const web = new Answering(stage, {
-        flags: ['--restart', 'always'],
-        command: member(stage, 'web', { run: 1, exit: 3 }),
-      });
-      await web.says('/readyz', 503, 'waiting to be restarted');
-      assert.equal(await web.now('/livez'), 200);
-      await web.says('/status', 200, /"WaitsFor":"the restart of the command in [0-9]+ s"/);
-      const before = (await web.counters()).sexton_command_restarts_total?.samples[''] ?? 0;
-      await waitFor('it is restarted again', async () => {
-        const { sexton_command_restarts_total: restarts, sexton_last_exit_code: code } = await web.counters();
-        return (restarts?.samples[''] ?? 0) > before && code?.samples[''] === 3;
-      });
-      await web.container.signal('SIGTERM');
-      await web.container.exit();
-    },
-  );
+  scenario('says that a command that waits for its restart is not ready, and its member alive', async (stage) => {
+    const web = new Answering(stage, {
+      flags: ['--restart', 'always'],
+      command: member(stage, 'web', { run: 1, exit: 3 }),
+    });
+    await web.says('/readyz', 503, 'waiting to be restarted');
+    assert.equal(await web.now('/livez'), 200);
+    await web.says('/status', 200, /"WaitsFor":"the restart of the command in [0-9]+ s"/);
+    const before = (await web.counters()).sexton_command_restarts_total?.samples[''] ?? 0;
+    await waitFor('it is restarted again', async () => {
+      const { sexton_command_restarts_total: restarts, sexton_last_exit_code: code } = await web.counters();
+      return (restarts?.samples[''] ?? 0) > before && code?.samples[''] === 3;
+    });
+    await web.container.signal('SIGTERM');
+    await web.container.exit();
+  });
 
-  scenario('P12 a supervisor that comes back answers again, and goes on counting', async (stage) => {
+  scenario('P12 comes back with the next supervisor, which goes on counting', async (stage) => {
     const web = new Answering(stage, { flags: LONG, command: member(stage, 'web', { trap: 'USR1' }) });
     await web.started();
     await web.says('/readyz', 200, 'ok');
@@ -157,7 +154,7 @@ describe('HTTP', { concurrency: 2 }, () => {
     assert.equal((await web.container.exit()).status, 0);
   });
 
-  scenario('clients that stay do not keep a stop signal, nor the end of the container, waiting', async (stage) => {
+  scenario('delays neither a stop signal nor the end of the container for clients that stay', async (stage) => {
     const web = new Answering(stage, { flags: LONG, command: member(stage, 'web') });
     await web.started();
     await web.says('/livez', 200, 'ok');
@@ -170,7 +167,7 @@ describe('HTTP', { concurrency: 2 }, () => {
     assert.equal((await web.container.exit()).status, 0);
   });
 
-  scenario('an address that cannot be had does not keep the command from running, and is told', async (stage) => {
+  scenario('reports an address that it cannot have, and the command runs', async (stage) => {
     const { scratch } = stage;
     const container = startContainer(scratch, {
       flags: ['--http', `unix:${scratch.path('none')}/http.sock`],

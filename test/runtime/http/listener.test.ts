@@ -1,11 +1,12 @@
-/** What clients may do to the listener, and what may be in its way. */
+/** Clients of the listener, and obstacles to listening. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, lstatSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import type { HttpAddress } from '../../../src/runtime/http/address.ts';
+import type { HttpAddress } from '../../../src/config/notation/address.ts';
 import { answerTo } from '../../../src/runtime/http/answers.ts';
 import { Listener } from '../../../src/runtime/http/listener.ts';
 import { Log } from '../../../src/runtime/log.ts';
@@ -13,6 +14,7 @@ import { mainConfig } from '../../core/helpers.ts';
 import { Life } from '../../core/life.ts';
 import { temporaryDirectory } from '../../helpers/temporary.ts';
 import { waitFor, within } from '../../helpers/wait.ts';
+import { closedPort, listen } from '../probes/servers.ts';
 import { ask, dial, exchange, replyOf, waitForReply } from './client.ts';
 
 class Heard extends Log {
@@ -43,25 +45,15 @@ async function opened(t: TestContext, address?: HttpAddress): Promise<Open> {
   return it;
 }
 
-/** What comes for these bytes, and nothing behind them. */
+/** The reply to these bytes, up to the end of the connection. */
 async function replyTo(address: HttpAddress, bytes: string): ReturnType<typeof ask> {
   const socket = dial(address);
   socket.write(bytes, 'latin1');
   return replyOf(await exchange(socket));
 }
 
-/** One that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  const { port } = await new Promise<AddressInfo>((resolve) => {
-    server.listen(0, '127.0.0.1', () => resolve(server.address() as AddressInfo));
-  });
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
-describe('a client', { concurrency: 4 }, () => {
-  it('gets an answer by GET, only its head by HEAD, and by no other method', async (t) => {
+describe('the listener', { concurrency: 4 }, () => {
+  it('answers GET, sends only the head for HEAD, and refuses other methods', async (t) => {
     const { address } = await opened(t);
     const get = await ask(address, '/readyz?verbose');
     assert.deepEqual([get?.status, get?.body, get?.headers['content-length']], [200, 'ok\n', '3']);
@@ -77,7 +69,7 @@ describe('a client', { concurrency: 4 }, () => {
     assert.equal((await ask(address, '/__proto__'))?.status, 404);
   });
 
-  it('that speaks something else is told so, and one that says too much as well', async (t) => {
+  it('refuses what is not HTTP/1, and a head that is too long', async (t) => {
     const { address } = await opened(t);
     assert.equal((await replyTo(address, '\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03'))?.status, 400);
     for (const text of [
@@ -93,7 +85,7 @@ describe('a client', { concurrency: 4 }, () => {
     assert.equal((await replyTo(address, `GET /${'x'.repeat(20_000)}`))?.status, 431);
   });
 
-  it('of any version of HTTP/1, with a whole address, and after an empty line, is answered', async (t) => {
+  it('answers any version of HTTP/1, a whole address, and a request after an empty line', async (t) => {
     const { address } = await opened(t);
     for (const text of [
       'GET /livez HTTP/1.0\r\n\r\n',
@@ -103,7 +95,7 @@ describe('a client', { concurrency: 4 }, () => {
       assert.equal((await replyTo(address, text))?.body, 'ok\n', JSON.stringify(text));
   });
 
-  it('that sends a body, a second request, or closes its side first, still gets its one answer', async (t) => {
+  it('answers once where a client sends a body or a second request, or closes its side first', async (t) => {
     const { address } = await opened(t);
     const body = 'x'.repeat(30_000);
     const request = 'GET /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 30000\r\n\r\n';
@@ -114,7 +106,7 @@ describe('a client', { concurrency: 4 }, () => {
     assert.equal(replyOf(await exchange(socket))?.body, 'ok\n');
   });
 
-  it('that sends byte after byte and never all is told that its time is over', async (t) => {
+  it('ends a request that comes byte by byte and never whole', async (t) => {
     const { address } = await opened(t);
     const socket = dial(address);
     socket.write('GET /livez HTTP/1.1\r\nX-Slow: ');
@@ -123,55 +115,43 @@ describe('a client', { concurrency: 4 }, () => {
     assert.equal(replyOf(await exchange(socket))?.status, 408);
   });
 
-  it('that says nothing at all is let go', async (t) => {
+  it('closes a connection without a request', async (t) => {
     const { address } = await opened(t);
     assert.equal(await exchange(dial(address)), '');
   });
 
-  it('is answered while a thousand others have connected and say nothing', async (t) => {
-    const { address } = await opened(t, { kind: 'tcp', host: '127.0.0.1', port: await freePort() });
-    let isOpen = 0;
+  it('answers while a thousand silent clients have connected', async (t) => {
+    const { address } = await opened(t, { kind: 'tcp', host: '127.0.0.1', port: await closedPort(t) });
+    const all: Socket[] = [];
+    t.after(() => all.map((socket) => socket.destroy()));
     for (let round = 0; round < 20; round += 1) {
-      const sockets = Array.from({ length: 50 }, () => dial(address));
-      t.after(() => {
-        for (const socket of sockets) socket.destroy();
-      });
-      for (const socket of sockets) {
-        isOpen += 1;
-        socket.once('close', () => {
-          isOpen -= 1;
-        });
-        socket.resume();
-      }
-      const connected = sockets.map((socket) => new Promise((resolve) => socket.once('connect', resolve)));
-      await within('all are connected', Promise.all(connected));
+      const sockets = Array.from({ length: 50 }, () => dial(address).resume());
+      all.push(...sockets);
+      await within('all are connected', Promise.all(sockets.map((socket) => once(socket, 'connect'))));
       assert.equal((await ask(address, '/livez'))?.status, 200);
     }
-    await waitFor('all but a few are closed', () => isOpen <= 64);
+    await waitFor('all but a few are closed', () => all.filter(({ closed }) => !closed).length <= 64);
   });
 });
 
-describe('an address', { concurrency: 4 }, () => {
-  it('that is taken is told once, tried again, and answered at as soon as it is free', async (t) => {
+describe('the address of a listener', { concurrency: 4 }, () => {
+  it('is reported once when taken, and answers as soon as it is free', async (t) => {
     const other = createServer();
-    const port = await new Promise<number>((resolve) => {
-      other.listen(0, '127.0.0.1', () => resolve((other.address() as AddressInfo).port));
-    });
+    const port = await listen(t, other);
     const { address, lines } = open(t, { kind: 'tcp', host: '127.0.0.1', port });
-    await waitFor('it is told', () => lines.length > 0);
+    await waitFor('it is reported', () => lines.length > 0);
     await new Promise((resolve) => other.close(resolve));
     await waitForReply(address, '/livez', 'is answered', ({ status }) => status === 200);
     assert.deepEqual(lines, [`error cannot answer HTTP at 127.0.0.1:${port}: ${TAKEN}`, 'info answering HTTP']);
   });
 
-  it('that is the socket of somebody who was killed is taken over', async (t) => {
+  it('takes over the socket of a killed process', async (t) => {
     const path = join(temporaryDirectory(), 'http.sock');
     const script = "require('node:net').createServer().listen(process.argv[1], () => console.log('there'))";
     const dying = spawn(process.execPath, ['-e', script, path], { stdio: ['ignore', 'pipe', 'ignore'] });
-    await new Promise((resolve) => dying.stdout.once('data', resolve));
-    const gone = new Promise((resolve) => dying.once('close', resolve));
+    await once(dying.stdout, 'data');
     dying.kill('SIGKILL');
-    await gone;
+    await once(dying, 'close');
     assert.ok(lstatSync(path).isSocket());
     const { lines, listener } = await opened(t, { kind: 'unix', path });
     assert.deepEqual(lines, ['info answering HTTP']);
@@ -180,41 +160,41 @@ describe('an address', { concurrency: 4 }, () => {
     await waitFor('its file is gone', () => !existsSync(path));
   });
 
-  it('that is the socket of somebody who lives, or no socket, is left as it is', async (t) => {
+  it('leaves the socket of a living process, and a file, as they are', async (t) => {
     const dir = temporaryDirectory();
     const { address } = await opened(t, { kind: 'unix', path: join(dir, 'taken.sock') });
     const second = open(t, address);
-    await waitFor('it is told', () => second.lines.length > 0);
+    await waitFor('it is reported', () => second.lines.length > 0);
     assert.deepEqual(second.lines, [`error cannot answer HTTP at unix:${join(dir, 'taken.sock')}: ${TAKEN}`]);
     assert.equal((await ask(address, '/livez'))?.status, 200);
     const path = join(dir, 'a file');
     writeFileSync(path, 'precious');
     const third = open(t, { kind: 'unix', path });
-    await waitFor('it is told', () => third.lines.length > 0);
+    await waitFor('it is reported', () => third.lines.length > 0);
     assert.ok(lstatSync(path).isFile());
   });
 
-  it('that is a link to nowhere is told once and answered at when it has gone', async (t) => {
+  it('is reported once when it is a dangling link, and answers when that has gone', async (t) => {
     const path = join(temporaryDirectory(), 'link');
     symlinkSync('nowhere', path);
     const { address, lines } = open(t, { kind: 'unix', path });
-    await waitFor('it is told', () => lines.length > 0);
+    await waitFor('it is reported', () => lines.length > 0);
     unlinkSync(path);
     await waitForReply(address, '/livez', 'is answered', ({ status }) => status === 200);
     assert.deepEqual(lines, [`error cannot answer HTTP at unix:${path}: ${TAKEN}`, 'info answering HTTP']);
   });
 
-  it('whose mode cannot be changed is told, and nobody dies of it', async (t) => {
+  it('is reported when its mode cannot be changed', async (t) => {
     // An abstract one has none.
     const { lines } = open(t, { kind: 'unix', path: `\0${temporaryDirectory()}` });
-    await waitFor('it is told', () => lines.length > 0);
+    await waitFor('it is reported', () => lines.length > 0);
     assert.match(lines.join(), /^error cannot answer HTTP at unix:/);
   });
 
-  it('whose listener is closed lets go of everybody at once', async (t) => {
+  it('has no connection any more once the listener is closed', async (t) => {
     const { address, listener } = await opened(t);
     const socket = dial(address);
-    await new Promise((resolve) => socket.once('connect', resolve));
+    await once(socket, 'connect');
     const closed = exchange(socket);
     listener.close();
     assert.equal(await closed, '');

@@ -1,4 +1,4 @@
-/** /metrics in every state that a life can come to, read as strictly as promtool does. */
+/** /metrics in every state of a life, read as strictly as promtool does. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -15,7 +15,7 @@ function metrics(life: Life): ReturnType<typeof readExposition> {
 }
 
 describe('metrics', () => {
-  it('are well-formed in every state, and no counter ever falls, also when the supervisor is lost', () => {
+  it('are well-formed in every state, and no counter falls, also with the next supervisor', () => {
     fc.assert(
       fc.property(member, script, peers, anything, (config, child, found, todo) => {
         const life = new Life({ config, child, peers: found });
@@ -36,7 +36,7 @@ describe('metrics', () => {
     );
   });
 
-  it('say what happens, in the units of the field', () => {
+  it('have the values of a life, in seconds', () => {
     const config = mainConfig({
       gracePeriodMs: 20_000,
       restart: 'always',

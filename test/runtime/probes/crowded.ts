@@ -1,20 +1,17 @@
-/**
- * Makes a quit call of a server that stays, with no descriptor left to look whether it has gone; prints how it ended.
- * Few descriptors: `ulimit -n`.
- */
+/** Makes a quit call to a server that stays, with no descriptor left to look whether it has gone (`ulimit -n`). */
 import { subscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { openSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { startAction } from '../../../src/runtime/probes/probe.ts';
+import { httpAction, run } from './servers.ts';
 
 let isAsked = false;
 const server = createServer((_request, response) => {
   isAsked = true;
   response.end();
 });
-// Told of each connection before its descriptor is made.
+// This channel reports each connection before its descriptor is made.
 subscribe('net.client.socket', () => {
   try {
     while (isAsked) openSync('/dev/null', 'r');
@@ -25,18 +22,7 @@ subscribe('net.client.socket', () => {
 server.listen(0, '127.0.0.1');
 await once(server, 'listening');
 const { port } = server.address() as AddressInfo;
-startAction(
-  {
-    kind: 'quit',
-    name: 'x',
-    calls: [{ kind: 'http', method: 'POST', scheme: 'http', host: '127.0.0.1', port, path: '/quit', headers: [] }],
-    hint: undefined,
-  },
-  {
-    timeoutMs: 3_000,
-    onEnd: ({ ok, detail }) => {
-      process.stdout.write(`${ok} ${detail}`);
-      process.exit(0);
-    },
-  },
-);
+const call = httpAction(port, { method: 'POST', path: '/quit' });
+const { ok, detail } = await run({ kind: 'quit', name: 'x', calls: [call], hint: undefined }, 3_000);
+process.stdout.write(`${ok} ${detail}`);
+process.exit(0);

@@ -1,9 +1,10 @@
-/** Thousands of probes leave nothing behind: no descriptor and no timer, and nothing on the standard streams. */
+/** Thousands of probes leave nothing behind. */
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { createServer as createHttp2Server } from 'node:http2';
 import { createServer as createTcpServer } from 'node:net';
 import { test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import type { NetworkAction } from '../../../src/runtime/probes/probe.ts';
 import { waitFor } from '../../helpers/wait.ts';
 import { closedPort, httpAction, httpServer, listen, rawServer, run } from './servers.ts';
@@ -30,7 +31,7 @@ test('2,000 probes of all kinds and ends leave no descriptor and no timer', asyn
     [{ kind: 'grpc', service: '', port: silent, ...local }, 5],
   ];
   const round = () => Promise.all(kinds.map(([action, timeoutMs]) => run(action, timeoutMs)));
-  // The first one loads what it takes.
+  // The first round loads the code.
   await round();
   const before = await settled();
   for (let count = 0; count < ROUNDS; count++) await round();
@@ -40,28 +41,23 @@ test('2,000 probes of all kinds and ends leave no descriptor and no timer', asyn
   });
 });
 
-interface Held {
-  readonly descriptors: number;
-  readonly timers: number;
-}
-
-function held(): Held {
+/** How many descriptors and timers this process has. */
+function held(): { readonly descriptors: number; readonly timers: number } {
   const timers = process.getActiveResourcesInfo().filter((it) => it === 'Timeout').length;
   return { descriptors: readdirSync('/proc/self/fd').length, timers };
 }
 
-/** What the servers of this process still hold open is gone when two looks in a row are the same. */
-async function settled(): Promise<Held> {
+/** The servers of this process have closed all that they will when two counts in a row are the same. */
+async function settled(): Promise<ReturnType<typeof held>> {
   let last = held();
-  return waitFor('all quiet', () => {
-    const now = held();
-    const isSame = now.descriptors === last.descriptors && now.timers === last.timers;
-    last = now;
-    return isSame ? now : undefined;
+  return waitFor('two equal counts', () => {
+    const before = last;
+    last = held();
+    return isDeepStrictEqual(before, last) ? last : undefined;
   });
 }
 
-test('standard output and error are left alone', () => {
+test('probes leave standard output and error alone', () => {
   for (const name of ['stdout', 'stderr'] as const) {
     assert.equal(Object.getOwnPropertyDescriptor(process, name)?.get !== undefined, true, `${name} is not yet made`);
   }

@@ -22,15 +22,11 @@ function standStill(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
-interface Answering {
-  readonly port: number;
-  /** Resolves in the turn in which the request is there, before an answer is. */
-  readonly asked: Promise<unknown>;
-  /** Lets it answer while this thread stands still. */
-  readonly answer: () => void;
-}
-
-async function answering(t: TestContext): Promise<Answering> {
+/**
+ * A server in a thread of its own. `asked` resolves in the turn in which the request is there, before an answer is;
+ * `answer` lets it answer while this thread stands still.
+ */
+async function answering(t: TestContext) {
   const cells = new Int32Array(new SharedArrayBuffer(8));
   const workerData: AnsweringData = { answer: ANSWER, cells };
   const worker = new Worker(new URL('./answering.ts', import.meta.url), { workerData });
@@ -44,9 +40,8 @@ async function answering(t: TestContext): Promise<Answering> {
   return { port, asked: once(worker, 'message'), answer };
 }
 
-test('an answer that came while this process stood still counts, though the timer comes first', async (t) => {
-  // On a slow machine the time may be over before the request is there; that shows nothing, and is tried with more of
-  // it.
+test('an answer that came while this process stood still counts, though the timer fires first', async (t) => {
+  // On a slow machine the time may be over before the request is there. That shows nothing, so a longer one follows.
   for (const timeoutMs of [300, 2_000, 10_000]) {
     const server = await answering(t);
     let isOver = false;
@@ -68,7 +63,7 @@ test('a connection that was accepted while this process stood still counts', asy
   const ended = new Promise<ActionEnd>((onEnd) =>
     startAction({ kind: 'tcp', host: '127.0.0.1', port }, { timeoutMs: 300, onEnd }),
   );
-  // The connection is asked for in the next tick; the kernel accepts it, whoever stands still.
+  // The connection is requested in the next tick; the kernel accepts it while this process stands still.
   process.nextTick(standStill, 600);
   assert.deepEqual(await within('the end', ended), { ok: true, detail: 'connected', output: '' });
 });
@@ -80,7 +75,7 @@ test('a server that does not answer while this process stands still has timed ou
   assert.deepEqual(await within('the end', ended), { ok: false, detail: 'timed out after 300ms', output: '' });
 });
 
-test('a task that is told to end takes what has arrived first', async (t) => {
+test('an ended task takes what has arrived first', async (t) => {
   const server = await answering(t);
   const ended = Promise.withResolvers<ActionEnd>();
   const tasks = new NetworkTasks((id, end) => {
@@ -95,7 +90,7 @@ test('a task that is told to end takes what has arrived first', async (t) => {
   assert.deepEqual(await within('the end', ended.promise), FINE);
 });
 
-test('a task that is told to end without an answer, or before it has begun, has timed out', async (t) => {
+test('a task that is ended without an answer, or before it has begun, has timed out', async (t) => {
   const port = await rawServer(t, '');
   const ends: [number, string][] = [];
   const both = Promise.withResolvers<void>();
@@ -108,7 +103,7 @@ test('a task that is told to end without an answer, or before it has begun, has 
   void tasks.start(2, httpAction(port), 30_000);
   tasks.end(1);
   tasks.end(2);
-  // Never at once: whoever says so is in the middle of an event.
+  // Never at once: the caller is in the middle of an event.
   assert.deepEqual(ends, []);
   await within('both ends', both.promise);
   assert.deepEqual(ends.toSorted(), [

@@ -1,117 +1,250 @@
-/**
- * Quit calls against real servers: each answers as the sidecars of the presets do.
- */
+/** Quit calls of each preset to a sidecar that behaves as its documentation says, or badly. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { type TestContext, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
-import type { HttpAction, QuitAction } from '../../../src/core/config.ts';
-import { type ActionEnd, startAction } from '../../../src/runtime/probes/probe.ts';
+import { parseQuit } from '../../../src/config/notation/quit.ts';
+import { SIDECARS } from '../../../src/config/notation/sidecars.ts';
+import type { QuitAction } from '../../../src/core/config.ts';
+import { type ActionEnd, type RunningAction, startAction } from '../../../src/runtime/probes/probe.ts';
+import { within } from '../../helpers/wait.ts';
+import { run } from './servers.ts';
+import { type Asked, answer, SidecarLike } from './sidecar-like.ts';
 
-type Answer = (request: IncomingMessage, response: ServerResponse, server: Server) => void;
-
-async function serve(t: TestContext, answer: Answer): Promise<number> {
-  const server = createServer((request, response) => answer(request, response, server));
-  t.after(() => server.closeAllConnections());
-  t.after(() => server.close());
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return (server.address() as AddressInfo).port;
+interface Case {
+  readonly title: string;
+  /** What it does at the last call; those before are answered with 200. `giveUp`: the time of the call is over. */
+  readonly does: (asked: Asked, giveUp: () => void, t: TestContext) => unknown;
+  readonly ok: boolean;
+  readonly detail: RegExp;
 }
 
-const leave: Answer = (_request, response, server) => {
-  response.end();
-  server.close();
+const ok = (socket: Socket): void => answer(socket, 200);
+const leaves = ({ sidecar, socket }: Asked): void => {
+  ok(socket);
+  sidecar.leave();
 };
+const afterLooks = ({ sidecar }: Asked, looks: number, then: () => void): void =>
+  sidecar.onLook((nth) => nth === looks && then());
 
-function quitOf(port: number, ...paths: readonly string[]): QuitAction {
-  const call = (path: string): HttpAction => ({
-    kind: 'http',
-    method: 'POST',
-    scheme: 'http',
-    host: '127.0.0.1',
-    port,
-    path,
-    headers: [['X-Vault-Request', 'true']],
+const CASES: readonly Case[] = [
+  { title: 'says yes and leaves', does: leaves, ok: true, detail: /^it has gone$/ },
+  {
+    title: 'leaves only when it is asked by POST',
+    does: (asked) => (asked.method === 'POST' ? leaves(asked) : answer(asked.socket, 405)),
+    ok: true,
+    detail: /^it has gone$/,
+  },
+  { title: 'dies before it has answered', does: ({ sidecar }) => sidecar.die(), ok: true, detail: /^it has gone$/ },
+  {
+    title: 'says yes and drains before it leaves',
+    does: (asked) => {
+      afterLooks(asked, 3, () => asked.sidecar.leave());
+      ok(asked.socket);
+    },
+    ok: true,
+    detail: /^it has gone$/,
+  },
+  {
+    title: 'says yes and stays',
+    does: (asked, giveUp) => {
+      afterLooks(asked, 2, giveUp);
+      ok(asked.socket);
+    },
+    ok: false,
+    detail: /^it was asked \(status 200\) and has not gone: its port is open, still or again$/,
+  },
+  {
+    title: 'leaves, and another program gets its port',
+    does: async (asked, giveUp, t) => {
+      afterLooks(asked, 2, giveUp);
+      await asked.sidecar.giveWay(t);
+      ok(asked.socket);
+    },
+    ok: false,
+    detail: /has not gone: its port is open, still or again$/,
+  },
+  {
+    title: 'has the call switched off',
+    does: ({ socket }) => answer(socket, 404),
+    ok: false,
+    detail: /^\/.*: status 404; /,
+  },
+  { title: 'is broken', does: ({ socket }) => answer(socket, 500), ok: false, detail: /^\/.*: status 500$/ },
+  { title: 'never answers', does: (_asked, giveUp) => giveUp(), ok: false, detail: /^timed out after / },
+  {
+    title: 'answers garbage',
+    does: ({ socket }) => socket.end(Buffer.from([0x15, 3, 3, 0, 2, 2, 10, 10, 13, 10, 13, 10])),
+    ok: false,
+    detail: /^\/.*: malformed answer: not HTTP\/1$/,
+  },
+  {
+    title: 'sends half a head and then nothing',
+    does: ({ socket }, giveUp) => socket.write('HTTP/1.1 200 OK\r\nContent-Le', giveUp),
+    ok: false,
+    detail: /^timed out after /,
+  },
+  {
+    title: 'sends a head without an end',
+    does: ({ socket }) => pour(socket, 'HTTP/1.1 200 OK\r\nX-Long: '),
+    ok: false,
+    detail: /^\/.*: malformed answer: its head is too long$/,
+  },
+  {
+    title: 'resets the connection and stays',
+    does: (asked, giveUp) => {
+      afterLooks(asked, 2, giveUp);
+      asked.socket.resetAndDestroy();
+    },
+    ok: false,
+    detail: /^it was asked \(connection reset\) and has not gone/,
+  },
+  {
+    title: 'sends the call to another host',
+    does: (asked, giveUp) => {
+      afterLooks(asked, 2, giveUp);
+      answer(asked.socket, 302, 'Location: http://sidecar.invalid/quit\r\n');
+    },
+    ok: false,
+    detail: /^it was asked \(status 302, redirects to another host\) and has not gone/,
+  },
+  {
+    title: 'sends the call round and round',
+    does: ({ socket, path }) => answer(socket, 307, `Location: ${path}\r\n`),
+    ok: false,
+    detail: /^\/.*: stopped after 10 redirects$/,
+  },
+  {
+    title: 'answers with a body of a gigabyte and leaves',
+    does: ({ sidecar, socket }) => {
+      sidecar.leave();
+      pour(socket, `HTTP/1.1 200 OK\r\nContent-Length: ${2 ** 30}\r\n\r\n`);
+    },
+    ok: true,
+    detail: /^it has gone$/,
+  },
+];
+
+for (const name of Object.keys(SIDECARS)) {
+  describe(`the quit call of ${name}, to a sidecar that`, { concurrency: 4 }, () => {
+    for (const { title, does, ok, detail } of CASES) {
+      it(title, async (t) => {
+        const { sidecar, end } = await ask(t, name, does);
+        assert.deepEqual([end.ok, detail.test(end.detail)], [ok, true], `${title}: ${end.detail}`);
+        const times = title.includes('round and round') ? 10 : 1;
+        const [last, ...before] = [...callsOf(name)].reverse();
+        assert.deepEqual(sidecar.asked, [...before.reverse(), ...Array(times).fill(last)]);
+      });
+    }
+
+    it('has gone before', async (t) => {
+      const sidecar = await new SidecarLike(() => {}).listen(t);
+      sidecar.leave();
+      const end = await run(quitOf(name, sidecar.port));
+      assert.equal(end.ok, true);
+      assert.match(end.detail, /^nothing listened there/);
+    });
   });
-  const [first = '/quit', ...rest] = paths;
-  return { kind: 'quit', name: 'x', calls: [call(first), ...rest.map(call)], hint: 'switch it on' };
 }
 
-const endOf = (action: QuitAction, timeoutMs: number | undefined): Promise<ActionEnd> =>
-  new Promise((resolve) => startAction(action, { timeoutMs, onEnd: resolve }));
+describe('a failed quit call names the remedy of', () => {
+  const switchedOff: Case['does'] = ({ socket }) => answer(socket, 404);
+  const remedies: Readonly<Record<string, RegExp>> = {
+    linkerd: /status 404; switch it on by the annotation config\.linkerd\.io\/proxy-admin-shutdown: enabled$/,
+    'cloud-sql-proxy': /status 404; start the proxy with --quitquitquit$/,
+    'vault-agent': /status 404; set agent_api \{ enable_quit = true \} in a listener of the agent$/,
+    istio: /status 404; another program may listen on this port$/,
+  };
+  for (const [name, remedy] of Object.entries(remedies)) {
+    it(name, async (t) => assert.match((await ask(t, name, switchedOff)).end.detail, remedy));
+  }
 
-test('a server that leaves when it is asked has gone', async (t) => {
-  const seen: string[] = [];
-  const port = await serve(t, (request, response, server) => {
-    seen.push(`${request.method} ${request.url} ${request.headers['x-vault-request']}`);
-    leave(request, response, server);
-  });
-  assert.deepEqual(await endOf(quitOf(port), undefined), { ok: true, detail: 'it has gone', output: '' });
-  assert.deepEqual(seen, ['POST /quit true']);
-});
-
-test('several calls are made in order', async (t) => {
-  const seen: (string | undefined)[] = [];
-  const port = await serve(t, (request, response, server) => {
-    seen.push(request.url);
-    if (request.url === '/c') return leave(request, response, server);
-    response.end();
-  });
-  assert.equal((await endOf(quitOf(port, '/a', '/b?graceful', '/c'), undefined)).ok, true);
-  assert.deepEqual(seen, ['/a', '/b?graceful', '/c']);
-});
-
-test('a server that dies before it has answered has gone', async (t) => {
-  const port = await serve(t, (request, _response, server) => {
-    server.close();
-    request.socket.destroy();
-  });
-  assert.equal((await endOf(quitOf(port), undefined)).detail, 'it has gone');
-});
-
-test('a server that was not there needs no call', async (t) => {
-  const port = await serve(t, leave);
-  await endOf(quitOf(port), undefined);
-  assert.deepEqual(await endOf(quitOf(port), undefined), { ok: true, detail: 'nothing listened there', output: '' });
-});
-
-test('an endpoint that is switched off is said with where to switch it on', async (t) => {
-  const port = await serve(t, (_request, response) => response.writeHead(404).end());
-  assert.deepEqual(await endOf(quitOf(port), undefined), {
-    ok: false,
-    detail: '/quit: status 404; switch it on',
-    output: '',
+  it('a Cloud SQL proxy that does not listen without --quitquitquit', async (t) => {
+    const sidecar = await new SidecarLike(() => {}).listen(t);
+    sidecar.leave();
+    const { detail } = await run(quitOf('cloud-sql-proxy', sidecar.port));
+    assert.equal(detail, 'nothing listened there; if it runs all the same, start the proxy with --quitquitquit');
   });
 });
 
-test('any other refusal is told as it is', async (t) => {
-  const port = await serve(t, (_request, response) => response.writeHead(405).end());
-  assert.equal((await endOf(quitOf(port), undefined)).detail, '/quit: status 405');
+it('the quit call of Vault agent has the header that some of its listeners require', async (t) => {
+  let head = '';
+  await ask(t, 'vault-agent', (asked) => {
+    head = asked.head;
+    leaves(asked);
+  });
+  assert.match(head, /\r\nX-Vault-Request: true\r\n/);
 });
 
-test('a server that says yes and stays is told when the time is over', async (t) => {
-  const port = await serve(t, (_request, response) => response.end());
-  const { ok, detail } = await endOf(quitOf(port), 3_000);
-  assert.deepEqual(
-    [ok, detail],
-    [false, 'it was asked (status 200) and has not gone: its port is open, still or again'],
-  );
+describe('the first call to Envoy', () => {
+  const last = '/quitquitquit';
+  const prepared = (does: (asked: Asked) => unknown) => (asked: Asked) =>
+    asked.path === last ? leaves(asked) : does(asked);
+  const cases: Readonly<Record<string, (asked: Asked) => unknown>> = {
+    'may be unknown to an older Envoy': ({ socket }) => answer(socket, 404),
+    'may break the connection': ({ socket }) => socket.resetAndDestroy(),
+    'may stay without an answer': () => {},
+  };
+  for (const [title, does] of Object.entries(cases)) {
+    it(`${title}, and the next one follows all the same`, async (t) => {
+      const sidecar = await new SidecarLike(prepared(does)).listen(t);
+      assert.equal((await run(quitOf('envoy', sidecar.port))).detail, 'it has gone');
+      assert.deepEqual(sidecar.asked, callsOf('envoy'));
+    });
+  }
+
+  it('is the only one when Envoy leaves at once', async (t) => {
+    const sidecar = await new SidecarLike(leaves).listen(t);
+    assert.equal((await run(quitOf('envoy', sidecar.port))).detail, 'it has gone');
+    assert.deepEqual(sidecar.asked, ['POST /healthcheck/fail']);
+  });
 });
 
-test('a server that never answers does not hang the caller', async (t) => {
-  const port = await serve(t, () => {});
-  const { ok, detail } = await endOf(quitOf(port), 300);
-  assert.deepEqual([ok, detail], [false, 'timed out after 300ms']);
-});
-
-test('a look that fails for want of a descriptor is no proof that it has gone', async () => {
-  const script = fileURLToPath(new URL('./crowded.ts', import.meta.url));
-  const words = ['-c', 'ulimit -n 64 && exec "$0" "$1"', process.execPath, script];
+it('a look that fails for want of a descriptor is no proof that the sidecar has gone', async () => {
+  const words = ['-c', 'ulimit -n 64 && exec "$0" "$1"', process.execPath, join(import.meta.dirname, 'crowded.ts')];
   const { stdout } = await promisify(execFile)('/bin/sh', words, { timeout: 120_000 });
   assert.equal(stdout, 'false it was asked (status 200), but whether it has gone cannot be seen: too many open files');
 });
+
+function quitOf(name: string, port: number): QuitAction {
+  const parsed = parseQuit(`${name}:${port}`);
+  assert.ok(parsed.ok);
+  return parsed.value;
+}
+
+function callsOf(name: string): readonly string[] {
+  return (SIDECARS[name]?.quit.paths ?? []).map((path) => `POST ${path}`);
+}
+
+async function ask(
+  t: TestContext,
+  name: string,
+  does: Case['does'],
+): Promise<{ readonly sidecar: SidecarLike; readonly end: ActionEnd }> {
+  const last = SIDECARS[name]?.quit.paths.at(-1);
+  let running: RunningAction | undefined;
+  const sidecar = await new SidecarLike((asked) => {
+    if (asked.path === last) void does(asked, () => running?.expire(), t);
+    else ok(asked.socket);
+  }).listen(t);
+  const end = new Promise<ActionEnd>((onEnd) => {
+    running = startAction(quitOf(name, sidecar.port), { timeoutMs: FAR_MS, onEnd });
+  });
+  return { sidecar, end: await within(`the end of the quit call of ${name}`, end) };
+}
+
+/** Its time is over when the test says so. */
+const FAR_MS = 600_000;
+
+/** As much as the other side takes. */
+function pour(socket: Socket, head: string): void {
+  const chunk = 'x'.repeat(65_536);
+  const more = (): void => {
+    while (!socket.destroyed && socket.write(chunk));
+  };
+  socket.on('drain', more);
+  socket.write(head);
+  more();
+}

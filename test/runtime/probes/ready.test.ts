@@ -1,10 +1,8 @@
-/**
- * Looks at sidecars that are to be ready, by each preset: what is asked, and what each answer comes to.
- */
+/** Start gates of each preset: the request, and what each answer means. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { parseGates } from '../../../src/cli/notation/gates.ts';
-import { SIDECARS } from '../../../src/cli/notation/sidecars.ts';
+import { parseGates } from '../../../src/config/notation/gates.ts';
+import { SIDECARS } from '../../../src/config/notation/sidecars.ts';
 import type { ReadyAction } from '../../../src/core/config.ts';
 import { type ActionEnd, type RunningAction, startAction } from '../../../src/runtime/probes/probe.ts';
 import { within } from '../../helpers/wait.ts';
@@ -28,15 +26,15 @@ async function look(t: TestContext, name: string, does: (asked: Asked, giveUp: (
 }
 
 for (const [name, { ready }] of Object.entries(SIDECARS)) {
-  describe(`whether ${name} is ready`, () => {
-    it('is asked by GET at its own path, and is so by any status from 200 on', async (t) => {
+  describe(`the gate of ${name}`, () => {
+    it('asks by GET at its own path, and is open with any status from 200 on', async (t) => {
       for (const status of [200, 204]) {
         const { sidecar, end } = await look(t, name, ({ socket }) => answer(socket, status));
         assert.deepEqual([end.ok, end.detail, sidecar.asked], [true, `status ${status}`, [`GET ${ready.path}`]]);
       }
     });
 
-    it('is not so while it says 503, 500 or nothing, is not HTTP, or breaks off', async (t) => {
+    it('is closed after a 503, a 500, no answer, an answer that is not HTTP, or half an answer', async (t) => {
       const cases: readonly (readonly [does: (asked: Asked, giveUp: () => void) => void, detail: RegExp])[] = [
         [({ socket }) => answer(socket, 503), /^status 503$/],
         [({ socket }) => answer(socket, 500), /^status 500$/],
@@ -51,7 +49,7 @@ for (const [name, { ready }] of Object.entries(SIDECARS)) {
       }
     });
 
-    it('is not so where nobody listens, with what it needs; unless absent is fine', async (t) => {
+    it('is closed where nothing listens and says what it needs, unless absent is fine', async (t) => {
       const gate = `${name}:${await closedPort(t)}=ready`;
       const hint = ready.hint === undefined ? '' : `; ${ready.hint}`;
       assert.deepEqual(await run(gateOf(gate)), { ok: false, detail: `connection refused${hint}`, output: '' });
@@ -60,17 +58,17 @@ for (const [name, { ready }] of Object.entries(SIDECARS)) {
   });
 }
 
-it('one that is there and not ready is waited for, also where absent is fine', async (t) => {
+it('a gate waits for a sidecar that is not ready, also where absent is fine', async (t) => {
   const sidecar = await new SidecarLike(({ socket }) => answer(socket, 503)).listen(t);
   assert.equal((await run(gateOf(`istio:${sidecar.port}=ready?`))).ok, false);
 });
 
-it('a 404 is no yes, and is said with what the sidecar needs', async (t) => {
+it('a 404 keeps a gate closed and names what the sidecar needs', async (t) => {
   const { end } = await look(t, 'cloud-sql-proxy', ({ socket }) => answer(socket, 404));
   assert.equal(end.detail, 'status 404; start the proxy with --health-check');
 });
 
-it('Vault agent is asked with the header without which some of its listeners answer nobody', async (t) => {
+it('the gate of Vault agent sends the header that some of its listeners require', async (t) => {
   let head = '';
   await look(t, 'vault-agent', (asked) => {
     head = asked.head;
@@ -79,7 +77,7 @@ it('Vault agent is asked with the header without which some of its listeners ans
   assert.match(head, /\r\nX-Vault-Request: true\r\n/);
 });
 
-it('a URL is asked as it is written', async (t) => {
+it('a gate requests a URL as it is written', async (t) => {
   const sidecar = await new SidecarLike(({ socket }) => answer(socket, 200)).listen(t);
   assert.equal((await run(gateOf(`http://127.0.0.1:${sidecar.port}/up?who=a=b%2Cc=ready`))).ok, true);
   assert.deepEqual(sidecar.asked, ['GET /up?who=a=b%2Cc']);

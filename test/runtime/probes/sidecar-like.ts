@@ -41,7 +41,7 @@ export class SidecarLike {
     return this;
   }
 
-  /** Nobody listens any more; connections that are open go on. */
+  /** The port closes; connections that are open go on. */
   leave(): void {
     this.#server.close();
   }

@@ -4,7 +4,7 @@ import { createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { closedPort, listen, run } from './servers.ts';
 
-test('a connection that is accepted is a success, and is closed at once without a byte', async (t) => {
+test('an accepted connection is a success, and is closed at once without a byte', async (t) => {
   const accepted = Promise.withResolvers<Socket>();
   const port = await listen(t, createServer(accepted.resolve));
   assert.deepEqual(await run({ kind: 'tcp', host: '127.0.0.1', port }), { ok: true, detail: 'connected', output: '' });
@@ -23,7 +23,7 @@ test('a name is looked up, and each of its addresses tried', async (t) => {
   assert.equal((await run({ kind: 'tcp', host: 'localhost', port })).ok, true);
 });
 
-test('nobody listens: connection refused, by address and by name', async (t) => {
+test('a closed port refuses the connection, by address and by name', async (t) => {
   const port = await closedPort(t);
   for (const host of ['127.0.0.1', '::1', '[::1]', 'localhost']) {
     const end = await run({ kind: 'tcp', host, port });
@@ -31,7 +31,7 @@ test('nobody listens: connection refused, by address and by name', async (t) => 
   }
 });
 
-test('a host that is not there is said to be not found', async () => {
+test('a host that does not exist is reported as not found', async () => {
   const { ok, detail } = await run({ kind: 'tcp', host: 'no-such-host.invalid', port: 80 });
   assert.equal(ok, false);
   // A machine without a name server cannot know.

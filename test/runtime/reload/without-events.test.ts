@@ -1,4 +1,4 @@
-/** Reload where inotify cannot be had: a user namespace of its own has its own limits, and may set them to 0. */
+/** Reload without inotify: a user namespace has its own limits, and may set them to 0. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { renameSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ const LIMITS = { instances: 'max_inotify_instances', watches: 'max_inotify_watch
 for (const [what, limit] of Object.entries(LIMITS)) {
   const prefix = ['unshare', '-Ur', 'sh', '-c', `echo 0 > /proc/sys/user/${limit} && exec "$@"`, 'sh'];
   const skip = canRun(prefix) ? false : 'needs user namespaces';
-  test(`without inotify ${what} it is said once, and changes are seen by looking now and then`, { skip }, async (t) => {
+  test(`without inotify ${what} the watch reports that once, and sees changes by polling`, { skip }, async (t) => {
     const dir = temporaryDirectory();
     const path = join(dir, 'app.conf');
     writeFileSync(path, 'one');

@@ -1,6 +1,6 @@
 /**
- * Somebody in a network namespace, told what to do line by line: a server, clients, the watch itself. One order in JSON
- * a line on stdin; the answer, `{"answer":..}`, comes when it is done. What the watch tells comes as `{"seen":..}` or
+ * A process in a network namespace that obeys orders: a server, clients, the watch itself. Each line of stdin is an
+ * order in JSON; the answer, `{"answer":..}`, comes when it is done. The watch reports by `{"seen":..}` or
  * `{"unseen":..}`.
  *
  * `node agent.ts [PORT..]` serves HTTP on those ports at once, on all addresses, and says `ready`.
@@ -113,12 +113,10 @@ const steady: Steady[] = [];
 async function keepOn(order: Order & { do: 'keep on' }, state: Steady | undefined): Promise<void> {
   while (state?.isOver === false) {
     const beganMs = now();
-    const isRefused = await connect(order, order.how).then(
-      () => false,
-      () => true,
+    await connect(order, order.how).then(
+      () => (state.lastMs = beganMs),
+      () => (state.refused += 1),
     );
-    if (isRefused) state.refused += 1;
-    else state.lastMs = beganMs;
     state.longestPauseMs = Math.max(state.longestPauseMs, now() - state.triedMs);
     state.triedMs = now();
     await new Promise((resolve) => setTimeout(resolve, order.everyMs));

@@ -1,6 +1,6 @@
 /**
- * Two network namespaces with a wire between them: a pod's, and the node's that its clients and its kubelet are in.
- * They have no names: each lives as long as a process in it, so that nothing can be left behind.
+ * Two network namespaces with a wire between them: that of a pod, and that of the node with its clients and kubelet.
+ * They have no names, so each lives as long as a process in it, and nothing is left behind.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -19,7 +19,7 @@ export const CLIENT6 = 'fd77::1';
 /** Where the kubelet comes from. */
 export const KUBELET = '10.77.0.9';
 
-/** Why there can be none; false: there can. */
+/** Why this machine has no namespaces; false: it has. */
 export const NO_NAMESPACES = whyNone();
 
 export interface Told {
@@ -34,18 +34,14 @@ export class Agent {
   readonly process: ChildProcess;
   readonly seen: Told[] = [];
   readonly unseen: string[] = [];
-  /** Of the agent itself. */
+  /** The process id of the agent itself. */
   pid = 0;
   #answer: ((answer: unknown) => void) | undefined;
   #errors = '';
 
   constructor(argv: readonly string[], ports: readonly number[] = []) {
-    const [file = '', ...rest] = [
-      ...argv,
-      process.execPath,
-      join(import.meta.dirname, 'agent.ts'),
-      ...ports.map(String),
-    ];
+    const agent = join(import.meta.dirname, 'agent.ts');
+    const [file = '', ...rest] = [...argv, process.execPath, agent, ...ports.map(String)];
     this.process = spawn(file, rest, { stdio: ['pipe', 'pipe', 'pipe'] });
     this.process.stderr?.on('data', (chunk) => {
       this.#errors += String(chunk);
@@ -70,7 +66,7 @@ export class Agent {
     return within(`${JSON.stringify(order)} is done; ${this.#errors}`, answer);
   }
 
-  /** The first thing that the watch tells of which this holds. */
+  /** The latest report of the watch for which this holds. */
   waitToSee(what: string, holds: (told: Told) => boolean): Promise<Told> {
     return waitFor(`${what}: ${JSON.stringify(this.seen.at(-1))} ${this.#errors}`, () =>
       this.seen.findLast(holds),
@@ -93,25 +89,10 @@ export interface Places {
   readonly client: Agent;
 }
 
-/** `user`: the agent in the pod runs as that user, without any privilege. */
-export async function makePlaces(
-  t: TestContext,
-  { user, ports }: { user?: number; ports?: readonly number[] } = {},
-): Promise<Places> {
+/** The agent in the pod serves on `ports`. */
+export async function makePlaces(t: TestContext, ports: readonly number[]): Promise<Places> {
   const plain = ['unshare', '--net', '--'];
-  const drop = [
-    'setpriv',
-    '--reuid',
-    `${user}`,
-    '--regid',
-    `${user}`,
-    '--clear-groups',
-    '--bounding-set=-all',
-    '--inh-caps=-all',
-    '--no-new-privs',
-    '--',
-  ];
-  const pod = new Agent(user === undefined ? plain : [...plain, ...drop], ports);
+  const pod = new Agent(plain, ports);
   const client = new Agent(plain);
   t.after(async () => {
     for (const { process: one } of [pod, client]) one.kill('SIGKILL');
@@ -126,7 +107,8 @@ export async function makePlaces(
 
 /** The namespace of the process `pod` gets the addresses of the pod, that of `client` those of the node. */
 export function wire(client: number, pod: number): void {
-  ip('link', 'add', 'eth0', 'netns', `${client}`, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', `${pod}`);
+  const veth = ['link', 'add', 'eth0', 'netns', `${client}`, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', `${pod}`];
+  checked('ip', veth);
   configure(pod, [`${POD}/24`, `${POD6}/64`]);
   configure(client, [`${CLIENT}/24`, `${KUBELET}/24`, `${CLIENT6}/64`]);
 }
@@ -151,10 +133,6 @@ function whyNone(): string | false {
   if (!existsSync('/proc/net/if_inet6')) return why;
   const { status } = spawnSync('unshare', ['--net', '--', 'ip', 'link', 'add', 'sx0', 'type', 'veth']);
   return status === 0 ? false : why;
-}
-
-function ip(...args: string[]): void {
-  checked('ip', args);
 }
 
 function checked(file: string, args: readonly string[]): void {

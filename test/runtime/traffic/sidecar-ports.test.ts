@@ -1,13 +1,11 @@
-/**
- * Ports at which a drain takes nobody for a client, because a sidecar that is known by its name answers probes there.
- */
+/** Ports where a sidecar that is known by name answers probes: a drain counts no connection there. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseQuits } from '../../../src/cli/notation/quit.ts';
+import { parseQuits } from '../../../src/config/notation/quit.ts';
 import { sidecarPorts } from '../../../src/core/lifecycle/drain.ts';
 import { ADAPTIVE_DRAIN, mainConfig } from '../../core/helpers.ts';
 
-test('C1: the port of a sidecar that is known by name has no clients, unless ports= names it; that of a URL may have', () => {
+test('C1: the port of a known sidecar has no clients, unless ports= names it', () => {
   const quit = parseQuits('istio,http://127.0.0.1:8080/quit');
   const config = mainConfig({ quit: quit.ok ? quit.value : [] });
   assert.deepEqual(sidecarPorts({ ...config, drain: ADAPTIVE_DRAIN }), [15_020]);

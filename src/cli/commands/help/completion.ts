@@ -3,9 +3,9 @@
  * flags.
  */
 
-import { FLAGS, KEYS } from '../../config/flags.ts';
-import { choice, show } from '../../notation/parse.ts';
-import { print } from '../../text/print.ts';
+import { FLAGS, KEYS } from '../../../config/flags.ts';
+import { choice, show } from '../../../config/notation/parse.ts';
+import { print } from '../../../text/print.ts';
 import { badArguments, readArguments } from '../arguments.ts';
 import { COMMAND_NAMES, COMMANDS, type CommandFlag, type CommandHelp, type CommandName } from '../commands.ts';
 import { TOPIC_NAMES } from './help.ts';

@@ -2,18 +2,17 @@
  * `sexton help [topic]`, written from the table of flags.
  */
 
-import type { Key } from '../../config/flag.ts';
-import { defaultTextOf, FLAGS, fileKeyOf, KEYS, variableOf } from '../../config/flags.ts';
-import { nearest } from '../../notation/nearest.ts';
-import { show } from '../../notation/parse.ts';
-import { HELP_FLAGS } from '../../subcommand.ts';
-import { print } from '../../text/print.ts';
-import { formatTable } from '../../text/table.ts';
+import type { Key } from '../../../config/flag.ts';
+import { defaultTextOf, FLAGS, fileKeyOf, KEYS, variableOf } from '../../../config/flags.ts';
+import { nearest } from '../../../config/notation/nearest.ts';
+import { show } from '../../../config/notation/parse.ts';
+import { HELP_FLAGS } from '../../../config/subcommand.ts';
+import { print } from '../../../text/print.ts';
+import { formatTable } from '../../../text/table.ts';
 import { badArguments, readArguments } from '../arguments.ts';
 import { COMMAND_NAMES, COMMANDS, type CommandHelp, type CommandName } from '../commands.ts';
 import { manualPage } from './man.ts';
-import { PROBES_TEXT } from './probes.ts';
-import { sidecarsText } from './sidecars.ts';
+import { PROBES_TEXT, sidecarsText } from './topics.ts';
 
 export async function help(args: readonly string[]): Promise<void> {
   await print(helpText(readArguments('help', args, 1).words[0]));

@@ -4,35 +4,32 @@
  * at /sexton starts /sexton/sexton. With a graveyard it does what `sexton begin` does, too.
  */
 import { join } from 'node:path';
-import { flagLabel } from '../../config/given.ts';
-import { print } from '../../text/print.ts';
-import { versionNumber } from '../../text/version.ts';
+import { flagLabel } from '../../../config/given.ts';
+import { print } from '../../../text/print.ts';
+import { versionNumber } from '../../../text/version.ts';
 import { badArguments, readArguments } from '../arguments.ts';
 import { beginIn } from '../begin.ts';
 import { inMiB } from './target.ts';
 import { installTree } from './tree.ts';
 
-interface InstallArguments {
-  readonly target: string;
-  readonly removeOld: boolean;
-  readonly graveyard: string | undefined;
-}
-
 export async function install(args: readonly string[]): Promise<void> {
-  // As PID 1 of an init container, a program without a handler would not hear it. What is half done is no harm.
+  // The kernel drops these signals for a PID 1 without handlers, as of an init container. Half a copy does no harm.
   process.once('SIGTERM', () => process.exit(128 + 15));
   process.once('SIGINT', () => process.exit(128 + 2));
-  // Other users run what this one writes.
+  // Other users run the installed files.
   process.umask(0o022);
   const startedAt = performance.now();
-  const { target, removeOld, graveyard } = readInstallArguments(args);
+  const { flags, words } = readArguments('install', args, 1);
+  const [target] = words;
+  if (!target) throw badArguments('install', 'no directory is named; write sexton install DIR');
   const { files, bytes, isNew, digest, others } = await installTree({
-    // Of the bundle: `app` is in the directory that it is about.
+    // The bundle is in `app` of the directory to copy.
     source: join(import.meta.dirname, '..'),
     target,
     version: versionNumber(),
-    removeOld,
+    removeOld: flags['remove-old'] === true,
   });
+  const { graveyard } = flags;
   if (graveyard !== undefined) await beginIn('install', graveyard, flagLabel('graveyard', graveyard));
   const what = `sexton ${versionNumber()} (digest ${digest.slice(0, 12)})`;
   const whole = `${files} files, ${inMiB(bytes)}`;
@@ -42,11 +39,4 @@ export async function install(args: readonly string[]): Promise<void> {
     : `${what} was in ${target} already: ${whole}, checked in ${seconds} s`;
   const kept = others.length === 0 ? '' : `; kept ${others.join(', ')}, from which something may still run`;
   await print(`${did}${kept}\n`);
-}
-
-function readInstallArguments(args: readonly string[]): InstallArguments {
-  const { flags, words } = readArguments('install', args, 1);
-  const [target] = words;
-  if (!target) throw badArguments('install', 'no directory is named; write sexton install DIR');
-  return { target, removeOld: flags['remove-old'] === true, graveyard: flags.graveyard };
 }

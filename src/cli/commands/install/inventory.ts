@@ -1,7 +1,6 @@
 /**
- * The inventory of the self-contained directory: one line per file, sorted, `MODE BYTES SHA256 PATH`. The build lays it
- * as `inventory` beside the program; `sexton install` copies by it and checks what it wrote. Its own digest stands for
- * the whole directory: names, modes and contents, and no times.
+ * The inventory of the self-contained directory: one line per file, sorted, `MODE BYTES SHA256 PATH`. The build writes
+ * it beside the program; `sexton install` copies and verifies by it. Its digest identifies the whole directory.
  */
 import { createHash } from 'node:crypto';
 
@@ -10,7 +9,7 @@ export interface InventoryFile {
   readonly path: string;
   readonly mode: number;
   readonly bytes: number;
-  /** Of the content, in hex. */
+  /** The digest of the content, in hex. */
   readonly sha256: string;
 }
 
@@ -18,8 +17,10 @@ export interface InventoryFile {
 export const INVENTORY = 'inventory';
 
 export function formatInventory(files: readonly InventoryFile[]): string {
-  const lines = files.map(({ path, mode, bytes, sha256 }) => `${formatMode(mode)} ${bytes} ${sha256} ${path}\n`);
-  return lines.sort((a, b) => compare(pathOf(a), pathOf(b))).join('');
+  // By code units, the same on every machine.
+  const sorted = files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  const modeOf = ({ mode }: InventoryFile): string => `0${(mode & 0o777).toString(8).padStart(3, '0')}`;
+  return sorted.map((file) => `${modeOf(file)} ${file.bytes} ${file.sha256} ${file.path}\n`).join('');
 }
 
 /** Throws on anything that the build does not write, such as a path that leads out of the directory. */
@@ -39,16 +40,3 @@ export function inventoryDigest(text: string): string {
 }
 
 const LINE = /^(0[0-7]{3}) (\d{1,12}) ([0-9a-f]{64}) ([\w.+/-]+)$/;
-
-function formatMode(mode: number): string {
-  return `0${(mode & 0o777).toString(8).padStart(3, '0')}`;
-}
-
-function pathOf(line: string): string {
-  return line.slice(line.lastIndexOf(' ') + 1);
-}
-
-/** By code units, the same on every machine. */
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
-}

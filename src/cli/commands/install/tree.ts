@@ -5,21 +5,19 @@
  *   tini dumb-init kubexit     the same, for images whose entrypoint has this name
  *   versions/VERSION-DIGEST/   one whole directory, as the inventory in it says
  *
- * The directory is copied under another name, compared with its inventory and renamed; the links follow. So an
- * interrupted run leaves nothing that can be started by its name, and several runs at a time do no harm. The kernel
- * resolves the link when it starts the program: what runs from an older version finds its own files, also when its
- * supervisor is started again. That is why older versions stay until the user, who knows that nothing runs from them,
- * asks for their removal.
+ * The directory is copied to a temporary name, verified and renamed; the links follow. So an interrupted run leaves
+ * nothing that can be started, and several runs at a time do no harm. Older versions stay, because something may still
+ * run from them: the user asks for their removal.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { copyFile, lstat, mkdir, readdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { DropIn } from '../../dropin/line.ts';
-import { SextonError } from '../../text/errors.ts';
+import type { DropIn } from '../../../config/dropin/line.ts';
+import { SextonError } from '../../../text/errors.ts';
 import { INVENTORY, type InventoryFile, inventoryDigest, parseInventory } from './inventory.ts';
-import { haveRoom, ownDirectory, whyNotInstalled } from './target.ts';
+import { checkRoom, openTarget, whyNotInstalled } from './target.ts';
 
 export interface Installation {
   /** A directory with an inventory. */
@@ -43,11 +41,9 @@ export interface Installed {
 const LINK = 'sexton';
 const OTHER_NAMES: readonly string[] = ['tini', 'dumb-init', 'kubexit'] satisfies readonly DropIn[];
 const VERSIONS = 'versions';
-/** Begins the names of unfinished copies and of those no longer used. */
+/** Begins the temporary names. */
 const PARTIAL = '.sexton-';
-/** More runs at once than these never meet. */
-const MAX_RENAMES = 10;
-/** A copy takes seconds. What is older was left by a run that was killed. */
+/** A copy takes seconds. An older one was left by a run that was killed. */
 const MAX_COPY_MS = 60_000;
 
 export async function installTree({ source, target, version, removeOld }: Installation): Promise<Installed> {
@@ -56,104 +52,84 @@ export async function installTree({ source, target, version, removeOld }: Instal
   const versions = join(target, VERSIONS);
   const place = join(versions, name);
   try {
-    await ownDirectory(target, (it) => [VERSIONS, ...OTHER_NAMES].includes(it) || it.startsWith(PARTIAL));
+    await openTarget(target, (it) => [VERSIONS, ...OTHER_NAMES].includes(it) || it.startsWith(PARTIAL));
     const isNew = (await firstWrong(place, files)) !== undefined;
     if (isNew) {
-      await makeDirectory(versions);
+      await mkdir(versions).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'EEXIST') throw error;
+      });
       await removeLeftovers(versions);
-      await haveRoom(target, files);
+      await checkRoom(target, files);
       await copyTree(source, place, files);
     }
     for (const link of [...OTHER_NAMES, LINK]) await pointLink(join(target, link), join(VERSIONS, name, LINK));
     const others = (await readdir(versions)).filter((it) => it !== name && !it.startsWith(PARTIAL)).sort();
-    if (removeOld) for (const it of others) await rm(join(versions, it), { recursive: true, force: true });
+    if (removeOld) for (const it of others) await remove(join(versions, it));
     const bytes = files.reduce((total, file) => total + file.bytes, 0);
     return { files: files.length, bytes, isNew, digest, others: removeOld ? [] : others };
   } catch (error) {
     if (error instanceof SextonError) throw error;
-    throw new SextonError('cannotInstall', { target, why: whyNotInstalled(error) }, { cause: error });
+    throw new SextonError('cannotInstall', { target, why: whyNotInstalled(error as Error) }, { cause: error });
   }
 }
 
 async function readInventory(source: string): Promise<{ files: readonly InventoryFile[]; digest: string }> {
-  let text: string;
+  const text = await readFile(join(source, INVENTORY), 'utf8').catch(() =>
+    notInstallable(source, 'it has no inventory'),
+  );
   try {
-    text = await readFile(join(source, INVENTORY), 'utf8');
-  } catch (error) {
-    throw new SextonError('notInstallable', { source, why: 'it has no inventory' }, { cause: error });
-  }
-  try {
-    const files = parseInventory(text);
     const digest = inventoryDigest(text);
     const itself = { path: INVENTORY, mode: 0o644, bytes: Buffer.byteLength(text), sha256: digest };
-    return { files: [...files, itself], digest };
+    return { files: [...parseInventory(text), itself], digest };
   } catch (error) {
-    const why = `its inventory is damaged: ${error instanceof Error ? error.message : error}`;
-    throw new SextonError('notInstallable', { source, why }, { cause: error });
+    return notInstallable(source, `its inventory is damaged: ${(error as Error).message}`);
   }
 }
 
-/** Copies to a name of its own beside `place`, checks the copy, and gives it its name. */
 async function copyTree(source: string, place: string, files: readonly InventoryFile[]): Promise<void> {
   const partial = temporaryName(place);
   try {
-    await mkdir(partial);
     for (const { path } of files) {
       await mkdir(dirname(join(partial, path)), { recursive: true });
-      await copyFile(join(source, path), join(partial, path)).catch(async (error: unknown) => {
-        await lstat(join(source, path)).catch(() =>
-          damaged(join(source, path), 'it is in the inventory, but not there'),
-        );
-        throw error;
+      await copyFile(join(source, path), join(partial, path)).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'ENOENT') throw error;
+        notInstallable(join(source, path), 'it is in the inventory, but not there');
       });
     }
     const wrong = await firstWrong(partial, files);
-    if (wrong !== undefined) damaged(join(source, wrong), 'it is not what the inventory says');
-    await renameInto(partial, place, files);
+    if (wrong !== undefined) notInstallable(join(source, wrong), 'it is not what the inventory says');
+    await putInPlace(partial, place, files);
   } finally {
-    await rm(partial, { recursive: true, force: true });
+    await remove(partial);
   }
 }
 
-function damaged(source: string, why: string): never {
+/** A whole copy that another run has put there meanwhile stays; a damaged one makes way. */
+async function putInPlace(partial: string, place: string, files: readonly InventoryFile[]): Promise<void> {
+  const error = await rename(partial, place).catch((error: unknown) => error);
+  if (error === undefined || (await firstWrong(place, files)) === undefined) return;
+  const old = temporaryName(place);
+  await rename(place, old);
+  await remove(old);
+  await rename(partial, place);
+}
+
+function notInstallable(source: string, why: string): never {
   throw new SextonError('notInstallable', { source, why });
 }
 
-/**
- * A whole copy that another run has put there meanwhile is as good as this one; what is damaged makes way. It is tried
- * again, because another run may do the same at the same moment.
- */
-async function renameInto(partial: string, place: string, files: readonly InventoryFile[]): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    const error = await rename(partial, place).then(
-      () => undefined,
-      (error: unknown) => error,
-    );
-    if (error === undefined || (await firstWrong(place, files)) === undefined) return;
-    if (tries === MAX_RENAMES) throw error;
-    const old = temporaryName(place);
-    await rename(place, old).catch(() => {});
-    await rm(old, { recursive: true, force: true });
-  }
-}
-
-/**
- * The first path that is missing, not in the inventory, or not as the inventory says; undefined: the directory is
- * whole.
- */
+/** The first path that is missing, not in the inventory, or not as it says; undefined: the directory is whole. */
 async function firstWrong(directory: string, files: readonly InventoryFile[]): Promise<string | undefined> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true }).catch(() => []);
-  const found = new Map(entries.map((it) => [relative(directory, join(it.parentPath, it.name)), it]));
-  const known = new Set(files.map(({ path }) => path));
-  // A link is no file, so nothing outside of the directory is taken for a part of it.
-  const unknown = [...found].find(([path, it]) => !it.isDirectory() && !(it.isFile() && known.has(path)));
-  if (unknown !== undefined) return unknown[0];
-  for (const file of files)
-    if (!found.has(file.path) || !(await isRight(join(directory, file.path), file).catch(() => false)))
-      return file.path;
+  const found = entries.filter((it) => !it.isDirectory());
+  const paths = found.map(({ parentPath, name }) => relative(directory, join(parentPath, name)));
+  const unknown = paths.find((path) => !files.some((file) => file.path === path));
+  if (unknown !== undefined) return unknown;
+  for (const file of files) if (!(await isRight(join(directory, file.path), file).catch(() => false))) return file.path;
   return undefined;
 }
 
+/** A link is not right, so that nothing outside of the directory is taken for a part of it. */
 async function isRight(path: string, { mode, bytes, sha256 }: InventoryFile): Promise<boolean> {
   const found = await lstat(path);
   if (!found.isFile() || (found.mode & 0o777) !== mode || found.size !== bytes) return false;
@@ -162,26 +138,24 @@ async function isRight(path: string, { mode, bytes, sha256 }: InventoryFile): Pr
   return hash.digest('hex') === sha256;
 }
 
-async function makeDirectory(path: string): Promise<void> {
-  await mkdir(path).catch(async (error: unknown) => {
-    if (!(await lstat(path).catch(() => undefined))?.isDirectory()) throw error;
-  });
-}
-
 async function removeLeftovers(versions: string): Promise<void> {
   for (const name of await readdir(versions)) {
     const path = join(versions, name);
     const stat = name.startsWith(PARTIAL) ? await lstat(path).catch(() => undefined) : undefined;
-    if (stat !== undefined && Date.now() - stat.mtimeMs > MAX_COPY_MS) await rm(path, { recursive: true, force: true });
+    if (stat !== undefined && Date.now() - stat.mtimeMs > MAX_COPY_MS) await remove(path);
   }
 }
 
-/** Makes one of the program's names mean that version, from one moment to the next. */
+/** Points one of the program's names to that version atomically. */
 async function pointLink(link: string, to: string): Promise<void> {
   if ((await readlink(link).catch(() => undefined)) === to) return;
   const partial = temporaryName(link);
   await symlink(to, partial);
   await rename(partial, link);
+}
+
+async function remove(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true });
 }
 
 function temporaryName(path: string): string {

@@ -1,25 +1,27 @@
 /**
- * `sexton restart [--grace 20s] [--by-rule 88] [--no-wait] [--graveyard DIR] [NAME...]`: asks the members of this pod to
- * stop as in a stop of the pod, and to start again in place when all have ended; and waits until they have.
+ * `sexton restart` asks the members of this pod to stop as in a stop of the pod, and to start again in place when all
+ * have ended. It waits until they have.
  */
+
+import type { Env } from '../../../config/env.ts';
+import { formatDuration } from '../../../config/notation/duration.ts';
 import { asked, RESTART_VERSION } from '../../../core/format/stop-request.ts';
-import type { Tombstone } from '../../../core/format/tombstone.ts';
+import { MAX_START_AFTER, type Tombstone } from '../../../core/format/tombstone.ts';
 import { readBootId } from '../../../runtime/boot-id.ts';
 import { SystemClock } from '../../../runtime/clock.ts';
-import { leaveRequest } from '../../../runtime/graveyard/leave-request.ts';
 import type { Members } from '../../../runtime/graveyard/members.ts';
-import type { Env } from '../../config/env.ts';
-import { formatDuration } from '../../notation/duration.ts';
-import { warn } from '../../text/errors.ts';
-import { print } from '../../text/print.ts';
+import { type SextonError, warn } from '../../../text/errors.ts';
+import { print } from '../../../text/print.ts';
+import { badArguments } from '../arguments.ts';
 import { findHere, type Here, readHere } from '../here.ts';
+import { readStopArguments, type StopArguments } from '../stop/arguments.ts';
+import { ask } from '../stop/ask.ts';
 import { cannotBeAsked, pickTargets, type Target } from '../stop/targets.ts';
 import { OUTLIVED } from '../stop/wait.ts';
-import { badRestart, MAX_RESTARTED, type RestartArguments, readRestartArguments } from './arguments.ts';
 import { waitForRestarts } from './wait.ts';
 
 export async function restart(args: readonly string[], env: Env): Promise<void> {
-  const request = readRestartArguments(args);
+  const request = readStopArguments('restart', args);
   const here = await findHere('restart', request.graveyard, env);
   const members = await readHere(here);
   const targets = targetsOf(members, request, here);
@@ -27,13 +29,14 @@ export async function restart(args: readonly string[], env: Env): Promise<void> 
   const grace = request.graceMs === undefined ? 'the grace period of each' : formatDuration(request.graceMs);
   if (request.waits) await print(`restarting ${names.join(', ')} within ${grace}\n`);
   const clock = new SystemClock();
-  const requestedMs = await ask(here, targets, request, clock);
+  const words = { ...asked(clock.now()), Version: RESTART_VERSION };
+  await ask(here, targets, request, words);
   if (!request.waits) return void (await print(`asked to restart: ${names.join(', ')}\n`));
   const survivors = await waitForRestarts({
     dir: here.dir,
     targets,
     graceMs: request.graceMs,
-    requestedMs,
+    requestedMs: words.RequestedMonotonic,
     now: () => clock.now().mono,
     onEnd: async ({ name }, what, tookMs) => {
       await print(`${name} ${what}, after ${formatDuration(Math.round(tookMs))}\n`);
@@ -45,8 +48,15 @@ export async function restart(args: readonly string[], env: Env): Promise<void> 
   warn(`not restarted yet: ${who}; see sexton status and the log of that container`);
 }
 
-/** All that live, or those that were named and whoever started after them. */
-function targetsOf(members: Members, { names, byRule }: RestartArguments, here: Here): readonly Target[] {
+/** Each tombstone holds the names of those that take part. */
+const MAX_RESTARTED = MAX_START_AFTER;
+
+function badRestart(problem: string): SextonError {
+  return badArguments('restart', problem);
+}
+
+/** All living members, or those that were named and the members that started after them. */
+function targetsOf(members: Members, { names, byRule }: StopArguments, here: Here): readonly Target[] {
   const wanted = names.length === 0 ? [] : withFollowers(members.members, names);
   const { alive, dead, deaf } = pickTargets(members, names, readBootId(), 'restart');
   const [first] = dead;
@@ -68,7 +78,7 @@ function targetsOf(members: Members, { names, byRule }: RestartArguments, here: 
   return targets;
 }
 
-/** Of those that live: the dead start nothing any more. */
+/** Adds the living members that started after them; the dead start nothing any more. */
 function withFollowers(members: readonly Tombstone[], names: readonly string[]): readonly string[] {
   const all = new Set(names);
   for (let isNews = true; isNews; ) {
@@ -80,33 +90,4 @@ function withFollowers(members: readonly Tombstone[], names: readonly string[]):
     }
   }
   return [...all];
-}
-
-/** The moment of the request, by which the members tell it from others. */
-async function ask(
-  { dir, member }: Here,
-  targets: readonly Target[],
-  { names, graceMs, byRule }: RestartArguments,
-  clock: SystemClock,
-): Promise<number> {
-  const words = { ...asked(clock.now()), Version: RESTART_VERSION };
-  const together = targets.map(({ name }) => name);
-  const done: string[] = [];
-  for (const { name, boot, host } of targets) {
-    const left = await leaveRequest(dir, name, {
-      ...words,
-      Boot: boot,
-      Incarnation: host,
-      ...(graceMs === undefined ? {} : { GraceMs: graceMs }),
-      ...(names.length === 0 ? {} : { Among: together }),
-      ...(byRule === undefined ? {} : { ByRule: byRule }),
-      By: `${member === undefined ? '' : `${member}, `}uid ${process.getuid?.() ?? '?'}, pid ${process.pid}`,
-    });
-    if (!left.ok) {
-      const others = done.length === 0 ? '' : `; asked already, and restarting with all they tell: ${done.join(', ')}`;
-      throw badRestart(`${left.trouble.message}${others}`);
-    }
-    done.push(name);
-  }
-  return words.RequestedMonotonic;
 }

@@ -4,22 +4,24 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { formatDuration } from '../../../config/notation/duration.ts';
+import { formatSignal } from '../../../config/notation/signals.ts';
+import type { RunConfig } from '../../../config/run-config.ts';
 import { ASSUMED_GRACE_MS } from '../../../core/pod/deadline.ts';
 import { SIGTERM } from '../../../core/signals.ts';
-import type { RunConfig } from '../../../runtime/run-config.ts';
-import { formatDuration } from '../../notation/duration.ts';
-import { formatSignal } from '../../notation/signals.ts';
-import { warn } from '../../text/errors.ts';
-import { print } from '../../text/print.ts';
+import { warn } from '../../../text/errors.ts';
+import { print } from '../../../text/print.ts';
+import { badArguments } from '../arguments.ts';
 import { findCommand } from '../solo.ts';
-import { badStop, type StopArguments } from './arguments.ts';
+import type { StopArguments } from './arguments.ts';
 import { LOOK_AGAIN_MS, MARGIN_MS, OUTLIVED } from './wait.ts';
 
 export async function stopSolo({ member }: RunConfig, { names, graceMs, waits }: StopArguments): Promise<void> {
   const { name, gracePeriodMs, stopSignals } = member;
-  if (names.length > 0) throw badStop(`${names.join(', ')}: without a graveyard there is only ${name}; give no name`);
+  if (names.length > 0)
+    throw badArguments('stop', `${names.join(', ')}: without a graveyard there is only ${name}; give no name`);
   if (graceMs !== undefined)
-    throw badStop('--grace: without a graveyard a stop has the declared grace period; leave it out');
+    throw badArguments('stop', '--grace: without a graveyard a stop has the declared grace period; leave it out');
   // With --stop-signals none there is no stop request: TERM is passed on to the command.
   const signal = stopSignals.includes(SIGTERM) ? SIGTERM : (stopSignals[0] ?? SIGTERM);
   const grace = gracePeriodMs === undefined ? '' : ` within ${formatDuration(gracePeriodMs)}`;
@@ -44,7 +46,8 @@ function signalInit(signal: number): void {
     process.kill(1, signal);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    throw badStop(
+    throw badArguments(
+      'stop',
       `cannot signal PID 1: ${code === 'EPERM' ? `uid ${process.getuid?.()} may not; run it as the user of PID 1` : message}`,
     );
   }

@@ -1,28 +1,26 @@
 /**
- * `sexton stop [--grace 5s] [--no-wait] [--graveyard DIR] [NAME...]`: asks the members of this pod to stop, from inside
- * any of its containers, and waits until they are dead.
- *
- * Each is asked by a file in the graveyard, so no signal has to cross from one container into another. Asked together
- * they stop as one: in order, and within one deadline.
+ * `sexton stop` asks the members of this pod to stop, from inside any of its containers, and waits until they are dead.
+ * Members that are asked together stop in order and within one deadline.
  */
 import { unlink } from 'node:fs/promises';
+import type { Env } from '../../../config/env.ts';
+import { formatDuration } from '../../../config/notation/duration.ts';
 import { asked } from '../../../core/format/stop-request.ts';
 import type { Tombstone } from '../../../core/format/tombstone.ts';
 import { readBootId } from '../../../runtime/boot-id.ts';
 import { SystemClock } from '../../../runtime/clock.ts';
-import { leaveRequest } from '../../../runtime/graveyard/leave-request.ts';
-import type { Env } from '../../config/env.ts';
-import { formatDuration } from '../../notation/duration.ts';
-import { warn } from '../../text/errors.ts';
-import { print } from '../../text/print.ts';
+import { warn } from '../../../text/errors.ts';
+import { print } from '../../../text/print.ts';
+import { badArguments } from '../arguments.ts';
 import { findHereOrSolo, type Here, readHere } from '../here.ts';
-import { badStop, readStopArguments, type StopArguments } from './arguments.ts';
+import { readStopArguments, type StopArguments } from './arguments.ts';
+import { ask } from './ask.ts';
 import { stopSolo } from './solo.ts';
 import { cannotBeAsked, pickTargets, type Target, type Targets } from './targets.ts';
 import { type End, OUTLIVED, waitForEnds } from './wait.ts';
 
 export async function stop(args: readonly string[], env: Env): Promise<void> {
-  const request = readStopArguments(args);
+  const request = readStopArguments('stop', args);
   const here = await findHereOrSolo('stop', request.graveyard, env);
   if (here.dir === undefined) return stopSolo(here.run, request);
   const targets = await findTargets(here, request.names);
@@ -30,7 +28,7 @@ export async function stop(args: readonly string[], env: Env): Promise<void> {
     warn(`${name} may be dead: its liveness socket cannot be asked (${why}); it is asked to stop anyway`);
   if (request.waits && targets.alive.length > 0) await print(whatWillHappen(targets.alive, request, here));
   const clock = new SystemClock();
-  const paths = await ask(here, targets.alive, request, clock);
+  const paths = await ask(here, targets.alive, request, asked(clock.now()));
   for (const tombstone of targets.dead) await print(`${tombstone.Name} was dead already: ${howItEnded(tombstone)}\n`);
   if (targets.deaf.length > 0) warn(cannotBeAsked(targets.deaf));
   if (!request.waits) {
@@ -66,36 +64,8 @@ function whatWillHappen(targets: readonly Target[], { graceMs }: StopArguments, 
 async function findTargets(here: Here, names: readonly string[]): Promise<Targets> {
   const targets = pickTargets(await readHere(here), names, readBootId());
   if (targets.alive.length === 0 && targets.dead.length === 0)
-    throw badStop(`no member is alive in the graveyard ${here.dir} (${here.source})`);
+    throw badArguments('stop', `no member is alive in the graveyard ${here.dir} (${here.source})`);
   return targets;
-}
-
-/** The paths of the requests by name. */
-async function ask(
-  { dir, member }: Here,
-  targets: readonly Target[],
-  { names, graceMs }: StopArguments,
-  clock: SystemClock,
-): Promise<ReadonlyMap<string, string>> {
-  const paths = new Map<string, string>();
-  const now = clock.now();
-  const together = targets.map(({ name }) => name);
-  for (const { name, boot, host } of targets) {
-    const left = await leaveRequest(dir, name, {
-      ...asked(now),
-      Boot: boot,
-      Incarnation: host,
-      ...(graceMs === undefined ? {} : { GraceMs: graceMs }),
-      ...(names.length === 0 ? {} : { Among: together }),
-      By: `${member === undefined ? '' : `${member}, `}uid ${process.getuid?.() ?? '?'}, pid ${process.pid}`,
-    });
-    if (!left.ok) {
-      const done = paths.size === 0 ? '' : `; asked already, and stopping: ${[...paths.keys()].join(', ')}`;
-      throw badStop(`${left.trouble.message}${done}`);
-    }
-    paths.set(name, left.path);
-  }
-  return paths;
 }
 
 function wordsFor(end: End): string {

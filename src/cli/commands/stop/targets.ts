@@ -2,12 +2,12 @@
  * The members that `sexton stop` asks: all in the graveyard, or those that were named.
  */
 
+import { nearest } from '../../../config/notation/nearest.ts';
 import type { Tombstone } from '../../../core/format/tombstone.ts';
 import { hostOf } from '../../../core/format/tombstone.ts';
 import type { Members } from '../../../runtime/graveyard/members.ts';
 import type { Unreadable } from '../../../runtime/graveyard/read.ts';
-import { nearest } from '../../notation/nearest.ts';
-import type { SextonError } from '../../text/errors.ts';
+import type { SextonError } from '../../../text/errors.ts';
 import { badArguments } from '../arguments.ts';
 
 /** A member as it was found, in one life of its container. */

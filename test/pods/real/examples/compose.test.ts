@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { parseDuration } from '../../../../src/cli/notation/duration.ts';
+import { parseDuration } from '../../../../src/config/notation/duration.ts';
 import { ROOT } from '../../../helpers/paths.ts';
 import { readTombstone } from '../../../helpers/tombstone.ts';
 import { sharedImages } from '../images.ts';
@@ -29,7 +29,7 @@ for (const [shown, runIds] of [
   ['with a new RUN_ID', ['one', 'two']],
   ['without a RUN_ID', ['', '']],
 ] as const) {
-  test(`docker compose up: the proxy ends with the work, also over the volume of the last time ${shown}`, async () => {
+  test(`docker compose up ends the proxy with the work twice over one volume ${shown}`, async () => {
     await withTogether(images().busybox, names, async (together) => {
       for (const runId of runIds) {
         await together.make(partsOf(runId));

@@ -18,7 +18,7 @@ const images = sharedImages();
 const README = readFileSync(join(ROOT, 'examples', 'docker-run', 'README.md'), 'utf8');
 const LIMIT_MS = 120_000;
 
-test('the lines of the README of docker-run: a request after the TERM is served, in the time of the drain', async () => {
+test('the README of docker-run serves a request after TERM, in its drain', async () => {
   const name = `sx-web-${randomBytes(4).toString('hex')}`;
   const [, lines = ''] = /<!-- the tests run these lines -->\n```sh\n(.*?)```/s.exec(README) ?? [];
   const [, shown = ''] = /\n\n```\n(.*?)```/s.exec(README) ?? [];

@@ -25,7 +25,7 @@ export interface Together {
   stop(): Promise<void>;
   exitOf(part: string): Promise<number>;
   logsOf(part: string): Promise<string>;
-  /** Of the machine's view of the volume. */
+  /** The volume's path as the machine sees it. */
   volume(name: string): Promise<string>;
 }
 

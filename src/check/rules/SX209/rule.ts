@@ -1,0 +1,15 @@
+import { hookLine } from '../hooks.ts';
+import { ofContainer } from '../rule.ts';
+
+export const rule = ofContainer({
+  severity: 'warning',
+  title: 'kill 1 in a pod that shares its process namespace',
+  why: 'With shareProcessNamespace PID 1 is the pause container: signals to it do not reach the program.',
+  remedy: 'Signal the program by its name (pkill), or do not share the process namespace.',
+  *find({ container, pod }) {
+    const text = hookLine(container) ?? '';
+    if (!pod.sharesProcesses || !/(^|[;&|\s])kill\s+(-\S+\s+)*1(\s|;|&|$)/.test(text)) return;
+    yield { at: container.preStop?.node, atMs: 0 };
+  },
+  say: () => 'PID 1 is the pause container here, so kill 1 does not reach the program',
+});

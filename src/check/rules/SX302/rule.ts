@@ -1,0 +1,19 @@
+import { at } from '../../input/located.ts';
+import { behindService, isJob } from '../common.ts';
+import { ofWorkload } from '../rule.ts';
+import { isInjected } from '../sidecars.ts';
+
+export const rule = ofWorkload({
+  severity: 'warning',
+  title: 'Behind a Service without a readiness probe',
+  why: 'Without one a pod counts as ready when its containers run: a rolling update removes old pods while new ones still start.',
+  remedy: 'Add a readinessProbe to the container that serves.',
+  *find(about) {
+    const { workload, pod } = about;
+    if (isJob(workload) || workload.kind === 'Pod' || !behindService(about)) return;
+    if (pod.containers.some((container) => at(container.node, 'readinessProbe') !== undefined)) return;
+    const container = pod.containers.find((one) => !one.isNative && !isInjected(one));
+    if (container !== undefined) yield { at: at(container.node, 'name'), container };
+  },
+  say: () => 'has no readinessProbe, so a Service sends to it as soon as it runs',
+});

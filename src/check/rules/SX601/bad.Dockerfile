@@ -1,0 +1,2 @@
+FROM debian:12
+CMD server --port 80

@@ -1,0 +1,29 @@
+import { parseWords } from '../../../config/notation/words.ts';
+import { replaceValue } from '../../edits.ts';
+import { isBehindEntrypoint } from '../../stop/started.ts';
+import { scriptSeverity, shellFormOf } from '../dockerfiles.ts';
+import { ofStage } from '../rule.ts';
+
+const BUILTINS = /^(cd|export|source|\.|set|exec|ulimit|umask)$/;
+
+export const rule = ofStage({
+  severity: 'warning',
+  title: 'The shell form starts the program behind a shell',
+  why: "CMD and ENTRYPOINT without brackets are run by /bin/sh -c. Debian's dash stays PID 1 and ignores TERM; busybox becomes its last command.",
+  remedy: 'Write the exec form: CMD ["server", "--port", "80"].',
+  *find(about) {
+    const { stage, started, images } = about;
+    const severity = scriptSeverity(about, shellFormOf(about));
+    if (started === undefined || severity === undefined || isBehindEntrypoint(stage, images)) return;
+    yield { at: started, started, severity };
+  },
+  say: ({ severity }) =>
+    `the shell form ${severity === 'info' ? 'may put' : 'puts'} a shell in front of the program, which then does not get the stop signal`,
+  fix: ({ started }, { stage }) => {
+    const words = parseWords(started.script);
+    if (!words.ok || started.script.includes('\n')) return [];
+    if (words.value.some((word) => word.includes('=') || BUILTINS.test(word))) return [];
+    const list = words.value.map((word) => JSON.stringify(word)).join(', ');
+    return [replaceValue(stage.source, started.arguments, `[${list}]`)];
+  },
+});

@@ -1,0 +1,2 @@
+FROM debian:12
+CMD ["sh", "-c", "prepare && exec server"]

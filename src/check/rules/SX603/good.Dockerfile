@@ -1,0 +1,3 @@
+FROM debian:12
+STOPSIGNAL SIGQUIT
+CMD ["nginx", "-g", "daemon off;"]

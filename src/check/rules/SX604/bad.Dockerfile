@@ -1,0 +1,2 @@
+FROM nginx:1.29
+CMD ["node", "server.js"]

@@ -1,0 +1,3 @@
+FROM nginx:1.29
+STOPSIGNAL SIGTERM
+CMD ["node", "server.js"]

@@ -1,0 +1,3 @@
+FROM debian:12
+COPY without-exec.sh /entrypoint.sh
+ENTRYPOINT ["/entrypoint.sh"]

@@ -1,0 +1,3 @@
+FROM debian:12
+COPY with-exec.sh /entrypoint.sh
+ENTRYPOINT ["/entrypoint.sh"]

@@ -1,0 +1,3 @@
+#!/bin/sh
+prepare
+exec server "$@"

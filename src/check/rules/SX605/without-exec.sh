@@ -1,0 +1,3 @@
+#!/bin/sh
+# exec comes later
+server "$@"

@@ -1,0 +1,3 @@
+FROM debian:12
+STOPSIGNAL SIGKILL
+CMD ["server"]

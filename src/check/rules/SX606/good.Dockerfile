@@ -1,0 +1,3 @@
+FROM debian:12
+STOPSIGNAL SIGTERM
+CMD ["server"]

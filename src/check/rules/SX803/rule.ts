@@ -1,0 +1,32 @@
+import type { ContainerView } from '../../stop/plan.ts';
+import { flagAt } from '../common.ts';
+import { ofContainer } from '../rule.ts';
+
+export const rule = ofContainer({
+  severity: 'error',
+  title: 'A name in --mains or --start-after that no member has, or two members of one name',
+  why: 'A sidecar waits for the mains that it is told. One that does not exist never ends, so a Job never completes, and a start gate on it times out. Of two members of one name one gives way.',
+  remedy: "Write the member's --name; without one it is the basename of the command.",
+  *find({ container, sexton, view }) {
+    const config = sexton?.run?.member;
+    if (config === undefined || config.solo) return;
+    const names = view.containers.flatMap(({ sexton: { run } = {} }) =>
+      run === undefined || run.member.solo ? [] : [run.member.name],
+    );
+    // A container whose entrypoint is in its image may be a member, too.
+    const severity = view.containers.some(mayBeMember) ? 'warning' : 'error';
+    const gates = config.startAfter.filter(({ optional }) => !optional).map(({ name }) => name);
+    for (const [flag, told] of [['--mains', config.mains] as const, ['--start-after', gates] as const])
+      for (const name of told.filter((one) => !names.includes(one))) {
+        const what = `${flag} names ${name}, and no member of this pod has that name (${names.join(', ')})`;
+        yield { at: flagAt(container, flag), severity, what };
+      }
+    if (names.indexOf(config.name) !== names.lastIndexOf(config.name))
+      yield { at: flagAt(container, '--name'), what: `the name ${config.name} is given to two members` };
+  },
+  say: ({ what }) => what,
+});
+
+function mayBeMember({ argv, sexton }: ContainerView): boolean {
+  return argv === undefined || (sexton !== undefined && sexton.run === undefined);
+}

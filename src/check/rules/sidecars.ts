@@ -1,0 +1,50 @@
+/**
+ * What the containers of a pod are for: proxies, agents, and those that do the work.
+ */
+import { SIDECARS } from '../../config/notation/sidecars.ts';
+import type { Container } from '../input/pod.ts';
+import { referenceOf } from '../stop/images.ts';
+import type { ContainerView, PodView } from '../stop/plan.ts';
+
+/** It drains under sexton, or may do so: its configuration is not among the inputs. */
+export function mayDrain({ sexton }: ContainerView): boolean {
+  if (sexton === undefined) return false;
+  const { drain, preStop } = sexton.run?.member ?? {};
+  return sexton.run === undefined || drain !== undefined || preStop !== undefined;
+}
+
+/** Istio writes the rest of it, with a probe, when the pod is made: istio.io, gateway injection. */
+export function isInjected({ image }: Container): boolean {
+  return image === 'auto';
+}
+
+/** As a sidecar and as a gateway it drains by itself. */
+export function isIstio({ image = '' }: Container): boolean {
+  return SIDECARS.istio?.image.test(referenceOf(image).repository) === true;
+}
+
+const AGENTS = /(^|\/)(fluent-bit|fluentd|filebeat|promtail|vector|opentelemetry-collector(-contrib)?)$/;
+
+export function isAgent({ image = '' }: Container): boolean {
+  return AGENTS.test(referenceOf(image).repository);
+}
+
+export function isProxy({ image = '', command = [], args = [] }: Container): boolean {
+  const { repository } = referenceOf(image);
+  const line = [...command, ...args].join(' ');
+  return Object.values(SIDECARS).some((one) => one.image.test(repository) && (one.words?.test(line) ?? true));
+}
+
+export function isSidecar({ container, sexton }: ContainerView): boolean {
+  return sexton === undefined && (isProxy(container) || isAgent(container));
+}
+
+export function ordinaryOf({ containers }: PodView): readonly ContainerView[] {
+  return containers.filter(({ container }) => !container.isNative);
+}
+
+/** An ordinary sidecar without a hook of its own, beside another container that does the work. */
+export function isBesideMain(one: ContainerView, view: PodView): boolean {
+  const { isNative, preStop } = one.container;
+  return !isNative && preStop === undefined && isSidecar(one) && !ordinaryOf(view).every(isSidecar);
+}

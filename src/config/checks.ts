@@ -1,0 +1,138 @@
+/**
+ * Checks of settings that are right alone and wrong together. One slip must not bring a second message: a check does
+ * not apply when it reads a setting that cannot be parsed.
+ */
+
+import { handleOf, MAX_SOCKET_PATH_BYTES } from '../core/format/tombstone.ts';
+import { longestDrainMs } from '../core/lifecycle/drain.ts';
+import type { Key } from './flag.ts';
+import { formatDuration } from './notation/duration.ts';
+import { repeated, show } from './notation/parse.ts';
+import { isSidecarName } from './notation/sidecars.ts';
+import { formatSignal } from './notation/signals.ts';
+import type { Settings } from './settle.ts';
+
+/** Why this member cannot run; empty if it can. */
+export function findProblems(settings: Settings): readonly string[] {
+  return runChecks(PROBLEMS, settings);
+}
+
+/** Returns what is wrong with these settings, if anything. */
+export type Check = (settings: Settings) => string | undefined;
+
+export function runChecks(checks: readonly Check[], settings: Settings): readonly string[] {
+  return checks.flatMap((check) => {
+    let isBroken = false;
+    const watched = new Proxy(settings, {
+      get: (all, key: Key) => {
+        isBroken ||= all[key].isBroken;
+        return all[key];
+      },
+    });
+    const problem = check(watched) ?? [];
+    return isBroken ? [] : problem;
+  });
+}
+
+const PROBLEMS: readonly Check[] = [
+  ({ role, graveyard }) => {
+    if (role.value !== 'sidecar' || graveyard.value !== undefined) return undefined;
+    return `${role.label}: a sidecar needs a graveyard; give --graveyard DIR, a volume that it shares with its mains`;
+  },
+  ({ startAfter, graveyard }) => {
+    const { members = [] } = startAfter.value ?? {};
+    if (members.length === 0 || graveyard.value !== undefined) return undefined;
+    const sidecar = members.find(({ name }) => isSidecarName(name))?.name;
+    const instead = sidecar === undefined ? '' : `; where ${sidecar} runs without sexton write ${sidecar}=ready`;
+    return `${startAfter.label}: needs a graveyard; give --graveyard DIR, a volume that it shares with them${instead}`;
+  },
+  ({ startAfter, name }) => {
+    if (!startAfter.value?.members.some((gate) => gate.name === name.value)) return undefined;
+    return `${startAfter.label}: ${name.value} is this member itself; leave it out, or give another --name`;
+  },
+  ({ mains, name, role }) => {
+    if (role.value !== 'sidecar' || !mains.value?.some((main) => main === name.value)) return undefined;
+    return `${mains.label}: ${name.value} is this sidecar itself; leave it out, or give another --name`;
+  },
+  ({ startAfter, mains, role }) => {
+    const ended = startAfter.value?.members.find(
+      (gate) => gate.condition === 'completed' && mains.value?.includes(gate.name),
+    );
+    if (role.value !== 'sidecar' || ended === undefined) return undefined;
+    return `${startAfter.label}: ${ended.name} is also a main, whose end stops this sidecar; write ${ended.name}=started`;
+  },
+  ({ graveyard, name }) => {
+    if (graveyard.value === undefined || name.value === undefined) return undefined;
+    const bytes = Buffer.byteLength(`${graveyard.value}/${handleOf(name.value)}`);
+    if (bytes <= MAX_SOCKET_PATH_BYTES) return undefined;
+    return `${graveyard.label}: the path of this member's socket in it has ${bytes} bytes, at most ${MAX_SOCKET_PATH_BYTES} are possible; use a shorter one`;
+  },
+  ({ drain, gracePeriod }) => {
+    if (!reaches(longestOf(drain), gracePeriod.value)) return undefined;
+    return `${drain.label}: must be shorter than ${gracePeriod.label}, or no time is left to stop; write a shorter drain`;
+  },
+  ({ drain, gracePeriod, preStop }) => {
+    const { beforeMs, sleepMs } = beforeRungs(drain, preStop);
+    if (sleepMs === 0 || reaches(longestOf(drain), gracePeriod.value) || !reaches(beforeMs, gracePeriod.value)) {
+      return undefined;
+    }
+    const total = beforeMs === sleepMs ? '' : `takes ${formatDuration(beforeMs)} with ${drain.label}, `;
+    return `${preStop.label}: ${total}must be shorter than ${gracePeriod.label}, or no time is left to stop; write a shorter sleep`;
+  },
+  ({ drain, gracePeriod, stop, preStop }) => {
+    const rungsMs = (stop.value?.rungs ?? []).reduce((sum, { forMs = 0 }) => sum + forMs, 0);
+    const { beforeMs, labels } = beforeRungs(drain, preStop);
+    if (rungsMs === 0 || gracePeriod.value === undefined || reaches(beforeMs, gracePeriod.value)) return undefined;
+    if (rungsMs + beforeMs <= gracePeriod.value) return undefined;
+    const withOthers = labels.length === 0 ? '' : ` with ${labels.join(' and ')}`;
+    const total = formatDuration(rungsMs + beforeMs);
+    return `${stop.label}: takes ${total}${withOthers}, longer than ${gracePeriod.label}; shorten the rungs or raise both grace periods`;
+  },
+  ({ restartPodOn, liveness }) => {
+    if (restartPodOn.value?.liveness !== true || liveness.value !== undefined) return undefined;
+    return `${restartPodOn.label}: there is no liveness probe; give --liveness, or leave liveness out`;
+  },
+  ({ reload }) => {
+    const twice = repeated((reload.value ?? []).map(({ path }) => path));
+    return twice === undefined ? undefined : `--reload: ${show(twice)} is named twice; name it once`;
+  },
+  ({ graceFloor, gracePeriod }) => {
+    if (graceFloor.value === gracePeriod.value || !reaches(graceFloor.value, gracePeriod.value)) return undefined;
+    return `${graceFloor.label}: must not be longer than ${gracePeriod.label}; write a shorter one, or leave it out`;
+  },
+  ({ drain, graceFloor }) => {
+    if (!reaches(shortestOf(drain), graceFloor.value)) return undefined;
+    return `${drain.label}: must be shorter than ${graceFloor.label}, by which it always ends; write a shorter drain`;
+  },
+  ({ hold, gracePeriod }) => {
+    if (hold.value?.kind !== 'for' || !reaches(hold.value.ms, gracePeriod.value)) return undefined;
+    return `${hold.label}: must be shorter than ${gracePeriod.label}, or it never ends in time; write a shorter hold, or always`;
+  },
+  ({ signals, stop, stopSignals }) => {
+    const dropped = stopSignals.value?.find((signal) => signals.value?.[signal] === 'drop');
+    if (dropped === undefined || stop.value?.rungs[0] !== undefined) return undefined;
+    const name = formatSignal(dropped);
+    return `${signals.label}: drops ${name}, which is a stop request; take ${name} out of --stop-signals, or give --stop`;
+  },
+];
+
+/** How much of the grace period is spent before the first rung. The time of a hook is known only if it is a sleep. */
+export function beforeRungs(drain: Settings['drain'], preStop: Settings['preStop']) {
+  const drainMs = longestOf(drain);
+  const sleepMs = preStop.value?.kind === 'sleep' ? preStop.value.ms : 0;
+  const labels = [...(drainMs > 0 ? [drain.label] : []), ...(sleepMs > 0 ? [preStop.label] : [])];
+  return { beforeMs: drainMs + sleepMs, sleepMs, labels };
+}
+
+function longestOf({ value }: Settings['drain']): number {
+  return longestDrainMs({ drain: value });
+}
+
+/** The shortest time that it can take. */
+function shortestOf({ value }: Settings['drain']): number | undefined {
+  return value?.kind === 'adaptive' ? Math.max(value.minMs, value.quietMs) : value?.ms;
+}
+
+function reaches(a: number | undefined, b: number | undefined): boolean {
+  return a !== undefined && b !== undefined && a >= b;
+}

@@ -1,0 +1,103 @@
+/**
+ * Drop-in for kubexit, whose variables mean what they mean to it where no twin of ours is set, and the marker that
+ * OpenKruise's users put on sidecars.
+ */
+
+import { type Env, isServiceLink } from '../env.ts';
+import type { Key } from '../flag.ts';
+import { type Given, variableLabel } from '../given.ts';
+import { formatDuration, parseGoDuration } from '../notation/duration.ts';
+import { nearest } from '../notation/nearest.ts';
+
+export interface Foreign {
+  /** Given by a variable. */
+  readonly given: readonly Given[];
+  /** What follows from a variable, unless it is set elsewhere, even in a configuration file. */
+  readonly implied: readonly Given[];
+  readonly problems: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+export function readForeign(env: Env, taken: ReadonlySet<Key>): Foreign {
+  const given: Given[] = [];
+  const implied: Given[] = [];
+  const problems: string[] = [];
+
+  take('KUBEXIT_NAME', 'name');
+  take('KUBEXIT_GRAVEYARD', 'graveyard');
+  takeDuration('KUBEXIT_GRACE_PERIOD', 'gracePeriod');
+  const hasBirths = take('KUBEXIT_BIRTH_DEPS', 'startAfter', birthGates);
+  takeDuration('KUBEXIT_BIRTH_TIMEOUT', 'startTimeout');
+  const hasDeaths = take('KUBEXIT_DEATH_DEPS', 'mains');
+  // kubexit stops at the first death among its dependencies.
+  if (hasDeaths) imply('KUBEXIT_DEATH_DEPS', 'when', 'any');
+  if (env.KUBEXIT_DEATH_DEPS) imply('KUBEXIT_DEATH_DEPS', 'role', 'sidecar');
+  else if (env[KRUISE]?.toLowerCase() === 'true') imply(KRUISE, 'role', 'sidecar');
+  if (hasBirths) imply("kubexit's default", 'startTimeout', '30s');
+  if (KNOWN.some((name) => env[name])) imply("kubexit's default", 'graveyard', '/graveyard');
+  return { given, implied, problems, warnings: unknownVariables(env) };
+
+  function take(name: string, key: Key, convert = (text: string): string => text): boolean {
+    const text = env[name];
+    if (!text || taken.has(key)) return false;
+    given.push({ key, text: convert(text), label: variableLabel(name, text), source: name });
+    return true;
+  }
+
+  function takeDuration(name: string, key: Key): void {
+    const text = env[name];
+    if (!text || taken.has(key)) return;
+    const time = parseGoDuration(text);
+    if (time.ok) take(name, key, () => formatDuration(time.value));
+    else problems.push(`${variableLabel(name, text)}: ${time.why}`);
+  }
+
+  function imply(source: string, key: Key, text: string): void {
+    implied.push({ key, text, label: `${key} ${text} (${source})`, source });
+  }
+}
+
+const KRUISE = 'KRUISE_TERMINATE_SIDECAR_WHEN_JOB_EXIT';
+
+const PREFIX = 'KUBEXIT_';
+
+const KNOWN = [
+  'KUBEXIT_NAME',
+  'KUBEXIT_GRAVEYARD',
+  'KUBEXIT_DEATH_DEPS',
+  'KUBEXIT_GRACE_PERIOD',
+  'KUBEXIT_BIRTH_DEPS',
+  'KUBEXIT_BIRTH_TIMEOUT',
+] as const;
+
+/** kubexit asks the API server and logs by these; here nothing needs them. */
+const NEEDLESS = ['KUBEXIT_POD_NAME', 'KUBEXIT_NAMESPACE', 'KUBEXIT_VERBOSE_LEVEL'] as const;
+
+/**
+ * kubexit starts its child when the pod's status calls every one of these containers ready, not merely born. A member
+ * of sexton is healthy by the kubelet's rule: its readiness probe has succeeded, or it has none and has started. A
+ * tombstone of kubexit tells nothing but the birth, with which the gate opens.
+ */
+function birthGates(text: string): string {
+  return text
+    .split(',')
+    .map((name) => `${name}=healthy`)
+    .join(',');
+}
+
+/** kubexit ignores what it does not know, so these may stand in a manifest that works: a warning, not a refusal. */
+function unknownVariables(env: Env): readonly string[] {
+  const warnings: string[] = [];
+  for (const name in env) {
+    if (!name.startsWith(PREFIX) || [...KNOWN, ...NEEDLESS].some((known) => known === name)) continue;
+    if (isServiceLink(name, env[name] ?? '')) continue;
+    const near = nearest(
+      name.slice(PREFIX.length),
+      KNOWN.map((known) => known.slice(PREFIX.length)),
+    );
+    warnings.push(
+      `unknown variable ${name} of kubexit has no effect; ${near ? `did you mean ${PREFIX}${near}?` : 'remove it'}`,
+    );
+  }
+  return warnings;
+}

@@ -1,0 +1,81 @@
+/**
+ * The environment twins: `SEXTON_` and the flag's name. An empty value counts as not set, since templates leave
+ * variables empty that were never filled in.
+ */
+
+import type { Key } from './flag.ts';
+import { FLAGS, KEYS, variableOf } from './flags.ts';
+import { type Given, variableLabel } from './given.ts';
+import { closest } from './notation/nearest.ts';
+import { show } from './notation/parse.ts';
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+export interface Environment {
+  readonly given: readonly Given[];
+  readonly config: string | undefined;
+  /** What follows from the pod's own variables, unless it is set elsewhere. */
+  readonly implied: readonly Given[];
+  readonly problems: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/** The pod's uid, by the downward API: the default of `--session`. */
+const POD_UID = 'SEXTON_POD_UID';
+
+export function readEnvironment(env: Env): Environment {
+  const given: Given[] = [];
+  const problems: string[] = [];
+  const warnings: string[] = [];
+  for (const name in env) {
+    // Each read of process.env calls the C library, so most names are skipped before it.
+    if (!name.startsWith('SEXTON_') || isOwn(name)) continue;
+    const text = env[name];
+    if (text === undefined || isServiceLink(name, text)) continue;
+    const key = keyOfVariable(name);
+    const slip = key === undefined ? slipOf(name) : undefined;
+    if (slip !== undefined) problems.push(`unknown variable ${show(name)}; did you mean ${slip}?`);
+    else if (key === undefined) warnings.push(`unknown variable ${show(name)} has no effect; ${SEE_HELP}`);
+    else if (text !== '') given.push({ key, text, label: variableLabel(name, text), source: name });
+  }
+  const podUid = env[POD_UID];
+  const implied: readonly Given[] = podUid
+    ? [{ key: 'session', text: podUid, label: variableLabel(POD_UID, podUid), source: POD_UID }]
+    : [];
+  return { given, implied, problems, warnings, config: env[CONFIG] || undefined };
+}
+
+/**
+ * Kubernetes sets variables such as SEXTON_SERVICE_HOST and SEXTON_PORT_80_TCP in every container of the namespace when
+ * a Service is called `sexton` or `sexton-...`; Docker's links did the same.
+ */
+export function isServiceLink(name: string, text: string): boolean {
+  if (/_SERVICE_(HOST|PORT)(_[A-Z0-9_]+)?$/.test(name)) return true;
+  if (/_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/.test(name)) return true;
+  return name.endsWith('_PORT') && /^(tcp|udp|sctp):\/\//.test(text);
+}
+
+const CONFIG = variableOf('config');
+
+/** Whether the variable is sexton's without being the twin of a flag. */
+function isOwn(name: string): boolean {
+  return name === CONFIG || name === POD_UID || name.startsWith('SEXTON_INIT_');
+}
+
+function keyOfVariable(name: string): Key | undefined {
+  return KEYS.find((key) => variableOf(FLAGS[key].name) === name);
+}
+
+/**
+ * Finds the variable that was probably meant: one letter in four may be wrong, or one word missing or added. Images
+ * have variables such as SEXTON_VERSION of their own, so names that differ more are not refused.
+ */
+function slipOf(name: string): string | undefined {
+  const word = name.slice('SEXTON_'.length).toLowerCase().replaceAll('_', '-');
+  const names = [...KEYS.map((key) => FLAGS[key].name), 'config', 'pod-uid'];
+  const meant =
+    closest(word, names, 4) ?? names.find((real) => real.startsWith(`${word}-`) || word.startsWith(`${real}-`));
+  return meant === undefined ? undefined : variableOf(meant);
+}
+
+const SEE_HELP = 'sexton help environment lists all';

@@ -1,0 +1,89 @@
+/**
+ * The keys of a configuration file, sorted by what they are.
+ */
+
+import type { Key } from '../flag.ts';
+import { FLAGS, fileKeyOf, KEYS } from '../flags.ts';
+import { nearest } from '../notation/nearest.ts';
+import { show } from '../notation/parse.ts';
+import { CONTAINER, type ContainerKey } from './container.ts';
+import { isMap, type Report } from './shape.ts';
+
+export interface FileKeys {
+  /** Settings in the notation of their flags. */
+  readonly own: readonly { readonly key: Key; readonly fileKey: string }[];
+  /** In the shape of a Pod. */
+  readonly container: readonly ContainerKey[];
+  /** Without effect here. */
+  readonly platform: readonly string[];
+}
+
+export function keysOfFile(content: Readonly<Record<string, unknown>>, report: Report): FileKeys {
+  const own: { key: Key; fileKey: string }[] = [];
+  const container: ContainerKey[] = [];
+  const platform: string[] = [];
+  for (const fileKey of Object.keys(content)) {
+    const key = KEYS.find((candidate) => fileKeyOf(candidate) === fileKey);
+    const refused = Object.hasOwn(REFUSED_KEYS, fileKey) ? REFUSED_KEYS[fileKey] : undefined;
+    if (key !== undefined) {
+      const problem = twiceProblem(key, content);
+      if (problem === undefined) own.push({ key, fileKey });
+      else report(fileKey, problem);
+    } else if (Object.hasOwn(CONTAINER, fileKey)) {
+      const short = shortFormOf(fileKey, content[fileKey]);
+      if (short === undefined) container.push(fileKey as ContainerKey);
+      else report(fileKey, `must be a map as in a Pod; a string belongs under ${short}`, content[fileKey]);
+    } else if (PLATFORM_KEYS.includes(fileKey)) platform.push(fileKey);
+    else if (refused !== undefined) report(show(fileKey), refused);
+    else if (!OTHERS.includes(fileKey)) report(show(fileKey), unknownFileKey(fileKey));
+  }
+  return { own, container, platform };
+}
+
+/** Refuses a probe or a hook that the file has both as a string and in the shape of a Pod. */
+function twiceProblem(key: Key, content: Readonly<Record<string, unknown>>): string | undefined {
+  const { podKey } = FLAGS[key];
+  if (podKey === undefined) return undefined;
+  const [outer = '', inner] = podKey.split('.');
+  const there = Object.hasOwn(content, outer) ? content[outer] : undefined;
+  if (there === undefined || (inner !== undefined && !(isMap(there) && Object.hasOwn(there, inner)))) return undefined;
+  return `${podKey} is given as well; keep one of them`;
+}
+
+function shortFormOf(fileKey: string, value: unknown): string | undefined {
+  const key = KEYS.find((candidate) => FLAGS[candidate].podKey === fileKey);
+  return typeof value === 'string' && value !== '' && key !== undefined ? key : undefined;
+}
+
+/** `$schema` is for editors. */
+const OTHERS: readonly string[] = ['command', 'args', '$schema'];
+
+function unknownFileKey(fileKey: string): string {
+  // A flag's own name, or its key in camel case, finds the key that the file has for it.
+  const names = new Map([...OTHERS, ...Object.keys(CONTAINER), ...PLATFORM_KEYS].map((name) => [name, name]));
+  for (const key of KEYS) for (const name of [fileKeyOf(key), key, FLAGS[key].name]) names.set(name, fileKeyOf(key));
+  const near = nearest(fileKey, [...names.keys()]);
+  return `unknown key; ${near === undefined ? 'see sexton help config' : `did you mean ${names.get(near)}?`}`;
+}
+
+/**
+ * Fields of a container in a Pod that only the platform can act on. A field without influence on how the command runs
+ * may stand in a configuration file, because whole containers are pasted there; one warning names them. A field with
+ * influence is refused: its author would expect sexton to act on it.
+ */
+export const PLATFORM_KEYS: readonly string[] = [
+  ...['image', 'imagePullPolicy', 'resources', 'resizePolicy', 'volumeMounts', 'volumeDevices', 'securityContext'],
+  ...['stdin', 'stdinOnce', 'tty', 'terminationMessagePolicy'],
+];
+
+const REFUSED_KEYS: Readonly<Record<string, string>> = {
+  env: 'belongs to the platform, sexton sets no variables; leave it in the Pod',
+  envFrom: 'belongs to the platform, sexton sets no variables; leave it in the Pod',
+  workingDir: 'belongs to the platform, the command starts where sexton does; leave it in the Pod',
+};
+
+export function platformWarnings(path: string, keys: readonly string[]): readonly string[] {
+  if (keys.length === 0) return [];
+  const them = keys.length === 1 ? 'it' : 'them';
+  return [`${keys.join(', ')} in ${path}: ignored here, only the platform acts on ${them}; keep ${them} in the Pod`];
+}

@@ -1,0 +1,158 @@
+/**
+ * Shapes of values in a configuration file. A shape both reads a value and has its JSON Schema, so that the two
+ * cannot differ. Every scalar may come as a text, since YAML is read that way.
+ */
+import { nearest } from '../notation/nearest.ts';
+import { choice, show } from '../notation/parse.ts';
+
+/** Part of a JSON Schema, draft 2020-12. */
+export type Schema = { readonly [keyword: string]: unknown };
+
+export interface Shape<T> {
+  /** Returns `undefined` for a wrong value, after calling `report`. */
+  readonly read: (value: unknown, path: string, report: Report) => T | undefined;
+  readonly schema: Schema;
+}
+
+/** `value` is missing if the key itself is wrong. */
+export type Report = (path: string, why: string, value?: unknown) => void;
+
+export type Shaped<S> = S extends Shape<infer T> ? T : never;
+
+type Fields = Readonly<Record<string, Shape<unknown>>>;
+type Content<F extends Fields> = { readonly [K in keyof F]?: Shaped<F[K]> };
+
+export interface Rules<F extends Fields> {
+  readonly needs?: readonly (keyof F & string)[];
+  /** One of these and no other. */
+  readonly oneOf?: readonly (keyof F & string)[];
+  /** Keys that users expect here, with the reason why they are refused. */
+  readonly refused?: Readonly<Record<string, string>>;
+}
+
+export function record<F extends Fields>(fields: F, rules: Rules<F> = {}): Shape<Content<F>> {
+  const { needs = [], oneOf = [], refused = {} } = rules;
+  return {
+    read: (value, path, report) => {
+      if (!isMap(value)) return reportWrong(report, path, mapRemedy(Object.keys(fields), needs, oneOf), value);
+      const content: Record<string, unknown> = {};
+      let isWhole = true;
+      for (const [key, part] of Object.entries(value)) {
+        const at = `${path}.${/^[\w-]+$/.test(key) ? key : show(key)}`;
+        const shape = Object.hasOwn(fields, key) ? fields[key] : undefined;
+        if (shape === undefined) report(at, unknownKey(key, fields, refused));
+        else content[key] = shape.read(part, at, report);
+        isWhole &&= content[key] !== undefined;
+      }
+      const missing = needs.find((key) => !Object.hasOwn(value, key));
+      if (isWhole && missing !== undefined) return reportWrong(report, path, `has no ${missing}; add it`);
+      const chosen = oneOf.filter((key) => Object.hasOwn(value, key));
+      if (isWhole && oneOf.length > 0 && chosen.length !== 1) return reportWrong(report, path, notOne(chosen, oneOf));
+      return isWhole ? (content as Content<F>) : undefined;
+    },
+    schema: {
+      type: 'object',
+      properties: Object.fromEntries(Object.entries(fields).map(([key, { schema }]) => [key, schema])),
+      additionalProperties: false,
+      ...(needs.length > 0 && { required: needs }),
+      ...(oneOf.length > 0 && { oneOf: oneOf.map((key) => ({ required: [key] })) }),
+    },
+  };
+}
+
+/** `least`: how many there are at least. */
+export function listOf<T>(item: Shape<T>, example: string, least = 0): Shape<readonly T[]> {
+  return {
+    read: (value, path, report) => {
+      if (!Array.isArray(value) || value.length < least)
+        return reportWrong(report, path, `must be a list; write ${example}`, value);
+      const items = value.map((one, index) => item.read(one, `${path}[${index}]`, report));
+      return items.some((one) => one === undefined) ? undefined : (items as T[]);
+    },
+    schema: { type: 'array', items: item.schema, ...(least > 0 && { minItems: least }) },
+  };
+}
+
+export function wholeNumber(least: number, most: number, example: number): Shape<number> {
+  return {
+    read: (value, path, report) => {
+      const number = typeof value === 'string' && /^-?\d{1,12}$/.test(value) ? Number(value) : value;
+      if (Number.isSafeInteger(number) && (number as number) >= least && (number as number) <= most)
+        return number as number;
+      return reportWrong(report, path, numberRule(least, most, example), value);
+    },
+    schema: {
+      type: ['integer', 'string'],
+      minimum: least,
+      maximum: most,
+      pattern: least > 0 ? '^0*[1-9][0-9]*$' : '^[0-9]+$',
+    },
+  };
+}
+
+function numberRule(least: number, most: number, example: number): string {
+  if (least === most) return `can only be ${least}; leave it out`;
+  return `must be a whole number from ${least} ${most === MOST ? 'on' : `to ${most}`}; write one such as ${example}`;
+}
+
+/** An int32, as most numbers of Kubernetes are, that fits a timer when it is in seconds. */
+export const MOST = 2_147_483;
+
+/** A string that must match `pattern`. */
+export function text(pattern: string, why: string): Shape<string> {
+  const rule = new RegExp(pattern, 'u');
+  return {
+    read: (value, path, report) => {
+      return typeof value === 'string' && rule.test(value) ? value : reportWrong(report, path, why, value);
+    },
+    schema: { type: 'string', pattern },
+  };
+}
+
+export function oneOfTexts<const T extends string>(words: readonly T[]): Shape<T> {
+  return {
+    read: (value, path, report) => {
+      const word = choice(words)(typeof value === 'string' ? value : '');
+      return word.ok ? word.value : reportWrong(report, path, word.why, value);
+    },
+    schema: { enum: words },
+  };
+}
+
+/** Takes the first of two shapes that fits; reports the problem with the second. */
+export function either<A, B>(one: Shape<A>, other: Shape<B>): Shape<A | B> {
+  return {
+    read: (value, path, report) => one.read(value, path, () => {}) ?? other.read(value, path, report),
+    schema: { anyOf: [one.schema, other.schema] },
+  };
+}
+
+export function described<T>(description: string, shape: Shape<T>): Shape<T> {
+  return { read: shape.read, schema: { description, ...shape.schema } };
+}
+
+export function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function mapRemedy(keys: readonly string[], needs: readonly string[], oneOf: readonly string[]): string {
+  if (oneOf.length > 0) return `must be a map with one of ${oneOf.join(', ')}`;
+  return `must be a map ${needs.length > 0 ? `with ${needs.join(' and ')}` : `of ${keys.join(', ')}`}`;
+}
+
+function unknownKey(key: string, fields: Fields, refused: Readonly<Record<string, string>>): string {
+  const reason = Object.hasOwn(refused, key) ? refused[key] : undefined;
+  if (reason !== undefined) return reason;
+  const near = nearest(key, Object.keys(fields));
+  return `unknown key; ${near === undefined ? `keys here are ${Object.keys(fields).join(', ')}` : `did you mean ${near}?`}`;
+}
+
+function notOne(chosen: readonly string[], oneOf: readonly string[]): string {
+  if (chosen.length === 0) return `does nothing; add one of ${oneOf.join(', ')}`;
+  return `has ${chosen.join(' and ')}, but can do only one thing; keep one of them`;
+}
+
+function reportWrong(report: Report, path: string, why: string, value?: unknown): undefined {
+  report(path, why, value);
+  return undefined;
+}

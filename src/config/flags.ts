@@ -1,0 +1,319 @@
+/**
+ * The one table of flags: parsing of the command line, the environment and the configuration file, `help` and `explain`
+ * all read it. The key is the flag's name in camel case, and the key in a configuration file unless `fileKey` is given.
+ *
+ * A default is written as a user would write it and is parsed like a user's value. Where there is none, or where it
+ * depends on the machine, `defaultNote` says so in words.
+ */
+
+import type { ProbeKind } from '../core/config.ts';
+import type { Flag, Key, Values } from './flag.ts';
+import { addressText } from './notation/address.ts';
+import { formatDrain, parseDrain } from './notation/drain.ts';
+import { formatDuration, parseDuration, parseSomeTime } from './notation/duration.ts';
+import { formatExitCode, parseExitCode } from './notation/exit-code.ts';
+import { formatGates, parseGates } from './notation/gates.ts';
+import { formatStop, parseStop } from './notation/ladder.ts';
+import { parseName, parseNames } from './notation/name.ts';
+import { parseAddress, parseCollector, parseSleepAfter, parseTerminationLog } from './notation/observe.ts';
+import { choice } from './notation/parse.ts';
+import { formatHook, formatProbe, parseHook, probeParser } from './notation/probe.ts';
+import { formatQuits, parseQuits } from './notation/quit.ts';
+import { formatReloads, parseReloads } from './notation/reload.ts';
+import { formatRestartPodOn, formatRestartRules, parseRestartPodOn, parseRestartRules } from './notation/restart.ts';
+import { formatSignalMap, formatSignals, parseSignalMap, parseSignals } from './notation/signals.ts';
+import {
+  formatHold,
+  formatTimeOrNone,
+  parseGraveyard,
+  parseHold,
+  parseSession,
+  parseTimeOrNone,
+} from './notation/values.ts';
+
+type Row<T> = Omit<Flag<T>, 'name'>;
+
+const asIs = (text: string): string => text;
+const joined = (names: readonly string[]): string => names.join(',');
+const SOME_TIME = { takes: 'DURATION', parse: parseSomeTime, format: formatDuration } as const;
+
+/** One word out of a few. */
+function oneOf<const T extends string>(choices: readonly T[]) {
+  return { takes: choices.join('|'), choices, parse: choice(choices), format: (value: T): string => value };
+}
+
+function probe(kind: ProbeKind) {
+  const podKey = `${kind}Probe`;
+  return { takes: 'PROBE', parse: probeParser(kind), format: formatProbe, podKey, hasCommand: true } as const;
+}
+
+function hook(name: 'postStart' | 'preStop') {
+  const podKey = `lifecycle.${name}`;
+  return { takes: 'HOOK', parse: parseHook, format: formatHook, podKey, hasCommand: true } as const;
+}
+
+const ROWS: { readonly [K in Key]: Row<Values[K]> } = {
+  name: {
+    takes: 'NAME',
+    parse: parseName,
+    format: asIs,
+    defaultNote: 'basename of the command',
+    help: 'Name of this member in the graveyard.',
+  },
+  graveyard: {
+    takes: 'DIR',
+    parse: parseGraveyard,
+    format: asIs,
+    defaultNote: '/graveyard if it exists, else none',
+    help: 'Directory that the members of the pod share. None: a plain init with a drain.',
+  },
+  role: {
+    ...oneOf(['main', 'sidecar']),
+    default: 'main',
+    help: 'A main does the work; a sidecar serves it and ends after it.',
+  },
+  restartPolicy: {
+    ...oneOf(['Never', 'OnFailure', 'Always']),
+    default: 'Never',
+    help: 'The restartPolicy of the pod, or of the container where it has its own; a container cannot see it.',
+  },
+  restartRules: {
+    takes: 'CODE[|CODE..]=ACTION,..',
+    parse: parseRestartRules,
+    format: formatRestartRules,
+    podKey: 'restartPolicyRules',
+    help: "The container's restartPolicyRules: 42|43=restart,88=restart-all,!0=restart; ! is every code but these. The first that matches beats the policy.",
+  },
+  mains: {
+    takes: 'NAME,..',
+    parse: parseNames,
+    format: joined,
+    defaultNote: 'every member with role main',
+    help: 'Sidecar: the members that must have finished before it stops.',
+  },
+  when: {
+    ...oneOf(['all', 'any']),
+    default: 'all',
+    help: 'Sidecar: how many of the mains must have finished.',
+  },
+  startAfter: {
+    takes: 'NAME=CONDITION,..',
+    parse: parseGates,
+    format: formatGates,
+    pairs: '=',
+    help: 'Wait before the command starts: for members, started, healthy or completed (exit 0); for sidecars without sexton, istio=ready; with ? absent is fine.',
+  },
+  startTimeout: {
+    ...SOME_TIME,
+    default: '60s',
+    help: 'How long to wait for --start-after.',
+  },
+  startTimeoutAction: {
+    ...oneOf(['fail', 'continue']),
+    default: 'fail',
+    help: 'What then: exit 125, or start the command anyway.',
+  },
+  signals: {
+    takes: 'FROM:TO,..',
+    parse: parseSignalMap,
+    format: formatSignalMap,
+    pairs: ':',
+    help: 'Translate signals on their way to the command; HUP:- drops HUP.',
+  },
+  signalTo: {
+    ...oneOf(['group', 'first']),
+    default: 'group',
+    help: "What gets the signals: the command's process group, or its first process alone, which passes them on.",
+  },
+  stop: {
+    takes: 'LADDER|auto|preset:NAME',
+    parse: parseStop,
+    format: formatStop,
+    pairs: ':',
+    defaultNote: 'the stop signal that arrived',
+    help: 'How the command is stopped: rung by rung as in TERM:20s,INT:5s,KILL; auto: as its program likes it; preset:nginx: as that one does.',
+  },
+  gracePeriod: {
+    ...SOME_TIME,
+    fileKey: 'terminationGracePeriodSeconds',
+    fileSeconds: true,
+    defaultNote: 'not declared',
+    help: "The pod's terminationGracePeriodSeconds: the whole budget from the first stop request to the platform's KILL.",
+  },
+  graceFloor: {
+    ...SOME_TIME,
+    defaultNote: 'the grace period',
+    help: 'The shortest time that the platform may leave before its KILL (node shutdown, eviction): drain, hold and pre-stop end before it.',
+  },
+  platformPreStop: {
+    takes: 'DURATION|none',
+    parse: parseTimeOrNone,
+    format: formatTimeOrNone,
+    defaultNote: 'unknown',
+    help: "How long the kubelet's preStop of this container takes at most: so others know whether the pod stops, or they alone.",
+  },
+  stopSignals: {
+    takes: 'SIGNAL,..|none',
+    parse: parseSignals,
+    format: formatSignals,
+    default: 'TERM,INT',
+    help: "Which signals are stop requests. Add the image's STOPSIGNAL.",
+  },
+  hold: {
+    takes: 'always|never|DURATION',
+    parse: parseHold,
+    format: formatHold,
+    default: 'always',
+    help: 'Sidecar asked to stop: serve on while mains live; a duration: only if a main is asked too within it.',
+  },
+  drain: {
+    takes: 'DURATION|min=,quiet=,max=|inflight',
+    parse: parseDrain,
+    format: formatDrain,
+    pairs: '=',
+    pairsOfLists: true,
+    default: '0',
+    defaultNote: '0',
+    help: 'Time between a stop request and the first rung; the command serves on. Fixed, or until connections stop coming.',
+  },
+  linger: {
+    takes: 'DURATION',
+    parse: parseDuration,
+    format: formatDuration,
+    default: '0',
+    help: "Sidecar: time between the last main's end and its own stop.",
+  },
+  startup: {
+    ...probe('startup'),
+    help: 'Probe until it succeeds once: only then has the command started. Failed: it is stopped and restarted.',
+  },
+  readiness: {
+    ...probe('readiness'),
+    help: 'Probe whether the command can serve, which opens the gate NAME=healthy of others.',
+  },
+  liveness: {
+    ...probe('liveness'),
+    help: 'Probe whether the command still works. Failed: it is stopped and restarted.',
+  },
+  postStart: {
+    ...hook('postStart'),
+    help: 'Run beside the command when it was spawned; it has started when both say so. Failed: the command is stopped.',
+  },
+  preStop: {
+    ...hook('preStop'),
+    help: 'Run after the drain and before the first rung, within the grace period. A failure is logged.',
+  },
+  reload: {
+    takes: 'PATH=SIGNAL[,validate=CMD]',
+    parse: parseReloads,
+    format: formatReloads,
+    hasCommand: true,
+    repeats: true,
+    help: 'Send the signal when the file or directory changes, if CMD exits 0. May be given several times.',
+  },
+  quit: {
+    takes: 'PRESET|URL,..',
+    parse: parseQuits,
+    format: formatQuits,
+    help: 'Main: sidecars that run without sexton (istio, linkerd, ..) and are asked to leave when it has ended for good.',
+  },
+  restart: {
+    ...oneOf(['auto', 'never', 'on-failure', 'always']),
+    default: { main: 'never', sidecar: 'auto' },
+    help: 'Restart the command inside this container; auto: only where the platform would not.',
+  },
+  restartPodOn: {
+    takes: 'exit:CODE,..,liveness,max=6',
+    parse: parseRestartPodOn,
+    format: formatRestartPodOn,
+    help: 'Which ends of this command restart all members of the pod in place, as sexton restart does.',
+  },
+  exitCode: {
+    takes: 'keep|zero-when-stopped|CODE=CODE,..',
+    parse: parseExitCode,
+    format: formatExitCode,
+    pairs: '=',
+    default: { main: 'keep', sidecar: 'zero-when-stopped' },
+    help: 'What this container exits with; the tombstone keeps the truth.',
+  },
+  session: {
+    takes: 'ID',
+    parse: parseSession,
+    format: asIs,
+    defaultNote: 'SEXTON_POD_UID, else none',
+    help: 'Ties tombstones to one pod; those of another are ignored.',
+  },
+  http: {
+    takes: ':PORT|HOST:PORT|unix:PATH',
+    parse: parseAddress,
+    format: addressText,
+    help: 'Answer /livez, /readyz, /startupz, /metrics and /status over HTTP there.',
+  },
+  readyzOnDrain: {
+    ...oneOf(['keep', 'fail']),
+    default: 'keep',
+    help: 'Whether /readyz goes on as before after a stop request, while the command serves on, or fails at once.',
+  },
+  terminationLog: {
+    takes: 'PATH',
+    parse: parseTerminationLog,
+    format: asIs,
+    fileKey: 'terminationMessagePath',
+    defaultNote: '/dev/termination-log if it exists',
+    help: 'File that receives, at the end, how this container ended; JSON, at most 4096 bytes.',
+  },
+  otlp: {
+    takes: 'URL',
+    parse: parseCollector,
+    format: asIs,
+    help: 'Send how this member has stopped to an OpenTelemetry collector there, as a trace, before the container ends.',
+  },
+  sleepAfter: {
+    takes: 'DURATION|never',
+    parse: parseSleepAfter,
+    format: (after) => (after === 'never' ? after : formatDuration(after)),
+    default: '5s',
+    help: 'After so long without anything to do only the init stays, and starts the supervisor when something happens.',
+  },
+  logLevel: {
+    ...oneOf(['debug', 'info', 'warn', 'error', 'silent']),
+    takes: 'LEVEL',
+    default: 'info',
+    help: 'debug, info, warn, error or silent. Logs go to stderr. A plain command, which needs no Node, has warn.',
+  },
+  logFormat: {
+    ...oneOf(['text', 'json']),
+    defaultNote: 'text on a terminal, else json',
+    help: 'How a line of the log is written.',
+  },
+};
+
+export const KEYS = Object.keys(ROWS) as readonly Key[];
+
+/** `restartPolicy` -> `restart-policy`. */
+function flagName(key: Key): string {
+  return key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+export const FLAGS = Object.fromEntries(KEYS.map((key) => [key, { name: flagName(key), ...ROWS[key] }])) as unknown as {
+  readonly [K in Key]: Flag<Values[K]>;
+};
+
+export function keyOfFlag(name: string): Key | undefined {
+  return KEYS.find((key) => FLAGS[key].name === name);
+}
+
+export function fileKeyOf(key: Key): string {
+  return FLAGS[key].fileKey ?? key;
+}
+
+/** `grace-period` -> `SEXTON_GRACE_PERIOD`. */
+export function variableOf(flagName: string): string {
+  return `SEXTON_${flagName.toUpperCase().replaceAll('-', '_')}`;
+}
+
+/** The default as help prints it. */
+export function defaultTextOf(key: Key): string {
+  const { default: value, defaultNote } = FLAGS[key];
+  return typeof value === 'object' ? `main ${value.main}, sidecar ${value.sidecar}` : (value ?? defaultNote ?? 'none');
+}

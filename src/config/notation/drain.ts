@@ -1,0 +1,171 @@
+/**
+ * Drains: `5s`, `min=1s,quiet=2s,max=15s,ports=8080,8443,ignore=10.0.0.0/8`, `inflight`, `new-only`. What follows
+ * `ports=` or `ignore=` without a name of its own is one more of them. Neighbours count where `neighbours` says so, or
+ * where ports are named and nothing is said.
+ */
+import type { Drain } from '../../core/config.ts';
+import { parsePort } from './action.ts';
+import { formatDuration, parseDuration, parseSomeTime } from './duration.ts';
+import { nearest } from './nearest.ts';
+import { parseNetwork } from './network.ts';
+import { bad, good, type Parse, repeated, show } from './parse.ts';
+
+export function parseDrain(text: string): Parse<Drain | undefined> {
+  if (!/^(neighbours|inflight|new-only|[a-z-]+=)|,/.test(text)) return parseFixed(text);
+  const taken: Taken = { ports: [], ignore: [] };
+  let list: List | undefined;
+  const seen: string[] = [];
+  for (const part of text.split(',')) {
+    const at = part.indexOf('=');
+    const [key, value] = at < 0 ? [part, undefined] : [part.slice(0, at), part.slice(at + 1)];
+    const isMore = value === undefined && list !== undefined && /[0-9]/.test(part);
+    const problem = isMore && list !== undefined ? takeItem(taken, list, part) : takeOption(taken, key, value, seen);
+    if (problem !== undefined) return bad(problem);
+    if (!isMore) {
+      seen.push(key);
+      list = isList(key) ? key : undefined;
+    }
+  }
+  const twice = repeated(taken.ports) ?? repeated(taken.ignore);
+  if (twice !== undefined) return bad(`${twice} is named twice; name it once`);
+  return adaptiveDrain(taken);
+}
+
+export function formatDrain(drain: Drain | undefined): string {
+  if (drain === undefined) return '0';
+  if (drain.kind === 'fixed') return formatDuration(drain.ms);
+  const { minMs, quietMs, maxMs, ports, ignore, neighbours, newOnly, inflight } = drain;
+  return [
+    `min=${formatDuration(minMs)}`,
+    `quiet=${formatDuration(quietMs)}`,
+    `max=${formatDuration(maxMs)}`,
+    ...(ports.length > 0 ? [`ports=${ports.join(',')}`] : []),
+    ...(ignore.length > 0 ? [`ignore=${ignore.join(',')}`] : []),
+    ...(neighbours === countsNeighbours(ports) ? [] : [neighbours ? 'neighbours' : 'neighbours=false']),
+    ...(newOnly ? ['new-only'] : []),
+    ...(inflight ? ['inflight'] : []),
+  ].join(',');
+}
+
+const DEFAULTS = { minMs: 1_000, quietMs: 2_000, maxMs: 15_000 } as const;
+const DRAIN_EXAMPLE = 'min=1s,quiet=2s,max=15s';
+const OPTIONS = ['min', 'quiet', 'max', 'ports', 'ignore', 'neighbours', 'new-only', 'inflight'] as const;
+
+/** Options without a value. */
+const PLAIN_OPTIONS = ['neighbours', 'new-only', 'inflight'] as const;
+
+type List = 'ports' | 'ignore';
+type Times = { -readonly [K in keyof typeof DEFAULTS]?: number };
+
+interface Taken extends Times {
+  readonly ports: number[];
+  readonly ignore: string[];
+  neighbours?: boolean;
+  newOnly?: boolean;
+  inflight?: boolean;
+}
+
+function parseFixed(text: string): Parse<Drain | undefined> {
+  const time = parseDuration(text);
+  if (time.ok) return good(time.value === 0 ? undefined : { kind: 'fixed', ms: time.value });
+  const near = /[0-9]/.test(text) ? undefined : nearest(text, PLAIN_OPTIONS);
+  return near === undefined ? time : bad(`is not a drain; did you mean ${near}?`);
+}
+
+/** Takes one option; returns the problem, if there is one. */
+function takeOption(taken: Taken, key: string, value: string | undefined, seen: readonly string[]): string | undefined {
+  const option = OPTIONS.find((one) => one === key);
+  if (option === undefined) return unknownOption(key);
+  if (value === undefined && !isWord(option)) return `${option} has no value; write ${EXAMPLES[option]}`;
+  if (!isList(option) && seen.includes(option)) return `${option} is given twice; give it once`;
+  switch (option) {
+    case 'min':
+    case 'quiet':
+    case 'max': {
+      const time = option === 'min' ? parseDuration(value ?? '') : parseSomeTime(value ?? '');
+      if (!time.ok) return `${option}: ${time.why}`;
+      taken[`${option}Ms`] = time.value;
+      return undefined;
+    }
+    case 'ports':
+    case 'ignore':
+      return takeItem(taken, option, value ?? '');
+    case 'neighbours':
+    case 'new-only':
+    case 'inflight':
+      if (value !== undefined && value !== 'true' && value !== 'false') return notAWord(option);
+      taken[option === 'new-only' ? 'newOnly' : option] = value !== 'false';
+      return undefined;
+    default:
+      return option satisfies never;
+  }
+}
+
+const EXAMPLES = {
+  min: 'min=1s',
+  quiet: 'quiet=2s',
+  max: 'max=15s',
+  ports: 'ports=8080',
+  ignore: 'ignore=10.1.2.3',
+} as const;
+
+function takeItem(taken: Taken, list: List, item: string): string | undefined {
+  if (list === 'ports') {
+    const port = parsePort(item);
+    const commas = /^\d+([^\d,]\d+)+$/.test(item) ? item.replaceAll(/\D/g, ',') : undefined;
+    if (commas !== undefined) return `ports: ${show(item)} needs commas; write ports=${commas}`;
+    if (!port.ok) return `ports: ${port.why}`;
+    taken.ports.push(port.value);
+    return undefined;
+  }
+  const network = parseNetwork(item);
+  if (!network.ok) return `ignore: ${network.why}`;
+  taken.ignore.push(network.value);
+  return undefined;
+}
+
+/** `neighbours=false` is useful only where ports are named. */
+function notAWord(option: (typeof PLAIN_OPTIONS)[number]): string {
+  return `${option} takes no value; ${option === 'neighbours' ? 'write neighbours or neighbours=false' : 'leave it out'}`;
+}
+
+/** A named port stands for all of its clients: behind a proxy or a tunnel in the pod they all come by loopback. */
+function countsNeighbours(ports: readonly number[]): boolean {
+  return ports.length > 0;
+}
+
+function adaptiveDrain({ ports, ignore, newOnly = false, inflight = false, ...given }: Taken): Parse<Drain> {
+  const { neighbours = countsNeighbours(ports) } = given;
+  const { minMs, quietMs, maxMs } = timesOf(given);
+  if (minMs > maxMs || quietMs > maxMs) {
+    const [name, ms] = minMs > maxMs ? ['min', minMs] : ['quiet', quietMs];
+    return bad(`max=${formatDuration(maxMs)} is shorter than ${name}=${formatDuration(ms)}; write a longer max`);
+  }
+  return good({ kind: 'adaptive', minMs, quietMs, maxMs, ports, ignore, neighbours, newOnly, inflight });
+}
+
+/** Default times that are longer than the given `max` become as short as it. */
+function timesOf({ minMs, quietMs, maxMs = DEFAULTS.maxMs }: Times): Required<Times> {
+  return {
+    minMs: minMs ?? Math.min(DEFAULTS.minMs, maxMs),
+    quietMs: quietMs ?? Math.min(DEFAULTS.quietMs, maxMs),
+    maxMs,
+  };
+}
+
+function unknownOption(key: string): string {
+  if (key === '') return `a part of it is empty; write ${DRAIN_EXAMPLE}`;
+  const near = nearest(key, OPTIONS);
+  const known = /^[0-9]/.test(key)
+    ? `a duration stands alone, or write ${DRAIN_EXAMPLE}`
+    : `options are ${OPTIONS.join(', ')}`;
+  return `${show(key)} is not an option of a drain; ${near === undefined ? known : `did you mean ${near}?`}`;
+}
+
+function isWord(key: string): key is (typeof PLAIN_OPTIONS)[number] {
+  return PLAIN_OPTIONS.some((word) => word === key);
+}
+
+function isList(key: string): key is List {
+  return key === 'ports' || key === 'ignore';
+}

@@ -1,0 +1,74 @@
+/**
+ * When a command restarts: the restart rules of a container, `42|43=restart,88=restart-all,!0=restart`, and what restarts
+ * the pod in place, `exit:70,exit:71,liveness,max=6`.
+ */
+import type { RestartPodOn, RestartRule } from '../../core/config.ts';
+import { nearest } from './nearest.ts';
+import { bad, eachOf, good, type Parse, repeated, show } from './parse.ts';
+
+export function parseRestartRules(text: string): Parse<readonly RestartRule[]> {
+  const rules = eachOf(text, parseRule);
+  if (!rules.ok) return rules;
+  const twice = repeated(rules.value.flatMap(({ codes, except }) => (except ? [] : codes)));
+  return twice === undefined ? rules : bad(`${twice} is in two rules, the first counts; name it once`);
+}
+
+export function formatRestartRules(rules: readonly RestartRule[]): string {
+  return rules.map(({ except, codes, action }) => `${except ? '!' : ''}${codes.join('|')}=${action}`).join(',');
+}
+
+function parseRule(text: string): Parse<RestartRule> {
+  const [, not, codes, action] = /^(!?)([0-9]{1,9}(?:\|[0-9]{1,9})*)=(.*)$/s.exec(text) ?? [];
+  if (codes === undefined || action === undefined)
+    return bad(`${show(text)} is not a restart rule; write 42=restart, or !0=restart`);
+  if (action !== 'restart' && action !== 'restart-all') return bad(notAnAction(text, action));
+  const numbers = codes.split('|').map(Number);
+  const wrong = numbers.find((code) => code > 255);
+  if (wrong !== undefined) return bad(`${wrong} is not an exit code; write one from 0 to 255`);
+  const twice = repeated(numbers);
+  if (twice !== undefined) return bad(`${show(text)} names ${twice} twice; name it once`);
+  return good({ action, codes: numbers, except: not === '!' });
+}
+
+function notAnAction(text: string, action: string): string {
+  const near = PODS_WORDS.get(action) ?? nearest(action, ['restart', 'restart-all']);
+  const remedy = near === undefined ? 'write restart or restart-all' : `did you mean ${near}?`;
+  return `${show(text)}: ${action === '' ? 'it has no action' : `${show(action)} is not an action`}; ${remedy}`;
+}
+
+/** The actions by their names in a manifest. */
+const PODS_WORDS: ReadonlyMap<string, RestartRule['action']> = new Map([
+  ['Restart', 'restart'],
+  ['RestartAllContainers', 'restart-all'],
+]);
+
+export function parseRestartPodOn(text: string): Parse<RestartPodOn> {
+  const [, list = '', limit] = /^(.*?)(?:,max=([^,]*))?$/s.exec(text) ?? [];
+  if (limit !== undefined && !/^[1-9][0-9]{0,8}$/.test(limit))
+    return bad(`max=${show(limit)} is not a number of restarts; write max=6`);
+  const causes = eachOf(list, parseCause);
+  if (!causes.ok) return causes;
+  const twice = repeated(causes.value.map(String));
+  if (twice !== undefined) return bad(`${twice} is named twice; name it once`);
+  return good({
+    codes: causes.value.filter((cause) => cause !== 'liveness'),
+    liveness: causes.value.includes('liveness'),
+    max: limit === undefined ? undefined : Number(limit),
+  });
+}
+
+export function formatRestartPodOn({ codes, liveness, max }: RestartPodOn): string {
+  const limit = max === undefined ? [] : [`max=${max}`];
+  return [...codes.map((code) => `exit:${code}`), ...(liveness ? ['liveness'] : []), ...limit].join(',');
+}
+
+function parseCause(text: string): Parse<number | 'liveness'> {
+  if (text === 'liveness') return good(text);
+  const [, code] = /^exit:([0-9]{1,9})$/.exec(text) ?? [];
+  if (code === undefined) {
+    const near = nearest(text, ['liveness']) ?? (/^[0-9]{1,3}$/.test(text) ? `exit:${text}` : undefined);
+    const remedy = near === undefined ? 'write exit:70, or liveness' : `did you mean ${near}?`;
+    return bad(`${show(text)} is not a cause of a restart; ${remedy}`);
+  }
+  return Number(code) > 255 ? bad(`${code} is not an exit code; write one from 0 to 255`) : good(Number(code));
+}

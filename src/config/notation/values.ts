@@ -1,0 +1,61 @@
+/**
+ * Parsers of small values: graveyard, hold, session, durations that may be `none`.
+ */
+import type { Hold } from '../../core/config.ts';
+import { formatDuration, parseDuration } from './duration.ts';
+import { nearest } from './nearest.ts';
+import { bad, good, type Parse } from './parse.ts';
+
+/**
+ * An absolute directory, without trailing slashes. The root is refused: tombstones would lie among the image's files.
+ */
+export function parseGraveyard(text: string): Parse<string> {
+  // Only a configuration file can contain one, and the kernel ends a path there.
+  if (text.includes('\0')) return bad('must not contain a NUL byte; write a directory such as /graveyard');
+  if (!text.startsWith('/')) return bad('must be an absolute path; write one such as /graveyard');
+  const path = text.replace(/\/+$/, '');
+  return path === '' ? bad('must not be the root directory; write one such as /graveyard') : good(path);
+}
+
+export function parseHold(text: string): Parse<Hold> {
+  const time = wordOrTime(text, ['always', 'never'], 'to hold for no time write never', '2s');
+  if (!time.ok) return time;
+  return good(typeof time.value === 'number' ? { kind: 'for', ms: time.value } : { kind: time.value });
+}
+
+export function formatHold(hold: Hold): string {
+  return hold.kind === 'for' ? formatDuration(hold.ms) : hold.kind;
+}
+
+/** `none` is 0. */
+export function parseTimeOrNone(text: string): Parse<number> {
+  const time = wordOrTime(text, ['none'], 'without a hook write none', '20s');
+  return time.ok && time.value === 'none' ? good(0) : (time as Parse<number>);
+}
+
+/** One of the words, or a duration that is not 0. */
+function wordOrTime<const Word extends string>(
+  text: string,
+  words: readonly Word[],
+  insteadOfZero: string,
+  example: string,
+): Parse<number | Word> {
+  const word = words.find((one) => one === text);
+  if (word !== undefined) return good(word);
+  const time = parseDuration(text);
+  if (time.ok && time.value === 0) return bad(`must be longer than 0; ${insteadOfZero}`);
+  if (time.ok || /\d/.test(text)) return time;
+  const near = nearest(text, words);
+  const remedy = near === undefined ? `write one of them, such as ${example}` : `did you mean ${near}?`;
+  return bad(`must be ${words.join(', ')} or a duration; ${remedy}`);
+}
+
+export function formatTimeOrNone(ms: number): string {
+  return ms === 0 ? 'none' : formatDuration(ms);
+}
+
+/** A session is the pod's uid as a rule. It stands in every tombstone and in log lines. */
+export function parseSession(text: string): Parse<string> {
+  if (/^[-A-Za-z0-9_.]{1,128}$/.test(text)) return good(text);
+  return bad("must have only letters, digits, '-', '_' and '.', at most 128; write the pod's uid");
+}

@@ -1,0 +1,106 @@
+/**
+ * `--stop LADDER|auto|preset:NAME`: what becomes of it once the command is known.
+ */
+import type { Rung } from '../core/config.ts';
+import { ASSUMED_GRACE_MS } from '../core/pod/deadline.ts';
+import { signalNumber } from '../core/signals.ts';
+import { beforeRungs } from './checks.ts';
+import { formatLadder } from './notation/ladder.ts';
+import { type StartedProgram, startedBy } from './notation/program.ts';
+import { presetNamed, presetOf, type StopPreset } from './notation/stop-presets.ts';
+import type { Settings } from './settle.ts';
+
+/** The configuration with the consequences of a preset. */
+export interface StopChoice {
+  readonly settings: Settings;
+  /** Lines to log at the start. */
+  readonly notes: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/** Replaces a preset by its rungs. A ladder that the user wrote stays as it is. */
+export function chooseStop(settings: Settings, argv: readonly string[] | undefined): StopChoice {
+  const stop = settings.stop.value;
+  if (stop?.preset === undefined || argv === undefined) return { settings, notes: [], warnings: [] };
+  const started = startedBy(argv);
+  const name = stop.preset === 'auto' ? presetOf(started.program) : stop.preset;
+  if (name === undefined) return nothingKnown(settings, started);
+  const preset = presetNamed(name);
+  const budgetMs = budgetOf(settings);
+  const rungs = rungsOf(preset, budgetMs);
+  const ladder = rungs.length === 0 ? 'the stop signal as it arrives' : formatLadder(rungs);
+  const by = `preset ${name}${stop.preset === 'auto' ? ` for ${seen(started)}` : ''}`;
+  const warning = preset.warning?.({ args: started.args, budgetMs });
+  return {
+    settings: withPreset(settings, preset, name, rungs),
+    notes: [`stop ladder ${ladder} by ${by}`],
+    warnings: [
+      ...(warning === undefined ? [] : [`${settings.stop.label}: ${warning}`]),
+      ...(preset.isSingle && started.isGroupTold ? [tellsAll(name, started)] : []),
+      ...(preset.isSingle && settings.signalTo.value === 'group' && settings.signalTo.isGiven
+        ? [reachesAll(name, settings)]
+        : []),
+    ],
+  };
+}
+
+/** `auto` may be used with every image, so an unknown program is only noted. */
+function nothingKnown(settings: Settings, started: StartedProgram): StopChoice {
+  const note = `there is no stop preset for ${seen(started)}: it gets the stop signal as it arrives`;
+  return { settings, notes: [note], warnings: [] };
+}
+
+function withPreset(settings: Settings, preset: StopPreset, name: string, rungs: readonly Rung[]): Settings {
+  const source = `preset ${name}`;
+  const { signalTo, stop, stopSignals, exitCode } = settings;
+  return {
+    ...settings,
+    stop: { ...stop, value: { preset: name, ...stop.value, rungs } },
+    // Official images declare the graceful signal as their STOPSIGNAL, so the platform sends it as its stop request.
+    ...(!signalTo.isGiven && preset.isSingle && { signalTo: { ...signalTo, value: 'first', source } }),
+    ...(!stopSignals.isGiven && {
+      stopSignals: { ...stopSignals, value: withSignalsOf(stopSignals.value ?? [], rungs), source },
+    }),
+    ...(!exitCode.isGiven &&
+      exitCode.value?.kind === 'keep' &&
+      preset.success !== undefined && {
+        exitCode: { ...exitCode, value: { kind: 'map', codes: { [preset.success]: 0 } }, source },
+      }),
+  };
+}
+
+function withSignalsOf(signals: readonly number[], rungs: readonly Rung[]): readonly number[] {
+  return [...new Set([...signals, ...rungs.map(({ signal }) => signal)])];
+}
+
+/** The first of two rungs gets half of the time that drain and pre-stop leave. */
+function rungsOf({ signal, second }: StopPreset, budgetMs: number): readonly Rung[] {
+  if (signal === undefined) return [];
+  if (second === undefined) return [rung(signal)];
+  return [rung(signal, Math.max(1, Math.floor(budgetMs / 2))), rung(second)];
+}
+
+function rung(name: string, forMs?: number): Rung {
+  const signal = signalNumber(name);
+  if (signal === undefined) throw new Error(`internal error: no signal ${name}`);
+  return { signal, forMs };
+}
+
+function budgetOf({ gracePeriod, drain, preStop }: Settings): number {
+  return Math.max(0, (gracePeriod.value ?? ASSUMED_GRACE_MS) - beforeRungs(drain, preStop).beforeMs);
+}
+
+/** The program that `auto` recognised. */
+function seen({ program, behind }: StartedProgram): string {
+  return behind.length === 0 ? program : `${program} behind ${behind.join(' ')}`;
+}
+
+/** With `--signal-to group` sexton's own signals reach the workers, too. */
+function reachesAll(name: string, { signalTo }: Settings): string {
+  return `${signalTo.label}: the workers of ${name} take its signals as an order to drop their requests; leave it out`;
+}
+
+function tellsAll(name: string, { behind }: StartedProgram): string {
+  const what = behind.at(-1);
+  return `${what} sends signals to all processes of ${name}, whose workers take them as an order to drop their requests; leave ${what} out, sexton does what it does`;
+}

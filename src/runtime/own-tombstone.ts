@@ -1,0 +1,252 @@
+/**
+ * The own tombstone and liveness socket under this member's name.
+ *
+ * Two members of one name would overwrite each other's tombstone. So the second one writes none until the first is
+ * gone. If both came in the same moment, each finds the other's tombstone, and the one with the greater host id yields.
+ */
+import { lstat, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { MemberConfig } from '../core/config.ts';
+import { formatTombstone, handleOf, hostOf, saysTheSame, type Tombstone } from '../core/format/tombstone.ts';
+import { inDirectory, isLink } from './graveyard/directory.ts';
+import { isSocket, probeHandle } from './graveyard/handle.ts';
+import type { Self } from './graveyard/inbox.ts';
+import { readMember } from './graveyard/read.ts';
+import { Store, type Trouble } from './graveyard/store.ts';
+import type { Log } from './log.ts';
+
+export interface OwnTombstoneOptions {
+  readonly dir: string;
+  /** Create the directory where it is missing. */
+  readonly makes?: boolean;
+  readonly member: MemberConfig;
+  readonly log: Log;
+  /** How often the tombstone and the socket are checked; default 5,000. */
+  readonly tendMs?: number;
+}
+
+export class OwnTombstone {
+  readonly store: Store;
+  readonly #options: OwnTombstoneOptions;
+  readonly #socketPath: string;
+  /** The host shall hold this socket from now on. */
+  #listen: (path: string) => void = () => {};
+  /** As last written, or to be written. */
+  #tombstone: Tombstone | undefined;
+  #text: string | undefined;
+  #pending: Promise<void> = Promise.resolve();
+  /** The name is ours: the tombstone may be written. */
+  #isOurs = false;
+  /** No socket of an earlier life is in the way of ours. */
+  #isClear = true;
+  /** The number of further checks that find no socket and still do not take the name. */
+  #patience = 0;
+  #trouble: string | undefined;
+  #tending: NodeJS.Timeout | undefined;
+  #checking: Promise<void> | undefined;
+
+  constructor(options: OwnTombstoneOptions) {
+    this.#options = options;
+    const { dir, member, log, makes = false } = options;
+    const onMade = (): void => log.say('info', `made the graveyard ${dir}, which was not there`);
+    this.store = new Store(dir, member.name, makes ? onMade : undefined);
+    this.#socketPath = join(dir, handleOf(member.name));
+  }
+
+  get tombstone(): Tombstone | undefined {
+    return this.#tombstone;
+  }
+
+  /** A stop request names the life that its sender saw in the tombstone. A member whose name is taken writes none. */
+  get self(): Self | undefined {
+    const { Boot, Incarnation } = this.#tombstone ?? {};
+    const isKnown = this.#isOurs && Boot !== undefined && Incarnation !== undefined;
+    return isKnown ? { boot: Boot, host: hostOf(Incarnation) } : undefined;
+  }
+
+  /** The name is ours, and tombstone and socket are as they should be. */
+  get isSettled(): boolean {
+    return this.#isClear && this.#checking === undefined && this.isWritten;
+  }
+
+  /** The file says what was published last, and another process could replace it. */
+  get isWritten(): boolean {
+    return this.#isOurs && this.#trouble === undefined && this.store.isWritten;
+  }
+
+  /** Resolves when the last write that was asked for is over. */
+  written(): Promise<void> {
+    return this.#pending;
+  }
+
+  /** The trouble with our own writes has this cause as well, and is logged already. */
+  isLogged(error: Error | undefined): boolean {
+    return error !== undefined && this.#trouble === causeOf(error);
+  }
+
+  /**
+   * Never waits; the newest tombstone wins. Returns whether it says anything new: it is called after every event, and
+   * most leave the tombstone as it was. `written`: the text that the host has made the tombstone already.
+   */
+  publish(tombstone: Tombstone, written?: string): boolean {
+    if (this.#tombstone !== undefined && saysTheSame(tombstone, this.#tombstone)) return false;
+    this.#tombstone = tombstone;
+    const text = formatTombstone(tombstone);
+    if (text === this.#text) return true;
+    this.#text = text;
+    if (this.store.isWritten && text === written) this.store.accept(text);
+    else this.#write();
+    return true;
+  }
+
+  /** Resolves when the name is claimed and the tombstone written. `isHeld`: the host holds the socket already. */
+  async claim(listen: (path: string) => void, isHeld: boolean): Promise<void> {
+    this.#listen = listen;
+    if (isHeld) this.#isOurs = true;
+    this.#report(await this.store.prepare());
+    if (!isHeld) await this.#claim();
+    const text = this.#text;
+    // To write the same text again would wake all who watch us.
+    const isThere = isHeld && text !== undefined && (await this.store.adopt(text)) && this.#text === text;
+    if (!isThere) this.#write();
+    await this.#pending;
+    // An old socket may have been in the way of the one that the previous supervisor asked for.
+    if (isHeld) this.#isClear = (await probeHandle(this.#socketPath)).is !== 'abandoned';
+    await this.#defend();
+    this.#tending = setInterval(() => this.#tend(), this.#options.tendMs ?? TEND_MS).unref();
+  }
+
+  /** Resolves when the last tombstone is written; a later one is not. */
+  async settle(): Promise<void> {
+    clearInterval(this.#tending);
+    await Promise.all([this.store.close(), this.#pending]);
+  }
+
+  #write(): void {
+    if (!this.#isOurs || this.#text === undefined) return;
+    this.#pending = this.store.write(this.#text).then((trouble) => this.#report(trouble));
+  }
+
+  async #claim(): Promise<void> {
+    const { dir } = this.#options;
+    if ((await probeHandle(this.#socketPath)).is === 'held') return this.#giveWay();
+    if (this.#patience-- > 0 && (await this.#lastUnderThisName())?.Died === undefined) return;
+    // The socket comes before the tombstone: a KILL in between would leave a member whose death cannot be known.
+    this.#isClear = await this.#removeSocket();
+    // Where the directory cannot be written, the failed tombstone says why; the next check tries again.
+    if (await isWritable(dir)) {
+      if (!(await isLink(dir))) this.#listen(this.#socketPath);
+      await this.#socketAppears();
+    }
+    this.#isOurs = true;
+  }
+
+  /** The host may not be able to make the socket, so this waits only for a while. */
+  async #socketAppears(): Promise<void> {
+    for (let waitedMs = 0; waitedMs < MAX_LISTENING_MS && !(await isSocket(this.#socketPath)); waitedMs += POLL_MS)
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+
+  /** False: it may still be there, as on a read-only volume, and then no other can be made in its place. */
+  #removeSocket(): Promise<boolean> {
+    const { dir, member } = this.#options;
+    return inDirectory(dir, (here) => unlink(join(here, handleOf(member.name)))).then(() => true, isNoEntry);
+  }
+
+  /** Runs one check at a time: on a file system that hangs each takes a thread of the few that this process has. */
+  #tend(): void {
+    this.#checking ??= this.#check().finally(() => {
+      this.#checking = undefined;
+    });
+  }
+
+  /** The name may be free now, the volume writable again, the directory deleted and created anew. */
+  async #check(): Promise<void> {
+    if (!this.#isOurs) {
+      await this.#claim();
+      return this.#write();
+    }
+    const tended = await this.store.tend();
+    if (tended !== 'idle') this.#report(tended);
+    await this.#defend();
+    if (!this.#isOurs) return;
+    this.#isClear ||= await this.#removeSocket();
+    const isMissing = await lstat(this.#socketPath).then(() => false, isNoEntry);
+    if (isMissing && this.#trouble === undefined) this.#listen(this.#socketPath);
+  }
+
+  /**
+   * Two members that claim the name in the same moment both find it free. A tombstone of another host in place of ours
+   * shows the rival. Both compare the same two ids, so one of them stays.
+   */
+  async #defend(): Promise<void> {
+    const { self } = this;
+    if (self === undefined || this.#trouble !== undefined) return;
+    const rival = await this.#lastUnderThisName();
+    if (rival?.Incarnation === undefined || hostOf(rival.Incarnation) === self.host) return;
+    // A dead rival only wrote its last tombstone over ours.
+    if (rival.Died !== undefined) return this.#write();
+    if (self.host > hostOf(rival.Incarnation)) {
+      this.#isOurs = false;
+      this.#giveWay();
+      // If the socket is the rival's, its next check makes it anew; until then a name without a socket is not free.
+      this.#patience = MAX_CHECKS_WITHOUT_SOCKET;
+      return void (await this.#removeSocket());
+    }
+    this.#complain('this one keeps the name');
+    this.#listen(this.#socketPath);
+    this.#write();
+  }
+
+  /** The tombstone may be our own. */
+  async #lastUnderThisName(): Promise<Tombstone | undefined> {
+    const reading = await readMember(this.#options.dir, this.#options.member.name);
+    return reading.kind === 'tombstone' ? reading.tombstone : undefined;
+  }
+
+  #giveWay(): void {
+    if (this.#trouble !== NAME_TAKEN) this.#complain('no tombstone is written until then');
+    this.#trouble = NAME_TAKEN;
+    this.#patience = 0;
+  }
+
+  #complain(consequence: string): void {
+    const { member, dir, log } = this.#options;
+    log.say(
+      'error',
+      `another live member is called ${member.name} in ${dir}: give each its own --name; ${consequence}`,
+    );
+  }
+
+  /** Logs each cause once, whatever fails by it. */
+  #report(trouble: Trouble | undefined): void {
+    const { log } = this.#options;
+    const cause = trouble === undefined ? undefined : causeOf(trouble.error);
+    if (trouble !== undefined && cause !== this.#trouble) log.say('error', trouble.message);
+    if (cause === undefined && this.#trouble !== undefined) log.say('info', 'the graveyard can be written again');
+    this.#trouble = cause;
+  }
+}
+
+function causeOf(error: NodeJS.ErrnoException): string {
+  return error.code ?? error.message;
+}
+
+function isNoEntry(error: NodeJS.ErrnoException): boolean {
+  return error.code === 'ENOENT';
+}
+
+async function isWritable(dir: string): Promise<boolean> {
+  const { access, constants } = process.getBuiltinModule('node:fs').promises;
+  return access(dir, constants.W_OK | constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+const NAME_TAKEN = 'name taken';
+const TEND_MS = 5_000;
+/** A rival that was killed in between is waited for no longer. */
+const MAX_CHECKS_WITHOUT_SOCKET = 3;
+const MAX_LISTENING_MS = 200;
+const POLL_MS = 2;

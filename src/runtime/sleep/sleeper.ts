@@ -1,0 +1,123 @@
+/**
+ * Sleep: while nothing is due the supervisor has the host let it go, and start another when something happens.
+ *
+ * It is a crash on purpose. The host keeps the memo and watches in place of the supervisor; the next one continues as
+ * after any death. Nothing is missed in between: the host watches first, then the supervisor reads everything once more.
+ * Only if nothing has changed does it ask to be let go, which the host does only if it has nothing new either.
+ */
+import type { MemberConfig } from '../../core/config.ts';
+import type { State } from '../../core/state/state.ts';
+import type { HostCommand } from '../host/host.ts';
+import type { Log } from '../log.ts';
+import type { Membership } from '../membership.ts';
+import type { Rest } from '../memo.ts';
+import { MOST, withTimeout } from '../timeouts.ts';
+import { whyAwakeByState, whyAwakeByTime } from './why-awake.ts';
+
+export interface SleeperOptions {
+  readonly member: MemberConfig;
+  /** So long nothing may have happened. */
+  readonly afterMs: number;
+  readonly log: Log;
+  /** Monotonic milliseconds. */
+  readonly now: () => number;
+  readonly state: () => State | undefined;
+  readonly rest: () => Rest;
+  /** undefined: solo, or not there yet. */
+  readonly membership: () => Pick<Membership, 'sleepWatch' | 'handOver'> | undefined;
+  /** What the host is to do about a stop while nobody is awake. */
+  readonly prepareStop: () => readonly HostCommand[];
+  /** One commit, with the memo; `held` is for the memo from then on. */
+  readonly commit: (commands: readonly HostCommand[], held?: Readonly<Record<string, string>>) => void;
+}
+
+export class Sleeper {
+  readonly #options: SleeperOptions;
+  #timer: NodeJS.Timeout | undefined;
+  #wakeAtMs: number | undefined;
+  /** Rises with each event. */
+  #events = 0;
+  #isOpen = false;
+  #attempt: Promise<void> | undefined;
+  #said: string | undefined;
+
+  constructor(options: SleeperOptions) {
+    this.#options = options;
+  }
+
+  /** All is wired: from now on it may sleep. */
+  open(): void {
+    this.#isOpen = true;
+    this.#arm();
+  }
+
+  close(): void {
+    this.#isOpen = false;
+    clearTimeout(this.#timer);
+  }
+
+  /** Something has happened; `wakeAtMs` is when the core is to be asked next. */
+  stir(wakeAtMs: number | undefined): void {
+    this.#events++;
+    this.#wakeAtMs = wakeAtMs;
+    if (this.#isOpen) this.#arm();
+  }
+
+  #arm(afterMs = this.#options.afterMs): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#tryToRest(), afterMs).unref();
+  }
+
+  /** One attempt at a time: the host watches only for the last one that asked, and another would miss the changes. */
+  #tryToRest(): void {
+    this.#arm(AGAIN_PART * this.#options.afterMs);
+    this.#attempt ??= this.#rest().finally(() => {
+      this.#attempt = undefined;
+    });
+  }
+
+  /** If the host does not let us go we live on, and try again later. */
+  async #rest(): Promise<void> {
+    const { log, commit, member, membership, prepareStop } = this.#options;
+    const events = this.#events;
+    const isIdle = (): boolean => this.#isOpen && this.#events === events && this.#say(this.#whyAwake()) === undefined;
+    if (!isIdle()) return;
+    const place = membership();
+    const watch = await place?.sleepWatch();
+    if (typeof watch === 'string') return void this.#say(watch);
+    if ((watch === undefined && !member.solo) || !isIdle()) return;
+    if (watch !== undefined) {
+      commit([], watch.held);
+      if (await withTimeout(place?.handOver(watch) ?? Promise.resolve(), MOST.lookingMs)) return;
+      // What a change of a handle leads to is told in the next turn.
+      await new Promise((resolve) => setImmediate(resolve));
+      const again = await place?.sleepWatch();
+      if (again === undefined || typeof again === 'string' || !isSame(again, watch) || !isIdle()) return;
+    }
+    log.say('debug', 'nothing is due: asleep until something happens');
+    await log.flush(MOST.flushingMs);
+    const shown = watch === undefined ? [] : [{ type: 'asleepAt', path: watch.own } as const];
+    if (isIdle() && !log.isWriting) commit([...shown, ...prepareStop(), { type: 'sleep' }]);
+  }
+
+  #whyAwake(): string | undefined {
+    const { member, afterMs, now, state, rest } = this.#options;
+    const known = state();
+    if (known === undefined) return 'it is leaving';
+    return whyAwakeByState(member, known) ?? whyAwakeByTime(this.#wakeAtMs, rest().wakes, now(), afterMs);
+  }
+
+  /** Logs each reason once, until there is another one. */
+  #say(why: string | undefined): string | undefined {
+    if (why !== undefined && why !== this.#said) this.#options.log.say('debug', `staying awake: ${why}`);
+    this.#said = why ?? this.#said;
+    return why;
+  }
+}
+
+/** Out of step with the scans of the graveyard, which come every 5 s: during one there is no sleep. */
+const AGAIN_PART = 1.3;
+
+function isSame(a: object, b: object): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { parseAsJson } from '../../../src/config/file/file.ts';
+import { resolveRun } from '../../../src/config/resolve.ts';
+import { filesOf } from '../files.ts';
+
+async function problemsOf(path: string, text: string): Promise<readonly string[]> {
+  const resolution = await resolveRun(['--config', path, 'x'], {}, filesOf({ [path]: text }));
+  return resolution.ok ? [] : resolution.problems;
+}
+
+describe('a configuration file', () => {
+  it('in JSON is read without the YAML parser, by its name or by its look', () => {
+    assert.deepEqual(parseAsJson('/c.json', '{"a": 1}'), { ok: true, value: { a: 1 } });
+    assert.deepEqual(parseAsJson('/c', ' {"a": 1}'), { ok: true, value: { a: 1 } });
+    assert.equal(parseAsJson('/c.yaml', 'a: 1'), undefined);
+    assert.equal(parseAsJson('/c.yaml', '{a: 1}'), undefined);
+    assert.equal(parseAsJson('/c.json', 'a: 1')?.ok, false);
+  });
+
+  it('in YAML may look like JSON', async () => {
+    assert.deepEqual(await problemsOf('/c.yaml', '{role: main, drain: 5s}'), []);
+  });
+
+  it('that is empty is refused with what to write', async () => {
+    assert.deepEqual(await problemsOf('/c.yaml', ''), [
+      '/c.yaml: is empty; write one key per line, such as role: sidecar',
+    ]);
+  });
+
+  it('with an alias bomb is refused, not expanded', async () => {
+    const lines = ['a: &a [x, x, x, x, x, x, x, x, x]'];
+    for (const [now, before] of ['ba', 'cb', 'dc', 'ed', 'fe', 'gf', 'hg'].map((pair) => [pair[0], pair[1]])) {
+      lines.push(`${now}: &${now} [${Array(9).fill(`*${before}`).join(', ')}]`);
+    }
+    const [problem] = await problemsOf('/c.yaml', lines.join('\n'));
+    assert.match(problem ?? '', /^\/c\.yaml: is not YAML: /);
+  });
+
+  it('reports all of its mistakes at once', async () => {
+    const problems = await problemsOf('/c.yaml', 'drain: 5\nrole: 7\ncolour: 80\n');
+    assert.deepEqual(problems, [
+      'colour in /c.yaml: unknown key; see sexton help config',
+      'drain: 5 in /c.yaml: a duration needs a unit; write 5s or 5ms',
+      'role: 7 in /c.yaml: must be one of main, sidecar',
+    ]);
+  });
+
+  it('may not hold keys of the language itself', async () => {
+    assert.deepEqual(await problemsOf('/c.json', '{"__proto__": {"role": "sidecar"}, "constructor": 1}'), [
+      '__proto__ in /c.json: unknown key; see sexton help config',
+      'constructor in /c.json: unknown key; see sexton help config',
+    ]);
+  });
+
+  it('that cannot be read says why and what to do', async () => {
+    const denied = Object.assign(new Error('denied'), { code: 'EACCES' });
+    const files = {
+      ...filesOf(),
+      readText: () => {
+        throw denied;
+      },
+    };
+    const resolution = await resolveRun(['--config', '/c.json', 'x'], {}, files);
+    assert.ok(!resolution.ok);
+    assert.match(
+      resolution.problems[0] ?? '',
+      /^--config \/c\.json: cannot be read: permission denied to uid \d+; make it readable$/,
+    );
+  });
+});

@@ -1,0 +1,24 @@
+/**
+ * A machine of which a configuration can ask, held in memory: the files and directories that are named, and no other.
+ */
+import type { Files } from '../../src/config/resolve.ts';
+
+export function filesOf(
+  texts: Readonly<Record<string, string>> = {},
+  directories: readonly string[] = [],
+  isTerminal = false,
+  missing: readonly string[] = [],
+): Files {
+  return {
+    readText: (path) => {
+      const text = texts[path];
+      if (text !== undefined) return text;
+      const code = directories.includes(path) ? 'EISDIR' : 'ENOENT';
+      throw Object.assign(new Error(`${code}: cannot read ${path}`), { code });
+    },
+    isDirectory: (path) => directories.includes(path),
+    isMissing: (path) => missing.includes(path),
+    isTerminal,
+    whyNode: 'a test',
+  };
+}

@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { formatLadder } from '../../src/config/notation/ladder.ts';
+import { startedBy } from '../../src/config/notation/program.ts';
+import { formatSignal } from '../../src/config/notation/signals.ts';
+import { PRESET_NAMES, presetOf } from '../../src/config/notation/stop-presets.ts';
+import { type Resolution, resolveRun } from '../../src/config/resolve.ts';
+import { filesOf } from './files.ts';
+
+type Resolved = Extract<Resolution, { ok: true }>;
+
+describe('--stop auto finds the program', () => {
+  const found: readonly (readonly [command: readonly string[], program: string, behind: string])[] = [
+    [['nginx'], 'nginx', ''],
+    [['/usr/sbin/nginx', '-g', 'daemon off;'], 'nginx', ''],
+    [['/docker-entrypoint.sh', 'nginx', '-g', 'daemon off;'], 'nginx', 'docker-entrypoint.sh'],
+    [['docker-php-entrypoint', 'php-fpm'], 'php-fpm', 'docker-php-entrypoint'],
+    [['env', 'nginx'], 'nginx', 'env'],
+    [['env', '-i', '-u', 'HOME', 'A=1', 'B=x y', '/usr/sbin/haproxy', '-f', 'x'], 'haproxy', 'env'],
+    [['tini', '--', 'nginx'], 'nginx', 'tini'],
+    [['/sbin/tini', '-s', '-p', 'SIGTERM', 'nginx'], 'nginx', 'tini'],
+    [['dumb-init', '-c', '--', 'nginx'], 'nginx', 'dumb-init'],
+    [['gosu', 'postgres', 'postgres', '-D', '/data'], 'postgres', 'gosu'],
+    [['nice', '-n', '5', 'nginx'], 'nginx', 'nice'],
+    [['sh', '-c', 'exec nginx'], 'nginx', 'sh'],
+    [['/bin/sh', '-ec', 'envsubst <a >b && exec nginx -g "daemon off;" $MORE'], 'nginx', 'sh'],
+    [['bash', '-c', 'cd /srv; exec puma -C "config; exec sh.rb"'], 'puma', 'bash'],
+    [['tini', '--', 'sh', '-c', 'exec env A=1 nginx'], 'nginx', 'tini sh env'],
+    [['python3', '-m', 'gunicorn', 'app:app'], 'gunicorn', 'python3'],
+    [['bundle', 'exec', 'puma'], 'puma', 'bundle'],
+  ];
+  for (const [command, program, behind] of found) {
+    it(`in ${command.join(' ')}`, () => {
+      const started = startedBy(command);
+      assert.equal(started.program, program);
+      assert.equal(started.behind.join(' '), behind);
+      assert.ok(presetOf(started.program));
+    });
+  }
+});
+
+describe('--stop auto takes no program for certain', () => {
+  const unsure: readonly (readonly string[])[] = [
+    ['sh', '-c', 'nginx'],
+    ['sh', '-c', 'nginx; exec sleep 1'],
+    ['sh', '-c', 'false || exec nginx'],
+    ['sh', '-c', 'exec nginx | cat'],
+    ['sh', '-c', 'exec nginx & wait'],
+    ['sh', '-c', 'exec $SERVER nginx'],
+    ['sh', '-c', 'echo "; exec nginx"'],
+    ['sh', '-c', "echo 'unclosed; exec nginx"],
+    ['sh', 'nginx'],
+    ['sh', '-c'],
+    ['env'],
+    ['env', '-S', 'nginx'],
+    ['docker-entrypoint.sh', '-g', 'daemon off;'],
+    ['python3', 'nginx'],
+    ['tini', '--'],
+    ['my-nginx'],
+    ['nginx-exporter'],
+    ['constructor'],
+    [''],
+  ];
+  for (const command of unsure) {
+    it(`in ${JSON.stringify(command.join(' '))}`, () => assert.equal(presetOf(startedBy(command).program), undefined));
+  }
+});
+
+describe('a stop preset', () => {
+  it('gives the ladder, and signals are for the first process', () => {
+    const { run, notes, warnings } = resolved(['--stop', 'auto', '--', '/usr/sbin/nginx']);
+    assert.equal(formatLadder(run.member.ladder ?? []), 'QUIT');
+    assert.equal(run.host.firstOnly, true);
+    assert.deepEqual(notes, ['stop ladder QUIT by preset nginx for nginx']);
+    assert.deepEqual(warnings, []);
+  });
+
+  it('can be named for a program of any name', () => {
+    const { run, notes } = resolved(['--stop', 'preset:nginx', '--', 'my-server']);
+    assert.equal(formatLadder(run.member.ladder ?? []), 'QUIT');
+    assert.deepEqual(notes, ['stop ladder QUIT by preset nginx']);
+  });
+
+  it('shows in the sources of explain', () => {
+    const { sources } = resolved(['--stop', 'auto', '--', 'haproxy']);
+    const row = sources.find(({ key }) => key === 'stop');
+    assert.deepEqual(row, { key: 'stop', value: 'auto', source: '--stop' });
+    const signals = sources.find(({ key }) => key === 'stop-signals');
+    assert.deepEqual(signals, { key: 'stop-signals', value: 'TERM,INT,USR1', source: 'preset haproxy' });
+  });
+
+  it('takes its signal for a stop request as well, as images declare it', () => {
+    const signals = (...argv: string[]) => resolved(argv).run.member.stopSignals.map(formatSignal).join();
+    assert.equal(signals('--stop', 'auto', '--', 'httpd'), 'TERM,INT,WINCH');
+    assert.equal(signals('--stop', 'auto', '--', 'postgres'), 'TERM,INT');
+    assert.equal(signals('--stop', 'auto', '--stop-signals', 'TERM', '--', 'httpd'), 'TERM');
+    assert.equal(signals('--stop', 'WINCH', '--', 'httpd'), 'TERM,INT');
+  });
+
+  it('of a ladder gives the first rung half of what the grace period leaves', () => {
+    const ladder = (...argv: string[]) => formatLadder(resolved(argv).run.member.ladder ?? []);
+    assert.equal(ladder('--stop', 'auto', '--', 'postgres'), 'TERM:15s,INT');
+    assert.equal(
+      ladder('--stop', 'auto', '--grace-period', '2m', '--pre-stop', 'sleep:20s', '--', 'postgres'),
+      'TERM:50s,INT',
+    );
+  });
+
+  it('maps the exit code of a graceful stop to 0, unless the user says what to exit with', () => {
+    const policy = (...argv: string[]) => resolved(argv).run.member.exitCode;
+    assert.deepEqual(policy('--stop', 'auto', '--', 'puma'), { kind: 'map', codes: { 143: 0 } });
+    assert.deepEqual(policy('--stop', 'auto', '--exit-code', 'keep', '--', 'puma'), { kind: 'keep' });
+    assert.deepEqual(policy('--stop', 'auto', '--', 'nginx'), { kind: 'keep' });
+    const sidecar = ['--role', 'sidecar', '--graveyard', '/g', '--restart-policy', 'Never'];
+    assert.deepEqual(policy(...sidecar, '--stop', 'auto', '--', 'puma'), { kind: 'zero-when-stopped' });
+  });
+
+  it('leaves a program that it does not know alone, and says so', () => {
+    const { run, notes } = resolved(['--stop', 'auto', '--', 'env', 'sleep', '9']);
+    assert.equal(run.member.ladder, undefined);
+    assert.deepEqual(run.member.stopSignals.map(formatSignal), ['TERM', 'INT']);
+    assert.equal(run.host.firstOnly, false);
+    assert.deepEqual(notes, ['there is no stop preset for sleep behind env: it gets the stop signal as it arrives']);
+  });
+});
+
+describe('a stop preset warns', () => {
+  const warning = (...argv: string[]) => resolved(['--stop', 'auto', ...argv]).warnings.join('\n');
+  const HOOK = 'unix_signal:15 gracefully_kill_them_all';
+
+  it('of a setting that php-fpm needs', () => {
+    assert.match(warning('--', 'php-fpm8.2', '-F'), /^--stop auto: php-fpm .* process_control_timeout/);
+  });
+  it('of the hook that uwsgi needs, unless it is there', () => {
+    assert.match(warning('--', 'uwsgi', '--http', ':80'), /^--stop auto: uwsgi .* --hook-master-start "unix_signal:15/);
+    assert.equal(warning('--', 'uwsgi', '--hook-master-start', HOOK), '');
+    assert.equal(warning('--', 'uwsgi', `--hook-master-start=${HOOK}`), '');
+  });
+  it('of squid where the grace period is no longer than its shutdown_lifetime', () => {
+    assert.match(warning('--', 'squid', '-N'), /shutdown_lifetime/);
+    assert.equal(warning('--grace-period', '40s', '--', 'squid', '-N'), '');
+  });
+  it('of nats-server where the grace period is no longer than its lame_duck_duration', () => {
+    assert.match(warning('--', 'nats-server'), /lame_duck_duration/);
+    assert.equal(warning('--grace-period', '150s', '--', 'nats-server'), '');
+  });
+  it('of a program that no signal stops gracefully', () => {
+    assert.match(warning('--', 'varnishd', '-F'), /^--stop auto: no signal lets varnishd .* --drain/);
+  });
+  it('of pgbouncer, because its signals depend on the version', () => {
+    assert.match(warning('--', 'pgbouncer'), /preset:pgbouncer@1\.22 .* preset:pgbouncer@1\.23/);
+    const ladder = (text: string) => resolved(['--stop', text, '--', 'pgbouncer']).run.member.ladder?.[0]?.signal;
+    assert.equal(ladder('preset:pgbouncer@1.22'), 2);
+    assert.equal(ladder('preset:pgbouncer@1.23'), 15);
+  });
+  it('of another init that signals the workers, too', () => {
+    assert.match(warning('--', 'dumb-init', '--', 'nginx'), /^dumb-init sends signals to all processes of nginx/);
+    assert.match(warning('--', 'tini', '-g', 'nginx'), /^tini sends/);
+    assert.equal(warning('--', 'tini', 'nginx'), '');
+    assert.equal(warning('--', 'dumb-init', '-c', 'nginx'), '');
+    assert.equal(warning('--', 'dumb-init', 'redis-cli'), '');
+  });
+});
+
+it('every preset has a name that --stop takes', () => {
+  for (const name of PRESET_NAMES) assert.ok(resolved(['--stop', `preset:${name}`, '--', 'x']));
+});
+
+function resolved(argv: readonly string[]): Resolved {
+  const resolution = resolveRun(argv, {}, filesOf());
+  assert.ok(!(resolution instanceof Promise), 'synchronous');
+  assert.ok(resolution.ok, resolution.ok ? '' : resolution.problems.join('\n'));
+  return resolution;
+}

@@ -1,0 +1,89 @@
+/** What is allowed but most likely not meant: one warning each, and none where all is as it should be. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { resolveRun } from '../../src/config/resolve.ts';
+import { filesOf } from './files.ts';
+
+async function warnings(...argv: readonly string[]): Promise<readonly string[]> {
+  const files = filesOf({ '/c.json': '{"command": ["sleep", "$(TIME)"]}' });
+  const resolution = await resolveRun([...argv, ...(argv.includes('--config') ? [] : ['--', 'app'])], {}, files);
+  assert.ok(resolution.ok, resolution.ok ? '' : resolution.problems.join('\n'));
+  return resolution.warnings;
+}
+
+const POLICY = "--restart-policy is not declared, Never is assumed; declare the pod's restartPolicy";
+const SHARED = ['--graveyard', '/g', '--restart-policy', 'Never'];
+
+describe('a warning is given', () => {
+  const EXPECTED: readonly (readonly [string, readonly string[], string])[] = [
+    ['for an undeclared policy of a sidecar', ['--graveyard', '/g', '--role', 'sidecar'], POLICY],
+    ['for an undeclared policy of a main with a graveyard', ['--graveyard', '/g'], POLICY],
+    [
+      'for a linger on a main',
+      ['--linger', '2s'],
+      '--linger 2s: has no effect on a main; give --role sidecar or leave it out',
+    ],
+    [
+      'for a hold on a main',
+      ['--hold', 'never'],
+      '--hold never: has no effect on a main; give --role sidecar or leave it out',
+    ],
+    [
+      'for a roster on a main',
+      [...SHARED, '--mains', 'app'],
+      '--mains app: has no effect on a main; give --role sidecar or leave it out',
+    ],
+    [
+      'for a gate timeout without a gate',
+      ['--start-timeout', '5s'],
+      '--start-timeout 5s: has no effect without --start-after; leave it out',
+    ],
+    [
+      'for a drain beyond what a pod usually has',
+      ['--drain', '30s'],
+      '--drain 30s: a pod has 30s unless it declares more; declare its grace period with --grace-period',
+    ],
+    [
+      'for a translation that the ladder overrides',
+      ['--stop', 'QUIT:5s,KILL', '--signals', 'TERM:INT'],
+      '--signals TERM:INT: its translation of TERM has no effect, --stop QUIT:5s,KILL begins with its own signal',
+    ],
+    [
+      'for a last rung with a time',
+      ['--stop', 'TERM:20s'],
+      '--stop TERM:20s: nothing follows the last rung, so its time has no effect; add ,KILL to end the command then',
+    ],
+    [
+      'for a reference in a command of a file',
+      ['--config', '/c.json'],
+      '$(TIME) in /c.json: $(NAME) is not expanded here; write the value',
+    ],
+  ];
+  for (const [title, argv, warning] of EXPECTED) {
+    it(title, async () => assert.deepEqual(await warnings(...argv), [warning]));
+  }
+
+  it('for a member that is called as its shell is', async () => {
+    const resolution = await resolveRun([...SHARED, '--', 'sh', '-c', 'x'], {}, filesOf());
+    assert.ok(resolution.ok);
+    assert.deepEqual(resolution.warnings, [
+      '--name is not declared, sh is taken from the command; two members of one name overwrite each other',
+    ]);
+  });
+});
+
+describe('no warning is given', () => {
+  const QUIET: readonly (readonly [string, readonly string[]])[] = [
+    ['to a plain init, whatever the policy', []],
+    ['to a main that declares its policy', SHARED],
+    [
+      'to a sidecar that lingers and holds',
+      [...SHARED, '--role=sidecar', '--linger=1s', '--hold=2s', '--mains=work', '--when=any'],
+    ],
+    ['to a long drain with a longer grace period', ['--drain', '30s', '--grace-period', '60s']],
+    ['to a translation of another signal beside a ladder', ['--stop', 'QUIT:5s,KILL', '--signals', 'HUP:USR1']],
+  ];
+  for (const [title, argv] of QUIET) {
+    it(title, async () => assert.deepEqual(await warnings(...argv), []));
+  }
+});

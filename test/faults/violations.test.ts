@@ -1,0 +1,88 @@
+/**
+ * Violations of invented rounds: what is excused, and that nothing more is.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isLockedOut } from './ending.ts';
+import type { MemberPlan } from './members.ts';
+import type { Plan } from './plan.ts';
+import type { Happening, RoundRecord } from './record.ts';
+import { violationsOf } from './violations.ts';
+
+const MAIN: MemberPlan = {
+  name: 'm0',
+  role: 'main',
+  flags: [],
+  options: {},
+  mains: [],
+  when: 'all',
+  hold: 'always',
+  isGated: false,
+  willRestart: false,
+  ladder: [{ signal: 15, forMs: undefined }],
+  isProbed: false,
+};
+const SIDECAR: MemberPlan = { ...MAIN, name: 's0', role: 'sidecar', when: 'any', willRestart: true };
+
+test('a silent command is excused if a foreign HUP ended it, and only then', () => {
+  assert.deepEqual(violationsOf(silentRound('m0', 129), true), []);
+  assert.equal(violationsOf(silentRound('s0', 129), true).length, 4);
+});
+
+test('a command that was silent under a foreign HUP has to exit 129', () => {
+  assert.equal(violationsOf(silentRound('m0', 137), true).length, 4);
+});
+
+test('a main is locked out only if its gate kept it out and its sidecar is over for good', () => {
+  for (const [isLocked, sidecar, exits, changed] of [
+    [true, 'terminated', [1, 125], {}],
+    [false, 'waiting', [1, 125], {}],
+    [false, 'running', [1, 125], {}],
+    [false, 'terminated', [125, 1], {}],
+    [false, 'terminated', [], {}],
+    [false, 'terminated', [125], { isGated: false }],
+    [false, 'terminated', [125], { policy: 'Never' }],
+  ] as const)
+    assert.equal(lockedOut(sidecar, exits, changed), isLocked, JSON.stringify([sidecar, exits, changed]));
+});
+
+/** The only container said nothing, and a HUP came to `member` meanwhile. */
+function silentRound(member: string, status: number): RoundRecord {
+  const hup: Happening = { kind: 'foreign-signals', member, fromMs: 40, untilMs: 60, isHit: true, written: ['m0'] };
+  const tombstone = { Died: '2026-01-01T00:00:00Z', Phase: 'dead', ExitCode: status, Reason: 'error' };
+  return {
+    plan: planOf([MAIN], 'Never'),
+    happenings: [hup],
+    lives: [{ member: 'm0', fromMs: 0, untilMs: 100, status, stderr: '' }],
+    events: [],
+    graveyard: new Map([['m0', JSON.stringify(tombstone)]]),
+    writtenMs: new Map([['m0', 10]]),
+    endedByItself: true,
+  };
+}
+
+function lockedOut(
+  sidecarIs: 'waiting' | 'running' | 'terminated',
+  exits: readonly number[],
+  { isGated = true, policy = 'OnFailure' }: { isGated?: boolean; policy?: Plan['policy'] } = {},
+): boolean {
+  const main = { ...MAIN, isGated };
+  return isLockedOut(planOf([main, SIDECAR], policy), main, (name) =>
+    name === 's0' ? { is: sidecarIs, exits: [0] } : { is: 'waiting', exits },
+  );
+}
+
+function planOf(members: readonly MemberPlan[], policy: Plan['policy']): Plan {
+  return {
+    seed: 0,
+    policy,
+    graceMs: 2_000,
+    declareGrace: true,
+    declareSession: true,
+    user: undefined,
+    members,
+    isHeldOpen: false,
+    isEndless: false,
+    strikes: [],
+  };
+}
